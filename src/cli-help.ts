@@ -73,7 +73,7 @@ export const examples: Readonly<Record<string, readonly string[]>> = {
   validate: ["dimsync validate", "dimsync validate manifests/orders.yaml", "dimsync validate -o sarif=problems.sarif"],
   plan: [
     "dimsync plan",
-    "dimsync plan --only 'SchemaConfig/*' --detailed-exitcode",
+    "dimsync plan --only 'Schemas/*' --detailed-exitcode",
     "dimsync plan --out plan.json && dimsync apply plan.json",
     "dimsync plan -o markdown=plan.md -o json=plan.json",
   ],
@@ -92,8 +92,8 @@ export const examples: Readonly<Record<string, readonly string[]>> = {
   list: ["dimsync list", "dimsync list -o json"],
   render: ["dimsync render", "dimsync render SchemaConfig/shops --expand"],
   explain: [
-    "dimsync explain SchemaConfig/shops@orders public.customers.email",
-    "dimsync explain SchemaConfig/shops@orders --pointer /public/customers/contact.email",
+    "dimsync explain Schemas/orders public.customers.email",
+    "dimsync explain Schemas/orders --pointer /public/customers/contact.email",
   ],
   show: ["dimsync show plan.json", "dimsync show result.json -o html=result.html"],
   get: ["dimsync get integrations", "dimsync get schemas Integration/orders", "dimsync get user dana@example.com -o json"],
@@ -103,8 +103,8 @@ export const examples: Readonly<Record<string, readonly string[]>> = {
   compare: ["dimsync compare --from staging --to prod", "dimsync compare --from account.snapshot.gz --to prod"],
   catalog: [
     "dimsync catalog accept --all",
-    "dimsync catalog accept SchemaConfig/shops@orders",
-    "dimsync catalog accept SchemaConfig/shops@orders public.customers.national_id",
+    "dimsync catalog accept Schemas/orders",
+    "dimsync catalog accept Schemas/orders public.customers.national_id",
   ],
   bind: ["dimsync bind Asset/warehouse=d-12", "dimsync bind --accept Integration/orders"],
   unbind: ["dimsync unbind Asset/warehouse"],

@@ -15,7 +15,7 @@ export function globalOptions(program: Command): void {
     .option("--all-targets", "Use every target in the config")
     .addOption(repeatable("--var <name=value>", "Set a manifest variable; repeatable"))
     .addOption(repeatable("--var-file <file>", "Read manifest variables from a YAML file; repeatable"))
-    .addOption(repeatable("--only <glob>", "Include only addresses that match, such as 'SchemaConfig/*'; repeatable"))
+    .addOption(repeatable("--only <glob>", "Include only addresses that match, such as 'Schemas/*'; repeatable"))
     .addOption(repeatable("--exclude <glob>", "Exclude addresses that match; repeatable"))
     .addOption(
       repeatable(

@@ -1,4 +1,4 @@
-import { byText, parseAddress } from "../model/address.ts";
+import { byText, integrationOfSchemas } from "../model/address.ts";
 import type { GoneColumn } from "../model/columns.ts";
 import type { Catalog } from "./file.ts";
 import { groupColumns, type Tables, tablesByIntegration } from "./groups.ts";
@@ -7,7 +7,7 @@ import { catalogPieces } from "./print.ts";
 /** What of the live columns is accepted. */
 export interface Acceptance {
   readonly target: string;
-  /** The columns of the integrations that were read, by label. */
+  /** The columns of the integrations that were read, by name in addresses. */
   readonly live: ReadonlyMap<string, Tables>;
   /** Whether the column of the integration is accepted. */
   readonly includes: (integration: string, path: ColumnPath) => boolean;
@@ -83,11 +83,11 @@ export function acceptListed(
 ): AcceptedColumns {
   const live = new Map<string, Tables>(tablesByIntegration(catalog.get(target) ?? []));
   const change = ({ address, schema, table, column }: GoneColumn, how: "add" | "delete"): void => {
-    const label = parseAddress(address)?.on ?? address;
-    const before = live.get(label) ?? new Map<string, ReadonlyMap<string, ReadonlySet<string>>>();
+    const name = integrationOfSchemas(address) ?? address;
+    const before = live.get(name) ?? new Map<string, ReadonlyMap<string, ReadonlySet<string>>>();
     const columns = new Set(before.get(schema)?.get(table));
     columns[how](column);
-    live.set(label, new Map([...before, [schema, new Map([...(before.get(schema) ?? []), [table, columns]])]]));
+    live.set(name, new Map([...before, [schema, new Map([...(before.get(schema) ?? []), [table, columns]])]]));
   };
   for (const one of newColumns) change(one, "add");
   for (const one of goneColumns) change(one, "delete");

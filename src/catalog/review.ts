@@ -13,7 +13,7 @@ export interface ReviewOptions {
 /** A review that also keeps the columns that it has compared. */
 export interface KeepingReview extends ColumnReview {
   /**
-   * The columns of the compared integrations as they are, by label. Tables whose columns are not known
+   * The columns of the compared integrations as they are, by name. Tables whose columns are not known
    * keep the columns that they are compared with.
    */
   readonly compared: () => ReadonlyMap<string, Tables>;
@@ -27,9 +27,9 @@ const none: Tables = new Map();
  */
 export function newReview({ reviewed, seen }: ReviewOptions): KeepingReview {
   const records = columnsSeen(seen);
-  const byLabel = tablesByIntegration(reviewed ?? []);
-  const knownOf = ({ label, liveId }: ReviewedIntegration): Tables | undefined =>
-    reviewed === undefined ? records.tables(liveId) : (byLabel.get(label) ?? none);
+  const byName = tablesByIntegration(reviewed ?? []);
+  const knownOf = ({ name, liveId }: ReviewedIntegration): Tables | undefined =>
+    reviewed === undefined ? records.tables(liveId) : (byName.get(name) ?? none);
   const kept: { readonly integration: ReviewedIntegration; readonly tables: Tables }[] = [];
   const intern = newIntern();
   return {
@@ -43,7 +43,7 @@ export function newReview({ reviewed, seen }: ReviewOptions): KeepingReview {
     },
     seen: () => recordedGroups(seen, new Map(kept.map(({ integration, tables }) => [integration.liveId, tables]))),
     since: ({ liveId }, column) => records.since(liveId, column),
-    compared: () => new Map(kept.map(({ integration, tables }) => [integration.label, tables])),
+    compared: () => new Map(kept.map(({ integration, tables }) => [integration.name, tables])),
   };
 }
 

@@ -1,5 +1,5 @@
-import { integrationAddress } from "../kinds/manifests.ts";
-import { type Address, manifestAddress, parseAddress } from "../model/address.ts";
+import { manifestOfSchemas } from "../kinds/manifests.ts";
+import { type Address, objectAddress, parseAddress } from "../model/address.ts";
 import { fromPointer } from "../model/json/pointer.ts";
 import type { AuditEntry } from "../model/live.ts";
 import { withMappedChanges } from "../model/packed-item.ts";
@@ -147,16 +147,15 @@ function onlyUnexplainedWrite(events: readonly ParsedEvent[], report: Plan, ids:
 function idsIn(report: Plan, { idByAddress = new Map() }: KnownObjects): ReadonlyMap<Address, string> {
   const ids = new Map(idByAddress);
   for (const { address, liveId } of report.items) {
-    const on = parseAddress(address)?.on;
-    if (liveId !== undefined) ids.set(on === undefined ? manifestAddress(address) : integrationAddress(on), liveId);
+    if (liveId !== undefined) ids.set(manifestOfSchemas(address) ?? objectAddress(address), liveId);
   }
   return ids;
 }
 
 function objectNames(address: Address, ids: ReadonlyMap<Address, string>): ObjectNames {
-  const parts = parseAddress(address);
-  const name = parts?.on ?? parts?.name;
-  const id = ids.get(parts?.on === undefined ? manifestAddress(address) : integrationAddress(parts.on));
+  const object = manifestOfSchemas(address) ?? objectAddress(address);
+  const name = parseAddress(object)?.name;
+  const id = ids.get(object);
   return { ...(id === undefined ? {} : { id }), names: name === undefined ? [] : [name] };
 }
 

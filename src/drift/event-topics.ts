@@ -1,5 +1,4 @@
-import { kindNames } from "../kinds/manifests.ts";
-import { parseAddress } from "../model/address.ts";
+import { parseAddress, schemasKind } from "../model/address.ts";
 
 /** What a difference is about, as far as events distinguish it. */
 export type Topic = "schema" | "paused" | "name" | "gone" | "relation-lost" | "relation-extra" | "fields";
@@ -10,7 +9,7 @@ export function topicOf(address: string, path: string, isRelate: boolean): Topic
   if (isRelate) return "relation-lost";
   if (parts?.resource !== undefined) return "relation-extra";
   if (path === "") return "gone";
-  if (parts?.kind === kindNames.schemaConfig) return "schema";
+  if (parts?.kind === schemasKind) return "schema";
   return path === "/paused" ? "paused" : path === "/name" ? "name" : "fields";
 }
 

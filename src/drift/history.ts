@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { mkdir, readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { byText } from "../model/address.ts";
+import { byText, schemasKind, toAddress } from "../model/address.ts";
 import { canonicalJson, isObject, own } from "../model/json/json.ts";
 import { readOnce } from "../model/json/lazy.ts";
 import { changeCount, changesOf } from "../model/packed-item.ts";
@@ -123,8 +123,9 @@ export function stepsDone(
   inScope: (address: string) => boolean = () => true,
 ): readonly OpenStep[] {
   if (before === undefined || !report.complete) return [];
-  const open = new Set(report.manual.map(({ id }) => id));
-  return before.manual.filter(({ id, address }) => !open.has(id) && inScope(address));
+  const placeOf = ({ address, path }: Pick<OpenStep, "address" | "path">): string => JSON.stringify([address, path]);
+  const open = new Set(report.manual.map(placeOf));
+  return before.manual.filter((step) => !open.has(placeOf(step)) && inScope(step.address));
 }
 
 function parseEntry(text: string): HistoryEntry | undefined {
@@ -134,7 +135,10 @@ function parseEntry(text: string): HistoryEntry | undefined {
   } catch {
     return undefined;
   }
-  return isEntry(value) ? value : undefined;
+  if (!isEntry(value)) return undefined;
+  // Earlier versions wrote SchemaConfig/shops@orders.
+  const renamed = (address: string): string => address.replace(/^SchemaConfig\/[^@/]+@/u, toAddress(schemasKind, ""));
+  return { ...value, manual: value.manual.map((step) => ({ ...step, address: renamed(step.address) })) };
 }
 
 const isText = (value: unknown): value is string => typeof value === "string";

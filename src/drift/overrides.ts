@@ -1,5 +1,5 @@
-import { integrationAddress, kindNames, schemaConfigAddress } from "../kinds/manifests.ts";
-import { type Address, parseAddress } from "../model/address.ts";
+import { kindNames, schemaConfigAddress } from "../kinds/manifests.ts";
+import { type Address, kindOf, parseAddress } from "../model/address.ts";
 import { emptyRecord, type JsonObject, type JsonScalar, type JsonValue } from "../model/json/json.ts";
 import { documentRanges } from "../yaml/document-ranges.ts";
 import { eolOf } from "../yaml/nodes.ts";
@@ -19,13 +19,14 @@ export function withOverride(text: string, overrides: readonly Override[], names
   if (first === undefined) return undefined;
   const { resource, item } = first;
   const eol = eolOf(text);
-  const label = parseAddress(item.address)?.on ?? item.liveId ?? "";
+  const manifest = item.manifests?.find((address) => kindOf(address) === kindNames.integration);
+  const integration = parseAddress(manifest ?? item.address)?.name ?? "";
   const document = {
     apiVersion: "dimsync/v1",
     kind: kindNames.schemaConfig,
-    metadata: { name: freeName(`${resource.name}-${label}`, names) },
+    metadata: { name: freeName(`${resource.name}-${integration}`, names) },
     spec: {
-      integration: names.has(integrationAddress(label)) ? label : { id: item.liveId ?? label },
+      integration: manifest === undefined ? { id: item.liveId ?? integration } : integration,
       priority: (resource.spec.priority ?? 0) + 1,
       ...treeOf(overrides),
     },

@@ -1,10 +1,11 @@
 import { isIntegration, isSchemaConfig, policyAddress } from "../kinds/manifests.ts";
-import { type Address, manifestAddress, parseAddress } from "../model/address.ts";
+import { type Address, objectAddress, parseAddress } from "../model/address.ts";
 import { isObject, type JsonScalar, type JsonValue, sameJson } from "../model/json/json.ts";
 import { atPointer, fromPointer, isWithin, type Pointer } from "../model/json/pointer.ts";
 import type { Change, Item, Manual, Plan } from "../model/plan.ts";
 import type { Locate } from "../model/problem.ts";
 import { locationIn, type Resource, type SchemaConfigSpec, type SchemaMatch } from "../model/resource.ts";
+import { shellWord } from "../text/shell.ts";
 
 /** How the manifests take over a live value. */
 export type PlannedEdit =
@@ -62,7 +63,7 @@ function ofItem(item: Item, byAddress: ReadonlyMap<Address, Resource>, project: 
   if (action === "create") return whole("It is not in the account. Run apply to create it, or delete its manifest.");
   if (action === "relate")
     return whole("The tag is not attached to this resource. Run apply to attach it, or remove the resource from spec.resources.");
-  const top = byAddress.get(manifestAddress(address));
+  const top = manifestOf(item, byAddress);
   if (top === undefined) return whole("No manifest has this address.");
   return item.changes.map((change) => {
     const forbidden = forbiddenBy(change) ?? notReviewed(item, change) ?? policyAgainst(item, change, project.findings);
@@ -71,10 +72,16 @@ function ofItem(item: Item, byAddress: ReadonlyMap<Address, Resource>, project: 
   });
 }
 
+/** The manifest that decides first. */
+const manifestOf = (
+  { address, manifests }: Pick<Manual, "address" | "manifests">,
+  byAddress: ReadonlyMap<Address, Resource>,
+): Resource | undefined => byAddress.get(manifests?.at(-1) ?? objectAddress(address));
+
 /** A column is not reviewed by editing a manifest, because `unreviewed: disable` overrides what manifests set. */
 function notReviewed({ address }: Item, { cause }: Change): string | undefined {
   if (cause?.rule !== "unreviewed.columns") return undefined;
-  return `Nobody has reviewed the column. To keep it on, review it and run dimsync catalog accept ${address}.`;
+  return `Nobody has reviewed the column. To keep it on, review it and run dimsync catalog accept ${shellWord(address)}.`;
 }
 
 /** Why the live value must not be accepted, if a policy of severity error does not allow it. */
@@ -138,7 +145,7 @@ function ofField(change: Change, resource: Resource): readonly PlannedEdit[] {
 function ofManual(step: Manual, byAddress: ReadonlyMap<Address, Resource>): readonly PlannedEdit[] {
   const forbidden = forbiddenBy(step);
   if (forbidden !== undefined) return refused(forbidden);
-  const resource = byAddress.get(manifestAddress(step.address));
+  const resource = manifestOf(step, byAddress);
   const value = scalarOf(step.actual);
   if (parseAddress(step.address)?.resource !== undefined)
     return refused(

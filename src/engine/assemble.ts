@@ -1,7 +1,9 @@
+import { kindNamed } from "../kinds/index.ts";
 import { type DiffResult, emptyDiff } from "../kinds/kind.ts";
 import { byText } from "../model/address.ts";
 import type { GuardFinding } from "../model/findings.ts";
 import type { Blocked, DraftItem, Item, NamedObject, Plan } from "../model/plan.ts";
+import type { Problem } from "../model/problem.ts";
 import { accountName } from "../model/settings/config.ts";
 import { checkGuards } from "./checks/guards.ts";
 import type { PolicyCheck } from "./checks/policies.ts";
@@ -9,7 +11,7 @@ import type { Compared } from "./compare.ts";
 import { makePlan } from "./plan.ts";
 import { blockedByEarlierRun, type Recovered, unknownOutcome } from "./recover.ts";
 import { hasErrors, type RoundView } from "./round.ts";
-import { everything, type Scope } from "./scope.ts";
+import { everything, type Scope, unmatchedIgnores } from "./scope.ts";
 import type { Round } from "./session.ts";
 
 /** The results of the steps before. */
@@ -41,14 +43,14 @@ export function assemblePlan(round: Round, parts: RoundParts): Plan {
     snapshot: session.snapshot,
     manifestDigest: () => project.manifestDigest,
     found: [...found, unreportedUnknowns(found, recovered), { ...emptyDiff, unverifiable: policies.unverifiable() }],
-    problems: [...project.problems, ...observed.problems, ...unmatchedPatterns(round, parts), ...policies.problems(deferred)],
+    problems: [...project.problems, ...observed.problems, ...unmatched(round, parts), ...policies.problems(deferred)],
     complete,
     equal: compared.equal.length,
     unmanaged: unmanaged(round, parts),
     ...(session.review === undefined ? {} : { review: found.flatMap(({ review = [] }) => review) }),
     ...(session.review === undefined || kind !== "Plan" ? {} : { seenColumns: session.review.seen() }),
     readCalls: session.calls(),
-    inScope: scope.item,
+    inScope: (address) => scope.item(address, observed.account),
     protectOnly: round.options.protectOnly === true,
     whyNotCreate: (item) => whyNotCreate(item, { round, parts, complete }),
     guards: (items) => guardFindings(items, { round, parts, deferred }),
@@ -102,7 +104,7 @@ function guardFindings(items: readonly Item[], { round, parts, deferred }: Guard
     resources: session.project.resources,
     // With --protect-only, nothing is created, and so nothing waits for a create.
     deferred: options.protectOnly === true ? [] : deferred,
-    inScope: scope.item,
+    inScope: (address) => scope.item(address, parts.observed.account),
     policy: parts.policies.refusing(),
     // New columns elsewhere must not stop a run that only protects.
     unreviewed: options.protectOnly === true ? 0 : unreviewedColumns(parts.compared.found),
@@ -113,13 +115,20 @@ function guardFindings(items: readonly Item[], { round, parts, deferred }: Guard
 const unreviewedColumns = (found: readonly DiffResult[]): number =>
   found.reduce((sum, { review }) => sum + (review?.refuses === true ? review.newColumns.length : 0), 0);
 
-/** Patterns of --only and --exclude that match nothing. Unknown while manifests or reads fail. */
-function unmatchedPatterns({ session, scope }: Round, { observed, compared }: RoundParts) {
-  if (hasErrors(session.project) || !observed.complete) return [];
-  return scope.problems(
-    observed.inScope.map(({ address }) => address),
-    compared.parts,
-  );
+/** Patterns of --only, --exclude and `ignore` that match nothing. Unknown while manifests or reads fail. */
+function unmatched({ session, scope, options, today }: Round, { observed, compared }: RoundParts): readonly Problem[] {
+  const { project } = session;
+  const problems = [...observed.problems, ...compared.found.flatMap((one) => one.problems)];
+  if (hasErrors(project) || !observed.complete || hasErrors({ problems })) return [];
+  if (scope === everything)
+    return unmatchedIgnores([...project.settings.ignore, ...(options.ignore ?? [])], {
+      units: compared.parts,
+      account: observed.account,
+      today,
+    });
+  // What only manifests can match is checked before anything is read.
+  if (observed.inScope.every(({ kind }) => kindNamed(kind)?.itemKind === undefined)) return [];
+  return scope.problems([...project.resources.map(({ address }) => address), ...compared.parts]);
 }
 
 /** An unknown outcome is reported even if no manifest declares the object any more. */

@@ -143,7 +143,7 @@ function unitsOf({ observed, compared, scope }: ComparisonInput): {
       .map(({ address }) => ({ address, code: "E_READ_FAILED", message: unreadMessage }));
     before.push({ ...emptyDiff, problems, deferred, blocked: [...blocked, ...unread] });
     for (const { address } of [...units, ...blocked, ...deferred, ...unread]) parts.push(address);
-    for (const unit of units) if (scope.unit(unit.address)) asked.push({ kind, unit });
+    for (const unit of units) if (scope.unit(unit.address, account)) asked.push({ kind, unit });
   }
   return { asked, before, parts };
 }

@@ -1,17 +1,17 @@
 import type { AccountView, ReadNeeds } from "../kinds/kind.ts";
-import { isSchemaConfig, kindNames } from "../kinds/manifests.ts";
+import { integrationAddress, isSchemaConfig, kindNames } from "../kinds/manifests.ts";
 import { expand } from "../kinds/schema-config/coverage.ts";
 import { absenceOf, disabledAbove, type Explanation, explain } from "../kinds/schema-config/explain.ts";
 import { type ObservedSchemas, schemaConfig, withColumns } from "../kinds/schema-config/index.ts";
 import { switchedOffBy } from "../kinds/schema-config/new-columns.ts";
 import { type Field, type NodePath, nodePointer, nodeText, type TablePath } from "../kinds/schema-config/tree.ts";
 import type { SchemaConfigUnit } from "../kinds/schema-config/units.ts";
-import { type Address, kindOf, manifestAddress } from "../model/address.ts";
+import { type Address, kindOf } from "../model/address.ts";
 import { DimsyncError, ProblemsError } from "../model/errors.ts";
 import { own } from "../model/json/json.ts";
 import type { LiveSchemas } from "../model/live.ts";
 import type { Problem } from "../model/problem.ts";
-import type { SchemaTree } from "../model/resource.ts";
+import type { IntegrationRef, Resource, SchemaTree } from "../model/resource.ts";
 import type { PlannedRequest, Reads } from "../model/service.ts";
 import { didYouMean } from "../text/suggest.ts";
 import { observeAccount } from "./observe.ts";
@@ -44,7 +44,12 @@ export interface Explained extends Explanation {
 
 /** Why a schema, table or column has its desired state. Throws E_UNKNOWN_ADDRESS and E_NOT_LIVE, and ServiceError if a read fails. */
 export async function explainNode(session: Session, address: Address, path: NodePath): Promise<readonly Explained[]> {
-  const observed = await observeConfigs(session, [address]);
+  const observed = await observeConfigs(session, (one) => one === address);
+  if (observed.units.length === 0 && !observed.isWaiting)
+    throw new DimsyncError(
+      "E_UNKNOWN_ADDRESS",
+      `No SchemaConfig selects a live integration with the address ${JSON.stringify(address)}.${didYouMean(address, observed.known)}`,
+    );
   if (observed.units.length === 0)
     throw new DimsyncError(
       "E_NOT_LIVE",
@@ -65,7 +70,7 @@ async function explainUnit({ unit, live }: ReadUnit, { reads, account }: Observe
   return {
     address: unit.address,
     liveId: unit.liveId,
-    names: [...new Set([unit.label, ...(liveName === undefined ? [] : [liveName])])],
+    names: [...new Set([unit.name, ...(liveName === undefined ? [] : [liveName])])],
     leftAlone: (["enabled", "hashed"] as const).filter((key) => (key === "enabled" || path.length === 3) && isIgnored(path, key)),
     requests: items.flatMap(({ requests }) => requests),
     changesInAll: changes.length,
@@ -87,31 +92,37 @@ function unknownTable(live: LiveSchemas, [schema, table, column]: NodePath): rea
 export interface Expanded {
   readonly address: Address;
   readonly liveId: string;
-  readonly config: string;
-  /** Every SchemaConfig that selects the integration. */
-  readonly configs: readonly Address[];
-  readonly label: string;
+  /** Every SchemaConfig that selects the integration, the one with the highest priority last. */
+  readonly configs: readonly Resource[];
+  /** The integration's name in addresses. */
+  readonly name: string;
+  /** What a manifest writes to refer to it. */
+  readonly ref: IntegrationRef;
   readonly schemas: SchemaTree;
 }
 
+function referenceTo({ liveId, name }: SchemaConfigUnit, { naming, lookup }: AccountView): IntegrationRef {
+  const manifest = naming.manifests.get(liveId);
+  if (manifest !== undefined) return manifest.name;
+  return name === liveId || lookup.resources.has(integrationAddress(name)) ? { id: liveId } : name;
+}
+
 /**
- * The effective tree of every integration that these SchemaConfigs select, with rules and `unmatched` resolved over the
- * live names (`render --expand`). An integration that does not exist yet has none. Throws ProblemsError, and ServiceError
- * if a read fails.
+ * The effective tree of every integration whose schemas, or one of whose SchemaConfigs, are wanted by their address, with rules and
+ * `unmatched` resolved over the live names (`render --expand`). An integration that does not exist yet has none. Throws ProblemsError,
+ * and ServiceError if a read fails.
  */
-export async function expandConfigs(session: Session, addresses: readonly Address[]): Promise<readonly Expanded[]> {
-  const { units } = await observeConfigs(session, addresses);
+export async function expandConfigs(session: Session, isWanted: (address: Address) => boolean): Promise<readonly Expanded[]> {
+  const { units, account } = await observeConfigs(session, isWanted);
   return units.map(({ unit, live }) => ({
     address: unit.address,
     liveId: unit.liveId,
-    config: unit.resource.name,
-    configs: configsOf(unit),
-    label: unit.label,
+    configs: unit.rules.program.layers.map(({ config }) => config),
+    name: unit.name,
+    ref: referenceTo(unit, account),
     schemas: expand(unit.rules, live.tree),
   }));
 }
-
-const configsOf = ({ rules }: SchemaConfigUnit): readonly Address[] => rules.program.layers.map(({ config }) => config.address);
 
 interface ReadUnit {
   readonly unit: SchemaConfigUnit;
@@ -120,12 +131,16 @@ interface ReadUnit {
 
 interface ObservedConfigs {
   readonly units: readonly ReadUnit[];
+  /** Whether one of them does not exist yet. */
+  readonly isWaiting: boolean;
+  /** Every address that could be wanted. */
+  readonly known: readonly Address[];
   readonly reads: Reads;
   readonly account: AccountView;
 }
 
-/** Reads the integrations that these SchemaConfigs select. */
-async function observeConfigs(session: Session, addresses: readonly Address[]): Promise<ObservedConfigs> {
+/** Reads the integrations whose schemas, or one of whose SchemaConfigs, are wanted. */
+async function observeConfigs(session: Session, isWanted: (address: Address) => boolean): Promise<ObservedConfigs> {
   const { project, clock } = session;
   const reads = cachedReads(session.reads);
   const configs = project.resources.filter(isSchemaConfig);
@@ -138,30 +153,17 @@ async function observeConfigs(session: Session, addresses: readonly Address[]): 
     review: session.review,
   });
   const found = schemaConfig.units(configs, account);
+  const known = [...found.units, ...found.deferred, ...found.blocked].map(({ address }) => account.addressesOf(address));
+  const concerned = new Set(known.filter((names) => names.some(isWanted)).flat());
   const concerns = ({ address }: Problem): boolean =>
-    address === undefined || kindOf(address) === kindNames.ruleSet || addresses.some((wanted) => manifestAddress(wanted) === address);
+    address === undefined || kindOf(address) === kindNames.ruleSet || isWanted(address) || concerned.has(address);
   const errors = [...problems, ...found.problems.filter(concerns)].filter(({ severity }) => severity === "error");
   if (errors.length > 0) throw new ProblemsError(errors);
-  const units = found.units.filter((unit) => addresses.some((address) => isNamed(unit, address)));
-  const isWaiting = found.deferred.some((one) => addresses.some((each) => [one.address, manifestAddress(one.address)].includes(each)));
-  const [address] = addresses;
-  if (units.length === 0 && address !== undefined && !isWaiting) {
-    const known = [...found.units, ...configs].map((one) => one.address);
-    throw new DimsyncError(
-      "E_UNKNOWN_ADDRESS",
-      `No SchemaConfig that selects a live integration has the address ${JSON.stringify(address)}.${didYouMean(address, known)}`,
-    );
-  }
+  const isNamed = ({ address }: { readonly address: Address }): boolean => account.addressesOf(address).some(isWanted);
   const claimColumns = columnBudget(project.settings.client.maxColumnReads);
   const needs = { policyColumns: columnsNeeded(session, () => undefined), claimColumns };
-  const read = units.map((unit) => readUnit(unit, reads, needs));
-  return { units: await Promise.all(read), reads, account };
-}
-
-/** Whether the address is that of the unit, or of one of its SchemaConfigs with or without the integration. */
-function isNamed(unit: SchemaConfigUnit, address: Address): boolean {
-  const names = configsOf(unit).flatMap((config) => [config, `${config}@${unit.label}`]);
-  return [unit.address, manifestAddress(unit.address), ...names].includes(address);
+  const units = await Promise.all(found.units.filter(isNamed).map((unit) => readUnit(unit, reads, needs)));
+  return { units, isWaiting: found.deferred.some(isNamed), known: [...new Set(known.flat())], reads, account };
 }
 
 async function readUnit(unit: SchemaConfigUnit, reads: Reads, needs: ReadNeeds): Promise<ReadUnit> {

@@ -1,4 +1,4 @@
-import { byText, manifestAddress, parseAddress } from "../model/address.ts";
+import { byText, integrationOfSchemas } from "../model/address.ts";
 import type { Problem } from "../model/problem.ts";
 import { counted } from "../text/counts.ts";
 import { andMore } from "../text/lists.ts";
@@ -9,7 +9,7 @@ const shown = 3;
 /**
  * Reports a problem of one line once, although many integrations have it: a name that is missing in
  * 700 shards is one mistake in one rule. The message is that of the first integration, followed by
- * the names and the number of the others; the address is that of the manifest. Other problems stay
+ * the names and the number of the others. Other problems stay
  * unchanged.
  */
 export function groupProblems(problems: readonly Problem[]): readonly Problem[] {
@@ -42,7 +42,7 @@ function groupByLine(problems: readonly Problem[]): readonly Problem[] {
   const alone: Problem[] = [];
   for (const problem of problems) {
     const { code, severity, place, address } = problem;
-    if (place === undefined || address === undefined || parseAddress(address)?.on === undefined) {
+    if (place === undefined || address === undefined || integrationOfSchemas(address) === undefined) {
       alone.push(problem);
       continue;
     }
@@ -63,15 +63,14 @@ function merged(group: readonly [Problem, ...Problem[]]): readonly Problem[] {
   const [first, ...others] = [...byAddress].sort(([a], [b]) => byText(a, b));
   if (first === undefined) return group;
   const [address, problem] = first;
-  const labels = others.map(([other]) => parseAddress(other)?.on ?? other);
-  const manifests = new Set([...byAddress.keys()].map(manifestAddress));
+  const labels = others.map(([other]) => integrationOfSchemas(other) ?? other);
   const rest = labels.length > shown ? ` and ${labels.length - shown} more` : "";
   const count = labels.length === 1 ? "one more integration" : `${labels.length} more integrations`;
   return [
     {
       ...problem,
       message: `${problem.message} The same problem is in ${count}: ${labels.slice(0, shown).join(", ")}${rest}.`,
-      address: manifests.size === 1 ? manifestAddress(address) : address,
+      address,
     },
   ];
 }

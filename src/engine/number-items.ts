@@ -1,5 +1,5 @@
 import { kinds } from "../kinds/index.ts";
-import { type Address, byText, manifestAddress } from "../model/address.ts";
+import { type Address, byText, objectAddress } from "../model/address.ts";
 import { locatedCause } from "../model/cause.ts";
 import { merged, without } from "../model/json/lazy.ts";
 import { sortedLeaves, withValues } from "../model/json/packed-leaves.ts";
@@ -56,11 +56,11 @@ interface Draft {
 }
 
 function inOrder(drafts: readonly DraftItem[]): readonly Draft[] {
-  const kindOrder = new Map(kinds.map(({ name }, index) => [name, index]));
+  const kindOrder = new Map(kinds.flatMap(({ name, itemKind = name }, index) => [[name, index] as const, [itemKind, index] as const]));
   return drafts
     .map((draft) => ({
       draft,
-      manifest: manifestAddress(draft.address),
+      manifest: objectAddress(draft.address),
       kind: kindOrder.get(draft.kind) ?? -1,
       action: actionOrder.indexOf(draft.action),
     }))

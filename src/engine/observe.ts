@@ -10,6 +10,7 @@ import type { Problem } from "../model/problem.ts";
 import { locationIn, type Resource } from "../model/resource.ts";
 import type { Listing, Reads } from "../model/service.ts";
 import type { RecordsState } from "../records/records.ts";
+import type { Ignored } from "./scope.ts";
 import type { LoadedProject } from "./session.ts";
 
 /** What is read before anything is compared, and the live object of each manifest. */
@@ -30,7 +31,8 @@ export interface ObserveInput {
   readonly compared: readonly Resource[];
   readonly records: KnownRecords;
   readonly reads: Reads;
-  readonly ignored: AccountView["ignored"];
+  /** Absent: nothing is. */
+  readonly ignored?: Ignored | undefined;
   /** Whether differences are only reported. Default: false. */
   readonly isDrift?: boolean;
   /** Default: nothing. */
@@ -65,12 +67,17 @@ export async function observeAccount(input: ObserveInput): Promise<ObservedAccou
     ...sharedIdentities(input.project.resources, identities),
   ];
   return {
-    account: withIdentities(account, identities),
+    account: withIgnored(withIdentities(account, identities), input.ignored),
     problems: all,
     unreadLists: lists.unread,
     suspicions: [...lists.suspicions, ...ids.flatMap(leftOut)],
     complete: all.every(({ code }) => code !== "E_READ_FAILED"),
   };
+}
+
+/** Ignored is what an entry names by any of its addresses. */
+function withIgnored(account: AccountView, ignored: Ignored | undefined): AccountView {
+  return ignored === undefined ? account : { ...account, ignored: (address, path) => ignored(account.addressesOf(address), path) };
 }
 
 type Lists = Pick<AccountView, ListName>;
@@ -159,12 +166,13 @@ const knownId = (resource: Resource, { records }: ObserveInput): string | undefi
 
 /** The account without identities. */
 function viewOf(input: ObserveInput, { lists }: ObservedLists, readById: readonly ReadById[]): AccountView {
-  const { project, records, ignored, recovered = new Map(), fresh = new Set(), writeSecrets = () => false } = input;
+  const { project, records, recovered = new Map(), fresh = new Set(), writeSecrets = () => false } = input;
   const found = readById.flatMap((one) => (one.state === "found" ? [one.found] : []));
   return indexed({
     resources: project.resources,
     identities: new Map(),
-    labels: new Map(),
+    naming: { ofLive: new Map(), ofManifest: new Map(), manifests: new Map() },
+    addressesOf: (address) => [address],
     ...(project.labels === undefined ? {} : { columnLabels: labelRoots(project.labels) }),
     integrations: [...lists.integrations, ...found.flatMap((one) => (one.list === "integrations" ? [one.object] : []))],
     tags: [...lists.tags, ...found.flatMap((one) => (one.list === "tags" ? [one.object] : []))],
@@ -177,7 +185,7 @@ function viewOf(input: ObserveInput, { lists }: ObservedLists, readById: readonl
     taggedBy: project.settings.defaults.taggedBy,
     isDrift: input.isDrift ?? false,
     writeSecrets,
-    ignored,
+    ignored: () => false,
     listUnmanaged: input.listUnmanaged ?? false,
     review: input.review,
     maxBodyBytes: project.settings.client.maxBodyBytes,

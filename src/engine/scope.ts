@@ -1,6 +1,7 @@
 import { kinds } from "../kinds/index.ts";
+import type { AccountView, Kind } from "../kinds/kind.ts";
 import { nameMatcher, namesMatcher } from "../kinds/patterns/names.ts";
-import { type Address, manifestAddress } from "../model/address.ts";
+import { type Address, isRelation, kindOf, mayMatchKind, objectAddress, objectPattern } from "../model/address.ts";
 import { fromPointer, type Pointer } from "../model/json/pointer.ts";
 import type { Problem } from "../model/problem.ts";
 import type { Resource } from "../model/resource.ts";
@@ -8,146 +9,154 @@ import type { IgnoreEntry } from "../model/settings/config.ts";
 import { titles } from "../model/titles.ts";
 import { didYouMean } from "../text/suggest.ts";
 
+/** What of an account a scope needs. Without it, only a relation has another address, that of its tag. */
+type Addresses = Pick<AccountView, "addressesOf">;
+
+const unread: Addresses = { addressesOf: (address) => [address, objectAddress(address)] };
+
 /** The addresses that a run covers. */
 export interface Scope {
   /** Whether an item, manual step, blocked or deferred entry at this address is in scope. */
-  readonly item: (address: Address) => boolean;
+  readonly item: (address: Address, account?: Addresses) => boolean;
   /**
    * Whether the unit must be read and compared: it or a part of it (a relation of a tag) is in
    * scope.
    */
-  readonly unit: (address: Address) => boolean;
-  /** Whether the manifest at this address may have units in it, whose addresses are known only after reading (`SchemaConfig/shops@…`). */
-  readonly manifest: (address: Address) => boolean;
+  readonly unit: (address: Address, account: Addresses) => boolean;
+  /** Whether the manifest may have units in it. The addresses of an integration's schemas are only known after reading. */
+  readonly manifest: (address: Address, kind: Kind) => boolean;
   /**
-   * Patterns that match nothing. Known once the parts of the compared manifests are known. Without
-   * this, a mistyped `SchemaConfig/shops@shard-l` would look like an account without differences.
+   * Patterns that match none of these addresses, of all manifests and of the compared units. Without this, a mistyped `Schemas/shard-l`
+   * would look like an account without differences.
    */
-  readonly problems: (manifests: readonly Address[], parts: readonly Address[]) => readonly Problem[];
+  readonly problems: (addresses: readonly Address[]) => readonly Problem[];
 }
 
 export const everything: Scope = { item: () => true, unit: () => true, manifest: () => true, problems: () => [] };
 
 /**
- * From `--only` and `--exclude` globs. A glob that names a manifest includes all its parts:
- * `Tag/pii` includes its relations, `SchemaConfig/shops` every integration.
+ * From `--only` and `--exclude` globs. A glob that names a tag includes its relations, one that names a SchemaConfig the schemas of
+ * every integration that it selects.
  */
 export function scopeOf(only: readonly string[], exclude: readonly string[], matcher: Matcher): Scope {
   const included = only.length === 0 ? () => true : matcher(only);
   const excluded = exclude.length === 0 ? () => false : matcher(exclude);
-  const item = (address: Address): boolean => {
-    const names = [address, manifestAddress(address)];
-    return included(names) && !excluded(names);
+  const item: Scope["item"] = (address, { addressesOf } = unread) => {
+    const addresses = addressesOf(address);
+    return included(addresses) && !excluded(addresses);
   };
-  const owners = matcher(only.flatMap((pattern) => (pattern.includes("#") ? [pattern.slice(0, pattern.indexOf("#"))] : [])));
-  const unit = (address: Address): boolean =>
-    item(address) || (only.some((pattern) => pattern.includes("#")) && owners([address]) && !excluded([address]));
-  // A glob can only match an address that begins with `TEXT@` if its literal prefix is a prefix of
-  // that text, or the other way round.
-  const beginnings = only.map((pattern) => pattern.slice(0, /[*?[{!\\]|$/u.exec(pattern)?.index));
+  const tags = only.filter((pattern) => objectPattern(pattern) !== pattern).map(objectPattern);
+  const isTag = matcher(tags);
+  const hasRelation = (address: Address): boolean => tags.length > 0 && isTag([address]) && !excluded([address]);
   return {
     item,
-    unit,
-    manifest: (address) =>
-      unit(address) ||
-      (!excluded([address]) && beginnings.some((text) => text.startsWith(`${address}@`) || `${address}@`.startsWith(text))),
-    problems: (manifests, parts) => [
-      ...only.flatMap((pattern) => unmatchedPattern("--only", pattern, manifests, parts, matcher)),
-      ...exclude.flatMap((pattern) => unmatchedPattern("--exclude", pattern, manifests, parts, matcher)),
+    unit: (address, account) => item(address, account) || hasRelation(address),
+    manifest: (address, { itemKind }) =>
+      item(address) || hasRelation(address) || (itemKind !== undefined && !excluded([address]) && only.some(mayMatchKind(itemKind))),
+    problems: (addresses) => [
+      ...only.flatMap((pattern) => unmatchedPattern("--only", pattern, addresses)),
+      ...exclude.flatMap((pattern) => unmatchedPattern("--exclude", pattern, addresses)),
     ],
   };
 }
 
 type Matcher = (patterns: readonly string[]) => (names: readonly string[]) => boolean;
 
-/** Patterns of whole manifests are checked before anything is read. */
-function unmatchedPattern(
-  flag: string,
-  pattern: string,
-  manifests: readonly Address[],
-  parts: readonly Address[],
-  matcher: Matcher,
-): readonly Problem[] {
-  const at = pattern.indexOf("@");
-  if (at === -1) return [];
-  const isOwner = matcher([pattern.slice(0, at)]);
-  const isMatch = matcher([pattern.replace(/#.*$/su, "")]);
-  if (!manifests.some((address) => isOwner([address])) || parts.some((address) => isMatch([address]))) return [];
-  const actual = parts.find((address) => address.endsWith(pattern.slice(at)));
-  const hint =
-    actual === undefined
-      ? didYouMean(pattern, parts)
-      : ` The address for ${pattern.slice(at + 1)} is ${actual}: if several SchemaConfigs select an integration, its address has the name of the one with the highest priority.`;
+function unmatchedPattern(flag: string, pattern: string, addresses: readonly Address[]): readonly Problem[] {
+  if (addresses.some(nameMatcher([objectPattern(pattern)]))) return [];
   return [
     {
       code: "E_UNKNOWN_ADDRESS",
       severity: "error",
       summary: titles.E_UNKNOWN_ADDRESS,
-      message: `${flag} ${JSON.stringify(pattern)} matches nothing that the manifests declare for this account.${hint}`,
+      message: `${flag} ${JSON.stringify(pattern)} matches nothing that the manifests declare for this account.${didYouMean(pattern, addresses)}`,
     },
   ];
 }
 
 /** Exactly these addresses, except those that are done. */
 export function scopeOfAddresses(addresses: ReadonlySet<Address>, settled: ReadonlySet<Address>): Scope {
-  const owners = new Set([...addresses].filter((address) => address.includes("#")).map(manifestAddress));
-  const manifests = new Set([...addresses].map(manifestAddress));
+  const owners = new Set([...addresses].filter(isRelation).map(objectAddress));
+  const kindsOf = new Set([...addresses].map(kindOf));
   return {
     // A relation that waited for an id gets another address once the id is known.
-    item: (address) => !settled.has(address) && (addresses.has(address) || (address.includes("#") && owners.has(manifestAddress(address)))),
+    item: (address) => !settled.has(address) && (addresses.has(address) || (isRelation(address) && owners.has(objectAddress(address)))),
     unit: (address) => addresses.has(address) || owners.has(address),
-    manifest: (address) => manifests.has(address),
+    manifest: (address, { itemKind }) => addresses.has(address) || owners.has(address) || (itemKind !== undefined && kindsOf.has(itemKind)),
     problems: () => [],
   };
 }
 
 /** The manifests that can have units in scope: of a layered kind, all of them if any is. */
 export function manifestsInScope(resources: readonly Resource[], scope: Scope): readonly Resource[] {
-  const named = new Set(resources.filter(({ address }) => scope.manifest(address)));
-  return kinds.flatMap(({ name, isLayered }) => {
-    const ofKind = resources.filter(({ kind }) => kind === name);
-    return isLayered === true && ofKind.some((resource) => named.has(resource)) ? ofKind : ofKind.filter((resource) => named.has(resource));
+  return kinds.flatMap((kind) => {
+    const ofKind = resources.filter((resource) => resource.kind === kind.name);
+    const named = ofKind.filter(({ address }) => scope.manifest(address, kind));
+    return kind.isLayered === true && named.length > 0 ? ofKind : named;
   });
 }
 
-/**
- * Whether dimsync ignores a difference at this path: plan and apply then neither show nor send it.
- */
-export type Ignored = (address: Address, path: Pointer) => boolean;
+/** Whether dimsync ignores a difference at this path of an object with these addresses: plan and apply then neither show nor send it. */
+export type Ignored = (addresses: readonly Address[], path: Pointer) => boolean;
+
+/** Whether the entry is in effect on that day. */
+const isCurrent = ({ until }: IgnoreEntry, today: string): boolean => until === undefined || until >= today;
 
 /**
  * The `ignore` entries of the config that have not expired on that day, and a warning for each that
- * has. An entry's address may be a glob and includes all parts of a manifest. Its path includes
+ * has. An entry's address may be a glob, and includes what `AccountView.addressesOf` says. Its path includes
  * everything below it, with a glob for each segment: `/schemas/*` + `/tables/audit_*`.
  */
 export function ignoring(
   entries: readonly IgnoreEntry[],
   today: string,
-): { readonly ignored: Ignored; readonly problems: readonly Problem[] } {
-  const expired = entries.filter(({ until }) => until !== undefined && until < today);
+): { readonly ignored: Ignored | undefined; readonly problems: readonly Problem[] } {
+  const expired = entries.filter((entry) => !isCurrent(entry, today));
   const tests = entries
-    .filter((entry) => !expired.includes(entry))
+    .filter((entry) => isCurrent(entry, today))
     .map(({ address, path }) => ({
       address: namesMatcher([address]),
       segments: fromPointer(path).map((segment) => nameMatcher([segment])),
     }));
+  const ignored: Ignored = (addresses, path) => {
+    const names = fromPointer(path);
+    return tests.some(
+      ({ address, segments }) =>
+        address(addresses) && segments.every((matches, index) => names[index] !== undefined && matches(names[index])),
+    );
+  };
   return {
-    ignored: (address, path) => {
-      if (tests.length === 0) return false;
-      const names = fromPointer(path);
-      return tests.some(
-        (test) =>
-          test.address([address, manifestAddress(address)]) &&
-          test.segments.every((matches, index) => names[index] !== undefined && matches(names[index])),
-      );
-    },
-    problems: expired.map(({ address, path, reason, until, place }) => ({
-      code: "W_IGNORE_EXPIRED",
-      severity: "warning",
-      summary: titles.W_IGNORE_EXPIRED,
-      message: `Differences of ${address} at ${path === "" ? "any path" : path} were ignored until ${until} (${reason}). They are shown and applied again. Remove the entry from dimsync.yaml, or set another date for the entry.`,
-      address,
-      ...(place === undefined ? {} : { place: { ...place, pointer: `${place.pointer}/until` } }),
-    })),
+    ignored: tests.length === 0 ? undefined : ignored,
+    problems: expired.map((entry) => {
+      const { address, path, reason, until } = entry;
+      return {
+        code: "W_IGNORE_EXPIRED",
+        severity: "warning",
+        summary: titles.W_IGNORE_EXPIRED,
+        message: `Differences of ${address} at ${path === "" ? "any path" : path} were ignored until ${until} (${reason}). They are shown and applied again. Remove the entry from dimsync.yaml, or set another date for the entry.`,
+        address,
+        ...placeIn(entry, "/until"),
+      };
+    }),
   };
 }
+
+/** Entries whose address matches none of the units of a whole account, so that they ignore nothing. */
+export function unmatchedIgnores(
+  entries: readonly IgnoreEntry[],
+  { units, account, today }: { readonly units: readonly Address[]; readonly account: Addresses; readonly today: string },
+): readonly Problem[] {
+  const known = [...new Set(units.flatMap(account.addressesOf))];
+  return entries
+    .filter((entry) => isCurrent(entry, today) && !known.some(nameMatcher([objectPattern(entry.address)])))
+    .map((entry) => ({
+      code: "W_IGNORE_NO_MATCH",
+      severity: "warning",
+      summary: titles.W_IGNORE_NO_MATCH,
+      message: `No object has the address ${JSON.stringify(entry.address)}, so the entry ignores nothing (${entry.reason}).${didYouMean(entry.address, known)} Correct the address, or remove the entry.`,
+      ...placeIn(entry, "/address"),
+    }));
+}
+
+const placeIn = ({ place }: IgnoreEntry, member: Pointer): Pick<Problem, "place"> =>
+  place === undefined ? {} : { place: { ...place, pointer: `${place.pointer}${member}` } };

@@ -30,9 +30,12 @@ const classification: ManifestKind = {
 /** Every kind of manifest. The kinds that are not in `kinds` exist only in the project. */
 export const manifestKinds: readonly ManifestKind[] = [...kinds, ruleSet, policy, classification];
 
-const kindsByName = new Map(kinds.map((kind) => [kind.name, kind]));
+const kindsByName = new Map(
+  kinds.flatMap((kind) => [kind.name, ...(kind.itemKind === undefined ? [] : [kind.itemKind])].map((name) => [name, kind] as const)),
+);
 const manifestKindsByName = new Map(manifestKinds.map((kind) => [kind.name, kind]));
 
+/** The kind of manifests or of items with this name. */
 export const kindNamed = (name: string): Kind | undefined => kindsByName.get(name);
 
 export const manifestKindNamed = (name: string): ManifestKind | undefined => manifestKindsByName.get(name);

@@ -5,7 +5,7 @@ import type { Pointer } from "../model/json/pointer.ts";
 import type { LiveIntegration, LiveTag, LiveUser } from "../model/live.ts";
 import type { Blocked, Deferred, Difference, DraftItem, Item } from "../model/plan.ts";
 import type { Problem } from "../model/problem.ts";
-import type { Reference, Resource } from "../model/resource.ts";
+import type { IntegrationSpec, Reference, Resource } from "../model/resource.ts";
 import type { Reads, WriteAnswer, WriteDecoder } from "../model/service.ts";
 import type { AccountLookup } from "./lookup.ts";
 import type { LabelRoots } from "./patterns/labels.ts";
@@ -24,6 +24,16 @@ export type Identity =
 /** The lists of the service. */
 export type ListName = "integrations" | "tags" | "users";
 
+/** How integrations are called in the addresses of their schemas: see `namingOf` in select.ts. */
+export interface IntegrationNaming {
+  /** By live id. */
+  readonly ofLive: ReadonlyMap<string, string>;
+  /** By the address of a manifest, whose integration may not exist yet. */
+  readonly ofManifest: ReadonlyMap<Address, string>;
+  /** The manifests of live integrations, by live id. */
+  readonly manifests: ReadonlyMap<string, Resource<IntegrationSpec>>;
+}
+
 /**
  * What was read of the account, with the project and the records. A value that no kind
  * changes.
@@ -32,8 +42,13 @@ export interface AccountView {
   readonly resources: readonly Resource[];
   /** While a kind identifies, only the kinds before it in the registry; later, all. */
   readonly identities: ReadonlyMap<Address, Identity>;
-  /** The name of each live integration in addresses, by id: `labelOf`. Empty while a kind identifies. */
-  readonly labels: ReadonlyMap<string, string>;
+  /** Empty while a kind identifies. */
+  readonly naming: IntegrationNaming;
+  /**
+   * The address, and those that stand for it in `--only`, `--exclude` and `ignore`: `Tag/pii` for its relations, `SchemaConfig/shops` for
+   * the schemas of each integration that it selects.
+   */
+  readonly addressesOf: (address: Address) => readonly Address[];
   /** The labels of columns; absent if the project has no Classification. */
   readonly columnLabels?: LabelRoots | undefined;
   /** The lists below by id, name and address: `indexed`. */
@@ -79,7 +94,7 @@ export interface ReadNeeds {
   readonly claimColumns: (integrationId: string, tables: number) => void;
 }
 
-/** What is compared as one: usually a manifest; a SchemaConfig on one integration. */
+/** What is compared as one: usually a manifest; the schemas of one integration. */
 export interface Unit {
   readonly address: Address;
   readonly resource: Resource;
@@ -185,6 +200,8 @@ export interface Kind<U extends Unit = Unit, Live = unknown> extends ManifestKin
    */
   readonly isLayered?: true;
   units(resources: readonly Resource[], account: AccountView): Units<U>;
+  /** The kind of its items and of the addresses of its units, if it is not the kind of the manifests. */
+  readonly itemKind?: string;
   /** Reads what comparing the unit needs beyond the lists; undefined: the object is gone. Called for units with a liveId. */
   observe?(unit: U, reads: Reads, needs: ReadNeeds): Promise<Live | undefined>;
   /** Whether `observe` reads the schemas of the integration `liveId`, so that policies need not. */

@@ -1,4 +1,4 @@
-import { type Address, toAddress } from "../model/address.ts";
+import { type Address, integrationOfSchemas, schemasKind, toAddress } from "../model/address.ts";
 import type {
   AssetSpec,
   ClassificationSpec,
@@ -38,4 +38,11 @@ export const assetAddress = (name: string): Address => toAddress(kindNames.asset
 export const integrationAddress = (name: string): Address => toAddress(kindNames.integration, name);
 export const tagAddress = (name: string): Address => toAddress(kindNames.tag, name);
 export const policyAddress = (name: string): Address => toAddress(kindNames.policy, name);
+/** The address of an integration's schemas; `name` is that of the integration in addresses (`nameOf` of select.ts). */
+export const schemasAddress = (name: string): Address => toAddress(schemasKind, name);
+/** The address that the manifest of an integration has, if there is one; `schemas` is the address of its schemas. Other addresses: undefined. */
+export function manifestOfSchemas(schemas: Address): Address | undefined {
+  const name = integrationOfSchemas(schemas);
+  return name === undefined || name.startsWith(integrationAddress("")) ? name : integrationAddress(name);
+}
 export const schemaConfigAddress = (name: string): Address => toAddress(kindNames.schemaConfig, name);

@@ -1,17 +1,14 @@
-import { type Address, byText } from "../model/address.ts";
+import { type Address, byText, kindOf, objectAddress, schemasKind } from "../model/address.ts";
 import { own } from "../model/json/json.ts";
-import type { IntegrationRef, IntegrationSelector, Resource } from "../model/resource.ts";
+import type { IntegrationRef, IntegrationSelector, IntegrationSpec, Resource, SchemaConfigSpec } from "../model/resource.ts";
 import { didYouMean } from "../text/suggest.ts";
 import type { AccountView, Identity } from "./kind.ts";
 import { indexed } from "./lookup.ts";
-import { integrationAddress, isIntegration } from "./manifests.ts";
+import { integrationAddress, isIntegration, isSchemaConfig, schemasAddress } from "./manifests.ts";
 import type { LabelScope } from "./patterns/labels.ts";
 import { namesMatcher } from "./patterns/names.ts";
 
-/**
- * An integration that a manifest refers to, as far as it is known. `label` is its name in
- * addresses: manifest name, else live name, else id.
- */
+/** An integration that a manifest refers to, as far as it is known. `label` is the name of its manifest, else its name in addresses. */
 export type Selected =
   | { readonly state: "found"; readonly id: string; readonly label: string }
   | { readonly state: "waits"; readonly on: Address; readonly label: string }
@@ -36,40 +33,82 @@ export function fromIdentity(address: Address, label: string, identity: Identity
 
 const unresolved = (label: string, code: string, message: string): Selected => ({ state: "unresolved", code, message, label });
 
-const integrationManifests = (account: AccountView): readonly Resource[] => account.resources.filter(isIntegration);
+const integrationManifests = (account: AccountView): readonly Resource<IntegrationSpec>[] => account.resources.filter(isIntegration);
 
-/**
- * The name of a live integration in addresses: the name of its manifest, else its own, else its id.
- * A name that several integrations have is not used, because their items would share an address and
- * outcomes would be lost. An empty name is not used either.
- */
-export const labelOf = (id: string, { labels }: AccountView): string => labels.get(id) ?? id;
+/** The name of a live integration in addresses. */
+export const nameInAddresses = (id: string, { naming }: AccountView): string => naming.ofLive.get(id) ?? id;
+
+/** The address of the schemas of a selected integration. */
+export const schemasOf = (selected: Selected, { naming }: AccountView): Address => {
+  const { label } = selected;
+  if (selected.state === "found") return schemasAddress(naming.ofLive.get(selected.id) ?? label);
+  return schemasAddress(naming.ofManifest.get(integrationAddress(label)) ?? label);
+};
 
 /** The account in which the manifests have these live objects. */
 export function withIdentities(account: AccountView, identities: AccountView["identities"]): AccountView {
   const identified = indexed({ ...account, identities });
-  return { ...identified, labels: labelsIn(identified) };
+  const named = { ...identified, naming: namingOf(identified) };
+  return { ...named, addressesOf: addressesIn(named) };
 }
 
-function labelsIn(account: AccountView): AccountView["labels"] {
-  const manifests = integrationManifests(account);
-  const taken = new Set(["", ...manifests.map(({ name }) => name), ...account.integrations.map(({ id }) => id)]);
-  const twice = new Set<string>();
-  for (const { name } of account.integrations) {
-    if (taken.has(name)) twice.add(name);
-    taken.add(name);
+/**
+ * How integrations are called in the addresses of their schemas: by the name of the manifest, else the live name, else the id. No two
+ * have the same name, because outcomes would be lost. A live name belongs to the integration that had it alone when the run began; a
+ * manifest whose name is the live name of another integration is called by its address. So what a manifest is called does not depend on
+ * other manifests, nor what an integration without one is called on any.
+ */
+function namingOf(account: AccountView): AccountView["naming"] {
+  const before = account.integrations.filter(({ id }) => !account.fresh.has(id));
+  const owners = new Map<string, string | undefined>();
+  for (const { id, name } of before) owners.set(name, owners.has(name) ? undefined : id);
+  for (const { id } of before) owners.set(id, id);
+  const isUsable = (name: string): boolean => name !== "" && !name.startsWith(integrationAddress(""));
+  const ofLive = new Map(account.integrations.map(({ id, name }) => [id, isUsable(name) && owners.get(name) === id ? name : id]));
+  const ofManifest = new Map<Address, string>();
+  const manifests = new Map<string, Resource<IntegrationSpec>>();
+  for (const resource of integrationManifests(account)) {
+    const identity = account.identities.get(resource.address);
+    const id = identity?.state === "found" ? identity.id : undefined;
+    const owner = owners.get(resource.name);
+    const name = owner === undefined || owner === id ? resource.name : resource.address;
+    ofManifest.set(resource.address, name);
+    if (id === undefined) continue;
+    ofLive.set(id, name);
+    manifests.set(id, resource);
   }
-  const labels = new Map(account.integrations.map(({ id, name }) => [id, twice.has(name) ? id : name]));
-  for (const { address, name } of manifests) {
-    const identity = account.identities.get(address);
-    if (identity?.state === "found") labels.set(identity.id, name);
-  }
-  return labels;
+  return { ofLive, ofManifest, manifests };
+}
+
+function addressesIn(account: AccountView): AccountView["addressesOf"] {
+  let known: ReadonlyMap<Address, readonly Address[]> | undefined;
+  return (address) => {
+    if (kindOf(address) !== schemasKind) return [...new Set([address, objectAddress(address)])];
+    known ??= selectingConfigs(account);
+    return [address, ...(known.get(address) ?? [])];
+  };
+}
+
+/** The SchemaConfigs that select each integration, by the address of its schemas. */
+function selectingConfigs(account: AccountView): ReadonlyMap<Address, readonly Address[]> {
+  const found = new Map<Address, Address[]>();
+  for (const config of account.resources.filter(isSchemaConfig))
+    for (const selected of selectedBy(config.spec, account)) {
+      const schemas = schemasOf(selected, account);
+      found.set(schemas, [...(found.get(schemas) ?? []), config.address]);
+    }
+  return found;
+}
+
+/** The integrations that a SchemaConfig selects. */
+export function selectedBy({ integration, integrations }: SchemaConfigSpec, account: AccountView): readonly Selected[] {
+  if (integration !== undefined) return [selectIntegration(integration, account)];
+  return integrations === undefined ? [] : selectIntegrations(integrations, account);
 }
 
 /** One integration: by live id, by the name of a manifest, else by the only live integration of that name. */
 export function selectIntegration(ref: IntegrationRef, account: AccountView): Selected {
-  if (typeof ref === "object") return { state: "found", id: ref.id, label: labelOf(ref.id, account) };
+  if (typeof ref === "object") return { state: "found", id: ref.id, label: nameInAddresses(ref.id, account) };
   const address = integrationAddress(ref);
   if (account.lookup.resources.has(address)) return fromIdentity(address, ref, account.identities.get(address));
   const named = account.lookup.integrationsByName.get(ref) ?? [];
@@ -87,7 +126,7 @@ export function selectIntegration(ref: IntegrationRef, account: AccountView): Se
       `${named.length} integrations have the name ${JSON.stringify(ref)}: ${ids.join(", ")}. Give the id instead: { id: ${JSON.stringify(ids[0])} }.`,
     );
   }
-  return { state: "found", id: first.id, label: labelOf(first.id, account) };
+  return { state: "found", id: first.id, label: nameInAddresses(first.id, account) };
 }
 
 /** What selectors match of an integration. */
@@ -107,15 +146,9 @@ export function integrationMatcher(selector: IntegrationSelector = {}): (integra
 
 /** The names and labels of live integrations, by id. */
 export function integrationNames(account: AccountView): (liveId: string) => IntegrationNames {
-  const liveNames = new Map(account.integrations.map(({ id, name }) => [id, name]));
-  const manifests = new Map<string, Resource>();
-  for (const resource of integrationManifests(account)) {
-    const identity = account.identities.get(resource.address);
-    if (identity?.state === "found") manifests.set(identity.id, resource);
-  }
   return (liveId) => {
-    const manifest = manifests.get(liveId);
-    const known = [manifest?.name, liveNames.get(liveId)].filter((name) => name !== undefined);
+    const manifest = account.naming.manifests.get(liveId);
+    const known = [manifest?.name, account.lookup.integrations.get(liveId)?.name].filter((name) => name !== undefined);
     return { names: known.length === 0 ? [liveId] : [...new Set(known)], labels: manifest?.labels ?? {} };
   };
 }
@@ -125,29 +158,28 @@ export function labelScopes(account: AccountView): ((liveId: string) => LabelSco
   const { columnLabels } = account;
   if (columnLabels === undefined) return undefined;
   const namesOf = integrationNames(account);
-  const schemas = new Map<string, string | undefined>();
-  for (const resource of account.resources.filter(isIntegration)) {
-    const identity = account.identities.get(resource.address);
-    if (identity?.state === "found") schemas.set(identity.id, resource.spec.create?.destinationSchema);
-  }
-  return (liveId) => columnLabels({ names: namesOf(liveId).names, destinationSchema: schemas.get(liveId) });
+  return (liveId) =>
+    columnLabels({
+      names: namesOf(liveId).names,
+      destinationSchema: account.naming.manifests.get(liveId)?.spec.create?.destinationSchema,
+    });
 }
 
 /** Every integration that a selector matches, in the order of their labels in addresses. Labels match manifests only. */
 export function selectIntegrations(selector: IntegrationSelector, account: AccountView): readonly Selected[] {
   const matches = integrationMatcher(selector);
-  const nameById = new Map(account.integrations.map(({ id, name }) => [id, name]));
   const declared = new Set<string>();
   const found = new Map<string, Selected>();
   for (const resource of integrationManifests(account)) {
     const identity = account.identities.get(resource.address);
-    const liveName = identity?.state === "found" ? nameById.get(identity.id) : undefined;
+    const liveName = identity?.state === "found" ? account.lookup.integrations.get(identity.id)?.name : undefined;
     if (identity?.state === "found") declared.add(identity.id);
     if (matches({ names: liveName === undefined ? [resource.name] : [resource.name, liveName], labels: resource.labels }))
       found.set(identity?.state === "found" ? identity.id : resource.address, fromIdentity(resource.address, resource.name, identity));
   }
   if (selector.names !== undefined && selector.labels === undefined)
     for (const { id, name } of account.integrations)
-      if (!declared.has(id) && matches({ names: [name], labels: {} })) found.set(id, { state: "found", id, label: labelOf(id, account) });
+      if (!declared.has(id) && matches({ names: [name], labels: {} }))
+        found.set(id, { state: "found", id, label: nameInAddresses(id, account) });
   return [...found.values()].sort((a, b) => byText(a.label, b.label));
 }

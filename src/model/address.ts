@@ -1,32 +1,51 @@
 /**
- * `Kind/name`, for example `Integration/orders`. A schema configuration acts on an integration (`SchemaConfig/shops@orders`), a relation
+ * `Kind/name`, for example `Integration/orders`. The schemas of an integration have an address of their own (`Schemas/orders`), a relation
  * belongs to a tag (`Tag/pii#8f1c`, after `#` the live id of the resource, or its address while there is no id).
  */
 export type Address = string;
 
+/** The part before `/` of the address of an integration's schemas. No manifest has this kind. */
+export const schemasKind = "Schemas";
+
 export const toAddress = (kind: string, name: string): Address => `${kind}/${name}`;
 
-/** The parts of an address; `on` is what follows `@`, `resource` what follows `#`. Undefined if the text is not an address. */
-export function parseAddress(
-  address: Address,
-): { readonly kind: string; readonly name: string; readonly on?: string; readonly resource?: string } | undefined {
-  const found = /^([A-Za-z]+)\/([^@#]+)(?:@([^#]*(?:#.*)?)|#(.*))?$/su.exec(address);
-  const [, kind, name, on, resource] = found ?? [];
-  if (kind === undefined || name === undefined) return undefined;
-  return { kind, name, ...(on === undefined ? {} : { on }), ...(resource === undefined ? {} : { resource }) };
+/** The parts of an address; `resource` is what follows `#` in that of a tag relation. Undefined if the text is not an address. */
+export function parseAddress(address: Address): { readonly kind: string; readonly name: string; readonly resource?: string } | undefined {
+  const [, kind, rest] = /^([A-Za-z]+)\/(.+)$/su.exec(address) ?? [];
+  if (kind === undefined || rest === undefined) return undefined;
+  // A live name may contain "#"; names of manifests don't.
+  const at = kind === schemasKind ? -1 : rest.indexOf("#");
+  return at < 1 ? { kind, name: rest } : { kind, name: rest.slice(0, at), resource: rest.slice(at + 1) };
 }
 
 /** The kind in an address; "" if the text is not an address. */
 export const kindOf = (address: Address): string => parseAddress(address)?.kind ?? "";
 
-/** The address of the manifest behind an item: `Tag/pii#8f1c` -> `Tag/pii`, `SchemaConfig/shops@orders` -> `SchemaConfig/shops`. */
-export function manifestAddress(address: Address): Address {
+/** The integration's name in the address of its schemas: `Schemas/orders` -> "orders". Undefined for other addresses. */
+export function integrationOfSchemas(address: Address): string | undefined {
+  const parts = parseAddress(address);
+  return parts?.kind === schemasKind ? parts.name : undefined;
+}
+
+/** The address of the object that the address is, or is a part of: `Tag/pii#8f1c` -> `Tag/pii`. */
+export function objectAddress(address: Address): Address {
   const parts = parseAddress(address);
   return parts === undefined ? address : toAddress(parts.kind, parts.name);
 }
 
 /** Whether it is the address of a tag relation, such as `Tag/pii#8f1c`. */
 export const isRelation = (address: Address): boolean => parseAddress(address)?.resource !== undefined;
+
+/** The pattern without the resource of a relation. */
+export const objectPattern = (pattern: string): string => (pattern.startsWith(`${schemasKind}/`) ? pattern : pattern.replace(/#.*$/su, ""));
+
+/** Whether a glob can match an address of the kind: one of its literal beginning and `Kind/` begins with the other. */
+export const mayMatchKind =
+  (kind: string) =>
+  (pattern: string): boolean => {
+    const start = pattern.slice(0, /[*?[{!\\]|$/u.exec(pattern)?.index);
+    return start.startsWith(`${kind}/`) || `${kind}/`.startsWith(start);
+  };
 
 /** Order of code units: the same on every machine, unlike `localeCompare`. */
 export function byText(a: string, b: string): number {

@@ -3,7 +3,7 @@ import type { LiveSchemas } from "./live.ts";
 
 /** A live column that nobody has reviewed. */
 export interface NewColumn {
-  /** "SchemaConfig/shops@orders" */
+  /** "Schemas/orders" */
   readonly address: Address;
   readonly schema: string;
   readonly table: string;
@@ -34,10 +34,10 @@ export interface ReviewedUnit {
   readonly gone: readonly TableColumns[];
 }
 
-/** The integration of a unit: the address of the unit, its label in addresses, and its live id. */
+/** An integration: the address of its schemas, its name in addresses, and its live id. */
 export interface ReviewedIntegration {
   readonly address: Address;
-  readonly label: string;
+  readonly name: string;
   readonly liveId: string;
 }
 

@@ -23,7 +23,7 @@ export interface PolicyFinding {
 
 /** How many of the covered schemas, tables and columns of an integration change. */
 export interface ChangedNodes {
-  /** "SchemaConfig/shops@shop-01" */
+  /** "Schemas/shop-01" */
   readonly address: Address;
   readonly changed: number;
   readonly population: number;

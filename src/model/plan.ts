@@ -84,6 +84,8 @@ interface ItemCore {
   readonly liveId?: string;
   /** The name of the live object, for display. */
   readonly liveName?: string;
+  /** Of an integration's schemas: its manifest, if it has one, then the SchemaConfigs that select it, the one that wins last. */
+  readonly manifests?: readonly Address[];
   /** In the order of sending. */
   readonly requests: readonly PlannedRequest[];
   readonly observed: Observed;
@@ -118,6 +120,8 @@ export interface Manual {
   readonly id: string;
   readonly address: Address;
   readonly path: Pointer;
+  /** As in an item. */
+  readonly manifests?: readonly Address[];
   readonly expected?: JsonValue;
   readonly actual?: JsonValue;
   readonly instruction: string;
@@ -185,7 +189,7 @@ export interface ColumnDifference {
 
 /** Live columns of one table that no rule or literal entry covers. */
 export interface UnmanagedTable {
-  /** "SchemaConfig/shops@shop-01" */
+  /** "Schemas/shop-01" */
   readonly address: Address;
   readonly schema: string;
   readonly table: string;

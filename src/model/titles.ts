@@ -45,6 +45,7 @@ export const titles = {
   W_CONTROLLER_MODE: "Mode that a protected target refuses",
   W_GLOB_NO_MATCH: "A pattern matches nothing",
   W_IGNORE_EXPIRED: "Ignore entry expired",
+  W_IGNORE_NO_MATCH: "Ignore entry matches nothing",
   W_LABELS_DISAGREE: "Labels disagree",
   W_LABEL_NO_MATCH: "A label matches nothing",
   W_MANY_COLUMN_READS: "Many column reads",

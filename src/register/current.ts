@@ -4,7 +4,7 @@ import type { AccountView } from "../kinds/kind.ts";
 import { integrationAddress, isSchemaConfig } from "../kinds/manifests.ts";
 import { enterLabels, type LabelScope } from "../kinds/patterns/labels.ts";
 import { schemaConfig } from "../kinds/schema-config/index.ts";
-import { integrationNames, labelOf, labelScopes } from "../kinds/select.ts";
+import { integrationNames, labelScopes, nameInAddresses } from "../kinds/select.ts";
 import type { Project } from "../manifests/project.ts";
 import { type Address, byText } from "../model/address.ts";
 import { ProblemsError } from "../model/errors.ts";
@@ -48,7 +48,7 @@ export async function* currentRows(project: Project, session: RegisterSession): 
   const rulesById = new Map(units.map((unit) => [unit.liveId, unit.rules]));
   const verdictsOn = verdicts(project, account, session);
   const claim = columnBudget(project.settings.client.maxColumnReads);
-  const integrations = [...account.integrations].sort((a, b) => byText(labelOf(a.id, account), labelOf(b.id, account)));
+  const integrations = [...account.integrations].sort((a, b) => byText(nameInAddresses(a.id, account), nameInAddresses(b.id, account)));
   const read = ({ id }: LiveIntegration) =>
     readSchemas(reads, id, (live) => {
       const tables = labelledTables(labelsOf(id), live);
@@ -61,7 +61,7 @@ export async function* currentRows(project: Project, session: RegisterSession): 
     const { item: live, read: tree } = outcome;
     session.onProgress?.({ type: "step", phase: "read", done: ++done, total: integrations.length, label: live.name });
     if (tree === undefined) continue;
-    const [name, labels] = [labelOf(live.id, account), labelsOf(live.id)];
+    const [name, labels] = [nameInAddresses(live.id, account), labelsOf(live.id)];
     const about = { live, name, tree, labels, rules: rulesById.get(live.id), locate: project.locate };
     yield { integrationId: live.id, name, rows: rowsOf({ ...about, verdicts: verdictsOn(live, name, { tree, labels }) }) };
   }

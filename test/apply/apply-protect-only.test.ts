@@ -25,10 +25,10 @@ describe("--protect-only", () => {
     expect(planned.code).toBe(2);
     expect(planned.plan.items.map(({ action, address }) => `${action} ${address}`)).toEqual([
       "bind Integration/orders",
-      "update SchemaConfig/orders@orders",
+      "update Schemas/orders",
       "bind Tag/gold",
     ]);
-    const held = ["Asset/archive", "Integration/returns", "SchemaConfig/orders@orders", "Tag/gold"];
+    const held = ["Asset/archive", "Integration/returns", "Schemas/orders", "Tag/gold"];
     expect(planned.plan.held?.map(({ address }) => address).sort()).toEqual(held);
     expect(planned.plan.summary).toMatchObject({ held: 4, protects: 2, exposes: 0, create: 0 });
     expect(planned.plan.calls.planned).toEqual({ PATCH: 1 });
@@ -38,7 +38,7 @@ describe("--protect-only", () => {
     expect(endings(result)).toEqual({
       "bind Integration/orders": "done",
       "bind Tag/gold": "done",
-      "update SchemaConfig/orders@orders": "done",
+      "update Schemas/orders": "done",
     });
     expect(result.held?.map(({ address }) => address).sort()).toEqual(held);
     expect(at.writes()).toEqual(["PATCH /v1/integrations/8f1c/schemas"]);

@@ -9,7 +9,7 @@ const twoPatches = together(
     "{ public: { tables: { customers: { columns: { email: { hashed: true } } }, payments: { columns: { iban: { hashed: false } } } } } }",
   ),
 );
-const orders = "update SchemaConfig/orders@orders";
+const orders = "update Schemas/orders";
 
 interface Body {
   data: { schemas: { public: { tables: { customers: { enabled: boolean; columns: Record<string, { hashed: boolean }> } } } } };

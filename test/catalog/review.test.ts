@@ -3,7 +3,7 @@ import { newReview } from "../../src/catalog/review.ts";
 import type { SeenColumns } from "../../src/model/columns.ts";
 import type { LiveSchemas } from "../../src/model/live.ts";
 
-const orders = { address: "SchemaConfig/all@orders", label: "orders", liveId: "8f1c" };
+const orders = { address: "Schemas/orders", name: "orders", liveId: "8f1c" };
 const column = { enabled: true, hashed: false };
 
 /** The schema `public` with these columns by table; undefined: the service returned none. */

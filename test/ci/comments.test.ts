@@ -115,9 +115,7 @@ test("an empty plan is collapsed, and others are not", () => {
 test("a plan of 10 000 changes fits into a comment", async () => {
   const github = await startGithub();
   const large = plan({
-    items: Array.from({ length: 10_000 }, (_, index) =>
-      item({ id: `i${index}`, address: `SchemaConfig/s${index}@o${index}`, changes: [change()] }),
-    ),
+    items: Array.from({ length: 10_000 }, (_, index) => item({ id: `i${index}`, address: `Schemas/o${index}`, changes: [change()] })),
   });
   const { text } = planComment(large, "footer");
   expect(await upsert(github, text)).toBe("created");

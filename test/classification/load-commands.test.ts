@@ -40,7 +40,7 @@ describe("a label as a part of a cause", () => {
     ["SARIF", ["drift", "-o", "sarif"], "false → true ← label pii ← Classification/personal (manifests/personal.yaml:6)"],
     [
       "explain",
-      ["explain", "SchemaConfig/orders@Orders", "public.customers.email"],
+      ["explain", "Schemas/Orders", "public.customers.email"],
       "manifests/orders.yaml:7 ← label pii ← Classification/personal (manifests/personal.yaml:6)",
     ],
   ])("is shown by %s", async (_, argv, expected) => {

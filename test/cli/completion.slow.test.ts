@@ -30,7 +30,7 @@ const rows: Readonly<Record<string, readonly [typed: readonly string[], offered:
     ["public.customers"],
     "public.payments",
   ],
-  "schema paths after the address of explain": [["dimsync", "explain", "SchemaConfig/shops@orders", "pub"], ["public"], "plan"],
+  "schema paths after the address of explain": [["dimsync", "explain", "Schemas/orders", "pub"], ["public"], "plan"],
   "files with spaces in their names": [["dimsync", "plan", "--out", "my"], ["my plan.json"], "manifests"],
   "files after a format": [["dimsync", "plan", "-o", "markdown=my"], ["my plan.json"], "manifests"],
   "addresses of the project": [["dimsync", "bind", "Tag/"], ["Tag/pii"], "Asset/lake"],

@@ -179,15 +179,15 @@ test("--only and --exclude restrict the plan", async () => {
     const { items, deferred } = JSON.parse((await dimsyncHere(["plan", ...args, "-o", "json"], { cwd })).stdout);
     return [...items, ...deferred].map(({ address }: { readonly address: string }) => address);
   };
-  expect(await addresses("--only", "SchemaConfig/orders")).toEqual(["SchemaConfig/orders@orders"]);
+  expect(await addresses("--only", "SchemaConfig/orders")).toEqual(["Schemas/orders"]);
   expect(await addresses("--only", "Asset/*", "--exclude", "Asset/lake")).toEqual(["Asset/warehouse"]);
 });
 
 test("an --only that matches nothing is an error, not an empty plan", async () => {
   const cwd = quickstart();
   for (const command of [["plan"], ["drift"], ["apply", "--yes"]]) {
-    const { code, stdout } = await dimsyncHere([...command, "--only", "SchemaConfig/orders@ordres"], { cwd });
+    const { code, stdout } = await dimsyncHere([...command, "--only", "Schemas/ordres"], { cwd });
     expect(code).toBe(1);
-    expect(stdout.replace(/\s+/gu, " ")).toContain("Did you mean SchemaConfig/orders@orders?");
+    expect(stdout.replace(/\s+/gu, " ")).toContain("Did you mean Schemas/orders?");
   }
 });

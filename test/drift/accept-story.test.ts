@@ -148,7 +148,7 @@ test("a colleague unhashes a column and pauses an integration while a pull reque
   );
   expect(accepted.accepted).toBe(3);
   expect(accepted.unaccepted.map(({ address, path, why }) => [address, path, why.split(".")[0]])).toEqual([
-    ["SchemaConfig/shops@orders", phone, "The manifests changed here, not the account"],
+    ["Schemas/orders", phone, "The manifests changed here, not the account"],
     ["Tag/pii", "/description", "Both the manifests and the account changed here"],
   ]);
   const rest = await report();

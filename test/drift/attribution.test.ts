@@ -15,7 +15,7 @@ const column = "/schemas/public/tables/users/columns/email/hashed";
 const report = (members: Partial<Plan> = {}): Plan =>
   plan({
     kind: "DriftReport",
-    items: [item({ address: "SchemaConfig/shops@orders", liveId: "8f1c", liveName: "Orders", changes: [change({ path: column })] })],
+    items: [item({ address: "Schemas/orders", liveId: "8f1c", liveName: "Orders", changes: [change({ path: column })] })],
     ...members,
   });
 const paused = (id = "orders"): Plan =>
@@ -184,7 +184,7 @@ test("ten thousand differences and ten thousand entries are attributed", () => {
   const items = Array.from({ length: 2_000 }, (_, number) =>
     item({
       id: `i${number}`,
-      address: `SchemaConfig/s@o${number}`,
+      address: `Schemas/o${number}`,
       liveId: `id-${number}`,
       liveName: `o${number}`,
       changes: Array.from({ length: 5 }, (_each, index) => change({ path: `/schemas/p/tables/t/columns/c${index}/hashed` })),

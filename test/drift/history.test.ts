@@ -36,6 +36,18 @@ test("each report is a file; reading sorts by time and leaves out other targets 
   expect((await readHistory(nested, "../staging")).entries).toHaveLength(1);
 });
 
+test("an entry of the last version has the addresses of this one", async () => {
+  const entry = historyEntry(at(1));
+  const [step] = entry.manual;
+  if (step === undefined) throw new Error("The report has no manual step.");
+  const old = { ...entry, manual: [{ ...step, address: "SchemaConfig/shops@orders", path: "/schemas/public/primaryKey" }] };
+  writeFileSync(join(folder, historyFileName(entry)), JSON.stringify(old));
+  const { entries } = await readHistory(folder, "prod");
+  const open = { ...step, id: "m-new", address: "Schemas/orders", path: "/schemas/public/primaryKey" };
+  expect(stepsDone(entries[0], at(2, { manual: [open] }))).toEqual([]);
+  expect(stepsDone(entries[0], at(2, { manual: [] })).map(({ address }) => address)).toEqual(["Schemas/orders"]);
+});
+
 test("a broken file is named, and a missing folder is empty", async () => {
   await appendHistory(folder, historyEntry(at(1)), writeAtomic);
   const broken = [

@@ -59,7 +59,7 @@ describe("the body of a notification", () => {
     expect(body["manual"]).toEqual([expect.objectContaining({ id: "m-3f2a91" }), expect.objectContaining({ id: "m-b07c11" })]);
     expect(body["done"]).toEqual([expect.objectContaining({ id: "m-51c0de" })]);
     expect(body["text"]).toContain("*Drift in prod*");
-    expect(body["text"]).toContain("`SchemaConfig/shops@orders public.users.email hashed` (drift; dana@example.com)");
+    expect(body["text"]).toContain("`Schemas/orders public.users.email hashed` (drift; dana@example.com)");
     expect(body["text"]).toContain("manual: `Integration/orders paused`");
     expect(body["text"]).toContain("done: `Integration/billing paused`");
   });

@@ -72,7 +72,7 @@ describe("explain shows", () => {
         "  live      nameInDestination: email, enabled: true, hashed: false, isPrimaryKey: false",
         "  outcome   managed: hashed: true",
         "  change    hashed false → true   protects",
-        "  request   PATCH /v1/integrations/8f1c/schemas, here without 3 other changes of SchemaConfig/orders@orders",
+        "  request   PATCH /v1/integrations/8f1c/schemas, here without 3 other changes of Schemas/orders",
         '{"schemas":{"public":{"enabled":true,"tables":{"users":{"enabled":true,"columns":{"email":{"enabled":true,"hashed":true}}}}}}}',
       ],
     ],
@@ -87,7 +87,7 @@ describe("explain shows", () => {
         "  live      nameInDestination: contact_email, enabled: true, hashed: false, isPrimaryKey: false",
         "  outcome   managed: hashed: false",
         "  change    none",
-        "  request   none for it; a plan makes 4 other changes of SchemaConfig/orders@orders",
+        "  request   none for it; a plan makes 4 other changes of Schemas/orders",
       ],
     ],
     [
@@ -101,7 +101,7 @@ describe("explain shows", () => {
         "  live      nameInDestination: email, enabled: true, hashed: false, isPrimaryKey: false",
         "  outcome   managed: hashed: false",
         "  change    none",
-        "  request   none for it; a plan makes 4 other changes of SchemaConfig/orders@orders",
+        "  request   none for it; a plan makes 4 other changes of Schemas/orders",
       ],
     ],
     [
@@ -113,7 +113,7 @@ describe("explain shows", () => {
         "  live      nameInDestination: products, enabled: true, syncMode: incremental, cursorField: updated_at",
         "  outcome   managed: enabled: false",
         "  change    enabled true → false   protects",
-        "  request   PATCH /v1/integrations/8f1c/schemas, here without 3 other changes of SchemaConfig/orders@orders",
+        "  request   PATCH /v1/integrations/8f1c/schemas, here without 3 other changes of Schemas/orders",
         '{"schemas":{"public":{"enabled":true,"tables":{"products":{"enabled":false,"columns":{}}}}}}',
       ],
     ],
@@ -126,7 +126,7 @@ describe("explain shows", () => {
         "  live      nameInDestination: payments, enabled: true, syncMode: incremental, cursorField: paid_at",
         "  outcome   ignored: it stays as it is",
         "  change    none",
-        "  request   none for it; a plan makes 4 other changes of SchemaConfig/orders@orders",
+        "  request   none for it; a plan makes 4 other changes of Schemas/orders",
       ],
     ],
     [
@@ -141,7 +141,7 @@ describe("explain shows", () => {
         "  outcome   ignored: it stays as it is",
         "  stopped   not replicated, because public.audit_events is or will be disabled",
         "  change    none",
-        "  request   none for it; a plan makes 4 other changes of SchemaConfig/orders@orders",
+        "  request   none for it; a plan makes 4 other changes of Schemas/orders",
       ],
     ],
     [
@@ -153,7 +153,7 @@ describe("explain shows", () => {
         "  live      nameInDestination: orders, enabled: true",
         "  outcome   unmanaged: it stays as it is",
         "  change    none",
-        "  request   none for it; a plan makes 4 other changes of SchemaConfig/orders@orders",
+        "  request   none for it; a plan makes 4 other changes of Schemas/orders",
       ],
     ],
     [
@@ -166,17 +166,17 @@ describe("explain shows", () => {
         "  live      not in the account: there is no schema new.",
         "  outcome   would be managed: hashed: true",
         "  change    none",
-        "  request   none for it; a plan makes 4 other changes of SchemaConfig/orders@orders",
+        "  request   none for it; a plan makes 4 other changes of Schemas/orders",
       ],
     ],
   ])("%s", async (_sentence, path, expected) => {
     const { run, service } = await start();
-    const { code, stdout, stderr } = await run("explain", "SchemaConfig/orders@orders", path);
+    const { code, stdout, stderr } = await run("explain", "Schemas/orders", path);
     // The widths of columns are not tested here.
     const squeezed = (all: readonly string[]) => all.map((line) => line.trim().replaceAll(/ {2,}/gu, "  "));
     expect(stderr).toBe("");
     expect(code).toBe(0);
-    expect(squeezed(stdout.split("\n"))).toEqual(squeezed([`SchemaConfig/orders@orders   ${path}`, "", ...expected, ...events]));
+    expect(squeezed(stdout.split("\n"))).toEqual(squeezed([`Schemas/orders   ${path}`, "", ...expected, ...events]));
     expect(service.requests.map(({ path: read }) => read).sort()).toEqual([
       "/v1/audit-logs",
       "/v1/integrations",
@@ -191,7 +191,7 @@ describe("explain shows", () => {
     ["a schema", "pubilc", "there is no schema pubilc. Did you mean public?"],
   ])("a suggestion for %s that does not exist", async (_sentence, path, expected) => {
     const { run } = await start();
-    expect((await run("explain", "SchemaConfig/orders@orders", path)).stdout).toContain(`  live      not in the account: ${expected}\n`);
+    expect((await run("explain", "Schemas/orders", path)).stdout).toContain(`  live      not in the account: ${expected}\n`);
   });
 
   test("that unmatched refuses a node, and that an empty literal entry sets nothing", async () => {
@@ -199,25 +199,25 @@ describe("explain shows", () => {
       .replace("tables: disable", "tables: error")
       .replace("customers: { columns", "products: {}, customers: { columns");
     const { run } = await start({ text });
-    const refused = (await run("explain", "SchemaConfig/orders@orders", "public.order_items")).stdout;
+    const refused = (await run("explain", "Schemas/orders", "public.order_items")).stdout;
     expect(refused).toContain("\n  unmatched.tables   refuses it, because nothing covers it   manifests/a.yaml:18\n");
-    const covered = (await run("explain", "SchemaConfig/orders@orders", "public.products")).stdout;
+    const covered = (await run("explain", "Schemas/orders", "public.products")).stdout;
     expect(covered).toContain("\n  literal   nothing   manifests/a.yaml:27\n");
   });
 
   test("that the columns of a table are unknown", async () => {
     const { run } = await start({ options: { schemaForm: "snake", faults: ["GET /columns$=status:404"] } });
-    const { stdout } = await run("explain", "SchemaConfig/orders@orders", "public.audit_events.actor_email");
+    const { stdout } = await run("explain", "Schemas/orders", "public.audit_events.actor_email");
     expect(stdout).toContain("  live      unknown: the service returned no columns for public.audit_events\n");
   });
 
   test("the request that plan shows", async () => {
     const { run } = await start();
-    const [explained] = JSON.parse((await run("explain", "SchemaConfig/orders@orders", "public.users.email", "-o", "json")).stdout);
+    const [explained] = JSON.parse((await run("explain", "Schemas/orders", "public.users.email", "-o", "json")).stdout);
     const { items } = JSON.parse((await run("plan", "-o", "json")).stdout) as Plan;
-    expect(explained.requests).toEqual(items.find(({ kind }) => kind === "SchemaConfig")?.requests);
+    expect(explained.requests).toEqual(items.find(({ kind }) => kind === "Schemas")?.requests);
     expect(explained).toMatchObject({
-      address: "SchemaConfig/orders@orders",
+      address: "Schemas/orders",
       liveId: "8f1c",
       path: ["public", "users", "email"],
       said: [
@@ -233,7 +233,7 @@ describe("explain shows", () => {
   test("that the config ignores a node", async () => {
     const ignore = [{ address: "SchemaConfig/orders", path: "/schemas/public/tables/users", reason: "theirs" }];
     const { run } = await start({ parts: { ignore } });
-    const { stdout } = await run("explain", "SchemaConfig/orders@orders", "public.users.email");
+    const { stdout } = await run("explain", "Schemas/orders", "public.users.email");
     expect(stdout).toContain("  ignored   enabled and hashed, by an ignore entry in the config\n  change    none\n");
     expect(stdout).not.toContain('"users"');
   });
@@ -245,7 +245,7 @@ describe("explain shows", () => {
         "    - { id: bad, match: { table: users, column: id }, set: { enabled: false } }\n  schemas:\n",
       ),
     });
-    const { code, stdout } = await run("explain", "SchemaConfig/orders@orders", "public.users.id");
+    const { code, stdout } = await run("explain", "Schemas/orders", "public.users.id");
     expect([code, stdout]).toEqual([0, expect.stringContaining("  refused   E_DISABLES_PRIMARY_KEY manifests/a.yaml:26: ")]);
     expect(stdout).not.toContain("request");
   });
@@ -269,7 +269,7 @@ describe("explain shows", () => {
 
   test("everything else if the audit log cannot be read", async () => {
     const { run } = await start({ options: { faults: ["GET /v1/audit-logs=status:403"] } });
-    const { code, stdout } = await run("explain", "SchemaConfig/orders@orders", "public.users.email");
+    const { code, stdout } = await run("explain", "Schemas/orders", "public.users.email");
     expect([code, stdout]).toEqual([0, expect.stringMatching(/ {2}change {4}hashed[\s\S]*\n {2}events {4}not available: [\s\S]*403/u)]);
   });
 
@@ -278,7 +278,7 @@ describe("explain shows", () => {
       text: manifests.replace(/ {4}- \{ id: keys.*\n/u, "").replace(/ {4}- use: pii\n/u, ""),
       options: { schemaForm: "snake" },
     });
-    const { stdout } = await run("explain", "SchemaConfig/orders@orders", "public.products.sku");
+    const { stdout } = await run("explain", "Schemas/orders", "public.products.sku");
     expect(stdout).toContain("  live      nameInDestination: sku, enabled: true, hashed: false");
     const columns = service.requests.flatMap(({ path }) => /tables\/(\w+)\/columns/u.exec(path)?.[1] ?? []);
     expect(columns.sort()).toEqual(["customers", "orders", "products"]);
@@ -288,8 +288,8 @@ describe("explain shows", () => {
     const { run } = await start({ text: manifests.replace("  integration: orders", '  integrations: { names: ["shop-shard-*"] }') });
     const { stdout } = await run("explain", "SchemaConfig/orders", "public.users.email", "-o", "json");
     expect(JSON.parse(stdout).map(({ address }: { address: string }) => address)).toEqual([
-      "SchemaConfig/orders@shop-shard-01",
-      "SchemaConfig/orders@shop-shard-02",
+      "Schemas/shop-shard-01",
+      "Schemas/shop-shard-02",
     ]);
   });
 });
@@ -362,7 +362,7 @@ describe("render --expand", () => {
       "dimsync: not expanded, because their integrations are not in the account yet: SchemaConfig/orders.\n",
     ]);
     expect(stdout).toContain("use: pii");
-    expect(await run("explain", "SchemaConfig/orders@orders", "public")).toMatchObject({
+    expect(await run("explain", "Schemas/orders", "public")).toMatchObject({
       code: 1,
       stderr: expect.stringContaining("E_NOT_LIVE"),
     });
@@ -373,9 +373,9 @@ test("the address of a SchemaConfig with lower priority explains the same", asyn
   const above =
     "apiVersion: dimsync/v1\nkind: SchemaConfig\nmetadata: { name: above }\nspec:\n  integration: orders\n  priority: 1\n  rules: [{ match: { table: users }, set: { enabled: false } }]\n";
   const { run } = await start({ text: `${manifests}---\n${above}` });
-  const named = await run("explain", "SchemaConfig/above@orders", "public.users");
+  const named = await run("explain", "Schemas/orders", "public.users");
   expect(named.code).toBe(0);
-  expect(named.stdout).toContain("SchemaConfig/above@orders");
-  for (const layer of ["SchemaConfig/orders@orders", "SchemaConfig/orders"])
+  expect(named.stdout).toContain("Schemas/orders");
+  for (const layer of ["Schemas/orders", "SchemaConfig/orders"])
     expect(await run("explain", layer, "public.users")).toMatchObject({ code: 0, stdout: named.stdout });
 });

@@ -13,46 +13,37 @@ const missing = (address: string | undefined, pointer = "/spec/rules/0/match/tab
 const told = (problems: readonly Problem[]) => groupProblems(problems).map(({ address, message }) => [address, message]);
 
 test.each<[string, readonly Problem[], readonly (readonly [string | undefined, string])[]]>([
-  ["a single problem stays unchanged", [missing("SchemaConfig/shops@a")], [["SchemaConfig/shops@a", "SchemaConfig/shops@a lacks it."]]],
+  ["a single problem stays unchanged", [missing("Schemas/a")], [["Schemas/a", "Schemas/a lacks it."]]],
   [
     "two problems of one line become one, whatever their order",
-    [missing("SchemaConfig/shops@b"), missing("SchemaConfig/shops@a")],
-    [["SchemaConfig/shops", "SchemaConfig/shops@a lacks it. The same problem is in one more integration: b."]],
+    [missing("Schemas/b"), missing("Schemas/a")],
+    [["Schemas/a", "Schemas/a lacks it. The same problem is in one more integration: b."]],
   ],
   [
     "many integrations are counted, and a few are named",
-    ["e", "d", "c", "b", "a"].map((name) => missing(`SchemaConfig/shops@${name}`)),
-    [["SchemaConfig/shops", "SchemaConfig/shops@a lacks it. The same problem is in 4 more integrations: b, c, d and 1 more."]],
-  ],
-  [
-    "problems of two configurations that use one RuleSet have no common manifest",
-    [missing("SchemaConfig/x@a"), missing("SchemaConfig/y@b")],
-    [["SchemaConfig/x@a", "SchemaConfig/x@a lacks it. The same problem is in one more integration: b."]],
+    ["e", "d", "c", "b", "a"].map((name) => missing(`Schemas/${name}`)),
+    [["Schemas/a", "Schemas/a lacks it. The same problem is in 4 more integrations: b, c, d and 1 more."]],
   ],
   [
     "different lines are different problems",
-    [missing("SchemaConfig/shops@a", "/one"), missing("SchemaConfig/shops@b", "/two")],
+    [missing("Schemas/a", "/one"), missing("Schemas/b", "/two")],
     [
-      ["SchemaConfig/shops@a", "SchemaConfig/shops@a lacks it."],
-      ["SchemaConfig/shops@b", "SchemaConfig/shops@b lacks it."],
+      ["Schemas/a", "Schemas/a lacks it."],
+      ["Schemas/b", "Schemas/b lacks it."],
     ],
   ],
   [
     "equal problems of one integration are reported once",
-    [missing("SchemaConfig/shops@a"), missing("SchemaConfig/shops@a")],
-    [["SchemaConfig/shops@a", "SchemaConfig/shops@a lacks it."]],
+    [missing("Schemas/a"), missing("Schemas/a")],
+    [["Schemas/a", "Schemas/a lacks it."]],
   ],
   [
     "different problems of one integration stay separate",
+    [missing("Schemas/a", "", "first"), missing("Schemas/a", "", "second"), missing("Schemas/b", "", "third")],
     [
-      missing("SchemaConfig/shops@a", "", "first"),
-      missing("SchemaConfig/shops@a", "", "second"),
-      missing("SchemaConfig/shops@b", "", "third"),
-    ],
-    [
-      ["SchemaConfig/shops@a", "first"],
-      ["SchemaConfig/shops@a", "second"],
-      ["SchemaConfig/shops@b", "third"],
+      ["Schemas/a", "first"],
+      ["Schemas/a", "second"],
+      ["Schemas/b", "third"],
     ],
   ],
   [

@@ -90,13 +90,13 @@ describe("the origin of a difference", () => {
     ["a field changed in the account: drift", {}, [describeLive("Live")], ["Tag/pii /description drift"]],
     ["a field changed in both: conflict", { "tag.yaml": tag("Personal") }, [describeLive("Live")], ["Tag/pii /description conflict"]],
     ["changed to the same value in both: no difference", { "tag.yaml": tag("Same") }, [describeLive("Same")], []],
-    ["a rule changed: config", { "config.yaml": config(hashed("email")) }, [], ["SchemaConfig/orders@orders email/hashed config"]],
-    ["a column changed in the account: drift", {}, [hashLive], ["SchemaConfig/orders@orders email/hashed drift"]],
+    ["a rule changed: config", { "config.yaml": config(hashed("email")) }, [], ["Schemas/orders email/hashed config"]],
+    ["a column changed in the account: drift", {}, [hashLive], ["Schemas/orders email/hashed drift"]],
     [
       "one of each in one item",
       { "config.yaml": config(`${clear("email")}, ${hashed("display_name")}`) },
       [hashLive],
-      ["SchemaConfig/orders@orders display_name/hashed config", "SchemaConfig/orders@orders email/hashed drift"],
+      ["Schemas/orders display_name/hashed config", "Schemas/orders email/hashed drift"],
     ],
     [
       "a manual step that the manifests cause: config",
@@ -127,7 +127,7 @@ describe("the origin of a difference", () => {
       "a renamed configuration",
       { "config.yaml": config(clear("email")).replace("name: orders", "name: renamed") },
       [hashLive],
-      ["SchemaConfig/renamed@orders email/hashed drift"],
+      ["Schemas/orders email/hashed drift"],
     ],
     ["a deleted manifest has no differences", { "tag.yaml": undefined }, [describeLive("Live")], []],
   ];

@@ -111,7 +111,7 @@ describe("JSON output matches its schema", () => {
     expect(code).toBe(4);
     expect(JSON.parse(filesIn(folder).get("result.json") ?? "")).toEqual(JSON.parse(stdout));
     const outcomes = JSON.parse(stdout).items.map(({ address, outcome }: { address: string; outcome: string }) => `${address} ${outcome}`);
-    expect(outcomes).toContain("SchemaConfig/returns@returns done");
+    expect(outcomes).toContain("Schemas/returns done");
     expect(outcomes.filter((line: string) => !line.endsWith("done"))).toEqual(["Asset/lost blocked"]);
   });
 

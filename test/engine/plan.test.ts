@@ -11,7 +11,7 @@ describe("a plan", () => {
       draft("Tag/b#x", "relate"),
       draft("Tag/b", "update"),
       draft("Tag/b", "bind"),
-      draft("SchemaConfig/a@x", "update"),
+      draft("Schemas/x", "update"),
       draft("Integration/a", "create"),
       draft("Asset/z", "create"),
     ];
@@ -19,7 +19,7 @@ describe("a plan", () => {
     expect(made).toEqual([
       "i1 create Asset/z",
       "i2 create Integration/a",
-      "i3 update SchemaConfig/a@x",
+      "i3 update Schemas/x",
       "i4 bind Tag/b",
       "i5 update Tag/b",
       "i6 relate Tag/b#x",
@@ -28,11 +28,7 @@ describe("a plan", () => {
   });
 
   test("contains the dependencies of an item: its object's binding, and the items before it", () => {
-    const items = [
-      draft("Integration/a", "bind"),
-      draft("SchemaConfig/s@a", "update", { after: ["Integration/a"] }),
-      draft("Tag/t", "update"),
-    ];
+    const items = [draft("Integration/a", "bind"), draft("Schemas/a", "update", { after: ["Integration/a"] }), draft("Tag/t", "update")];
     expect(planOf({ items }).items.map(({ dependsOn }) => dependsOn)).toEqual([[], ["i1"], []]);
   });
 
@@ -51,7 +47,7 @@ describe("a plan", () => {
       { method: "PATCH", path: "/x", body: {} },
     ];
     expect(
-      planOf({ items: [draft("SchemaConfig/a@x", "update", { requests })], deferred: [waiting("Tag/t#a", "Asset/a")] }).calls.planned,
+      planOf({ items: [draft("Schemas/x", "update", { requests })], deferred: [waiting("Tag/t#a", "Asset/a")] }).calls.planned,
     ).toEqual({
       PATCH: 2,
     });
@@ -101,7 +97,7 @@ describe("an item that must not be created", () => {
     const made = planOf(
       {
         items: [draft("Asset/a", "create"), draft("Asset/b", "update")],
-        deferred: [waiting("Integration/i", "Asset/a"), waiting("SchemaConfig/s@i", "Integration/i"), waiting("Tag/t#x", "Asset/x")],
+        deferred: [waiting("Integration/i", "Asset/a"), waiting("Schemas/i", "Integration/i"), waiting("Tag/t#x", "Asset/x")],
       },
       { whyNotCreate: ({ address }) => ({ address, code: "E_LIST_INCOMPLETE", message: "x" }) },
     );
@@ -109,7 +105,7 @@ describe("an item that must not be created", () => {
     expect(made.blocked.map(({ address, code }) => `${address} ${code}`)).toEqual([
       "Asset/a E_LIST_INCOMPLETE",
       "Integration/i E_DEPENDENCY",
-      "SchemaConfig/s@i E_DEPENDENCY",
+      "Schemas/i E_DEPENDENCY",
     ]);
     expect(made.deferred.map(({ address }) => address)).toEqual(["Tag/t#x"]);
   });

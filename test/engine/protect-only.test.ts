@@ -16,7 +16,7 @@ const hashing = patch({ email: { enabled: true, hashed: true } });
 const enabling = patch({ phone: { enabled: true, hashed: false } });
 const observed = { "/schemas/s/enabled": true, "/schemas/s/tables/t/columns/phone/enabled": false };
 
-const update = (more: Partial<DraftItem>): DraftItem => draft("SchemaConfig/c@i", "update", { liveId: "i", observed, ...more });
+const update = (more: Partial<DraftItem>): DraftItem => draft("Schemas/i", "update", { liveId: "i", observed, ...more });
 const split = (item: DraftItem) => holdOthers({ ...emptyDiff, items: [item] });
 
 describe("with --protect-only", () => {
@@ -56,9 +56,9 @@ describe("with --protect-only", () => {
       ...{ address, waitsFor: [waitsFor], desired: {} },
       ...(liveId === undefined ? {} : { liveId }),
     });
-    const config = waits("SchemaConfig/c@i", "Integration/i");
+    const config = waits("Schemas/i", "Integration/i");
     const integration = waits("Integration/i", "Asset/a");
-    const discovering = waits("SchemaConfig/c@j", "Integration/j", "j");
+    const discovering = waits("Schemas/j", "Integration/j", "j");
     expect(holdWaiting([config, integration, discovering], new Set(["Asset/a"]))).toEqual({
       deferred: [discovering],
       held: [config, integration],

@@ -2,6 +2,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { seedAccount } from "../../src/embedded/index.ts";
 import { ignoring } from "../../src/engine/scope.ts";
 import type { Plan, Result } from "../../src/index.ts";
+import { objectAddress } from "../../src/model/address.ts";
 import type { IgnoreEntry } from "../../src/model/settings/config.ts";
 import { runCommand } from "../support/command.ts";
 import { configText, keyVariable, writeProject } from "../support/project-folder.ts";
@@ -16,8 +17,8 @@ describe("an ignore entry covers", () => {
     ["no other path", entry("Tag/pii", "/description"), "Tag/pii", "/owner", false],
     ["no path that only has the same prefix", entry("Tag/pii", "/des"), "Tag/pii", "/description", false],
     ["no other address", entry("Tag/pii", "/description"), "Tag/pii2", "/description", false],
-    ["everything below its path", entry("SchemaConfig/a", "/schemas/public"), "SchemaConfig/a@x", leaf, true],
-    ["nothing above its path", entry("SchemaConfig/a", leaf), "SchemaConfig/a@x", "/schemas/public/enabled", false],
+    ["everything below its path", entry("SchemaConfig/a", "/schemas/public"), "Schemas/x", leaf, true],
+    ["nothing above its path", entry("SchemaConfig/a", leaf), "Schemas/x", "/schemas/public/enabled", false],
     ["a node is not its parent", entry("Tag/pii", "/description"), "Tag/pii", "", false],
     ["everything, for an empty path", entry("Tag/pii"), "Tag/pii", "/name", true],
     ["the object as a whole, for an empty path", entry("Tag/pii"), "Tag/pii", "", true],
@@ -25,16 +26,18 @@ describe("an ignore entry covers", () => {
     ["one part", entry("Tag/pii#8f1c"), "Tag/pii#8f1c", "", true],
     ["not the other parts", entry("Tag/pii#8f1c"), "Tag/pii#b27d", "", false],
     ["addresses by a glob", entry("Integration/*", "/paused"), "Integration/orders", "/paused", true],
-    ["integrations by a glob", entry("SchemaConfig/shops@shop-*"), "SchemaConfig/shops@shop-7", leaf, true],
-    ["not those that it does not match", entry("SchemaConfig/shops@shop-*"), "SchemaConfig/shops@orders", leaf, false],
-    ["a glob for each segment", entry("SchemaConfig/*", "/schemas/*/tables/audit_*"), "SchemaConfig/a@x", leaf, true],
-    ["a glob stays in its segment", entry("SchemaConfig/*", "/schemas/*/hashed"), "SchemaConfig/a@x", leaf, false],
-    ["names that pointers escape", entry("SchemaConfig/*", "/schemas/public/tables/*/columns/a~1b"), "SchemaConfig/a@x", leaf, true],
-    ["hostile names", entry("SchemaConfig/*", "/schemas/__proto__"), "SchemaConfig/a@x", "/schemas/__proto__/enabled", true],
+    ["integrations by a glob", entry("Schemas/shop-*"), "Schemas/shop-7", leaf, true],
+    ["not those that it does not match", entry("Schemas/shop-*"), "Schemas/orders", leaf, false],
+    ["no integration that the SchemaConfig does not select", entry("SchemaConfig/a"), "Schemas/y", leaf, false],
+    ["a glob for each segment", entry("SchemaConfig/*", "/schemas/*/tables/audit_*"), "Schemas/x", leaf, true],
+    ["a glob stays in its segment", entry("SchemaConfig/*", "/schemas/*/hashed"), "Schemas/x", leaf, false],
+    ["names that pointers escape", entry("SchemaConfig/*", "/schemas/public/tables/*/columns/a~1b"), "Schemas/x", leaf, true],
+    ["hostile names", entry("SchemaConfig/*", "/schemas/__proto__"), "Schemas/x", "/schemas/__proto__/enabled", true],
     ["until its last day", entry("Tag/pii", "/description", "2026-06-01"), "Tag/pii", "/description", true],
     ["nothing from the next day on", entry("Tag/pii", "/description", "2026-05-31"), "Tag/pii", "/description", false],
   ])("%s", (_sentence, given, address, path, expected) => {
-    expect(ignoring([entry("Asset/other"), given], "2026-06-01").ignored(address, path)).toBe(expected);
+    const addressesOf = (one: string) => [one, objectAddress(one), ...(one === "Schemas/x" ? ["SchemaConfig/a"] : [])];
+    expect(ignoring([entry("Asset/other"), given], "2026-06-01").ignored?.(addressesOf(address), path)).toBe(expected);
   });
 
   test("an expired entry is reported with its reason", () => {
@@ -115,7 +118,7 @@ const shown = ({ plan: { items, manual, unverifiable } }: Ran) => ({
 const whole = {
   items: [
     "Asset/warehouse /name",
-    "SchemaConfig/orders@orders display_name/hashed email/enabled email/hashed last_login_at/hashed password_hash/hashed updated_at/hashed",
+    "Schemas/orders display_name/hashed email/enabled email/hashed last_login_at/hashed password_hash/hashed updated_at/hashed",
     "Tag/pii /description /owner",
     "Tag/pii#b27d /taggedResources/b27d",
   ],
@@ -140,7 +143,7 @@ describe("plan and apply ignore", () => {
     ],
     [
       "a leaf of schemas",
-      [{ address: "SchemaConfig/orders", path: `${users}/columns/email/enabled`, reason: "r" }],
+      [{ address: "Schemas/orders", path: `${users}/columns/email/enabled`, reason: "r" }],
       { items: whole.items.map((text) => text.replace("email/enabled ", "")) },
     ],
     [

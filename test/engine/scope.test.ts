@@ -1,8 +1,22 @@
 import { describe, expect, test } from "vitest";
 import { scopeOf, scopeOfAddresses } from "../../src/engine/scope.ts";
+import { kindNamed } from "../../src/kinds/index.ts";
 import { namesMatcher } from "../../src/kinds/patterns/names.ts";
+import { objectAddress } from "../../src/model/address.ts";
 
 const scope = (only: readonly string[], exclude: readonly string[] = []) => scopeOf(only, exclude, namesMatcher);
+
+/** Two SchemaConfigs select orders, one selects other. */
+const selecting: Readonly<Record<string, readonly string[]>> = {
+  "Schemas/orders": ["SchemaConfig/shops", "SchemaConfig/pii"],
+  "Schemas/other": ["SchemaConfig/shops"],
+};
+const account = { addressesOf: (address: string) => [address, objectAddress(address), ...(selecting[address] ?? [])] };
+const kindOf = (address: string) => {
+  const kind = kindNamed(address.slice(0, address.indexOf("/")));
+  if (kind === undefined) throw new Error(`${address} has no kind.`);
+  return kind;
+};
 
 describe("--only and --exclude select", () => {
   const rows: readonly [sentence: string, only: readonly string[], exclude: readonly string[], address: string, item: boolean][] = [
@@ -10,8 +24,16 @@ describe("--only and --exclude select", () => {
     ["that address", ["Tag/pii"], [], "Tag/pii", true],
     ["not another one", ["Tag/pii"], [], "Tag/pi", false],
     ["all relations of a tag", ["Tag/pii"], [], "Tag/pii#8f1c", true],
-    ["all integrations of a configuration", ["SchemaConfig/shops"], [], "SchemaConfig/shops@orders", true],
-    ["one integration of a configuration", ["SchemaConfig/shops@orders"], [], "SchemaConfig/shops@other", false],
+    ["the schemas of one integration", ["Schemas/orders"], [], "Schemas/orders", true],
+    ["not those of another one", ["Schemas/orders"], [], "Schemas/other", false],
+    ["not the integration itself", ["Schemas/orders"], [], "Integration/orders", false],
+    ["not the schemas of an integration that is named", ["Integration/orders"], [], "Schemas/orders", false],
+    ["the schemas of every integration that a SchemaConfig selects", ["SchemaConfig/shops"], [], "Schemas/other", true],
+    ["also by a SchemaConfig that another one overrides", ["SchemaConfig/pii"], [], "Schemas/orders", true],
+    ["not the schemas that it does not select", ["SchemaConfig/pii"], [], "Schemas/other", false],
+    ["SchemaConfigs by a glob", ["SchemaConfig/shop*"], [], "Schemas/orders", true],
+    ["not the schemas of an excluded SchemaConfig", ["Schemas/*"], ["SchemaConfig/pii"], "Schemas/orders", false],
+    ["but those of the others", [], ["SchemaConfig/pii"], "Schemas/other", true],
     ["one relation, and not the tag itself", ["Tag/pii#8f1c"], [], "Tag/pii", false],
     ["a glob over names with dots and dashes", ["Tag/*"], [], "Tag/a.b-c", true],
     ["not the excluded address", ["Tag/*"], ["Tag/pii"], "Tag/pii", false],
@@ -20,66 +42,60 @@ describe("--only and --exclude select", () => {
     ["but the other parts, if one part is excluded", [], ["Tag/pii#8f1c"], "Tag/pii#b27d", true],
   ];
   test.each(rows)("%s", (_, only, exclude, address, item) => {
-    expect(scope(only, exclude).item(address)).toBe(item);
+    expect(scope(only, exclude).item(address, account)).toBe(item);
   });
 });
 
 describe("the manifests that must be compared", () => {
   const rows: readonly [sentence: string, only: readonly string[], exclude: readonly string[], address: string, manifest: boolean][] = [
     ["the named one", ["SchemaConfig/shops"], [], "SchemaConfig/shops", true],
-    ["the manifest that a unit's address begins with", ["SchemaConfig/shops@orders"], [], "SchemaConfig/shops", true],
-    ["not one whose name only has the same prefix", ["SchemaConfig/shops@orders"], [], "SchemaConfig/shop", false],
-    ["one that a glob may match through its units", ["*@orders"], [], "SchemaConfig/shops", true],
-    ["one that a glob may match in the middle", ["SchemaConfig/s*s@orders"], [], "SchemaConfig/shops", true],
+    ["every SchemaConfig, because each may select the integration", ["Schemas/orders"], [], "SchemaConfig/shops", true],
+    ["a SchemaConfig whose schemas a glob may match", ["*/orders"], [], "SchemaConfig/shops", true],
+    ["a SchemaConfig whose schemas a glob may match by its beginning", ["S*s/orders"], [], "SchemaConfig/shops", true],
+    ["not a tag for the schemas of an integration", ["Schemas/orders"], [], "Tag/pii", false],
     ["none of another kind", ["Tag/*"], [], "SchemaConfig/shops", false],
     ["a tag, if one of its relations is selected", ["Tag/pii#8f1c"], [], "Tag/pii", true],
     ["not one that is excluded as a whole", [], ["SchemaConfig/shops"], "SchemaConfig/shops", false],
-    ["one with an excluded part", [], ["SchemaConfig/shops@orders"], "SchemaConfig/shops", true],
+    ["one with an excluded part", [], ["Schemas/orders"], "SchemaConfig/shops", true],
   ];
   test.each(rows)("%s", (_, only, exclude, address, manifest) => {
-    expect(scope(only, exclude).manifest(address)).toBe(manifest);
+    expect(scope(only, exclude).manifest(address, kindOf(address))).toBe(manifest);
   });
 });
 
-describe("a pattern for a part that does not exist", () => {
-  const manifests = ["SchemaConfig/shops", "SchemaConfig/eu", "Tag/pii"];
-  const parts = ["SchemaConfig/shops@shard-1", "SchemaConfig/eu@shard-2", "Tag/pii"];
+describe("a pattern that matches nothing", () => {
+  const addresses = ["SchemaConfig/shops", "SchemaConfig/eu", "Tag/pii", "Schemas/shard-1", "Schemas/a#b"];
   const rows: readonly [sentence: string, only: readonly string[], exclude: readonly string[], messages: readonly RegExp[]][] = [
-    ["is an error in --only", ["SchemaConfig/shops@shard-9"], [], [/^--only "SchemaConfig\/shops@shard-9" .* Did you mean .*shard-1\?$/u]],
-    ["is an error in --exclude", [], ["SchemaConfig/shops@shard-9"], [/^--exclude /u]],
-    ["is an error if it is a glob", ["SchemaConfig/*@nothing-*"], [], [/^--only /u]],
-    [
-      "is an error with the address to use instead",
-      ["SchemaConfig/shops@shard-2"],
-      [],
-      [/The address for shard-2 is SchemaConfig\/eu@shard-2: /u],
-    ],
-    ["is reported for each pattern", ["SchemaConfig/shops@a", "SchemaConfig/eu@b"], [], [/@a/u, /@b/u]],
-    ["is not an error for kinds that are not compared", ["Tag/pii"], ["Policy/x@shard-9"], []],
-    ["is not reported if the part exists", ["SchemaConfig/shops@shard-1", "*@shard-?"], ["SchemaConfig/eu@*"], []],
+    ["is an error in --only", ["Schemas/shard-9"], [], [/^--only "Schemas\/shard-9" .* Did you mean .*shard-1\?$/u]],
+    ["is an error in --exclude", [], ["Schemas/shard-9"], [/^--exclude /u]],
+    ["is an error if it is a glob", ["S*/nothing-*"], [], [/^--only /u]],
+    ["is reported for each pattern", ["Schemas/y", "Schemas/z"], [], [/\/y"/u, /\/z"/u]],
+    ["is not reported if there are such schemas", ["Schemas/shard-1", "*/shard-?"], ["Schemas/shard*"], []],
+    ["is not reported if a live name contains #", ["Schemas/a#b"], [], []],
     ["is not reported if a manifest has the address", ["SchemaConfig/shops", "Tag/pii#8f1c"], ["Tag/*"], []],
   ];
   test.each(rows)("%s", (_, only, exclude, messages) => {
-    const problems = scope(only, exclude).problems(manifests, parts);
+    const problems = scope(only, exclude).problems(addresses);
     expect(problems.map(({ code, severity }) => [code, severity])).toEqual(messages.map(() => ["E_UNKNOWN_ADDRESS", "error"]));
     for (const [index, message] of messages.entries()) expect(problems[index]?.message).toMatch(message);
   });
 });
 
 describe("a later round", () => {
-  const round = scopeOfAddresses(new Set(["Tag/pii#Integration/new", "SchemaConfig/c@new"]), new Set(["Tag/pii#8f1c", "Tag/pii"]));
+  const round = scopeOfAddresses(new Set(["Tag/pii#Integration/new", "Schemas/new"]), new Set(["Tag/pii#8f1c", "Tag/pii"]));
   const rows: readonly [sentence: string, address: string, item: boolean][] = [
-    ["includes an address that waited", "SchemaConfig/c@new", true],
+    ["includes an address that waited", "Schemas/new", true],
     ["includes a relation that waited, under its new address", "Tag/pii#a69f", true],
     ["excludes a relation that was created before", "Tag/pii#8f1c", false],
     ["excludes the tag itself", "Tag/pii", false],
-    ["excludes everything else", "SchemaConfig/c@orders", false],
+    ["excludes everything else", "Schemas/orders", false],
   ];
   test.each(rows)("%s", (_, address, item) => {
     expect(round.item(address)).toBe(item);
   });
 
   test("compares the manifests of addresses that waited", () => {
-    expect(["Tag/pii", "SchemaConfig/c", "SchemaConfig/d"].map(round.manifest)).toEqual([true, true, false]);
+    const manifests = ["Tag/pii", "SchemaConfig/c", "Integration/new", "Tag/other"];
+    expect(manifests.filter((address) => round.manifest(address, kindOf(address)))).toEqual(["Tag/pii", "SchemaConfig/c"]);
   });
 });

@@ -32,7 +32,7 @@ test("a new column in one shard is counted, listed on request, and can fail a ru
   const after = await made("plan", "--list-unmanaged");
   expect(after.unmanaged.columns).toBe(before.unmanaged.columns + 1);
   expect(after.unmanaged.tables?.filter(({ columns = [] }) => columns.includes("social_security_no"))).toEqual([
-    expect.objectContaining({ address: "SchemaConfig/shops@shop-shard-02", schema: "public", table: "orders" }),
+    expect.objectContaining({ address: "Schemas/shop-shard-02", schema: "public", table: "orders" }),
   ]);
   for (const command of ["plan", "drift"]) {
     const failed = await run(command, "--fail-on", "unmanaged");
@@ -52,8 +52,8 @@ test("its policy reports what the rules allow, at the rule's line, and refuses i
   const { policy, exit } = await made("plan");
   expect(exit).toEqual({ code: 0, reasons: [] });
   expect(policy.map(({ state, address, path, file, line }) => `${state} ${address} ${path} ${file}:${line}`)).toEqual([
-    "existing SchemaConfig/shops@shop-shard-01 /schemas/public/tables/payments/enabled manifests/shops.yaml:11",
-    "existing SchemaConfig/shops@shop-shard-02 /schemas/public/tables/payments/enabled manifests/shops.yaml:11",
+    "existing Schemas/shop-shard-01 /schemas/public/tables/payments/enabled manifests/shops.yaml:11",
+    "existing Schemas/shop-shard-02 /schemas/public/tables/payments/enabled manifests/shops.yaml:11",
   ]);
   expect((await made("plan", "--fail-on", "policy")).exit).toEqual({ code: 2, reasons: ["policy"] });
 });

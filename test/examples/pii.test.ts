@@ -32,8 +32,8 @@ test("without the rules, or without the exemption, the policy reports unhashed c
   expect(exit).toEqual({ code: 0, reasons: [] });
   const existing = policy.filter(({ state }) => state === "existing");
   expect(existing.map(({ address, path, file, line }) => `${address} ${path.split("/").slice(4).join("/")} ${file}:${line}`)).toEqual([
-    "SchemaConfig/billing@billing invoices/columns/billing_email/hashed manifests/policies.yaml:11",
-    "SchemaConfig/orders@orders customers/columns/phone/hashed manifests/integrations.yaml:25",
+    "Schemas/billing invoices/columns/billing_email/hashed manifests/policies.yaml:11",
+    "Schemas/orders customers/columns/phone/hashed manifests/integrations.yaml:25",
   ]);
   expect((await made("plan", "--fail-on", "policy")).exit).toEqual({ code: 2, reasons: ["policy"] });
 });

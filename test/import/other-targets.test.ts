@@ -117,7 +117,7 @@ test("import of a second target writes bindings, not files", async () => {
   ]);
   expect(report.bindings).toMatchObject({ "Integration/orders": "dev-8f1c", "Tag/pii": "dev-t-1", "Asset/warehouse": "d-12" });
   // The difference is reported, and no file is changed.
-  expect(report.remaining).toEqual(["SchemaConfig/orders@orders: update /schemas/public/tables/users/columns/email/hashed"]);
+  expect(report.remaining).toEqual(["Schemas/orders: update /schemas/public/tables/users/columns/email/hashed"]);
   expect(report.exit.code).toBe(1);
   const after = await targets.prod.files();
   expect({ ...after, "dimsync.bindings.yaml": "" }).toEqual({ ...before, "dimsync.bindings.yaml": "" });
@@ -150,7 +150,7 @@ describe("an integration that deviates from a SchemaConfig of many integrations 
     const report = await targets.importDev();
     expect(report).toMatchObject({ remaining: [], failures: [], exit: { code: 0 } });
     expect(report.notices).toEqual([
-      "SchemaConfig/shops@shop-shard-01 was stricter than the account. The manifests now declare: public.users.email unhashed.",
+      "Schemas/shop-shard-01 was stricter than the account. The manifests now declare: public.users.email unhashed.",
     ]);
     expect(await targets.read("manifests/dev/integrations/shop-shard-01.yaml")).toContain(
       "users: { columns: { email: { hashed: false } } }",
@@ -233,7 +233,7 @@ test("new columns that are replicated unhashed are named in a notice", async () 
   const phone = { nameInDestination: "mobile", enabled: true, hashed: false, isPrimaryKey: false };
   targets.prod.service.mutate((account) => void Object.assign(users(account, "8f1c")?.columns ?? {}, { mobile: phone }));
   const { notices } = await targets.prod.importJson({ target: ["prod"] });
-  expect(notices).toEqual(["SchemaConfig/orders@orders now covers new columns that are replicated unhashed: public.users.mobile."]);
+  expect(notices).toEqual(["Schemas/orders now covers new columns that are replicated unhashed: public.users.mobile."]);
 });
 
 test("import of one target never changes the plan of the other", async () => {

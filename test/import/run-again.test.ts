@@ -212,7 +212,7 @@ test("if the service returns no schemas, the SchemaConfig is not changed and a n
   project.service.mutate(({ integrations: [orders] }) => void Object.assign(orders ?? {}, { schemas: {} }));
   const report = await project.importJson();
   expect(report.notices).toEqual(["The service returned no schemas for Integration/orders, so SchemaConfig/orders was not changed."]);
-  expect(report.remaining).toEqual(["SchemaConfig/orders@orders: waits for Integration/orders"]);
+  expect(report.remaining).toEqual(["Schemas/orders: waits for Integration/orders"]);
   expect(changedLines(before, await project.files())).toEqual([]);
 });
 

@@ -35,18 +35,18 @@ async function start(options: EmbeddedOptions = {}, names: Readonly<Record<strin
 test("are distinguished by their ids", async () => {
   const run = await start();
   const { items } = JSON.parse((await run("plan", "-o", "json")).stdout) as Plan;
-  expect(items.filter(({ kind }) => kind === "SchemaConfig").map(({ address, liveName }) => `${address} ${liveName}`)).toEqual([
-    "SchemaConfig/fleet@51a1 dup",
-    "SchemaConfig/fleet@51a2 dup",
-    "SchemaConfig/fleet@b27d orders",
-    "SchemaConfig/fleet@orders orders",
+  expect(items.filter(({ kind }) => kind === "Schemas").map(({ address, liveName }) => `${address} ${liveName}`)).toEqual([
+    "Schemas/51a1 dup",
+    "Schemas/51a2 dup",
+    "Schemas/Integration/orders orders",
+    "Schemas/orders orders",
   ]);
 });
 
 test("has its id in addresses if its name is empty", async () => {
   const run = await start({}, { b27d: "" });
-  const { items } = JSON.parse((await run("plan", "--only", "SchemaConfig/fleet@b27d", "-o", "json")).stdout) as Plan;
-  expect(items.map(({ address, liveName }) => `${address} ${liveName}`)).toEqual(["SchemaConfig/fleet@b27d b27d"]);
+  const { items } = JSON.parse((await run("plan", "--only", "Schemas/b27d", "-o", "json")).stdout) as Plan;
+  expect(items.map(({ address, liveName }) => `${address} ${liveName}`)).toEqual(["Schemas/b27d b27d"]);
 });
 
 test("each has its own outcome", async () => {
@@ -55,10 +55,10 @@ test("each has its own outcome", async () => {
   const { items } = JSON.parse(stdout) as Result;
   expect(items.map(({ address, liveId, outcome }) => `${address} ${liveId} ${outcome}`)).toEqual([
     "Integration/orders 8f1c done",
-    "SchemaConfig/fleet@51a1 51a1 failed",
-    "SchemaConfig/fleet@51a2 51a2 done",
-    "SchemaConfig/fleet@b27d b27d done",
-    "SchemaConfig/fleet@orders 8f1c done",
+    "Schemas/51a1 51a1 failed",
+    "Schemas/51a2 51a2 done",
+    "Schemas/Integration/orders 8f1c done",
+    "Schemas/orders b27d done",
   ]);
   expect(code).toBe(4);
 });

@@ -78,7 +78,7 @@ const plan: Plan = {
   ],
   manual: [manual],
   blocked: [{ address: "Asset/a", code: "E_UNBOUND", message: "m", command: "c" }],
-  deferred: [{ address: "SchemaConfig/a@b", waitsFor: ["Integration/b"], liveId: "x", desired: {} }],
+  deferred: [{ address: "Schemas/b", waitsFor: ["Integration/b"], liveId: "x", desired: {} }],
   unmanaged: { integrations: [{ id: "a", name: "A" }], tags: [], columns: 1 },
   unverifiable: [{ address: "Asset/a", paths: ["/connection"], reason: "r" }],
   policy: [policy],

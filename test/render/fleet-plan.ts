@@ -14,7 +14,7 @@ function fleetItems(): readonly Item[] {
   return Array.from({ length: 9 }, (_, shard) =>
     item({
       id: `i${shard}`,
-      address: `SchemaConfig/shops@shop-0${shard}`,
+      address: `Schemas/shop-0${shard}`,
       liveId: `s${shard}`,
       liveName: `shop-0${shard}`,
       changes: [
@@ -44,8 +44,8 @@ function fleetItems(): readonly Item[] {
 }
 
 const unmanagedTables: readonly UnmanagedTable[] = Array.from({ length: 9 }, (_, shard) => [
-  { address: `SchemaConfig/shops@shop-0${shard}`, schema: "public", table: "orders", columns: shard === 4 ? ["id", "ssn"] : ["id"] },
-  ...(shard === 8 ? [{ address: "SchemaConfig/shops@shop-08", schema: "public", table: "x.y" }] : []),
+  { address: `Schemas/shop-0${shard}`, schema: "public", table: "orders", columns: shard === 4 ? ["id", "ssn"] : ["id"] },
+  ...(shard === 8 ? [{ address: "Schemas/shop-08", schema: "public", table: "x.y" }] : []),
 ]).flat();
 
 export const fleetPlan = (kind: Plan["kind"] = "Plan"): Plan =>

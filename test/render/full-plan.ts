@@ -140,7 +140,7 @@ export const fullPlan: Plan = plan({
   ],
   deferred: [
     {
-      address: "SchemaConfig/billing@billing",
+      address: "Schemas/billing",
       waitsFor: ["Integration/billing"],
       desired: {
         unmatched: { tables: "disable" },
@@ -169,7 +169,7 @@ export const fullPlan: Plan = plan({
       policy: "pii-must-be-hashed",
       severity: "error",
       state: "new",
-      address: "SchemaConfig/shops@orders",
+      address: "Schemas/orders",
       path: column("orders", "contact_email", "hashed"),
       message: "personal data would be replicated unhashed",
       actual: false,
@@ -181,7 +181,7 @@ export const fullPlan: Plan = plan({
       policy: "exemptions-end",
       severity: "warning",
       state: "existing",
-      address: "SchemaConfig/shops@orders",
+      address: "Schemas/orders",
       path: column("orders", "contact_email", "hashed"),
       message: "The exemption ends on 2026-03-31.",
     },
@@ -189,7 +189,7 @@ export const fullPlan: Plan = plan({
       policy: "pii-must-be-hashed",
       severity: "error",
       state: "fixed",
-      address: "SchemaConfig/shops@orders",
+      address: "Schemas/orders",
       path: column("users", "email", "hashed"),
       message: "personal data would be replicated unhashed",
       actual: false,

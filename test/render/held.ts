@@ -6,8 +6,8 @@ import { doneResult } from "./results.ts";
 const held: readonly Held[] = [
   { address: "Asset/lake", kind: "Asset", action: "create", changes: [{ path: "/name", after: "Lake", risk: "neutral" }] },
   {
-    address: "SchemaConfig/shops@orders",
-    kind: "SchemaConfig",
+    address: "Schemas/orders",
+    kind: "Schemas",
     action: "update",
     liveId: "8f1c",
     liveName: "Orders",

@@ -64,7 +64,7 @@ export const largeReport = (integrations: number, each: number): Plan =>
     items: Array.from({ length: integrations }, (_, number) =>
       item({
         id: `i${number}`,
-        address: `SchemaConfig/fleet@shop-${number}`,
+        address: `Schemas/shop-${number}`,
         liveId: `id-${number}`,
         liveName: `shop-${number}`,
         changes: Array.from({ length: each }, (_, index) =>

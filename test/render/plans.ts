@@ -73,8 +73,8 @@ export function plan(members: Partial<Plan> = {}): Plan {
 export function item(members: Partial<Item> = {}): Item {
   return {
     id: "i1",
-    address: "SchemaConfig/shops@orders",
-    kind: "SchemaConfig",
+    address: "Schemas/orders",
+    kind: "Schemas",
     action: "update",
     liveId: "8f1c",
     liveName: "Orders",

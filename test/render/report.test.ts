@@ -31,7 +31,7 @@ describe("changes are grouped by rule", () => {
 
   test("over all integrations, columns that become readable first", () => {
     const [group] = reportOf(fleetPlan(), plain).groups;
-    expect(group).toMatchObject({ type: "rules", address: "SchemaConfig/shops", exposed: 2 });
+    expect(group).toMatchObject({ type: "rules", address: "Schemas", exposed: 2 });
     expect(group?.type === "rules" ? group.rules.map(({ what, isAlarm }) => [what, isAlarm]) : []).toEqual([
       ["unhash 2 columns in 2 tables of 2 integrations", true],
       ["hash 312 columns in 87 tables of 9 integrations", false],
@@ -57,10 +57,10 @@ describe("changes are grouped by rule", () => {
 
 test("a result with many items counts the finished ones", () => {
   const done = Array.from({ length: 40 }, (_, index) => ({
-    ...{ address: `SchemaConfig/a@i${index}`, kind: "SchemaConfig", action: "update" as const, outcome: "done" as const },
+    ...{ address: `Schemas/i${index}`, kind: "Schemas", action: "update" as const, outcome: "done" as const },
   }));
   const text = renderers.human({ ...fullResult, items: [...done, ...fullResult.items.slice(4, 5)] }, plain);
-  expect(text).toMatch(/^✓ 40 SchemaConfig +updated +SchemaConfig\/a@i0, /mu);
+  expect(text).toMatch(/^✓ 40 Schemas +updated +Schemas\/i0, /mu);
   expect(text).toMatch(/^✗ Tag\/pii +failed/mu);
 });
 
@@ -90,7 +90,7 @@ describe("what to do about drift", () => {
 
 describe("policy findings", () => {
   const finding = (state: PolicyFinding["state"], table: string): PolicyFinding => ({
-    ...{ policy: "pii", severity: "error", state, address: "SchemaConfig/a@b", message: "must be hashed" },
+    ...{ policy: "pii", severity: "error", state, address: "Schemas/b", message: "must be hashed" },
     path: `/schemas/public/tables/${table}/columns/email/hashed`,
     ...{ actual: false, required: true },
   });

@@ -18,8 +18,8 @@ const outcomes: readonly ItemResult[] = [
   },
   {
     id: "i4",
-    address: "SchemaConfig/shops@orders",
-    kind: "SchemaConfig",
+    address: "Schemas/orders",
+    kind: "Schemas",
     action: "update",
     outcome: "not-converged",
     liveId: "8f1c",
@@ -39,8 +39,8 @@ const outcomes: readonly ItemResult[] = [
   },
   { id: "i6", address: "Tag/pii#8f1c", kind: "Tag", action: "relate", outcome: "skipped", message: "It needs Tag/pii, which failed." },
   {
-    address: "SchemaConfig/billing@billing",
-    kind: "SchemaConfig",
+    address: "Schemas/billing",
+    kind: "Schemas",
     outcome: "deferred",
     message: "The schema of Integration/billing does not exist yet.",
   },

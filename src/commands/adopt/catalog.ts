@@ -35,7 +35,7 @@ export async function runCatalog(
   const { flags } = context;
   if (task !== "accept") throw new DimsyncError("E_USAGE", `${JSON.stringify(task)} is not a task of catalog: accept.`);
   if ((flags.all === true) === (address !== undefined) || more.length > 0)
-    throw new DimsyncError("E_USAGE", "catalog accept takes an address as plan prints it, such as SchemaConfig/shops@orders, or --all.");
+    throw new DimsyncError("E_USAGE", "catalog accept takes an address as plan prints it, such as Schemas/orders, or --all.");
   const node = path === undefined && flags.pointer === undefined ? undefined : nodePath("catalog accept", path, flags.pointer);
   const done: Acceptance[] = [];
   // One after the other, because all targets are in one file.

@@ -26,7 +26,7 @@ export async function runValidate(context: Context, paths: readonly string[]): P
 
 async function validationOf({ problems, locate, resources, labels, files, settings, configFile }: Project): Promise<Validation> {
   const today = new Date().toISOString().slice(0, 10);
-  const hasIgnores = settings.ignore.some(({ address }) => /^(?:SchemaConfig\/|[^/]*[*?[{!])/u.test(address));
+  const hasIgnores = settings.ignore.some(({ address }) => /^(?:Schema(?:Config|s)\/|[^/]*[*?[{!])/u.test(address));
   const found = [
     ...problems,
     ...ruleProblems(resources),

@@ -32,7 +32,7 @@ export interface ToolCall {
 }
 
 const target: Parameter = { type: "string", description: "Target in dimsync.yaml; needed if it has several" };
-const only: Parameter = { type: "strings", description: "Only these addresses; globs such as SchemaConfig/shops@*" };
+const only: Parameter = { type: "strings", description: "Only these addresses; globs such as Schemas/shop-*" };
 const exclude: Parameter = { type: "strings", description: "Not these addresses; globs" };
 const listUnmanaged: Parameter = { type: "boolean", description: "Also list the live columns that no rule and no literal entry covers" };
 const base: Parameter = { type: "string", description: "Git ref to compare the manifests with, to tell config changes from drift" };
@@ -78,7 +78,7 @@ export const tools: readonly Tool[] = [
     description: "Explain which rule decides a schema, table or column: every rule that matches, the live value and the last changes.",
     parameters: {
       target,
-      address: { ...address("SchemaConfig, such as SchemaConfig/shops@orders"), required: true },
+      address: { ...address("Schemas of an integration, such as Schemas/orders, or a SchemaConfig"), required: true },
       path: { type: "string", description: "SCHEMA, SCHEMA.TABLE or SCHEMA.TABLE.COLUMN" },
       pointer: { type: "string", description: "Instead of path, for names that contain dots: /SCHEMA/TABLE/COLUMN" },
     },

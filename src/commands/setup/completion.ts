@@ -1,6 +1,6 @@
 import type { Command, Option } from "commander";
 import { guardNames } from "../../engine/checks/guards.ts";
-import { isSchemaConfig } from "../../kinds/manifests.ts";
+import { isIntegration, isSchemaConfig, schemasAddress } from "../../kinds/manifests.ts";
 import { schemaNames } from "../../manifests/schema/lookup.ts";
 import { DimsyncError } from "../../model/errors.ts";
 import type { ExitCode } from "../../model/exit.ts";
@@ -224,10 +224,17 @@ export function commandLineWords(program: Command): CommandLineWords {
 
 const flagsOf = (options: readonly Option[]): readonly string[] => options.flatMap(({ short, long }) => [short ?? [], long ?? []].flat());
 
-/** The addresses of the project's manifests, a line each: what shell completion asks for. */
+/** The addresses of the project's manifests, and of the schemas of its integrations, a line each: what shell completion asks for. */
 export async function runAddresses(context: Context): Promise<ExitCode> {
   const projects = await loadAnyProjects(context);
-  const addresses = new Set(projects.flatMap(({ resources }) => resources.map(({ address }) => `${address}\n`)));
+  const addresses = new Set(
+    projects.flatMap(({ resources }) =>
+      resources.flatMap((resource) => [
+        `${resource.address}\n`,
+        ...(isIntegration(resource) ? [`${schemasAddress(resource.name)}\n`] : []),
+      ]),
+    ),
+  );
   context.io.stdout([...addresses].join(""));
   return 0;
 }

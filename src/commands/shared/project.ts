@@ -1,6 +1,8 @@
+import { isSchemaConfig } from "../../kinds/manifests.ts";
 import { nameMatcher } from "../../kinds/patterns/names.ts";
 import { type LoadOptions, listTargets, loadProject, type Project } from "../../manifests/project.ts";
 import { durationMs } from "../../manifests/scalars.ts";
+import { mayMatchKind, objectPattern, schemasKind } from "../../model/address.ts";
 import { DimsyncError, ProblemsError } from "../../model/errors.ts";
 import { toDiagnostic } from "../../model/problem.ts";
 import type { ClientSettings } from "../../model/settings/config.ts";
@@ -41,14 +43,16 @@ function checkSelection({ only, exclude }: Context["flags"], { resources, proble
   // Manifests with errors are not among the resources, and their errors are reported instead.
   if (problems.some(({ severity }) => severity === "error")) return;
   const addresses = resources.map(({ address }) => address);
+  const hasSchemas = resources.some(isSchemaConfig);
   for (const [flag, patterns] of [
     ["--only", only],
     ["--exclude", exclude],
   ] as const)
     for (const pattern of patterns) {
-      const ofManifest = pattern.replace(/[@#].*$/su, "");
-      if (addresses.some(nameMatcher([ofManifest]))) continue;
-      const near = didYouMean(ofManifest, addresses);
+      const ofObject = objectPattern(pattern);
+      // Which integrations a SchemaConfig selects is only known after reading.
+      if (addresses.some(nameMatcher([ofObject])) || (hasSchemas && mayMatchKind(schemasKind)(pattern))) continue;
+      const near = didYouMean(ofObject, addresses);
       throw new DimsyncError("E_USAGE", `${flag} ${JSON.stringify(pattern)} does not match the address of any manifest.${near}`, {
         command: "dimsync render",
       });

@@ -124,4 +124,23 @@ create table dimsync_controller.push (
 );
 create index push_source on dimsync_controller.push (source, id desc);`,
   },
+  {
+    worksWith: 1,
+    sql: `
+-- The schemas of an integration have an address of their own: Schemas/orders, not SchemaConfig/shops@orders. Of several open findings
+-- that would get the same key, one keeps being open; the next check closes the others.
+with named as (
+  select id, account, kind, key, cause, path, closed_at is null as is_open, regexp_replace(address, '^SchemaConfig/[^@/]+@', 'Schemas/') as address
+  from dimsync_controller.finding where address like 'SchemaConfig/%@%'
+), keyed as (
+  select *, case kind when 'manual' then 'manual m-' || left(encode(sha256(convert_to(address || chr(10) || path, 'UTF8')), 'hex'), 8)
+    else regexp_replace(key, 'SchemaConfig/[^@/ ]+@', 'Schemas/') end as new_key
+  from named
+), numbered as (
+  select *, row_number() over (partition by account, new_key, is_open order by id) as number from keyed
+)
+update dimsync_controller.finding f set address = n.address, key = n.new_key, cause = regexp_replace(f.cause, 'SchemaConfig/[^@/ ]+@', 'Schemas/')
+from numbered n where n.id = f.id and (n.number = 1 or not n.is_open);
+update dimsync_controller.protection set key = regexp_replace(key, '^SchemaConfig/[^@/ ]+@', 'Schemas/');`,
+  },
 ];

@@ -1,3 +1,4 @@
+import { objectAddress } from "../../model/address.ts";
 import type { Change, Item, Manual, Plan } from "../../model/plan.ts";
 import type { Finding, FindingDetail } from "../views/status.ts";
 import { oneParagraph } from "./check.ts";
@@ -38,7 +39,7 @@ export function findingsOf(report: Plan): readonly FoundFinding[] {
 
 /** A missing object is one finding, whatever it would contain. */
 function ofItem(item: Item): readonly FoundFinding[] {
-  const { address, action, changes } = item;
+  const { address, action, changes, manifests } = item;
   if (action === "create" || changes.length === 0)
     return [
       {
@@ -46,13 +47,13 @@ function ofItem(item: Item): readonly FoundFinding[] {
         detail: { text: action === "create" ? "missing in the account" : action },
       },
     ];
-  return changes.map((change) => ofChange(address, change));
+  return changes.map((change) => ofChange(address, manifests?.at(-1) ?? objectAddress(address), change));
 }
 
-function ofChange(address: string, change: Change): FoundFinding {
+function ofChange(address: string, manifest: string, change: Change): FoundFinding {
   const { path, before, after, risk, cause, attribution } = change;
   return {
-    ...{ key: `change ${address} ${path}`, kind: "change", address, path, cause: causeText(address, change) },
+    ...{ key: `change ${address} ${path}`, kind: "change", address, path, cause: causeText(manifest, change) },
     risk: risk === "exposed" || risk === "stricter" ? risk : "neutral",
     detail: {
       ...(before === undefined ? {} : { actual: before }),
@@ -65,8 +66,7 @@ function ofChange(address: string, change: Change): FoundFinding {
 }
 
 /** The rule, which several accounts share, or else the manifest and the setting. */
-function causeText(address: string, { cause, path }: Change): string {
-  const manifest = address.replace(/[@#].*$/su, "");
+function causeText(manifest: string, { cause, path }: Change): string {
   if (cause?.rule !== undefined) return `${manifest}, rule ${cause.rule}`;
   return path === "" ? manifest : `${manifest} ${path}`;
 }

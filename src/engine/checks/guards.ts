@@ -1,6 +1,6 @@
 import { kindNamed } from "../../kinds/index.ts";
 import type { Covered } from "../../kinds/kind.ts";
-import { type Address, byText, manifestAddress, parseAddress } from "../../model/address.ts";
+import { type Address, byText, objectAddress, parseAddress } from "../../model/address.ts";
 import type { ChangedNodes, GuardFinding, PolicyFinding } from "../../model/findings.ts";
 import { isObject, type JsonValue } from "../../model/json/json.ts";
 import { eachLeaf } from "../../model/json/packed-leaves.ts";
@@ -54,7 +54,7 @@ export function checkGuards(items: readonly Item[], input: GuardInput): readonly
  * parts of a SchemaConfig have longer addresses.
  */
 const awaitedCreates = ({ deferred, inScope }: GuardInput): readonly Deferred[] =>
-  deferred.filter(({ address }) => manifestAddress(address) === address && inScope(address));
+  deferred.filter(({ address }) => objectAddress(address) === address && inScope(address));
 
 function creates(items: readonly Item[], input: GuardInput): readonly Found[] {
   const limit = input.limits.maxCreates;

@@ -1,6 +1,6 @@
 import { labelCoverage } from "../../kinds/label-coverage.ts";
 import type { ObservedSchemas } from "../../kinds/schema-config/index.ts";
-import { labelOf, labelScopes } from "../../kinds/select.ts";
+import { labelScopes, nameInAddresses } from "../../kinds/select.ts";
 import type { LiveSchemas } from "../../model/live.ts";
 import type { Problem } from "../../model/problem.ts";
 import type { ObservedAccount } from "../observe.ts";
@@ -23,7 +23,7 @@ export function checkLabels({ labels }: LoadedProject, { account }: ObservedAcco
   let trees = 0;
   const checkTree: LabelCheck["checkTree"] = (liveId, live) => {
     trees++;
-    coverage.add(scopes(liveId), live, labelOf(liveId, account));
+    coverage.add(scopes(liveId), live, nameInAddresses(liveId, account));
   };
   return {
     checkTree,

@@ -1,13 +1,13 @@
 import pLimit from "p-limit";
 import type { AccountView, DiffResult, Kind, TableTest, Unit } from "../../kinds/kind.ts";
-import { integrationAddress, isRuleSet, isSchemaConfig, kindNames } from "../../kinds/manifests.ts";
+import { isRuleSet, isSchemaConfig, manifestOfSchemas, schemasAddress } from "../../kinds/manifests.ts";
 import type { LabelScope } from "../../kinds/patterns/labels.ts";
 import { policyTablesWithoutColumns } from "../../kinds/schema-config/coverage.ts";
 import { type ObservedSchemas, unknownColumns, withColumns } from "../../kinds/schema-config/index.ts";
 import { nodeText } from "../../kinds/schema-config/tree.ts";
 import type { SchemaConfigUnit } from "../../kinds/schema-config/units.ts";
-import { type IntegrationNames, integrationNames, labelScopes, selectIntegration, selectIntegrations } from "../../kinds/select.ts";
-import { type Address, byText, kindOf, parseAddress } from "../../model/address.ts";
+import { type IntegrationNames, integrationNames, labelScopes, nameInAddresses, schemasOf, selectedBy } from "../../kinds/select.ts";
+import { type Address, byText, integrationOfSchemas } from "../../model/address.ts";
 import { ServiceError } from "../../model/errors.ts";
 import type { PolicyFinding } from "../../model/findings.ts";
 import { readOnce } from "../../model/json/lazy.ts";
@@ -136,8 +136,8 @@ interface Check {
   readonly namesOf: (liveId: string) => IntegrationNames;
   /** Undefined if the project has no Classification. */
   readonly labelsOf: ((liveId: string) => LabelScope) | undefined;
-  /** The integrations that a SchemaConfig of the scope selects: label by id. */
-  readonly configured: ReadonlyMap<string, string>;
+  /** The ids of the integrations in scope that a SchemaConfig selects. */
+  readonly configured: ReadonlySet<string>;
 }
 
 /**
@@ -178,11 +178,12 @@ async function checkOthers(check: Check, reads: RunReads, { compared, onTree }: 
   const { input, evaluator, collected, namesOf, configured } = check;
   const limit = pLimit(input.concurrency);
   const isOther = (id: string): boolean => !compared.has(id) && (input.kindOfPlan === "DriftReport" || !configured.has(id));
-  const others = [...input.account.identities].flatMap(([address, identity]) =>
-    identity.state === "found" && kindOf(address) === kindNames.integration && input.scope.item(address) && isOther(identity.id)
-      ? [{ address, id: identity.id, integration: namesOf(identity.id) }]
-      : [],
-  );
+  const { account, scope } = input;
+  const isInScope = (...addresses: readonly Address[]): boolean => addresses.some((address) => scope.item(address, account));
+  const others = [...account.naming.manifests].flatMap(([id, manifest]) => {
+    const address = schemasAddress(nameInAddresses(id, account));
+    return isInScope(manifest.address, address) && isOther(id) ? [{ address, id, integration: namesOf(id) }] : [];
+  });
   const readAndEvaluate = async ({ address, id, integration }: (typeof others)[number]): Promise<void> => {
     try {
       const read = await reads.schemas(id);
@@ -227,33 +228,33 @@ function ruleManifests({ account, compared }: PolicyCheckInput): readonly Resour
   return configs.length === 0 ? [] : [...configs, ...account.resources.filter(isRuleSet)];
 }
 
-function configuredIntegrations({ account, compared, scope }: PolicyCheckInput): ReadonlyMap<string, string> {
-  const found = new Map<string, string>();
-  for (const { address, spec } of compared.filter(isSchemaConfig)) {
-    const { integration, integrations } = spec;
-    const selected =
-      integration === undefined ? selectIntegrations(integrations ?? {}, account) : [selectIntegration(integration, account)];
-    for (const one of selected) if (one.state === "found" && scope.item(`${address}@${one.label}`)) found.set(one.id, one.label);
-  }
-  return found;
-}
+const configuredIntegrations = ({ account, compared, scope }: PolicyCheckInput): ReadonlySet<string> =>
+  new Set(
+    compared
+      .filter(isSchemaConfig)
+      .flatMap(({ spec }) => selectedBy(spec, account))
+      .flatMap((one) => (one.state === "found" && scope.item(schemasOf(one, account), account) ? [one.id] : [])),
+  );
 
 /** Integrations whose SchemaConfig has errors, or whose schemas could not be read. */
-const skipped = ({ configured, collected, evaluator, namesOf }: Check): readonly NotEvaluated[] =>
-  [...configured].flatMap(([id, label]) =>
-    collected.done.has(id) || !evaluator.selects(namesOf(id)) ? [] : [{ type: "skipped", integration: label } as const],
+const skipped = ({ configured, collected, evaluator, namesOf, input }: Check): readonly NotEvaluated[] =>
+  [...configured].flatMap((id) =>
+    collected.done.has(id) || !evaluator.selects(namesOf(id))
+      ? []
+      : [{ type: "skipped", integration: nameInAddresses(id, input.account) } as const],
   );
 
 const waiting = ({ input, evaluator, namesOf }: Check, deferred: readonly Deferred[]): readonly NotEvaluated[] =>
   deferred.flatMap(({ address, liveId }) => {
-    if (kindOf(address) !== kindNames.schemaConfig) return [];
+    if (integrationOfSchemas(address) === undefined) return [];
     const integration = liveId === undefined ? namesOfManifest(address, input.account) : namesOf(liveId);
     return evaluator.selects(integration) ? [{ type: "waits", address } as const] : [];
   });
 
+/** Of an integration that does not exist yet; `address` is that of its schemas. */
 function namesOfManifest(address: Address, { lookup }: AccountView): IntegrationNames {
-  const name = parseAddress(address)?.on ?? "";
-  return { names: [name], labels: lookup.resources.get(integrationAddress(name))?.labels ?? {} };
+  const resource = lookup.resources.get(manifestOfSchemas(address) ?? "");
+  return { names: resource === undefined ? [] : [resource.name], labels: resource?.labels ?? {} };
 }
 
 function refuses({ severity, state }: PolicyFinding, { kindOfPlan, refuseExisting, options }: PolicyCheckInput): boolean {

@@ -1,4 +1,4 @@
-import type { Address } from "../../model/address.ts";
+import { type Address, schemasKind } from "../../model/address.ts";
 import { emptyRecord, type JsonObject, own } from "../../model/json/json.ts";
 import { merged } from "../../model/json/lazy.ts";
 import type { PackedLeaves } from "../../model/json/packed-leaves.ts";
@@ -11,8 +11,7 @@ import type { Reads } from "../../model/service.ts";
 import { titles } from "../../model/titles.ts";
 import { andMore } from "../../text/lists.ts";
 import { type AccountView, type DiffResult, emptyDiff, type Kind } from "../kind.ts";
-import { kindNames } from "../manifests.ts";
-import { labelOf } from "../select.ts";
+import { kindNames, manifestOfSchemas } from "../manifests.ts";
 import { tablesToRead, unmanagedTables } from "./coverage.ts";
 import { type Evaluation, evaluate } from "./evaluate.ts";
 import type { NodeChange } from "./evaluation.ts";
@@ -51,7 +50,10 @@ export const schemaConfig: Kind<SchemaConfigUnit, ObservedSchemas> = {
       : [];
   },
 
-  lists: (resource) => (typeof specOf(resource).integration === "object" ? [] : ["integrations"]),
+  itemKind: schemasKind,
+
+  // Even an integration that is given by its id has its name in the address.
+  lists: () => ["integrations"],
 
   units: (resources, account) => units(resources as readonly Resource<SchemaConfigSpec>[], account),
 
@@ -106,7 +108,7 @@ export const schemaConfig: Kind<SchemaConfigUnit, ObservedSchemas> = {
 export const observedAt = (tree: LiveSchemas): ObservedSchemas => ({ tree, columnReads: 0, withoutColumns: [] });
 
 function diff(unit: SchemaConfigUnit, live: ObservedSchemas | undefined, account: AccountView): DiffResult {
-  const { address, liveId, label, rules } = unit;
+  const { address, liveId, name, rules } = unit;
   if (live === undefined) {
     const message = `GET of the integration ${liveId} returns 404: it is gone from the account. Correct spec.integration.`;
     return { ...emptyDiff, blocked: [{ address, code: "E_GONE", message }] };
@@ -120,11 +122,11 @@ function diff(unit: SchemaConfigUnit, live: ObservedSchemas | undefined, account
   });
   const tally = finishStats(evaluation.stats);
   const { targets } = unit;
-  const missing = missingNames(rules.program, tree, { ...evaluation, label, targets });
+  const missing = missingNames(rules.program, tree, { ...evaluation, name, targets });
   if (missing.required > 0 && account.fresh.has(liveId)) return discovering(unit);
   const problems = [
     ...missing.problems,
-    ...refusals(rules.program, evaluation, label),
+    ...refusals(rules.program, evaluation, name),
     ...columnProblems(unit, live),
     ...(reviewed === undefined ? [] : newColumnProblems(unit, tree, reviewed)),
   ];
@@ -133,7 +135,7 @@ function diff(unit: SchemaConfigUnit, live: ObservedSchemas | undefined, account
     ...emptyDiff,
     items: isRefused || evaluation.changes.length === 0 ? [] : [updateItem(unit, { tree, evaluation, account })],
     problems: problems.map((problem) => ({ address, ...problem })),
-    manual: manualSteps(address, label, evaluation.unmet),
+    manual: manualSteps(unit, evaluation.unmet),
     unverifiable: unknownColumns(address, live.withoutColumns),
     unmanagedColumns: evaluation.unmanagedColumns,
     // An integration that this run has created is configured for the first time, so everything changes.
@@ -142,17 +144,17 @@ function diff(unit: SchemaConfigUnit, live: ObservedSchemas | undefined, account
     ...(account.listUnmanaged === true ? { unmanagedTables: unmanagedTables(rules, tree).map((one) => ({ address, ...one })) } : {}),
     ...(tally === undefined
       ? {}
-      : { tally: { ...tally, label, targets, lacking: lackingEntries(rules.program, tree, targets) } satisfies UnitTally }),
+      : { tally: { ...tally, name, targets, lacking: lackingEntries(rules.program, tree, targets) } satisfies UnitTally }),
   };
 }
 
 /** The schema of a new integration may not be discovered yet. */
-const discovering = ({ address, label, liveId, rules }: SchemaConfigUnit): DiffResult => ({
+const discovering = ({ address, liveId, rules }: SchemaConfigUnit): DiffResult => ({
   ...emptyDiff,
   deferred: [
     {
       address,
-      waitsFor: [`Integration/${label}`],
+      waitsFor: [manifestOfSchemas(address) ?? ""],
       liveId,
       desired: desiredOf(rules.program.layers.map(({ compiled }) => compiled)),
     },
@@ -165,18 +167,19 @@ interface UpdateInput {
   readonly account: AccountView;
 }
 
-function updateItem({ address, liveId, label }: SchemaConfigUnit, { tree, evaluation, account }: UpdateInput): DraftItem {
+function updateItem({ address, liveId, name, manifests }: SchemaConfigUnit, { tree, evaluation, account }: UpdateInput): DraftItem {
   const sent = patches(liveId, evaluation.changes, tree, account.maxBodyBytes);
   const requests = sent.map(({ request }) => request);
   const { exposedColumns } = evaluation;
   const head = {
     address,
-    kind: kindNames.schemaConfig,
+    kind: schemasKind,
     action: "update" as const,
     liveId,
-    liveName: label === liveId ? account.lookup.integrations.get(liveId)?.name || label : labelOf(liveId, account),
+    liveName: account.naming.manifests.get(liveId)?.name ?? (account.lookup.integrations.get(liveId)?.name || name),
+    manifests,
   };
-  const tail = { exposedColumns, after: [`Integration/${label}`] };
+  const tail = { exposedColumns, after: manifests };
   const changes = packedFacts(evaluation.changes);
   const observed = observedBy(requests, tree);
   if (changes.length < packedFrom)
@@ -218,7 +221,7 @@ export const unknownColumns = (address: Address, tables: readonly TablePath[]): 
 const manyColumnReads = 1_000;
 
 function columnProblems(
-  { label, resource, rules }: SchemaConfigUnit,
+  { name, resource, rules }: SchemaConfigUnit,
   { tree, columnReads, withoutColumns }: ObservedSchemas,
 ): readonly Problem[] {
   const problems: Problem[] = [];
@@ -227,7 +230,7 @@ function columnProblems(
       code: "W_MANY_COLUMN_READS",
       severity: "warning",
       summary: titles.W_MANY_COLUMN_READS,
-      message: `The service returns the schemas of ${label} without columns, so the columns of ${columnReads} tables were read one table at a time. Add schema and table patterns to column rules, so that fewer tables need their columns.`,
+      message: `The service returns the schemas of ${name} without columns, so the columns of ${columnReads} tables were read one table at a time. Add schema and table patterns to column rules, so that fewer tables need their columns.`,
     });
   const needed = withoutColumns.length === 0 ? [] : tablesToRead(rules, tree, undefined);
   if (needed.length > 0)
@@ -235,7 +238,7 @@ function columnProblems(
       code: "W_COLUMNS_UNKNOWN",
       severity: "warning",
       summary: titles.W_COLUMNS_UNKNOWN,
-      message: `The service returned no columns for ${andMore(needed.map(nodeText).sort(), { shown: 5 })} of ${label}, so column settings there have no effect. Have the service discover the schema again, or check the columns in its user interface.`,
+      message: `The service returned no columns for ${andMore(needed.map(nodeText).sort(), { shown: 5 })} of ${name}, so column settings there have no effect. Have the service discover the schema again, or check the columns in its user interface.`,
       place: resource.place,
     });
   return problems;

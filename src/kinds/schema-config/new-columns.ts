@@ -7,6 +7,7 @@ import type { Problem } from "../../model/problem.ts";
 import { titles } from "../../model/titles.ts";
 import { counted } from "../../text/counts.ts";
 import { andMore } from "../../text/lists.ts";
+import { shellWord } from "../../text/shell.ts";
 import type { AccountView } from "../kind.ts";
 import { labelsOf } from "../patterns/labels.ts";
 import { labelScopes } from "../select.ts";
@@ -17,11 +18,11 @@ import type { SchemaConfigUnit } from "./units.ts";
 
 /** Compares the columns of an integration with those that someone has reviewed. Columns that `ignore` in dimsync.yaml covers are left out. */
 export function reviewColumns(
-  { address, label, liveId, rules }: SchemaConfigUnit,
+  { address, name, liveId, rules }: SchemaConfigUnit,
   live: LiveSchemas,
   { review, account }: { readonly review: ColumnReview; readonly account: AccountView },
 ): ColumnDifference {
-  const integration = { address, label, liveId };
+  const integration = { address, name, liveId };
   const { added, gone } = review.compare(integration, live);
   const isIncluded = ({ schema, table, column }: GoneColumn): boolean => !account.ignored(address, nodePointer([schema, table, column]));
   const listed = (tables: readonly TableColumns[]): readonly GoneColumn[] =>
@@ -65,7 +66,7 @@ function byTable(columns: readonly NewColumn[]): NewColumns {
 
 /** With `unreviewed: warn`, a warning; with `disable`, one about key columns, which can't be disabled. */
 export function newColumnProblems(
-  { address, label, rules }: SchemaConfigUnit,
+  { address, name, rules }: SchemaConfigUnit,
   live: LiveSchemas,
   { newColumns }: ColumnDifference,
 ): readonly Problem[] {
@@ -75,8 +76,8 @@ export function newColumnProblems(
   const warning = (columns: readonly NewColumn[], text: string): readonly Problem[] => {
     if (columns.length === 0) return [];
     const names = andMore(columns.map(({ schema, table, column }) => nodeText([schema, table, column])));
-    const message = `${counted(columns.length, "column")} of ${label} ${columns.length === 1 ? "is" : "are"} not reviewed: ${names}. ${text}`;
-    const command = `dimsync catalog accept ${address}`;
+    const message = `${counted(columns.length, "column")} of ${name} ${columns.length === 1 ? "is" : "are"} not reviewed: ${names}. ${text}`;
+    const command = `dimsync catalog accept ${shellWord(address)}`;
     return [{ code: "W_UNREVIEWED", severity: "warning", summary: titles.W_UNREVIEWED, message, place, command }];
   };
   if (unreviewed.mode === "warn") return warning(newColumns, "Review and accept them.");

@@ -1,4 +1,3 @@
-import type { Address } from "../../model/address.ts";
 import { own } from "../../model/json/json.ts";
 import type { LiveSchemas } from "../../model/live.ts";
 import type { Difference } from "../../model/plan.ts";
@@ -12,6 +11,7 @@ import { isNowhere } from "./nowhere.ts";
 import { patternPlace } from "./rules/compile-rule.ts";
 import { sampleText, type UnitTally } from "./rules/rule-stats.ts";
 import { type Depth, levelNames, literalPointer, type NodePath, nodePointer, nodeText, walk } from "./tree.ts";
+import type { SchemaConfigUnit } from "./units.ts";
 
 /** What sets a value, as the subject of a sentence. */
 export function sourceText(by: ValueSource): string {
@@ -26,7 +26,7 @@ export function sourceText(by: ValueSource): string {
 export function refusals(
   { unmatched }: RuleProgram,
   { refused, uncovered }: Pick<Evaluation, "refused" | "uncovered">,
-  label: string,
+  integration: string,
 ): readonly Problem[] {
   const ofUncovered = uncovered.flatMap((nodes, depth): readonly Problem[] => {
     const by = unmatched[depth];
@@ -34,8 +34,8 @@ export function refusals(
     const level = levelNames[depth];
     const [which, them] =
       nodes.count === 1
-        ? [`the ${level} ${sampleText(nodes)} of ${label}`, "it"]
-        : [`${nodes.count} ${level}s of ${label}: ${sampleText(nodes)}`, "them"];
+        ? [`the ${level} ${sampleText(nodes)} of ${integration}`, "it"]
+        : [`${nodes.count} ${level}s of ${integration}: ${sampleText(nodes)}`, "them"];
     return [
       {
         code: "E_UNMATCHED",
@@ -46,15 +46,15 @@ export function refusals(
       },
     ];
   });
-  return [...[...refused.values()].map((one) => disabledKey(one, label)), ...ofUncovered];
+  return [...[...refused.values()].map((one) => disabledKey(one, integration)), ...ofUncovered];
 }
 
-function disabledKey({ role, by, cause, columns }: Refused, label: string): Problem {
+function disabledKey({ role, by, cause, columns }: Refused, integration: string): Problem {
   const names = sampleText(columns);
   const [which, them, tables] =
     columns.count > 1
-      ? [`${columns.count} ${role} columns of ${label}: ${names}`, "them", "their tables"]
-      : [`the ${role} column ${names} of ${label}`, "it", "the table"];
+      ? [`${columns.count} ${role} columns of ${integration}: ${names}`, "them", "their tables"]
+      : [`the ${role} column ${names} of ${integration}`, "it", "the table"];
   return {
     code: role === "cursor" ? "E_DISABLES_CURSOR" : "E_DISABLES_PRIMARY_KEY",
     severity: "error",
@@ -64,10 +64,12 @@ function disabledKey({ role, by, cause, columns }: Refused, label: string): Prob
   };
 }
 
+type Named = Pick<SchemaConfigUnit, "address" | "name" | "manifests">;
+
 /** `expect` entries that do not hold: no request changes these values, so they are fixed by hand. */
-export function manualSteps(address: Address, label: string, unmet: readonly Unmet[]): Difference["manual"] {
+export function manualSteps({ address, name: integration, manifests }: Named, unmet: readonly Unmet[]): Difference["manual"] {
   return unmet.map(({ path, key, expected, actual }) => {
-    const node = `${levelNames[path.length - 1]} ${nodeText(path)} of ${label}`;
+    const node = `${levelNames[path.length - 1]} ${nodeText(path)} of ${integration}`;
     const advice =
       key === "isPrimaryKey"
         ? `Change the primary key in the source and have the service discover the schema again: ${node}`
@@ -76,6 +78,7 @@ export function manualSteps(address: Address, label: string, unmet: readonly Unm
     return {
       address,
       path: nodePointer(path, key),
+      manifests,
       expected,
       ...(actual === undefined ? {} : { actual }),
       instruction: `${advice} (${values}). Or correct spec.expect.`,
@@ -92,13 +95,17 @@ export interface Missing {
   readonly required: number;
 }
 
-type MissingInput = Pick<Evaluation, "stats" | "hasMissingColumns"> & Pick<UnitTally, "label" | "targets">;
+type MissingInput = Pick<Evaluation, "stats" | "hasMissingColumns"> & Pick<UnitTally, "name" | "targets">;
 
 /**
  * Literal names, in trees and matches, that this integration does not have. A name in a match is missing if no node that
  * the other patterns of the match allow has it. A missing schema or table is reported once, not again for the names below.
  */
-export function missingNames(program: RuleProgram, live: LiveSchemas, { stats, hasMissingColumns, label, targets }: MissingInput): Missing {
+export function missingNames(
+  program: RuleProgram,
+  live: LiveSchemas,
+  { stats, hasMissingColumns, name: integration, targets }: MissingInput,
+): Missing {
   const inRules = program.patterns.flatMap(({ rule, depth, pattern }, id): readonly MissingName[] => {
     const layer = program.layers[rule.layer];
     if (pattern.literal === undefined || stats.hits[id] === 1 || rule.minMatches === 0) return [];
@@ -113,7 +120,7 @@ export function missingNames(program: RuleProgram, live: LiveSchemas, { stats, h
   const inTrees = program.layers.flatMap((layer) => (isNowhere(layer, targets) ? [] : missingInTree(layer, live, hasMissingColumns)));
   const reported = [...inRules, ...inTrees].filter(({ config }) => config.spec.missing !== "ignore");
   return {
-    problems: reported.map((name) => missingProblem(name, label)),
+    problems: reported.map((name) => missingProblem(name, integration)),
     required: reported.filter(({ config }) => config.spec.missing !== "warn").length,
   };
 }
@@ -129,13 +136,13 @@ interface MissingName {
   readonly place: SourceLocation;
 }
 
-function missingProblem({ config, depth, name, known, where, hint, place }: MissingName, label: string): Problem {
+function missingProblem({ config, depth, name, known, where, hint, place }: MissingName, integration: string): Problem {
   const isWarning = config.spec.missing === "warn";
   return {
     code: isWarning ? "W_MISSING_NAME" : "E_MISSING_NAME",
     severity: isWarning ? "warning" : "error",
     summary: `Unknown ${levelNames[depth]}`,
-    message: `${label} has no ${levelNames[depth]} ${JSON.stringify(name)}${where}.${didYouMean(name, known)} Correct the name, or set spec.missing to warn or ignore.${hint}`,
+    message: `${integration} has no ${levelNames[depth]} ${JSON.stringify(name)}${where}.${didYouMean(name, known)} Correct the name, or set spec.missing to warn or ignore.${hint}`,
     place,
   };
 }

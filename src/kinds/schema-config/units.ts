@@ -1,25 +1,28 @@
-import { type Address, byText } from "../../model/address.ts";
+import { type Address, byText, integrationOfSchemas } from "../../model/address.ts";
 import type { JsonObject } from "../../model/json/json.ts";
+import type { Pointer } from "../../model/json/pointer.ts";
 import type { Blocked, Deferred } from "../../model/plan.ts";
 import type { Problem } from "../../model/problem.ts";
 import { locationIn, type Resource, type SchemaConfigSpec } from "../../model/resource.ts";
 import { titles } from "../../model/titles.ts";
 import { andMore } from "../../text/lists.ts";
 import type { AccountView, Unit, Units } from "../kind.ts";
-import { labelScopes, type Selected, selectIntegration, selectIntegrations } from "../select.ts";
+import { labelScopes, type Selected, schemasOf, selectedBy } from "../select.ts";
 import { type CompiledConfig, type Config, compileConfig, makeRuleProgram, uniqueProblems } from "./compiled-config.ts";
 import { newRuleCache, type RuleCache, withLabels } from "./rules/rule-cache.ts";
 import { ruleSetsIn } from "./rules/rule-sets.ts";
 
 /** All SchemaConfigs that select one integration, compared as one. */
 export interface SchemaConfigUnit extends Unit {
-  /** The one with the highest priority, which gives the unit its address. */
+  /** The one with the highest priority. */
   readonly resource: Resource<SchemaConfigSpec>;
   /** Their rules; they share their cache with all integrations with the same SchemaConfigs. */
   readonly rules: RuleCache;
   readonly liveId: string;
-  /** The integration's label in addresses. */
-  readonly label: string;
+  /** The integration's name in addresses. */
+  readonly name: string;
+  /** The manifest of the integration, if it has one, then the SchemaConfigs, the one with the highest priority last. */
+  readonly manifests: readonly Address[];
   /** How many integrations each SchemaConfig of the run selects. */
   readonly targets: ReadonlyMap<CompiledConfig, number>;
 }
@@ -42,7 +45,7 @@ export function units(configs: readonly Config[], account: AccountView): Units<S
   const compiled = configs.map((config) => compileConfig(config, sets));
   problems.push(...uniqueProblems(compiled.flatMap((config) => config.problems)));
   const valid = compiled.filter((config) => config.problems.length === 0).sort(byPriority);
-  const selections = valid.map((config) => ({ config, selected: selectedBy(config.config, account, problems) }));
+  const selections = valid.map((config) => ({ config, selected: checkedSelection(config.config, account, problems) }));
   const targets = new Map(selections.map(({ config, selected }) => [config, selected.length]));
   const rulesOf = newRules();
   const labels = labelScopes(account);
@@ -53,11 +56,13 @@ export function units(configs: readonly Config[], account: AccountView): Units<S
   for (const { selected, configs: layers } of targetsOf(selections)) {
     const top = layers.at(-1)?.config;
     if (top === undefined || isConflict(layers, selected, conflicts)) continue;
-    const { label } = selected;
-    const address: Address = `${top.address}@${label}`;
+    const address = schemasOf(selected, account);
     if (selected.state === "found") {
       const rules = withLabels(rulesOf(layers), () => labels?.(selected.id));
-      found.push({ address, resource: top, rules, liveId: selected.id, label, targets });
+      const name = integrationOfSchemas(address) ?? "";
+      const manifest = account.naming.manifests.get(selected.id);
+      const manifests = [...(manifest === undefined ? [] : [manifest.address]), ...layers.map(({ config }) => config.address)];
+      found.push({ address, name, manifests, resource: top, rules, liveId: selected.id, targets });
     } else if (selected.state === "waits") deferred.push({ address, waitsFor: [selected.on], desired: desiredOf(layers) });
     else blocked.push({ address, code: selected.code, message: selected.message });
   }
@@ -109,32 +114,26 @@ export function desiredOf(layers: readonly CompiledConfig[]): JsonObject {
   return (desired.length === 1 ? desired[0] : { layers: desired }) as unknown as JsonObject;
 }
 
-function selectedBy(config: Config, account: AccountView, problems: Problem[]): readonly Selected[] {
-  const { integration, integrations } = config.spec;
-  if (integration !== undefined) {
-    const selected = selectIntegration(integration, account);
-    if (selected.state !== "unresolved" || selected.code === "E_DEPENDENCY") return [selected];
-    problems.push({
-      code: selected.code,
-      severity: "error",
-      summary: selected.code === "E_AMBIGUOUS" ? "Ambiguous reference" : "Unknown reference",
-      message: selected.message,
-      place: locationIn(config, "/spec/integration"),
-      address: config.address,
-    });
-    return [];
-  }
-  const selected = integrations === undefined ? [] : selectIntegrations(integrations, account);
-  if (selected.length === 0)
+/** What the SchemaConfig selects. A reference to nothing, and a selector without matches, are problems. */
+function checkedSelection(config: Config, account: AccountView, problems: Problem[]): readonly Selected[] {
+  const selected = selectedBy(config.spec, account);
+  const place = (pointer: Pointer) => ({ place: locationIn(config, pointer), address: config.address });
+  const [first] = selected;
+  if (first === undefined)
     problems.push({
       code: "W_SELECTOR_EMPTY",
       severity: "warning",
       summary: titles.W_SELECTOR_EMPTY,
       message: `${config.address} selects no integration, so it has no effect. Names match manifests and live integrations, labels match manifests.`,
-      place: locationIn(config, "/spec/integrations"),
-      address: config.address,
+      ...place("/spec/integrations"),
     });
-  return selected;
+  if (first?.state !== "unresolved" || first.code === "E_DEPENDENCY" || config.spec.integration === undefined) return selected;
+  const { code, message } = first;
+  problems.push({
+    ...{ code, severity: "error", summary: code === "E_AMBIGUOUS" ? "Ambiguous reference" : "Unknown reference", message },
+    ...place("/spec/integration"),
+  });
+  return [];
 }
 
 /** SchemaConfigs with the same priority, and the integrations that all of them select. */

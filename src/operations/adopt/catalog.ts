@@ -2,13 +2,14 @@ import { type AcceptedColumns, acceptColumns } from "../../catalog/accept.ts";
 import { newReview } from "../../catalog/review.ts";
 import { plan } from "../../engine/pipeline.ts";
 import type { PlanOptions } from "../../engine/session.ts";
+import { schemasAddress } from "../../kinds/manifests.ts";
 import type { Project, ProjectCatalog } from "../../manifests/project.ts";
 import { DimsyncError } from "../../model/errors.ts";
 import { withReadSession } from "../core/plan.ts";
 import type { RunEnvironment } from "../session.ts";
 
 export interface AcceptOptions extends Pick<PlanOptions, "scope"> {
-  /** Whether the column of the unit is accepted. */
+  /** Whether the column is accepted; `address` is that of the schemas. */
   readonly includes: (address: string, column: { readonly schema: string; readonly table: string; readonly column: string }) => boolean;
   /** Whether integrations that the account no longer has are removed. */
   readonly dropsMissing: boolean;
@@ -25,14 +26,7 @@ export async function acceptLiveColumns(
 ): Promise<AcceptedColumns> {
   const { catalog, settings } = project;
   const review = newReview({ reviewed: catalog.columns.get(settings.target) ?? [], seen: undefined });
-  const addresses = new Map<string, string>();
-  const made = await withReadSession(project, run, (session) => {
-    const compare: typeof review.compare = (integration, live) => {
-      addresses.set(integration.label, integration.address);
-      return review.compare(integration, live);
-    };
-    return plan({ ...session, review: { ...review, compare } }, scope === undefined ? {} : { scope });
-  });
+  const made = await withReadSession(project, run, (session) => plan({ ...session, review }, scope === undefined ? {} : { scope }));
   if (!made.complete) {
     const why = made.diagnostics.find(({ severity }) => severity === "error")?.message ?? "";
     throw new DimsyncError("E_CATALOG_INCOMPLETE", `The account was not read completely, so nothing was accepted. ${why}`);
@@ -40,7 +34,7 @@ export async function acceptLiveColumns(
   return acceptColumns(catalog.columns, {
     target: settings.target,
     live: review.compared(),
-    includes: (integration, [schema, table, column]) => includes(addresses.get(integration) ?? "", { schema, table, column }),
+    includes: (integration, [schema, table, column]) => includes(schemasAddress(integration), { schema, table, column }),
     keeps: () => !dropsMissing,
   });
 }

@@ -4,12 +4,13 @@ import { type Explained, explainNode } from "../../engine/explain.ts";
 import { kindNames } from "../../kinds/manifests.ts";
 import type { NodePath } from "../../kinds/schema-config/tree.ts";
 import type { Project } from "../../manifests/project.ts";
-import { type Address, kindOf } from "../../model/address.ts";
+import { type Address, kindOf, schemasKind } from "../../model/address.ts";
 import { locatedCause, locatedLabel } from "../../model/cause.ts";
 import { DimsyncError, ProblemsError, ServiceError } from "../../model/errors.ts";
 import type { AuditEntry } from "../../model/live.ts";
 import { toDiagnostic } from "../../model/problem.ts";
 import type { Reads } from "../../model/service.ts";
+import { shellWord } from "../../text/shell.ts";
 import { withReadSession } from "../core/plan.ts";
 import { openReview } from "../core/review.ts";
 import type { RunEnvironment } from "../session.ts";
@@ -24,18 +25,18 @@ export type ExplainedNode = ReturnType<typeof located>;
 
 /**
  * Every rule that matches a schema, table or column, the resulting values, what would be sent, and the last changes to the integration's schemas in the
- * audit log; one entry per integration that the SchemaConfig selects. Sends GET only. Throws E_USAGE if the address is not that of a SchemaConfig.
+ * audit log; one entry for the integration, or for each that the SchemaConfig selects. Sends GET only. Throws E_USAGE for other addresses.
  */
 export async function explainSchemaNode(
   project: Project,
   { address, node }: { readonly address: Address; readonly node: NodePath },
   run: RunEnvironment,
 ): Promise<readonly ExplainedNode[]> {
-  if (kindOf(address) !== kindNames.schemaConfig)
+  if (![kindNames.schemaConfig, schemasKind].includes(kindOf(address)))
     throw new DimsyncError(
       "E_USAGE",
-      `explain needs the address of a SchemaConfig, such as SchemaConfig/orders@orders, not ${JSON.stringify(address)}. For other kinds, use plan.`,
-      { command: `dimsync plan --only ${JSON.stringify(address)}` },
+      `explain needs the address of an integration's schemas, such as Schemas/orders, or of a SchemaConfig, not ${JSON.stringify(address)}. For other kinds, use plan.`,
+      { command: `dimsync plan --only ${shellWord(address)}` },
     );
   const { explained, log } = await withReadSession(project, run, async (session) => ({
     explained: await withLocations(

@@ -1,4 +1,4 @@
-import { manifestAddress } from "../../model/address.ts";
+import { objectAddress } from "../../model/address.ts";
 import type { GuardFinding, PolicyFinding } from "../../model/findings.ts";
 import { changeCount, changesOf } from "../../model/packed-item.ts";
 import type { Blocked, Change, Held, Item, Manual, Plan } from "../../model/plan.ts";
@@ -215,9 +215,9 @@ function ofOutcome(item: ItemResult): readonly Finding[] {
 
 /** The line of a literal of the same manifest, for findings without a line of their own. */
 function placeOf(address: string, items: readonly Item[]): { readonly file?: string; readonly line?: number } {
-  const manifest = manifestAddress(address);
+  const manifest = objectAddress(address);
   const cause = items
-    .filter((item) => manifestAddress(item.address) === manifest)
+    .filter((item) => objectAddress(item.address) === manifest)
     .flatMap((item) => changesOf(item).kinds)
     .find(({ value }) => value.cause !== undefined && value.cause.rule === undefined)?.value.cause;
   return defined({ file: cause?.file, line: cause?.line });

@@ -61,7 +61,7 @@ function itemLines(item: ItemGroup, words: Words, screen: Screen): readonly stri
   ];
 }
 
-/** "~ SchemaConfig/shops@orders   Orders (8f1c)   more" */
+/** "~ Schemas/orders   Orders (8f1c)   more" */
 function head(group: ReportGroup, { paint, width }: Screen, more: Cell, last = ""): readonly string[] {
   const { action, address, liveName = "", liveId, renamedFrom } = group;
   const color = { create: paint.green, update: paint.yellow, relate: paint.cyan, bind: paint.dim }[action];

@@ -67,11 +67,11 @@ describe("plan and drift", () => {
       const table = state.integrations.find(({ id }) => id === orders)?.schemas["public"]?.tables["payments"];
       delete table?.columns["iban"];
     });
-    const address = "SchemaConfig/shops@Orders";
+    const address = "Schemas/Orders";
     const expected = {
       newColumns: [
         { address, schema: "public", table: "customers", column: "national_id2", replicated: true, hashed: false },
-        { address: "SchemaConfig/shops@shop-shard-01", schema: "public", table: "orders", column: "note", replicated: true, hashed: true },
+        { address: "Schemas/shop-shard-01", schema: "public", table: "orders", column: "note", replicated: true, hashed: true },
       ],
       goneColumns: [{ address, schema: "public", table: "payments", column: "iban" }],
     };
@@ -172,7 +172,7 @@ describe("unreviewed", () => {
     const { items, summary } = await plan();
     expect(items).toMatchObject([
       {
-        address: "SchemaConfig/shops@Orders",
+        address: "Schemas/Orders",
         changes: [
           {
             path: "/schemas/public/tables/customers/columns/national_id2/enabled",
@@ -185,21 +185,21 @@ describe("unreviewed", () => {
       },
     ]);
     expect(summary).toMatchObject({ protects: 1, exposes: 0 });
-    const explained = await run("explain", "SchemaConfig/shops@Orders", nationalId.join("."));
+    const explained = await run("explain", "Schemas/Orders", nationalId.join("."));
     expect(explained.stdout).toMatch(/all +.*enabled: true.*\n.*unreviewed\.columns +.*enabled: false/u);
     expect((await run("apply", "--yes")).code).toBe(0);
     const columns = () => service.state().integrations.find(({ id }) => id === orders)?.schemas["public"]?.tables["customers"]?.columns;
     expect(columns()?.["national_id2"]).toMatchObject({ enabled: false });
     expect((await plan()).items).toEqual([]);
     // The rule would switch it on: only after a review.
-    await run("catalog", "accept", "SchemaConfig/shops@Orders", "public.customers.national_id2");
+    await run("catalog", "accept", "Schemas/Orders", "public.customers.national_id2");
     expect((await plan()).items).toMatchObject([{ changes: [{ before: false, after: true, risk: "exposes" }], exposedColumns: 1 }]);
   });
 
   test("disable leaves keys on, with a warning", async () => {
     const { addColumn, plan } = await accepted("disable");
     addColumn(orders, nationalId, { isPrimaryKey: true });
-    const { items, diagnostics } = await plan("--only", "SchemaConfig/shops@Orders");
+    const { items, diagnostics } = await plan("--only", "Schemas/Orders");
     const changed = items.flatMap(({ changes }) => changes.map(({ path }) => path));
     expect(changed.filter((path) => path.includes("national_id2"))).toEqual([]);
     expect(diagnostics.map(({ code }) => code)).toContain("W_UNREVIEWED");
@@ -293,15 +293,15 @@ describe("catalog accept", () => {
   const newNames = ({ newColumns = [] }: Plan) => newColumns.map(({ address, column }: NewColumn) => `${address} ${column}`);
 
   test.each<[argv: readonly string[], left: readonly string[]]>([
-    [["SchemaConfig/shops@Orders"], ["SchemaConfig/shops@shop-shard-01 note"]],
+    [["Schemas/Orders"], ["Schemas/shop-shard-01 note"]],
     [
-      ["SchemaConfig/shops@Orders", "public.customers"],
-      ["SchemaConfig/shops@Orders note", "SchemaConfig/shops@shop-shard-01 note"],
+      ["Schemas/Orders", "public.customers"],
+      ["Schemas/Orders note", "Schemas/shop-shard-01 note"],
     ],
-    [["SchemaConfig/shops@*", "--pointer", "/public/orders/note"], ["SchemaConfig/shops@Orders national_id2"]],
+    [["Schemas/*", "--pointer", "/public/orders/note"], ["Schemas/Orders national_id2"]],
     [
-      ["--all", "--exclude", "SchemaConfig/shops@Orders"],
-      ["SchemaConfig/shops@Orders national_id2", "SchemaConfig/shops@Orders note"],
+      ["--all", "--exclude", "Schemas/Orders"],
+      ["Schemas/Orders national_id2", "Schemas/Orders note"],
     ],
     [["--all"], []],
   ])("%j", async (argv, left) => {
@@ -315,9 +315,9 @@ describe("catalog accept", () => {
 
   test.each<[argv: readonly string[], text: string]>([
     [[], "takes an address as plan prints it"],
-    [["SchemaConfig/shops@Orders", "--all"], "takes an address as plan prints it"],
-    [["SchemaConfig/shops@Nowhere"], "E_NOTHING_TO_ACCEPT"],
-    [["SchemaConfig/shops@Orders", "public.customers.emial"], "E_NOTHING_TO_ACCEPT"],
+    [["Schemas/Orders", "--all"], "takes an address as plan prints it"],
+    [["Schemas/Nowhere"], "E_NOTHING_TO_ACCEPT"],
+    [["Schemas/Orders", "public.customers.emial"], "E_NOTHING_TO_ACCEPT"],
   ])("%j is refused", async (argv, text) => {
     const { run, catalog } = await accepted();
     const before = catalog();

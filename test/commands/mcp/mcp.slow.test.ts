@@ -100,7 +100,7 @@ describe("the tools", () => {
     expect(drift[0]).toContain("| ");
     expect(drift[1]).toBe("Exit code: 2");
     const explained = JSON.parse((await call("explain", calls["explain"])).texts[0] ?? "");
-    expect(explained[0]).toMatchObject({ address: "SchemaConfig/orders@orders", said: [{ rule: "pii", file: "manifests/orders.yaml" }] });
+    expect(explained[0]).toMatchObject({ address: "Schemas/orders", said: [{ rule: "pii", file: "manifests/orders.yaml" }] });
     expect(JSON.parse((await call("get", { kind: "Integration" })).texts[0] ?? "")[0]).toMatchObject({ id: "8f1c", name: "Orders" });
     expect(JSON.parse((await call("audit")).texts[0] ?? "").items.length).toBeGreaterThan(0);
     expect((await call("render", { address: "Integration/orders" })).texts[0]).toContain("kind: Integration");

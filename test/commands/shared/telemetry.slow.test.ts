@@ -81,8 +81,8 @@ describe("spans", () => {
     const updates = spans.filter(({ name }) => name === "dimsync update");
     expect(updates.map(({ attributes }) => attributes)).toEqual(
       expect.arrayContaining([
-        { "dimsync.address": "SchemaConfig/orders@Orders", "dimsync.kind": "SchemaConfig", "dimsync.outcome": "done" },
-        { "dimsync.address": "SchemaConfig/billing@Billing", "dimsync.kind": "SchemaConfig", "dimsync.outcome": "done" },
+        { "dimsync.address": "Schemas/Orders", "dimsync.kind": "Schemas", "dimsync.outcome": "done" },
+        { "dimsync.address": "Schemas/Billing", "dimsync.kind": "Schemas", "dimsync.outcome": "done" },
       ]),
     );
     const patched = new Map(
@@ -90,8 +90,8 @@ describe("spans", () => {
     );
     const byAddress = updates.map(({ spanId, attributes }) => [attributes["dimsync.address"], patched.get(spanId)]);
     expect(byAddress.sort()).toEqual([
-      ["SchemaConfig/billing@Billing", "/v1/integrations/b27d/schemas"],
-      ["SchemaConfig/orders@Orders", "/v1/integrations/8f1c/schemas"],
+      ["Schemas/Billing", "/v1/integrations/b27d/schemas"],
+      ["Schemas/Orders", "/v1/integrations/8f1c/schemas"],
     ]);
     expect(pathsOf(spans)).toContain("dimsync apply > dimsync execute > dimsync update > PATCH");
   });

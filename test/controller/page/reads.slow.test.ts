@@ -26,7 +26,7 @@ insert into dimsync_controller.run (id, account, reason, mode, worker, started_a
   select 'run-' || n, id, 'schedule', 'protect', 'w1', now() - n * interval '1 minute', now() - n * interval '1 minute', 2, '["drift"]', 'sha256:1', 'abc', '{"GET":3}', 'E_HTTP', 'failed'
   from dimsync_controller.account, generate_series(1, 3) n where target = 'prod';
 insert into dimsync_controller.finding (account, key, kind, address, path, risk, cause, detail, opened_at, opened_run, changed_at, actor)
-  select id, 'k', 'change', 'SchemaConfig/shops@a', '/x', 'exposed', 'rule pii', '{"actual":"false","desired":"true","cause":{"rule":"pii","file":"a.yaml","line":3}}', now(), 'run-1', now(), 'eve'
+  select id, 'k', 'change', 'Schemas/a', '/x', 'exposed', 'rule pii', '{"actual":"false","desired":"true","cause":{"rule":"pii","file":"a.yaml","line":3}}', now(), 'run-1', now(), 'eve'
   from dimsync_controller.account where target = 'prod';
 insert into dimsync_controller.finding_event (finding, account, run, event, at, actor)
   select id, account, 'run-1', 'opened', now(), 'eve' from dimsync_controller.finding;

@@ -125,7 +125,7 @@ export const findings: readonly Finding[] = [
     (name, index): Finding => ({
       id: index,
       kind: "change",
-      address: "SchemaConfig/shops@orders",
+      address: "Schemas/orders",
       path: column("customers", name),
       risk: "exposed",
       cause: "SchemaConfig/shops, rule pii-email",
@@ -159,7 +159,7 @@ export const findings: readonly Finding[] = [
   {
     id: 10,
     kind: "policy",
-    address: "SchemaConfig/shops@orders",
+    address: "Schemas/orders",
     path: column("customers", "email"),
     risk: "error",
     cause: "pii-must-be-hashed",
@@ -249,7 +249,7 @@ export const causesOf = (accounts: readonly AccountSummary[], count = 12): reado
     findings: 640 - index * 40,
     accounts: names.slice(0, Math.max(1, 40 - index * 7)),
     openedAt: before((index + 1) * 3 * 3_600_000),
-    example: { address: "SchemaConfig/shops@orders", path: column("customers", "email"), detail: findings[0]?.detail ?? {} },
+    example: { address: "Schemas/orders", path: column("customers", "email"), detail: findings[0]?.detail ?? {} },
   }));
 };
 

@@ -39,7 +39,7 @@ insert into dimsync_controller.suspension (account, reason, until, suspended_by)
 insert into dimsync_controller.run (id, account, reason, mode, worker, started_at, finished_at, exit_code, exit_reasons)
   select 'run-1', id, 'schedule', 'protect', 'w1', now() - interval '1 second', now(), 2, '["drift"]' from dimsync_controller.account where digest = 'sha256:1';
 insert into dimsync_controller.finding (account, key, kind, address, path, risk, cause, opened_at, opened_run)
-  select id, 'k', 'change', 'SchemaConfig/shops@a', '/x', case when digest is null then 'neutral' else 'exposed' end, 'rule pii', now(), 'run-1'
+  select id, 'k', 'change', 'Schemas/a', '/x', case when digest is null then 'neutral' else 'exposed' end, 'rule pii', now(), 'run-1'
   from dimsync_controller.account where target = 'prod';
 insert into dimsync_controller.finding_event (finding, account, run, event, at, actor)
   select id, account, 'run-1', 'opened', now(), 'eve' from dimsync_controller.finding;
@@ -69,7 +69,7 @@ insert into dimsync_controller.daily (account, day, checks, duration_ms)
     expect(accounts.find(({ name }) => name === "quiet")?.suspension).toMatchObject({ reason: "migration", by: "ann" });
 
     const detail = await readAccount(database(), "data/prod");
-    expect(detail?.findings).toMatchObject([{ address: "SchemaConfig/shops@a", risk: "exposed", openedRun: "run-1" }]);
+    expect(detail?.findings).toMatchObject([{ address: "Schemas/a", risk: "exposed", openedRun: "run-1" }]);
     expect(detail?.timeline).toHaveLength(2);
     expect(detail?.timeline[0]).toMatchObject({ checks: 3, durationMs: 1500, day: expect.stringMatching(/^\d{4}-\d\d-\d\d$/u) });
     expect(detail?.runs).toMatchObject([{ id: "run-1", account: "data/prod", exit: { code: 2, reasons: ["drift"] } }]);
@@ -94,7 +94,7 @@ insert into dimsync_controller.daily (account, day, checks, duration_ms)
         risk: "exposed",
         findings: 2,
         accounts: ["data/prod", "other/prod"],
-        example: { address: "SchemaConfig/shops@a" },
+        example: { address: "Schemas/a" },
       },
     ]);
     expect(await readMetrics(database())).toMatchObject({ queue: { running: 0 }, workers: [], counters: [] });

@@ -66,5 +66,5 @@ it("a finding that is still open is kept, however old it is", async () => {
   await age(database, 500);
   await deleteOld(database);
   expect([await count(database, "finding"), await count(database, "run")]).toEqual([1, 0]);
-  expect(await check()).toMatchObject({ state: "exposed", findings: [{ address: "SchemaConfig/orders@orders" }] });
+  expect(await check()).toMatchObject({ state: "exposed", findings: [{ address: "Schemas/orders" }] });
 });

@@ -19,9 +19,9 @@ describe("guards", () => {
     );
   const fields = (count: number) =>
     Array.from({ length: count }, (_, index) => ({ address: `Tag/a${index}`, count: 1, unit: "fields" as const }));
-  const nodes = (name: string, count: number) => ({ address: `SchemaConfig/all@${name}`, count, unit: "nodes" as const });
+  const nodes = (name: string, count: number) => ({ address: `Schemas/${name}`, count, unit: "nodes" as const });
   const flips = (name: string, count: number, keys: readonly string[] = ["hashed"]) => [
-    draft(`SchemaConfig/all@${name}`, "update", {
+    draft(`Schemas/${name}`, "update", {
       liveId: name,
       changes: Array.from({ length: count }, (_, index) =>
         keys.map((key) => ({
@@ -33,10 +33,10 @@ describe("guards", () => {
       ).flat(),
     }),
   ];
-  const exposing = (count: number) => [draft("SchemaConfig/a@x", "update", { exposedColumns: count })];
+  const exposing = (count: number) => [draft("Schemas/x", "update", { exposedColumns: count })];
   const integration = (enabled: boolean) =>
     draft("Integration/i", "create", { requests: [{ method: "POST", path: "/v1/integrations", body: { enabled } }] });
-  const hashing = (desired: Deferred["desired"]): Deferred => ({ address: "SchemaConfig/s@i", waitsFor: ["Integration/i"], desired });
+  const hashing = (desired: Deferred["desired"]): Deferred => ({ address: "Schemas/i", waitsFor: ["Integration/i"], desired });
   const hashed = { schemas: { public: { tables: { t: { columns: { c: { hashed: true } } } } } } };
   const accepted = resourceOf("Integration", "i", {}, { lifecycle: { create: "ifMissing", acceptExposureWindow: "a test account" } });
   const plain = resourceOf("Integration", "i", {});
@@ -88,14 +88,14 @@ describe("guards", () => {
     expect(finding).toEqual({
       guard: "maxChangedPercent",
       message:
-        "Covered schemas, tables and columns that would change: 90 of 100 (90%) in SchemaConfig/all@b, 60 of 120 (50%) in SchemaConfig/all@a; the limit for one integration is 30%. Check the patterns of the rules that changed.",
+        "Covered schemas, tables and columns that would change: 90 of 100 (90%) in Schemas/b, 60 of 120 (50%) in Schemas/a; the limit for one integration is 30%. Check the patterns of the rules that changed.",
       limit: 30,
       actual: 90,
       changed: 150,
       population: 1220,
       integrations: [
-        { address: "SchemaConfig/all@b", changed: 90, population: 100 },
-        { address: "SchemaConfig/all@a", changed: 60, population: 120 },
+        { address: "Schemas/b", changed: 90, population: 100 },
+        { address: "Schemas/a", changed: 60, population: 120 },
       ],
     });
   });

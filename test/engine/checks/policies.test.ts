@@ -253,7 +253,7 @@ describe("the integrations that policies check, and their reads", () => {
   test("those with a manifest, with one read each", async () => {
     const { made, service } = await start({ "a.yaml": integration, "p.yaml": emails });
     const planned = await made("plan");
-    expect(planned.policy.map(({ address }) => address)).toEqual(["Integration/orders", "Integration/orders"]);
+    expect(planned.policy.map(({ address }) => address)).toEqual(["Schemas/orders", "Schemas/orders"]);
     expect(service.requests.map(({ path }) => path).sort()).toEqual(["/v1/integrations", "/v1/integrations/8f1c/schemas"]);
     service.resetCounts();
     await made("plan", "--ignore", "Integration/orders:/x");
@@ -277,10 +277,10 @@ describe("the integrations that policies check, and their reads", () => {
     const addresses = async (...argv: readonly string[]) => [
       ...new Set((await made("plan", ...argv)).policy.map(({ address }) => address)),
     ];
-    expect(await addresses()).toEqual(["Integration/billing", "SchemaConfig/orders@orders"]);
-    expect(await addresses("--only", "Integration/billing")).toEqual(["Integration/billing"]);
-    expect(await addresses("--only", "SchemaConfig/orders")).toEqual(["SchemaConfig/orders@orders"]);
-    expect(await addresses("--only", "Integration/orders")).toEqual(["Integration/orders"]);
+    expect(await addresses()).toEqual(["Schemas/billing", "Schemas/orders"]);
+    expect(await addresses("--only", "Integration/billing")).toEqual(["Schemas/billing"]);
+    expect(await addresses("--only", "SchemaConfig/orders")).toEqual(["Schemas/orders"]);
+    expect(await addresses("--only", "Integration/orders")).toEqual(["Schemas/orders"]);
   });
   test("those with the labels of the manifest that identifies the live object, whatever its name", async () => {
     const misnamed = integration.replace("name: orders", "name: shop-shard-01");
@@ -291,7 +291,7 @@ describe("the integrations that policies check, and their reads", () => {
         .replace("{ name: orders }", "{ name: shop }"),
       "p.yaml": emails.replace("enabled: true } }", "enabled: true }, integration: { labels: { domain: sales } } }"),
     });
-    expect([...new Set((await made("plan")).policy.map(({ address }) => address))]).toEqual(["Integration/shop-shard-01"]);
+    expect([...new Set((await made("plan")).policy.map(({ address }) => address))]).toEqual(["Schemas/Integration/shop-shard-01"]);
   });
   test("columns that the schemas response leaves out are read once for each enabled table that a policy checks", async () => {
     const { made, service } = await start(
@@ -341,7 +341,7 @@ describe("the integrations that policies check, and their reads", () => {
     ]);
     expect(unverifiable).toEqual([
       {
-        address: "Integration/orders",
+        address: "Schemas/orders",
         paths: ["/schemas/public/tables/users/columns"],
         reason: "the service returned no columns for the table",
       },
@@ -354,7 +354,7 @@ describe("the integrations that policies check, and their reads", () => {
     await withPolicy.run("apply", "--yes");
     const planned = await withPolicy.made("plan", "--fail-on", "unverifiable");
     expect([planned.unverifiable.map(({ address }) => address), planned.summary.noop, planned.exit]).toEqual([
-      ["SchemaConfig/orders@orders"],
+      ["Schemas/orders"],
       1,
       { code: 2, reasons: ["unverifiable"] },
     ]);
@@ -421,7 +421,7 @@ describe("an integration that does not exist yet", () => {
       runCommand([...argv, "-q", "-o", "json"], folder, { ...env, [keyVariable]: service.apiKey });
     const planned = JSON.parse((await run("plan")).stdout) as Plan;
     expect(planned.diagnostics).toEqual([
-      expect.objectContaining({ code: "I_POLICY_WAITS", message: expect.stringContaining("SchemaConfig/orders@returns") }),
+      expect.objectContaining({ code: "I_POLICY_WAITS", message: expect.stringContaining("Schemas/returns") }),
     ]);
     const applied = await run("apply", "--yes");
     expect([applied.code, service.counts()["POST"], service.counts()["PATCH"]]).toEqual([3, 1, undefined]);
@@ -429,7 +429,7 @@ describe("an integration that does not exist yet", () => {
       JSON.parse(applied.stdout).items.map(
         ({ address, outcome, code }: { address: string; outcome: string; code?: string }) => `${address} ${outcome} ${code}`,
       ),
-    ).toEqual(["Integration/returns done undefined", "SchemaConfig/orders@returns blocked E_GUARD"]);
+    ).toEqual(["Integration/returns done undefined", "Schemas/returns blocked E_GUARD"]);
     // They are checked by then.
     expect(JSON.parse(applied.stdout).diagnostics).toEqual([]);
   });
@@ -478,7 +478,7 @@ describe("modules", () => {
         policy: "pii",
         severity: "error",
         state: "existing",
-        address: "SchemaConfig/orders@orders",
+        address: "Schemas/orders",
         path: "/schemas/public/tables/customers/columns/email",
         message: "orders of sales",
         file: "manifests/p.yaml",

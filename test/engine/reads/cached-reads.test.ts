@@ -72,9 +72,9 @@ const rows: readonly [
     ["/v1/integrations", "/v1/integrations/dead"],
   ],
   [
-    "a configuration by id: the schemas of that integration, and no list",
+    "a configuration by id: the schemas of that integration, and the list, which has its name",
     [config("a", { integration: { id: "8f1c" }, schemas: { public: { tables: { customers: email } } } })],
-    ["/v1/integrations/8f1c/schemas"],
+    ["/v1/integrations", "/v1/integrations/8f1c/schemas"],
   ],
   [
     "a configuration by name: the schemas of each that it selects",
@@ -109,6 +109,7 @@ const rows: readonly [
       }),
     ],
     [
+      "/v1/integrations",
       "/v1/integrations/8f1c/schemas",
       "/v1/integrations/8f1c/schemas/public/tables/customers/columns",
       "/v1/integrations/8f1c/schemas/public/tables/payments/columns",
@@ -123,7 +124,7 @@ const rows: readonly [
         schemas: { public: { tables: { audit_events: { enabled: true, columns: { payload: { enabled: false } } } } } },
       }),
     ],
-    ["/v1/integrations/8f1c/schemas", "/v1/integrations/8f1c/schemas/public/tables/audit_events/columns"],
+    ["/v1/integrations", "/v1/integrations/8f1c/schemas", "/v1/integrations/8f1c/schemas/public/tables/audit_events/columns"],
     { schemaForm: "snake" },
   ],
   [

@@ -134,7 +134,7 @@ export function compareFleet({ manifests, live = { shop: shop() }, read, view: m
     manifests.filter(({ kind }) => kind === "SchemaConfig"),
     view,
   );
-  const compared = units.filter(({ label }) => only(label));
+  const compared = units.filter(({ name }) => only(name));
   const found = compared.map((unit) => schemaConfig.diff(unit, read ?? observed(live[unit.liveId]), view));
   // The kind's own tallies, passed back to it.
   const concluded = ruleWarnings(found.flatMap(({ tally }) => (tally === undefined ? [] : [tally as UnitTally])));

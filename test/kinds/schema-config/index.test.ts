@@ -39,5 +39,5 @@ test("the engine reports conclusions over all integrations once, after the last"
   expect(found.flatMap(({ problems }) => problems.map(({ code, place }) => `${code} ${place?.pointer}`))).toEqual([
     "W_GLOB_NO_MATCH /spec/rules/1/match/table",
   ]);
-  expect(found.flatMap(({ items }) => items.map(({ address }) => address))).toEqual(["SchemaConfig/shops@b"]);
+  expect(found.flatMap(({ items }) => items.map(({ address }) => address))).toEqual(["Schemas/b"]);
 });

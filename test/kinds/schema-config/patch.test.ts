@@ -103,7 +103,7 @@ describe("a PATCH", () => {
 
   test("leaves out what `ignore` in the config excludes", () => {
     const manifests = [config({ rules: [{ match: { column: "email" }, set: { hashed: true } }] })];
-    const ignored = (address: string, path: string): boolean => address === "SchemaConfig/shops@shop" && path.startsWith("/schemas/sales");
+    const ignored = (address: string, path: string): boolean => address === "Schemas/shop" && path.startsWith("/schemas/sales");
     expect(compareFleet({ manifests, live: { shop: live }, view: { ignored } }).changes).toEqual(["public.orders.email hashed true"]);
   });
 });
@@ -262,7 +262,7 @@ describe("reads of columns", () => {
     expect(found[0]?.items[0]?.changes).toHaveLength(1);
     expect(found[0]?.unverifiable).toEqual([
       {
-        address: "SchemaConfig/shops@shop",
+        address: "Schemas/shop",
         paths: ["/schemas/s/tables/gone/columns"],
         reason: "the service returned no columns for the table",
       },

@@ -274,11 +274,11 @@ describe("a plan", () => {
     });
     expect(problemsInFull.map(({ message, address }) => [address, message])).toEqual([
       [
-        "SchemaConfig/shops@shop",
+        "Schemas/shop",
         'shop has no table "customer" in sales. Did you mean customers? Correct the name, or set spec.missing to warn or ignore.',
       ],
       [
-        "SchemaConfig/shops@shop",
+        "Schemas/shop",
         'shop has no table "ordres" in the schemas that the rule matches. Did you mean orders? Correct the name, or set spec.missing to warn or ignore. If the rule may match nothing, set minMatches: 0.',
       ],
     ]);
@@ -374,7 +374,7 @@ describe("invalid rules are refused without an account", () => {
       live: { shop: shop(), b: shop() },
     });
     expect(problems).toEqual(["E_EMPTY_MATCH a.yaml/spec/rules/0/match"]);
-    expect(units.map(({ address }) => address)).toEqual(["SchemaConfig/b@b"]);
+    expect(units.map(({ address }) => address)).toEqual(["Schemas/b"]);
   });
 });
 

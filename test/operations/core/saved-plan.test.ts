@@ -50,7 +50,7 @@ describe("a saved plan", () => {
     });
     const { code, result } = await at.apply("plan.json");
     expect(code).toBe(5);
-    expect(endings(result)).toMatchObject({ "update Tag/gold": "skipped E_STALE", "update SchemaConfig/orders@orders": "done" });
+    expect(endings(result)).toMatchObject({ "update Tag/gold": "skipped E_STALE", "update Schemas/orders": "done" });
     expect(result.items.find(({ code: why }) => why === "E_STALE")?.message).toBe(
       'It changed after the plan was made: /description was "" when it was planned and is "changed by hand" now.',
     );
@@ -117,7 +117,7 @@ describe("a saved plan", () => {
       ),
     );
     const plan = await savedPlan(at);
-    expect(plan.deferred.map(({ address }) => address).sort()).toEqual(["Integration/returns", "SchemaConfig/returns@returns"]);
+    expect(plan.deferred.map(({ address }) => address).sort()).toEqual(["Integration/returns", "Schemas/returns"]);
     // Drift that is not in the plan stays.
     at.service.mutate(({ tags }) => {
       for (const tag of tags) if (tag.name === "PII") tag.description = "other";
@@ -130,7 +130,7 @@ describe("a saved plan", () => {
         "update Tag/gold": "done",
         "bind Tag/gold": "done",
         "create Integration/returns": "done",
-        "update SchemaConfig/returns@returns": "done",
+        "update Schemas/returns": "done",
       },
     });
   });

@@ -70,7 +70,7 @@ test("a plan also has the requests of apply, and refusing guards", () => {
 test("what --protect-only holds is listed with its changes", () => {
   const html = renderers.html(protectPlan, plain);
   expect(html).toContain("Held by --protect-only");
-  expect(html).toContain("Held changes of SchemaConfig/shops@orders");
+  expect(html).toContain("Held changes of Schemas/orders");
   expect(html).toContain("waits for Asset/lake");
 });
 

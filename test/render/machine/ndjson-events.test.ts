@@ -41,10 +41,8 @@ const documents: Readonly<Record<string, Document>> = {
   "a plan with new columns": {
     ...fullPlan,
     manifestDigest,
-    newColumns: [
-      { address: "SchemaConfig/a@b", schema: "public", table: "users", column: "id", replicated: true, hashed: false, label: "pii" },
-    ],
-    goneColumns: [{ address: "SchemaConfig/a@b", schema: "public", table: "users", column: "fax" }],
+    newColumns: [{ address: "Schemas/b", schema: "public", table: "users", column: "id", replicated: true, hashed: false, label: "pii" }],
+    goneColumns: [{ address: "Schemas/b", schema: "public", table: "users", column: "fax" }],
     seenColumns: [{ integrations: ["8f1c"], schemas: { public: { users: ["id"] } } }],
   },
   "a drift report": { ...driftReport, manifestDigest },

@@ -21,7 +21,7 @@ const plans: Readonly<Record<string, Plan>> = {
     ],
   }),
   "3 000 objects with one change each": plan({
-    items: many((index) => item({ id: `i${index}`, address: `SchemaConfig/s${index}@o${index}`, changes: [columnChange(index)] })),
+    items: many((index) => item({ id: `i${index}`, address: `Schemas/o${index}`, changes: [columnChange(index)] })),
   }),
   "3 000 relations of one tag": plan({
     items: many((index) => item({ id: `i${index}`, address: `Tag/pii#${index}`, action: "relate" })),
@@ -39,7 +39,7 @@ const plans: Readonly<Record<string, Plan>> = {
       policy: "p",
       severity: "error" as const,
       state: "new" as const,
-      address: "SchemaConfig/a@b",
+      address: "Schemas/b",
       path: columnChange(index).path,
       message: "unhashed",
     })),
@@ -47,7 +47,7 @@ const plans: Readonly<Record<string, Plan>> = {
   "3 000 columns of a deferred object": plan({
     deferred: [
       {
-        address: "SchemaConfig/a@b",
+        address: "Schemas/b",
         waitsFor: ["Integration/b"],
         desired: Object.fromEntries(many((index) => [`c${index}`, { hashed: true }])),
       },

@@ -3,7 +3,7 @@ import type { PolicyFinding } from "../../../src/model/findings.ts";
 import { policiesOf } from "../../../src/render/report/policies.ts";
 
 const finding = (line: number, members: Partial<PolicyFinding> = {}): PolicyFinding => ({
-  ...{ policy: "pii", severity: "error", message: "personal data must be hashed", address: "SchemaConfig/a@orders" },
+  ...{ policy: "pii", severity: "error", message: "personal data must be hashed", address: "Schemas/orders" },
   ...{ path: `/schemas/public/tables/t${line}/columns/email/hashed`, state: "existing", file: "a.yaml", line },
   ...members,
 });
@@ -14,7 +14,7 @@ test("findings with one message are one group, and each keeps its place", () => 
 });
 
 test("a place that all findings share is that of the group", () => {
-  const { existing } = policiesOf([finding(4), finding(4, { address: "SchemaConfig/a@returns" })], "Plan");
+  const { existing } = policiesOf([finding(4), finding(4, { address: "Schemas/returns" })], "Plan");
   expect(existing).toMatchObject([{ place: "a.yaml:4", nodes: [{ place: "" }, { place: "" }] }]);
 });
 

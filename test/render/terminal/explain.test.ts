@@ -3,7 +3,7 @@ import { type Explanation, explainText } from "../../../src/render/terminal/expl
 import { testWidths } from "./widths.ts";
 
 const one: Explanation = {
-  address: "SchemaConfig/shops@orders",
+  address: "Schemas/orders",
   path: ["public", "users", "email"],
   said: [
     { rule: "everything", effect: "set", set: { enabled: true }, wins: ["enabled"], file: "manifests/shops.yaml", line: 8 },
@@ -39,7 +39,7 @@ describe("explain", () => {
   testWidths((options) => explainText({ ...one, requests: [] }, options));
 
   test("shows the rules, the live state, the change, its request and the audit log", () => {
-    expect(explainText(one, { color: false, verbose: false, width: 120 })).toBe(`SchemaConfig/shops@orders   public.users.email
+    expect(explainText(one, { color: false, verbose: false, width: 120 })).toBe(`Schemas/orders   public.users.email
 
   everything   enabled: true   decides enabled   manifests/shops.yaml:8
   pii-email    hashed: true    decides hashed    manifests/pii.yaml:9     GDPR register 12: e-mail addresses are hashed
@@ -48,7 +48,7 @@ describe("explain", () => {
   live      enabled: true, hashed: false
   outcome   managed: enabled: true, hashed: true
   change    hashed false → true   protects
-  request   PATCH /v1/integrations/8f1c/schemas, here without 1 other change of SchemaConfig/shops@orders
+  request   PATCH /v1/integrations/8f1c/schemas, here without 1 other change of Schemas/orders
             {"schemas":{"public":{"tables":{"users":{"columns":{"email":{"hashed":true}}}}}}}
   events    2026-03-01T09:00:00Z   dana@example.com   Updated schemas
 `);

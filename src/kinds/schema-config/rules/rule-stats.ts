@@ -35,8 +35,8 @@ export interface RuleStats {
 
 /** What the comparison of one integration leaves for `conclude`. */
 export interface UnitTally extends RuleStats {
-  /** The integration's label in addresses. */
-  readonly label: string;
+  /** The integration's name in addresses. */
+  readonly name: string;
   /** How many integrations each SchemaConfig of the run selects. Conclusions need all of them. */
   readonly targets: ReadonlyMap<CompiledConfig, number>;
   /** By SchemaConfig with `missing: nowhere`: pointers of literal entries that the integration lacks. */

@@ -217,7 +217,7 @@ interface SharedWarning {
 function sharedWarnings(tallies: readonly UnitTally[]): readonly Problem[] {
   const shared = new Map<string, SharedWarning>();
   const effective = rulesOutsideDisabledTables(tallies);
-  for (const { label, warnings } of [...tallies].sort((a, b) => byText(a.label, b.label)))
+  for (const { name, warnings } of [...tallies].sort((a, b) => byText(a.name, b.name)))
     for (const warning of warnings.values()) {
       const place = placeOf(warning);
       if (warning.code === "W_COLUMN_RULES_IN_DISABLED_TABLE" && warning.by.type === "rule" && effective.has(placeKey(place))) continue;
@@ -226,7 +226,7 @@ function sharedWarnings(tallies: readonly UnitTally[]): readonly Problem[] {
       shared.set(key, known);
       known.count += warning.nodes.count;
       known.integrations++;
-      for (const path of warning.nodes.first) known.nodes.push(`${nodeText(path)} of ${label}`);
+      for (const path of warning.nodes.first) known.nodes.push(`${nodeText(path)} of ${name}`);
     }
   return [...shared.values()].map(warningProblem);
 }

@@ -1,10 +1,8 @@
-import { kindNames } from "../../../kinds/manifests.ts";
-import { manifestAddress } from "../../../model/address.ts";
+import { objectAddress, schemasKind } from "../../../model/address.ts";
 import { readOnce } from "../../../model/json/lazy.ts";
 import { changeCount as changesIn, firstChanges } from "../../../model/packed-item.ts";
 import type { Action, Item } from "../../../model/plan.ts";
 import type { PlannedRequest } from "../../../model/service.ts";
-import { counted } from "../../../text/counts.ts";
 import type { Words } from "../words.ts";
 import { type ChangeLine, changeLines } from "./changes.ts";
 import { grouped } from "./grouped.ts";
@@ -15,7 +13,7 @@ export type ReportGroup = ItemGroup | RulesGroup | NamesGroup;
 
 interface Head {
   readonly action: Action;
-  /** "SchemaConfig/shops@orders", or "SchemaConfig/shops" for several integrations; raw. */
+  /** "Schemas/orders", or "Schemas" for several integrations; raw. */
   readonly address: string;
   readonly liveName?: string | undefined;
   readonly liveId?: string | undefined;
@@ -105,12 +103,12 @@ export function reportGroups(items: readonly Item[], words: Words, byRule: boole
 
 function groupKey(item: Item): string {
   if (item.action === "bind") return "bind";
-  if (item.action === "relate") return `relate ${manifestAddress(item.address)}`;
+  if (item.action === "relate") return `relate ${objectAddress(item.address)}`;
   return isSchemaChange(item) ? "schemas" : item.id;
 }
 
 /** Whether its changes come from rules. */
-export const isSchemaChange = ({ kind, action }: Item): boolean => kind === kindNames.schemaConfig && action === "update";
+export const isSchemaChange = ({ kind, action }: Item): boolean => kind === schemasKind && action === "update";
 
 function itemGroup(
   item: Item,
@@ -134,17 +132,11 @@ function itemGroup(
 
 function rulesGroup(group: readonly [Item, ...Item[]], words: Words): RulesGroup {
   const [first, second] = group;
-  const manifests = new Set(group.map(({ address }) => manifestAddress(address)));
   const exposed = exposedOf(group, words);
   return {
     type: "rules",
     action: "update",
-    address:
-      second === undefined
-        ? first.address
-        : manifests.size === 1
-          ? manifestAddress(first.address)
-          : counted(manifests.size, kindNames.schemaConfig),
+    address: second === undefined ? first.address : schemasKind,
     ...(second === undefined ? { liveName: first.liveName, liveId: first.liveId } : {}),
     integrations: group.map(({ address }) => integrationOf(address)),
     rules: changesByRule(group, words),
@@ -162,7 +154,7 @@ function namesGroup(group: readonly [Item, ...Item[]]): NamesGroup {
   return {
     type: "names",
     action,
-    address: isBind ? "" : manifestAddress(address),
+    address: isBind ? "" : objectAddress(address),
     title: isBind ? `${group.length} ids to record` : `${group.length} relations`,
     names: group.map((item) => (isBind ? item.address : item.address.slice(item.address.indexOf("#") + 1))),
     calls: [],

@@ -1,5 +1,5 @@
-import { integrationAddress, kindNames } from "../../../kinds/manifests.ts";
-import { kindOf, manifestAddress, parseAddress } from "../../../model/address.ts";
+import { kindNames, manifestOfSchemas } from "../../../kinds/manifests.ts";
+import { kindOf, objectAddress } from "../../../model/address.ts";
 import type { LeafKind } from "../../../model/json/packed-leaves.ts";
 import { changesOf, type Facts } from "../../../model/packed-item.ts";
 import type { Item } from "../../../model/plan.ts";
@@ -39,13 +39,13 @@ export function objectsOf(all: readonly Item[], words: Words): readonly ReportOb
     ...(isLong ? { most: Math.max(fewestOfItem, Math.floor(mostListed / items.length)) } : {}),
   });
   const byGroup = new Map(shown.map((group, index) => [group, items[index]]));
-  const objects = grouped(shown, ({ address }) => objectAddress(address)).map((group): ReportObject => {
+  const objects = grouped(shown, ({ address }) => ownerOf(address)).map((group): ReportObject => {
     const [{ address }] = group;
     const facts = group.flatMap((one) => changeKinds(byGroup.get(one)));
     const users = facts.flatMap(({ value: { attribution } }) => (attribution === undefined ? [] : [actorText(attribution)]));
     return {
-      title: objectAddress(address).replace("/", " "),
-      address: objectAddress(address),
+      title: ownerOf(address).replace("/", " "),
+      address: ownerOf(address),
       liveId: group.find(({ liveId }) => liveId !== undefined)?.liveId,
       items: group,
       changes: group.reduce((sum, { lines, left }) => sum + lines.length + left, 0),
@@ -59,7 +59,4 @@ export function objectsOf(all: readonly Item[], words: Words): readonly ReportOb
 
 const changeKinds = (item: Item | undefined): readonly LeafKind<Facts>[] => (item === undefined ? [] : changesOf(item).kinds);
 
-function objectAddress(address: string): string {
-  const on = parseAddress(address)?.on;
-  return on === undefined ? manifestAddress(address) : integrationAddress(on);
-}
+const ownerOf = (address: string): string => manifestOfSchemas(address) ?? objectAddress(address);

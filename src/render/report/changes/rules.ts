@@ -1,4 +1,4 @@
-import { parseAddress } from "../../../model/address.ts";
+import { integrationOfSchemas } from "../../../model/address.ts";
 import { canonicalJson } from "../../../model/json/json.ts";
 import { eachLeaf, type LeafKind } from "../../../model/json/packed-leaves.ts";
 import { changesOf, type Facts } from "../../../model/packed-item.ts";
@@ -54,8 +54,8 @@ export function changesByRule(items: readonly Item[], words: Words): readonly Ru
   );
 }
 
-/** "shop-01" of "SchemaConfig/shops@shop-01"; any other address as it is. */
-export const integrationOf = (address: string): string => visible(parseAddress(address)?.on ?? address);
+/** "shop-01" of "Schemas/shop-01"; any other address as it is. */
+export const integrationOf = (address: string): string => visible(integrationOfSchemas(address) ?? address);
 
 /** The labels by which rules match the changes. */
 export const labelsOf = ({ all }: Pick<ChangeGroup, "all">): string => labelText([...all].map(({ cause }) => cause));

@@ -88,7 +88,7 @@ describe("causes", () => {
   test("a rule that drifted 40 accounts is one row", async () => {
     const text = words(await html(accountsOf(50), "", { causes: async () => causesOf(accountsOf(50), 1) }));
     expect(text).toContain(
-      "SchemaConfig/shops, rule pii-email exposed manifests/pii.yaml:9 such as SchemaConfig/shops@orders public.customers.email hashed 640 3 h ago 40 ",
+      "SchemaConfig/shops, rule pii-email exposed manifests/pii.yaml:9 such as Schemas/orders public.customers.email hashed 640 3 h ago 40 ",
     );
     expect(text).toContain("and 38 more");
   });

@@ -76,7 +76,7 @@ describe("over all integrations of a SchemaConfig", () => {
       manifests: [config({ ...all, rules: [{ match: { table: "orders" }, set: on }] })],
       live: two,
     });
-    expect(problemsInFull.map(({ code, address }) => [code, address])).toEqual([["E_MISSING_NAME", "SchemaConfig/shops@shard-2"]]);
+    expect(problemsInFull.map(({ code, address }) => [code, address])).toEqual([["E_MISSING_NAME", "Schemas/shard-2"]]);
   });
 
   test("with missing: nowhere, a name must exist in one of them", () => {

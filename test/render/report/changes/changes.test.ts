@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { renderers } from "../../../../src/render/index.ts";
 import { plan } from "../../plans.ts";
 
-const deferred = { address: "SchemaConfig/returns@returns", waitsFor: ["Integration/returns"], desired: { schemas: {} } };
+const deferred = { address: "Schemas/returns", waitsFor: ["Integration/returns"], desired: { schemas: {} } };
 const shown = (format: "human" | "markdown" | "html", liveId?: string): string =>
   renderers[format](plan({ deferred: [{ ...deferred, ...(liveId === undefined ? {} : { liveId }) }] }), { color: false, verbose: false })
     .replaceAll(/[`<>]|<code>|<\/code>/gu, "")
