@@ -93,8 +93,8 @@ async function startWorker(options: ControllerOptions, database: Database): Prom
 }
 
 /** Accounts that were pushed have a bundle; the others are those of the watched project. */
-function accountLoader({ watched, stateFolder, env }: ControllerOptions, database: Database): WorkerOptions["load"] {
-  const ofBundle = bundleProjects({ database, stateFolder, env });
+function accountLoader({ watched, stateFolder, env, databaseUrl }: ControllerOptions, database: Database): WorkerOptions["load"] {
+  const ofBundle = bundleProjects({ database, stateFolder, env, isLocal: databaseUrl === undefined });
   return async ({ id, digest, target }, signal) => {
     if (digest !== null) return await ofBundle({ account: id, digest, target, signal });
     if (watched === undefined) throw new Error("Only a worker with --watch can load an account without a bundle.");

@@ -49,7 +49,7 @@ async function workerOf({ project }: Fleet, url: string) {
     await database.close();
     rmSync(stateFolder, { recursive: true, force: true });
   });
-  const loadBundled = bundleProjects({ database, stateFolder, env: {} });
+  const loadBundled = bundleProjects({ database, stateFolder, env: {}, isLocal: true });
   const env = { ...project.env, DIMSYNC_DATABASE_URL: url };
   return makeWorker({
     ...{ id: "worker", database, maxMode: "apply", env, databaseUrl: url, signal: new AbortController().signal, log: () => undefined },

@@ -35,7 +35,7 @@ async function inserted(files: BundleContent["files"], more: Partial<BundleConte
 const config = (parts = "", records = ""): string =>
   `apiVersion: dimsync/v1\nkind: Config\n${parts}targets:\n  prod: { baseUrl: "https://prod.example.com", apiKey: { $secret: { env: KEY } }, controller: { every: 5m }${records} }\n`;
 
-const load = (stateFolder: string) => bundleProjects({ database, stateFolder, env: {} });
+const load = (stateFolder: string) => bundleProjects({ database, stateFolder, env: {}, isLocal: true });
 const { signal } = new AbortController();
 
 /** The files of a repository whose configuration names a program. */
@@ -75,10 +75,9 @@ test.each([".git/config", "sub/.GIT/HEAD", ".dimsync/journal.ndjson"])("a bundle
 
 test("a bundle names no file of the worker, whatever its environment allows", async () => {
   const outside = writeProject({ "token.yaml": "canary-outside: [\n" });
-  const digest = await inserted(
-    { "dimsync.yaml": config(`manifests: [${outside}/token.yaml]\n`) },
-    { env: { DIMSYNC_ALLOW_PATH: outside } },
-  );
-  const project = await load(writeProject({}))({ digest, target: "prod", account: 1, signal });
-  expect(project.problems.map(({ code }) => code)).toEqual(["E_PATH_OUTSIDE"]);
+  const files = { "dimsync.yaml": config(`manifests: [${outside}/token.yaml]\n`) };
+  const loaded = async (more: Partial<BundleContent>) =>
+    load(writeProject({}))({ digest: await inserted(files, more), target: "prod", account: 1, signal });
+  expect((await loaded({})).problems.map(({ code }) => code)).toEqual(["E_PATH_OUTSIDE"]);
+  await expect(loaded({ env: { DIMSYNC_ALLOW_PATH: outside } })).rejects.toMatchObject({ code: "E_BUNDLE" });
 });

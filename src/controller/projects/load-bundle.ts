@@ -1,22 +1,25 @@
 import { randomUUID } from "node:crypto";
 import { mkdir, rename, rm, stat, writeFile } from "node:fs/promises";
 import { dirname, join, relative, resolve } from "node:path";
-import { gunzipSync } from "node:zlib";
 import { loadProject, type Project } from "../../manifests/project.ts";
 import { DimsyncError } from "../../model/errors.ts";
 import { allowedHostsVariable } from "../../model/settings/allowed-hosts.ts";
 import { allowPathVariable, type Environment } from "../../model/settings/env.ts";
 import type { Database } from "../../records/postgres/connection.ts";
-import { type BundleContent, bundleDigest } from "../bundle-content.ts";
+import type { BundleContent } from "../bundle-content.ts";
 import { rowsOf } from "../database/rows.ts";
+import { checkPacked, mostPackedBytes, unpack } from "./check-bundle.ts";
 import { loadingEnvironment } from "./environment.ts";
 import { forRun, keptCharacters, withoutTexts } from "./kept-project.ts";
+import { checkPlaces } from "./make-bundle.ts";
 import { recentlyUsed } from "./recently-used.ts";
 
 export interface BundleLoader {
   readonly database: Database;
   /** Absolute: copies of bundles, and what records keep on this machine. */
   readonly stateFolder: string;
+  /** Whether the database is the embedded one: bundles then name the project's folder on this machine. */
+  readonly isLocal: boolean;
   /** Of the worker, which decides which hosts get a key. */
   readonly env: Environment;
 }
@@ -49,7 +52,7 @@ export function bundleProjects(loader: BundleLoader, keep = keptCharacters): (bu
   const unpacked = async (digest: string): Promise<UnpackedBundle> => {
     const kept = bundles.get(digest);
     if (kept !== undefined && (await exists(kept.folder))) return kept;
-    const bundle = await unpack(loader, digest);
+    const bundle = await unpackBundle(loader, digest);
     bundles.set(digest, bundle, 1);
     return bundle;
   };
@@ -59,6 +62,7 @@ export function bundleProjects(loader: BundleLoader, keep = keptCharacters): (bu
     let project = projects.get(key);
     if (project === undefined) {
       project = await load(bundle, { target, signal, env: loader.env });
+      checkPlaces(project, loader.isLocal);
       projects.set(key, project, sizeOf(project, bundle));
     }
     const { folder, content } = bundle;
@@ -87,31 +91,24 @@ const sizeOf = ({ sourceFiles, configFile }: Project, { lengths }: UnpackedBundl
 
 const exists = async (folder: string): Promise<boolean> => (await stat(folder).catch(() => undefined)) !== undefined;
 
-async function unpack({ database, stateFolder }: BundleLoader, digest: string): Promise<UnpackedBundle> {
-  const { files, ...content } = await readContent(database, digest);
-  const folder = await materialise(stateFolder, digest, files);
+async function unpackBundle(loader: BundleLoader, digest: string): Promise<UnpackedBundle> {
+  const { files, ...content } = await readContent(loader, digest);
+  const folder = await materialise(loader.stateFolder, digest, files);
   return { folder, content, lengths: new Map(Object.entries(files).map(([path, text]) => [resolve(folder, path), text.length])) };
 }
 
-/** Throws E_BUNDLE if the bundle is missing or was changed. */
-async function readContent(database: Database, digest: string): Promise<BundleContent> {
-  const [row] = await rowsOf<{ readonly content: string }>(
+/** Throws E_BUNDLE if the bundle is missing, or is not what push stores. */
+async function readContent({ database, isLocal }: BundleLoader, digest: string): Promise<BundleContent> {
+  const [row] = await rowsOf<{ readonly bytes: number; readonly content: string | null }>(
     database,
-    "select encode(content, 'base64') as content from dimsync_controller.bundle where digest = $1",
-    [digest],
+    `select octet_length(content) as bytes, case when octet_length(content) <= $2 then encode(content, 'base64') end as content
+      from dimsync_controller.bundle where digest = $1`,
+    [digest, mostPackedBytes],
   );
   if (row === undefined)
     throw new DimsyncError("E_BUNDLE", `The bundle ${digest} is not in the controller's database. Push the project again.`);
-  // What push stored; the digest shows whether it is unchanged.
-  const content = JSON.parse(gunzipSync(Buffer.from(row.content, "base64")).toString("utf8")) as BundleContent;
-  if (content.format !== 1)
-    throw new DimsyncError(
-      "E_BUNDLE",
-      `The bundle was pushed by dimsync ${content.toolVersion}, and this worker cannot read its format. Update the worker.`,
-    );
-  if (bundleDigest(content) !== digest)
-    throw new DimsyncError("E_BUNDLE", `The bundle ${digest} was changed in the database, so it is not used. Push the project again.`);
-  return content;
+  checkPacked(Number(row.bytes));
+  return unpack(Buffer.from(row.content ?? "", "base64"), digest, isLocal);
 }
 
 /** Writes the files of the bundle into a private folder, once, and returns it. */
@@ -122,14 +119,6 @@ async function materialise(stateFolder: string, digest: string, files: BundleCon
   try {
     for (const [path, text] of Object.entries(files)) {
       const file = resolve(temporary, path);
-      if (relative(temporary, file).startsWith(".."))
-        throw new DimsyncError("E_BUNDLE", `The bundle has a file outside its folder: ${path}.`);
-      // Git would take the folder for a checkout, and a run its files for what it kept on this machine.
-      if (/(?:^|[\\/])\.(?:git|dimsync)(?:[\\/]|$)/iu.test(path))
-        throw new DimsyncError(
-          "E_BUNDLE",
-          `The bundle has the file ${JSON.stringify(path)}, but files in .git and .dimsync are not part of a project.`,
-        );
       await mkdir(dirname(file), { recursive: true, mode: 0o700 });
       await writeFile(file, text, { mode: 0o600 });
     }

@@ -10,6 +10,7 @@ import type { Environment } from "../../model/settings/env.ts";
 import { secretsIn, whySecretVariable } from "../../model/settings/secret.ts";
 import { importsIn, moduleFiles } from "../../operations/policy-modules.ts";
 import type { BundleContent } from "../bundle-content.ts";
+import { variablesIn } from "./check-bundle.ts";
 
 export interface BundleOptions {
   readonly source: string;
@@ -52,10 +53,15 @@ export async function makeBundle(projects: readonly Project[], options: BundleOp
   };
 }
 
-/** Throws ProblemsError with the errors of the project, and E_BUNDLE if another machine could not use its records or secrets. */
-function checkTarget({ problems, locate, settings, resources }: Project, isLocal: boolean): void {
-  const errors = problems.filter(({ severity }) => severity === "error");
-  if (errors.length > 0) throw new ProblemsError(errors, locate);
+/** Throws ProblemsError with the errors of the project, and as `checkPlaces`. */
+function checkTarget(project: Project, isLocal: boolean): void {
+  const errors = project.problems.filter(({ severity }) => severity === "error");
+  if (errors.length > 0) throw new ProblemsError(errors, project.locate);
+  checkPlaces(project, isLocal);
+}
+
+/** Throws E_BUNDLE if another machine could not use the records or secrets of the project. The worker checks it again. */
+export function checkPlaces({ settings, resources }: Project, isLocal: boolean): void {
   const { target, records } = settings;
   const wanted = isLocal ? "folder" : "postgres";
   if (records.store !== wanted && records.store !== "postgres")
@@ -138,7 +144,7 @@ function variablesOf(
   env: Environment,
   isSecret: (name: string) => boolean,
 ): Readonly<Record<string, string>> {
-  const named = Object.values(files).flatMap((text) => [...text.matchAll(/\$\{env\.([A-Za-z_]\w*)/gu)].map(([, name = ""]) => name));
+  const named = Object.values(files).flatMap(variablesIn);
   const names = new Set([
     ...named.filter((name) => !isSecret(name)),
     ...Object.keys(env).filter((name) => name.startsWith("DIMSYNC_VAR_")),

@@ -1,9 +1,9 @@
-import { gzipSync } from "node:zlib";
 import type { Project } from "../../manifests/project.ts";
 import { DimsyncError } from "../../model/errors.ts";
 import type { Database } from "../../records/postgres/connection.ts";
 import { type BundleContent, bundleDigest } from "../bundle-content.ts";
 import { rowsOf } from "../database/rows.ts";
+import { pack } from "./check-bundle.ts";
 import { accountEntry, type PushRecord, type RegisteredAccount, registerAccounts, type Wanted } from "./register.ts";
 import { checkReplacement, type ReplacementOptions, readWanted, replacedMeanwhile } from "./replacement.ts";
 
@@ -34,7 +34,7 @@ export async function pushBundle(
   const { source, commit } = content;
   const current = await readWanted(database, source);
   await checkReplacement(current, { source, digest, commit, targets: accounts.map(({ target }) => target) }, options);
-  const zipped = gzipSync(JSON.stringify(content)).toString("base64");
+  const packed = pack(content);
   await database.query(
     `insert into dimsync_controller.bundle (digest, source, git_commit, tool_version, content, bytes, pushed_by, dirty)
       values ($1, $2, $3, $4, decode($5, 'base64'), $6, $7, $8) on conflict (digest) do nothing`,
@@ -43,8 +43,8 @@ export async function pushBundle(
       content.source,
       content.commit ?? null,
       content.toolVersion,
-      zipped,
-      Math.round((zipped.length * 3) / 4),
+      packed.toString("base64"),
+      packed.length,
       by,
       content.dirty === true,
     ],

@@ -48,7 +48,7 @@ async function pushed(description: string, git?: { readonly commit: string; read
 
 function loaderIn(stateFolder = writeProject({})): BundleLoader {
   reads = 0;
-  return { database, stateFolder, env: {} };
+  return { database, stateFolder, env: {}, isLocal: true };
 }
 
 const descriptionOf = ({ resources: [tag] }: Pick<Project, "resources">): unknown =>

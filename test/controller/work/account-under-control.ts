@@ -70,7 +70,7 @@ export async function accountUnderControl(
       account = (await pushBundle(database, content, { projects, by: "ci", force: "no git" })).accounts[0]?.id ?? 0;
     },
     async check({ maxMode = "apply", env = {} } = {}) {
-      const load = bundleProjects({ database, stateFolder, env });
+      const load = bundleProjects({ database, stateFolder, env, isLocal: true });
       const worker = makeWorker({
         ...{ id: "worker", database, queue, maxMode, databaseUrl: undefined, signal, log: (text) => void log.push(text) },
         env: { [keyVariable]: apiKey, ...env },

@@ -53,7 +53,7 @@ targets: { prod: { baseUrl: "${service.url}", apiKey: ${apiKey}, controller: { e
     await service.close();
   });
   const stateFolder = writeProject({});
-  const load = bundleProjects({ database, stateFolder, env: {} });
+  const load = bundleProjects({ database, stateFolder, env: {}, isLocal: true });
   const worker = makeWorker({
     ...{ id: "w", database, queue, maxMode: "report", env, databaseUrl: undefined },
     ...{ signal: new AbortController().signal, log: () => {} },

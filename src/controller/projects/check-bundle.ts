@@ -1,0 +1,85 @@
+import { gunzipSync, gzipSync } from "node:zlib";
+import { DimsyncError } from "../../model/errors.ts";
+import { isObject } from "../../model/json/json.ts";
+import { type BundleContent, bundleDigest } from "../bundle-content.ts";
+
+/** The limits of a bundle, packed and as JSON, in bytes. The largest known project has 80 MB of manifests. */
+export const mostPackedBytes = 64 * 2 ** 20;
+const mostBytes = 256 * 2 ** 20;
+
+const tooLarge = (what: string): DimsyncError =>
+  new DimsyncError(
+    "E_BUNDLE",
+    `The bundle is too large: it has ${what}. A bundle may have 256 MiB, and 64 MiB compressed. Split the project into several with fewer manifests, and push each with its own --source.`,
+  );
+
+/** As it is stored. Throws E_BUNDLE if it is too large. */
+export function pack(content: BundleContent): Buffer {
+  const text = Buffer.from(JSON.stringify(content));
+  if (text.length > mostBytes) throw tooLarge(`${text.length} bytes`);
+  const packed = gzipSync(text);
+  checkPacked(packed.length);
+  return packed;
+}
+
+/** Throws E_BUNDLE. */
+export function checkPacked(bytes: number): void {
+  if (bytes > mostPackedBytes) throw tooLarge(`${bytes} bytes compressed`);
+}
+
+/**
+ * What was stored, checked as push checks it: whoever can write the database is not whoever runs the
+ * worker. `isLocal`: the controller uses the embedded database. Throws E_BUNDLE; never unpacks more
+ * than a bundle may have.
+ */
+export function unpack(packed: Buffer, digest: string, isLocal: boolean): BundleContent {
+  const content = contentOf(packed);
+  if (content.format !== 1)
+    throw new DimsyncError(
+      "E_BUNDLE",
+      `The bundle was pushed by dimsync ${String(content.toolVersion)}, and this worker cannot read its format. Update the worker.`,
+    );
+  const fault = faultOf(content, isLocal);
+  if (fault !== undefined)
+    throw new DimsyncError(
+      "E_BUNDLE",
+      `The bundle ${digest} was not made by \`dimsync controller push\`: ${fault}. Push the project again.`,
+    );
+  if (bundleDigest(content) !== digest)
+    throw new DimsyncError("E_BUNDLE", `The bundle ${digest} was changed in the database, so it is not used. Push the project again.`);
+  return content;
+}
+
+/** Only its shape as JSON is certain. */
+function contentOf(packed: Buffer): BundleContent {
+  try {
+    const content: unknown = JSON.parse(gunzipSync(packed, { maxOutputLength: mostBytes }).toString("utf8"));
+    if (isObject(content)) return content as unknown as BundleContent;
+  } catch (error) {
+    if (error instanceof Error && "code" in error && error.code === "ERR_BUFFER_TOO_LARGE") throw tooLarge(`more than ${mostBytes} bytes`);
+  }
+  throw new DimsyncError("E_BUNDLE", "The bundle is not compressed JSON. Push the project again.");
+}
+
+function faultOf({ files, configFile, vars = {}, varFiles = [], env = {}, folder }: BundleContent, isLocal: boolean): string | undefined {
+  const areTexts = [files, vars, env].every((map) => isObject(map) && Object.values(map).every((text) => typeof text === "string"));
+  if (!areTexts || !Array.isArray(varFiles)) return "its members have other types";
+  const odd = Object.keys(files).find((path) => !isPlainPath(path));
+  if (odd !== undefined) return `the path ${JSON.stringify(odd)} is not allowed`;
+  const missing = [configFile, ...varFiles].find((path) => !Object.hasOwn(files, path));
+  if (missing !== undefined) return `the file ${JSON.stringify(missing)} is missing`;
+  const named = new Set(Object.values(files).flatMap(variablesIn));
+  const other = Object.keys(env).find((name) => !named.has(name) && !name.startsWith("DIMSYNC_VAR_"));
+  if (other !== undefined) return `it sets the environment variable ${JSON.stringify(other)}, which no file names`;
+  if (folder !== undefined && !isLocal) return "it names a folder of this machine, which only bundles in an embedded database do";
+  return undefined;
+}
+
+/** Relative, with "/", inside the folder, and nothing that git or dimsync keep their own files in. */
+const isPlainPath = (path: string): boolean =>
+  !/[\\\0]/u.test(path) &&
+  path.split("/").every((part) => part !== "" && part !== "." && part !== ".." && !/^\.(?:git|dimsync)$/iu.test(part));
+
+/** The names in `${env.NAME}`. */
+export const variablesIn = (text: string): readonly string[] =>
+  [...text.matchAll(/\$\{env\.([A-Za-z_]\w*)/gu)].map(([, name = ""]) => name);

@@ -1,0 +1,103 @@
+import { existsSync, readdirSync } from "node:fs";
+import { join } from "node:path";
+import { gzipSync } from "node:zlib";
+import { beforeAll, expect, test } from "vitest";
+import { type BundleContent, bundleDigest } from "../../src/controller/bundle-content.ts";
+import { migrate } from "../../src/controller/database/migrate.ts";
+import { pack } from "../../src/controller/projects/check-bundle.ts";
+import { bundleProjects } from "../../src/controller/projects/load-bundle.ts";
+import type { Database } from "../../src/records/postgres/connection.ts";
+import { startEmbeddedDatabase } from "../support/embedded-database.ts";
+import { writeProject } from "../support/project-folder.ts";
+
+// The role of the push job writes bundles into the database. Workers check again everything that push checks.
+
+let database: Database;
+beforeAll(async () => {
+  database = await startEmbeddedDatabase();
+  await migrate(database);
+  return () => database.close();
+}, 120_000);
+
+const config = (records: string): string => `apiVersion: dimsync/v1
+kind: Config
+manifests: [manifests]
+targets:
+  prod: { baseUrl: "https://prod.example.com", apiKey: { $secret: { env: KEY } }, controller: { every: 5m }${records} }
+`;
+const postgres = ", records: { postgres: { url: { $secret: { env: PG } }, id: one } }";
+const content: BundleContent = {
+  ...{ format: 1, source: "data", toolVersion: "0.1.0", configFile: "dimsync.yaml" },
+  files: {
+    "dimsync.yaml": config(postgres),
+    "manifests/tag.yaml": "apiVersion: dimsync/v1\nkind: Tag\nmetadata: { name: pii }\nspec: { name: PII }\n",
+  },
+};
+
+/** Stores what the role of the push job can store, and loads it as a worker with PostgreSQL does. */
+async function loaded(digest: string, packed: Buffer): Promise<{ readonly names: readonly string[]; readonly folder: string }> {
+  await database.query(
+    `insert into dimsync_controller.bundle (digest, source, git_commit, tool_version, content, bytes, pushed_by, dirty)
+      values ($1, 'data', null, '0.1.0', decode($2, 'base64'), 1, 'mallory', false) on conflict do nothing`,
+    [digest, packed.toString("base64")],
+  );
+  const folder = writeProject({});
+  const load = bundleProjects({ database, stateFolder: folder, env: {}, isLocal: false });
+  try {
+    const project = await load({ account: 1, digest, target: "prod", signal: new AbortController().signal });
+    return { names: project.resources.map(({ name }) => name), folder };
+  } catch (error) {
+    expect(existsSync(join(folder, "bundles")) ? readdirSync(join(folder, "bundles")).filter((name) => name.includes(".")) : []).toEqual(
+      [],
+    );
+    throw error;
+  }
+}
+const stored = (changed: object) => {
+  const bundle = { ...content, ...changed } as BundleContent;
+  return loaded(bundleDigest(bundle), gzipSync(JSON.stringify(bundle)));
+};
+const withFile = (path: string) => ({ files: { ...content.files, [path]: "x" } });
+
+test("what push stores is loaded", async () => {
+  expect((await stored({})).names).toEqual(["pii"]);
+});
+
+test.each([
+  ["a folder of another bundle (attack 3)", { folder: "/var/lib/dimsync/bundles/aaaa" }, /names a folder of this machine/u],
+  [
+    "records in git, which the worker would fetch (attack 3)",
+    { files: { ...content.files, "dimsync.yaml": config(", records: { git: { ref: refs/dimsync/prod, id: one } }") } },
+    /records of target prod are in git/u,
+  ],
+  ["a path outside the folder", withFile("../dimsync.yaml"), /path "..\/dimsync.yaml" is not allowed/u],
+  ["an absolute path", withFile("/etc/cron.d/x"), /is not allowed/u],
+  ["a path through the folder itself", withFile("a/./b.yaml"), /is not allowed/u],
+  ["a file of git", withFile("a/.GIT/config"), /is not allowed/u],
+  ["a file of dimsync", withFile(".dimsync/records"), /is not allowed/u],
+  ["a backslash", withFile("..\\x"), /is not allowed/u],
+  ["a file that is no text", { files: { ...content.files, "a.yaml": { length: 1 } } }, /other types/u],
+  ["a config outside the folder", { configFile: "../../etc/dimsync.yaml" }, /is missing/u],
+  ["a file of variables outside the folder", { varFiles: ["/run/secrets/db"] }, /is missing/u],
+  ["an environment variable that no file names", { env: { HTTPS_PROXY: "http://proxy.example.com" } }, /no file names/u],
+])("%s is refused", async (_sentence, changed, message) => {
+  await expect(stored(changed)).rejects.toThrow(message);
+  await expect(stored(changed)).rejects.toMatchObject({ code: "E_BUNDLE" });
+});
+
+test("attack 15: a bundle that unpacks to 700 MB is not unpacked, at no try", async () => {
+  const bomb = gzipSync(Buffer.alloc(700 * 2 ** 20, " "));
+  for (const _try of [1, 2]) {
+    const before = process.memoryUsage().rss;
+    await expect(loaded("sha256:bomb", bomb)).rejects.toThrow(/too large: it has more than 268435456 bytes/u);
+    expect(process.memoryUsage().rss - before).toBeLessThan(450 * 2 ** 20);
+  }
+}, 60_000);
+
+test("push refuses a bundle that a worker would refuse", () => {
+  expect(() => pack({ ...content, files: { "a.yaml": " ".repeat(257 * 2 ** 20) } })).toThrow(/too large: it has 2694\d+ bytes/u);
+});
+
+test("something else than a bundle is refused", async () => {
+  await expect(loaded("sha256:none", Buffer.from("x"))).rejects.toMatchObject({ code: "E_BUNDLE" });
+});
