@@ -7,6 +7,7 @@ import { parserOptions } from "../../src/yaml/parse.ts";
 import { read, type YamlText } from "../../src/yaml/read.ts";
 import { runs } from "../support/sample.ts";
 import { blocksAndAnchors, mutatedManifest, yamlLines } from "./fast/texts.ts";
+import { byLibraryAlone } from "./library-alone.ts";
 
 const values = ({ documents }: YamlText) => documents.map(({ index, value }) => ({ index, value }));
 
@@ -107,19 +108,6 @@ test("a document that needs the library does not slow the others, and problems h
     [3, "!y 3\n"],
   ]);
 });
-
-/** The values as the YAML library gives them for the whole text; undefined if it refuses it. */
-function byLibraryAlone(text: string): unknown {
-  const documents = parseAllDocuments(text, { ...parserOptions, uniqueKeys: true });
-  if (documents.some(({ errors, warnings }) => errors.length + warnings.length > 0)) return undefined;
-  try {
-    return documents
-      .map((document, index) => ({ index, value: document.toJS({ maxAliasCount: 10_000 }) as unknown }))
-      .filter(({ value }) => value !== null);
-  } catch {
-    return undefined;
-  }
-}
 
 const ownValues = (text: string): unknown => {
   const own = read(text);

@@ -103,12 +103,12 @@ function putLine(writer: Writer, line: number): void {
   const { input } = buffer;
   const column = buffer.at - line;
   const top = stack[stack.length - 1];
-  if (writer.isPending && top !== undefined && column > top.column && isFlowAhead(buffer)) {
-    putPendingFlow(writer, top.column);
-    return;
-  }
   const next = input[buffer.at + 1];
   const isItem = input[buffer.at] === byte.dash && (next === byte.space || next === byte.lineFeed);
+  if (writer.isPending && top !== undefined && column > top.column && !isItem && isValueAhead(buffer)) {
+    putPending(writer, top.column);
+    return;
+  }
   const collection = collectionAt(writer, column, isItem);
   if (!isItem) {
     putMember(writer, collection);
@@ -206,7 +206,7 @@ function putAnchored(writer: Writer, column: number): void {
   noteAnchored(buffer, anchor, start);
 }
 
-function putPendingFlow(writer: Writer, column: number): void {
+function putPending(writer: Writer, column: number): void {
   const { buffer, anchor } = writer;
   const start = buffer.length;
   writer.isPending = false;
@@ -222,12 +222,20 @@ function putUnanchored(buffer: JsonBuffer, column: number): void {
     return;
   }
   if (first === byte.openMap || first === byte.openList) putFlow(buffer, column);
-  else putScalar(buffer, "block");
+  else putScalar(buffer, "block", column);
   if (!skipRest(buffer)) bail();
 }
 
 function isFlowAhead({ input, at }: JsonBuffer): boolean {
   return input[at] === byte.openMap || input[at] === byte.openList;
+}
+
+/** Whether the line begins a flow collection or a scalar, and not a map. */
+function isValueAhead(buffer: JsonBuffer): boolean {
+  const first = buffer.input[buffer.at];
+  const isOther = first === byte.pipe || first === byte.greater || first === byte.ampersand || first === byte.asterisk;
+  // The position of a scalar below a comment is left to the library.
+  return isFlowAhead(buffer) || (!isOther && buffer.marks === undefined && !isKeyAhead(buffer));
 }
 
 /** Whether the rest of the line begins with a key. */

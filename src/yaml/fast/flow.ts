@@ -28,7 +28,7 @@ export function putFlow(buffer: JsonBuffer, column: number, depth = 1): void {
     }
     const first = input[buffer.at];
     if (first === byte.openMap || first === byte.openList) putFlow(buffer, column, depth + 1);
-    else putScalar(buffer, "flow");
+    else putScalar(buffer, "flow", column);
     skipBlank(buffer, column, depth);
     if (input[buffer.at] === close) break;
     if (input[buffer.at++] !== byte.comma) bail();

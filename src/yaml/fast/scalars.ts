@@ -40,15 +40,22 @@ export const longestKey = 1000;
 const longestWord = "false".length;
 const longestNumber = 400;
 
-/** Writes a scalar as a JSON value; `buffer.at` is then after it. */
-export function putScalar(buffer: JsonBuffer, style: Style): void {
+/** A column that no line exceeds, for scalars that end on their line. */
+const never = Number.POSITIVE_INFINITY;
+
+/**
+ * Writes a scalar as a JSON value; `buffer.at` is then after it. It continues on lines that are
+ * deeper than `column`, that of the block collection around it. Plain scalars in flow collections
+ * end on their line.
+ */
+export function putScalar(buffer: JsonBuffer, style: Style, column: number): void {
   const { marks, at, length } = buffer;
   const first = buffer.input[at] ?? 0;
-  if (first === byte.quote) putDoubleQuoted(buffer);
-  else if (first === byte.apostrophe) putSingleQuoted(buffer);
+  if (first === byte.quote) putDoubleQuoted(buffer, column);
+  else if (first === byte.apostrophe) putSingleQuoted(buffer, column);
   else if (first === byte.asterisk) putAlias(buffer);
-  else if (untextual[first] === 0) putPlain(buffer, style, false);
-  else if (!putFlag(buffer, style)) putUntextual(buffer, style);
+  else if (untextual[first] === 0) putPlain(buffer, style, { isKey: false, column });
+  else if (!putFlag(buffer, style)) putUntextual(buffer, style, column);
   if (marks !== undefined) marks.push(length, at, buffer.at);
 }
 
@@ -80,9 +87,9 @@ const trueBytes = Buffer.from("true");
 const falseBytes = Buffer.from("false");
 
 /** Writes a plain scalar as the value that YAML 1.2 core gives it. */
-function putUntextual(buffer: JsonBuffer, style: Style): void {
+function putUntextual(buffer: JsonBuffer, style: Style, column: number): void {
   const { json, length: from } = buffer;
-  putPlain(buffer, style, false);
+  putPlain(buffer, style, { isKey: false, column });
   const length = buffer.length - from - 2;
   const isWord = (json[from + 1] ?? 0) > byte.colon;
   if (isWord && length > longestWord) return;
@@ -99,9 +106,9 @@ export function putKey(buffer: JsonBuffer, style: Style): void {
   const first = input[start];
   if (marks !== undefined) marks.push(length, start, start);
   const isQuoted = first === byte.quote || first === byte.apostrophe;
-  if (first === byte.quote) putDoubleQuoted(buffer);
-  else if (first === byte.apostrophe) putSingleQuoted(buffer);
-  else putPlain(buffer, style, true);
+  if (first === byte.quote) putDoubleQuoted(buffer, never);
+  else if (first === byte.apostrophe) putSingleQuoted(buffer, never);
+  else putPlain(buffer, style, ofKey);
   if (input[buffer.at] !== byte.colon || buffer.at - start > longestKey) bail();
   const next = input[++buffer.at];
   if (next !== byte.space && next !== byte.lineFeed && !(isQuoted && style === "flow")) bail();
@@ -109,11 +116,43 @@ export function putKey(buffer: JsonBuffer, style: Style): void {
   noteMember(buffer, length);
 }
 
+interface PlainScalar {
+  readonly isKey: boolean;
+  readonly column: number;
+}
+
+const ofKey: PlainScalar = { isKey: true, column: never };
+
 /**
- * Writes a plain scalar as a JSON string: up to a comment, the end of the line, the end of the key,
- * or the end of the flow item.
+ * Goes on with a scalar on the next line that is not empty, if it is deeper than `column`: writes a
+ * space, or a line break for each empty line, and returns where the text of the line begins. -1 if
+ * the scalar ends before the line break at `lineFeed`.
  */
-function putPlain(buffer: JsonBuffer, style: Style, isKey: boolean): void {
+function foldLine(
+  buffer: JsonBuffer,
+  lineFeed: number,
+  { column, isPlain }: { readonly column: number; readonly isPlain: boolean },
+): number {
+  const { input } = buffer;
+  let line = lineFeed + 1;
+  let at = line;
+  let blanks = 0;
+  while (input[at] === byte.space || input[at] === byte.lineFeed) {
+    if (input[at++] !== byte.lineFeed) continue;
+    blanks++;
+    line = at;
+  }
+  if (at - line <= column || (isPlain && input[at] === byte.hash)) return -1;
+  if (blanks === 0) put(buffer, byte.space);
+  for (; blanks > 0; blanks--) putText(buffer, "\\n");
+  return at;
+}
+
+/**
+ * Writes a plain scalar as a JSON string: up to a comment, a line that is not deeper than `column`,
+ * the end of the key, or the end of the flow item.
+ */
+function putPlain(buffer: JsonBuffer, style: Style, { isKey, column }: PlainScalar): void {
   const { input, json } = buffer;
   let at = buffer.at;
   let length = buffer.length;
@@ -126,20 +165,25 @@ function putPlain(buffer: JsonBuffer, style: Style, isKey: boolean): void {
       json[length++] = value;
       continue;
     }
-    if (value === byte.lineFeed) break;
-    if (value === byte.space) {
-      let next = at + 1;
-      while (input[next] === byte.space) next++;
-      const after = input[next];
-      if (after === byte.lineFeed || after === byte.hash) break;
+    let next = at;
+    while (input[next] === byte.space) next++;
+    const after = input[next];
+    if (after === byte.lineFeed) {
+      buffer.length = length;
+      const text = style === "flow" ? -1 : foldLine(buffer, next, { column, isPlain: true });
+      if (text < 0) break;
+      length = buffer.length;
+      at = text - 1;
+    } else if (value === byte.space) {
+      if (after === byte.hash) break;
       if (style === "flow" && (after === byte.comma || after === byte.closeList || after === byte.closeMap)) break;
       for (; at < next; at++) json[length++] = byte.space;
       at--;
     } else if (value === byte.colon) {
-      const after = input[at + 1];
-      const isEnd = after === byte.space || after === byte.lineFeed;
+      const behind = input[at + 1];
+      const isEnd = behind === byte.space || behind === byte.lineFeed;
       if (isEnd && isKey && input[at - 1] !== byte.space) break;
-      if (isEnd || (style === "flow" && remarkable[after ?? 0] === 1)) bail();
+      if (isEnd || (style === "flow" && remarkable[behind ?? 0] === 1)) bail();
       json[length++] = value;
     } else if (value === byte.quote || value === byte.backslash) {
       json[length++] = byte.backslash;
@@ -154,12 +198,32 @@ function putPlain(buffer: JsonBuffer, style: Style, isKey: boolean): void {
   buffer.length = length;
 }
 
-function putDoubleQuoted(buffer: JsonBuffer): void {
+interface QuotedLine {
+  /** Of the line break, and of the JSON before it. */
+  readonly at: number;
+  readonly length: number;
+  readonly column: number;
+}
+
+/** Continues a quoted scalar on the next line, without the spaces around the line break. */
+function foldQuoted(buffer: JsonBuffer, { at, length, column }: QuotedLine): number {
+  buffer.length = length;
+  while (buffer.json[buffer.length - 1] === byte.space) buffer.length--;
+  const text = foldLine(buffer, at, { column, isPlain: false });
+  return text < 0 ? bail() : text;
+}
+
+function putDoubleQuoted(buffer: JsonBuffer, column: number): void {
   const { input, json } = buffer;
   let { at, length } = buffer;
   json[length++] = byte.quote;
   for (at++; input[at] !== byte.quote; at++) {
     const value = input[at] ?? 0;
+    if (value === byte.lineFeed) {
+      at = foldQuoted(buffer, { at, length, column }) - 1;
+      length = buffer.length;
+      continue;
+    }
     if (value < byte.space) bail();
     if (value === byte.backslash) {
       const escaped = input[++at] ?? 0;
@@ -173,12 +237,17 @@ function putDoubleQuoted(buffer: JsonBuffer): void {
   buffer.length = length;
 }
 
-function putSingleQuoted(buffer: JsonBuffer): void {
+function putSingleQuoted(buffer: JsonBuffer, column: number): void {
   const { input, json } = buffer;
   let { at, length } = buffer;
   json[length++] = byte.quote;
   for (at++; ; at++) {
     const value = input[at] ?? 0;
+    if (value === byte.lineFeed) {
+      at = foldQuoted(buffer, { at, length, column }) - 1;
+      length = buffer.length;
+      continue;
+    }
     if (value < byte.space) bail();
     if (value === byte.apostrophe && input[++at] !== byte.apostrophe) break;
     if (value === byte.quote || value === byte.backslash) json[length++] = byte.backslash;

@@ -5,9 +5,9 @@ import { transcodeDocument } from "./document.ts";
 /*
  * YAML dominates the time of loading: the library reads 2 MB a second, and the literal trees of a
  * fleet are megabytes. Nearly all manifests use a small part of YAML: block maps and lists, `{ … }`
- * and `[ … ]`, plain or quoted scalars that end on their line, `|` and `>`, anchors and aliases,
+ * and `[ … ]`, plain or quoted scalars, `|` and `>`, anchors and aliases,
  * comments. This is a one-pass transcoder from that part to JSON text, which JSON.parse reads at
- * full speed. On everything else (tags, other scalars over several lines, tabs, numbers in unusual
+ * full speed. On everything else (tags, plain scalars over several lines in brackets, tabs, numbers in unusual
  * forms, duplicate or empty keys, anything malformed) it stops, and the library reads the text. So
  * it never reports a problem, and its result must equal the library's:
  * test/yaml/fast/transcode.test.ts.

@@ -7,7 +7,7 @@ import { parsePlainYaml } from "../../../src/yaml/fast/transcode.ts";
 import { libraryPositions, type Positions } from "../../../src/yaml/positions.ts";
 import { runs } from "../../support/sample.ts";
 import { brokenFlows } from "./flow-texts.ts";
-import { mutatedManifest, yamlLines } from "./texts.ts";
+import { foldedScalars, mutatedManifest, yamlLines } from "./texts.ts";
 
 /** Pointers to every value, and to one absent member below each. */
 function pointersOf(value: unknown, path: readonly string[] = []): readonly string[] {
@@ -91,6 +91,7 @@ describe("positions and masks are those of the library, on", () => {
     ["lines made of ordinary and unusual pieces", yamlLines],
     ["manifests with problems", mutatedManifest],
     ["flow collections over several lines", brokenFlows],
+    ["scalars over several lines", foldedScalars],
   ])("%s", (_sentence, texts) => {
     let answered = 0;
     fc.assert(

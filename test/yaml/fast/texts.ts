@@ -213,3 +213,63 @@ export const mutatedManifest: fc.Arbitrary<string> = fc
   .map(([manifest, changes]) =>
     changes.reduce((text, [edit, at, piece]) => edit(text, text.length === 0 ? 0 : at % text.length, piece), manifest),
   );
+
+const foldedLine = fc.tuple(
+  fc.constantFrom(
+    "\n    ",
+    "\n  ",
+    "\n\n    ",
+    " \n\n\n   ",
+    "\n  \n     ",
+    "\n",
+    "\n      \n ",
+    " # c\n    ",
+    "\n    # ",
+    "\n\t",
+    "\n  \t",
+  ),
+  fc.oneof(
+    {
+      weight: 8,
+      arbitrary: fc.constantFrom("text", "more text", "it''s", "a - b", "- c", "#d", "e#f", "true", "12", "g:h", "\\n", '\\"', "ü", "? i"),
+    },
+    {
+      weight: 2,
+      arbitrary: fc.constantFrom(
+        "",
+        " ",
+        "j: k",
+        "l:",
+        "'",
+        '"',
+        "---",
+        "...",
+        "{m: n}",
+        "[o",
+        "o]",
+        "&x p",
+        "*y",
+        "| q",
+        "r\\",
+        "\r",
+        "!t",
+      ),
+    },
+  ),
+);
+const foldedText = fc
+  .tuple(fc.constantFrom("text", "true", "12", "-3", "a b", "~", "x:y", ""), fc.array(foldedLine, { minLength: 1, maxLength: 4 }))
+  .map(([first, lines]) => first + lines.map((parts) => parts.join("")).join(""));
+const folded = fc.tuple(fc.constantFrom("", "", '"', '"', "'"), foldedText).map(([quote, text]) => quote + text + quote);
+const foldedPlaces: readonly ((value: string) => string)[] = [
+  (value) => `a: ${value}\nb: 1\n`,
+  (value) => `a:\n  ${value}\nb: 1\n`,
+  (value) => `a:\n  - ${value}\n  - c: ${value}\nb: ${value}`,
+  (value) => `- ${value}\n-\n  ${value}\n- a: 1\n  b:\n    ${value}\n`,
+  (value) => `a: &x ${value}\nb: *x\n`,
+  (value) => `a: [ 1, ${value}, 2 ]\nb: { c: ${value} }\n`,
+  (value) => `a:\n  b: { c: [${value}] } # d\n  e: ${value} # f\n`,
+];
+
+/** Scalars over several lines, in block and flow collections, some with what ends or breaks them. */
+export const foldedScalars: fc.Arbitrary<string> = fc.tuple(fc.constantFrom(...foldedPlaces), folded).map(([place, value]) => place(value));

@@ -4,7 +4,7 @@ import { parsePlainYaml } from "../../../src/yaml/fast/transcode.ts";
 import { numberedText, readByLibrary } from "../../../src/yaml/library.ts";
 import { runs } from "../../support/sample.ts";
 import { brokenFlows } from "./flow-texts.ts";
-import { blocksAndAnchors, mutatedManifest, yamlLines } from "./texts.ts";
+import { blocksAndAnchors, foldedScalars, mutatedManifest, yamlLines } from "./texts.ts";
 
 /** The documents as JSON, keys in their order; `-0` and `__proto__` are distinguishable from 0 and an absent member. */
 function asText(documents: readonly { readonly index: number; readonly value: unknown }[]): string {
@@ -71,6 +71,16 @@ describe("the fast path reads", () => {
     ],
     ["folded block scalars", "a: >\n\n  one\n  two\n\n\n  three\nb: >-\n  four\n  five", { a: "\none two\n\nthree\n", b: "four five" }],
     [
+      "plain text, on deeper lines",
+      "a: b  \n  c - d\n\n   e #f\ng:\n  - h\n\n\n     i\n  - 12\n    13 # j\nk:\n  - l: m\n     n\n  -\n   o\n   p\n",
+      { a: "b c - d\ne", g: ["h\n\ni", "12 13"], k: [{ l: "m n" }, "o p"] },
+    ],
+    [
+      "quoted text over several lines",
+      `a: "b  \n   c\\n\n\n  \\" d"\nb: '  \n e''\n \n '\nc:\n  "f: g\n  # h"\nd: [ 'i\n  j', { k: "l\n    m" } ]\n`,
+      { a: 'b c\n\n" d', b: " e'\n", c: "f: g # h", d: ["i j", { k: "l m" }] },
+    ],
+    [
       "anchors and aliases",
       "a: &x { c: 1, b: [2] }\nd: *x\ne: &y\n  - &z f\n  - *x\ng: [*z, *y]\n",
       { a: { c: 1, b: [2] }, d: { c: 1, b: [2] }, e: ["f", { c: 1, b: [2] }], g: ["f", ["f", { c: 1, b: [2] }]] },
@@ -116,8 +126,13 @@ describe("the fast path leaves to the library", () => {
     ["block scalars with more spaces in an empty line", "a: |\n  b\n    \n  c\n"],
     ["block scalars that begin with too many spaces", "a: |\n    \n  b\n"],
     ["more-indented lines in folded scalars", "a: >\n  b\n    c\n"],
-    ["plain text over several lines", "a: b\n  c\n"],
-    ["quoted text over several lines", `a: "b\n  c"\n`],
+    ["plain text over several lines that is not deeper", "a:\n  b: c\n  d\n"],
+    ["plain text over several lines with a comment between", "a: b\n  # c\n  d\n"],
+    ["a key on the second line of a plain text", "a: b\n  c: d\n"],
+    ["quoted text over several lines that is not deeper", `a: "b\nc"\n`],
+    ["quoted text with an escaped line break", `a: "b\\\n  c"\n`],
+    ["a tab at the start of a line of text", "a: b\n \tc\n"],
+    ["a key over several lines", `"a\n b": c\n`],
     ["brackets that are not indented", "a: [\nb ]\n"],
     ["inner brackets that end below the key", "a: [[\n  b\n], c]\n"],
     ["brackets that end above the key", "a:\n  b: [\n    c\n ]\n"],
@@ -125,7 +140,6 @@ describe("the fast path leaves to the library", () => {
     ["brackets that are a key on the next line", "a:\n  [b]: c\n"],
     ["unclosed brackets", "a: [b,\n  c\n"],
     ["plain text over several lines in brackets", "a: [b\n  c]\n"],
-    ["quoted text over several lines in brackets", `a: ["b\n  c"]\n`],
     ["a key without its colon on the line", "a: {b\n  : c}\n"],
     ["an entry that is a map without braces", `a: ["b"\n  : c]\n`],
     ["two commas", "a: [b,\n  , c]\n"],
@@ -168,6 +182,7 @@ describe("if the fast path reads a text, it agrees with the library, on", () => 
     ["manifests with problems", mutatedManifest],
     ["flow collections over several lines", brokenFlows],
     ["block scalars, anchors and aliases", blocksAndAnchors],
+    ["scalars over several lines", foldedScalars],
   ])("%s", (_sentence, lines) => {
     const texts = fc.tuple(lines, fc.boolean()).map(([text, isWindows]) => (isWindows ? text.replaceAll("\n", "\r\n") : text));
     let answered = 0;
