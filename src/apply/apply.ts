@@ -2,7 +2,6 @@ import { firstRound, planRound } from "../engine/pipeline.ts";
 import { recover } from "../engine/recover.ts";
 import type { PlanOptions, Round, WriteSession } from "../engine/session.ts";
 import { DimsyncError } from "../model/errors.ts";
-import { bodyOf } from "../model/packed-item.ts";
 import type { Plan } from "../model/plan.ts";
 import type { ItemResult, Result } from "../model/result.ts";
 import { type Secret, secretsIn } from "../model/settings/secret.ts";
@@ -61,7 +60,7 @@ async function reasonNotToStart(session: WriteSession, first: Plan, { confirm }:
 
 /** All secrets that the run may send. Throws if one is missing. */
 function resolveSecrets({ writer }: WriteSession, { items, deferred }: Plan): Promise<ReadonlyMap<string, Secret>> {
-  const inBodies = items.flatMap(({ requests }) => requests.flatMap((request) => secretsIn(bodyOf(request))));
+  const inBodies = items.flatMap(({ requests }) => requests.flatMap((request) => secretsIn(request.body)));
   const references = [...inBodies, ...deferred.flatMap(({ desired }) => secretsIn(desired))];
   return writer.resolveSecrets(references, new Set([...items, ...deferred].map(({ address }) => address)));
 }

@@ -1,8 +1,7 @@
 import pLimit from "p-limit";
 import { kindNamed } from "../kinds/index.ts";
+import { eachChange } from "../model/changes.ts";
 import { DimsyncError } from "../model/errors.ts";
-import { merged } from "../model/json/lazy.ts";
-import { withChangesOf } from "../model/packed-item.ts";
 import type { Item } from "../model/plan.ts";
 import type { ItemResult } from "../model/result.ts";
 import { type TracedWork, traced } from "../model/runtime/traced.ts";
@@ -33,8 +32,8 @@ async function executeAll(items: readonly Item[], execution: Execution): Promise
     const ending = unmet === undefined ? await start(item) : dependencyFailed(unmet);
     done++;
     session.onProgress?.({ type: "step", phase: "apply", done, total: items.length, label: `${item.address} ${ending.outcome}` });
-    const { id, address, kind, action, liveId } = item;
-    return merged(withChangesOf(item, { id, address, kind, action, ...(liveId === undefined ? {} : { liveId }) }), ending);
+    const { id, address, kind, action, liveId, changes } = item;
+    return { id, address, kind, action, ...(liveId === undefined ? {} : { liveId }), ...ending, changes };
   };
   for (const item of items) {
     const object = `${item.kind} ${item.liveId ?? item.address}`;
@@ -104,7 +103,7 @@ async function recordId(item: Item, { records }: Execution): Promise<Ending> {
   const { bindings, open } = records.state();
   const id = item.liveId ?? "";
   const bound = bindings.get(item.address);
-  const planned = item.changes.find(({ path }) => path === "/id")?.before;
+  const planned = [...eachChange(item)].find(({ path }) => path === "/id")?.before;
   if (bound !== undefined && bound.id !== id && bound.id !== planned)
     return { outcome: "skipped", code: "E_STALE", message: `It was bound to ${bound.id} after the plan was made.` };
   const intents = open.filter(({ address }) => address === item.address);

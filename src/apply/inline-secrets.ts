@@ -1,7 +1,7 @@
 import { DimsyncError } from "../model/errors.ts";
-import { emptyRecord, isObject } from "../model/json/json.ts";
+import { isObject, setOwn } from "../model/json/json.ts";
 import type { PlannedRequest, SendableRequest, SendableValue } from "../model/service.ts";
-import { describeSecret, isSecretReference, type Secret, secretKey } from "../model/settings/secret.ts";
+import { describeSecret, isSecretReference, type Secret, secretKey, secretsIn } from "../model/settings/secret.ts";
 
 /**
  * The request with secrets instead of their references. The last step before sending; never stored.
@@ -20,9 +20,11 @@ export function inlineSecrets({ method, path, body }: PlannedRequest, secrets: R
     }
     if (Array.isArray(value)) return value.map(fill);
     if (!isObject(value)) return value as SendableValue;
-    const filled = emptyRecord<SendableValue>();
-    for (const key of Object.keys(value)) filled[key] = fill(value[key]);
+    const filled: Record<string, SendableValue> = {};
+    for (const key of Object.keys(value)) setOwn(filled, key, fill(value[key]));
     return filled;
   };
+  // The bodies of schemas have none, and can be large.
+  if (secretsIn(body).length === 0) return { method, path, body };
   return { method, path, body: fill(body) as SendableRequest["body"] };
 }

@@ -1,5 +1,3 @@
-import { merged } from "../model/json/lazy.ts";
-import { withChangesOf } from "../model/packed-item.ts";
 import type { Plan } from "../model/plan.ts";
 import type { ItemResult } from "../model/result.ts";
 
@@ -26,8 +24,8 @@ export function refusal({ snapshot, complete, guards, diagnostics }: Plan): WhyN
 /** The results of items that were not started. */
 export function notRun({ items }: Plan, why: WhyNotRun): readonly ItemResult[] {
   return items.map((item) => {
-    const { id, address, kind, action, liveId } = item;
+    const { id, address, kind, action, liveId, changes } = item;
     const outcome = why === interrupted ? ("skipped" as const) : ("blocked" as const);
-    return merged(withChangesOf(item, { id, address, kind, action, outcome, ...(liveId === undefined ? {} : { liveId }) }), why);
+    return { id, address, kind, action, outcome, ...(liveId === undefined ? {} : { liveId }), ...why, changes };
   });
 }

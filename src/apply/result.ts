@@ -19,7 +19,7 @@ export function resultOf(
   const diagnostics = plans.flatMap((plan) => plan.diagnostics.filter(({ code }) => plan === last || code !== "I_POLICY_WAITS"));
   const bindings = [...session.records().bindings].sort(([a], [b]) => byText(a, b)).map(([address, { id }]) => [address, id] as const);
   const result: Result = {
-    formatVersion: "1.0",
+    formatVersion: "2.0",
     kind: "Result",
     runId: session.writer.records.runId,
     planId: first.planId,

@@ -5,7 +5,6 @@ import { scopeOfAddresses } from "../engine/scope.ts";
 import type { Round, WriteSession } from "../engine/session.ts";
 import type { ListedObject } from "../kinds/kind.ts";
 import { DimsyncError } from "../model/errors.ts";
-import { merged } from "../model/json/lazy.ts";
 import type { Plan } from "../model/plan.ts";
 import type { ItemResult } from "../model/result.ts";
 import type { Secret } from "../model/settings/secret.ts";
@@ -120,7 +119,7 @@ export function allowGuards(plan: Plan, reasons: ReadonlyMap<string, string> | u
     return allowed === undefined ? finding : { ...finding, allowed };
   });
   const isClean = plan.snapshot === undefined && plan.complete && plan.diagnostics.every(({ severity }) => severity !== "error");
-  return merged(plan, { guards, executable: isClean && guards.every(({ allowed }) => allowed !== undefined) });
+  return { ...plan, guards, executable: isClean && guards.every(({ allowed }) => allowed !== undefined) };
 }
 
 /** E_STALE and exit code 5 are for saved plans. A plan made just now can only be stale this often if the object keeps changing. */

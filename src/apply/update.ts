@@ -2,7 +2,6 @@ import type { Updates } from "../kinds/kind.ts";
 import { ServiceError } from "../model/errors.ts";
 import { type JsonObject, type JsonValue, sameJson } from "../model/json/json.ts";
 import { atPointer, type Pointer } from "../model/json/pointer.ts";
-import { bodyOf } from "../model/packed-item.ts";
 import type { Item } from "../model/plan.ts";
 import type { PlannedRequest } from "../model/service.ts";
 import { inlineSecrets } from "./inline-secrets.ts";
@@ -25,14 +24,14 @@ export async function sendUpdate<Live>(step: Step<Live>): Promise<Ending> {
   if (update === undefined) throw new Error(`${item.kind} has no updates`);
   let live: Live | undefined = await update.reread(item, session.writer.reads);
   if (live === undefined) return { outcome: "failed", code: "E_GONE", message: `${item.liveId ?? item.address} is gone from the account.` };
-  const stale = staleNodes(item, update.document(item, live));
+  // If responses show nothing of the object, neither do reads show all of it.
+  const stale = staleNodes(item, update.document(item, live), update.answered !== undefined);
   if (stale.length > 0)
     return { outcome: "skipped", code: "E_STALE", message: `It changed after the plan was made: ${describeStale(stale)}.` };
   await step.records.take();
   for (const [index, request] of item.requests.entries()) {
     if (session.signal.aborted) return interruptedAfter(item, index);
-    const { method, path } = request;
-    const sent: Sent<Live> = await sendOne<Live>({ ...step, update, live }, { method, path, body: bodyOf(request) });
+    const sent: Sent<Live> = await sendOne<Live>({ ...step, update, live }, request);
     if (sent.ending !== undefined) return sent.ending;
     live = sent.live;
   }

@@ -1,5 +1,5 @@
+import { eachChange } from "../model/changes.ts";
 import { type JsonObject, type JsonValue, sameJson } from "../model/json/json.ts";
-import { readOnce } from "../model/json/lazy.ts";
 import { leavesOf } from "../model/json/leaves.ts";
 import { atPointer, type Pointer } from "../model/json/pointer.ts";
 import type { Item } from "../model/plan.ts";
@@ -41,12 +41,23 @@ export interface StaleNode {
   readonly now: JsonValue | undefined;
 }
 
-export function staleNodes(item: Item, document: JsonObject): readonly StaleNode[] {
-  return Object.entries(readOnce(item, "observed")).flatMap(([pointer, planned]) => {
-    // A document is JSON, and so is everything in it.
-    const now = atPointer(document, pointer) as JsonValue | undefined;
-    return sameJson(now, planned) ? [] : [{ pointer, planned, now }];
-  });
+/**
+ * The values that the item sends, compared with those at planning: `before` of a change; a body repeats all others, such as
+ * those of ancestors. What was not known at planning is left out. `isShown`: whether the document has all values of the object.
+ */
+export function staleNodes(item: Item, document: JsonObject, isShown: boolean): readonly StaleNode[] {
+  const before = new Map(Array.from(eachChange(item), (change) => [change.path, change.before]));
+  const stale = new Map<Pointer, StaleNode>();
+  for (const { body } of item.requests)
+    for (const [pointer, sent] of desiredBy(body)) {
+      const isChanged = before.has(pointer);
+      const planned = isChanged ? before.get(pointer) : sent;
+      // A document is JSON, and so is everything in it.
+      const now = atPointer(document, pointer) as JsonValue | undefined;
+      const isKnown = planned !== undefined && (isChanged || isShown || now !== undefined);
+      if (isKnown && !sameJson(now, planned)) stale.set(pointer, { pointer, planned, now });
+    }
+  return [...stale.values()];
 }
 
 const shownNodes = 5;

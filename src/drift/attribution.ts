@@ -1,9 +1,9 @@
 import { manifestOfSchemas } from "../kinds/manifests.ts";
 import { type Address, objectAddress, parseAddress } from "../model/address.ts";
+import { withTraces } from "../model/changes.ts";
 import { fromPointer } from "../model/json/pointer.ts";
 import type { AuditEntry } from "../model/live.ts";
-import { withMappedChanges } from "../model/packed-item.ts";
-import type { Attribution, Change, Item, Manual, Plan } from "../model/plan.ts";
+import type { Attribution, Item, Manual, Plan } from "../model/plan.ts";
 import type { Diagnostic } from "../model/problem.ts";
 import { titles } from "../model/titles.ts";
 import { timeOf } from "./audit.ts";
@@ -51,12 +51,13 @@ function attributeItem(item: Item, byAddress: ObjectNames, find: Find): Item {
   if (item.action === "create" || item.action === "bind") return item;
   const liveName = item.liveName === undefined ? [] : [item.liveName];
   const object = { id: item.liveId ?? byAddress.id, names: [...liveName, ...byAddress.names] };
-  return withMappedChanges(item, (change: Change): Change => {
-    if (change.origin === "config") return change;
-    const topic = topicOf(item.address, change.path, item.action === "relate");
-    const attribution = find({ object, topic, nodes: nodesOf(item.address, change.path) });
-    return attribution === undefined ? change : { ...change, attribution };
+  const changes = withTraces(item.changes, ({ path, origin }) => {
+    if (origin === "config") return {};
+    const topic = topicOf(item.address, path, item.action === "relate");
+    const attribution = find({ object, topic, nodes: nodesOf(item.address, path) });
+    return attribution === undefined ? {} : { attribution };
   });
+  return { ...item, changes };
 }
 
 function attributeStep(step: Manual, object: ObjectNames, find: Find): Manual {

@@ -2,9 +2,8 @@ import { createHash } from "node:crypto";
 import { mkdir, readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { byText, schemasKind, toAddress } from "../model/address.ts";
+import { changeCount, eachChange, sizeOf } from "../model/changes.ts";
 import { canonicalJson, isObject, own } from "../model/json/json.ts";
-import { readOnce } from "../model/json/lazy.ts";
-import { changeCount, changesOf } from "../model/packed-item.ts";
 import type { Manual, Origin, Plan } from "../model/plan.ts";
 import { unmanagedCounts } from "../render/report/unmanaged.ts";
 
@@ -50,7 +49,7 @@ export function historyEntry(report: Plan): HistoryEntry {
   const items = report.items.filter(({ action }) => action !== "bind");
   const origins: Record<Origin, number> = { config: 0, drift: 0, conflict: 0, unknown: 0 };
   for (const { origin } of report.manual) origins[origin ?? "unknown"] += 1;
-  for (const item of items) for (const { value, count } of changesOf(item).kinds) origins[value.origin ?? "unknown"] += count;
+  for (const item of items) for (const entry of item.changes) origins[entry.origin ?? "unknown"] += sizeOf(entry);
   return {
     formatVersion: "1.0",
     kind: "DriftHistory",
@@ -176,7 +175,7 @@ export function fingerprintOf(report: Plan): string {
       .filter(({ action }) => action !== "bind")
       .flatMap((item) => [
         ["item", item.address, item.action],
-        ...readOnce(item, "changes").map(({ path, before, after }) => ["change", item.address, path, before ?? null, after ?? null]),
+        ...Array.from(eachChange(item), ({ path, before, after }) => ["change", item.address, path, before ?? null, after ?? null]),
       ]),
     ...report.manual.map(({ id, expected, actual }) => ["manual", id, expected ?? null, actual ?? null]),
     ...report.blocked.map(({ address, code }) => ["blocked", address, code]),

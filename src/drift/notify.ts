@@ -1,3 +1,4 @@
+import { eachChange } from "../model/changes.ts";
 import { DimsyncError } from "../model/errors.ts";
 import type { Change, Manual, Plan } from "../model/plan.ts";
 import { isLoopback } from "../model/settings/base-url.ts";
@@ -125,8 +126,10 @@ function slackText({ report, entry: { counts, exit }, done }: NotificationInput)
 
 /** Exposed differences, then the other differences, then manual steps. */
 function linesOf(report: Plan): readonly string[] {
-  const changes = report.items.flatMap(({ address, action, changes: all }) =>
-    action === "bind" ? [] : all.map((change) => ({ address, change, isExposed: change.risk === "exposed" })),
+  const changes = report.items.flatMap((item) =>
+    item.action === "bind"
+      ? []
+      : Array.from(eachChange(item), (change) => ({ address: item.address, change, isExposed: change.risk === "exposed" })),
   );
   const sorted = [...changes.filter(({ isExposed }) => isExposed), ...changes.filter(({ isExposed }) => !isExposed)];
   return [

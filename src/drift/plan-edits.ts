@@ -1,5 +1,6 @@
 import { isIntegration, isSchemaConfig, policyAddress } from "../kinds/manifests.ts";
-import { type Address, objectAddress, parseAddress } from "../model/address.ts";
+import { type Address, byText, objectAddress, parseAddress } from "../model/address.ts";
+import { eachChange } from "../model/changes.ts";
 import { isObject, type JsonScalar, type JsonValue, sameJson } from "../model/json/json.ts";
 import { atPointer, fromPointer, isWithin, type Pointer } from "../model/json/pointer.ts";
 import type { Change, Item, Manual, Plan } from "../model/plan.ts";
@@ -65,7 +66,8 @@ function ofItem(item: Item, byAddress: ReadonlyMap<Address, Resource>, project: 
     return whole("The tag is not attached to this resource. Run apply to attach it, or remove the resource from spec.resources.");
   const top = manifestOf(item, byAddress);
   if (top === undefined) return whole("No manifest has this address.");
-  return item.changes.map((change) => {
+  const changes = [...eachChange(item)].sort((a, b) => byText(a.path, b.path));
+  return changes.map((change) => {
     const forbidden = forbiddenBy(change) ?? notReviewed(item, change) ?? policyAgainst(item, change, project.findings);
     const edits = isSchemaConfig(top) ? [ofNode(item, change, top, project)] : ofField(change, top);
     return { address, path: change.path, edits: forbidden === undefined ? edits : refused(forbidden) };

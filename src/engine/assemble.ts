@@ -8,7 +8,7 @@ import { accountName } from "../model/settings/config.ts";
 import { checkGuards } from "./checks/guards.ts";
 import type { PolicyCheck } from "./checks/policies.ts";
 import type { Compared } from "./compare.ts";
-import { makePlan } from "./plan.ts";
+import { makePlan, type PlanHead } from "./plan.ts";
 import { blockedByEarlierRun, type Recovered, unknownOutcome } from "./recover.ts";
 import { hasErrors, type RoundView } from "./round.ts";
 import { everything, type Scope, unmatchedIgnores } from "./scope.ts";
@@ -25,38 +25,59 @@ export interface RoundParts {
 
 /** The plan of a round, from the results of the earlier steps. */
 export function assemblePlan(round: Round, parts: RoundParts): Plan {
-  const { session, kind, scope } = round;
+  const { session, scope } = round;
   const { project } = session;
   const { observed, policies, compared, recovered, git } = parts;
   const found = compared.found.map((one) => blockOutsideScope(one, round.options.scope ?? everything));
   const deferred = found.flatMap((one) => one.deferred);
   const complete = observed.complete && compared.complete && !hasErrors(project);
   return makePlan({
+    head: headOf(round, git),
+    findings: {
+      differences: [...found, unreportedUnknowns(found, recovered), { ...emptyDiff, unverifiable: policies.unverifiable() }],
+      problems: [...project.problems, ...observed.problems, ...unmatched(round, parts), ...policies.problems(deferred)],
+      complete,
+      equal: compared.equal.length,
+      unmanaged: unmanaged(round, parts),
+      ...columnsOf(round, found),
+      policy: policies.findings(),
+      readCalls: session.calls(),
+    },
+    rules: {
+      inScope: (address) => scope.item(address, observed.account),
+      protectOnly: round.options.protectOnly === true,
+      whyNotCreate: (item) => whyNotCreate(item, { round, parts, complete }),
+      guards: (items) => guardFindings(items, { round, parts, deferred }),
+    },
+    locate: project.locate,
+  });
+}
+
+function headOf({ session, kind }: Round, git: Plan["git"]): PlanHead {
+  const { settings, manifestDigest } = session.project;
+  return {
     kind,
     planId: session.newId(),
     createdAt: session.clock.now().toISOString(),
-    version: session.version,
-    target: project.settings.target,
-    account: accountName(project.settings.baseUrl),
+    tool: { name: "dimsync", version: session.version },
+    target: settings.target,
+    account: accountName(settings.baseUrl),
     ...(git === undefined ? {} : { git }),
-    isProtected: project.settings.protected,
-    snapshot: session.snapshot,
-    manifestDigest: () => project.manifestDigest,
-    found: [...found, unreportedUnknowns(found, recovered), { ...emptyDiff, unverifiable: policies.unverifiable() }],
-    problems: [...project.problems, ...observed.problems, ...unmatched(round, parts), ...policies.problems(deferred)],
-    complete,
-    equal: compared.equal.length,
-    unmanaged: unmanaged(round, parts),
-    ...(session.review === undefined ? {} : { review: found.flatMap(({ review = [] }) => review) }),
-    ...(session.review === undefined || kind !== "Plan" ? {} : { seenColumns: session.review.seen() }),
-    readCalls: session.calls(),
-    inScope: (address) => scope.item(address, observed.account),
-    protectOnly: round.options.protectOnly === true,
-    whyNotCreate: (item) => whyNotCreate(item, { round, parts, complete }),
-    guards: (items) => guardFindings(items, { round, parts, deferred }),
-    policy: policies.findings(),
-    locate: project.locate,
-  });
+    ...(settings.protected ? { protected: true } : {}),
+    ...(session.snapshot === undefined ? {} : { snapshot: session.snapshot }),
+    manifestDigest: manifestDigest(),
+  };
+}
+
+/** New and gone columns, in the order of the units, if columns are reviewed. */
+function columnsOf({ session, kind }: Round, found: readonly DiffResult[]): Pick<Plan, "newColumns" | "goneColumns" | "seenColumns"> {
+  if (session.review === undefined) return {};
+  const all = found.flatMap(({ review = [] }) => review);
+  return {
+    newColumns: all.flatMap(({ newColumns }) => newColumns),
+    goneColumns: all.flatMap(({ goneColumns }) => goneColumns),
+    ...(kind === "Plan" ? { seenColumns: session.review.seen() } : {}),
+  };
 }
 
 interface CreateContext {

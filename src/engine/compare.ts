@@ -171,7 +171,7 @@ function withoutIgnored(found: DiffResult, { ignored }: AccountView): DiffResult
         !(
           (item.action === "relate" || item.action === "bind") &&
           item.changes.length > 0 &&
-          item.changes.every(({ path }) => ignored(item.address, path))
+          item.changes.every((entry) => "path" in entry && ignored(item.address, entry.path))
         ),
     ),
     manual: found.manual.filter(({ address, path }) => !ignored(address, path)),

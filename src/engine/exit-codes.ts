@@ -1,5 +1,4 @@
 import { combineExits, type Exit } from "../model/exit.ts";
-import { merged } from "../model/json/lazy.ts";
 import type { Plan } from "../model/plan.ts";
 import type { Result } from "../model/result.ts";
 
@@ -51,11 +50,11 @@ const named: Readonly<Record<FailOn, (plan: Plan) => boolean>> = {
     [...diagnostics, ...policy.filter(({ state }) => state !== "fixed")].some(({ severity }) => severity === "warning"),
 };
 
-/** The plan with its exit code, without computing the digest of the manifests. */
-export const withPlanExit = (plan: Plan, options: PlanExitOptions): Plan => merged(plan, { exit: planExit(plan, options) });
+/** The plan with its exit code. */
+export const withPlanExit = (plan: Plan, options: PlanExitOptions): Plan => ({ ...plan, exit: planExit(plan, options) });
 
 /** The report with its exit code. */
-export const withDriftExit = (report: Plan, failOn: readonly FailOn[] = []): Plan => merged(report, { exit: driftExit(report, failOn) });
+export const withDriftExit = (report: Plan, failOn: readonly FailOn[] = []): Plan => ({ ...report, exit: driftExit(report, failOn) });
 
 interface PlanExitOptions {
   /** Whether differences are exit code 2. */

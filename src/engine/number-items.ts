@@ -1,10 +1,8 @@
 import { kinds } from "../kinds/index.ts";
 import { type Address, byText, objectAddress } from "../model/address.ts";
 import { locatedCause } from "../model/cause.ts";
-import { merged, without } from "../model/json/lazy.ts";
-import { sortedLeaves, withValues } from "../model/json/packed-leaves.ts";
-import { addChanges, type Facts, packedChanges } from "../model/packed-item.ts";
-import type { Cause, DraftCause, DraftChange, DraftItem, Item, Plan, ReportRisk, Risk } from "../model/plan.ts";
+import { isOfNodes, mergeEqual } from "../model/changes.ts";
+import type { Cause, ChangeGroup, DraftCause, DraftFacts, DraftItem, Item, Plan, ReportRisk, Risk } from "../model/plan.ts";
 import type { Locate } from "../model/problem.ts";
 
 // Columns that an update would protect are exposed in the account now, and vice versa.
@@ -28,25 +26,21 @@ export function numbered(drafts: readonly DraftItem[], { kind, locate }: ItemsIn
     const bound = ids.bound.get(manifest);
     const needed = [...(draft.after ?? []).flatMap((address) => ids.all.get(address) ?? []), ...(bound === undefined ? [] : [bound])];
     const dependsOn = [...new Set(needed)].filter((dependency) => dependency !== id);
-    const facts = ({ cause, risk, ...others }: Facts<DraftChange>): Facts => ({
-      ...others,
-      risk: kind === "DriftReport" ? reportRisks[risk] : risk,
-      ...(cause === undefined ? {} : { cause: located(cause) }),
-    });
-    const packed = packedChanges(draft);
-    if (packed !== undefined) {
-      const item = merged({ id }, without(draft, ["after", "changes"]));
-      return merged(addChanges(item, withValues(sortedLeaves(packed), facts)), { dependsOn });
-    }
-    const { after: _, changes, ...item } = draft;
-    return {
-      id,
-      ...item,
-      // Does not depend on the order of keys in manifests and responses.
-      changes: [...changes].sort((a, b) => byText(a.path, b.path)).map(({ path, ...change }) => ({ path, ...facts(change) })),
-      dependsOn,
+    const planned = (entry: ChangeGroup<DraftFacts>): ChangeGroup => {
+      const { risk, cause } = entry;
+      const facts = { risk: kind === "DriftReport" ? reportRisks[risk] : risk, ...(cause === undefined ? {} : { cause: located(cause) }) };
+      // The cause of the draft is replaced, if there is one.
+      return { ...entry, ...facts } as ChangeGroup;
     };
+    const { after: _, changes, ...item } = draft;
+    return { id, ...item, changes: inOrderOfPaths(changes.map(planned)), dependsOn };
   });
+}
+
+/** Does not depend on the order of keys in manifests and responses. A kind returns the changes of nodes in the order of their names. */
+function inOrderOfPaths(changes: readonly ChangeGroup[]): readonly ChangeGroup[] {
+  const pathOf = (entry: ChangeGroup): string => (isOfNodes(entry) ? "" : entry.path);
+  return [...mergeEqual(changes)].sort((a, b) => byText(pathOf(a), pathOf(b)));
 }
 
 interface Draft {

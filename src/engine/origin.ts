@@ -1,11 +1,10 @@
 import { kinds } from "../kinds/index.ts";
 import { type AccountView, type DiffResult, emptyDiff, type Kind, type Unit } from "../kinds/kind.ts";
 import type { Address } from "../model/address.ts";
+import { eachChange, withTraces } from "../model/changes.ts";
 import { canonicalJson } from "../model/json/json.ts";
-import { readOnce } from "../model/json/lazy.ts";
 import type { Pointer } from "../model/json/pointer.ts";
-import { withMappedChanges } from "../model/packed-item.ts";
-import type { DraftChange, DraftItem, Manual, Origin } from "../model/plan.ts";
+import type { DraftItem, Manual, Origin } from "../model/plan.ts";
 import type { Problem } from "../model/problem.ts";
 import type { Resource } from "../model/resource.ts";
 import { titles } from "../model/titles.ts";
@@ -88,18 +87,20 @@ function markOrigin(found: DiffResult, base: DiffResult | undefined): DiffResult
   };
   const mark = (item: DraftItem): DraftItem => {
     // Recording an id concerns the bindings, not the account or the manifests.
-    if (item.action === "bind") return withMappedChanges(item, (change: DraftChange): DraftChange => ({ ...change, origin: "unknown" }));
+    if (item.action === "bind" || base === undefined) return withOneOrigin(item, "unknown");
     // A create or a relation is one change: it only matters whether the base manifests had it.
-    const whole: Origin | undefined = item.action === "update" ? undefined : steps.has(stepOf(item)) ? "drift" : notInBase;
-    return withMappedChanges(
-      item,
-      (change: DraftChange): DraftChange => ({ ...change, origin: whole ?? originOf(change.path, change.after) }),
-    );
+    if (item.action !== "update") return withOneOrigin(item, steps.has(stepOf(item)) ? "drift" : notInBase);
+    return { ...item, changes: withTraces(item.changes, ({ path, after }) => ({ origin: originOf(path, after) })) };
   };
   const markManual = (step: Omit<Manual, "id">): Omit<Manual, "id"> => ({ ...step, origin: originOf(step.path, step.expected) });
   const held = found.held === undefined ? {} : { held: found.held.map(mark) };
   return { ...found, items: found.items.map(mark), ...held, manual: found.manual.map(markManual) };
 }
+
+const withOneOrigin = (item: DraftItem, origin: Origin): DraftItem => ({
+  ...item,
+  changes: item.changes.map((entry) => ({ ...entry, origin })),
+});
 
 type StepKey = Pick<DraftItem, "action" | "address" | "naturalKey">;
 
@@ -113,7 +114,7 @@ function desiredValues({ items, manual }: DiffResult): ReadonlyMap<Pointer, stri
   return new Map([
     ...items
       .filter(({ action }) => action === "update")
-      .flatMap((item) => readOnce(item, "changes").map(({ path, after }): [Pointer, string] => [path, canonicalJson(after ?? null)])),
+      .flatMap((item) => Array.from(eachChange(item), ({ path, after }): [Pointer, string] => [path, canonicalJson(after ?? null)])),
     ...manual.map(({ path, expected }): [Pointer, string] => [path, canonicalJson(expected ?? null)]),
   ]);
 }

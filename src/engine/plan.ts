@@ -1,56 +1,49 @@
 import { createHash } from "node:crypto";
 import type { DiffResult } from "../kinds/kind.ts";
 import { type Address, byText, parseAddress } from "../model/address.ts";
-import type { GuardFinding, PolicyFinding } from "../model/findings.ts";
+import { changeCount } from "../model/changes.ts";
+import type { GuardFinding } from "../model/findings.ts";
 import { canonicalJson } from "../model/json/json.ts";
-import { countChanges, withChangesOf } from "../model/packed-item.ts";
-import type {
-  Blocked,
-  CallCounts,
-  Change,
-  ColumnDifference,
-  Deferred,
-  DraftItem,
-  Held,
-  Item,
-  Manual,
-  Plan,
-  Summary,
-} from "../model/plan.ts";
+import type { Blocked, CallCounts, Change, Deferred, DraftItem, Held, Item, Manual, Plan, Summary } from "../model/plan.ts";
 import { type Diagnostic, type Locate, type Problem, toDiagnostic } from "../model/problem.ts";
 import { severities } from "../text/severity.ts";
 import { groupProblems } from "./group-problems.ts";
 import { numbered } from "./number-items.ts";
 import { holdWaiting } from "./protect-only.ts";
 
-/** The input of a plan. Everything that is not a value (clock, random ids, files) is passed in. */
-export interface PlanInput {
-  readonly kind: Plan["kind"];
-  readonly planId: string;
-  readonly createdAt: string;
-  readonly version: string;
-  readonly target: string;
-  readonly account: string;
-  readonly git?: Plan["git"];
-  readonly isProtected?: boolean;
-  readonly snapshot?: string | undefined;
-  readonly manifestDigest: () => string;
-  readonly found: readonly DiffResult[];
+/** What the plan is about, in the order of the document. */
+export type PlanHead = Pick<
+  Plan,
+  "kind" | "planId" | "createdAt" | "tool" | "target" | "account" | "git" | "protected" | "snapshot" | "manifestDigest"
+>;
+
+/** What was found. */
+export interface Findings extends Pick<Plan, "newColumns" | "goneColumns" | "seenColumns" | "policy"> {
+  readonly differences: readonly DiffResult[];
   readonly problems: readonly Problem[];
+  /** Whether every read succeeded. */
   readonly complete: boolean;
+  /** The number of units without a difference. */
   readonly equal: number;
   readonly unmanaged: Omit<Plan["unmanaged"], "columns">;
-  /** New and gone columns by unit; absent if columns are not reviewed. */
-  readonly review?: readonly ColumnDifference[];
-  readonly seenColumns?: Plan["seenColumns"];
   readonly readCalls: CallCounts;
+}
+
+/** What may be sent. */
+export interface PlanRules {
   readonly inScope: (address: Address) => boolean;
   /** Whether only protecting changes are sent. */
-  readonly protectOnly?: boolean;
+  readonly protectOnly: boolean;
   /** Why an address may not be created now, if so: an earlier outcome is unknown, or a list may be incomplete. */
   readonly whyNotCreate: (item: DraftItem) => Blocked | undefined;
   readonly guards: (items: readonly Item[]) => readonly GuardFinding[];
-  readonly policy: readonly PolicyFinding[];
+}
+
+/** Everything that is not a value (clock, random ids, files) is passed in. */
+export interface PlanInput {
+  readonly head: PlanHead;
+  readonly findings: Findings;
+  readonly rules: PlanRules;
   readonly locate: Locate;
 }
 
@@ -58,60 +51,47 @@ export interface PlanInput {
  * Sorts differences, separates items that must not run, and counts. The same differences in any
  * order give the same plan.
  */
-export function makePlan(input: PlanInput): Plan {
-  const { found, manifestDigest, complete } = input;
-  const sent = whatRuns(input);
-  const items = numbered(sent.runnable, input);
-  const { blocked, deferred } = sent;
-  const held = input.protectOnly === true ? heldOf(numbered(sent.heldItems, input), sent.heldWaiting) : undefined;
-  const manual = manualSteps(input);
-  const diagnostics = diagnosticsOf(input, [...sent.runnable, ...sent.heldItems]);
-  const guards = input.guards(items);
+export function makePlan({ head, findings, rules, locate }: PlanInput): Plan {
+  const { differences, complete, unmanaged, policy, equal, readCalls, newColumns, goneColumns, seenColumns } = findings;
+  const { runnable, heldItems, heldWaiting, blocked, deferred } = whatRuns(differences, rules);
+  const numbering = { kind: head.kind, locate };
+  const items = numbered(runnable, numbering);
+  const held = rules.protectOnly ? heldOf(numbered(heldItems, numbering), heldWaiting) : undefined;
+  const manual = manualSteps(differences, rules);
+  const diagnostics = diagnosticsOf(findings, [...runnable, ...heldItems], locate);
+  const guards = rules.guards(items);
   const failed = diagnostics.some(({ severity }) => severity === "error");
   return {
-    ...headerOf(input),
-    get manifestDigest() {
-      return manifestDigest();
-    },
+    formatVersion: "2.0",
+    ...head,
     complete,
-    executable: input.snapshot === undefined && complete && !failed && guards.every(({ allowed }) => allowed !== undefined),
-    calls: { read: input.readCalls, planned: countCalls(items) },
-    ...{ items, manual, blocked, deferred },
+    executable: head.snapshot === undefined && complete && !failed && guards.every(({ allowed }) => allowed !== undefined),
+    calls: { read: readCalls, planned: countCalls(items) },
+    items,
+    manual,
+    blocked,
+    deferred,
     ...(held === undefined ? {} : { held }),
-    unmanaged: { ...input.unmanaged, columns: found.reduce((sum, { unmanagedColumns }) => sum + unmanagedColumns, 0) },
-    unverifiable: found.flatMap(({ unverifiable }) => unverifiable).sort((a, b) => byText(a.address, b.address)),
-    ...columnsOf(input),
-    ...(input.seenColumns === undefined ? {} : { seenColumns: input.seenColumns }),
-    policy: input.policy,
-    ...{ guards, diagnostics },
+    unmanaged: { ...unmanaged, columns: differences.reduce((sum, { unmanagedColumns }) => sum + unmanagedColumns, 0) },
+    unverifiable: differences.flatMap(({ unverifiable }) => unverifiable).sort((a, b) => byText(a.address, b.address)),
+    ...(newColumns === undefined ? {} : { newColumns }),
+    ...(goneColumns === undefined ? {} : { goneColumns }),
+    ...(seenColumns === undefined ? {} : { seenColumns }),
+    policy,
+    guards,
+    diagnostics,
     summary: {
       ...countActions(items),
-      noop: input.equal,
+      noop: equal,
       manual: manual.length,
       blocked: blocked.length,
       deferred: deferred.length,
       ...(held === undefined ? {} : { held: held.length }),
-      ...countRisks(items, input.kind),
+      ...countRisks(items, head.kind),
     },
     exit: { code: 0, reasons: [] },
   };
 }
-
-/** What the plan is about, with its members in the order of the JSON document. */
-const headerOf = ({ kind, planId, createdAt, version, target, account, git, isProtected, snapshot }: PlanInput) => ({
-  ...{ formatVersion: "1.0" as const, kind, planId, createdAt },
-  tool: { name: "dimsync" as const, version },
-  ...{ target, account },
-  ...(git === undefined ? {} : { git }),
-  ...(isProtected === true ? { protected: true as const } : {}),
-  ...(snapshot === undefined ? {} : { snapshot }),
-});
-
-/** New and gone columns, in the order of the units. */
-const columnsOf = ({ review }: PlanInput): Pick<Plan, "newColumns" | "goneColumns"> =>
-  review === undefined
-    ? {}
-    : { newColumns: review.flatMap(({ newColumns }) => newColumns), goneColumns: review.flatMap(({ goneColumns }) => goneColumns) };
 
 interface WhatRuns {
   readonly runnable: readonly DraftItem[];
@@ -123,7 +103,7 @@ interface WhatRuns {
 }
 
 /** Of the differences in scope: the items that may run, and why the others may not. */
-function whatRuns({ found, inScope, whyNotCreate }: PlanInput): WhatRuns {
+function whatRuns(found: readonly DiffResult[], { inScope, whyNotCreate }: PlanRules): WhatRuns {
   const drafts = found.flatMap(({ items }) => items).filter(({ address }) => inScope(address));
   const blocked: Blocked[] = found.flatMap((difference) => difference.blocked).filter(({ address }) => inScope(address));
   const runnable: DraftItem[] = [];
@@ -145,28 +125,24 @@ function whatRuns({ found, inScope, whyNotCreate }: PlanInput): WhatRuns {
   };
 }
 
-const manualSteps = ({ found, inScope }: PlanInput): readonly Manual[] =>
+const manualSteps = (found: readonly DiffResult[], { inScope }: PlanRules): readonly Manual[] =>
   found
     .flatMap(({ manual }) => manual)
     .filter(({ address }) => inScope(address))
     .map((step): Manual => ({ id: manualId(step), ...step }))
     .sort((a, b) => byText(a.address, b.address) || byText(a.path, b.path));
 
-function diagnosticsOf({ problems, found, locate }: PlanInput, runnable: readonly DraftItem[]): readonly Diagnostic[] {
-  const all = [...problems, ...found.flatMap((difference) => difference.problems), ...doubledCreates(runnable)];
+function diagnosticsOf({ problems, differences }: Findings, runnable: readonly DraftItem[], locate: Locate): readonly Diagnostic[] {
+  const all = [...problems, ...differences.flatMap((difference) => difference.problems), ...doubledCreates(runnable)];
   return sortDiagnostics(groupProblems(all).map((problem) => toDiagnostic(problem, locate)));
 }
 
 /** Held items, then what waits for them. */
 const heldOf = (items: readonly Item[], waiting: readonly Deferred[]): readonly Held[] => [
   ...items.map((item) => {
-    const { address, kind, action, liveId, liveName } = item;
-    const held = {
-      ...{ address, kind, action },
-      ...(liveId === undefined ? {} : { liveId }),
-      ...(liveName === undefined ? {} : { liveName }),
-    };
-    return withChangesOf(item, held);
+    const { address, kind, action, liveId, liveName, changes } = item;
+    const live = { ...(liveId === undefined ? {} : { liveId }), ...(liveName === undefined ? {} : { liveName }) };
+    return { address, kind, action, ...live, changes };
   }),
   ...[...waiting]
     .sort((a, b) => byText(a.address, b.address))
@@ -234,7 +210,7 @@ function countActions(items: readonly Item[]): Pick<Summary, Item["action"]> {
 }
 
 function countRisks(items: readonly Item[], kind: Plan["kind"]): Partial<Summary> {
-  const count = (risk: Change["risk"]): number => items.reduce((sum, item) => sum + countChanges(item, (one) => one.risk === risk), 0);
+  const count = (risk: Change["risk"]): number => items.reduce((sum, item) => sum + changeCount(item, (one) => one.risk === risk), 0);
   return kind === "DriftReport"
     ? { exposed: count("exposed"), stricter: count("stricter") }
     : { protects: count("protects"), exposes: count("exposes") };

@@ -1,9 +1,9 @@
 import type { DiffResult } from "../kinds/kind.ts";
 import type { Address } from "../model/address.ts";
+import { eachChange } from "../model/changes.ts";
 import { sameJson } from "../model/json/json.ts";
 import { atPointer } from "../model/json/pointer.ts";
-import { changeCount, countChanges } from "../model/packed-item.ts";
-import type { Deferred, DraftChange, DraftItem } from "../model/plan.ts";
+import type { Change, ChangeGroup, Deferred, DraftFacts, DraftItem } from "../model/plan.ts";
 import type { PlannedRequest } from "../model/service.ts";
 
 // `--protect-only` sends a change only if it protects. Everything else is held: reported, not sent.
@@ -26,31 +26,31 @@ interface Split {
  */
 function splitItem(item: DraftItem): Split {
   if (item.action === "bind") return { sent: item };
-  const count = countChanges(item, protects);
-  if (count === 0) return { held: item };
-  if (count === changeCount(item)) return { sent: item };
   const protecting = item.changes.filter(protects);
-  const others = item.changes.filter((change) => !protects(change));
-  const requests = item.requests.filter((request) => others.every((change) => !contains(request, change)));
-  const isComplete = protecting.every((change) => requests.some((request) => contains(request, change)));
+  const others = item.changes.filter((entry) => !protects(entry));
+  if (protecting.length === 0) return { held: item };
+  if (others.length === 0) return { sent: item };
+  const requests = item.requests.filter((request) => every(others, (change) => !contains(request, change)));
+  const isComplete = every(protecting, (change) => requests.some((request) => contains(request, change)));
   if (item.action !== "update" || !isComplete) return { held: item };
   // The binding records that the whole object was sent.
   const { exposedColumns: _, binding: __, ...rest } = item;
   return {
-    sent: { ...rest, changes: protecting, requests, observed: observedBy(requests, item.observed) },
+    sent: { ...rest, changes: protecting, requests },
     held: { ...item, changes: others },
   };
 }
 
-const protects = ({ risk }: Pick<DraftChange, "risk">): boolean => risk === "protects";
+const protects = ({ risk }: DraftFacts): boolean => risk === "protects";
+
+function every(changes: readonly ChangeGroup<DraftFacts>[], test: (change: Change<DraftFacts>) => boolean): boolean {
+  for (const change of eachChange({ changes })) if (!test(change)) return false;
+  return true;
+}
 
 /** Whether the body sets the value. A body that repeats the live value has another one there. */
-const contains = ({ body }: PlannedRequest, { path, after }: DraftChange): boolean =>
+const contains = ({ body }: PlannedRequest, { path, after }: Change<DraftFacts>): boolean =>
   after === undefined || sameJson(atPointer(body, path), after);
-
-/** The observed values that the requests send or repeat. */
-const observedBy = (requests: readonly PlannedRequest[], observed: DraftItem["observed"]): DraftItem["observed"] =>
-  Object.fromEntries(Object.entries(observed).filter(([pointer]) => requests.some(({ body }) => atPointer(body, pointer) !== undefined)));
 
 /** What still waits, and what never will in this run, because it waits for a held item. */
 export function holdWaiting(

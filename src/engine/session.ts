@@ -20,7 +20,7 @@ export interface LoadedProject {
   readonly labels?: ColumnLabels;
   readonly problems: readonly Problem[];
   readonly locate: Locate;
-  readonly manifestDigest: string;
+  readonly manifestDigest: () => string;
 }
 
 /** A project and one account: what plan, drift and apply work with. Only apply has a writer. */

@@ -1,6 +1,7 @@
 import { relative } from "node:path";
 import { createTwoFilesPatch } from "diff";
 import { type Address, byText } from "../model/address.ts";
+import { eachChange } from "../model/changes.ts";
 import { combineExits, type Exit } from "../model/exit.ts";
 import type { Plan } from "../model/plan.ts";
 import type { ImportFailure } from "./failure.ts";
@@ -66,8 +67,8 @@ export function importReport({ target, files, imported, plan }: ReportInput): Im
 
 /** Everything in the plan that is not a bind: what import did not get right, or what differed before. */
 function linesOf({ items, manual, blocked, deferred, diagnostics }: Plan): readonly string[] {
-  const paths = (all: Plan["items"][number]["changes"]): string =>
-    all
+  const paths = (item: Plan["items"][number]): string =>
+    [...eachChange(item)]
       .slice(0, 5)
       .map(({ path }) => path)
       .join(", ");
@@ -75,7 +76,7 @@ function linesOf({ items, manual, blocked, deferred, diagnostics }: Plan): reado
     ...diagnostics
       .filter(({ severity }) => severity === "error")
       .map(({ code, message, address }) => `${address ?? "plan"}: ${code}: ${message}`),
-    ...items.filter(({ action }) => action !== "bind").map(({ address, action, changes }) => `${address}: ${action} ${paths(changes)}`),
+    ...items.filter(({ action }) => action !== "bind").map((item) => `${item.address}: ${item.action} ${paths(item)}`),
     ...manual.map(({ address, path, instruction }) => `${address}: ${path}: ${instruction}`),
     ...blocked.map(({ address, code, message }) => `${address}: ${code}: ${message}`),
     ...deferred.map(({ address, waitsFor }) => `${address}: waits for ${waitsFor.join(", ")}`),

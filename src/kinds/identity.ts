@@ -63,7 +63,6 @@ const emptyBind = ({ address, kind }: Resource, { id, name }: Parameters<typeof 
   liveId: id,
   ...(name === undefined ? {} : { liveName: name }),
   requests: [],
-  observed: {},
 });
 
 /** What the user has to do about an object whose id returns 404: it is never created again automatically. */

@@ -209,8 +209,6 @@ export interface Kind<U extends Unit = Unit, Live = unknown> extends ManifestKin
   diff(unit: U, live: Live | undefined, account: AccountView): DiffResult;
   /** Problems of all units together, from the tallies of those that were compared. */
   conclude?(tallies: readonly unknown[]): readonly Problem[];
-  /** The node that a change at this path changes. Absent: each path is a field of its own. */
-  nodeAt?(path: Pointer): Pointer;
   /** Whether an object that is created as `desired` starts to replicate data at once. */
   replicatesAtOnce?(desired: JsonValue): boolean;
 

@@ -41,9 +41,9 @@ export interface Project {
   readonly locate: Locate;
   /**
    * "sha256:…" over the effective manifests, independent of their order, their formatting and the
-   * files that contain them. Computed when it is first read.
+   * files that contain them. Computed by the first call.
    */
-  readonly manifestDigest: string;
+  readonly manifestDigest: () => string;
   /** Absolute path. */
   readonly configFile?: string;
   /** The columns that someone has reviewed. Absent if the config names no catalog, or if its file has errors. */
@@ -110,13 +110,10 @@ export async function loadProject(options: LoadOptions): Promise<Project> {
   ];
   if (manifests.length === 0 && problems.every(({ severity }) => severity !== "error"))
     problems.push(noManifests(config, (options.paths ?? []).length > 0));
-  const digest = digestOf(manifests, classified);
   return {
     ...{ settings, resources, problems: limitProblems(problems), locate },
     ...(classified.labels === undefined ? {} : { labels: classified.labels }),
-    get manifestDigest() {
-      return digest();
-    },
+    manifestDigest: digestOf(manifests, classified),
     ...(config.configPath === undefined ? {} : { configFile: config.configPath }),
     ...(catalog === undefined ? {} : { catalog }),
     patterns: config.manifests,

@@ -5,6 +5,7 @@ import type { GuardFinding, PolicyFinding } from "./findings.ts";
 import type { JsonValue } from "./json/json.ts";
 import type { Pointer } from "./json/pointer.ts";
 import type { LabelOrigin, ShownLabel } from "./labels.ts";
+import type { Nodes } from "./nodes.ts";
 import type { Diagnostic, SourceLocation } from "./problem.ts";
 import type { PlannedRequest } from "./service.ts";
 
@@ -46,10 +47,11 @@ export interface Attribution {
   readonly own: boolean;
 }
 
-/** One value. `before` absent: unknown or missing; `after` absent: the service decides. Secrets are references. */
-export interface Change {
-  /** JSON Pointer into the live object: "/schemas/public/tables/users/columns/email/hashed". */
-  readonly path: Pointer;
+/**
+ * A change without its place. `before` absent: unknown or missing; `after` absent: the service decides.
+ * Secrets are references.
+ */
+export interface ChangeFacts {
   readonly before?: JsonValue;
   readonly after?: JsonValue;
   /** A ReportRisk in a drift report, a Risk everywhere else. */
@@ -59,6 +61,28 @@ export interface Change {
   readonly attribution?: Attribution;
 }
 
+/** One value that changes. */
+export type Change<Facts = ChangeFacts> = Facts & {
+  /** JSON Pointer into the live object: "/schemas/public/tables/users/columns/email/hashed". */
+  readonly path: Pointer;
+  /** The last segment of the path: "hashed". */
+  readonly field: string;
+};
+
+/** The same change of some nodes of a schema. */
+export type NodeChanges<Facts = ChangeFacts> = Facts & {
+  readonly field: string;
+  /** How many nodes there are. */
+  readonly count: number;
+  readonly nodes: Nodes;
+};
+
+/** A change of a value that is not in a schema. */
+export type PathChange<Facts = ChangeFacts> = Facts & { readonly path: Pointer };
+
+/** Changes with the same facts. `eachChange` returns the single ones. */
+export type ChangeGroup<Facts = ChangeFacts> = NodeChanges<Facts> | PathChange<Facts>;
+
 /** A cause as a kind returns it. */
 export interface DraftCause {
   readonly rule?: string;
@@ -67,14 +91,11 @@ export interface DraftCause {
   readonly place: SourceLocation;
 }
 
-/** A change as a kind returns it: its cause is a position in a manifest. */
-export interface DraftChange extends Omit<Change, "cause" | "risk"> {
+/** The facts as a kind returns them: the cause is a position in a manifest. */
+export interface DraftFacts extends Omit<ChangeFacts, "cause" | "risk"> {
   readonly risk: Risk;
   readonly cause?: DraftCause;
 }
-
-/** The live values that an item touches, by pointer. The item is stale if a later read differs. */
-export type Observed = Readonly<Record<Pointer, JsonValue>>;
 
 interface ItemCore {
   readonly address: Address;
@@ -88,7 +109,6 @@ interface ItemCore {
   readonly manifests?: readonly Address[];
   /** In the order of sending. */
   readonly requests: readonly PlannedRequest[];
-  readonly observed: Observed;
   /** Identifies the object to create: compared with live before the POST, and to settle an unknown outcome. */
   readonly naturalKey?: NaturalKey;
   /** Of a `bind`: the address of a manifest that no longer exists and had this id. */
@@ -101,7 +121,7 @@ interface ItemCore {
 
 /** A step as a kind returns it. Plain data: nothing is sent, and it may still be refused. */
 export interface DraftItem extends ItemCore {
-  readonly changes: readonly DraftChange[];
+  readonly changes: readonly ChangeGroup<DraftFacts>[];
   /** Items at these addresses must be done first. */
   readonly after?: readonly Address[];
 }
@@ -110,7 +130,7 @@ export interface DraftItem extends ItemCore {
 export interface Item extends ItemCore {
   /** "i1", "i2", … in the order of the plan. */
   readonly id: string;
-  readonly changes: readonly Change[];
+  readonly changes: readonly ChangeGroup[];
   readonly dependsOn: readonly string[];
 }
 
@@ -155,7 +175,7 @@ export interface Held {
   readonly action?: Action;
   readonly liveId?: string;
   readonly liveName?: string;
-  readonly changes: readonly Change[];
+  readonly changes: readonly ChangeGroup[];
   readonly waitsFor?: readonly Address[];
 }
 
@@ -223,9 +243,9 @@ export interface Summary {
   readonly stricter?: number;
 }
 
-/** The plan file, format 1.0; `kind` is different for a drift report, which has the same shape. */
+/** The plan file, format 2.0. Plain data: what JSON.parse returns for the file is the same value; `kind` is different for a drift report, which has the same shape. */
 export interface Plan {
-  readonly formatVersion: "1.0";
+  readonly formatVersion: "2.0";
   readonly kind: "Plan" | "DriftReport";
   readonly planId: string;
   /** ISO 8601 */
@@ -240,7 +260,6 @@ export interface Plan {
   readonly protected?: true;
   /** When the snapshot was taken that was read instead of the account, ISO 8601. Such a plan cannot be applied. */
   readonly snapshot?: string;
-  /** Computed when it is first read: people who look at a plan do not wait for it. */
   readonly manifestDigest: string;
   /** False if a read failed. Creates are then blocked. */
   readonly complete: boolean;

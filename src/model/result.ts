@@ -1,7 +1,7 @@
 import type { Address } from "./address.ts";
 import type { Exit } from "./exit.ts";
 import type { GuardFinding, PolicyFinding } from "./findings.ts";
-import type { Action, CallCounts, Change, Held, Manual } from "./plan.ts";
+import type { Action, CallCounts, ChangeGroup, Held, Manual } from "./plan.ts";
 import type { Diagnostic } from "./problem.ts";
 
 /** How one item of an apply ended. */
@@ -18,12 +18,12 @@ export interface ItemResult {
   readonly code?: string;
   /** The reason, if it is not "done". */
   readonly message?: string;
-  readonly changes?: readonly Change[];
+  readonly changes?: readonly ChangeGroup[];
 }
 
 /** The result of `apply`. */
 export interface Result {
-  readonly formatVersion: "1.0";
+  readonly formatVersion: "2.0";
   readonly kind: "Result";
   readonly runId: string;
   readonly planId: string;

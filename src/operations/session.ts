@@ -2,7 +2,6 @@ import { randomUUID } from "node:crypto";
 import type { Session } from "../engine/session.ts";
 import { gitState } from "../git/state.ts";
 import type { Project } from "../manifests/project.ts";
-import { merged } from "../model/json/lazy.ts";
 import type { Plan } from "../model/plan.ts";
 import type { OnProgress } from "../model/runtime/progress.ts";
 import { version } from "../model/runtime/version.ts";
@@ -69,7 +68,7 @@ export async function snapshotSession(project: Project, file: string, run: RunEn
   const problem = snapshotOfAnother(snapshot, settings, file);
   const problems = problem === undefined ? project.problems : [...project.problems, problem];
   return {
-    ...sessionBase(merged(project, { problems }), () => state, git, run),
+    ...sessionBase({ ...project, problems }, () => state, git, run),
     reads: readsOf(snapshot),
     calls: () => ({}),
     snapshot: snapshot.takenAt,

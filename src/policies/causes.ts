@@ -1,16 +1,17 @@
 import { decisionOf } from "../kinds/schema-config/explain.ts";
 import type { RuleCache } from "../kinds/schema-config/rules/rule-cache.ts";
-import { type Field, type NodePath, nodePointer } from "../kinds/schema-config/tree.ts";
+import type { Field } from "../kinds/schema-config/tree.ts";
 import { locatedCause } from "../model/cause.ts";
 import type { LiveSchemas } from "../model/live.ts";
-import type { Cause, DraftCause, DraftChange, Plan } from "../model/plan.ts";
+import { type NodePath, nodePointer } from "../model/nodes.ts";
+import type { Cause, Change, DraftCause, DraftFacts, Plan } from "../model/plan.ts";
 import type { Locate } from "../model/problem.ts";
 import type { PolicyTarget } from "./evaluate.ts";
 
 export interface CauseInput {
   readonly rules: RuleCache;
   readonly live: LiveSchemas;
-  readonly changes: readonly DraftChange[];
+  readonly changes: readonly Change<DraftFacts>[];
   readonly kindOfPlan: Plan["kind"];
   readonly locate: Locate;
 }

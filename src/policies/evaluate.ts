@@ -1,12 +1,13 @@
 import type { TableTest } from "../kinds/kind.ts";
 import type { LabelScope } from "../kinds/patterns/labels.ts";
 import { matchesName } from "../kinds/patterns/nodes.ts";
-import { type Field, type NodePath, nodePointer } from "../kinds/schema-config/tree.ts";
+import type { Field } from "../kinds/schema-config/tree.ts";
 import type { IntegrationNames } from "../kinds/select.ts";
 import type { Address } from "../model/address.ts";
 import type { PolicyFinding } from "../model/findings.ts";
 import type { Pointer } from "../model/json/pointer.ts";
 import type { LiveSchemas } from "../model/live.ts";
+import { type NodePath, nodePointer } from "../model/nodes.ts";
 import type { Cause } from "../model/plan.ts";
 import type { Locate } from "../model/problem.ts";
 import { locationIn, type PolicySpec, type Resource } from "../model/resource.ts";

@@ -1,8 +1,9 @@
 import { isIntegration, isSchemaConfig } from "../kinds/manifests.ts";
 import { type LabelScope, labelRoots } from "../kinds/patterns/labels.ts";
-import { literalPointer, type NodePath, nodeText } from "../kinds/schema-config/tree.ts";
+import { literalPointer, nodeText } from "../kinds/schema-config/tree.ts";
 import type { IntegrationNames } from "../kinds/select.ts";
 import type { ColumnLabels } from "../model/labels.ts";
+import type { NodePath } from "../model/nodes.ts";
 import type { Problem, Severity } from "../model/problem.ts";
 import { locationIn, type PolicySpec, type Resource, type SchemaConfigSpec } from "../model/resource.ts";
 import { paragraph } from "../text/lines.ts";

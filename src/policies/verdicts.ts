@@ -1,5 +1,5 @@
-import { nodePointer } from "../kinds/schema-config/tree.ts";
 import type { Pointer } from "../model/json/pointer.ts";
+import { nodePointer } from "../model/nodes.ts";
 import type { PolicyExemption, PolicySpec, Resource } from "../model/resource.ts";
 import { compilePolicy, isValidOn } from "./compile.ts";
 import { type EvaluatorOptions, newPolicyEvaluator, type PolicyTarget } from "./evaluate.ts";

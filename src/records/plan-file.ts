@@ -1,19 +1,16 @@
+import { constants } from "node:buffer";
 import { createHash, createHmac, timingSafeEqual } from "node:crypto";
-import { createReadStream } from "node:fs";
 import { readFile, stat } from "node:fs/promises";
+import { byText } from "../model/address.ts";
 import { DimsyncError } from "../model/errors.ts";
-import { isObject, own } from "../model/json/json.ts";
-import { isLazy } from "../model/json/lazy.ts";
-import { newIntern } from "../model/json/packed-leaves.ts";
-import { canonicalPieces, jsonPieces } from "../model/json/pieces.ts";
-import { packItem, sampleOf } from "../model/packed-item.ts";
+import { canonicalJson, isObject, own } from "../model/json/json.ts";
 import type { Plan } from "../model/plan.ts";
 import type { Result } from "../model/result.ts";
 import { newPauses } from "../model/runtime/event-loop.ts";
 import { masked } from "../model/settings/secret.ts";
+import { documentJson } from "../text/document-json.ts";
 import { writeAtomic } from "./files/atomic.ts";
 import { reasonOf } from "./files/fs-errors.ts";
-import { parseParts } from "./files/json-parts.ts";
 
 export interface PlanFileOptions {
   /** DIMSYNC_DIGEST_KEY: makes the digest one that only its holders can make. An empty string counts as none. */
@@ -30,7 +27,7 @@ export interface DocumentReadOptions extends PlanFileOptions {
   readonly validate?: (value: unknown) => boolean;
 }
 
-const supportedMajor = 1;
+const supportedMajor = 2;
 
 /**
  * Writes the plan with its digest (`integrity`). The digest of one in which a secret was masked does not match: apply must not send the mask.
@@ -50,7 +47,7 @@ export async function writePlanFile(file: string, plan: Plan, { digestKey, signa
 }
 
 function* planPieces(signed: object, signal: AbortSignal | undefined): Generator<string> {
-  for (const piece of jsonPieces(signed, { inOrder: (keys) => keys, order: "given", space: "  " })) {
+  for (const piece of documentJson(signed)) {
     signal?.throwIfAborted();
     yield masked(piece);
   }
@@ -99,15 +96,13 @@ async function readDocument(file: string, value: unknown, options: DocumentReadO
   throw unusable(file, "members are missing or have the wrong type", "Make it again.");
 }
 
-/** A longer file is parsed item by item. */
-const longFile = 128 * 1024 * 1024;
-
 async function parse(file: string): Promise<unknown> {
   const unreadable = (error: unknown): never => {
     throw new DimsyncError("E_PLAN_FILE", `The file ${file} cannot be read: ${reasonOf(error)}. Check its name.`, { cause: error });
   };
   const { size } = await stat(file).catch(unreadable);
-  if (size > longFile) return await parseLong(file);
+  if (size > constants.MAX_STRING_LENGTH)
+    throw unusable(file, "it is larger than 512 MB, the most that can be parsed", "Plan a part of the account with --only.");
   const text = await readFile(file, "utf8").catch(unreadable);
   try {
     return JSON.parse(text);
@@ -119,17 +114,6 @@ async function parse(file: string): Promise<unknown> {
       "It may have been truncated when it was copied. Copy it again, or make the plan again.",
       error,
     );
-  }
-}
-
-/** The same with packed items. */
-async function parseLong(file: string): Promise<unknown> {
-  const intern = newIntern();
-  try {
-    return await parseParts(createReadStream(file, { highWaterMark: 1024 * 1024 }), (item) => packItem(item, intern));
-  } catch (error) {
-    const why = error instanceof SyntaxError ? "it is not valid JSON" : `it cannot be read: ${reasonOf(error)}`;
-    throw unusable(file, why, "It may have been truncated when it was copied. Copy it again, or make the plan again.", error);
   }
 }
 
@@ -149,14 +133,7 @@ function toDocument(file: string, value: unknown): { readonly document: Readonly
   return { document, digest: integrity === undefined ? undefined : isObject(integrity) ? own(integrity, "digest") : null };
 }
 
-/** Of packed items, a sample is checked: their lists would need a lot of memory. */
-function isValid(document: Readonly<Record<string, unknown>>, { validate = () => true }: DocumentReadOptions): boolean {
-  const items = own(document, "items");
-  if (!Array.isArray(items)) return validate(document);
-  return validate({ ...document, items: items.map((item) => (isLazyObject(item) ? sampleOf(item) : item)) });
-}
-
-const isLazyObject = (value: unknown): value is object => isObject(value) && isLazy(value);
+const isValid = (document: object, { validate = () => true }: DocumentReadOptions): boolean => validate(document);
 
 function refuseFault(file: string, fault: IntegrityFault | undefined): void {
   if (fault === undefined) return;
@@ -215,6 +192,20 @@ const hasLists = (value: Readonly<Record<string, unknown>>, ...keys: readonly st
 
 /** The problem with the digest of a document. "keyless": it needs a key and there is none. "unsigned": there is a key and it was made without one. */
 export type IntegrityFault = "missing" | "differs" | "keyless" | "unsigned";
+
+/** The canonical JSON of the document in pieces, one for each element of a list. */
+function* canonicalPieces(document: object): Generator<string> {
+  const members = Object.entries(document)
+    .filter(([, value]) => value !== undefined)
+    .sort(([a], [b]) => byText(a, b));
+  for (const [position, [key, value]] of members.entries()) {
+    yield `${position === 0 ? "{" : ","}${JSON.stringify(key)}:`;
+    if (!Array.isArray(value) || value.length === 0) yield canonicalJson(value);
+    else for (const [index, element] of value.entries()) yield `${index === 0 ? "[" : ","}${canonicalJson(element)}`;
+    if (Array.isArray(value) && value.length > 0) yield "]";
+  }
+  yield "}";
+}
 
 /** `sha256:HEX` of the document's canonical JSON, or `hmac-sha256:HEX` with a key. An empty key counts as none. The document has no member `integrity`. */
 export async function digestOf(document: object, digestKey: string | undefined): Promise<string> {

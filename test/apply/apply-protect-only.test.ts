@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { eachChange } from "../../src/model/changes.ts";
 import { assetManifest, endings, integrationManifest, ordersManifest, scene, schemaManifest, tagManifest, together } from "./scene.ts";
 
 /** One change that protects and one that exposes, in the same table; a tag, and a chain of creates. */
@@ -46,9 +47,9 @@ describe("--protect-only", () => {
     const again = await at.apply("--protect-only");
     expect([again.code, again.result.items, at.writes().length]).toEqual([4, [], 1]);
     const rest = (await at.plan()).plan;
-    expect(rest.items.flatMap(({ changes }) => changes.map(({ path }) => path))).toEqual(
-      full.plan.items.flatMap(({ changes, action }) =>
-        action === "bind" ? [] : changes.filter(({ risk }) => risk !== "protects").map(({ path }) => path),
+    expect(rest.items.flatMap((item) => [...eachChange(item)].map(({ path }) => path))).toEqual(
+      full.plan.items.flatMap((item) =>
+        item.action === "bind" ? [] : [...eachChange(item)].filter(({ risk }) => risk !== "protects").map(({ path }) => path),
       ),
     );
     expect((await at.apply()).code).toBe(0);

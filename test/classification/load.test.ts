@@ -92,7 +92,7 @@ describe("files that a Classification names", () => {
   });
 
   test("belong to the digest of the manifests by what they label", async () => {
-    const digest = async (text: string) => (await files({ "m/c.yaml": from(dbt), "dbt/manifest.json": text })).manifestDigest;
+    const digest = async (text: string) => (await files({ "m/c.yaml": from(dbt), "dbt/manifest.json": text })).manifestDigest();
     const later = dbtManifest(tables).replace("2026-11-01", "2026-11-02");
     const other = dbtManifest({ users: tables.customers });
     expect(await digest(later)).toBe(await digest(dbtManifest(tables)));

@@ -91,7 +91,7 @@ test.each(sampleOf(configurations, { name: "memory, configurations", kindOf: () 
   },
 );
 
-/** So many integrations with 6,000 changes each, by one rule. As objects they take 1.7 KiB each. */
+/** So many integrations with 6,000 changes each, by one rule. */
 async function changedProject(size: number, heap: number) {
   const cwd = emptyFolder({ "dimsync.yaml": config(await account(size, false)), "manifests/all.yaml": oneForAll });
   return { cwd, env: { TEST_KEY: "key", NODE_OPTIONS: `--max-old-space-size=${heap}` } };
@@ -121,8 +121,8 @@ describe("a plan of 96,000 changes fits into a heap of 64 MiB", () => {
   const count = changed * tables * columns;
 
   const formats = [
-    ["json", '"risk": "protects"', count, 100_000_000],
-    ["ndjson", '"risk":"protects"', count, 100_000_000],
+    ["json", '"hashed":true}', count, 10_000_000],
+    ["ndjson", '"hashed":true}', count, 10_000_000],
     ["markdown", `hash ${count} columns in ${changed * tables} tables of ${changed} integrations`, 1, 10_000],
     ["html", "<tr>", 20_000, 10_000_000],
     ["junit", "6000 changes", changed, 100_000],
@@ -142,14 +142,13 @@ describe("a plan of 96,000 changes fits into a heap of 64 MiB", () => {
   );
 });
 
-// As many as make a plan file that is read in parts.
 test.runIf(isAll)("a plan of 222,000 changes is saved, shown and refused by apply in a heap of 120 MiB", { timeout: 600_000 }, async () => {
   const changed = 37;
   const text = `hash ${changed * tables * columns} columns in ${changed * tables} tables of ${changed} integrations`;
   const project = await changedProject(changed, 120);
   const file = join(project.cwd, "plan.json");
   expect(await counted(startCli(["plan", "-q", "--out", file], project), text)).toMatchObject({ times: 1, code: 3 });
-  expect(statSync(file).size).toBeGreaterThan(128 * 1024 * 1024);
+  expect(statSync(file).size).toBeLessThan(20_000_000);
   expect(await counted(startCli(["show", file], project), text)).toMatchObject({ times: 1, code: 0 });
   const { code, stderr, stdout } = await dimsync(["apply", file], project);
   expect(stdout + stderr).toContain("maxChangedPercent");

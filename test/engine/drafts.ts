@@ -9,20 +9,20 @@ export const draft = (address: string, action: DraftItem["action"], more: Partia
   action,
   changes: [],
   requests: [],
-  observed: {},
   ...more,
 });
 
-/** A plan with these differences. `more` replaces the other input. */
-export function planOf(found: Partial<DiffResult>, more: Partial<PlanInput> = {}): Plan {
+/** A plan with these differences. `more` replaces other findings and rules. */
+export function planOf(found: Partial<DiffResult>, more: Partial<PlanInput["findings"] & PlanInput["rules"]> = {}): Plan {
+  const tool = { name: "dimsync", version: "0" } as const;
   return makePlan({
-    ...{ kind: "Plan", planId: "p", createdAt: "2026-06-01T12:00:00Z", version: "0", target: "t", account: "a", manifestDigest: () => "" },
-    found: [{ ...emptyDiff, ...found }],
-    ...{ problems: [], complete: true, equal: 0, unmanaged: { integrations: [], tags: [] }, readCalls: {}, policy: [] },
-    inScope: () => true,
-    whyNotCreate: () => undefined,
-    guards: () => [],
+    head: { kind: "Plan", planId: "p", createdAt: "2026-06-01T12:00:00Z", tool, target: "t", account: "a", manifestDigest: "" },
+    findings: {
+      differences: [{ ...emptyDiff, ...found }],
+      ...{ problems: [], complete: true, equal: 0, unmanaged: { integrations: [], tags: [] }, readCalls: {}, policy: [] },
+      ...more,
+    },
+    rules: { inScope: () => true, protectOnly: false, whyNotCreate: () => undefined, guards: () => [], ...more },
     locate: ({ file }) => ({ file }),
-    ...more,
   });
 }

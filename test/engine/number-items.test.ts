@@ -18,7 +18,6 @@ function draft(address: string, action: DraftItem["action"], counter: Counter): 
     action,
     changes: [{ path: "/x", after: 1, risk: "neutral", cause: shared }],
     requests: [],
-    observed: {},
   };
   return Object.defineProperty(item, "address", {
     enumerable: true,

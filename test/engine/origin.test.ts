@@ -6,6 +6,7 @@ import { pathToFileURL } from "node:url";
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { EmbeddedOptions } from "../../src/embedded/index.ts";
 import type { Plan } from "../../src/index.ts";
+import { eachChange } from "../../src/model/changes.ts";
 import { type Ran, runCommand } from "../support/command.ts";
 import { configText, keyVariable, writeProject } from "../support/project-folder.ts";
 import { startService, type TestService } from "../support/service.ts";
@@ -72,8 +73,8 @@ const pauseLive = (account: Account): void => void Object.assign(account.integra
 
 const originsOf = ({ items, manual }: Plan): readonly string[] =>
   [
-    ...items.flatMap(({ address, changes }) =>
-      changes.map(({ path, origin }) => `${address} ${path.split("/").slice(-2).join("/")} ${origin}`),
+    ...items.flatMap((item) =>
+      Array.from(eachChange(item), ({ path, origin }) => `${item.address} ${path.split("/").slice(-2).join("/")} ${origin}`),
     ),
     ...manual.map(({ address, path, origin }) => `manual ${address} ${path} ${origin}`),
   ].filter((line) => !line.includes(" /id "));

@@ -1,5 +1,4 @@
 import { describe, expect, test } from "vitest";
-import type { PlanInput } from "../../src/engine/plan.ts";
 import type { Deferred, DraftItem } from "../../src/model/plan.ts";
 import { draft, planOf } from "./drafts.ts";
 
@@ -34,11 +33,9 @@ describe("a plan", () => {
 
   test("sorts changes by path", () => {
     const changes = ["/b", "/a/c", "/a"].map((path) => ({ path, risk: "neutral" as const }));
-    expect(planOf({ items: [draft("Tag/t", "update", { changes })] }).items[0]?.changes.map(({ path }) => path)).toEqual([
-      "/a",
-      "/a/c",
-      "/b",
-    ]);
+    expect(
+      planOf({ items: [draft("Tag/t", "update", { changes })] }).items[0]?.changes.map((entry) => "path" in entry && entry.path),
+    ).toEqual(["/a", "/a/c", "/b"]);
   });
 
   test("counts the requests of items, but none of deferred ones", () => {
@@ -82,7 +79,7 @@ describe("a plan", () => {
   });
 
   test("is not executable if it has errors, a guard refuses, or a read failed", () => {
-    const executable = (more: Partial<PlanInput>): boolean => planOf({}, more).executable;
+    const executable = (more: Parameters<typeof planOf>[1]): boolean => planOf({}, more).executable;
     expect(executable({})).toBe(true);
     expect(executable({ complete: false })).toBe(false);
     expect(executable({ guards: () => [{ guard: "maxCreates", message: "x" }] })).toBe(false);

@@ -1,10 +1,11 @@
 import { describe, expect, test } from "vitest";
 import { holdOthers, holdWaiting } from "../../src/engine/protect-only.ts";
 import { emptyDiff } from "../../src/kinds/kind.ts";
-import type { Deferred, DraftChange, DraftItem } from "../../src/model/plan.ts";
+import type { Deferred, DraftFacts, DraftItem } from "../../src/model/plan.ts";
+import { grouped } from "../support/changes.ts";
 import { draft, planOf } from "./drafts.ts";
 
-const change = (path: string, after: boolean, risk: DraftChange["risk"]): DraftChange => ({ path, before: !after, after, risk });
+const change = (path: string, after: boolean, risk: DraftFacts["risk"]) => grouped<DraftFacts>([{ path, before: !after, after, risk }]);
 const hashes = change("/schemas/s/tables/t/columns/email/hashed", true, "protects");
 const enables = change("/schemas/s/tables/t/columns/phone/enabled", true, "exposes");
 const patch = (columns: Readonly<Record<string, { readonly enabled: boolean; readonly hashed: boolean }>>) => ({
@@ -14,33 +15,32 @@ const patch = (columns: Readonly<Record<string, { readonly enabled: boolean; rea
 });
 const hashing = patch({ email: { enabled: true, hashed: true } });
 const enabling = patch({ phone: { enabled: true, hashed: false } });
-const observed = { "/schemas/s/enabled": true, "/schemas/s/tables/t/columns/phone/enabled": false };
 
-const update = (more: Partial<DraftItem>): DraftItem => draft("Schemas/i", "update", { liveId: "i", observed, ...more });
+const update = (more: Partial<DraftItem>): DraftItem => draft("Schemas/i", "update", { liveId: "i", ...more });
 const split = (item: DraftItem) => holdOthers({ ...emptyDiff, items: [item] });
 
 describe("with --protect-only", () => {
   test("an item whose every change protects is sent as it is", () => {
-    const item = update({ changes: [hashes], requests: [hashing] });
+    const item = update({ changes: hashes, requests: [hashing] });
     expect(split(item)).toMatchObject({ items: [item], held: [] });
   });
 
   test("an item that only exposes is held", () => {
-    const item = update({ changes: [enables], requests: [enabling] });
+    const item = update({ changes: enables, requests: [enabling] });
     expect(split(item)).toMatchObject({ items: [], held: [item] });
   });
 
-  test("of an item with both, the requests and observed values of the protecting changes are sent", () => {
-    const item = update({ changes: [enables, hashes], requests: [hashing, enabling], exposedColumns: 1, binding: { id: "i" } });
+  test("of an item with both, the requests of the protecting changes are sent", () => {
+    const item = update({ changes: [...enables, ...hashes], requests: [hashing, enabling], exposedColumns: 1, binding: { id: "i" } });
     const { items, held } = split(item);
     const { exposedColumns: _, binding: __, ...rest } = item;
-    expect(items).toEqual([{ ...rest, changes: [hashes], requests: [hashing], observed: { "/schemas/s/enabled": true } }]);
-    expect(held).toEqual([{ ...item, changes: [enables] }]);
+    expect(items).toEqual([{ ...rest, changes: hashes, requests: [hashing] }]);
+    expect(held).toEqual([{ ...item, changes: enables }]);
   });
 
   test("an item with both in one request is held", () => {
     const both = patch({ email: { enabled: true, hashed: true }, phone: { enabled: true, hashed: false } });
-    const item = update({ changes: [enables, hashes], requests: [both] });
+    const item = update({ changes: [...enables, ...hashes], requests: [both] });
     expect(split(item)).toMatchObject({ items: [], held: [item] });
   });
 
@@ -66,7 +66,7 @@ describe("with --protect-only", () => {
   });
 
   test("a plan lists and counts what is held; other plans do not have the member", () => {
-    const items = [update({ changes: [hashes], requests: [hashing] })];
+    const items = [update({ changes: hashes, requests: [hashing] })];
     const found = {
       items,
       held: [draft("Asset/a", "create")],

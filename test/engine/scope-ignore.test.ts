@@ -3,6 +3,7 @@ import { seedAccount } from "../../src/embedded/index.ts";
 import { ignoring } from "../../src/engine/scope.ts";
 import type { Plan, Result } from "../../src/index.ts";
 import { objectAddress } from "../../src/model/address.ts";
+import { eachChange } from "../../src/model/changes.ts";
 import type { IgnoreEntry } from "../../src/model/settings/config.ts";
 import { runCommand } from "../support/command.ts";
 import { configText, keyVariable, writeProject } from "../support/project-folder.ts";
@@ -109,8 +110,11 @@ async function run(ignore: readonly Omit<IgnoreEntry, "until">[], flags: readonl
 
 const shown = ({ plan: { items, manual, unverifiable } }: Ran) => ({
   items: items.map(
-    ({ address, changes }) =>
-      `${address} ${changes.map(({ path }) => path.replace("/schemas/public/tables/users/columns/", "")).join(" ")}`,
+    (item) =>
+      `${item.address} ${[...eachChange(item)]
+        .sort((a, b) => (a.path < b.path ? -1 : 1))
+        .map(({ path }) => path.replace("/schemas/public/tables/users/columns/", ""))
+        .join(" ")}`,
   ),
   manual: manual.map(({ address, path }) => `${address} ${path}`),
   unverifiable: unverifiable.map(({ paths }) => paths.join(" ")),

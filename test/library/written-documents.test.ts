@@ -6,7 +6,7 @@ import type { Result, Validation } from "../../src/model/result.ts";
 
 const exit = { code: 2, reasons: ["changes"] } as const;
 const common = {
-  formatVersion: "1.0",
+  formatVersion: "2.0",
   tool: { name: "dimsync", version: "0.1.0" },
   target: "prod",
   account: "https://api.example.com",
@@ -29,6 +29,15 @@ const change = {
   after: { $secret: { env: "A" } },
   risk: "exposes",
   cause: { rule: "r", reason: "why", file: "a.yaml", line: 1 },
+} as const;
+const ofNodes = {
+  field: "hashed",
+  before: false,
+  after: true,
+  risk: "exposes",
+  count: 1,
+  nodes: { s: { t: ["c"] } },
+  cause: change.cause,
 } as const;
 const manual = { id: "m-1", address: "Tag/a", path: "", expected: 1, actual: null, instruction: "do" } as const;
 const guard = { guard: "maxCreates", message: "m", limit: 5, actual: 6, allowed: "because" } as const;
@@ -68,9 +77,8 @@ const plan: Plan = {
       liveId: "x",
       liveName: "X",
       dependsOn: ["i2"],
-      changes: [change],
+      changes: [change, ofNodes],
       requests: [{ method: "POST", path: "/v1/assets", body: { name: "a" } }],
-      observed: { "/a": null },
       naturalKey: { name: "a" },
       binding: { id: "x", sent: { "/a": "sha256:1" }, secretVersion: 0 },
       exposedColumns: 3,
@@ -104,7 +112,7 @@ const result: Result = {
       liveId: "x",
       code: "E_X",
       message: "m",
-      changes: [change],
+      changes: [change, ofNodes],
     },
   ],
   manual: [manual],
@@ -136,8 +144,8 @@ describe("documents that dimsync writes", () => {
     expect([validate(document), validate.errors]).toEqual([true, null]);
     const open = new Set([
       "body",
-      "observed",
       "naturalKey",
+      "nodes",
       "sent",
       "bindings",
       "calls",
@@ -175,7 +183,7 @@ describe("documents that dimsync writes", () => {
     expect([
       validators.drift(plan),
       validators.plan({ ...plan, kind: "DriftReport" }),
-      validators.plan({ ...plan, formatVersion: "2.0" }),
+      validators.plan({ ...plan, formatVersion: "1.0" }),
     ]).toEqual([false, false, false]);
   });
 });

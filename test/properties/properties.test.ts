@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { desiredBy } from "../../src/apply/verify.ts";
 import type { Exchange } from "../../src/embedded/index.ts";
+import { eachChange } from "../../src/model/changes.ts";
 import { canonicalJson, isObject, type JsonValue } from "../../src/model/json/json.ts";
 import { atPointer, type Pointer } from "../../src/model/json/pointer.ts";
 import type { Change, Plan } from "../../src/model/plan.ts";
@@ -91,13 +92,14 @@ test("every leaf of a body differs from the live value, or must be repeated", as
     fc.asyncProperty(randomAccount, async (random) => {
       const account = accountOf(random, false);
       await withProject(account, inOneFile(manifestsOf(random)), random.form, async ({ plan }) => {
-        for (const { kind, action, requests, changes, liveId } of (await plan()).items) {
+        for (const item of (await plan()).items) {
+          const { kind, action, requests, liveId } = item;
           if (action !== "update" || kind === "Asset") continue;
           let live: unknown =
             kind === "Tag"
               ? account.tags.find(({ id }) => id === liveId)
               : { schemas: account.integrations.find(({ id }) => id === liveId)?.schemas };
-          const changed = new Map<Pointer, Change>(changes.map((change) => [change.path, change]));
+          const changed = new Map<Pointer, Change>(Array.from(eachChange(item), (change) => [change.path, change]));
           const seen = new Set<Pointer>();
           for (const { body } of requests) {
             const leaves = [...desiredBy(body)];
@@ -268,5 +270,5 @@ const changesOf = (
 ): readonly string[] =>
   items
     .filter(({ action }) => action !== "bind")
-    .flatMap(({ address, changes }) => changes.filter(isWanted).map(({ path }) => `${address} ${path}`))
+    .flatMap((item) => [...eachChange(item)].filter(isWanted).map(({ path }) => `${item.address} ${path}`))
     .sort();

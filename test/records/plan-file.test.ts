@@ -8,7 +8,7 @@ import { digestOf, type PlanFileOptions, readDocuments, readPlanFile, writePlanF
 import { tempFolder } from "./child.ts";
 
 const plan: Plan = {
-  formatVersion: "1.0",
+  formatVersion: "2.0",
   kind: "Plan",
   planId: "p1",
   createdAt: "2026-01-01T00:00:00.000Z",
@@ -40,7 +40,7 @@ const plan: Plan = {
   exit: { code: 0, reasons: [] },
 };
 const result = {
-  formatVersion: "1.0",
+  formatVersion: "2.0",
   kind: "Result",
   runId: "r1",
   planId: "p1",
@@ -104,7 +104,8 @@ describe("refuses with exit 5", () => {
     "a plan without a digest with a key": ["E_PLAN_UNSIGNED", () => edited(integrity(undefined)), key],
     "a truncated file": ["E_PLAN_FILE", () => edited((text) => text.slice(0, 200))],
     "an empty file": ["E_PLAN_FILE", () => edited(() => "")],
-    "a newer major format": ["E_PLAN_FILE", () => edited((text) => text.replace('"1.0"', '"2.0"'))],
+    "a plan of format 1": ["E_PLAN_FILE", () => edited((text) => text.replace('"2.0"', '"1.0"'))],
+    "a newer major format": ["E_PLAN_FILE", () => edited((text) => text.replace('"2.0"', '"3.0"'))],
     "a plan that the schema refuses": ["E_PLAN_FILE", () => saved(), { validate: () => false }],
     "nesting without end": [
       "E_PLAN_TAMPERED",
@@ -128,8 +129,8 @@ describe("refuses with exit 5", () => {
 
 it("reads a newer minor format, whose digest includes the additions", async () => {
   const file = join(await tempFolder(), "plan.json");
-  await writePlanFile(file, { ...plan, formatVersion: "1.7", extra: 1 } as unknown as Plan);
-  expect(await readPlanFile(file)).toMatchObject({ formatVersion: "1.7", extra: 1 });
+  await writePlanFile(file, { ...plan, formatVersion: "2.7", extra: 1 } as unknown as Plan);
+  expect(await readPlanFile(file)).toMatchObject({ formatVersion: "2.7", extra: 1 });
 });
 
 describe("reports a usage error (exit 1) for", () => {
@@ -138,7 +139,7 @@ describe("reports a usage error (exit 1) for", () => {
     "a YAML file": () => edited(() => "kind: Tag\n"),
     "a list": () => edited(() => "[]"),
     "another JSON object": () => edited(() => "{}"),
-    "a format that is not a version": () => edited((text) => text.replace('"1.0"', "1")),
+    "a format that is not a version": () => edited((text) => text.replace('"2.0"', "1")),
     "a result": () => edited(() => JSON.stringify(result)),
     "a drift report": () => edited((text) => text.replace('"Plan"', '"DriftReport"')),
   };

@@ -59,7 +59,6 @@ const items: readonly Item[] = [
         body: { destinationId: "d-12", sourceConfig: { connection: { password: { $secret: { env: "BILLING_DB_PASSWORD" } } } } },
       },
     ],
-    observed: {},
     dependsOn: ["i1"],
   },
   item({

@@ -1,6 +1,8 @@
+import { eachChange } from "../../src/model/changes.ts";
 import { toPointer } from "../../src/model/json/pointer.ts";
 import type { Attribution, Plan } from "../../src/model/plan.ts";
 import type { ReportHistory } from "../../src/render/index.ts";
+import { grouped } from "../support/changes.ts";
 import { driftReport } from "./full-plan.ts";
 import { change, item, plan } from "./plans.ts";
 
@@ -21,11 +23,13 @@ export const tracedReport: Plan = {
   ...driftReport,
   items: driftReport.items.map((each) => ({
     ...each,
-    changes: each.changes.map((one, index) => {
-      const origin = origins[index % origins.length] ?? "unknown";
-      if (origin === "config" || each.action === "relate") return { ...one, origin };
-      return { ...one, origin, attribution: index === 3 ? { ...run, confidence: "likely" as const } : dana };
-    }),
+    changes: grouped(
+      Array.from(eachChange(each), ({ field: _, ...one }, index) => {
+        const origin = origins[index % origins.length] ?? "unknown";
+        if (origin === "config" || each.action === "relate") return { ...one, origin };
+        return { ...one, origin, attribution: index === 3 ? { ...run, confidence: "likely" as const } : dana };
+      }),
+    ),
   })),
   manual: driftReport.manual.map((step, index) =>
     index === 0

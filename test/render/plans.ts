@@ -1,4 +1,6 @@
-import type { Change, Item, Plan, Summary } from "../../src/model/plan.ts";
+import { changeCount } from "../../src/model/changes.ts";
+import type { Change, Item, PathChange, Plan, Summary } from "../../src/model/plan.ts";
+import { grouped } from "../support/changes.ts";
 
 const nothing: Summary = {
   create: 0,
@@ -31,11 +33,11 @@ export function plan(members: Partial<Plan> = {}): Plan {
   const manual = isReport ? steps.map(({ origin = "unknown", ...step }) => ({ ...step, origin })) : steps;
   const lists = { items: isReport ? reported(given) : given, manual, blocked, deferred };
   const of = (action: Item["action"]) => lists.items.filter((item) => item.action === action).length;
-  const risk = (wanted: Change["risk"]) => lists.items.flatMap(({ changes }) => changes).filter((change) => change.risk === wanted).length;
+  const risk = (wanted: Change["risk"]) => lists.items.reduce((sum, one) => sum + changeCount(one, (facts) => facts.risk === wanted), 0);
   const planned: Record<string, number> = {};
   for (const { method } of lists.items.flatMap(({ requests }) => requests)) planned[method] = (planned[method] ?? 0) + 1;
   return {
-    formatVersion: "1.0",
+    formatVersion: "2.0",
     kind: "Plan",
     planId: "p-01jz",
     createdAt: "2026-03-01T09:00:00.000Z",
@@ -69,8 +71,8 @@ export function plan(members: Partial<Plan> = {}): Plan {
   };
 }
 
-/** An update of one schema configuration, with some members replaced. */
-export function item(members: Partial<Item> = {}): Item {
+/** An update of one schema configuration, with some members replaced. Changes of schemas are grouped. */
+export function item({ changes = [], ...members }: Partial<Item> = {}): Item {
   return {
     id: "i1",
     address: "Schemas/orders",
@@ -78,16 +80,15 @@ export function item(members: Partial<Item> = {}): Item {
     action: "update",
     liveId: "8f1c",
     liveName: "Orders",
-    changes: [],
+    changes: grouped(changes),
     requests: [{ method: "PATCH", path: "/v1/integrations/8f1c/schemas", body: { schemas: {} } }],
-    observed: {},
     dependsOn: [],
     ...members,
   };
 }
 
 /** A column that a rule hashes, with some members replaced. */
-export function change(members: Partial<Change> = {}): Change {
+export function change(members: Partial<PathChange> = {}): PathChange {
   return {
     path: "/schemas/public/tables/users/columns/email/hashed",
     before: false,

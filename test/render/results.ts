@@ -48,7 +48,7 @@ const outcomes: readonly ItemResult[] = [
 ];
 
 export const fullResult: Result = {
-  formatVersion: "1.0",
+  formatVersion: "2.0",
   kind: "Result",
   runId: "r-01jz",
   planId: "p-01jz",

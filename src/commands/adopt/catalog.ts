@@ -1,10 +1,9 @@
 import { readFile } from "node:fs/promises";
 import { nameMatcher } from "../../kinds/patterns/names.ts";
-import type { NodePath } from "../../kinds/schema-config/tree.ts";
 import type { Project, ProjectCatalog } from "../../manifests/project.ts";
 import { DimsyncError, interruptedError, ProblemsError } from "../../model/errors.ts";
 import type { ExitCode } from "../../model/exit.ts";
-import { merged } from "../../model/json/lazy.ts";
+import type { NodePath } from "../../model/nodes.ts";
 import { acceptLiveColumns } from "../../operations/adopt/catalog.ts";
 import { writeAtomic } from "../../records/files/atomic.ts";
 import { jsonDocument } from "../../text/control-characters.ts";
@@ -110,7 +109,7 @@ function withCatalog(project: Project): CatalogProject {
     throw new DimsyncError("E_NO_CATALOG", "The config names no catalog. Add this line to dimsync.yaml, and run the command again:", {
       command: "catalog: dimsync.catalog.yaml",
     });
-  return merged(project, { catalog, settings: { ...settings, catalogFile } });
+  return { ...project, catalog, settings: { ...settings, catalogFile } };
 }
 
 function nothingAccepted(address: string, node: NodePath | undefined): DimsyncError {

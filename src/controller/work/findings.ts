@@ -1,4 +1,5 @@
 import { objectAddress } from "../../model/address.ts";
+import { eachChange } from "../../model/changes.ts";
 import type { Change, Item, Manual, Plan } from "../../model/plan.ts";
 import type { Finding, FindingDetail } from "../views/status.ts";
 import { oneParagraph } from "./check.ts";
@@ -47,7 +48,8 @@ function ofItem(item: Item): readonly FoundFinding[] {
         detail: { text: action === "create" ? "missing in the account" : action },
       },
     ];
-  return changes.map((change) => ofChange(address, manifests?.at(-1) ?? objectAddress(address), change));
+  const manifest = manifests?.at(-1) ?? objectAddress(address);
+  return Array.from(eachChange(item), (change) => ofChange(address, manifest, change));
 }
 
 function ofChange(address: string, manifest: string, change: Change): FoundFinding {

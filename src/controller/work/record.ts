@@ -1,4 +1,5 @@
 import { gzipSync } from "node:zlib";
+import { changeCount } from "../../model/changes.ts";
 import type { Plan } from "../../model/plan.ts";
 import type { ControllerMode } from "../../model/settings/config.ts";
 import { masked } from "../../model/settings/secret.ts";
@@ -94,10 +95,7 @@ const violations = ({ policy }: Pick<Plan, "policy">): number =>
   policy.filter(({ severity, state }) => severity === "error" && state !== "fixed").length;
 
 function differencesIn({ items }: Plan): number {
-  return items.reduce(
-    (sum, { action, changes }) => sum + (action === "bind" ? 0 : action === "create" ? 1 : Math.max(1, changes.length)),
-    0,
-  );
+  return items.reduce((sum, item) => sum + (item.action === "bind" ? 0 : item.action === "create" ? 1 : Math.max(1, changeCount(item))), 0);
 }
 
 /** Whether a run that had the lease stopped, because another run took it or it could not be renewed in time. */

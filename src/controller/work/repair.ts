@@ -1,4 +1,5 @@
 import type { Project } from "../../manifests/project.ts";
+import { eachChange } from "../../model/changes.ts";
 import type { Plan } from "../../model/plan.ts";
 import type { Result } from "../../model/result.ts";
 import type { ControllerMode } from "../../model/settings/config.ts";
@@ -36,11 +37,9 @@ export interface ExposedChange {
 export const exposedChanges = (report: Plan): readonly ExposedChange[] =>
   report.items
     .filter(({ action }) => action === "update")
-    .flatMap(({ address, changes }) =>
-      changes
-        .filter(({ risk }) => risk === "exposed")
-        .map(({ path, attribution }) => ({ key: changeKey(address, path), address, path, actor: attribution?.actor ?? "" })),
-    );
+    .flatMap((item) => Array.from(eachChange(item), (change) => ({ ...change, address: item.address })))
+    .filter(({ risk }) => risk === "exposed")
+    .map(({ address, path, attribution }) => ({ key: changeKey(address, path), address, path, actor: attribution?.actor ?? "" }));
 
 /**
  * Sends what the mode allows, under the lease of the records, and compares again. If another run has

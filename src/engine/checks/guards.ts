@@ -1,10 +1,10 @@
 import { kindNamed } from "../../kinds/index.ts";
 import type { Covered } from "../../kinds/kind.ts";
 import { type Address, byText, objectAddress, parseAddress } from "../../model/address.ts";
+import { changeCount, isOfNodes } from "../../model/changes.ts";
 import type { ChangedNodes, GuardFinding, PolicyFinding } from "../../model/findings.ts";
 import { isObject, type JsonValue } from "../../model/json/json.ts";
-import { eachLeaf } from "../../model/json/packed-leaves.ts";
-import { bodyOf, changesOf } from "../../model/packed-item.ts";
+import { eachNode, levelOf, nodePointer } from "../../model/nodes.ts";
 import type { Deferred, Item } from "../../model/plan.ts";
 import type { Resource } from "../../model/resource.ts";
 import type { Guards } from "../../model/settings/config.ts";
@@ -106,23 +106,31 @@ interface Share {
   readonly population: number;
 }
 
-/** How many nodes and fields updates change, by address. The changes of an item are in the order of their paths. */
+/** How many nodes and fields updates change, by address. */
 function changedByAddress(items: readonly Item[]): ReadonlyMap<Address, number> {
   const counts = new Map<Address, number>();
   for (const item of items) {
-    const { action, address, kind } = item;
-    if (action !== "update") continue;
-    const nodeAt = kindNamed(kind)?.nodeAt ?? ((path) => path);
-    let count = 0;
-    let last: string | undefined;
-    eachLeaf(changesOf(item), (parent, name, { suffix }) => {
-      const node = nodeAt(parent + name + suffix);
-      if (node !== last) count++;
-      last = node;
-    });
-    counts.set(address, (counts.get(address) ?? 0) + count);
+    const { action, address } = item;
+    if (action === "update") counts.set(address, (counts.get(address) ?? 0) + changeCount(item) - doublyChanged(item));
   }
   return counts;
+}
+
+/** How many nodes change in two fields. */
+function doublyChanged({ changes }: Item): number {
+  const entries = changes.filter((entry) => isOfNodes(entry));
+  const seen = new Set<string>();
+  let count = 0;
+  for (const { field, nodes } of entries) {
+    const level = levelOf(nodes);
+    if (entries.every((other) => other.field === field || levelOf(other.nodes) !== level)) continue;
+    for (const node of eachNode(nodes)) {
+      const pointer = nodePointer(node);
+      if (seen.has(pointer)) count++;
+      seen.add(pointer);
+    }
+  }
+  return count;
 }
 
 /** Rounded up, so that it is never shown as equal to the limit that it exceeds. */
@@ -155,9 +163,7 @@ function changedMessage({ target, integrations, limit }: ChangedMessage): string
 /** Objects that would start to replicate before their SchemaConfig has hashed or disabled anything. */
 function exposureWindows(items: readonly Item[], input: GuardInput): readonly Found[] {
   const created: readonly { readonly address: Address; readonly desired: JsonValue | undefined }[] = [
-    ...items
-      .filter(({ action }) => action === "create")
-      .map(({ address, requests: [request] }) => ({ address, desired: request && bodyOf(request) })),
+    ...items.filter(({ action }) => action === "create").map(({ address, requests: [request] }) => ({ address, desired: request?.body })),
     ...awaitedCreates(input),
   ];
   return created.flatMap(({ address, desired }) => {

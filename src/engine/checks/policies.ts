@@ -8,12 +8,12 @@ import { nodeText } from "../../kinds/schema-config/tree.ts";
 import type { SchemaConfigUnit } from "../../kinds/schema-config/units.ts";
 import { type IntegrationNames, integrationNames, labelScopes, nameInAddresses, schemasOf, selectedBy } from "../../kinds/select.ts";
 import { type Address, byText, integrationOfSchemas } from "../../model/address.ts";
+import { eachChange } from "../../model/changes.ts";
 import { ServiceError } from "../../model/errors.ts";
 import type { PolicyFinding } from "../../model/findings.ts";
-import { readOnce } from "../../model/json/lazy.ts";
 import type { Pointer } from "../../model/json/pointer.ts";
 import type { LiveSchemas } from "../../model/live.ts";
-import type { Deferred, DraftChange, Plan, Unverifiable } from "../../model/plan.ts";
+import type { Change, Deferred, DraftFacts, Plan, Unverifiable } from "../../model/plan.ts";
 import type { Locate, Problem } from "../../model/problem.ts";
 import type { Resource } from "../../model/resource.ts";
 import { causesOf } from "../../policies/causes.ts";
@@ -153,7 +153,7 @@ function checkUnit(check: Check, { kind, unit, live, difference }: CheckedUnit):
   if (isRefused && live !== undefined) return;
   collected.done.add(unit.liveId);
   if (live === undefined || isDiscovering || !evaluator.selects(integration)) return;
-  const changes = difference.items.flatMap((item) => readOnce(item, "changes"));
+  const changes = difference.items.flatMap((item) => [...eachChange(item)]);
   // The kind is checked above: its units and live objects are these.
   const { rules } = unit as SchemaConfigUnit;
   const { tree } = live as ObservedSchemas;
@@ -264,7 +264,7 @@ function refuses({ severity, state }: PolicyFinding, { kindOfPlan, refuseExistin
   return state === "new" || (state === "existing" && isStrict);
 }
 
-const plannedValues = (changes: readonly DraftChange[]): ReadonlyMap<Pointer, boolean> =>
+const plannedValues = (changes: readonly Change<DraftFacts>[]): ReadonlyMap<Pointer, boolean> =>
   new Map(changes.flatMap(({ path, after }) => (typeof after === "boolean" ? [[path, after] as const] : [])));
 
 const sorted = (findings: readonly PolicyFinding[]): readonly PolicyFinding[] =>

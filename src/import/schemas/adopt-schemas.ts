@@ -1,9 +1,10 @@
 import type { AccountView } from "../../kinds/kind.ts";
 import { integrationAddress } from "../../kinds/manifests.ts";
-import { type Field, type NodePath, nodePointer, nodeText, walk } from "../../kinds/schema-config/tree.ts";
+import { type Field, nodeText, walk } from "../../kinds/schema-config/tree.ts";
 import type { SchemaConfigUnit } from "../../kinds/schema-config/units.ts";
 import type { Address } from "../../model/address.ts";
 import type { LiveSchemas } from "../../model/live.ts";
+import { type NodePath, nodePointer } from "../../model/nodes.ts";
 import type { ColumnTree, SchemaConfigSpec } from "../../model/resource.ts";
 import type { ChangedSpec } from "../adopt.ts";
 import { type DocumentText, schemaConfigText } from "../document-text.ts";

@@ -1,6 +1,7 @@
-import { type NodePath, walk } from "../../kinds/schema-config/tree.ts";
+import { walk } from "../../kinds/schema-config/tree.ts";
 import { own } from "../../model/json/json.ts";
 import type { LiveSchemas, LiveTable } from "../../model/live.ts";
+import type { NodePath } from "../../model/nodes.ts";
 import type { SchemaConfigSpec, SchemaMatch, SchemaRule, SchemaTree } from "../../model/resource.ts";
 import { nameOfPattern } from "./escape-glob.ts";
 import { liveRuleId } from "./infer-rules.ts";

@@ -3,9 +3,10 @@ import { compileConfig, makeRuleProgram } from "../../kinds/schema-config/compil
 import { expand } from "../../kinds/schema-config/coverage.ts";
 import { newRuleCache, type RuleCache, withLabels } from "../../kinds/schema-config/rules/rule-cache.ts";
 import { ruleSetsIn } from "../../kinds/schema-config/rules/rule-sets.ts";
-import { type Field, type NodePath, riskOf, walk } from "../../kinds/schema-config/tree.ts";
+import { type Field, riskOf, walk } from "../../kinds/schema-config/tree.ts";
 import { own } from "../../model/json/json.ts";
 import type { LiveSchemas } from "../../model/live.ts";
+import type { NodePath } from "../../model/nodes.ts";
 import type { ColumnTree, Resource, SchemaConfigSpec, SchemaRule, SchemaTree } from "../../model/resource.ts";
 import { addRules } from "./add-rules.ts";
 import { inferRules, liveRuleId } from "./infer-rules.ts";

@@ -1,5 +1,6 @@
-import type { Field, NodePath } from "../../kinds/schema-config/tree.ts";
+import type { Field } from "../../kinds/schema-config/tree.ts";
 import { emptyRecord, own } from "../../model/json/json.ts";
+import type { NodePath } from "../../model/nodes.ts";
 import type { ColumnTree, SchemaTree } from "../../model/resource.ts";
 
 /** A node of a literal tree that is being changed. */

@@ -3,7 +3,7 @@ import type { JsonObject, JsonValue } from "../../model/json/json.ts";
 import { leavesOf } from "../../model/json/leaves.ts";
 import { atPointer, isWithin, type Pointer, urlPath } from "../../model/json/pointer.ts";
 import type { LiveReference } from "../../model/live.ts";
-import type { DraftChange, DraftItem, Manual, Unverifiable } from "../../model/plan.ts";
+import type { DraftFacts, DraftItem, Manual, PathChange, Unverifiable } from "../../model/plan.ts";
 import { type AssetSpec, locationIn, type Resource } from "../../model/resource.ts";
 import { isSecretReference } from "../../model/settings/secret.ts";
 import { bindItem, recordOf } from "../identity.ts";
@@ -27,7 +27,6 @@ export function createdAsset(resource: AssetResource): DiffResult {
     action: "create",
     changes: leavesOf(body).map((leaf) => changeAt(resource, leaf.path, { after: leaf.value })),
     requests: [{ method: "POST", path: urlPath(["v1", "assets"]), body }],
-    observed: {},
     naturalKey: naturalKeyOf(spec),
     binding: recordOfSpec(spec),
   };
@@ -77,7 +76,6 @@ export function updatedAsset(resource: AssetResource, id: string, account: Accou
     ...(shown === undefined ? {} : { liveName: shown.name }),
     changes,
     requests: [{ method: "PATCH", path: urlPath(["v1", "assets", id]), body }],
-    observed: shown !== undefined && body["name"] !== undefined ? { "/name": shown.name } : {},
     binding: {
       id,
       ...(record?.sent === undefined && !resend ? {} : { sent: digests }),
@@ -123,7 +121,7 @@ function differingPaths({ resource, account, declared, digests, shown, record, r
     .filter((path) => atPointer(declared, path) !== undefined || (isWithin(path, "/connection") && declared["connection"] !== undefined));
 }
 
-function changesOf(known: Known): { readonly changes: readonly DraftChange[]; readonly sendConnection: boolean } {
+function changesOf(known: Known): { readonly changes: readonly PathChange<DraftFacts>[]; readonly sendConnection: boolean } {
   const { resource, declared, shown, record, resend, isVersionRaised } = known;
   const paths = differingPaths(known);
   const sendConnection = declared["connection"] !== undefined && (resend || paths.some((path) => isWithin(path, "/connection")));
@@ -145,7 +143,11 @@ function changesOf(known: Known): { readonly changes: readonly DraftChange[]; re
 }
 
 /** The connection is sent whole or not at all. */
-function bodyOf({ name, description, connection }: AssetSpec, changes: readonly DraftChange[], sendConnection: boolean): JsonObject {
+function bodyOf(
+  { name, description, connection }: AssetSpec,
+  changes: readonly PathChange<DraftFacts>[],
+  sendConnection: boolean,
+): JsonObject {
   const isChanged = (path: Pointer): boolean => changes.some((change) => change.path === path);
   return {
     ...(isChanged("/name") ? { name } : {}),
@@ -186,7 +188,7 @@ function valueAt(declared: JsonObject, path: Pointer): { readonly after?: JsonVa
   return value === undefined ? {} : { after: value as JsonValue };
 }
 
-const changeAt = (resource: Resource, path: Pointer, values: Pick<DraftChange, "before" | "after">): DraftChange => ({
+const changeAt = (resource: Resource, path: Pointer, values: Pick<PathChange<DraftFacts>, "before" | "after">): PathChange<DraftFacts> => ({
   path,
   ...values,
   risk: "neutral",

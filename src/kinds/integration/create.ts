@@ -32,7 +32,6 @@ export function createdIntegration(unit: IntegrationUnit, account: AccountView):
       cause: { place: locationIn(resource, path === "/destinationId" ? "/spec/destination" : `/spec/create${path}`) },
     })),
     requests: [{ method: "POST", path: "/v1/integrations", body }],
-    observed: {},
     naturalKey: { sourceName: create.sourceConfig.name, sourceType: create.sourceConfig.type, destinationId: destination.id },
     binding: recordOfCreate(create),
   };

@@ -1,5 +1,6 @@
 import { own } from "../../model/json/json.ts";
 import type { LiveColumn, LiveSchema, LiveTable } from "../../model/live.ts";
+import { type NodePath, nodePointer } from "../../model/nodes.ts";
 import type { Risk } from "../../model/plan.ts";
 import { type ColumnTree, locationIn } from "../../model/resource.ts";
 import type { ProgramRule, RuleProgram, ValueSource } from "./compiled-config.ts";
@@ -7,7 +8,7 @@ import { type CompiledRule, type Expected, expectedKeys } from "./rules/compile-
 import type { Resolution } from "./rules/resolve-rules.ts";
 import { type CachedMatch, type RuleCache, type RuleScope, rulesNaming } from "./rules/rule-cache.ts";
 import { addTo, addWarning, emptySample, newStats, type RunningStats, type Sample } from "./rules/rule-stats.ts";
-import { type Depth, type Field, literalPointer, type NodeCause, type NodePath, nodePointer, riskOf, type TablePath } from "./tree.ts";
+import { type Depth, type Field, literalPointer, type NodeCause, riskOf, type TablePath } from "./tree.ts";
 
 // What evaluate.ts collects while it walks a tree. Only nodes that differ get here, so it may allocate.
 

@@ -2,6 +2,7 @@ import type { Address } from "../../model/address.ts";
 import { own } from "../../model/json/json.ts";
 import type { Pointer } from "../../model/json/pointer.ts";
 import type { LiveColumn, LiveSchema, LiveSchemas, LiveTable } from "../../model/live.ts";
+import { type NodePath, nodePointer } from "../../model/nodes.ts";
 import type { SourceLocation } from "../../model/problem.ts";
 import { type ColumnTree, locationIn } from "../../model/resource.ts";
 import { nearest } from "../../text/suggest.ts";
@@ -20,8 +21,6 @@ import {
   literalSchemas,
   literalTables,
   type NodeCause,
-  type NodePath,
-  nodePointer,
   nodeText,
 } from "./tree.ts";
 

@@ -1,10 +1,9 @@
 import { type Address, schemasKind } from "../../model/address.ts";
+import { newNodeChanges } from "../../model/changes.ts";
 import { emptyRecord, type JsonObject, own } from "../../model/json/json.ts";
-import { merged } from "../../model/json/lazy.ts";
-import type { PackedLeaves } from "../../model/json/packed-leaves.ts";
 import type { LiveSchemas, LiveTable } from "../../model/live.ts";
-import { addChanges, addObserved, type Facts, packedFrom, unpackChanges, unpackObserved, withBodyText } from "../../model/packed-item.ts";
-import type { DraftChange, DraftItem } from "../../model/plan.ts";
+import { nodePointer } from "../../model/nodes.ts";
+import type { ChangeGroup, DraftFacts, DraftItem } from "../../model/plan.ts";
 import type { Problem } from "../../model/problem.ts";
 import type { Reference, Resource, SchemaConfigSpec } from "../../model/resource.ts";
 import type { Reads } from "../../model/service.ts";
@@ -18,13 +17,12 @@ import type { NodeChange } from "./evaluation.ts";
 import { liveView } from "./live-view.ts";
 import { isLabel, readOnlyNodeField } from "./manifest.ts";
 import { newColumnProblems, reviewColumns, switchedOffBy } from "./new-columns.ts";
-import { newNodeLeaves } from "./node-leaves.ts";
 import { lackingEntries } from "./nowhere.ts";
-import { observedBy, patches, tablesTouched, unintendedChanges } from "./patch.ts";
+import { patches, tablesTouched, unintendedChanges } from "./patch.ts";
 import { manualSteps, missingNames, refusals } from "./problems.ts";
 import { finishStats, type UnitTally } from "./rules/rule-stats.ts";
 import { ruleWarnings } from "./rules/rule-warnings.ts";
-import { type NodeCause, nodePointer, nodeText, type TablePath } from "./tree.ts";
+import { type NodeCause, nodeText, type TablePath } from "./tree.ts";
 import { desiredOf, type SchemaConfigUnit, units } from "./units.ts";
 
 // One PATCH changes what an integration replicates and hashes. Its response is the whole new state.
@@ -75,8 +73,6 @@ export const schemaConfig: Kind<SchemaConfigUnit, ObservedSchemas> = {
 
   isLayered: true,
   readsSchemas: true,
-
-  nodeAt: (path) => path.slice(0, path.lastIndexOf("/")),
 
   diff,
 
@@ -168,30 +164,24 @@ interface UpdateInput {
 }
 
 function updateItem({ address, liveId, name, manifests }: SchemaConfigUnit, { tree, evaluation, account }: UpdateInput): DraftItem {
-  const sent = patches(liveId, evaluation.changes, tree, account.maxBodyBytes);
-  const requests = sent.map(({ request }) => request);
-  const { exposedColumns } = evaluation;
-  const head = {
+  return {
     address,
     kind: schemasKind,
-    action: "update" as const,
+    action: "update",
     liveId,
     liveName: account.naming.manifests.get(liveId)?.name ?? (account.lookup.integrations.get(liveId)?.name || name),
     manifests,
+    changes: grouped(evaluation.changes),
+    requests: patches(liveId, evaluation.changes, tree, account.maxBodyBytes),
+    exposedColumns: evaluation.exposedColumns,
+    after: manifests,
   };
-  const tail = { exposedColumns, after: manifests };
-  const changes = packedFacts(evaluation.changes);
-  const observed = observedBy(requests, tree);
-  if (changes.length < packedFrom)
-    return { ...head, changes: unpackChanges(changes), requests, observed: unpackObserved(observed), ...tail };
-  const packed = { ...head, requests: sent.map(({ request: { body: _, ...request }, text }) => withBodyText(request, text)) };
-  return merged(addObserved(addChanges(packed, changes), observed), tail);
 }
 
-/** The changes without their paths. Those of one rule with the same effect are one value. */
-function packedFacts(changes: readonly NodeChange[]): PackedLeaves<Facts<DraftChange>> {
-  const leaves = newNodeLeaves<Facts<DraftChange>>();
-  const known = new Map<NodeCause, Facts<DraftChange>[]>();
+function grouped(changes: readonly NodeChange[]): readonly ChangeGroup<DraftFacts>[] {
+  const all = newNodeChanges<DraftFacts>();
+  // A cause is one object for all changes of a rule.
+  const known = new Map<NodeCause, DraftFacts[]>();
   for (const { path, key, before, after, risk, cause } of changes) {
     const ofCause = known.get(cause) ?? [];
     if (ofCause.length === 0) known.set(cause, ofCause);
@@ -200,9 +190,9 @@ function packedFacts(changes: readonly NodeChange[]): PackedLeaves<Facts<DraftCh
       facts = { before, after, risk, cause };
       ofCause.push(facts);
     }
-    leaves.add(path, key, facts);
+    all.add(path, key, facts);
   }
-  return leaves.packed();
+  return all.changes();
 }
 
 /** Tables whose columns a rule, literal entry or policy needs and the service does not return. */

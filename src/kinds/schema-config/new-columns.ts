@@ -2,6 +2,7 @@ import { byText } from "../../model/address.ts";
 import type { ColumnReview, GoneColumn, NewColumn, TableColumns } from "../../model/columns.ts";
 import { own } from "../../model/json/json.ts";
 import type { LiveSchemas } from "../../model/live.ts";
+import { nodePointer } from "../../model/nodes.ts";
 import type { ColumnDifference } from "../../model/plan.ts";
 import type { Problem } from "../../model/problem.ts";
 import { titles } from "../../model/titles.ts";
@@ -13,7 +14,7 @@ import { labelsOf } from "../patterns/labels.ts";
 import { labelScopes } from "../select.ts";
 import type { NewColumns } from "./evaluate.ts";
 import { keyRole } from "./evaluation.ts";
-import { nodePointer, nodeText } from "./tree.ts";
+import { nodeText } from "./tree.ts";
 import type { SchemaConfigUnit } from "./units.ts";
 
 /** Compares the columns of an integration with those that someone has reviewed. Columns that `ignore` in dimsync.yaml covers are left out. */

@@ -1,22 +1,14 @@
-import { emptyRecord, type JsonObject, type JsonValue, own } from "../../model/json/json.ts";
-import type { PackedLeaves } from "../../model/json/packed-leaves.ts";
+import { type JsonObject, type JsonValue, own, setOwn } from "../../model/json/json.ts";
 import { type Pointer, urlPath } from "../../model/json/pointer.ts";
 import type { LiveSchemas } from "../../model/live.ts";
-import { bodyOf } from "../../model/packed-item.ts";
+import { type NodePath, nodePointer } from "../../model/nodes.ts";
 import type { SchemaTree } from "../../model/resource.ts";
 import type { PlannedRequest } from "../../model/service.ts";
 import type { NodeChange } from "./evaluation.ts";
-import { newNodeLeaves } from "./node-leaves.ts";
-import { type NodePath, nodePointer, type TablePath, walk } from "./tree.ts";
+import { type TablePath, walk } from "./tree.ts";
 
 /** Used if `client.maxBodyBytes` is not set. */
 const defaultMaxBytes = 8 * 1024 * 1024;
-
-/** A request, and its body as JSON. */
-export interface Patch {
-  readonly request: PlannedRequest;
-  readonly text: string;
-}
 
 /**
  * The changes as PATCH requests. A body has the changed nodes and their ancestors, nothing else. docs/service-interface.md
@@ -32,7 +24,7 @@ export function patches(
   changes: readonly NodeChange[],
   live: LiveSchemas,
   maxBodyBytes = defaultMaxBytes,
-): readonly Patch[] {
+): readonly PlannedRequest[] {
   const exposing = changes.filter(({ risk }) => risk === "exposes");
   const others = changes.filter(({ risk }) => risk !== "exposes");
   const path = urlPath(["v1", "integrations", integrationId, "schemas"]);
@@ -40,7 +32,7 @@ export function patches(
   return [
     ...bodies(others, { done: others, live, maxBytes: maxBodyBytes }),
     ...bodies(exposing, { done: changes, live, maxBytes: maxBodyBytes }),
-  ].map(({ body, text }) => ({ request: { method: "PATCH", path, body }, text }));
+  ].map((body) => ({ method: "PATCH", path, body }));
 }
 
 interface BodyOptions {
@@ -50,20 +42,15 @@ interface BodyOptions {
   readonly maxBytes: number;
 }
 
-interface Body {
-  readonly body: JsonObject;
-  readonly text: string;
-}
-
-function bodies(send: readonly NodeChange[], { done, live, maxBytes }: BodyOptions): readonly Body[] {
+function bodies(send: readonly NodeChange[], { done, live, maxBytes }: BodyOptions): readonly JsonObject[] {
   if (send.length === 0) return [];
   const after = valuesAfter(done);
   const whole = makeBody(send, after, live);
-  if (Buffer.byteLength(whole.text) <= maxBytes) return [whole];
+  if (mostBytes(send) <= maxBytes || bytesOf(whole) <= maxBytes) return [whole];
   const parts: NodeChange[][] = [];
   let bytesLeft = 0;
   for (const ofTable of byTable(send)) {
-    const bytes = Buffer.byteLength(makeBody(ofTable, after, live).text);
+    const bytes = bytesOf(makeBody(ofTable, after, live));
     const part = parts.at(-1);
     if (part === undefined || bytes > bytesLeft) {
       parts.push([...ofTable]);
@@ -74,6 +61,17 @@ function bodies(send: readonly NodeChange[], { done, live, maxBytes }: BodyOptio
     }
   }
   return parts.map((part) => makeBody(part, after, live));
+}
+
+const bytesOf = (body: JsonObject): number => Buffer.byteLength(JSON.stringify(body));
+
+/** At least the size of the body, so that most bodies need not be printed to know that they fit. */
+function mostBytes(changes: readonly NodeChange[]): number {
+  // What is printed around a name is shorter, and a UTF-16 unit of a name has at most six bytes.
+  const aroundName = 64;
+  let units = 0;
+  for (const { path } of changes) for (const name of path) units += (name ?? "").length;
+  return aroundName * 3 * changes.length + units * 6;
 }
 
 function byTable(changes: readonly NodeChange[]): Iterable<readonly NodeChange[]> {
@@ -112,14 +110,20 @@ function valuesAfter(changes: readonly NodeChange[]): ValuesAfter {
 }
 
 interface Draft {
-  enabled: boolean;
-  hashed?: boolean;
-  tables?: Record<string, Draft>;
+  readonly enabled: boolean;
+  readonly hashed?: boolean;
+  readonly tables?: Record<string, Draft>;
   columns?: Record<string, Draft>;
 }
 
-function makeBody(changes: readonly NodeChange[], after: ValuesAfter, live: LiveSchemas): Body {
-  const schemas = emptyRecord<Draft>();
+/** Columns have few different values, so that millions of them need not be objects of their own. */
+const columnDraft = ({ enabled, hashed }: { readonly enabled: boolean; readonly hashed: boolean }): Draft =>
+  enabled ? (hashed ? on.hashed : on.plain) : hashed ? off.hashed : off.plain;
+const on = { hashed: { enabled: true, hashed: true }, plain: { enabled: true, hashed: false } } as const;
+const off = { hashed: { enabled: false, hashed: true }, plain: { enabled: false, hashed: false } } as const;
+
+function makeBody(changes: readonly NodeChange[], after: ValuesAfter, live: LiveSchemas): JsonObject {
+  const schemas: Record<string, Draft> = {};
   for (const {
     path: [schema, table, column],
   } of changes) {
@@ -127,74 +131,45 @@ function makeBody(changes: readonly NodeChange[], after: ValuesAfter, live: Live
     const ofSchema = after.below?.get(schema);
     const schemaDraft = draftIn(schemas, schema, () => ({
       enabled: ofSchema?.enabled ?? liveSchema?.enabled ?? false,
-      tables: emptyRecord(),
+      tables: {},
     }));
     if (table === undefined || schemaDraft.tables === undefined) continue;
     const liveTable = own(liveSchema?.tables, table);
     const ofTable = ofSchema?.below?.get(table);
     const tableDraft = draftIn(schemaDraft.tables, table, () => ({
       enabled: ofTable?.enabled ?? liveTable?.enabled ?? false,
-      columns: emptyRecord(),
+      columns: {},
     }));
     if (column === undefined || tableDraft.columns === undefined) continue;
     const liveColumn = own(liveTable?.columns, column);
     const ofColumn = ofTable?.below?.get(column);
-    tableDraft.columns[column] ??= {
-      enabled: ofColumn?.enabled ?? liveColumn?.enabled ?? false,
-      hashed: ofColumn?.hashed ?? liveColumn?.hashed ?? false,
-    };
+    const enabled = ofColumn?.enabled ?? liveColumn?.enabled ?? false;
+    const hashed = ofColumn?.hashed ?? liveColumn?.hashed ?? false;
+    setOwn(tableDraft.columns, column, columnDraft({ enabled, hashed }));
   }
+  // V8 keeps a map that was filled name by name as a hash table, with five times the memory of a copy.
+  for (const { tables = {} } of Object.values(schemas))
+    for (const table of Object.values(tables)) if (table.columns !== undefined) table.columns = { ...table.columns };
   // Drafts are JSON, although their type does not say so.
-  const body: JsonObject = { schemas: schemas as unknown as JsonValue };
-  return { body, text: JSON.stringify(body) };
+  return { schemas: schemas as unknown as JsonValue };
 }
 
 function draftIn(drafts: Record<string, Draft>, name: string, make: () => Draft): Draft {
-  const known = own(drafts, name) ?? make();
-  drafts[name] = known;
-  return known;
+  const known = own(drafts, name);
+  if (known !== undefined) return known;
+  const made = make();
+  setOwn(drafts, name, made);
+  return made;
 }
 
 /** The bodies that `patches` has made. */
 const treeIn = (body: JsonObject): SchemaTree => (body["schemas"] ?? {}) as SchemaTree;
 
-/** The live value of every leaf that the bodies send. */
-export function observedBy(requests: readonly PlannedRequest[], live: LiveSchemas): PackedLeaves<JsonValue> {
-  const leaves = newNodeLeaves<JsonValue>();
-  // Bodies can have ancestors and columns in common.
-  const seen = new Set<Pointer>();
-  const isNew = (path: NodePath): boolean => {
-    if (requests.length === 1) return true;
-    const pointer = nodePointer(path);
-    return !seen.has(pointer) && seen.add(pointer).has(pointer);
-  };
-  for (const { body } of requests)
-    walk(treeIn(body), {
-      schema(_, path) {
-        const node = own(live, path[0]);
-        if (node !== undefined && isNew(path)) leaves.add(path, "enabled", node.enabled);
-        return node !== undefined;
-      },
-      table(_, path) {
-        const node = own(own(live, path[0])?.tables, path[1]);
-        if (node !== undefined && isNew(path)) leaves.add(path, "enabled", node.enabled);
-        return node !== undefined;
-      },
-      column(_, path) {
-        const node = own(own(own(live, path[0])?.tables, path[1])?.columns, path[2]);
-        if (node === undefined || !isNew(path)) return;
-        leaves.add(path, "enabled", node.enabled);
-        leaves.add(path, "hashed", node.hashed);
-      },
-    });
-  return leaves.packed();
-}
-
 /** The tables in which the bodies change columns. */
 export function tablesTouched(requests: readonly PlannedRequest[]): readonly TablePath[] {
   const touched = new Map<Pointer, TablePath>();
   for (const request of requests)
-    walk(treeIn(bodyOf(request)), { column: (_, [schema, table]) => touched.set(nodePointer([schema, table]), [schema, table]) });
+    walk(treeIn(request.body), { column: (_, [schema, table]) => touched.set(nodePointer([schema, table]), [schema, table]) });
   return [...touched.values()];
 }
 

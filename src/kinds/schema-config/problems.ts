@@ -1,5 +1,6 @@
 import { own } from "../../model/json/json.ts";
 import type { LiveSchemas } from "../../model/live.ts";
+import { type NodePath, nodePointer } from "../../model/nodes.ts";
 import type { Difference } from "../../model/plan.ts";
 import type { Problem, SourceLocation } from "../../model/problem.ts";
 import { locationIn } from "../../model/resource.ts";
@@ -10,7 +11,7 @@ import type { Refused, Unmet } from "./evaluation.ts";
 import { isNowhere } from "./nowhere.ts";
 import { patternPlace } from "./rules/compile-rule.ts";
 import { sampleText, type UnitTally } from "./rules/rule-stats.ts";
-import { type Depth, levelNames, literalPointer, type NodePath, nodePointer, nodeText, walk } from "./tree.ts";
+import { type Depth, levelNames, literalPointer, nodeText, walk } from "./tree.ts";
 import type { SchemaConfigUnit } from "./units.ts";
 
 /** What sets a value, as the subject of a sentence. */

@@ -1,8 +1,9 @@
 import { byText } from "../../model/address.ts";
 import { own } from "../../model/json/json.ts";
-import { type Pointer, toPointer } from "../../model/json/pointer.ts";
+import type { Pointer } from "../../model/json/pointer.ts";
 import type { LiveColumn } from "../../model/live.ts";
-import type { DraftChange, Risk } from "../../model/plan.ts";
+import { type NodePath, nodePointer } from "../../model/nodes.ts";
+import type { DraftFacts, Risk } from "../../model/plan.ts";
 import type { ColumnTree, SchemaTree, TableTree } from "../../model/resource.ts";
 import { nameText } from "../../text/paths.ts";
 
@@ -11,8 +12,6 @@ export type Depth = 0 | 1 | 2;
 
 export const levelNames = ["schema", "table", "column"] as const;
 
-/** Names from the schema down, as deep as the node is. */
-export type NodePath = readonly [schema: string, table?: string, column?: string];
 export type SchemaPath = readonly [schema: string];
 export type TablePath = readonly [schema: string, table: string];
 export type ColumnPath = readonly [schema: string, table: string, column: string];
@@ -22,7 +21,7 @@ export type LiveNode = Pick<LiveColumn, "enabled" | "nameInDestination"> & { rea
 
 export type Field = "enabled" | "hashed";
 
-export type NodeCause = NonNullable<DraftChange["cause"]>;
+export type NodeCause = NonNullable<DraftFacts["cause"]>;
 
 export const riskOf = (key: Field, after: boolean): Risk => ((key === "hashed") === after ? "protects" : "exposes");
 
@@ -68,17 +67,8 @@ export function walk<Schema extends SchemaEntryLike>(
 
 const sortedEntries = <T>(record: Readonly<Record<string, T>>): [string, T][] => Object.entries(record).sort(([a], [b]) => byText(a, b));
 
-function pointerBelow(root: readonly string[], [schema, table, column]: NodePath, key: string | undefined): Pointer {
-  const tables = table === undefined ? [] : ["tables", table];
-  const columns = column === undefined ? [] : ["columns", column];
-  return toPointer([...root, schema, ...tables, ...columns, ...(key === undefined ? [] : [key])]);
-}
-
-/** Into the live object: "/schemas/public/tables/users/columns/email/hashed"; without a key, the node itself. */
-export const nodePointer = (path: NodePath, key?: string): Pointer => pointerBelow(["schemas"], path, key);
-
 /** Into the manifest: "/spec/schemas/public/tables/users/enabled". */
-export const literalPointer = (path: NodePath, key?: string): Pointer => pointerBelow(["spec", "schemas"], path, key);
+export const literalPointer = (path: NodePath, key?: string): Pointer => `/spec${nodePointer(path, key)}`;
 
 /** For messages: public.users.email; unusual names are quoted. */
 export const nodeText = (path: readonly (string | undefined)[]): string => namesOf(path).map(nameText).join(".");

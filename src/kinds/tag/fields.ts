@@ -1,7 +1,6 @@
-import type { JsonValue } from "../../model/json/json.ts";
 import { urlPath } from "../../model/json/pointer.ts";
 import type { LiveTag } from "../../model/live.ts";
-import type { DraftChange, DraftItem } from "../../model/plan.ts";
+import type { DraftFacts, DraftItem, PathChange } from "../../model/plan.ts";
 import type { Problem } from "../../model/problem.ts";
 import { locationIn, type TagSpec } from "../../model/resource.ts";
 import type { AccountView } from "../kind.ts";
@@ -36,8 +35,6 @@ export function fieldChanges(
   const problems = plainEmailWarning(resource.spec.owner, account.users, locationIn(resource, "/spec/owner"));
   const changes = fields.flatMap((field) => changeOf(field, unit, live, desired));
   if (changes.length === 0) return { items: [], problems };
-  const observed: Record<string, JsonValue> = {};
-  for (const field of fields) if (live[field] !== undefined) observed[`/${field}`] = live[field];
   const item: DraftItem = {
     address,
     kind: resource.kind,
@@ -46,7 +43,6 @@ export function fieldChanges(
     liveName: live.name,
     changes,
     requests: [{ method: "PUT", path: urlPath(["v1", "tags", live.id]), body: bodyOf(desired) }],
-    observed,
     binding: { id: live.id },
   };
   return { items: [item], problems };
@@ -68,7 +64,7 @@ function withIgnored(desired: DesiredFields, { address }: TagUnit, live: LiveTag
   return { ...desired, ...Object.fromEntries(kept.map((field) => [field, live[field]])) };
 }
 
-function changeOf(field: keyof Fields, { resource }: TagUnit, live: LiveTag, desired: DesiredFields): readonly DraftChange[] {
+function changeOf(field: keyof Fields, { resource }: TagUnit, live: LiveTag, desired: DesiredFields): readonly PathChange<DraftFacts>[] {
   const before = live[field];
   const after = desired[field];
   if (after === undefined || before === after) return [];

@@ -147,7 +147,6 @@ function relateItem(unit: TagUnit, live: LiveTag, { id, target, taggedBy }: Rela
         body: { resourceId: id, resourceType: target.type, ...(taggedBy === undefined ? {} : { taggedBy }) },
       },
     ],
-    observed: {},
     naturalKey: { tagId: live.id, resourceId: id },
   };
 }

@@ -19,6 +19,12 @@ export function emptyRecord<T>(): Record<string, T> {
   return Object.create(null) as Record<string, T>;
 }
 
+/** Sets a member whatever its name is: `record["__proto__"] = x` would set the prototype of an ordinary object. */
+export function setOwn<T>(record: Record<string, T>, key: string, value: T): void {
+  if (key === "__proto__") Object.defineProperty(record, key, { value, enumerable: true, configurable: true, writable: true });
+  else record[key] = value;
+}
+
 /** The same text for equal values: sorted keys, no white space. Undefined members are omitted, as in JSON. */
 export function canonicalJson(value: unknown): string {
   return JSON.stringify(inOrder(value));
@@ -27,7 +33,6 @@ export function canonicalJson(value: unknown): string {
 /** The value with the keys of every map sorted. Maps that are already sorted are not copied. */
 function inOrder(value: unknown): unknown {
   if (typeof value !== "object" || value === null) return value;
-  if ("toJSON" in value && typeof value.toJSON === "function") return inOrder(value.toJSON());
   if (Array.isArray(value)) {
     const items: readonly unknown[] = value;
     const ordered = items.map(inOrder);

@@ -5,7 +5,6 @@ import { heldReads } from "../../engine/reads/cached-reads.ts";
 import type { PlanOptions, Session } from "../../engine/session.ts";
 import type { Project } from "../../manifests/project.ts";
 import { ServiceError } from "../../model/errors.ts";
-import { merged } from "../../model/json/lazy.ts";
 import type { Plan } from "../../model/plan.ts";
 import { loadPolicyModules } from "../policy-modules.ts";
 import type { RunEnvironment } from "../session.ts";
@@ -54,7 +53,7 @@ async function attributed(report: Plan, since: string | undefined, { reads, reco
   if (report.items.every(({ action }) => action === "bind" || action === "create") && report.manual.length === 0) return report;
   const madeMs = Date.parse(report.createdAt);
   const window = { since: since ?? new Date(madeMs - defaultWindowMs).toISOString(), until: endOfNow(madeMs) };
-  const withCalls = (made: Plan): Plan => merged(made, { calls: { ...report.calls, read: calls() } });
+  const withCalls = (made: Plan): Plan => ({ ...made, calls: { ...report.calls, read: calls() } });
   try {
     const { items, totalItems, complete } = await readAudit(reads, window, { signal });
     const idByAddress = new Map([...records().bindings].map(([address, { id }]) => [address, id]));

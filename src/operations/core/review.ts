@@ -2,7 +2,6 @@ import { isSchemaConfig } from "../../kinds/manifests.ts";
 import { unreviewedIn } from "../../kinds/schema-config/compiled-config.ts";
 import type { Project } from "../../manifests/project.ts";
 import type { ColumnReview } from "../../model/columns.ts";
-import { merged } from "../../model/json/lazy.ts";
 import type { Problem } from "../../model/problem.ts";
 import { locationIn } from "../../model/resource.ts";
 import { titles } from "../../model/titles.ts";
@@ -27,7 +26,7 @@ export async function openReview(
 /** What keeps a run from reviewing columns: as problems, so that nothing is compared. */
 export function withCatalogProblems(project: Project): Project {
   const problems = [...catalogProblems(project), ...missingCatalog(project)];
-  return problems.length === 0 ? project : merged(project, { problems: [...project.problems, ...problems] });
+  return problems.length === 0 ? project : { ...project, problems: [...project.problems, ...problems] };
 }
 
 /**

@@ -36,7 +36,7 @@ export async function checkSavedPlan(
     );
   checkTarget(plan, settings);
   checkAge(plan, maxAgeMs);
-  if (plan.manifestDigest !== manifestDigest)
+  if (plan.manifestDigest !== manifestDigest())
     refuse(
       "E_PLAN_STALE",
       `The manifests or their variables changed after the plan was made${commitsText(plan.git, git)}. Make and review a new plan.`,

@@ -1,5 +1,5 @@
+import { changeCount } from "../../model/changes.ts";
 import type { GuardFinding } from "../../model/findings.ts";
-import { changeCount, firstChanges } from "../../model/packed-item.ts";
 import type { Blocked, Deferred, Unverifiable } from "../../model/plan.ts";
 import type { Diagnostic, Severity } from "../../model/problem.ts";
 import { counted } from "../../text/counts.ts";
@@ -64,8 +64,8 @@ export const deferredList = (deferred: readonly Deferred[]): string =>
 /** What `--protect-only` does not send, each object with its changes folded. */
 export function heldHtml({ held, words }: Report): string {
   if (held.length === 0) return "";
-  const entries = held.map(({ address, text, action, held: one }) => {
-    const lines = changeLines(firstChanges(one, mostHeld), action, words);
+  const entries = held.map(({ address, text, held: one }) => {
+    const lines = changeLines(one, words, mostHeld);
     const left = changeCount(one) - mostHeld;
     const more = left > 0 ? `<p>and ${left} more changes</p>` : "";
     return blocks(

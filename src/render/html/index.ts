@@ -209,7 +209,7 @@ function outcomeParts(report: Report): readonly Part[] {
 }
 
 function outcomeCard({ item, text, commands, count, names }: ReportOutcome, { words }: Report): string {
-  const { address, outcome, action = "update", liveId, code: name, message, changes = [] } = item;
+  const { address, outcome, liveId, code: name, message } = item;
   const head = [
     `<strong>${escaped(count === "" ? address : count)}</strong>`,
     chip(text, outcomeTones[outcome]),
@@ -220,7 +220,7 @@ function outcomeCard({ item, text, commands, count, names }: ReportOutcome, { wo
     `<p>${joinParts(head, " ")}</p>`,
     message === undefined ? "" : `<p>${escaped(message)}</p>`,
     ...commands.map(command),
-    count === "" ? folded("What changed", changeTable(changeLines(changes, action, words), `Changes of ${address}`, words)) : "",
+    count === "" ? folded("What changed", changeTable(changeLines(item, words), `Changes of ${address}`, words)) : "",
   )}</div>`;
 }
 

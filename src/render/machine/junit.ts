@@ -1,4 +1,4 @@
-import { changeCount } from "../../model/packed-item.ts";
+import { changeCount } from "../../model/changes.ts";
 import type { Item } from "../../model/plan.ts";
 import type { ItemResult } from "../../model/result.ts";
 import { counted } from "../../text/counts.ts";

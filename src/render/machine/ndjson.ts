@@ -1,5 +1,3 @@
-import type { JsonForm } from "../../model/json/form.ts";
-import { jsonPieces } from "../../model/json/pieces.ts";
 import type { Diagnostic } from "../../model/problem.ts";
 import type { ProgressEvent } from "../../model/runtime/progress.ts";
 import { printableJson } from "../../text/control-characters.ts";
@@ -12,12 +10,12 @@ import type { Document } from "../document.ts";
  */
 export const renderNdjson = (document: Document): string => [...ndjsonPieces(document)].join("");
 
-/** The same in pieces: a line can have the changes of a large integration. */
+/** The same line by line. */
 export function* ndjsonPieces(document: Document): Generator<string> {
   const target = document.kind === "Validation" ? {} : { target: document.target };
-  for (const [event, entries] of lists(document)) for (const entry of entries) yield* linePieces(event, { ...target, [event]: entry });
+  for (const [event, entries] of lists(document)) for (const entry of entries) yield line(event, { ...target, [event]: entry });
   const end = Object.fromEntries(Object.entries(document).filter(([key]) => !listMembers.has(key)));
-  yield* linePieces("end", { ...target, document: end });
+  yield line("end", { ...target, document: end });
 }
 
 /** `at`: ISO 8601. */
@@ -72,11 +70,5 @@ const listMembers = new Set([
   "diagnostics",
 ]);
 
-const line = (event: string, members: Readonly<Record<string, unknown>>): string => [...linePieces(event, members)].join("");
-
-function* linePieces(event: string, members: Readonly<Record<string, unknown>>): Generator<string> {
-  yield* jsonPieces({ formatVersion: "1.0", event, ...members }, form);
-  yield "\n";
-}
-
-const form: JsonForm = { inOrder: (keys) => keys, order: "given", space: "", quoted: (text) => printableJson(JSON.stringify(text)) };
+const line = (event: string, members: Readonly<Record<string, unknown>>): string =>
+  `${printableJson(JSON.stringify({ formatVersion: "2.0", event, ...members }))}\n`;

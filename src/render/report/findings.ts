@@ -1,6 +1,6 @@
 import { objectAddress } from "../../model/address.ts";
+import { changeCount } from "../../model/changes.ts";
 import type { GuardFinding, PolicyFinding } from "../../model/findings.ts";
-import { changeCount, changesOf } from "../../model/packed-item.ts";
 import type { Blocked, Change, Held, Item, Manual, Plan } from "../../model/plan.ts";
 import type { Diagnostic, Severity } from "../../model/problem.ts";
 import type { ItemResult, Result } from "../../model/result.ts";
@@ -11,7 +11,7 @@ import { errorsFirst } from "../../text/severity.ts";
 import { valueAt } from "../../text/values.ts";
 import type { Document } from "../document.ts";
 import { type BlockedGroup, blockedGroups } from "./blocked.ts";
-import { type ChangeGroup, groupByRule, labelsOf } from "./changes/rules.ts";
+import { groupByRule, labelsOf, type RuleGroup } from "./changes/rules.ts";
 import { columnsOf, type ReportColumn } from "./columns.ts";
 import { heldNote } from "./held.ts";
 import { isDone } from "./outcomes.ts";
@@ -167,7 +167,7 @@ function ofDifference(item: Item): readonly Finding[] {
 }
 
 /** One finding for the changes of each rule, at the line of the rule. */
-const byRule = (finding: Required<Pick<Finding, "rule" | "title" | "address">>, groups: readonly ChangeGroup[]): readonly Finding[] =>
+const byRule = (finding: Required<Pick<Finding, "rule" | "title" | "address">>, groups: readonly RuleGroup[]): readonly Finding[] =>
   groups.map((group) => {
     const { path, facts } = group;
     const risk = riskText(facts.risk);
@@ -181,7 +181,7 @@ const byRule = (finding: Required<Pick<Finding, "rule" | "title" | "address">>, 
     };
   });
 
-function groupText(group: ChangeGroup): string {
+function groupText(group: RuleGroup): string {
   const { path, count } = group;
   const { before, after } = group.facts;
   const { leaf } = pathText(path);
@@ -199,7 +199,7 @@ const failedOutcomes = new Set(["failed", "unknown", "not-converged"]);
 function ofOutcome(item: ItemResult): readonly Finding[] {
   if (isDone(item)) return [];
   const { outcome, address, code, message = "" } = item;
-  const cause = hasChanges(item) ? firstCause(item) : undefined;
+  const cause = firstCause(item);
   return [
     {
       rule: code ?? `outcome/${outcome}`,
@@ -218,15 +218,13 @@ function placeOf(address: string, items: readonly Item[]): { readonly file?: str
   const manifest = objectAddress(address);
   const cause = items
     .filter((item) => objectAddress(item.address) === manifest)
-    .flatMap((item) => changesOf(item).kinds)
-    .find(({ value }) => value.cause !== undefined && value.cause.rule === undefined)?.value.cause;
+    .flatMap(({ changes }) => changes)
+    .find((entry) => entry.cause !== undefined && entry.cause.rule === undefined)?.cause;
   return defined({ file: cause?.file, line: cause?.line });
 }
 
-const hasChanges = (item: ItemResult): item is ItemResult & Pick<Item, "changes"> => "changes" in item;
-
-const firstCause = (object: Pick<Item, "changes">): Change["cause"] =>
-  changesOf(object).kinds.find(({ value }) => value.cause !== undefined)?.value.cause;
+const firstCause = ({ changes = [] }: Pick<ItemResult, "changes">): Change["cause"] =>
+  changes.find((entry) => entry.cause !== undefined)?.cause;
 
 const linesOf = (command: string | undefined): readonly string[] => (command === undefined ? [] : [command]);
 

@@ -1,4 +1,4 @@
-import { changeCount, countChanges } from "../../model/packed-item.ts";
+import { changeCount } from "../../model/changes.ts";
 import type { Action, Held } from "../../model/plan.ts";
 import { visible } from "../../text/control-characters.ts";
 import { counted } from "../../text/counts.ts";
@@ -24,7 +24,7 @@ export const heldOf = (held: readonly Held[]): readonly ReportHeld[] =>
   });
 
 function changesText(held: Held): string {
-  const [count, exposing] = [changeCount(held), countChanges(held, isAlarm)];
+  const [count, exposing] = [changeCount(held), changeCount(held, isAlarm)];
   const note = exposing === 0 ? "" : ` (${exposing} ${exposing === 1 ? "exposes" : "expose"})`;
   return count === 0 ? "" : `${counted(count, "change")}${note}`;
 }

@@ -1,4 +1,4 @@
-import { changeCount, countChanges } from "../../model/packed-item.ts";
+import { changeCount } from "../../model/changes.ts";
 import type { Origin, Plan } from "../../model/plan.ts";
 import { counted } from "../../text/counts.ts";
 
@@ -14,7 +14,7 @@ export function nextSteps({ kind, items, manual }: Plan): readonly NextStep[] {
   const different = items.filter(({ action }) => action !== "bind");
   const all = different.reduce((sum, item) => sum + Math.max(1, changeCount(item)), manual.length);
   const count = (origin: Origin): number =>
-    different.reduce((sum, item) => sum + countChanges(item, (one) => one.origin === origin), 0) +
+    different.reduce((sum, item) => sum + changeCount(item, (one) => one.origin === origin), 0) +
     manual.filter((one) => one.origin === origin).length;
   const [config, conflicts] = [count("config"), count("conflict")];
   return [

@@ -1,4 +1,4 @@
-import { changeCount } from "../../model/packed-item.ts";
+import { changeCount } from "../../model/changes.ts";
 import type { Plan } from "../../model/plan.ts";
 import type { Validation } from "../../model/result.ts";
 import { visible } from "../../text/control-characters.ts";

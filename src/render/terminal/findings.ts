@@ -1,6 +1,5 @@
 import { policyAddress } from "../../kinds/manifests.ts";
 import type { GuardFinding } from "../../model/findings.ts";
-import { readOnce } from "../../model/json/lazy.ts";
 import type { Deferred, Unverifiable } from "../../model/plan.ts";
 import type { Severity } from "../../model/problem.ts";
 import { visible } from "../../text/control-characters.ts";
@@ -46,7 +45,7 @@ export function heldLines({ held, words }: Report, screen: Screen): readonly str
   const lines = verbose
     ? shown.flatMap(({ action, held: one }, index) => [
         ...tableLines(rows.slice(index, index + 1), "", width),
-        ...changeRows(changeLines(readOnce(one, "changes"), action, words), action, words, screen),
+        ...changeRows(changeLines(one, words), action, words, screen),
       ])
     : tableLines(rows, "", width);
   return [

@@ -1,4 +1,3 @@
-import { bodyOf } from "../../model/packed-item.ts";
 import { visible } from "../../text/control-characters.ts";
 import { andMore, joinParts } from "../../text/lists.ts";
 import { actionSigns } from "../../text/signs.ts";
@@ -85,7 +84,7 @@ function callLines(calls: readonly Call[], after: readonly string[], { paint, ve
     .flatMap(({ method, path, requests }, index) => {
       const count = requests.length === 1 ? "" : path === "" ? `${requests.length} ` : `${requests.length} × `;
       const text = `↳ ${count}${joinParts([method, visible(path)], " ")}${index === 0 ? first : ""}`;
-      const shown = verbose ? requests.flatMap((request) => valueLines(bodyOf(request)).map((line) => `        ${line}`)) : [];
+      const shown = verbose ? requests.flatMap((request) => valueLines(request.body).map((line) => `        ${line}`)) : [];
       return [...wrap(text, "    ", width), ...shown];
     })
     .map(paint.dim);

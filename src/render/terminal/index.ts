@@ -130,8 +130,8 @@ function outcomeLines({ outcomes, words }: Report, screen: Screen): readonly str
 }
 
 function outcomeDetails({ item, commands }: ReportOutcome, words: Words, screen: Screen): readonly string[] {
-  const { message, outcome, changes = [], action = "update" } = item;
-  const lines = screen.verbose || outcome === "not-converged" ? changeLines(changes, action, words) : [];
+  const { message, outcome, action = "update" } = item;
+  const lines = screen.verbose || outcome === "not-converged" ? changeLines(item, words) : [];
   return [
     ...(message === undefined ? [] : wrap(message, "    ", screen.width)),
     ...changeRows(lines, action, words, screen),

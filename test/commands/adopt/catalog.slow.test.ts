@@ -1,6 +1,7 @@
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { eachChange } from "../../../src/model/changes.ts";
 import type { NewColumn } from "../../../src/model/columns.ts";
 import type { Plan } from "../../../src/model/plan.ts";
 import { type Ran, runCommand } from "../../support/command.ts";
@@ -175,7 +176,8 @@ describe("unreviewed", () => {
         address: "Schemas/Orders",
         changes: [
           {
-            path: "/schemas/public/tables/customers/columns/national_id2/enabled",
+            field: "enabled",
+            nodes: { public: { customers: ["national_id2"] } },
             before: true,
             after: false,
             risk: "protects",
@@ -200,7 +202,7 @@ describe("unreviewed", () => {
     const { addColumn, plan } = await accepted("disable");
     addColumn(orders, nationalId, { isPrimaryKey: true });
     const { items, diagnostics } = await plan("--only", "Schemas/Orders");
-    const changed = items.flatMap(({ changes }) => changes.map(({ path }) => path));
+    const changed = items.flatMap((item) => [...eachChange(item)].map(({ path }) => path));
     expect(changed.filter((path) => path.includes("national_id2"))).toEqual([]);
     expect(diagnostics.map(({ code }) => code)).toContain("W_UNREVIEWED");
   });

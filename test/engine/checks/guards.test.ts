@@ -1,8 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { checkGuards, type GuardInput } from "../../../src/engine/checks/guards.ts";
-import type { Deferred, DraftItem, Item } from "../../../src/model/plan.ts";
+import type { Deferred, DraftFacts, DraftItem, Item } from "../../../src/model/plan.ts";
 import { defaultGuards } from "../../../src/model/settings/config.ts";
 import { resourceOf } from "../../support/accounts/view.ts";
+import { grouped } from "../../support/changes.ts";
 import { draft, planOf } from "../drafts.ts";
 
 describe("guards", () => {
@@ -23,14 +24,16 @@ describe("guards", () => {
   const flips = (name: string, count: number, keys: readonly string[] = ["hashed"]) => [
     draft(`Schemas/${name}`, "update", {
       liveId: name,
-      changes: Array.from({ length: count }, (_, index) =>
-        keys.map((key) => ({
-          path: `/schemas/public/tables/t/columns/c${index}/${key}`,
-          before: false,
-          after: true,
-          risk: "neutral" as const,
-        })),
-      ).flat(),
+      changes: grouped<DraftFacts>(
+        Array.from({ length: count }, (_, index) =>
+          keys.map((key) => ({
+            path: `/schemas/public/tables/t/columns/c${index}/${key}`,
+            before: false,
+            after: true,
+            risk: "neutral" as const,
+          })),
+        ).flat(),
+      ),
     }),
   ];
   const exposing = (count: number) => [draft("Schemas/x", "update", { exposedColumns: count })];

@@ -164,7 +164,7 @@ describe("an asset without an id", () => {
     const found = foundIn(accountViewOf([asset(absent, ifMissing)]), "Asset");
     const body = { name: "Lake", description: "Central", connection, type: "s3", connectionType: "destination" };
     expect(requestsOf(found)).toEqual([["POST /v1/assets", body]]);
-    expect(found.items[0]?.changes.map(({ path: at, after }) => [at, after])).toEqual([
+    expect(found.items[0]?.changes.map((entry) => "path" in entry && [entry.path, entry.after])).toEqual([
       ["/name", "Lake"],
       ["/description", "Central"],
       ["/connection/account", "analytics"],

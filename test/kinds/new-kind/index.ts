@@ -52,7 +52,6 @@ export const note: Kind<NoteUnit, string> = {
             }
           : { method: "PATCH", path, body: { description: text } },
       ],
-      observed: {},
     };
     return { ...emptyDiff, items: [item] };
   },

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { eachChange } from "../../../src/model/changes.ts";
 import type { SchemaConfigSpec, SchemaRule } from "../../../src/model/resource.ts";
 import { column, compareFleet, config, schema, shop, table } from "./fleet.ts";
 
@@ -424,7 +425,7 @@ describe("names", () => {
     for (const one of [spec, tree]) {
       const { found, problems } = paths(one);
       expect(problems).toEqual([]);
-      expect(found[0]?.items[0]?.changes.map(({ path }) => path)).toEqual([
+      expect([...eachChange(found[0]?.items[0] ?? {})].map(({ path }) => path)).toEqual([
         `/schemas/${segment}/tables/${segment}/columns/${segment}/hashed`,
       ]);
       const body = JSON.parse(JSON.stringify(found[0]?.items[0]?.requests[0]?.body)) as Record<

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { expand } from "../../../src/kinds/schema-config/coverage.ts";
 import { explain } from "../../../src/kinds/schema-config/explain.ts";
 import type { RuleCache } from "../../../src/kinds/schema-config/rules/rule-cache.ts";
-import type { NodePath } from "../../../src/kinds/schema-config/tree.ts";
+import type { NodePath } from "../../../src/model/nodes.ts";
 import type { Resource, SchemaConfigSpec } from "../../../src/model/resource.ts";
 import { column, config, ruleSet, rulesOf, schema, shop, table } from "./fleet.ts";
 

@@ -8,6 +8,7 @@ import type { UnitTally } from "../../../src/kinds/schema-config/rules/rule-stat
 import { ruleWarnings } from "../../../src/kinds/schema-config/rules/rule-warnings.ts";
 import type { SchemaConfigUnit } from "../../../src/kinds/schema-config/units.ts";
 import { withIdentities } from "../../../src/kinds/select.ts";
+import { eachChange } from "../../../src/model/changes.ts";
 import type { LiveColumn, LiveIntegration, LiveSchema, LiveSchemas, LiveTable } from "../../../src/model/live.ts";
 import type { Problem } from "../../../src/model/problem.ts";
 import type { Resource, RuleSetSpec, SchemaConfigSpec } from "../../../src/model/resource.ts";
@@ -147,12 +148,17 @@ export function compareFleet({ manifests, live = { shop: shop() }, read, view: m
       .sort(),
     problemsInFull: [...all].sort((a, b) => (JSON.stringify(a) < JSON.stringify(b) ? -1 : 1)),
     changes: found.flatMap(({ items }) =>
-      items.flatMap(({ changes, liveName }) =>
-        changes.map(({ path, after }) => `${Object.keys(live).length > 1 ? `${liveName}: ` : ""}${readable(path)} ${after}`),
+      items.flatMap((item) =>
+        [...eachChange(item)]
+          .sort((a, b) => (byNode(a.path) < byNode(b.path) ? -1 : 1))
+          .map(({ path, after }) => `${Object.keys(live).length > 1 ? `${item.liveName}: ` : ""}${readable(path)} ${after}`),
       ),
     ),
   };
 }
+
+/** A node before those below it. */
+const byNode = (path: string): string => path.replace(/\/(enabled|hashed)$/u, "\n$1");
 
 const readable = (pointer: string): string =>
   pointer

@@ -88,19 +88,6 @@ describe("a PATCH", () => {
     expect(requests?.map(({ method, path }) => `${method} ${path}`)).toEqual(["PATCH /v1/integrations/a%2Fb/schemas"]);
   });
 
-  test("comes with the live values of the leaves that it sends", () => {
-    const item = compareFleet({
-      manifests: [config({ rules: [{ match: { table: "orders", column: "email" }, set: { hashed: true } }] })],
-      live: { shop: live },
-    }).found[0]?.items[0];
-    expect(item?.observed).toEqual({
-      "/schemas/public/enabled": true,
-      "/schemas/public/tables/orders/enabled": true,
-      "/schemas/public/tables/orders/columns/email/enabled": true,
-      "/schemas/public/tables/orders/columns/email/hashed": false,
-    });
-  });
-
   test("leaves out what `ignore` in the config excludes", () => {
     const manifests = [config({ rules: [{ match: { column: "email" }, set: { hashed: true } }] })];
     const ignored = (address: string, path: string): boolean => address === "Schemas/shop" && path.startsWith("/schemas/sales");
@@ -142,9 +129,9 @@ test("a PATCH that is too large is split between tables, never within one", () =
   expect(whole).toHaveLength(2);
   expect(split.length).toBeGreaterThan(10);
   const size = (body: unknown): number => JSON.stringify(body).length;
-  expect(split.filter(({ request: { body } }) => size(body) > 5_000)).toEqual([]);
+  expect(split.filter(({ body }) => size(body) > 5_000)).toEqual([]);
   const tablesOf = (requests: typeof whole): readonly string[] =>
-    requests.flatMap(({ request: { body } }) =>
+    requests.flatMap(({ body }) =>
       Object.entries(body["schemas"] as Record<string, { tables: Record<string, unknown> }>).flatMap(([name, { tables }]) =>
         Object.entries(tables).map(([one, entry]) => `${name}.${one} ${JSON.stringify(entry)}`),
       ),
@@ -247,7 +234,7 @@ describe("reads of columns", () => {
     const read = await readWith(manifests, live, async () => ({ a: column() }));
     const { problems, found } = compareFleet({ manifests, read });
     expect(problems).toEqual(["W_MANY_COLUMN_READS "]);
-    expect(found[0]?.items[0]?.changes).toHaveLength(1_001);
+    expect(found[0]?.items[0]?.changes).toMatchObject([{ count: 1_001 }]);
   });
 
   test("tables for which the service returns no columns are reported if a rule or literal needs them", async () => {

@@ -6,9 +6,9 @@ import { explain } from "../../../src/kinds/schema-config/explain.ts";
 import { patches } from "../../../src/kinds/schema-config/patch.ts";
 import type { RuleCache } from "../../../src/kinds/schema-config/rules/rule-cache.ts";
 import { finishStats, type RunningStats } from "../../../src/kinds/schema-config/rules/rule-stats.ts";
-import type { NodePath } from "../../../src/kinds/schema-config/tree.ts";
 import { fromPointer } from "../../../src/model/json/pointer.ts";
 import type { LiveSchemas, LiveTable } from "../../../src/model/live.ts";
+import type { NodePath } from "../../../src/model/nodes.ts";
 import type { SchemaConfigSpec, SchemaRule } from "../../../src/model/resource.ts";
 import { runs } from "../../support/sample.ts";
 import { compareFleet, config, ruleSet, rulesOf } from "./fleet.ts";
@@ -190,7 +190,7 @@ describe("for any rules and any account", () => {
     fc.assert(
       fc.property(layers, live, fc.constantFrom(undefined, 1, 200), (specs, tree, maxBytes) => {
         const { changes } = evaluate(cacheOf(specs), tree);
-        const after = patches("i", changes, tree, maxBytes).reduce((now, { request: { body } }) => merged(now, body["schemas"]), tree);
+        const after = patches("i", changes, tree, maxBytes).reduce((now, { body }) => merged(now, body["schemas"]), tree);
         expect(state(after)).toEqual(reference(specs, tree).map(({ path, enabled, hashed }) => [path, enabled, hashed]));
       }),
       usual,
@@ -201,7 +201,7 @@ describe("for any rules and any account", () => {
     fc.assert(
       fc.property(layers, live, fc.constantFrom(undefined, 1), (specs, tree, maxBytes) => {
         const { changes } = evaluate(cacheOf(specs), tree);
-        const requests = patches("i", changes, tree, maxBytes).map(({ request }) => request);
+        const requests = patches("i", changes, tree, maxBytes);
         let now = tree;
         let exposing = false;
         for (const { body } of requests) {

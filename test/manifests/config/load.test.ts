@@ -267,7 +267,7 @@ test("DIMSYNC_YAML=library reads the same project", async () => {
   };
   const expected = await load(files, { env: {} });
   const byLibrary = await load(files, { env: { DIMSYNC_YAML: "library" } });
-  expect(byLibrary.manifestDigest).toBe(expected.manifestDigest);
+  expect(byLibrary.manifestDigest()).toBe(expected.manifestDigest());
   expect(byLibrary.resources).toEqual(expected.resources);
   expect(yamlParser({ DIMSYNC_YAML: "library" })).toBe("library");
   expect(yamlParser({ DIMSYNC_YAML: "" })).toBeUndefined();

@@ -56,7 +56,7 @@ function event(name: string, description: string, members: Schema, optional: rea
     additionalProperties: false,
     required: ["formatVersion", "event", ...Object.keys(members).filter((key) => !optional.includes(key))],
     properties: {
-      formatVersion: { const: "1.0", description: "Version of the format. A higher minor version only adds members." },
+      formatVersion: { const: "2.0", description: "Version of the format. A higher minor version only adds members." },
       event: { const: name, description: "Kind of the event." },
       ...members,
     },

@@ -66,7 +66,7 @@ test("every event is in one of them", () => {
 const [line = ""] = renderNdjson(fullPlan).split("\n");
 const faulty: Readonly<Record<string, object>> = {
   "an unknown event": { event: "other" },
-  "another major version": { formatVersion: "2.0" },
+  "another major version": { formatVersion: "1.0" },
   "an unknown member": { more: 1 },
   "an item without its requests": { item: { ...JSON.parse(line).item, requests: undefined } },
 };

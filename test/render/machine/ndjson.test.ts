@@ -47,7 +47,7 @@ describe.each(Object.entries(documents))("%s", (_, document) => {
 
   test("has its version and event on every line, and ends with one end event", () => {
     const all = events(renderNdjson(document));
-    expect(all.every(({ formatVersion, event }) => formatVersion === "1.0" && typeof event === "string")).toBe(true);
+    expect(all.every(({ formatVersion, event }) => formatVersion === "2.0" && typeof event === "string")).toBe(true);
     expect(all.filter(({ event }) => event === "end")).toEqual([all.at(-1)]);
   });
 
@@ -66,7 +66,7 @@ describe.each(Object.entries(documents))("%s", (_, document) => {
 test("progress is a separate line", () => {
   expect(events(progressLine({ type: "step", phase: "read", done: 3, total: 41, label: "a\nb" }, "2026-03-01T09:00:00.000Z"))).toEqual([
     {
-      formatVersion: "1.0",
+      formatVersion: "2.0",
       event: "progress",
       at: "2026-03-01T09:00:00.000Z",
       step: "step",

@@ -1,6 +1,7 @@
+import type { NodePath } from "../../../model/nodes.ts";
 import { andMore } from "../../../text/lists.ts";
 import type { CompiledConfig, Layer, ProgramRule, RuleProgram, UnmatchedMode } from "../compiled-config.ts";
-import { comparePaths, type NodePath, nodeText } from "../tree.ts";
+import { comparePaths, nodeText } from "../tree.ts";
 import { type CachedMatch, hasNoRules, type RuleCache, type RuleScope } from "./rule-cache.ts";
 
 // Whether a glob matches nothing, or a rule never decides anything, is known only for all integrations of a SchemaConfig

@@ -1,6 +1,8 @@
+import { byText } from "../../../model/address.ts";
+import { eachChange } from "../../../model/changes.ts";
 import { isObject, type JsonObject, type JsonValue } from "../../../model/json/json.ts";
 import { toPointer } from "../../../model/json/pointer.ts";
-import type { Action, Cause, Change } from "../../../model/plan.ts";
+import type { Action, Cause, Change, ChangeGroup } from "../../../model/plan.ts";
 import { isSecretReference } from "../../../model/settings/secret.ts";
 import { visible } from "../../../text/control-characters.ts";
 import { andMore, joinParts } from "../../../text/lists.ts";
@@ -32,7 +34,7 @@ export interface ChangeLine {
   readonly reason: string;
 }
 
-export function changeLine(change: Change, words: Words): ChangeLine {
+function changeLine(change: Change, words: Words): ChangeLine {
   const { path, before, after, risk, origin, attribution, cause } = change;
   return {
     path: pathText(path),
@@ -52,10 +54,25 @@ export function changeLine(change: Change, words: Words): ChangeLine {
   };
 }
 
-/** The changes of an item; those of a create with one member of an object per line, so that nothing is cut. */
-export function changeLines(changes: readonly Change[], action: Action, words: Words): readonly ChangeLine[] {
-  if (action !== "create") return changes.map((change) => changeLine(change, words));
-  return changes.flatMap(leaves).map((change) => ({ ...changeLine(change, words), live: "" }));
+/** What has changes: an item, the result of one, or a held one. */
+interface WithChanges {
+  readonly action?: Action;
+  readonly changes?: readonly ChangeGroup[];
+}
+
+/**
+ * The changes, at most so many, by path. A create is always listed whole, with one member of an object per line, so that
+ * nothing is cut.
+ */
+export function changeLines(object: WithChanges, words: Words, most = Number.POSITIVE_INFINITY): readonly ChangeLine[] {
+  if (object.action === "create")
+    return [...eachChange(object)].flatMap(leaves).map((change) => ({ ...changeLine(change, words), live: "" }));
+  const changes: Change[] = [];
+  for (const change of eachChange(object)) {
+    if (changes.length >= most) break;
+    changes.push(change);
+  }
+  return changes.sort((a, b) => byText(a.path, b.path)).map((change) => changeLine(change, words));
 }
 
 function leaves(change: Change): readonly Change[] {

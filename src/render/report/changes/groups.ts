@@ -1,6 +1,5 @@
 import { objectAddress, schemasKind } from "../../../model/address.ts";
-import { readOnce } from "../../../model/json/lazy.ts";
-import { changeCount as changesIn, firstChanges } from "../../../model/packed-item.ts";
+import { changeCount as changesIn } from "../../../model/changes.ts";
 import type { Action, Item } from "../../../model/plan.ts";
 import type { PlannedRequest } from "../../../model/service.ts";
 import type { Words } from "../words.ts";
@@ -116,13 +115,13 @@ function itemGroup(
   { words, most }: { readonly words: Words; readonly most: number | undefined },
 ): ItemGroup {
   const { action, address, liveName, liveId, renamedFrom, dependsOn } = item;
-  const isCut = most !== undefined && action !== "create" && changesIn(item) > most;
+  const lines = changeLines(item, words, most);
   return {
     type: "item",
     ...{ action, address, liveName, liveId, renamedFrom },
     on: relationTarget(item),
-    lines: changeLines(isCut ? firstChanges(item, most) : readOnce(item, "changes"), action, words),
-    left: isCut ? changesIn(item) - most : 0,
+    lines,
+    left: Math.max(0, changesIn(item) - lines.length),
     isShort: action === "bind" || (action === "relate" && changesIn(item) <= 1),
     after: dependsOn.map((id) => addresses.get(id) ?? id),
     calls: callsOf([item], words),

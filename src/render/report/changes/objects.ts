@@ -1,7 +1,6 @@
 import { kindNames, manifestOfSchemas } from "../../../kinds/manifests.ts";
 import { kindOf, objectAddress } from "../../../model/address.ts";
-import type { LeafKind } from "../../../model/json/packed-leaves.ts";
-import { changesOf, type Facts } from "../../../model/packed-item.ts";
+import { changeCount as changesIn } from "../../../model/changes.ts";
 import type { Item } from "../../../model/plan.ts";
 import { actorText } from "../attribution.ts";
 import { isAlarm, type Words } from "../words.ts";
@@ -41,22 +40,22 @@ export function objectsOf(all: readonly Item[], words: Words): readonly ReportOb
   const byGroup = new Map(shown.map((group, index) => [group, items[index]]));
   const objects = grouped(shown, ({ address }) => ownerOf(address)).map((group): ReportObject => {
     const [{ address }] = group;
-    const facts = group.flatMap((one) => changeKinds(byGroup.get(one)));
-    const users = facts.flatMap(({ value: { attribution } }) => (attribution === undefined ? [] : [actorText(attribution)]));
+    const members = group.flatMap((one) => byGroup.get(one) ?? []);
+    const users = members
+      .flatMap(({ changes }) => changes)
+      .flatMap(({ attribution }) => (attribution === undefined ? [] : [actorText(attribution)]));
     return {
       title: ownerOf(address).replace("/", " "),
       address: ownerOf(address),
       liveId: group.find(({ liveId }) => liveId !== undefined)?.liveId,
       items: group,
       changes: group.reduce((sum, { lines, left }) => sum + lines.length + left, 0),
-      alarms: facts.reduce((sum, { value, count }) => sum + (isAlarm(value) ? count : 0), 0),
+      alarms: members.reduce((sum, item) => sum + changesIn(item, isAlarm), 0),
       users: [...new Set(users)].filter((user) => user !== ""),
     };
   });
   const isOther = ({ address }: ReportObject): number => (kindOf(address) === kindNames.integration ? 0 : 1);
   return objects.sort((a, b) => isOther(a) - isOther(b) || b.alarms - a.alarms);
 }
-
-const changeKinds = (item: Item | undefined): readonly LeafKind<Facts>[] => (item === undefined ? [] : changesOf(item).kinds);
 
 const ownerOf = (address: string): string => manifestOfSchemas(address) ?? objectAddress(address);

@@ -1,8 +1,8 @@
 import { integrationOfSchemas } from "../../../model/address.ts";
+import { eachChange, isOfNodes, sizeOf } from "../../../model/changes.ts";
 import { canonicalJson } from "../../../model/json/json.ts";
-import { eachLeaf, type LeafKind } from "../../../model/json/packed-leaves.ts";
-import { changesOf, type Facts } from "../../../model/packed-item.ts";
-import type { Item } from "../../../model/plan.ts";
+import { type Level, levelOf, nodeLists } from "../../../model/nodes.ts";
+import type { ChangeFacts, ChangeGroup, Item } from "../../../model/plan.ts";
 import { visible } from "../../../text/control-characters.ts";
 import { counted } from "../../../text/counts.ts";
 import { joinParts } from "../../../text/lists.ts";
@@ -34,7 +34,7 @@ export interface RuleChanges {
  */
 export function changesByRule(items: readonly Item[], words: Words): readonly RuleChanges[] {
   const hasSeveral = items.length > 1;
-  return groupByRule(items).flatMap(({ levels }) =>
+  return leveledGroups(items).flatMap(({ levels }) =>
     [...levels.values()].map((group): RuleChanges => {
       const { facts, nodes, count } = group;
       const { cause, risk } = facts;
@@ -43,7 +43,7 @@ export function changesByRule(items: readonly Item[], words: Words): readonly Ru
         what: whatText(group, hasSeveral, words),
         risk: riskText(risk),
         isAlarm: isAlarm(facts),
-        trace: commonTrace([...group.all]),
+        trace: commonTrace(group.all),
         rule: visible(cause?.rule ?? cause?.file ?? ""),
         place: cause?.rule === undefined ? "" : joinParts([place, labelsOf(group)], " "),
         reason: visible(cause?.reason ?? ""),
@@ -58,15 +58,18 @@ export function changesByRule(items: readonly Item[], words: Words): readonly Ru
 export const integrationOf = (address: string): string => visible(integrationOfSchemas(address) ?? address);
 
 /** The labels by which rules match the changes. */
-export const labelsOf = ({ all }: Pick<ChangeGroup, "all">): string => labelText([...all].map(({ cause }) => cause));
+export const labelsOf = ({ all }: Pick<RuleGroup, "all">): string => labelText(all.map(({ cause }) => cause));
 
-/** Changes with the same rule (or file, for a literal entry), member, old and new value. Counted, so that a million are not held. */
-export interface ChangeGroup {
+/**
+ * Entries of one or several items with the same rule (or file and line, for a literal entry), field, old and new value.
+ * Their labels and who made them can differ.
+ */
+export interface RuleGroup {
   /** Of the first change. */
   readonly path: string;
-  readonly facts: Facts;
-  /** The different facts of all. */
-  readonly all: ReadonlySet<Facts>;
+  /** Of the first entry. */
+  readonly facts: ChangeFacts;
+  readonly all: readonly ChangeFacts[];
   readonly count: number;
   readonly integrations: ReadonlySet<string>;
   /** Those with changed columns, of all integrations. */
@@ -80,97 +83,75 @@ interface ChangedNode {
   readonly node: string;
 }
 
-type Level = "schema" | "table" | "column";
-
-/** With the same by level: a literal tree can set the same for tables and columns. */
-interface RuleGroup extends ChangeGroup {
-  readonly levels: ReadonlyMap<Level, ChangeGroup>;
-}
-
-/** A group while its changes are counted. */
-interface Growing extends ChangeGroup {
-  readonly all: Set<Facts>;
+/** A group while entries are added. */
+interface Growing extends RuleGroup {
+  readonly all: ChangeFacts[];
   readonly integrations: Set<string>;
   readonly tables: Set<string>;
   readonly nodes: ChangedNode[];
   count: number;
 }
 
-type GrowingRule = Growing & { readonly levels: Map<Level, Growing> };
+/** The whole group, and the same by level: a literal tree can set the same for tables and columns. */
+interface LeveledGroup {
+  readonly whole: Growing;
+  readonly levels: Map<Level, Growing>;
+}
 
 /** How many nodes of a group are kept: no format shows more. */
 const mostNodes = 10;
 
+export const groupByRule = (items: readonly Item[]): readonly RuleGroup[] => leveledGroups(items).map(({ whole }) => whole);
+
 /** Highlighted risks first, otherwise in the order of the first change. */
-export function groupByRule(items: readonly Item[]): readonly RuleGroup[] {
-  const groups = new Map<string, GrowingRule>();
-  for (const item of items) addItem(groups, item);
+function leveledGroups(items: readonly Item[]): readonly LeveledGroup[] {
+  const groups = new Map<string, LeveledGroup>();
+  for (const { address, changes } of items)
+    for (const entry of changes) {
+      const key = keyOf(entry);
+      const group = groups.get(key) ?? { whole: newGroup(entry), levels: new Map<Level, Growing>() };
+      groups.set(key, group);
+      const level = isOfNodes(entry) ? levelOf(entry.nodes) : "schema";
+      const ofLevel = group.levels.get(level) ?? newGroup(entry);
+      group.levels.set(level, ofLevel);
+      for (const one of [group.whole, ofLevel]) addEntry(one, entry, integrationOf(address));
+    }
   const all = [...groups.values()];
-  return [...all.filter(({ facts }) => isAlarm(facts)), ...all.filter(({ facts }) => !isAlarm(facts))];
+  return [...all.filter(({ whole }) => isAlarm(whole.facts)), ...all.filter(({ whole }) => !isAlarm(whole.facts))];
 }
 
-function addItem(groups: Map<string, GrowingRule>, item: Item): void {
-  const integration = integrationOf(item.address);
-  // The groups of a level and kind are looked up once.
-  const known = new Map<LeafKind<Facts>, Map<Level | undefined, readonly Growing[]>>();
-  let lastParent: string | undefined;
-  let level: Level | undefined;
-  let added = new Set<Growing>();
-  eachLeaf(changesOf(item), (parent, name, kind) => {
-    if (parent !== lastParent) [lastParent, level, added] = [parent, levelOf(parent), new Set()];
-    const byLevel = known.get(kind) ?? new Map<Level | undefined, readonly Growing[]>();
-    known.set(kind, byLevel);
-    let both = level === undefined ? undefined : byLevel.get(level);
-    if (both === undefined) {
-      both = groupsOf(groups, parent + name + kind.suffix, { facts: kind.value, level: level ?? "schema" });
-      byLevel.set(level, both);
-    }
-    for (const group of both) {
-      group.count++;
-      if (group.nodes.length < mostNodes) group.nodes.push({ integration, node: pathText(parent + name + kind.suffix).node });
-      if (added.has(group)) continue;
-      added.add(group);
-      group.integrations.add(integration);
-      if (level === "column") group.tables.add(`${integration} ${parent}`);
-    }
-  });
-}
-
-/** The group of a rule, and its group of the level. */
-function groupsOf(
-  groups: Map<string, GrowingRule>,
-  path: string,
-  { facts, level }: { readonly facts: Facts; readonly level: Level },
-): readonly Growing[] {
-  const key = keyOf(pathText(path).leaf, facts);
-  const group = groups.get(key) ?? { ...newGroup(path, facts), levels: new Map<Level, Growing>() };
-  groups.set(key, group);
-  const ofLevel = group.levels.get(level) ?? newGroup(path, facts);
-  group.levels.set(level, ofLevel);
-  for (const one of [group, ofLevel]) one.all.add(facts);
-  return [group, ofLevel];
-}
-
-const newGroup = (path: string, facts: Facts): Growing => ({
-  ...{ path, facts, count: 0, nodes: [] },
-  ...{ all: new Set(), integrations: new Set(), tables: new Set() },
+const newGroup = (facts: ChangeGroup): Growing => ({
+  ...{ path: firstPath(facts), facts, count: 0, nodes: [], all: [] },
+  ...{ integrations: new Set(), tables: new Set() },
 });
 
-function keyOf(leaf: string, { cause, before, after, risk }: Facts): string {
-  const { rule, file, line } = cause ?? {};
-  const place = [rule ?? null, file ?? null, rule === undefined ? (line ?? null) : null];
-  return canonicalJson([...place, leaf, before === undefined ? [] : [before], after === undefined ? [] : [after], risk]);
+function addEntry(group: Growing, entry: ChangeGroup, integration: string): void {
+  group.count += sizeOf(entry);
+  group.all.push(entry);
+  group.integrations.add(integration);
+  for (const { path } of eachChange({ changes: [entry] })) {
+    if (group.nodes.length >= mostNodes) break;
+    group.nodes.push({ integration, node: pathText(path).node });
+  }
+  if (isOfNodes(entry) && levelOf(entry.nodes) === "column")
+    for (const { above } of nodeLists(entry.nodes)) group.tables.add(JSON.stringify([integration, ...above]));
 }
 
-/** The level of the nodes below a pointer; undefined outside schemas. */
-function levelOf(parent: string): Level | undefined {
-  if (parent === "/schemas/") return "schema";
-  if (/^\/schemas\/[^/]*\/tables\/$/u.test(parent)) return "table";
-  return /^\/schemas\/[^/]*\/tables\/[^/]*\/columns\/$/u.test(parent) ? "column" : undefined;
+function firstPath(entry: ChangeGroup): string {
+  for (const { path } of eachChange({ changes: [entry] })) return path;
+  return "";
+}
+
+function keyOf(entry: ChangeGroup): string {
+  const { cause, before, after, risk } = entry;
+  const { rule, file, line } = cause ?? {};
+  const place = [rule ?? null, file ?? null, rule === undefined ? (line ?? null) : null];
+  const field = isOfNodes(entry) ? entry.field : pathText(entry.path).leaf;
+  return canonicalJson([...place, field, before === undefined ? [] : [before], after === undefined ? [] : [after], risk]);
 }
 
 /** Unless there are several integrations, the name of the only one is left out. */
-function whatText({ path, facts: { before, after }, count, tables, integrations }: ChangeGroup, hasSeveral: boolean, words: Words): string {
+function whatText({ path, facts: { before, after }, count, tables, integrations }: RuleGroup, hasSeveral: boolean, words: Words): string {
   const { leaf, table, nodeInTable } = pathText(path);
   const level: Level = nodeInTable !== "" ? "column" : table !== undefined ? "table" : "schema";
   const [only = ""] = integrations;

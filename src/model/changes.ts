@@ -1,0 +1,125 @@
+import { canonicalJson } from "./json/json.ts";
+import { fromPointer } from "./json/pointer.ts";
+import { eachNode, levelOf, type NodePath, newNodes, nodePointer } from "./nodes.ts";
+import type { Change, ChangeFacts, ChangeGroup, DraftFacts, NodeChanges, PathChange } from "./plan.ts";
+
+// A plan of a fleet can have millions of changes by a few rules. Its items list them as people read them: one entry for all
+// nodes of an integration that change in the same way, for the same reason.
+
+type AnyFacts = ChangeFacts | DraftFacts;
+
+interface WithChanges<F extends AnyFacts> {
+  readonly changes?: readonly ChangeGroup<F>[];
+}
+
+export const isOfNodes = <F extends AnyFacts>(changes: ChangeGroup<F>): changes is NodeChanges<F> => "nodes" in changes;
+
+/** The single changes of an item, of the result of one, or of a held one: entry by entry. */
+export function* eachChange<F extends AnyFacts = ChangeFacts>({ changes = [] }: WithChanges<F>): Generator<Change<F>> {
+  for (const entry of changes) {
+    if ("path" in entry) yield single(entry);
+    else {
+      const { count: _, nodes, field, ...facts } = entry;
+      // The members of the entry that are not facts are left out above.
+      for (const path of eachNode(nodes)) yield { path: nodePointer(path, field), field, ...(facts as unknown as F) };
+    }
+  }
+}
+
+function single<F extends AnyFacts>(entry: PathChange<F>): Change<F> {
+  const { path, ...facts } = entry;
+  // The same.
+  return { path, field: fromPointer(path).at(-1) ?? "", ...(facts as unknown as F) };
+}
+
+/** How many single changes an entry stands for. */
+export const sizeOf = <F extends AnyFacts>(entry: ChangeGroup<F>): number => (isOfNodes(entry) ? entry.count : 1);
+
+/** How many changes there are, or how many whose facts pass the test. */
+export const changeCount = <F extends AnyFacts>({ changes = [] }: WithChanges<F>, test: (facts: F) => boolean = () => true): number =>
+  changes.reduce((sum, entry) => sum + (test(entry) ? sizeOf(entry) : 0), 0);
+
+/** Collects changes of nodes. Those with the same facts (the same object), field and level become one entry, in the order of the first. */
+export function newNodeChanges<F extends AnyFacts>(): {
+  readonly add: (path: NodePath, field: string, facts: F) => void;
+  readonly changes: () => readonly NodeChanges<F>[];
+} {
+  interface Growing {
+    readonly level: number;
+    readonly field: string;
+    readonly facts: F;
+    readonly nodes: ReturnType<typeof newNodes>;
+  }
+  const all: Growing[] = [];
+  const byFacts = new Map<F, Growing[]>();
+  return {
+    add: (path, field, facts) => {
+      const known = byFacts.get(facts) ?? [];
+      if (known.length === 0) byFacts.set(facts, known);
+      let entry = known.find((one) => one.level === path.length && one.field === field);
+      if (entry === undefined) {
+        entry = { level: path.length, field, facts, nodes: newNodes() };
+        known.push(entry);
+        all.push(entry);
+      }
+      entry.nodes.add(path);
+    },
+    changes: () =>
+      all.map(({ field, facts: { before, after, risk, ...others }, nodes }): NodeChanges<F> => {
+        const values = { ...(before === undefined ? {} : { before }), ...(after === undefined ? {} : { after }), risk };
+        // These are the facts again, in the order of the document.
+        return { field, ...values, count: nodes.count(), nodes: nodes.nodes(), ...others } as unknown as NodeChanges<F>;
+      }),
+  };
+}
+
+/** The changes with more facts, by which entries are split. */
+export function withTraces<F extends AnyFacts>(
+  changes: readonly ChangeGroup<F>[],
+  traceOf: (change: Change<F>) => Pick<ChangeFacts, "origin" | "attribution">,
+): readonly ChangeGroup<F>[] {
+  return changes.flatMap((entry): readonly ChangeGroup<F>[] => {
+    if ("path" in entry) return [{ ...entry, ...traceOf(single(entry)) }];
+    const { count: _, nodes, field, ...rest } = entry;
+    // The members of the entry that are not facts are left out above.
+    const facts = rest as unknown as F;
+    const traced = new Map<string, F>();
+    const split = newNodeChanges<F>();
+    for (const path of eachNode(nodes)) {
+      const trace = traceOf({ path: nodePointer(path, field), field, ...facts });
+      const key = JSON.stringify(trace);
+      const known = traced.get(key) ?? { ...facts, ...trace };
+      traced.set(key, known);
+      split.add(path, field, known);
+    }
+    return split.changes();
+  });
+}
+
+/** Entries of nodes whose facts are equal become one. */
+export function mergeEqual(changes: readonly ChangeGroup[]): readonly ChangeGroup[] {
+  const byKey = new Map<string, NodeChanges[]>();
+  const others: ChangeGroup[] = [];
+  for (const entry of changes) {
+    if (!isOfNodes(entry)) {
+      others.push(entry);
+      continue;
+    }
+    const { count: _, nodes, ...facts } = entry;
+    const key = canonicalJson([levelOf(nodes), facts]);
+    const same = byKey.get(key);
+    if (same === undefined) byKey.set(key, [entry]);
+    else same.push(entry);
+  }
+  if (byKey.size + others.length === changes.length) return changes;
+  return [...byKey.values()].flatMap(merged).concat(others);
+}
+
+function merged(same: readonly NodeChanges[]): readonly ChangeGroup[] {
+  const [first] = same;
+  if (first === undefined || same.length === 1) return same;
+  const { count: _, nodes: __, field, ...facts } = first;
+  const all = newNodeChanges<ChangeFacts>();
+  for (const { nodes } of same) for (const path of eachNode(nodes)) all.add(path, field, facts);
+  return all.changes();
+}
