@@ -143,6 +143,7 @@ describe("settings", () => {
         retries: 2,
         maxColumnReads: 300,
         maxBodyBytes: 1_000_000,
+        maxResponseBytes: 64 * 1024 * 1024,
       },
       ignore: [
         {

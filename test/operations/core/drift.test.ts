@@ -24,7 +24,7 @@ test("drift of the library reads the account once, and says who made the changes
   expect(pathsRead(at)).toEqual(once);
   expect(report.calls.read).toEqual({ GET: once.length });
   expect(report.kind).toBe("DriftReport");
-  const changes = report.items.filter(({ address }) => address.startsWith("SchemaConfig/")).flatMap((item) => item.changes);
+  const changes = report.items.filter(({ address }) => address.startsWith("Schemas/")).flatMap((item) => item.changes);
   expect(new Set(changes.map(({ attribution }) => attribution?.actor))).toEqual(new Set([dana.email]));
 });
 
