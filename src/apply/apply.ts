@@ -39,7 +39,7 @@ export async function apply(session: WriteSession, given: ApplyOptions = {}): Pr
     const items = notRun(first, why);
     // After an interruption or a declined plan, items that wait are not reported, because their
     // outcome is open.
-    return finish([first], why === interrupted || why === declined ? items : [...items, ...unfinishedItems([first], items)]);
+    return finish([first], why.isEnded === true ? items : [...items, ...unfinishedItems([first], items)]);
   }
   const secrets = await resolveSecrets(session, first);
   await closeSettled(round);

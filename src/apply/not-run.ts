@@ -5,13 +5,23 @@ import type { ItemResult } from "../model/result.ts";
 export interface WhyNotRun {
   readonly code: string;
   readonly message: string;
+  readonly outcome: "skipped" | "blocked";
+  /** The user or the system ended the run: what became of items that wait is open. */
+  readonly isEnded?: true;
 }
 
-export const interrupted: WhyNotRun = { code: "E_INTERRUPTED", message: "The run was interrupted before this item started." };
-export const declined: WhyNotRun = { code: "E_DECLINED", message: "The plan was not confirmed." };
+export const interrupted: WhyNotRun = {
+  code: "E_INTERRUPTED",
+  message: "The run was interrupted before this item started.",
+  outcome: "skipped",
+  isEnded: true,
+};
+export const declined: WhyNotRun = { code: "E_DECLINED", message: "The plan was not confirmed.", outcome: "blocked", isEnded: true };
 
 /** Why a plan that is not executable can't be applied. */
-export function refusal({ snapshot, complete, guards, diagnostics }: Plan): WhyNotRun {
+export const refusal = (plan: Plan): WhyNotRun => ({ ...whyRefused(plan), outcome: "blocked" });
+
+function whyRefused({ snapshot, complete, guards, diagnostics }: Plan): Pick<WhyNotRun, "code" | "message"> {
   if (snapshot !== undefined)
     return { code: "E_PLAN_FROM_SNAPSHOT", message: "The plan was made from a snapshot, so it can't be applied." };
   if (!complete) return { code: "E_INCOMPLETE", message: "The plan is incomplete, so nothing is sent." };
@@ -22,10 +32,9 @@ export function refusal({ snapshot, complete, guards, diagnostics }: Plan): WhyN
 }
 
 /** The results of items that were not started. */
-export function notRun({ items }: Plan, why: WhyNotRun): readonly ItemResult[] {
+export function notRun({ items }: Plan, { code, message, outcome }: WhyNotRun): readonly ItemResult[] {
   return items.map((item) => {
     const { id, address, kind, action, liveId, changes } = item;
-    const outcome = why === interrupted ? ("skipped" as const) : ("blocked" as const);
-    return { id, address, kind, action, outcome, ...(liveId === undefined ? {} : { liveId }), ...why, changes };
+    return { id, address, kind, action, outcome, ...(liveId === undefined ? {} : { liveId }), code, message, changes };
   });
 }

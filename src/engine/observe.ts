@@ -71,7 +71,7 @@ export async function observeAccount(input: ObserveInput): Promise<ObservedAccou
     problems: all,
     unreadLists: lists.unread,
     suspicions: [...lists.suspicions, ...ids.flatMap(leftOut)],
-    complete: all.every(({ code }) => code !== "E_READ_FAILED"),
+    complete: all.every(({ isIncomplete }) => isIncomplete !== true),
   };
 }
 
@@ -254,6 +254,8 @@ export function failedRead(error: ServiceError, address?: Address): Problem {
     summary: isBound ? "Too many column reads" : "A read failed",
     message: `${error.message} The plan is incomplete, so nothing is created.`,
     ...(address === undefined ? {} : { address }),
+    ...(error.status === undefined ? {} : { status: error.status }),
+    isIncomplete: true,
     ...(isBound ? {} : { read: { call: `${error.method} ${error.path}`, cause: causeOf(error) } }),
   };
 }

@@ -27,6 +27,10 @@ export interface Problem {
   readonly address?: Address;
   /** A command to run, on a line of its own. */
   readonly command?: string;
+  /** Of a failed read: the status of the response, if there was one. */
+  readonly status?: number;
+  /** Something could not be read, so the plan is incomplete. Not part of a diagnostic. */
+  readonly isIncomplete?: true;
   /** Of a failed read: the request, "GET /v1/tags", and a key that all reads have which failed for the same reason. Not part of a diagnostic. */
   readonly read?: { readonly call: string; readonly cause: string };
 }
@@ -39,6 +43,8 @@ export interface Diagnostic {
   readonly message: string;
   readonly address?: Address;
   readonly command?: string;
+  /** Of a failed read: the status of the response, if there was one. */
+  readonly status?: number;
   readonly file?: string;
   readonly line?: number;
   readonly column?: number;
@@ -55,6 +61,6 @@ export type Locate = (place: SourceLocation) => {
 };
 
 export function toDiagnostic(problem: Problem, locate: Locate): Diagnostic {
-  const { place, read: _read, ...rest } = problem;
+  const { place, read: _read, isIncomplete: _isIncomplete, ...rest } = problem;
   return place === undefined ? rest : { ...rest, ...locate(place) };
 }

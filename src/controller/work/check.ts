@@ -37,7 +37,7 @@ export function reported(report: Plan): RunOutcome {
   return {
     ...{ exit, report },
     ...(failure === undefined ? {} : { error: failure }),
-    isThrottled: exit.code === 1 && diagnostics.some(({ severity, message }) => severity === "error" && isOverload(message)),
+    isThrottled: exit.code === 1 && diagnostics.some(({ severity, status }) => severity === "error" && isOverload(status)),
   };
 }
 
@@ -55,13 +55,12 @@ export async function asOutcome(signal: AbortSignal, work: () => Promise<RunOutc
         reasons: [error instanceof LeaseLostError ? "lock-lost" : failure.code],
       },
       error: failure,
-      isThrottled: status === 429 || (status !== undefined && status >= 500),
+      isThrottled: isOverload(status),
     };
   }
 }
 
-/** The reads of a report that failed are only known by their messages, which name the status. */
-const isOverload = (message: string): boolean => /\bstatus (?:429|5\d\d)\b/u.test(message);
+const isOverload = (status = 0): boolean => status === 429 || status >= 500;
 
 function errorOf(error: unknown): { readonly code: string; readonly message: string } {
   if (error instanceof DimsyncError) return { code: error.code, message: oneParagraph(error.message, error.command) };

@@ -1,0 +1,17 @@
+import { expect, test } from "vitest";
+import { checkProject } from "../../../src/controller/work/check.ts";
+import { env, story } from "../../drift/account.ts";
+
+const manifest = "apiVersion: dimsync/v1\nkind: Integration\nmetadata: { name: orders }\nspec:\n  match: { name: Orders }\n";
+
+test.each<[string, number, boolean]>([
+  ["429", 429, true],
+  ["503", 503, true],
+  ["403", 403, false],
+])("a read that fails with %s makes the check fail; only an overload slows the next one down", async (_, status, isThrottled) => {
+  const at = await story({ "orders.yaml": manifest }, { client: { retries: 0 } });
+  at.service.addFault(`GET /v1/integrations=status:${status}`);
+  const outcome = await checkProject(at.load, { env: env(at.service), signal: new AbortController().signal });
+  expect(outcome).toMatchObject({ exit: { code: 1 }, isThrottled });
+  expect(outcome.report?.diagnostics).toEqual([expect.objectContaining({ code: "E_READ_FAILED", status })]);
+});
