@@ -2,6 +2,7 @@ import { spawn } from "node:child_process";
 import { closeSync, mkdtempSync, openSync, readFileSync, readSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 
 /**
  * Runs one command line to its end. `command` is [program, ...args]; throws if the exit code is not
@@ -13,7 +14,7 @@ export async function runOnce({ command, env = {}, cwd, exit = 0, output }, memo
   const peakFile = join(folder, "peak");
   const [program, ...args] = command;
   const isNode = program === process.execPath;
-  const hook = memory && isNode ? ["--require", new URL("./peak-memory.cjs", import.meta.url).pathname] : [];
+  const hook = memory && isNode ? ["--require", fileURLToPath(new URL("./peak-memory.cjs", import.meta.url))] : [];
   // Node 20 reads NODE_EXTRA_CA_CERTS at every start.
   const { NODE_EXTRA_CA_CERTS: _, ...inherited } = process.env;
   const file = output === undefined ? undefined : openSync(output, "w");

@@ -43,7 +43,7 @@ const phrases: readonly Phrase[] = [
   { not: /\bkn(?:ows?|ew) (?:no|nothing)\b/iu, but: "does not know", example: "It knows no tags." },
   { not: /\bsa(?:ys?|id) nothing (?:of|about|on)\b/iu, but: "does not mention", example: "It says nothing of columns." },
   { not: /\bis said of\b|\bsays? so of\b/iu, but: "settings for …", example: "what is said of its columns" },
-  { not: /\bt(?:ells?|old|elling) (?:of|no|so|whether|which|what)\b/iu, but: "reports, shows, returns", example: "It tells of drift." },
+  { not: /\bt(?:ells?|old|elling) (?:of|no|so)\b/iu, but: "reports, shows, returns", example: "It tells of drift." },
   { not: /\bcan(?:'t|not) be had\b/iu, but: "is not available", example: "It cannot be had." },
   { not: /\b(?:is|are|was|were) let be\b|\blets? (?:it|them) be\b/iu, but: "ignores, leaves unchanged", example: "They are let be." },
   { not: /\banew\b/iu, but: "again", example: "looked up anew" },

@@ -1,5 +1,6 @@
 import { cpSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { expect, it } from "vitest";
 import { runCommand } from "../../support/command.ts";
 import { gitEnv } from "../../support/git/env.ts";
@@ -9,7 +10,7 @@ import { needs } from "../../support/programs.ts";
 
 const postgres = postgresOfSuite();
 
-const example = new URL("../../../examples/quickstart", import.meta.url).pathname;
+const example = fileURLToPath(new URL("../../../examples/quickstart", import.meta.url));
 
 it("moves records between all stores and back, and each store continues the account", {
   timeout: 120_000,

@@ -1,5 +1,6 @@
 import { cpSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { runCommand } from "../../support/command.ts";
 import { gitEnv } from "../../support/git/env.ts";
@@ -10,7 +11,7 @@ import { needs } from "../../support/programs.ts";
 
 const postgres = postgresOfSuite();
 
-const example = new URL("../../../examples/quickstart", import.meta.url).pathname;
+const example = fileURLToPath(new URL("../../../examples/quickstart", import.meta.url));
 const hasPostgres = pathOf("postgresql") !== undefined;
 const secrets = { LAKE_SECRET_KEY: "canary-lake", RETURNS_DB_PASSWORD: "canary-returns" };
 
