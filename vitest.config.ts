@@ -8,8 +8,8 @@ import { SkippedReporter } from "./test/support/skipped-reporter.ts";
 // With DIMSYNC_TESTS=all, tests that otherwise try a sample try all cases: test/support/sample.ts. A
 // timeout only ends a test that hangs: the machine may be slow, and busy with something else.
 const shared = {
-  testTimeout: process.env["DIMSYNC_TESTS"] === "all" ? 1_200_000 : 60_000,
-  hookTimeout: 60_000,
+  testTimeout: process.env["DIMSYNC_TESTS"] === "all" ? 1_200_000 : 180_000,
+  hookTimeout: 180_000,
   pool: "forks" as const,
   // Most code runs a few times. Optimizing the embedded database would take 2 s of processor time in each
   // worker, and optimizing the rest a tenth of the time of all fast tests.
