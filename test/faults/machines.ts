@@ -7,6 +7,7 @@ import { openGitRecords } from "../../src/records/git/index.ts";
 import { initGitRecords } from "../../src/records/git/init.ts";
 import { initPostgresRecords, openPostgresRecords } from "../../src/records/postgres/index.ts";
 import type { Records } from "../../src/records/records.ts";
+import { home } from "../support/git/env.ts";
 import { gitHttp } from "../support/git/http.ts";
 import { git, gitRemote } from "../support/git/remote.ts";
 import type { Postgres } from "../support/postgres/server.ts";
@@ -69,7 +70,7 @@ export const folderStore: Store = {
   onWrite: () => undefined,
 };
 
-const gitEnv = { ...canaries, PATH: process.env["PATH"] ?? "", HOME: "/nonexistent", GIT_CONFIG_NOSYSTEM: "1" };
+const gitEnv = { ...canaries, PATH: process.env["PATH"] ?? "", ...home, GIT_CONFIG_NOSYSTEM: "1" };
 const target = "test";
 const ttlMs = 30_000;
 

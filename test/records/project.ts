@@ -1,6 +1,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Ran, runCommand } from "../support/command.ts";
+import { home } from "../support/git/env.ts";
 import { configText, keyVariable } from "../support/project-folder.ts";
 
 export const apiKey = "records-key";
@@ -27,7 +28,7 @@ export function projectOn(folder: string, { baseUrl, manifests, records, env: mo
   writeFileSync(join(folder, "manifests", "all.yaml"), manifests);
   const parts = { targets: { prod: target }, client: { concurrency: 8 }, guards: { maxCreates: 200 } };
   writeFileSync(join(folder, "dimsync.yaml"), configText("", parts));
-  const env = { PATH: process.env["PATH"] ?? "", HOME: "/nonexistent", [keyVariable]: apiKey, DB_PASSWORD: "canary-password", ...more };
+  const env = { PATH: process.env["PATH"] ?? "", ...home, [keyVariable]: apiKey, DB_PASSWORD: "canary-password", ...more };
   return { folder, env, run: (...argv) => runCommand(argv, folder, env) };
 }
 

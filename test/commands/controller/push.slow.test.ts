@@ -9,6 +9,7 @@ import { openQueue } from "../../../src/controller/work/queue.ts";
 import { openDatabase } from "../../../src/records/postgres/connection.ts";
 import { initPostgresRecords } from "../../../src/records/postgres/index.ts";
 import { dimsync, repository, startCli } from "../../cli/built-cli.ts";
+import { home } from "../../support/git/env.ts";
 import { git, gitRemote } from "../../support/git/remote.ts";
 import { sharedPostgres } from "../../support/postgres/shared.ts";
 import { fileNeeds } from "../../support/programs.ts";
@@ -47,7 +48,7 @@ async function checkout(databaseUrl: string, target: Readonly<Record<string, unk
   const push = (url = databaseUrl, ...args: readonly string[]) =>
     dimsync(["controller", "push", ...args], {
       cwd: folder,
-      env: { DIMSYNC_DATABASE_URL: url, GITHUB_ACTOR: "ci-bot", HOME: "/nonexistent", COLUMNS: "1000" },
+      env: { DIMSYNC_DATABASE_URL: url, GITHUB_ACTOR: "ci-bot", ...home, COLUMNS: "1000" },
     });
   const run = (...args: readonly string[]) =>
     dimsync(["controller", ...args], { cwd: folder, env: { DIMSYNC_DATABASE_URL: databaseUrl, GITHUB_ACTOR: "ci-bot", COLUMNS: "1000" } });
