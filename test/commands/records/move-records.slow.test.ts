@@ -21,7 +21,12 @@ it("moves records between all stores and back, and each store continues the acco
   for (const name of ["manifests", "dimsync.yaml"]) cpSync(join(example, name), join(folder, name), { recursive: true });
   const file = join(folder, "dimsync.yaml");
   writeFileSync(file, readFileSync(file, "utf8").replace("embedded:.dimsync", `embedded:${join(folder, "..")}`));
-  const secrets = { LAKE_SECRET_KEY: "canary-lake", RETURNS_DB_PASSWORD: "canary-returns", DIMSYNC_DATABASE_URL: postgres.database() };
+  const secrets = {
+    LAKE_SECRET_KEY: "canary-lake",
+    RETURNS_DB_PASSWORD: "canary-returns",
+    DIMSYNC_DATABASE_URL: postgres.database(),
+    DIMSYNC_ALLOW_PATH: join(folder, ".."),
+  };
   const run = (...argv: readonly string[]) => runCommand([...argv, "-q", "--no-color"], folder, { ...gitEnv, ...secrets });
 
   const applied = await run("apply", "--yes");

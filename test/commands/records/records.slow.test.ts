@@ -1,5 +1,5 @@
 import { cpSync, existsSync, readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { runCommand } from "../../support/command.ts";
@@ -22,6 +22,7 @@ function machines() {
   const env = {
     ...(gitEnv as Record<string, string>),
     ...secrets,
+    DIMSYNC_ALLOW_PATH: dirname(account),
     DIMSYNC_DATABASE_URL: hasPostgres ? postgres.database() : "postgres://127.0.0.1:1/none",
   };
   const machine = (config?: string) => {
