@@ -72,6 +72,7 @@ test("a merge request, the merge, and the night after", { timeout: 120_000 }, as
       GITLAB_USER_NAME: "Dana",
       GITLAB_USER_EMAIL: "dana@example.com",
       DIMSYNC_PACKAGE: packageFile,
+      DIMSYNC_ALLOWED_HOSTS: "127.0.0.1",
       DIMSYNC_READ_KEY: "reading",
       npm_config_offline: "true",
       npm_config_cache: join(repository.root, "npm"),

@@ -34,11 +34,11 @@ test("the package can be imported by name, without its dependencies", async () =
 
 test.skipIf(!existsSync(join(dist, "index.d.ts")))("its types accept a correct program, and refuse an incorrect one", async () => {
   const right = `
-    import { apply, type Client, createClient, DimsyncError, drift, loadProject, type Plan, plan, type ProgressEvent, type Result, Secret, startEmbeddedService } from "dimsync";
+    import { apply, type Client, createClient, DimsyncError, drift, eachChange, loadProject, type Plan, plan, type ProgressEvent, type Result, Secret, startEmbeddedService } from "dimsync";
     const service = await startEmbeddedService();
     const project = await loadProject({ cwd: ".", env: { DIMSYNC_BASE_URL: service.url } });
     const made: Plan = await plan(project, { signal: new AbortController().signal, onProgress: (event: ProgressEvent) => void event.type });
-    for (const item of made.items) for (const change of item.changes) console.log(change.path, change.risk === "exposes");
+    for (const item of made.items) for (const change of eachChange(item)) console.log(change.path, change.risk === "exposes");
     const report: Plan = await drift(project);
     const result: Result = await apply(project, { failFast: true });
     const client: Client = createClient({ baseUrl: service.url, apiKey: new Secret("k"), timeoutMs: 1, retries: 0, concurrency: 1, readOnly: true, userAgent: "me", env: {} });

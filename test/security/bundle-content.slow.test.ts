@@ -76,7 +76,7 @@ test.each([
   ["a file of git", withFile("a/.GIT/config"), /is not allowed/u],
   ["a file of dimsync", withFile(".dimsync/records"), /is not allowed/u],
   ["a backslash", withFile("..\\x"), /is not allowed/u],
-  ["a file that is no text", { files: { ...content.files, "a.yaml": { length: 1 } } }, /other types/u],
+  ["a file that is not a string", { files: { ...content.files, "a.yaml": { length: 1 } } }, /other types/u],
   ["a config outside the folder", { configFile: "../../etc/dimsync.yaml" }, /is missing/u],
   ["a file of variables outside the folder", { varFiles: ["/run/secrets/db"] }, /is missing/u],
   ["an environment variable that no file names", { env: { HTTPS_PROXY: "http://proxy.example.com" } }, /no file names/u],

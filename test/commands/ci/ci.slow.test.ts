@@ -38,6 +38,8 @@ targets:
   git("push", "--quiet", "origin", "main");
   const env = {
     ...gitEnv,
+    // The accounts are beside the checkout.
+    DIMSYNC_ALLOW_PATH: root,
     GITHUB_ACTIONS: "true",
     GITHUB_REPOSITORY: "example/data",
     GITHUB_REF: "refs/heads/main",

@@ -44,7 +44,7 @@ test("a webhook gets each news once: exposed, failed, resolved; and its URL is i
   await check({ env });
   await check({ env });
   expect(hook.posts).toMatchObject([{ kind: "DriftNotification", exit: 2 }]);
-  expect(hook.posts[0]?.text).toContain("SchemaConfig/orders");
+  expect(hook.posts[0]?.text).toContain("Schemas/orders");
   // Without its key the check fails.
   await check({ env: { ...env, TEST_API_KEY: "" } });
   await check({ env: { ...env, TEST_API_KEY: "" } });
