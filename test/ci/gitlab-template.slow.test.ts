@@ -81,7 +81,11 @@ test("a merge request, the merge, and the night after", { timeout: 120_000 }, as
       const { code, log } = await gitlab(checkout, { ...common, ...variables }, job);
       expect(code, log).toBe(0);
     };
-    await run("dimsync plan", { CI_PIPELINE_SOURCE: "merge_request_event", CI_MERGE_REQUEST_IID: "3" });
+    await run("dimsync plan", {
+      CI_PIPELINE_SOURCE: "merge_request_event",
+      CI_MERGE_REQUEST_IID: "3",
+      CI_MERGE_REQUEST_TARGET_BRANCH_NAME: "main",
+    });
     expect(notes).toMatchObject([{ body: expect.stringContaining("## Plan for `prod`: 1 to update, 1 to bind") }]);
     expect(readFileSync(join(checkout, "dimsync-plan.xml"), "utf8")).toContain("<testsuite ");
 

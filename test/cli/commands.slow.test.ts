@@ -120,7 +120,7 @@ describe("render --expand", () => {
     expect(JSON.parse(one.stdout)).toMatchObject({ kind: "SchemaConfig" });
     expect(all.stdout).toContain("SchemaConfig");
     const unknown = await dimsyncHere(["render", "Schemas/nothing", "--expand"], { cwd });
-    expect(unknown.stderr).toContain('E_UNKNOWN_ADDRESS: No integration has the address "Schemas/nothing".');
+    expect(unknown.stderr).toContain('E_UNKNOWN_ADDRESS: No manifest has the address "Schemas/nothing".');
   });
 });
 

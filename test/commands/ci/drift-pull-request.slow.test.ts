@@ -231,9 +231,7 @@ describe("new columns", () => {
     expect(onBranch("dimsync.catalog.yaml")).not.toContain("national_id2");
     const body = forge.pulls()[0]?.body ?? "";
     expect(body).toContain("- adds 1 reviewed column to the catalog");
-    expect(body).toMatch(
-      /### Left out \(1\)\n\n- `Schemas\/orders` `public\.customers\.national_id2`: Policy\/hash-ids does not allow/u,
-    );
+    expect(body).toMatch(/### Left out \(1\)\n\n- `Schemas\/orders` `public\.customers\.national_id2`: Policy\/hash-ids does not allow/u);
   });
 });
 
