@@ -38,7 +38,7 @@ function offsetOf(root: PlainNode, pointer: string, on: SourceLocation["on"]): n
   return on === "key" || node.start === undefined ? (keyStart ?? node.start) : node.start;
 }
 
-/** The secret literals between two offsets, which are those of a line. */
+/** The secret literals that overlap a line, given by its offsets. A literal can span several lines. */
 function masksIn(root: PlainNode, [start, end]: Range, test: SecretTest): readonly Range[] {
   const ranges: Range[] = [];
   const kind = root.nodes?.[root.names?.indexOf("kind") ?? -1]?.literal;
@@ -63,5 +63,5 @@ function masksIn(root: PlainNode, [start, end]: Range, test: SecretTest): readon
     }
   };
   visit(root, wholeDocument);
-  return ranges.filter(([from]) => from >= start && from < end);
+  return ranges.filter(([from, to]) => to > start && from < end);
 }

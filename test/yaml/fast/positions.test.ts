@@ -79,6 +79,7 @@ describe("positions and masks are those of the library, on", () => {
       "brackets over several lines",
       "kind: Asset\nspec:\n  token:\n    [a, # b\n\n     c, { d:\n     e },\n  ]\n  f: { password: g,\n    x: 1 }\n",
     ],
+    ["a secret over several lines", "kind: Asset\nspec:\n  tokens:\n    - '\n     hunter2\n     hunter3'\n  x: 1\n"],
     ["several documents", "# c\n---\na: 1\n---\n---\nb:\n  - c:\n  - d: token\n"],
   ])("%s", (_sentence, text) => {
     const [fast, library, left] = compared(text) ?? [];
