@@ -1,8 +1,9 @@
 import { execFile } from "node:child_process";
-import { readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { beforeAll, expect, test } from "vitest";
+import { beforeAll, expect, onTestFinished, test } from "vitest";
 import { startEmbeddedService } from "../../src/embedded/index.ts";
+import { programsOfBranch } from "../security/hostile.ts";
 import { ordersManifest } from "../support/orders.ts";
 import { fileNeeds } from "../support/programs.ts";
 import { writeProject } from "../support/project-folder.ts";
@@ -36,7 +37,7 @@ function gitlab(cwd: string, variables: Readonly<Record<string, string>>, ...job
   writeFileSync(join(bin, "rsync"), "#!/bin/sh\n", { mode: 0o755 });
   const env = {
     PATH: `${bin}:${process.env["PATH"]}`,
-    HOME: cwd,
+    HOME: bin,
     GIT_CONFIG_GLOBAL: "/dev/null",
     GIT_CONFIG_SYSTEM: "/dev/null",
     NO_COLOR: "1",
@@ -109,6 +110,25 @@ test("a merge request, the merge, and the night after", { timeout: 120_000 }, as
   } finally {
     await service.close();
   }
+});
+
+test("a branch does not choose the program that a job runs", { timeout: 60_000 }, async () => {
+  const service = await startEmbeddedService({ apiKeys: { reading: "reader@example.com" } });
+  onTestFinished(service.close);
+  const notes: GitlabNote[] = [];
+  const repository = startRepository(files(service.url));
+  const ran = join(repository.root, "ran");
+  repository.commit("feature", programsOfBranch("http://127.0.0.1:9/", ran));
+  const variables = {
+    ...{ GITLAB_CI: "true", CI_API_V4_URL: await startGitlab({ notes, issues: [] }), CI_PROJECT_ID: "12", GITLAB_TOKEN: gitlabToken },
+    ...{ CI_PIPELINE_SOURCE: "merge_request_event", CI_MERGE_REQUEST_IID: "3", CI_MERGE_REQUEST_TARGET_BRANCH_NAME: "main" },
+    ...{ DIMSYNC_PACKAGE: packageFile, DIMSYNC_ALLOWED_HOSTS: "127.0.0.1", DIMSYNC_READ_KEY: "reading" },
+    ...{ npm_config_offline: "true", npm_config_cache: join(repository.root, "npm") },
+  };
+  const { code, log } = await gitlab(repository.checkout("feature"), variables, "dimsync plan");
+  expect(existsSync(ran) ? readFileSync(ran, "utf8") : "nothing ran").toBe("nothing ran");
+  expect(code, log).toBe(0);
+  expect(notes).toMatchObject([{ body: expect.stringContaining("## Plan for `prod`") }]);
 });
 
 const sources = [

@@ -27,8 +27,8 @@ export function packPackage(): { readonly file: string; readonly folder: string;
 }
 
 /**
- * A folder for PATH, beside the packed package, with an `npm` and an `npx` that use one installation
- * of it. Each job would otherwise install it again, which takes longer than what the job runs.
+ * A folder for PATH, beside the packed package, with an `npm` that uses one installation of it.
+ * Each job would otherwise install it again, which takes longer than what the job runs.
  */
 export function installedOnce(packageFile: string): string {
   const [installed, bin] = [join(dirname(packageFile), "installed"), join(dirname(packageFile), "bin")];
@@ -38,14 +38,11 @@ export function installedOnce(packageFile: string): string {
     env: { ...gitEnv, npm_config_offline: "true", npm_config_cache: join(bin, "cache") },
     stdio: "ignore",
   });
-  const scripts = {
-    npm: `[ "$*" = "install --prefix $RUNNER_TEMP/dimsync-package --no-save --no-audit --no-fund --ignore-scripts ${packageFile}" ] || exit 99
-ln -s "${installed}" "$RUNNER_TEMP/dimsync-package"`,
-    npx: `[ "$1 $2 $3" = "--yes --package=${packageFile} dimsync" ] || exit 99
-shift 3
-exec "${installed}/node_modules/.bin/dimsync" "$@"`,
-  };
-  for (const [name, text] of Object.entries(scripts)) writeFileSync(join(bin, name), `#!/bin/sh\n${text}\n`, { mode: 0o755 });
+  const script = `#!/bin/sh
+[ "$*" = "install --prefix $RUNNER_TEMP/dimsync-package --no-save --no-audit --no-fund --ignore-scripts ${packageFile}" ] || exit 99
+ln -s "${installed}" "$RUNNER_TEMP/dimsync-package"
+`;
+  writeFileSync(join(bin, "npm"), script, { mode: 0o755 });
   return bin;
 }
 
@@ -90,7 +87,7 @@ export function startRepository(files: Readonly<Record<string, string>>) {
       if (git(work, "branch", "--show-current") !== branch) git(work, "checkout", "--quiet", ...(isThere ? [] : ["-b"]), branch);
       for (const [path, text] of Object.entries(changes)) {
         mkdirSync(dirname(join(work, path)), { recursive: true });
-        writeFileSync(join(work, path), text);
+        writeFileSync(join(work, path), text, text.startsWith("#!") ? { mode: 0o755 } : {});
       }
       git(work, "add", "--all");
       git(work, "commit", "--quiet", "--message", "change");
@@ -132,8 +129,10 @@ export const ways = ["the action", "the reusable workflows", "the workflows of i
 export interface Rehearsal {
   /** The packed package. */
   readonly packageFile: string;
-  /** A folder with an `npm` and an `npx` of its own; undefined: those of this machine. */
+  /** A folder with an `npm` of its own; undefined: that of this machine. */
   readonly npm: string | undefined;
+  /** Where npm looks for packages; undefined: nowhere. */
+  readonly registry?: string;
   readonly repository: Repository;
   readonly github: GithubStandIn;
   /** The secrets DIMSYNC_READ_KEY and DIMSYNC_API_KEY. */
@@ -186,7 +185,7 @@ function workflowOfInit(
 ): string {
   const added = Object.keys(secrets).map((name) => `${name}: \${{ secrets.${name} }}\n          `);
   return workflows({ version: "0.0.0", targets: ["prod"], approval })
-    [task].replaceAll("dimsync@0.0.0", `--package=${packageFile} dimsync`)
+    [task].replaceAll("dimsync@0.0.0", packageFile)
     .replace("# Add the secrets", `${added.join("")}#`);
 }
 
@@ -233,10 +232,11 @@ interface Trigger {
 }
 
 /** A machine with a fresh checkout and the variables of a job. */
-function startMachine({ repository, github, npm }: Rehearsal, { event, branch, author }: Trigger): Machine {
+function startMachine({ repository, github, npm, registry }: Rehearsal, { event, branch, author }: Trigger): Machine {
   const workspace = repository.checkout(branch);
   const temp = join(repository.root, `temp-${workspace.split("-").at(-1)}`);
   mkdirSync(temp);
+  if (registry !== undefined) writeFileSync(join(temp, ".npmrc"), `registry=${registry}\n`);
   const eventFile = join(temp, "event.json");
   const head = { repo: { full_name: author === "fork" ? "other/data" : "example/data" } };
   const base = git(workspace, "rev-parse", "origin/main");
@@ -252,7 +252,7 @@ function startMachine({ repository, github, npm }: Rehearsal, { event, branch, a
       ...(npm === undefined ? {} : { PATH: `${npm}:${gitEnv["PATH"]}` }),
       HOME: temp,
       CI: "true",
-      npm_config_offline: "true",
+      ...(registry === undefined ? { npm_config_offline: "true" } : {}),
       npm_config_cache: join(temp, "npm"),
       GITHUB_ACTIONS: "true",
       GITHUB_ACTOR: author === "Dependabot" ? "dependabot[bot]" : "dana",

@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { type AccountState, seedAccount, type TableEntry } from "../../src/embedded/index.ts";
 
 /** A line that no command prints at the beginning of a line: only a line break in a name puts it there. */
@@ -93,4 +94,23 @@ export function faultsIn(text: string, { commands = false }: { readonly commands
     ];
     return faults.map((fault) => `line ${index + 1} ${fault}: ${JSON.stringify(line.slice(0, 120))}`);
   });
+}
+
+/**
+ * Files of a branch that try each way to replace dimsync, npm and the shell of npm. Whatever runs appends a line to the
+ * file `ran`.
+ */
+export function programsOfBranch(registry: string, ran: string): Readonly<Record<string, string>> {
+  const { version } = JSON.parse(readFileSync("package.json", "utf8")) as { readonly version: string };
+  const program = `#!/bin/sh\necho "$0 with $DIMSYNC_API_KEY" >> "${ran}"\n`;
+  const script = `require("fs").appendFileSync(${JSON.stringify(ran)}, __filename);\n`;
+  const npmrc = ["script-shell=./shell.sh", `registry=${registry}`, "prefix=./global", "node-options=--require=./evil.cjs"];
+  const bin = { name: "dimsync", version, bin: { dimsync: "evil.cjs" } };
+  return {
+    ".npmrc": `${npmrc.join("\n")}\n`,
+    "package.json": JSON.stringify({ ...bin, dependencies: { dimsync: version }, scripts: { preinstall: "./shell.sh" } }),
+    "node_modules/dimsync/package.json": JSON.stringify(bin),
+    ...{ "evil.cjs": script, "node_modules/dimsync/evil.cjs": script, "node_modules/npm/index.js": script },
+    ...{ "shell.sh": program, "node_modules/.bin/dimsync": program, "node_modules/.bin/npm": program, "global/bin/dimsync": program },
+  };
 }

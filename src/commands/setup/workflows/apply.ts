@@ -5,8 +5,9 @@ import {
   checkoutHistory,
   checkoutTip,
   downloadPlan,
+  installSteps,
   keepResponses,
-  nodeStep,
+  runDimsync,
   uploadPlan,
 } from "./steps.ts";
 
@@ -28,9 +29,8 @@ jobs:
     environment: \${{ matrix.target }}
 ${oneAtATime(ofMatrix)}
     steps:
-${checkoutTip("The branch as it is now, so that re-running an old job does not revert anything.")}${nodeStep}      - id: run
-        run: npx --yes dimsync@${version} ci apply
-${applyEnvironment(ofMatrix)}${keepResponses(ofMatrix)}`;
+${checkoutTip("The branch as it is now, so that re-running an old job does not revert anything.")}${installSteps(version)}      - id: run
+        ${runDimsync("apply")}${applyEnvironment(ofMatrix)}${keepResponses(ofMatrix)}`;
 
 /** The workflow in which each apply waits for an approval of its plan: two jobs for each target. */
 export function approvedApplyWorkflow(version: string, targets: readonly string[]): string {
@@ -58,9 +58,8 @@ const planJob = (version: string, target: string, name: string): string => `  pl
       artifact_id: \${{ steps.upload.outputs.artifact-id }}
       sha256: \${{ steps.sum.outputs.sha256 }}
     steps:
-${checkoutHistory}${nodeStep}      - id: run
-        run: npx --yes dimsync@${version} ci plan --out "$RUNNER_TEMP/plan.json"
-        env:
+${checkoutHistory}${installSteps(version)}      - id: run
+        ${runDimsync('plan --out "$RUNNER_TEMP/plan.json"')}        env:
           DIMSYNC_TARGET: ${JSON.stringify(target)}
           DIMSYNC_API_KEY: \${{ secrets.DIMSYNC_READ_KEY }}
           # Optional: signs the plan.
@@ -77,9 +76,8 @@ const approvedJob = (version: string, target: string, name: string): string => `
 ${applyPermissions(4)}
 ${oneAtATime(name)}
     steps:
-${checkoutTip("The branch as it is now: a plan of older manifests is refused.")}${nodeStep}${downloadPlan(`plan-${name}`)}      - id: run
-        run: npx --yes dimsync@${version} ci apply "$RUNNER_TEMP/reviewed/plan.json"
-${applyEnvironment(JSON.stringify(target))}${keepResponses(name)}`;
+${checkoutTip("The branch as it is now: a plan of older manifests is refused.")}${installSteps(version)}${downloadPlan(`plan-${name}`)}      - id: run
+        ${runDimsync('apply "$RUNNER_TEMP/reviewed/plan.json"')}${applyEnvironment(JSON.stringify(target))}${keepResponses(name)}`;
 
 const oneAtATime = (
   target: string,

@@ -1,4 +1,4 @@
-import { checkoutHistory, nodeStep, setupNode } from "./steps.ts";
+import { checkoutHistory, installSteps, runDimsync } from "./steps.ts";
 
 /** The workflow for pull requests. `targets`: a YAML list. */
 export const planWorkflow = (
@@ -21,18 +21,16 @@ ${jobHead("plan", targets, `-\${{ github.ref }}`)}
     steps:
 ${checkoutHistory}${planSteps(version)}`;
 
+const isChanged = "steps.changes.outputs.found == 'true'";
+
 const planSteps = (version: string): string => `      - id: changes
         env:
           BASE: \${{ github.event.pull_request.base.sha || github.event.merge_group.base_sha }}
         # All files that the project reads. If git cannot compare, the plan runs.
         run: git diff --quiet "$BASE...HEAD" -- 'dimsync*.yaml' manifests connectors policies || echo found=true >> "$GITHUB_OUTPUT"
-      - if: steps.changes.outputs.found == 'true'
-        uses: ${setupNode}
-        with: { node-version: 24 }
-      - if: steps.changes.outputs.found == 'true'
+${installSteps(version, `if: ${isChanged}`)}      - if: ${isChanged}
         id: run
-        run: npx --yes dimsync@${version} ci plan
-        env:
+        ${runDimsync("plan")}        env:
           DIMSYNC_TARGET: \${{ matrix.target }}
           # A key that can only read: whoever can push a branch can change this file too. Other secrets are not needed.
           DIMSYNC_API_KEY: \${{ secrets.DIMSYNC_READ_KEY }}
@@ -58,9 +56,8 @@ jobs:
     if: vars.DIMSYNC_DRIFT != 'off'
 ${jobHead("drift", targets, "")}
     steps:
-${checkoutHistory}${nodeStep}      - id: run
-        run: npx --yes dimsync@${version} ci drift
-        env:
+${checkoutHistory}${installSteps(version)}      - id: run
+        ${runDimsync("drift")}        env:
           DIMSYNC_TARGET: \${{ matrix.target }}
           DIMSYNC_API_KEY: \${{ secrets.DIMSYNC_READ_KEY }}
           GITHUB_TOKEN: \${{ github.token }}

@@ -1,6 +1,6 @@
 // A tag can be moved to other code, a commit cannot. Dependabot updates both commit and comment.
 const checkout = "actions/checkout@de0fac2e4500dabe0009e67214ff5f5447ce83dd # v6.0.2";
-export const setupNode = "actions/setup-node@2028fbc5c25fe9cf00d9f06a71cc4710d4507903 # v6.0.0";
+const setupNode = "actions/setup-node@2028fbc5c25fe9cf00d9f06a71cc4710d4507903 # v6.0.0";
 const uploadArtifact = "actions/upload-artifact@b7c566a772e6b6bfb58ed0dc250532a479d7789f # v6.0.0";
 const downloadArtifact = "actions/download-artifact@37930b1c2abaa49bbe596cd826c3c89aef350131 # v7.0.0";
 
@@ -35,8 +35,24 @@ export const checkoutTip = (why: string): string => `      # ${why}
         with: { ref: "\${{ github.ref }}" }
 `;
 
-export const nodeStep = `      - uses: ${setupNode}
-        with: { node-version: 24 }
+/**
+ * Sets up Node and installs dimsync outside the checkout, so that a branch does not choose the program that gets the key.
+ * `condition`: lines at the top of each step.
+ */
+export const installSteps = (version: string, condition = ""): string => {
+  const step = condition === "" ? "      - " : `      - ${condition}\n        `;
+  return `${step}uses: ${setupNode}
+        # A cache would follow the package.json and .npmrc of the checkout.
+        with: { node-version: 24, package-manager-cache: false }
+${step}name: Install dimsync
+        # Outside the checkout: npm reads no .npmrc, package.json or node_modules of the branch.
+        run: npm install --prefix "$RUNNER_TEMP/dimsync-package" --no-save --no-audit --no-fund --ignore-scripts dimsync@${version}
+`;
+};
+
+/** The script of a step that runs `dimsync ci TASK`. */
+export const runDimsync = (task: string): string => `run: |
+          "$RUNNER_TEMP/dimsync-package/node_modules/.bin/dimsync" ci ${task}
 `;
 
 /** The environment of the step that applies. `target`: an expression or a name. */
