@@ -15,9 +15,11 @@ fileNeeds("bash");
 interface Step {
   readonly id?: string;
   readonly run?: string;
+  readonly uses?: string;
+  readonly with?: Readonly<Record<string, unknown>>;
 }
 const { jobs } = parse(readFileSync(".github/workflows/release.yml", "utf8")) as {
-  readonly jobs: Readonly<Record<string, { readonly steps: readonly Step[] }>>;
+  readonly jobs: Readonly<Record<string, { readonly steps: readonly Step[]; readonly permissions?: Readonly<Record<string, string>> }>>;
 };
 
 /** A folder with the built package, and a function that runs a step of the workflow in it. */
@@ -108,4 +110,34 @@ describe("a release is refused", () => {
 test("the image gets the tags of the version, its minor and major version, and latest", () => {
   const { outputs } = startRelease("1.22.3").run("image", "names");
   expect(outputs["tags"]).toBe(["1.22.3", "1.22", "1", "latest"].map((tag) => `ghcr.io/example/dimsync:${tag}`).join(","));
+});
+
+describe("what SECURITY.md says about verifying a release", () => {
+  const stepsOf = (job: string): readonly string[] => (jobs[job]?.steps ?? []).map(({ uses, run }) => uses?.split("@")[0] ?? run ?? "");
+  const attested = (job: string) => jobs[job]?.steps.find(({ uses }) => uses?.startsWith("actions/attest-build-provenance@"))?.with;
+
+  test("the tarball is attested before npm gets it, with provenance of npm too", () => {
+    expect(jobs["npm"]?.permissions).toMatchObject({ "id-token": "write", attestations: "write" });
+    expect(attested("npm")).toMatchObject({ "subject-path": expect.stringContaining("release/dimsync-*.tgz\n") });
+    const steps = stepsOf("npm");
+    const publish = steps.findIndex((step) => /^npm publish .* --provenance /u.test(step));
+    expect(publish).toBeGreaterThan(steps.indexOf("actions/attest-build-provenance"));
+  });
+
+  test("the image is attested by the digest that was pushed", () => {
+    expect(jobs["image"]?.permissions).toMatchObject({ "id-token": "write", attestations: "write", packages: "write" });
+    expect(attested("image")).toEqual({
+      "subject-name": `$\{{ steps.names.outputs.image }}`,
+      "subject-digest": `$\{{ steps.push.outputs.digest }}`,
+      "push-to-registry": true,
+    });
+    expect(jobs["image"]?.steps.find(({ id }) => id === "push")?.uses).toMatch(/^docker\/build-push-action@/u);
+    expect(startRelease("1.2.3").run("image", "names").outputs["image"]).toBe("ghcr.io/example/dimsync");
+  });
+
+  test("its commands name what is attested", () => {
+    const text = readFileSync("SECURITY.md", "utf8");
+    for (const subject of ["dimsync-VERSION.tgz", "oci://ghcr.io/OWNER/dimsync:VERSION"])
+      expect(text).toContain(`gh attestation verify ${subject} --repo OWNER/dimsync`);
+  });
 });
