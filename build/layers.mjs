@@ -21,10 +21,11 @@ export const layers = [
     "cli-options.ts",
     "index.ts",
   ],
-  ["commands"],
-  ["controller"],
+  // The doors: each parses, calls operations and prints. None imports another one.
+  ["commands", "ci", "mcp", "controller"],
+  ["cli"],
   ["operations"],
-  ["ci", "doctor", "register", "import", "snapshot", "drift"],
+  ["forge", "doctor", "register", "import", "snapshot", "drift"],
   ["apply"],
   ["engine"],
   ["policies"],
@@ -40,6 +41,8 @@ const besides = new Map([
   ["cli.ts", ["cli-commands.ts", "cli-declare.ts", "cli-help.ts", "cli-options.ts"]],
   ["cli-commands.ts", ["cli-setup-commands.ts", "cli-declare.ts", "cli-options.ts"]],
   ["cli-setup-commands.ts", ["cli-declare.ts", "cli-options.ts"]],
+  ["ci", ["commands"]],
+  ["mcp", ["commands"]],
   ["yaml", ["text"]],
   // Reading a manifest needs its kind; reports group items by kind.
   ["manifests", ["kinds", "classification"]],

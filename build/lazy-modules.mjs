@@ -19,7 +19,7 @@ const noAjv = "\0no-ajv";
 /**
  * Rolldown plugin, for bundles that are CommonJS. node:http2 is left out, 4 ms: requests only use
  * HTTP/1.1 (src/service/connection/transport.ts), and undici works without it. The server of the
- * Model Context Protocol gets a validator of its own (src/commands/mcp/server.ts), so the one that it
+ * Model Context Protocol gets a validator of its own (src/mcp/server.ts), so the one that it
  * brings is left out, with 235 kB of ajv.
  */
 export const lazyLoading = {

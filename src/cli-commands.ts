@@ -1,6 +1,3 @@
-import type { CommandLine } from "./cli-declare.ts";
-import { controllerOptions, driftOptions, planOptions, protectOnlyOption, readOptions, registerOptions } from "./cli-options.ts";
-import { declareHelp, declareSetUp } from "./cli-setup-commands.ts";
 import type {
   ApplyFlags,
   AuditFlags,
@@ -20,7 +17,10 @@ import type {
   RenderFlags,
   ResolveFlags,
   SnapshotFlags,
-} from "./commands/shared/flags.ts";
+} from "./cli/flags.ts";
+import type { CommandLine } from "./cli-declare.ts";
+import { controllerOptions, driftOptions, planOptions, protectOnlyOption, readOptions, registerOptions } from "./cli-options.ts";
+import { declareHelp, declareSetUp } from "./cli-setup-commands.ts";
 
 type Paths = readonly [paths: readonly string[]];
 
@@ -188,7 +188,7 @@ function declareCi({ program, add }: CommandLine): void {
   const ci = add<CiFlags, readonly [task: string, file?: string]>(
     "ci <task> [plan-file]",
     "Run plan, apply or drift as a CI job. Runs in GitHub Actions and GitLab CI. Comments on the pull request, and keeps an issue about drift up to date. Pushes the bindings file if the target has one. With a plan file, ci apply runs exactly that plan.",
-    async (context, task, file) => (await import("./commands/ci/ci.ts")).runCi(context, task, file),
+    async (context, task, file) => (await import("./ci/ci.ts")).runCi(context, task, file),
   );
   protectOnlyOption(planOptions(ci))
     .option("--out <file>", "plan: save the plan")
@@ -207,7 +207,7 @@ function declareController({ program, add }: CommandLine): void {
     add<ControllerFlags, readonly [task: string, name?: string]>(
       "controller <task> [name]",
       "Check accounts continuously. Tasks: run, push, bundles, rollback, status, check, suspend, resume, history. run checks every account at its interval, repairs what its mode allows, and serves a status page; start it on several machines to share the work. The others use a running controller.",
-      async (context, task, name) => (await import("./commands/controller/controller.ts")).runControllerTask(context, task, name),
+      async (context, task, name) => (await import("./controller/commands/controller.ts")).runControllerTask(context, task, name),
     ),
   );
 }

@@ -1,7 +1,7 @@
 import type { Command } from "commander";
-import type { Context } from "./commands/shared/context.ts";
-import type { GlobalFlags } from "./commands/shared/flags.ts";
-import type { Io } from "./commands/shared/io.ts";
+import type { Context } from "./cli/context.ts";
+import type { GlobalFlags } from "./cli/flags.ts";
+import type { Io } from "./cli/io.ts";
 import type { ExitCode } from "./model/exit.ts";
 
 /** What a command does; `Args` are the arguments that its usage declares. */

@@ -5,7 +5,7 @@ const collect = (value: string, before: readonly string[]): readonly string[] =>
 /** An option that can be given several times. */
 const repeatable = (flags: string, description: string): Option => new Option(flags, description).argParser(collect).default([], "");
 
-/** Options of every command; src/commands/shared/flags.ts has the types of all options. */
+/** Options of every command; src/cli/flags.ts has the types of all options. */
 export function globalOptions(program: Command): void {
   program
     .optionsGroup("Global options:")

@@ -1,7 +1,7 @@
+import { contextOf } from "./cli/context.ts";
+import type { FmtFlags, GlobalFlags, InitFlags, SchemaFlags, ServeFlags } from "./cli/flags.ts";
 import type { CommandLine } from "./cli-declare.ts";
 import { schemaOptions, serveOptions } from "./cli-options.ts";
-import { contextOf } from "./commands/shared/context.ts";
-import type { FmtFlags, GlobalFlags, InitFlags, SchemaFlags, ServeFlags } from "./commands/shared/flags.ts";
 import { version } from "./model/runtime/version.ts";
 
 /** "Set up", in the order of the help. */
@@ -31,7 +31,7 @@ export function declareSetUp({ program, add }: CommandLine): void {
   add(
     "mcp",
     "Serve the read-only commands to agents (MCP). Speaks the Model Context Protocol over stdin and stdout, until stdin ends. Sends only GET requests.",
-    async (context) => (await import("./commands/mcp/mcp.ts")).runMcp(context),
+    async (context) => (await import("./mcp/mcp.ts")).runMcp(context),
   );
   schemaOptions(
     add<SchemaFlags, readonly [kind?: string]>(
@@ -67,7 +67,7 @@ export function declareHelp({ program, io, done, add }: CommandLine): void {
   });
   add<GlobalFlags, readonly [name?: string]>("help [command]", "Print help for a command", async (_, name) => {
     const command = name === undefined ? program : program.commands.find((one) => one.name() === name || one.aliases().includes(name));
-    if (command === undefined) throw (await import("./commands/shared/usage-error.ts")).unknownCommand(name ?? "", program);
+    if (command === undefined) throw (await import("./cli/usage-error.ts")).unknownCommand(name ?? "", program);
     command.outputHelp();
     return 0;
   });

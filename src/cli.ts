@@ -1,12 +1,12 @@
 import { Command, CommanderError } from "commander";
+import { checkFolder, contextOf } from "./cli/context.ts";
+import type { GlobalFlags } from "./cli/flags.ts";
+import { type Io, processIo } from "./cli/io.ts";
+import { startDebugLog } from "./cli/request-log.ts";
 import { declareCommands } from "./cli-commands.ts";
 import type { Add, Run } from "./cli-declare.ts";
 import { afterHelp, formatHelp, optionDescription, subcommandTerm } from "./cli-help.ts";
 import { globalOptions } from "./cli-options.ts";
-import { checkFolder, contextOf } from "./commands/shared/context.ts";
-import type { GlobalFlags } from "./commands/shared/flags.ts";
-import { type Io, processIo } from "./commands/shared/io.ts";
-import { startDebugLog } from "./commands/shared/request-log.ts";
 import type { ExitCode } from "./model/exit.ts";
 import { exitAttributes, traced } from "./model/runtime/traced.ts";
 
@@ -44,10 +44,7 @@ export async function main(argv: readonly string[], io: Io): Promise<ExitCode> {
     // Commander also throws after it has printed help or the version.
     if (error instanceof CommanderError && (error.exitCode === 0 || error.code === "commander.help")) return error.exitCode === 0 ? 0 : 1;
     if (io.interrupted.aborted) return 130;
-    const [{ reportError }, { usageError }] = await Promise.all([
-      import("./commands/shared/report-error.ts"),
-      import("./commands/shared/usage-error.ts"),
-    ]);
+    const [{ reportError }, { usageError }] = await Promise.all([import("./cli/report-error.ts"), import("./cli/usage-error.ts")]);
     const context = contextOf(io, running() ?? program.opts<GlobalFlags>());
     return reportError(context, error instanceof CommanderError ? usageError(error, program, argv) : error);
   }
@@ -55,7 +52,7 @@ export async function main(argv: readonly string[], io: Io): Promise<ExitCode> {
 
 /** Throws E_USAGE for a long option with one dash. */
 async function refuseSingleDash(program: Command, argv: readonly string[]): Promise<void> {
-  const { singleDashError } = await import("./commands/shared/usage-error.ts");
+  const { singleDashError } = await import("./cli/usage-error.ts");
   const error = singleDashError(program, argv);
   if (error !== undefined) throw error;
 }
@@ -116,7 +113,7 @@ const addTo =
       const context = contextOf(io, given);
       checkFolder(context);
       const stopDebugLog = startDebugLog(io, given);
-      const stopTelemetry = hasTracer() ? (await import("./commands/shared/telemetry.ts")).startTelemetry(io.env) : undefined;
+      const stopTelemetry = hasTracer() ? (await import("./cli/telemetry.ts")).startTelemetry(io.env) : undefined;
       const announce = (): void => io.stderr(interruptions[command.name()] ?? "\ndimsync: interrupted.\n");
       io.interrupted.addEventListener("abort", announce, { once: true });
       try {

@@ -201,9 +201,9 @@ describe("tests", () => {
 describe("messages", () => {
   // A name can contain a line break, which begins a line of its own. `say` escapes it, and so do the renderers.
   test("are only printed by functions that escape names", () => {
-    const writers = new Set(["say.ts", "progress.ts", "report-error.ts", "request-log.ts"].map((name) => `commands/shared/${name}`));
-    const found = readdirSync(join(src, "commands"), { recursive: true, encoding: "utf8" })
-      .map((file) => `commands/${file.replaceAll("\\", "/")}`)
+    const writers = new Set(["say.ts", "progress.ts", "report-error.ts", "request-log.ts"].map((name) => `cli/${name}`));
+    const found = readdirSync(src, { recursive: true, encoding: "utf8" })
+      .map((file) => file.replaceAll("\\", "/"))
       .filter((file) => file.endsWith(".ts") && !writers.has(file))
       .filter((file) => /stderr\(\s*[`"]dimsync: /u.test(readFileSync(join(src, file), "utf8")));
     expect(found).toEqual([]);

@@ -1,8 +1,8 @@
+import type { Rest } from "../forge/rest.ts";
 import { isObject, own } from "../model/json/json.ts";
 import type { Comments } from "./comments.ts";
 import type { Issues } from "./issues.ts";
 import type { PullRequests } from "./pull-requests.ts";
-import type { Rest } from "./rest.ts";
 
 // Users who may write to the repository. Others could copy our marker into a comment.
 const members = new Set(["OWNER", "MEMBER", "COLLABORATOR"]);

@@ -1,8 +1,8 @@
+import type { Rest } from "../forge/rest.ts";
 import { isObject, own } from "../model/json/json.ts";
 import type { Comments } from "./comments.ts";
 import type { Issues } from "./issues.ts";
 import type { PullRequests } from "./pull-requests.ts";
-import type { Rest } from "./rest.ts";
 
 /**
  * The comments ("notes") of a merge request. Only those of the token's own user can be edited, so

@@ -1,15 +1,15 @@
+import type { CiEnvironment } from "../forge/environment.ts";
+import { openProvider } from "../forge/open-provider.ts";
+import type { Rest } from "../forge/rest.ts";
 import { DimsyncError } from "../model/errors.ts";
 import type { Plan } from "../model/plan.ts";
 import type { Environment } from "../model/settings/env.ts";
 import { visible } from "../text/control-characters.ts";
 import { type Write, workflowCommand, writeCommands } from "../text/workflow-commands.ts";
 import { type Comments, markerOf, markerPrefix, planComment, upsertComment, withdrawPlans } from "./comments.ts";
-import type { CiEnvironment } from "./environment.ts";
 import { githubIssues, pullRequestComments } from "./github.ts";
 import { gitlabIssues, mergeRequestComments } from "./gitlab.ts";
 import { upsertDriftIssue } from "./issues.ts";
-import { openProvider } from "./open-provider.ts";
-import type { Rest } from "./rest.ts";
 
 /**
  * A job that writes to GitHub or GitLab. Nothing that it writes there decides whether the job

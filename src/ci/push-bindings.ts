@@ -1,5 +1,5 @@
+import type { CiEnvironment } from "../forge/environment.ts";
 import type { Environment } from "../model/settings/env.ts";
-import type { CiEnvironment } from "./environment.ts";
 import { pushCredentials } from "./push-credentials.ts";
 import { type Pushed, pushFile } from "./push-file.ts";
 

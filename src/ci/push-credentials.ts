@@ -1,6 +1,6 @@
+import type { CiEnvironment } from "../forge/environment.ts";
 import { withSettings } from "../git/remote.ts";
 import type { Environment } from "../model/settings/env.ts";
-import type { CiEnvironment } from "./environment.ts";
 
 type PushTarget = Pick<CiEnvironment, "pushUrl" | "token">;
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { markerOf, planComment, upsertComment, withdrawPlans } from "../../src/ci/comments.ts";
 import { pullRequestComments } from "../../src/ci/github.ts";
-import { openRest } from "../../src/ci/rest.ts";
+import { openRest } from "../../src/forge/rest.ts";
 import { change, item, plan } from "../render/plans.ts";
 import { type GithubStandIn, githubToken, startGithub } from "./github-stand-in.ts";
 

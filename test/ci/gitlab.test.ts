@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { upsertComment } from "../../src/ci/comments.ts";
 import { gitlabIssues, mergeRequestComments } from "../../src/ci/gitlab.ts";
 import { upsertDriftIssue } from "../../src/ci/issues.ts";
-import { openRest } from "../../src/ci/rest.ts";
+import { openRest } from "../../src/forge/rest.ts";
 import { driftReport } from "../render/full-plan.ts";
 import { plan } from "../render/plans.ts";
 import { type GitlabIssue, type GitlabNote, gitlabToken, startGitlab } from "./gitlab-stand-in.ts";

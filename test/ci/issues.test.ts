@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { markerOf } from "../../src/ci/comments.ts";
 import { githubIssues } from "../../src/ci/github.ts";
 import { upsertDriftIssue } from "../../src/ci/issues.ts";
-import { openRest } from "../../src/ci/rest.ts";
+import { openRest } from "../../src/forge/rest.ts";
 import type { Plan } from "../../src/model/plan.ts";
 import { driftReport } from "../render/full-plan.ts";
 import { plan } from "../render/plans.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import type { Context } from "../../src/commands/shared/context.ts";
-import { type Intervals, showProgress } from "../../src/commands/shared/progress.ts";
+import type { Context } from "../../src/cli/context.ts";
+import { type Intervals, showProgress } from "../../src/cli/progress.ts";
 import { capturedIo } from "../support/captured-io.ts";
 
 const pace: Intervals = { redrawMs: 2, heartbeatMs: 2 };

@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { parseAllDocuments } from "yaml";
-import { nodePath } from "../../src/commands/shared/node-path.ts";
+import { nodePath } from "../../src/cli/node-path.ts";
 import type { EmbeddedOptions } from "../../src/embedded/index.ts";
 import type { Plan } from "../../src/index.ts";
 import { type Ran, runCommand } from "../support/command.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
+import type { FmtFlags } from "../../src/cli/flags.ts";
 import { runFmt } from "../../src/commands/setup/fmt.ts";
-import type { FmtFlags } from "../../src/commands/shared/flags.ts";
 import type { AccountState, SchemaMap } from "../../src/embedded/index.ts";
 import { seedAccount } from "../../src/embedded/index.ts";
 import { openAccountProject } from "../support/accounts/project.ts";

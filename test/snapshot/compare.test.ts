@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import type { CompareFlags, SnapshotFlags } from "../../src/cli/flags.ts";
 import { runCompare } from "../../src/commands/adopt/compare.ts";
 import { runSnapshot } from "../../src/commands/adopt/snapshot.ts";
-import type { CompareFlags, SnapshotFlags } from "../../src/commands/shared/flags.ts";
 import type { Comparison } from "../../src/snapshot/comparison.ts";
 import { type AccountProject, openAccountProject } from "../support/accounts/project.ts";
 

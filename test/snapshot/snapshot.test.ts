@@ -1,9 +1,9 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import type { PlanFlags, SnapshotFlags } from "../../src/cli/flags.ts";
 import { runSnapshot } from "../../src/commands/adopt/snapshot.ts";
 import { runPlan } from "../../src/commands/core/plan.ts";
-import type { PlanFlags, SnapshotFlags } from "../../src/commands/shared/flags.ts";
 import { readSnapshotFile } from "../../src/snapshot/file.ts";
 import { readsOf } from "../../src/snapshot/snapshot.ts";
 import { type AccountProject, openAccountProject } from "../support/accounts/project.ts";

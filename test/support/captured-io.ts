@@ -1,4 +1,4 @@
-import type { Io } from "../../src/commands/shared/io.ts";
+import type { Io } from "../../src/cli/io.ts";
 
 /** An io without a terminal and without environment variables, and what was printed so far. */
 export function capturedIo(parts: Partial<Io> = {}): {

@@ -3,7 +3,7 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
 /** Files that take more than 15 s of processor time, without `test/` and `.slow.test.ts`, longest first. */
 const longest = [
   "faults/matrix",
-  "commands/ci/ci-rehearsal",
+  "ci/ci-rehearsal",
   "cli/memory",
   "records/git/push-outcomes",
   "records/git/apply",

@@ -1,4 +1,11 @@
 import { readFile } from "node:fs/promises";
+import type { Context } from "../../cli/context.ts";
+import type { CatalogFlags } from "../../cli/flags.ts";
+import { nodePath } from "../../cli/node-path.ts";
+import { checkOutputs, deliverForms } from "../../cli/output.ts";
+import { planOptions } from "../../cli/plan-options.ts";
+import { showProgress } from "../../cli/progress.ts";
+import { loadProjects } from "../../cli/project.ts";
 import { nameMatcher } from "../../kinds/patterns/names.ts";
 import type { Project, ProjectCatalog } from "../../manifests/project.ts";
 import { DimsyncError, interruptedError, ProblemsError } from "../../model/errors.ts";
@@ -8,13 +15,6 @@ import { acceptLiveColumns } from "../../operations/adopt/catalog.ts";
 import { writeAtomic } from "../../records/files/atomic.ts";
 import { jsonDocument } from "../../text/control-characters.ts";
 import { counted } from "../../text/counts.ts";
-import type { Context } from "../shared/context.ts";
-import type { CatalogFlags } from "../shared/flags.ts";
-import { nodePath } from "../shared/node-path.ts";
-import { checkOutputs, deliverForms } from "../shared/output.ts";
-import { planOptions } from "../shared/plan-options.ts";
-import { showProgress } from "../shared/progress.ts";
-import { loadProjects } from "../shared/project.ts";
 
 /** What `catalog accept` did for one target. */
 interface Acceptance {

@@ -1,14 +1,14 @@
 import { statSync } from "node:fs";
 import { resolve } from "node:path";
+import type { Context } from "../../cli/context.ts";
+import type { CompareFlags } from "../../cli/flags.ts";
+import { checkOutputs, deliverForms } from "../../cli/output.ts";
+import { loadOneProject } from "../../cli/project.ts";
 import { DimsyncError } from "../../model/errors.ts";
 import type { ExitCode } from "../../model/exit.ts";
 import { type ComparedSide, compareSides } from "../../operations/adopt/compare.ts";
 import { comparisonText } from "../../render/terminal/comparison.ts";
 import { jsonDocument } from "../../text/control-characters.ts";
-import type { Context } from "../shared/context.ts";
-import type { CompareFlags } from "../shared/flags.ts";
-import { checkOutputs, deliverForms } from "../shared/output.ts";
-import { loadOneProject } from "../shared/project.ts";
 
 /** `dimsync compare --from A --to B`: compares two targets or snapshots. Sends GET only; exit 2 if they differ. */
 export async function runCompare(context: Context<CompareFlags>): Promise<ExitCode> {

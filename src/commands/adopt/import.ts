@@ -1,15 +1,15 @@
 import { resolve } from "node:path";
+import type { Context } from "../../cli/context.ts";
+import type { ImportFlags } from "../../cli/flags.ts";
+import { checkOutputs, deliverForms } from "../../cli/output.ts";
+import { showProgress } from "../../cli/progress.ts";
+import { loadOneProject, loadOptions } from "../../cli/project.ts";
 import type { Project } from "../../manifests/project.ts";
 import { DimsyncError } from "../../model/errors.ts";
 import type { ExitCode } from "../../model/exit.ts";
 import { importProject } from "../../operations/adopt/import.ts";
 import { importText } from "../../render/terminal/import.ts";
 import { jsonDocument } from "../../text/control-characters.ts";
-import type { Context } from "../shared/context.ts";
-import type { ImportFlags } from "../shared/flags.ts";
-import { checkOutputs, deliverForms } from "../shared/output.ts";
-import { showProgress } from "../shared/progress.ts";
-import { loadOneProject, loadOptions } from "../shared/project.ts";
 
 /** `dimsync import [ADDRESS…]`: writes manifests and bindings for live objects, or updates them. Sends GET only; writes files. */
 export async function runImport(context: Context<ImportFlags>, addresses: readonly string[]): Promise<ExitCode> {

@@ -1,14 +1,14 @@
 import { resolve } from "node:path";
+import type { Context } from "../../cli/context.ts";
+import type { SnapshotFlags } from "../../cli/flags.ts";
+import { checkOutputs, checkWritable, deliverForms } from "../../cli/output.ts";
+import { showProgress } from "../../cli/progress.ts";
+import { loadOneProject } from "../../cli/project.ts";
 import { DimsyncError } from "../../model/errors.ts";
 import type { ExitCode } from "../../model/exit.ts";
 import { takeSnapshot } from "../../operations/adopt/snapshot.ts";
 import { jsonDocument } from "../../text/control-characters.ts";
 import { counted } from "../../text/counts.ts";
-import type { Context } from "../shared/context.ts";
-import type { SnapshotFlags } from "../shared/flags.ts";
-import { checkOutputs, checkWritable, deliverForms } from "../shared/output.ts";
-import { showProgress } from "../shared/progress.ts";
-import { loadOneProject } from "../shared/project.ts";
 
 /** `dimsync snapshot --out FILE`: saves the live state, for plans and tests without a key. Sends GET only. */
 export async function runSnapshot(context: Context<SnapshotFlags>): Promise<ExitCode> {

@@ -1,5 +1,12 @@
 import { statSync } from "node:fs";
 import { resolve } from "node:path";
+import { type Context, recordsNotice, wantsColor } from "../../cli/context.ts";
+import type { ApplyFlags } from "../../cli/flags.ts";
+import { checkOutputs, checkWritable, deliver } from "../../cli/output.ts";
+import { planOptions } from "../../cli/plan-options.ts";
+import { showProgress } from "../../cli/progress.ts";
+import { durationFlag, loadProjects } from "../../cli/project.ts";
+import { say } from "../../cli/say.ts";
 import { withPlanExit } from "../../engine/exit-codes.ts";
 import type { Project } from "../../manifests/project.ts";
 import { DimsyncError } from "../../model/errors.ts";
@@ -9,13 +16,6 @@ import type { Result } from "../../model/result.ts";
 import { isEnabled } from "../../model/settings/env.ts";
 import { type ApplyAccountOptions, applyAccount } from "../../operations/core/apply.ts";
 import { jsonDocument } from "../../text/control-characters.ts";
-import { type Context, recordsNotice, wantsColor } from "../shared/context.ts";
-import type { ApplyFlags } from "../shared/flags.ts";
-import { checkOutputs, checkWritable, deliver } from "../shared/output.ts";
-import { planOptions } from "../shared/plan-options.ts";
-import { showProgress } from "../shared/progress.ts";
-import { durationFlag, loadProjects } from "../shared/project.ts";
-import { say } from "../shared/say.ts";
 import { runPlan } from "./plan.ts";
 
 /** `dimsync apply [FILE]`: sends the requests of a plan, verifies the responses, records the ids. */
@@ -56,7 +56,7 @@ export async function runApply(context: Context<ApplyFlags>, file: string | unde
   if (results.length > 0) await attempt(() => deliver(context, results));
   const [only] = failures;
   if (failures.length > 0 && results.length === 0) throw only;
-  const { reportError } = await import("../shared/report-error.ts");
+  const { reportError } = await import("../../cli/report-error.ts");
   const failed = failures.map((error): Exit => ({ code: reportError(context, error), reasons: [] }));
   return combineExits([...results.map(({ exit }) => exit), ...failed]).code;
 }

@@ -1,4 +1,8 @@
 import { resolve } from "node:path";
+import type { Context } from "../../cli/context.ts";
+import type { DriftFlags } from "../../cli/flags.ts";
+import { loadOptions } from "../../cli/project.ts";
+import { say } from "../../cli/say.ts";
 import { acceptDrift, writeEdits } from "../../drift/accept.ts";
 import { appendHistory, type HistoryEntry, historyEntry, readHistory, stepsDone } from "../../drift/history.ts";
 import { parseNotify } from "../../drift/notify.ts";
@@ -8,10 +12,6 @@ import { writeAtomic } from "../../records/files/atomic.ts";
 import type { ReportHistory } from "../../render/index.ts";
 import { visible } from "../../text/control-characters.ts";
 import { momentFlag } from "../inspect/audit.ts";
-import type { Context } from "../shared/context.ts";
-import type { DriftFlags } from "../shared/flags.ts";
-import { loadOptions } from "../shared/project.ts";
-import { say } from "../shared/say.ts";
 import { notifyWebhook, readLastNotified, saveLastNotified, webhookOf } from "./drift-notify.ts";
 
 /** Checks flags before any work. Throws E_USAGE. */

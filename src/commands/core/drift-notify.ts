@@ -1,5 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
+import type { Context } from "../../cli/context.ts";
+import type { DriftFlags } from "../../cli/flags.ts";
 import type { NotificationInput } from "../../drift/notify.ts";
 import { notify, parseNotify } from "../../drift/notify.ts";
 import type { Project } from "../../manifests/project.ts";
@@ -10,8 +12,6 @@ import { secretKey } from "../../model/settings/secret.ts";
 import { resolveAll } from "../../operations/account.ts";
 import { writeAtomic } from "../../records/files/atomic.ts";
 import { ensureStateFolder, stateFolder } from "../../records/state-folder.ts";
-import type { Context } from "../shared/context.ts";
-import type { DriftFlags } from "../shared/flags.ts";
 
 /**
  * The webhook of the flag, else of the config. The webhook of the config is not used for a report on some manifests or on a snapshot: it differs from the

@@ -1,4 +1,9 @@
 import { resolve } from "node:path";
+import type { Context } from "../../cli/context.ts";
+import type { DriftFlags } from "../../cli/flags.ts";
+import { checkOutputs, checkWritable, deliver } from "../../cli/output.ts";
+import { planOptions } from "../../cli/plan-options.ts";
+import { say } from "../../cli/say.ts";
 import { withDriftExit } from "../../engine/exit-codes.ts";
 import type { Project } from "../../manifests/project.ts";
 import { DimsyncError } from "../../model/errors.ts";
@@ -7,11 +12,6 @@ import type { Plan } from "../../model/plan.ts";
 import { type Drift, driftAccount } from "../../operations/core/drift.ts";
 import type { ReportHistory } from "../../render/index.ts";
 import { momentFlag } from "../inspect/audit.ts";
-import type { Context } from "../shared/context.ts";
-import type { DriftFlags } from "../shared/flags.ts";
-import { checkOutputs, checkWritable, deliver } from "../shared/output.ts";
-import { planOptions } from "../shared/plan-options.ts";
-import { say } from "../shared/say.ts";
 import { acceptReport, checkDriftFlags, recordReport } from "./drift-actions.ts";
 import { eachTarget, failOnFlags } from "./plan.ts";
 

@@ -1,4 +1,11 @@
 import { resolve } from "node:path";
+import { type Context, recordsNotice } from "../../cli/context.ts";
+import type { PlanFlags } from "../../cli/flags.ts";
+import { checkOutputs, checkWritable, deliver } from "../../cli/output.ts";
+import { planOptions } from "../../cli/plan-options.ts";
+import { showProgress } from "../../cli/progress.ts";
+import { loadOptions, loadProjects } from "../../cli/project.ts";
+import { say } from "../../cli/say.ts";
 import { type FailOn, failOnNames, withPlanExit } from "../../engine/exit-codes.ts";
 import type { PlanOptions } from "../../engine/session.ts";
 import type { Project } from "../../manifests/project.ts";
@@ -9,13 +16,6 @@ import { loadBase } from "../../operations/core/base.ts";
 import { planAccount } from "../../operations/core/plan.ts";
 import type { RunEnvironment } from "../../operations/session.ts";
 import { didYouMean } from "../../text/suggest.ts";
-import { type Context, recordsNotice } from "../shared/context.ts";
-import type { PlanFlags } from "../shared/flags.ts";
-import { checkOutputs, checkWritable, deliver } from "../shared/output.ts";
-import { planOptions } from "../shared/plan-options.ts";
-import { showProgress } from "../shared/progress.ts";
-import { loadOptions, loadProjects } from "../shared/project.ts";
-import { say } from "../shared/say.ts";
 
 /** `dimsync plan`: shows what apply would change. Only sends GET. */
 export async function runPlan(context: Context<PlanFlags>, paths: readonly string[]): Promise<ExitCode> {

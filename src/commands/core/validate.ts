@@ -1,3 +1,6 @@
+import type { Context } from "../../cli/context.ts";
+import { checkOutputs, deliver } from "../../cli/output.ts";
+import { loadProjects } from "../../cli/project.ts";
 import { sortDiagnostics } from "../../engine/plan.ts";
 import { conflicts } from "../../kinds/index.ts";
 import { emptyLabelSelectors } from "../../kinds/label-selectors.ts";
@@ -12,9 +15,6 @@ import { catalogProblems } from "../../operations/core/review.ts";
 import { missingModules } from "../../operations/policy-modules.ts";
 import { literalProblems } from "../../policies/offline.ts";
 import { policyProblems } from "../../policies/validate.ts";
-import type { Context } from "../shared/context.ts";
-import { checkOutputs, deliver } from "../shared/output.ts";
-import { loadProjects } from "../shared/project.ts";
 
 /** `dimsync validate [PATH…]`: everything that can be checked without the account. Sends no request. */
 export async function runValidate(context: Context, paths: readonly string[]): Promise<ExitCode> {

@@ -1,13 +1,13 @@
+import type { Context } from "../../cli/context.ts";
+import type { AuditFlags } from "../../cli/flags.ts";
+import { checkOutputs, deliverForms } from "../../cli/output.ts";
+import { loadOneProject } from "../../cli/project.ts";
 import { type AuditLog, endOfNow, momentOf, readAudit } from "../../drift/audit.ts";
 import { DimsyncError } from "../../model/errors.ts";
 import type { ExitCode } from "../../model/exit.ts";
 import { isObject, type JsonValue, own } from "../../model/json/json.ts";
 import { openAccount } from "../../operations/account.ts";
 import type { Client } from "../../service/client.ts";
-import type { Context } from "../shared/context.ts";
-import type { AuditFlags } from "../shared/flags.ts";
-import { checkOutputs, deliverForms } from "../shared/output.ts";
-import { loadOneProject } from "../shared/project.ts";
 import { listingFormats, listingForms, rawForms } from "./listing-forms.ts";
 
 const columns = ["timestamp", "actor.email", "event", "context.userAgent", "context.ipAddress"];

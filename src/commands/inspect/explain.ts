@@ -1,12 +1,12 @@
+import type { Context } from "../../cli/context.ts";
+import type { ExplainFlags } from "../../cli/flags.ts";
+import { nodePath } from "../../cli/node-path.ts";
+import { checkOutputs, deliverForms } from "../../cli/output.ts";
+import { loadValidProject } from "../../cli/project.ts";
 import type { ExitCode } from "../../model/exit.ts";
 import { explainSchemaNode } from "../../operations/inspect/explain.ts";
 import { explainText } from "../../render/terminal/explain.ts";
 import { jsonDocument } from "../../text/control-characters.ts";
-import type { Context } from "../shared/context.ts";
-import type { ExplainFlags } from "../shared/flags.ts";
-import { nodePath } from "../shared/node-path.ts";
-import { checkOutputs, deliverForms } from "../shared/output.ts";
-import { loadValidProject } from "../shared/project.ts";
 
 /** `dimsync explain ADDRESS SCHEMA[.TABLE[.COLUMN]]`. Only sends GET. */
 export async function runExplain(context: Context<ExplainFlags>, address: string, path: string | undefined): Promise<ExitCode> {

@@ -1,3 +1,7 @@
+import type { Context } from "../../cli/context.ts";
+import type { GetFlags } from "../../cli/flags.ts";
+import { checkOutputs, deliverForms } from "../../cli/output.ts";
+import { loadOneProject } from "../../cli/project.ts";
 import { kinds } from "../../kinds/index.ts";
 import type { LiveView } from "../../kinds/kind.ts";
 import { DimsyncError } from "../../model/errors.ts";
@@ -8,10 +12,6 @@ import type { Environment } from "../../model/settings/env.ts";
 import { openAccount } from "../../operations/account.ts";
 import { readRecords } from "../../operations/records/open.ts";
 import { didYouMean } from "../../text/suggest.ts";
-import type { Context } from "../shared/context.ts";
-import type { GetFlags } from "../shared/flags.ts";
-import { checkOutputs, deliverForms } from "../shared/output.ts";
-import { loadOneProject } from "../shared/project.ts";
 import { listingFormats, listingForms, rawForms } from "./listing-forms.ts";
 
 /** Users have no manifests, so they are not a kind. */

@@ -1,11 +1,11 @@
+import type { Context } from "../../cli/context.ts";
+import { checkOutputs, deliverForms } from "../../cli/output.ts";
+import { loadAnyProjects } from "../../cli/project.ts";
 import type { Project } from "../../manifests/project.ts";
 import { byText } from "../../model/address.ts";
 import type { ExitCode } from "../../model/exit.ts";
 import type { Environment } from "../../model/settings/env.ts";
 import { readRecords } from "../../operations/records/open.ts";
-import type { Context } from "../shared/context.ts";
-import { checkOutputs, deliverForms } from "../shared/output.ts";
-import { loadAnyProjects } from "../shared/project.ts";
 import { listingFormats, listingForms } from "./listing-forms.ts";
 
 /** One line of `dimsync list`. */

@@ -1,4 +1,9 @@
 import { resolve } from "node:path";
+import type { Context } from "../../cli/context.ts";
+import type { RenderFlags } from "../../cli/flags.ts";
+import { checkOutputs, deliverForms } from "../../cli/output.ts";
+import { loadValidProject, unknownManifest } from "../../cli/project.ts";
+import { say } from "../../cli/say.ts";
 import { expandConfigs } from "../../engine/explain.ts";
 import { isSchemaConfig, kindNames } from "../../kinds/manifests.ts";
 import { nameMatcher } from "../../kinds/patterns/names.ts";
@@ -11,11 +16,6 @@ import { withReadSession } from "../../operations/core/plan.ts";
 import { withLocations } from "../../operations/inspect/explain.ts";
 import { jsonDocument } from "../../text/control-characters.ts";
 import { blockLines } from "../../yaml/print.ts";
-import type { Context } from "../shared/context.ts";
-import type { RenderFlags } from "../shared/flags.ts";
-import { checkOutputs, deliverForms } from "../shared/output.ts";
-import { loadValidProject, unknownManifest } from "../shared/project.ts";
-import { say } from "../shared/say.ts";
 
 /** `dimsync render [ADDRESS]`: prints manifests with variables filled in; secrets stay references. Sends no request; --expand sends GETs. */
 export async function runRender(context: Context<RenderFlags>, address: string | undefined): Promise<ExitCode> {

@@ -1,10 +1,10 @@
 import { resolve } from "node:path";
+import type { Context } from "../../cli/context.ts";
+import { checkOutputs, deliver } from "../../cli/output.ts";
 import { drift, plan, result } from "../../manifests/validators.generated.js";
 import type { ExitCode } from "../../model/exit.ts";
 import { isObject } from "../../model/json/json.ts";
 import { readDocuments } from "../../records/plan-file.ts";
-import type { Context } from "../shared/context.ts";
-import { checkOutputs, deliver } from "../shared/output.ts";
 
 /** `dimsync show FILE`: prints saved plans, drift reports or results in any format. Sends no request. */
 export async function runShow(context: Context, file: string): Promise<ExitCode> {

@@ -1,9 +1,9 @@
+import type { Context } from "../../cli/context.ts";
+import type { BindFlags } from "../../cli/flags.ts";
 import { kindNamed } from "../../kinds/index.ts";
 import { DimsyncError } from "../../model/errors.ts";
 import type { ExitCode } from "../../model/exit.ts";
 import { didYouMean } from "../../text/suggest.ts";
-import type { Context } from "../shared/context.ts";
-import type { BindFlags } from "../shared/flags.ts";
 import { withRecords } from "./with-records.ts";
 
 /** `dimsync bind ADDRESS=ID…` records ids; `bind --accept ADDRESS…` records that the account was changed by hand to match. Sends no request. */

@@ -1,6 +1,10 @@
 import { randomUUID } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { relative, resolve } from "node:path";
+import type { Context } from "../../cli/context.ts";
+import type { RecordsFlags } from "../../cli/flags.ts";
+import { loadOneProject } from "../../cli/project.ts";
+import { say } from "../../cli/say.ts";
 import type { Project } from "../../manifests/project.ts";
 import { DimsyncError } from "../../model/errors.ts";
 import type { ExitCode } from "../../model/exit.ts";
@@ -11,10 +15,6 @@ import type { Records } from "../../records/records.ts";
 import { jsonDocument, visible } from "../../text/control-characters.ts";
 import { counted } from "../../text/counts.ts";
 import { inlineYaml } from "../../yaml/print.ts";
-import type { Context } from "../shared/context.ts";
-import type { RecordsFlags } from "../shared/flags.ts";
-import { loadOneProject } from "../shared/project.ts";
-import { say } from "../shared/say.ts";
 
 type Task = "init" | "migrate" | "export" | "restore" | "check";
 

@@ -1,15 +1,15 @@
 import { randomUUID } from "node:crypto";
+import type { Context } from "../../cli/context.ts";
+import type { RecordsFlags } from "../../cli/flags.ts";
+import { checkOutputs } from "../../cli/output.ts";
+import { loadOneProject, untilFlag } from "../../cli/project.ts";
+import { say } from "../../cli/say.ts";
 import { DimsyncError } from "../../model/errors.ts";
 import type { ExitCode } from "../../model/exit.ts";
 import { openRecords } from "../../operations/records/open.ts";
 import type { Lease, Records } from "../../records/records.ts";
 import { describeLease } from "../../records/store-errors.ts";
 import { didYouMean } from "../../text/suggest.ts";
-import type { Context } from "../shared/context.ts";
-import type { RecordsFlags } from "../shared/flags.ts";
-import { checkOutputs } from "../shared/output.ts";
-import { loadOneProject, untilFlag } from "../shared/project.ts";
-import { say } from "../shared/say.ts";
 import { showHistory, showRecords } from "./show.ts";
 
 const tasks = ["show", "lock", "unlock", "init", "migrate", "export", "restore", "check"] as const;

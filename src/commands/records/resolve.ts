@@ -1,3 +1,5 @@
+import type { Context } from "../../cli/context.ts";
+import type { ResolveFlags } from "../../cli/flags.ts";
 import { isRelation } from "../../model/address.ts";
 import { DimsyncError } from "../../model/errors.ts";
 import type { ExitCode } from "../../model/exit.ts";
@@ -5,8 +7,6 @@ import type { checkCreatedObject } from "../../operations/records/created-object
 import type { OpenIntent } from "../../records/history.ts";
 import type { RecordsRun, UnlockedRun } from "../../records/records.ts";
 import { didYouMean } from "../../text/suggest.ts";
-import type { Context } from "../shared/context.ts";
-import type { ResolveFlags } from "../shared/flags.ts";
 import { withRecords } from "./with-records.ts";
 
 /**

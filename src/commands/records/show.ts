@@ -1,12 +1,12 @@
+import type { Context } from "../../cli/context.ts";
+import type { RecordsFlags } from "../../cli/flags.ts";
+import { deliverForms } from "../../cli/output.ts";
 import { byText } from "../../model/address.ts";
 import type { ExitCode } from "../../model/exit.ts";
 import type { Lease, Records } from "../../records/records.ts";
 import { describeLease } from "../../records/store-errors.ts";
 import { historyText, recordsText } from "../../render/terminal/records.ts";
 import { jsonDocument } from "../../text/control-characters.ts";
-import type { Context } from "../shared/context.ts";
-import type { RecordsFlags } from "../shared/flags.ts";
-import { deliverForms } from "../shared/output.ts";
 
 /** `dimsync records show`: who holds the lease, creates with an unknown outcome, and ids. */
 export async function showRecords(context: Context<RecordsFlags>, records: Records, target: string): Promise<ExitCode> {

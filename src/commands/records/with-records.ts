@@ -1,11 +1,11 @@
 import { randomUUID } from "node:crypto";
+import type { Context } from "../../cli/context.ts";
+import { loadOneProject, unknownManifest } from "../../cli/project.ts";
+import { say } from "../../cli/say.ts";
 import type { Resource } from "../../model/resource.ts";
 import type { Settings } from "../../model/settings/config.ts";
 import { openRecords } from "../../operations/records/open.ts";
 import type { RecordsRun } from "../../records/records.ts";
-import type { Context } from "../shared/context.ts";
-import { loadOneProject, unknownManifest } from "../shared/project.ts";
-import { say } from "../shared/say.ts";
 
 export interface OpenedRecords {
   readonly records: RecordsRun;

@@ -1,4 +1,6 @@
 import type { Command, Option } from "commander";
+import type { Context } from "../../cli/context.ts";
+import { loadAnyProjects } from "../../cli/project.ts";
 import { guardNames } from "../../engine/checks/guards.ts";
 import { isIntegration, isSchemaConfig, schemasAddress } from "../../kinds/manifests.ts";
 import { schemaNames } from "../../manifests/schema/lookup.ts";
@@ -6,8 +8,6 @@ import { DimsyncError } from "../../model/errors.ts";
 import type { ExitCode } from "../../model/exit.ts";
 import { formats } from "../../render/formats.ts";
 import { liveKinds } from "../inspect/get.ts";
-import type { Context } from "../shared/context.ts";
-import { loadAnyProjects } from "../shared/project.ts";
 
 /** The words of the command line. Flags as typed: `--long` and `-s`. */
 interface CommandLineWords {

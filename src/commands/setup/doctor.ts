@@ -1,3 +1,6 @@
+import type { Context } from "../../cli/context.ts";
+import { checkOutputs, deliverForms } from "../../cli/output.ts";
+import { loadOneProject } from "../../cli/project.ts";
 import { diagnose } from "../../doctor/doctor.ts";
 import type { ExitCode } from "../../model/exit.ts";
 import { version } from "../../model/runtime/version.ts";
@@ -5,9 +8,6 @@ import { openAccount, systemClock } from "../../operations/account.ts";
 import { probeRecords, readRecords } from "../../operations/records/open.ts";
 import { doctorText } from "../../render/terminal/doctor.ts";
 import { jsonDocument } from "../../text/control-characters.ts";
-import type { Context } from "../shared/context.ts";
-import { checkOutputs, deliverForms } from "../shared/output.ts";
-import { loadOneProject } from "../shared/project.ts";
 
 /** `dimsync doctor`: checks everything that a plan needs. Sends GET only; exit 1 if a check fails. */
 export async function runDoctor(context: Context): Promise<ExitCode> {

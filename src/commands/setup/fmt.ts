@@ -1,4 +1,9 @@
 import { resolve } from "node:path";
+import type { Context } from "../../cli/context.ts";
+import type { FmtFlags } from "../../cli/flags.ts";
+import { loadAnyProjects } from "../../cli/project.ts";
+import { diagnosticText } from "../../cli/report-error.ts";
+import { say } from "../../cli/say.ts";
 import { findConfig } from "../../manifests/config/file.ts";
 import { formatManifests } from "../../manifests/format.ts";
 import type { Schema } from "../../manifests/schema/lookup.ts";
@@ -11,11 +16,6 @@ import { writeAtomic } from "../../records/files/atomic.ts";
 import { visible } from "../../text/control-characters.ts";
 import { lineAndColumn, lineStartsOf } from "../../text/lines.ts";
 import { read } from "../../yaml/read.ts";
-import type { Context } from "../shared/context.ts";
-import type { FmtFlags } from "../shared/flags.ts";
-import { loadAnyProjects } from "../shared/project.ts";
-import { diagnosticText } from "../shared/report-error.ts";
-import { say } from "../shared/say.ts";
 
 /**
  * `dimsync fmt [PATH…]`: writes manifests (without paths also the config file) in canonical form and prints the names of changed files. With --check it

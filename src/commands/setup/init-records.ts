@@ -1,10 +1,10 @@
+import type { Context } from "../../cli/context.ts";
+import type { InitFlags } from "../../cli/flags.ts";
+import { loadProjects } from "../../cli/project.ts";
+import { say } from "../../cli/say.ts";
 import { runGit } from "../../git/process.ts";
 import { DimsyncError } from "../../model/errors.ts";
 import type { Environment } from "../../model/settings/env.ts";
-import type { Context } from "../shared/context.ts";
-import type { InitFlags } from "../shared/flags.ts";
-import { loadProjects } from "../shared/project.ts";
-import { say } from "../shared/say.ts";
 
 /**
  * Creates the records of a new project in the remote `origin` of its repository, so that CI jobs and

@@ -1,6 +1,8 @@
 import { existsSync } from "node:fs";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join, relative, resolve, sep } from "node:path";
+import type { Context } from "../../cli/context.ts";
+import type { InitFlags } from "../../cli/flags.ts";
 import { repositoryTop } from "../../git/top.ts";
 import { loadConfig } from "../../manifests/config/load.ts";
 import { listTargets } from "../../manifests/project.ts";
@@ -8,8 +10,6 @@ import { DimsyncError } from "../../model/errors.ts";
 import type { ExitCode } from "../../model/exit.ts";
 import type { Environment } from "../../model/settings/env.ts";
 import { shellWord } from "../../text/shell.ts";
-import type { Context } from "../shared/context.ts";
-import type { InitFlags } from "../shared/flags.ts";
 import { firstTarget, hostsOf, initFiles } from "./init-files.ts";
 import { createRecords, targetsInFolder } from "./init-records.ts";
 

@@ -1,13 +1,13 @@
 import { resolve } from "node:path";
+import type { Context } from "../../cli/context.ts";
+import type { SchemaFlags } from "../../cli/flags.ts";
+import { say } from "../../cli/say.ts";
 import { kindNames } from "../../kinds/manifests.ts";
 import type { ExtendedKinds } from "../../manifests/schema/live-names.ts";
 import { nearestSchemaName, type Schema, schemaNames, schemaText } from "../../manifests/schema/lookup.ts";
 import { DimsyncError } from "../../model/errors.ts";
 import type { ExitCode } from "../../model/exit.ts";
 import { jsonDocument } from "../../text/control-characters.ts";
-import type { Context } from "../shared/context.ts";
-import type { SchemaFlags } from "../shared/flags.ts";
-import { say } from "../shared/say.ts";
 
 /**
  * `dimsync schema [KIND]`: prints the JSON Schema of a kind, the config, a plan …; without KIND the one for any manifest. With --from-live or --snapshot,
@@ -39,7 +39,7 @@ async function printLive(context: Context<SchemaFlags>, text: string): Promise<E
   const kinds = extendedKinds(schema);
   const [{ liveSchema }, { loadOneProject }] = await Promise.all([
     import("../../operations/inspect/live-schema.ts"),
-    import("../shared/project.ts"),
+    import("../../cli/project.ts"),
   ]);
   const project = await loadOneProject(context, { account: snapshot === undefined });
   const snapshotFile = snapshot === undefined ? undefined : resolve(cwd, snapshot);

@@ -1,15 +1,15 @@
 import { randomBytes } from "node:crypto";
 import { resolve } from "node:path";
+import type { Context } from "../../cli/context.ts";
+import type { ServeFlags } from "../../cli/flags.ts";
+import { checkWritable } from "../../cli/output.ts";
+import { wholeFlag } from "../../cli/project.ts";
+import { say } from "../../cli/say.ts";
 import { parseFault, startEmbeddedService } from "../../embedded/index.ts";
 import { DimsyncError } from "../../model/errors.ts";
 import type { ExitCode } from "../../model/exit.ts";
 import { visible } from "../../text/control-characters.ts";
 import { didYouMean } from "../../text/suggest.ts";
-import type { Context } from "../shared/context.ts";
-import type { ServeFlags } from "../shared/flags.ts";
-import { checkWritable } from "../shared/output.ts";
-import { wholeFlag } from "../shared/project.ts";
-import { say } from "../shared/say.ts";
 
 const schemaForms = ["camel", "snake"] as const;
 const errorBodies = ["envelope", "plain", "empty", "echo"] as const;

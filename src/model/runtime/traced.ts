@@ -1,6 +1,6 @@
 import { tracingChannel } from "node:diagnostics_channel";
 
-/** Work that is published to the channel: for OpenTelemetry (src/commands/shared/telemetry.ts), and for users of the library. */
+/** Work that is published to the channel: for OpenTelemetry (src/cli/telemetry.ts), and for users of the library. */
 export interface TracedWork {
   /** The name of its span: "dimsync observe". The same for all work of one sort. */
   readonly name: string;

@@ -75,7 +75,10 @@ async function applyUnderLease(
 /** Whether the CI job that holds a lease has ended. Only another job of the same repository can find out. */
 async function hasHolderEnded({ runUrl }: Lease, folder: string, run: RunEnvironment): Promise<boolean> {
   if (runUrl === undefined) return false;
-  const [{ readCiEnvironment }, { hasJobEnded }] = await Promise.all([import("../../ci/environment.ts"), import("../../ci/job-state.ts")]);
+  const [{ readCiEnvironment }, { hasJobEnded }] = await Promise.all([
+    import("../../forge/environment.ts"),
+    import("../../forge/job-state.ts"),
+  ]);
   return await hasJobEnded(runUrl, readCiEnvironment(run.env, folder), run);
 }
 

@@ -1,10 +1,10 @@
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { type Context, contextOf } from "../../../src/cli/context.ts";
+import type { AuditFlags, DriftFlags, GlobalFlags } from "../../../src/cli/flags.ts";
 import { acceptReport, checkDriftFlags, recordReport } from "../../../src/commands/core/drift-actions.ts";
 import { runAudit } from "../../../src/commands/inspect/audit.ts";
-import { type Context, contextOf } from "../../../src/commands/shared/context.ts";
-import type { AuditFlags, DriftFlags, GlobalFlags } from "../../../src/commands/shared/flags.ts";
 import { env, type Story, story } from "../../drift/account.ts";
 import { startReceiver } from "../../drift/receiver.ts";
 import { capturedIo } from "../../support/captured-io.ts";

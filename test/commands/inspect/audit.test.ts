@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
+import type { AuditFlags } from "../../../src/cli/flags.ts";
 import { runAudit } from "../../../src/commands/inspect/audit.ts";
-import type { AuditFlags } from "../../../src/commands/shared/flags.ts";
 import { type AccountProject, openAccountProject } from "../../support/accounts/project.ts";
 
 let project: AccountProject;

@@ -1,10 +1,10 @@
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import type { Context } from "../../../src/cli/context.ts";
+import type { GlobalFlags, ImportFlags } from "../../../src/cli/flags.ts";
+import { reportError } from "../../../src/cli/report-error.ts";
 import { runImport } from "../../../src/commands/adopt/import.ts";
-import type { Context } from "../../../src/commands/shared/context.ts";
-import type { GlobalFlags, ImportFlags } from "../../../src/commands/shared/flags.ts";
-import { reportError } from "../../../src/commands/shared/report-error.ts";
 import type { AccountState } from "../../../src/embedded/index.ts";
 import type { ImportReport } from "../../../src/import/report.ts";
 import { capturedIo } from "../captured-io.ts";

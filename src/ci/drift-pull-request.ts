@@ -1,0 +1,163 @@
+import { createHash } from "node:crypto";
+import { relative } from "node:path";
+import type { Context } from "../cli/context.ts";
+import type { CiFlags } from "../cli/flags.ts";
+import { loadProjects } from "../cli/project.ts";
+import { acceptDrift } from "../drift/accept.ts";
+import { gitText } from "../git/process.ts";
+import { policyAddress } from "../kinds/manifests.ts";
+import type { Project } from "../manifests/project.ts";
+import type { NewColumn } from "../model/columns.ts";
+import { DimsyncError } from "../model/errors.ts";
+import { isWithin } from "../model/json/pointer.ts";
+import { nodePointer } from "../model/nodes.ts";
+import type { Plan } from "../model/plan.ts";
+import { hasChanges, summaryLine } from "../render/report/totals.ts";
+import { visible } from "../text/control-characters.ts";
+import { ownersOf } from "./code-owners.ts";
+import { type BranchFile, type BranchOptions, checkDriftBranch, deleteDriftBranch, pushDriftBranch } from "./drift-branch.ts";
+import { githubPullRequests } from "./github.ts";
+import { gitlabMergeRequests } from "./gitlab.ts";
+import { type CiJob, footerOf, openJobProvider, orWarn } from "./provider.ts";
+import {
+  closePullRequest,
+  type LeftOut,
+  type PullRequestContent,
+  type PullRequests,
+  pullRequestBody,
+  pullRequestTitle,
+  upsertPullRequest,
+} from "./pull-requests.ts";
+import { commitAuthor } from "./push-bindings.ts";
+import { pushCredentials } from "./push-credentials.ts";
+
+/**
+ * `dimsync ci drift --pull-request`: keeps one pull request for each target, with the edits that accept
+ * its drift. Returns whether the drift of every report is in one. Failures are warnings. Throws only
+ * E_INTERRUPTED and what loading the project throws.
+ */
+export async function requestDriftPulls(context: Context<CiFlags>, job: CiJob, reports: readonly Plan[]): Promise<boolean> {
+  const { provider, repository } = job.environment;
+  const rest = openJobProvider(job);
+  if (rest === undefined) return false;
+  const pulls = (provider === "github" ? githubPullRequests : gitlabMergeRequests)(rest, repository);
+  let areReported = true;
+  for (const report of reports) {
+    let isReported = false;
+    await orWarn(job, "The report is in the log and the summary of this job, but not in a pull request.", async () => {
+      const outcome = await updatePullRequest(context, { job, pulls, report });
+      isReported = ["created", "updated", "same"].includes(outcome) || !hasChanges(report);
+      job.log(`dimsync: pull request for ${visible(report.target)}: ${outcome}\n`);
+    });
+    areReported &&= isReported;
+  }
+  return areReported;
+}
+
+interface Request {
+  readonly job: CiJob;
+  readonly pulls: PullRequests;
+  readonly report: Plan;
+}
+
+type Outcome = Awaited<ReturnType<typeof upsertPullRequest> | ReturnType<typeof closePullRequest>> | "left as it is";
+
+async function updatePullRequest(context: Context<CiFlags>, { job, pulls, report }: Request): Promise<Outcome> {
+  const { environment } = job;
+  const base = environment.branch;
+  if (base === undefined)
+    throw new DimsyncError(
+      "E_NO_BRANCH",
+      "A pull request with drift needs a job on a branch, such as a scheduled one: this job has none to merge into.",
+    );
+  // What was not read is not over.
+  if (report.exit.code === 1 || !report.complete) return "left as it is";
+  const project = await projectOf(context, report.target);
+  const { files, ...content } = await contentOf(project, report, context.cwd);
+  const options = branchOptions(project, job, report.target);
+  if (files.length === 0) {
+    await checkDriftBranch(options);
+    const why = hasChanges(report) ? "No difference that is left can be accepted by an edit." : summaryLine(report);
+    const outcome = await closePullRequest(pulls, options.branch, `${why}\n\n${footerOf(job)}`);
+    await deleteDriftBranch(options);
+    return outcome;
+  }
+  const title = pullRequestTitle(report);
+  await pushDriftBranch(options, { files, subject: title });
+  const root = await gitText({ folder: project.settings.folder, env: job.env }, ["rev-parse", "--show-toplevel"]);
+  const owners = await ownersOf(
+    root,
+    files.map(({ path }) => relative(root, path)),
+  );
+  const body = pullRequestBody({ ...content, report, owners, footer: footerOf(job) });
+  return await upsertPullRequest(pulls, { branch: options.branch, base, title, body });
+}
+
+async function projectOf(context: Context<CiFlags>, target: string): Promise<Project> {
+  const [project] = await loadProjects({ ...context, flags: { ...context.flags, allTargets: false, target: [target] } });
+  if (project === undefined) throw new DimsyncError("E_UNKNOWN_TARGET", `There is no target ${JSON.stringify(target)}.`);
+  return project;
+}
+
+type Content = Omit<PullRequestContent, "report" | "owners" | "footer"> & { readonly files: readonly BranchFile[] };
+
+/** The edits of manifests and of the catalog, and what they leave out. */
+async function contentOf(project: Project, report: Plan, cwd: string): Promise<Content> {
+  const { edits, accepted, unaccepted } = await acceptDrift(report, project, cwd);
+  const { columns, file, leftOut } = await acceptedColumns(project, report);
+  const reviewed = new Set(columns.map((column) => `${column.address} ${pointerOf(column)}/enabled`));
+  return {
+    files: [...edits.map(({ path, after }) => ({ path, text: after })), ...(file === undefined ? [] : [file])],
+    accepted,
+    columns,
+    leftOut: [...unaccepted.filter(({ address, path }) => !reviewed.has(`${address} ${path}`)), ...leftOut],
+  };
+}
+
+const pointerOf = ({ schema, table, column }: NewColumn): string => nodePointer([schema, table, column]);
+
+/** The new columns for the catalog, without those that a policy of severity error does not allow as they are. */
+async function acceptedColumns(
+  { catalog, settings }: Project,
+  { newColumns = [], goneColumns = [], policy }: Plan,
+): Promise<{ readonly columns: readonly NewColumn[]; readonly file?: BranchFile; readonly leftOut: readonly LeftOut[] }> {
+  const { catalogFile, target } = settings;
+  if (catalog === undefined || catalogFile === undefined || newColumns.length + goneColumns.length === 0)
+    return { columns: [], leftOut: [] };
+  const findingOf = (column: NewColumn) =>
+    policy.find(({ severity, address, path }) => severity === "error" && address === column.address && isWithin(path, pointerOf(column)));
+  const leftOut = newColumns.flatMap((column): readonly LeftOut[] => {
+    const finding = findingOf(column);
+    if (finding === undefined) return [];
+    const why = `${policyAddress(finding.policy)} does not allow the new column as it is. Fix it in the account, or add an exemption to the policy.`;
+    return [{ address: column.address, path: pointerOf(column), why }];
+  });
+  const columns = newColumns.filter((column) => findingOf(column) === undefined);
+  const { acceptListed } = await import("../catalog/accept.ts");
+  const { text } = acceptListed(catalog.columns, { target, newColumns: columns, goneColumns });
+  return { columns, leftOut, ...(text === catalog.text ? {} : { file: { path: catalogFile, text } }) };
+}
+
+function branchOptions({ settings }: Project, { environment, env }: CiJob, target: string): BranchOptions {
+  return {
+    folder: settings.folder,
+    remote: environment.pushUrl ?? "origin",
+    branch: branchName(environment.folder, target),
+    author: commitAuthor(environment, env),
+    env: pushCredentials(environment, env),
+  };
+}
+
+/** "dimsync/drift-prod"; with a digest if the project is in a folder or the target has unusual characters. */
+export function branchName(folder: string, target: string): string {
+  const isPlain = folder === "" && /^[a-z0-9]+(?:[._-][a-z0-9]+)*$/u.test(target) && !target.endsWith(".lock");
+  if (isPlain) return `dimsync/drift-${target}`;
+  const digest = createHash("sha256")
+    .update(JSON.stringify([folder, target]))
+    .digest("hex")
+    .slice(0, 8);
+  return `dimsync/drift-${target
+    .replaceAll(/[^a-z0-9]+/gu, "-")
+    .replaceAll(/^-|-$/gu, "")
+    .slice(0, 40)}-${digest}`;
+}

@@ -1,0 +1,50 @@
+import { statSync } from "node:fs";
+import { delimiter, resolve } from "node:path";
+import { DimsyncError } from "../model/errors.ts";
+import { allowCodeVariable, allowPathVariable, type Environment, isEnabled } from "../model/settings/env.ts";
+import type { GlobalFlags } from "./flags.ts";
+import type { Io } from "./io.ts";
+import { say } from "./say.ts";
+
+/** The environment of a command. */
+export interface Context<Flags extends GlobalFlags = GlobalFlags> {
+  readonly io: Io;
+  readonly flags: Flags;
+  /** The working directory after --chdir, absolute. */
+  readonly cwd: string;
+}
+
+export function contextOf<Flags extends GlobalFlags>(io: Io, flags: Flags): Context<Flags> {
+  const cwd = flags.chdir === undefined ? io.cwd : resolve(io.cwd, flags.chdir);
+  const allowed = allowedBy(flags, cwd, io.env);
+  return { io: Object.keys(allowed).length === 0 ? io : { ...io, env: { ...io.env, ...allowed } }, flags, cwd };
+}
+
+/** What flags allow the project, as the variables that the rest of dimsync reads. */
+function allowedBy({ allowCode = false, allowPath = [] }: GlobalFlags, cwd: string, env: Environment): Environment {
+  const paths = [env[allowPathVariable] ?? "", ...allowPath.map((path) => resolve(cwd, path))].filter((path) => path !== "");
+  return {
+    ...(allowCode ? { [allowCodeVariable]: "1" } : {}),
+    ...(allowPath.length > 0 ? { [allowPathVariable]: paths.join(delimiter) } : {}),
+  };
+}
+
+/** Throws E_USAGE if the directory of --chdir does not exist. */
+export function checkFolder({ flags, cwd }: Context): void {
+  if (flags.chdir === undefined || statSync(cwd, { throwIfNoEntry: false })?.isDirectory() === true) return;
+  throw new DimsyncError("E_USAGE", `The directory ${JSON.stringify(flags.chdir)} of --chdir does not exist.`);
+}
+
+/** Whether to print colors: NO_COLOR, --no-color and FORCE_COLOR decide; otherwise only on a terminal. */
+export function wantsColor({ io, flags }: Context, isTty: boolean): boolean {
+  const { NO_COLOR: noColor = "", FORCE_COLOR: forceColor } = io.env;
+  if (!flags.color || noColor !== "") return false;
+  return forceColor === undefined ? isTty : forceColor === "" || isEnabled(forceColor);
+}
+
+/** Prints on stderr which version of shared records a run read or wrote; nothing with --quiet. */
+export const recordsNotice =
+  ({ io, flags }: Context) =>
+  (text: string): void => {
+    if (flags.quiet !== true) say(io, text);
+  };

@@ -1,0 +1,94 @@
+import type { Environment } from "../model/settings/env.ts";
+import { masked } from "../model/settings/secret.ts";
+import { guarded, type Write } from "../text/workflow-commands.ts";
+import { standardStream } from "./standard-stream.ts";
+
+/** The terminal and the environment of a command. Tests pass their own. */
+export interface Io {
+  /** For the document of the command. */
+  readonly stdout: Write;
+  /** Resolves when stdout can take more, or is closed. Without waiting, a long output would be kept in memory. */
+  readonly stdoutDrained?: () => Promise<void>;
+  /** For everything else. */
+  readonly stderr: Write;
+  readonly stdoutIsTty: boolean;
+  readonly stderrIsTty: boolean;
+  readonly stdinIsTty: boolean;
+  /** Columns of the terminal; 100 without one. */
+  readonly columns: number;
+  readonly env: Environment;
+  readonly cwd: string;
+  /** Asks on stderr and returns the line that was typed, or "" at the end of input. Rejects if the run is interrupted. */
+  readonly ask: (question: string) => Promise<string>;
+  /** Aborted by a signal that is caught: start nothing new, finish writes in flight. */
+  readonly interrupted: AbortSignal;
+  /**
+   * From now on, the first SIGINT or SIGTERM aborts `interrupted`. Before, and from the second one on, the system ends the process at once, even in the
+   * middle of synchronous work. Called before the first thing that an end would leave behind: a request, a temporary file, a server, a prompt.
+   */
+  readonly catchSignals?: () => void;
+}
+
+/** The io of this process. */
+export function processIo(): Io {
+  const { interrupted, interrupt, catchSignals } = processSignals();
+  const [stdout, stderr] = [standardStream(1), standardStream(2)];
+  const [out, err] = [stdout, stderr].map(
+    ({ write }): Write =>
+      (text) =>
+        write(masked(text)),
+  ) as [Write, Write];
+  const isStep = (process.env["GITHUB_ACTIONS"] ?? "") !== "";
+  return {
+    stdout: isStep ? guarded(out) : out,
+    stdoutDrained: stdout.drained,
+    stderr: isStep ? guarded(err) : err,
+    stdoutIsTty: stdout.isTty(),
+    stderrIsTty: stderr.isTty(),
+    // Only prompts ask, and it takes milliseconds.
+    get stdinIsTty() {
+      return process.getBuiltinModule("node:tty").isatty(0);
+    },
+    columns: stdout.columns() ?? stderr.columns() ?? 100,
+    env: process.env,
+    cwd: process.cwd(),
+    async ask(question) {
+      catchSignals();
+      // Loading it takes milliseconds, and most runs ask nothing.
+      const { createInterface } = process.getBuiltinModule("node:readline/promises");
+      const readline = createInterface({ input: process.stdin, output: process.stderr });
+      // Readline handles Ctrl-C itself, and never answers a question after the end of input.
+      readline.on("SIGINT", interrupt);
+      const ended = new Promise<string>((resolve) => readline.once("close", () => resolve("")));
+      try {
+        return await Promise.race([readline.question(question, { signal: interrupted }), ended]);
+      } finally {
+        readline.close();
+      }
+    },
+    interrupted,
+    catchSignals,
+  };
+}
+
+function processSignals() {
+  const interruption = new AbortController();
+  // The system never ends process 1 (of a container) by a signal that is not caught.
+  const isFirst = process.pid === 1;
+  let isCaught = false;
+  const interrupt = (): void => {
+    if (interruption.signal.aborted) process.exit(130);
+    // Node.js calls this function only after synchronous work; the system does not wait.
+    if (!isFirst) for (const signal of signals) process.off(signal, interrupt);
+    interruption.abort();
+  };
+  const catchSignals = (): void => {
+    if (isCaught) return;
+    isCaught = true;
+    for (const signal of signals) process.on(signal, interrupt);
+  };
+  if (isFirst) catchSignals();
+  return { interrupted: interruption.signal, interrupt, catchSignals };
+}
+
+const signals = ["SIGINT", "SIGTERM"] as const;

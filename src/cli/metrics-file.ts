@@ -1,0 +1,28 @@
+import { readFile } from "node:fs/promises";
+import { DimsyncError } from "../model/errors.ts";
+import type { Plan } from "../model/plan.ts";
+import type { Result } from "../model/result.ts";
+import { writeAtomic } from "../records/files/atomic.ts";
+import type { Document } from "../render/index.ts";
+import { lastSuccesses, metricsText } from "../render/machine/metrics.ts";
+
+/** Writes `--metrics FILE` atomically, so that the collector never reads half of it. Keeps the time of the last success. Throws E_OUTPUT. */
+export async function writeMetrics(file: string, documents: readonly Document[]): Promise<void> {
+  const before = await readFile(file, "utf8").catch(() => "");
+  const text = metricsText(documents.filter(isRun), {
+    finishedAtSeconds: Math.floor(Date.now() / 1000),
+    // Since the process started.
+    durationSeconds: Math.round(performance.now()) / 1000,
+    lastSuccessSeconds: lastSuccesses(before),
+  });
+  // The collector usually runs as another user.
+  await writeAtomic(file, text, { mode: 0o644 }).catch((error: unknown) => {
+    throw new DimsyncError(
+      "E_OUTPUT",
+      `${file} could not be written: ${error instanceof Error ? error.message : String(error)}. Use another file for --metrics.`,
+      { cause: error },
+    );
+  });
+}
+
+const isRun = (document: Document): document is Plan | Result => document.kind !== "Validation";

@@ -1,0 +1,174 @@
+import { appendFileSync, existsSync, statSync, writeFileSync } from "node:fs";
+import { dirname, isAbsolute, relative, resolve, sep } from "node:path";
+import { DimsyncError, interruptedError } from "../model/errors.ts";
+import { newPauses } from "../model/runtime/event-loop.ts";
+import { masked } from "../model/settings/secret.ts";
+import type { Document, RenderOptions } from "../render/document.ts";
+import { formats, type Text } from "../render/formats.ts";
+import { isDevice } from "../text/paths.ts";
+import { didYouMean } from "../text/suggest.ts";
+import { writeCommands } from "../text/workflow-commands.ts";
+import { type Context, wantsColor } from "./context.ts";
+import type { ApplyFlags, GlobalFlags, PlanFlags } from "./flags.ts";
+import type { Io } from "./io.ts";
+
+/** The output of a command: a function for each of its formats. */
+export type Forms = Readonly<Record<string, (options: RenderOptions) => Text | Promise<Text>>>;
+
+/** One `-o`. */
+interface Destination {
+  readonly format: string;
+  /** Absolute; stdout if absent. */
+  readonly file?: string;
+}
+
+/**
+ * Writes the documents of a command, one per target, in every format of `-o`. Exactly one goes to stdout: the format without a path, or human if every
+ * format has a path. `-o github` also writes the step's summary and outputs. Throws E_OUTPUT.
+ */
+export async function deliver(
+  context: Context<GlobalFlags & Pick<PlanFlags, "out" | "metrics">>,
+  documents: readonly Document[],
+  shown: Pick<RenderOptions, "history"> = {},
+): Promise<void> {
+  const forms = Object.fromEntries(
+    Object.entries(formats).map(([format, load]) => [
+      format,
+      async (options: RenderOptions): Promise<Text> => (await load())(documents, { ...options, ...shown }),
+    ]),
+  );
+  const { io, flags, cwd } = context;
+  // The account was changed: a signal that arrives now must not cut the result.
+  const hasResult = documents.some(({ kind }) => kind === "Result");
+  await deliverForms(hasResult ? { ...context, io: { ...io, interrupted: new AbortController().signal } } : context, forms);
+  if (flags.metrics !== undefined) await (await import("./metrics-file.ts")).writeMetrics(resolve(cwd, flags.metrics), documents);
+  if (!flags.output.some((text) => text.split("=")[0] === "github")) return;
+  const { writeGithubFiles } = await import("./github-outputs.ts");
+  writeGithubFiles(io.env, documents, flags.out === undefined ? "" : resolve(cwd, flags.out));
+}
+
+/** Like `deliver`, for documents other than plans, results and validations. Throws E_OUTPUT and E_INTERRUPTED. */
+export async function deliverForms(context: Context, forms: Forms): Promise<void> {
+  const { io, flags } = context;
+  for (const { format, file } of destinations(context, Object.keys(forms))) {
+    const color = format === "human" && file === undefined && wantsColor(context, io.stdoutIsTty);
+    const text =
+      (await forms[format]?.({
+        color,
+        width: io.columns,
+        verbose: flags.verbose === true,
+        filePrefix: filePrefix(context),
+        caseFiles: io.env["GITLAB_CI"] === "true",
+      })) ?? "";
+    const pieces = untilInterrupted(typeof text === "string" ? [text] : text, io);
+    if (file === undefined) await print(io, pieces, format);
+    // It already contains the progress events.
+    else if (format === "ndjson") for (const piece of pieces) appendFileSync(file, piece);
+    else {
+      const { writeAtomic } = await import("../records/files/atomic.ts");
+      io.catchSignals?.();
+      await writeAtomic(file, pieces).catch((error: unknown) => {
+        if (error instanceof DimsyncError) throw error;
+        throw new DimsyncError(
+          "E_OUTPUT",
+          `${file} could not be written: ${error instanceof Error ? error.message : String(error)}. Use another path: -o ${format}=PATH.`,
+          { cause: error },
+        );
+      });
+    }
+  }
+}
+
+async function print(io: Io, pieces: Iterable<string>, format: string): Promise<void> {
+  const pause = newPauses();
+  for (const piece of pieces) {
+    // Its renderer breaks the workflow commands in names.
+    if (format === "github") writeCommands(io.stdout, piece);
+    else io.stdout(piece);
+    await io.stdoutDrained?.();
+    await pause();
+  }
+}
+
+/** The pieces, up to a signal: then throws E_INTERRUPTED. What a run reports after a signal is complete. */
+function* untilInterrupted(pieces: Iterable<string>, { interrupted }: Io): Iterable<string> {
+  const isReport = interrupted.aborted;
+  for (const piece of pieces) {
+    if (interrupted.aborted && !isReport) throw interruptedError();
+    yield masked(piece);
+  }
+}
+
+/** The path from the root of the CI checkout to the folder that file names are relative to: "deploy/"; "" at the root and outside CI. */
+export function filePrefix({ io, cwd }: Context): string {
+  const root = io.env["GITHUB_WORKSPACE"] ?? io.env["CI_PROJECT_DIR"] ?? "";
+  const inside = root === "" ? "" : relative(root, cwd);
+  return inside === "" || inside.startsWith("..") || isAbsolute(inside) ? "" : `${inside.split(sep).join("/")}/`;
+}
+
+/** Checks `-o` and `--metrics` before any work, and empties existing files for events. Throws E_OUTPUT. */
+export function checkOutputs(context: Context<GlobalFlags & FileFlags>, names: readonly string[] = Object.keys(formats)): void {
+  const { metrics } = context.flags;
+  if (metrics !== undefined) checkWritable("--metrics", metrics, resolve(context.cwd, metrics));
+  checkApart(context, names);
+  // A missing one is not created yet: an untracked file would make the git tree dirty.
+  for (const { format, file } of destinations(context, names))
+    if (format === "ndjson" && file !== undefined && existsSync(file)) writeFileSync(file, "");
+}
+
+/** Flags for output files, besides `-o`. */
+type FileFlags = Pick<PlanFlags, "metrics" | "out"> & Pick<ApplyFlags, "result">;
+
+/** Two flags with the same file would overwrite each other, such as a saved plan. Throws E_OUTPUT. */
+function checkApart(context: Context<GlobalFlags & FileFlags>, names: readonly string[]): void {
+  const { cwd, flags } = context;
+  const { metrics, out, result } = flags;
+  const users = new Map<string, string>();
+  for (const [user, path] of [
+    ...destinations(context, names).map(({ format, file }) => [`-o ${format}`, file] as const),
+    ...([
+      ["--metrics", metrics],
+      ["--out", out],
+      ["--result", result],
+    ] as const),
+  ]) {
+    if (path === undefined || isDevice(path)) continue;
+    const file = resolve(cwd, path);
+    const other = users.get(file);
+    if (other !== undefined) throw new DimsyncError("E_OUTPUT", `${other} and ${user} both write ${file}. Give each its own file.`);
+    users.set(file, user);
+  }
+}
+
+/** Throws E_OUTPUT if no file can be written at the path of a flag. */
+export function checkWritable(flag: string, path: string, file: string): void {
+  const refuse = (why: string): never => {
+    throw new DimsyncError("E_OUTPUT", `${flag} cannot write to ${JSON.stringify(path)}: ${why}. Use another file.`);
+  };
+  if (path === "") refuse("the file name is empty");
+  if (!existsSync(dirname(file))) refuse(`the directory ${dirname(file)} does not exist`);
+  if (statSync(file, { throwIfNoEntry: false })?.isDirectory() === true) refuse("it is a directory");
+}
+
+function destinations({ flags, cwd }: Context, names: readonly string[]): readonly Destination[] {
+  const found = flags.output.map((text): Destination => {
+    const [format = "", ...rest] = text.split("=");
+    if (!names.includes(format))
+      throw new DimsyncError(
+        "E_OUTPUT",
+        `Unknown output format ${JSON.stringify(format)}. Formats of this command: ${names.join(", ")}.${didYouMean(format, names)}`,
+      );
+    if (rest.length === 0) return { format };
+    const path = rest.join("=");
+    const file = resolve(cwd, path);
+    checkWritable(`-o ${format}=PATH`, path, file);
+    return { format, file };
+  });
+  const toStdout = found.filter(({ file }) => file === undefined);
+  if (toStdout.length > 1)
+    throw new DimsyncError(
+      "E_OUTPUT",
+      `Only one format can be written to stdout, not ${toStdout.map(({ format }) => format).join(" and ")}. Give the others a path, such as -o ${toStdout[1]?.format ?? "json"}=PATH.`,
+    );
+  return toStdout.length === 1 ? found : [{ format: "human" }, ...found];
+}

@@ -1,0 +1,158 @@
+import { isSchemaConfig } from "../kinds/manifests.ts";
+import { nameMatcher } from "../kinds/patterns/names.ts";
+import { type LoadOptions, listTargets, loadProject, type Project } from "../manifests/project.ts";
+import { durationMs } from "../manifests/scalars.ts";
+import { mayMatchKind, objectPattern, schemasKind } from "../model/address.ts";
+import { DimsyncError, ProblemsError } from "../model/errors.ts";
+import { toDiagnostic } from "../model/problem.ts";
+import type { ClientSettings } from "../model/settings/config.ts";
+import { didYouMean } from "../text/suggest.ts";
+import type { Context } from "./context.ts";
+
+export interface ProjectNeeds {
+  /** Paths on the command line, which replace the manifests of the config. */
+  readonly paths?: readonly string[];
+  /** Throws E_NO_ACCOUNT before any manifest is read if there is no base URL. */
+  readonly account?: boolean;
+  /** The command only reads files and prints: a signal may end the process at any time. */
+  readonly offline?: boolean;
+}
+
+/** Loads the project for each target of the flags, and catches signals from then on. Throws what loading throws, and E_USAGE. */
+export async function loadProjects(context: Context, needs: ProjectNeeds = {}): Promise<readonly Project[]> {
+  const { paths = [], account = false, offline = false } = needs;
+  const { flags } = context;
+  const options = { ...loadOptions(context, paths), needsAccount: account };
+  if (flags.allTargets === true && flags.target.length > 0)
+    throw new DimsyncError("E_USAGE", "--all-targets and --target cannot be combined.");
+  const targets = flags.allTargets === true ? await listTargets(options) : [...new Set(flags.target)];
+  if (targets.length > 1 && (context.io.env["DIMSYNC_BASE_URL"] ?? "") !== "")
+    throw new DimsyncError(
+      "E_USAGE",
+      `DIMSYNC_BASE_URL overrides the base URL of each of the ${targets.length} targets, so all of them would use the same account. Unset it, or select one target with -t NAME.`,
+    );
+  const several = targets.length === 0 ? [undefined] : targets;
+  const projects = await Promise.all(several.map((target) => loadProject(target === undefined ? options : { ...options, target })));
+  for (const project of projects) checkSelection(flags, project);
+  if (!offline) context.io.catchSignals?.();
+  return projects;
+}
+
+/** A mistyped --only would plan nothing, a mistyped --exclude too much. Throws E_USAGE. */
+function checkSelection({ only, exclude }: Context["flags"], { resources, problems }: Project): void {
+  // Manifests with errors are not among the resources, and their errors are reported instead.
+  if (problems.some(({ severity }) => severity === "error")) return;
+  const addresses = resources.map(({ address }) => address);
+  const hasSchemas = resources.some(isSchemaConfig);
+  for (const [flag, patterns] of [
+    ["--only", only],
+    ["--exclude", exclude],
+  ] as const)
+    for (const pattern of patterns) {
+      const ofObject = objectPattern(pattern);
+      // Which integrations a SchemaConfig selects is only known after reading.
+      if (addresses.some(nameMatcher([ofObject])) || (hasSchemas && mayMatchKind(schemasKind)(pattern))) continue;
+      const near = didYouMean(ofObject, addresses);
+      throw new DimsyncError("E_USAGE", `${flag} ${JSON.stringify(pattern)} does not match the address of any manifest.${near}`, {
+        command: "dimsync render",
+      });
+    }
+}
+
+/** Like `loadProjects`, for commands that use one target. */
+export async function loadOneProject(context: Context, needs: ProjectNeeds = {}): Promise<Project> {
+  const [project, second] = await loadProjects(context, needs);
+  if (project === undefined || second !== undefined)
+    throw new DimsyncError("E_USAGE", "This command uses one target. Select it with -t NAME.");
+  return project;
+}
+
+/** Like `loadProjects`, for commands that only need files and names: if several targets exist and none is selected, it loads all. */
+export async function loadAnyProjects(context: Context, needs: ProjectNeeds = {}): Promise<readonly Project[]> {
+  try {
+    return await loadProjects(context, needs);
+  } catch (error) {
+    const isAmbiguous = error instanceof ProblemsError && error.problems.some(({ code }) => code === "E_AMBIGUOUS_TARGET");
+    if (!isAmbiguous) throw error;
+    return await loadProjects({ ...context, flags: { ...context.flags, allTargets: true } }, needs);
+  }
+}
+
+/** The loader's options from the flags. Throws E_USAGE. */
+export function loadOptions({ io, flags, cwd }: Context, paths: readonly string[]): LoadOptions {
+  return {
+    cwd,
+    env: io.env,
+    ...(flags.config === undefined ? {} : { configFile: flags.config }),
+    ...(paths.length === 0 ? {} : { paths }),
+    vars: variables(flags.var),
+    varFiles: flags.varFile,
+    overrides: overrides(flags),
+    signal: io.interrupted,
+  };
+}
+
+function variables(assignments: readonly string[]): Readonly<Record<string, string>> {
+  const variablesByName: Record<string, string> = {};
+  for (const assignment of assignments) {
+    const at = assignment.indexOf("=");
+    if (at < 1) throw new DimsyncError("E_USAGE", `Invalid --var ${JSON.stringify(assignment)}. Use NAME=VALUE.`);
+    variablesByName[assignment.slice(0, at)] = assignment.slice(at + 1);
+  }
+  return variablesByName;
+}
+
+function overrides(flags: Context["flags"]): Partial<ClientSettings> {
+  const timeoutMs = flags.timeout === undefined ? undefined : durationFlag("--timeout", flags.timeout);
+  return {
+    ...(flags.concurrency === undefined ? {} : { concurrency: wholeFlag("--concurrency", flags.concurrency, 1) }),
+    ...(flags.rate === undefined ? {} : { rate: wholeFlag("--rate", flags.rate, 1) }),
+    ...(timeoutMs === undefined ? {} : { timeoutMs }),
+    ...(flags.retries === undefined ? {} : { retries: wholeFlag("--retries", flags.retries, 0) }),
+  };
+}
+
+/** The duration in a flag, in milliseconds: a number of seconds, or 30s, 5m, 2h, 1d. Throws E_USAGE. */
+export function durationFlag(flag: string, text: string): number {
+  const duration = durationMs(/^\d+(?:\.\d+)?$/u.test(text) ? Number(text) : text);
+  if (duration === undefined)
+    throw new DimsyncError(
+      "E_USAGE",
+      `Invalid ${flag} ${JSON.stringify(text)}. Use a number of seconds, or a duration such as 30s, 5m, 2h or 1d.`,
+    );
+  return duration;
+}
+
+/** The time in `--until`, which must be in the future. Throws E_USAGE. */
+export function untilFlag(text: string): Date {
+  const until = new Date(text);
+  if (until.getTime() > Date.now()) return until;
+  throw new DimsyncError("E_USAGE", `--until must be a time in the future, such as 2027-01-31T18:00:00Z, not ${JSON.stringify(text)}.`);
+}
+
+/** The whole number in a flag. Throws E_USAGE. */
+export function wholeFlag(flag: string, text: string, minimum: number): number {
+  const value = Number(text);
+  if (!/^\d+$/u.test(text) || value < minimum)
+    throw new DimsyncError("E_USAGE", `Invalid ${flag} ${JSON.stringify(text)}. Use a whole number of at least ${minimum}.`);
+  return value;
+}
+
+/** Loads the project for commands whose output would be misleading if manifests have errors: then prints the errors and returns undefined. */
+export async function loadValidProject(context: Context, needs: ProjectNeeds = {}): Promise<Project | undefined> {
+  const project = await loadOneProject(context, needs);
+  const errors = project.problems.filter(({ severity }) => severity === "error");
+  if (errors.length === 0) return project;
+  const { diagnosticText } = await import("./report-error.ts");
+  for (const problem of errors) context.io.stderr(diagnosticText(context, toDiagnostic(problem, project.locate)));
+  return undefined;
+}
+
+/** E_UNKNOWN_ADDRESS, with the address that was probably meant. */
+export function unknownManifest(address: string, resources: Project["resources"]): DimsyncError {
+  const near = didYouMean(
+    address,
+    resources.map((resource) => resource.address),
+  );
+  return new DimsyncError("E_UNKNOWN_ADDRESS", `No manifest has the address ${JSON.stringify(address)}.${near}`);
+}

@@ -1,0 +1,47 @@
+import type { Context } from "../../cli/context.ts";
+import type { ControllerFlags } from "../../cli/flags.ts";
+import { DimsyncError } from "../../model/errors.ts";
+import type { ExitCode } from "../../model/exit.ts";
+import { didYouMean } from "../../text/suggest.ts";
+
+type Task = (context: Context<ControllerFlags>, account: string) => Promise<ExitCode>;
+
+/** Each task imports its code, because most of them need neither the queue nor the page. */
+const tasks: Readonly<Record<string, Task>> = {
+  run: async (context) => (await import("./run.ts")).runRun(context),
+  push: async (context) => (await import("./push.ts")).runPush(context),
+  status: async (context) => (await import("./status.ts")).runStatus(context),
+  check: async (context, account) => (await import("./check.ts")).runCheck(context, account),
+  suspend: async (context, account) => (await import("./suspend.ts")).runSuspend(context, account),
+  resume: async (context, account) => (await import("./suspend.ts")).runResume(context, account),
+  bundles: async (context) => (await import("./bundles.ts")).runBundles(context),
+  rollback: async (context, digest) => (await import("./bundles.ts")).runRollback(context, digest),
+  history: async (context, account) => (await import("./history.ts")).runHistory(context, account),
+};
+
+/** What the argument of a task names. */
+const named: Readonly<Record<string, string>> = {
+  check: "account",
+  suspend: "account",
+  resume: "account",
+  history: "account",
+  rollback: "bundle",
+};
+
+/** `dimsync controller TASK [ACCOUNT]` */
+export async function runControllerTask(context: Context<ControllerFlags>, task: string, account: string | undefined): Promise<ExitCode> {
+  const names = Object.keys(tasks);
+  const run = Object.hasOwn(tasks, task) ? tasks[task] : undefined;
+  if (run === undefined)
+    throw new DimsyncError(
+      "E_USAGE",
+      `${JSON.stringify(task)} is not a task of controller: ${names.join(", ")}.${didYouMean(task, names)}`,
+    );
+  if (account === undefined && named[task] === "account")
+    throw new DimsyncError("E_USAGE", `controller ${task} needs the name of an account, as dimsync controller status shows it.`);
+  if (account === undefined && named[task] === "bundle")
+    throw new DimsyncError("E_USAGE", `controller ${task} needs the digest of a bundle, as dimsync controller bundles shows it.`);
+  if (account !== undefined && named[task] === undefined) throw new DimsyncError("E_USAGE", `controller ${task} takes no account.`);
+  context.io.catchSignals?.();
+  return await run(context, account ?? "");
+}

@@ -1,0 +1,65 @@
+import { hostname } from "node:os";
+import type { Context } from "../../cli/context.ts";
+import type { ControllerFlags } from "../../cli/flags.ts";
+import { wholeFlag } from "../../cli/project.ts";
+import { DimsyncError } from "../../model/errors.ts";
+import type { ExitCode } from "../../model/exit.ts";
+import { controllerModes } from "../../model/settings/config.ts";
+import type { Database } from "../../records/postgres/connection.ts";
+import { visible } from "../../text/control-characters.ts";
+import { didYouMean } from "../../text/suggest.ts";
+import { runController } from "../controller.ts";
+import { checkAccess, defaultListen, parseListen } from "../page/access.ts";
+import { readsOf } from "../page/reads.ts";
+import { startPage } from "../page/server.ts";
+import { watchedProject } from "../projects/watch.ts";
+import { placeOf } from "./place.ts";
+
+const roles = ["all", "worker", "page"] as const;
+
+/** `dimsync controller run`: scheduler, worker and status page, until it is interrupted. */
+export async function runRun(context: Context<ControllerFlags>): Promise<ExitCode> {
+  const { flags, io, cwd } = context;
+  const { url, stateFolder } = placeOf(context);
+  const role = oneOf("--role", flags.role ?? "all", roles);
+  if (url === undefined && role !== "all")
+    throw new DimsyncError("E_USAGE", `--role ${role} needs PostgreSQL: the embedded database belongs to one process. Set --database.`);
+  const access = {
+    ...parseListen(flags.listen ?? defaultListen),
+    token: io.env["DIMSYNC_CONTROLLER_TOKEN"],
+    trustProxyHeader: flags.trustProxyHeader,
+  };
+  // Before anything starts that would have to end again.
+  if (role !== "worker") checkAccess(access);
+  const log = (text: string): void => io.stderr(`${new Date().toISOString()} ${visible(text)}\n`);
+  const worker = `${hostname()}:${process.pid}`;
+  await runController({
+    ...{ databaseUrl: url, stateFolder, role, worker, log, env: io.env, signal: io.interrupted },
+    accountsAtOnce: wholeFlag("--accounts-at-once", flags.accountsAtOnce ?? "8", 1),
+    accountsPerHost: wholeFlag("--accounts-per-host", flags.accountsPerHost ?? "4", 1),
+    maxMode: oneOf("--max-mode", flags.maxMode ?? "apply", controllerModes),
+    watched: flags.watch === true ? watchedProject({ cwd, configFile: flags.config, env: io.env }) : undefined,
+    async onReady(database: Database) {
+      const where = url === undefined ? `the embedded database in ${stateFolder}, which only this process can use` : "PostgreSQL";
+      if (role === "worker") {
+        log(`The controller works with ${where}.`);
+        return async () => {};
+      }
+      const page = await startPage({
+        ...access,
+        reads: readsOf(database, worker),
+        onError: (error) => log(`The status page: ${error instanceof Error ? error.message : String(error)}`),
+      });
+      log(`The controller works with ${where}. Status page: ${page.url}`);
+      return page.close;
+    },
+  });
+  return 0;
+}
+
+function oneOf<T extends string>(flag: string, text: string, values: readonly T[]): T {
+  const found = values.find((value) => value === text);
+  if (found === undefined)
+    throw new DimsyncError("E_USAGE", `Invalid ${flag} ${JSON.stringify(text)}. Use ${values.join(", ")}.${didYouMean(text, values)}`);
+  return found;
+}

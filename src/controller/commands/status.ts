@@ -1,0 +1,66 @@
+import type { Context } from "../../cli/context.ts";
+import type { ControllerFlags } from "../../cli/flags.ts";
+import { checkOutputs, deliverForms } from "../../cli/output.ts";
+import { combineExits, type Exit, type ExitCode } from "../../model/exit.ts";
+import { cell, tableLines } from "../../render/terminal/layout.ts";
+import { jsonDocument, visible } from "../../text/control-characters.ts";
+import { listAccounts } from "../views/accounts.ts";
+import type { AccountSummary } from "../views/status.ts";
+import { withController } from "./place.ts";
+
+/** `dimsync controller status`: all accounts, worst first. */
+export async function runStatus(context: Context<ControllerFlags>): Promise<ExitCode> {
+  checkOutputs(context, ["human", "json"]);
+  const accounts = await withController(context, listAccounts);
+  const exit = statusExit(accounts);
+  await deliverForms(context, {
+    human: ({ width = 100 }) => statusText(accounts, width, Date.now()),
+    json: () => jsonDocument({ formatVersion: "1.0", kind: "ControllerStatus", accounts, exit }),
+  });
+  return exit.code;
+}
+
+/** 1: an account fails or is stale; 3: one violates a policy; 2: one differs. Suspended accounts do not count. */
+export function statusExit(accounts: readonly AccountSummary[]): Exit {
+  const active = accounts.filter(({ state }) => state !== "suspended");
+  const exits: Exit[] = [];
+  if (active.some(({ error }) => error !== undefined)) exits.push({ code: 1, reasons: ["failing"] });
+  if (active.some(({ isStale }) => isStale)) exits.push({ code: 1, reasons: ["stale"] });
+  if (active.some(({ policyViolations }) => policyViolations > 0)) exits.push({ code: 3, reasons: ["policy"] });
+  if (active.some(({ state }) => state === "exposed")) exits.push({ code: 2, reasons: ["exposed"] });
+  if (active.some(({ state }) => state === "drifted")) exits.push({ code: 2, reasons: ["drift"] });
+  return combineExits(exits);
+}
+
+function statusText(accounts: readonly AccountSummary[], width: number, nowMs: number): string {
+  if (accounts.length === 0) return "No account is under control.\n";
+  const header = ["ACCOUNT", "STATE", "EXPOSED", "DIFFERENCES", "MANUAL", "CHECKED", "MODE", "COMMIT"].map((text) => cell(text));
+  const rows = accounts.map((account) =>
+    [
+      visible(account.name),
+      account.state,
+      String(account.exposedColumns),
+      String(account.differences),
+      String(account.manual),
+      account.lastCheckedAt === undefined ? "never" : `${age(nowMs - Date.parse(account.lastCheckedAt))} ago`,
+      account.mode,
+      account.commit?.slice(0, 12) ?? "",
+    ].map((text) => cell(text)),
+  );
+  const notes = accounts.flatMap(({ name, error, suspension, isStale, state, dirty }) => [
+    ...(error === undefined ? [] : [`${name}: ${error.code}: ${error.message}`]),
+    ...(suspension === undefined ? [] : [`${name}: suspended by ${suspension.by} until ${suspension.until}: ${suspension.reason}`]),
+    ...(isStale && state !== "suspended" ? [`${name}: not checked within three intervals`] : []),
+    ...(dirty === true ? [`${name}: pushed with uncommitted changes`] : []),
+  ]);
+  const lines = [...tableLines([header, ...rows], "", width), ...(notes.length === 0 ? [] : ["", ...notes.map(visible)])];
+  return `${lines.join("\n")}\n`;
+}
+
+/** "42s", "7m", "3h", "2d". */
+function age(ms: number): string {
+  const seconds = Math.max(0, Math.round(ms / 1000));
+  if (seconds < 120) return `${seconds}s`;
+  if (seconds < 7_200) return `${Math.round(seconds / 60)}m`;
+  return seconds < 172_800 ? `${Math.round(seconds / 3_600)}h` : `${Math.round(seconds / 86_400)}d`;
+}

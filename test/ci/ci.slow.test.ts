@@ -1,0 +1,272 @@
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { markerOf } from "../../src/ci/comments.ts";
+import { dimsync } from "../cli/built-cli.ts";
+import { selfSigned } from "../service/certificate.ts";
+import { proxyTo } from "../service/connect-proxy.ts";
+import { runCommand } from "../support/command.ts";
+import { gitEnv } from "../support/git/env.ts";
+import { git as gitIn } from "../support/git/remote.ts";
+import { ordersManifest } from "../support/orders.ts";
+import { writeProject } from "../support/project-folder.ts";
+import { outputsIn } from "./action-runner.ts";
+import { githubToken, startGithub } from "./github-stand-in.ts";
+
+// `dimsync ci` in a checkout with a bare remote, for two protected targets that are separate accounts.
+
+function startCheckout(ignored = ".dimsync/\n") {
+  const root = writeProject({
+    "work/dimsync.yaml": `apiVersion: dimsync/v1
+kind: Config
+manifests: [manifests]
+targets:
+  a: { baseUrl: "embedded:../a.json", protected: true }
+  b: { baseUrl: "embedded:../b.json", protected: true }
+`,
+    "work/manifests/orders.yaml": ordersManifest("email: { hashed: true }"),
+    "work/.gitignore": ignored,
+    "temp/event.json": "{}",
+  });
+  const [work, remote, temp] = [join(root, "work"), join(root, "remote.git"), join(root, "temp")];
+  const git = (...args: readonly string[]): string => gitIn(work, ...args);
+  git("init", "--quiet", "--bare", "--initial-branch=main", remote);
+  git("init", "--quiet", "--initial-branch=main");
+  git("add", "--all");
+  git("commit", "--quiet", "--message", "first");
+  git("remote", "add", "origin", remote);
+  git("push", "--quiet", "origin", "main");
+  const env = {
+    ...gitEnv,
+    // The accounts are beside the checkout.
+    DIMSYNC_ALLOW_PATH: root,
+    GITHUB_ACTIONS: "true",
+    GITHUB_REPOSITORY: "example/data",
+    GITHUB_REF: "refs/heads/main",
+    GITHUB_EVENT_PATH: join(temp, "event.json"),
+    GITHUB_OUTPUT: join(temp, "output"),
+    GITHUB_STEP_SUMMARY: join(temp, "summary"),
+    GITHUB_WORKSPACE: work,
+    RUNNER_TEMP: temp,
+  };
+  /** The variables of a job for pull request 7, from a branch of this repository or of a fork. */
+  const requestEnv = (url: string, repository = "example/data") => {
+    const event = { pull_request: { number: 7, head: { repo: { full_name: repository } } } };
+    writeFileSync(env.GITHUB_EVENT_PATH, JSON.stringify(event));
+    return { ...env, GITHUB_API_URL: url, GITHUB_TOKEN: githubToken };
+  };
+  const read = (path: string): string => readFileSync(join(work, path), "utf8");
+  return {
+    work,
+    git,
+    read,
+    run: (...argv: readonly string[]) => runCommand(["ci", ...argv], work, env),
+    requestEnv,
+    /** In pull request 7, with the comments of the stand-in. */
+    runInRequest: (url: string, ...argv: readonly string[]) => runCommand(["ci", ...argv], work, requestEnv(url)),
+    /** A plan in a pull request of this repository by this user. */
+    runFor: (url: string, { repository = "example/data", actor = "dana" }) =>
+      runCommand(["ci", "plan", "-t", "a"], work, { ...requestEnv(url, repository), GITHUB_ACTOR: actor }),
+    outputs: () => Object.fromEntries(outputsIn(readFileSync(env.GITHUB_OUTPUT, "utf8"))),
+    summary: () => readFileSync(env.GITHUB_STEP_SUMMARY, "utf8"),
+    forgetOutputs: () => {
+      for (const file of [env.GITHUB_OUTPUT, env.GITHUB_STEP_SUMMARY]) rmSync(file, { force: true });
+    },
+  };
+}
+
+test("apply of two protected targets writes one file per format, and the outputs cover both", async () => {
+  const { run, read, outputs, git } = startCheckout();
+  const files = ["junit=j.xml", "json=r.json", "ndjson=e.ndjson"].flatMap((output) => ["-o", output]);
+  const { code, stderr } = await run("apply", "-t", "a", "-t", "b", ...files, "--metrics", "m.prom");
+  expect(code, stderr).toBe(0);
+  expect(read("j.xml").match(/<testsuite name="[^"]*"/gu)).toEqual([
+    '<testsuite name="dimsync apply a"',
+    '<testsuite name="dimsync apply b"',
+  ]);
+  expect(JSON.parse(read("r.json"))).toMatchObject([{ kind: "Result", target: "a" }, { target: "b" }]);
+  expect(read("e.ndjson").match(/"event":"end","target":"[ab]"/gu)).toHaveLength(2);
+  expect(read("m.prom").match(/^dimsync_exit_code\{.*\} 0$/gmu)).toHaveLength(2);
+  expect(outputs()).toMatchObject({
+    has_changes: "true",
+    exit_code: "0",
+    plan_file: "",
+    summary_line: "Apply on a: 2 done · Apply on b: 2 done",
+  });
+  expect(git("log", "--format=%s", "-2", "origin/main").split("\n")).toEqual(["dimsync: record ids of b", "dimsync: record ids of a"]);
+});
+
+test("apply --protect-only of a protected target sends what protects and fails while something is held", async () => {
+  const { run, work, git, outputs, forgetOutputs } = startCheckout();
+  const held = "apiVersion: dimsync/v1\nkind: Tag\nmetadata: { name: gold }\nspec: { name: Gold, description: the best }\n";
+  writeFileSync(join(work, "manifests/gold.yaml"), held);
+  git("add", "--all");
+  git("commit", "--quiet", "--message", "describe a tag");
+  git("push", "--quiet", "origin", "main");
+  expect((await run("apply", "-t", "a", "--protect-only")).code).toBe(4);
+  expect(outputs()).toMatchObject({ exit_code: "4", summary_line: "Apply on a: 3 done, 1 held" });
+  forgetOutputs();
+  expect((await run("apply", "-t", "a", "--protect-only")).code, "nothing but the held item is left").toBe(4);
+  expect(outputs()).toMatchObject({ summary_line: "Apply on a: 1 held" });
+  expect((await run("drift", "-t", "a", "--protect-only")).code).toBe(1);
+});
+
+test("a target without changes is reported once, and the outputs still show what the first target did", async () => {
+  const { run, outputs, summary, forgetOutputs } = startCheckout();
+  await run("apply", "-t", "b");
+  forgetOutputs();
+  expect((await run("apply", "-t", "a", "-t", "b")).code).toBe(0);
+  expect(outputs()["has_changes"]).toBe("true");
+  expect(summary().match(/^## .*target|^## .*`b`.*$/gmu)).toEqual(["## Plan for `b`: no changes"]);
+});
+
+test("an unknown target is reported before another one is written to", async () => {
+  const { run, read } = startCheckout();
+  const { code, stdout } = await run("apply", "-t", "a", "-t", "nowhere");
+  expect(code).toBe(1);
+  expect(stdout).toMatch(/^::error title=E_UNKNOWN_TARGET[^\n]*file=dimsync\.yaml,line=4/u);
+  expect(() => read("dimsync.bindings.yaml")).toThrow("ENOENT");
+});
+
+test("the bindings of one target can be uploaded before the next target is applied", async () => {
+  const { run, outputs, work } = startCheckout();
+  const { code, stderr } = await run("apply", "-t", "a", "-t", "b", "--bindings", "upload");
+  expect(code, stderr).toBe(0);
+  expect(outputs()["bindings_file"]).toBe(join(work, "dimsync.bindings.yaml"));
+});
+
+test("bindings that git ignores are reported as not pushed", async () => {
+  const { run, outputs } = startCheckout(".dimsync/\n*.bindings.yaml\n");
+  const { code, stderr } = await run("apply", "-t", "a");
+  expect(code).toBe(4);
+  expect(stderr).toContain(
+    "E_BINDINGS_NOT_PUSHED: The ids that apply recorded could not be pushed. A .gitignore keeps git from committing",
+  );
+  expect(outputs()).toMatchObject({ exit_code: "4", bindings_file: expect.stringMatching(/dimsync\.bindings\.yaml$/u) });
+});
+
+test("stdout belongs to the format that asks for it, and the step still has outputs and annotations", async () => {
+  const { run, outputs, summary, work } = startCheckout();
+  const applied = await run("apply", "-t", "a", "-o", "json");
+  expect(JSON.parse(applied.stdout)).toMatchObject({ kind: "Result", target: "a" });
+  expect(outputs()).toMatchObject({ has_changes: "true", exit_code: "0" });
+  expect(summary()).toContain("## Apply on `a`: 2 done");
+  mkdirSync(join(work, "manifests/more"));
+  writeFileSync(join(work, "manifests/more/tag.yaml"), "apiVersion: dimsync/v1\nkind: Tag\nmetadata: { name: pii }\nspec: { nme: PII }\n");
+  const planned = await run("plan", "-t", "a", "-o", "json");
+  expect(JSON.parse(planned.stdout)).toMatchObject({ kind: "Plan", exit: { code: 1 } });
+  expect(planned.stderr).toMatch(/^::error title=E_UNKNOWN_KEY[^\n]*file=manifests\/more\/tag\.yaml,line=4/mu);
+  expect(outputs()["exit_code"]).toBe("1");
+});
+
+test("a comment that cannot be written is a warning: the plan, its exit code and the other comments stay as they are", async () => {
+  const github = await startGithub();
+  const { runInRequest, outputs, summary } = startCheckout();
+  github.refuse = { matches: /^POST/u, status: 422, times: 1, message: "Validation Failed" };
+  const { code, stderr } = await runInRequest(github.url, "plan", "-t", "a", "-t", "b");
+  expect(code, stderr).toBe(0);
+  expect(stderr).toMatch(
+    /^::warning title=dimsync%3A E_FORGE::GitHub answered POST \S+ with 422 \(Validation Failed\)\..*not in a comment\.$/mu,
+  );
+  expect(outputs()).toMatchObject({ has_changes: "true", exit_code: "0", artifact_suffix: "a-b" });
+  expect(summary()).not.toContain("E_FORGE");
+  expect(github.comments.get(7)?.map(({ body }) => body.split("\n").slice(0, 2))).toEqual([
+    [markerOf("plan", "", "b"), expect.stringMatching(/^## Plan for `b`/u)],
+  ]);
+});
+
+test("GitHub is reached through the proxy of HTTPS_PROXY", async () => {
+  const certificate = selfSigned("github.example.com");
+  const github = await startGithub(certificate);
+  const proxy = await proxyTo(github.port);
+  const { work, requestEnv } = startCheckout();
+  writeFileSync(join(work, "../ca.pem"), certificate.cert);
+  const env = {
+    ...requestEnv("https://github.example.com"),
+    HTTPS_PROXY: proxy.url,
+    // Node reads this variable only at its start, so the built command line runs in its own process.
+    NODE_EXTRA_CA_CERTS: join(work, "../ca.pem"),
+  };
+  const { code, stderr } = await dimsync(["ci", "plan", "-t", "a"], { cwd: work, env });
+  expect(code, stderr).toBe(0);
+  expect(github.comments.get(7)).toHaveLength(1);
+  expect(new Set(proxy.tunnels.map(({ target }) => target))).toEqual(new Set(["github.example.com:443"]));
+});
+
+test("a comment is written in another attempt if GitHub first returns 502", async () => {
+  const github = await startGithub();
+  const { runInRequest } = startCheckout();
+  github.refuse = { matches: /^POST/u, status: 502, times: 1 };
+  const { code, stderr } = await runInRequest(github.url, "plan", "-t", "a");
+  expect([code, stderr]).toEqual([0, expect.stringContaining("dimsync: comment for a: created")]);
+  expect(github.comments.get(7)).toHaveLength(1);
+});
+
+test("a failed job of one target leaves the comments of other targets unchanged", async () => {
+  const github = await startGithub();
+  const { runInRequest, work } = startCheckout();
+  await runInRequest(github.url, "plan", "-t", "a", "-t", "b");
+  writeFileSync(join(work, "dimsync.yaml"), "kind: [\n");
+  await runInRequest(github.url, "plan", "-t", "a");
+  expect(github.comments.get(7)?.map(({ body }) => body.split("\n")[1])).toEqual([
+    "## No plan",
+    expect.stringMatching(/^## Plan for `b`/u),
+  ]);
+});
+
+test("an issue that cannot be opened leaves the others, and the job fails only because of the drift", async () => {
+  const github = await startGithub();
+  const { runInRequest } = startCheckout();
+  github.refuse = { matches: /^POST/u, status: 422, times: 1 };
+  expect((await runInRequest(github.url, "drift", "-t", "a", "-t", "b")).code).toBe(2);
+  expect(github.issues).toMatchObject([{ state: "open", body: expect.stringContaining(markerOf("drift", "", "b")) }]);
+  github.refuse = { matches: /issues$/u, status: 410, times: 9, message: "Issues are disabled for this repo" };
+  const { code, stderr } = await runInRequest(github.url, "drift", "-t", "a");
+  expect([code, stderr]).toEqual([
+    2,
+    expect.stringContaining("(Issues are disabled for this repo). The feature is switched off there. The report is in"),
+  ]);
+});
+
+describe("a saved plan", () => {
+  test("is applied as it was saved, and its bindings are pushed", async () => {
+    const { run, git, outputs, forgetOutputs } = startCheckout();
+    expect((await run("plan", "-t", "a", "--out", "../plan.json")).code).toBe(0);
+    forgetOutputs();
+    const { code, stderr } = await run("apply", "../plan.json", "-t", "a");
+    expect(code, stderr).toBe(0);
+    expect(outputs()).toMatchObject({ has_changes: "true", summary_line: "Apply on a: 2 done", artifact_suffix: "a" });
+    expect(git("log", "--format=%s", "-1", "origin/main")).toBe("dimsync: record ids of a");
+    expect((await run("apply", "../plan.json", "-t", "a")).code).toBe(5);
+  });
+
+  test("is refused if it was changed, or if the branch has a newer commit", async () => {
+    const { run, git, work } = startCheckout();
+    await run("plan", "-t", "a", "--out", "../plan.json");
+    const text = readFileSync(join(work, "../plan.json"), "utf8");
+    writeFileSync(join(work, "../changed.json"), text.replace('"hashed"', '"Hashed"').replace("/email/", "/phone/"));
+    expect((await run("apply", "../changed.json", "-t", "a")).stderr).toContain("E_PLAN_TAMPERED");
+    git("commit", "--quiet", "--allow-empty", "--message", "newer");
+    const { code, stderr } = await run("apply", "../plan.json", "-t", "a");
+    expect([code, stderr]).toEqual([3, expect.stringContaining("E_PROTECTED")]);
+  });
+
+  test("is for one target, and only apply takes it", async () => {
+    const { run } = startCheckout();
+    expect((await run("apply", "plan.json", "-t", "a", "-t", "b")).stderr).toContain("A saved plan is for one target.");
+    expect((await run("drift", "plan.json")).stderr).toContain("dimsync ci drift takes no file.");
+  });
+});
+
+test.each(["fork", "Dependabot"])("a pull request of %s without a key is only validated, and the job succeeds", async (author) => {
+  const github = await startGithub();
+  const { runFor } = startCheckout();
+  const { code, stdout, stderr } = await runFor(
+    github.url,
+    author === "fork" ? { repository: "other/data" } : { actor: "dependabot[bot]" },
+  );
+  expect(code, stderr).toBe(0);
+  expect(stderr).toContain("dimsync only validates its manifests");
+  expect(stdout).toContain("no problems found");
+  expect(github.calls).toEqual([]);
+});

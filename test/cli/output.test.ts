@@ -1,0 +1,177 @@
+import { execFileSync } from "node:child_process";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { XMLValidator } from "fast-xml-parser";
+import { expect, onTestFinished, test } from "vitest";
+import { startEmbeddedService } from "../../src/embedded/index.ts";
+import { outputsIn } from "../ci/action-runner.ts";
+import { runCommand } from "../support/command.ts";
+import { configText, keyVariable, writeProject } from "../support/project-folder.ts";
+
+const manifest = (member: string): string => `apiVersion: dimsync/v1
+kind: SchemaConfig
+metadata: { name: orders }
+spec:
+  integration: orders
+  schemas: { public: { tables: { customers: { columns: { email: { ${member}: true } } } } } }
+---
+apiVersion: dimsync/v1
+kind: Integration
+metadata: { name: orders }
+spec: { match: { name: Orders } }
+`;
+
+async function startProject(member = "hashed") {
+  const service = await startEmbeddedService();
+  onTestFinished(() => service.close());
+  const root = writeProject({
+    "deploy/dimsync.yaml": configText(service.url),
+    "deploy/manifests/orders.yaml": manifest(member),
+    summary: "",
+    output: "",
+  });
+  const env = {
+    [keyVariable]: service.apiKey,
+    GITHUB_WORKSPACE: root,
+    GITHUB_STEP_SUMMARY: join(root, "summary"),
+    GITHUB_OUTPUT: join(root, "output"),
+  };
+  const read = (path: string): string => readFileSync(join(root, path), "utf8");
+  return { root, env, read, run: (...argv: readonly string[]) => runCommand(argv, root, env) };
+}
+
+test("several formats are written at once, with file names relative to the root of the repository", async () => {
+  const { run, read } = await startProject("hased");
+  const { code, stdout } = await run(
+    "validate",
+    "-C",
+    "deploy",
+    "-o",
+    "github",
+    "-o",
+    "sarif=a.sarif",
+    "-o",
+    "junit=a.xml",
+    "-o",
+    "ndjson=a.ndjson",
+    "-o",
+    "json=a.json",
+  );
+  expect(code).toBe(1);
+  expect(stdout).toMatch(/^::error title=E_UNKNOWN_KEY.*,file=deploy\/manifests\/orders\.yaml,line=6,/mu);
+  expect(JSON.parse(read("deploy/a.sarif"))).toMatchObject({ version: "2.1.0" });
+  expect(read("deploy/a.sarif")).toContain('"deploy/manifests/orders.yaml"');
+  expect(XMLValidator.validate(read("deploy/a.xml"))).toBe(true);
+  expect(JSON.parse(read("deploy/a.json"))).toMatchObject({ kind: "Validation" });
+  expect(
+    read("deploy/a.ndjson")
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line).event),
+  ).toEqual(["diagnostic", "end"]);
+  expect(read("summary")).toContain("## Validation");
+  expect(Object.fromEntries(outputsIn(read("output")))).toMatchObject({ exit_code: "1", has_changes: "false", plan_file: "" });
+});
+
+test("a saved plan's path is an output, and two commands of one step share its summary", async () => {
+  const { root, run, read } = await startProject();
+  await run("validate", "-C", "deploy", "-o", "github");
+  const { code } = await run("plan", "-C", "deploy", "-o", "github", "--out", "plan.json");
+  expect(code).toBe(0);
+  expect(read("summary")).toMatch(/## Validation[\s\S]*## Plan/u);
+  expect(Object.fromEntries(outputsIn(read("output")))).toMatchObject({ has_changes: "true", plan_file: join(root, "deploy/plan.json") });
+});
+
+test("a failure before there is a document also sets the outputs", async () => {
+  const { run, read } = await startProject();
+  const { code, stdout } = await run("plan", "-C", "deploy", "--out", "none/plan.json", "-o", "github");
+  expect(code).toBe(1);
+  expect(stdout).toMatch(/^::error title=dimsync%3A E_OUTPUT::/u);
+  expect(outputsIn(read("output")).get("exit_code")).toBe("1");
+});
+
+test("a mistake in the configuration is annotated at its line", async () => {
+  const { run, read } = await startProject();
+  const { code, stdout } = await run("plan", "-C", "deploy", "-t", "nowhere", "-o", "github");
+  expect(code).toBe(1);
+  expect(stdout).toMatch(
+    /^::error title=E_UNKNOWN_TARGET%3A [^\n]*,file=deploy\/dimsync\.yaml,line=\d+,col=1::There is no target "nowhere"/u,
+  );
+  expect(read("summary")).toContain("There is no target");
+  expect(Object.fromEntries(outputsIn(read("output")))).toMatchObject({
+    exit_code: "1",
+    has_changes: "false",
+    summary_line: "1 error in 1 file.",
+  });
+});
+
+test.each([
+  ["-o junit=a -o sarif=a", /-o junit and -o sarif both write \S+deploy\/a\./u],
+  ["-o json=a --metrics ./a", /-o json and --metrics both write \S+deploy\/a\./u],
+  ["--metrics none/m.prom", /--metrics cannot write to "none\/m\.prom": the directory .* does not exist/u],
+])("%s is refused before anything is read", async (flags, message) => {
+  const { run } = await startProject();
+  for (const command of ["plan", "apply --yes", "drift"]) {
+    const { code, stderr } = await run(...command.split(" "), "-C", "deploy", ...flags.split(" "));
+    expect([code, stderr]).toEqual([1, expect.stringMatching(message)]);
+    expect(stderr).toContain("E_OUTPUT");
+  }
+});
+
+test("an output cannot overwrite a saved plan or a result", async () => {
+  const { run } = await startProject();
+  for (const [command, message] of [
+    ["plan --out a -o json=a", /-o json and --out both write/u],
+    ["apply --yes --result a -o json=a", /-o json and --result both write/u],
+  ] as const) {
+    const { code, stderr } = await run(...command.split(" "), "-C", "deploy");
+    expect([code, stderr]).toEqual([1, expect.stringMatching(message)]);
+  }
+});
+
+test("a file of the step that cannot be written is not a bug in dimsync", async () => {
+  const { root, env } = await startProject();
+  const elsewhere = { ...env, GITHUB_OUTPUT: join(root, "none/output") };
+  const { code, stderr } = await runCommand(["plan", "-C", "deploy", "-o", "github"], root, elsewhere);
+  expect([code, stderr]).toEqual([1, expect.stringMatching(/E_OUTPUT: The file \S+none\/output in GITHUB_OUTPUT could not be written/u)]);
+});
+
+test("an event file does not make the git tree dirty before the plan is made", async () => {
+  const { root, run } = await startProject();
+  const git = (...args: readonly string[]) =>
+    execFileSync("git", ["-c", "user.name=D", "-c", "user.email=d@example.com", ...args], { cwd: root });
+  git("init", "--quiet");
+  git("add", "--all");
+  git("commit", "--quiet", "--message", "first");
+  const { stdout } = await run("plan", "-C", "deploy", "-o", "json", "-o", "ndjson=a.ndjson");
+  expect(JSON.parse(stdout)).toMatchObject({ git: { dirty: false } });
+});
+
+test("a summary that is nearly full gets only what fits", async () => {
+  const { root, run, read } = await startProject();
+  writeFileSync(join(root, "summary"), "x".repeat(999_900));
+  await run("plan", "-C", "deploy", "-o", "github");
+  expect(Buffer.byteLength(read("summary"))).toBeLessThanOrEqual(1_000_000);
+});
+
+test("outside GitHub the format writes no files", async () => {
+  const { root, env } = await startProject();
+  const { stdout } = await runCommand(["plan", "-C", "deploy", "-o", "github"], root, { [keyVariable]: env[keyVariable] ?? "" });
+  expect(stdout).toContain("::group::Plan for test");
+  expect(readFileSync(join(root, "summary"), "utf8") + readFileSync(join(root, "output"), "utf8")).toBe("");
+});
+
+const eventsOf = (text: string): readonly string[] =>
+  text
+    .trim()
+    .split("\n")
+    .map((line) => String(JSON.parse(line).event));
+
+test("ndjson reports progress before results, also with --quiet, and replaces the content of a file", async () => {
+  const { root, run, read } = await startProject();
+  const { stdout } = await run("plan", "-C", "deploy", "-o", "ndjson", "--quiet");
+  expect([eventsOf(stdout)[0], eventsOf(stdout).at(-1)]).toEqual(["progress", "end"]);
+  writeFileSync(join(root, "deploy/events"), "old\n");
+  await run("plan", "-C", "deploy", "-o", "ndjson=events");
+  expect([eventsOf(read("deploy/events"))[0], eventsOf(read("deploy/events")).at(-1)]).toEqual(["progress", "end"]);
+});

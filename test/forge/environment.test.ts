@@ -1,0 +1,86 @@
+import { describe, expect, test } from "vitest";
+import { readCiEnvironment } from "../../src/forge/environment.ts";
+import { writeProject } from "../support/project-folder.ts";
+
+/** The variables of a job on GitHub for an event with this content. */
+function github(event: unknown, more: Readonly<Record<string, string>> = {}) {
+  const folder = writeProject({ "event.json": JSON.stringify(event) });
+  return {
+    GITHUB_ACTIONS: "true",
+    GITHUB_REPOSITORY: "example/data",
+    GITHUB_REF: "refs/heads/main",
+    GITHUB_EVENT_PATH: `${folder}/event.json`,
+    GITHUB_WORKSPACE: "/repo",
+    ...more,
+  };
+}
+const pull = (repository: string | undefined) => ({
+  pull_request: { number: 7, head: { repo: repository === undefined ? null : { full_name: repository } } },
+});
+
+describe("a job of GitHub", () => {
+  test.each<[string, unknown, Readonly<Record<string, string>>, object]>([
+    ["for a push", {}, {}, { pullRequest: undefined, isRestricted: false, branch: "main" }],
+    ["for a tag", {}, { GITHUB_REF: "refs/tags/v1" }, { branch: undefined }],
+    ["for a pull request", pull("example/data"), {}, { pullRequest: "7", isRestricted: false, branch: undefined }],
+    ["for a pull request of a fork", pull("other/data"), {}, { pullRequest: "7", isRestricted: true }],
+    ["for a pull request of a deleted fork", pull(undefined), {}, { isRestricted: true }],
+    ["for a pull request of Dependabot", pull("example/data"), { GITHUB_ACTOR: "dependabot[bot]" }, { isRestricted: true }],
+    ["for a push of Dependabot", {}, { GITHUB_ACTOR: "dependabot[bot]" }, { isRestricted: false }],
+    [
+      "in a merge queue",
+      { merge_group: { base_sha: "0" } },
+      { GITHUB_REF: "refs/heads/gh-readonly-queue/main/pr-7-0" },
+      { pullRequest: undefined, isRestricted: false, branch: undefined },
+    ],
+  ])("%s", (_sentence, event, more, expected) => {
+    expect(readCiEnvironment(github(event, more), "/repo/deploy/eu")).toMatchObject({
+      provider: "github",
+      repository: "example/data",
+      folder: "deploy/eu",
+      ...expected,
+    });
+  });
+
+  test("whose event cannot be read is one without a pull request", () => {
+    expect(readCiEnvironment({ ...github({}), GITHUB_EVENT_PATH: "/none" }, "/repo")).toMatchObject({ pullRequest: undefined });
+  });
+});
+
+describe("a job of GitLab", () => {
+  const environment = {
+    GITLAB_CI: "true",
+    CI_PROJECT_ID: "12",
+    CI_API_V4_URL: "https://gitlab.example.com/api/v4/",
+    CI_MERGE_REQUEST_IID: "3",
+    CI_MERGE_REQUEST_PROJECT_ID: "12",
+    CI_MERGE_REQUEST_SOURCE_PROJECT_ID: "12",
+    CI_PROJECT_DIR: "/builds/data",
+    CI_COMMIT_BRANCH: "",
+  };
+
+  test("for a merge request, and for that of a fork", () => {
+    expect(readCiEnvironment(environment, "/builds/data/deploy/eu")).toMatchObject({
+      provider: "gitlab",
+      pullRequest: "3",
+      isRestricted: false,
+      apiUrl: "https://gitlab.example.com/api/v4",
+      folder: "deploy/eu",
+      branch: undefined,
+    });
+    expect(readCiEnvironment({ ...environment, CI_MERGE_REQUEST_SOURCE_PROJECT_ID: "99" }, "/elsewhere")).toMatchObject({
+      isRestricted: true,
+      folder: "",
+    });
+  });
+
+  test("pushes to the URL of the project if it has a token for that", () => {
+    const projectUrl = { ...environment, CI_PROJECT_URL: "https://gitlab.example.com/group/data" };
+    expect(readCiEnvironment({ ...projectUrl, GITLAB_TOKEN: "t" }, "/x").pushUrl).toBe("https://gitlab.example.com/group/data.git");
+    expect(readCiEnvironment(projectUrl, "/x").pushUrl).toBeUndefined();
+  });
+});
+
+test("outside CI there is no provider, and its token is not used", () => {
+  expect(readCiEnvironment({ GITHUB_TOKEN: "x" }, "/x")).toMatchObject({ provider: "none", token: undefined, pullRequest: undefined });
+});

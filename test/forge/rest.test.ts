@@ -1,0 +1,97 @@
+import { describe, expect, test } from "vitest";
+import { openRest, type RestOptions } from "../../src/forge/rest.ts";
+import { type GithubStandIn, githubToken, startGithub } from "../ci/github-stand-in.ts";
+import { selfSigned } from "../service/certificate.ts";
+import { proxyTo } from "../service/connect-proxy.ts";
+import { serveSockets } from "../service/loopback.ts";
+
+const headers = { authorization: `Bearer ${githubToken}` };
+const restOf = ({ url }: Pick<GithubStandIn, "url">, options: Partial<RestOptions> = {}) =>
+  openRest({ name: "GitHub", baseUrl: url, headers, env: {}, pauseMs: 1, ...options });
+const path = "/repos/example/data/issues/7/comments";
+const body = { body: "text" };
+
+describe("repeated calls", () => {
+  test("a read after 502, and after a reset within the response", async () => {
+    const github = await startGithub();
+    for (const status of [502, "reset"] as const) {
+      github.refuse = { matches: /^GET/u, status, times: 2 };
+      expect(await restOf(github).list(path)).toEqual([]);
+    }
+    github.refuse = { matches: /^GET/u, status: "reset", times: 9 };
+    await expect(restOf(github).list(path)).rejects.toMatchObject({ code: "E_FORGE" });
+  });
+
+  test("a POST only if the caller can look up whether it was carried out", async () => {
+    const github = await startGithub();
+    github.refuse = { matches: /^POST/u, status: 502, times: 1 };
+    await expect(restOf(github).call("POST", path, { body })).rejects.toMatchObject({ code: "E_FORGE" });
+    expect(github.calls).toEqual([`POST ${path}`]);
+    github.refuse = { matches: /^POST/u, status: 502, times: 1 };
+    expect(await restOf(github).call("POST", path, { body, isCreated: async () => false })).toMatchObject(body);
+  });
+
+  test("any call that GitHub refuses because there were too many", async () => {
+    const github = await startGithub();
+    const message = "You have exceeded a secondary rate limit.";
+    github.refuse = { matches: /^POST/u, status: 403, times: 1, message };
+    expect(await restOf(github).call("POST", path, { body })).toMatchObject(body);
+    github.refuse = { matches: /^POST/u, status: 403, times: 9, message };
+    await expect(restOf(github).call("POST", path, { body })).rejects.toMatchObject({ code: "E_FORGE" });
+  });
+});
+
+describe("what fails", () => {
+  test("a token without the permission: the message has GitHub's reason, and not the token", async () => {
+    const github = await startGithub();
+    github.refuse = { matches: /^POST/u, status: 403, times: 1 };
+    const error = await restOf(github)
+      .call("POST", path, { body })
+      .catch((reason: unknown) => reason);
+    expect(error).toMatchObject({ code: "E_FORGE_FORBIDDEN" });
+    expect(String(error)).toContain("Resource not accessible by integration");
+    expect(String(error)).not.toContain(githubToken);
+  });
+
+  test("an interruption ends a call and a pause at once", async () => {
+    const github = await startGithub();
+    github.refuse = { matches: /^GET/u, status: 502, times: 9 };
+    for (const signal of [AbortSignal.abort(), AbortSignal.timeout(50)])
+      await expect(restOf(github, { signal, pauseMs: 60_000 }).call("GET", "/x")).rejects.toMatchObject({
+        code: "E_INTERRUPTED",
+        exit: 130,
+      });
+  });
+
+  test("a server that cannot be reached", async () => {
+    await expect(restOf({ url: "http://127.0.0.1:1" }).call("GET", "/x")).rejects.toMatchObject({
+      code: "E_FORGE",
+      message: expect.stringContaining("ECONNREFUSED"),
+    });
+  });
+});
+
+// The certificate is not trusted, which shows that the request arrived at the right host.
+describe("the proxy", () => {
+  const host = "github.example.com";
+
+  test("of HTTPS_PROXY is used, in a tunnel that does not show the token", async () => {
+    const github = await startGithub(selfSigned(host));
+    const proxy = await proxyTo(github.port);
+    const rest = restOf({ url: `https://${host}` }, { env: { HTTPS_PROXY: proxy.url } });
+    await expect(rest.call("GET", path)).rejects.toMatchObject({
+      code: "E_FORGE",
+      message: expect.stringContaining("DEPTH_ZERO_SELF_SIGNED_CERT"),
+    });
+    expect(new Set(proxy.tunnels.map(({ target }) => target))).toEqual(new Set([`${host}:443`]));
+    expect(JSON.stringify(proxy.tunnels)).not.toContain(githubToken);
+  });
+
+  test("is not used for a host that NO_PROXY names", async () => {
+    const github = await startGithub(selfSigned(host));
+    const proxy = await serveSockets((socket) => socket.destroy());
+    const rest = restOf({ url: `https://0.0.0.0:${github.port}` }, { env: { HTTPS_PROXY: proxy.url, NO_PROXY: "0.0.0.0" } });
+    await expect(rest.call("GET", path)).rejects.toMatchObject({ message: expect.stringContaining("DEPTH_ZERO_SELF_SIGNED_CERT") });
+    expect(proxy.connections()).toBe(0);
+  });
+});
