@@ -2,11 +2,11 @@
 // in one of them; the controller notices, repairs it, and its history has both. `npm run demo:controller`.
 // --short: one account. --keep: the status page stays until Ctrl-C.
 import { spawn, spawnSync } from "node:child_process";
-import { cpSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { cpSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
+import { temporaryFolder } from "../temporary-folder.mjs";
 
 const dimsync = fileURLToPath(new URL("../../dist/bin.cjs", import.meta.url));
 const quickstart = fileURLToPath(new URL("../quickstart/", import.meta.url));
@@ -59,15 +59,6 @@ try {
     await ended;
   }
   if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
-}
-
-/** Throws a sentence if the temporary folder cannot be used. */
-function temporaryFolder(prefix) {
-  try {
-    return mkdtempSync(join(tmpdir(), prefix));
-  } catch ({ code }) {
-    throw new Error(`no folder can be created in ${tmpdir()} (${code}). Set TMPDIR to a folder that you can write to.`);
-  }
 }
 
 function config() {

@@ -3,11 +3,11 @@
 // `dimsync serve`, an HTTP service in its own process. Run it with `npm run demo`.
 import { spawn, spawnSync } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import { cpSync, mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { cpSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
+import { temporaryFolder } from "../temporary-folder.mjs";
 
 const dimsync = fileURLToPath(new URL("../../dist/bin.cjs", import.meta.url));
 const example = fileURLToPath(new URL(".", import.meta.url));
@@ -28,15 +28,6 @@ try {
 } finally {
   service?.stop();
   if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
-}
-
-/** Throws a sentence if the temporary folder cannot be used. */
-function temporaryFolder(prefix) {
-  try {
-    return mkdtempSync(join(tmpdir(), prefix));
-  } catch ({ code }) {
-    throw new Error(`no folder can be created in ${tmpdir()} (${code}). Set TMPDIR to a folder that you can write to.`);
-  }
 }
 
 async function demo() {

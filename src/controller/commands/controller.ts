@@ -19,17 +19,16 @@ const tasks: Readonly<Record<string, Task>> = {
   history: async (context, account) => (await import("./history.ts")).runHistory(context, account),
 };
 
-/** What the argument of a task names. */
-const named: Readonly<Record<string, string>> = {
-  check: "account",
-  suspend: "account",
-  resume: "account",
-  history: "account",
-  rollback: "bundle",
+const account = "the name of an account, as dimsync controller status shows it";
+
+/** What the argument of a task must be; the others take none. */
+const needed: Readonly<Record<string, string>> = {
+  ...{ check: account, suspend: account, resume: account, history: account },
+  rollback: "the digest of a bundle, as dimsync controller bundles shows it",
 };
 
-/** `dimsync controller TASK [ACCOUNT]` */
-export async function runControllerTask(context: Context<ControllerFlags>, task: string, account: string | undefined): Promise<ExitCode> {
+/** `dimsync controller TASK [NAME]` */
+export async function runControllerTask(context: Context<ControllerFlags>, task: string, name: string | undefined): Promise<ExitCode> {
   const names = Object.keys(tasks);
   const run = Object.hasOwn(tasks, task) ? tasks[task] : undefined;
   if (run === undefined)
@@ -37,11 +36,9 @@ export async function runControllerTask(context: Context<ControllerFlags>, task:
       "E_USAGE",
       `${JSON.stringify(task)} is not a task of controller: ${names.join(", ")}.${didYouMean(task, names)}`,
     );
-  if (account === undefined && named[task] === "account")
-    throw new DimsyncError("E_USAGE", `controller ${task} needs the name of an account, as dimsync controller status shows it.`);
-  if (account === undefined && named[task] === "bundle")
-    throw new DimsyncError("E_USAGE", `controller ${task} needs the digest of a bundle, as dimsync controller bundles shows it.`);
-  if (account !== undefined && named[task] === undefined) throw new DimsyncError("E_USAGE", `controller ${task} takes no account.`);
+  const argument = needed[task];
+  if (name === undefined && argument !== undefined) throw new DimsyncError("E_USAGE", `controller ${task} needs ${argument}.`);
+  if (name !== undefined && argument === undefined) throw new DimsyncError("E_USAGE", `controller ${task} takes no name.`);
   context.io.catchSignals?.();
-  return await run(context, account ?? "");
+  return await run(context, name ?? "");
 }

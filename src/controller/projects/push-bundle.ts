@@ -5,7 +5,7 @@ import { type BundleContent, bundleDigest } from "../bundle-content.ts";
 import { rowsOf } from "../database/rows.ts";
 import { pack } from "./check-bundle.ts";
 import { accountEntry, type PushRecord, type RegisteredAccount, registerAccounts, type Wanted } from "./register.ts";
-import { checkReplacement, type ReplacementOptions, readWanted, replacedMeanwhile } from "./replacement.ts";
+import { type ReplacementOptions, replacedBy, replacedMeanwhile } from "./replacement.ts";
 
 export interface PushOptions extends ReplacementOptions {
   readonly projects: readonly Project[];
@@ -32,8 +32,8 @@ export async function pushBundle(
   const digest = bundleDigest(content);
   const accounts = projects.flatMap(({ settings }) => accountEntry(settings) ?? []);
   const { source, commit } = content;
-  const current = await readWanted(database, source);
-  await checkReplacement(current, { source, digest, commit, targets: accounts.map(({ target }) => target) }, options);
+  const wanted = { source, accounts, digest, commit };
+  const replaces = await replacedBy(database, wanted, options);
   const packed = pack(content);
   await database.query(
     `insert into dimsync_controller.bundle (digest, source, git_commit, tool_version, content, bytes, pushed_by, dirty)
@@ -49,8 +49,7 @@ export async function pushBundle(
       content.dirty === true,
     ],
   );
-  const push = { kind: "push", by, replaces: current?.digest ?? null, runUrl, reason: options.force } as const;
-  return { digest, accounts: await register(database, { source, accounts, digest, commit }, push) };
+  return { digest, accounts: await register(database, wanted, { kind: "push", by, replaces, runUrl, reason: options.force }) };
 }
 
 async function register(database: Database, wanted: Wanted, push: PushRecord): Promise<readonly RegisteredAccount[]> {
@@ -91,15 +90,9 @@ export async function rollBack(database: Database, prefix: string, { by, reason,
       { command: "dimsync controller bundles" },
     );
   const { digest, source, git_commit, accounts } = old;
-  const commit = git_commit ?? undefined;
-  const current = await readWanted(database, source);
-  await checkReplacement(
-    current,
-    { source, digest, commit, targets: accounts.map(({ target }) => target) },
-    { force: reason, allowRemoval },
-  );
-  const push = { kind: "rollback", by, replaces: current?.digest ?? null, runUrl, reason } as const;
-  return { digest, accounts: await register(database, { source, accounts, digest, commit }, push) };
+  const wanted = { source, accounts, digest, commit: git_commit ?? undefined };
+  const replaces = await replacedBy(database, wanted, { force: reason, allowRemoval });
+  return { digest, accounts: await register(database, wanted, { kind: "rollback", by, replaces, runUrl, reason }) };
 }
 
 /** The store with the config's id must be in the controller's own database: losing it then stops writes at once. */

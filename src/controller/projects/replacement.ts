@@ -3,12 +3,13 @@ import type { Database } from "../../records/postgres/connection.ts";
 import { counted } from "../../text/counts.ts";
 import { andMore } from "../../text/lists.ts";
 import { iso, rowsOf } from "../database/rows.ts";
+import type { Wanted } from "./register.ts";
 
 // What a source wants is one bundle at a time. A push replaces it only if nobody else has in the meantime, if its commit follows the
 // one that it replaces, and if no account is lost by accident.
 
 /** What a source wants now. */
-export interface WantedBundle {
+interface WantedBundle {
   readonly digest: string;
   readonly git_commit: string | null;
   readonly by: string | null;
@@ -18,7 +19,7 @@ export interface WantedBundle {
 }
 
 /** Undefined before the first push of the source. */
-export async function readWanted(database: Database, source: string): Promise<WantedBundle | undefined> {
+async function readWanted(database: Database, source: string): Promise<WantedBundle | undefined> {
   const [wanted] = await rowsOf<WantedBundle>(
     database,
     `select s.digest, s.git_commit, p.by, ${iso("p.at")} as at,
@@ -32,13 +33,6 @@ export async function readWanted(database: Database, source: string): Promise<Wa
   return wanted;
 }
 
-export interface Replacement {
-  readonly source: string;
-  readonly digest: string;
-  readonly commit: string | undefined;
-  readonly targets: readonly string[];
-}
-
 export interface ReplacementOptions {
   /** Whether the history of the new commit contains this one; undefined if the clone does not have it. */
   readonly contains?: ((commit: string) => Promise<boolean | undefined>) | undefined;
@@ -47,14 +41,25 @@ export interface ReplacementOptions {
   readonly allowRemoval?: boolean | undefined;
 }
 
-/** Throws E_PUSH_REFUSED if the bundle must not replace the current one. */
-export async function checkReplacement(
-  current: WantedBundle | undefined,
-  next: Replacement,
+/** The digest that the bundle would replace; null for none. Throws E_PUSH_REFUSED if it must not replace it. */
+export async function replacedBy(
+  database: Database,
+  next: Wanted & { readonly digest: string },
+  options: ReplacementOptions,
+): Promise<string | null> {
+  const current = await readWanted(database, next.source);
+  if (current === undefined) return null;
+  if (current.digest !== next.digest) await checkReplacement(current, next, options);
+  return current.digest;
+}
+
+async function checkReplacement(
+  current: WantedBundle,
+  next: Wanted,
   { contains, force, allowRemoval = false }: ReplacementOptions,
 ): Promise<void> {
-  if (current === undefined || current.digest === next.digest) return;
-  const removed = current.targets.filter((target) => !next.targets.includes(target));
+  const targets = next.accounts.map(({ target }) => target);
+  const removed = current.targets.filter((target) => !targets.includes(target));
   if (removed.length > 0 && !allowRemoval)
     throw refused(
       `${next.source} would lose ${counted(removed.length, "account")}: ${andMore(removed)}. Nothing would check ${removed.length === 1 ? "it" : "them"} any more. If that is intended, add --allow-removal; the history is kept.`,

@@ -5,7 +5,7 @@ import type { ControllerMode } from "../../model/settings/config.ts";
 import { masked } from "../../model/settings/secret.ts";
 import type { Database } from "../../records/postgres/connection.ts";
 import { jsonParameter } from "../../records/postgres/stored-text.ts";
-import { counted } from "../../text/counts.ts";
+import { andMore } from "../../text/lists.ts";
 import { rowsOf } from "../database/rows.ts";
 import { intervalSql } from "../views/accounts.ts";
 import type { RunSummary } from "../views/status.ts";
@@ -54,8 +54,7 @@ export async function recordSending(
   const { id, claim, account, reason, mode, worker, generation, digest, commit, report } = run;
   const { items, calls, summary, manual } = report;
   const requests = items.flatMap((item) => item.requests.map(({ method, path }) => `${method} ${path}`));
-  const { shown, rest } = { shown: requests.slice(0, 20), rest: Math.max(0, requests.length - 20) };
-  const list = `${shown.join(", ")}${rest === 0 ? "" : ` and ${counted(rest, "more request")}`}`;
+  const list = andMore(requests, { shown: 20 });
   await database.query(
     `insert into dimsync_controller.run (id, claim, is_sending, account, reason, mode, worker, generation, digest, git_commit, started_at, finished_at, exit_code,
       exit_reasons, exposed_columns, differences, manual, policy_violations, error_code, message, calls, report)
@@ -137,69 +136,90 @@ const inputColumns = `id text, claim text, account bigint, reason text, mode tex
 /** How many runs in a row ended in 429 or 5xx, this one included. */
 const throttledSql = 'case when mine."isThrottled" then a.throttled_runs + 1 else 0 end';
 
-/** A run that lost its lease has usually lost its claim too. `mine` has a row if the run is new and its claim is still held; `again` if the claim continues after a run that was recorded before, because the response was lost. */
-const statement = `given as (select *, now() - "endedMsAgo" * interval '1 ms' as "finishedAt" from jsonb_to_record($1::jsonb) as x(${inputColumns})),
-i as (select *, "finishedAt" - "durationMs" * interval '1 ms' as "startedAt" from given),
-run as (insert into dimsync_controller.run as r (id, account, reason, mode, worker, digest, generation, git_commit, started_at, finished_at, exit_code,
-    exit_reasons, exposed_columns, differences, manual, policy_violations, changes_sent, error_code, message, calls, report, result)
-  select id, account, reason, mode, worker, digest, generation, commit, "startedAt", "finishedAt", "exitCode", "exitReasons", "exposedColumns",
-    differences, manual, "policyViolations", "changesSent", "errorCode", message, calls, $2::bytea, $3::bytea from i
-  on conflict (id) do update set is_sending = false, finished_at = excluded.finished_at, exit_code = excluded.exit_code,
-    exit_reasons = excluded.exit_reasons, exposed_columns = excluded.exposed_columns, differences = excluded.differences, manual = excluded.manual,
-    policy_violations = excluded.policy_violations, changes_sent = excluded.changes_sent, error_code = excluded.error_code, message = excluded.message,
-    calls = excluded.calls, report = coalesce(excluded.report, r.report), result = excluded.result
-    where r.is_sending returning id),
-mine as (select i.* from i join run using (id) join dimsync_controller.account a on a.id = i.account where a.running_run = i.claim),
-again as (select 1 from i join dimsync_controller.account a on a.id = i.account where a.running_run = i.claim and a.last_run = i.id),
-seen as (select mine.account, mine.id as run, mine."finishedAt" as at, f.* from mine,
-  jsonb_to_recordset(mine.findings) as f(key text, kind text, address text, path text, risk text, cause text, detail jsonb, actor text)),
-closed as (update dimsync_controller.finding f set closed_at = mine."finishedAt", closed_run = mine.id, closed_by = mine."closedBy"
-  from mine where f.account = mine.account and f.closed_at is null and mine."isComplete"
-    and not exists (select 1 from seen where seen.key = f.key) returning f.id, f.account, f.detail, f.closed_by),
-changed as (update dimsync_controller.finding f set risk = seen.risk, cause = seen.cause, detail = seen.detail, changed_at = seen.at,
-    actor = coalesce(seen.actor, f.actor)
-  from seen where f.account = seen.account and f.key = seen.key and f.closed_at is null
-    and (f.risk, f.detail -> 'actual', f.detail -> 'desired', f.detail -> 'text', coalesce(seen.actor, f.actor))
-      is distinct from (seen.risk, seen.detail -> 'actual', seen.detail -> 'desired', seen.detail -> 'text', f.actor)
-  returning f.id, f.account, f.detail, f.actor),
-opened as (insert into dimsync_controller.finding (account, key, kind, address, path, risk, cause, detail, opened_at, opened_run, actor)
-  select account, key, kind, address, path, risk, cause, detail, at, run, actor from seen
-  where not exists (select 1 from dimsync_controller.finding f where f.account = seen.account and f.key = seen.key and f.closed_at is null)
-  on conflict do nothing returning id, account, detail, actor),
-events as (insert into dimsync_controller.finding_event (finding, account, run, event, at, actor, detail)
-  select e.finding, e.account, mine.id, e.event, mine."finishedAt", e.actor, e.detail from mine, (
-    select id as finding, account, 'opened' as event, actor, detail from opened
-    union all select id, account, 'changed', actor, detail from changed
-    union all select id, account, 'closed', closed_by, detail from closed) e),
-day as (insert into dimsync_controller.daily as d (account, day, checks, failures, exposed_columns, differences, manual, opened, closed, changes_sent, duration_ms)
-  select account, ("finishedAt" at time zone 'UTC')::date, 1, case when "errorCode" is null then 0 else 1 end, "exposedColumns", differences, manual,
-    (select count(*) from opened), (select count(*) from closed), "changesSent", extract(epoch from "finishedAt" - "startedAt") * 1000 from mine
-  on conflict (account, day) do update set checks = d.checks + 1, failures = d.failures + excluded.failures,
-    exposed_columns = greatest(d.exposed_columns, excluded.exposed_columns), differences = greatest(d.differences, excluded.differences),
-    manual = greatest(d.manual, excluded.manual), opened = d.opened + excluded.opened, closed = d.closed + excluded.closed,
-    changes_sent = d.changes_sent + excluded.changes_sent, duration_ms = d.duration_ms + excluded.duration_ms),
-counters as (insert into dimsync_controller.counter as c (name, label, value)
-  select 'runs', "exitCode"::text, 1 from mine union all
-  select 'lease_losses', '', 1 from i join run using (id) where "hasLostLease" union all
-  select 'run_seconds', '', extract(epoch from "finishedAt" - "startedAt") from mine
-  on conflict (name, label) do update set value = c.value + excluded.value),
-account as (update dimsync_controller.account a set
-    outcome = coalesce(mine.state, a.outcome),
-    exposed_columns = case when mine.state is null then a.exposed_columns else mine."exposedColumns" end,
-    differences = case when mine.state is null then a.differences else mine.differences end,
-    manual = case when mine.state is null then a.manual else mine.manual end,
-    policy_violations = case when mine.state is null then a.policy_violations else mine."policyViolations" end,
-    error_code = mine."errorCode", message = mine.message, last_run = mine.id,
-    last_checked_at = case when mine."isFinished" then mine."finishedAt" else a.last_checked_at end,
-    observed = case when mine."isFinished" then mine.generation else a.observed end,
-    observed_digest = case when mine."isFinished" then mine.digest else a.observed_digest end,
-    observed_commit = case when mine."isFinished" then mine.commit else a.observed_commit end,
-    throttled_runs = ${throttledSql},
-    failed_runs = case when mine."errorCode" is null then 0 else a.failed_runs + 1 end,
-    next_check_at = case when not mine."isLast" then a.next_check_at when a.wanted > mine.generation then now()
-      else now() + ${intervalSql(throttledSql)}
-        * (case when a.last_checked_at is null then random() else 0.9 + random() * 0.2 end) * interval '1 ms' end,
-    running_run = case when mine."isLast" then null else a.running_run end,
-    running_worker = case when mine."isLast" then null else a.running_worker end,
-    running_until = case when mine."isLast" then null else a.running_until end
-  from mine where a.id = mine.account returning a.*)`;
+/** Each step sees the tables as they were before the statement, and the rows that earlier steps return. */
+const steps: Readonly<Record<string, string>> = {
+  input: `select *, now() - "endedMsAgo" * interval '1 ms' as "finishedAt",
+      now() - ("endedMsAgo" + "durationMs") * interval '1 ms' as "startedAt"
+    from jsonb_to_record($1::jsonb) as x(${inputColumns})`,
+
+  run: `insert into dimsync_controller.run as r (id, account, reason, mode, worker, digest, generation, git_commit, started_at, finished_at, exit_code,
+      exit_reasons, exposed_columns, differences, manual, policy_violations, changes_sent, error_code, message, calls, report, result)
+    select id, account, reason, mode, worker, digest, generation, commit, "startedAt", "finishedAt", "exitCode", "exitReasons", "exposedColumns",
+      differences, manual, "policyViolations", "changesSent", "errorCode", message, calls, $2::bytea, $3::bytea from input
+    on conflict (id) do update set is_sending = false, finished_at = excluded.finished_at, exit_code = excluded.exit_code,
+      exit_reasons = excluded.exit_reasons, exposed_columns = excluded.exposed_columns, differences = excluded.differences, manual = excluded.manual,
+      policy_violations = excluded.policy_violations, changes_sent = excluded.changes_sent, error_code = excluded.error_code, message = excluded.message,
+      calls = excluded.calls, report = coalesce(excluded.report, r.report), result = excluded.result
+      where r.is_sending returning id`,
+
+  // The run, if it is new and its claim is still held: only then it says something about the account.
+  mine: `select input.* from input join run using (id) join dimsync_controller.account a on a.id = input.account where a.running_run = input.claim`,
+
+  // The claim continues after a run that was recorded before: the response was lost.
+  again: `select 1 from input join dimsync_controller.account a on a.id = input.account where a.running_run = input.claim and a.last_run = input.id`,
+
+  seen: `select mine.account, mine.id as run, mine."finishedAt" as at, f.* from mine,
+    jsonb_to_recordset(mine.findings) as f(key text, kind text, address text, path text, risk text, cause text, detail jsonb, actor text)`,
+
+  closed: `update dimsync_controller.finding f set closed_at = mine."finishedAt", closed_run = mine.id, closed_by = mine."closedBy"
+    from mine where f.account = mine.account and f.closed_at is null and mine."isComplete"
+      and not exists (select 1 from seen where seen.key = f.key) returning f.id, f.account, f.detail, f.closed_by`,
+
+  changed: `update dimsync_controller.finding f set risk = seen.risk, cause = seen.cause, detail = seen.detail, changed_at = seen.at,
+      actor = coalesce(seen.actor, f.actor)
+    from seen where f.account = seen.account and f.key = seen.key and f.closed_at is null
+      and (f.risk, f.detail -> 'actual', f.detail -> 'desired', f.detail -> 'text', coalesce(seen.actor, f.actor))
+        is distinct from (seen.risk, seen.detail -> 'actual', seen.detail -> 'desired', seen.detail -> 'text', f.actor)
+    returning f.id, f.account, f.detail, f.actor`,
+
+  opened: `insert into dimsync_controller.finding (account, key, kind, address, path, risk, cause, detail, opened_at, opened_run, actor)
+    select account, key, kind, address, path, risk, cause, detail, at, run, actor from seen
+    where not exists (select 1 from dimsync_controller.finding f where f.account = seen.account and f.key = seen.key and f.closed_at is null)
+    on conflict do nothing returning id, account, detail, actor`,
+
+  history: `insert into dimsync_controller.finding_event (finding, account, run, event, at, actor, detail)
+    select e.finding, e.account, mine.id, e.event, mine."finishedAt", e.actor, e.detail from mine, (
+      select id as finding, account, 'opened' as event, actor, detail from opened
+      union all select id, account, 'changed', actor, detail from changed
+      union all select id, account, 'closed', closed_by, detail from closed) e`,
+
+  day: `insert into dimsync_controller.daily as d (account, day, checks, failures, exposed_columns, differences, manual, opened, closed, changes_sent, duration_ms)
+    select account, ("finishedAt" at time zone 'UTC')::date, 1, case when "errorCode" is null then 0 else 1 end, "exposedColumns", differences, manual,
+      (select count(*) from opened), (select count(*) from closed), "changesSent", extract(epoch from "finishedAt" - "startedAt") * 1000 from mine
+    on conflict (account, day) do update set checks = d.checks + 1, failures = d.failures + excluded.failures,
+      exposed_columns = greatest(d.exposed_columns, excluded.exposed_columns), differences = greatest(d.differences, excluded.differences),
+      manual = greatest(d.manual, excluded.manual), opened = d.opened + excluded.opened, closed = d.closed + excluded.closed,
+      changes_sent = d.changes_sent + excluded.changes_sent, duration_ms = d.duration_ms + excluded.duration_ms`,
+
+  // A run that lost its lease has usually lost its claim too.
+  counters: `insert into dimsync_controller.counter as c (name, label, value)
+    select 'runs', "exitCode"::text, 1 from mine union all
+    select 'lease_losses', '', 1 from input join run using (id) where "hasLostLease" union all
+    select 'run_seconds', '', extract(epoch from "finishedAt" - "startedAt") from mine
+    on conflict (name, label) do update set value = c.value + excluded.value`,
+
+  account: `update dimsync_controller.account a set
+      outcome = coalesce(mine.state, a.outcome),
+      exposed_columns = case when mine.state is null then a.exposed_columns else mine."exposedColumns" end,
+      differences = case when mine.state is null then a.differences else mine.differences end,
+      manual = case when mine.state is null then a.manual else mine.manual end,
+      policy_violations = case when mine.state is null then a.policy_violations else mine."policyViolations" end,
+      error_code = mine."errorCode", message = mine.message, last_run = mine.id,
+      last_checked_at = case when mine."isFinished" then mine."finishedAt" else a.last_checked_at end,
+      observed = case when mine."isFinished" then mine.generation else a.observed end,
+      observed_digest = case when mine."isFinished" then mine.digest else a.observed_digest end,
+      observed_commit = case when mine."isFinished" then mine.commit else a.observed_commit end,
+      throttled_runs = ${throttledSql},
+      failed_runs = case when mine."errorCode" is null then 0 else a.failed_runs + 1 end,
+      next_check_at = case when not mine."isLast" then a.next_check_at when a.wanted > mine.generation then now()
+        else now() + ${intervalSql(throttledSql)}
+          * (case when a.last_checked_at is null then random() else 0.9 + random() * 0.2 end) * interval '1 ms' end,
+      running_run = case when mine."isLast" then null else a.running_run end,
+      running_worker = case when mine."isLast" then null else a.running_worker end,
+      running_until = case when mine."isLast" then null else a.running_until end
+    from mine where a.id = mine.account returning a.*`,
+};
+
+const statement = Object.entries(steps)
+  .map(([name, sql]) => `${name} as (${sql})`)
+  .join(",\n");
