@@ -5,6 +5,7 @@ import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { importsIn, refusal, refusals } from "../build/layers.mjs";
 import { kindNames } from "../src/kinds/manifests.ts";
+import { programs } from "./support/programs.mjs";
 import { writeFolder } from "./support/project-folder.ts";
 
 // Imports point one way (build/layers.mjs) and some folders are pure (biome.json). Tests that both
@@ -195,6 +196,15 @@ describe("tests", () => {
     const files = readdirSync(join(root, "test"), { recursive: true, encoding: "utf8" }).map((file) => file.replaceAll("\\", "/"));
     const lost = files.filter((file) => file.endsWith(".test.ts") && file.includes("/") && !crossing.test(file) && !testedBy(file));
     expect(lost).toEqual([]);
+  });
+
+  // Otherwise .ci/run would not find the files that it must run without the programs.
+  test("start programs that may be missing only by their path from programs.mjs", () => {
+    const names = Object.values(programs).flatMap(({ commands }) => commands);
+    const starts = new RegExp(String.raw`\b(?:spawn|execFile)(?:Sync)?\(\s*"(?:${names.join("|")})"`, "u");
+    expect(starts.test(`spawnSync("${names[0]}", [])`)).toBe(true);
+    const files = readdirSync(join(root, "test"), { recursive: true, encoding: "utf8" }).filter((file) => /\.m?ts$/u.test(file));
+    expect(files.filter((file) => starts.test(readFileSync(join(root, "test", file), "utf8")))).toEqual([]);
   });
 });
 

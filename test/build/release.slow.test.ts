@@ -4,6 +4,7 @@ import { join, resolve } from "node:path";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { outputsIn } from "../ci/action-runner.ts";
+import { program } from "../support/programs.mjs";
 import { fileNeeds } from "../support/programs.ts";
 import { writeProject } from "../support/project-folder.ts";
 
@@ -46,7 +47,7 @@ function startRelease(version: string) {
     const script = jobs[job]?.steps.find((step) => step.id === id)?.run ?? "exit 99";
     const outputFile = join(folder, "output");
     writeFileSync(outputFile, "");
-    const { status, stdout, stderr } = spawnSync("bash", ["--noprofile", "--norc", "-e", "-o", "pipefail", "-c", script], {
+    const { status, stdout, stderr } = spawnSync(program("bash"), ["--noprofile", "--norc", "-e", "-o", "pipefail", "-c", script], {
       cwd,
       env: {
         PATH: process.env["PATH"],

@@ -3,6 +3,7 @@ import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, 
 import { basename, dirname, join, relative, resolve } from "node:path";
 import picomatch from "picomatch";
 import { parse } from "yaml";
+import { program } from "../support/programs.mjs";
 
 // Runs actions and workflows as the runner of GitHub Actions does: conditions and expressions are
 // evaluated, scripts run in bash with -e and pipefail, and outputs and summaries go through files.
@@ -222,7 +223,7 @@ async function runScript(step: Step, env: Texts, { values, place: { machine } }:
 function bash(script: string, cwd: string, env: Texts): Promise<{ readonly log: string; readonly code: number }> {
   return new Promise((done) => {
     execFile(
-      "bash",
+      program("bash"),
       ["--noprofile", "--norc", "-e", "-o", "pipefail", script],
       { cwd, env, maxBuffer: 256 * 1024 * 1024 },
       (error, stdout, stderr) => {

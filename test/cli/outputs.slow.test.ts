@@ -2,6 +2,7 @@ import { spawn } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { program } from "../support/programs.mjs";
 import { needs } from "../support/programs.ts";
 import { builtCli, dimsync, dimsyncHere, emptyFolder, ended, quickstart, quickstartSecrets } from "./built-cli.ts";
 
@@ -81,7 +82,7 @@ describe("output", () => {
   test("ends without an error if its reader closes the pipe", needs("bash"), async () => {
     const cwd = quickstart();
     const { code, stdout, stderr } = await ended(
-      spawn("bash", ["-c", `set -o pipefail; "${process.execPath}" "${builtCli}" get schemaconfig 8f1c -o json | head -n 1`], {
+      spawn(program("bash"), ["-c", `set -o pipefail; "${process.execPath}" "${builtCli}" get schemaconfig 8f1c -o json | head -n 1`], {
         cwd,
         env: { PATH: process.env["PATH"] ?? "" },
         stdio: ["ignore", "pipe", "pipe"],

@@ -9,6 +9,7 @@ import { parseAllDocuments } from "yaml";
 import { dimsync, ended, startCli } from "../cli/built-cli.ts";
 import { freePort } from "../support/postgres/server.ts";
 import { sharedPostgres } from "../support/postgres/shared.ts";
+import { program } from "../support/programs.mjs";
 import { needs } from "../support/programs.ts";
 import { writeProject } from "../support/project-folder.ts";
 
@@ -101,7 +102,10 @@ it("the unit passes systemd-analyze verify, and a broken one does not", needs("s
   const verify = (text: string): string => {
     const file = join(writeProject({ "dimsync-controller.service": text }), "dimsync-controller.service");
     writeFileSync(file, text);
-    return spawnSync("systemd-analyze", ["verify", "--man=no", file], { encoding: "utf8" }).stderr.replaceAll(/^(?!.*dimsync).*\n/gmu, "");
+    return spawnSync(program("systemd-analyze"), ["verify", "--man=no", file], { encoding: "utf8" }).stderr.replaceAll(
+      /^(?!.*dimsync).*\n/gmu,
+      "",
+    );
   };
   expect(verify(unit)).toBe("");
   expect(verify(unit.replace("Restart=on-failure", "Restart=sometimes"))).toContain("restart specifier");

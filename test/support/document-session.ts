@@ -6,6 +6,7 @@ import { dirname, join } from "node:path";
 import { builtCli } from "../cli/built-cli.ts";
 import { withCompileCache } from "./compile-cache.ts";
 import { gitEnv } from "./git/env.ts";
+import { program } from "./programs.mjs";
 import { writeProject } from "./project-folder.ts";
 
 // Runs a Markdown page like a reader: writes its files, runs its commands, and puts their output
@@ -52,7 +53,7 @@ async function openSession() {
 
   const run = (command: string): string => {
     const script = `${state.exported}\n${real(command)}\nstatus=$?\n{ pwd; export -p; } > "${home}/state"\nexit $status`;
-    const { stdout, stderr } = spawnSync("bash", ["-c", `exec 2>&1\n${script}`], { cwd: state.cwd, env, encoding: "utf8" });
+    const { stdout, stderr } = spawnSync(program("bash"), ["-c", `exec 2>&1\n${script}`], { cwd: state.cwd, env, encoding: "utf8" });
     const [cwd = "", ...exported] = readFileSync(join(home, "state"), "utf8").split("\n");
     Object.assign(state, { cwd, exported: exported.join("\n") });
     return shown(stdout + stderr);
@@ -68,7 +69,11 @@ async function openSession() {
       const commands = body.split("\n").flatMap((line) => (line.startsWith("$ ") ? [line.slice(2)] : []));
       if (!isBackground) return commands.map((command) => `$ ${command}\n${run(command)}`).join("");
       const [command = ""] = commands;
-      state.background = spawn("bash", ["-c", `exec ${real(command)}`], { cwd: state.cwd, env, stdio: ["ignore", "pipe", "pipe"] });
+      state.background = spawn(program("bash"), ["-c", `exec ${real(command)}`], {
+        cwd: state.cwd,
+        env,
+        stdio: ["ignore", "pipe", "pipe"],
+      });
       return body;
     },
     /** Waits until the background command has printed its API key. */

@@ -4,6 +4,7 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
 const longest = [
   "faults/matrix",
   "ci/ci-rehearsal",
+  "faults/matrix-postgres",
   "cli/memory",
   "records/git/push-outcomes",
   "records/git/apply",

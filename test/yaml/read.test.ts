@@ -148,7 +148,7 @@ describe("a text of several documents is read as by the library, with", () => {
 
   test("two thousand documents that need the library, in linear time", () => {
     const one = 'kind: Tag\nspec:\n  description: "\\x41\n    b"\n';
-    const { documents, problems } = read(`${one}---\n`.repeat(2_000) + "a: !x 1\n");
+    const { documents, problems } = read(`${`${one}---\n`.repeat(2_000)}a: !x 1\n`);
     expect(documents).toHaveLength(2_000);
     expect(problems).toMatchObject([{ document: 2_000, offset: one.length * 2_000 + 8_003 }]);
   });
