@@ -1,18 +1,18 @@
-import { byText, integrationOfSchemas } from "../model/address.ts";
 import type { GoneColumn } from "../model/columns.ts";
-import type { Catalog } from "./file.ts";
-import { groupColumns, type Tables, tablesByIntegration } from "./groups.ts";
-import { catalogPieces } from "./print.ts";
+import { catalogText, type ReviewedById, type ReviewedIntegrationColumns } from "./blocks.ts";
+import type { Tables } from "./groups.ts";
 
 /** What of the live columns is accepted. */
 export interface Acceptance {
-  readonly target: string;
-  /** The columns of the integrations that were read, by name in addresses. */
-  readonly live: ReadonlyMap<string, Tables>;
-  /** Whether the column of the integration is accepted. */
-  readonly includes: (integration: string, path: ColumnPath) => boolean;
+  /** The integrations that were read, by id. */
+  readonly live: ReviewedById;
+  readonly selects: (id: string) => boolean;
+  /** Of the columns of an integration that is selected. */
+  readonly includes: (path: ColumnPath) => boolean;
   /** Whether the catalog keeps an integration that was not read. */
-  readonly keeps: (integration: string) => boolean;
+  readonly keeps: (id: string) => boolean;
+  /** The names that integrations have now, by id. */
+  readonly names: ReadonlyMap<string, string>;
 }
 
 type ColumnPath = readonly [schema: string, table: string, column: string];
@@ -22,27 +22,46 @@ export interface AcceptedColumns {
   /** Columns that the catalog has now and did not have before, and vice versa. */
   readonly accepted: number;
   readonly removed: number;
+  /** Integrations whose name in the catalog changes. */
+  readonly renamed: number;
+  /** Integrations that the catalog did not have: all of their columns are accepted. */
+  readonly added: readonly string[];
 }
 
-/** The catalog with the live columns that are accepted, and without the accepted ones that are gone. */
-export function acceptColumns(catalog: Catalog, { target, live, includes, keeps }: Acceptance): AcceptedColumns {
-  const before = tablesByIntegration(catalog.get(target) ?? []);
-  const after = new Map<string, Tables>();
-  let [accepted, removed] = [0, 0];
-  for (const name of [...new Set([...before.keys(), ...live.keys()])].sort(byText)) {
-    const known = before.get(name) ?? new Map();
-    const now = live.get(name);
-    if (now === known || (now === undefined && keeps(name))) after.set(name, known);
-    else {
-      const merged = mergeTables(known, now ?? new Map(), (path) => includes(name, path));
+/**
+ * The catalog with the live columns that are accepted, and without the accepted ones that are gone. An integration that the
+ * catalog does not have is accepted whole, and with the first integration the whole target: an entry with some of the columns would
+ * make all others new.
+ */
+export function acceptColumns(reviewed: ReviewedById, acceptance: Acceptance): AcceptedColumns {
+  const { live, includes, keeps, names } = acceptance;
+  const selects = reviewed.size === 0 ? () => true : acceptance.selects;
+  const after = new Map<string, ReviewedIntegrationColumns>();
+  const added: string[] = [];
+  let [accepted, removed, renamed] = [0, 0, 0];
+  for (const id of new Set([...reviewed.keys(), ...live.keys()])) {
+    const [known, now] = [reviewed.get(id), live.get(id)];
+    const name = names.get(id) ?? now?.name ?? known?.name ?? "";
+    if (now === undefined || !selects(id)) {
+      const keptAsItIs = known !== undefined && (now !== undefined || keeps(id));
+      if (keptAsItIs) after.set(id, { name, tables: known.tables });
+      else removed += columnsIn(known?.tables);
+    } else {
+      const merged = known === undefined ? whole(now.tables) : mergeTables(known.tables, now.tables, includes);
       accepted += merged.accepted;
       removed += merged.removed;
-      if (now !== undefined) after.set(name, merged.tables);
+      after.set(id, { name, tables: merged.tables });
+      if (known === undefined) added.push(id);
     }
+    if (known !== undefined && after.has(id) && known.name !== name) renamed++;
   }
-  const text = [...catalogPieces(new Map([...catalog, [target, groupColumns(after)]]))].join("");
-  return { text, accepted, removed };
+  return { text: catalogText(after), accepted, removed, renamed, added };
 }
+
+const whole = (tables: Tables): Merged => ({ tables, accepted: columnsIn(tables), removed: 0 });
+
+const columnsIn = (tables: Tables = new Map()): number =>
+  [...tables.values()].reduce((sum, ofSchema) => [...ofSchema.values()].reduce((of, columns) => of + columns.size, sum), 0);
 
 interface Merged {
   readonly tables: Tables;
@@ -72,24 +91,21 @@ function mergeTables(known: Tables, now: Tables, includes: (path: ColumnPath) =>
   return { tables, accepted, removed };
 }
 
-/** The same for lists of new and gone columns, as a report has them. Columns of each list have the address of their integration. */
+/** The catalog with lists of new and gone columns accepted, as a report has them. */
 export function acceptListed(
-  catalog: Catalog,
-  {
-    target,
-    newColumns,
-    goneColumns,
-  }: { readonly target: string; readonly newColumns: readonly GoneColumn[]; readonly goneColumns: readonly GoneColumn[] },
-): AcceptedColumns {
-  const live = new Map<string, Tables>(tablesByIntegration(catalog.get(target) ?? []));
-  const change = ({ address, schema, table, column }: GoneColumn, how: "add" | "delete"): void => {
-    const name = integrationOfSchemas(address) ?? address;
-    const before = live.get(name) ?? new Map<string, ReadonlyMap<string, ReadonlySet<string>>>();
-    const columns = new Set(before.get(schema)?.get(table));
+  reviewed: ReviewedById,
+  { newColumns, goneColumns }: { readonly newColumns: readonly GoneColumn[]; readonly goneColumns: readonly GoneColumn[] },
+): string {
+  const after = new Map(reviewed);
+  const change = ({ id, schema, table, column }: GoneColumn, how: "add" | "delete"): void => {
+    const before = after.get(id);
+    if (before === undefined) return;
+    const columns = new Set(before.tables.get(schema)?.get(table));
     columns[how](column);
-    live.set(name, new Map([...before, [schema, new Map([...(before.get(schema) ?? []), [table, columns]])]]));
+    const tables = new Map([...before.tables, [schema, new Map([...(before.tables.get(schema) ?? []), [table, columns]])]]);
+    after.set(id, { ...before, tables });
   };
   for (const one of newColumns) change(one, "add");
   for (const one of goneColumns) change(one, "delete");
-  return acceptColumns(catalog, { target, live, includes: () => true, keeps: () => true });
+  return catalogText(after);
 }

@@ -3,10 +3,10 @@ import { type Pointer, toPointer } from "../model/json/pointer.ts";
 import type { Problem } from "../model/problem.ts";
 import { titles } from "../model/titles.ts";
 import { read, type YamlParser } from "../yaml/read.ts";
-import type { ColumnGroup } from "./groups.ts";
+import { type CatalogBlock, type TableName, tableName, tablePath } from "./blocks.ts";
 
-/** The catalog file: by target, the columns that someone has reviewed. */
-export type Catalog = ReadonlyMap<string, readonly ColumnGroup[]>;
+/** The catalog file: the columns that someone has reviewed, in its blocks. */
+export type Catalog = readonly CatalogBlock[];
 
 export interface ReadCatalog {
   /** Absent if the file has problems. */
@@ -29,7 +29,7 @@ export function readCatalog(text: string, { file, parser }: { readonly file: str
     problems.push(problemAt({ ...place, pointer, ...(on === undefined ? {} : { on }) }, message));
   if (problems.length === 0 && second !== undefined) fail("", "The file must be a single document.");
   if (problems.length > 0) return { problems };
-  const catalog = targetsOf(document?.value, fail);
+  const catalog = blocksIn(document?.value, fail);
   return problems.length > 0 ? { problems } : { catalog, problems };
 }
 
@@ -46,32 +46,20 @@ const problemAt = (place: NonNullable<Problem["place"]>, message: string): Probl
 
 type Fail = (pointer: Pointer, message: string, on?: "key") => void;
 
-function targetsOf(document: unknown, fail: Fail): Catalog {
-  const found = new Map<string, readonly ColumnGroup[]>();
+function blocksIn(document: unknown, fail: Fail): Catalog {
   if (!isObject(document)) {
     fail(
       "",
       "The file must be a map with apiVersion: dimsync/v1 and kind: Catalog. Restore it from git, or delete it and accept all columns again.",
     );
-    return found;
+    return [];
   }
-  const { apiVersion, kind, targets } = checkMembers(document, "", { known: ["apiVersion", "kind", "targets"], fail });
+  const { apiVersion, kind, reviewed } = checkMembers(document, "", { known: ["apiVersion", "kind", "reviewed"], fail });
   if (apiVersion !== "dimsync/v1") fail("/apiVersion", "`apiVersion` must be dimsync/v1.");
   if (kind !== "Catalog") fail("/kind", "`kind` must be Catalog.");
-  if (!isObject(targets)) {
-    fail("/targets", "`targets` must be a map with a list of groups for each target.");
-    return found;
-  }
-  for (const [target, groups] of Object.entries(targets)) {
-    const pointer = toPointer(["targets", target]);
-    if (Array.isArray(groups))
-      found.set(
-        target,
-        groups.flatMap((group, index) => groupOf(group, `${pointer}/${index}`, fail) ?? []),
-      );
-    else fail(pointer, "A target must be a list of groups, each with `integrations` and `schemas`.");
-  }
-  return found;
+  if (Array.isArray(reviewed)) return reviewed.flatMap((block, index) => blockOf(block, `/reviewed/${index}`, fail) ?? []);
+  fail("/reviewed", "`reviewed` must be a list of blocks, each with `integrations` and `tables`.");
+  return [];
 }
 
 /** The members of a map; an unknown one is a problem. */
@@ -85,45 +73,47 @@ function checkMembers(
   return Object.fromEntries(known.map((key) => [key, Object.hasOwn(map, key) ? map[key] : undefined]));
 }
 
-function groupOf(group: unknown, pointer: Pointer, fail: Fail): ColumnGroup | undefined {
-  if (!isObject(group)) {
-    fail(pointer, "A group must be a map with `integrations` and `schemas`.");
+function blockOf(block: unknown, pointer: Pointer, fail: Fail): CatalogBlock | undefined {
+  if (!isObject(block)) {
+    fail(pointer, "A block must be a map with `integrations` and `tables`.");
     return undefined;
   }
-  const { integrations, schemas } = checkMembers(group, pointer, { known: ["integrations", "schemas"], fail });
-  const names = namesOf(integrations, { pointer: `${pointer}/integrations`, what: "integrations", fail });
-  if (isObject(schemas)) return { integrations: [...names], tables: tablesOf(schemas, `${pointer}/schemas`, fail) };
-  fail(`${pointer}/schemas`, "`schemas` must be a map of schemas, each with its tables.");
+  const { integrations, tables } = checkMembers(block, pointer, { known: ["integrations", "tables"], fail });
+  const names = namesById(integrations, `${pointer}/integrations`, fail);
+  if (isObject(tables)) return { integrations: names, tables: columnsByTable(tables, `${pointer}/tables`, fail) };
+  fail(`${pointer}/tables`, "`tables` must be a map of tables, each with the list of its columns.");
   return undefined;
 }
 
-function tablesOf(schemas: Readonly<Record<string, unknown>>, pointer: Pointer, fail: Fail): ColumnGroup["tables"] {
-  const found = new Map<string, ReadonlyMap<string, ReadonlySet<string>>>();
-  for (const [schema, tables] of Object.entries(schemas)) {
-    const below = pointer + toPointer([schema]);
-    if (!isObject(tables)) {
-      fail(below, "A schema must be a map of tables, each with the list of its columns.");
-      continue;
-    }
-    const columns = Object.entries(tables).map(
-      ([table, names]) => [table, namesOf(names, { pointer: below + toPointer([table]), what: "columns", fail })] as const,
-    );
-    found.set(schema, new Map(columns));
+function namesById(value: unknown, pointer: Pointer, fail: Fail): CatalogBlock["integrations"] {
+  const names = new Map<string, string>();
+  if (!isObject(value) || Object.keys(value).length === 0) {
+    fail(pointer, "This must be a map of integrations: the name by the id, such as 8f1c: Orders.");
+    return names;
+  }
+  for (const [id, name] of Object.entries(value)) {
+    if (typeof name === "string") names.set(id, name);
+    else fail(pointer + toPointer([id]), "A name must be a string. Put it in quotes.");
+  }
+  return names;
+}
+
+function columnsByTable(tables: Readonly<Record<string, unknown>>, pointer: Pointer, fail: Fail): CatalogBlock["tables"] {
+  const found = new Map<TableName, ReadonlySet<string>>();
+  for (const [table, columns] of Object.entries(tables)) {
+    const below = pointer + toPointer([table]);
+    const path = tablePath(table);
+    if (path === undefined) fail(below, "A table must be written as SCHEMA/TABLE. In names, write ~1 for / and ~0 for ~.", "key");
+    else found.set(tableName(...path), namesOf(columns, below, fail));
   }
   return found;
 }
 
-interface NameList {
-  readonly pointer: Pointer;
-  readonly what: "integrations" | "columns";
-  readonly fail: Fail;
-}
-
-/** A list of different names that is not empty. */
-function namesOf(value: unknown, { pointer, what, fail }: NameList): ReadonlySet<string> {
+/** A list of different names. */
+function namesOf(value: unknown, pointer: Pointer, fail: Fail): ReadonlySet<string> {
   const names = new Set<string>();
-  if (!Array.isArray(value) || value.length === 0) {
-    fail(pointer, `This must be a non-empty list of ${what}.`);
+  if (!Array.isArray(value)) {
+    fail(pointer, "This must be a list of columns. If the integration does not have the table, write [].");
     return names;
   }
   for (const [index, name] of value.entries()) {

@@ -1,50 +1,89 @@
 import type { ColumnReview, ReviewedIntegration, ReviewedUnit, SeenColumns, TableColumns } from "../model/columns.ts";
+import { toPointer } from "../model/json/pointer.ts";
 import type { LiveColumn, LiveSchemas } from "../model/live.ts";
-import { type ColumnGroup, type Tables, tablesByIntegration } from "./groups.ts";
+import type { NamedObject } from "../model/plan.ts";
+import type { Problem } from "../model/problem.ts";
+import { titles } from "../model/titles.ts";
+import { nameText } from "../text/paths.ts";
+import { type ReviewedById, reviewedIn } from "./blocks.ts";
+import type { Catalog } from "./file.ts";
+import type { Tables } from "./groups.ts";
 import { columnsSeen, recordedGroups } from "./seen.ts";
 
 export interface ReviewOptions {
-  /** The groups of the catalog file for the target; undefined without a catalog file. */
-  readonly reviewed: readonly ColumnGroup[] | undefined;
+  readonly catalog: Catalog;
+  /** The catalog file as shown. */
+  readonly file: string;
   /** What runs have recorded, if anything. */
   readonly seen: SeenColumns | undefined;
 }
 
-/** A review that also keeps the columns that it has compared. */
+/** A live integration with its columns. */
+export interface Compared extends ReviewedIntegration {
+  readonly tables: Tables;
+}
+
+/** A review that also keeps what it has compared. */
 export interface KeepingReview extends ColumnReview {
+  readonly reviewed: ReviewedById;
   /**
-   * The columns of the compared integrations as they are, by name. Tables whose columns are not known
-   * keep the columns that they are compared with.
+   * The columns of the compared integrations as they are. Tables whose columns are not known keep the columns that they are
+   * compared with.
    */
-  readonly compared: () => ReadonlyMap<string, Tables>;
+  readonly compared: () => ReadonlyMap<string, Compared>;
+  /** The integrations of the account; undefined if their list was not read, or may be incomplete. */
+  readonly account: () => readonly NamedObject[] | undefined;
 }
 
 const none: Tables = new Map();
 
 /**
- * Compares columns with the catalog file or, without one, with those that earlier runs recorded. Nearly
- * all tables of a fleet have a known shape, so comparing one costs one look-up for each column.
+ * Compares columns with the catalog file. Nearly all tables of a fleet have a known shape, so comparing one costs one look-up
+ * for each column.
  */
-export function newReview({ reviewed, seen }: ReviewOptions): KeepingReview {
+export function newReview({ catalog, file, seen }: ReviewOptions): KeepingReview {
   const records = columnsSeen(seen);
-  const byName = tablesByIntegration(reviewed ?? []);
-  const knownOf = ({ name, liveId }: ReviewedIntegration): Tables | undefined =>
-    reviewed === undefined ? records.tables(liveId) : (byName.get(name) ?? none);
-  const kept: { readonly integration: ReviewedIntegration; readonly tables: Tables }[] = [];
+  const reviewed = reviewedIn(catalog);
+  const kept = new Map<string, Compared>();
   const intern = newIntern();
+  let account: readonly NamedObject[] | undefined;
   return {
-    hasFile: reviewed !== undefined,
+    reviewed,
     compare(integration, live) {
-      const known = knownOf(integration);
+      const { id } = integration;
+      const known = reviewed.get(id)?.tables;
       const { tables, ...difference } = compareTables(known ?? none, live, intern);
-      kept.push({ integration, tables });
-      // Of an integration that no run has recorded, nothing is new.
-      return known === undefined ? { added: [], gone: [] } : difference;
+      kept.set(id, { ...integration, tables });
+      return { isReviewed: known !== undefined, ...(known === undefined ? { added: [], gone: [] } : difference) };
     },
-    seen: () => recordedGroups(seen, new Map(kept.map(({ integration, tables }) => [integration.liveId, tables]))),
-    since: ({ liveId }, column) => records.since(liveId, column),
-    compared: () => new Map(kept.map(({ integration, tables }) => [integration.name, tables])),
+    problems(live) {
+      account = live;
+      return unknownIds(catalog, file, live);
+    },
+    seen: () => recordedGroups(seen, new Map([...kept].map(([id, { tables }]) => [id, tables]))),
+    since: (liveId, column) => records.since(liveId, column),
+    compared: () => kept,
+    account: () => account,
   };
+}
+
+/** Ids that the account does not have, each once: a typo, or an integration that was deleted. */
+function unknownIds(catalog: Catalog, file: string, live: readonly NamedObject[]): readonly Problem[] {
+  const known = new Set(live.map(({ id }) => id));
+  return catalog.flatMap(({ integrations }, index) =>
+    [...integrations].flatMap(([id, name]): readonly Problem[] => {
+      if (known.has(id)) return [];
+      known.add(id);
+      return [
+        {
+          ...({ code: "W_CATALOG_UNKNOWN_ID", severity: "warning", summary: titles.W_CATALOG_UNKNOWN_ID } as const),
+          message: `The account has no integration with the id ${nameText(id)} (${nameText(name)}), so its entry has no effect. Correct the id; if the integration was deleted, remove the entry.`,
+          command: "dimsync catalog accept --all",
+          place: { file, document: 0, pointer: `/reviewed/${index}/integrations${toPointer([id])}`, on: "key" },
+        },
+      ];
+    }),
+  );
 }
 
 type Columns = ReadonlySet<string>;
@@ -63,7 +102,7 @@ function newIntern(): Intern {
   };
 }
 
-function compareTables(known: Tables, live: LiveSchemas, intern: Intern): ReviewedUnit & { readonly tables: Tables } {
+function compareTables(known: Tables, live: LiveSchemas, intern: Intern): Omit<ReviewedUnit, "isReviewed"> & { readonly tables: Tables } {
   const added: TableColumns[] = [];
   const gone: TableColumns[] = [];
   const found = new Map<string, ReadonlyMap<string, Columns>>();

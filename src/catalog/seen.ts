@@ -8,7 +8,7 @@ export interface RecordedColumns {
   /** Undefined if no run has recorded the integration. */
   readonly tables: (liveId: string) => Tables | undefined;
   /** ISO 8601: the column was added after this time, if that is known. */
-  readonly since: (liveId: string, column: Omit<GoneColumn, "address">) => string | undefined;
+  readonly since: (liveId: string, column: Pick<GoneColumn, "schema" | "table" | "column">) => string | undefined;
 }
 
 export function columnsSeen(seen: SeenColumns | undefined): RecordedColumns {

@@ -121,7 +121,7 @@ async function acceptedColumns(
   { catalog, settings }: Project,
   { newColumns = [], goneColumns = [], policy }: Plan,
 ): Promise<{ readonly columns: readonly NewColumn[]; readonly file?: BranchFile; readonly leftOut: readonly LeftOut[] }> {
-  const { catalogFile, target } = settings;
+  const { catalogFile } = settings;
   if (catalog === undefined || catalogFile === undefined || newColumns.length + goneColumns.length === 0)
     return { columns: [], leftOut: [] };
   const findingOf = (column: NewColumn) =>
@@ -133,8 +133,8 @@ async function acceptedColumns(
     return [{ address: column.address, path: pointerOf(column), why }];
   });
   const columns = newColumns.filter((column) => findingOf(column) === undefined);
-  const { acceptListed } = await import("../catalog/accept.ts");
-  const { text } = acceptListed(catalog.columns, { target, newColumns: columns, goneColumns });
+  const [{ acceptListed }, { reviewedIn }] = await Promise.all([import("../catalog/accept.ts"), import("../catalog/blocks.ts")]);
+  const text = acceptListed(reviewedIn(catalog.columns), { newColumns: columns, goneColumns });
   return { columns, leftOut, ...(text === catalog.text ? {} : { file: { path: catalogFile, text } }) };
 }
 

@@ -35,7 +35,13 @@ export function assemblePlan(round: Round, parts: RoundParts): Plan {
     head: headOf(round, git),
     findings: {
       differences: [...found, unreportedUnknowns(found, recovered), { ...emptyDiff, unverifiable: policies.unverifiable() }],
-      problems: [...project.problems, ...observed.problems, ...unmatched(round, parts), ...policies.problems(deferred)],
+      problems: [
+        ...project.problems,
+        ...observed.problems,
+        ...unmatched(round, parts),
+        ...unknownInCatalog(round, parts),
+        ...policies.problems(deferred),
+      ],
       complete,
       equal: compared.equal.length,
       unmanaged: unmanaged(round, parts),
@@ -70,12 +76,16 @@ function headOf({ session, kind }: Round, git: Plan["git"]): PlanHead {
 }
 
 /** New and gone columns, in the order of the units, if columns are reviewed. */
-function columnsOf({ session, kind }: Round, found: readonly DiffResult[]): Pick<Plan, "newColumns" | "goneColumns" | "seenColumns"> {
+function columnsOf(
+  { session, kind }: Round,
+  found: readonly DiffResult[],
+): Pick<Plan, "newColumns" | "goneColumns" | "neverReviewed" | "seenColumns"> {
   if (session.review === undefined) return {};
   const all = found.flatMap(({ review = [] }) => review);
   return {
     newColumns: all.flatMap(({ newColumns }) => newColumns),
     goneColumns: all.flatMap(({ goneColumns }) => goneColumns),
+    neverReviewed: all.flatMap(({ neverReviewed }) => neverReviewed ?? []),
     ...(kind === "Plan" ? { seenColumns: session.review.seen() } : {}),
   };
 }
@@ -132,9 +142,12 @@ function guardFindings(items: readonly Item[], { round, parts, deferred }: Guard
   });
 }
 
-/** The number of new columns that refuse the plan. */
+/** The number of columns that nobody has reviewed and that refuse the plan. */
 const unreviewedColumns = (found: readonly DiffResult[]): number =>
-  found.reduce((sum, { review }) => sum + (review?.refuses === true ? review.newColumns.length : 0), 0);
+  found.reduce(
+    (sum, { review }) => (review?.refuses === true ? sum + review.newColumns.length + (review.neverReviewed?.columns ?? 0) : sum),
+    0,
+  );
 
 /** Patterns of --only, --exclude and `ignore` that match nothing. Unknown while manifests or reads fail. */
 function unmatched({ session, scope, options, today }: Round, { observed, compared }: RoundParts): readonly Problem[] {
@@ -151,6 +164,10 @@ function unmatched({ session, scope, options, today }: Round, { observed, compar
   if (observed.inScope.every(({ kind }) => kindNamed(kind)?.itemKind === undefined)) return [];
   return scope.problems([...project.resources.map(({ address }) => address), ...compared.parts]);
 }
+
+/** Entries of the catalog without an integration; not known if the list of integrations may be incomplete. */
+const unknownInCatalog = ({ session: { review } }: Round, { observed }: RoundParts): readonly Problem[] =>
+  review === undefined || !observed.complete || observed.suspicions.length > 0 ? [] : review.problems(observed.account.integrations);
 
 /** An unknown outcome is reported even if no manifest declares the object any more. */
 function unreportedUnknowns(found: readonly DiffResult[], { unknown }: Recovered): DiffResult {

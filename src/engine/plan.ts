@@ -17,8 +17,10 @@ export type PlanHead = Pick<
   "kind" | "planId" | "createdAt" | "tool" | "target" | "account" | "git" | "protected" | "snapshot" | "manifestDigest"
 >;
 
+type ReviewMember = "newColumns" | "goneColumns" | "neverReviewed" | "seenColumns";
+
 /** What was found. */
-export interface Findings extends Pick<Plan, "newColumns" | "goneColumns" | "seenColumns" | "policy"> {
+export interface Findings extends Pick<Plan, ReviewMember | "policy"> {
   readonly differences: readonly DiffResult[];
   readonly problems: readonly Problem[];
   /** Whether every read succeeded. */
@@ -52,7 +54,7 @@ export interface PlanInput {
  * order give the same plan.
  */
 export function makePlan({ head, findings, rules, locate }: PlanInput): Plan {
-  const { differences, complete, unmanaged, policy, equal, readCalls, newColumns, goneColumns, seenColumns } = findings;
+  const { differences, complete, unmanaged, policy, equal, readCalls, newColumns, goneColumns, neverReviewed, seenColumns } = findings;
   const { runnable, heldItems, heldWaiting, blocked, deferred } = whatRuns(differences, rules);
   const numbering = { kind: head.kind, locate };
   const items = numbered(runnable, numbering);
@@ -76,6 +78,7 @@ export function makePlan({ head, findings, rules, locate }: PlanInput): Plan {
     unverifiable: differences.flatMap(({ unverifiable }) => unverifiable).sort((a, b) => byText(a.address, b.address)),
     ...(newColumns === undefined ? {} : { newColumns }),
     ...(goneColumns === undefined ? {} : { goneColumns }),
+    ...(neverReviewed === undefined ? {} : { neverReviewed }),
     ...(seenColumns === undefined ? {} : { seenColumns }),
     policy,
     guards,

@@ -46,7 +46,7 @@ export interface Project {
   readonly manifestDigest: () => string;
   /** Absolute path. */
   readonly configFile?: string;
-  /** The columns that someone has reviewed. Absent if the config names no catalog, or if its file has errors. */
+  /** The columns that someone has reviewed. Absent if the target has no catalog, or if its file has errors. */
   readonly catalog?: ProjectCatalog;
   /** The config's `manifests`: for all targets, and for this one only. */
   readonly patterns: LoadedConfig["manifests"];
@@ -167,7 +167,7 @@ async function loadCatalog(
 ): Promise<{ readonly catalog?: ProjectCatalog; readonly problems: readonly Problem[] }> {
   if (catalogFile === undefined) return { problems: [] };
   const file = shownPath(options.cwd, catalogFile);
-  if (!existsSync(catalogFile)) return { catalog: { file, text: "", columns: new Map() }, problems: [] };
+  if (!existsSync(catalogFile)) return { catalog: { file, text: "", columns: [] }, problems: [] };
   const { source, problems } = readSource(options.cwd, catalogFile);
   if (source === undefined) return { problems };
   sources.set(source.file, source);

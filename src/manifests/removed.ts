@@ -16,6 +16,12 @@ const keys: readonly { readonly kind: string; readonly path: RegExp; readonly in
   },
   {
     kind: "Config",
+    path: /^\/catalog$/u,
+    instead:
+      "Each target has a file of its own: write `catalog` in the target, such as targets: { prod: { catalog: dimsync.catalog.prod.yaml } }.",
+  },
+  {
+    kind: "Config",
     path: /\/guards\/minPopulation$/u,
     instead: "Remove it: maxChangedPercent counts objects with fewer than 100 nodes and fields only over the target.",
   },

@@ -1,10 +1,14 @@
 import type { Address } from "./address.ts";
 import type { LiveSchemas } from "./live.ts";
+import type { NamedObject } from "./plan.ts";
+import type { Problem } from "./problem.ts";
 
 /** A live column that nobody has reviewed. */
 export interface NewColumn {
   /** "Schemas/orders" */
   readonly address: Address;
+  /** The live id of the integration. */
+  readonly id: string;
   readonly schema: string;
   readonly table: string;
   readonly column: string;
@@ -18,7 +22,18 @@ export interface NewColumn {
 }
 
 /** A reviewed column that the account no longer has. */
-export type GoneColumn = Pick<NewColumn, "address" | "schema" | "table" | "column">;
+export type GoneColumn = Pick<NewColumn, "address" | "id" | "schema" | "table" | "column">;
+
+/** A live integration that the catalog does not have: nobody has reviewed it, and nothing of it is switched off. */
+export interface NeverReviewed {
+  /** "Schemas/payroll" */
+  readonly address: Address;
+  readonly id: string;
+  /** What the service calls it. */
+  readonly name: string;
+  /** How many columns it has. */
+  readonly columns: number;
+}
 
 /** Columns of one table. */
 export interface TableColumns {
@@ -28,29 +43,27 @@ export interface TableColumns {
   readonly columns: readonly string[];
 }
 
+/** A live integration: its schemas' address, its live id, and what the service calls it. */
+export type ReviewedIntegration = Pick<NeverReviewed, "address" | "id" | "name">;
+
 /** How the columns of one integration differ from those that someone has reviewed. */
 export interface ReviewedUnit {
+  /** Whether the catalog has the integration. Otherwise, nothing of it is new or gone. */
+  readonly isReviewed: boolean;
   readonly added: readonly TableColumns[];
   readonly gone: readonly TableColumns[];
 }
 
-/** An integration: the address of its schemas, its name in addresses, and its live id. */
-export interface ReviewedIntegration {
-  readonly address: Address;
-  readonly name: string;
-  readonly liveId: string;
-}
-
 /** Knows which columns someone has reviewed (src/catalog). */
 export interface ColumnReview {
-  /** Whether columns are compared with the catalog file, not only with those that the last run saw. */
-  readonly hasFile: boolean;
   /** Tables whose columns are not known are not compared. */
   readonly compare: (integration: ReviewedIntegration, live: LiveSchemas) => ReviewedUnit;
+  /** Ids in the catalog that the account does not have; `live` is its whole list. */
+  readonly problems: (live: readonly NamedObject[]) => readonly Problem[];
   /** The columns of all integrations as they are now, for the records: what was compared, and earlier runs' for the others. */
   readonly seen: () => readonly SeenGroup[];
-  /** ISO 8601: the column was added after this time, if that is known. */
-  readonly since: (integration: ReviewedIntegration, column: Omit<GoneColumn, "address">) => string | undefined;
+  /** ISO 8601: the column of the integration was added after this time, if that is known. */
+  readonly since: (liveId: string, column: Pick<GoneColumn, "schema" | "table" | "column">) => string | undefined;
 }
 
 /** The columns that runs have recorded, by integration: those of equal integrations once. */

@@ -1,5 +1,5 @@
 import type { Address, Binding, NaturalKey } from "./address.ts";
-import type { GoneColumn, NewColumn, SeenGroup } from "./columns.ts";
+import type { GoneColumn, NeverReviewed, NewColumn, SeenGroup } from "./columns.ts";
 import type { Exit } from "./exit.ts";
 import type { GuardFinding, PolicyFinding } from "./findings.ts";
 import type { JsonValue } from "./json/json.ts";
@@ -203,7 +203,9 @@ export interface Difference {
 export interface ColumnDifference {
   readonly newColumns: readonly NewColumn[];
   readonly goneColumns: readonly GoneColumn[];
-  /** Whether a new column refuses the plan (`unreviewed: error`). */
+  /** Present if the catalog does not have the integration; then it has no new and gone columns. */
+  readonly neverReviewed?: NeverReviewed;
+  /** Whether what is not reviewed refuses the plan (`unreviewed: error`). */
   readonly refuses: boolean;
 }
 
@@ -284,6 +286,8 @@ export interface Plan {
   readonly newColumns?: readonly NewColumn[];
   /** Reviewed columns that the account no longer has. */
   readonly goneColumns?: readonly GoneColumn[];
+  /** Integrations that the catalog does not have. Present if columns are reviewed. */
+  readonly neverReviewed?: readonly NeverReviewed[];
   /** The columns of all integrations, which apply records. Present in a plan if columns are reviewed. */
   readonly seenColumns?: readonly SeenGroup[];
   readonly policy: readonly PolicyFinding[];

@@ -1,9 +1,10 @@
 import { describe, expect, test } from "vitest";
+import { type CatalogBlock, reviewedIn } from "../../src/catalog/blocks.ts";
 import { newReview } from "../../src/catalog/review.ts";
 import type { SeenColumns } from "../../src/model/columns.ts";
 import type { LiveSchemas } from "../../src/model/live.ts";
 
-const orders = { address: "Schemas/orders", name: "orders", liveId: "8f1c" };
+const orders = { address: "Schemas/orders", name: "Orders", id: "8f1c" };
 const column = { enabled: true, hashed: false };
 
 /** The schema `public` with these columns by table; undefined: the service returned none. */
@@ -19,24 +20,26 @@ const liveOf = (tables: Readonly<Record<string, readonly string[] | undefined>>)
   },
 });
 
-const group = (integrations: readonly string[], tables: Readonly<Record<string, readonly string[]>>) => ({
-  integrations,
-  tables: new Map([["public", new Map(Object.entries(tables).map(([table, names]) => [table, new Set(names)]))]]),
+const block = (ids: readonly string[], tables: Readonly<Record<string, readonly string[]>>): CatalogBlock => ({
+  integrations: new Map(ids.map((id) => [id, `name of ${id}`])),
+  tables: new Map(Object.entries(tables).map(([table, names]) => [`public/${table}`, new Set(names)])),
 });
 
-const compare = (reviewed: ReturnType<typeof group>[], live: LiveSchemas) => newReview({ reviewed, seen: undefined }).compare(orders, live);
+const file = "dimsync.catalog.yaml";
+const compare = (catalog: readonly CatalogBlock[], live: LiveSchemas) =>
+  newReview({ catalog, file, seen: undefined }).compare(orders, live);
 
 describe("with the catalog file", () => {
-  test.each<[string, ReturnType<typeof group>[], LiveSchemas, { readonly added: unknown; readonly gone: unknown }]>([
+  test.each<[string, CatalogBlock[], LiveSchemas, { readonly isReviewed?: boolean; readonly added: unknown; readonly gone: unknown }]>([
     [
       "the same columns in another order",
-      [group(["orders"], { users: ["id", "email"] })],
+      [block(["8f1c"], { users: ["id", "email"] })],
       liveOf({ users: ["email", "id"] }),
       { added: [], gone: [] },
     ],
     [
       "a column more and one less",
-      [group(["orders"], { users: ["id", "fax"] })],
+      [block(["8f1c"], { users: ["id", "fax"] })],
       liveOf({ users: ["id", "email"] }),
       {
         added: [{ schema: "public", table: "users", columns: ["email"] }],
@@ -44,38 +47,53 @@ describe("with the catalog file", () => {
       },
     ],
     [
-      "columns of two groups",
-      [group(["orders", "shop"], { users: ["id"] }), group(["orders"], { users: ["email"] })],
+      "a table of two blocks",
+      [block(["8f1c", "51a1"], { users: ["id"] }), block(["8f1c"], { users: ["id", "email"] })],
       liveOf({ users: ["id", "email"] }),
       { added: [], gone: [] },
     ],
     [
-      "an integration that no group names",
-      [group(["shop"], { users: ["id"] })],
+      "an integration that no block names",
+      [block(["51a1"], { users: ["id"] })],
       liveOf({ users: ["id"] }),
-      { added: [{ schema: "public", table: "users", columns: ["id"] }], gone: [] },
+      { isReviewed: false, added: [], gone: [] },
     ],
-    ["a table whose columns are not known", [group(["orders"], { users: ["id"] })], liveOf({ users: undefined }), { added: [], gone: [] }],
+    ["a table whose columns are not known", [block(["8f1c"], { users: ["id"] })], liveOf({ users: undefined }), { added: [], gone: [] }],
     [
       "a table that is gone",
-      [group(["orders"], { users: ["id"], old: ["id"] })],
+      [block(["8f1c"], { users: ["id"], old: ["id"] })],
       liveOf({ users: ["id"] }),
       { added: [], gone: [{ schema: "public", table: "old", columns: ["id"] }] },
     ],
     [
       "names of Object.prototype",
-      [group(["orders"], { constructor: ["toString"] })],
+      [block(["8f1c"], { constructor: ["toString"] })],
       liveOf({ constructor: ["toString", "valueOf"] }),
       { added: [{ schema: "public", table: "constructor", columns: ["valueOf"] }], gone: [] },
     ],
   ])("%s", (_what, reviewed, live, expected) => {
-    expect(compare(reviewed, live)).toEqual(expected);
+    expect(compare(reviewed, live)).toEqual({ isReviewed: true, ...expected });
   });
 
   test("keeps the compared columns, and those of tables that are not known", () => {
-    const review = newReview({ reviewed: [group(["orders"], { users: ["id"], old: ["x"] })], seen: undefined });
+    const review = newReview({ catalog: [block(["8f1c"], { users: ["id"], old: ["x"] })], file, seen: undefined });
     review.compare(orders, liveOf({ users: ["email"], old: undefined }));
-    expect(review.compared()).toEqual(new Map([["orders", group([], { users: ["email"], old: ["x"] }).tables]]));
+    const tables = reviewedIn([block(["8f1c"], { users: ["email"], old: ["x"] })]).get("8f1c")?.tables;
+    expect(review.compared()).toEqual(new Map([["8f1c", { ...orders, tables }]]));
+  });
+
+  test("an id that the account does not have is a warning at its place, once", () => {
+    const review = newReview({ catalog: [block(["51a1"], {}), block(["8f1c", "int-9"], {}), block(["int-9"], {})], file, seen: undefined });
+    expect(review.account()).toBeUndefined();
+    const live = [{ id: "8f1c", name: "Orders" }];
+    expect(review.problems(live)).toMatchObject([
+      { code: "W_CATALOG_UNKNOWN_ID", severity: "warning", place: { file, pointer: "/reviewed/0/integrations/51a1", on: "key" } },
+      {
+        message: expect.stringContaining('no integration with the id int-9 ("name of int-9")'),
+        place: { pointer: "/reviewed/1/integrations/int-9" },
+      },
+    ]);
+    expect(review.account()).toBe(live);
   });
 });
 
@@ -89,24 +107,13 @@ describe("with the records", () => {
   };
   const live = liveOf({ users: ["id", "email", "phone"] });
 
-  test("without a file, columns are new since the last recording", () => {
-    const review = newReview({ reviewed: undefined, seen });
-    expect(review.compare(orders, live).added).toEqual([{ schema: "public", table: "users", columns: ["phone"] }]);
-    expect(review.since(orders, { schema: "public", table: "users", column: "phone" })).toBe("2026-11-03T08:00:00.000Z");
-  });
-
-  test("without a file, nothing is new in an integration that was never recorded", () => {
-    const other = { ...orders, liveId: "new" };
-    expect(newReview({ reviewed: undefined, seen }).compare(other, live)).toEqual({ added: [], gone: [] });
-  });
-
   test.each<[string, string | undefined]>([
     ["phone", "2026-11-03T08:00:00.000Z"],
     ["email", "2026-10-20T08:00:00.000Z"],
     ["id", undefined],
-  ])("with a file, %s was added after %s", (name, after) => {
-    const review = newReview({ reviewed: [], seen });
+  ])("%s was added after %s", (name, after) => {
+    const review = newReview({ catalog: [block(["8f1c"], {})], file, seen });
     expect(review.compare(orders, live).added[0]?.columns).toEqual(["id", "email", "phone"]);
-    expect(review.since(orders, { schema: "public", table: "users", column: name })).toBe(after);
+    expect(review.since("8f1c", { schema: "public", table: "users", column: name })).toBe(after);
   });
 });

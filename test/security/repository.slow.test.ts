@@ -161,7 +161,7 @@ function outsideFolder(folder: string): string {
 const header = (kind: string): string => `apiVersion: dimsync/v1\nkind: ${kind}\nmetadata: { name: n }\n`;
 
 describe("a path that leads out of the repository is refused, and nothing of the file is shown, if it is in", () => {
-  const named: Readonly<Record<string, (outside: string) => Readonly<Record<string, unknown>>>> = {
+  const named: Readonly<Record<string, (outside: string, target: object) => Readonly<Record<string, unknown>>>> = {
     "manifests: a file": (outside) => ({ manifests: [`${outside}/token`] }),
     "manifests: a file in /proc": () => ({ manifests: ["/proc/self/environ"] }),
     "manifests: a folder": (outside) => ({ manifests: [outside] }),
@@ -169,7 +169,7 @@ describe("a path that leads out of the repository is refused, and nothing of the
     "manifests: a relative path": () => ({ manifests: ["../outside/token"] }),
     "manifests: the configuration of git": () => ({ manifests: [".git/config"] }),
     bindings: (outside) => ({ bindings: `${outside}/token` }),
-    catalog: (outside) => ({ catalog: `${outside}/token` }),
+    catalog: (outside, target) => ({ targets: { test: { ...target, catalog: `${outside}/token` } } }),
     connectors: (outside) => ({ connectors: { postgres: `${outside}/token.json` } }),
   };
   test.each(Object.entries(named))("%s", async (_, parts) => {
@@ -177,7 +177,7 @@ describe("a path that leads out of the repository is refused, and nothing of the
     const outside = outsideFolder(found.folder);
     git(found.folder, "config", "http.extraHeader", secret);
     const config = parse(readFileSync(join(found.folder, "dimsync.yaml"), "utf8"));
-    found.commit({ "dimsync.yaml": stringify({ ...config, ...parts(outside) }) });
+    found.commit({ "dimsync.yaml": stringify({ ...config, ...parts(outside, config.targets.test) }) });
     await expectOutside(found, "dimsync.yaml:");
   });
 

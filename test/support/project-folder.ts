@@ -33,12 +33,12 @@ export function writeFolder(files: Readonly<Record<string, string>>): string {
  * the order of calls is the same in each run.
  */
 export function configText(baseUrl: string, parts: Readonly<Record<string, unknown>> = {}): string {
-  const { client, ...others } = parts;
+  const { client, catalog, ...others } = parts;
   return stringify({
     apiVersion: "dimsync/v1",
     kind: "Config",
     manifests: ["manifests"],
-    targets: { test: { baseUrl, apiKey: { $secret: { env: keyVariable } } } },
+    targets: { test: { baseUrl, apiKey: { $secret: { env: keyVariable } }, ...(catalog === undefined ? {} : { catalog }) } },
     client: { concurrency: 1, retries: 0, ...(client as object | undefined) },
     ...others,
   });

@@ -13,7 +13,7 @@ import type { ExitCode } from "../../model/exit.ts";
 import type { NodePath } from "../../model/nodes.ts";
 import { acceptLiveColumns } from "../../operations/adopt/catalog.ts";
 import { writeAtomic } from "../../records/files/atomic.ts";
-import { jsonDocument } from "../../text/control-characters.ts";
+import { jsonDocument, visible } from "../../text/control-characters.ts";
 import { counted } from "../../text/counts.ts";
 
 /** What `catalog accept` did for one target. */
@@ -22,6 +22,10 @@ interface Acceptance {
   readonly file: string;
   readonly accepted: number;
   readonly removed: number;
+  /** Integrations whose name in the file changed. */
+  readonly renamed: number;
+  /** Ids of the integrations that the file did not have; all of their columns are accepted. */
+  readonly addedIntegrations: readonly string[];
 }
 
 /** `dimsync catalog accept`: writes the columns that someone has reviewed to the catalog file. Sends only GET. */
@@ -37,22 +41,12 @@ export async function runCatalog(
     throw new DimsyncError("E_USAGE", "catalog accept takes an address as plan prints it, such as Schemas/orders, or --all.");
   const node = path === undefined && flags.pointer === undefined ? undefined : nodePath("catalog accept", path, flags.pointer);
   const done: Acceptance[] = [];
-  // One after the other, because all targets are in one file.
-  const targets = await loadProjects(context, { account: true });
-  for (const [index, { settings }] of targets.entries()) {
-    const project = index === 0 ? targets[0] : await reloaded(context, settings.target);
-    if (project !== undefined) done.push(await accept(context, project, { address, node }));
-  }
+  for (const project of await loadProjects(context, { account: true })) done.push(await accept(context, project, { address, node }));
   await deliverForms(context, {
     human: () => done.map(acceptanceText).join(""),
     json: () => jsonDocument(done.length === 1 ? done[0] : done),
   });
   return 0;
-}
-
-async function reloaded(context: Context<CatalogFlags>, target: string): Promise<Project | undefined> {
-  const flags = { ...context.flags, allTargets: false, target: [target] };
-  return (await loadProjects({ ...context, flags }, { account: true }))[0];
 }
 
 interface Wanted {
@@ -66,7 +60,6 @@ async function accept(context: Context<CatalogFlags>, loaded: Project, { address
   const { target, catalogFile } = project.settings;
   const isWanted = address === undefined ? () => true : nameMatcher([address]);
   const isScoped = flags.only.length + flags.exclude.length > 0;
-  let found = address === undefined;
   const progress = showProgress(context);
   const options = planOptions({ ...flags, allow: [], ignore: [] });
   const made = await acceptLiveColumns(
@@ -74,41 +67,43 @@ async function accept(context: Context<CatalogFlags>, loaded: Project, { address
     {
       ...(options.scope === undefined ? {} : { scope: options.scope }),
       dropsMissing: flags.all === true && !isScoped,
-      includes: (unit, { schema, table, column }) => {
-        if (!isWanted(unit)) return false;
-        found = true;
-        return node === undefined || [schema, table, column].slice(0, node.length).every((name, index) => name === node[index]);
-      },
+      selects: isWanted,
+      includes: (path) => node === undefined || path.slice(0, node.length).every((name, index) => name === node[index]),
     },
     { env: io.env, signal: io.interrupted, onProgress: progress.onProgress },
   ).finally(progress.end);
   if (io.interrupted.aborted) throw interruptedError();
   const { catalog } = project;
-  if (!found || (address !== undefined && made.accepted + made.removed === 0)) throw nothingAccepted(address ?? "", node);
-  if (made.text !== catalog.text) {
+  const { text, added, ...counts } = made;
+  if (address !== undefined && added.length + counts.accepted + counts.removed + counts.renamed === 0) throw nothingAccepted(address, node);
+  if (text !== catalog.text) {
     const now = await readFile(catalogFile, "utf8").catch(() => "");
     if (now.replace(/^\ufeff/u, "") !== catalog.text)
       throw new DimsyncError(
         "E_FILE_CHANGED",
         `${catalog.file} has changed since it was read, so nothing was written. Run the command again.`,
       );
-    await writeAtomic(catalogFile, made.text);
+    await writeAtomic(catalogFile, text);
   }
-  return { target, file: catalog.file, accepted: made.accepted, removed: made.removed };
+  return { target, file: catalog.file, ...counts, addedIntegrations: added };
 }
 
 type CatalogProject = Project & { readonly catalog: ProjectCatalog; readonly settings: { readonly catalogFile: string } };
 
-/** Throws if the config names no catalog, or if there are errors, because columns of manifests with errors are not read. */
+/** Throws if the target has no catalog, or if there are errors, because columns of manifests with errors are not read. */
 function withCatalog(project: Project): CatalogProject {
   const { catalog, settings, problems, locate } = project;
   const errors = problems.filter(({ severity }) => severity === "error");
   if (errors.length > 0) throw new ProblemsError(errors, locate);
   const { catalogFile } = settings;
   if (catalog === undefined || catalogFile === undefined)
-    throw new DimsyncError("E_NO_CATALOG", "The config names no catalog. Add this line to dimsync.yaml, and run the command again:", {
-      command: "catalog: dimsync.catalog.yaml",
-    });
+    throw new DimsyncError(
+      "E_NO_CATALOG",
+      `The target ${visible(settings.target)} has no catalog. Add this line to the target in dimsync.yaml, and run the command again:`,
+      {
+        command: `catalog: dimsync.catalog.${visible(settings.target)}.yaml`,
+      },
+    );
   return { ...project, catalog, settings: { ...settings, catalogFile } };
 }
 
@@ -119,11 +114,13 @@ function nothingAccepted(address: string, node: NodePath | undefined): DimsyncEr
   });
 }
 
-function acceptanceText({ target, file, accepted, removed }: Acceptance): string {
-  if (accepted + removed === 0) return `${target}: nothing to accept. ${file} has all columns.\n`;
+function acceptanceText({ target, file, accepted, removed, renamed, addedIntegrations: { length: added } }: Acceptance): string {
+  const first = added === 0 ? "" : ` (${counted(added, "integration")} for the first time)`;
   const parts = [
-    ...(accepted === 0 ? [] : [`accepted ${counted(accepted, "new column")}`]),
+    ...(accepted + added === 0 ? [] : [`accepted ${counted(accepted, "column")}${first}`]),
     ...(removed === 0 ? [] : [`removed ${counted(removed, "column")} that ${removed === 1 ? "is" : "are"} gone`]),
+    ...(renamed === 0 ? [] : [`updated ${counted(renamed, "name")}`]),
   ];
+  if (parts.length === 0) return `${target}: nothing to accept. ${file} has all columns.\n`;
   return `${target}: ${parts.join(", ")} in ${file}. Commit it.\n`;
 }

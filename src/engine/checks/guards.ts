@@ -24,7 +24,7 @@ export interface GuardInput {
   readonly inScope: (address: Address) => boolean;
   /** The findings that refuse. */
   readonly policy: readonly PolicyFinding[];
-  /** The number of new columns that refuse (`unreviewed: error`). */
+  /** The number of columns that nobody has reviewed and that refuse (`unreviewed: error`). */
   readonly unreviewed?: number;
 }
 

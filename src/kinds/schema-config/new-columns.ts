@@ -8,6 +8,7 @@ import type { Problem } from "../../model/problem.ts";
 import { titles } from "../../model/titles.ts";
 import { counted } from "../../text/counts.ts";
 import { andMore } from "../../text/lists.ts";
+import { neverReviewedText } from "../../text/never-reviewed.ts";
 import { shellWord } from "../../text/shell.ts";
 import type { AccountView } from "../kind.ts";
 import { labelsOf } from "../patterns/labels.ts";
@@ -19,26 +20,40 @@ import type { SchemaConfigUnit } from "./units.ts";
 
 /** Compares the columns of an integration with those that someone has reviewed. Columns that `ignore` in dimsync.yaml covers are left out. */
 export function reviewColumns(
-  { address, name, liveId, rules }: SchemaConfigUnit,
+  { address, name: nameInAddress, liveId: id, rules }: SchemaConfigUnit,
   live: LiveSchemas,
   { review, account }: { readonly review: ColumnReview; readonly account: AccountView },
 ): ColumnDifference {
-  const integration = { address, name, liveId };
-  const { added, gone } = review.compare(integration, live);
+  const name = account.lookup.integrations.get(id)?.name || nameInAddress;
+  const { isReviewed, added, gone } = review.compare({ address, id, name }, live);
+  const isRefused = (columns: number): boolean => rules.program.unreviewed?.mode === "error" && columns > 0;
   const isIncluded = ({ schema, table, column }: GoneColumn): boolean => !account.ignored(address, nodePointer([schema, table, column]));
   const listed = (tables: readonly TableColumns[]): readonly GoneColumn[] =>
     tables
-      .flatMap(({ schema, table, columns }) => columns.map((column): GoneColumn => ({ address, schema, table, column })))
+      .flatMap(({ schema, table, columns }) => columns.map((column): GoneColumn => ({ address, id, schema, table, column })))
       .filter(isIncluded)
       .sort((a, b) => byText(a.schema, b.schema) || byText(a.table, b.table) || byText(a.column, b.column));
-  const labels = added.length === 0 ? undefined : labelScopes(account)?.(liveId);
+  if (!isReviewed) {
+    const columns = columnCount(live, isIncluded, { address, id });
+    const neverReviewed = columns === 0 ? {} : { neverReviewed: { address, id, name, columns } };
+    return { newColumns: [], goneColumns: [], refuses: isRefused(columns), ...neverReviewed };
+  }
+  const labels = added.length === 0 ? undefined : labelScopes(account)?.(id);
   const newColumns = listed(added).map((column): NewColumn => {
-    const since = review.since(integration, column);
+    const since = review.since(id, column);
     const found = labels === undefined ? [] : labelsOf(labels, live, [column.schema, column.table, column.column]);
     const label = [...new Set(found.map((one) => one.label))].join(", ");
     return { ...column, ...(label === "" ? {} : { label }), ...stateOf(column, live), ...(since === undefined ? {} : { since }) };
   });
-  return { newColumns, goneColumns: listed(gone), refuses: rules.program.unreviewed?.mode === "error" && newColumns.length > 0 };
+  return { newColumns, goneColumns: listed(gone), refuses: isRefused(newColumns.length) };
+}
+
+function columnCount(live: LiveSchemas, isIncluded: (column: GoneColumn) => boolean, of: Pick<GoneColumn, "address" | "id">): number {
+  let count = 0;
+  for (const [schema, { tables }] of Object.entries(live))
+    for (const [table, { columns = {} }] of Object.entries(tables))
+      for (const column of Object.keys(columns)) if (isIncluded({ ...of, schema, table, column })) count++;
+  return count;
 }
 
 /** With `unreviewed: disable`, the new columns. */
@@ -69,18 +84,22 @@ function byTable(columns: readonly NewColumn[]): NewColumns {
 export function newColumnProblems(
   { address, name, rules }: SchemaConfigUnit,
   live: LiveSchemas,
-  { newColumns }: ColumnDifference,
+  { newColumns, neverReviewed }: ColumnDifference,
 ): readonly Problem[] {
   const { unreviewed } = rules.program;
   if (unreviewed === undefined) return [];
   const { place } = unreviewed.cause;
-  const warning = (columns: readonly NewColumn[], text: string): readonly Problem[] => {
-    if (columns.length === 0) return [];
-    const names = andMore(columns.map(({ schema, table, column }) => nodeText([schema, table, column])));
-    const message = `${counted(columns.length, "column")} of ${name} ${columns.length === 1 ? "is" : "are"} not reviewed: ${names}. ${text}`;
+  const warn = (message: string): readonly Problem[] => {
     const command = `dimsync catalog accept ${shellWord(address)}`;
     return [{ code: "W_UNREVIEWED", severity: "warning", summary: titles.W_UNREVIEWED, message, place, command }];
   };
+  const warning = (columns: readonly NewColumn[], text: string): readonly Problem[] => {
+    if (columns.length === 0) return [];
+    const names = andMore(columns.map(({ schema, table, column }) => nodeText([schema, table, column])));
+    return warn(`${counted(columns.length, "column")} of ${name} ${columns.length === 1 ? "is" : "are"} not reviewed: ${names}. ${text}`);
+  };
+  if (neverReviewed !== undefined)
+    return unreviewed.mode === "warn" ? warn(`${neverReviewedText(neverReviewed)}. Review and accept it.`) : [];
   if (unreviewed.mode === "warn") return warning(newColumns, "Review and accept them.");
   if (unreviewed.mode !== "disable") return [];
   const keys = newColumns.filter(({ schema, table, column }) => {

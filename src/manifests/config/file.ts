@@ -21,7 +21,6 @@ import type { Variables } from "./variables.ts";
 export interface ConfigFile {
   readonly manifests?: readonly string[];
   readonly bindings?: string;
-  readonly catalog?: string;
   readonly targets?: Readonly<Record<string, TargetEntry>>;
   readonly vars?: JsonObject;
   readonly defaults?: { readonly taggedBy?: string };
@@ -38,6 +37,7 @@ export interface TargetEntry {
   readonly apiKey?: SecretReference;
   readonly manifests?: readonly string[];
   readonly protected?: boolean;
+  readonly catalog?: string;
   readonly vars?: JsonObject;
   readonly defaults?: ConfigFile["defaults"];
   readonly guards?: ConfigFile["guards"];

@@ -145,7 +145,7 @@ function namedOutside(settings: Omit<Settings, "connectors">, { config, entry, p
   const account = /^embedded:(?!:memory:$)(.+)$/su.exec(entry.baseUrl === baseUrl ? baseUrl : "")?.[1];
   const files = [
     { file: bindingsFile, pointer: config.bindings === undefined ? "" : "/bindings" },
-    { file: catalogFile, pointer: "/catalog" },
+    { file: catalogFile, pointer: toPointer(["targets", target, "catalog"]) },
     { file: account === undefined ? undefined : resolve(folder, account), pointer: toPointer(["targets", target, "baseUrl"]) },
   ];
   return files.flatMap(({ file, pointer }) => {
@@ -159,13 +159,14 @@ interface OtherFiles {
   readonly config: ConfigFile;
   readonly configPath: string | undefined;
   readonly folder: string;
-  readonly settings: Pick<Settings, "bindingsFile" | "catalogFile"> | undefined;
+  readonly settings: Pick<Settings, "bindingsFile"> | undefined;
 }
 
 /** Absolute paths of the YAML files that the config, the flags and the environment name for something else. */
 const notManifests = ({ cwd, varFiles = [] }: ConfigOptions, { config, configPath, folder, settings }: OtherFiles): readonly string[] => [
   ...(configPath === undefined ? [] : [configPath]),
-  ...[settings?.bindingsFile, settings?.catalogFile].filter((file) => file !== undefined),
+  ...(settings === undefined ? [] : [settings.bindingsFile]),
+  ...Object.values(config.targets ?? {}).flatMap(({ catalog }) => (catalog === undefined ? [] : [resolve(folder, catalog)])),
   ...varFiles.map((file) => resolve(cwd, file)),
   ...Object.values(config.connectors ?? {}).map((file) => resolve(folder, file)),
 ];

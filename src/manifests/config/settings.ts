@@ -1,4 +1,4 @@
-import { dirname, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { toPointer } from "../../model/json/pointer.ts";
 import type { Problem, SourceLocation } from "../../model/problem.ts";
 import { allowedHosts, allowedHostsVariable, isAllowedHost } from "../../model/settings/allowed-hosts.ts";
@@ -57,7 +57,7 @@ export function makeSettings(
     ...(notify?.url === undefined ? {} : { notify }),
     ...(controller === undefined ? {} : { controller }),
     bindingsFile: resolve(folder, config.bindings ?? "dimsync.bindings.yaml"),
-    ...(config.catalog === undefined ? {} : { catalogFile: resolve(folder, config.catalog) }),
+    ...(entry.catalog === undefined ? {} : { catalogFile: resolve(folder, entry.catalog) }),
     ...{ folder, records },
   };
   return {
@@ -66,9 +66,26 @@ export function makeSettings(
       ...problems,
       ...recordsProblems(records, targetName, config, placeOf(options, "records")),
       ...ofController,
+      ...catalogProblems(config, options),
       ...(apiKey === undefined ? [] : overriddenKey(options)),
     ],
   };
+}
+
+/** An error if another target has the same catalog: ids of one account mean nothing in another. */
+function catalogProblems({ targets = {} }: ConfigFile, { entry: { catalog }, targetName, ...options }: TargetOptions): readonly Problem[] {
+  const other = Object.entries(targets).find(
+    ([name, entry]) => name !== targetName && entry.catalog !== undefined && catalog !== undefined && join(entry.catalog) === join(catalog),
+  );
+  if (other === undefined) return [];
+  const place = placeOf({ ...options, entry: {}, targetName }, "catalog");
+  return [
+    {
+      ...({ code: "E_CATALOG_SHARED", severity: "error", summary: titles.E_CATALOG_SHARED } as const),
+      message: `The targets ${targetName} and ${other[0]} name the same catalog. Each target needs a file of its own, because ids of one account mean nothing in another.`,
+      ...(place === undefined ? {} : { place }),
+    },
+  ];
 }
 
 /** Where the config has this member of the target. */

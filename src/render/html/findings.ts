@@ -155,8 +155,8 @@ export function problemList(problems: readonly Diagnostic[]): string {
 }
 
 /** New columns with what the service does with them now; gone ones folded. */
-export function columnsHtml({ title, added, goneTitle, gone, command: accept }: ReportColumns): string {
-  if (title === "" && goneTitle === "") return "";
+export function columnsHtml({ title, added, goneTitle, gone, neverReviewed, command: accept }: ReportColumns): string {
+  if (accept === "") return "";
   const rows = added.map(({ name, state, label, isReadable, integrations }) => [
     code(name),
     chip(state, isReadable ? "bad" : "quiet"),
@@ -169,6 +169,7 @@ export function columnsHtml({ title, added, goneTitle, gone, command: accept }: 
   return blocks(
     title === "" ? "" : `<p>${escaped(title)} that nobody has reviewed:</p>`,
     title === "" ? "" : table(title, ["Column", "Now", "Label", "Integrations"], rows),
+    list(neverReviewed.map(escaped)),
     folded(escaped(goneTitle), lost),
     `<p>${acceptNote}</p>${command(accept)}`,
   );

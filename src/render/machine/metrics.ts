@@ -91,7 +91,9 @@ const contentFamilies: readonly Family[] = [
   {
     name: "unreviewed_columns",
     help: "Live columns that nobody has reviewed.",
-    samplesOf: ofPlan(({ newColumns }) => (newColumns === undefined ? [] : [[{}, newColumns.length]])),
+    samplesOf: ofPlan(({ newColumns, neverReviewed = [] }) =>
+      newColumns === undefined ? [] : [[{}, neverReviewed.reduce((sum, { columns }) => sum + columns, newColumns.length)]],
+    ),
   },
   {
     name: "outcomes",

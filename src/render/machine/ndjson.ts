@@ -51,6 +51,7 @@ function lists(document: Document): readonly List[] {
     ["unverifiable", document.unverifiable],
     ["newColumn", document.newColumns ?? []],
     ["goneColumn", document.goneColumns ?? []],
+    ["neverReviewed", document.neverReviewed ?? []],
     ...shared,
   ];
 }
@@ -64,6 +65,7 @@ const listMembers = new Set([
   "unverifiable",
   "newColumns",
   "goneColumns",
+  "neverReviewed",
   "seenColumns",
   "policy",
   "guards",

@@ -189,8 +189,8 @@ export function unmanagedSection({ unmanaged }: Report, detail: Detail): string 
 }
 
 /** New columns, and folded those that are gone. The count is never left out. */
-export function columnsSection({ title, added, goneTitle, gone, command }: ReportColumns, detail: Detail): string {
-  if (title === "" && goneTitle === "") return "";
+export function columnsSection({ title, added, goneTitle, gone, neverReviewed, command }: ReportColumns, detail: Detail): string {
+  if (command === "") return "";
   const draw = ({ name, state, label, isReadable, integrations }: ReportColumn): string =>
     spaced(
       `- ${code(name)}`,
@@ -198,8 +198,10 @@ export function columnsSection({ title, added, goneTitle, gone, command }: Repor
       label === "" ? "" : `label ${code(label)}`,
       `(${prose(integrationsText(integrations))})`,
     );
+  const neverTitle = neverReviewed.length === 0 ? "" : `${counted(neverReviewed.length, "integration")} never reviewed`;
+  const never = listed(neverReviewed, detail, (text) => `- ${prose(text)}`);
   const accept = `${acceptNote} ${code(command)}`;
-  if (detail === "counts") return `${joinParts([title, goneTitle], "; ")}. ${accept}`;
+  if (detail === "counts") return `${joinParts([title, goneTitle, neverTitle], "; ")}. ${accept}`;
   const lost = gone.length === 0 ? "" : details(goneTitle, listed(gone, detail, draw));
-  return joinParts([title === "" ? "" : `### ${title}\n\n${listed(added, detail, draw)}`, lost, accept], "\n\n");
+  return joinParts([title === "" ? "" : `### ${title}\n\n${listed(added, detail, draw)}`, never, lost, accept], "\n\n");
 }

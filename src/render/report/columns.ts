@@ -4,7 +4,9 @@ import type { Plan } from "../../model/plan.ts";
 import { visible } from "../../text/control-characters.ts";
 import { counted } from "../../text/counts.ts";
 import { joinParts } from "../../text/lists.ts";
+import { neverReviewedText } from "../../text/never-reviewed.ts";
 import { nameText } from "../../text/paths.ts";
+import { shellWord } from "../../text/shell.ts";
 import { grouped } from "./changes/grouped.ts";
 import { integrationOf } from "./changes/rules.ts";
 
@@ -19,6 +21,8 @@ export interface ReportColumns {
   /** "1 column is gone"; "" if there are none. */
   readonly goneTitle: string;
   readonly gone: readonly ReportColumn[];
+  /** "Integration Payroll (int-31): 912 columns, never reviewed" */
+  readonly neverReviewed: readonly string[];
   /** What accepts all of them; "" if there are none. */
   readonly command: string;
 }
@@ -38,8 +42,12 @@ export interface ReportColumn {
   readonly address: string;
 }
 
-export function columnsOf({ newColumns = [], goneColumns = [] }: Pick<Plan, "newColumns" | "goneColumns">): ReportColumns {
-  const addresses = new Set([...newColumns, ...goneColumns].map(({ address }) => address));
+export function columnsOf({
+  newColumns = [],
+  goneColumns = [],
+  neverReviewed = [],
+}: Pick<Plan, "newColumns" | "goneColumns" | "neverReviewed">): ReportColumns {
+  const addresses = new Set([...newColumns, ...goneColumns, ...neverReviewed].map(({ address }) => address));
   const [only = ""] = addresses;
   return {
     title: newColumns.length === 0 ? "" : joinParts([counted(newColumns.length, "new column"), sinceText(newColumns)], " "),
@@ -48,7 +56,8 @@ export function columnsOf({ newColumns = [], goneColumns = [] }: Pick<Plan, "new
     goneTitle:
       goneColumns.length === 0 ? "" : `${counted(goneColumns.length, "reviewed column")} ${goneColumns.length === 1 ? "is" : "are"} gone`,
     gone: groupsOf(goneColumns).sort((a, b) => byText(a.name, b.name)),
-    command: addresses.size === 0 ? "" : `dimsync catalog accept ${addresses.size === 1 ? only : "--all"}`,
+    neverReviewed: neverReviewed.map(neverReviewedText),
+    command: addresses.size === 0 ? "" : `dimsync catalog accept ${addresses.size === 1 ? shellWord(only) : "--all"}`,
   };
 }
 

@@ -1,11 +1,13 @@
 import { objectAddress } from "../../model/address.ts";
 import { changeCount } from "../../model/changes.ts";
+import type { NeverReviewed } from "../../model/columns.ts";
 import type { GuardFinding, PolicyFinding } from "../../model/findings.ts";
 import type { Blocked, Change, Held, Item, Manual, Plan } from "../../model/plan.ts";
 import type { Diagnostic, Severity } from "../../model/problem.ts";
 import type { ItemResult, Result } from "../../model/result.ts";
 import { counted } from "../../text/counts.ts";
 import { andMore, joinParts } from "../../text/lists.ts";
+import { neverReviewedText } from "../../text/never-reviewed.ts";
 import { pathText, spaced, wholePath } from "../../text/paths.ts";
 import { errorsFirst } from "../../text/severity.ts";
 import { valueAt } from "../../text/values.ts";
@@ -97,6 +99,7 @@ function ofPlan(plan: Plan): readonly Finding[] {
     ...items.flatMap((item) => (kind === "DriftReport" ? ofDifference(item) : ofExposure(item))),
     ...manual.map((step) => ofManual(step, items)),
     ...columnsOf(plan).added.map(ofNewColumn),
+    ...(plan.neverReviewed ?? []).map(ofNeverReviewed),
   ];
 }
 
@@ -109,6 +112,15 @@ const ofNewColumn = ({ name, state, label, integrations, address, isReadable }: 
   more: [],
   address,
   path: name,
+});
+
+const ofNeverReviewed = (integration: NeverReviewed): Finding => ({
+  rule: "unreviewed",
+  title: "An integration that nobody has reviewed",
+  severity: "warning",
+  message: `${neverReviewedText(integration)}.`,
+  more: [],
+  address: integration.address,
 });
 
 const isUnread = ({ code }: Blocked): boolean => code === "E_READ_FAILED";

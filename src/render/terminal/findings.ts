@@ -138,8 +138,11 @@ export function unmanagedLines({ unmanaged, words }: Report, { paint, verbose, w
 }
 
 /** New columns, with what the service does with them now, and columns that are gone. */
-export function columnLines({ columns: { title, added, goneTitle, gone, command } }: Report, screen: Screen): readonly string[] {
-  if (title === "" && goneTitle === "") return [];
+export function columnLines(
+  { columns: { title, added, goneTitle, gone, neverReviewed, command } }: Report,
+  screen: Screen,
+): readonly string[] {
+  if (command === "") return [];
   const { paint, verbose, width } = screen;
   const lines = (all: readonly ReportColumn[]): readonly string[] => {
     const shown = verbose ? all : all.slice(0, mostNodes);
@@ -156,6 +159,10 @@ export function columnLines({ columns: { title, added, goneTitle, gone, command 
   };
   return [
     ...(title === "" ? [] : [...wrap(`${title} (not reviewed):`, "", width).map(paint.bold), ...lines(added)]),
+    ...(verbose ? neverReviewed : neverReviewed.slice(0, mostNodes)).flatMap((text) => wrap(text, "", width).map(paint.bold)),
+    ...(verbose || neverReviewed.length <= mostNodes
+      ? []
+      : [paint.dim(`${indent}and ${neverReviewed.length - mostNodes} more: -v shows them`)]),
     ...(goneTitle === "" ? [] : [...wrap(`${goneTitle}:`, "", width).map(paint.bold), ...lines(gone)]),
     ...wrap(acceptNote, indent, width),
     ...commandLines(command, screen),

@@ -71,10 +71,10 @@ describe("plan and drift", () => {
     const address = "Schemas/Orders";
     const expected = {
       newColumns: [
-        { address, schema: "public", table: "customers", column: "national_id2", replicated: true, hashed: false },
-        { address: "Schemas/shop-shard-01", schema: "public", table: "orders", column: "note", replicated: true, hashed: true },
+        { address, id: orders, schema: "public", table: "customers", column: "national_id2", replicated: true, hashed: false },
+        { address: "Schemas/shop-shard-01", id: "51a1", schema: "public", table: "orders", column: "note", replicated: true, hashed: true },
       ],
-      goneColumns: [{ address, schema: "public", table: "payments", column: "iban" }],
+      goneColumns: [{ address, id: orders, schema: "public", table: "payments", column: "iban" }],
     };
     expect(await plan()).toMatchObject(expected);
     expect(JSON.parse((await run("drift", "-o", "json", "--no-attribution")).stdout)).toMatchObject(expected);
@@ -207,7 +207,7 @@ describe("unreviewed", () => {
     expect(diagnostics.map(({ code }) => code)).toContain("W_UNREVIEWED");
   });
 
-  test.each(["error", "disable"])("%s without a catalog is an error at its line", async (mode) => {
+  test.each(["report", "error", "disable"])("%s without a catalog is an error at its line", async (mode) => {
     const { run } = await project(mode, {});
     for (const command of ["validate", "plan"]) {
       const { code, stdout } = await run(command);
@@ -218,6 +218,87 @@ describe("unreviewed", () => {
   });
 });
 
+describe("an integration that the catalog does not have", () => {
+  const without = (text: string, id: string): string => text.replace(new RegExp(`"?${id}"?: [^,}]*,? ?`, "gu"), "");
+  const line = "Integration shop-shard-01 (51a1): 45 columns, never reviewed";
+
+  test.each(["report", "warn", "disable"])("with %s, is reported in one line and nothing of it is switched off", async (mode) => {
+    const { folder, catalog, plan, run } = await accepted(mode);
+    writeFileSync(join(folder, "dimsync.catalog.yaml"), without(catalog(), "51a1"));
+    const made = await plan();
+    expect(made).toMatchObject({
+      newColumns: [],
+      neverReviewed: [{ address: "Schemas/shop-shard-01", id: "51a1", name: "shop-shard-01", columns: 45 }],
+    });
+    expect(made.items.flatMap((item) => [...eachChange(item)]).filter(({ after }) => after === false)).toEqual([]);
+    expect(made.diagnostics.map(({ code, message }) => `${code} ${message}`)).toEqual(
+      mode === "warn" ? [`W_UNREVIEWED ${line}. Review and accept it.`] : [],
+    );
+    expect((await run("plan")).stdout).toContain(`${line}\n`);
+    expect((await run("plan", "-o", "markdown")).stdout).toContain(line);
+    expect((await run("plan", "--fail-on", "unreviewed")).code).toBe(2);
+  });
+
+  test("error refuses, until it is accepted", async () => {
+    const { folder, catalog, plan, run } = await accepted("error");
+    const before = catalog();
+    writeFileSync(join(folder, "dimsync.catalog.yaml"), without(before, "51a1"));
+    expect(await plan()).toMatchObject({ executable: false, guards: [{ guard: "unreviewed", actual: 45 }] });
+    const { stdout } = await run("catalog", "accept", "Schemas/shop-shard-01", "public.orders.id");
+    expect(stdout).toBe("test: accepted 45 columns (1 integration for the first time) in dimsync.catalog.yaml. Commit it.\n");
+    expect(catalog()).toBe(before);
+    expect((await run("plan")).code).toBe(0);
+  });
+
+  test("an id that the account does not have is reported at its line, and nothing is switched off", async () => {
+    const { folder, catalog, plan } = await accepted("disable");
+    writeFileSync(join(folder, "dimsync.catalog.yaml"), catalog().replaceAll("51a1", "51a9"));
+    const made = await plan();
+    expect(made.diagnostics).toMatchObject([{ code: "W_CATALOG_UNKNOWN_ID", file: "dimsync.catalog.yaml", line: 7 }]);
+    expect(made.neverReviewed).toMatchObject([{ id: "51a1" }]);
+    expect(made.items.flatMap((item) => [...eachChange(item)]).filter(({ after }) => after === false)).toEqual([]);
+  });
+});
+
+describe("names", () => {
+  test("that changed in the service are updated by --all alone", async () => {
+    const { catalog, plan, run, service } = await accepted("disable");
+    service.mutate((state) => {
+      const integration = state.integrations.find(({ id }) => id === orders);
+      if (integration !== undefined) integration.name = "Orders EU";
+    });
+    expect(await plan()).toMatchObject({ newColumns: [], goneColumns: [], neverReviewed: [] });
+    expect((await run("catalog", "accept", "--all")).stdout).toBe("test: updated 1 name in dimsync.catalog.yaml. Commit it.\n");
+    expect(catalog()).toContain('"8f1c": Orders EU');
+    expect(await run("catalog", "accept", "--all")).toMatchObject({ code: 0, stdout: expect.stringContaining("nothing to accept") });
+  });
+});
+
+describe("targets", () => {
+  const withTargets = (service: TestService, catalogs: Readonly<Record<string, string | undefined>>): string => {
+    const targetOf = (catalog: string | undefined) => ({ baseUrl: service.url, apiKey: { $secret: { env: keyVariable } }, catalog });
+    return configText(service.url, { targets: Object.fromEntries(Object.entries(catalogs).map(([name, file]) => [name, targetOf(file)])) });
+  };
+
+  test("have a file each, and one without a catalog has no review", async () => {
+    const { folder, run, service } = await project("", {});
+    writeFileSync(join(folder, "dimsync.yaml"), withTargets(service, { prod: "prod.yaml", qa: "qa.yaml", dev: undefined }));
+    expect((await run("plan", "-t", "dev")).code).toBe(0);
+    expect((await run("plan", "-t", "prod")).stdout).toContain("dimsync catalog accept --all -t prod");
+    expect((await run("catalog", "accept", "--all", "-t", "prod", "-t", "qa")).code).toBe(0);
+    expect(readFileSync(join(folder, "qa.yaml"), "utf8")).toBe(readFileSync(join(folder, "prod.yaml"), "utf8"));
+    expect((await run("plan", "--all-targets", "--fail-on", "unreviewed")).code).toBe(0);
+  });
+
+  test("must not share a file", async () => {
+    const { folder, run, service } = await project("", {});
+    writeFileSync(join(folder, "dimsync.yaml"), withTargets(service, { prod: "c.yaml", dev: "./c.yaml" }));
+    const { code, stdout } = await run("validate", "-t", "prod");
+    expect(code).toBe(1);
+    expect(stdout).toMatch(/dimsync\.yaml:\d+:\d+[\s\S]*E_CATALOG_SHARED/u);
+  });
+});
+
 describe("the file", () => {
   test("is needed by plan, which names the command", async () => {
     const { run, folder } = await project();
@@ -225,7 +306,9 @@ describe("the file", () => {
     expect(code).toBe(1);
     expect(stdout).toContain("E_CATALOG_MISSING");
     expect(stdout).toContain("dimsync.catalog.yaml does not exist");
-    expect((await run("catalog", "accept", "--all")).stdout).toBe("test: accepted 155 new columns in dimsync.catalog.yaml. Commit it.\n");
+    expect((await run("catalog", "accept", "--all")).stdout).toBe(
+      "test: accepted 155 columns (4 integrations for the first time) in dimsync.catalog.yaml. Commit it.\n",
+    );
     expect((await run("plan")).code).toBe(0);
     rmSync(join(folder, "dimsync.catalog.yaml"));
     expect((await run("apply", "--yes")).code).toBe(1);
@@ -233,13 +316,13 @@ describe("the file", () => {
 
   test("with a mistake, is reported at its place, and nothing is planned, sent or written", async () => {
     const { run, folder, catalog } = await accepted();
-    const broken = `${catalog()}    - integrations: orders\n      schemas: {}\n`;
+    const broken = `${catalog()}  - integrations: orders\n    tables: {}\n`;
     writeFileSync(join(folder, "dimsync.catalog.yaml"), broken);
     const line = broken.split("\n").length - 2;
     for (const argv of [["validate"], ["plan"], ["drift"], ["apply", "--yes"], ["catalog", "accept", "--all"]]) {
       const { code, stdout, stderr } = await run(...argv);
       expect([argv, code]).toEqual([argv, 1]);
-      expect(stdout + stderr).toContain(`dimsync.catalog.yaml:${line}:21`);
+      expect(stdout + stderr).toContain(`dimsync.catalog.yaml:${line}:19`);
     }
     expect(catalog()).toBe(broken);
   });
@@ -265,20 +348,6 @@ describe("the records", () => {
     await run("apply", "--yes");
     expect((await plan()).newColumns).toEqual(newColumns);
     expect((await run("plan")).stdout).toContain(`1 new column since ${today} (not reviewed):`);
-  });
-
-  test("without a catalog, columns are new since the last apply if a SchemaConfig asks for it", async () => {
-    const { addColumn, run, plan, folder } = await project("report", {});
-    expect(await plan()).toMatchObject({ newColumns: [] });
-    await run("apply", "--yes");
-    addColumn(orders, nationalId);
-    expect(await plan()).toMatchObject({ newColumns: [{ column: "national_id2", since: expect.stringContaining(today) }] });
-    // Plan and drift only read.
-    await run("drift", "--no-attribution");
-    expect(await plan()).toMatchObject({ newColumns: [{ column: "national_id2" }] });
-    await run("apply", "--yes");
-    expect(await plan()).toMatchObject({ newColumns: [] });
-    expect(readFileSync(join(folder, ".dimsync/columns.json"), "utf8")).toContain("national_id2");
   });
 
   test("a refused apply records nothing", async () => {
@@ -338,6 +407,6 @@ describe("catalog accept", () => {
 
   test("needs a catalog in the config", async () => {
     const { run } = await project("", {});
-    expect((await run("catalog", "accept", "--all")).stderr).toContain("catalog: dimsync.catalog.yaml");
+    expect((await run("catalog", "accept", "--all")).stderr).toContain("catalog: dimsync.catalog.test.yaml");
   });
 });

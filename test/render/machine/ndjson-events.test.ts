@@ -41,8 +41,11 @@ const documents: Readonly<Record<string, Document>> = {
   "a plan with new columns": {
     ...fullPlan,
     manifestDigest,
-    newColumns: [{ address: "Schemas/b", schema: "public", table: "users", column: "id", replicated: true, hashed: false, label: "pii" }],
-    goneColumns: [{ address: "Schemas/b", schema: "public", table: "users", column: "fax" }],
+    newColumns: [
+      { address: "Schemas/b", id: "8f1c", schema: "public", table: "users", column: "id", replicated: true, hashed: false, label: "pii" },
+    ],
+    goneColumns: [{ address: "Schemas/b", id: "8f1c", schema: "public", table: "users", column: "fax" }],
+    neverReviewed: [{ address: "Schemas/c", id: "int-31", name: "Payroll", columns: 912 }],
     seenColumns: [{ integrations: ["8f1c"], schemas: { public: { users: ["id"] } } }],
   },
   "a drift report": { ...driftReport, manifestDigest },
