@@ -38,7 +38,10 @@ export async function main(argv: readonly string[], io: Io): Promise<ExitCode> {
   });
   try {
     if (argv.some((word) => /^-[a-z]{2}/u.test(word))) await refuseSingleDash(program, argv);
-    await program.parseAsync([...argv], { from: "user" });
+    // `dimsync --help plan` is the help of plan.
+    const [first = "", ...rest] = argv;
+    const isHelp = (first === "--help" || first === "-h") && rest.length > 0;
+    await program.parseAsync(isHelp ? [...rest, first] : [...argv], { from: "user" });
     return exit;
   } catch (error) {
     // Commander also throws after it has printed help or the version.

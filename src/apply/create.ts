@@ -5,6 +5,7 @@ import { DimsyncError, ServiceError } from "../model/errors.ts";
 import { canonicalJson, isObject, own } from "../model/json/json.ts";
 import type { PlannedRequest, SendableRequest, WriteAnswer } from "../model/service.ts";
 import type { Settlement } from "../records/journal-line.ts";
+import { shellWord } from "../text/shell.ts";
 import { type Confirmation, confirmCreate, quotesSecret, type SentCreate } from "./confirm-create.ts";
 import { inlineSecrets } from "./inline-secrets.ts";
 import type { Ending, Step } from "./step.ts";
@@ -174,7 +175,7 @@ async function conclude<Live>(sent: SentCreate<Live>, found: Confirmation, why: 
   return {
     outcome: "unknown",
     code: "E_UNKNOWN_OUTCOME",
-    message: `${why} dimsync could not determine whether it was created.${found.evidence} It is not sent again. Look in the service, then run: dimsync resolve ${sent.step.item.address} --created=ID, or --not-created`,
+    message: `${why} dimsync could not determine whether it was created.${found.evidence} It is not sent again. Look in the service, then run: dimsync resolve ${shellWord(sent.step.item.address)} --created=ID, or --not-created`,
   };
 }
 

@@ -37,6 +37,7 @@ describe("help", () => {
         ["help", "plan"],
         ["help", "diff"],
         ["plan", "--help"],
+        ["--help", "plan"],
       ].map((args) => dimsync(args)),
     );
     expect(new Set(texts.map(({ stdout }) => stdout)).size).toBe(1);

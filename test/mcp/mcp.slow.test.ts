@@ -151,7 +151,7 @@ describe("the tools", () => {
     for (const integration of state.integrations)
       integration.schemas = { public: { nameInDestination: "public", enabled: true, tables: Object.fromEntries(tables) } };
     const { call } = await session({ state });
-    const { texts, isError } = await call("get", { kind: "SchemaConfig", id: "8f1c" });
+    const { texts, isError } = await call("get", { kind: "Schemas", id: "8f1c" });
     expect(isError).toBe(false);
     expect(Buffer.byteLength(texts.join(""))).toBeLessThanOrEqual(256 * 1024);
     const kept = Object.keys(JSON.parse(texts[0] ?? "").public.tables).length;

@@ -50,7 +50,8 @@ export async function withProject<T>(
       ...files,
       "dimsync.yaml": configText(service.url, {
         guards: { maxCreates: 1000, maxExposedColumns: 1_000_000, maxChangedPercent: 100 },
-        client: { concurrency: 4 },
+        // The service answers in this process, and the machine may be busy.
+        client: { concurrency: 4, timeoutSeconds: 300 },
       }),
     });
     const env = { [keyVariable]: service.apiKey, CANARY: canary };

@@ -58,7 +58,9 @@ async function accept(context: Context<CatalogFlags>, loaded: Project, { address
   const { flags, io } = context;
   const project = withCatalog(loaded);
   const { target, catalogFile } = project.settings;
-  const isWanted = address === undefined ? () => true : nameMatcher([address]);
+  const matches = address === undefined ? () => true : nameMatcher([address]);
+  // A live name can contain characters of globs.
+  const isWanted = (schemas: string): boolean => schemas === address || matches(schemas);
   const isScoped = flags.only.length + flags.exclude.length > 0;
   const progress = showProgress(context);
   const options = planOptions({ ...flags, allow: [], ignore: [] });

@@ -4,6 +4,8 @@ import { checkOutputs, deliverForms } from "../../cli/output.ts";
 import { loadOneProject } from "../../cli/project.ts";
 import { kinds } from "../../kinds/index.ts";
 import type { LiveView } from "../../kinds/kind.ts";
+import { manifestOfSchemas } from "../../kinds/manifests.ts";
+import { integrationOfSchemas } from "../../model/address.ts";
 import { DimsyncError } from "../../model/errors.ts";
 import type { ExitCode } from "../../model/exit.ts";
 import type { Reads } from "../../model/service.ts";
@@ -28,7 +30,7 @@ const users: LiveView = {
 };
 
 const views: Readonly<Record<string, LiveView>> = Object.fromEntries([
-  ...kinds.flatMap(({ name, liveView }) => (liveView === undefined ? [] : [[name, liveView] as const])),
+  ...kinds.flatMap(({ name, itemKind = name, liveView }) => (liveView === undefined ? [] : [[itemKind, liveView] as const])),
   ["User", users],
 ]);
 
@@ -69,11 +71,12 @@ export async function runGet(context: Context<GetFlags>, kind: string, id: strin
   }
 }
 
-/** The live id of an address such as Integration/orders, from the bindings. Throws E_UNKNOWN_ADDRESS. */
+/** The live id of an address such as Integration/orders, from the bindings; else what is given. Throws E_UNKNOWN_ADDRESS. */
 async function liveIdOf(id: string, name: string, settings: Settings, env: Environment): Promise<string> {
   const kind = views[name]?.idOf ?? name;
-  if (!id.startsWith(`${kind}/`)) return id;
-  const bound = (await readRecords(settings, { env })).bindings.get(id)?.id;
+  const address = manifestOfSchemas(id) ?? id;
+  if (!address.startsWith(`${kind}/`)) return id;
+  const bound = (await readRecords(settings, { env })).bindings.get(address)?.id ?? integrationOfSchemas(id);
   if (bound !== undefined) return bound;
   throw new DimsyncError("E_UNKNOWN_ADDRESS", `${id} is not bound in target ${JSON.stringify(settings.target)}. The list shows the ids.`, {
     command: `dimsync get ${kind.toLowerCase()}s`,
@@ -82,20 +85,29 @@ async function liveIdOf(id: string, name: string, settings: Settings, env: Envir
 
 async function read(live: LiveView, reads: Reads, name: string, id: string | undefined): Promise<unknown> {
   const kind = (live.idOf ?? name).toLowerCase();
-  const value = id === undefined ? await live.list?.read(reads) : await live.one.read(id, reads);
+  if (id === undefined) return await live.list?.read(reads);
+  const value = (await live.one.read(id, reads)) ?? (await readByName(live, reads, name, id));
   if (value !== undefined) return value;
-  throw new DimsyncError("E_NOT_FOUND", `The account has no ${kind} with the id ${JSON.stringify(id)}. The list shows the ids.`, {
+  throw new DimsyncError("E_NOT_FOUND", `The account has no ${kind} with the id or name ${JSON.stringify(id)}. The list shows both.`, {
     command: `dimsync get ${kind}s`,
   });
 }
 
+/** The only object with this live name, if there is one. */
+async function readByName(live: LiveView, reads: Reads, name: string, wanted: string): Promise<unknown> {
+  const objects = (await views[live.idOf ?? name]?.list?.read(reads)) ?? [];
+  const [found, second] = objects.filter((object): object is { readonly id: string } => {
+    const { id, name: liveName } = object as { readonly id?: unknown; readonly name?: unknown };
+    return typeof id === "string" && liveName === wanted;
+  });
+  return found === undefined || second !== undefined ? undefined : await live.one.read(found.id, reads);
+}
+
 /** Kinds as in manifests, in any case, singular or plural. */
 function liveKindNamed(text: string): { readonly name: string; readonly live: LiveView } {
-  const wanted = text
-    .toLowerCase()
-    .replace(/s$/u, "")
-    .replace(/^schema$/u, "schemaconfig");
-  const found = Object.entries(views).find(([name]) => name.toLowerCase() === wanted);
+  const singular = (name: string): string => name.toLowerCase().replace(/s$/u, "");
+  const wanted = singular(text).replace(/^schemaconfig$/u, "schema");
+  const found = Object.entries(views).find(([name]) => singular(name) === wanted);
   if (found !== undefined) return { name: found[0], live: found[1] };
   if (kinds.some(({ name }) => name.toLowerCase() === wanted))
     throw new DimsyncError("E_USAGE", `The service has no request that reads ${wanted}s. Integrations show their names and types.`, {
@@ -103,6 +115,6 @@ function liveKindNamed(text: string): { readonly name: string; readonly live: Li
     });
   throw new DimsyncError(
     "E_USAGE",
-    `Unknown kind ${JSON.stringify(text)}. Kinds: ${liveKinds.join(", ")}.${didYouMean(wanted, liveKinds)}`,
+    `The account has no kind ${JSON.stringify(text)}. Kinds: ${liveKinds.join(", ")}.${didYouMean(wanted, liveKinds)}`,
   );
 }

@@ -14,6 +14,7 @@ import { type Bundle, bundleOf, importBundle, isEmpty, parseBundle, sameRecords 
 import type { Records } from "../../records/records.ts";
 import { jsonDocument, visible } from "../../text/control-characters.ts";
 import { counted } from "../../text/counts.ts";
+import { shellWord } from "../../text/shell.ts";
 import { inlineYaml } from "../../yaml/print.ts";
 
 type Task = "init" | "migrate" | "export" | "restore" | "check";
@@ -165,9 +166,11 @@ async function check({ context, project, records }: Opened): Promise<void> {
   const line = (text: string): void => context.io.stdout(`${visible(text)}\n`);
   line(`${records.place}: ${summary(bundle)}.`);
   for (const { address } of bundle.open)
-    line(`${address}: the outcome of its create is unknown. Run dimsync plan, then dimsync resolve ${address}.`);
+    line(`${address}: the outcome of its create is unknown. Run dimsync plan, then dimsync resolve ${shellWord(address)}.`);
   for (const address of orphans)
-    line(`${address}: no manifest has this address. If it was renamed, bind the new address; otherwise run dimsync unbind ${address}.`);
+    line(
+      `${address}: no manifest has this address. If it was renamed, bind the new address; otherwise run dimsync unbind ${shellWord(address)}.`,
+    );
 }
 
 const summary = ({ bindings, open, applied }: Bundle): string =>

@@ -24,7 +24,8 @@ export function unknownKey({ instancePath, params }: SchemaError, context: Probl
   }
   const closed = context.partsAt(instancePath).filter((part) => own(part, "additionalProperties") === false);
   const allowed = [...new Set(closed.flatMap((part) => Object.keys(propertiesOf(part))))];
-  const suggested = nearest(key, allowed);
+  const longer = allowed.filter((name) => key.length > 2 && name.startsWith(key));
+  const suggested = nearest(key, allowed) ?? (longer.length === 1 ? longer[0] : undefined);
   const suggestion = suggested === undefined ? inPlace(key, instancePath, allowed, context) : ` Did you mean ${suggested}?`;
   const merge = key === "<<" ? " Merge keys are YAML 1.1; use an alias for the whole value, or write the members out." : "";
   const known = suggestion === "" && allowed.length > 0 && allowed.length <= 12 ? ` Known here: ${allowed.join(", ")}.` : suggestion;

@@ -1,9 +1,9 @@
 import { readAudit } from "../../drift/audit.ts";
 import { eventsAbout } from "../../drift/event-matching.ts";
 import { type Explained, explainNode } from "../../engine/explain.ts";
-import { kindNames } from "../../kinds/manifests.ts";
+import { kindNames, schemasAddress } from "../../kinds/manifests.ts";
 import type { Project } from "../../manifests/project.ts";
-import { type Address, kindOf, schemasKind } from "../../model/address.ts";
+import { type Address, kindOf, parseAddress, schemasKind } from "../../model/address.ts";
 import { locatedCause, locatedLabel } from "../../model/cause.ts";
 import { DimsyncError, ProblemsError, ServiceError } from "../../model/errors.ts";
 import type { AuditEntry } from "../../model/live.ts";
@@ -29,13 +29,16 @@ export type ExplainedNode = ReturnType<typeof located>;
  */
 export async function explainSchemaNode(
   project: Project,
-  { address, node }: { readonly address: Address; readonly node: NodePath },
+  { address: given, node }: { readonly address: Address; readonly node: NodePath },
   run: RunEnvironment,
 ): Promise<readonly ExplainedNode[]> {
+  // "orders" and "Integration/orders" are the integration whose schemas are asked for.
+  const { kind = kindNames.integration, name } = parseAddress(given) ?? { name: given };
+  const address = kind === kindNames.integration ? schemasAddress(name) : given;
   if (![kindNames.schemaConfig, schemasKind].includes(kindOf(address)))
     throw new DimsyncError(
       "E_USAGE",
-      `explain needs the address of an integration's schemas, such as Schemas/orders, or of a SchemaConfig, not ${JSON.stringify(address)}. For other kinds, use plan.`,
+      `explain needs an integration, such as orders or Schemas/orders, or a SchemaConfig, not ${JSON.stringify(address)}. For other kinds, use plan.`,
       { command: `dimsync plan --only ${shellWord(address)}` },
     );
   const { explained, log } = await withReadSession(project, run, async (session) => ({

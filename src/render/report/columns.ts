@@ -57,7 +57,7 @@ export function columnsOf({
       goneColumns.length === 0 ? "" : `${counted(goneColumns.length, "reviewed column")} ${goneColumns.length === 1 ? "is" : "are"} gone`,
     gone: groupsOf(goneColumns).sort((a, b) => byText(a.name, b.name)),
     neverReviewed: neverReviewed.map(neverReviewedText),
-    command: addresses.size === 0 ? "" : `dimsync catalog accept ${addresses.size === 1 ? shellWord(only) : "--all"}`,
+    command: addresses.size === 0 ? "" : `dimsync catalog accept ${addresses.size === 1 ? shellWord(visible(only)) : "--all"}`,
   };
 }
 

@@ -8,6 +8,11 @@ testProblems({
     ["6:24 E_UNKNOWN_KEY"],
     /Did you mean tables\?/u,
   ],
+  "the beginning of a key": [
+    shops("  schemas: { public: { tables: { t: { columns: { c: { hash: true } } } } } }"),
+    ["6:55 E_UNKNOWN_KEY"],
+    /Did you mean hashed\?/u,
+  ],
   "a mistyped required key is one problem": [asset().replace("name: W", "nam: W"), ["5:3 E_UNKNOWN_KEY"], /Did you mean name\?/u],
   "a mistyped choice is one problem": [
     shops().replace("integration:", "integraton:"),
