@@ -66,7 +66,8 @@ async function remoteWithRecords(options: Partial<GitStoreOptions>): Promise<{ r
   templates.set(which, template);
   const { bare, id } = await template;
   const remote = gitRemote();
-  cpSync(bare, remote.bare, { recursive: true });
+  // What is there already is the same, and objects are read-only.
+  cpSync(bare, remote.bare, { recursive: true, force: false });
   return { remote, id };
 }
 
