@@ -1,62 +1,174 @@
-import type { ExitCode } from "../model/exit.ts";
-
-/** The values of `-o` for an apply of several targets. */
-export interface JobOutputs {
-  /** Written for each target in turn: they can follow one another in a log. */
-  readonly perTarget: readonly string[];
-  /** One document for all targets, written at the end. */
-  readonly atEnd: readonly string[];
-  /** The files that get the events of all targets, as paths. */
-  readonly eventFiles: readonly string[];
-  /** Whether stdout belongs to a document of `atEnd`. */
-  readonly isStdoutTaken: boolean;
-}
-
-const perTargetFormats = new Set(["human", "github", "ndjson"]);
+import { appendFileSync, existsSync } from "node:fs";
+import { relative, resolve } from "node:path";
+import { ofTarget, withRun } from "../cli/each-target.ts";
+import { stepPieces, writeGithubStep } from "../cli/github-outputs.ts";
+import { checkOutputs, type Destination, writeDocuments, writeMetricsFlag } from "../cli/output.ts";
+import { applyOptions, failOnFlags, refuseReadOnly } from "../cli/plan-options.ts";
+import { loadProjects } from "../cli/project.ts";
+import { printError } from "../cli/report-error.ts";
+import { say } from "../cli/say.ts";
+import { withPlanExit } from "../engine/exit-codes.ts";
+import type { Project } from "../manifests/project.ts";
+import { DimsyncError } from "../model/errors.ts";
+import type { Exit, ExitCode } from "../model/exit.ts";
+import type { Plan } from "../model/plan.ts";
+import type { Result } from "../model/result.ts";
+import type { OnProgress } from "../model/runtime/progress.ts";
+import { applyAccount } from "../operations/core/apply.ts";
+import { planAccount } from "../operations/core/plan.ts";
+import { readSavedPlan } from "../operations/core/saved-plan.ts";
+import { progressLine, renderNdjson } from "../render/machine/ndjson.ts";
+import { code, prose } from "../render/markdown/escape.ts";
+import { type CiContext, type CiJob, endJob, isStep, jobDestinations, stdoutFormat, targetsOutput } from "./job.ts";
+import { pushBindings } from "./push-bindings.ts";
+import { originCredentials } from "./push-credentials.ts";
 
 /**
- * Splits the values of `-o` by when they are written. A file in the checkout would make the work
- * tree of the next target's plan unclean, so files are written at the end.
+ * `dimsync ci apply [FILE]`: makes a plan of each target, shows it and applies exactly that plan,
+ * which also works for protected targets. With a file, applies that plan. Pushes the bindings after
+ * each target. Stops at the first target that fails without a result.
  */
-export function splitOutputs(output: readonly string[]): JobOutputs {
-  const perTarget = output.filter((text) => perTargetFormats.has(text));
-  const events = output.filter((text) => text.startsWith("ndjson="));
-  const atEnd = output.filter((text) => !perTarget.includes(text) && !events.includes(text));
+export async function applyJob(given: CiContext, job: CiJob, planFile: string | undefined): Promise<ExitCode> {
+  const { flags, io, cwd } = given;
+  if (flags.allTargets === true) throw new DimsyncError("E_USAGE", "dimsync ci apply takes each target by name. Name them with -t.");
+  checkOutputs(given);
+  refuseReadOnly(given);
+  // Records are pushed to the remote of the checkout.
+  const context = { ...given, io: { ...io, env: originCredentials(job.environment, io.env) } };
+  // An unknown target is reported before the first one is written to.
+  const projects = await loadProjects(context, { account: true });
+  if (planFile !== undefined && projects.length > 1) throw new DimsyncError("E_USAGE", "A saved plan is for one target. Name it with -t.");
+  const saved = planFile === undefined ? undefined : await readSavedPlan(resolve(cwd, planFile), io.env["DIMSYNC_DIGEST_KEY"]);
+  const log = openLog(context, job);
+  const documents: (Plan | Result)[] = [];
+  const kept: Kept[] = [];
+  const failures: unknown[] = [];
+  const attempt = (work: () => Promise<void>): Promise<void> => work().catch((error: unknown) => void failures.push(error));
+  for (const project of projects) {
+    await attempt(async () => {
+      await applyTarget(context, project, { saved, log, onDocument: (document) => documents.push(document) });
+      // Whatever the exit code, because some writes may have succeeded.
+      kept.push(await keepBindings(context, job, project));
+    });
+    if (failures.length > 0 || io.interrupted.aborted) break;
+  }
+  await attempt(() => log.end(documents));
+  return endJob(context, job, {
+    documents,
+    failures: io.interrupted.aborted ? [] : failures.map((error) => printError(context, error)),
+    exits: kept.map(({ exit }) => exit),
+    outputs: Object.assign({}, targetsOutput(job, projects), ...kept.map(({ outputs }) => outputs)),
+    isSummarized: true,
+  });
+}
+
+interface TargetApply {
+  /** A plan that the user saved; undefined: make one. */
+  readonly saved: Plan | undefined;
+  readonly log: ApplyLog;
+  /** Called with the result, or with a plan that has no changes or cannot be applied. */
+  readonly onDocument: (document: Plan | Result) => void;
+}
+
+async function applyTarget(context: CiContext, project: Project, { saved, log, onDocument }: TargetApply): Promise<void> {
+  const report = async (document: Plan | Result): Promise<void> => {
+    onDocument(document);
+    await log.document(document);
+  };
+  const failOn = failOnFlags(context.flags.failOn, "Plan");
+  const { onEvent: events } = log;
+  const plan = saved ?? withPlanExit(await ofTarget(context, project, planAccount, { events }), { detailed: false, failOn });
+  const { items, deferred, held = [] } = plan;
+  if (saved === undefined && (plan.exit.code !== 0 || items.length + deferred.length + held.length === 0)) return await report(plan);
+  await log.plan(plan);
+  const options = { ...applyOptions(context), saved: plan };
+  const { result } = await withRun(context, (run) => applyAccount(project, options, run), events);
+  await report(result);
+}
+
+/** The log of the job, in which the targets follow one another, and the files of `-o`, which are written at the end. */
+interface ApplyLog {
+  /** Gets the progress, if a format shows it. */
+  readonly onEvent: OnProgress | undefined;
+  /** Shows a plan before it is applied. */
+  readonly plan: (plan: Plan) => Promise<void>;
+  readonly document: (document: Plan | Result) => Promise<void>;
+  /** Throws E_OUTPUT. */
+  readonly end: (documents: readonly (Plan | Result)[]) => Promise<void>;
+}
+
+/** A file in the checkout would make the work tree of the next target's plan unclean, so files are written at the end. */
+function openLog(context: CiContext, job: CiJob): ApplyLog {
+  const { io } = context;
+  const all = jobDestinations(context, job);
+  const format = stdoutFormat(context, job);
+  const hasEvents = format === "ndjson";
+  // One document for all targets can only be written at the end, and the log goes to stderr.
+  const isLog = hasEvents || format === "human" || format === "github";
+  const eventFiles = all.flatMap((one) => (one.format === "ndjson" && one.file !== undefined ? [one.file] : []));
+  const lines: string[] = [];
+  const onStderr = { ...context, io: { ...io, stdout: io.stderr } };
+  const summarize = (document: Plan | Result): void => {
+    if (isStep(context, job)) writeGithubStep(io.env, { ...stepPieces(io.env, [document]), outputs: {} });
+  };
+  const show = async (document: Plan | Result, to: Destination): Promise<void> =>
+    writeDocuments(to.format === "human" && (!isLog || hasEvents) ? onStderr : context, [to], [document]);
   return {
-    perTarget,
-    atEnd,
-    eventFiles: events.map((text) => text.slice("ndjson=".length)),
-    isStdoutTaken: perTarget.length === 0 && atEnd.some((text) => !text.includes("=")),
+    onEvent:
+      hasEvents || eventFiles.length > 0
+        ? (event) => {
+            const line = progressLine(event, new Date().toISOString());
+            if (hasEvents) io.stdout(line);
+            lines.push(line);
+          }
+        : undefined,
+    plan: async (plan) => {
+      await show(plan, { format: "human" });
+      summarize(plan);
+    },
+    document: async (document) => {
+      if (eventFiles.length > 0) lines.push(renderNdjson(document));
+      await show(document, { format: isLog ? format : "human" });
+      summarize(document);
+    },
+    end: async (documents) => {
+      for (const file of eventFiles) appendFileSync(file, lines.join(""));
+      if (documents.length === 0) return;
+      const isWrittenAtEnd = (one: Destination): boolean => (one.file === undefined ? !isLog : one.format !== "ndjson");
+      await writeDocuments(context, all.filter(isWrittenAtEnd), documents);
+      await writeMetricsFlag(context, documents);
+    },
   };
 }
 
-/** The steps of one target. */
-export interface TargetSteps {
-  readonly apply: () => Promise<ExitCode>;
-  /** Runs after `apply` whatever its exit code, because some writes may have succeeded. */
-  readonly keepBindings: () => Promise<ExitCode>;
+/** What became of the ids that apply recorded. */
+interface Kept {
+  readonly exit: Exit;
+  /** Outputs of the step. */
+  readonly outputs: Readonly<Record<string, string>>;
 }
 
 /**
- * Applies target by target, and stops after an interruption. Returns the exit codes of all steps.
+ * Keeps the ids that apply recorded: pushes the bindings file, or sets the output `bindings_file`,
+ * so that the workflow uploads it. Exit 4 if the file changed and could not be pushed, because
+ * every run has to look up the ids again until it is committed. Does nothing for records in git or
+ * PostgreSQL, which have the ids already.
  */
-export async function applyInTurn(targets: readonly TargetSteps[], interrupted: AbortSignal): Promise<readonly ExitCode[]> {
-  const exits: ExitCode[] = [];
-  for (const { apply, keepBindings } of targets) {
-    exits.push(await apply());
-    exits.push(await keepBindings());
-    if (interrupted.aborted) break;
+async function keepBindings({ io, flags, cwd }: CiContext, { environment }: CiJob, { settings }: Project): Promise<Kept> {
+  const mode = flags.bindings ?? "push";
+  const done: Kept = { exit: { code: 0, reasons: [] }, outputs: {} };
+  const { folder, bindingsFile: file, target } = settings;
+  if (settings.records.store !== "folder" || mode === "none" || !existsSync(file)) return done;
+  const pushed = await pushBindings(environment, { folder, file, target }, { isPushed: mode === "push", env: io.env });
+  if (pushed.outcome !== "refused") {
+    say(io, `bindings: ${pushed.outcome}`);
+    return done;
   }
-  return exits;
-}
-
-/**
- * The project's folder and the targets as part of an artifact's name, such as "deploy-eu-prod".
- * Jobs of one run must not use the same name, and a name must not contain slashes.
- */
-export function artifactSuffix(folder: string, targets: readonly string[]): string {
-  return [folder, ...targets]
-    .filter((text) => text !== "")
-    .map((text) => text.replaceAll(/[^\p{L}\p{N}._-]+/gu, "-"))
-    .join("-");
+  const outputs = { bindings_file: file };
+  if (mode === "upload") return { ...done, outputs };
+  const path = relative(cwd, file);
+  const why = `The ids that apply recorded could not be pushed. ${pushed.reason} Commit ${path} by hand; it is among this job's artifacts.`;
+  say(io, `E_BINDINGS_NOT_PUSHED: ${why}`);
+  writeGithubStep(io.env, { summary: `\n> [!WARNING]\n> ${prose(why)} ${code(path)}\n`, outputs: {} });
+  return { exit: { code: 4, reasons: ["bindings"] }, outputs };
 }

@@ -1,7 +1,11 @@
 import type { Plan } from "../model/plan.ts";
-import { details, prose } from "../render/markdown/escape.ts";
+import type { Diagnostic } from "../model/problem.ts";
+import { code, details, prose } from "../render/markdown/escape.ts";
 import { renderMarkdown } from "../render/markdown/index.ts";
 import { isEmpty, summaryLine } from "../render/report/totals.ts";
+import { joinParts } from "../text/lists.ts";
+import { cutMiddle } from "../text/values.ts";
+import type { FailedTarget } from "./job.ts";
 
 /** A comment on a pull or merge request. */
 export interface Comment {
@@ -74,6 +78,24 @@ export function planComment(plan: Plan, footer: string): { readonly text: string
   const empty = isEmpty(plan);
   return { text: `${empty ? details(prose(summaryLine(plan)), text) : text}\n${footer}`, isEmpty: empty };
 }
+
+const mostReasons = 20;
+
+/** The text of a comment for a target that could not be planned: which one, and why. */
+export function noPlanComment(
+  { target, failure: { code: name, message, diagnostics } }: FailedTarget,
+  footer: string,
+): { readonly text: string; readonly isEmpty: boolean } {
+  const reasons =
+    diagnostics.length === 0
+      ? [`${code(name)}: ${prose(message)}`]
+      : diagnostics.map((one) => `${code(joinParts([one.code, placeText(one)], " "))}: ${prose(one.message)}`);
+  const more = reasons.length > mostReasons ? [`… and ${reasons.length - mostReasons} more.`] : [];
+  const text = [`## No plan for ${code(cutMiddle(target, 80))}`, ...reasons.slice(0, mostReasons), ...more, footer].join("\n\n");
+  return { text, isEmpty: false };
+}
+
+const placeText = ({ file, line }: Diagnostic): string => (file === undefined ? "" : `${file}${line === undefined ? "" : `:${line}`}`);
 
 /**
  * Replaces the plans in the comments that begin with one of `prefixes`: an old plan next to new

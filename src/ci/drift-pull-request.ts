@@ -1,8 +1,5 @@
 import { createHash } from "node:crypto";
 import { relative } from "node:path";
-import type { Context } from "../cli/context.ts";
-import type { CiFlags } from "../cli/flags.ts";
-import { loadProjects } from "../cli/project.ts";
 import { acceptDrift } from "../drift/accept.ts";
 import { gitText } from "../git/process.ts";
 import { policyAddress } from "../kinds/manifests.ts";
@@ -18,7 +15,8 @@ import { ownersOf } from "./code-owners.ts";
 import { type BranchFile, type BranchOptions, checkDriftBranch, deleteDriftBranch, pushDriftBranch } from "./drift-branch.ts";
 import { githubPullRequests } from "./github.ts";
 import { gitlabMergeRequests } from "./gitlab.ts";
-import { type CiJob, footerOf, openJobProvider, orWarn } from "./provider.ts";
+import type { CiJob } from "./job.ts";
+import { footerOf, openJobProvider, orWarn } from "./provider.ts";
 import {
   closePullRequest,
   type LeftOut,
@@ -31,21 +29,27 @@ import {
 import { commitAuthor } from "./push-bindings.ts";
 import { pushCredentials } from "./push-credentials.ts";
 
+/** The drift report of a project. */
+interface Reported {
+  readonly project: Project;
+  readonly document: Plan;
+}
+
 /**
  * `dimsync ci drift --pull-request`: keeps one pull request for each target, with the edits that accept
  * its drift. Returns whether the drift of every report is in one. Failures are warnings. Throws only
- * E_INTERRUPTED and what loading the project throws.
+ * E_INTERRUPTED. `cwd`: the folder that the paths of manifests are relative to.
  */
-export async function requestDriftPulls(context: Context<CiFlags>, job: CiJob, reports: readonly Plan[]): Promise<boolean> {
+export async function requestDriftPulls(job: CiJob, reported: readonly Reported[], cwd: string): Promise<boolean> {
   const { provider, repository } = job.environment;
   const rest = openJobProvider(job);
   if (rest === undefined) return false;
   const pulls = (provider === "github" ? githubPullRequests : gitlabMergeRequests)(rest, repository);
   let areReported = true;
-  for (const report of reports) {
+  for (const { project, document: report } of reported) {
     let isReported = false;
     await orWarn(job, "The report is in the log and the summary of this job, but not in a pull request.", async () => {
-      const outcome = await updatePullRequest(context, { job, pulls, report });
+      const outcome = await updatePullRequest({ job, pulls, project, report, cwd });
       isReported = ["created", "updated", "same"].includes(outcome) || !hasChanges(report);
       job.log(`dimsync: pull request for ${visible(report.target)}: ${outcome}\n`);
     });
@@ -57,12 +61,14 @@ export async function requestDriftPulls(context: Context<CiFlags>, job: CiJob, r
 interface Request {
   readonly job: CiJob;
   readonly pulls: PullRequests;
+  readonly project: Project;
   readonly report: Plan;
+  readonly cwd: string;
 }
 
 type Outcome = Awaited<ReturnType<typeof upsertPullRequest> | ReturnType<typeof closePullRequest>> | "left as it is";
 
-async function updatePullRequest(context: Context<CiFlags>, { job, pulls, report }: Request): Promise<Outcome> {
+async function updatePullRequest({ job, pulls, project, report, cwd }: Request): Promise<Outcome> {
   const { environment } = job;
   const base = environment.branch;
   if (base === undefined)
@@ -72,8 +78,7 @@ async function updatePullRequest(context: Context<CiFlags>, { job, pulls, report
     );
   // What was not read is not over.
   if (report.exit.code === 1 || !report.complete) return "left as it is";
-  const project = await projectOf(context, report.target);
-  const { files, ...content } = await contentOf(project, report, context.cwd);
+  const { files, ...content } = await contentOf(project, report, cwd);
   const options = branchOptions(project, job, report.target);
   if (files.length === 0) {
     await checkDriftBranch(options);
@@ -91,12 +96,6 @@ async function updatePullRequest(context: Context<CiFlags>, { job, pulls, report
   );
   const body = pullRequestBody({ ...content, report, owners, footer: footerOf(job) });
   return await upsertPullRequest(pulls, { branch: options.branch, base, title, body });
-}
-
-async function projectOf(context: Context<CiFlags>, target: string): Promise<Project> {
-  const [project] = await loadProjects({ ...context, flags: { ...context.flags, allTargets: false, target: [target] } });
-  if (project === undefined) throw new DimsyncError("E_UNKNOWN_TARGET", `There is no target ${JSON.stringify(target)}.`);
-  return project;
 }
 
 type Content = Omit<PullRequestContent, "report" | "owners" | "footer"> & { readonly files: readonly BranchFile[] };

@@ -1,40 +1,34 @@
-import type { CiEnvironment } from "../forge/environment.ts";
 import { openProvider } from "../forge/open-provider.ts";
 import type { Rest } from "../forge/rest.ts";
 import { DimsyncError } from "../model/errors.ts";
 import type { Plan } from "../model/plan.ts";
-import type { Environment } from "../model/settings/env.ts";
 import { visible } from "../text/control-characters.ts";
-import { type Write, workflowCommand, writeCommands } from "../text/workflow-commands.ts";
-import { type Comments, markerOf, markerPrefix, planComment, upsertComment, withdrawPlans } from "./comments.ts";
+import { workflowCommand, writeCommands } from "../text/workflow-commands.ts";
+import { type Comments, markerOf, markerPrefix, noPlanComment, planComment, upsertComment, withdrawPlans } from "./comments.ts";
 import { githubIssues, pullRequestComments } from "./github.ts";
 import { gitlabIssues, mergeRequestComments } from "./gitlab.ts";
 import { upsertDriftIssue } from "./issues.ts";
-
-/**
- * A job that writes to GitHub or GitLab. Nothing that it writes there decides whether the job
- * succeeds: a failure is only a warning.
- */
-export interface CiJob {
-  readonly environment: CiEnvironment;
-  readonly env: Environment;
-  readonly signal: AbortSignal;
-  /** Takes whole lines. */
-  readonly log: Write;
-}
+import type { CiJob, FailedTarget } from "./job.ts";
 
 /** The label of drift issues, by which they are found. */
 const driftLabel = "dimsync-drift";
 
-/** Puts each plan into its comment on the pull or merge request. Throws only E_INTERRUPTED. */
-export async function commentPlans(job: CiJob, plans: readonly Plan[]): Promise<void> {
+/**
+ * Puts each plan into its comment on the pull or merge request, and why there is none for the other targets. Throws only
+ * E_INTERRUPTED.
+ */
+export async function commentPlans(job: CiJob, plans: readonly Plan[], failed: readonly FailedTarget[]): Promise<void> {
   const comments = openComments(job);
   if (comments === undefined) return;
-  for (const plan of plans)
+  const footer = footerOf(job);
+  const texts = [
+    ...plans.map((plan) => ({ target: plan.target, ...planComment(plan, footer) })),
+    ...failed.map((one) => ({ target: one.target, ...noPlanComment(one, footer) })),
+  ];
+  for (const { target, ...comment } of texts)
     await orWarn(job, "The plan is in the log and the summary of this job, but not in a comment.", async () => {
-      const marker = markerOf("plan", job.environment.folder, plan.target);
-      const outcome = await upsertComment(comments, { marker, ...planComment(plan, footerOf(job)) });
-      job.log(`dimsync: comment for ${visible(plan.target)}: ${outcome}\n`);
+      const outcome = await upsertComment(comments, { marker: markerOf("plan", job.environment.folder, target), ...comment });
+      job.log(`dimsync: comment for ${visible(target)}: ${outcome}\n`);
     });
 }
 

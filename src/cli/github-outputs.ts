@@ -1,54 +1,69 @@
 import { randomUUID } from "node:crypto";
 import { appendFileSync, statSync } from "node:fs";
 import { DimsyncError } from "../model/errors.ts";
+import type { Validation } from "../model/result.ts";
 import type { Environment } from "../model/settings/env.ts";
 import { masked } from "../model/settings/secret.ts";
 import type { Document } from "../render/index.ts";
-import { githubPieces, summaryLimitBytes } from "../render/machine/github.ts";
+import { annotations, githubPieces, summaryLimitBytes } from "../render/machine/github.ts";
+import type { Failure } from "../render/machine/ndjson.ts";
 import { prose } from "../render/markdown/escape.ts";
+import { findingsOf } from "../render/report/findings.ts";
 import { visible } from "../text/control-characters.ts";
 import { workflowCommand } from "../text/workflow-commands.ts";
 
-/** Appends the step summary and the outputs to the files that GitHub Actions names in the environment, if any. Throws E_OUTPUT. */
-export function writeGithubFiles(env: Environment, documents: readonly Document[], planFile: string): void {
-  const { GITHUB_STEP_SUMMARY: summaryFile = "", GITHUB_OUTPUT: outputFile = "" } = env;
+/** What a step of GitHub Actions gets besides its log. */
+export interface StepPieces {
+  /** Markdown; "" for none. */
+  readonly summary: string;
+  /** By name; each is written once. */
+  readonly outputs: Readonly<Record<string, string>>;
+}
+
+/** The summary of the documents, as far as the step's summary has room, and the outputs. */
+export function stepPieces(env: Environment, documents: readonly Document[], { planFile = "" } = {}): StepPieces {
   // All commands of a step share its summary, and GitHub drops a summary that is too large.
-  const used = summaryFile === "" ? 0 : (statSync(summaryFile, { throwIfNoEntry: false })?.size ?? 0);
-  const { summary, outputs } = githubPieces(documents, { room: summaryLimitBytes - used, planFile });
-  if (summaryFile !== "" && summary !== "") append("GITHUB_STEP_SUMMARY", summaryFile, summary);
-  setGithubOutputs(outputFile, outputs);
+  const { GITHUB_STEP_SUMMARY: file = "" } = env;
+  const used = file === "" ? 0 : (statSync(file, { throwIfNoEntry: false })?.size ?? 0);
+  return githubPieces(documents, { room: summaryLimitBytes - used, planFile });
 }
 
-/** The same for a command that failed before it had a document. Returns an annotation with the reason. */
-export function writeGithubFailure(
-  env: Environment,
-  failure: { readonly code: string; readonly message: string; readonly exit: number },
-): string {
+/** Appends to the files that GitHub Actions names in the environment, if any. Throws E_OUTPUT. */
+export function writeGithubStep(env: Environment, { summary, outputs }: StepPieces): void {
   const { GITHUB_STEP_SUMMARY: summaryFile = "", GITHUB_OUTPUT: outputFile = "" } = env;
-  const { code, message, exit } = failure;
-  try {
-    if (summaryFile !== "") append("GITHUB_STEP_SUMMARY", summaryFile, `## ${prose(code)}\n\n${prose(message)}\n`);
-    setGithubOutputs(outputFile, {
-      has_changes: "false",
-      exit_code: String(exit),
-      plan_file: "",
-      summary_line: visible(`${code}: ${message}`).slice(0, 1_000),
-    });
-  } catch (error) {
-    // The first error is the one to report, and it may be this one.
-    if (!(error instanceof DimsyncError)) throw error;
-  }
-  return `${workflowCommand("error", [["title", `dimsync: ${code}`]], visible(message))}\n`;
+  if (summaryFile !== "" && summary !== "") append("GITHUB_STEP_SUMMARY", summaryFile, summary);
+  if (outputFile !== "") append("GITHUB_OUTPUT", outputFile, outputsText(outputs));
 }
 
-/** Appends outputs in the form that allows any value: between two lines with a random delimiter. Throws E_OUTPUT. */
-export function setGithubOutputs(file: string, outputs: Readonly<Record<string, string>>): void {
-  if (file === "") return;
+/** What a failure without a document adds: a part of the summary, the line that sums it up, and annotations. */
+export interface FailurePieces {
+  readonly summary: string;
+  readonly line: string;
+  /** Whole lines, for `writeCommands`. */
+  readonly annotations: string;
+}
+
+/** Problems are shown at their lines; `prefix` is the path from the root of the repository to their files. */
+export function failurePieces({ code, message, exit, diagnostics }: Failure, prefix: string): FailurePieces {
+  if (diagnostics.length === 0)
+    return {
+      summary: `## ${prose(code)}\n\n${prose(message)}\n`,
+      line: visible(`${code}: ${message}`).slice(0, 1_000),
+      annotations: `${workflowCommand("error", [["title", `dimsync: ${code}`]], visible(message))}\n`,
+    };
+  const document: Validation = { kind: "Validation", manifests: 0, files: 0, diagnostics, exit: { code: exit, reasons: [] } };
+  const { summary, outputs } = githubPieces([document]);
+  const lines = annotations(findingsOf(document), prefix);
+  return { summary, line: outputs.summary_line, annotations: lines.map((line) => `${line}\n`).join("") };
+}
+
+/** In the form that allows any value: between two lines with a random delimiter. */
+function outputsText(outputs: StepPieces["outputs"]): string {
   const text = Object.entries(outputs).map(([name, value]) => {
     const delimiter = `dimsync_${randomUUID()}`;
     return `${name}<<${delimiter}\n${value}\n${delimiter}\n`;
   });
-  append("GITHUB_OUTPUT", file, text.join(""));
+  return text.join("");
 }
 
 /** Throws E_OUTPUT. */

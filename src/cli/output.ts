@@ -16,11 +16,14 @@ import type { Io } from "./io.ts";
 export type Forms = Readonly<Record<string, (options: RenderOptions) => Text | Promise<Text>>>;
 
 /** One `-o`. */
-interface Destination {
+export interface Destination {
   readonly format: string;
   /** Absolute; stdout if absent. */
   readonly file?: string;
 }
+
+/** What is shown besides the documents. */
+type Shown = Pick<RenderOptions, "history">;
 
 /**
  * Writes the documents of a command, one per target, in every format of `-o`. Exactly one goes to stdout: the format without a path, or human if every
@@ -29,7 +32,32 @@ interface Destination {
 export async function deliver(
   context: Context<GlobalFlags & Pick<PlanFlags, "out" | "metrics">>,
   documents: readonly Document[],
-  shown: Pick<RenderOptions, "history"> = {},
+  shown: Shown = {},
+): Promise<void> {
+  const { io, flags, cwd } = context;
+  const to = destinations(context);
+  await writeDocuments(context, to, documents, shown);
+  await writeMetricsFlag(context, documents);
+  if (!to.some(({ format }) => format === "github")) return;
+  const { writeGithubStep, stepPieces } = await import("./github-outputs.ts");
+  const planFile = flags.out === undefined ? "" : resolve(cwd, flags.out);
+  writeGithubStep(io.env, stepPieces(io.env, documents, { planFile }));
+}
+
+/** `--metrics`, if given. Throws E_OUTPUT. */
+export async function writeMetricsFlag(
+  { flags, cwd }: Context<GlobalFlags & Pick<PlanFlags, "metrics">>,
+  documents: readonly Document[],
+): Promise<void> {
+  if (flags.metrics !== undefined) await (await import("./metrics-file.ts")).writeMetrics(resolve(cwd, flags.metrics), documents);
+}
+
+/** Writes documents to these destinations only. Throws E_OUTPUT. */
+export async function writeDocuments(
+  context: Context,
+  to: readonly Destination[],
+  documents: readonly Document[],
+  shown: Shown = {},
 ): Promise<void> {
   const forms = Object.fromEntries(
     Object.entries(formats).map(([format, load]) => [
@@ -37,20 +65,19 @@ export async function deliver(
       async (options: RenderOptions): Promise<Text> => (await load())(documents, { ...options, ...shown }),
     ]),
   );
-  const { io, flags, cwd } = context;
+  const { io } = context;
   // The account was changed: a signal that arrives now must not cut the result.
   const hasResult = documents.some(({ kind }) => kind === "Result");
-  await deliverForms(hasResult ? { ...context, io: { ...io, interrupted: new AbortController().signal } } : context, forms);
-  if (flags.metrics !== undefined) await (await import("./metrics-file.ts")).writeMetrics(resolve(cwd, flags.metrics), documents);
-  if (!flags.output.some((text) => text.split("=")[0] === "github")) return;
-  const { writeGithubFiles } = await import("./github-outputs.ts");
-  writeGithubFiles(io.env, documents, flags.out === undefined ? "" : resolve(cwd, flags.out));
+  await writeForms(hasResult ? { ...context, io: { ...io, interrupted: new AbortController().signal } } : context, to, forms);
 }
 
 /** Like `deliver`, for documents other than plans, results and validations. Throws E_OUTPUT and E_INTERRUPTED. */
-export async function deliverForms(context: Context, forms: Forms): Promise<void> {
+export const deliverForms = (context: Context, forms: Forms): Promise<void> =>
+  writeForms(context, destinations(context, Object.keys(forms)), forms);
+
+async function writeForms(context: Context, to: readonly Destination[], forms: Forms): Promise<void> {
   const { io, flags } = context;
-  for (const { format, file } of destinations(context, Object.keys(forms))) {
+  for (const { format, file } of to) {
     const color = format === "human" && file === undefined && wantsColor(context, io.stdoutIsTty);
     const text =
       (await forms[format]?.({
@@ -150,7 +177,8 @@ export function checkWritable(flag: string, path: string, file: string): void {
   if (statSync(file, { throwIfNoEntry: false })?.isDirectory() === true) refuse("it is a directory");
 }
 
-function destinations({ flags, cwd }: Context, names: readonly string[]): readonly Destination[] {
+/** The values of `-o`, and human on stdout if every one has a path. `names`: the formats of the command. Throws E_OUTPUT. */
+export function destinations({ flags, cwd }: Context, names: readonly string[] = Object.keys(formats)): readonly Destination[] {
   const found = flags.output.map((text): Destination => {
     const [format = "", ...rest] = text.split("=");
     if (!names.includes(format))

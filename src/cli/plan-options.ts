@@ -1,11 +1,18 @@
 import { guardNames } from "../engine/checks/guards.ts";
+import { type FailOn, failOnNames } from "../engine/exit-codes.ts";
 import { everything, scopeOf } from "../engine/scope.ts";
 import type { PlanOptions } from "../engine/session.ts";
 import { nameMatcher, namesMatcher } from "../kinds/patterns/names.ts";
 import { DimsyncError } from "../model/errors.ts";
+import type { Plan } from "../model/plan.ts";
 import type { IgnoreEntry } from "../model/settings/config.ts";
+import { isEnabled } from "../model/settings/env.ts";
+import type { ApplyAccountOptions } from "../operations/core/apply.ts";
 import { didYouMean } from "../text/suggest.ts";
-import type { PlanFlags } from "./flags.ts";
+import type { Context } from "./context.ts";
+import type { ApplyFlags, PlanFlags } from "./flags.ts";
+import { durationFlag } from "./project.ts";
+import { say } from "./say.ts";
 
 /** The engine's options from the flags that plan, drift and apply share. Throws E_USAGE. */
 export function planOptions(
@@ -26,6 +33,27 @@ export function planOptions(
     ...(flags.assumeCompleteLists === true ? { assumeCompleteLists: true } : {}),
     ...(flags.protectOnly === true ? { protectOnly: true } : {}),
   };
+}
+
+/** The options of apply, from its flags. Throws E_USAGE. */
+export function applyOptions({ flags, io }: Context<ApplyFlags>): ApplyAccountOptions {
+  return {
+    ...planOptions(flags),
+    failFast: flags.failFast === true,
+    lockTimeoutMs: flags.lockTimeout === undefined ? 0 : durationFlag("--lock-timeout", flags.lockTimeout),
+    ...(flags.maxPlanAge === undefined ? {} : { maxPlanAgeMs: durationFlag("--max-plan-age", flags.maxPlanAge) }),
+    onNotice: (text) => say(io, text),
+  };
+}
+
+/** Throws E_READ_ONLY for a run that may only read. */
+export function refuseReadOnly({ flags, io }: Context): void {
+  if (flags.readOnly === true || isEnabled(io.env["DIMSYNC_READ_ONLY"]))
+    throw new DimsyncError(
+      "E_READ_ONLY",
+      "apply writes to the account, but this run is read-only (--read-only or DIMSYNC_READ_ONLY). To see what it would change, run plan.",
+      { command: "dimsync plan" },
+    );
 }
 
 function allowance(text: string): readonly [string, string] {
@@ -50,4 +78,20 @@ function ignored(text: string): IgnoreEntry {
       `Invalid --ignore ${JSON.stringify(text)}. Use ADDRESS or ADDRESS:/path, such as Tag/pii:/description.`,
     );
   return { address, path, reason: "--ignore", until: undefined };
+}
+
+/** `--fail-on a,b` of the command that makes such a document. Throws E_USAGE for an unknown word. */
+export function failOnFlags(texts: readonly string[], kind: Plan["kind"]): readonly FailOn[] {
+  const known: readonly string[] = failOnNames[kind];
+  const words = texts
+    .flatMap((text) => text.split(","))
+    .map((word) => word.trim())
+    .filter((word) => word !== "");
+  const unknown = words.find((word) => !known.includes(word));
+  if (unknown !== undefined)
+    throw new DimsyncError(
+      "E_USAGE",
+      `Unknown --fail-on value ${JSON.stringify(unknown)}. Known values: ${known.join(", ")}.${didYouMean(unknown, known)}`,
+    );
+  return failOnNames[kind].filter((name) => words.includes(name));
 }

@@ -17,15 +17,18 @@ export interface Intervals {
 }
 
 /**
- * Shows progress on stderr: a line that is overwritten on a terminal, otherwise a new line every ten seconds; nothing with --quiet. Writes the events of
- * `-o ndjson` at once, even with --quiet, because they are part of the document.
+ * Shows progress on stderr: a line that is overwritten on a terminal, otherwise a new line every ten seconds; nothing with --quiet. `events` gets the
+ * events even with --quiet, because they are part of the document of `-o ndjson`; by default, they are written at once.
  */
 export function showProgress(
   context: Context,
-  { redrawMs, heartbeatMs }: Intervals = { redrawMs: 100, heartbeatMs: 10_000 },
+  {
+    redrawMs = 100,
+    heartbeatMs = 10_000,
+    events = eventStream(context),
+  }: Partial<Intervals> & { readonly events?: OnProgress | undefined } = {},
 ): { readonly onProgress: OnProgress | undefined; readonly end: () => void } {
   const { io, flags } = context;
-  const events = eventStream(context);
   if (flags.quiet === true) return { onProgress: events, end: () => {} };
   const startedMs = Date.now();
   let latest: ProgressEvent | undefined;

@@ -1,3 +1,4 @@
+import { momentOf } from "../drift/audit.ts";
 import { isSchemaConfig } from "../kinds/manifests.ts";
 import { nameMatcher } from "../kinds/patterns/names.ts";
 import { type LoadOptions, listTargets, loadProject, type Project } from "../manifests/project.ts";
@@ -121,6 +122,17 @@ export function durationFlag(flag: string, text: string): number {
       `Invalid ${flag} ${JSON.stringify(text)}. Use a number of seconds, or a duration such as 30s, 5m, 2h or 1d.`,
     );
   return duration;
+}
+
+/** The time in a flag: an ISO date or date-time, or an age. Throws E_USAGE. */
+export function momentFlag(flag: string, text: string, nowMs: number): string {
+  const moment = momentOf(text, nowMs);
+  if (moment === undefined)
+    throw new DimsyncError(
+      "E_USAGE",
+      `Invalid ${flag} ${JSON.stringify(text)}. Use a date such as 2026-03-01 or 2026-03-01T09:00:00Z, or an age such as 24h or 7d.`,
+    );
+  return moment;
 }
 
 /** The time in `--until`, which must be in the future. Throws E_USAGE. */

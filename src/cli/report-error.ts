@@ -1,16 +1,13 @@
 import { DimsyncError, ProblemsError } from "../model/errors.ts";
 import type { ExitCode } from "../model/exit.ts";
 import type { Diagnostic } from "../model/problem.ts";
-import type { Validation } from "../model/result.ts";
-import { annotations } from "../render/machine/github.ts";
 import type { Failure } from "../render/machine/ndjson.ts";
-import { findingsOf } from "../render/report/findings.ts";
 import { diagnosticLines } from "../render/terminal/diagnostics.ts";
 import { screenOf } from "../render/terminal/layout.ts";
 import { visible } from "../text/control-characters.ts";
 import { writeCommands } from "../text/workflow-commands.ts";
 import { type Context, wantsColor } from "./context.ts";
-import { writeGithubFailure, writeGithubFiles } from "./github-outputs.ts";
+import { failurePieces, writeGithubStep } from "./github-outputs.ts";
 import { filePrefix } from "./output.ts";
 import { endStream } from "./progress.ts";
 
@@ -29,32 +26,42 @@ export function diagnosticText(context: Context, diagnostic: Diagnostic): string
  * outputs of the step and prints an annotation; `-o ndjson` ends with an error event.
  */
 export function reportError(context: Context, error: unknown): ExitCode {
-  const exit = printError(context, error);
+  const { io, flags } = context;
+  const failure = printError(context, error);
+  if (flags.output?.some((text) => text.split("=")[0] === "github") === true) {
+    const { summary, line, annotations } = failurePieces(failure, filePrefix(context));
+    const outputs = { has_changes: "false", exit_code: String(failure.exit), plan_file: "", summary_line: line };
+    orIgnored(() => writeGithubStep(io.env, { summary, outputs }));
+    // The runner also reads annotations on stderr; stdout may belong to another format.
+    writeCommands(flags.output.includes("github") ? io.stdout : io.stderr, annotations);
+  }
+  return failure.exit;
+}
+
+/** Writes the error of a step, unless a file of the step can't be written: that may be the error itself. */
+export function orIgnored(write: () => void): void {
+  try {
+    write();
+  } catch (error) {
+    if (!(error instanceof DimsyncError)) throw error;
+  }
+}
+
+/** An error as a value, after printing it to stderr and ending the streams of `-o ndjson` with it. */
+export function printError(context: Context, error: unknown): Failure {
+  const exit = printText(context, error);
   const [code, message] = error instanceof DimsyncError ? [error.code, error.message] : ["E_INTERNAL", "This is a bug in dimsync."];
-  const failure = { code, message, exit, diagnostics: diagnosticsOf(error) };
-  const wants = (format: string): boolean => context.flags.output?.some((text) => text.split("=")[0] === format) === true;
-  // The runner also reads annotations on stderr; stdout may belong to another format.
-  const annotate = context.flags.output?.includes("github") === true ? context.io.stdout : context.io.stderr;
-  if (wants("github")) writeCommands(annotate, githubFailure(context, failure));
+  const failure = { code, message, exit, diagnostics: error instanceof ProblemsError ? error.diagnostics : [] };
   // Usage errors are found before a stream starts, and its file may still be that of an earlier run.
-  if (wants("ndjson") && code !== "E_USAGE") endStream(context, failure);
-  return exit;
+  const hasStream = context.flags.output?.some((text) => text.split("=")[0] === "ndjson") === true;
+  if (hasStream && code !== "E_USAGE") endStream(context, failure);
+  return failure;
 }
 
-/** The annotations of an error, with problems at their lines. Also writes the summary and the outputs of the step. */
-function githubFailure(context: Context, { diagnostics, ...failure }: Failure & { readonly exit: ExitCode }): string {
-  if (diagnostics.length === 0) return writeGithubFailure(context.io.env, failure);
-  const document: Validation = { kind: "Validation", manifests: 0, files: 0, diagnostics, exit: { code: failure.exit, reasons: [] } };
-  writeGithubFiles(context.io.env, [document], "");
-  return annotations(findingsOf(document), filePrefix(context))
-    .map((line) => `${line}\n`)
-    .join("");
-}
-
-function printError(context: Context, error: unknown): ExitCode {
+function printText(context: Context, error: unknown): ExitCode {
   const { io } = context;
   if (error instanceof ProblemsError) {
-    for (const diagnostic of diagnosticsOf(error)) io.stderr(diagnosticText(context, diagnostic));
+    for (const diagnostic of error.diagnostics) io.stderr(diagnosticText(context, diagnostic));
     return error.exit;
   }
   const { paint } = screenOf({ color: wantsColor(context, io.stderrIsTty), width: io.columns, verbose: false });
@@ -71,9 +78,4 @@ function printError(context: Context, error: unknown): ExitCode {
     `${head(error.code)}${visible(error.message)}\n${error.command === undefined ? "" : `  ${paint.cyan(visible(error.command))}\n`}`,
   );
   return error.exit;
-}
-
-/** The problems that an error consists of, if any. */
-function diagnosticsOf(error: unknown): readonly Diagnostic[] {
-  return error instanceof ProblemsError ? error.diagnostics : [];
 }

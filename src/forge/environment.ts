@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { isAbsolute, relative, sep } from "node:path";
 import { isObject, own } from "../model/json/json.ts";
-import type { Environment } from "../model/settings/env.ts";
+import { type Environment, isPullRequestJob } from "../model/settings/env.ts";
 
 /** The CI job that dimsync runs in: what comments, issues and pushes need. */
 export interface CiEnvironment {
@@ -11,9 +11,14 @@ export interface CiEnvironment {
   /** Of the provider's REST interface, without a trailing slash. */
   readonly apiUrl: string;
   readonly token: string | undefined;
-  /** The number of the pull or merge request. */
+  /** Whether the job is for a pull or merge request. */
+  readonly isPullRequest: boolean;
+  /** The number of the pull or merge request; undefined if the job does not say it. */
   readonly pullRequest: string | undefined;
-  /** The commit of the branch that the pull request would be merged into, or a ref of it; undefined without a pull request. */
+  /**
+   * The commit of the branch that the pull request would be merged into, or a ref of it; undefined without a pull request, and if the
+   * job does not say it.
+   */
   readonly base: string | undefined;
   /**
    * Whether the pull request is from a fork or from Dependabot: such a job has no secrets and must
@@ -33,10 +38,7 @@ export interface CiEnvironment {
   readonly folder: string;
 }
 
-/**
- * Reads the variables that GitHub Actions and GitLab CI set. If the file of the event cannot be
- * read, the job counts as one without a pull request.
- */
+/** Reads the variables that GitHub Actions and GitLab CI set, and the file of the event, if it can be read. */
 export function readCiEnvironment(env: Environment, cwd: string): CiEnvironment {
   if (env["GITHUB_ACTIONS"] === "true") return readGithub(env, cwd);
   if (env["GITLAB_CI"] === "true") return readGitlab(env, cwd);
@@ -45,6 +47,7 @@ export function readCiEnvironment(env: Environment, cwd: string): CiEnvironment 
     repository: "",
     apiUrl: "",
     token: undefined,
+    isPullRequest: false,
     pullRequest: undefined,
     base: undefined,
     isRestricted: false,
@@ -62,26 +65,29 @@ function readGithub(env: Environment, cwd: string): CiEnvironment {
   const number = member(pull, "number");
   const head = member(member(member(pull, "head"), "repo"), "full_name");
   const { GITHUB_RUN_ID: run, GITHUB_SERVER_URL: server = "https://github.com" } = env;
+  // A container may get the file of the event without its name.
+  const isPullRequest = isPullRequestJob(env) || pull !== undefined;
   return {
     provider: "github",
     repository,
     apiUrl: (env["GITHUB_API_URL"] ?? "https://api.github.com").replace(/\/$/u, ""),
     token: filled(env["GITHUB_TOKEN"]),
     pullRequest: typeof number === "number" ? String(number) : undefined,
-    base: pull === undefined ? undefined : (commitIn(member(member(pull, "base"), "sha")) ?? `origin/${env["GITHUB_BASE_REF"] ?? ""}`),
+    isPullRequest,
+    base: isPullRequest ? (commitIn(member(member(pull, "base"), "sha")) ?? remoteBranch(env["GITHUB_BASE_REF"])) : undefined,
     // The head repository is null if the fork was deleted. Dependabot's jobs only get the secrets
     // of Dependabot.
-    isRestricted: pull !== undefined && (head !== repository || env["GITHUB_ACTOR"] === "dependabot[bot]"),
+    isRestricted: isPullRequest && (head !== repository || env["GITHUB_ACTOR"] === "dependabot[bot]"),
     // actions/checkout has left the job's token in the configuration of the checkout.
     pushUrl: undefined,
-    branch: pull === undefined && member(event, "merge_group") === undefined ? branchIn(env["GITHUB_REF"]) : undefined,
+    branch: !isPullRequest && member(event, "merge_group") === undefined ? branchIn(env["GITHUB_REF"]) : undefined,
     runUrl: run === undefined ? undefined : `${server}/${repository}/actions/runs/${run}`,
     folder: folderIn(env["GITHUB_WORKSPACE"], cwd),
   };
 }
 
 function readGitlab(env: Environment, cwd: string): CiEnvironment {
-  const pullRequest = filled(env["CI_MERGE_REQUEST_IID"]);
+  const isPullRequest = isPullRequestJob(env);
   const [token, projectUrl] = [filled(env["GITLAB_TOKEN"]), filled(env["CI_PROJECT_URL"])];
   // The tip of the target branch, which only pipelines for merged results have; else where the branches parted.
   const targetCommit = commitIn(env["CI_MERGE_REQUEST_TARGET_BRANCH_SHA"]) ?? commitIn(env["CI_MERGE_REQUEST_DIFF_BASE_SHA"]);
@@ -91,9 +97,10 @@ function readGitlab(env: Environment, cwd: string): CiEnvironment {
     repository: env["CI_PROJECT_ID"] ?? "",
     apiUrl: (env["CI_API_V4_URL"] ?? "").replace(/\/$/u, ""),
     token,
-    pullRequest,
-    base: pullRequest === undefined ? undefined : (targetCommit ?? `origin/${env["CI_MERGE_REQUEST_TARGET_BRANCH_NAME"] ?? ""}`),
-    isRestricted: pullRequest !== undefined && isFork,
+    pullRequest: filled(env["CI_MERGE_REQUEST_IID"]),
+    isPullRequest,
+    base: isPullRequest ? (targetCommit ?? remoteBranch(env["CI_MERGE_REQUEST_TARGET_BRANCH_NAME"])) : undefined,
+    isRestricted: isPullRequest && isFork,
     // The remote of the checkout has the job's own token, which may only read in most projects.
     pushUrl: token === undefined || projectUrl === undefined ? undefined : `${projectUrl}.git`,
     branch: filled(env["CI_COMMIT_BRANCH"]),
@@ -114,6 +121,7 @@ function readEvent(file: string | undefined): unknown {
 const member = (value: unknown, key: string): unknown => (isObject(value) ? own(value, key) : undefined);
 const filled = (text: string | undefined): string | undefined => (text === "" ? undefined : text);
 const commitIn = (text: unknown): string | undefined => (typeof text === "string" && /^[0-9a-f]{40,64}$/u.test(text) ? text : undefined);
+const remoteBranch = (name: string | undefined): string | undefined => (name === undefined || name === "" ? undefined : `origin/${name}`);
 const branchIn = (ref = ""): string | undefined => /^refs\/heads\/(.+)$/su.exec(ref)?.[1];
 
 function folderIn(root: string | undefined, cwd: string): string {

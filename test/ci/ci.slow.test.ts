@@ -50,8 +50,8 @@ targets:
     RUNNER_TEMP: temp,
   };
   /** The variables of a job for pull request 7, from a branch of this repository or of a fork. */
-  const requestEnv = (url: string, repository = "example/data") => {
-    const event = { pull_request: { number: 7, head: { repo: { full_name: repository } } } };
+  const requestEnv = (url: string, repository = "example/data", base: object = {}) => {
+    const event = { pull_request: { number: 7, head: { repo: { full_name: repository } }, base } };
     writeFileSync(env.GITHUB_EVENT_PATH, JSON.stringify(event));
     return { ...env, GITHUB_API_URL: url, GITHUB_TOKEN: githubToken };
   };
@@ -67,6 +67,8 @@ targets:
     /** A plan in a pull request of this repository by this user. */
     runFor: (url: string, { repository = "example/data", actor = "dana" }) =>
       runCommand(["ci", "plan", "-t", "a"], work, { ...requestEnv(url, repository), GITHUB_ACTOR: actor }),
+    /** The names of the outputs, as often as they were written. */
+    outputNames: () => [...readFileSync(env.GITHUB_OUTPUT, "utf8").matchAll(/^(\w+)<<dimsync_/gmu)].map(([, name]) => name),
     outputs: () => Object.fromEntries(outputsIn(readFileSync(env.GITHUB_OUTPUT, "utf8"))),
     summary: () => readFileSync(env.GITHUB_STEP_SUMMARY, "utf8"),
     forgetOutputs: () => {
@@ -76,7 +78,7 @@ targets:
 }
 
 test("apply of two protected targets writes one file per format, and the outputs cover both", async () => {
-  const { run, read, outputs, git } = startCheckout();
+  const { run, read, outputs, outputNames, git } = startCheckout();
   const files = ["junit=j.xml", "json=r.json", "ndjson=e.ndjson"].flatMap((output) => ["-o", output]);
   const { code, stderr } = await run("apply", "-t", "a", "-t", "b", ...files, "--metrics", "m.prom");
   expect(code, stderr).toBe(0);
@@ -93,6 +95,7 @@ test("apply of two protected targets writes one file per format, and the outputs
     plan_file: "",
     summary_line: "Apply on a: 2 done · Apply on b: 2 done",
   });
+  expect(outputNames(), "each once").toEqual(["has_changes", "exit_code", "plan_file", "summary_line", "artifact_suffix"]);
   expect(git("log", "--format=%s", "-2", "origin/main").split("\n")).toEqual(["dimsync: record ids of b", "dimsync: record ids of a"]);
 });
 
@@ -200,6 +203,54 @@ test("a comment is written in another attempt if GitHub first returns 502", asyn
   const { code, stderr } = await runInRequest(github.url, "plan", "-t", "a");
   expect([code, stderr]).toEqual([0, expect.stringContaining("dimsync: comment for a: created")]);
   expect(github.comments.get(7)).toHaveLength(1);
+});
+
+describe("a pull request that sends the key of one of two targets elsewhere", () => {
+  const startRequest = async () => {
+    const github = await startGithub();
+    const checkout = startCheckout();
+    const base = { sha: checkout.git("rev-parse", "HEAD") };
+    const config = checkout.read("dimsync.yaml").replace("embedded:../b.json", "https://elsewhere.example.com");
+    writeFileSync(join(checkout.work, "dimsync.yaml"), config);
+    const plan = (event: object, ...argv: readonly string[]) =>
+      runCommand(["ci", "plan", "-t", "a", "-t", "b", ...argv], checkout.work, checkout.requestEnv(github.url, "example/data", event));
+    return { ...checkout, base, plan, comments: () => github.comments.get(7)?.map(({ body }) => body.split("\n")) };
+  };
+
+  test("is planned for the other one, and the job fails and says why there is no plan for this one", async () => {
+    const { base, plan, comments, outputs, outputNames, summary } = await startRequest();
+    const { code, stdout, stderr } = await plan(base, "-o", "ndjson=events.ndjson");
+    expect(code, stderr).toBe(1);
+    expect(stdout).toContain("Plan for a");
+    expect(stdout).toMatch(/^::error title=E_TARGET_CHANGED[^\n]*file=dimsync\.yaml,line=6/mu);
+    expect(stderr).toContain('Target "b" differs from the branch that this pull request would be merged into');
+    expect(comments()).toEqual([
+      [
+        markerOf("plan", "", "a"),
+        expect.stringMatching(/^## Plan for `a` \(apply will refuse it: uncommitted/u),
+        ...Array(comments()?.[0]?.slice(2).length).fill(expect.anything()),
+      ],
+      [
+        markerOf("plan", "", "b"),
+        "## No plan for `b`",
+        "",
+        expect.stringMatching(/^`E_TARGET_CHANGED dimsync\.yaml:6`: Target "b" differs from the branch .* no secret was read/u),
+        "",
+        "Written by dimsync.",
+      ],
+    ]);
+    expect(outputs()).toMatchObject({ has_changes: "true", exit_code: "1", artifact_suffix: "a-b" });
+    expect(new Set(outputNames()).size, "each once").toBe(outputNames().length);
+    expect(summary()).toMatch(/## Plan for `a`[\s\S]*## Validation: invalid[\s\S]*E_TARGET_CHANGED/u);
+  });
+
+  test("is not planned for it either if the job does not say what the pull request would be merged into", async () => {
+    const { plan, comments } = await startRequest();
+    const { code, stdout, stderr } = await plan({});
+    expect([code, stdout]).toEqual([1, expect.stringContaining("Plan for a")]);
+    expect(stderr).toMatch(/^dimsync: E_BASE_REF: The job does not say which branch the pull request would be merged into, so dimsync/mu);
+    expect(comments()?.[1]?.slice(1, 4)).toEqual(["## No plan for `b`", "", expect.stringMatching(/^`E_BASE_REF`: The job does not say/u)]);
+  });
 });
 
 test("a failed job of one target leaves the comments of other targets unchanged", async () => {

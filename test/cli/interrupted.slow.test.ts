@@ -92,16 +92,19 @@ describe("a signal during synchronous work", () => {
     expect(child.signalCode).toBe("SIGINT");
   });
 
-  test("ci apply: the report of the first target is kept, and no temporary files", async () => {
+  test("ci apply: the reports of both targets are kept, and no temporary files", async () => {
     const cwd = emptyFolder(twoTargets);
     const temp = join(cwd, "temp");
     mkdirSync(temp);
-    const env = { RUNNER_TEMP: temp, ...signalAt({ read: "m.yaml", after: join(cwd, "dimsync.bindings.yaml") }) };
+    const env = { RUNNER_TEMP: temp, ...signalAt({ read: "b.json" }) };
     const args = ["ci", "apply", "-t", "a", "-t", "b", "--bindings", "none", "-o", "json=results.json"];
     const { code, signal, stderr } = await signalled(args, cwd, env);
     expect({ code, signal }).toEqual({ code: 130, signal: null });
     expect(stderr).toContain("\ndimsync: interrupted.\n");
-    expect(JSON.parse(readFileSync(join(cwd, "results.json"), "utf8"))).toMatchObject({ kind: "Result", target: "a", exit: { code: 0 } });
+    expect(JSON.parse(readFileSync(join(cwd, "results.json"), "utf8"))).toMatchObject([
+      { kind: "Result", target: "a", exit: { code: 0 } },
+      { kind: "Result", target: "b", exit: { code: 130 } },
+    ]);
     expect(readdirSync(temp)).toEqual([]);
   });
 });

@@ -42,8 +42,19 @@ describe("a job of GitHub", () => {
     });
   });
 
-  test("whose event cannot be read is one without a pull request", () => {
-    expect(readCiEnvironment({ ...github({}), GITHUB_EVENT_PATH: "/none" }, "/repo")).toMatchObject({ pullRequest: undefined });
+  test.each<[string, Readonly<Record<string, string>>, object]>([
+    ["is one without a pull request", {}, { isPullRequest: false, base: undefined, branch: "main" }],
+    [
+      "is one for a pull request if its name says so, of anybody",
+      { GITHUB_EVENT_NAME: "pull_request", GITHUB_BASE_REF: "main" },
+      { isPullRequest: true, isRestricted: true, base: "origin/main", branch: undefined },
+    ],
+    ["has no base without a branch", { GITHUB_EVENT_NAME: "pull_request", GITHUB_BASE_REF: "" }, { isPullRequest: true, base: undefined }],
+  ])("whose event cannot be read %s", (_sentence, more, expected) => {
+    expect(readCiEnvironment({ ...github({}), GITHUB_EVENT_PATH: "/none", ...more }, "/repo")).toMatchObject({
+      pullRequest: undefined,
+      ...expected,
+    });
   });
 });
 
@@ -68,6 +79,7 @@ describe("a job of GitLab", () => {
       folder: "deploy/eu",
       branch: undefined,
     });
+    expect(readCiEnvironment(environment, "/x").base, "without a branch").toBeUndefined();
     expect(readCiEnvironment({ ...environment, CI_MERGE_REQUEST_SOURCE_PROJECT_ID: "99" }, "/elsewhere")).toMatchObject({
       isRestricted: true,
       folder: "",

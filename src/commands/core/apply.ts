@@ -3,17 +3,15 @@ import { resolve } from "node:path";
 import { type Context, recordsNotice, wantsColor } from "../../cli/context.ts";
 import type { ApplyFlags } from "../../cli/flags.ts";
 import { checkOutputs, checkWritable, deliver } from "../../cli/output.ts";
-import { planOptions } from "../../cli/plan-options.ts";
+import { applyOptions, refuseReadOnly } from "../../cli/plan-options.ts";
 import { showProgress } from "../../cli/progress.ts";
-import { durationFlag, loadProjects } from "../../cli/project.ts";
-import { say } from "../../cli/say.ts";
+import { loadProjects } from "../../cli/project.ts";
 import { withPlanExit } from "../../engine/exit-codes.ts";
 import type { Project } from "../../manifests/project.ts";
 import { DimsyncError } from "../../model/errors.ts";
 import { combineExits, type Exit, type ExitCode } from "../../model/exit.ts";
 import type { Plan } from "../../model/plan.ts";
 import type { Result } from "../../model/result.ts";
-import { isEnabled } from "../../model/settings/env.ts";
 import { type ApplyAccountOptions, applyAccount } from "../../operations/core/apply.ts";
 import { jsonDocument } from "../../text/control-characters.ts";
 import { runPlan } from "./plan.ts";
@@ -23,12 +21,7 @@ export async function runApply(context: Context<ApplyFlags>, file: string | unde
   const { flags, cwd, io } = context;
   if (flags.dryRun === true) return runPlan(context, []);
   checkOutputs(context);
-  if (flags.readOnly === true || isEnabled(io.env["DIMSYNC_READ_ONLY"]))
-    throw new DimsyncError(
-      "E_READ_ONLY",
-      "apply writes to the account, but this run is read-only (--read-only or DIMSYNC_READ_ONLY). To see what it would change, run plan.",
-      { command: "dimsync plan" },
-    );
+  refuseReadOnly(context);
   if (file === undefined && flags.yes !== true && !(io.stdinIsTty && io.stderrIsTty))
     throw new DimsyncError("E_NOT_CONFIRMED", "apply asks for confirmation, but there is no terminal. Pass --yes, or apply a saved plan.", {
       command: "dimsync plan --out plan.json && dimsync apply plan.json",
@@ -102,11 +95,7 @@ async function applyTarget(context: Context<ApplyFlags>, project: Project, file:
       : await (await import("../../operations/core/saved-plan.ts")).readSavedPlan(file, io.env["DIMSYNC_DIGEST_KEY"]);
   const progress = showProgress(context);
   const options: ApplyAccountOptions = {
-    ...planOptions(flags),
-    failFast: flags.failFast === true,
-    lockTimeoutMs: flags.lockTimeout === undefined ? 0 : durationFlag("--lock-timeout", flags.lockTimeout),
-    ...(flags.maxPlanAge === undefined ? {} : { maxPlanAgeMs: durationFlag("--max-plan-age", flags.maxPlanAge) }),
-    onNotice: (text) => say(io, text),
+    ...applyOptions(context),
     ...(saved === undefined ? {} : { saved }),
     ...(flags.yes === true || saved !== undefined ? {} : { confirm: (plan) => ask(context, plan, progress.end) }),
   };

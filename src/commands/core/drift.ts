@@ -1,25 +1,32 @@
 import { resolve } from "node:path";
 import type { Context } from "../../cli/context.ts";
+import { eachTarget } from "../../cli/each-target.ts";
 import type { DriftFlags } from "../../cli/flags.ts";
 import { checkOutputs, checkWritable, deliver } from "../../cli/output.ts";
-import { planOptions } from "../../cli/plan-options.ts";
+import { failOnFlags, planOptions } from "../../cli/plan-options.ts";
+import { loadOptions, momentFlag } from "../../cli/project.ts";
 import { say } from "../../cli/say.ts";
+import { acceptDrift, writeEdits } from "../../drift/accept.ts";
+import { parseNotify } from "../../drift/notify.ts";
 import { withDriftExit } from "../../engine/exit-codes.ts";
-import type { Project } from "../../manifests/project.ts";
+import { listTargets, type Project } from "../../manifests/project.ts";
 import { DimsyncError } from "../../model/errors.ts";
 import { combineExits, type ExitCode } from "../../model/exit.ts";
 import type { Plan } from "../../model/plan.ts";
+import type { NotifySettings } from "../../model/settings/config.ts";
 import { type Drift, driftAccount } from "../../operations/core/drift.ts";
+import { recordReport } from "../../operations/core/record-report.ts";
+import { writeAtomic } from "../../records/files/atomic.ts";
 import type { ReportHistory } from "../../render/index.ts";
-import { momentFlag } from "../inspect/audit.ts";
-import { acceptReport, checkDriftFlags, recordReport } from "./drift-actions.ts";
-import { eachTarget, failOnFlags } from "./plan.ts";
+import { visible } from "../../text/control-characters.ts";
 
 /** `dimsync drift`: reports how the account differs, who changed it, and what to do. Never writes to the account; --resolve writes manifests or a plan file. */
 export async function runDrift(context: Context<DriftFlags>, paths: readonly string[]): Promise<ExitCode> {
-  const { flags, cwd } = context;
+  const { flags, io, cwd } = context;
   checkOutputs(context);
-  checkDriftFlags(flags);
+  const since = flags.since === undefined ? undefined : momentFlag("--since", flags.since, Date.now());
+  const isWhole = paths.length + flags.only.length + flags.exclude.length === 0 && flags.snapshot === undefined;
+  const webhookOf = webhookFlag(flags, isWhole);
   const failOn = failOnFlags(flags.failOn, "DriftReport");
   if (flags.snapshot !== undefined && flags.resolve === "revert")
     throw new DimsyncError(
@@ -28,12 +35,9 @@ export async function runDrift(context: Context<DriftFlags>, paths: readonly str
     );
   const revertTo = flags.resolve === "revert" ? resolve(cwd, flags.out ?? "revert.plan.json") : undefined;
   if (revertTo !== undefined) checkWritable("--out", flags.out ?? "revert.plan.json", revertTo);
-  const scope = {
-    has: planOptions(flags).scope?.item ?? (() => true),
-    isWhole: paths.length + flags.only.length + flags.exclude.length === 0 && flags.snapshot === undefined,
-  };
+  const covers = planOptions(flags).scope?.item ?? (() => true);
+  const historyFolder = flags.history === undefined ? undefined : resolve(cwd, flags.history);
   const histories = new Map<string, ReportHistory>();
-  const since = flags.since === undefined ? undefined : momentFlag("--since", flags.since, Date.now());
   const found = await eachTarget(context, paths, (project, options, run) =>
     driftAccount(
       project,
@@ -44,7 +48,8 @@ export async function runDrift(context: Context<DriftFlags>, paths: readonly str
   const reported: { readonly project: Project; readonly report: Plan }[] = [];
   for (const { project, made } of found) {
     const report = withDriftExit(made.report, failOn);
-    const history = await recordReport(context, project, report, scope);
+    const options = { historyFolder, webhook: webhookOf(project), covers, warn: (text: string) => say(io, text) };
+    const history = await recordReport(project, report, options, { env: io.env, signal: io.interrupted });
     if (history !== undefined) histories.set(report.planId, history);
     reported.push({ project, report });
   }
@@ -58,6 +63,37 @@ export async function runDrift(context: Context<DriftFlags>, paths: readonly str
   }
   if (revertTo !== undefined) await saveRevert(context, revertTo, found);
   return combineExits(reported.map(({ report }) => report.exit)).code;
+}
+
+/**
+ * The webhook of the flag, else of the config. The webhook of the config is not used for a report on some manifests or on a snapshot: it differs from the
+ * report before for that reason alone. Throws E_USAGE.
+ */
+export function webhookFlag(
+  { notify, notifyFormat }: Pick<DriftFlags, "notify" | "notifyFormat">,
+  isWhole: boolean,
+): (project: Project) => NotifySettings | undefined {
+  if (notify === false) return () => undefined;
+  const format = notifyFormat === undefined ? {} : { format: notifyFormat };
+  const given = notify === undefined ? undefined : { url: parseNotify(notify), ...format };
+  return ({ settings }) => given ?? (settings.notify === undefined || !isWhole ? undefined : { ...settings.notify, ...format });
+}
+
+/** `--resolve accept`: edits the manifests and prints the edits on stderr, with the differences that could not be accepted. Throws like `acceptDrift` and `writeEdits`. */
+export async function acceptReport(context: Context<DriftFlags>, project: Project, report: Plan): Promise<void> {
+  const { cwd, io } = context;
+  const { edits, accepted, unaccepted } = await acceptDrift(report, project, cwd);
+  await writeEdits(edits, writeAtomic);
+  for (const { diff } of edits) io.stderr(`${diff.split(/\r?\n/u).map(visible).join("\n").trimEnd()}\n`);
+  const files = edits.length === 0 ? "No file was changed." : `Changed ${edits.map(({ file }) => file).join(", ")}.`;
+  io.stderr(`${visible(files)} Differences accepted: ${accepted}, not accepted: ${unaccepted.length}.\n`);
+  for (const { address, path, why } of unaccepted)
+    io.stderr(`  ${visible(address)}${path === "" ? "" : ` ${visible(path)}`}\n    ${visible(why)}\n`);
+  if (edits.length === 0) return;
+  const others = (await listTargets(loadOptions(context, []))).filter((name) => name !== project.settings.target);
+  if (others.length === 0) return;
+  const commands = others.map((name) => `  dimsync plan -t ${name}\n`).join("");
+  io.stderr(`The manifests may also apply to other targets. Check their plans before you commit:\n${commands}`);
 }
 
 /** Saves a plan that undoes the drift; `dimsync apply FILE` runs it. */

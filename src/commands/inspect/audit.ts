@@ -1,8 +1,8 @@
 import type { Context } from "../../cli/context.ts";
 import type { AuditFlags } from "../../cli/flags.ts";
 import { checkOutputs, deliverForms } from "../../cli/output.ts";
-import { loadOneProject } from "../../cli/project.ts";
-import { type AuditLog, endOfNow, momentOf, readAudit } from "../../drift/audit.ts";
+import { loadOneProject, momentFlag } from "../../cli/project.ts";
+import { type AuditLog, endOfNow, readAudit } from "../../drift/audit.ts";
 import { DimsyncError } from "../../model/errors.ts";
 import type { ExitCode } from "../../model/exit.ts";
 import { isObject, type JsonValue, own } from "../../model/json/json.ts";
@@ -67,15 +67,4 @@ async function rawPages({ raw }: Pick<Client, "raw">, until: string, since: stri
     total = all;
   }
   return pages;
-}
-
-/** The time in a flag: an ISO date or date-time, or an age. Throws E_USAGE. */
-export function momentFlag(flag: string, text: string, nowMs: number): string {
-  const moment = momentOf(text, nowMs);
-  if (moment === undefined)
-    throw new DimsyncError(
-      "E_USAGE",
-      `Invalid ${flag} ${JSON.stringify(text)}. Use a date such as 2026-03-01 or 2026-03-01T09:00:00Z, or an age such as 24h or 7d.`,
-    );
-  return moment;
 }

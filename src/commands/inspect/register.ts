@@ -4,7 +4,7 @@ import type { Context } from "../../cli/context.ts";
 import type { RegisterFlags } from "../../cli/flags.ts";
 import { checkOutputs, deliverForms } from "../../cli/output.ts";
 import { showProgress } from "../../cli/progress.ts";
-import { loadValidProject } from "../../cli/project.ts";
+import { loadValidProject, momentFlag } from "../../cli/project.ts";
 import { momentOf } from "../../drift/audit.ts";
 import { DimsyncError } from "../../model/errors.ts";
 import type { ExitCode } from "../../model/exit.ts";
@@ -13,7 +13,6 @@ import { registerCsv, registerDiffCsv } from "../../render/register/csv.ts";
 import { registerDiffText, registerText } from "../../render/register/human.ts";
 import { registerDiffJson, registerJson } from "../../render/register/json.ts";
 import { registerDiffMarkdown, registerMarkdown } from "../../render/register/markdown.ts";
-import { momentFlag } from "./audit.ts";
 
 /** `dimsync register`: what happens to every labelled column. Sends GET only; exit 3 if one breaks a policy of severity error, 2 if `--diff` finds changes. */
 export async function runRegister(context: Context<RegisterFlags>): Promise<ExitCode> {

@@ -3,7 +3,7 @@ import { dirname, isAbsolute, relative, resolve } from "node:path";
 import { fetchMissing } from "../../git/base.ts";
 import { type LoadOptions, loadProject, type Project } from "../../manifests/project.ts";
 import { shownPath } from "../../manifests/source.ts";
-import { ProblemsError } from "../../model/errors.ts";
+import { DimsyncError, ProblemsError } from "../../model/errors.ts";
 import { canonicalJson, type JsonValue } from "../../model/json/json.ts";
 import { toPointer } from "../../model/json/pointer.ts";
 import type { Problem } from "../../model/problem.ts";
@@ -26,13 +26,18 @@ const memberNames = ["baseUrl", "apiKey", "records", "connectors"] as const;
 
 /**
  * An error for a target that reaches other secrets, hosts or code than at `ref`, the base of a pull request: its author could have changed it to get
- * the API key. Undefined if it is unchanged, or uses no secret. Throws E_BASE_REF and E_NO_GIT.
+ * the API key. Undefined if it is unchanged, or uses no secret. Throws E_BASE_REF, also without a ref, and E_NO_GIT.
  */
-export async function targetChange(project: Project, ref: string, options: LoadOptions): Promise<Problem | undefined> {
+export async function targetChange(project: Project, ref: string | undefined, options: LoadOptions): Promise<Problem | undefined> {
   const { settings } = project;
   const now = reachOf(project);
   const isLocal = settings.baseUrl.startsWith("embedded:") && settings.records.store === "folder";
   if (isLocal && now.code.size === 0 && now.commands === "[]") return undefined;
+  if (ref === undefined)
+    throw new DimsyncError(
+      "E_BASE_REF",
+      `The job does not say which branch the pull request would be merged into, so dimsync cannot check whether it changes where the secrets of target ${JSON.stringify(settings.target)} go. No secret was read and there is no plan. dimsync reads the commit from the file in GITHUB_EVENT_PATH or from CI_MERGE_REQUEST_DIFF_BASE_SHA, or the branch from GITHUB_BASE_REF or CI_MERGE_REQUEST_TARGET_BRANCH_NAME. If the job runs in a container, pass them to it.`,
+    );
   await fetchMissing(settings.folder, ref, options.env);
   const before = await atBase(project, { ref, options }, async (there) => {
     try {

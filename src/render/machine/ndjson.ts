@@ -1,3 +1,4 @@
+import type { ExitCode } from "../../model/exit.ts";
 import type { Diagnostic } from "../../model/problem.ts";
 import type { ProgressEvent } from "../../model/runtime/progress.ts";
 import { printableJson } from "../../text/control-characters.ts";
@@ -26,7 +27,7 @@ export function progressLine({ type, ...event }: ProgressEvent, at: string): str
 export interface Failure {
   readonly code: string;
   readonly message: string;
-  readonly exit: number;
+  readonly exit: ExitCode;
   /** Problems in the user's files, if they are the reason. */
   readonly diagnostics: readonly Diagnostic[];
 }

@@ -1,14 +1,13 @@
-import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { type Context, contextOf } from "../../../src/cli/context.ts";
 import type { AuditFlags, DriftFlags, GlobalFlags } from "../../../src/cli/flags.ts";
-import { acceptReport, checkDriftFlags, recordReport } from "../../../src/commands/core/drift-actions.ts";
+import { momentFlag } from "../../../src/cli/project.ts";
+import { acceptReport, webhookFlag } from "../../../src/commands/core/drift.ts";
 import { runAudit } from "../../../src/commands/inspect/audit.ts";
 import { env, type Story, story } from "../../drift/account.ts";
-import { startReceiver } from "../../drift/receiver.ts";
 import { capturedIo } from "../../support/captured-io.ts";
-import { filesIn } from "../../support/project-folder.ts";
 
 const noFlags = { target: [], var: [], varFile: [], only: [], exclude: [], output: [], failOn: [], allow: [], ignore: [], color: false };
 const manifest =
@@ -18,9 +17,8 @@ const manifest =
 function contextIn<Flags extends GlobalFlags>(
   { folder, service }: Story,
   flags: Flags,
-  more: Readonly<Record<string, string>> = {},
 ): { readonly context: Context<Flags>; readonly printed: () => { readonly stdout: string; readonly stderr: string } } {
-  const { io, printed } = capturedIo({ env: { ...env(service), ...more }, cwd: folder });
+  const { io, printed } = capturedIo({ env: env(service), cwd: folder });
   return { context: contextOf(io, flags), printed };
 }
 
@@ -75,74 +73,10 @@ describe("dimsync audit", () => {
   });
 });
 
-describe("history and notification", () => {
-  const whole = { has: () => true, isWhole: true };
-
-  test.each([
-    ["with a history", "history"],
-    ["without a history", undefined],
-  ])("%s: notified once, again after a failure and after a change, and the URL stays secret", async (_, history) => {
-    const reported = await story({ "a.yaml": manifest });
-    const hook = await startReceiver();
-    const printed: string[] = [];
-    const record = async () => {
-      const flags: DriftFlags = { ...noFlags, notify: "env:HOOK", ...(history === undefined ? {} : { history }) };
-      const { context, printed: output } = contextIn(reported, flags, { HOOK: hook.url });
-      const shown = await recordReport(context, await reported.load(), await reported.report(), whole);
-      const { stdout, stderr } = output();
-      expect(stdout).toBe("");
-      printed.push(stderr);
-      return { shown, received: hook.received.length, stderr };
-    };
-    expect(await record()).toMatchObject({ received: 0, stderr: "" });
-    pause(reported, true);
-    hook.status = 500;
-    expect(await record()).toMatchObject({ received: 1, stderr: expect.stringContaining("status 500") });
-    hook.status = 200;
-    expect(await record()).toMatchObject({ received: 2, stderr: "" });
-    expect(await record()).toMatchObject({ received: 2, stderr: "" });
-    pause(reported, false);
-    const { shown, received } = await record();
-    expect(received).toBe(3);
-    expect((await record()).received).toBe(3);
-    if (history === undefined) expect(shown).toBeUndefined();
-    else {
-      expect(shown?.points.map(({ manual }) => manual)).toEqual([0, 1, 1, 1, 0]);
-      expect(shown?.done).toEqual([expect.objectContaining({ address: "Integration/orders", path: "/paused" })]);
-    }
-    expect(printed.join("")).not.toContain("canary");
-    for (const [path, text] of filesIn(reported.folder)) expect(text, path).not.toContain("canary");
-  });
-
-  test("an unset variable is a warning", async () => {
-    const reported = await story({ "a.yaml": manifest });
-    pause(reported, true);
-    const { context, printed } = contextIn<DriftFlags>(reported, { ...noFlags, notify: "env:HOOK" });
-    expect(await recordReport(context, await reported.load(), await reported.report(), whole)).toBeUndefined();
-    expect(printed().stderr).toContain("HOOK is not set");
-  });
-
-  test("without --history and --notify, no file is written", async () => {
-    const reported = await story({ "a.yaml": manifest });
-    pause(reported, true);
-    const { context } = contextIn<DriftFlags>(reported, noFlags);
-    const before = readdirSync(reported.folder);
-    await recordReport(context, await reported.load(), await reported.report(), whole);
-    expect(readdirSync(reported.folder)).toEqual(before);
-  });
-
-  test("a history that cannot be written is a warning", async () => {
-    const reported = await story({ "a.yaml": manifest });
-    const { context, printed } = contextIn<DriftFlags>(reported, { ...noFlags, history: "dimsync.yaml" });
-    await recordReport(context, await reported.load(), await reported.report(), whole);
-    expect(printed().stderr).toMatch(/could not be read \(ENOTDIR\)[\s\S]*could not be added/u);
-  });
-});
-
 test("invalid flags are refused before any request", () => {
-  expect(() => checkDriftFlags({ since: "soon" })).toThrow("Invalid --since");
-  expect(() => checkDriftFlags({ notify: "https://hooks.example.com/canary" })).toThrow("--notify takes env:NAME");
-  expect(() => checkDriftFlags({ since: "7d", notify: "env:HOOK" })).not.toThrow();
+  expect(() => momentFlag("--since", "soon", Date.now())).toThrow("Invalid --since");
+  expect(() => webhookFlag({ notify: "https://hooks.example.com/canary" }, true)).toThrow("--notify takes env:NAME");
+  expect(() => webhookFlag({ notify: "env:HOOK" }, true)).not.toThrow();
 });
 
 test("--resolve accept prints the edit and what was not accepted on stderr", async () => {

@@ -1,0 +1,40 @@
+import { ofTarget } from "../cli/each-target.ts";
+import { checkOutputs, writeDocuments, writeMetricsFlag } from "../cli/output.ts";
+import { failOnFlags, planOptions } from "../cli/plan-options.ts";
+import { loadProjects } from "../cli/project.ts";
+import { say } from "../cli/say.ts";
+import { withDriftExit } from "../engine/exit-codes.ts";
+import type { ExitCode } from "../model/exit.ts";
+import { driftAccount } from "../operations/core/drift.ts";
+import { recordReport } from "../operations/core/record-report.ts";
+import { requestDriftPulls } from "./drift-pull-request.ts";
+import { type CiContext, type CiJob, eachJobTarget, endJob, jobDestinations } from "./job.ts";
+import { reportDrift } from "./provider.ts";
+
+/**
+ * `dimsync ci drift`: reports the drift of each target in an issue, and with `--pull-request` in a pull request that accepts it. If
+ * every report is in one of them, the job succeeds despite drift: exit 2 becomes 0. The output `exit_code` stays 2.
+ */
+export async function driftJob(context: CiContext, job: CiJob): Promise<ExitCode> {
+  const { io, flags, cwd } = context;
+  checkOutputs(context);
+  const failOn = failOnFlags(flags.failOn, "DriftReport");
+  const isWhole = flags.only.length + flags.exclude.length === 0;
+  const covers = planOptions(flags).scope?.item ?? (() => true);
+  const projects = await loadProjects(context, { account: true });
+  const { made, failed } = await eachJobTarget(context, projects, async (project) => {
+    const { report } = await ofTarget(context, project, driftAccount);
+    const ended = withDriftExit(report, failOn);
+    const webhook = isWhole ? project.settings.notify : undefined;
+    const options = { historyFolder: undefined, webhook, covers, warn: (text: string) => say(io, text) };
+    await recordReport(project, ended, options, { env: io.env, signal: io.interrupted });
+    return ended;
+  });
+  const reports = made.map(({ document }) => document);
+  if (reports.length > 0) await writeDocuments(context, jobDestinations(context, job), reports);
+  await writeMetricsFlag(context, reports);
+  const code = endJob(context, job, { documents: reports, failures: failed.map(({ failure }) => failure) });
+  const isInIssue = flags.issue !== false && (await reportDrift(job, reports));
+  const isInPull = flags.pullRequest === true && (await requestDriftPulls(job, made, cwd));
+  return code === 2 && (isInIssue || isInPull) ? 0 : code;
+}

@@ -1,0 +1,76 @@
+import { resolve } from "node:path";
+import { ofTarget } from "../cli/each-target.ts";
+import { checkOutputs, checkWritable, writeDocuments, writeMetricsFlag } from "../cli/output.ts";
+import { failOnFlags } from "../cli/plan-options.ts";
+import { loadOptions, loadProjects } from "../cli/project.ts";
+import { say } from "../cli/say.ts";
+import { withPlanExit } from "../engine/exit-codes.ts";
+import type { Project } from "../manifests/project.ts";
+import { DimsyncError, ProblemsError } from "../model/errors.ts";
+import type { ExitCode } from "../model/exit.ts";
+import type { Plan } from "../model/plan.ts";
+import type { Environment } from "../model/settings/env.ts";
+import { planAccount } from "../operations/core/plan.ts";
+import { targetChange } from "../operations/core/target-changes.ts";
+import { validateProject } from "../operations/core/validate.ts";
+import { writePlanFile } from "../records/plan-file.ts";
+import { type CiContext, type CiJob, eachJobTarget, endJob, type FailedTarget, jobDestinations, targetsOutput } from "./job.ts";
+import { commentPlans, withdrawComments } from "./provider.ts";
+
+/** `dimsync ci plan`: plans each target, and comments on the pull request. */
+export async function planJob(context: CiContext, job: CiJob): Promise<ExitCode> {
+  const { io, flags, cwd } = context;
+  if (job.environment.isRestricted && !hasKey(io.env)) return await validateJob(context, job);
+  const isCommented = flags.comment !== false;
+  const planned = await planTargets(context, job).catch(async (error: unknown) => {
+    if (isCommented) await withdrawComments(job, flags.target);
+    throw error;
+  });
+  const { plans, failed, projects } = planned;
+  const planFile = flags.out === undefined || plans.length === 0 ? undefined : resolve(cwd, flags.out);
+  if (planFile !== undefined)
+    for (const plan of plans) await writePlanFile(planFile, plan, { digestKey: io.env["DIMSYNC_DIGEST_KEY"], signal: io.interrupted });
+  if (plans.length > 0) await writeDocuments(context, jobDestinations(context, job), plans);
+  await writeMetricsFlag(context, plans);
+  const code = endJob(context, job, {
+    documents: plans,
+    failures: failed.map(({ failure }) => failure),
+    outputs: targetsOutput(job, projects),
+    ...(planFile === undefined ? {} : { planFile }),
+  });
+  if (isCommented) await commentPlans(job, plans, failed);
+  return code;
+}
+
+interface Planned {
+  readonly plans: readonly Plan[];
+  readonly failed: readonly FailedTarget[];
+  readonly projects: readonly Project[];
+}
+
+/** A target that the pull request changed is not planned, because its author could have changed it to get the API key. */
+async function planTargets(context: CiContext, { environment }: CiJob): Promise<Planned> {
+  const { flags, cwd } = context;
+  checkOutputs(context);
+  const failOn = failOnFlags(flags.failOn, "Plan");
+  if (flags.out !== undefined) checkWritable("--out", flags.out, resolve(cwd, flags.out));
+  const projects = await loadProjects(context, { account: true });
+  if (flags.out !== undefined && projects.length > 1)
+    throw new DimsyncError("E_USAGE", "--out saves the plan of one target. Select it with -t NAME.");
+  const { made, failed } = await eachJobTarget(context, projects, async (project) => {
+    const change = environment.isPullRequest ? await targetChange(project, environment.base, loadOptions(context, [])) : undefined;
+    if (change !== undefined) throw new ProblemsError([change], project.locate);
+    return withPlanExit(await ofTarget(context, project, planAccount), { detailed: false, failOn });
+  });
+  return { plans: made.map(({ document }) => document), failed, projects };
+}
+
+async function validateJob(context: CiContext, job: CiJob): Promise<ExitCode> {
+  say(context.io, "A pull request from a fork or from Dependabot has no secrets, so dimsync only validates its manifests.");
+  checkOutputs(context);
+  const documents = await Promise.all((await loadProjects(context, { offline: true })).map(validateProject));
+  await writeDocuments(context, jobDestinations(context, job), documents);
+  return endJob(context, job, { documents, failures: [] });
+}
+
+const hasKey = ({ DIMSYNC_API_KEY: key, DIMSYNC_API_KEY_FILE: file }: Environment): boolean => (key ?? "") !== "" || (file ?? "") !== "";

@@ -1,0 +1,66 @@
+import { resolve } from "node:path";
+import type { PlanOptions } from "../engine/session.ts";
+import type { Project } from "../manifests/project.ts";
+import { interruptedError } from "../model/errors.ts";
+import type { OnProgress } from "../model/runtime/progress.ts";
+import { loadBase } from "../operations/core/base.ts";
+import type { RunEnvironment } from "../operations/session.ts";
+import { type Context, recordsNotice } from "./context.ts";
+import type { PlanFlags } from "./flags.ts";
+import { planOptions } from "./plan-options.ts";
+import { showProgress } from "./progress.ts";
+import { loadOptions, loadProjects } from "./project.ts";
+import { say } from "./say.ts";
+
+export interface MadeOfTarget<T> {
+  readonly project: Project;
+  readonly made: T;
+}
+
+/** An operation that compares a project with its account. */
+type Make<T> = (project: Project, options: PlanOptions, run: RunEnvironment) => Promise<T>;
+
+/** Makes something of every target of the flags, one after the other. Throws E_INTERRUPTED instead of returning what is incomplete. */
+export async function eachTarget<T>(
+  context: Context<PlanFlags>,
+  paths: readonly string[],
+  make: Make<T>,
+): Promise<readonly MadeOfTarget<T>[]> {
+  const projects = await loadProjects(context, { paths, account: context.flags.snapshot === undefined });
+  const results: MadeOfTarget<T>[] = [];
+  for (const project of projects) results.push({ project, made: await ofTarget(context, project, make, { paths }) });
+  return results;
+}
+
+/** The same for one target. `events`: see `showProgress`. */
+export async function ofTarget<T>(
+  context: Context<PlanFlags>,
+  project: Project,
+  make: Make<T>,
+  { paths = [], events }: { readonly paths?: readonly string[]; readonly events?: OnProgress | undefined } = {},
+): Promise<T> {
+  const { io, flags, cwd } = context;
+  const base = flags.base === undefined ? undefined : await loadBase(project, flags.base, loadOptions(context, paths));
+  if (base !== undefined && base.errors > 0 && flags.quiet !== true)
+    say(
+      io,
+      `The project at ${flags.base ?? ""} could only be read in part (errors: ${base.errors}). Manifests that are missing there count as new.`,
+    );
+  const options = { ...planOptions(flags), ...(base === undefined ? {} : { base }) };
+  const snapshotFile = flags.snapshot === undefined ? undefined : resolve(cwd, flags.snapshot);
+  const made = await withRun(context, (run) => make(project, options, { ...run, snapshotFile }), events);
+  // Reads that an interruption ended look like failed reads, so the plan is useless.
+  if (io.interrupted.aborted) throw interruptedError();
+  return made;
+}
+
+/** Runs an operation in the environment of the command, and shows its progress. `events`: see `showProgress`. */
+export async function withRun<T>(context: Context, work: (run: RunEnvironment) => Promise<T>, events?: OnProgress | undefined): Promise<T> {
+  const { io } = context;
+  const progress = showProgress(context, { events });
+  try {
+    return await work({ env: io.env, signal: io.interrupted, onProgress: progress.onProgress, onRecords: recordsNotice(context) });
+  } finally {
+    progress.end();
+  }
+}

@@ -1,0 +1,50 @@
+import { sortDiagnostics } from "../../engine/plan.ts";
+import { conflicts } from "../../kinds/index.ts";
+import { emptyLabelSelectors } from "../../kinds/label-selectors.ts";
+import { ruleProblems } from "../../kinds/schema-config/compiled-config.ts";
+import type { Project } from "../../manifests/project.ts";
+import type { Exit } from "../../model/exit.ts";
+import { type Problem, toDiagnostic } from "../../model/problem.ts";
+import type { Resource } from "../../model/resource.ts";
+import type { Validation } from "../../model/result.ts";
+import type { Settings } from "../../model/settings/config.ts";
+import { literalProblems } from "../../policies/offline.ts";
+import { policyProblems } from "../../policies/validate.ts";
+import { missingModules } from "../policy-modules.ts";
+import { catalogProblems } from "./review.ts";
+
+/** Everything that can be checked without the account. Sends no request. */
+export async function validateProject({ problems, locate, resources, labels, files, settings, configFile }: Project): Promise<Validation> {
+  const today = new Date().toISOString().slice(0, 10);
+  const hasIgnores = settings.ignore.some(({ address }) => /^(?:Schema(?:Config|s)\/|[^/]*[*?[{!])/u.test(address));
+  const found = [
+    ...problems,
+    ...ruleProblems(resources),
+    ...emptyLabelSelectors(resources),
+    ...policyProblems(resources),
+    ...missingModules(resources, settings.folder),
+    ...catalogProblems({ settings, resources }),
+    ...literalProblems(resources, { today, ignoring: hasIgnores, labels }),
+    ...(await conflictProblems(resources, settings)),
+  ];
+  const diagnostics = sortDiagnostics(found.map((problem) => toDiagnostic(configFile === undefined ? required(problem) : problem, locate)));
+  const failed = diagnostics.some(({ severity }) => severity === "error");
+  const exit: Exit = failed ? { code: 1, reasons: ["errors"] } : { code: 0, reasons: [] };
+  return { kind: "Validation", manifests: resources.length, files: files.length, diagnostics, exit };
+}
+
+/**
+ * Manifests that describe the same object, unless they are bound to different ids. Only bindings in
+ * a file are read: `validate` sends no request, and `plan` checks it with any store.
+ */
+async function conflictProblems(resources: readonly Resource[], { records, bindingsFile, target }: Settings): Promise<readonly Problem[]> {
+  const found = conflicts(resources, new Map());
+  if (found.length === 0 || records.store !== "folder") return [];
+  const { openBindings } = await import("../../records/folder/bindings.ts");
+  return conflicts(resources, (await openBindings(bindingsFile, target)).all());
+}
+
+/** Without a config, an empty folder is probably the wrong one. */
+function required(problem: Problem): Problem {
+  return problem.code === "W_NO_MANIFESTS" ? { ...problem, code: "E_NO_MANIFESTS", severity: "error" } : problem;
+}
