@@ -120,6 +120,8 @@ describe("the layers", () => {
       "records/lock.ts",
       "render and records are in the same layer",
     ],
+    ["no door may import another door", "ci/ci.ts", "commands/core/plan.ts", "ci and commands are doors, and no door imports another one"],
+    ["not even the library", "index.ts", "controller/operate.ts", "index.ts and controller are doors, and no door imports another one"],
     ["only listed neighbours may", "bin.ts", "cli.ts", undefined],
     ["and only in one direction", "cli.ts", "bin.ts", "cli.ts and bin.ts are in the same layer"],
     ["the embedded service imports nothing from dimsync", "embedded/service.ts", "model/json.ts", "embedded imports nothing from dimsync"],

@@ -1,32 +1,34 @@
-import { momentOf } from "../drift/audit.ts";
 import { isSchemaConfig } from "../kinds/manifests.ts";
 import { nameMatcher } from "../kinds/patterns/names.ts";
 import { type LoadOptions, listTargets, loadProject, type Project } from "../manifests/project.ts";
 import { durationMs } from "../manifests/scalars.ts";
 import { mayMatchKind, objectPattern, schemasKind } from "../model/address.ts";
 import { DimsyncError, ProblemsError } from "../model/errors.ts";
-import { toDiagnostic } from "../model/problem.ts";
 import type { ClientSettings } from "../model/settings/config.ts";
 import { didYouMean } from "../text/suggest.ts";
 import type { Context } from "./context.ts";
+
+type Selection = Pick<Context["flags"], "only" | "exclude">;
 
 export interface ProjectNeeds {
   /** Paths on the command line, which replace the manifests of the config. */
   readonly paths?: readonly string[];
   /** Throws E_NO_ACCOUNT before any manifest is read if there is no base URL. */
   readonly account?: boolean;
+  /** The names of the targets, instead of those of the flags. */
+  readonly targets?: readonly string[] | undefined;
+  /** The addresses that are selected, instead of those of the flags. */
+  readonly selection?: Selection;
   /** The command only reads files and prints: a signal may end the process at any time. */
   readonly offline?: boolean;
 }
 
 /** Loads the project for each target of the flags, and catches signals from then on. Throws what loading throws, and E_USAGE. */
 export async function loadProjects(context: Context, needs: ProjectNeeds = {}): Promise<readonly Project[]> {
-  const { paths = [], account = false, offline = false } = needs;
   const { flags } = context;
+  const { paths = [], account = false, offline = false, selection = flags } = needs;
   const options = { ...loadOptions(context, paths), needsAccount: account };
-  if (flags.allTargets === true && flags.target.length > 0)
-    throw new DimsyncError("E_USAGE", "--all-targets and --target cannot be combined.");
-  const targets = flags.allTargets === true ? await listTargets(options) : [...new Set(flags.target)];
+  const targets = needs.targets ?? (await targetsOf(flags, options));
   if (targets.length > 1 && (context.io.env["DIMSYNC_BASE_URL"] ?? "") !== "")
     throw new DimsyncError(
       "E_USAGE",
@@ -34,13 +36,19 @@ export async function loadProjects(context: Context, needs: ProjectNeeds = {}): 
     );
   const several = targets.length === 0 ? [undefined] : targets;
   const projects = await Promise.all(several.map((target) => loadProject(target === undefined ? options : { ...options, target })));
-  for (const project of projects) checkSelection(flags, project);
+  for (const project of projects) checkSelection(selection, project);
   if (!offline) context.io.catchSignals?.();
   return projects;
 }
 
+async function targetsOf({ allTargets, target }: Context["flags"], options: LoadOptions): Promise<readonly string[]> {
+  if (allTargets !== true) return [...new Set(target)];
+  if (target.length > 0) throw new DimsyncError("E_USAGE", "--all-targets and --target cannot be combined.");
+  return await listTargets(options);
+}
+
 /** A mistyped --only would plan nothing, a mistyped --exclude too much. Throws E_USAGE. */
-function checkSelection({ only, exclude }: Context["flags"], { resources, problems }: Project): void {
+function checkSelection({ only, exclude }: Selection, { resources, problems }: Project): void {
   // Manifests with errors are not among the resources, and their errors are reported instead.
   if (problems.some(({ severity }) => severity === "error")) return;
   const addresses = resources.map(({ address }) => address);
@@ -124,17 +132,6 @@ export function durationFlag(flag: string, text: string): number {
   return duration;
 }
 
-/** The time in a flag: an ISO date or date-time, or an age. Throws E_USAGE. */
-export function momentFlag(flag: string, text: string, nowMs: number): string {
-  const moment = momentOf(text, nowMs);
-  if (moment === undefined)
-    throw new DimsyncError(
-      "E_USAGE",
-      `Invalid ${flag} ${JSON.stringify(text)}. Use a date such as 2026-03-01 or 2026-03-01T09:00:00Z, or an age such as 24h or 7d.`,
-    );
-  return moment;
-}
-
 /** The time in `--until`, which must be in the future. Throws E_USAGE. */
 export function untilFlag(text: string): Date {
   const until = new Date(text);
@@ -150,21 +147,10 @@ export function wholeFlag(flag: string, text: string, minimum: number): number {
   return value;
 }
 
-/** Loads the project for commands whose output would be misleading if manifests have errors: then prints the errors and returns undefined. */
-export async function loadValidProject(context: Context, needs: ProjectNeeds = {}): Promise<Project | undefined> {
+/** Like `loadOneProject`, for commands whose output would be misleading if manifests have errors: throws them as ProblemsError. */
+export async function loadValidProject(context: Context, needs: ProjectNeeds = {}): Promise<Project> {
   const project = await loadOneProject(context, needs);
   const errors = project.problems.filter(({ severity }) => severity === "error");
-  if (errors.length === 0) return project;
-  const { diagnosticText } = await import("./report-error.ts");
-  for (const problem of errors) context.io.stderr(diagnosticText(context, toDiagnostic(problem, project.locate)));
-  return undefined;
-}
-
-/** E_UNKNOWN_ADDRESS, with the address that was probably meant. */
-export function unknownManifest(address: string, resources: Project["resources"]): DimsyncError {
-  const near = didYouMean(
-    address,
-    resources.map((resource) => resource.address),
-  );
-  return new DimsyncError("E_UNKNOWN_ADDRESS", `No manifest has the address ${JSON.stringify(address)}.${near}`);
+  if (errors.length > 0) throw new ProblemsError(errors, project.locate);
+  return project;
 }

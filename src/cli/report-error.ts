@@ -1,6 +1,7 @@
 import { DimsyncError, ProblemsError } from "../model/errors.ts";
 import type { ExitCode } from "../model/exit.ts";
 import type { Diagnostic } from "../model/problem.ts";
+import type { RenderOptions } from "../render/document.ts";
 import type { Failure } from "../render/machine/ndjson.ts";
 import { diagnosticLines } from "../render/terminal/diagnostics.ts";
 import { screenOf } from "../render/terminal/layout.ts";
@@ -10,16 +11,6 @@ import { type Context, wantsColor } from "./context.ts";
 import { failurePieces, writeGithubStep } from "./github-outputs.ts";
 import { filePrefix } from "./output.ts";
 import { endStream } from "./progress.ts";
-
-/** A diagnostic as printed on stderr. */
-export function diagnosticText(context: Context, diagnostic: Diagnostic): string {
-  const screen = screenOf({
-    color: wantsColor(context, context.io.stderrIsTty),
-    width: context.io.columns,
-    verbose: context.flags.verbose === true,
-  });
-  return `${diagnosticLines(diagnostic, screen).join("\n")}\n`;
-}
 
 /**
  * Prints an error to stderr and returns its exit code. An error that is not a DimsyncError is a bug: --verbose prints its stack. `-o github` also sets the
@@ -49,33 +40,42 @@ export function orIgnored(write: () => void): void {
 
 /** An error as a value, after printing it to stderr and ending the streams of `-o ndjson` with it. */
 export function printError(context: Context, error: unknown): Failure {
-  const exit = printText(context, error);
-  const [code, message] = error instanceof DimsyncError ? [error.code, error.message] : ["E_INTERNAL", "This is a bug in dimsync."];
-  const failure = { code, message, exit, diagnostics: error instanceof ProblemsError ? error.diagnostics : [] };
+  const { io, flags } = context;
+  io.stderr(errorText(error, onStderr(context)));
+  const failure = failureOf(error);
   // Usage errors are found before a stream starts, and its file may still be that of an earlier run.
-  const hasStream = context.flags.output?.some((text) => text.split("=")[0] === "ndjson") === true;
-  if (hasStream && code !== "E_USAGE") endStream(context, failure);
+  const hasStream = flags.output?.some((text) => text.split("=")[0] === "ndjson") === true;
+  if (hasStream && failure.code !== "E_USAGE") endStream(context, failure);
   return failure;
 }
 
-function printText(context: Context, error: unknown): ExitCode {
-  const { io } = context;
-  if (error instanceof ProblemsError) {
-    for (const diagnostic of error.diagnostics) io.stderr(diagnosticText(context, diagnostic));
-    return error.exit;
+function failureOf(error: unknown): Failure {
+  if (!(error instanceof DimsyncError)) return { code: "E_INTERNAL", message: "This is a bug in dimsync.", exit: 1, diagnostics: [] };
+  const { code, message, exit } = error;
+  return { code, message, exit, diagnostics: error instanceof ProblemsError ? error.diagnostics : [] };
+}
+
+/** A diagnostic as printed on stderr. */
+export function diagnosticText(context: Context, diagnostic: Diagnostic): string {
+  return `${diagnosticLines(diagnostic, screenOf(onStderr(context))).join("\n")}\n`;
+}
+
+const onStderr = (context: Context) => ({
+  color: wantsColor(context, context.io.stderrIsTty),
+  width: context.io.columns,
+  verbose: context.flags.verbose === true,
+});
+
+/** An error as lines for a terminal. One that is not a DimsyncError is a bug: with `verbose`, its stack is shown. */
+export function errorText(error: unknown, options: Pick<RenderOptions, "color" | "width" | "verbose">): string {
+  const screen = screenOf(options);
+  if (error instanceof ProblemsError) return error.diagnostics.map((one) => `${diagnosticLines(one, screen).join("\n")}\n`).join("");
+  const head = (code: string): string => `dimsync: ${screen.paint.red(code)}: `;
+  if (error instanceof DimsyncError) {
+    const command = error.command === undefined ? "" : `  ${screen.paint.cyan(visible(error.command))}\n`;
+    return `${head(error.code)}${visible(error.message)}\n${command}`;
   }
-  const { paint } = screenOf({ color: wantsColor(context, io.stderrIsTty), width: io.columns, verbose: false });
-  const head = (code: string): string => `dimsync: ${paint.red(code)}: `;
-  if (!(error instanceof DimsyncError)) {
-    const text = error instanceof Error ? error : new Error(String(error));
-    io.stderr(
-      `${head("E_INTERNAL")}${visible(text.message)}\n  This is a bug in dimsync, not in your files. Please report it with the output of --verbose.\n`,
-    );
-    if (context.flags.verbose === true) io.stderr(`${(text.stack ?? "").split("\n").map(visible).join("\n")}\n`);
-    return 1;
-  }
-  io.stderr(
-    `${head(error.code)}${visible(error.message)}\n${error.command === undefined ? "" : `  ${paint.cyan(visible(error.command))}\n`}`,
-  );
-  return error.exit;
+  const { message, stack = "" } = error instanceof Error ? error : new Error(String(error));
+  const told = `${head("E_INTERNAL")}${visible(message)}\n  This is a bug in dimsync, not in your files. Please report it with the output of --verbose.\n`;
+  return options.verbose ? `${told}${stack.split("\n").map(visible).join("\n")}\n` : told;
 }

@@ -14,6 +14,7 @@ import type { Locate, Problem } from "../model/problem.ts";
 import { locationIn, type Resource } from "../model/resource.ts";
 import { newPauses } from "../model/runtime/event-loop.ts";
 import type { Settings } from "../model/settings/config.ts";
+import { didYouMean } from "../text/suggest.ts";
 import { read as readYaml, type YamlParser } from "../yaml/read.ts";
 import { type Boundary, outsideMessage, outsideProblem } from "./boundary.ts";
 import { findConfig, parseConfig, targetNames, yamlProblems } from "./config/file.ts";
@@ -213,6 +214,15 @@ async function readFiles(
 function whyNoAccount({ problems, settings, configPath }: LoadedConfig, locate: Locate): DimsyncError {
   const errors = problems.filter(({ severity }) => severity === "error");
   return errors.length > 0 ? new ProblemsError(errors, locate) : noAccount(settings?.target ?? "", configPath !== undefined);
+}
+
+/** E_UNKNOWN_ADDRESS, with the address that was probably meant. */
+export function unknownManifest(address: string, resources: readonly Resource[]): DimsyncError {
+  const near = didYouMean(
+    address,
+    resources.map((resource) => resource.address),
+  );
+  return new DimsyncError("E_UNKNOWN_ADDRESS", `No manifest has the address ${JSON.stringify(address)}.${near}`);
 }
 
 /** There is no base URL. */

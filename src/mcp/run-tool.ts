@@ -1,11 +1,12 @@
 import { randomBytes } from "node:crypto";
 import type { Context } from "../cli/context.ts";
-import type { Io } from "../cli/io.ts";
-import { reportError } from "../cli/report-error.ts";
+import { errorText } from "../cli/report-error.ts";
+import { DimsyncError } from "../model/errors.ts";
+import type { ExitCode } from "../model/exit.ts";
 import { exitAttributes, traced } from "../model/runtime/traced.ts";
 import { checkedArguments } from "./parameters.ts";
 import { shorten } from "./shorten.ts";
-import type { Tool } from "./tools.ts";
+import { plain, type Tool } from "./tools.ts";
 
 /** The most that a result contains, in bytes of UTF-8. */
 export const maxResultBytes = 256 * 1024;
@@ -15,13 +16,20 @@ const notesBytes = 16 * 1024;
 /** The result of a tool: the beginning of a block of data, the document, messages, and the end of the block with notes of dimsync. */
 export interface ToolResult {
   readonly texts: readonly string[];
-  /** Whether the command failed before it had a document. */
+  /** Whether the tool failed before it had a document. */
   readonly isError: boolean;
 }
 
+/** How a tool ended. */
+export interface ToolEnd {
+  /** "" after a failure. */
+  readonly document: string;
+  readonly messages: string;
+  readonly exit: ExitCode;
+}
+
 /**
- * Runs the command of a tool in this process, as without a terminal and with DIMSYNC_READ_ONLY, so that no request but GET is sent whatever the command
- * does. Never throws. `signal` ends it.
+ * Runs a tool as with DIMSYNC_READ_ONLY, so that no request but GET is sent whatever it does. Never throws. `signal` ends it.
  */
 export async function runTool(
   server: Context,
@@ -29,35 +37,36 @@ export async function runTool(
   given: Readonly<Record<string, unknown>>,
   signal: AbortSignal,
 ): Promise<ToolResult> {
-  const { context, out, err } = captured(server, signal);
-  const code = await run(context, tool, given);
-  const document = out.join("");
+  const { document, messages, exit } = await callTool(server, tool, given, signal);
   const { text, leftOut } = shorten(document, maxResultBytes - notesBytes);
   const notes = [
-    `Exit code: ${code}`,
+    `Exit code: ${exit}`,
     ...(leftOut.length === 0
       ? []
       : [`Left out, because a result has at most 256 KiB: ${leftOut.join("; ")}. Select less, for example with \`only\`.`]),
   ].join("\n");
-  const messages = shorten(err.join("").trimEnd(), notesBytes).text;
   return {
     texts: dataBlock(
-      [text, messages].filter((part) => part !== ""),
+      [text, shorten(messages.trimEnd(), notesBytes).text].filter((part) => part !== ""),
       notes,
     ),
-    isError: document === "" && code !== 0,
+    isError: document === "" && exit !== 0,
   };
 }
 
-async function run(context: Context, tool: Tool, given: Readonly<Record<string, unknown>>): Promise<number> {
+/** The same without the block and its limit. Never throws. */
+export function callTool(server: Context, tool: Tool, given: Readonly<Record<string, unknown>>, signal: AbortSignal): Promise<ToolEnd> {
+  const attributesOf = ({ exit: code }: ToolEnd) => exitAttributes(code);
+  return traced({ name: `dimsync ${tool.name}`, attributes: {}, attributesOf }, () => ended(readOnly(server, signal), tool, given));
+}
+
+async function ended(context: Context, tool: Tool, given: Readonly<Record<string, unknown>>): Promise<ToolEnd> {
   try {
-    const args = checkedArguments(tool.parameters, given);
-    const { target, format = tool.format } = args;
-    const flags = { ...context.flags, output: [String(format)], ...(target === undefined ? {} : { target: [String(target)] }) };
-    const call = { context: { ...context, flags }, args };
-    return await traced({ name: `dimsync ${tool.name}`, attributes: {}, attributesOf: exitAttributes }, () => tool.run(call));
+    const { text, exit, note = "" } = await tool.run({ context, args: checkedArguments(tool.parameters, given) });
+    return { document: typeof text === "string" ? text : [...text].join(""), messages: note, exit };
   } catch (error) {
-    return reportError(context, error);
+    const messages = errorText(error, { ...plain, verbose: context.flags.verbose === true });
+    return { document: "", messages, exit: error instanceof DimsyncError ? error.exit : 1 };
   }
 }
 
@@ -72,21 +81,13 @@ function dataBlock(texts: readonly string[], notes: string): readonly string[] {
   return [`${caution}\n<${name}>`, ...texts, `</${name}>\n${notes}`];
 }
 
-/** A context whose output is collected. */
-function captured(server: Context, signal: AbortSignal) {
-  const out: string[] = [];
-  const err: string[] = [];
-  const io: Io = {
-    stdout: (text) => void out.push(text),
-    stderr: (text) => void err.push(text),
-    stdoutIsTty: false,
-    stderrIsTty: false,
-    stdinIsTty: false,
-    columns: 120,
-    env: { ...server.io.env, DIMSYNC_READ_ONLY: "1", NO_COLOR: "1" },
-    cwd: server.cwd,
-    ask: () => Promise.reject(new Error("A tool cannot ask questions.")),
-    interrupted: AbortSignal.any([server.io.interrupted, signal]),
+/** The context of the server for one call, which can't write, ask or show progress. */
+function readOnly(server: Context, signal: AbortSignal): Context {
+  const { io, flags } = server;
+  const env = { ...io.env, DIMSYNC_READ_ONLY: "1" };
+  return {
+    ...server,
+    io: { ...io, env, interrupted: AbortSignal.any([io.interrupted, signal]) },
+    flags: { ...flags, quiet: true, output: [] },
   };
-  return { context: { ...server, io, flags: { ...server.flags, quiet: true, readOnly: true } }, out, err };
 }

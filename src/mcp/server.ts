@@ -13,7 +13,8 @@ import { version } from "../model/runtime/version.ts";
 import { didYouMean } from "../text/suggest.ts";
 import { inputSchema } from "./parameters.ts";
 import { manifests, packagedText, resourceEntries } from "./resources.ts";
-import { runTool } from "./run-tool.ts";
+import { callTool, maxResultBytes, runTool } from "./run-tool.ts";
+import { shorten } from "./shorten.ts";
 import { type Tool, tools } from "./tools.ts";
 
 /** For agents: what the results of tools contain. */
@@ -89,10 +90,8 @@ async function manifestText(
   signal: AbortSignal,
 ): Promise<{ readonly text: string; readonly mimeType: string }> {
   const address = uri.startsWith(manifests) ? uri.slice(manifests.length) : "";
-  const { texts, isError } = await runTool(context, toolNamed("render"), { address }, signal);
-  // Without the lines that begin and end the block of data.
-  const [text = ""] = texts.slice(1, -1);
-  if (address === "" || isError)
-    throw new McpError(ErrorCode.InvalidParams, address === "" ? `Unknown resource ${JSON.stringify(uri)}.` : text);
-  return { text, mimeType: "application/yaml" };
+  if (address === "") throw new McpError(ErrorCode.InvalidParams, `Unknown resource ${JSON.stringify(uri)}.`);
+  const { document, messages } = await callTool(context, toolNamed("render"), { address }, signal);
+  if (document === "") throw new McpError(ErrorCode.InvalidParams, messages);
+  return { text: shorten(document, maxResultBytes).text, mimeType: "application/yaml" };
 }

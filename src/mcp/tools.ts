@@ -1,25 +1,56 @@
 import type { Context } from "../cli/context.ts";
-import type { AuditFlags, DriftFlags, ExplainFlags, GetFlags, GlobalFlags, PlanFlags, RegisterFlags, RenderFlags } from "../cli/flags.ts";
-import { liveKinds } from "../commands/inspect/get.ts";
-import type { ExitCode } from "../model/exit.ts";
+import { withRun } from "../cli/each-target.ts";
+import { auditWindow, momentFlag } from "../cli/moments.ts";
+import { nodePath } from "../cli/node-path.ts";
+import { filePrefix } from "../cli/output.ts";
+import { planOptions } from "../cli/plan-options.ts";
+import { loadOneProject, loadOptions, loadProjects, loadValidProject } from "../cli/project.ts";
+import { withDriftExit, withPlanExit } from "../engine/exit-codes.ts";
+import type { PlanOptions } from "../engine/session.ts";
+import type { Project } from "../manifests/project.ts";
+import { combineExits, type ExitCode } from "../model/exit.ts";
+import { loadBase } from "../operations/core/base.ts";
+import { driftAccount } from "../operations/core/drift.ts";
+import { planAccount } from "../operations/core/plan.ts";
+import { validateProject } from "../operations/core/validate.ts";
+import { auditEntries } from "../operations/inspect/audit.ts";
+import { explainSchemaNode } from "../operations/inspect/explain.ts";
+import { liveKinds, liveQuery, readLive } from "../operations/inspect/get.ts";
+import { withRegister } from "../operations/inspect/register.ts";
+import { renderManifests } from "../operations/inspect/render.ts";
+import type { RunEnvironment } from "../operations/session.ts";
+import type { Document } from "../render/document.ts";
+import { formats, type Text } from "../render/formats.ts";
+import { registerCsv } from "../render/register/csv.ts";
+import { registerJson } from "../render/register/json.ts";
+import { registerMarkdown } from "../render/register/markdown.ts";
+import { jsonDocument } from "../text/control-characters.ts";
+import { yamlDocuments } from "../yaml/print.ts";
 import type { Arguments, Parameter, Parameters } from "./parameters.ts";
 
-/** A command as a tool. To offer a further command, add it to `tools`; it must neither write to the account nor to files. */
+/** An operation as a tool. To offer a further one, add it to `tools`; it must neither write to the account nor to files. */
 export interface Tool {
   /** As the command. */
   readonly name: string;
   readonly description: string;
   /** Named as the flags and arguments of the command. */
   readonly parameters: Parameters;
-  /** The default of the parameter `format`. */
-  readonly format: string;
-  readonly run: (call: ToolCall) => Promise<ExitCode>;
+  readonly run: (call: ToolCall) => Promise<Answer>;
 }
 
 export interface ToolCall {
-  /** With the flags of the server. */
+  /** Of the server, whose flags choose the project. */
   readonly context: Context;
+  /** They match the parameters of the tool. */
   readonly args: Arguments;
+}
+
+/** The result of a tool. */
+export interface Answer {
+  readonly text: Text;
+  readonly exit: ExitCode;
+  /** What the text lacks. */
+  readonly note?: string | undefined;
 }
 
 const target: Parameter = { type: "string", description: "Target in dimsync.yaml; needed if it has several" };
@@ -32,15 +63,16 @@ const reportFormat: Parameter = {
   description: "markdown (default): grouped, at most 60,000 characters, always with the totals. json: every member",
   values: ["markdown", "json"],
 };
-const address = (description: string): Parameter => ({ type: "string", description });
 
 export const tools: readonly Tool[] = [
   {
     name: "validate",
     description: "Check the manifests without reading the account. Reports all problems with file, line and how to fix them.",
     parameters: { target, format: reportFormat },
-    format: "markdown",
-    run: async (call) => (await import("../commands/core/validate.ts")).runValidate(call.context, []),
+    run: async (call) => {
+      const projects = await loadProjects(call.context, { ...targetOf(call), offline: true });
+      return await report(call, await Promise.all(projects.map(validateProject)));
+    },
   },
   {
     name: "plan",
@@ -50,8 +82,13 @@ export const tools: readonly Tool[] = [
       ...{ target, only, exclude, base, listUnmanaged, format: reportFormat },
       protectOnly: { type: "boolean", description: "Plan only changes that hash or disable columns; report the others as held" },
     },
-    format: "markdown",
-    run: async (call) => (await import("../commands/core/plan.ts")).runPlan(withFlags<PlanFlags>(call, planFlags), []),
+    run: async (call) =>
+      await report(
+        call,
+        await compared(call, async (project, options, run) =>
+          withPlanExit(await planAccount(project, options, run), { detailed: false, failOn: [] }),
+        ),
+      ),
   },
   {
     name: "drift",
@@ -61,37 +98,47 @@ export const tools: readonly Tool[] = [
       ...{ target, only, exclude, base, listUnmanaged, format: reportFormat },
       since: { type: "string", description: "How far back to read the audit log: a date, or an age such as 24h or 7d (default: 30d)" },
     },
-    format: "markdown",
-    run: async (call) =>
-      (await import("../commands/core/drift.ts")).runDrift(withFlags<DriftFlags>(call, { ...planFlags, notify: false }), []),
+    run: async (call) => {
+      const given = text(call, "since");
+      const since = given === undefined ? {} : { since: momentFlag("--since", given, Date.now()) };
+      const reports = await compared(call, async (project, options, run) =>
+        withDriftExit((await driftAccount(project, { ...options, ...since }, run)).report),
+      );
+      return await report(call, reports);
+    },
   },
   {
     name: "explain",
     description: "Explain which rule decides a schema, table or column: every rule that matches, the live value and the last changes.",
     parameters: {
       target,
-      address: { ...address("Schemas of an integration, such as Schemas/orders, or a SchemaConfig"), required: true },
+      address: { type: "string", description: "Schemas of an integration, such as Schemas/orders, or a SchemaConfig", required: true },
       path: { type: "string", description: "SCHEMA, SCHEMA.TABLE or SCHEMA.TABLE.COLUMN" },
       pointer: { type: "string", description: "Instead of path, for names that contain dots: /SCHEMA/TABLE/COLUMN" },
     },
-    format: "json",
-    run: async (call) =>
-      (await import("../commands/inspect/explain.ts")).runExplain(
-        withFlags<ExplainFlags>(call),
-        text(call, "address") ?? "",
-        text(call, "path"),
-      ),
+    run: async (call) => {
+      const node = nodePath("explain", text(call, "path"), text(call, "pointer"));
+      const project = await loadValidProject(call.context, { ...targetOf(call), account: true });
+      const address = text(call, "address") ?? "";
+      const explained = await withRun(call.context, (run) => explainSchemaNode(project, { address, node }, run));
+      return { text: jsonDocument(explained), exit: 0 };
+    },
   },
   {
     name: "render",
     description: "Print manifests with variables filled in, as YAML. Secrets stay references.",
     parameters: {
       target,
-      address: address("Address of a manifest; default: all"),
+      address: { type: "string", description: "Address of a manifest; default: all" },
       expand: { type: "boolean", description: "Replace rules by the settings that result for the account's tables and columns" },
     },
-    format: "human",
-    run: async (call) => (await import("../commands/inspect/render.ts")).runRender(withFlags<RenderFlags>(call), text(call, "address")),
+    run: async (call) => {
+      const isExpanded = call.args["expand"] === true;
+      const project = await loadValidProject(call.context, { ...targetOf(call), account: isExpanded, offline: !isExpanded });
+      const options = { address: text(call, "address"), isExpanded };
+      const { documents } = await withRun(call.context, (run) => renderManifests(project, options, run));
+      return { text: yamlDocuments(documents), exit: 0 };
+    },
   },
   {
     name: "get",
@@ -101,9 +148,12 @@ export const tools: readonly Tool[] = [
       kind: { type: "string", description: "What to read", values: liveKinds, required: true },
       id: { type: "string", description: "Live id, or the address of a bound manifest; needed for SchemaConfig: the id of an integration" },
     },
-    format: "json",
-    run: async (call) =>
-      (await import("../commands/inspect/get.ts")).runGet(withFlags<GetFlags>(call), text(call, "kind") ?? "", text(call, "id")),
+    run: async (call) => {
+      const query = liveQuery(text(call, "kind") ?? "", text(call, "id"));
+      const project = await loadOneProject(call.context, { ...targetOf(call), account: true });
+      const { value } = await withRun(call.context, (run) => readLive(project, query, run));
+      return { text: jsonDocument(value), exit: 0 };
+    },
   },
   {
     name: "register",
@@ -120,11 +170,20 @@ export const tools: readonly Tool[] = [
         values: ["markdown", "csv", "json"],
       },
     },
-    format: "markdown",
     run: async (call) => {
-      const { runRegister } = await import("../commands/inspect/register.ts");
-      const lists = { label: strings(call, "label"), integration: strings(call, "integration") };
-      return runRegister(withFlags<RegisterFlags>(call, { ...lists, history: false }));
+      const given = text(call, "at");
+      const at = given === undefined ? undefined : momentFlag("--at", given, Date.now());
+      const project = await loadValidProject(call.context, { ...targetOf(call), account: at === undefined });
+      const options = { labels: strings(call, "label"), integrations: strings(call, "integration"), at, remember: false };
+      const format = text(call, "format");
+      // The rows are in a temporary file, which is removed at the end.
+      return await withRun(call.context, (run) =>
+        withRegister(project, options, run, async (register): Promise<Answer> => {
+          const made =
+            format === "csv" ? registerCsv(register) : format === "json" ? registerJson(register) : registerMarkdown(register, plain);
+          return { text: [...made].join(""), exit: register.exit.code };
+        }),
+      );
     },
   },
   {
@@ -136,16 +195,56 @@ export const tools: readonly Tool[] = [
       until: { type: "string", description: "Same formats (default: now)" },
       actor: { type: "string", description: "Only entries of the user with this e-mail address" },
     },
-    format: "json",
-    run: async (call) => (await import("../commands/inspect/audit.ts")).runAudit(withFlags<AuditFlags>(call)),
+    run: async (call) => {
+      const window = auditWindow({ since: text(call, "since"), until: text(call, "until") }, Date.now());
+      const project = await loadOneProject(call.context, { ...targetOf(call), account: true });
+      const { missing, ...entries } = await withRun(call.context, (run) =>
+        auditEntries(project, { window, actor: text(call, "actor") }, run),
+      );
+      return { text: jsonDocument(entries), exit: 0, note: missing };
+    },
   },
 ];
 
-const planFlags = { failOn: [], allow: [], ignore: [] };
+/** How a tool shows text: without a terminal. */
+export const plain = { color: false, width: 120, verbose: false } as const;
 
-/** The arguments are flags of the command: `parameters` has the names and types of flags, and the arguments were checked against it. */
-function withFlags<Flags extends GlobalFlags>({ context, args }: ToolCall, always: Partial<Flags> = {}): Context<Flags> {
-  return { ...context, flags: { ...context.flags, ...args, ...always, target: context.flags.target } as Flags };
+/** The target of the arguments, else those of the server. */
+function targetOf(call: ToolCall): { readonly targets?: readonly string[] } {
+  const name = text(call, "target");
+  return name === undefined ? {} : { targets: [name] };
+}
+
+/** Compares each project with its account. */
+async function compared<T>(
+  call: ToolCall,
+  make: (project: Project, options: PlanOptions, run: RunEnvironment) => Promise<T>,
+): Promise<readonly T[]> {
+  const { context, args } = call;
+  const selection = { only: strings(call, "only"), exclude: strings(call, "exclude") };
+  const flags = {
+    ...selection,
+    allow: [],
+    ignore: [],
+    listUnmanaged: args["listUnmanaged"] === true,
+    protectOnly: args["protectOnly"] === true,
+  };
+  const options = planOptions(flags);
+  const ref = text(call, "base");
+  const made: T[] = [];
+  for (const project of await loadProjects(context, { ...targetOf(call), selection, account: true })) {
+    const at = ref === undefined ? {} : { base: await loadBase(project, ref, loadOptions(context, [])) };
+    made.push(await withRun(context, (run) => make(project, { ...options, ...at }, run)));
+  }
+  return made;
+}
+
+async function report(call: ToolCall, documents: readonly Document[]): Promise<Answer> {
+  const render = await (text(call, "format") === "json" ? formats.json : formats.markdown)();
+  return {
+    text: render(documents, { ...plain, filePrefix: filePrefix(call.context) }),
+    exit: combineExits(documents.map(({ exit }) => exit)).code,
+  };
 }
 
 function text({ args }: ToolCall, name: string): string | undefined {

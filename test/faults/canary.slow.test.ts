@@ -114,7 +114,7 @@ const commands: readonly (readonly string[])[] = [
   ["nonsense"],
 ];
 
-// `mcp` is tested in test/commands/mcp.
+// `mcp` is tested in test/mcp.
 const notRun: readonly string[] = ["mcp", "serve", "init", "help", "completion-addresses"];
 
 /** The commands above, and all others, without arguments. */

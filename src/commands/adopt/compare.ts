@@ -29,11 +29,11 @@ export async function runCompare(context: Context<CompareFlags>): Promise<ExitCo
 
 /** An existing file, or a name that looks like one, is a snapshot; anything else is the name of a target. */
 async function sideOf(context: Context<CompareFlags>, name: string): Promise<ComparedSide> {
-  const { flags, cwd } = context;
+  const { cwd } = context;
   const snapshotFile = resolve(cwd, name);
   const isFile = statSync(snapshotFile, { throwIfNoEntry: false })?.isFile() === true;
   // A snapshot needs no project.
   if (isFile || /[/\\]|\.(?:json|gz)$/u.test(name)) return { name, source: { snapshotFile } };
-  const project = await loadOneProject({ ...context, flags: { ...flags, target: [name], allTargets: false } });
+  const project = await loadOneProject(context, { targets: [name] });
   return { name, source: project };
 }

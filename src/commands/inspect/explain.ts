@@ -14,7 +14,6 @@ export async function runExplain(context: Context<ExplainFlags>, address: string
   checkOutputs(context, ["human", "json"]);
   const node = nodePath("explain", path, flags.pointer);
   const project = await loadValidProject(context, { account: true });
-  if (project === undefined) return 1;
   const explained = await explainSchemaNode(project, { address, node }, { env: io.env, signal: io.interrupted });
   await deliverForms(context, {
     human: (options) => explained.map((one) => explainText(one, options)).join("\n"),

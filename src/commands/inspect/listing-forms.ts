@@ -3,7 +3,7 @@ import type { RenderOptions } from "../../render/document.ts";
 import { code, table } from "../../render/markdown/escape.ts";
 import { listingText } from "../../render/terminal/listing.ts";
 import { jsonDocument, visible } from "../../text/control-characters.ts";
-import { blockLines } from "../../yaml/print.ts";
+import { yamlDocuments } from "../../yaml/print.ts";
 
 /** A column is a member, or a path of members with dots. */
 function markdownTable(rows: readonly unknown[], columns: readonly string[]): string {
@@ -71,6 +71,6 @@ function dataForms(value: unknown, lines: readonly unknown[]) {
   return {
     json: () => jsonDocument(value),
     ndjson: () => lines.map((line) => jsonDocument(line, 0)).join(""),
-    yaml: () => `${blockLines(value as JsonValue).join("\n")}\n`,
+    yaml: () => yamlDocuments([value as JsonValue]),
   };
 }

@@ -2,9 +2,10 @@ import { statSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Context } from "../../cli/context.ts";
 import type { RegisterFlags } from "../../cli/flags.ts";
+import { momentFlag } from "../../cli/moments.ts";
 import { checkOutputs, deliverForms } from "../../cli/output.ts";
 import { showProgress } from "../../cli/progress.ts";
-import { loadValidProject, momentFlag } from "../../cli/project.ts";
+import { loadValidProject } from "../../cli/project.ts";
 import { momentOf } from "../../drift/audit.ts";
 import { DimsyncError } from "../../model/errors.ts";
 import type { ExitCode } from "../../model/exit.ts";
@@ -23,7 +24,6 @@ export async function runRegister(context: Context<RegisterFlags>): Promise<Exit
   const from = flags.from === undefined ? undefined : periodStart(flags, at, nowMs);
   const base = flags.diff === undefined ? undefined : baseOf(flags.diff, cwd, nowMs);
   const project = await loadValidProject(context, { account: at === undefined && flags.snapshot === undefined });
-  if (project === undefined) return 1;
   const options = {
     labels: flags.label,
     integrations: flags.integration,

@@ -1,7 +1,8 @@
 import { randomUUID } from "node:crypto";
 import type { Context } from "../../cli/context.ts";
-import { loadOneProject, unknownManifest } from "../../cli/project.ts";
+import { loadOneProject } from "../../cli/project.ts";
 import { say } from "../../cli/say.ts";
+import { unknownManifest } from "../../manifests/project.ts";
 import type { Resource } from "../../model/resource.ts";
 import type { Settings } from "../../model/settings/config.ts";
 import { openRecords } from "../../operations/records/open.ts";

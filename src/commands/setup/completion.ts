@@ -6,8 +6,8 @@ import { isIntegration, isSchemaConfig, schemasAddress } from "../../kinds/manif
 import { schemaNames } from "../../manifests/schema/lookup.ts";
 import { DimsyncError } from "../../model/errors.ts";
 import type { ExitCode } from "../../model/exit.ts";
+import { liveKinds } from "../../operations/inspect/get.ts";
 import { formats } from "../../render/formats.ts";
-import { liveKinds } from "../inspect/get.ts";
 
 /** The words of the command line. Flags as typed: `--long` and `-s`. */
 interface CommandLineWords {

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { type Context, contextOf } from "../../../src/cli/context.ts";
 import type { AuditFlags, DriftFlags, GlobalFlags } from "../../../src/cli/flags.ts";
-import { momentFlag } from "../../../src/cli/project.ts";
+import { momentFlag } from "../../../src/cli/moments.ts";
 import { acceptReport, webhookFlag } from "../../../src/commands/core/drift.ts";
 import { runAudit } from "../../../src/commands/inspect/audit.ts";
 import { env, type Story, story } from "../../drift/account.ts";

@@ -1,0 +1,25 @@
+import { type AuditWindow, endOfNow, momentOf } from "../drift/audit.ts";
+import { DimsyncError } from "../model/errors.ts";
+
+/** The time in a flag: an ISO date or date-time, or an age. Throws E_USAGE. */
+export function momentFlag(flag: string, text: string, nowMs: number): string {
+  const moment = momentOf(text, nowMs);
+  if (moment === undefined)
+    throw new DimsyncError(
+      "E_USAGE",
+      `Invalid ${flag} ${JSON.stringify(text)}. Use a date such as 2026-03-01 or 2026-03-01T09:00:00Z, or an age such as 24h or 7d.`,
+    );
+  return moment;
+}
+
+/** The window of `--since` and `--until`. Throws E_USAGE. */
+export function auditWindow(
+  { since, until }: { readonly since?: string | undefined; readonly until?: string | undefined },
+  nowMs: number,
+): AuditWindow {
+  const from = since === undefined ? undefined : momentFlag("--since", since, nowMs);
+  const to = until === undefined ? endOfNow(nowMs) : momentFlag("--until", until, nowMs);
+  if (from !== undefined && Date.parse(from) >= Date.parse(to))
+    throw new DimsyncError("E_USAGE", `--since must be before --until: ${from} is not before ${to}.`);
+  return { until: to, ...(from === undefined ? {} : { since: from }) };
+}

@@ -1,0 +1,72 @@
+import { type AuditWindow, readAudit } from "../../drift/audit.ts";
+import { isObject, type JsonValue, own } from "../../model/json/json.ts";
+import type { AuditEntry } from "../../model/live.ts";
+import type { Client } from "../../service/client.ts";
+import { type AccountProject, openAccount } from "../account.ts";
+import type { RunEnvironment } from "../session.ts";
+
+/** Entries of the audit log, newest first. */
+export interface AuditEntries {
+  /** In the window, of the actor. */
+  readonly totalItems: number;
+  readonly items: readonly AuditEntry[];
+  /** Why `items` does not have all entries, as a sentence. */
+  readonly missing?: string;
+}
+
+/** Reads the audit log of an account; `actor`: only entries of this e-mail address. Only sends GET. Throws ServiceError. */
+export async function auditEntries(
+  project: AccountProject,
+  { window, actor }: { readonly window: AuditWindow; readonly actor: string | undefined },
+  run: Pick<RunEnvironment, "env" | "signal">,
+): Promise<AuditEntries> {
+  const log = await withClient(project, run, (client) => readAudit(client, window, { signal: run.signal }));
+  const wanted = actor?.toLowerCase();
+  const items = wanted === undefined ? log.items : log.items.filter((entry) => entry.actor.email?.toLowerCase() === wanted);
+  return {
+    // The interface can't select by actor, so what was selected here is also counted here.
+    totalItems: actor === undefined ? log.totalItems : items.length,
+    items,
+    ...(log.complete
+      ? {}
+      : {
+          missing: `The audit log has ${log.totalItems} entries in this window, but only the newest ${log.items.length} were read. Use a later --since.`,
+        }),
+  };
+}
+
+/** The responses of the service unchanged, newest entries first. */
+export const auditPages = (
+  project: AccountProject,
+  { until, since }: AuditWindow,
+  run: Pick<RunEnvironment, "env" | "signal">,
+): Promise<readonly JsonValue[]> => withClient(project, run, (client) => rawPages(client, until, since));
+
+async function withClient<T>(
+  project: AccountProject,
+  run: Pick<RunEnvironment, "env" | "signal">,
+  work: (client: Client) => Promise<T>,
+): Promise<T> {
+  const account = await openAccount(project, { readOnly: true, ...run });
+  try {
+    return await work(account.client);
+  } finally {
+    await account.close();
+  }
+}
+
+async function rawPages({ raw }: Pick<Client, "raw">, until: string, since: string | undefined): Promise<readonly JsonValue[]> {
+  const pages: JsonValue[] = [];
+  for (let offset = 0, total = 1; offset < total; ) {
+    const query = new URLSearchParams({ limit: "100", offset: String(offset), sortBy: "timestamp", sortOrder: "desc", endAt: until });
+    if (since !== undefined) query.set("startAt", since);
+    const page = await raw(`/v1/audit-logs?${query}`);
+    const data = isObject(page) ? own(page, "data") : undefined;
+    const [items, all] = isObject(data) ? [own(data, "items"), own(data, "totalItems")] : [];
+    pages.push(page);
+    if (!Array.isArray(items) || items.length === 0 || typeof all !== "number") break;
+    offset += items.length;
+    total = all;
+  }
+  return pages;
+}

@@ -1,0 +1,135 @@
+import { kinds } from "../../kinds/index.ts";
+import type { LiveView } from "../../kinds/kind.ts";
+import { manifestOfSchemas } from "../../kinds/manifests.ts";
+import { integrationOfSchemas } from "../../model/address.ts";
+import { DimsyncError } from "../../model/errors.ts";
+import type { Reads } from "../../model/service.ts";
+import type { Settings } from "../../model/settings/config.ts";
+import type { Environment } from "../../model/settings/env.ts";
+import { didYouMean } from "../../text/suggest.ts";
+import { type AccountProject, openAccount } from "../account.ts";
+import { readRecords } from "../records/open.ts";
+import type { RunEnvironment } from "../session.ts";
+
+/** Users have no manifests, so they are not a kind. */
+const users: LiveView = {
+  list: { path: "/v1/users", read: async (reads) => (await reads.users()).items },
+  // The service has no request for a single user, so it is looked up in the list, by id or e-mail address.
+  one: {
+    read: async (id, reads) => {
+      const { items } = await reads.users();
+      return items.find((user) => user.id === id) ?? items.find(({ email }) => email.toLowerCase() === id.toLowerCase());
+    },
+  },
+  columns: ["id", "email", "name", "createdAt"],
+};
+
+const views: Readonly<Record<string, LiveView>> = Object.fromEntries([
+  ...kinds.flatMap(({ name, itemKind = name, liveView }) => (liveView === undefined ? [] : [[itemKind, liveView] as const])),
+  ["User", users],
+]);
+
+/** The kinds that `get` knows. */
+export const liveKinds: readonly string[] = Object.keys(views);
+
+/** What is read of an account. */
+export interface LiveQuery {
+  /** As in `liveKinds`. */
+  readonly name: string;
+  readonly live: LiveView;
+  /** A live id, or the address of a bound manifest; undefined: all objects. */
+  readonly id: string | undefined;
+  /** The response of the service, unchanged. */
+  readonly isRaw: boolean;
+}
+
+/** Live objects, and how a table shows them. */
+export interface LiveObjects {
+  readonly value: unknown;
+  readonly rows: readonly unknown[];
+  readonly columns: readonly string[];
+}
+
+/** `kind`: as in manifests, in any case, singular or plural. Throws E_USAGE for what the service has no request for. */
+export function liveQuery(kind: string, id: string | undefined, isRaw = false): LiveQuery {
+  const { name, live } = liveKindNamed(kind);
+  if (id === undefined && live.list === undefined)
+    throw new DimsyncError("E_USAGE", "The service has no list of all schemas. Give the id of an integration.", {
+      command: `dimsync get ${name} ID`,
+    });
+  if (isRaw && id !== undefined && live.one.path === undefined)
+    throw new DimsyncError(
+      "E_USAGE",
+      `--raw cannot print a single ${name.toLowerCase()}: the service only has a list. Omit the id or --raw.`,
+    );
+  return { name, live, id, isRaw };
+}
+
+/** Reads live objects, normalised unless the query is raw. Only sends GET. Throws E_UNKNOWN_ADDRESS, E_NOT_FOUND and ServiceError. */
+export async function readLive(
+  project: AccountProject,
+  { name, live, id, isRaw }: LiveQuery,
+  run: Pick<RunEnvironment, "env" | "signal">,
+): Promise<LiveObjects> {
+  const liveId = id === undefined ? undefined : await liveIdOf(id, name, project.settings, run.env);
+  const account = await openAccount(project, { readOnly: true, ...run });
+  try {
+    if (isRaw) {
+      const value = await account.client.raw((liveId === undefined ? live.list?.path : live.one.path?.(liveId)) ?? "");
+      return { value, rows: [value], columns: [] };
+    }
+    const value = await read(live, account.client, name, liveId);
+    const columns = id === undefined ? live.columns : [...live.columns, ...(live.more ?? [])];
+    // Anything but a list is a single object.
+    return { value, rows: Array.isArray(value) ? value : (live.rows?.(value as object) ?? [value]), columns };
+  } finally {
+    await account.close();
+  }
+}
+
+/** The live id of an address such as Integration/orders, from the bindings; else what is given. Throws E_UNKNOWN_ADDRESS. */
+async function liveIdOf(id: string, name: string, settings: Settings, env: Environment): Promise<string> {
+  const kind = views[name]?.idOf ?? name;
+  const address = manifestOfSchemas(id) ?? id;
+  if (!address.startsWith(`${kind}/`)) return id;
+  const bound = (await readRecords(settings, { env })).bindings.get(address)?.id ?? integrationOfSchemas(id);
+  if (bound !== undefined) return bound;
+  throw new DimsyncError("E_UNKNOWN_ADDRESS", `${id} is not bound in target ${JSON.stringify(settings.target)}. The list shows the ids.`, {
+    command: `dimsync get ${kind.toLowerCase()}s`,
+  });
+}
+
+async function read(live: LiveView, reads: Reads, name: string, id: string | undefined): Promise<unknown> {
+  const kind = (live.idOf ?? name).toLowerCase();
+  if (id === undefined) return await live.list?.read(reads);
+  const value = (await live.one.read(id, reads)) ?? (await readByName(live, reads, name, id));
+  if (value !== undefined) return value;
+  throw new DimsyncError("E_NOT_FOUND", `The account has no ${kind} with the id or name ${JSON.stringify(id)}. The list shows both.`, {
+    command: `dimsync get ${kind}s`,
+  });
+}
+
+/** The only object with this live name, if there is one. */
+async function readByName(live: LiveView, reads: Reads, name: string, wanted: string): Promise<unknown> {
+  const objects = (await views[live.idOf ?? name]?.list?.read(reads)) ?? [];
+  const [found, second] = objects.filter((object): object is { readonly id: string } => {
+    const { id, name: liveName } = object as { readonly id?: unknown; readonly name?: unknown };
+    return typeof id === "string" && liveName === wanted;
+  });
+  return found === undefined || second !== undefined ? undefined : await live.one.read(found.id, reads);
+}
+
+function liveKindNamed(text: string): { readonly name: string; readonly live: LiveView } {
+  const singular = (name: string): string => name.toLowerCase().replace(/s$/u, "");
+  const wanted = singular(text).replace(/^schemaconfig$/u, "schema");
+  const found = Object.entries(views).find(([name]) => singular(name) === wanted);
+  if (found !== undefined) return { name: found[0], live: found[1] };
+  if (kinds.some(({ name }) => name.toLowerCase() === wanted))
+    throw new DimsyncError("E_USAGE", `The service has no request that reads ${wanted}s. Integrations show their names and types.`, {
+      command: "dimsync get integrations",
+    });
+  throw new DimsyncError(
+    "E_USAGE",
+    `The account has no kind ${JSON.stringify(text)}. Kinds: ${liveKinds.join(", ")}.${didYouMean(wanted, liveKinds)}`,
+  );
+}
