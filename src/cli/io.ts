@@ -1,5 +1,5 @@
 import type { Environment } from "../model/settings/env.ts";
-import { masked } from "../model/settings/secret.ts";
+import { masked, remember } from "../model/settings/secret.ts";
 import { guarded, type Write } from "../text/workflow-commands.ts";
 import { standardStream } from "./standard-stream.ts";
 
@@ -29,6 +29,9 @@ export interface Io {
   readonly catchSignals?: () => void;
 }
 
+/** Secrets that dimsync uses itself, without a `$secret`. */
+const secretVariables = ["DIMSYNC_DIGEST_KEY", "DIMSYNC_DATABASE_URL", "GITHUB_TOKEN", "GITLAB_TOKEN", "CI_JOB_TOKEN"];
+
 /** The io of this process. */
 export function processIo(): Io {
   const { interrupted, interrupt, catchSignals } = processSignals();
@@ -38,6 +41,7 @@ export function processIo(): Io {
       (text) =>
         write(masked(text)),
   ) as [Write, Write];
+  for (const name of secretVariables) remember(process.env[name]);
   const isStep = (process.env["GITHUB_ACTIONS"] ?? "") !== "";
   return {
     stdout: isStep ? guarded(out) : out,

@@ -2,6 +2,7 @@ import { readFile } from "node:fs/promises";
 import { DimsyncError } from "../model/errors.ts";
 import type { Plan } from "../model/plan.ts";
 import type { Result } from "../model/result.ts";
+import { masked } from "../model/settings/secret.ts";
 import { writeAtomic } from "../records/files/atomic.ts";
 import type { Document } from "../render/index.ts";
 import { lastSuccesses, metricsText } from "../render/machine/metrics.ts";
@@ -16,7 +17,7 @@ export async function writeMetrics(file: string, documents: readonly Document[])
     lastSuccessSeconds: lastSuccesses(before),
   });
   // The collector usually runs as another user.
-  await writeAtomic(file, text, { mode: 0o644 }).catch((error: unknown) => {
+  await writeAtomic(file, masked(text), { mode: 0o644 }).catch((error: unknown) => {
     throw new DimsyncError(
       "E_OUTPUT",
       `${file} could not be written: ${error instanceof Error ? error.message : String(error)}. Use another file for --metrics.`,

@@ -1,6 +1,7 @@
 import { appendFileSync } from "node:fs";
 import { resolve } from "node:path";
 import type { OnProgress, ProgressEvent } from "../model/runtime/progress.ts";
+import { masked } from "../model/settings/secret.ts";
 import { type Failure, progressLine, renderFailure } from "../render/machine/ndjson.ts";
 import { visible } from "../text/control-characters.ts";
 import type { Context } from "./context.ts";
@@ -101,6 +102,6 @@ const streamsOf = ({ flags }: Context): readonly string[] =>
 function write({ io, cwd }: Context, files: readonly string[], lines: string): void {
   for (const file of files) {
     if (file === "") io.stdout(lines);
-    else appendFileSync(resolve(cwd, file), lines);
+    else appendFileSync(resolve(cwd, file), masked(lines));
   }
 }

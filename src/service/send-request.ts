@@ -1,6 +1,7 @@
 import type { Dispatcher } from "undici";
 import { isLoopback } from "../model/settings/base-url.ts";
 import type { Environment } from "../model/settings/env.ts";
+import { masked } from "../model/settings/secret.ts";
 import { openPool } from "./connection/open-pool.ts";
 import type { HttpHeaders } from "./connection/transport.ts";
 import { connectionCode, isConnectTimeout } from "./errors.ts";
@@ -55,14 +56,14 @@ export async function sendRequest(request: HttpRequest, options: SendOptions): P
   }
 }
 
-/** Posts JSON once, without reading the response's body. As `sendRequest` otherwise. */
+/** Posts JSON once, without the secrets of the run and without reading the response's body. As `sendRequest` otherwise. */
 export async function postJson(
   url: URL,
   body: string,
   options: Omit<SendOptions, "maxBodyBytes">,
 ): Promise<{ readonly status: number } | { readonly failure: string }> {
   const headers = { "content-type": "application/json; charset=utf-8", "user-agent": "dimsync" };
-  const outcome = await sendRequest({ method: "POST", url, headers, body }, { ...options, maxBodyBytes: 0 });
+  const outcome = await sendRequest({ method: "POST", url, headers, body: masked(body) }, { ...options, maxBodyBytes: 0 });
   return "failure" in outcome ? outcome : { status: outcome.status };
 }
 

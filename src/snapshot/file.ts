@@ -3,12 +3,13 @@ import { open, readFile, rename, unlink } from "node:fs/promises";
 import { pipeline } from "node:stream/promises";
 import { createGzip, gunzipSync } from "node:zlib";
 import { DimsyncError } from "../model/errors.ts";
+import { masked } from "../model/settings/secret.ts";
 import { type Snapshot, toSnapshot } from "./snapshot.ts";
 
 const oneMiB = 1024 * 1024;
 
 /**
- * Writes the pieces to a temporary file, which gets its name when it is complete. Compressed with
+ * Writes the pieces to a temporary file without the secrets of the run; it gets its name when it is complete. Compressed with
  * gzip if the name ends in .gz or the text is larger than 1 MiB. Throws system errors and what
  * `pieces` throws.
  */
@@ -21,7 +22,8 @@ export async function writeSnapshotFile(
   let bytes = 0;
   let gzip = file.endsWith(".gz") ? openGzip(temp) : undefined;
   try {
-    for await (const piece of pieces) {
+    for await (const raw of pieces) {
+      const piece = masked(raw);
       bytes += Buffer.byteLength(piece);
       held.push(piece);
       if (bytes > oneMiB) gzip ??= openGzip(temp);

@@ -2,15 +2,18 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
+import { gunzipSync } from "node:zlib";
 import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { type EmbeddedService, seedAccount, startEmbeddedService } from "../../src/embedded/index.ts";
 import { githubToken, startGithub } from "../ci/github-stand-in.ts";
 import { startRepository } from "../ci/rehearsal-job.ts";
 import { dimsync, emptyFolder } from "../cli/built-cli.ts";
+import { accountUnderControl, apiKey } from "../controller/work/account-under-control.ts";
 import { gitEnv } from "../support/git/env.ts";
 import { git } from "../support/git/remote.ts";
 import { startMcp } from "../support/mcp-client.ts";
 import { ordersManifest } from "../support/orders.ts";
+import { needs } from "../support/programs.ts";
 
 // A branch is data: it does not run code, and it does not choose which secret is read or where it is sent.
 
@@ -261,4 +264,85 @@ test("a key that the account contains is masked in every output", async () => {
   const { call } = await startMcp(workspace, { DIMSYNC_API_KEY: key });
   const { texts: answers } = await call("get", { kind: "Tag" });
   expect(answers.join("")).toContain("see ***");
+});
+
+/** A receiver of webhooks, which keeps what it gets. */
+async function startReceiver() {
+  const bodies: string[] = [];
+  const server = createServer(async (request, response) => {
+    let body = "";
+    for await (const chunk of request) body += String(chunk);
+    bodies.push(body);
+    response.writeHead(204).end();
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => void server.closeAllConnections());
+  onTestFinished(() => void server.close());
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`, bodies };
+}
+
+/** Selects integrations without the key in the manifest; their names are in addresses. */
+const allIntegrations = `apiVersion: dimsync/v1
+kind: SchemaConfig
+metadata: { name: all }
+spec:
+  integrations: { names: ["see *"] }
+  rules: [{ id: pii, match: { column: email }, set: { hashed: true } }]
+`;
+
+test("a key that is part of a name is masked in results, events, metrics, snapshots and webhooks", async () => {
+  const state = seedAccount();
+  const [first, ...rest] = state.integrations;
+  if (first === undefined) throw new Error("The seed has no integration.");
+  const own = await startEmbeddedService({
+    apiKeys: { [key]: "bot@example.com" },
+    state: () => ({ ...state, integrations: [{ ...first, name: `see ${key}` }, ...rest] }),
+  });
+  onTestFinished(own.close);
+  const { url, bodies } = await startReceiver();
+  const cwd = emptyFolder({ "dimsync.yaml": configText({ baseUrl: own.url }), "manifests/all.yaml": allIntegrations });
+  const env = { DIMSYNC_API_KEY: key, HOOK: url };
+  const run = async (code: number, ...argv: readonly string[]) => {
+    const ran = await dimsync(argv, { cwd, env });
+    expect([ran.code, ran.code === code ? "" : ran.stdout + ran.stderr]).toEqual([code, ""]);
+    return ran.stdout + ran.stderr;
+  };
+  await run(0, "snapshot", "--out", "account.json");
+  const texts = [
+    await run(2, "drift", "--notify", "env:HOOK", "-o", "human", "-o", "ndjson=events.ndjson"),
+    await run(0, "apply", "--yes", "-v", "--result", "result.json", "--metrics", "dimsync.prom"),
+    ...bodies,
+    ...["events.ndjson", "result.json", "account.json"].map((name) => readFileSync(join(cwd, name), "utf8")),
+  ];
+  expect(bodies).toHaveLength(1);
+  expect(texts.map((text) => [text.includes("***"), text.includes(key)])).toEqual(texts.map(() => [true, false]));
+  expect(readFileSync(join(cwd, "dimsync.prom"), "utf8")).not.toContain(key);
+});
+
+test("a key that is part of a name is in no report of the controller and no webhook", needs("postgresql"), async () => {
+  const { url, bodies } = await startReceiver();
+  const {
+    service: account,
+    push,
+    check,
+    database,
+  } = await accountUnderControl({
+    ...{ every: "1m", mode: "apply", notify: { url: { $secret: { env: "HOOK" } }, on: ["exposed", "failed", "resolved", "drifted"] } },
+  });
+  account.mutate(({ integrations: [orders] }) => {
+    if (orders !== undefined) orders.name = `see ${apiKey}`;
+  });
+  await push({ "manifests/all.yaml": allIntegrations });
+  await check({ env: { HOOK: url }, maxMode: "report" });
+  await check({ env: { HOOK: url } });
+  const { rows } = await database.query(
+    "select report, result, (to_jsonb(run) - 'report' - 'result')::text as row from dimsync_controller.run as run order by finished_at",
+    [],
+  );
+  const zipped = rows.flatMap(({ report, result }) => (result === null ? [report] : [report, result]));
+  const reports = zipped.map((bytes) => gunzipSync(bytes).toString());
+  expect([rows.length, reports.length, bodies.length]).toEqual([3, 4, 2]);
+  const { rows: others } = await database.query("select to_jsonb(finding)::text as row from dimsync_controller.finding as finding", []);
+  for (const text of [bodies, reports, [...rows, ...others].map(({ row }) => String(row))].map((texts) => texts.join("\n")))
+    expect([text.includes("***"), text.includes(apiKey)]).toEqual([true, false]);
 });

@@ -12,6 +12,7 @@ import { DimsyncError } from "../../model/errors.ts";
 import { combineExits, type Exit, type ExitCode } from "../../model/exit.ts";
 import type { Plan } from "../../model/plan.ts";
 import type { Result } from "../../model/result.ts";
+import { masked } from "../../model/settings/secret.ts";
 import { type ApplyAccountOptions, applyAccount } from "../../operations/core/apply.ts";
 import { jsonDocument } from "../../text/control-characters.ts";
 import { runPlan } from "./plan.ts";
@@ -77,7 +78,7 @@ const maxOnly = 5;
 /** Throws E_RESULT_WRITE (exit 4): the account was changed, but the result is not recorded. */
 async function keepResults(file: string, results: readonly Result[]): Promise<void> {
   const { writeAtomic } = await import("../../records/files/atomic.ts");
-  const text = jsonDocument(results.length === 1 ? results[0] : results);
+  const text = masked(jsonDocument(results.length === 1 ? results[0] : results));
   await writeAtomic(file, text, { newMode: 0o600 }).catch((error: unknown) => {
     const why = error instanceof Error ? error.message : String(error);
     throw new DimsyncError("E_RESULT_WRITE", `The result could not be written to ${file}: ${why}. It is printed instead.`, {

@@ -62,7 +62,9 @@ export async function recordSending(
     [
       ...[id, claim, account, reason, mode, worker, generation, digest ?? null, commit ?? null],
       ...[summary.exposed ?? 0, differencesIn(report), manual.length, violations(report)],
-      `The worker ended before it stored what it had sent. It was about to send what ${mode === "protect" ? "protects" : "differs"} of: ${list}. The next check compares the account again.`,
+      masked(
+        `The worker ended before it stored what it had sent. It was about to send what ${mode === "protect" ? "protects" : "differs"} of: ${list}. The next check compares the account again.`,
+      ),
       ...[JSON.stringify(calls.read), zipped(report)],
     ],
   );

@@ -48,7 +48,7 @@ export class Secret<T extends JsonValue = JsonValue> {
 
   constructor(value: T) {
     this.#value = value;
-    if (typeof value === "string") remember(value);
+    remember(value);
   }
 
   reveal(): T {
@@ -74,31 +74,62 @@ export class Secret<T extends JsonValue = JsonValue> {
 
 // The second net, for text that happens to contain a secret, such as a name that the service returns. Process-wide, because it is applied where text
 // leaves the process.
-const known = new Map<string, readonly string[]>();
-/** Shorter ones are parts of ordinary words. */
-const shortestMasked = 8;
+const known = new Map<string, (text: string) => string>();
+/** Shorter ones are parts of ordinary words, and are masked only on their own. */
+const shortestPart = 8;
+/** Even shorter ones are too common. */
+const shortestWord = 4;
+/** Letters with digits or signs: anything else can be a key, a number or a literal of JSON, such as `true`. */
+const isMixed = (text: string): boolean => /\p{L}/u.test(text) && /[^\p{L}]/u.test(text);
 /** A process that runs for months sees keys come and go. */
 const mostKnown = 1_000;
 
-function remember(value: string): void {
-  if (known.has(value)) return;
-  const forms = [value, ...value.split("\n")].flatMap((text) => [
-    text,
-    JSON.stringify(text).slice(1, -1),
-    encodeURIComponent(Buffer.from(text).toString()),
-  ]);
-  known.set(
-    value,
-    [...new Set(forms)].filter(({ length }) => length >= shortestMasked).sort((a, b) => b.length - a.length),
+/** Masks every string of the value from now on. Numbers are settings, such as a port, and a mask would not be one. */
+export function remember(value: JsonValue | undefined): void {
+  if (typeof value === "string") rememberText(value);
+  else if (typeof value === "object" && value !== null) for (const item of Object.values(value)) remember(item);
+}
+
+function rememberText(value: string): void {
+  if (value.length < shortestWord || known.has(value)) return;
+  const lines = value.split("\n").filter(({ length }) => length >= shortestPart);
+  const forms = new Set(
+    [value, ...lines].flatMap((text) => [text, JSON.stringify(text).slice(1, -1), encodeURIComponent(Buffer.from(text).toString())]),
+  );
+  const patterns = [...forms]
+    .filter((form) => form.length >= shortestPart || isMixed(form))
+    .sort((a, b) => b.length - a.length)
+    .map((form) => ({ form, pattern: form.length >= shortestPart ? form : wordPattern(form) }));
+  known.set(value, (text) =>
+    patterns.reduce((rest, { form, pattern }) => (rest.includes(form) ? rest.replaceAll(pattern, "***") : rest), text),
   );
   const [oldest] = known.keys();
   if (known.size > mostKnown && oldest !== undefined) known.delete(oldest);
+  for (const password of passwordIn(value)) rememberText(password);
 }
 
-/** The text with `***` instead of every secret that this process has read: its value, each of its lines, and both in JSON and in a URL. */
+/** Of a URL such as that of a database. */
+const passwordIn = (url: string): readonly string[] =>
+  url.includes("://") && URL.canParse(url) ? [new URL(url).password].flatMap((password) => [password, decoded(password)]) : [];
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+const wordPattern = (text: string): RegExp =>
+  new RegExp(`(?<![\\p{L}\\p{N}_])${text.replaceAll(/[.*+?^${}()|[\]\\/]/gu, "\\$&")}(?![\\p{L}\\p{N}_])`, "gu");
+
+/**
+ * The text with `***` instead of every secret that this process has read: its value, each of its lines, and both in JSON and in a URL. Secrets of 4 to 7
+ * characters only on their own, and if they mix letters with other characters.
+ */
 export function masked(text: string): string {
   let result = text;
-  for (const forms of known.values()) for (const form of forms) if (result.includes(form)) result = result.replaceAll(form, "***");
+  for (const mask of known.values()) result = mask(result);
   return result;
 }
 
