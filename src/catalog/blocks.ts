@@ -111,8 +111,14 @@ function blockText(names: readonly (readonly [id: string, name: string])[], line
     isInline ? `  - integrations: { ${sorted.join(", ")} }\n` : "  - integrations:\n",
     ...(isInline ? [] : sorted.map((entry) => `      ${entry}\n`)),
     lines.size === 0 ? "    tables: {}\n" : "    tables:\n",
-    ...[...lines].sort(byKey).map(([table, columns]) => `      ${stringYaml(table)}: ${columns}\n`),
+    ...[...lines].sort(byKey).map(([table, columns]) => `${keyYaml(table, "      ")} ${columns}\n`),
   ].join("");
+}
+
+/** YAML refuses a key of more than 1,024 characters without a question mark. */
+function keyYaml(name: string, indent: string): string {
+  const key = stringYaml(name);
+  return key.length > 1_024 ? `${indent}? ${key}\n${indent}:` : `${indent}${key}:`;
 }
 
 const byKey = ([a]: readonly [string, unknown], [b]: readonly [string, unknown]): number => byText(a, b);

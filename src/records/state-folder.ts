@@ -23,7 +23,10 @@ export async function ensureStateFolder(projectFolder: string): Promise<string> 
   return folder;
 }
 
-/** Throws E_STATE_TRACKED if git tracks the folder or a file in it: whoever can push to the branch could change what dimsync believes to have done. */
+/**
+ * Throws E_STATE_TRACKED if git tracks the folder or a file in it: whoever can push to the branch could change what dimsync believes to have done. Also
+ * throws it if git cannot tell.
+ */
 export async function refuseTrackedState(projectFolder: string, env: Environment): Promise<void> {
   if ((await lstat(stateFolder(projectFolder)).catch(() => undefined)) === undefined) return;
   const folder = await realpath(projectFolder);
@@ -32,7 +35,15 @@ export async function refuseTrackedState(projectFolder: string, env: Environment
   const path = stateFolder(relative(top, folder)).split(sep).join("/");
   // Reads only the index, so the owner of the repository does not matter. A file system may ignore case.
   const args = ["--work-tree=.", "ls-files", "-z", "--", `:(top,icase,literal)${path}`];
-  const tracked = await gitText({ folder: top, gitDir: join(top, ".git"), env }, args).catch(() => "");
+  const tracked = await gitText({ folder: top, gitDir: join(top, ".git"), env }, args).catch((error: unknown) => {
+    const why = error instanceof Error ? error.message : String(error);
+    if (/not a git repository/iu.test(why)) return "";
+    throw new DimsyncError(
+      "E_STATE_TRACKED",
+      `${top} is a checkout of git, and git cannot tell whether it tracks ${path}: ${why}. ${path} has the journal and the locks of one machine. If the branch had it, whoever can push could make dimsync forget what it has created. Install git, or fix the repository.`,
+      { cause: error },
+    );
+  });
   const [first = ""] = tracked.split("\0");
   if (first === "") return;
   throw new DimsyncError(

@@ -4,6 +4,7 @@ import { pipeline } from "node:stream/promises";
 import { createGzip, gunzipSync } from "node:zlib";
 import { DimsyncError } from "../model/errors.ts";
 import { masked } from "../model/settings/secret.ts";
+import { printableJson } from "../text/control-characters.ts";
 import { type Snapshot, toSnapshot } from "./snapshot.ts";
 
 const oneMiB = 1024 * 1024;
@@ -23,7 +24,7 @@ export async function writeSnapshotFile(
   let gzip = file.endsWith(".gz") ? openGzip(temp) : undefined;
   try {
     for await (const raw of pieces) {
-      const piece = masked(raw);
+      const piece = printableJson(masked(raw));
       bytes += Buffer.byteLength(piece);
       held.push(piece);
       if (bytes > oneMiB) gzip ??= openGzip(temp);

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { reviewedIn } from "../../src/catalog/blocks.ts";
+import { catalogText, reviewedIn } from "../../src/catalog/blocks.ts";
 import { readCatalog } from "../../src/catalog/file.ts";
 import { makeLocate } from "../../src/manifests/locate.ts";
 
@@ -83,4 +83,16 @@ test.each<[string, string, string]>([
 
 test("all problems are reported at once", () => {
   expect(problemsOf(`${head}reviewed:\n  - a\n  - b\n`)).toHaveLength(2);
+});
+
+test("names of any length can be read again", () => {
+  const long = "x".repeat(3_000);
+  const tables = new Map([
+    [long, new Map([[long, new Set([long])]])],
+    ["public", new Map([["users", new Set(["id"])]])],
+  ]);
+  const reviewed = new Map([["8f1c", { name: long, tables }]]);
+  const text = catalogText(reviewed);
+  expect(problemsOf(text)).toEqual([]);
+  expect(reviewedIn(readCatalog(text, { file: "c.yaml", parser: undefined }).catalog ?? [])).toEqual(reviewed);
 });

@@ -110,6 +110,24 @@ describe("a branch that tracks .dimsync/", () => {
     });
   });
 
+  test("is refused also if git is missing, which does not matter before", async () => {
+    const { folder, commit } = await checkout();
+    const withoutGit = { ...env, PATH: emptyFolder() };
+    expect((await dimsync(["plan"], { cwd: folder, env: withoutGit })).code).toBe(0);
+    commit({ ".dimsync/journal.ndjson": "" });
+    const { code, stderr } = await dimsync(["plan"], { cwd: folder, env: withoutGit });
+    expect([code, stderr]).toEqual([1, expect.stringContaining("E_STATE_TRACKED")]);
+    expect(stderr).toContain("git could not be run");
+    expect(stderr).toContain("Install git");
+  });
+
+  test("is not looked for in a folder that only looks like a checkout", async () => {
+    const { folder } = await checkout();
+    rmSync(join(folder, ".git"), { recursive: true });
+    for (const name of [".git", ".dimsync"]) mkdirSync(join(folder, name));
+    expect((await dimsync(["plan"], { cwd: folder, env })).code).toBe(0);
+  });
+
   test("is not confused with files that git ignores, or that another project has", async () => {
     const { folder, commit } = await checkout();
     commit({ "examples/.dimsync/journal.ndjson": "" });

@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
@@ -7,9 +7,11 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "v
 import { type EmbeddedService, startEmbeddedService } from "../../src/embedded/index.ts";
 import { toPointer } from "../../src/model/json/pointer.ts";
 import { dimsync, emptyFolder, ended, startCli } from "../cli/built-cli.ts";
+import { gitEnv } from "../support/git/env.ts";
+import { gitRemote } from "../support/git/remote.ts";
 import { sharedPostgres } from "../support/postgres/shared.ts";
 import { needs } from "../support/programs.ts";
-import { configText, keyVariable, writeFolder } from "../support/project-folder.ts";
+import { configText, filesIn, keyVariable, writeFolder } from "../support/project-folder.ts";
 import { breakouts, faultsIn, hostileAccount, hostileNames } from "./hostile.ts";
 
 const manifests = `apiVersion: dimsync/v1
@@ -88,6 +90,65 @@ describe("names of an account", () => {
       const faults = faultsIn(readFileSync(fileOf(format), "utf8"), { commands: true });
       expect(faults.filter((fault) => format === "github" || !fault.includes("old workflow")).slice(0, 8), format).toEqual([]);
     }
+  });
+});
+
+/** Commands that change the account, the records or files, in this order, with their exit codes. */
+const changing: readonly (readonly [command: string, code: number])[] = [
+  ["records init --to git", 0],
+  ["catalog accept --all", 0],
+  ["snapshot --out before.json", 0],
+  [
+    "apply --yes -v --allow maxChangedPercent=test --result result.json -o html=apply.html -o markdown=apply.md -o junit=apply.xml -o ndjson=apply.ndjson",
+    0,
+  ],
+  ["show result.json", 0],
+  ["show result.json -o json", 0],
+  ["show result.json -o markdown", 0],
+  ["compare --from before.json --to test", 2],
+  ["compare --from before.json --to test -o json", 2],
+  ["plan --out plan.json -o github", 0],
+  ["show plan.json", 0],
+  ["records show", 0],
+  ["records show --log", 0],
+  ["records show -o json", 0],
+  ["records export", 0],
+  ["catalog accept --all", 0],
+  // No manifest may contain the NUL character of a name.
+  ["import --out manifests/imported", 1],
+  ["import --out manifests/imported -o json", 1],
+];
+
+describe("names of an account", () => {
+  it("are only text in the output of commands that change something, and in the files that they write", { timeout: 240_000 }, async () => {
+    const account = await startEmbeddedService({ state: hostileAccount() });
+    onTestFinished(account.close);
+    const config = configText(account.url, { client: { concurrency: 8 }, catalog: "dimsync.catalog.yaml" });
+    const cwd = gitRemote().clone();
+    mkdirSync(join(cwd, "manifests"));
+    writeFileSync(join(cwd, "dimsync.yaml"), config);
+    writeFileSync(join(cwd, "manifests/all.yaml"), manifests);
+    const found: string[] = [];
+    for (const [command, code] of changing) {
+      const ran = await step(command.split(" "), cwd, { ...gitEnv, [keyVariable]: account.apiKey });
+      expect([command, ran.code, ran.code === code ? "" : ran.stdout.slice(-3000) + ran.stderr]).toEqual([command, code, ""]);
+      const isForRunner = command.endsWith("github");
+      const faults = [...faultsIn(ran.stdout, { commands: isForRunner }), ...faultsIn(ran.stderr)];
+      found.push(...faults.slice(0, 3).map((fault) => `${command}: ${fault}`));
+    }
+    const files = filesIn(cwd);
+    expect([...files.keys()]).toEqual(
+      expect.arrayContaining(["dimsync.catalog.yaml", "result.json", "plan.json", "apply.html", "before.json"]),
+    );
+    for (const [path, text] of files)
+      if (!/^\.(?:dimsync|git)/u.test(path))
+        found.push(
+          ...faultsIn(text, { commands: true })
+            .filter((fault) => !fault.includes("old workflow"))
+            .slice(0, 3)
+            .map((fault) => `${path}: ${fault}`),
+        );
+    expect(found).toEqual([]);
   });
 });
 
@@ -193,6 +254,10 @@ describe.each([
     const url = kind === "embedded" ? {} : { DIMSYNC_DATABASE_URL: (await sharedPostgres()).database() };
     const env = { [keyVariable]: service.apiKey, USER: "ann", GITHUB_ACTIONS: "true", ...url };
     const child = startCli(["controller", "run", "--watch", "--listen", "127.0.0.1:0"], { cwd, env });
+    let stderrSoFar = "";
+    child.stderr?.on("data", (chunk) => {
+      stderrSoFar += chunk;
+    });
     const end = ended(child);
     onTestFinished(() => void child.kill("SIGKILL"));
     const controller = (...args: readonly string[]) => dimsync(["controller", ...args], { cwd, env });
@@ -205,10 +270,37 @@ describe.each([
     const { events } = JSON.parse((await controller("history", "test", "-o", "json")).stdout);
     const pathOf = (name: string): string => toPointer(["schemas", "public", "tables", "users", "columns", name, "hashed"]);
     expect(new Set(events.map(({ path }: { readonly path: string }) => path))).toEqual(new Set(Object.values(hostileNames).map(pathOf)));
-    for (const args of [["status"], ["history", "test"], ["check", "test", "--wait"], ["check", "test", "--wait", "-o", "json"]]) {
-      const { stdout, stderr } = await controller(...args);
+    const prints = async (...args: readonly string[]): Promise<void> => {
+      const { code, stdout, stderr } = await controller(...args);
+      // 2: columns are exposed.
+      expect([0, 2], `${args.join(" ")}: ${stderr}`).toContain(code);
       expect([...faultsIn(stdout), ...faultsIn(stderr)], args.join(" ")).toEqual([]);
-    }
+    };
+    const [, page] = /Status page: (\S+)/u.exec(stderrSoFar) ?? [];
+    const serves = async (path: string): Promise<void> => {
+      const response = await fetch(new URL(path, page));
+      const text = await response.text();
+      // Only a log is read for workflow commands.
+      const faults = faultsIn(text, { commands: true }).filter((fault) => !fault.includes("old workflow"));
+      expect([path, response.status, ...faults.slice(0, 3)]).toEqual([path, 200]);
+      if (!path.startsWith("/api")) expect(text).not.toMatch(/<script>alert|<\/details><\/summary>/u);
+    };
+    const reason = Object.values(hostileNames).slice(0, 12).join("").replaceAll("\0", "");
+    for (const args of [["status"], ["status", "-o", "json"], ["check", "test", "--wait"], ["check", "test", "--wait", "-o", "json"]])
+      await prints(...args);
+    await prints("suspend", "test", "--until", "2999-01-01T00:00:00Z", "--reason", reason);
+    for (const path of ["/accounts/test", "/api/v1/accounts/test", "/api/v1/runs?account=test", "/api/v1/findings", "/metrics"])
+      await serves(path);
+    for (const args of [
+      ["resume", "test"],
+      ["history", "test"],
+      ["history", "test", "-o", "json"],
+    ])
+      await prints(...args);
+    // What is pushed has names too: the source and the reason. With PostgreSQL, the records must not be files.
+    if (kind === "embedded") await prints("push", "--source", `data${reason}`, "--force", "--reason", reason);
+    for (const args of [["bundles"], ["bundles", "-o", "json"]]) await prints(...args);
+    for (const path of ["/", "/api/v1/accounts"]) await serves(path);
     child.kill("SIGTERM");
     const { stdout, stderr } = await end;
     expect([...faultsIn(stdout), ...faultsIn(stderr)]).toEqual([]);

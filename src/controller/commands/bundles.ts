@@ -6,7 +6,7 @@ import { DimsyncError } from "../../model/errors.ts";
 import type { ExitCode } from "../../model/exit.ts";
 import { jobUrl } from "../../operations/records/open.ts";
 import { cell, tableLines } from "../../render/terminal/layout.ts";
-import { visible } from "../../text/control-characters.ts";
+import { jsonDocument, visible } from "../../text/control-characters.ts";
 import { counted } from "../../text/counts.ts";
 import { rollBack } from "../projects/push-bundle.ts";
 import { listPushes } from "../projects/replacement.ts";
@@ -36,7 +36,7 @@ export async function runBundles(context: Context<ControllerFlags>): Promise<Exi
       );
       return `${tableLines([header, ...rows], "", width).join("\n")}\n\n* is what the source wants now; + has uncommitted changes.\n`;
     },
-    json: () => `${JSON.stringify({ formatVersion: "1.0", kind: "ControllerBundles", bundles }, undefined, 2)}\n`,
+    json: () => jsonDocument({ formatVersion: "1.0", kind: "ControllerBundles", bundles }),
   });
   return 0;
 }
