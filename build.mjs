@@ -136,7 +136,10 @@ const camel = (name) => name.replace(/-([a-z])/g, (_, letter) => letter.toUpperC
 
 async function bundle(modulesOfValidators) {
   const { version } = JSON.parse(await readFile(at("package.json"), "utf8"));
-  const modules = [...(await bundleProgram(rootFolder, inOut("."), version)), ...(await bundleLibrary(rootFolder, inOut("."), version))];
+  const modules = [
+    ...(await bundleProgram(rootFolder, inOut("."), { version })),
+    ...(await bundleLibrary(rootFolder, inOut("."), { version })),
+  ];
   await chmod(inOut("bin.cjs"), 0o755);
   for (const name of lazyPackages) {
     const lazy = await bundleRequires(`module.exports = require("${name}");`);

@@ -10,11 +10,12 @@ import { lazyLoading, requiredValidators } from "./lazy-modules.mjs";
 
 /**
  * Writes bin.cjs, which prints help and version, and lib/, which contains the code: index.cjs is
- * the library for `require`. Resolves with the files of the modules whose code was written.
+ * the library for `require`. Resolves with the files of the modules whose code was written. `sourceMaps` adds a map
+ * beside each bundle, which does not refer to it.
  */
-export function bundleProgram(root, folder, version) {
+export function bundleProgram(root, folder, options) {
   const source = (path) => join(root, "src", path);
-  return bundled(root, version, {
+  return bundled(root, options, {
     input: { bin: source("bin.ts"), "lib/index": source("index.ts") },
     plugins: [requiredValidators, lazyLoading, checkNodeFirst],
     output: {
@@ -37,14 +38,14 @@ export function bundleProgram(root, folder, version) {
  * Writes index.js and esm/, the library for `import`: it includes everything that it loads by a
  * path of its own, so that those who use it can bundle it. Resolves like bundleProgram.
  */
-export const bundleLibrary = (root, folder, version) =>
-  bundled(root, version, {
+export const bundleLibrary = (root, folder, options) =>
+  bundled(root, options, {
     input: { index: join(root, "src/index.ts") },
-    plugins: [requiredValidators],
+    plugins: [requiredValidators, requireOfNode],
     output: { dir: folder, format: "esm", chunkFileNames: "esm/[name]-[hash].js" },
   });
 
-async function bundled(root, version, { input, plugins, output }) {
+async function bundled(root, { version, sourceMaps = false }, { input, plugins, output }) {
   const bundle = await rolldown({
     cwd: root,
     input,
@@ -59,7 +60,7 @@ async function bundled(root, version, { input, plugins, output }) {
   try {
     // Names are kept, so that stack traces in bug reports are readable.
     const minify = { compress: true, mangle: false, codegen: { removeWhitespace: true } };
-    return writtenModules((await bundle.write({ comments: false, minify, ...output })).output);
+    return writtenModules((await bundle.write({ comments: false, minify, sourcemap: sourceMaps ? "hidden" : false, ...output })).output);
   } finally {
     await bundle.close();
   }
@@ -70,7 +71,7 @@ export async function bundleTypes(declarations, folder) {
   const bundle = await rolldown({
     input: join(declarations, "index.d.ts"),
     // Version 0.23 is the last one that supports Node 20.
-    plugins: [dts({ dtsInput: true, emitDtsOnly: true }), docsBeforeMembers],
+    plugins: [dts({ dtsInput: true, emitDtsOnly: true }), docsBeforeMembers, declaredSignal],
     checks: { pluginTimings: false },
   });
   await bundle.write({ dir: folder, format: "esm", entryFileNames: "index.d.ts" });
@@ -81,6 +82,12 @@ export async function bundleTypes(declarations, folder) {
 const docsBeforeMembers = {
   name: "docs-before-members",
   renderChunk: (code) => code.replaceAll(/^( *)(.*\S) (\/\*\* .*)$/gmu, "$1$2\n$1$3"),
+};
+
+/** Without @types/node and without the library "dom", the type would be unknown. With them, this adds nothing. */
+const declaredSignal = {
+  name: "declared-signal",
+  renderChunk: (code) => `declare global {\n  interface AbortSignal {}\n}\n${code}`,
 };
 
 /** The files of the modules whose code was written. */
@@ -95,6 +102,21 @@ const checkNodeFirst = {
   name: "check-node-first",
   generateBundle(_, files) {
     for (const file of Object.values(files)) if (file.name === "bin") file.code = file.code.replace(/^#!.*\n/, (line) => line + checkNode);
+  },
+};
+
+/**
+ * Packages of the library that are CommonJS only require modules of Node. Rolldown gives them a `require` that is made
+ * from import.meta.url, which is undefined if a user's bundler turns the ES modules into CommonJS.
+ */
+const requireOfNode = {
+  name: "require-of-node",
+  generateBundle(_, files) {
+    const runtime = Object.values(files).filter(({ code = "" }) => code.includes("createRequire(import.meta.url)"));
+    if (runtime.length !== 1) throw new Error(`createRequire is in ${runtime.length} files of the library, not in one`);
+    runtime[0].code = runtime[0].code
+      .replace(/import\s*\{\s*createRequire\s*\}\s*from\s*["']node:module["'];/u, "")
+      .replace("createRequire(import.meta.url)", "process.getBuiltinModule");
   },
 };
 

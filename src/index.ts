@@ -63,6 +63,16 @@ export interface ReadOptions {
 /** `LoadOptions`; without `env` no environment variable is seen. */
 export type ProjectOptions = Omit<LoadOptions, "env"> & { readonly env?: Environment };
 
+/** Throws E_USAGE without a working directory, which callers in JavaScript can forget. */
+function loadOptions(options: ProjectOptions): LoadOptions {
+  if (typeof (options as Partial<ProjectOptions> | undefined)?.cwd !== "string")
+    throw new DimsyncError(
+      "E_USAGE",
+      "The option cwd is missing. Set it to the absolute path of the folder to look for dimsync.yaml in, such as process.cwd().",
+    );
+  return { ...options, env: options.env ?? {} };
+}
+
 const runEnvironment = ({ env, signal, onProgress, snapshotFile }: RunOptions & ReadOptions): RunEnvironment => ({
   env: env ?? {},
   signal: signal ?? new AbortController().signal,
@@ -71,13 +81,13 @@ const runEnvironment = ({ env, signal, onProgress, snapshotFile }: RunOptions & 
 });
 
 /** The names of the targets in the config; empty if it has none. Throws ProblemsError if there is no usable config. */
-export function listTargets(options: ProjectOptions): Promise<readonly string[]> {
-  return list({ ...options, env: options.env ?? {} });
+export async function listTargets(options: ProjectOptions): Promise<readonly string[]> {
+  return list(loadOptions(options));
 }
 
 /** Reads config and manifests. Mistakes in manifests are `problems` of the project; throws ProblemsError if the config cannot be used. */
-export function loadProject(options: ProjectOptions): Promise<Project> {
-  return load({ ...options, env: options.env ?? {} });
+export async function loadProject(options: ProjectOptions): Promise<Project> {
+  return load(loadOptions(options));
 }
 
 /** What `apply` would do. Reads only. Throws DimsyncError if the account cannot be opened; a failed read makes the plan incomplete instead. */
@@ -100,9 +110,8 @@ export async function apply(project: Project, options: ApplyAccountOptions & Run
  * Throws ProblemsError, DimsyncError E_LOCKED and E_OUTPUT, and ServiceError.
  */
 export async function importAccount(options: ProjectOptions & ImportProjectOptions & RunOptions): Promise<ImportReport> {
-  const loadOptions = { ...options, env: options.env ?? {} };
-  const project = await load(loadOptions);
-  return (await importProject(project, { ...options, load: loadOptions }, runEnvironment(options))).report;
+  const loaded = loadOptions(options);
+  return (await importProject(await load(loaded), { ...options, load: loaded }, runEnvironment(options))).report;
 }
 
 /** Compares two accounts, or an account with a snapshot file (absolute path). Reads only. Throws DimsyncError. */

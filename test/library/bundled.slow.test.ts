@@ -52,6 +52,7 @@ async function withRolldown(folder: string): Promise<string> {
 
 test.each<[string, (folder: string) => Promise<string>]>([
   ["an ES module bundled by esbuild", (folder) => withEsbuild(folder, { entry: "use.mjs", format: "esm" })],
+  ["an ES module that esbuild turns into CommonJS", (folder) => withEsbuild(folder, { entry: "use.mjs", format: "cjs" })],
   ["CommonJS bundled by esbuild", (folder) => withEsbuild(folder, { entry: "use.cjs", format: "cjs" })],
   ["an ES module bundled by Rolldown", withRolldown],
 ])("runs in %s without the package", { timeout: 60_000 }, async (_, bundled) => {

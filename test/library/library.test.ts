@@ -154,6 +154,19 @@ describe("the library", () => {
     }
   });
 
+  test.each([
+    ["loadProject", loadProject],
+    ["listTargets", listTargets],
+    ["importAccount", importAccount],
+  ])("%s says which option is missing", async (_, load: (options: never) => Promise<unknown>) => {
+    for (const options of [{}, undefined])
+      await expect(load(options as never)).rejects.toMatchObject({
+        name: "DimsyncError",
+        code: "E_USAGE",
+        message: expect.stringMatching(/^The option cwd is missing\. .*process\.cwd\(\)/u),
+      });
+  });
+
   test("is documented: docs/library.md mentions every export", () => {
     const page = readFileSync(join(repository, "docs/library.md"), "utf8");
     expect(Object.keys(library).filter((name) => !new RegExp(`\\b${name}\\b`, "u").test(page))).toEqual([]);
