@@ -136,6 +136,7 @@ export function controllerOptions(controller: Command): void {
       "run: where the status page listens (default: 127.0.0.1:8480). Other addresses need DIMSYNC_CONTROLLER_TOKEN or --trust-proxy-header",
     )
     .option("--trust-proxy-header <name>", "run: header in which a reverse proxy names the user it authenticated")
+    .option("--public-url <url>", "run: URL of the status page, for links in notifications")
     .option("--role <role>", "run: all (default), worker or page")
     .option("--accounts-at-once <n>", "run: accounts that this process checks at once (default: 8)")
     .option("--accounts-per-host <n>", "run: accounts of one host that all processes check at once (default: 4)")

@@ -137,6 +137,7 @@ export interface ControllerFlags extends GlobalFlags {
   readonly state?: string;
   readonly listen?: string;
   readonly trustProxyHeader?: string;
+  readonly publicUrl?: string;
   readonly role?: string;
   readonly watch?: boolean;
   readonly accountsAtOnce?: string;

@@ -2,6 +2,8 @@ import { version } from "../model/runtime/version.ts";
 import type { ControllerMode } from "../model/settings/config.ts";
 import type { Environment } from "../model/settings/env.ts";
 import { type Database, wordsOf } from "../records/postgres/connection.ts";
+import { deliver } from "./alerts/deliver.ts";
+import { routeEvents } from "./alerts/outbox.ts";
 import { openControllerDatabase } from "./database/open.ts";
 import { bundleProjects } from "./projects/load-bundle.ts";
 import { registerAccounts } from "./projects/register.ts";
@@ -24,6 +26,8 @@ export interface ControllerOptions {
   readonly maxMode: ControllerMode;
   readonly watched: WatchedProject | undefined;
   readonly env: Environment;
+  /** Of the status page, for links in notifications. */
+  readonly publicUrl: string | undefined;
   /** Aborted: take no new work, finish writes in flight, end. */
   readonly signal: AbortSignal;
   readonly log: (text: string) => void;
@@ -42,7 +46,7 @@ export async function runController(options: ControllerOptions): Promise<void> {
     // First, because it fails if its port is in use.
     const stopPage = await options.onReady?.(database);
     try {
-      const stopWorker = options.role === "page" ? await installQueue(database) : await startWorker(options, database);
+      const stopWorker = options.role === "page" ? await startMessenger(options, database) : await startWorker(options, database);
       await aborted(signal);
       await stopWorker?.();
     } finally {
@@ -59,10 +63,31 @@ const aborted = (signal: AbortSignal): Promise<void> =>
     signal.addEventListener("abort", () => resolve(), { once: true });
   });
 
-/** Commands such as `push` request checks, whether or not a worker has started before. */
-async function installQueue(database: Database): Promise<undefined> {
-  const queue = await openQueue(database, () => {});
-  await queue.stop(0);
+/**
+ * A process with the page alone sends notifications too: if there is no worker, nobody else reports it. Commands such as `push` need the
+ * queue, whether or not a worker has started before.
+ */
+async function startMessenger(options: ControllerOptions, database: Database): Promise<() => Promise<void>> {
+  const outage = outageLog(options.log);
+  const queue = await openQueue(database, outage.failed);
+  const route = await startDeliveries(options, database, queue);
+  const routing = setInterval(() => void route().then(outage.ended, outage.failed), routeMs);
+  return async () => {
+    clearInterval(routing);
+    await queue.stop(drainMs);
+  };
+}
+
+const routeMs = 10_000;
+
+/** Starts to send messages. Returns what looks for new ones. */
+async function startDeliveries(
+  { env, signal, publicUrl, log }: ControllerOptions,
+  database: Database,
+  queue: Queue,
+): Promise<() => Promise<unknown>> {
+  await queue.workOnDeliveries((job) => deliver(database, job, { env, signal, publicUrl, log }));
+  return () => routeEvents(database, queue.deliver);
 }
 
 async function startWorker(options: ControllerOptions, database: Database): Promise<() => Promise<void>> {
@@ -74,9 +99,11 @@ async function startWorker(options: ControllerOptions, database: Database): Prom
     ...{ id, database, queue, maxMode, env, signal, log, watched: watched?.source, databaseUrl: options.databaseUrl },
     load: accountLoader(options, database),
   });
+  const route = await startDeliveries(options, database, queue);
   const renewal = setInterval(() => {
     renewClaims(database, id, worker.taken())
       .then(() => worker.sweep("overdue"))
+      .then(route)
       .then(outage.ended, outage.failed);
   }, renewClaimsMs);
   // The first push can be older than the queue.
@@ -111,8 +138,7 @@ interface Following {
 /** Makes the targets of the watched project the accounts of its source, now and after each change of its files. */
 async function follow(watched: WatchedProject, { database, queue, log }: Following): Promise<() => void> {
   const register = async (): Promise<void> => {
-    const accounts = await watched.accounts();
-    for (const { id, host } of await registerAccounts(database, { source: watched.source, accounts })) await queue.request(id, host);
+    for (const { id, host } of await registerAccounts(database, await watched.wanted())) await queue.request(id, host);
   };
   await register();
   return watched.watch(() => {

@@ -30,28 +30,24 @@ export type Notified =
 export async function notify(options: NotifyOptions): Promise<Notified> {
   const { entry, previous } = options;
   if (previous === undefined ? entry.exit === 0 : previous === entry.fingerprint) return { outcome: "unchanged" };
-  return await postNotification(options, (format) => notificationBody(options, format));
+  const why = await postWebhook(options.url, (url) => {
+    const format = url.hostname === "hooks.slack.com" ? "slack" : (options.format ?? "json");
+    return options.post(url, notificationBody(options, format), options.timeoutMs ?? 10_000);
+  });
+  if (why === undefined) return { outcome: "sent" };
+  return { outcome: "failed", warning: `The webhook was not notified: ${why}. The report is complete, and the next run tries again.` };
 }
 
-/** Posts a body to the webhook. Only https, or http on loopback. Throws what `post` throws. */
-export async function postNotification(
-  options: Pick<NotifyOptions, "url" | "post" | "format" | "timeoutMs">,
-  bodyFor: (format: WebhookFormat) => string,
-): Promise<Notified> {
-  const url = webhookUrl(options.url.reveal());
-  if (typeof url === "string") return failed(url);
-  const format = url.hostname === "hooks.slack.com" ? "slack" : (options.format ?? "json");
-  const response = await options.post(url, bodyFor(format), options.timeoutMs ?? 10_000);
-  if ("failure" in response) return failed(`it could not be reached (${response.failure})`);
+/** Why the webhook did not accept the request, as a clause without any part of its URL; undefined if it did. Only https, or http on loopback. */
+export async function postWebhook(secret: Secret, post: (url: URL) => ReturnType<NotifyOptions["post"]>): Promise<string | undefined> {
+  const url = webhookUrl(secret.reveal());
+  if (typeof url === "string") return url;
+  const response = await post(url);
+  if ("failure" in response) return `it could not be reached (${response.failure})`;
   if (response.status >= 300 && response.status < 400)
-    return failed(`it responded with status ${response.status}, a redirect, which dimsync does not follow; use the final URL`);
-  return response.status >= 200 && response.status < 300 ? { outcome: "sent" } : failed(`it responded with status ${response.status}`);
+    return `it responded with status ${response.status}, a redirect, which dimsync does not follow; use the final URL`;
+  return response.status >= 200 && response.status < 300 ? undefined : `it responded with status ${response.status}`;
 }
-
-const failed = (why: string): Notified => ({
-  outcome: "failed",
-  warning: `The webhook was not notified: ${why}. The report is complete, and the next run tries again.`,
-});
 
 /** The URL, or why it cannot be used. */
 function webhookUrl(value: unknown): URL | string {

@@ -53,7 +53,7 @@ async function workerOf({ project }: Fleet, url: string) {
   const env = { ...project.env, DIMSYNC_DATABASE_URL: url };
   return makeWorker({
     ...{ id: "worker", database, maxMode: "apply", env, databaseUrl: url, signal: new AbortController().signal, log: () => undefined },
-    queue: { ...queue, work: async () => undefined },
+    queue: { ...queue, work: async () => undefined, deliver: async () => undefined, workOnDeliveries: async () => undefined },
     load: ({ id: account, digest, target }, signal) => loadBundled({ account, digest: digest ?? "", target, signal }),
   });
 }

@@ -37,6 +37,7 @@ export async function runRun(context: Context<ControllerFlags>): Promise<ExitCod
     ...{ databaseUrl: url, stateFolder, role, worker, log, env: io.env, signal: io.interrupted },
     accountsAtOnce: wholeFlag("--accounts-at-once", flags.accountsAtOnce ?? "8", 1),
     accountsPerHost: wholeFlag("--accounts-per-host", flags.accountsPerHost ?? "4", 1),
+    publicUrl: publicUrl(flags.publicUrl),
     maxMode: oneOf("--max-mode", flags.maxMode ?? "apply", controllerModes),
     watched: flags.watch === true ? watchedProject({ cwd, configFile: flags.config, env: io.env }) : undefined,
     async onReady(database: Database) {
@@ -55,6 +56,16 @@ export async function runRun(context: Context<ControllerFlags>): Promise<ExitCod
     },
   });
   return 0;
+}
+
+/** Without a slash at the end. Throws E_USAGE. */
+function publicUrl(text: string | undefined): string | undefined {
+  if (text === undefined) return undefined;
+  if (URL.canParse(text) && /^https?:$/u.test(new URL(text).protocol) && !/[?#]/u.test(text)) return text.replace(/\/+$/u, "");
+  throw new DimsyncError(
+    "E_USAGE",
+    `Invalid --public-url ${JSON.stringify(text)}. Use the URL of the status page, such as https://status.example.com/dimsync.`,
+  );
 }
 
 function oneOf<T extends string>(flag: string, text: string, values: readonly T[]): T {

@@ -5,17 +5,18 @@ import { combineExits, type Exit, type ExitCode } from "../../model/exit.ts";
 import { cell, tableLines } from "../../render/terminal/layout.ts";
 import { jsonDocument, visible } from "../../text/control-characters.ts";
 import { listAccounts } from "../views/accounts.ts";
+import { type ReceiverStatus, readReceivers } from "../views/receivers.ts";
 import type { AccountSummary } from "../views/status.ts";
 import { withController } from "./place.ts";
 
 /** `dimsync controller status`: all accounts, worst first. */
 export async function runStatus(context: Context<ControllerFlags>): Promise<ExitCode> {
   checkOutputs(context, ["human", "json"]);
-  const accounts = await withController(context, listAccounts);
+  const [accounts, receivers] = await withController(context, (database) => Promise.all([listAccounts(database), readReceivers(database)]));
   const exit = statusExit(accounts);
   await deliverForms(context, {
-    human: ({ width = 100 }) => statusText(accounts, width, Date.now()),
-    json: () => jsonDocument({ formatVersion: "1.0", kind: "ControllerStatus", accounts, exit }),
+    human: ({ width = 100 }) => statusText(accounts, receivers, { width, nowMs: Date.now() }),
+    json: () => jsonDocument({ formatVersion: "1.0", kind: "ControllerStatus", accounts, receivers, exit }),
   });
   return exit.code;
 }
@@ -32,7 +33,11 @@ export function statusExit(accounts: readonly AccountSummary[]): Exit {
   return combineExits(exits);
 }
 
-function statusText(accounts: readonly AccountSummary[], width: number, nowMs: number): string {
+function statusText(
+  accounts: readonly AccountSummary[],
+  receivers: readonly ReceiverStatus[],
+  { width, nowMs }: { readonly width: number; readonly nowMs: number },
+): string {
   if (accounts.length === 0) return "No account is under control.\n";
   const header = ["ACCOUNT", "STATE", "EXPOSED", "DIFFERENCES", "MANUAL", "CHECKED", "MODE", "COMMIT"].map((text) => cell(text));
   const rows = accounts.map((account) =>
@@ -47,12 +52,16 @@ function statusText(accounts: readonly AccountSummary[], width: number, nowMs: n
       account.commit?.slice(0, 12) ?? "",
     ].map((text) => cell(text)),
   );
-  const notes = accounts.flatMap(({ name, error, suspension, isStale, state, dirty }) => [
+  const failing = receivers.flatMap(({ name, source, failure }) =>
+    failure === null ? [] : [`Receiver ${name} of ${source} does not get notifications: ${failure}`],
+  );
+  const ofAccounts = accounts.flatMap(({ name, error, suspension, isStale, state, dirty }) => [
     ...(error === undefined ? [] : [`${name}: ${error.code}: ${error.message}`]),
     ...(suspension === undefined ? [] : [`${name}: suspended by ${suspension.by} until ${suspension.until}: ${suspension.reason}`]),
     ...(isStale && state !== "suspended" ? [`${name}: not checked within three intervals`] : []),
     ...(dirty === true ? [`${name}: pushed with uncommitted changes`] : []),
   ]);
+  const notes = [...ofAccounts, ...failing];
   const lines = [...tableLines([header, ...rows], "", width), ...(notes.length === 0 ? [] : ["", ...notes.map(visible)])];
   return `${lines.join("\n")}\n`;
 }

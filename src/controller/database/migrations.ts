@@ -143,4 +143,28 @@ update dimsync_controller.finding f set address = n.address, key = n.new_key, ca
 from numbered n where n.id = f.id and (n.number = 1 or not n.is_open);
 update dimsync_controller.protection set key = regexp_replace(key, '^SchemaConfig/[^@/ ]+@', 'Schemas/');`,
   },
+  {
+    worksWith: 1,
+    sql: `
+-- Where the events of a source are sent. Secrets are references. alerts: what is wrong and was reported, but is about no account.
+create table dimsync_controller.notify (
+  source text primary key, settings jsonb not null, alerts text[] not null default '{}', heartbeat_at timestamptz not null default 'epoch'
+);
+alter table dimsync_controller.push add column notify jsonb;
+-- What is wrong with the account and was reported.
+alter table dimsync_controller.account add column alerts text[] not null default '{}';
+-- When the change was made, by the audit log; else when it was seen.
+alter table dimsync_controller.finding add column since timestamptz;
+-- The outbox. Events with the same message are sent together, by jobs of the queue that exist from queued_at on. deliveries: by receiver.
+create table dimsync_controller.event (
+  id uuid primary key default gen_random_uuid(), source text not null, account bigint references dimsync_controller.account, name text not null,
+  at timestamptz not null default now(), since timestamptz, cause text not null default '', actor text, run text, git_commit text,
+  detail jsonb not null default '{}', resolves text[] not null default '{}', reminds uuid, reminded_at timestamptz, ended_by uuid,
+  message uuid, queued_at timestamptz, deliveries jsonb not null default '{}'
+);
+create index event_new on dimsync_controller.event (source) where queued_at is null;
+create index event_message on dimsync_controller.event (message);
+create index event_open on dimsync_controller.event (source, account) where ended_by is null;
+create index event_at on dimsync_controller.event (at);`,
+  },
 ];

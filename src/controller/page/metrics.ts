@@ -13,7 +13,13 @@ export async function metricsReply(reads: PageReads, { now }: PageRequest): Prom
 
 /** Prometheus text. The names begin with "dimsync_controller_", so that they do not mix with those of `--metrics`. */
 export const controllerMetrics = (metrics: ControllerMetrics, now: Date): string =>
-  [...stateFamilies(metrics), ...accountFamilies(metrics.accounts, now), ...queueFamilies(metrics), ...counterFamilies(metrics)]
+  [
+    ...stateFamilies(metrics),
+    ...accountFamilies(metrics.accounts, now),
+    ...queueFamilies(metrics),
+    receiverFamily(metrics),
+    ...counterFamilies(metrics),
+  ]
     .map((family) => familyText({ ...family, name: `controller_${family.name}` }))
     .join("");
 
@@ -73,6 +79,13 @@ const queueFamilies = ({ queue, workers }: ControllerMetrics): readonly Family[]
     workers.map(({ id, isStuck }) => [{ worker: id }, isStuck ? 1 : 0]),
   ),
 ];
+
+const receiverFamily = ({ receivers }: ControllerMetrics): Family =>
+  gauge(
+    "receiver_failing",
+    "1 if the receiver of notifications did not accept the last message.",
+    receivers.map(({ source, name, failure }) => [{ source, receiver: name }, failure === null ? 0 : 1]),
+  );
 
 /** Names of the counters in the database, with their label. They count from the first run of the controller. */
 const counters: readonly { readonly name: string; readonly metric: string; readonly help: string; readonly label?: string }[] = [

@@ -2,6 +2,7 @@ import { DimsyncError } from "../../model/errors.ts";
 import type { Database } from "../../records/postgres/connection.ts";
 import { listAccounts, readAccount } from "../views/accounts.ts";
 import { findingsByCause, readMetrics } from "../views/metrics.ts";
+import { type ReceiverStatus, readReceivers } from "../views/receivers.ts";
 import { accountRuns, readBundle, readRun } from "../views/runs.ts";
 import type { AccountDetail, AccountSummary, BundleDetail, CauseGroup, ControllerMetrics, RunDetail, RunSummary } from "../views/status.ts";
 import { readWorkers, type WorkerHealth } from "../views/workers.ts";
@@ -25,6 +26,7 @@ export interface PageReads {
   readonly causes: () => Promise<readonly CauseGroup[]>;
   readonly metrics: () => Promise<ControllerMetrics>;
   readonly workers: () => Promise<WorkerHealth>;
+  readonly receivers: () => Promise<readonly ReceiverStatus[]>;
   /** Rejects if the database cannot be used, or if the worker in this process takes none of the accounts that are due. */
   readonly ready: () => Promise<void>;
 }
@@ -39,6 +41,7 @@ export const readsOf = (database: Database, worker?: string): PageReads => ({
   causes: () => findingsByCause(database),
   metrics: () => readMetrics(database),
   workers: () => readWorkers(database),
+  receivers: () => readReceivers(database),
   async ready() {
     const { workers } = await readWorkers(database);
     if (workers.some(({ id, isStuck }) => id === worker && isStuck))

@@ -88,7 +88,7 @@ export const secretsOf = (settings: Settings, resources: Project["resources"]) =
   secretsIn([
     settings.apiKey ?? {},
     settings.records.store === "postgres" ? settings.records.url : {},
-    settings.controller?.notify?.url ?? {},
+    settings.notifications ?? {},
     ...resources.map(({ spec }) => spec),
   ]);
 

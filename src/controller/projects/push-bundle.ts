@@ -4,7 +4,15 @@ import type { Database } from "../../records/postgres/connection.ts";
 import { type BundleContent, bundleDigest } from "../bundle-content.ts";
 import { rowsOf } from "../database/rows.ts";
 import { pack } from "./check-bundle.ts";
-import { accountEntry, type PushRecord, type RegisteredAccount, registerAccounts, type Wanted } from "./register.ts";
+import {
+  accountEntry,
+  type PushRecord,
+  type RegisteredAccount,
+  registerAccounts,
+  type SourceNotifications,
+  sourceNotifications,
+  type Wanted,
+} from "./register.ts";
 import { type ReplacementOptions, replacedBy, replacedMeanwhile } from "./replacement.ts";
 
 export interface PushOptions extends ReplacementOptions {
@@ -32,7 +40,8 @@ export async function pushBundle(
   const digest = bundleDigest(content);
   const accounts = projects.flatMap(({ settings }) => accountEntry(settings) ?? []);
   const { source, commit } = content;
-  const wanted = { source, accounts, digest, commit };
+  const notifications = sourceNotifications(projects[0]?.settings, content.folder !== undefined);
+  const wanted = { source, accounts, digest, commit, notifications };
   const replaces = await replacedBy(database, wanted, options);
   const packed = pack(content);
   await database.query(
@@ -69,6 +78,7 @@ interface OldPush {
   readonly source: string;
   readonly git_commit: string | null;
   readonly accounts: Wanted["accounts"];
+  readonly notify: SourceNotifications | null;
   /** False if the content was deleted, because it is old. */
   readonly is_stored: boolean;
 }
@@ -77,7 +87,7 @@ interface OldPush {
 export async function rollBack(database: Database, prefix: string, { by, reason, runUrl, allowRemoval }: RollbackOptions): Promise<Pushed> {
   const found = await rowsOf<OldPush>(
     database,
-    `select distinct on (p.digest) p.digest, p.source, p.git_commit, p.accounts, b.digest is not null as is_stored
+    `select distinct on (p.digest) p.digest, p.source, p.git_commit, p.accounts, p.notify, b.digest is not null as is_stored
       from dimsync_controller.push p left join dimsync_controller.bundle b using (digest)
       where starts_with(p.digest, $1) or starts_with(p.digest, 'sha256:' || $1) order by p.digest, p.id desc limit 2`,
     [prefix],
@@ -89,8 +99,8 @@ export async function rollBack(database: Database, prefix: string, { by, reason,
       `${old === undefined ? "No bundle has" : found.length > 1 ? "Several bundles have" : "The controller has deleted the content of the bundle with"} the digest ${JSON.stringify(prefix)}. List the bundles:`,
       { command: "dimsync controller bundles" },
     );
-  const { digest, source, git_commit, accounts } = old;
-  const wanted = { source, accounts, digest, commit: git_commit ?? undefined };
+  const { digest, source, git_commit, accounts, notify } = old;
+  const wanted = { source, accounts, digest, commit: git_commit ?? undefined, notifications: notify ?? undefined };
   const replaces = await replacedBy(database, wanted, { force: reason, allowRemoval });
   return { digest, accounts: await register(database, wanted, { kind: "rollback", by, replaces, runUrl, reason }) };
 }

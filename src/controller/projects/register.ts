@@ -1,4 +1,5 @@
 import type { Settings } from "../../model/settings/config.ts";
+import type { NotificationSettings } from "../../model/settings/notifications.ts";
 import type { Database } from "../../records/postgres/connection.ts";
 import { jsonParameter } from "../../records/postgres/stored-text.ts";
 import { rowsOf } from "../database/rows.ts";
@@ -27,7 +28,23 @@ export interface Wanted {
   /** Absent with --watch. */
   readonly digest?: string | undefined;
   readonly commit?: string | undefined;
+  /** Absent if it does not change where events are sent. */
+  readonly notifications?: SourceNotifications | undefined;
 }
+
+/** Where the events of a source are sent. */
+export interface SourceNotifications extends NotificationSettings {
+  /** Files of secrets are relative to it. Absent if the project is not on this machine. */
+  readonly folder?: string;
+}
+
+const none: NotificationSettings = { receivers: [], remindMs: 86_400_000, groupMs: 60_000 };
+
+/** Of the config, whose targets share it. `isLocal`: the folder of the project is on the machine of the controller. */
+export const sourceNotifications = (settings: Settings | undefined, isLocal: boolean): SourceNotifications => ({
+  ...(settings?.notifications ?? none),
+  ...(isLocal && settings !== undefined ? { folder: settings.folder } : {}),
+});
 
 /** Who makes a bundle the wanted one, for the history, and the digest of the one that it replaces; null for none. */
 export interface PushRecord {
@@ -51,7 +68,7 @@ export interface RegisteredAccount {
  */
 export function registerAccounts(
   database: Database,
-  { source, accounts, digest, commit }: Wanted,
+  { source, accounts, digest, commit, notifications }: Wanted,
   push?: PushRecord,
 ): Promise<readonly RegisteredAccount[]> {
   return rowsOf<RegisteredAccount>(
@@ -60,21 +77,28 @@ export function registerAccounts(
     [
       ...[source, jsonParameter(accounts), digest ?? null, commit ?? null, push !== undefined, push?.replaces ?? null],
       ...[push?.kind ?? null, push?.by ?? null, push?.runUrl ?? null, push?.reason ?? null],
+      notifications === undefined ? null : jsonParameter(notifications),
     ],
     `pushed as (insert into dimsync_controller.source as s (name, digest, git_commit)
   select $1, $3, $4 where $5::boolean and ($6::text is null or exists (select 1 from dimsync_controller.source where name = $1))
   on conflict (name) do update set digest = excluded.digest, git_commit = excluded.git_commit where s.digest is not distinct from $6
   returning name),
-logged as (insert into dimsync_controller.push (source, digest, kind, by, run_url, git_commit, reason, accounts)
-  select $1, $3, $7, $8, $9, $4, $10, $2::jsonb from pushed),
+logged as (insert into dimsync_controller.push (source, digest, kind, by, run_url, git_commit, reason, accounts, notify)
+  select $1, $3, $7, $8, $9, $4, $10, $2::jsonb, $11::jsonb from pushed),
 allowed as (select 1 where not $5::boolean or exists (select 1 from pushed)),
 entry as (select x.* from jsonb_to_recordset($2::jsonb) as x(target text, labels jsonb, host text, mode text, "everyMs" bigint), allowed),
 stored as (insert into dimsync_controller.account as a (source, target, labels, host, mode, every_ms, digest, git_commit, wanted, next_check_at)
   select $1, target, labels, host, mode, "everyMs", $3, $4, 1, now() from entry
   on conflict (source, target) do update set labels = excluded.labels, host = excluded.host, mode = excluded.mode, every_ms = excluded.every_ms,
-    digest = excluded.digest, git_commit = excluded.git_commit, wanted = a.wanted + 1, next_check_at = now(), removed_at = null
+    digest = excluded.digest, git_commit = excluded.git_commit, wanted = a.wanted + 1, next_check_at = now(), removed_at = null,
+    alerts = case when a.removed_at is null then a.alerts else '{}' end
   returning a.*),
 removed as (update dimsync_controller.account a set removed_at = now()
-  from allowed where a.source = $1 and a.removed_at is null and not exists (select 1 from entry where entry.target = a.target))`,
+  from allowed where a.source = $1 and a.removed_at is null and not exists (select 1 from entry where entry.target = a.target)
+  returning a.*),
+reported as (insert into dimsync_controller.event (source, account, name, git_commit, actor, resolves)
+  select source, id, 'account-removed', $4, $8, alerts from removed),
+notified as (insert into dimsync_controller.notify (source, settings) select $1, $11::jsonb from allowed where $11::jsonb is not null
+  on conflict (source) do update set settings = excluded.settings)`,
   );
 }

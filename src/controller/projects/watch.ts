@@ -7,7 +7,7 @@ import { DimsyncError } from "../../model/errors.ts";
 import type { Environment } from "../../model/settings/env.ts";
 import { loadingEnvironment } from "./environment.ts";
 import { keepUnchanged } from "./keep-unchanged.ts";
-import { type AccountEntry, accountEntry } from "./register.ts";
+import { accountEntry, sourceNotifications, type Wanted } from "./register.ts";
 
 /** The project in a folder, whose files can change. */
 export interface WatchedProject {
@@ -15,8 +15,8 @@ export interface WatchedProject {
   readonly source: string;
   /** Absolute path of the folder with the config. */
   readonly folder: string;
-  /** The targets under control. Throws ProblemsError if the config cannot be used. */
-  readonly accounts: () => Promise<readonly AccountEntry[]>;
+  /** The targets under control, and where their events are sent. Throws ProblemsError if the config cannot be used. */
+  readonly wanted: () => Promise<Wanted>;
   /** Loads it again only if its files have changed since it was loaded, or if they are not watched. */
   readonly load: (target: string, signal: AbortSignal) => Promise<Project>;
   /** Calls `onChange` some time after the last of a series of changes. */
@@ -43,13 +43,15 @@ export function watchedProject({ cwd, configFile, env: all }: WatchOptions): Wat
   const load = (target: string, signal?: AbortSignal): Promise<Project> => loadProject({ ...options, target, signal });
   // Undefined while nothing watches: then nothing is kept.
   let changes: number | undefined;
+  const source = `${hostname()}:${folder}`;
   return {
-    source: `${hostname()}:${folder}`,
+    source,
     folder,
     load: keepUnchanged(load, { ...options, folder, changes: () => changes }),
-    async accounts() {
+    async wanted() {
       const projects = await Promise.all((await listTargets(options)).map((target) => load(target)));
-      return projects.flatMap(({ settings }) => accountEntry(settings) ?? []);
+      const accounts = projects.flatMap(({ settings }) => accountEntry(settings) ?? []);
+      return { source, accounts, notifications: sourceNotifications(projects[0]?.settings, true) };
     },
     watch(onChange) {
       let timer: NodeJS.Timeout | undefined;

@@ -3,6 +3,7 @@ import { iso, rowsOf } from "../database/rows.ts";
 import { riskOrder } from "./account-history.ts";
 import { listAccounts } from "./accounts.ts";
 import { namedAccounts } from "./named-accounts.ts";
+import { readReceivers } from "./receivers.ts";
 import type { CauseGroup, ControllerMetrics } from "./status.ts";
 import { readWorkers } from "./workers.ts";
 
@@ -32,7 +33,7 @@ interface CountsRow {
 
 /** What `/metrics` shows. */
 export async function readMetrics(database: Database): Promise<ControllerMetrics> {
-  const [accounts, [queue = { due: 0, running: 0 }], health, counters] = await Promise.all([
+  const [accounts, [queue = { due: 0, running: 0 }], health, receivers, counters] = await Promise.all([
     listAccounts(database),
     rowsOf<CountsRow>(
       database,
@@ -41,10 +42,11 @@ export async function readMetrics(database: Database): Promise<ControllerMetrics
         from dimsync_controller.account where removed_at is null`,
     ),
     readWorkers(database),
+    readReceivers(database),
     rowsOf<ControllerMetrics["counters"][number]>(
       database,
       "select name, label, value from dimsync_controller.counter order by name, label",
     ),
   ]);
-  return { accounts, queue: { ...queue, overdue: health.overdue }, workers: health.workers, counters };
+  return { accounts, queue: { ...queue, overdue: health.overdue }, workers: health.workers, receivers, counters };
 }

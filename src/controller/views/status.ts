@@ -1,6 +1,7 @@
 import type { CallCounts, Cause, Plan } from "../../model/plan.ts";
 import type { Result } from "../../model/result.ts";
 import type { ControllerMode } from "../../model/settings/config.ts";
+import type { ReceiverStatus } from "./receivers.ts";
 import type { WorkerSummary } from "./workers.ts";
 
 /** Worst first. "exposed": data is readable that the manifests protect, or a policy of severity error is violated. */
@@ -195,6 +196,7 @@ export interface ControllerMetrics {
   /** Accounts that are due and not running, those that are running, and those that have been due for two intervals. */
   readonly queue: { readonly due: number; readonly running: number; readonly overdue: number };
   readonly workers: readonly WorkerSummary[];
+  readonly receivers: readonly ReceiverStatus[];
   /** Since the database was created; `label` is "" or what the counter is about. Names: runs (label: exit code), run_seconds, lease_losses, notifications (label: sent or failed). */
   readonly counters: readonly { readonly name: string; readonly label: string; readonly value: number }[];
 }

@@ -14,6 +14,8 @@ export interface FoundFinding {
   readonly cause: string;
   readonly detail: FindingDetail;
   readonly actor?: string;
+  /** When the change was made, by the audit log: ISO 8601. */
+  readonly since?: string;
 }
 
 /** More are not stored; none is closed then. */
@@ -63,7 +65,7 @@ function ofChange(address: string, manifest: string, change: Change): FoundFindi
       ...(cause === undefined ? {} : { cause }),
       ...attributed(attribution),
     },
-    ...(attribution?.actor === undefined ? {} : { actor: attribution.actor }),
+    ...madeBy(attribution),
   };
 }
 
@@ -82,7 +84,7 @@ function ofManual({ id, address, path, expected, actual, instruction, attributio
       text: instruction,
       ...attributed(attribution),
     },
-    ...(attribution?.actor === undefined ? {} : { actor: attribution.actor }),
+    ...madeBy(attribution),
   };
 }
 
@@ -90,6 +92,15 @@ function ofPolicy({ policy, severity, address, path, message }: Plan["policy"][n
   return {
     ...{ key: `policy ${policy} ${address} ${path}`, kind: "policy", address, path, risk: severity, cause: policy },
     detail: { policy, text: message },
+  };
+}
+
+/** The time is text of the service. */
+function madeBy(attribution: Change["attribution"]): Pick<FoundFinding, "actor" | "since"> {
+  const ms = Date.parse(attribution?.at ?? "");
+  return {
+    ...(attribution?.actor === undefined ? {} : { actor: attribution.actor }),
+    ...(Number.isNaN(ms) ? {} : { since: new Date(ms).toISOString() }),
   };
 }
 

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import pLimit from "p-limit";
-import type { JobWithMetadata, PgBoss } from "pg-boss";
+import type { Job, JobWithMetadata, PgBoss } from "pg-boss";
 import { DimsyncError } from "../../model/errors.ts";
 import { isObject, own } from "../../model/json/json.ts";
 import type { Database } from "../../records/postgres/connection.ts";
@@ -11,6 +11,7 @@ import type { Database } from "../../records/postgres/connection.ts";
 const queueSchema = "dimsync_queue";
 const checks = "check";
 const cleanups = "cleanup";
+const deliveries = "notify";
 
 export interface CheckJob {
   readonly account: number;
@@ -18,11 +19,22 @@ export interface CheckJob {
   readonly retries: number;
 }
 
+/** A message for a receiver. A job with the same id is created once. */
+export interface DeliveryJob {
+  readonly id: string;
+  readonly source: string;
+  readonly receiver: string;
+  readonly message: string;
+}
+
 export interface Queue {
   /** Checks the account in so many seconds by the database's clock, or at once. There is one waiting job per account. */
   readonly request: (account: number, host: string, seconds?: number) => Promise<void>;
+  readonly deliver: (job: DeliveryJob) => Promise<void>;
   /** Starts to take jobs. */
   readonly work: (handlers: Handlers, limits: Limits) => Promise<void>;
+  /** Starts to take jobs of `deliver`. The handler rejects if the job should be retried, later each time. */
+  readonly workOnDeliveries: (handler: (job: DeliveryJob) => Promise<void>) => Promise<void>;
   /** Takes no more jobs, and waits for those that run. */
   readonly stop: (timeoutMs: number) => Promise<void>;
 }
@@ -57,8 +69,22 @@ export async function openQueue(database: Database, onError: (error: unknown) =>
   boss.on("error", onError);
   await install(boss);
   let stopWaking = (): void => {};
+  let deliverers: readonly string[] = [];
   return {
     request: (account, host, seconds) => request(boss, account, host, seconds),
+    async deliver({ id, ...job }) {
+      await boss.send(deliveries, job, { id });
+      for (const each of deliverers) boss.notifyWorker(each);
+    },
+    async workOnDeliveries(handler) {
+      deliverers = await Promise.all(
+        Array.from({ length: deliveriesAtOnce }, () =>
+          boss.work(deliveries, { pollingIntervalSeconds: 10 }, async (jobs: readonly Job<unknown>[]) => {
+            for (const { id, data } of jobs) await handler({ id, ...deliveryOf(data) });
+          }),
+        ),
+      );
+    },
     work: async (handlers, limits) => {
       stopWaking = await work(boss, handlers, limits);
     },
@@ -147,10 +173,21 @@ const checkJobs = {
   ...{ retryLimit: 6, retryDelay: 20, retryBackoff: true, retryDelayMax: 900 },
 };
 
+/** A receiver that does not respond must not keep the others from getting theirs. */
+const deliveriesAtOnce = 3;
+
+/** A message is sent again after 10 s, and then after longer and longer delays up to 15 minutes. The handler ends that after a day. */
+const deliveryJobs = {
+  ...{ heartbeatSeconds: 20, expireInSeconds: 120, deleteAfterSeconds: 3600 },
+  ...{ retryLimit: 1_000, retryDelay: 10, retryBackoff: true, retryDelayMax: 900 },
+};
+
 async function createQueues(boss: PgBoss): Promise<void> {
   await boss.createQueue(checks, { policy: "short", ...checkJobs });
   // The queue of an earlier version stays as it was created.
   await boss.updateQueue(checks, checkJobs);
+  await boss.createQueue(deliveries, { policy: "standard", ...deliveryJobs });
+  await boss.updateQueue(deliveries, deliveryJobs);
   await boss.createQueue(cleanups, { policy: "short", retryLimit: 0, expireInSeconds: 300, deleteAfterSeconds: 3600 });
   await boss.schedule(cleanups, "17 3 * * *");
   await boss.unschedule("sweep");
@@ -199,6 +236,13 @@ function accountOf(data: unknown): number {
   const account = isObject(data) ? own(data, "account") : undefined;
   if (typeof account !== "number") throw new Error("A job of the queue names no account.");
   return account;
+}
+
+/** Throws if it is not a job of `deliver`. */
+function deliveryOf(data: unknown): Omit<DeliveryJob, "id"> {
+  const [source, receiver, message] = ["source", "receiver", "message"].map((name) => (isObject(data) ? own(data, name) : undefined));
+  if (typeof source === "string" && typeof receiver === "string" && typeof message === "string") return { source, receiver, message };
+  throw new Error("A job of the queue names no message.");
 }
 
 const takesJobs = (text: string): boolean => text.includes("SKIP LOCKED");

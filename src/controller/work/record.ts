@@ -2,6 +2,7 @@ import { gzipSync } from "node:zlib";
 import { changeCount } from "../../model/changes.ts";
 import type { Plan } from "../../model/plan.ts";
 import type { ControllerMode } from "../../model/settings/config.ts";
+import type { AlertEvent } from "../../model/settings/notifications.ts";
 import { masked } from "../../model/settings/secret.ts";
 import type { Database } from "../../records/postgres/connection.ts";
 import { jsonParameter } from "../../records/postgres/stored-text.ts";
@@ -11,6 +12,7 @@ import { intervalSql } from "../views/accounts.ts";
 import type { RunSummary } from "../views/status.ts";
 import type { RunOutcome } from "./check.ts";
 import { findingsOf, maxFindings } from "./findings.ts";
+import { eventSteps } from "./record-events.ts";
 
 /** A run to record. */
 export interface FinishedRun {
@@ -30,6 +32,8 @@ export interface FinishedRun {
   readonly outcome: RunOutcome;
   /** Whether the claim ends with it. */
   readonly isLast: boolean;
+  /** The bundle could not be loaded. */
+  readonly isRefused?: boolean;
 }
 
 export interface Recorded {
@@ -127,13 +131,20 @@ function inputOf(run: FinishedRun) {
       result?.items.filter(({ outcome: how, action }) => action !== "bind" && (how === "done" || how === "recovered")).length ?? 0,
     calls: result?.calls ?? report?.calls.read ?? {},
     closedBy: result === undefined ? undefined : "dimsync",
+    fault: faultOf(run),
   };
+}
+
+/** The event of a run that failed. */
+function faultOf({ outcome: { error }, isRefused = false }: FinishedRun): AlertEvent | undefined {
+  if (error === undefined) return undefined;
+  return error.code === "E_PROTECT_STOPPED" ? "protection-stopped" : isRefused ? "bundle-refused" : "failing";
 }
 
 const inputColumns = `id text, claim text, account bigint, reason text, mode text, worker text, generation bigint, digest text, commit text,
   "durationMs" double precision, "endedMsAgo" double precision, "isLast" boolean, "exitCode" integer, "exitReasons" jsonb, "errorCode" text, message text,
   "isFinished" boolean, "isComplete" boolean, "isThrottled" boolean, "hasLostLease" boolean, state text, "exposedColumns" integer, differences integer, manual integer,
-  "policyViolations" integer, "changesSent" integer, calls jsonb, findings jsonb, "closedBy" text`;
+  "policyViolations" integer, "changesSent" integer, calls jsonb, findings jsonb, "closedBy" text, fault text`;
 
 /** How many runs in a row ended in 429 or 5xx, this one included. */
 const throttledSql = 'case when mine."isThrottled" then a.throttled_runs + 1 else 0 end';
@@ -155,29 +166,30 @@ const steps: Readonly<Record<string, string>> = {
       where r.is_sending returning id`,
 
   // The run, if it is new and its claim is still held: only then it says something about the account.
-  mine: `select input.* from input join run using (id) join dimsync_controller.account a on a.id = input.account where a.running_run = input.claim`,
+  mine: `select input.*, a.source, a.alerts as before from input join run using (id) join dimsync_controller.account a on a.id = input.account
+    where a.running_run = input.claim for update of a`,
 
   // The claim continues after a run that was recorded before: the response was lost.
   again: `select 1 from input join dimsync_controller.account a on a.id = input.account where a.running_run = input.claim and a.last_run = input.id`,
 
   seen: `select mine.account, mine.id as run, mine."finishedAt" as at, f.* from mine,
-    jsonb_to_recordset(mine.findings) as f(key text, kind text, address text, path text, risk text, cause text, detail jsonb, actor text)`,
+    jsonb_to_recordset(mine.findings) as f(key text, kind text, address text, path text, risk text, cause text, detail jsonb, actor text, since timestamptz)`,
 
   closed: `update dimsync_controller.finding f set closed_at = mine."finishedAt", closed_run = mine.id, closed_by = mine."closedBy"
     from mine where f.account = mine.account and f.closed_at is null and mine."isComplete"
-      and not exists (select 1 from seen where seen.key = f.key) returning f.id, f.account, f.detail, f.closed_by`,
+      and not exists (select 1 from seen where seen.key = f.key) returning f.*`,
 
   changed: `update dimsync_controller.finding f set risk = seen.risk, cause = seen.cause, detail = seen.detail, changed_at = seen.at,
-      actor = coalesce(seen.actor, f.actor)
-    from seen where f.account = seen.account and f.key = seen.key and f.closed_at is null
+      actor = coalesce(seen.actor, f.actor), since = coalesce(seen.since, f.since)
+    from seen, dimsync_controller.finding was where was.id = f.id and f.account = seen.account and f.key = seen.key and f.closed_at is null
       and (f.risk, f.detail -> 'actual', f.detail -> 'desired', f.detail -> 'text', coalesce(seen.actor, f.actor))
         is distinct from (seen.risk, seen.detail -> 'actual', seen.detail -> 'desired', seen.detail -> 'text', f.actor)
-    returning f.id, f.account, f.detail, f.actor`,
+    returning f.id, f.account, f.key, f.detail, f.actor, was.risk as risk_before`,
 
-  opened: `insert into dimsync_controller.finding (account, key, kind, address, path, risk, cause, detail, opened_at, opened_run, actor)
-    select account, key, kind, address, path, risk, cause, detail, at, run, actor from seen
+  opened: `insert into dimsync_controller.finding (account, key, kind, address, path, risk, cause, detail, opened_at, opened_run, actor, since)
+    select account, key, kind, address, path, risk, cause, detail, at, run, actor, coalesce(since, at) from seen
     where not exists (select 1 from dimsync_controller.finding f where f.account = seen.account and f.key = seen.key and f.closed_at is null)
-    on conflict do nothing returning id, account, detail, actor`,
+    on conflict do nothing returning id, account, key, detail, actor`,
 
   history: `insert into dimsync_controller.finding_event (finding, account, run, event, at, actor, detail)
     select e.finding, e.account, mine.id, e.event, mine."finishedAt", e.actor, e.detail from mine, (
@@ -200,6 +212,8 @@ const steps: Readonly<Record<string, string>> = {
     select 'run_seconds', '', extract(epoch from "finishedAt" - "startedAt") from mine
     on conflict (name, label) do update set value = c.value + excluded.value`,
 
+  ...eventSteps,
+
   account: `update dimsync_controller.account a set
       outcome = coalesce(mine.state, a.outcome),
       exposed_columns = case when mine.state is null then a.exposed_columns else mine."exposedColumns" end,
@@ -216,10 +230,11 @@ const steps: Readonly<Record<string, string>> = {
       next_check_at = case when not mine."isLast" then a.next_check_at when a.wanted > mine.generation then now()
         else now() + ${intervalSql(throttledSql)}
           * (case when a.last_checked_at is null then random() else 0.9 + random() * 0.2 end) * interval '1 ms' end,
+      alerts = alerts.after,
       running_run = case when mine."isLast" then null else a.running_run end,
       running_worker = case when mine."isLast" then null else a.running_worker end,
       running_until = case when mine."isLast" then null else a.running_until end
-    from mine where a.id = mine.account returning a.*`,
+    from mine, alerts where a.id = mine.account returning a.*`,
 };
 
 const statement = Object.entries(steps)

@@ -9,7 +9,6 @@ import { counted } from "../../text/counts.ts";
 import { wholePath } from "../../text/paths.ts";
 import { checkProject, type RunOutcome } from "./check.ts";
 import { type ClaimedAccount, claimAccount, dueAccounts } from "./claim.ts";
-import { notifyOf } from "./notify.ts";
 import { countProtections, stoppedChanges } from "./protections.ts";
 import type { CheckJob, Queue } from "./queue.ts";
 import { type FinishedRun, type Recorded, recordRun, recordSending } from "./record.ts";
@@ -84,7 +83,9 @@ async function checkClaimed(options: WorkerOptions, account: ClaimedAccount, { c
   const env = { ...options.env, ...(options.databaseUrl === undefined ? {} : { DIMSYNC_DATABASE_URL: options.databaseUrl }) };
   const environment = { env, signal };
   const run = { claim, reason, account: account.id, worker: options.id, generation: account.generation, ...bundleOf(account) };
-  const store = async (finished: Pick<FinishedRun, "id" | "mode" | "startedAt" | "endedAt" | "outcome" | "isLast">): Promise<Recorded> => {
+  const store = async (
+    finished: Pick<FinishedRun, "id" | "mode" | "startedAt" | "endedAt" | "outcome" | "isLast" | "isRefused">,
+  ): Promise<Recorded> => {
     const recorded = await untilStored(options, account, async (failure) => {
       const outcome = failure === undefined ? finished.outcome : notStored(finished.outcome, failure);
       return recordRun(database, { ...run, ...finished, outcome });
@@ -109,6 +110,7 @@ async function checkClaimed(options: WorkerOptions, account: ClaimedAccount, { c
     endedAt: performance.now(),
     outcome: withStopped(outcome, repair),
     isLast: repair?.isPossible !== true,
+    isRefused: project === undefined && account.digest !== null && outcome.error?.code !== "E_INTERNAL",
   });
   if (repair?.isPossible === true && recorded.is_current) {
     startedAt = performance.now();
@@ -118,7 +120,6 @@ async function checkClaimed(options: WorkerOptions, account: ClaimedAccount, { c
     outcome = await repairProject(repair, environment);
     recorded = await store({ id, mode, startedAt, endedAt: performance.now(), outcome: withStopped(outcome, repair), isLast: true });
   }
-  await notifyOf(database, { account, project, outcome }, { log: options.log, run: environment });
   const { next_in_seconds: next } = recorded;
   if (outcome.exit.code === 1 && (next === null || next > 0))
     throw new Error(`${account.target}: ${outcome.error?.message ?? "the check failed"}`);

@@ -14,15 +14,11 @@ export function controllerSettings(
   place: SourceLocation | undefined,
 ): { readonly controller?: ControllerSettings; readonly problems: readonly Problem[] } {
   if (entry === undefined) return { problems: [] };
-  const { every, mode = "report", labels = {}, notify } = entry;
+  const { every, mode = "report", labels = {} } = entry;
   const everyMs = every === undefined ? defaultEveryMs : (durationMs(every) ?? defaultEveryMs);
   const isInRange = everyMs >= shortestEveryMs && everyMs <= longestEveryMs;
   return {
-    controller: {
-      ...{ everyMs, mode, labels },
-      // Without its URL, which had a problem, there is nothing to notify.
-      ...(notify?.url === undefined ? {} : { notify: { ...notify, on: notify.on ?? ["exposed", "failed", "resolved"] } }),
-    },
+    controller: { everyMs, mode, labels },
     problems: [...(isInRange ? [] : [wrongInterval(place)]), ...(isProtected && mode !== "report" ? [refusedMode(mode, place)] : [])],
   };
 }

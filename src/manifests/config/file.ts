@@ -3,7 +3,8 @@ import { dirname, join, resolve } from "node:path";
 import { isObject, type JsonObject, type JsonValue, own } from "../../model/json/json.ts";
 import { isWithin, type Pointer, toPointer } from "../../model/json/pointer.ts";
 import type { Problem, SourceLocation } from "../../model/problem.ts";
-import type { ControllerEvent, ControllerMode, NotifySettings, PolicySettings } from "../../model/settings/config.ts";
+import type { ControllerMode, NotifySettings, PolicySettings } from "../../model/settings/config.ts";
+import type { Receiver } from "../../model/settings/notifications.ts";
 import type { SecretReference } from "../../model/settings/secret.ts";
 import type { YamlProblem } from "../../yaml/problems.ts";
 import { read, type YamlParser } from "../../yaml/read.ts";
@@ -28,7 +29,12 @@ export interface ConfigFile {
   readonly policies?: Partial<PolicySettings>;
   readonly client?: Readonly<Record<string, number | string>>;
   readonly ignore?: readonly { readonly address: string; readonly path: string; readonly reason: string; readonly until?: string }[];
-  readonly notify?: NotifySettings;
+  readonly notify?: Partial<NotifySettings> & {
+    readonly receivers?: readonly Receiver[];
+    readonly remind?: number | string;
+    readonly group?: number | string;
+    readonly heartbeat?: { readonly url?: SecretReference; readonly every?: number | string };
+  };
   readonly connectors?: Readonly<Record<string, string>>;
 }
 
@@ -47,7 +53,6 @@ export interface TargetEntry {
     readonly every?: number | string;
     readonly mode?: ControllerMode;
     readonly labels?: Readonly<Record<string, string>>;
-    readonly notify?: NotifySettings & { readonly on?: readonly ControllerEvent[] };
   };
   readonly records?: {
     readonly git?: { readonly ref: string; readonly remote?: string; readonly id: string };

@@ -16,6 +16,7 @@ import { titles } from "../../model/titles.ts";
 import { durationMs } from "../scalars.ts";
 import { controllerSettings } from "./controller.ts";
 import type { ConfigFile, TargetEntry } from "./file.ts";
+import { notificationSettings } from "./notifications.ts";
 import { type ConfigOptions, setting } from "./options.ts";
 
 interface TargetOptions extends ConfigOptions {
@@ -35,7 +36,8 @@ export function makeSettings(
   options: TargetOptions,
 ): { readonly settings: Omit<Settings, "connectors">; readonly problems: readonly Problem[] } {
   const { cwd, entry, targetName, configPath } = options;
-  const notify = entry.notify ?? config.notify;
+  const { url, format } = entry.notify ?? config.notify ?? {};
+  const { notifications, problems: ofNotifications } = notificationSettings(config, options.place);
   const folder = configPath === undefined ? resolve(cwd) : dirname(configPath);
   const { baseUrl, problems } = targetBaseUrl(options);
   const apiKey = usesEnvironmentKey(config, entry) ? apiKeyFromEnvironment(options) : undefined;
@@ -54,7 +56,8 @@ export function makeSettings(
     client: mergeClient(options.overrides, config.client, entry.client),
     ignore: ignoreEntries(config, options.place),
     // Without its URL, which had a problem, there is nothing to notify.
-    ...(notify?.url === undefined ? {} : { notify }),
+    ...(url === undefined ? {} : { notify: { url, ...(format === undefined ? {} : { format }) } }),
+    ...(notifications === undefined ? {} : { notifications }),
     ...(controller === undefined ? {} : { controller }),
     bindingsFile: resolve(folder, config.bindings ?? "dimsync.bindings.yaml"),
     ...(entry.catalog === undefined ? {} : { catalogFile: resolve(folder, entry.catalog) }),
@@ -67,6 +70,7 @@ export function makeSettings(
       ...recordsProblems(records, targetName, config, placeOf(options, "records")),
       ...ofController,
       ...catalogProblems(config, options),
+      ...ofNotifications,
       ...(apiKey === undefined ? [] : overriddenKey(options)),
     ],
   };

@@ -12,9 +12,11 @@ export function isSecretMember(kind: string | undefined, path: readonly (string 
   return key !== "$secret" && !holdsNames(kind, path, key) && (isSecretName(key) || isWebhook(kind, path, key));
 }
 
-/** The URL of a webhook grants access, as a password does. */
+/** The URL of a webhook, or the key of a receiver, grants access, as a password does. */
 const isWebhook = (kind: string | undefined, path: readonly (string | number)[], key: string): boolean =>
-  key === "url" && kind === "Config" && path.at(-1) === "notify";
+  kind === "Config" &&
+  ((key === "url" && (path.at(-1) === "notify" || path.at(-1) === "heartbeat")) ||
+    ((key === "url" || key === "key") && path.at(-2) === "receivers"));
 
 /**
  * Whether all keys at and below the path are names of something else, at any depth: the literal

@@ -1,5 +1,6 @@
 import type { JsonObject } from "../json/json.ts";
 import type { SourceLocation } from "../problem.ts";
+import type { NotificationSettings } from "./notifications.ts";
 import type { SecretReference } from "./secret.ts";
 
 /** dimsync.yaml for one target with all defaults. Names say the units of times. */
@@ -29,6 +30,8 @@ export interface Settings {
   readonly folder: string;
   /** A webhook that `drift` posts to when the differences change. */
   readonly notify?: NotifySettings;
+  /** Where the controller sends events. */
+  readonly notifications?: NotificationSettings;
   /** Where the records are kept. */
   readonly records: RecordsSettings;
   /** Present if the controller checks the target continuously. */
@@ -45,11 +48,7 @@ export interface ControllerSettings {
   readonly everyMs: number;
   readonly mode: ControllerMode;
   readonly labels: Readonly<Record<string, string>>;
-  readonly notify?: NotifySettings & { readonly on: readonly ControllerEvent[] };
 }
-
-/** What the controller notifies of: data became exposed; a run failed; differences or failures are gone; any other change of the differences. */
-export type ControllerEvent = "exposed" | "failed" | "resolved" | "drifted";
 
 /** Where the records are kept; "folder": beside dimsync.yaml. */
 export type RecordsSettings = { readonly store: "folder" } | GitRecordsSettings | PostgresRecordsSettings;

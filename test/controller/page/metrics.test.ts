@@ -4,7 +4,7 @@ import type { ControllerMetrics } from "../../../src/controller/views/status.ts"
 import { ask, started } from "./ask.ts";
 import { account, accountsOf, before, now, suspension, worldOf } from "./world.ts";
 
-const empty: ControllerMetrics = { accounts: [], queue: { due: 0, running: 0, overdue: 0 }, workers: [], counters: [] };
+const empty: ControllerMetrics = { accounts: [], queue: { due: 0, running: 0, overdue: 0 }, workers: [], receivers: [], counters: [] };
 const text = (members: Partial<ControllerMetrics>): string => controllerMetrics({ ...empty, ...members }, now);
 
 test("each state has a sample, also without accounts", () => {
@@ -82,4 +82,22 @@ test("every line has the form of the text format, whatever a name contains", asy
   );
   expect(all.split("\n").filter((one) => one !== "" && !line.test(one))).toEqual([]);
   expect(all.endsWith("\n")).toBe(true);
+});
+
+test("receivers of notifications that fail, on the page too", async () => {
+  const receivers = ["chat", "oncall"].map((name) => ({
+    source: "data",
+    name,
+    type: "json",
+    lastTriedAt: null,
+    failure: name === "chat" ? "<no> secret" : null,
+  }));
+  expect(text({ receivers }).match(/^dimsync_controller_receiver_failing\{.*$/gmu)).toEqual([
+    'dimsync_controller_receiver_failing{source="data",receiver="chat"} 1',
+    'dimsync_controller_receiver_failing{source="data",receiver="oncall"} 0',
+  ]);
+  const page = await started({ reads: worldOf(accountsOf(1), { receivers: async () => receivers }) });
+  expect((await ask(page, "/")).text).toContain(
+    "Receiver <code>chat</code> of data does not get notifications.</strong> &lt;no&gt; secret.",
+  );
 });

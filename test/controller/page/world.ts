@@ -259,6 +259,7 @@ const metricsOf = (accounts: readonly AccountSummary[]): ControllerMetrics => ({
   accounts,
   queue: { due: 3, running: 8, overdue: 0 },
   workers: [worker],
+  receivers: [],
   counters: [
     { name: "lease_losses", label: "", value: 2 },
     { name: "run_seconds", label: "", value: 1204.5 },
@@ -291,6 +292,7 @@ export function worldOf(accounts: readonly AccountSummary[], members: Partial<Pa
     causes: async () => causesOf(accounts),
     metrics: async () => metricsOf(accounts),
     workers: async () => ({ workers: [worker], overdue: 0 }),
+    receivers: async () => [],
     ready: async () => undefined,
     ...members,
   };

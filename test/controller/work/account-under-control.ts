@@ -2,13 +2,15 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
+import { deliver } from "../../../src/controller/alerts/deliver.ts";
+import { routeEvents } from "../../../src/controller/alerts/outbox.ts";
 import { migrate } from "../../../src/controller/database/migrate.ts";
 import { bundleProjects } from "../../../src/controller/projects/load-bundle.ts";
 import { makeBundle } from "../../../src/controller/projects/make-bundle.ts";
 import { pushBundle } from "../../../src/controller/projects/push-bundle.ts";
 import { readAccount } from "../../../src/controller/views/accounts.ts";
 import type { AccountDetail } from "../../../src/controller/views/status.ts";
-import { openQueue } from "../../../src/controller/work/queue.ts";
+import { type DeliveryJob, openQueue } from "../../../src/controller/work/queue.ts";
 import { makeWorker } from "../../../src/controller/work/worker.ts";
 import { loadProject } from "../../../src/manifests/project.ts";
 import type { ControllerMode } from "../../../src/model/settings/config.ts";
@@ -38,14 +40,18 @@ export interface AccountUnderControl {
   readonly push: (files?: Readonly<Record<string, string>>) => Promise<void>;
   /** Checks the account now, whether it is due or not, and resolves with what is known of it then. */
   readonly check: (options?: CheckOptions) => Promise<AccountDetail | undefined>;
+  /** Routes the events that are stored, and sends each message once to each receiver. Resolves with what failed. */
+  readonly deliver: (env?: Readonly<Record<string, string>>) => Promise<readonly string[]>;
+  /** Sends again what failed. */
+  readonly retry: AccountUnderControl["deliver"];
   /** A user hashes the column of e-mail addresses, or turns that off. */
   readonly hash: (hashed: boolean) => Promise<void>;
 }
 
-/** `controller`: the value of `controller` in the target. `faults`: of the service. */
+/** `controller`: the value of `controller` in the target. `faults`: of the service. `notify`: of the config. */
 export async function accountUnderControl(
   controller: Readonly<Record<string, unknown>>,
-  faults: readonly string[] = [],
+  { faults = [], notify }: { readonly faults?: readonly string[]; readonly notify?: Readonly<Record<string, unknown>> } = {},
 ): Promise<AccountUnderControl> {
   const service = await startService({ apiKeys: { [apiKey]: "bot@example.com" }, faults });
   onTestFinished(() => service.close());
@@ -55,12 +61,27 @@ export async function accountUnderControl(
   const queue = await openQueue(database, () => undefined);
   onTestFinished(() => queue.stop(0));
   const target = { baseUrl: service.url, apiKey: { $secret: { env: keyVariable } }, controller };
-  const cwd = writeProject({ "dimsync.yaml": configText(service.url, { targets: { test: target } }), "manifests/all.yaml": manifests });
+  const cwd = writeProject({
+    "dimsync.yaml": configText(service.url, { targets: { test: target }, ...(notify === undefined ? {} : { notify }) }),
+    "manifests/all.yaml": manifests,
+  });
   const stateFolder = mkdtempSync(join(tmpdir(), "dimsync-worker-"));
   onTestFinished(() => rmSync(stateFolder, { recursive: true, force: true }));
   const log: string[] = [];
   const { signal } = new AbortController();
   let account = 0;
+  // pg-boss would retry what failed, later each time.
+  const jobs = new Map<string, DeliveryJob>();
+  const sendAll = async (env: Readonly<Record<string, string>>): Promise<readonly string[]> => {
+    const options = { env, signal, publicUrl: "https://status.example.com", log: (text: string) => void log.push(text) };
+    const failed: string[] = [];
+    for (const job of jobs.values())
+      await deliver(database, job, options).then(
+        () => jobs.delete(job.id),
+        (error: unknown) => failed.push(String(error)),
+      );
+    return failed;
+  };
   return {
     ...{ service, database, log },
     async push(files = {}) {
@@ -81,6 +102,11 @@ export async function accountUnderControl(
       await worker.check({ account, retries: 0 }).catch(() => undefined);
       return await readAccount(database, "test");
     },
+    async deliver(env = {}) {
+      await routeEvents(database, async (job) => void jobs.set(job.id, job));
+      return await sendAll(env);
+    },
+    retry: (env = {}) => sendAll(env),
     async hash(hashed) {
       const columns = { email: { hashed } };
       await fetch(`${service.url}/v1/integrations/8f1c/schemas`, {

@@ -70,7 +70,7 @@ spec: { name: Archive lake, type: s3, connectionType: destination, connection: {
 `;
 
 test("an account is not in sync while nobody knows whether an object was created", async () => {
-  const { push, check } = await accountUnderControl({ every: "1m", mode: "apply" }, ["POST ^/v1/assets$=reset-after"]);
+  const { push, check } = await accountUnderControl({ every: "1m", mode: "apply" }, { faults: ["POST ^/v1/assets$=reset-after"] });
   await push({ "manifests/asset.yaml": asset });
   expect(await check()).toMatchObject({ error: { code: "E_UNKNOWN_OUTCOME" } });
   const later = await check();

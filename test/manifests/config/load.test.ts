@@ -80,7 +80,46 @@ describe("problems in the config are reported with those in the manifests", () =
       lines: ["targets: { a: { notify: { url: hunter2, format: slack } } }"],
       at: ["dimsync.yaml:3:32 E_LITERAL_SECRET"],
     },
-    "a webhook without a URL": { lines: ["notify: { format: slack }"], at: ["dimsync.yaml:3:1 E_MISSING_KEY"] },
+    "a webhook without a URL": { lines: ["notify: { format: slack }"], at: ["dimsync.yaml:3:9 E_MISSING_KEY"] },
+    "a literal URL of a receiver": {
+      lines: ["notify: { receivers: [{ name: a, type: slack, url: https://example.com/hunter2 }] }"],
+      at: ["dimsync.yaml:3:52 E_LITERAL_SECRET"],
+    },
+    "a literal key of a receiver": {
+      lines: ["notify: { receivers: [{ name: a, type: pagerduty, key: hunter2 }] }"],
+      at: ["dimsync.yaml:3:56 E_LITERAL_SECRET"],
+    },
+    "a literal URL of the heartbeat": {
+      lines: ["notify: { heartbeat: { url: https://example.com/hunter2 } }"],
+      at: ["dimsync.yaml:3:29 E_LITERAL_SECRET"],
+    },
+    "an unknown event of a receiver": {
+      lines: ["notify: { receivers: [{ name: a, type: slack, url: { $secret: { env: A } }, on: [exposed, exploded] }] }"],
+      at: ["dimsync.yaml:3:91 E_WRONG_VALUE"],
+    },
+    "an unknown type of receiver": {
+      lines: ["notify: { receivers: [{ name: a, type: pager, url: { $secret: { env: A } } }] }"],
+      at: ["dimsync.yaml:3:40 E_WRONG_VALUE"],
+    },
+    "a receiver without a URL": { lines: ["notify: { receivers: [{ name: a, type: teams }] }"], at: ["dimsync.yaml:3:23 E_MISSING_KEY"] },
+    "PagerDuty without a key": {
+      lines: ["notify: { receivers: [{ name: a, type: pagerduty }] }"],
+      at: ["dimsync.yaml:3:23 E_MISSING_KEY"],
+    },
+    "a signature that nobody checks": {
+      lines: ["notify: { receivers: [{ name: a, type: slack, url: { $secret: { env: A } }, secret: { $secret: { env: B } } }] }"],
+      at: ["dimsync.yaml:3:85 E_UNKNOWN_KEY"],
+    },
+    "two receivers with one name": {
+      lines: [
+        "notify:",
+        "  receivers:",
+        "    - { name: a, type: slack, url: { $secret: { env: A } } }",
+        "    - { name: a, type: teams, url: { $secret: { env: B } } }",
+      ],
+      at: ["dimsync.yaml:6:15 E_WRONG_VALUE"],
+    },
+    "reminders every second": { lines: ["notify: { remind: 1s }"], at: ["dimsync.yaml:3:19 E_WRONG_VALUE"] },
     "http to another machine": { lines: ["targets: { a: { baseUrl: http://example.com } }"], at: ["dimsync.yaml:3:26 E_BASE_URL"] },
     "a password in the URL": {
       lines: ["targets: { a: { baseUrl: https://u:hunter2@example.com } }"],
@@ -187,16 +226,28 @@ describe("settings", () => {
       problems: [],
     });
     expect((await load({ ...files, "dimsync.yaml": under("") })).settings.controller).toMatchObject({ everyMs: 900_000, mode: "report" });
-    const hook = "notify: { url: { $secret: { env: HOOK } } }";
-    expect((await load({ ...files, "dimsync.yaml": under(hook) })).settings.controller?.notify?.on).toEqual([
-      "exposed",
-      "failed",
-      "resolved",
-    ]);
     for (const every of ["59s", "8d"])
       expect((await load({ ...files, "dimsync.yaml": under(`every: ${every}`) })).problems).toMatchObject([
         { code: "E_WRONG_VALUE", place: { pointer: "/targets/prod/controller/every" } },
       ]);
+  });
+  test("where the controller sends events", async () => {
+    const chat = {
+      name: "chat",
+      type: "slack",
+      url: { $secret: { env: "HOOK" } },
+      on: ["exposed"],
+      severity: "error",
+      labels: { team: "a" },
+    };
+    const loadWith = async (notify: unknown) =>
+      (await load({ "dimsync.yaml": config(`notify: ${JSON.stringify(notify)}`), "a.yaml": asset("a") })).settings;
+    expect((await loadWith({ receivers: [chat] })).notifications).toEqual({ receivers: [chat], remindMs: 86_400_000, groupMs: 60_000 });
+    const heartbeat = { url: { $secret: { file: "/run/url" } } };
+    expect((await loadWith({ heartbeat, remind: "4h", group: 0 })).notifications).toEqual({
+      ...{ receivers: [], remindMs: 14_400_000, groupMs: 0 },
+      heartbeat: { ...heartbeat, everyMs: 60_000 },
+    });
   });
   test("a mode of the controller that a protected target refuses", async () => {
     const under = (mode: string): string => full.replace("    protected: true", `    protected: true\n    controller: { mode: ${mode} }`);

@@ -1,6 +1,7 @@
 import { blocks, chip, code, escaped, folded, table } from "../../../render/html/escape.ts";
 import { counted } from "../../../text/counts.ts";
 import { andMore, joinParts } from "../../../text/lists.ts";
+import type { ReceiverStatus } from "../../views/receivers.ts";
 import { type AccountSummary, accountStates, type CauseGroup } from "../../views/status.ts";
 import type { WorkerHealth } from "../../views/workers.ts";
 import {
@@ -28,7 +29,7 @@ const namesShown = 2;
 
 /** `/`: totals, findings by cause, and the accounts, worst first. */
 export async function accountsPage(reads: PageReads, { query, now }: PageRequest): Promise<HtmlPage> {
-  const [accounts, causes, health] = await Promise.all([reads.accounts(), reads.causes(), reads.workers()]);
+  const [accounts, causes, health, receivers] = await Promise.all([reads.accounts(), reads.causes(), reads.workers(), reads.receivers()]);
   const filter = accountFilter(query);
   const found = worstFirst(filtered(accounts, filter));
   const { items, page, pages } = pageNumber(query, found, accountsPerPage);
@@ -39,7 +40,7 @@ export async function accountsPage(reads: PageReads, { query, now }: PageRequest
     now,
     isLive: true,
     sections: [
-      { id: "totals", title: "", html: blocks(workersHtml(health, totals), verdict(totals), tiles(totals)) },
+      { id: "totals", title: "", html: blocks(workersHtml(health, totals), receiversHtml(receivers), verdict(totals), tiles(totals)) },
       { id: "causes", title: causes.length === 0 ? "" : "Findings by cause", count: causes.length, html: causesHtml(causes, now) },
       ...(accounts.length === 0 ? [] : [{ id: "filter", title: "", html: filterForm(filter, accounts), isFixed: true }]),
       {
@@ -58,7 +59,6 @@ const noAccounts = `<div class="empty"><p><strong>No account is under control ye
 
 /** Says that accounts are not checked, and why. "" if the workers take what is due. */
 function workersHtml({ workers, overdue }: WorkerHealth, { accounts }: Totals): string {
-  const warning = (text: string, advice: string): string => `<p class="lead bad"><strong>${text}</strong> ${advice}</p>`;
   if (accounts > 0 && workers.length === 0)
     return warning("No worker is running.", "No account is checked. Start one with <code>dimsync controller run</code>.");
   const stuck = workers.filter(({ isStuck }) => isStuck);
@@ -72,6 +72,16 @@ function workersHtml({ workers, overdue }: WorkerHealth, { accounts }: Totals): 
     `${names} ${stuck.length === 1 ? "has" : "have"} taken no account for two intervals. Restart ${stuck.length === 1 ? "it" : "them"}, and read the log.`,
   );
 }
+
+const warning = (text: string, advice: string): string => `<p class="lead bad"><strong>${text}</strong> ${advice}</p>`;
+
+/** Says which receivers of notifications do not get them, and why. */
+const receiversHtml = (receivers: readonly ReceiverStatus[]): string =>
+  receivers
+    .flatMap(({ name, source, failure }) =>
+      failure === null ? [] : warning(`Receiver ${code(name)} of ${escaped(source)} does not get notifications.`, `${escaped(failure)}.`),
+    )
+    .join("");
 
 /** The answer to "is anything exposed?", with what limits it. */
 function verdict(totals: Totals): string {

@@ -1,0 +1,76 @@
+import { toPointer } from "../../model/json/pointer.ts";
+import type { Problem, SourceLocation } from "../../model/problem.ts";
+import type { NotificationSettings, Receiver } from "../../model/settings/notifications.ts";
+import { durationMs } from "../scalars.ts";
+import type { ConfigFile } from "./file.ts";
+
+const day = 86_400_000;
+
+/** Where the controller sends events; undefined if the config does not say it. `place` is that of the config. */
+export function notificationSettings(
+  { notify }: Pick<ConfigFile, "notify">,
+  place: SourceLocation | undefined,
+): { readonly notifications?: NotificationSettings; readonly problems: readonly Problem[] } {
+  if (notify === undefined) return { problems: [] };
+  const { receivers = [], remind, group, heartbeat, url, format } = notify;
+  const problem = (code: Fault["code"], message: string, ...path: readonly string[]): Problem => ({
+    ...{ code, severity: "error", summary: "Wrong notification settings", message },
+    ...(place === undefined ? {} : { place: { ...place, pointer: toPointer(["notify", ...path]) } }),
+  });
+  const problems: Problem[] = [];
+  if (url === undefined && format !== undefined)
+    problems.push(problem("E_MISSING_KEY", "format is that of the webhook in url. Add url, or remove format."));
+  const duration = (
+    name: string,
+    value: number | string | undefined,
+    [standard, least, most]: readonly [number, number, number],
+  ): number => {
+    const ms = value === undefined ? standard : (durationMs(value) ?? standard);
+    if (ms < least || ms > most)
+      problems.push(problem("E_WRONG_VALUE", `${name} must be between ${least / 1000}s and ${most / 1000}s.`, ...name.split(".")));
+    return ms;
+  };
+  const everyMs = duration("heartbeat.every", heartbeat?.every, [60_000, 60_000, day]);
+  const notifications = {
+    receivers,
+    remindMs: duration("remind", remind, [day, 60_000, 30 * day]),
+    groupMs: duration("group", group, [60_000, 0, 600_000]),
+    ...(heartbeat?.url === undefined ? {} : { heartbeat: { url: heartbeat.url, everyMs } }),
+  };
+  receivers.forEach((receiver, index) => {
+    const fault = faultOf(receiver, receivers.slice(0, index));
+    if (fault !== undefined)
+      problems.push(problem(fault.code, fault.message, "receivers", String(index), ...(fault.member === undefined ? [] : [fault.member])));
+  });
+  const isUsed = [notify.receivers, remind, group, heartbeat].some((member) => member !== undefined);
+  return { ...(isUsed ? { notifications } : {}), problems };
+}
+
+interface Fault {
+  readonly code: "E_MISSING_KEY" | "E_WRONG_VALUE" | "E_UNKNOWN_KEY";
+  readonly message: string;
+  readonly member?: keyof Receiver;
+}
+
+/** What the schema cannot say. */
+function faultOf({ name, type, key, secret }: Receiver, earlier: readonly Receiver[]): Fault | undefined {
+  if (earlier.some((other) => other.name === name))
+    return {
+      code: "E_WRONG_VALUE",
+      message: `Another receiver is named ${JSON.stringify(name)} too. Each needs a name of its own.`,
+      member: "name",
+    };
+  if (type !== "pagerduty" && key !== undefined)
+    return {
+      code: "E_UNKNOWN_KEY",
+      message: "Only receivers of type pagerduty have a key. A json receiver can have secret, which signs its requests.",
+      member: "key",
+    };
+  if (type !== "json" && secret !== undefined)
+    return {
+      code: "E_UNKNOWN_KEY",
+      message: "Only receivers of type json have secret, because the others do not check signatures.",
+      member: "secret",
+    };
+  return undefined;
+}

@@ -1,0 +1,75 @@
+import { expect, onTestFinished, test, vi } from "vitest";
+import { openDatabase } from "../../../src/records/postgres/connection.ts";
+import { dimsync, startCli } from "../../cli/built-cli.ts";
+import { ordersManifest } from "../../support/orders.ts";
+import { sharedPostgres } from "../../support/postgres/shared.ts";
+import { fileNeeds } from "../../support/programs.ts";
+import { writeProject } from "../../support/project-folder.ts";
+import { startService } from "../../support/service.ts";
+import { startReceiver } from "./receiver.ts";
+
+fileNeeds("postgresql");
+
+const count = 20;
+const patient = { timeout: 150_000, interval: 500 } as const;
+
+test("a message that a worker was sending when it was killed is sent by one of two others, and no event is lost or doubled", {
+  timeout: 300_000,
+}, async () => {
+  const service = await startService({ apiKeys: { "a-key": "bot@example.com" } });
+  onTestFinished(() => service.close());
+  const receiver = await startReceiver();
+  receiver.respond = () => undefined;
+  const target = `{ baseUrl: "${service.url}", apiKey: { $secret: { env: KEY } }, controller: { every: 1m } }`;
+  const cwd = writeProject({
+    "dimsync.yaml": `apiVersion: dimsync/v1
+kind: Config
+manifests: [manifests]
+notify:
+  group: 1s
+  receivers:
+    - { name: chat, type: json, url: { $secret: { env: HOOK } } }
+    - { name: broken, type: json, url: { $secret: { env: NOT_SET } } }
+targets:
+${Array.from({ length: count }, (_, index) => `  account-${index}: ${target}`).join("\n")}
+`,
+    "manifests/orders.yaml": ordersManifest("email: { hashed: true }"),
+  });
+  const url = (await sharedPostgres()).database();
+  const database = openDatabase(url, 2);
+  onTestFinished(() => database.close());
+  const start = () => {
+    const args = ["controller", "run", "--watch", "--listen", "127.0.0.1:0", "--public-url", "https://status.example.com/"];
+    const child = startCli(args, { cwd, env: { KEY: "a-key", HOOK: receiver.url, DIMSYNC_DATABASE_URL: url } });
+    onTestFinished(() => void child.kill("SIGKILL"));
+    return child;
+  };
+  const first = start();
+  await vi.waitFor(() => expect(receiver.requests.length).toBeGreaterThan(0), patient);
+  first.kill("SIGKILL");
+  const interrupted = receiver.requests.splice(0).map(({ message }) => message.id);
+  receiver.respond = (response) => void response.writeHead(204).end();
+  start();
+  start();
+  await vi.waitFor(async () => {
+    const { rows } = await database.query(
+      "select count(*)::integer as sent from dimsync_controller.event where deliveries -> 'chat' ->> 'outcome' = 'sent'",
+      [],
+    );
+    expect(rows).toEqual([{ sent: count }]);
+  }, patient);
+  const messages = receiver.requests.map(({ message }) => message);
+  expect(messages.map(({ id }) => id)).toEqual(expect.arrayContaining(interrupted));
+  expect(messages.flatMap(({ accounts }) => accounts.map(({ account }) => account)).sort()).toEqual(
+    Array.from({ length: count }, (_, index) => `account-${index}`).sort(),
+  );
+  // The receiver without a URL fails by itself.
+  const status = await dimsync(["controller", "status"], { env: { DIMSYNC_DATABASE_URL: url } });
+  expect(status.stdout).toMatch(/^Receiver broken of \S+ does not get notifications: .*NOT_SET is not set/mu);
+  expect(status.stdout).not.toContain("Receiver chat");
+  const { rows } = await database.query(
+    "select distinct deliveries -> 'broken' -> 'error' ->> 'message' as why from dimsync_controller.event",
+    [],
+  );
+  expect(rows).toEqual([{ why: expect.stringContaining("NOT_SET is not set") }]);
+});
