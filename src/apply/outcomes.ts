@@ -1,3 +1,4 @@
+import type { Counted } from "../engine/checks/guards.ts";
 import type { Address } from "../model/address.ts";
 import type { Item } from "../model/plan.ts";
 import type { ItemResult } from "../model/result.ts";
@@ -10,15 +11,14 @@ export const replansPerAddress = 3;
 export function newOutcomes() {
   const byStep = new Map<string, ItemResult>();
   const replans = new Map<Address, number>();
-  let created = 0;
-  let exposed = 0;
+  const counted: Counted[] = [];
   return {
     /** True if something was created, related or bound that deferred items may have waited for. */
     add(items: readonly Item[], results: readonly ItemResult[]): boolean {
       for (const result of results) byStep.set(`${result.action} ${result.address}`, result);
       const reached = new Set(results.filter(({ outcome }) => mayHaveActed(outcome)).map(({ id }) => id));
-      created += items.filter(({ id, action }) => action === "create" && reached.has(id)).length;
-      exposed += items.reduce((sum, { id, exposedColumns }) => sum + (reached.has(id) ? (exposedColumns ?? 0) : 0), 0);
+      for (const { id, address, action, exposedColumns: exposed = 0 } of items)
+        if (reached.has(id)) counted.push({ address, created: action === "create" ? 1 : 0, exposed });
       return results.some(({ outcome, action }) => isGood(outcome) && action !== "update");
     },
     failed: (): boolean => [...byStep.values()].some(({ outcome, code }) => !isGood(outcome) && code !== "E_STALE"),
@@ -31,8 +31,8 @@ export function newOutcomes() {
       }
       return stale.map(([, { address }]) => address);
     },
-    /** The counts of earlier rounds, which the guards of the next round add to its own. */
-    counts: () => ({ created, exposed }),
+    /** What earlier rounds did, which the guards of the next round add to its own. */
+    counts: (): readonly Counted[] => counted,
     addresses: (): ReadonlySet<Address> => new Set([...byStep.values()].map(({ address }) => address)),
     results: (): readonly ItemResult[] => [...byStep.values()],
   };

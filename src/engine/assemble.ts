@@ -1,14 +1,15 @@
 import { kindNamed } from "../kinds/index.ts";
 import { type DiffResult, emptyDiff } from "../kinds/kind.ts";
-import { byText } from "../model/address.ts";
-import type { GuardFinding } from "../model/findings.ts";
+import { nameMatcher } from "../kinds/patterns/names.ts";
+import { byText, objectPattern } from "../model/address.ts";
 import type { Blocked, DraftItem, Item, NamedObject, Plan } from "../model/plan.ts";
 import type { Problem } from "../model/problem.ts";
 import { accountName } from "../model/settings/config.ts";
-import { checkGuards } from "./checks/guards.ts";
+import { allowances, unusedAllowance } from "./checks/allow.ts";
+import { checkGuards, type GuardInput } from "./checks/guards.ts";
 import type { PolicyCheck } from "./checks/policies.ts";
 import type { Compared } from "./compare.ts";
-import { makePlan, type PlanHead } from "./plan.ts";
+import { makePlan, type PlanHead, type PlanRules } from "./plan.ts";
 import { blockedByEarlierRun, type Recovered, unknownOutcome } from "./recover.ts";
 import { hasErrors, type RoundView } from "./round.ts";
 import { everything, type Scope, unmatchedIgnores } from "./scope.ts";
@@ -125,29 +126,38 @@ interface GuardContext {
   readonly deferred: DiffResult["deferred"];
 }
 
-function guardFindings(items: readonly Item[], { round, parts, deferred }: GuardContext): readonly GuardFinding[] {
-  const { session, options, scope, before } = round;
-  return checkGuards(items, {
-    limits: session.project.settings.guards,
-    covered: parts.compared.found.flatMap(({ covered }) => covered ?? []),
+function guardFindings(items: readonly Item[], { round, parts, deferred }: GuardContext): ReturnType<PlanRules["guards"]> {
+  const { session, options, scope, before, today, kind } = round;
+  const { settings, resources } = session.project;
+  const { addressesOf } = parts.observed.account;
+  const isProtecting = options.protectOnly === true;
+  const { guards, unused } = checkGuards(items, {
+    limits: settings.guards,
+    sizes: parts.compared.found.flatMap(({ size }) => size ?? []),
     before,
     allowed: options.allow ?? new Map(),
-    resources: session.project.resources,
+    entries: allowances(settings.allow, today).current,
+    isNamed: (pattern, address) => addressesOf(address).some(nameMatcher([objectPattern(pattern)])),
+    resources,
     // With --protect-only, nothing is created, and so nothing waits for a create.
-    deferred: options.protectOnly === true ? [] : deferred,
+    deferred: isProtecting ? [] : deferred,
     inScope: (address) => scope.item(address, parts.observed.account),
     policy: parts.policies.refusing(),
     // New columns elsewhere must not stop a run that only protects.
-    unreviewed: options.protectOnly === true ? 0 : unreviewedColumns(parts.compared.found),
+    unreviewed: isProtecting ? [] : unreviewedColumns(parts.compared.found),
   });
+  const isWhole = kind === "Plan" && !isProtecting && scope === everything && parts.compared.complete && parts.observed.complete;
+  return { guards, problems: isWhole ? unused.map(unusedAllowance) : [] };
 }
 
-/** The number of columns that nobody has reviewed and that refuse the plan. */
-const unreviewedColumns = (found: readonly DiffResult[]): number =>
-  found.reduce(
-    (sum, { review }) => (review?.refuses === true ? sum + review.newColumns.length + (review.neverReviewed?.columns ?? 0) : sum),
-    0,
-  );
+/** The columns that nobody has reviewed and that refuse the plan, by integration. */
+const unreviewedColumns = (found: readonly DiffResult[]): GuardInput["unreviewed"] =>
+  found.flatMap(({ review }) => {
+    if (review?.refuses !== true) return [];
+    const { newColumns, neverReviewed } = review;
+    const address = neverReviewed?.address ?? newColumns[0]?.address ?? "";
+    return [{ address, columns: newColumns.length + (neverReviewed?.columns ?? 0) }];
+  });
 
 /** Patterns of --only, --exclude and `ignore` that match nothing. Unknown while manifests or reads fail. */
 function unmatched({ session, scope, options, today }: Round, { observed, compared }: RoundParts): readonly Problem[] {

@@ -31,6 +31,6 @@ export const firstRound = (session: Session, options: PlanOptions, kind: Plan["k
   reads: cachedReads(session.reads),
   scope: options.scope ?? everything,
   fresh: new Set(),
-  before: { created: 0, exposed: 0 },
+  before: [],
   today: session.clock.now().toISOString().slice(0, 10),
 });

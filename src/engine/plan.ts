@@ -38,7 +38,7 @@ export interface PlanRules {
   readonly protectOnly: boolean;
   /** Why an address may not be created now, if so: an earlier outcome is unknown, or a list may be incomplete. */
   readonly whyNotCreate: (item: DraftItem) => Blocked | undefined;
-  readonly guards: (items: readonly Item[]) => readonly GuardFinding[];
+  readonly guards: (items: readonly Item[]) => { readonly guards: readonly GuardFinding[]; readonly problems: readonly Problem[] };
 }
 
 /** Everything that is not a value (clock, random ids, files) is passed in. */
@@ -60,8 +60,8 @@ export function makePlan({ head, findings, rules, locate }: PlanInput): Plan {
   const items = numbered(runnable, numbering);
   const held = rules.protectOnly ? heldOf(numbered(heldItems, numbering), heldWaiting) : undefined;
   const manual = manualSteps(differences, rules);
-  const diagnostics = diagnosticsOf(findings, [...runnable, ...heldItems], locate);
-  const guards = rules.guards(items);
+  const { guards, problems } = rules.guards(items);
+  const diagnostics = diagnosticsOf({ ...findings, problems: [...findings.problems, ...problems] }, [...runnable, ...heldItems], locate);
   const failed = diagnostics.some(({ severity }) => severity === "error");
   return {
     formatVersion: "2.0",

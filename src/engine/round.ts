@@ -1,6 +1,7 @@
 import { emptyDiff } from "../kinds/kind.ts";
 import type { Problem } from "../model/problem.ts";
 import type { Resource } from "../model/resource.ts";
+import { allowances } from "./checks/allow.ts";
 import { checkLabels } from "./checks/labels.ts";
 import { type CheckedUnit, checkPolicies, type PolicyCheck } from "./checks/policies.ts";
 import { type Compared, compareUnits } from "./compare.ts";
@@ -57,7 +58,12 @@ export async function observeRound(round: Round, recovered: Recovered): Promise<
     options.base === undefined
       ? undefined
       : baseView(observed, await observe(options.base, baseResources(options.base.resources, compared)));
-  const problems: readonly Problem[] = [...expiredIgnores, ...observed.problems, ...(base?.problems ?? [])];
+  const problems: readonly Problem[] = [
+    ...expiredIgnores,
+    ...allowances(settings.allow, today).problems,
+    ...observed.problems,
+    ...(base?.problems ?? []),
+  ];
   return { ...observed, problems, inScope, compared, base: base?.view, claimColumns: columnBudget(settings.client.maxColumnReads) };
 }
 

@@ -10,6 +10,7 @@ import type { IgnoreEntry, Settings } from "../model/settings/config.ts";
 import type { Secret, SecretReference } from "../model/settings/secret.ts";
 import type { PolicyFunction } from "../policies/script.ts";
 import type { RecordsRun, RecordsState } from "../records/records.ts";
+import type { Counted } from "./checks/guards.ts";
 import type { RunReads } from "./reads/cached-reads.ts";
 import type { Scope } from "./scope.ts";
 
@@ -99,7 +100,7 @@ export interface Round {
   /** Ids of integrations that this run has created; their schemas may still grow. */
   readonly fresh: ReadonlySet<string>;
   /** What earlier rounds of this run did, so that guards count the whole run. */
-  readonly before: { readonly created: number; readonly exposed: number };
+  readonly before: readonly Counted[];
   /** The day of the run, YYYY-MM-DD. */
   readonly today: string;
 }

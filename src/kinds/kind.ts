@@ -110,8 +110,8 @@ export interface Units<U extends Unit> {
   readonly problems: readonly Problem[];
 }
 
-/** How much of one compared object manifests cover: nodes of an integration's schemas, or fields. */
-export interface Covered {
+/** How large a compared object is: the live nodes of an integration's schemas, covered or not, or its fields. */
+export interface LiveSize {
   /** The address of the unit. */
   readonly address: Address;
   readonly count: number;
@@ -124,8 +124,8 @@ export interface DiffResult extends Difference {
   readonly held?: readonly DraftItem[];
   /** For the kind's own `conclude`. Small: it is kept until the last unit is compared. */
   readonly tally?: unknown;
-  /** What an update of this object can change; absent if nothing was compared. For `maxChangedPercent`. */
-  readonly covered?: Covered;
+  /** Absent if nothing was compared. For `maxChangedPercent`. */
+  readonly size?: LiveSize;
 }
 
 export const emptyDiff: DiffResult = {

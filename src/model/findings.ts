@@ -21,7 +21,7 @@ export interface PolicyFinding {
   readonly line?: number;
 }
 
-/** How many of the covered schemas, tables and columns of an integration change. */
+/** How many of the live schemas, tables and columns of an integration change. */
 export interface ChangedNodes {
   /** "Schemas/shop-01" */
   readonly address: Address;
@@ -36,11 +36,15 @@ export interface GuardFinding {
   readonly limit?: number;
   /** For `maxChangedPercent`, the highest percentage above the limit, rounded up to one decimal. */
   readonly actual?: number;
-  /** For `maxChangedPercent`: the target's nodes and fields that change, and those that manifests cover. */
+  /** For `maxChangedPercent`: the target's nodes and fields that change, and all that were compared. */
   readonly changed?: number;
   readonly population?: number;
   /** For `maxChangedPercent`: the integrations that are above the limit, most changed nodes first. */
   readonly integrations?: readonly ChangedNodes[];
-  /** Present if it was lifted. */
+  /** For `exposureWindow`: the integration that would be created. */
+  readonly address?: Address;
+  /** Present if it was lifted: the reason. */
   readonly allowed?: string;
+  /** Present if entries of `allow` lifted it: the last day of the one that ends first, YYYY-MM-DD. */
+  readonly until?: string;
 }

@@ -4,6 +4,7 @@
  */
 export const titles = {
   E_ALIAS_EXPANSION: "Aliases expand too far",
+  E_ALLOW_TOO_LONG: "Guard lifted for too long",
   E_BASE_URL: "Base URL can't be used",
   E_CATALOG_FILE: "Catalog file can't be used",
   E_CATALOG_MISSING: "No reviewed columns",
@@ -39,6 +40,8 @@ export const titles = {
   E_UNSET_VARIABLE: "Variable without a value",
   E_UNWRITABLE_FIELD: "Field can't be written",
   E_WHERE_LEVEL: "Nothing to narrow by",
+  W_ALLOW_EXPIRED: "Expired entry of allow",
+  W_ALLOW_UNUSED: "Unused entry of allow",
   W_API_KEY_OVERRIDDEN: "The environment's key replaces the target's",
   W_BASE_UNREAD: "Origins are unknown",
   W_BYTE_ORDER_MARK: "Byte order mark",

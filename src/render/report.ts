@@ -18,6 +18,7 @@ import { type Policies, policiesOf } from "./report/policies.ts";
 import { limitsOf, type Refusal, refusalsOf, refusalTitle, shownGuards } from "./report/refusals.ts";
 import { emptyText, isEmpty, totalsText, validationText } from "./report/totals.ts";
 import { type Unmanaged, unmanagedOf } from "./report/unmanaged.ts";
+import { type WayOut, waysOut } from "./report/ways-out.ts";
 import { type Words, wordsOf } from "./report/words.ts";
 
 /**
@@ -38,6 +39,8 @@ export interface Report {
   /** What to do about drift. */
   readonly next: readonly NextStep[];
   readonly guards: readonly GuardFinding[];
+  /** What lets apply run a refused plan, besides a change of the manifests. */
+  readonly waysOut: readonly WayOut[];
   readonly policies: Policies;
   /** Errors first. */
   readonly problems: readonly Diagnostic[];
@@ -122,6 +125,7 @@ function ofPlan(plan: Plan, { verbose, history }: RenderOptions, byRule: boolean
     verdict: planVerdict(plan),
     refusalTitle: refusalTitle(plan),
     refusals: refusalsOf(plan),
+    waysOut: waysOut(plan),
     limits: limitsOf(plan),
     next: nextSteps(plan),
     groups: reportGroups(plan.items, words, grouped),
@@ -173,6 +177,7 @@ const empty: Omit<Report, "words" | "title" | "verdict"> = {
   about: { times: [] },
   refusalTitle: "",
   refusals: [],
+  waysOut: [],
   limits: [],
   next: [],
   guards: [],

@@ -22,7 +22,13 @@ export function planOf(found: Partial<DiffResult>, more: Partial<PlanInput["find
       ...{ problems: [], complete: true, equal: 0, unmanaged: { integrations: [], tags: [] }, readCalls: {}, policy: [] },
       ...more,
     },
-    rules: { inScope: () => true, protectOnly: false, whyNotCreate: () => undefined, guards: () => [], ...more },
+    rules: {
+      inScope: () => true,
+      protectOnly: false,
+      whyNotCreate: () => undefined,
+      guards: () => ({ guards: [], problems: [] }),
+      ...more,
+    },
     locate: ({ file }) => ({ file }),
   });
 }

@@ -82,8 +82,10 @@ describe("a plan", () => {
     const executable = (more: Parameters<typeof planOf>[1]): boolean => planOf({}, more).executable;
     expect(executable({})).toBe(true);
     expect(executable({ complete: false })).toBe(false);
-    expect(executable({ guards: () => [{ guard: "maxCreates", message: "x" }] })).toBe(false);
-    expect(executable({ guards: () => [{ guard: "maxCreates", message: "x", allowed: "because" }] })).toBe(true);
+    expect(executable({ guards: () => ({ guards: [{ guard: "maxCreates", message: "x" }], problems: [] }) })).toBe(false);
+    expect(executable({ guards: () => ({ guards: [{ guard: "maxCreates", message: "x", allowed: "because" }], problems: [] }) })).toBe(
+      true,
+    );
     expect(executable({ problems: [{ code: "E_X", severity: "error", summary: "x", message: "x" }] })).toBe(false);
     expect(executable({ problems: [{ code: "W_X", severity: "warning", summary: "x", message: "x" }] })).toBe(true);
   });

@@ -1,5 +1,5 @@
 import { kindNamed } from "../../kinds/index.ts";
-import type { Covered } from "../../kinds/kind.ts";
+import type { LiveSize } from "../../kinds/kind.ts";
 import { type Address, byText, objectAddress, parseAddress } from "../../model/address.ts";
 import { changeCount, isOfNodes } from "../../model/changes.ts";
 import type { ChangedNodes, GuardFinding, PolicyFinding } from "../../model/findings.ts";
@@ -7,45 +7,84 @@ import { isObject, type JsonValue } from "../../model/json/json.ts";
 import { eachNode, levelOf, nodePointer } from "../../model/nodes.ts";
 import type { Deferred, Item } from "../../model/plan.ts";
 import type { Resource } from "../../model/resource.ts";
-import type { Guards } from "../../model/settings/config.ts";
+import type { AllowEntry, Guards } from "../../model/settings/config.ts";
 import { counted } from "../../text/counts.ts";
 import { andMore } from "../../text/lists.ts";
 
 export interface GuardInput {
   readonly limits: Guards;
-  /** What manifests cover of the objects that were compared. */
-  readonly covered: readonly Covered[];
+  /** Of the objects that were compared. */
+  readonly sizes: readonly LiveSize[];
   /** What earlier rounds of the run did, so that several rounds can't exceed a limit together. */
-  readonly before: { readonly created: number; readonly exposed: number };
+  readonly before: readonly Counted[];
   /** Reasons by guard name, from `--allow NAME="reason"`. */
   readonly allowed: ReadonlyMap<string, string>;
+  /** `allow` of the config, without entries that have expired. */
+  readonly entries: readonly AllowEntry[];
+  /** Whether the pattern of an entry names the address. */
+  readonly isNamed: (pattern: string, address: Address) => boolean;
   readonly resources: readonly Resource[];
   readonly deferred: readonly Deferred[];
   readonly inScope: (address: Address) => boolean;
   /** The findings that refuse. */
   readonly policy: readonly PolicyFinding[];
-  /** The number of columns that nobody has reviewed and that refuse (`unreviewed: error`). */
-  readonly unreviewed?: number;
+  /** The columns that nobody has reviewed and that refuse (`unreviewed: error`). */
+  readonly unreviewed: readonly { readonly address: Address; readonly columns: number }[];
+}
+
+/** What an item did, as guards count it. */
+export interface Counted {
+  readonly address: Address;
+  readonly created: number;
+  readonly exposed: number;
 }
 
 export const guardNames = ["maxCreates", "maxExposedColumns", "maxChangedPercent", "exposureWindow", "policy", "unreviewed"] as const;
 
-type Found = Omit<GuardFinding, "allowed"> & { readonly guard: (typeof guardNames)[number] };
+type GuardName = (typeof guardNames)[number];
+type Found = Omit<GuardFinding, "allowed" | "until"> & { readonly guard: GuardName };
 
-/** The refusals that the user can lift by name, including those that were lifted. */
-export function checkGuards(items: readonly Item[], input: GuardInput): readonly GuardFinding[] {
-  const found = [
-    ...creates(items, input),
-    ...exposedColumns(items, input),
-    ...changedPercent(items, input),
-    ...exposureWindows(items, input),
-    ...policyFindings(input),
-    ...unreviewedColumns(input),
-  ];
-  return found.map((finding) => {
-    const reason = input.allowed.get(finding.guard);
-    return reason === undefined ? finding : { ...finding, allowed: reason };
-  });
+const checks: Readonly<Record<GuardName, (items: readonly Item[], input: GuardInput) => readonly Found[]>> = {
+  maxCreates: creates,
+  maxExposedColumns: exposedColumns,
+  maxChangedPercent: changedPercent,
+  exposureWindow: exposureWindows,
+  policy: policyFindings,
+  unreviewed: unreviewedColumns,
+};
+
+export interface CheckedGuards {
+  /** The refusals that the user can lift by name, including those that were lifted. */
+  readonly guards: readonly GuardFinding[];
+  /** Entries of `allow` that lift nothing. */
+  readonly unused: readonly AllowEntry[];
+}
+
+export function checkGuards(items: readonly Item[], input: GuardInput): CheckedGuards {
+  const found = guardNames.flatMap((name) => checks[name](items, input));
+  const addresses = [...items, ...input.before, ...input.deferred, ...input.policy, ...input.unreviewed].map(({ address }) => address);
+  const isUsed = ({ guard, address: pattern }: AllowEntry): boolean =>
+    found.some((finding) => finding.guard === guard) &&
+    (pattern === undefined || addresses.some((address) => input.isNamed(pattern, address)));
+  return {
+    guards: found.map((finding) => ({ ...finding, ...liftedBy(finding, items, input) })),
+    unused: input.entries.filter((entry) => !isUsed(entry)),
+  };
+}
+
+/** A guard is lifted by name, or by entries without whose addresses it would not refuse. */
+function liftedBy({ guard, address: of }: Found, items: readonly Item[], input: GuardInput): Pick<GuardFinding, "allowed" | "until"> {
+  const reason = input.allowed.get(guard);
+  if (reason !== undefined) return { allowed: reason };
+  const entries = input.entries.filter((entry) => entry.guard === guard);
+  const isLeft = ({ address }: { readonly address: Address }): boolean =>
+    !entries.some(({ address: pattern }) => pattern === undefined || input.isNamed(pattern, address));
+  const [before, deferred] = [input.before.filter(isLeft), input.deferred.filter(isLeft)];
+  const rest = { ...input, before, deferred, policy: input.policy.filter(isLeft), unreviewed: input.unreviewed.filter(isLeft) };
+  const isRefused = entries.length === 0 || checks[guard](items.filter(isLeft), rest).some(({ address }) => address === of);
+  if (isRefused) return {};
+  const [until = ""] = entries.map((entry) => entry.until).sort();
+  return { allowed: [...new Set(entries.map((entry) => entry.reason))].join("; "), until };
 }
 
 /**
@@ -56,9 +95,11 @@ export function checkGuards(items: readonly Item[], input: GuardInput): readonly
 const awaitedCreates = ({ deferred, inScope }: GuardInput): readonly Deferred[] =>
   deferred.filter(({ address }) => objectAddress(address) === address && inScope(address));
 
+const sumOf = (before: readonly Counted[], member: "created" | "exposed"): number => before.reduce((sum, one) => sum + one[member], 0);
+
 function creates(items: readonly Item[], input: GuardInput): readonly Found[] {
   const limit = input.limits.maxCreates;
-  const actual = input.before.created + items.filter(({ action }) => action === "create").length + awaitedCreates(input).length;
+  const actual = sumOf(input.before, "created") + items.filter(({ action }) => action === "create").length + awaitedCreates(input).length;
   if (actual <= limit) return [];
   const message = `${actual} objects would be created, and the API can't delete any of them; the limit is ${limit}.`;
   return [{ guard: "maxCreates", message, limit, actual }];
@@ -66,7 +107,7 @@ function creates(items: readonly Item[], input: GuardInput): readonly Found[] {
 
 function exposedColumns(items: readonly Item[], { limits, before }: GuardInput): readonly Found[] {
   const limit = limits.maxExposedColumns;
-  const actual = before.exposed + items.reduce((sum, { exposedColumns: count }) => sum + (count ?? 0), 0);
+  const actual = sumOf(before, "exposed") + items.reduce((sum, { exposedColumns: count }) => sum + (count ?? 0), 0);
   if (actual <= limit) return [];
   const message = `${actual} additional columns would be replicated, or replicated unhashed; the limit is ${limit}.`;
   return [{ guard: "maxExposedColumns", message, limit, actual }];
@@ -76,10 +117,10 @@ function exposedColumns(items: readonly Item[], { limits, before }: GuardInput):
 const fewestCounted = 100;
 
 /** Nodes and fields that updates change, over the target and over each integration: a wrong glob can hit one of hundreds. */
-function changedPercent(items: readonly Item[], { limits, covered }: GuardInput): readonly Found[] {
+function changedPercent(items: readonly Item[], { limits, sizes }: GuardInput): readonly Found[] {
   const limit = limits.maxChangedPercent;
   const changes = changedByAddress(items);
-  const shares = covered.map(({ address, count, unit }) => ({ address, unit, changed: changes.get(address) ?? 0, population: count }));
+  const shares = sizes.map(({ address, count, unit }) => ({ address, unit, changed: changes.get(address) ?? 0, population: count }));
   const sum = (of: "changed" | "population"): number => shares.reduce((total, share) => total + share[of], 0);
   const target = { changed: sum("changed"), population: sum("population") };
   const isOver = ({ changed, population }: Share): boolean => population >= fewestCounted && changed * 100 > limit * population;
@@ -134,7 +175,8 @@ function doublyChanged({ changes }: Item): number {
 }
 
 /** Rounded up, so that it is never shown as equal to the limit that it exceeds. */
-const percentOf = ({ changed, population }: Share): number => (population === 0 ? 100 : Math.ceil((changed * 1000) / population) / 10);
+const percentOf = ({ changed, population }: Share): number =>
+  Math.min(100, population === 0 ? 100 : Math.ceil((changed * 1000) / population) / 10);
 
 interface ChangedMessage {
   /** If the target is above the limit. */
@@ -148,15 +190,13 @@ function changedMessage({ target, integrations, limit }: ChangedMessage): string
     target === undefined
       ? []
       : [
-          `${target.changed} of the ${target.population} nodes and fields that manifests cover (${percentOf(target)}%) would change; the limit is ${limit}%.`,
+          `${target.changed} of the ${target.population} nodes and fields that were compared (${percentOf(target)}%) would change; the limit is ${limit}%.`,
         ];
   const each = integrations.map((one) => `${one.changed} of ${one.population} (${percentOf(one)}%) in ${one.address}`);
   const within =
     integrations.length === 0
       ? []
-      : [
-          `Covered schemas, tables and columns that would change: ${andMore(each, { shown: 3 })}; the limit for one integration is ${limit}%.`,
-        ];
+      : [`Schemas, tables and columns that would change: ${andMore(each, { shown: 3 })}; the limit for one integration is ${limit}%.`];
   return [...whole, ...within, "Check the patterns of the rules that changed."].join(" ");
 }
 
@@ -180,7 +220,7 @@ function exposureWindow(created: Address, { resources, deferred }: GuardInput): 
   if (protecting.length === 0) return [];
   const names = protecting.map(({ address }) => address).join(", ");
   const message = `${created} would be created with enabled: true while ${names} hashes or disables something: data would be replicated before that is done. Create the integration with enabled: false, or give the reason in lifecycle.acceptExposureWindow.`;
-  return [{ guard: "exposureWindow", message }];
+  return [{ guard: "exposureWindow", message, address: created }];
 }
 
 /** Whether a desired state has `hashed: true`, `enabled: false` or `disable` anywhere. */
@@ -193,7 +233,7 @@ function protects(desired: unknown): boolean {
   );
 }
 
-function policyFindings({ policy }: GuardInput): readonly Found[] {
+function policyFindings(_items: readonly Item[], { policy }: GuardInput): readonly Found[] {
   const actual = policy.length;
   if (actual === 0) return [];
   const names = [...new Set(policy.map((finding) => finding.policy))].sort().join(", ");
@@ -201,7 +241,8 @@ function policyFindings({ policy }: GuardInput): readonly Found[] {
   return [{ guard: "policy", message, limit: 0, actual }];
 }
 
-function unreviewedColumns({ unreviewed: actual = 0 }: GuardInput): readonly Found[] {
+function unreviewedColumns(_items: readonly Item[], { unreviewed }: GuardInput): readonly Found[] {
+  const actual = unreviewed.reduce((sum, { columns }) => sum + columns, 0);
   if (actual === 0) return [];
   const message = `${counted(actual, "column")} ${actual === 1 ? "is" : "are"} not in the catalog, so nobody has reviewed ${actual === 1 ? "it" : "them"}. Review and accept with dimsync catalog accept.`;
   return [{ guard: "unreviewed", message, limit: 0, actual }];

@@ -63,10 +63,10 @@ export function updatedAsset(resource: AssetResource, id: string, account: Accou
   const unverifiable = unverifiableMembers(known);
   const { changes, sendConnection } = changesOf(known);
   const body = bodyOf(spec, changes, sendConnection);
-  const covered = { address, count: coveredFields(known), unit: "fields" } as const;
+  const size = { address, count: fieldCount(known), unit: "fields" } as const;
   if (Object.keys(body).length === 0) {
     const version = spec.secretVersion === undefined || versionBefore !== undefined ? {} : { secretVersion: spec.secretVersion };
-    return { ...emptyDiff, items: bindItem(resource, { id, name: shown?.name }, account, version), manual, unverifiable, covered };
+    return { ...emptyDiff, items: bindItem(resource, { id, name: shown?.name }, account, version), manual, unverifiable, size };
   }
   const item: DraftItem = {
     address,
@@ -84,11 +84,11 @@ export function updatedAsset(resource: AssetResource, id: string, account: Accou
   };
   // A renamed manifest takes over the id first; any other update records the id itself.
   const renames = bindItem(resource, { id, name: shown?.name }, account).filter(({ renamedFrom }) => renamedFrom !== undefined);
-  return { ...emptyDiff, items: [...renames, item], manual, unverifiable: resend ? [] : unverifiable, covered };
+  return { ...emptyDiff, items: [...renames, item], manual, unverifiable: resend ? [] : unverifiable, size };
 }
 
 /** The leaves that the manifest declares, and the version of its secrets. */
-const coveredFields = ({ declared, resource: { spec } }: Known): number =>
+const fieldCount = ({ declared, resource: { spec } }: Known): number =>
   leavesOf(declared).length + (spec.secretVersion === undefined ? 0 : 1);
 
 function knownOf(resource: AssetResource, id: string, account: AccountView): Known {

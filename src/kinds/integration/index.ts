@@ -102,6 +102,6 @@ function adopted(unit: IntegrationUnit, id: string, account: AccountView): DiffR
   if (live === undefined) return emptyDiff;
   const differences = compareIntegration(unit, live, recordOf(resource, id, account));
   const { expect, create } = resource.spec;
-  const covered = { address: unit.address, count: leavesOf({ expect, create }).length, unit: "fields" } as const;
-  return { ...emptyDiff, items: bindItem(resource, live, account), ...differences, covered };
+  const size = { address: unit.address, count: leavesOf({ expect, create }).length, unit: "fields" } as const;
+  return { ...emptyDiff, items: bindItem(resource, live, account), ...differences, size };
 }

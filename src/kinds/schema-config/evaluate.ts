@@ -25,8 +25,8 @@ import { comparePaths, type Depth, literalColumnMaps, literalColumns, literalSch
 export interface Evaluation extends Pick<Collected, "unmet" | "uncovered" | "refused" | "stats"> {
   /** By name, whatever the order of the response. */
   readonly changes: readonly NodeChange[];
-  /** Schemas, tables and columns that something covers. */
-  readonly coveredNodes: number;
+  /** Live schemas, tables and columns, covered or not. */
+  readonly liveNodes: number;
   /** Live columns that nothing covers. */
   readonly unmanagedColumns: number;
   /** Columns that become readable: newly replicated, or no longer hashed. */
@@ -42,7 +42,7 @@ interface Walk {
   readonly resolutions: readonly [Resolution, Resolution, Resolution];
   readonly places: readonly [Place, Place, Place];
   readonly switchedOff: NewColumns | undefined;
-  covered: number;
+  nodes: number;
   unmanaged: number;
   exposed: number;
   hasMissingColumns: boolean;
@@ -66,7 +66,7 @@ export function evaluate(cache: RuleCache, live: LiveSchemas, { isIgnored = () =
     resolutions: [newResolution(), newResolution(), newResolution()],
     places: [0, 1, 2].map((depth) => ({ layers, depth })) as unknown as Walk["places"],
     switchedOff,
-    covered: 0,
+    nodes: 0,
     unmanaged: 0,
     exposed: 0,
     hasMissingColumns: false,
@@ -75,6 +75,7 @@ export function evaluate(cache: RuleCache, live: LiveSchemas, { isIgnored = () =
   for (const schema of Object.keys(live)) {
     const liveSchema = live[schema];
     if (liveSchema === undefined) continue;
+    walk.nodes++;
     const path = [schema] as const;
     const literals = literalSchemas(program.literalTrees, schema);
     const match = matchIn(root, schema, liveSchema, undefined);
@@ -90,7 +91,7 @@ export function evaluate(cache: RuleCache, live: LiveSchemas, { isIgnored = () =
     uncovered,
     refused,
     stats,
-    coveredNodes: walk.covered,
+    liveNodes: walk.nodes,
     unmanagedColumns: walk.unmanaged,
     exposedColumns: walk.exposed,
     hasMissingColumns: walk.hasMissingColumns,
@@ -111,6 +112,7 @@ function evaluateTables(walk: Walk, { schema, live, enabled: schemaEnabled, matc
   for (const table of Object.keys(live.tables)) {
     const liveTable = live.tables[table];
     if (liveTable === undefined) continue;
+    walk.nodes++;
     const path = [schema, table] as const;
     const literals = literalTables(ofSchema, table);
     const match = matchIn(below, table, liveTable, liveTable.syncMode);
@@ -145,14 +147,16 @@ function evaluateColumns(walk: Walk, table: TableState): void {
   const isUnruled = hasNoRules(scope) && switchedOff === undefined;
   // Nothing to do for a table without rules and literals.
   if (isUnruled && literals === undefined && !isExposing) {
-    walk.unmanaged += Object.keys(columns).length;
+    const count = Object.keys(columns).length;
+    walk.unmanaged += count;
+    walk.nodes += count;
     return;
   }
   if (!table.enabled && !(isUnruled && literals === undefined)) warnIneffective(collected, table, Object.keys(columns));
   // Nor if the literal tree of the only layer sets the live values.
   const asWritten = isUnruled && literals?.length === 1 && !isExposing ? countAsWritten(literals[0], columns) : undefined;
   if (asWritten === undefined) compareColumns(walk, table, columns);
-  else walk.covered += asWritten;
+  else walk.nodes += asWritten;
 }
 
 /** The loop over columns. */
@@ -175,11 +179,11 @@ function compareColumns(walk: Walk, table: TableState, columns: Readonly<Record<
     const resolution = literals === undefined ? match.resolution : resolveLiterals(walk, match, literals, 2);
     const { enabled, hashed } = resolution;
     if (!resolution.covered && !resolution.ignored) walk.unmanaged++;
-    else if (!resolution.ignored) walk.covered++;
     const differs = (enabled !== undefined && enabled !== column.enabled) || (hashed !== undefined && hashed !== column.hashed);
     if (differs || isExposing || match.expectations.length > 0 || switchedOff?.has(name) === true)
       compareColumn(walk, table, { name, column, match, resolution });
   }
+  walk.nodes += position;
   for (const map of maps ?? []) if (map !== undefined) literalCount -= Object.keys(map).length;
   if (literalCount !== 0) walk.hasMissingColumns = true;
 }
@@ -241,13 +245,8 @@ function isExposed(changes: readonly NodeChange[], column: LiveColumn, { replica
 }
 
 function resolveNode(walk: Walk, match: CachedMatch, literals: Literals | undefined, depth: Depth): Resolution {
-  const { stats, program } = walk.collected;
-  countMatch(stats, match, literals !== undefined);
-  const resolution = literals === undefined ? match.resolution : resolveLiterals(walk, match, literals, depth);
-  const unmatched = program.unmatched[depth];
-  const isCovered = resolution.covered || (unmatched !== undefined && unmatched.mode !== "error");
-  if (isCovered && !resolution.ignored) walk.covered++;
-  return resolution;
+  countMatch(walk.collected.stats, match, literals !== undefined);
+  return literals === undefined ? match.resolution : resolveLiterals(walk, match, literals, depth);
 }
 
 /** The result for a node with literal entries. Read it before the next node of this depth. */

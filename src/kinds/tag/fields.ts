@@ -2,7 +2,7 @@ import { urlPath } from "../../model/json/pointer.ts";
 import type { LiveTag } from "../../model/live.ts";
 import type { DraftFacts, DraftItem, PathChange } from "../../model/plan.ts";
 import type { Problem } from "../../model/problem.ts";
-import { locationIn, type TagSpec } from "../../model/resource.ts";
+import { locationIn } from "../../model/resource.ts";
 import type { AccountView } from "../kind.ts";
 import { isUser, plainEmailWarning, userToWrite } from "../users.ts";
 import { type TagUnit, unknownUser } from "./unit.ts";
@@ -10,8 +10,8 @@ import { type TagUnit, unknownUser } from "./unit.ts";
 const fields = ["name", "description", "owner"] as const;
 type Fields = { readonly [Field in (typeof fields)[number]]?: string };
 
-/** How many fields the manifest sets. */
-export const coveredFields = (spec: TagSpec): number => fields.filter((field) => spec[field] !== undefined).length;
+/** How many fields a tag has. */
+export const fieldCount = fields.length;
 
 /**
  * The differences of a tag's own fields, and the PUT for them. It has all three fields: those that

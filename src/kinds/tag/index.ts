@@ -8,7 +8,7 @@ import { bindItem, boundIdentity, goneInstruction } from "../identity.ts";
 import { type AccountView, emptyDiff, type Identity, type Kind } from "../kind.ts";
 import { kindNames } from "../manifests.ts";
 import { needsUsers } from "../users.ts";
-import { coveredFields, fieldChanges } from "./fields.ts";
+import { fieldChanges, fieldCount } from "./fields.ts";
 import { relations } from "./relations.ts";
 import type { TagUnit } from "./unit.ts";
 
@@ -114,7 +114,7 @@ export const tag: Kind<TagUnit, LiveTag> = {
       blocked: related.blocked,
       deferred: related.deferred,
       problems: [...fields.problems, ...related.problems],
-      covered: { address, count: coveredFields(resource.spec), unit: "fields" },
+      size: { address, count: fieldCount, unit: "fields" },
     };
   },
 

@@ -29,6 +29,7 @@ export interface ConfigFile {
   readonly policies?: Partial<PolicySettings>;
   readonly client?: Readonly<Record<string, number | string>>;
   readonly ignore?: readonly { readonly address: string; readonly path: string; readonly reason: string; readonly until?: string }[];
+  readonly allow?: readonly { readonly guard: string; readonly address?: string; readonly reason: string; readonly until: string }[];
   readonly notify?: Partial<NotifySettings> & {
     readonly receivers?: readonly Receiver[];
     readonly remind?: number | string;

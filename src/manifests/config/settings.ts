@@ -55,6 +55,7 @@ export function makeSettings(
     policies: { existing: config.policies?.existing ?? "report" },
     client: mergeClient(options.overrides, config.client, entry.client),
     ignore: ignoreEntries(config, options.place),
+    allow: allowEntries(config, options.place),
     // Without its URL, which had a problem, there is nothing to notify.
     ...(url === undefined ? {} : { notify: { url, ...(format === undefined ? {} : { format }) } }),
     ...(notifications === undefined ? {} : { notifications }),
@@ -95,6 +96,12 @@ function catalogProblems({ targets = {} }: ConfigFile, { entry: { catalog }, tar
 /** Where the config has this member of the target. */
 const placeOf = ({ place, targetName }: TargetOptions, member: string): SourceLocation | undefined =>
   place === undefined ? undefined : { ...place, pointer: toPointer(["targets", targetName, member]) };
+
+const allowEntries = ({ allow = [] }: ConfigFile, place: SourceLocation | undefined): Settings["allow"] =>
+  allow.map(({ guard, address, reason, until }, index) => ({
+    ...{ guard, address, reason, until },
+    ...(place === undefined ? {} : { place: { ...place, pointer: toPointer(["allow", String(index)]) } }),
+  }));
 
 const ignoreEntries = ({ ignore = [] }: ConfigFile, place: SourceLocation | undefined): Settings["ignore"] =>
   ignore.map(({ address, path, reason, until }, index) => ({

@@ -19,6 +19,7 @@ export interface Settings {
   readonly policies: PolicySettings;
   readonly client: ClientSettings;
   readonly ignore: readonly IgnoreEntry[];
+  readonly allow: readonly AllowEntry[];
   /** Absolute path. */
   readonly bindingsFile: string;
   /** Absolute path; absent if columns are not reviewed. */
@@ -118,6 +119,17 @@ export interface IgnoreEntry {
   readonly reason: string;
   readonly until: string | undefined;
   /** In dimsync.yaml; absent for one of a flag. */
+  readonly place?: SourceLocation;
+}
+
+/** An entry of `allow` in the config: it lifts a guard until a day, YYYY-MM-DD. */
+export interface AllowEntry {
+  readonly guard: string;
+  /** A glob of addresses; undefined: all. */
+  readonly address: string | undefined;
+  readonly reason: string;
+  readonly until: string;
+  /** In dimsync.yaml. */
   readonly place?: SourceLocation;
 }
 

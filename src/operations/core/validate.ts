@@ -1,3 +1,4 @@
+import { allowances } from "../../engine/checks/allow.ts";
 import { sortDiagnostics } from "../../engine/plan.ts";
 import { conflicts } from "../../kinds/index.ts";
 import { emptyLabelSelectors } from "../../kinds/label-selectors.ts";
@@ -24,6 +25,7 @@ export async function validateProject({ problems, locate, resources, labels, fil
     ...policyProblems(resources),
     ...missingModules(resources, settings.folder),
     ...catalogProblems({ settings, resources }),
+    ...allowances(settings.allow, today).problems,
     ...literalProblems(resources, { today, ignoring: hasIgnores, labels }),
     ...(await conflictProblems(resources, settings)),
   ];

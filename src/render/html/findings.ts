@@ -11,7 +11,7 @@ import { changeLines, placeText, waitsForText } from "../report/changes/changes.
 import { acceptNote, type ReportColumns } from "../report/columns.ts";
 import { heldNote } from "../report/held.ts";
 import { nodeCount, type Policies, type PolicyGroup } from "../report/policies.ts";
-import { guardText } from "../report/refusals.ts";
+import { guardText, liftReason } from "../report/refusals.ts";
 import { integrationsText } from "../report/unmanaged.ts";
 import { partTitles } from "../report/words.ts";
 import type { ManualStep, Report } from "../report.ts";
@@ -137,10 +137,10 @@ export const guardNotes = (guards: readonly GuardFinding[], { kind }: Report["wo
     .join("\n");
 
 /** How to lift a guard, or why it was lifted. A drift report applies nothing. */
-function liftHtml({ guard, allowed }: GuardFinding, kind: Report["words"]["kind"]): string {
-  if (allowed !== undefined) return `<p>Reason: ${escaped(allowed)}</p>`;
+function liftHtml(finding: GuardFinding, kind: Report["words"]["kind"]): string {
+  if (finding.allowed !== undefined) return `<p>Reason: ${escaped(liftReason(finding))}</p>`;
   if (kind === "DriftReport") return "";
-  return `<p>To lift it, give a reason. It is recorded in the result.</p>${command(`--allow ${guard}="reason"`)}`;
+  return `<p>To lift it, give a reason. It is recorded in the result.</p>${command(`--allow ${finding.guard}="reason"`)}`;
 }
 
 /** Errors with their source lines; warnings are folded if there are errors or many of them. */

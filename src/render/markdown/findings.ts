@@ -12,7 +12,7 @@ import { placeText, waitsForText } from "../report/changes/changes.ts";
 import { acceptNote, type ReportColumn, type ReportColumns } from "../report/columns.ts";
 import { heldNote, type ReportHeld } from "../report/held.ts";
 import { nodeCount, type Policies, type PolicyGroup } from "../report/policies.ts";
-import { guardText } from "../report/refusals.ts";
+import { guardText, liftReason } from "../report/refusals.ts";
 import { integrationsText } from "../report/unmanaged.ts";
 import { partTitles } from "../report/words.ts";
 import type { ManualStep, Report } from "../report.ts";
@@ -33,7 +33,7 @@ function folded<T>(title: string, entries: readonly T[], detail: Detail, draw: (
 
 /** Why apply refuses, how to lift guards, and what a report may lack. It is short and never left out. */
 export function refusalBlock(report: Report, detail: Detail): string {
-  const { refusals, refusalTitle, limits, guards, words } = report;
+  const { refusals, refusalTitle, limits, guards, waysOut, words } = report;
   const line = (guard: GuardFinding): string => guardLine(guard, words.kind, detail);
   const lifted = guards.filter(({ allowed }) => allowed !== undefined).map((guard) => alert("NOTE", [line(guard)]));
   const refusing = guards.filter(({ allowed }) => allowed === undefined);
@@ -46,8 +46,9 @@ export function refusalBlock(report: Report, detail: Detail): string {
     words.kind === "DriftReport"
       ? limits.map(prose)
       : [...(refusalTitle === "" ? [] : ["**Apply will refuse this plan.**"]), ...reasons, ...guardLines];
+  const ways = detail === "counts" ? [] : waysOut.map(({ intro, yaml }) => `${prose(intro)}\n\n${fenced(yaml, "yaml")}`);
   const notes = words.kind === "DriftReport" && guardLines.length > 0 ? [alert("NOTE", guardLines)] : [];
-  return [...(cautions.length === 0 ? [] : [alert("CAUTION", cautions)]), ...notes, ...lifted].join("\n\n");
+  return [...(cautions.length === 0 ? [] : [alert("CAUTION", cautions)]), ...ways, ...notes, ...lifted].join("\n\n");
 }
 
 const alert = (type: "CAUTION" | "NOTE", lines: readonly string[]): string => `> [!${type}]\n> ${lines.join("<br>\n> ")}`;
@@ -55,14 +56,15 @@ const alert = (type: "CAUTION" | "NOTE", lines: readonly string[]): string => `>
 const mostGuards = 10;
 
 function guardLine(guard: GuardFinding, kind: Report["words"]["kind"], detail: Detail): string {
-  const { message, allowed } = guard;
+  const { message } = guard;
   const isLong = detail === "full" || detail === "by rule";
-  return spaced(`**${prose(guardText(guard, kind))}.**`, isLong ? prose(message) : "", liftText(guard.guard, allowed, kind));
+  return spaced(`**${prose(guardText(guard, kind))}.**`, isLong ? prose(message) : "", liftText(guard, kind, detail));
 }
 
-function liftText(guard: string, allowed: string | undefined, kind: Report["words"]["kind"]): string {
-  if (allowed !== undefined) return `Reason: ${prose(allowed)}`;
-  return kind === "DriftReport" ? "" : `To lift it, give a reason: ${code(`--allow ${guard}="reason"`)}`;
+/** The entry that lifts it is printed below, if there is space for it. */
+function liftText(finding: GuardFinding, kind: Report["words"]["kind"], detail: Detail): string {
+  if (finding.allowed !== undefined) return `Reason: ${prose(liftReason(finding))}`;
+  return kind === "DriftReport" || detail !== "counts" ? "" : `To lift it, give a reason: ${code(`--allow ${finding.guard}="reason"`)}`;
 }
 
 /** The findings that need attention, then existing and fixed ones folded. */

@@ -73,6 +73,10 @@ export function guardText({ guard, limit, actual, allowed, population }: GuardFi
   return joinParts([`Guard ${visible(guard)} ${allowed === undefined ? refuses : "is lifted"}`, measure], ": ");
 }
 
+/** Why a guard is lifted: "DPIA-41, until 2026-12-15 (dimsync.yaml)". */
+export const liftReason = ({ allowed = "", until }: GuardFinding): string =>
+  until === undefined ? allowed : `${allowed}, until ${until} (allow in dimsync.yaml)`;
+
 /** Guards to report. The policy findings and new columns of a drift report are there already, so it has no guard for them. */
 export const shownGuards = (guards: readonly GuardFinding[], kind: Document["kind"]): readonly GuardFinding[] =>
   kind === "DriftReport" ? guards.filter(({ guard }) => guard !== "policy" && guard !== "unreviewed") : guards;

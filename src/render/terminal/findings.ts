@@ -15,7 +15,7 @@ import { grouped } from "../report/changes/grouped.ts";
 import { acceptNote, type ReportColumn } from "../report/columns.ts";
 import { heldNote } from "../report/held.ts";
 import { nodeCount, type Policies, type PolicyGroup } from "../report/policies.ts";
-import { guardText } from "../report/refusals.ts";
+import { guardText, liftReason } from "../report/refusals.ts";
 import { integrationsText } from "../report/unmanaged.ts";
 import { partTitles, type Words } from "../report/words.ts";
 import type { ManualStep, Report } from "../report.ts";
@@ -220,12 +220,12 @@ export function guardLines(guard: GuardFinding, { kind }: Words, screen: Screen)
 }
 
 /** How to lift a guard, or why it was lifted. A drift report applies nothing. */
-function liftLines({ guard, allowed }: GuardFinding, kind: Words["kind"], screen: Screen): readonly string[] {
-  if (allowed !== undefined) return wrap(`Reason: ${allowed}`, indent, screen.width);
+function liftLines(finding: GuardFinding, kind: Words["kind"], screen: Screen): readonly string[] {
+  if (finding.allowed !== undefined) return wrap(`Reason: ${liftReason(finding)}`, indent, screen.width);
   if (kind === "DriftReport") return [];
   return [
     ...wrap("To lift it, give a reason. It is recorded in the result.", indent, screen.width),
-    ...commandLines(`--allow ${guard}="reason"`, screen),
+    ...commandLines(`--allow ${finding.guard}="reason"`, screen),
   ];
 }
 

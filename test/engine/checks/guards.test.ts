@@ -1,18 +1,25 @@
 import { describe, expect, test } from "vitest";
-import { checkGuards, type GuardInput } from "../../../src/engine/checks/guards.ts";
+import { type Counted, checkGuards, type GuardInput } from "../../../src/engine/checks/guards.ts";
+import { nameMatcher } from "../../../src/kinds/patterns/names.ts";
+import type { PolicyFinding } from "../../../src/model/findings.ts";
 import type { Deferred, DraftFacts, DraftItem, Item } from "../../../src/model/plan.ts";
-import { defaultGuards } from "../../../src/model/settings/config.ts";
+import { type AllowEntry, defaultGuards } from "../../../src/model/settings/config.ts";
 import { resourceOf } from "../../support/accounts/view.ts";
 import { grouped } from "../../support/changes.ts";
 import { draft, planOf } from "../drafts.ts";
 
+const isNamed: GuardInput["isNamed"] = (pattern, address) => nameMatcher([pattern])(address);
+
 describe("guards", () => {
   const guardsFor = (items: readonly DraftItem[], more: Partial<GuardInput> = {}) =>
     checkGuards(planOf({ items }).items as readonly Item[], {
-      ...{ limits: defaultGuards, covered: [], before: { created: 0, exposed: 0 }, allowed: new Map<string, string>() },
-      ...{ resources: [], deferred: [], policy: [], inScope: () => true },
+      ...{ limits: defaultGuards, sizes: [], before: [], allowed: new Map<string, string>() },
+      ...{ resources: [], deferred: [], policy: [], unreviewed: [], entries: [], inScope: () => true, isNamed },
       ...more,
-    }).map(({ guard, actual, allowed }) => [guard, actual, allowed].filter((one) => one !== undefined).join(" "));
+    }).guards.map(({ guard, actual, allowed, until }) => [guard, actual, allowed, until].filter((one) => one !== undefined).join(" "));
+  const earlier = (counts: Partial<Counted>): readonly Counted[] => [{ address: "Asset/b", created: 0, exposed: 0, ...counts }];
+  const entry = (guard: string, address?: string, until = "2026-12-15"): AllowEntry => ({ guard, address, reason: "DPIA-41", until });
+  const finding = (address: string): PolicyFinding => ({ policy: "pii", severity: "error", state: "new", address, path: "", message: "" });
   const creates = (count: number) => Array.from({ length: count }, (_, index) => draft(`Asset/a${index}`, "create"));
   const updates = (count: number) =>
     Array.from({ length: count }, (_, index) =>
@@ -47,20 +54,66 @@ describe("guards", () => {
   const rows: readonly [sentence: string, items: readonly DraftItem[], more: Partial<GuardInput>, guards: readonly string[]][] = [
     ["as many creates as allowed", creates(5), {}, []],
     ["one create too many", creates(6), {}, ["maxCreates 6"]],
-    ["one create too many, over several rounds", creates(1), { before: { created: 5, exposed: 0 } }, ["maxCreates 6"]],
+    ["one create too many, over several rounds", creates(1), { before: earlier({ created: 5 }) }, ["maxCreates 6"]],
     ["as many exposed columns as allowed", exposing(50), {}, []],
     ["one exposed column too many", exposing(51), {}, ["maxExposedColumns 51"]],
-    ["one exposed column too many, over several rounds", exposing(1), { before: { created: 0, exposed: 50 } }, ["maxExposedColumns 51"]],
-    ["most fields of a small project", updates(9), { covered: fields(99) }, []],
-    ["a few fields of a large project", updates(30), { covered: fields(100) }, []],
-    ["too many fields of a large project", updates(31), { covered: fields(100) }, ["maxChangedPercent 31"]],
-    ["a percentage just above the limit", updates(3001), { covered: fields(10_000) }, ["maxChangedPercent 30.1"]],
-    ["one of many integrations", flips("a", 15_000), { covered: [nodes("a", 15_000), nodes("b", 10_000_000)] }, ["maxChangedPercent 100"]],
-    ["a small one of many integrations", flips("a", 99), { covered: [nodes("a", 99), nodes("b", 10_000)] }, []],
-    ["few nodes of each integration", [...flips("a", 30), ...flips("b", 30)], { covered: [nodes("a", 100), nodes("b", 100)] }, []],
-    ["two changes of each column, counted once", flips("a", 30, ["enabled", "hashed"]), { covered: [nodes("a", 100)] }, []],
-    ["an integration that this run has created", flips("new", 5000), { covered: [nodes("a", 100)] }, []],
+    ["one exposed column too many, over several rounds", exposing(1), { before: earlier({ exposed: 50 }) }, ["maxExposedColumns 51"]],
+    ["most fields of a small project", updates(9), { sizes: fields(99) }, []],
+    ["a few fields of a large project", updates(30), { sizes: fields(100) }, []],
+    ["too many fields of a large project", updates(31), { sizes: fields(100) }, ["maxChangedPercent 31"]],
+    ["a percentage just above the limit", updates(3001), { sizes: fields(10_000) }, ["maxChangedPercent 30.1"]],
+    ["one of many integrations", flips("a", 15_000), { sizes: [nodes("a", 15_000), nodes("b", 10_000_000)] }, ["maxChangedPercent 100"]],
+    ["a small one of many integrations", flips("a", 99), { sizes: [nodes("a", 99), nodes("b", 10_000)] }, []],
+    ["few nodes of each integration", [...flips("a", 30), ...flips("b", 30)], { sizes: [nodes("a", 100), nodes("b", 100)] }, []],
+    ["two changes of each column, counted once", flips("a", 30, ["enabled", "hashed"]), { sizes: [nodes("a", 100)] }, []],
+    ["an integration that this run has created", flips("new", 5000), { sizes: [nodes("a", 100)] }, []],
     ["a limit that was lifted", creates(6), { allowed: new Map([["maxCreates", "import"]]) }, ["maxCreates 6 import"]],
+    ["more changes than nodes, which cannot be", flips("a", 200), { sizes: [nodes("a", 100)] }, ["maxChangedPercent 100"]],
+    ["an entry without an address lifts all", creates(7), { entries: [entry("maxCreates")] }, ["maxCreates 7 DPIA-41 2026-12-15"]],
+    ["an entry of another guard lifts nothing", creates(7), { entries: [entry("policy")] }, ["maxCreates 7"]],
+    [
+      "entries lift a guard if the rest is within the limit; the earliest day counts",
+      creates(7),
+      { entries: [entry("maxCreates", "Asset/a1"), entry("maxCreates", "Asset/a[23]", "2026-12-01")] },
+      ["maxCreates 7 DPIA-41 2026-12-01"],
+    ],
+    ["the rest is still too much", creates(7), { entries: [entry("maxCreates", "Asset/a1")] }, ["maxCreates 7"]],
+    [
+      "what an earlier round did is lifted, too",
+      creates(1),
+      { before: earlier({ created: 5 }), entries: [entry("maxCreates", "Asset/b")] },
+      ["maxCreates 6 DPIA-41 2026-12-15"],
+    ],
+    [
+      "one integration of two that change too much",
+      [...flips("a", 60), ...flips("b", 90)],
+      { sizes: [nodes("a", 100), nodes("b", 100), nodes("c", 1000)], entries: [entry("maxChangedPercent", "Schemas/a")] },
+      ["maxChangedPercent 90"],
+    ],
+    [
+      "both of them",
+      [...flips("a", 60), ...flips("b", 90)],
+      { sizes: [nodes("a", 100), nodes("b", 100), nodes("c", 1000)], entries: [entry("maxChangedPercent", "Schemas/[ab]")] },
+      ["maxChangedPercent 90 DPIA-41 2026-12-15"],
+    ],
+    [
+      "a policy finding of another object",
+      [],
+      { policy: [finding("Schemas/a"), finding("Schemas/b")], entries: [entry("policy", "Schemas/a")] },
+      ["policy 2"],
+    ],
+    [
+      "columns that nobody has reviewed",
+      [],
+      { unreviewed: [{ address: "Schemas/a", columns: 3 }], entries: [entry("unreviewed", "Schemas/a")] },
+      ["unreviewed 3 DPIA-41 2026-12-15"],
+    ],
+    [
+      "an exposure window that an entry lifts",
+      [integration(true)],
+      { resources: [plain], deferred: [hashing(hashed)], entries: [entry("exposureWindow", "Integration/*")] },
+      ["exposureWindow DPIA-41 2026-12-15"],
+    ],
     ["an exposure window", [integration(true)], { resources: [plain], deferred: [hashing(hashed)] }, ["exposureWindow"]],
     [
       "no exposure window if the integration is created disabled",
@@ -83,15 +136,17 @@ describe("guards", () => {
     ["no exposure window if a user accepted it", [integration(true)], { resources: [accepted], deferred: [hashing(hashed)] }, []],
   ];
   test("the message and the members of maxChangedPercent name the integrations", () => {
-    const [finding] = checkGuards(planOf({ items: [...flips("a", 60), ...flips("b", 90)] }).items, {
-      ...{ limits: defaultGuards, before: { created: 0, exposed: 0 }, allowed: new Map() },
-      ...{ resources: [], deferred: [], policy: [], inScope: () => true },
-      covered: [nodes("a", 120), nodes("b", 100), nodes("c", 1000)],
+    const {
+      guards: [finding],
+    } = checkGuards(planOf({ items: [...flips("a", 60), ...flips("b", 90)] }).items, {
+      ...{ limits: defaultGuards, before: [], allowed: new Map() },
+      ...{ resources: [], deferred: [], policy: [], unreviewed: [], entries: [], inScope: () => true, isNamed },
+      sizes: [nodes("a", 120), nodes("b", 100), nodes("c", 1000)],
     });
     expect(finding).toEqual({
       guard: "maxChangedPercent",
       message:
-        "Covered schemas, tables and columns that would change: 90 of 100 (90%) in Schemas/b, 60 of 120 (50%) in Schemas/a; the limit for one integration is 30%. Check the patterns of the rules that changed.",
+        "Schemas, tables and columns that would change: 90 of 100 (90%) in Schemas/b, 60 of 120 (50%) in Schemas/a; the limit for one integration is 30%. Check the patterns of the rules that changed.",
       limit: 30,
       actual: 90,
       changed: 150,
@@ -105,5 +160,14 @@ describe("guards", () => {
 
   test.each(rows)("%s", (_, items, more, guards) => {
     expect(guardsFor(items, more)).toEqual(guards);
+  });
+
+  test("entries that lift nothing are unused", () => {
+    const entries = [entry("maxCreates", "Asset/a*"), entry("maxCreates", "Asset/x*"), entry("policy")];
+    const { unused } = checkGuards(planOf({ items: creates(7) }).items, {
+      ...{ limits: defaultGuards, sizes: [], before: [], allowed: new Map(), entries, isNamed },
+      ...{ resources: [], deferred: [], policy: [], unreviewed: [], inScope: () => true },
+    });
+    expect(unused).toEqual(entries.slice(1));
   });
 });

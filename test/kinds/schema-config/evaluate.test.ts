@@ -226,17 +226,14 @@ describe("ignore", () => {
   });
 });
 
-test("the nodes that something covers are counted", () => {
-  const count = (spec: SchemaConfigSpec): number | undefined => compareFleet({ manifests: [config(spec)] }).found[0]?.covered?.count;
-  expect(count({ rules: [] })).toBe(0);
-  expect(count(rules({ match: { schema: "public" }, set: { enabled: true } }))).toBe(1);
-  expect(count(rules({ match: { column: "email" }, set: hash }))).toBe(3);
-  expect(count({ ...rules({ match: { column: "*" }, set: { enabled: true } }), unmatched: { schemas: "enable", tables: "enable" } })).toBe(
-    17,
-  );
-  expect(count(rules({ match: { column: "*" }, set: { enabled: true } }, { match: { table: "orders" }, ignore: true }))).toBe(7);
-  expect(count({ schemas: { sales: { tables: { customers: { columns: { id: {} } } } } } })).toBe(1);
-  expect(compareFleet({ manifests: [config({})], view: { fresh: new Set(["shop"]) } }).found[0]?.covered).toBeUndefined();
+test("live nodes are counted, covered or not", () => {
+  const count = (spec: SchemaConfigSpec): number | undefined => compareFleet({ manifests: [config(spec)] }).found[0]?.size?.count;
+  const all = 17;
+  expect(count({ rules: [] })).toBe(all);
+  expect(count(rules({ match: { column: "*" }, set: { enabled: true } }))).toBe(all);
+  expect(count(rules({ match: { column: "*" }, set: { enabled: true } }, { match: { table: "orders" }, ignore: true }))).toBe(all);
+  expect(count({ schemas: { sales: { tables: { customers: { columns: { id: {} } } } } } })).toBe(all);
+  expect(compareFleet({ manifests: [config({})], view: { fresh: new Set(["shop"]) } }).found[0]?.size).toBeUndefined();
 });
 
 describe("unmatched", () => {

@@ -222,11 +222,11 @@ describe("for any rules and any account", () => {
     );
   });
 
-  test("exposed and unmanaged columns and covered nodes are counted", () => {
+  test("exposed and unmanaged columns and live nodes are counted", () => {
     fc.assert(
       fc.property(layers, live, (specs, tree) => {
         const wanted = reference(specs, tree);
-        const { exposedColumns, unmanagedColumns, coveredNodes } = evaluate(cacheOf(specs), tree);
+        const { exposedColumns, unmanagedColumns, liveNodes } = evaluate(cacheOf(specs), tree);
         const before = flows(wanted, "before");
         const exposed = [...flows(wanted, "after")].filter(
           ([path, after]) => (after === "clear" && before.get(path) !== "clear") || (after !== "not" && before.get(path) === "not"),
@@ -244,7 +244,7 @@ describe("for any rules and any account", () => {
         );
         expect(exposedColumns).toBe(exposed.length + unknown.length);
         expect(unmanagedColumns).toBe(wanted.filter(({ path, state: is }) => path.length === 3 && is === "unmanaged").length);
-        expect(coveredNodes).toBe(wanted.filter(({ state: is }) => is === "managed").length);
+        expect(liveNodes).toBe(wanted.length);
       }),
       usual,
     );

@@ -184,6 +184,7 @@ describe("settings", () => {
         maxBodyBytes: 1_000_000,
         maxResponseBytes: 64 * 1024 * 1024,
       },
+      allow: [],
       ignore: [
         {
           address: "Tag/a",

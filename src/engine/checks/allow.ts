@@ -1,0 +1,49 @@
+import type { Problem } from "../../model/problem.ts";
+import type { AllowEntry } from "../../model/settings/config.ts";
+import { titles } from "../../model/titles.ts";
+import { visible } from "../../text/control-characters.ts";
+
+const mostDays = 30;
+const dayMs = 86_400_000;
+
+/** The entries of `allow` that are in effect on that day, and a problem for each that has expired or that ends too late. */
+export function allowances(
+  entries: readonly AllowEntry[],
+  today: string,
+): { readonly current: readonly AllowEntry[]; readonly problems: readonly Problem[] } {
+  const days = ({ until }: AllowEntry): number => (Date.parse(until) - Date.parse(today)) / dayMs;
+  return {
+    current: entries.filter((entry) => days(entry) >= 0 && days(entry) <= mostDays),
+    problems: entries.flatMap((entry): readonly Problem[] => {
+      if (days(entry) < 0)
+        return [
+          {
+            ...({ code: "W_ALLOW_EXPIRED", severity: "warning", summary: titles.W_ALLOW_EXPIRED } as const),
+            message: `The entry lifted ${entryText(entry)} until ${entry.until} (${entry.reason}). It has no effect any more. Remove it from dimsync.yaml.`,
+            ...placeIn(entry, "/until"),
+          },
+        ];
+      if (days(entry) <= mostDays) return [];
+      return [
+        {
+          ...({ code: "E_ALLOW_TOO_LONG", severity: "error", summary: titles.E_ALLOW_TOO_LONG } as const),
+          message: `An entry may lift ${entryText(entry)} for at most ${mostDays} days, and ${entry.until} is later. Set an earlier date.`,
+          ...placeIn(entry, "/until"),
+        },
+      ];
+    }),
+  };
+}
+
+/** A warning for an entry that lifts nothing. */
+export const unusedAllowance = (entry: AllowEntry): Problem => ({
+  ...({ code: "W_ALLOW_UNUSED", severity: "warning", summary: titles.W_ALLOW_UNUSED } as const),
+  message: `The entry lifts ${entryText(entry)}, which does not refuse this plan (${entry.reason}). Remove it from dimsync.yaml, so that it does not lift the guard for another change.`,
+  ...placeIn(entry, ""),
+});
+
+const entryText = ({ guard, address }: AllowEntry): string =>
+  `the guard ${guard}${address === undefined ? "" : ` for ${visible(address)}`}`;
+
+const placeIn = ({ place }: AllowEntry, member: string): Pick<Problem, "place"> =>
+  place === undefined ? {} : { place: { ...place, pointer: `${place.pointer}${member}` } };

@@ -1,0 +1,85 @@
+import { policyAddress } from "../../kinds/manifests.ts";
+import { integrationOfSchemas, parseAddress } from "../../model/address.ts";
+import type { GuardFinding, PolicyFinding } from "../../model/findings.ts";
+import { fromPointer } from "../../model/json/pointer.ts";
+import type { Plan } from "../../model/plan.ts";
+import { inlineYaml } from "../../yaml/print.ts";
+
+/** What lets apply run a refused plan, other than a change of the manifests. */
+export interface WayOut {
+  /** "Change the manifests, or add this to dimsync.yaml:" */
+  readonly intro: string;
+  /** Lines. */
+  readonly yaml: readonly string[];
+}
+
+/** By guard that refuses: the entry of `allow`, or the exemptions of the policies. */
+export function waysOut(plan: Plan): readonly WayOut[] {
+  if (plan.kind === "DriftReport") return [];
+  const refusing = plan.guards.filter(({ allowed }) => allowed === undefined);
+  const entries = refusing.filter(({ guard }) => guard !== "policy").flatMap((finding) => allowEntries(plan, finding));
+  const findings = refusing.some(({ guard }) => guard === "policy") ? errorsOf(plan) : [];
+  const policies = [...new Set(findings.map(({ policy }) => policy))];
+  return [
+    ...(entries.length === 0
+      ? []
+      : [{ intro: "Change the manifests, or lift the guard in dimsync.yaml, for at most 30 days:", yaml: listOf("allow", entries) }]),
+    ...policies.map((policy) => exemptionsOf(policy, findings)),
+  ];
+}
+
+/** What only the author knows. */
+const [why, who, day] = ["…", "…", "YYYY-MM-DD"];
+
+const listOf = (key: string, entries: readonly string[]): readonly string[] => [`${key}:`, ...entries.map((entry) => `  - ${entry}`)];
+
+const mostAddresses = 3;
+
+/** One entry for each of a few addresses, or one for all. */
+function allowEntries(plan: Plan, finding: GuardFinding): readonly string[] {
+  const { guard } = finding;
+  const addresses = [...new Set(addressesOf(plan, finding))];
+  const few = addresses.length > 0 && addresses.length <= mostAddresses ? addresses : [undefined];
+  return few.map((address) => inlineYaml({ guard, ...(address === undefined ? {} : { address }), reason: why, until: day }));
+}
+
+function addressesOf({ items, newColumns = [], neverReviewed = [] }: Plan, finding: GuardFinding): readonly string[] {
+  const { guard, address, integrations, limit = 0, changed = 0, population = 0 } = finding;
+  const isOfTarget = changed * 100 > limit * population;
+  const found = {
+    maxCreates: () => items.filter(({ action }) => action === "create"),
+    maxExposedColumns: () => items.filter(({ exposedColumns = 0 }) => exposedColumns > 0),
+    maxChangedPercent: () => (isOfTarget ? items.filter(({ action }) => action === "update") : (integrations ?? [])),
+    exposureWindow: () => (address === undefined ? [] : [{ address }]),
+    unreviewed: () => [...newColumns, ...neverReviewed],
+  }[guard];
+  return found?.().map((one) => one.address) ?? [];
+}
+
+/** The findings that refuse: new ones, or all if existing ones refuse. */
+function errorsOf({ policy }: Plan): readonly PolicyFinding[] {
+  const errors = policy.filter(({ severity, state }) => severity === "error" && state !== "fixed");
+  const added = errors.filter(({ state }) => state === "new");
+  return added.length > 0 ? added : errors;
+}
+
+const mostExemptions = 5;
+
+function exemptionsOf(policy: string, all: readonly PolicyFinding[]): WayOut {
+  const findings = all.filter((finding) => finding.policy === policy);
+  const [{ file, line } = {}] = findings;
+  const more = findings.length - mostExemptions;
+  const entries = findings.slice(0, mostExemptions).map(({ address, path }) => {
+    const [, schema, , table, , column] = path.startsWith("/schemas/") ? fromPointer(path) : [];
+    const integration = integrationOfSchemas(address) ?? parseAddress(address)?.name ?? "";
+    const node = Object.entries({ integration, schema, table, column }).filter(
+      (entry): entry is [string, string] => entry[1] !== undefined,
+    );
+    return inlineYaml({ ...Object.fromEntries(node), reason: why, approvedBy: who, expires: day });
+  });
+  const place = file === undefined ? "" : ` (${file}${line === undefined ? "" : `:${line}`})`;
+  return {
+    intro: `Change the manifests, or add an exemption to ${policyAddress(policy)}${place}:`,
+    yaml: [...listOf("exemptions", entries), ...(more > 0 ? [`  # and ${more} more`] : [])],
+  };
+}
