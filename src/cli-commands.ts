@@ -120,7 +120,7 @@ function declareAdopt({ program, add }: CommandLine): void {
   program.commandsGroup("Adopt an account:");
   add<ImportFlags, readonly [addresses: readonly string[]]>(
     "import [address...]",
-    "Write manifests and bindings for live objects. Updates existing files and keeps their comments. Addresses can be globs; without any, everything is imported.",
+    "Write manifests and bindings for live objects. Adds to existing files, and leaves what a manifest covers as it is. Addresses can be globs; without any, everything is imported.",
     async (context, addresses) => (await import("./commands/adopt/import.ts")).runImport(context, addresses),
   )
     .option("--out <dir>", "Directory for new files")

@@ -3,16 +3,16 @@ import { assetAddress, integrationAddress, schemaConfigAddress, tagAddress } fro
 import { userRefFor } from "../kinds/users.ts";
 import type { Binding } from "../model/address.ts";
 import { type Address, byText } from "../model/address.ts";
+import type { JsonValue } from "../model/json/json.ts";
 import type { LiveIntegration, LiveReference, LiveTag } from "../model/live.ts";
 import type { Resource } from "../model/resource.ts";
 import { assetText, type DocumentText, integrationText, tagText } from "./document-text.ts";
 import { type ImportFailure, notShared } from "./failure.ts";
-import { type Sharing, targetList } from "./other-targets.ts";
-import { nameObjects, type Pairs, pairManifests, referencesIn } from "./pair.ts";
-import { assetAfter, integrationAfter, type Names, tagAfter, tagResources, untypedOf } from "./specs.ts";
+import type { Sharing } from "./other-targets.ts";
+import { type Names, nameObjects, type Pairs, pairManifests, referencesIn } from "./pair.ts";
 
-// Decides which manifest belongs to which live object, what to write for objects without one, and how the other manifests have to
-// change. Pure: the account goes in; documents, changed specs and bindings come out. Schemas are adopted later, one integration at
+// Decides which manifest belongs to which live object, and what to write for objects without one. Objects that have a manifest are
+// only bound. Pure: the account goes in; documents and bindings come out. Schemas are adopted later, one integration at
 // a time (schemas/adopt-schemas.ts), because the schemas of a large account do not fit in memory together.
 
 export interface AdoptionInput {
@@ -29,14 +29,6 @@ export interface AdoptionInput {
   readonly configOf: (id: string) => Address | undefined;
 }
 
-/** A manifest whose spec has to change. */
-export interface ChangedSpec {
-  readonly resource: Resource;
-  readonly spec: unknown;
-  /** Of a tag: ids that the document has to list in a comment, because their type is unknown. */
-  readonly untyped: readonly string[];
-}
-
 export interface NewDocument extends DocumentText {
   /** Name of the integration in whose file it belongs; absent: the file of its kind. */
   readonly integration?: string;
@@ -48,7 +40,6 @@ export interface Adoption {
   /** Integrations whose schemas are next, by manifest name. */
   readonly integrations: readonly NamedIntegration[];
   readonly documents: readonly NewDocument[];
-  readonly changed: readonly ChangedSpec[];
   readonly bindings: ReadonlyMap<Address, Binding>;
   /** Sentences for the user. */
   readonly notices: readonly string[];
@@ -72,15 +63,15 @@ export function adopt(input: AdoptionInput): Adoption {
   const draft: Draft = {
     hasNewRelations: false,
     ...{ input, pairs, names, written: namesWritten(names, pairs, input.canCreate ? selected : noneSelected) },
-    ...{ addresses: [], documents: [], changed: [], notices: [], failures: [], bindings: new Map() },
+    ...{ addresses: [], documents: [], notices: [], failures: [], bindings: new Map() },
   };
   for (const reference of selected.assets) adoptAsset(draft, reference);
   for (const integration of selected.integrations) adoptIntegration(draft, integration);
   for (const tag of selected.tags) adoptTag(draft, tag);
   if (draft.hasNewRelations && account.taggedBy === undefined) draft.notices.push(noTagger);
-  const { addresses, documents, changed, notices, failures, bindings } = draft;
+  const { addresses, documents, notices, failures, bindings } = draft;
   const integrations = selected.integrations.filter(({ live }) => input.canCreate || pairs.integrations.has(live.id));
-  return { addresses, documents, changed, notices, failures, bindings, integrations, isLimited: failures.length > 0 };
+  return { addresses, documents, notices, failures, bindings, integrations, isLimited: failures.length > 0 };
 }
 
 /** The adoption so far. */
@@ -93,7 +84,6 @@ interface Draft {
   readonly written: Names;
   readonly addresses: Address[];
   readonly documents: NewDocument[];
-  readonly changed: ChangedSpec[];
   readonly notices: string[];
   readonly failures: ImportFailure[];
   readonly bindings: Map<Address, Binding>;
@@ -162,16 +152,6 @@ function bind({ input, addresses, bindings }: Draft, address: Address, binding: 
   if (input.account.bindings.get(address)?.id !== binding.id) bindings.set(address, binding);
 }
 
-/** The manifest gets another spec, unless it is also the manifest of another target's object. */
-function change({ input, changed, notices }: Draft, resource: Resource, spec: unknown, untyped: readonly string[] = []): void {
-  if (spec === resource.spec && untyped.length === 0) return;
-  const targets = input.sharing.boundIn(resource);
-  if (targets.length === 0) changed.push({ resource, spec, untyped });
-  // Ids in comments mean nothing in another account.
-  else if (spec !== resource.spec)
-    notices.push(`${resource.address} is also bound in ${targetList(targets)}, so import did not change it to match this account.`);
-}
-
 /** Whether a manifest may be written for an object without one; if not, that is a failure. */
 function mayCreate({ input, failures }: Draft, address: Address): boolean {
   if (!input.canCreate) failures.push(notShared(address, input.sharing.inUse));
@@ -184,7 +164,6 @@ function adoptAsset(draft: Draft, reference: LiveReference): void {
   if (resource !== undefined) {
     const { secretVersion } = resource.spec;
     bind(draft, resource.address, { id: reference.id, ...(secretVersion === undefined ? {} : { secretVersion }) });
-    change(draft, resource, assetAfter(resource.spec, reference));
     return;
   }
   if (reference.name === "") {
@@ -203,29 +182,25 @@ function adoptAsset(draft: Draft, reference: LiveReference): void {
 }
 
 function adoptIntegration(draft: Draft, { live, name }: NamedIntegration): void {
-  const { pairs, written, input } = draft;
-  const resource = pairs.integrations.get(live.id);
-  if (resource === undefined && !mayCreate(draft, integrationAddress(name))) return;
+  const { pairs, written } = draft;
+  const isCovered = pairs.integrations.has(live.id);
+  if (!isCovered && !mayCreate(draft, integrationAddress(name))) return;
   bind(draft, integrationAddress(name), { id: live.id });
-  if (resource !== undefined) change(draft, resource, integrationAfter(resource.spec, live, input.account, written));
-  else draft.documents.push({ ...integrationText(name, live, written.assets.get(live.destination.id)), integration: name });
+  if (!isCovered) draft.documents.push({ ...integrationText(name, live, written.assets.get(live.destination.id)), integration: name });
 }
 
 function adoptTag(draft: Draft, tag: LiveTag): void {
   const { pairs, names, written, input, notices, documents } = draft;
   const { account } = input;
-  const resource = pairs.tags.get(tag.id);
-  if (resource === undefined && tag.name === "") {
+  const isCovered = pairs.tags.has(tag.id);
+  if (!isCovered && tag.name === "") {
     notices.push(`The tag ${tag.id} has no name, so import wrote no manifest for it.`);
     return;
   }
   const name = names.tags.get(tag.id) ?? "";
-  if (resource === undefined && !mayCreate(draft, tagAddress(name))) return;
+  if (!isCovered && !mayCreate(draft, tagAddress(name))) return;
   bind(draft, tagAddress(name), { id: tag.id });
-  if (resource !== undefined) {
-    change(draft, resource, tagAfter(resource, tag, account, written), untypedOf(resource, tag, written, account));
-    return;
-  }
+  if (isCovered) return;
   const { entries, untyped } = tagResources(tag, written, account);
   draft.hasNewRelations ||= entries.length > 0;
   documents.push(tagText(name, tag, { owner: userRefFor(tag.owner, account.users), resources: entries, untyped }));
@@ -242,4 +217,24 @@ function roleOf({ id }: LiveReference, integrations: readonly LiveIntegration[])
   const isSource = integrations.some(({ source }) => source.id === id);
   const isDestination = integrations.some(({ destination }) => destination.id === id);
   return isSource === isDestination ? undefined : isSource ? "source" : "destination";
+}
+
+/** The entries for the resources of a tag: integrations and assets by name. `untyped`: ids whose type is unknown. */
+function tagResources(
+  tag: LiveTag,
+  names: Names,
+  { integrations }: Pick<AccountView, "integrations">,
+): { readonly entries: readonly JsonValue[]; readonly untyped: readonly string[] } {
+  const ids = [...new Set((tag.taggedResources ?? []).map(({ id }) => id))].sort(byText);
+  const entries: { readonly key: string; readonly entry: JsonValue }[] = [];
+  const untyped: string[] = [];
+  for (const id of ids) {
+    const integration = names.integrations.get(id);
+    const asset = names.assets.get(id);
+    if (integration !== undefined) entries.push({ key: `1 ${integration}`, entry: { integration } });
+    else if (integrations.some((live) => live.id === id)) entries.push({ key: `2 ${id}`, entry: { integration: { id } } });
+    else if (asset !== undefined) entries.push({ key: `3 ${asset}`, entry: { asset } });
+    else untyped.push(id);
+  }
+  return { entries: entries.sort((a, b) => byText(a.key, b.key)).map(({ entry }) => entry), untyped };
 }

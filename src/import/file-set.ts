@@ -1,11 +1,9 @@
 import type { JsonValue } from "../model/json/json.ts";
 import type { SourceLocation } from "../model/problem.ts";
 import { valueEdits } from "../yaml/diff.ts";
-import { documentRanges } from "../yaml/document-ranges.ts";
 import { editYaml } from "../yaml/edit/edit.ts";
 import { eolOf } from "../yaml/nodes.ts";
-import { inlineYaml } from "../yaml/print.ts";
-import { type DocumentText, untypedComment } from "./document-text.ts";
+import type { DocumentText } from "./document-text.ts";
 
 /** The files that an import changes, in memory. Paths are absolute. */
 export interface FileSet {
@@ -13,8 +11,6 @@ export interface FileSet {
   append(path: string, documents: readonly DocumentText[], header: string): void;
   /** Changes the spec of a document. Returns false if the form of the file does not allow it. */
   change(path: string, place: SourceLocation, before: unknown, after: unknown): boolean;
-  /** Lists the ids in a comment of the document, unless it contains them. */
-  mention(path: string, place: SourceLocation, ids: readonly string[]): void;
   /** The changes since the last call, by path. Forgets the texts. */
   take(): readonly FileChange[];
 }
@@ -54,10 +50,6 @@ export function createFileSet(read: (path: string) => string | undefined): FileS
       if (refused.length === 0) file.text = text;
       return refused.length === 0;
     },
-    mention(path, place, ids) {
-      const file = open(path);
-      file.text = withMentions(file.text, place.document, ids);
-    },
     take() {
       const changes = [...files].flatMap(([path, { before, text }]) => (text === (before ?? "") ? [] : [{ path, before, after: text }]));
       files.clear();
@@ -69,16 +61,6 @@ export function createFileSet(read: (path: string) => string | undefined): FileS
 function withDocument(file: string, document: string, header: string): string {
   if (!/\S/u.test(file)) return (file || header) + withEol(file, document);
   return file + withEol(file, `${file.endsWith("\n") ? "" : "\n"}---\n${document}`);
-}
-
-function withMentions(file: string, document: number, ids: readonly string[]): string {
-  const [start, end] = documentRanges(file)[document] ?? [0, file.length];
-  const text = file.slice(start, end);
-  const missing = ids.filter((id) => !text.includes(`id: ${inlineYaml(id)} }`));
-  if (missing.length === 0) return file;
-  const head = file.slice(0, end);
-  const comment = `${head === "" || head.endsWith("\n") ? "" : "\n"}${untypedComment(missing).join("\n")}\n`;
-  return head + withEol(file, comment) + file.slice(end);
 }
 
 /** The text with the file's line breaks. */

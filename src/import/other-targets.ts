@@ -16,8 +16,6 @@ export interface OtherTarget {
 
 /** The names of the other targets that a change concerns; empty if import may write it where every target loads it. */
 export interface Sharing {
-  /** Targets in which the manifest is bound: changing it changes their plan. */
-  readonly boundIn: (resource: Resource) => readonly string[];
   /** Targets for which the SchemaConfig decides: its selector does, or its integration is bound there. */
   readonly decidesIn: (config: Resource<SchemaConfigSpec>, integration: Address) => readonly string[];
   /** Targets that are already planned: a new manifest would be part of their plan. */
@@ -29,7 +27,6 @@ export function sharingWith(others: readonly OtherTarget[]): Sharing {
     others.filter(({ resources }) => resources.some((other) => isSameDocument(other, resource)));
   const names = (targets: readonly OtherTarget[]): readonly string[] => targets.map(({ name }) => name);
   return {
-    boundIn: (resource) => names(loadedBy(resource).filter(({ bindings }) => bindings.has(resource.address))),
     decidesIn: (config, integration) =>
       names(loadedBy(config).filter((target) => selectsLiveNames(config.spec, target) || target.bindings.has(integration))),
     inUse: names(others.filter((target) => target.bindings.size > 0 || target.resources.some((one) => appliesByName(one, target)))),

@@ -3,7 +3,13 @@ import { isAsset, isIntegration, isTag, kindNames } from "../kinds/manifests.ts"
 import type { LiveIntegration, LiveReference, LiveTag } from "../model/live.ts";
 import type { AssetSpec, IntegrationSpec, Resource, TagSpec } from "../model/resource.ts";
 import { nameAll, slugOf } from "./names.ts";
-import type { Names } from "./specs.ts";
+
+/** Names of manifests by live id, including manifests that will be written. */
+export interface Names {
+  readonly integrations: ReadonlyMap<string, string>;
+  readonly assets: ReadonlyMap<string, string>;
+  readonly tags: ReadonlyMap<string, string>;
+}
 
 /** Manifests by live id. */
 export interface Pairs {

@@ -3,7 +3,9 @@ import { createTwoFilesPatch } from "diff";
 import { type Address, byText } from "../model/address.ts";
 import { eachChange } from "../model/changes.ts";
 import { combineExits, type Exit } from "../model/exit.ts";
-import type { Plan } from "../model/plan.ts";
+import type { Item, Plan } from "../model/plan.ts";
+import { andMore } from "../text/lists.ts";
+import { shellWord } from "../text/shell.ts";
 import type { ImportFailure } from "./failure.ts";
 import type { FileChange } from "./file-set.ts";
 import type { Imported } from "./run.ts";
@@ -17,8 +19,13 @@ export interface ImportReport {
   readonly bindings: Readonly<Record<Address, string>>;
   readonly notices: readonly string[];
   readonly failures: readonly ImportFailure[];
-  /** What the plan after the import contains, one line each; absent after a dry run. Empty if the manifests match the account. */
+  /**
+   * What the plan after the import contains, one line each; absent after a dry run. Empty if the manifests match the account, or are
+   * only stricter, which `notices` says.
+   */
   readonly remaining?: readonly string[];
+  /** Accepts into the manifests what differs from them. */
+  readonly command?: string;
   readonly exit: Exit;
 }
 
@@ -49,6 +56,8 @@ export interface ReportInput {
 
 export function importReport({ target, files, imported, plan }: ReportInput): ImportReport {
   const remaining = plan === undefined ? undefined : linesOf(plan);
+  const stricter = plan?.items.filter(isStricter) ?? [];
+  const isAcceptable = plan !== undefined && plan.manual.length + plan.items.filter(differs).length > 0;
   const exits: Exit[] = [];
   if (imported.failures.length > 0) exits.push({ code: 1, reasons: ["failures"] });
   if (remaining !== undefined && remaining.length > 0) exits.push({ code: 1, reasons: ["not-empty"] });
@@ -58,25 +67,31 @@ export function importReport({ target, files, imported, plan }: ReportInput): Im
     dryRun: plan === undefined,
     files: [...files].sort((a, b) => byText(a.path, b.path)),
     bindings: Object.fromEntries([...imported.bound].sort(([a], [b]) => byText(a, b))),
-    notices: imported.notices,
+    notices: [...imported.notices, ...stricter.map(stricterNotice)],
     failures: imported.failures,
     ...(remaining === undefined ? {} : { remaining }),
+    ...(isAcceptable ? { command: `dimsync drift --resolve accept -t ${shellWord(target)}` } : {}),
     exit: combineExits(exits),
   };
 }
 
-/** Everything in the plan that is not a bind: what import did not get right, or what differed before. */
+/** Whether all that the item changes protects more than the account does. */
+const isStricter = ({ changes }: Item): boolean => changes.length > 0 && changes.every(({ risk }) => risk === "protects");
+
+const differs = (item: Item): boolean => item.action !== "bind" && !isStricter(item);
+
+const pathsOf = (item: Item): string => andMore([...eachChange(item)].map(({ path }) => path));
+
+const stricterNotice = (item: Item): string =>
+  `${item.address} is stricter than the account, and import leaves that as it is. Apply would protect ${pathsOf(item)}.`;
+
+/** Everything in the plan that is not a bind and not stricter: what import did not get right, or what differed before. */
 function linesOf({ items, manual, blocked, deferred, diagnostics }: Plan): readonly string[] {
-  const paths = (item: Plan["items"][number]): string =>
-    [...eachChange(item)]
-      .slice(0, 5)
-      .map(({ path }) => path)
-      .join(", ");
   return [
     ...diagnostics
       .filter(({ severity }) => severity === "error")
       .map(({ code, message, address }) => `${address ?? "plan"}: ${code}: ${message}`),
-    ...items.filter(({ action }) => action !== "bind").map((item) => `${item.address}: ${item.action} ${paths(item)}`),
+    ...items.filter(differs).map((item) => `${item.address}: ${item.action} ${pathsOf(item)}`),
     ...manual.map(({ address, path, instruction }) => `${address}: ${path}: ${instruction}`),
     ...blocked.map(({ address, code, message }) => `${address}: ${code}: ${message}`),
     ...deferred.map(({ address, waitsFor }) => `${address}: waits for ${waitsFor.join(", ")}`),

@@ -46,8 +46,8 @@ export interface Imported {
 }
 
 /**
- * Reads the account, writes manifests and bindings for objects without, and updates the manifests
- * that differ. Sends GET only. If the schemas of an integration cannot be read, that is a failure
+ * Reads the account, and writes manifests and bindings for objects without. What a manifest covers stays
+ * as it is. Sends GET only. If the schemas of an integration cannot be read, that is a failure
  * in the result and the others continue. Throws E_LOCKED (exit 6) while an apply runs, E_OUTPUT if
  * a file cannot be written, and ServiceError if a list cannot be read.
  */
@@ -100,7 +100,7 @@ async function importFrom(reads: RunReads, project: Project, run: ImportRun): Pr
   options.beforeWriting();
 
   const writer = createWriter(project, options);
-  const unwritten = await writeObjects(writer, adoption, { folder, options });
+  await writeObjects(writer, adoption, { folder, options });
   const schemas = await importSchemas(adoption, {
     ...{ reads, writer, sharing, folder, hasOwnFolder, account: withBindings(account, adoption) },
     ...{ literal: options.literal, signal: session.signal, onProgress: session.onProgress },
@@ -111,7 +111,7 @@ async function importFrom(reads: RunReads, project: Project, run: ImportRun): Pr
     addresses: [...new Set([...adoption.addresses, ...schemas.addresses])].sort(byText),
     bound: new Map([...adoption.bindings].map(([address, { id }]) => [address, id])),
     notices: [...suspicions, ...adoption.notices, ...schemas.notices, ...advice],
-    failures: [...adoption.failures, ...unwritten, ...schemas.failures],
+    failures: [...adoption.failures, ...schemas.failures],
   };
 }
 
@@ -126,14 +126,8 @@ interface Objects {
   readonly options: ImportOptions;
 }
 
-/** Changed manifests, then new assets and tags. */
-async function writeObjects(
-  writer: Writer,
-  { changed, documents }: Adoption,
-  { folder, options }: Objects,
-): Promise<readonly ImportFailure[]> {
-  // The locations of documents count from the beginning of a file, so edits come before additions.
-  const failures = changed.flatMap((one) => writer.change(one) ?? []);
+/** New assets and tags. */
+async function writeObjects(writer: Writer, { documents }: Adoption, { folder, options }: Objects): Promise<void> {
   const ofKind = (kind: string): readonly NewDocument[] =>
     documents.filter(({ address, integration }) => integration === undefined && kindOf(address) === kind);
   writer.add(folder, "assets.yaml", ofKind(kindNames.asset));
@@ -142,5 +136,4 @@ async function writeObjects(
   const { shared, own = shared } = options.folders;
   if (!options.dryRun) for (const path of [shared, own]) await mkdir(path, { recursive: true });
   await writer.flush();
-  return failures;
 }

@@ -4,9 +4,8 @@ import { dirname, join, relative, resolve, sep } from "node:path";
 import { integrationAddress } from "../kinds/manifests.ts";
 import type { Project } from "../manifests/project.ts";
 import type { Address } from "../model/address.ts";
-import type { Resource } from "../model/resource.ts";
+import type { Resource, SchemaConfigSpec } from "../model/resource.ts";
 import { writeAtomic } from "../records/files/atomic.ts";
-import type { ChangedSpec } from "./adopt.ts";
 import type { DocumentText } from "./document-text.ts";
 import type { ImportFailure } from "./failure.ts";
 import { createFileSet, type FileChange } from "./file-set.ts";
@@ -21,13 +20,19 @@ export interface WriterOptions {
   readonly onFile: (change: FileChange) => void;
 }
 
+/** A SchemaConfig whose spec gets what nothing covered. */
+export interface ChangedConfig {
+  readonly resource: Resource<SchemaConfigSpec>;
+  readonly spec: SchemaConfigSpec;
+}
+
 /** Whether a new document is for all targets or for the imported one only. */
 export type Folder = "shared" | "own";
 
 /** Edits and new documents, collected per file and written with `flush`. */
 export interface Writer {
   /** Undefined if the file is edited as asked. */
-  readonly change: (changed: ChangedSpec) => ImportFailure | undefined;
+  readonly change: (changed: ChangedConfig) => ImportFailure | undefined;
   /** Adds documents to a file of a folder for new files: "tags.yaml". */
   readonly add: (folder: Folder, file: string, documents: readonly DocumentText[]) => void;
   /** Adds documents to the file of the integration's manifest, or to one in the folder of the target. */
@@ -44,12 +49,8 @@ export function createWriter(project: Project, { cwd, folders, dryRun, onFile }:
     if (documents.length > 0) files.append(path, documents, header(project, path));
   };
   return {
-    change({ resource, spec, untyped }) {
-      const { address, place } = resource;
-      const path = resolve(cwd, place.file);
-      const isEdited = spec === resource.spec || files.change(path, place, resource.spec, spec);
-      files.mention(path, place, untyped);
-      if (isEdited) return undefined;
+    change({ resource: { address, place, spec: before }, spec }) {
+      if (files.change(resolve(cwd, place.file), place, before, spec)) return undefined;
       const message = `${place.file} uses a variable, or an anchor that other values share, so import cannot change it in place. Edit it by hand.`;
       return { address, message };
     },

@@ -111,10 +111,7 @@ test("import of a second target writes bindings, not files", async () => {
   targets.dev.service.mutate((account) => void Object.assign(users(account, "dev-8f1c")?.columns["email"] ?? {}, { hashed: true }));
   const report = await targets.importDev();
   expect(report.files).toEqual([]);
-  expect(report.notices).toEqual([
-    "SchemaConfig/orders also applies to target prod, so import did not change it to match this account. It differs for orders.",
-    expect.stringContaining("`manifests: [manifests/dev]` in target dev"),
-  ]);
+  expect(report.notices).toEqual([]);
   expect(report.bindings).toMatchObject({ "Integration/orders": "dev-8f1c", "Tag/pii": "dev-t-1", "Asset/warehouse": "d-12" });
   // The difference is reported, and no file is changed.
   expect(report.remaining).toEqual(["Schemas/orders: update /schemas/public/tables/users/columns/email/hashed"]);
@@ -136,25 +133,6 @@ describe("an integration that deviates from a SchemaConfig of many integrations 
     const report = await targets.importDev();
     expect(report.failures.map(({ address }) => address)).toContain("Integration/shop-shard-01");
     expect(report.notices).toContainEqual(expect.stringContaining("`manifests: [manifests/dev]`"));
-    expect(effectOf(await targets.planProd())).toEqual(before);
-  });
-
-  test("gets an override in the folder of its target, and a notice names what it exposes", async () => {
-    await targets.write(
-      "dimsync.yaml",
-      (await targets.read("dimsync.yaml")).replace(/(dev: .*) \}\n/u, "$1, manifests: [manifests/dev] }\n"),
-    );
-    await targets.prod.importJson({ target: ["prod"], out: join(targets.prod.folder, "manifests") });
-    unhashInDev(targets);
-    const before = effectOf(await targets.planProd());
-    const report = await targets.importDev();
-    expect(report).toMatchObject({ remaining: [], failures: [], exit: { code: 0 } });
-    expect(report.notices).toEqual([
-      "Schemas/shop-shard-01 was stricter than the account. The manifests now declare: public.users.email unhashed.",
-    ]);
-    expect(await targets.read("manifests/dev/integrations/shop-shard-01.yaml")).toContain(
-      "users: { columns: { email: { hashed: false } } }",
-    );
     expect(effectOf(await targets.planProd())).toEqual(before);
   });
 });
@@ -195,29 +173,13 @@ describe("an integration that only exists in one target", () => {
   });
 });
 
-test("a SchemaConfig of both targets gets an override in the folder of the imported one", async () => {
-  await targets.write(
-    "dimsync.yaml",
-    (await targets.read("dimsync.yaml")).replace(/(dev: .*) \}\n/u, "$1, manifests: [manifests/dev] }\n"),
-  );
-  await targets.prod.importJson({ target: ["prod"] });
-  targets.dev.service.mutate((account) => void Object.assign(users(account, "dev-8f1c") ?? {}, { enabled: false }));
-  const before = effectOf(await targets.planProd());
-  expect(await targets.importDev()).toMatchObject({ remaining: [], failures: [], notices: [], exit: { code: 0 } });
-  expect(await targets.read("manifests/dev/integrations/orders.yaml")).toContain("users: { enabled: false }");
-  expect(effectOf(await targets.planProd())).toEqual(before);
-});
-
-test("with --out, new manifests are written for all targets, but no override", async () => {
+test("with --out, new manifests are written for all targets", async () => {
   hashEverywhere(targets);
   await targets.write("manifests/fleet.yaml", fleet);
   unhashInDev(targets);
   const report = await targets.importDev({ out: join(targets.prod.folder, "manifests") });
   expect(report.files.map(({ path }) => path)).toContain("manifests/integrations/shop-shard-01.yaml");
   expect(report.failures).toEqual([]);
-  expect(report.notices).toContainEqual(
-    expect.stringMatching(/^SchemaConfig\/shops also applies to target prod.* It differs for shop-shard-01\.$/u),
-  );
   const { items } = await targets.planProd();
   expect(items.filter(({ action }) => action !== "bind")).toEqual([]);
 });

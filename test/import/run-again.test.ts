@@ -1,5 +1,7 @@
 import { createTwoFilesPatch } from "diff";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import type { DriftFlags } from "../../src/cli/flags.ts";
+import { runDrift } from "../../src/commands/core/drift.ts";
 import type { AccountState, SchemaMap } from "../../src/embedded/index.ts";
 import { type AccountProject, openAccountProject } from "../support/accounts/project.ts";
 
@@ -22,23 +24,8 @@ function changedLines(before: Readonly<Record<string, string>>, after: Readonly<
 const ordersSchemas = (account: AccountState): SchemaMap => account.integrations.find(({ id }) => id === "8f1c")?.schemas ?? {};
 const column = { nameInDestination: "c", enabled: true, hashed: false, isPrimaryKey: false };
 
-describe("a second import changes only the lines that have to change", () => {
+describe("a second import adds what no manifest covers", () => {
   test.each<readonly [sentence: string, change: (account: AccountState) => void, lines: readonly string[]]>([
-    [
-      "an integration is paused",
-      ({ integrations: [orders] }) => void Object.assign(orders ?? {}, { paused: true }),
-      ["-    paused: false", "+    paused: true"],
-    ],
-    [
-      "a column is hashed in one table: it becomes an exception in the literal tree",
-      (account) => void Object.assign(ordersSchemas(account)["public"]?.tables["customers"]?.columns["email"] ?? {}, { hashed: true }),
-      ["+  schemas:", "+    public:", "+      tables:", "+        customers: { columns: { email: { hashed: true } } }"],
-    ],
-    [
-      "a table is disabled",
-      (account) => void Object.assign(ordersSchemas(account)["public"]?.tables["users"] ?? {}, { enabled: false }),
-      ["+  schemas:", "+    public:", "+      tables:", "+        users: { enabled: false }"],
-    ],
     [
       "a new unhashed column is added to the list",
       (account) => void Object.assign(ordersSchemas(account)["reporting"]?.tables["daily_sales"]?.columns ?? {}, { region: column }),
@@ -59,45 +46,7 @@ describe("a second import changes only the lines that have to change", () => {
       ],
     ],
     [
-      "a column that no longer exists is removed from the list",
-      (account) => void delete ordersSchemas(account)["reporting"]?.tables["daily_sales"]?.columns["total_cents"],
-      ["-      match: { schema: [reporting], column: [day, total_cents] }", "+      match: { schema: [reporting], column: [day] }"],
-    ],
-    [
-      "an owner and a description change",
-      ({ tags: [pii] }) => void Object.assign(pii ?? {}, { owner: "sam@example.com", description: "Personal" }),
-      [
-        "-  description: Contains personal data",
-        "-  owner: { user: privacy@example.com }",
-        "+  description: Personal",
-        "+  owner: { user: sam@example.com }",
-      ],
-    ],
-    [
-      "the owner's name instead of the e-mail address is not a change",
-      ({ tags: [pii] }) => void Object.assign(pii ?? {}, { owner: "Privacy team" }),
-      [],
-    ],
-    [
-      "a tag is attached to an integration, and to a resource of unknown type",
-      ({ tags: [, finance] }) =>
-        void finance?.relations.push(
-          { resourceId: "8f1c", resourceType: "Integration", taggedBy: "u-1" },
-          { resourceId: "m-1", resourceType: "Monitor", taggedBy: "u-1" },
-        ),
-      [
-        "+    - integration: orders",
-        "+  # Also tagged; the service does not return the type of these. To manage one, add it to resources (a monitor as `monitor`):",
-        "+  # - dataAsset: { id: m-1 }",
-      ],
-    ],
-    [
-      "a tag moves from its only integration to another",
-      ({ tags: [, finance] }) => void Object.assign(finance?.relations[0] ?? {}, { resourceId: "8f1c" }),
-      ["-    - integration: billing", "+    - integration: orders"],
-    ],
-    [
-      "a schema and its only table are renamed",
+      "a schema and its only table are renamed: the old names stay",
       (account) => {
         const schemas = ordersSchemas(account);
         const { reporting } = schemas;
@@ -107,51 +56,14 @@ describe("a second import changes only the lines that have to change", () => {
       },
       [
         "-      match: { schema: [public, reporting] }",
-        "+      match: { schema: [public, reports] }",
-        "-    - id: live-tables-on-2",
-        "-      match: { schema: [reporting], table: [daily_sales] }",
-        "-      set: { enabled: true }",
-        "+    - id: live-tables-on-2",
+        "+      match: { schema: [public, reporting, reports] }",
+        "+    - id: live-tables-on-3",
         "+      match: { schema: [reports], table: [weekly_sales] }",
         "+      set: { enabled: true }",
-        "-      match: { schema: [reporting], column: [day, total_cents] }",
+        "+    - id: live-columns-clear-3",
         "+      match: { schema: [reports], column: [day, total_cents] }",
+        "+      set: { enabled: true, hashed: false }",
       ],
-    ],
-    [
-      "an only schema is renamed",
-      ({ integrations }) => {
-        const billing = integrations.find(({ id }) => id === "b27d");
-        const [schema] = Object.values(billing?.schemas ?? {});
-        if (billing !== undefined && schema !== undefined) billing.schemas = { invoicing: schema };
-      },
-      [
-        "-      match: { schema: [billing] }",
-        "+      match: { schema: [invoicing] }",
-        "-      match: { schema: [billing], table: [accounts, invoices, ledger] }",
-        "+      match: { schema: [invoicing], table: [accounts, invoices, ledger] }",
-        "-      match: { schema: [billing], column: [contact_email, contact_phone] }",
-        "+      match: { schema: [invoicing], column: [contact_email, contact_phone] }",
-        "-        schema: [billing]",
-        "+        schema: [invoicing]",
-      ],
-    ],
-    [
-      "a tag loses its owner",
-      ({ tags: [pii] }) => void Object.assign(pii ?? {}, { owner: "" }),
-      ["-  owner: { user: privacy@example.com }"],
-    ],
-    [
-      "a tag loses its last resource",
-      ({ tags: [, finance] }) => void finance?.relations.pop(),
-      ["-  resources:", "-    - integration: billing", "+  resources: []"],
-    ],
-    [
-      "an asset is renamed",
-      ({ integrations }) => {
-        for (const { destination } of integrations) destination.name = "Main warehouse";
-      },
-      ["-  name: Warehouse", "+  name: Main warehouse"],
     ],
   ])("%s", async (_, change, lines) => {
     await project.importJson();
@@ -162,22 +74,77 @@ describe("a second import changes only the lines that have to change", () => {
     expect(changedLines(before, await project.files())).toEqual(lines);
     expect((await project.importJson()).files).toEqual([]);
   });
+});
 
-  test("the first import lists the files it created, the second one prints a diff", async () => {
+describe("what a manifest covers stays as it is, and the plan after the import reports", () => {
+  test.each<readonly [sentence: string, change: (account: AccountState) => void, remaining: readonly string[]]>([
+    [
+      "an integration that is paused",
+      ({ integrations: [orders] }) => void Object.assign(orders ?? {}, { paused: true }),
+      ['Integration/orders: /paused: Resume the integration "Orders" (8f1c) in the service: the API has no call for it.'],
+    ],
+    [
+      "a column that is hashed",
+      (account) => void Object.assign(ordersSchemas(account)["public"]?.tables["customers"]?.columns["email"] ?? {}, { hashed: true }),
+      ["Schemas/orders: update /schemas/public/tables/customers/columns/email/hashed"],
+    ],
+    [
+      "a table that is disabled",
+      (account) => void Object.assign(ordersSchemas(account)["public"]?.tables["users"] ?? {}, { enabled: false }),
+      ["Schemas/orders: update /schemas/public/tables/users/enabled"],
+    ],
+    [
+      "no column that is gone, which is a warning of the plan",
+      (account) => void delete ordersSchemas(account)["reporting"]?.tables["daily_sales"]?.columns["total_cents"],
+      [],
+    ],
+    [
+      "another owner and description",
+      ({ tags: [pii] }) => void Object.assign(pii ?? {}, { owner: "sam@example.com", description: "Personal" }),
+      ["Tag/pii: update /description, /owner"],
+    ],
+    [
+      "not the name of the owner in place of the e-mail address",
+      ({ tags: [pii] }) => void Object.assign(pii ?? {}, { owner: "Privacy team" }),
+      [],
+    ],
+    ["a tag without an owner", ({ tags: [pii] }) => void Object.assign(pii ?? {}, { owner: "" }), ["Tag/pii: update /owner"]],
+    [
+      "an asset that is renamed",
+      ({ integrations }) => {
+        for (const { destination } of integrations) destination.name = "Main warehouse";
+      },
+      ["Asset/warehouse: update /name"],
+    ],
+  ])("%s", async (_, change, remaining) => {
+    await project.importJson();
+    const before = await project.files();
+    project.service.mutate(change);
+    const report = await project.importJson();
+    expect(report.files).toEqual([]);
+    expect(await project.files()).toEqual(before);
+    expect(report.remaining).toEqual(remaining);
+    expect([report.exit.code, report.command]).toEqual(
+      remaining.length === 0 ? [0, undefined] : [1, "dimsync drift --resolve accept -t prod"],
+    );
+  });
+
+  test("and the command that accepts it makes the plan empty", async () => {
     expect((await project.runImport()).out).toContain("created   manifests/integrations/orders.yaml");
     project.service.mutate(({ integrations: [orders] }) => {
       if (orders !== undefined) orders.paused = true;
     });
     const { out, code } = await project.runImport();
-    expect(out).toContain("changed   manifests/integrations/orders.yaml");
-    expect(out).toContain("-    paused: false");
-    expect(out).toContain("+    paused: true");
-    expect(out).toContain("The plan after the import is empty");
-    expect(code).toBe(0);
+    expect(out).toMatch(
+      /The plan after the import is not empty:\n {2}Integration\/orders: \/paused: [\s\S]*\n {2}dimsync drift --resolve accept -t prod\n$/u,
+    );
+    expect(code).toBe(1);
+    await project.run<DriftFlags>(runDrift, { target: ["prod"], resolve: "accept", failOn: [], allow: [], ignore: [] });
+    expect((await project.importJson()).remaining).toEqual([]);
   });
 });
 
-test("the user's rules stay, and nodes that they do not cover stay unmanaged", async () => {
+test("the user's manifests stay, also if they are stricter than the account", async () => {
   await project.write(
     "manifests/hand.yaml",
     `apiVersion: dimsync/v1
@@ -195,13 +162,18 @@ spec:
     - { id: pii, match: { column: "*email*" }, set: { hashed: true } }
 `,
   );
+  const before = await project.read("manifests/hand.yaml");
   const report = await project.importJson({}, ["Integration/sales"]);
-  expect(report.remaining).toEqual([]);
+  expect(report.remaining).toEqual([
+    'Integration/sales: /paused: Pause the integration "Orders" (8f1c) in the service: the API has no call for it.',
+  ]);
+  expect(report.notices).toEqual([
+    expect.stringMatching(
+      /^Schemas\/sales is stricter than the account, and import leaves that as it is\. Apply would protect \/schemas\/\S+hashed/u,
+    ),
+  ]);
   const after = await project.read("manifests/hand.yaml");
-  expect(after).toContain("expect: { paused: false }");
-  expect(after).toContain("# GDPR register 12\n    - { id: pii,");
-  expect(after).toContain("        users: { columns: { email: { hashed: false } } }");
-  expect(after).not.toContain("live-");
+  expect([after.slice(0, before.length), after.slice(before.length)]).toEqual([before, expect.stringContaining("kind: Asset")]);
   expect(report.bindings["Integration/sales"]).toBe("8f1c");
   expect(Object.keys(await project.files()).filter((file) => file.includes("integrations/"))).toEqual([]);
 });
@@ -235,12 +207,10 @@ spec:
     if (users !== undefined) users.enabled = false;
   });
   const report = await project.importJson();
-  expect(report.remaining).toEqual([]);
+  expect(report.remaining).toEqual(["Schemas/shop-shard-01: update /schemas/public/tables/users/enabled"]);
   expect(await project.read("manifests/fleet.yaml")).toBe(before);
-  const shard = await project.read("manifests/integrations/shop-shard-01.yaml");
-  expect(shard).toContain("priority: 1");
-  expect(shard).toContain("users: { enabled: false }");
-  expect(await project.read("manifests/integrations/shop-shard-02.yaml")).not.toContain("SchemaConfig");
+  for (const shard of ["01", "02"])
+    expect(await project.read(`manifests/integrations/shop-shard-${shard}.yaml`)).not.toContain("SchemaConfig");
 });
 
 test("--literal writes a literal tree, and updates it if passed again", async () => {
@@ -256,16 +226,4 @@ test("--literal writes a literal tree, and updates it if passed again", async ()
   expect(await project.read("manifests/integrations/orders.yaml")).toBe(
     before.replace(/( +)total_cents: \{ enabled: true, hashed: false \}\n(?=---)/u, "$&$1region: { enabled: true, hashed: false }\n"),
   );
-});
-
-test("a value that comes from a variable is not overwritten", async () => {
-  await project.write(
-    "manifests/hand.yaml",
-    "apiVersion: dimsync/v1\nkind: Integration\nmetadata: { name: orders, id: 8f1c }\nspec:\n  expect: \u0024{var.expected}\n",
-  );
-  await project.write("dimsync.yaml", `${await project.read("dimsync.yaml")}vars: { expected: { paused: true } }\n`);
-  const report = await project.importJson({}, ["Integration/orders"]);
-  expect(report.failures).toMatchObject([{ address: "Integration/orders" }]);
-  expect(report.exit).toEqual({ code: 1, reasons: ["failures", "not-empty"] });
-  expect(await project.read("manifests/hand.yaml")).toContain("\u0024{var.expected}");
 });

@@ -11,7 +11,7 @@ import type { LiveSchemas } from "../../model/live.ts";
 import type { OnProgress } from "../../model/runtime/progress.ts";
 import type { Adoption, NamedIntegration, NewDocument } from "../adopt.ts";
 import type { ImportFailure } from "../failure.ts";
-import { type Sharing, targetList } from "../other-targets.ts";
+import type { Sharing } from "../other-targets.ts";
 import type { Folder, Writer } from "../writer.ts";
 import { adoptSchemas, type SchemasAdoption } from "./adopt-schemas.ts";
 
@@ -50,8 +50,6 @@ interface State {
   readonly addresses: Address[];
   readonly notices: string[];
   readonly failures: ImportFailure[];
-  /** By the address of the SchemaConfig. */
-  readonly deviations: Map<Address, { readonly targets: readonly string[]; readonly names: string[] }>;
   isLimited: boolean;
 }
 
@@ -65,7 +63,6 @@ export async function importSchemas(adoption: Adoption, input: SchemasInput): Pr
     addresses: [],
     notices: [],
     failures: [],
-    deviations: new Map(),
     isLimited: false,
   };
   const total = adoption.integrations.length;
@@ -84,18 +81,8 @@ export async function importSchemas(adoption: Adoption, input: SchemasInput): Pr
     onProgress?.({ type: "step", phase: "read", done: ++done, total, label: integrationAddress(name) });
   }
   writer.end();
-  const { addresses, notices, failures, deviations } = state;
-  return {
-    ...{ addresses, failures },
-    notices: [...notices, ...[...deviations].map(([config, { targets, names }]) => deviationNotice(config, targets, names))],
-    isLimited: state.isLimited,
-  };
-}
-
-function deviationNotice(config: Address, targets: readonly string[], names: readonly string[]): string {
-  const rest = names.length - 5;
-  const integrations = `${names.slice(0, 5).join(", ")}${rest > 0 ? ` and ${rest} more` : ""}`;
-  return `${config} also applies to ${targetList(targets)}, so import did not change it to match this account. It differs for ${integrations}.`;
+  const { addresses, notices, failures, isLimited } = state;
+  return { addresses, notices, failures, isLimited };
 }
 
 /** What decides for each integration that a SchemaConfig selects, by live id. */
@@ -118,7 +105,7 @@ const tablesOfPlan =
 /** Adopts one integration's schemas if they were read, and returns the new SchemaConfig if there is one. */
 function adoptOutcome(
   outcome: ReadAhead<NamedIntegration, LiveSchemas | undefined>,
-  { account, sharing, hasOwnFolder, literal, writer }: SchemasInput,
+  { sharing, hasOwnFolder, literal, writer }: SchemasInput,
   state: State,
 ): SchemasAdoption["created"] {
   const { units, takenNames, addresses, notices, failures } = state;
@@ -133,16 +120,10 @@ function adoptOutcome(
   // Frees what the unit has cached about the names of this integration.
   units.delete(live.id);
   if (unit !== undefined) addresses.push(unit.resource.address);
-  const adopted = adoptSchemas({ name, live: outcome.read, unit, account, literal, sharing, hasOwnFolder, takenNames });
+  const adopted = adoptSchemas({ name, live: outcome.read, unit, literal, sharing, hasOwnFolder, takenNames });
   const { changed, created, failure } = adopted;
   notices.push(...(adopted.notices ?? []));
-  state.isLimited ||= failure !== undefined || adopted.deviation !== undefined;
-  if (adopted.deviation !== undefined) {
-    const { config, targets } = adopted.deviation;
-    const known = state.deviations.get(config) ?? { targets, names: [] };
-    state.deviations.set(config, known);
-    known.names.push(name);
-  }
+  state.isLimited ||= failure !== undefined;
   const unwritten = changed === undefined ? undefined : writer.change(changed);
   for (const one of [failure, unwritten]) if (one !== undefined) failures.push(one);
   if (created === undefined) return undefined;

@@ -21,7 +21,7 @@ export interface RecordReportOptions {
   readonly webhook: NotifySettings | undefined;
   /** Whether the report covers an address. */
   readonly covers: (address: string) => boolean;
-  /** Called with failures, which are no errors. */
+  /** Called with what failed; the report is complete without it. */
   readonly warn: (text: string) => void;
 }
 

@@ -18,6 +18,8 @@ export interface ShownImport {
   readonly failures: readonly { readonly address: string; readonly message: string }[];
   /** What the plan after the import contains, one line each; absent after a dry run. */
   readonly remaining?: readonly string[];
+  /** Accepts into the manifests what differs from them. */
+  readonly command?: string;
 }
 
 /** `manifests`: how many were written or found. */
@@ -61,9 +63,19 @@ const diffLines = (diff = ""): readonly string[] =>
     .split("\n")
     .map((line) => `  ${visible(line)}`);
 
-function summaryLines({ remaining, failures }: ShownImport, manifests: number, { width }: Screen): readonly string[] {
+function summaryLines({ remaining, failures, command }: ShownImport, manifests: number, { width, paint }: Screen): readonly string[] {
   if (remaining === undefined) return ["This was a dry run: nothing was written."];
-  if (remaining.length > 0) return ["The plan after the import is not empty:", ...remaining.flatMap((line) => wrap(line, "  ", width))];
+  if (remaining.length > 0)
+    return [
+      "The plan after the import is not empty:",
+      ...remaining.flatMap((line) => wrap(line, "  ", width)),
+      ...(command === undefined
+        ? []
+        : [
+            ...wrap("Import does not change what a manifest covers. To accept what differs into the manifests:", "", width),
+            `  ${paint.cyan(visible(command))}`,
+          ]),
+    ];
   const what = failures.length === 0 ? "the account" : "the part of the account that was imported";
   return wrap(`${counted(manifests, "manifest")} for ${what}. The plan after the import is empty.`, "", width);
 }

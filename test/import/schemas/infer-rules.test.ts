@@ -2,7 +2,6 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { inferRules } from "../../../src/import/schemas/infer-rules.ts";
 import { literalSchemas } from "../../../src/import/schemas/literal-schemas.ts";
-import { differences } from "../../../src/import/schemas/reconcile.ts";
 import { compileConfig, makeRuleProgram } from "../../../src/kinds/schema-config/compiled-config.ts";
 import { expand } from "../../../src/kinds/schema-config/coverage.ts";
 import { newRuleCache } from "../../../src/kinds/schema-config/rules/rule-cache.ts";
@@ -12,6 +11,7 @@ import type { SchemaConfigSpec, SchemaTree } from "../../../src/model/resource.t
 import { resourceOf } from "../../support/accounts/view.ts";
 import { runs } from "../../support/sample.ts";
 import { schemaEntry } from "../random-account.ts";
+import { differences } from "./differences.ts";
 
 const clear: LiveColumn = { enabled: true, hashed: false };
 const hashed: LiveColumn = { enabled: true, hashed: true };
