@@ -17,7 +17,8 @@ test("the Dockerfile passes the linter, and a broken one does not", () => {
 test("the image runs as an ordinary user and has a health check", () => {
   const [, last = ""] = /[\s\S]*^FROM .*$([\s\S]*)/mu.exec(dockerfile) ?? [];
   expect(last).toMatch(/^USER node$/mu);
-  expect(last).toMatch(/^HEALTHCHECK .* CMD \["dimsync", "version"\]$/mu);
+  const [, file = ""] = /^HEALTHCHECK .* CMD \["node", "(\S+)"\]$/mu.exec(last) ?? [];
+  expect(last).toContain(`COPY build/container-health.cjs ${file}\n`);
 });
 
 test("the build gets the files that it copies, but not the git history or installed packages", () => {

@@ -1,9 +1,10 @@
 import { execFileSync, spawnSync } from "node:child_process";
-import { appendFileSync, cpSync, readFileSync, renameSync, symlinkSync, writeFileSync } from "node:fs";
+import { appendFileSync, cpSync, mkdirSync, readFileSync, renameSync, symlinkSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { outputsIn } from "../ci/action-runner.ts";
+import { git } from "../support/git/remote.ts";
 import { program } from "../support/programs.mjs";
 import { fileNeeds } from "../support/programs.ts";
 import { writeProject } from "../support/project-folder.ts";
@@ -82,6 +83,8 @@ test("the tarball, the notes and the bill of materials are made once, and every 
   expect(JSON.parse(String(manifest))).toMatchObject({
     version: "7.8.9",
     repository: { type: "git", url: "git+https://github.com/Example/Dimsync.git" },
+    bugs: { url: "https://github.com/Example/Dimsync/issues" },
+    homepage: "https://github.com/Example/Dimsync#readme",
   });
 
   const sums = { SHA256SUMS: packed.outputs["sha256sums"] ?? "" };
@@ -108,9 +111,37 @@ describe("a release is refused", () => {
   });
 });
 
-test("the image gets the tags of the version, its minor and major version, and latest", () => {
-  const { outputs } = startRelease("1.22.3").run("image", "names");
-  expect(outputs["tags"]).toBe(["1.22.3", "1.22", "1", "latest"].map((tag) => `ghcr.io/example/dimsync:${tag}`).join(","));
+describe("only the newest release of a line moves its tags", () => {
+  const tags = ["v0", "v0.9.9", "v1", "v1.9.0", "v1.10.0", "v1.10.1", "v2.0.0-rc.1", "v2.0.0", "vnext"];
+  test.each([
+    ["2.0.0", "2.0 2 latest"],
+    ["1.10.1", "1.10 1 "],
+    ["1.10.0", ""],
+    ["1.9.0", "1.9 "],
+    ["0.9.9", "0.9 0 "],
+  ])("%s", (version, lines) => {
+    const { folder, run } = startRelease(version);
+    git(folder, "init", "--quiet");
+    git(folder, "commit", "--quiet", "--allow-empty", "--message=x");
+    for (const tag of tags) git(folder, "tag", tag);
+    expect(run("build", "lines").outputs).toEqual({ lines });
+
+    const image = [version, ...lines.split(" ").filter((tag) => tag !== "")].map((tag) => `ghcr.io/example/dimsync:${tag}`);
+    expect(run("image", "names", { LINES: lines }).outputs["tags"]).toBe(image.join(","));
+
+    // npm and git are stand-ins that print their arguments.
+    mkdirSync(join(folder, "bin"));
+    for (const name of ["npm", "git"]) writeFileSync(join(folder, "bin", name), `#!/bin/sh\necho ${name} "$@"\n`, { mode: 0o755 });
+    const env = { LINES: lines, GITHUB_SHA: "c0ffee", PATH: `${join(folder, "bin")}:${process.env["PATH"]}` };
+    const line = version.replace(/\.\d+$/u, "");
+    expect(run("npm", "publish", env).log).toContain(` --tag ${lines.endsWith("latest") ? "latest" : `line-${line}`} --provenance`);
+    const major = version.replace(/\..*/u, "");
+    const moved = ` ${lines} `.includes(` ${major} `);
+    expect(run("page", "major", env)).toMatchObject({
+      status: 0,
+      log: moved ? `git tag --force v${major} c0ffee\ngit push --force origin refs/tags/v${major}\n` : "",
+    });
+  });
 });
 
 describe("what SECURITY.md says about verifying a release", () => {
@@ -121,7 +152,7 @@ describe("what SECURITY.md says about verifying a release", () => {
     expect(jobs["npm"]?.permissions).toMatchObject({ "id-token": "write", attestations: "write" });
     expect(attested("npm")).toMatchObject({ "subject-path": expect.stringContaining("release/dimsync-*.tgz\n") });
     const steps = stepsOf("npm");
-    const publish = steps.findIndex((step) => /^npm publish .* --provenance /u.test(step));
+    const publish = steps.findIndex((step) => /^npm publish .* --provenance /mu.test(step));
     expect(publish).toBeGreaterThan(steps.indexOf("actions/attest-build-provenance"));
   });
 

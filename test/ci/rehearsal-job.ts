@@ -162,7 +162,7 @@ export async function runJob(rehearsal: Rehearsal, job: Job): Promise<ActionRun>
   if (way === "the action") {
     const key = hasReadKey ? (task === "apply" ? write : read) : "";
     const env = { ...machine.env, DIMSYNC_API_KEY: key, ...secrets };
-    const text = readFileSync(".github/actions/dimsync/action.yml", "utf8");
+    const text = readFileSync("action.yml", "utf8");
     return await runAction(text, { task, "node-version": "", ...given }, { ...machine, env });
   }
   const keys = hasReadKey ? { DIMSYNC_READ_KEY: read, ...(task === "apply" ? { DIMSYNC_API_KEY: write } : {}) } : {};

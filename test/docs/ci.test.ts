@@ -66,7 +66,7 @@ describe("links", () => {
 
 describe("docs/ci.md", () => {
   const text = readFileSync("docs/ci.md", "utf8");
-  const action = parse(readFileSync(".github/actions/dimsync/action.yml", "utf8")) as { readonly inputs: object; readonly outputs: object };
+  const action = parse(readFileSync("action.yml", "utf8")) as { readonly inputs: object; readonly outputs: object };
 
   test("names every input and output of the action", () => {
     for (const name of [...Object.keys(action.inputs), ...Object.keys(action.outputs)]) expect(text).toContain(`\`${name}\``);

@@ -13,7 +13,7 @@ addFormats.default(ajv);
 
 /** The errors of a document against schema/NAME.schema.json. */
 function faults(name: string, text: string): unknown {
-  const key = `urn:dimsync:schema:${name}`;
+  const key = `https://unpkg.com/dimsync@0/schema/${name}.schema.json`;
   const schema = JSON.parse(readFileSync(new URL(`../../schema/${name}.schema.json`, import.meta.url), "utf8"));
   const validate = ajv.getSchema(key) ?? ajv.compile(schema);
   validate(JSON.parse(text));

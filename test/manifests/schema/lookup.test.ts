@@ -53,11 +53,16 @@ test("definitions with the same name are equal in all schemas of kinds", () => {
   }
 });
 
+test("the entry for SchemaStore in docs/releasing.md has the address of the schema of dimsync.yaml", () => {
+  const [, entry = ""] = /```json\n([\s\S]*?)```/u.exec(readFileSync("docs/releasing.md", "utf8")) ?? [];
+  expect(JSON.parse(entry)).toMatchObject({ fileMatch: ["dimsync.yaml"], url: read("config")["$id"] });
+});
+
 describe.each(files)("%s.schema.json", (file) => {
-  test("is draft-07 with a URN, a title and a description", () => {
+  test("is draft-07 with an address that the npm package has, a title and a description", () => {
     expect(read(file)).toMatchObject({
       $schema: "http://json-schema.org/draft-07/schema#",
-      $id: `urn:dimsync:schema:${file}`,
+      $id: `https://unpkg.com/dimsync@0/schema/${file}.schema.json`,
       title: expect.any(String),
       description: expect.any(String),
     });

@@ -105,7 +105,7 @@ export function eventSchema(): Schema {
   });
   return {
     $schema: "http://json-schema.org/draft-07/schema#",
-    $id: "urn:dimsync:schema:event",
+    $id: "https://unpkg.com/dimsync@0/schema/event.schema.json",
     title: "Event",
     description: "One line of `-o ndjson`: progress while a command runs, the findings, and one `end` for each target.",
     anyOf: [progress, ...found, end, error],

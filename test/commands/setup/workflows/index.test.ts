@@ -32,12 +32,20 @@ describe("actionlint", () => {
 });
 
 type Step = Readonly<Record<string, unknown>>;
-const action = parse(readFileSync(".github/actions/dimsync/action.yml", "utf8")) as {
+const action = parse(readFileSync("action.yml", "utf8")) as {
+  readonly description: string;
+  readonly branding: unknown;
   readonly inputs: Readonly<Record<string, { readonly default?: string }>>;
   readonly runs: { readonly steps: readonly Step[] };
 };
 
 describe("the composite action", () => {
+  test("has what the Marketplace requires", () => {
+    // A short description, and an icon and a colour of GitHub's lists.
+    expect(action.description.length).toBeLessThan(125);
+    expect(action.branding).toEqual({ icon: "git-compare", color: "blue" });
+  });
+
   test("passes actionlint as a workflow with the same steps", async () => {
     // actionlint only reads workflows.
     const job = { "runs-on": "ubuntu-latest", steps: action.runs.steps };
@@ -53,7 +61,7 @@ describe("the composite action", () => {
 
 const scripts = [
   ...files.filter(([name]) => name.startsWith("dimsync-")).map(([name, text]) => [name, text] as const),
-  ["action.yml", readFileSync(".github/actions/dimsync/action.yml", "utf8")] as const,
+  ["action.yml", readFileSync("action.yml", "utf8")] as const,
 ];
 
 describe.each(scripts)("%s", (name, text) => {
@@ -166,14 +174,31 @@ test("a check that a rule can require has no filter of paths", () => {
 });
 
 describe("actions", () => {
-  const texts: readonly (readonly [string, string])[] = [
-    ...files,
-    ...ofInit,
-    ["action.yml", readFileSync(".github/actions/dimsync/action.yml", "utf8")],
-  ];
+  const texts: readonly (readonly [string, string])[] = [...files, ...ofInit, ["action.yml", readFileSync("action.yml", "utf8")]];
   const uses = texts.flatMap(([name, text]) =>
     [...text.matchAll(/uses: +(\S+)(.*)$/gmu)].map(([, action = "", comment = ""]) => ({ name, action, comment })),
   );
+
+  // The first major versions that run on Node 24. Composite actions run on no Node of their own.
+  const node24: Readonly<Record<string, number>> = {
+    "actions/attest-build-provenance": 0,
+    "actions/checkout": 5,
+    "actions/download-artifact": 7,
+    "actions/setup-node": 5,
+    "actions/upload-artifact": 6,
+    "docker/build-push-action": 7,
+    "docker/login-action": 4,
+    "docker/setup-buildx-action": 4,
+    "docker/setup-qemu-action": 4,
+  };
+
+  test("run on Node 24", () => {
+    const older = uses.filter(({ action, comment }) => {
+      const first = node24[action.split("@")[0] ?? ""];
+      return !action.startsWith("./") && !(Number(/# v(\d+)/u.exec(comment)?.[1]) >= (first ?? Number.NaN));
+    });
+    expect(older).toEqual([]);
+  });
 
   test("are pinned to a commit, with the version in a comment", () => {
     expect(uses.length).toBeGreaterThan(20);
