@@ -8,10 +8,9 @@ import { accountName } from "../model/settings/config.ts";
 import { allowances, unusedAllowance } from "./checks/allow.ts";
 import { checkGuards, type GuardInput } from "./checks/guards.ts";
 import type { PolicyCheck } from "./checks/policies.ts";
-import type { Compared } from "./compare.ts";
 import { makePlan, type PlanHead, type PlanRules } from "./plan.ts";
 import { blockedByEarlierRun, type Recovered, unknownOutcome } from "./recover.ts";
-import { hasErrors, type RoundView } from "./round.ts";
+import { type ComparedRound, hasErrors, type RoundView } from "./round.ts";
 import { everything, type Scope, unmatchedIgnores } from "./scope.ts";
 import type { Round } from "./session.ts";
 
@@ -20,7 +19,7 @@ export interface RoundParts {
   readonly recovered: Recovered;
   readonly observed: RoundView;
   readonly policies: PolicyCheck;
-  readonly compared: Compared;
+  readonly compared: ComparedRound;
   readonly git: Plan["git"];
 }
 
@@ -46,6 +45,7 @@ export function assemblePlan(round: Round, parts: RoundParts): Plan {
       complete,
       equal: compared.equal.length,
       unmanaged: unmanaged(round, parts),
+      ...(compared.released === undefined ? {} : { released: compared.released }),
       ...columnsOf(round, found),
       policy: policies.findings(),
       readCalls: session.calls(),

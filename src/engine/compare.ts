@@ -9,7 +9,7 @@ import type { OnProgress } from "../model/runtime/progress.ts";
 import type { Reads } from "../model/service.ts";
 import type { PolicyCheck } from "./checks/policies.ts";
 import { failedRead, type ObservedAccount } from "./observe.ts";
-import { type BaseView, withOrigin } from "./origin.ts";
+import { type BaseView, objectOf, withOrigin } from "./origin.ts";
 import { holdOthers } from "./protect-only.ts";
 import type { Scope } from "./scope.ts";
 
@@ -18,6 +18,8 @@ export interface Compared {
   readonly found: readonly DiffResult[];
   /** The addresses of all units of the compared manifests, in scope or not. */
   readonly parts: readonly Address[];
+  /** The live objects of all units, in scope or not (`objectOf`). */
+  readonly objects: ReadonlySet<string>;
   /** Units without a difference. */
   readonly equal: readonly Address[];
   /** The live objects that were compared, one per unit. */
@@ -53,7 +55,7 @@ export interface ComparisonInput {
  */
 export async function compareUnits(input: ComparisonInput): Promise<Compared> {
   const { concurrency, onProgress } = input;
-  const { asked, before, parts } = unitsOf(input);
+  const { asked, before, parts, objects } = unitsOf(input);
   const total = asked.length;
   const limit = pLimit(concurrency);
   const pause = newPauses();
@@ -77,6 +79,7 @@ export async function compareUnits(input: ComparisonInput): Promise<Compared> {
   return {
     found: [...before, ...found, ...conclusions(kindOf, found)],
     parts,
+    objects,
     equal: after.flatMap(({ equal }) => equal ?? []),
     liveIds,
     configured,
@@ -128,8 +131,10 @@ function unitsOf({ observed, compared, scope }: ComparisonInput): {
   readonly asked: AskedUnit[];
   readonly before: readonly DiffResult[];
   readonly parts: readonly Address[];
+  readonly objects: ReadonlySet<string>;
 } {
   const { account, unreadLists } = observed;
+  const objects = new Set<string>();
   const asked: AskedUnit[] = [];
   const parts: Address[] = [];
   const before: DiffResult[] = [];
@@ -143,9 +148,10 @@ function unitsOf({ observed, compared, scope }: ComparisonInput): {
       .map(({ address }) => ({ address, code: "E_READ_FAILED", message: unreadMessage }));
     before.push({ ...emptyDiff, problems, deferred, blocked: [...blocked, ...unread] });
     for (const { address } of [...units, ...blocked, ...deferred, ...unread]) parts.push(address);
+    for (const unit of units) objects.add(objectOf(kind, unit));
     for (const unit of units) if (scope.unit(unit.address, account)) asked.push({ kind, unit });
   }
-  return { asked, before, parts };
+  return { asked, before, parts, objects };
 }
 
 /** The problems of each kind's units together. `found[i]` belongs to `kindOf[i]`. */

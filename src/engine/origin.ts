@@ -10,11 +10,16 @@ import type { Resource } from "../model/resource.ts";
 import { titles } from "../model/titles.ts";
 import type { ObservedAccount } from "./observe.ts";
 
+export interface BaseUnit {
+  readonly kind: Kind;
+  readonly unit: Unit;
+}
+
 /** The same account, compared with the manifests of a base ref. */
 export interface BaseView {
   readonly account: AccountView;
   /** By `objectOf`. */
-  readonly unitByObject: ReadonlyMap<string, Unit>;
+  readonly unitByObject: ReadonlyMap<string, BaseUnit>;
   /** False if a read failed that only the base manifests need; then every origin is unknown. */
   readonly isComplete: boolean;
 }
@@ -23,7 +28,7 @@ export interface BaseView {
  * Units of different manifests describe the same object if kind and id are equal; without an id, if
  * the address is.
  */
-const objectOf = (kind: Kind, { liveId, address }: Unit): string => `${kind.name} ${liveId ?? address}`;
+export const objectOf = (kind: Kind, { liveId, address }: Unit): string => `${kind.name} ${liveId ?? address}`;
 
 /** The units that the base manifests have in the same account. */
 export function baseView(
@@ -36,7 +41,7 @@ export function baseView(
         account.resources.filter((resource) => resource.kind === kind.name),
         account,
       )
-      .units.map((unit) => [objectOf(kind, unit), unit] as const),
+      .units.map((unit) => [objectOf(kind, unit), { kind, unit }] as const),
   );
   const unread = [...unreadLists].filter((name) => !now.unreadLists.has(name));
   const unknown: Problem = {
@@ -58,7 +63,7 @@ export function baseResources(resources: readonly Resource[], compared: readonly
 /** The differences of one unit, each with its origin. It is `unknown` without a base. */
 export function withOrigin(found: DiffResult, { kind, unit, live }: ComparedUnit, base: BaseView | undefined): DiffResult {
   if (base === undefined || !base.isComplete) return markOrigin(found, undefined);
-  const before = base.unitByObject.get(objectOf(kind, unit));
+  const before = base.unitByObject.get(objectOf(kind, unit))?.unit;
   return markOrigin(found, before === undefined ? emptyDiff : kind.diff(before, live, base.account));
 }
 

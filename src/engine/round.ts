@@ -1,4 +1,5 @@
 import { emptyDiff } from "../kinds/kind.ts";
+import type { Released } from "../model/plan.ts";
 import type { Problem } from "../model/problem.ts";
 import type { Resource } from "../model/resource.ts";
 import { allowances } from "./checks/allow.ts";
@@ -9,6 +10,7 @@ import { type ObservedAccount, observeAccount } from "./observe.ts";
 import { type BaseView, baseResources, baseView } from "./origin.ts";
 import { columnBudget, columnsNeeded } from "./reads/cached-reads.ts";
 import type { Recovered } from "./recover.ts";
+import { releasedObjects } from "./released.ts";
 import { everything, ignoring, manifestsInScope } from "./scope.ts";
 import type { LoadedProject, Round, Session } from "./session.ts";
 
@@ -57,7 +59,11 @@ export async function observeRound(round: Round, recovered: Recovered): Promise<
   const base =
     options.base === undefined
       ? undefined
-      : baseView(observed, await observe(options.base, baseResources(options.base.resources, compared)));
+      : baseView(
+          observed,
+          // What a whole plan no longer has may be of any kind.
+          await observe(options.base, scope === everything ? options.base.resources : baseResources(options.base.resources, compared)),
+        );
   const problems: readonly Problem[] = [
     ...expiredIgnores,
     ...allowances(settings.allow, today).problems,
@@ -83,12 +89,20 @@ export function checkRoundPolicies({ session, options, kind, scope, today }: Rou
   });
 }
 
+/** What was compared, and what the manifests no longer have since the base. */
+export interface ComparedRound extends Compared {
+  /** Absent if there is no base, or if it is not known. */
+  readonly released?: readonly Released[];
+}
+
 /**
  * Compares the manifests in scope, and checks policies on the integrations that no SchemaConfig has
  * read.
  */
-export async function compareRound({ session, options, reads, scope }: Round, view: RoundView, policies: PolicyCheck): Promise<Compared> {
+export async function compareRound(round: Round, view: RoundView, policies: PolicyCheck): Promise<ComparedRound> {
+  const { session, options, reads, scope, kind } = round;
   const labels = checkLabels(session.project, view, scope === everything);
+  const needs = { policyColumns: columnsNeeded(session, policies.columnsNeeded), claimColumns: view.claimColumns };
   const compared = await compareUnits({
     observed: view,
     compared: view.compared,
@@ -98,15 +112,23 @@ export async function compareRound({ session, options, reads, scope }: Round, vi
     base: view.base,
     protectOnly: options.protectOnly === true,
     concurrency: session.project.settings.client.concurrency,
-    needs: { policyColumns: columnsNeeded(session, policies.columnsNeeded), claimColumns: view.claimColumns },
+    needs,
     checkUnit: labels === undefined ? policies.checkUnit : bothChecks(labels.checkUnit, policies.checkUnit),
     signal: session.signal,
   });
   if (hasErrors(session.project)) return compared;
   const others = await policies.checkOthers(reads, compared.configured, labels?.checkTree);
   const complete = compared.complete && others.complete;
+  const { base } = view;
+  const isWhole = base?.isComplete === true && kind === "Plan" && scope === everything && complete && view.complete;
+  const released = isWhole ? await releasedObjects({ base, compared, reads, needs }) : undefined;
   const problems = complete ? (labels?.problems() ?? []) : [];
-  return { ...compared, found: [...compared.found, ...(problems.length === 0 ? [] : [{ ...emptyDiff, problems }])], complete };
+  return {
+    ...compared,
+    found: [...compared.found, ...(problems.length === 0 ? [] : [{ ...emptyDiff, problems }])],
+    complete,
+    ...(released === undefined ? {} : { released }),
+  };
 }
 
 const bothChecks =

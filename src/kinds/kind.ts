@@ -116,6 +116,8 @@ export interface LiveSize {
   readonly address: Address;
   readonly count: number;
   readonly unit: "nodes" | "fields";
+  /** Of the nodes, the columns that manifests cover. */
+  readonly managedColumns?: number;
 }
 
 export interface DiffResult extends Difference {

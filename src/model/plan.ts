@@ -219,6 +219,16 @@ export interface UnmanagedTable {
   readonly columns?: readonly string[];
 }
 
+/** A live object that lost its manifest. Nothing is sent, and the account keeps it. */
+export interface Released {
+  /** At the base: "Integration/forum" also stands for its schemas. */
+  readonly address: Address;
+  readonly id: string;
+  readonly name: string;
+  /** The columns that the base manifests covered. */
+  readonly columns: number;
+}
+
 export interface NamedObject {
   readonly id: string;
   readonly name: string;
@@ -281,6 +291,8 @@ export interface Plan {
     /** Where the columns are, if asked for (`--list-unmanaged`). */
     readonly tables?: readonly UnmanagedTable[];
   };
+  /** What the base manifests managed and the current ones do not. Present in a plan with a base. */
+  readonly released?: readonly Released[];
   readonly unverifiable: readonly Unverifiable[];
   /** Live columns that nobody has reviewed. Present if columns are reviewed, as `goneColumns`. */
   readonly newColumns?: readonly NewColumn[];

@@ -16,6 +16,7 @@ import { type NextStep, nextSteps } from "./report/next.ts";
 import { isDone, outcomesText, type ReportOutcome, reportOutcomes } from "./report/outcomes.ts";
 import { type Policies, policiesOf } from "./report/policies.ts";
 import { limitsOf, type Refusal, refusalsOf, refusalTitle, shownGuards } from "./report/refusals.ts";
+import { releasedText } from "./report/released.ts";
 import { emptyText, isEmpty, totalsText, validationText } from "./report/totals.ts";
 import { type Unmanaged, unmanagedOf } from "./report/unmanaged.ts";
 import { type WayOut, waysOut } from "./report/ways-out.ts";
@@ -57,6 +58,8 @@ export interface Report {
   readonly unverifiable: readonly Unverifiable[];
   readonly unmanaged: Unmanaged;
   readonly columns: ReportColumns;
+  /** "Integration/forum, 917 columns": objects that lost their manifest; without control characters. */
+  readonly released: readonly string[];
   /** The ids that apply recorded; with -v every binding. */
   readonly ids: readonly (readonly [address: string, id: string])[];
   /** "Apply will send: 1 PATCH.", "Read with 41 GET." */
@@ -137,6 +140,7 @@ function ofPlan(plan: Plan, { verbose, history }: RenderOptions, byRule: boolean
     unverifiable: plan.unverifiable,
     unmanaged: unmanagedOf(plan.unmanaged),
     columns: columnsOf(plan),
+    released: (plan.released ?? []).map(releasedText),
     calls: [...send, read],
   };
 }
@@ -195,6 +199,7 @@ const empty: Omit<Report, "words" | "title" | "verdict"> = {
   unverifiable: [],
   unmanaged: unmanagedOf(nothing),
   columns: columnsOf({}),
+  released: [],
   ids: [],
   calls: [],
   exit: "",

@@ -27,6 +27,8 @@ export interface Evaluation extends Pick<Collected, "unmet" | "uncovered" | "ref
   readonly changes: readonly NodeChange[];
   /** Live schemas, tables and columns, covered or not. */
   readonly liveNodes: number;
+  /** Those of them that are columns. */
+  readonly liveColumns: number;
   /** Live columns that nothing covers. */
   readonly unmanagedColumns: number;
   /** Columns that become readable: newly replicated, or no longer hashed. */
@@ -42,7 +44,9 @@ interface Walk {
   readonly resolutions: readonly [Resolution, Resolution, Resolution];
   readonly places: readonly [Place, Place, Place];
   readonly switchedOff: NewColumns | undefined;
+  /** Schemas and tables. */
   nodes: number;
+  columns: number;
   unmanaged: number;
   exposed: number;
   hasMissingColumns: boolean;
@@ -67,6 +71,7 @@ export function evaluate(cache: RuleCache, live: LiveSchemas, { isIgnored = () =
     places: [0, 1, 2].map((depth) => ({ layers, depth })) as unknown as Walk["places"],
     switchedOff,
     nodes: 0,
+    columns: 0,
     unmanaged: 0,
     exposed: 0,
     hasMissingColumns: false,
@@ -91,7 +96,8 @@ export function evaluate(cache: RuleCache, live: LiveSchemas, { isIgnored = () =
     uncovered,
     refused,
     stats,
-    liveNodes: walk.nodes,
+    liveNodes: walk.nodes + walk.columns,
+    liveColumns: walk.columns,
     unmanagedColumns: walk.unmanaged,
     exposedColumns: walk.exposed,
     hasMissingColumns: walk.hasMissingColumns,
@@ -149,14 +155,14 @@ function evaluateColumns(walk: Walk, table: TableState): void {
   if (isUnruled && literals === undefined && !isExposing) {
     const count = Object.keys(columns).length;
     walk.unmanaged += count;
-    walk.nodes += count;
+    walk.columns += count;
     return;
   }
   if (!table.enabled && !(isUnruled && literals === undefined)) warnIneffective(collected, table, Object.keys(columns));
   // Nor if the literal tree of the only layer sets the live values.
   const asWritten = isUnruled && literals?.length === 1 && !isExposing ? countAsWritten(literals[0], columns) : undefined;
   if (asWritten === undefined) compareColumns(walk, table, columns);
-  else walk.nodes += asWritten;
+  else walk.columns += asWritten;
 }
 
 /** The loop over columns. */
@@ -183,7 +189,7 @@ function compareColumns(walk: Walk, table: TableState, columns: Readonly<Record<
     if (differs || isExposing || match.expectations.length > 0 || switchedOff?.has(name) === true)
       compareColumn(walk, table, { name, column, match, resolution });
   }
-  walk.nodes += position;
+  walk.columns += position;
   for (const map of maps ?? []) if (map !== undefined) literalCount -= Object.keys(map).length;
   if (literalCount !== 0) walk.hasMissingColumns = true;
 }

@@ -135,7 +135,16 @@ function diff(unit: SchemaConfigUnit, live: ObservedSchemas | undefined, account
     unverifiable: unknownColumns(address, live.withoutColumns),
     unmanagedColumns: evaluation.unmanagedColumns,
     // An integration that this run has created is configured for the first time, so everything changes.
-    ...(account.fresh.has(liveId) ? {} : { size: { address, count: evaluation.liveNodes, unit: "nodes" } }),
+    ...(account.fresh.has(liveId)
+      ? {}
+      : {
+          size: {
+            address,
+            count: evaluation.liveNodes,
+            unit: "nodes",
+            managedColumns: evaluation.liveColumns - evaluation.unmanagedColumns,
+          },
+        }),
     ...(reviewed === undefined ? {} : { review: reviewed }),
     ...(account.listUnmanaged === true ? { unmanagedTables: unmanagedTables(rules, tree).map((one) => ({ address, ...one })) } : {}),
     ...(tally === undefined

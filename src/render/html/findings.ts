@@ -12,6 +12,7 @@ import { acceptNote, type ReportColumns } from "../report/columns.ts";
 import { heldNote } from "../report/held.ts";
 import { nodeCount, type Policies, type PolicyGroup } from "../report/policies.ts";
 import { guardText, liftReason } from "../report/refusals.ts";
+import { releasedNote } from "../report/released.ts";
 import { integrationsText } from "../report/unmanaged.ts";
 import { partTitles } from "../report/words.ts";
 import type { ManualStep, Report } from "../report.ts";
@@ -153,6 +154,10 @@ export function problemList(problems: readonly Diagnostic[]): string {
     others.length > mostWarnings ? folded(counted(others.length, "warning"), warnings) : warnings,
   );
 }
+
+/** Objects that lost their manifest since the base. */
+export const releasedHtml = ({ released }: Report): string =>
+  released.length === 0 ? "" : blocks(list(released.map(escaped)), `<p>${releasedNote}</p>`);
 
 /** New columns with what the service does with them now; gone ones folded. */
 export function columnsHtml({ title, added, goneTitle, gone, neverReviewed, command: accept }: ReportColumns): string {

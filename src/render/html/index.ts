@@ -21,6 +21,7 @@ import {
   heldHtml,
   policiesHtml,
   problemList,
+  releasedHtml,
   unmanagedHtml,
   unverifiableList,
 } from "./findings.ts";
@@ -136,6 +137,7 @@ function partsOf(document: Document, report: Report, options: RenderOptions): re
       count: nodeCount([...policies.open, ...policies.existing]),
       html: policiesHtml(policies),
     },
+    { id: "released", title: partTitles.released, count: report.released.length, html: releasedHtml(report) },
     { id: "columns", title: partTitles.columns, count: report.columns.count, html: columnsHtml(report.columns) },
     { id: "problems", title: partTitles.problems, count: problems.length, html: problemList(problems) },
     { id: "rules", title: `${isReport ? "Differences" : "Changes"} by rule`, html: rulesHtml(report) },

@@ -13,6 +13,7 @@ import { acceptNote, type ReportColumn, type ReportColumns } from "../report/col
 import { heldNote, type ReportHeld } from "../report/held.ts";
 import { nodeCount, type Policies, type PolicyGroup } from "../report/policies.ts";
 import { guardText, liftReason } from "../report/refusals.ts";
+import { releasedNote } from "../report/released.ts";
 import { integrationsText } from "../report/unmanaged.ts";
 import { partTitles } from "../report/words.ts";
 import type { ManualStep, Report } from "../report.ts";
@@ -188,6 +189,15 @@ export function unmanagedSection({ unmanaged }: Report, detail: Detail): string 
   );
   const title = joinParts([partTitles.unmanaged, counts], ": ");
   return names === "" && columns === "" ? `${title}.` : details(title, joinParts([names, columns], "\n"));
+}
+
+/** Objects that lost their manifest since the base. The count is never left out. */
+export function releasedSection({ released }: Report, detail: Detail): string {
+  const [first = "", ...more] = released;
+  if (first === "") return "";
+  if (more.length === 0) return `**${partTitles.released}:** ${prose(first)}. ${releasedNote}`;
+  const note = `**${partTitles.released}:** ${counted(released.length, "object")}. ${releasedNote}`;
+  return joinParts([note, listed(released, detail, (text) => `- ${prose(text)}`)], "\n\n");
 }
 
 /** New columns, and folded those that are gone. The count is never left out. */

@@ -18,6 +18,7 @@ import {
   policySections,
   problemSections,
   refusalBlock,
+  releasedSection,
   unmanagedSection,
   unverifiableSection,
 } from "./findings.ts";
@@ -62,6 +63,7 @@ function draw(report: Report, target: string, detail: Detail): string {
     outcomes(report, detail),
     policySections(policies, detail),
     problemSections(problems, detail),
+    releasedSection(report, detail),
     columnsSection(report.columns, detail),
     changes(report, detail),
     manualSections(report, detail),

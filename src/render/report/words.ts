@@ -84,4 +84,5 @@ export const partTitles = {
   unverifiable: "Unverifiable",
   unmanaged: "Not managed by any manifest",
   columns: "Columns to review",
+  released: "No longer managed",
 } as const;

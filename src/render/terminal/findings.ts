@@ -16,6 +16,7 @@ import { acceptNote, type ReportColumn } from "../report/columns.ts";
 import { heldNote } from "../report/held.ts";
 import { nodeCount, type Policies, type PolicyGroup } from "../report/policies.ts";
 import { guardText, liftReason } from "../report/refusals.ts";
+import { releasedNote } from "../report/released.ts";
 import { integrationsText } from "../report/unmanaged.ts";
 import { partTitles, type Words } from "../report/words.ts";
 import type { ManualStep, Report } from "../report.ts";
@@ -134,6 +135,19 @@ export function unmanagedLines({ unmanaged, words }: Report, { paint, verbose, w
       indent,
       width,
     ),
+  ];
+}
+
+/** Objects that lost their manifest since the base. */
+export function releasedLines({ released }: Report, { paint, verbose, width }: Screen): readonly string[] {
+  const [first = "", ...more] = released;
+  if (first === "") return [];
+  if (more.length === 0) return wrap(`${partTitles.released}: ${first}. ${releasedNote}`, "", width);
+  const shown = verbose ? released : released.slice(0, mostNodes);
+  return [
+    ...wrap(`${partTitles.released}: ${counted(released.length, "object")}. ${releasedNote}`, "", width),
+    ...shown.flatMap((text) => wrap(text, indent, width)),
+    ...(shown.length < released.length ? [paint.dim(`${indent}and ${released.length - shown.length} more: -v shows them`)] : []),
   ];
 }
 

@@ -21,6 +21,7 @@ import {
   heldLines,
   manualLines,
   policyBlocks,
+  releasedLines,
   unmanagedLines,
   unverifiableLines,
 } from "./findings.ts";
@@ -47,6 +48,7 @@ export function renderHuman(document: Document, options: RenderOptions): string 
     apart(manualLines(report, screen)),
     apart(report.unverifiable.flatMap((one) => unverifiableLines(one, screen))),
     apart(unmanagedLines(report, screen)),
+    apart(releasedLines(report, screen)),
     apart(columnLines(report, screen)),
     ...problemBlocks(report.problems.filter((problem) => !isFailedRead(problem))),
     ...policyBlocks(report.policies, screen).map(apart),

@@ -10,6 +10,7 @@ const lists = [
   "deferred",
   "held",
   "unverifiable",
+  "released",
   "newColumns",
   "goneColumns",
   "neverReviewed",
@@ -31,6 +32,7 @@ const findings: Readonly<Record<string, readonly [definition: string, descriptio
   deferred: ["deferred", "Items that wait for an object that the same apply creates."],
   held: ["held", "Changes of an object that --protect-only does not send."],
   unverifiable: ["unverifiable", "Declared values that the service never returns."],
+  released: ["released", "A live object that lost its manifest."],
   newColumn: ["newColumn", "A live column that nobody has reviewed."],
   goneColumn: ["goneColumn", "A reviewed column that the account no longer has."],
   neverReviewed: ["neverReviewed", "An integration that the catalog does not have."],
@@ -113,6 +115,7 @@ export function eventSchema(): Schema {
     definitions: {
       ...definitionsOf("result"),
       ...definitionsOf("drift"),
+      released: definitionsOf("plan")["released"],
       change: ofEither("change"),
       manual: ofEither("manual"),
       summary: ofEither("summary"),
