@@ -30,8 +30,8 @@ export interface Records {
   readonly place: string;
   /**
    * Reads the current records. Throws E_RECORDS_GONE (exit 1) if the store is missing or has
-   * another id than the config names, and E_RECORDS_READ (exit 1) if it can't be reached or
-   * understood. The folder store throws E_BINDINGS_FILE, E_DUPLICATE_BINDING and E_JOURNAL
+   * another id than the config names, E_RECORDS_MOVED (exit 1) if its records were moved to another
+   * store, and E_RECORDS_READ (exit 1) if it can't be reached or understood. The folder store throws E_BINDINGS_FILE, E_DUPLICATE_BINDING and E_JOURNAL
    * (exit 1) instead.
    */
   readonly read: () => Promise<RecordsState>;
@@ -56,7 +56,7 @@ export interface Records {
   readonly begin: (options: BeginOptions) => Promise<RecordsRun>;
   /**
    * Takes a lease for maintenance, which needs no heartbeat: it ends with `unlock` or at
-   * `until`. Throws E_LOCKED (exit 6) if the lease is held, and E_RECORDS_REFUSED or
+   * `until`. Replaces a maintenance lease with the same `runId`. Throws E_LOCKED (exit 6) if the lease is held, and E_RECORDS_REFUSED or
    * E_RECORDS_UNCLEAR (exit 4) if it can't be written.
    */
   readonly lock: (hold: MaintenanceHold) => Promise<void>;
@@ -205,8 +205,9 @@ export interface RecordsRun {
   readonly renew: () => Promise<void>;
   /**
    * Call it immediately before each request that writes; throws if this run may no longer send:
-   * E_LOCKED (exit 6) if it has no lease or lost it, and E_RECORDS_UNCLEAR (exit 4) if its last
-   * write is older than half the time-to-live, by the monotonic or the wall clock.
+   * E_LOCKED (exit 6) if it has no lease or lost it, and E_RECORDS_UNCLEAR (exit 4) if the store
+   * cannot be reached, or the run's last write is older than half the time-to-live, by the monotonic
+   * or the wall clock.
    */
   readonly fence: () => void;
   /**

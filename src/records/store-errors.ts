@@ -1,5 +1,6 @@
 import { DimsyncError, LeaseLostError } from "../model/errors.ts";
 import { shellWord } from "../text/shell.ts";
+import { movedTo } from "./moved.ts";
 import type { Lease } from "./records.ts";
 
 /** The records that an error refers to: "prod" and "refs/dimsync/prod of origin". */
@@ -72,8 +73,18 @@ export const recordsChanged = ({ target, place }: StorePlace): DimsyncError =>
     { exit: 4 },
   );
 
-/** E_LOCKED: another run, or a user, holds the lease. */
-export function leaseHeld({ target }: StorePlace, lease: Lease): DimsyncError {
+/** E_RECORDS_MOVED: the records are in another store now. `to`: what dimsync.yaml must name. */
+export const recordsMoved = ({ target, place }: StorePlace, to: string): DimsyncError =>
+  new DimsyncError(
+    "E_RECORDS_MOVED",
+    `The records of the target ${target} are no longer in ${place}. They were moved to ${to}. The old store stays closed: with two stores, dimsync could create an object a second time. Use the dimsync.yaml that names the new store; it is probably in a newer commit.`,
+  );
+
+/** E_LOCKED: another run, or a user, holds the lease. E_RECORDS_MOVED: the store was left. */
+export function leaseHeld(store: StorePlace, lease: Lease): DimsyncError {
+  const to = movedTo(lease.reason);
+  if (to !== undefined) return recordsMoved(store, to);
+  const { target } = store;
   const why =
     lease.reason === undefined
       ? "Two runs at once could create the same object twice, and nothing can be deleted. Wait until that run has ended, or give this one time with --lock-timeout. If that run is gone, end its lease:"
@@ -95,6 +106,14 @@ export function leaseLost({ target }: StorePlace, now: Lease | undefined): Dimsy
 /** E_LOCKED: nothing may be sent without a lease. */
 export const noLease = ({ target }: StorePlace): DimsyncError =>
   new DimsyncError("E_LOCKED", `This run does not hold the lease of the target ${target}, so it sends nothing.`, { exit: 6 });
+
+/** E_RECORDS_UNCLEAR: the connection to the store is lost, so the outcome of a request could not be recorded. */
+export const connectionLost = ({ target, place }: StorePlace): DimsyncError =>
+  new DimsyncError(
+    "E_RECORDS_UNCLEAR",
+    `The connection to the records of the target ${target} (${place}) was lost, so this request was not sent. Run the command again when the store can be reached.`,
+    { exit: 4 },
+  );
 
 /** E_RECORDS_UNCLEAR: the last write of this run is too old, so another one may have taken over. */
 export const leaseStale = ({ target, place }: StorePlace, ageMs: number): DimsyncError =>

@@ -1,4 +1,5 @@
 import { once } from "node:events";
+import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { openGitRecords } from "../../src/records/git/index.ts";
 import { initGitRecords } from "../../src/records/git/init.ts";
@@ -62,6 +63,28 @@ for (const [name, newStore] of Object.entries(stores))
       onTestFinished(() => run.release().catch(() => undefined));
       return { records, run };
     };
+
+    test("a run that loses its first write to another run waits for the lease, and plans again", async () => {
+      const store = await newStore();
+      const beginAs = async (runId: string) => {
+        const records = await store.open();
+        onTestFinished(() => records.close());
+        const run = await records.begin({ runId, waitMs: runId === "run-2" ? 60_000 : 0 });
+        onTestFinished(() => run.release().catch(() => undefined));
+        return run;
+      };
+      const late = await beginAs("run-2");
+      const first = await beginAs("run-1");
+      await first.intend([intentOf("Asset/a")]);
+      const taking = late.intend([intentOf("Asset/b")]).catch((error: unknown) => error);
+      // Longer than the pause between two reads of the records.
+      await expect(Promise.race([taking, sleep(1_500, "it waits")])).resolves.toBe("it waits");
+      await first.release();
+      expect(await taking).toMatchObject({ code: "E_RECORDS_CHANGED" });
+      await late.intend([intentOf("Asset/b")]);
+      expect(late.state().open.map(({ address }) => address)).toContain("Asset/a");
+      late.fence();
+    });
 
     test("a run takes over at once from a killed process of this machine", { timeout: 60_000 }, async () => {
       const store = await newStore();

@@ -11,6 +11,7 @@ import type { ExitCode } from "../../model/exit.ts";
 import { type CreatedStore, createStore, parseStore, type StoreChoice, writeRecordsConfig } from "../../operations/records/create-store.ts";
 import { openRecords } from "../../operations/records/open.ts";
 import { type Bundle, bundleOf, importBundle, isEmpty, parseBundle, sameRecords } from "../../records/bundle.ts";
+import { movedReason, movedTo } from "../../records/moved.ts";
 import type { Records } from "../../records/records.ts";
 import { jsonDocument, visible } from "../../text/control-characters.ts";
 import { counted } from "../../text/counts.ts";
@@ -76,8 +77,6 @@ async function init({ context, project, records }: Opened): Promise<void> {
   await finish({ context, project, records }, choice, await createStore(settings, choice, context.io.env));
 }
 
-const movedReason = "the records were moved to ";
-
 async function migrate({ context, project, records }: Opened): Promise<void> {
   const { settings } = project;
   if (context.flags.to === undefined) throw new DimsyncError("E_USAGE", "records migrate needs --to: folder, git, git:REF or postgres.");
@@ -88,14 +87,14 @@ async function migrate({ context, project, records }: Opened): Promise<void> {
   )
     throw new DimsyncError("E_USAGE", `The records of the target ${settings.target} are in this store already (${records.place}).`);
   const runId = randomUUID();
-  // The lock is the marker that stays in the old store: the error of a run that still uses it says where the records are.
-  await records.lock({ runId, reason: `${movedReason}${choice.store}` });
+  await records.lock({ runId, reason: `dimsync records migrate is moving the records to ${context.flags.to}` });
+  let isCopied = false;
   try {
     const created = await createStore(settings, choice, context.io.env);
     const target = await openRecords({ ...settings, records: created.settings }, context.io.env);
     try {
       // By an earlier migration out of this store.
-      if ((await target.lease())?.reason?.startsWith(movedReason) === true) await target.unlock();
+      if (movedTo((await target.lease())?.reason) !== undefined) await target.unlock();
       const before = await bundleOf(records, settings.target);
       const found = await bundleOf(target, settings.target);
       if (!sameRecords(before, found)) {
@@ -109,13 +108,17 @@ async function migrate({ context, project, records }: Opened): Promise<void> {
           "E_RECORDS_BUNDLE",
           `The new store does not contain the same records (before: ${summary(before)}; after: ${summary(after)}). dimsync.yaml was not changed.`,
         );
+      isCopied = true;
+      const named = created.config === undefined ? "no records" : `records: ${inlineYaml(created.config as never)}`;
+      await records.lock({ runId, reason: movedReason(`${target.place} (${named})`) });
       await finish({ context, project, records: target }, choice, created);
-      say(context.io, `Moved ${summary(before)}. The old store stays locked, so that nothing uses it.`);
+      say(context.io, `Moved ${summary(before)}. The old store stays closed, so that nothing uses it.`);
     } finally {
       await target.close();
     }
   } catch (error) {
-    await records.unlock();
+    // Afterwards there are two copies, and only one may be used.
+    if (!isCopied) await records.unlock();
     throw error;
   }
 }

@@ -7,8 +7,9 @@ import { say } from "../../cli/say.ts";
 import { DimsyncError } from "../../model/errors.ts";
 import type { ExitCode } from "../../model/exit.ts";
 import { openRecords } from "../../operations/records/open.ts";
+import { movedTo } from "../../records/moved.ts";
 import type { Lease, Records } from "../../records/records.ts";
-import { describeLease } from "../../records/store-errors.ts";
+import { describeLease, recordsMoved } from "../../records/store-errors.ts";
 import { didYouMean } from "../../text/suggest.ts";
 import { showHistory, showRecords } from "./show.ts";
 
@@ -30,7 +31,7 @@ export async function runRecords(context: Context<RecordsFlags>, task: string, f
     case "lock":
       return withStore(context, (records) => lock(context, records));
     case "unlock":
-      return withStore(context, (records) => unlock(context, records));
+      return withStore(context, (records, target) => unlock(context, records, target));
     default:
       return (await import("./move-records.ts")).runMove(context, task, file);
   }
@@ -41,6 +42,8 @@ async function lock({ flags, io }: Context<RecordsFlags>, records: Records): Pro
     throw new DimsyncError("E_USAGE", "records lock needs a reason, which is shown to users who find the target locked.", {
       command: 'dimsync records lock --reason "warehouse migration"',
     });
+  if (movedTo(flags.reason) !== undefined)
+    throw new DimsyncError("E_USAGE", "records migrate uses this reason for a store that is left for good. Use other words.");
   const until = flags.until === undefined ? undefined : untilFlag(flags.until);
   await records.lock({ runId: randomUUID(), reason: flags.reason, ...(until === undefined ? {} : { until }) });
   say(
@@ -50,12 +53,14 @@ async function lock({ flags, io }: Context<RecordsFlags>, records: Records): Pro
   return 0;
 }
 
-async function unlock(context: Context<RecordsFlags>, records: Records): Promise<ExitCode> {
+async function unlock(context: Context<RecordsFlags>, records: Records, target: string): Promise<ExitCode> {
   const lease = await records.lease();
   if (lease === undefined) {
     say(context.io, "The target is not locked.");
     return 0;
   }
+  const to = movedTo(lease.reason);
+  if (to !== undefined) throw recordsMoved({ target, place: records.place }, to);
   await confirmUnlock(context, lease);
   const ended = await records.unlock();
   say(context.io, ended === undefined ? "The target is not locked." : `The lease of ${describeLease(ended)} is ended.`);

@@ -1,8 +1,11 @@
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { DimsyncError } from "../../model/errors.ts";
 import { appliedPlans } from "../applied-plans.ts";
+import { movedTo } from "../moved.ts";
 import type { Lease, Records } from "../records.ts";
-import { stateFolder } from "../state-folder.ts";
+import { lockPath, stateFolder } from "../state-folder.ts";
+import { recordsMoved } from "../store-errors.ts";
 import { type FolderStoreOptions, openFiles, stateOf } from "./files.ts";
 import type { LockOwner } from "./lock-owner.ts";
 import { noteUnlocked } from "./unlocked.ts";
@@ -13,7 +16,10 @@ export function openFolderRecords(options: FolderStoreOptions): Records {
   return {
     store: "folder",
     place: stateFolder(folder),
-    read: async () => stateOf(await openFiles(options)),
+    async read() {
+      await refuseMoved(options);
+      return stateOf(await openFiles(options));
+    },
     wasApplied: (planId) => appliedPlans(folder).wasApplied(planId),
     applied: () => appliedPlans(folder).all(),
     async lease() {
@@ -43,6 +49,15 @@ export function openFolderRecords(options: FolderStoreOptions): Records {
       ),
     close: async () => undefined,
   };
+}
+
+/** Throws E_RECORDS_MOVED. */
+async function refuseMoved({ folder, target }: FolderStoreOptions): Promise<void> {
+  const file = lockPath(folder, target);
+  if (!existsSync(file)) return;
+  const { lockOwner } = await import("./lock.ts");
+  const to = movedTo((await lockOwner(folder, target))?.reason);
+  if (to !== undefined) throw recordsMoved({ target, place: stateFolder(folder) }, to);
 }
 
 function leaseOf(owner: LockOwner, ttlMs: number): Lease {

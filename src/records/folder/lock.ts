@@ -3,7 +3,9 @@ import { DimsyncError, LeaseLostError } from "../../model/errors.ts";
 import { breakFileLock, type FileLock, fileLockOwner, takeFileLock } from "../files/file-lock.ts";
 import { reasonOf } from "../files/fs-errors.ts";
 import { type Instant, instant } from "../lease.ts";
-import { ensureStateFolder, stateFolder } from "../state-folder.ts";
+import { movedTo } from "../moved.ts";
+import { ensureStateFolder, lockPath } from "../state-folder.ts";
+import { recordsMoved } from "../store-errors.ts";
 import type { LockOwner } from "./lock-owner.ts";
 
 /** A holder without a heartbeat for this long, in milliseconds, has lost the lock. */
@@ -82,23 +84,30 @@ export async function acquireLock(folder: string, target: string, options: LockO
  * more. Creates nothing. Throws E_LOCK_FILE (exit 1).
  */
 export async function lockOwner(folder: string, target: string): Promise<LockOwner | undefined> {
-  const file = join(stateFolder(folder), lockName(target));
+  const file = lockPath(folder, target);
   return await fileLockOwner(file, lockTtlMs).catch((error: unknown) => {
     throw unusable(file, error);
   });
 }
 
-/** Locks a target for maintenance: without a process that holds it, until `breakLock` or `until`. Throws E_LOCKED (exit 6) and E_LOCK_FILE (exit 1). */
+/** Locks a target for maintenance: without a process that holds it, until `breakLock` or `until`. Replaces the lock of the same `runId`. Throws E_LOCKED (exit 6) and E_LOCK_FILE (exit 1). */
 export async function lockForMaintenance(
   folder: string,
   target: string,
   hold: { readonly runId: string; readonly reason: string; readonly until?: string },
 ): Promise<void> {
   const file = await lockFile(folder, target);
-  const lock = await takeFileLock(file, hold, { waitMs: 0, ttlMs: lockTtlMs }).catch((error: unknown) => {
-    throw unusable(file, error);
-  });
-  if ("heldBy" in lock) throw locked(file, target, lock.heldBy, lockTtlMs);
+  const take = () => takeFileLock(file, hold, { waitMs: 0, ttlMs: lockTtlMs });
+  try {
+    let lock = await take();
+    if ("heldBy" in lock && lock.heldBy?.runId === hold.runId) {
+      await breakFileLock(file, lockTtlMs);
+      lock = await take();
+    }
+    if ("heldBy" in lock) throw locked(file, target, lock.heldBy, lockTtlMs);
+  } catch (error) {
+    throw error instanceof DimsyncError ? error : unusable(file, error);
+  }
 }
 
 /** Removes the lock of a target, whoever holds it, and returns the owner; undefined if there was none. Throws E_LOCK_FILE (exit 1). */
@@ -111,18 +120,16 @@ export async function breakLock(folder: string, target: string): Promise<LockOwn
 
 async function lockFile(folder: string, target: string): Promise<string> {
   try {
-    return join(await ensureStateFolder(folder), lockName(target));
+    await ensureStateFolder(folder);
+    return lockPath(folder, target);
   } catch (error) {
     throw unusable(join(folder, ".dimsync"), error);
   }
 }
 
-function lockName(target: string): string {
-  // Percent signs are encoded too, so that two targets never share a name.
-  return `lock-${target.replace(/[^A-Za-z0-9._-]/gu, (character) => `%${(character.codePointAt(0) ?? 0).toString(16)}%`)}.json`;
-}
-
 function locked(file: string, target: string, owner: LockOwner | undefined, ttlMs: number): DimsyncError {
+  const to = movedTo(owner?.reason);
+  if (to !== undefined) return recordsMoved({ target, place: file }, to);
   if (owner?.reason !== undefined) return lockedForMaintenance(target, owner.reason, owner.until);
   const who = owner === undefined ? "another run" : describe(owner);
   return new DimsyncError(

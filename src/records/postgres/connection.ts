@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { DatabaseError, Pool, type PoolClient, type PoolConfig, type QueryResult } from "pg";
 import { isLoopback } from "../../model/settings/base-url.ts";
 import { withStoredText } from "./stored-text.ts";
@@ -16,23 +17,49 @@ export interface Database {
   readonly close: () => Promise<void>;
 }
 
+export interface WatchedDatabase extends Database {
+  /** False from when a connection is lost until a query succeeds. */
+  readonly isReachable: () => boolean;
+}
+
 /** How long one query may take, in milliseconds. */
 const queryMs = 20_000;
 
+/** How long to wait before the next attempt to reach the database, in milliseconds. */
+const reconnectMs = 250;
+
 /** Opens nothing yet, and later at most `connections`. Throws an Error without the URL if the URL cannot be read. */
-export function openDatabase(url: string, connections = 2): Database {
+export function openDatabase(url: string, connections = 2): WatchedDatabase {
   const pool = new Pool({ ...poolConfig(url), max: connections });
-  // The query in progress, or the next one, reports it.
-  const ignore = (): void => {};
-  pool.on("error", ignore);
-  pool.on("connect", (client) => client.on("error", ignore));
+  let isReachable = true;
+  // The query in progress, or the next one, reports the error.
+  const lose = (): void => {
+    if (isReachable) void reconnect();
+  };
+  const reconnect = async (): Promise<void> => {
+    isReachable = false;
+    while (!isReachable && !pool.ending) {
+      await pool.query("select 1").then(
+        () => {
+          isReachable = true;
+        },
+        () => sleep(reconnectMs, undefined, { ref: false }),
+      );
+    }
+  };
+  pool.on("error", lose);
+  pool.on("connect", (client) => client.on("error", lose));
   const withClient = async <T>(work: (client: PoolClient) => Promise<T>): Promise<T> => {
-    const client = await pool.connect();
+    const client = await pool.connect().catch((error: unknown) => {
+      lose();
+      throw error;
+    });
     try {
       const result = await work(client);
       client.release();
       return result;
     } catch (error) {
+      if (!isRefusal(error)) lose();
       // The connection may be broken, busy, or in a transaction that failed.
       client.release(true);
       throw error;
@@ -48,6 +75,7 @@ export function openDatabase(url: string, connections = 2): Database {
         const { processID } = client as PoolClient & { readonly processID: number };
         return { given: processID, actual: Number(rows[0]?.pid) };
       }),
+    isReachable: () => isReachable,
     close: () => pool.end(),
   });
 }

@@ -8,7 +8,7 @@ import { describeFacts } from "../shared/describe-change.ts";
 import { recordsOf } from "../shared/records.ts";
 import type { Draft, SharedStore, WriteOutcome } from "../shared/store.ts";
 import { recordsForeign, recordsGone, recordsInvalid, recordsRefused, recordsUnreadable, type StorePlace } from "../store-errors.ts";
-import { type Database, isRefusal, isUndefinedTable, openDatabase, wordsOf } from "./connection.ts";
+import { type Database, isRefusal, isUndefinedTable, openDatabase, type WatchedDatabase, wordsOf } from "./connection.ts";
 import { ContentError, type PostgresVersion, readHistory, readVersion } from "./read.ts";
 import { initSchema, supportedFormat, synchronousCommit, tableIn } from "./schema.ts";
 import { rememberVersion } from "./seen.ts";
@@ -38,7 +38,7 @@ interface Prepared extends PostgresVersion {
   readonly draft?: Draft;
 }
 
-function sharedStore(options: PostgresStoreOptions, place: StorePlace, database: Database): SharedStore<Prepared> {
+function sharedStore(options: PostgresStoreOptions, place: StorePlace, database: WatchedDatabase): SharedStore<Prepared> {
   const { schema, target, ttlMs, folder } = options;
   // Less than half the time-to-live: a write that took longer would leave no time to send anything.
   const timeLimitMs = Math.min(30_000, ttlMs / 3);
@@ -60,6 +60,7 @@ function sharedStore(options: PostgresStoreOptions, place: StorePlace, database:
       return writeUntilKnown({ options, database, script }, next, parent, timeLimitMs);
     },
     outcomeOf: (next, parent) => outcomeOf(options, database, next, parent),
+    isReachable: database.isReachable,
     async history(limit) {
       // First, because it checks that these are the records that the config names.
       await load(options, place, database);
@@ -204,7 +205,7 @@ const placeOf = ({ target, schema }: Pick<PostgresStoreOptions, "target" | "sche
   place: `schema ${schema} in PostgreSQL`,
 });
 
-function opened({ url }: Pick<PostgresStoreOptions, "url">, place: StorePlace): Database {
+function opened({ url }: Pick<PostgresStoreOptions, "url">, place: StorePlace): WatchedDatabase {
   try {
     return openDatabase(url);
   } catch (error) {

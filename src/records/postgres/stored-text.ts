@@ -19,7 +19,7 @@ export const jsonParameter = (value: unknown): string =>
   JSON.stringify(mapped(value, toStored)).replaceAll(marker, "\\ufdd0");
 
 /** The database for any text: what is stored comes back as it was. */
-export const withStoredText = (database: Database): Database => ({
+export const withStoredText = <D extends Database>(database: D): D => ({
   ...database,
   query: async (text, values) => fromRows(await database.query(text, values.map(toParameter))),
   script: async (text) => (await database.script(text)).map(fromRows),

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { DimsyncError } from "../../model/errors.ts";
 import { isHeld, newToken } from "../lease.ts";
 import { isGone } from "../process-identity.ts";
-import type { BeginOptions, Lease, RecordsRun, RecordsState, UnlockedRun } from "../records.ts";
+import type { BeginOptions, Lease, RecordsRun, UnlockedRun } from "../records.ts";
 import { describeLease, leaseHeld, type StorePlace } from "../store-errors.ts";
 import { keptFacts } from "./kept-facts.ts";
 import { openLocalJournal } from "./local-journal.ts";
@@ -24,20 +24,43 @@ interface Abandoned {
 
 /** Waits until the lease is free or its holder is gone. Throws as `Records.begin` does. */
 export async function beginRun<V extends Version>(store: SharedStore<V>, options: BeginOptions): Promise<RecordsRun> {
-  const { runId, runUrl, signal } = options;
+  const { runId, runUrl } = options;
+  const { tip, abandoned } = await whenFree(store, await store.load("write"), options);
+  const kept = await keptFacts(store, tip.content.state);
+  const writer = openWriter(store, {
+    ...{ tip, kept: kept.facts, token: newToken(), runId, runUrl, ended: unlockedRun(abandoned) },
+    async whenFree(newest) {
+      const free = await whenFree(store, newest, options).catch((error: unknown) => {
+        const { lease } = newest.content;
+        throw options.signal?.aborted === true && lease !== undefined ? leaseHeld(store, lease) : error;
+      });
+      return { tip: free.tip, ended: unlockedRun(free.abandoned) };
+    },
+  });
+  const local = openLocalJournal(store.folder, store.target, runId, kept.files);
+  const notice = abandoned === undefined ? undefined : noticeOf(store, abandoned);
+  return runOver(store, writer, { runId, local, notice });
+}
+
+/** The newest version once its lease is free, or its holder is gone. Throws as `Records.begin` does. */
+async function whenFree<V extends Version>(
+  store: SharedStore<V>,
+  newest: V,
+  options: BeginOptions,
+): Promise<{ readonly tip: V; readonly abandoned: Abandoned | undefined }> {
+  const { signal } = options;
   const deadline = performance.now() + options.waitMs;
-  let tip = await store.load("write");
+  let tip = newest;
   let unmovedSince = performance.now();
   let unmovedMs = 0;
-  let abandoned: Abandoned | undefined;
   const early = earlyEnd(options);
   for (;;) {
     signal?.throwIfAborted();
     const { lease } = tip.content;
-    if (!isHeld(lease)) break;
+    if (!isHeld(lease)) return { tip, abandoned: undefined };
     const seconds = Math.round(lease.ttlMs / 1000);
-    abandoned = store.isAbandoned(tip, unmovedMs) ? { lease, why: `has not renewed it for ${seconds} s` } : await early(lease);
-    if (abandoned !== undefined) break;
+    const abandoned = store.isAbandoned(tip, unmovedMs) ? { lease, why: `has not renewed it for ${seconds} s` } : await early(lease);
+    if (abandoned !== undefined) return { tip, abandoned };
     const left = deadline - performance.now();
     if (left <= 0) throw leaseHeld(store, lease);
     const pauseMs = Math.min(left, Math.max(250, Math.min(5_000, lease.ttlMs / 10)));
@@ -49,19 +72,6 @@ export async function beginRun<V extends Version>(store: SharedStore<V>, options
     unmovedMs = Math.max(0, asked - unmovedSince);
     tip = now;
   }
-  const kept = await keptFacts(store, tip.content.state);
-  const ended = unlockedRun(abandoned);
-  const writer = openWriter(store, { tip, kept: kept.facts, token: newToken(), runId, runUrl, ended });
-  const local = openLocalJournal(store.folder, store.target, runId, kept.files);
-  const notice = abandoned === undefined ? undefined : noticeOf(store, abandoned);
-  const state = (): RecordsState => withEnded(writer.state(), ended);
-  return runOver(store, { ...writer, state }, { runId, local, notice });
-}
-
-/** The state in which the run that is taken over counts as ended already: what it sent may still be on its way. */
-function withEnded(state: RecordsState, ended: UnlockedRun | undefined): RecordsState {
-  if (ended === undefined || state.unlocked.some(({ runId }) => runId === ended.runId)) return state;
-  return { ...state, unlocked: [...state.unlocked, ended] };
 }
 
 /** Finds out whether the run that holds a lease has ended without releasing it. */

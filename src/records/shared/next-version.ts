@@ -13,7 +13,9 @@ export interface WriterOptions<V extends Version> {
   readonly runId: string;
   readonly runUrl: string | undefined;
   /** The run whose lease is taken over before it expires. */
-  readonly ended?: UnlockedRun | undefined;
+  readonly ended: UnlockedRun | undefined;
+  /** Waits for the lease that another run took first. Throws as `Records.begin` does. */
+  readonly whenFree: (newest: V) => Promise<{ readonly tip: V; readonly ended: UnlockedRun | undefined }>;
 }
 
 /** Facts that a caller waits for: if they can't be stored, they are given up. */
@@ -30,7 +32,8 @@ export interface Attempt<V> {
 }
 
 /** A run that brings its facts into the store. */
-export interface Work<V extends Version> extends WriterOptions<V> {
+export interface Work<V extends Version> extends Omit<WriterOptions<V>, "ended"> {
+  ended: UnlockedRun | undefined;
   readonly store: SharedStore<V>;
   readonly lost: AbortController;
   /** The newest version that was seen. */

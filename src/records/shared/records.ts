@@ -1,7 +1,8 @@
 import { withFacts } from "../facts.ts";
 import { isHeld, newToken } from "../lease.ts";
+import { movedTo } from "../moved.ts";
 import type { Lease, MaintenanceHold, Records, StoreName } from "../records.ts";
-import { leaseHeld, recordsGone, recordsRefused, recordsUnclear } from "../store-errors.ts";
+import { leaseHeld, recordsGone, recordsMoved, recordsRefused, recordsUnclear } from "../store-errors.ts";
 import { beginRun } from "./begin.ts";
 import { keptFacts } from "./kept-facts.ts";
 import type { Draft, SharedStore, Version } from "./store.ts";
@@ -17,7 +18,9 @@ export function recordsOf<V extends Version>(name: StoreName, store: SharedStore
     store: name,
     place: store.place,
     async read() {
-      const { state } = (await load()).content;
+      const { state, lease } = (await load()).content;
+      const to = movedTo(lease?.reason);
+      if (to !== undefined) throw recordsMoved(store, to);
       return withFacts(state, (await keptFacts(store, state)).facts);
     },
     wasApplied: async (planId) => (last ?? (await load())).content.applied.get(planId),
@@ -40,7 +43,7 @@ async function lock<V extends Version>(store: SharedStore<V>, { runId, reason, u
     ...{ reason, until: until?.toISOString(), holder: "" },
   };
   await change(store, ({ content }) => {
-    if (isHeld(content.lease)) throw leaseHeld(store, content.lease);
+    if (isHeld(content.lease) && content.lease.runId !== runId) throw leaseHeld(store, content.lease);
     return { facts: [], lease: { ...lease, epoch: content.epoch + 1 }, runId, runUrl: undefined, subject: "Lock the target" };
   });
 }

@@ -7,7 +7,7 @@ import { type Fact, otherWithId } from "../facts.ts";
 import { reasonOf } from "../files/fs-errors.ts";
 import { type Instant, refuseStale } from "../lease.ts";
 import type { RecordsRun, RecordsState } from "../records.ts";
-import { noLease, planApplied } from "../store-errors.ts";
+import { connectionLost, noLease, planApplied } from "../store-errors.ts";
 import type { LocalJournal } from "./local-journal.ts";
 import type { SharedStore, Version } from "./store.ts";
 
@@ -33,7 +33,7 @@ export interface Writer {
   readonly end: () => Promise<void>;
 }
 
-type RunStore = Pick<SharedStore<Version>, "target" | "place" | "ttlMs" | "gatherMs" | "waveSize">;
+type RunStore = Pick<SharedStore<Version>, "target" | "place" | "ttlMs" | "gatherMs" | "waveSize" | "isReachable">;
 
 export interface RunOptions {
   readonly runId: string;
@@ -114,6 +114,7 @@ export function runOver(store: RunStore, writer: Writer, options: RunOptions): R
       writer.lost.throwIfAborted();
       const last = writer.lastStored();
       if (released !== undefined || !writer.holds() || last === undefined) throw noLease(store);
+      if (store.isReachable?.() === false) throw connectionLost(store);
       refuseStale(store, store.ttlMs, last);
     },
     async intend(intents) {

@@ -73,6 +73,11 @@ export interface SharedStore<V extends Version> extends StorePlace {
    * version. "unreadable": try again.
    */
   readonly outcomeOf: (next: V, parent: V) => Promise<WriteOutcome | "unchanged" | "unreadable">;
+  /**
+   * Whether the store can be reached, as far as is known without asking: a run sends nothing that it could
+   * not record. Default: yes.
+   */
+  readonly isReachable?: () => boolean;
   /** See `Records.history`. */
   readonly history: (limit: number) => Promise<readonly RecordsChange[]>;
   readonly close: () => Promise<void>;

@@ -1,7 +1,7 @@
 import { DimsyncError } from "../../model/errors.ts";
 import { admissible, type Fact, planWouldDiffer, withFacts } from "../facts.ts";
 import { isHeld } from "../lease.ts";
-import type { RecordsState } from "../records.ts";
+import type { RecordsState, UnlockedRun } from "../records.ts";
 import { leaseHeld, leaseLost, planApplied, recordsChanged, recordsGone, recordsRefused, recordsUnclear } from "../store-errors.ts";
 import { type Attempt, hasLostLease, holds, nextAttempt, type Work, type WriterOptions } from "./next-version.ts";
 import type { Writer } from "./run.ts";
@@ -88,11 +88,17 @@ function writesOf<V extends Version>(work: Work<V>): Writes {
 function stateWithQueue<V extends Version>(work: Work<V>): () => RecordsState {
   let made: { readonly of: readonly unknown[]; readonly state: RecordsState } | undefined;
   return () => {
-    const of = [work.stored, work.moving.queue, work.queue];
+    const of = [work.stored, work.moving.queue, work.queue, work.ended];
     if (made === undefined || made.of.some((part, index) => part !== of[index]))
-      made = { of, state: withFacts(work.stored.content.state, [...work.moving.queue, ...work.queue]) };
+      made = { of, state: withEnded(withFacts(work.stored.content.state, [...work.moving.queue, ...work.queue]), work.ended) };
     return made.state;
   };
+}
+
+/** The state in which the run that is taken over counts as ended already: what it sent may still be on its way. */
+function withEnded(state: RecordsState, ended: UnlockedRun | undefined): RecordsState {
+  if (ended === undefined || state.unlocked.some(({ runId }) => runId === ended.runId)) return state;
+  return { ...state, unlocked: [...state.unlocked, ended] };
 }
 
 /** Whether the next version would change anything that matters. */
@@ -151,22 +157,29 @@ async function afterStoring<V extends Version>(work: Work<V>, attempt: Attempt<V
 async function afterLoss<V extends Version>(work: Work<V>, isMissing: boolean): Promise<void> {
   if (isMissing) throw recordsGone(work.store, "they no longer exist");
   work.stored = await work.store.load("write", work.stored);
-  const { lease, state, applied } = work.stored.content;
   if (holds(work)) {
     // From a write that was given up.
     work.hasHeld = true;
     return;
   }
   if (work.hasHeld) {
-    stop(work, leaseLost(work.store, lease));
+    stop(work, leaseLost(work.store, work.stored.content.lease));
     return;
   }
-  if (isHeld(lease)) throw leaseHeld(work.store, lease);
+  const { lease } = work.stored.content;
+  const wasHeld = isHeld(lease);
+  if (wasHeld) {
+    if (work.isEnding) throw leaseHeld(work.store, lease);
+    const { tip, ended } = await work.whenFree(work.stored);
+    [work.stored, work.ended] = [tip, ended];
+  }
+  const { state, applied } = work.stored.content;
   for (const fact of work.moving.queue) {
     const before = fact.type === "applied" ? applied.get(fact.plan.planId) : undefined;
     if (before !== undefined) throw planApplied(before.runId, before.at);
   }
-  const differs = planWouldDiffer(work.planned, state);
+  // The other run may have changed the account without a trace in the records.
+  const differs = wasHeld || planWouldDiffer(work.planned, state);
   work.planned = state;
   if (differs) throw recordsChanged(work.store);
 }

@@ -12,6 +12,32 @@ const postgres = postgresOfSuite();
 
 const example = fileURLToPath(new URL("../../../examples/quickstart", import.meta.url));
 
+it("closes a store for good whose records were moved", { timeout: 60_000 }, async () => {
+  const folder = gitRemote().clone();
+  for (const name of ["manifests", "dimsync.yaml"]) cpSync(join(example, name), join(folder, name), { recursive: true });
+  const file = join(folder, "dimsync.yaml");
+  const secrets = { LAKE_SECRET_KEY: "canary-lake", RETURNS_DB_PASSWORD: "canary-returns" };
+  const run = (...argv: readonly string[]) => runCommand([...argv, "-q", "--no-color"], folder, { ...gitEnv, ...secrets });
+  expect((await run("apply", "--yes")).code).toBe(0);
+  for (const store of ["git", "git:refs/dimsync/second"]) {
+    const old = readFileSync(file, "utf8");
+    expect((await run("records", "migrate", "--to", store)).code).toBe(0);
+    const moved = readFileSync(file, "utf8");
+    // As on a branch that was made before.
+    writeFileSync(file, old);
+    for (const argv of [["plan"], ["apply", "--yes"], ["bind", "Asset/lake=d-99"], ["records", "unlock", "--force"]]) {
+      const { code, stderr } = await run(...argv);
+      expect([argv.join(" "), code, stderr]).toEqual([argv.join(" "), 1, expect.stringContaining("E_RECORDS_MOVED")]);
+      expect(stderr).toContain(`records: { git: { ref: refs/dimsync/${store === "git" ? "demo" : "second"}, id: `);
+      expect(stderr).not.toContain("dimsync records unlock");
+    }
+    writeFileSync(file, moved);
+    expect((await run("plan", "--detailed-exitcode")).code).toBe(0);
+  }
+  const reserved = await run("records", "lock", "--reason", "the records were moved to another place");
+  expect([reserved.code, reserved.stderr]).toEqual([1, expect.stringContaining("E_USAGE")]);
+});
+
 it("moves records between all stores and back, and each store continues the account", {
   timeout: 120_000,
   ...needs("postgresql"),

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { afterEach, describe, expect, test } from "vitest";
+import { afterEach, describe, expect, test, vi } from "vitest";
 import { initPostgresRecords, openPostgresRecords } from "../../../src/records/postgres/index.ts";
 import type { Records } from "../../../src/records/records.ts";
 import { startPgbouncer } from "../../support/postgres/server.ts";
@@ -56,6 +56,19 @@ test("records that were acknowledged survive a crash of the database, whatever i
   await run.intend([intentOf("Integration/b")]);
   await run.release();
   expect((await open().read()).open.map(({ address }) => address)).toEqual(["Integration/a", "Integration/b"]);
+});
+
+test("a run sends nothing from when the database crashes until it is back", { timeout: 60_000 }, async () => {
+  const { open } = await newStore(60_000);
+  const run = await open().begin({ runId: "run-1", waitMs: 0 });
+  await run.intend([intentOf("Integration/a")]);
+  run.fence();
+  postgres.stop("immediate");
+  // Long before the lease is half over, after which nothing is sent in any case.
+  await vi.waitFor(() => expect(() => run.fence()).toThrow("connection to the records"), { timeout: 5_000, interval: 20 });
+  postgres.start();
+  await vi.waitFor(() => run.fence(), { timeout: 20_000, interval: 50 });
+  await run.release();
 });
 
 test("no write is lost or duplicated if connections are cut at any message", { timeout: 120_000 }, async () => {
