@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import type { PlanOptions } from "../engine/session.ts";
-import type { Project } from "../manifests/project.ts";
+import { type Project, withLocations } from "../manifests/project.ts";
 import { interruptedError } from "../model/errors.ts";
 import type { OnProgress } from "../model/runtime/progress.ts";
 import { loadBase } from "../operations/core/base.ts";
@@ -48,7 +48,10 @@ export async function ofTarget<T>(
     );
   const options = { ...planOptions(flags), ...(base === undefined ? {} : { base }) };
   const snapshotFile = flags.snapshot === undefined ? undefined : resolve(cwd, flags.snapshot);
-  const made = await withRun(context, (run) => make(project, options, { ...run, snapshotFile }), events);
+  const made = await withLocations(
+    project,
+    withRun(context, (run) => make(project, options, { ...run, snapshotFile }), events),
+  );
   // Reads that an interruption ended look like failed reads, so the plan is useless.
   if (io.interrupted.aborted) throw interruptedError();
   return made;

@@ -287,3 +287,12 @@ function noManifests({ wanted }: LoadedConfig, hasPaths: boolean): Problem {
     ...(place === undefined ? {} : { place }),
   };
 }
+
+/** Adds lines and columns to problems that are found after loading. */
+export async function withLocations<T>({ locate }: Project, work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    throw error instanceof ProblemsError && !error.isLocated ? new ProblemsError(error.problems, locate) : error;
+  }
+}

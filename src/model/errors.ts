@@ -45,7 +45,10 @@ export class ProblemsError extends DimsyncError {
   readonly isLocated: boolean;
 
   constructor(problems: readonly Problem[], locate?: Locate) {
-    super("E_PROBLEMS", `There are ${problems.length} problems.`);
+    super(
+      "E_PROBLEMS",
+      problems.length === 1 && problems[0] !== undefined ? problems[0].message : `There are ${problems.length} problems.`,
+    );
     this.problems = problems;
     this.isLocated = locate !== undefined;
     this.diagnostics = problems.map((problem) => toDiagnostic(problem, locate ?? (({ file }) => ({ file }))));

@@ -24,6 +24,7 @@ export const titles = {
   E_MIN_MATCHES: "Too few matches",
   E_MORE_PROBLEMS: "More problems in this file",
   E_PATH_OUTSIDE: "Path outside the project",
+  E_RECORDS_NOT_CREATED: "Records not created",
   E_RECORDS_SHARED: "Two targets with the same records",
   E_RULE_SET_CYCLE: "RuleSets use each other in a cycle",
   E_SECRET_VARIABLE: "Variable that counts as a secret",

@@ -1,6 +1,7 @@
 import type { AccountState, EmbeddedService } from "../../src/embedded/index.ts";
 import type { Plan } from "../../src/model/plan.ts";
 import type { Result } from "../../src/model/result.ts";
+import { shellWord } from "../../src/text/shell.ts";
 import { runCommand } from "../support/command.ts";
 import { canaries, type MixedProject } from "./mixed-project.ts";
 
@@ -28,7 +29,7 @@ export async function settleAccount(service: EmbeddedService, project: MixedProj
     const plan = await project.plan();
     const unknown = plan.blocked.filter(({ code }) => code === "E_UNKNOWN_OUTCOME");
     for (const { address, command } of unknown) {
-      if (command?.startsWith(`dimsync resolve ${address} `) !== true) wrong.push(`plan offers no resolve for ${address}`);
+      if (command?.startsWith(`dimsync resolve ${shellWord(address)} `) !== true) wrong.push(`plan offers no resolve for ${address}`);
       await resolve(service.state(), project, address);
       resolved.push(address);
     }
@@ -46,7 +47,7 @@ export function unexplained(result: Result): readonly string[] {
     if (outcome !== "unknown") return [];
     const wrong = [];
     if (code !== "E_UNKNOWN_OUTCOME") wrong.push(`${address} is unknown with code ${code}`);
-    if (message?.includes(`dimsync resolve ${address} --created=ID`) !== true)
+    if (message?.includes(`dimsync resolve ${shellWord(address)} --created=ID`) !== true)
       wrong.push(`${address} is unknown and does not say how to resolve it`);
     if (result.exit.code !== 4 && result.exit.code !== 1 && result.exit.code !== 130)
       wrong.push(`exit ${result.exit.code} with an unknown outcome`);

@@ -5,10 +5,18 @@ import type { Context } from "../../cli/context.ts";
 import type { RecordsFlags } from "../../cli/flags.ts";
 import { loadOneProject } from "../../cli/project.ts";
 import { say } from "../../cli/say.ts";
-import type { Project } from "../../manifests/project.ts";
+import { type Project, withLocations } from "../../manifests/project.ts";
 import { DimsyncError } from "../../model/errors.ts";
 import type { ExitCode } from "../../model/exit.ts";
-import { type CreatedStore, createStore, parseStore, type StoreChoice, writeRecordsConfig } from "../../operations/records/create-store.ts";
+import type { Settings } from "../../model/settings/config.ts";
+import {
+  type CreatedStore,
+  createStore,
+  parseStore,
+  type StoreChoice,
+  writeRecordsConfig,
+  writeRecordsId,
+} from "../../operations/records/create-store.ts";
 import { openRecords } from "../../operations/records/open.ts";
 import { type Bundle, bundleOf, importBundle, isEmpty, parseBundle, sameRecords } from "../../records/bundle.ts";
 import { movedReason, movedTo } from "../../records/moved.ts";
@@ -23,9 +31,13 @@ type Task = "init" | "migrate" | "export" | "restore" | "check";
 /** The tasks of `dimsync records` that create, move, save and check records. */
 export async function runMove(context: Context<RecordsFlags>, task: Task, file: string | undefined): Promise<ExitCode> {
   const project = await loadOneProject(context);
-  const records = await openRecords(project.settings, context.io.env);
+  const { settings } = project;
+  const named = await namedStore(settings, task, context);
+  // Until the named store exists, records are files.
+  const current: Settings = named === undefined ? settings : { ...settings, records: { store: "folder" } };
+  const records = await withLocations(project, openRecords(current, context.io.env));
   try {
-    const opened = { context, project, records };
+    const opened = { context, project, records, named };
     switch (task) {
       case "init":
         await init(opened);
@@ -34,7 +46,7 @@ export async function runMove(context: Context<RecordsFlags>, task: Task, file: 
         await migrate(opened);
         break;
       case "export":
-        context.io.stdout(jsonDocument(await bundleOf(records, project.settings.target)));
+        context.io.stdout(jsonDocument(await bundleOf(records, settings.target)));
         break;
       case "restore":
         await restore(opened, file);
@@ -52,17 +64,42 @@ interface Opened {
   readonly context: Context<RecordsFlags>;
   readonly project: Project;
   readonly records: Records;
+  /** The store that dimsync.yaml names and that is to be created. */
+  readonly named?: StoreChoice | undefined;
 }
 
-async function init({ context, project, records }: Opened): Promise<void> {
+/** The store that dimsync.yaml names, if it is to be created: it has no id, or records init was asked for and it is gone. */
+async function namedStore({ records, ...settings }: Settings, task: Task, { io }: Context<RecordsFlags>): Promise<StoreChoice | undefined> {
+  if (records.store === "unusable") return task === "init" || task === "migrate" ? records.named : undefined;
+  if (records.store === "folder" || task !== "init") return undefined;
+  const opened = await openRecords({ ...settings, records }, io.env);
+  try {
+    await opened.read();
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof DimsyncError) || error.code !== "E_RECORDS_GONE") throw error;
+    say(
+      io,
+      `The store with the id ${records.id} is not there. The new one is empty: if dimsync has created objects in this account, run records restore with an export before the next apply.`,
+    );
+    return records;
+  } finally {
+    await opened.close();
+  }
+}
+
+async function init({ context, project, records, named }: Opened): Promise<void> {
   const { settings } = project;
-  if (settings.records.store !== "folder")
+  if (settings.records.store !== "folder" && named === undefined)
     throw new DimsyncError(
       "E_RECORDS_EXIST",
-      `dimsync.yaml already names records for the target ${settings.target} (${records.place}). To move them to another store:`,
-      {
-        command: "dimsync records migrate --to STORE",
-      },
+      `dimsync.yaml already names records for the target ${settings.target} (${records.place}), with their id. To move them to another store:`,
+      { command: "dimsync records migrate --to STORE" },
+    );
+  if (named !== undefined && context.flags.to !== undefined)
+    throw new DimsyncError(
+      "E_USAGE",
+      "dimsync.yaml names the store, so records init takes no --to. Remove `records` from the target, or leave out --to.",
     );
   const before = await bundleOf(records, settings.target);
   if (!isEmpty(before))
@@ -70,24 +107,25 @@ async function init({ context, project, records }: Opened): Promise<void> {
       "E_RECORDS_EXIST",
       `The target ${settings.target} has records in ${records.place}: ${summary(before)}. A new store would not know them. Move them instead:`,
       {
-        command: `dimsync records migrate --to ${context.flags.to ?? "git"}`,
+        command: named === undefined ? `dimsync records migrate --to ${context.flags.to ?? "git"}` : "dimsync records migrate",
       },
     );
-  const choice = parseStore(context.flags.to, settings.target);
-  await finish({ context, project, records }, choice, await createStore(settings, choice, context.io.env));
+  const choice = named ?? parseStore(context.flags.to, settings.target);
+  await finish({ context, project, records, named }, choice, await createStore(settings, choice, context.io.env));
 }
 
-async function migrate({ context, project, records }: Opened): Promise<void> {
+async function migrate({ context, project, records, named }: Opened): Promise<void> {
   const { settings } = project;
-  if (context.flags.to === undefined) throw new DimsyncError("E_USAGE", "records migrate needs --to: folder, git, git:REF or postgres.");
-  const choice = parseStore(context.flags.to, settings.target);
+  if (context.flags.to === undefined && named === undefined)
+    throw new DimsyncError("E_USAGE", "records migrate needs --to: folder, git, git:REF or postgres.");
+  const choice = context.flags.to === undefined && named !== undefined ? named : parseStore(context.flags.to, settings.target);
   if (
     choice.store === settings.records.store &&
     !(choice.store === "git" && settings.records.store === "git" && choice.ref !== settings.records.ref)
   )
     throw new DimsyncError("E_USAGE", `The records of the target ${settings.target} are in this store already (${records.place}).`);
   const runId = randomUUID();
-  await records.lock({ runId, reason: `dimsync records migrate is moving the records to ${context.flags.to}` });
+  await records.lock({ runId, reason: `dimsync records migrate is moving the records to ${choice.store}` });
   let isCopied = false;
   try {
     const created = await createStore(settings, choice, context.io.env);
@@ -109,9 +147,9 @@ async function migrate({ context, project, records }: Opened): Promise<void> {
           `The new store does not contain the same records (before: ${summary(before)}; after: ${summary(after)}). dimsync.yaml was not changed.`,
         );
       isCopied = true;
-      const named = created.config === undefined ? "no records" : `records: ${inlineYaml(created.config as never)}`;
-      await records.lock({ runId, reason: movedReason(`${target.place} (${named})`) });
-      await finish({ context, project, records: target }, choice, created);
+      const shown = created.config === undefined ? "no records" : `records: ${inlineYaml(created.config as never)}`;
+      await records.lock({ runId, reason: movedReason(`${target.place} (${shown})`) });
+      await finish({ context, project, records: target, named }, choice, created);
       say(context.io, `Moved ${summary(before)}. The old store stays closed, so that nothing uses it.`);
     } finally {
       await target.close();
@@ -124,7 +162,7 @@ async function migrate({ context, project, records }: Opened): Promise<void> {
 }
 
 /** Names the new store in dimsync.yaml, or prints what to write there. */
-async function finish({ context, project }: Opened, choice: StoreChoice, created: CreatedStore): Promise<void> {
+async function finish({ context, project, named }: Opened, choice: StoreChoice, created: CreatedStore): Promise<void> {
   const { settings, configFile } = project;
   const { io, flags, cwd } = context;
   for (const note of created.notes) say(io, note);
@@ -134,7 +172,9 @@ async function finish({ context, project }: Opened, choice: StoreChoice, created
     io.stdout(lines);
     return;
   }
-  await writeRecordsConfig(configFile, settings.target, created.config);
+  if (choice === named && "id" in created.settings)
+    await writeRecordsId(configFile, settings.target, { store: choice.store, id: created.settings.id });
+  else await writeRecordsConfig(configFile, settings.target, created.config);
   const where = relative(cwd, configFile);
   say(io, `${where} now names the ${choice.store} store for the target ${settings.target}. Commit it.`);
 }

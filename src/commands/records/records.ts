@@ -4,6 +4,7 @@ import type { RecordsFlags } from "../../cli/flags.ts";
 import { checkOutputs } from "../../cli/output.ts";
 import { loadOneProject, untilFlag } from "../../cli/project.ts";
 import { say } from "../../cli/say.ts";
+import { withLocations } from "../../manifests/project.ts";
 import { DimsyncError } from "../../model/errors.ts";
 import type { ExitCode } from "../../model/exit.ts";
 import { openRecords } from "../../operations/records/open.ts";
@@ -82,8 +83,9 @@ async function confirmUnlock({ flags, io }: Context<RecordsFlags>, lease: Lease)
 
 /** Opens the records of the only target, and closes them. */
 async function withStore(context: Context<RecordsFlags>, work: (records: Records, target: string) => Promise<ExitCode>): Promise<ExitCode> {
-  const { settings } = await loadOneProject(context);
-  const records = await openRecords(settings, context.io.env);
+  const project = await loadOneProject(context);
+  const { settings } = project;
+  const records = await withLocations(project, openRecords(settings, context.io.env));
   try {
     return await work(records, settings.target);
   } finally {

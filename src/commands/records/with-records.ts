@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { Context } from "../../cli/context.ts";
 import { loadOneProject } from "../../cli/project.ts";
 import { say } from "../../cli/say.ts";
-import { unknownManifest } from "../../manifests/project.ts";
+import { unknownManifest, withLocations } from "../../manifests/project.ts";
 import type { Resource } from "../../model/resource.ts";
 import type { Settings } from "../../model/settings/config.ts";
 import { openRecords } from "../../operations/records/open.ts";
@@ -20,8 +20,9 @@ export interface OpenedRecords {
 /** Runs `work` under the lease, so that no apply uses the records at the same time. */
 export async function withRecords(context: Context, work: (opened: OpenedRecords) => Promise<void>): Promise<void> {
   const { io } = context;
-  const { settings, resources } = await loadOneProject(context);
-  const store = await openRecords(settings, io.env);
+  const project = await loadOneProject(context);
+  const { settings, resources } = project;
+  const store = await withLocations(project, openRecords(settings, io.env));
   const lines: string[] = [];
   const resourceAt = (address: string): Resource => {
     const found = resources.find((resource) => resource.address === address);

@@ -56,8 +56,8 @@ export interface TargetEntry {
     readonly labels?: Readonly<Record<string, string>>;
   };
   readonly records?: {
-    readonly git?: { readonly ref: string; readonly remote?: string; readonly id: string };
-    readonly postgres?: { readonly url: SecretReference; readonly schema?: string; readonly id: string };
+    readonly git?: { readonly ref: string; readonly remote?: string; readonly id?: string };
+    readonly postgres?: { readonly url: SecretReference; readonly schema?: string; readonly id?: string };
     readonly ttl?: number | string;
   };
 }

@@ -1,6 +1,6 @@
 import { dirname, resolve } from "node:path";
 import { type JsonObject, own } from "../../model/json/json.ts";
-import { type Pointer, toPointer } from "../../model/json/pointer.ts";
+import { isWithin, type Pointer, toPointer } from "../../model/json/pointer.ts";
 import type { Problem, SourceLocation } from "../../model/problem.ts";
 import type { Settings } from "../../model/settings/config.ts";
 import { type SecretReference, secretsIn } from "../../model/settings/secret.ts";
@@ -60,7 +60,7 @@ export async function loadConfig(options: ConfigOptions): Promise<LoadedConfig> 
   const wouldBe =
     target === undefined || !file.isReadable
       ? undefined
-      : makeSettings(config, { ...options, targetName: target, entry, place, configPath });
+      : makeSettings(config, { ...options, targetName: target, entry, place, configPath, recordsFaults: recordsFaults(target, checked) });
   const outside = wouldBe === undefined ? [] : namedOutside(wouldBe.settings, { config, entry, place, boundary });
   // Nothing may read or write the files that these settings name.
   const made = outside.length > 0 ? undefined : wouldBe;
@@ -86,6 +86,12 @@ export async function loadConfig(options: ConfigOptions): Promise<LoadedConfig> 
       ...(made?.problems ?? []),
     ],
   };
+}
+
+/** Errors in `records` of the target. */
+function recordsFaults(target: string, { problems }: CheckedConfig): readonly Problem[] {
+  const records = toPointer(["targets", target, "records"]);
+  return problems.filter(({ severity, place }) => severity === "error" && place !== undefined && isWithin(place.pointer, records));
 }
 
 /** The config file as it is written. */

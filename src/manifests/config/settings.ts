@@ -10,9 +10,11 @@ import {
   type Guards,
   type RecordsSettings,
   type Settings,
+  type UnusableRecordsSettings,
 } from "../../model/settings/config.ts";
 import type { SecretReference } from "../../model/settings/secret.ts";
 import { titles } from "../../model/titles.ts";
+import { shellWord } from "../../text/shell.ts";
 import { durationMs } from "../scalars.ts";
 import { controllerSettings } from "./controller.ts";
 import type { ConfigFile, TargetEntry } from "./file.ts";
@@ -25,6 +27,8 @@ interface TargetOptions extends ConfigOptions {
   /** Of the config file. */
   readonly place: SourceLocation | undefined;
   readonly configPath: string | undefined;
+  /** Errors in `records` of the target, which are reported already. */
+  readonly recordsFaults: readonly Problem[];
 }
 
 /**
@@ -42,7 +46,11 @@ export function makeSettings(
   const { baseUrl, problems } = targetBaseUrl(options);
   const apiKey = usesEnvironmentKey(config, entry) ? apiKeyFromEnvironment(options) : undefined;
   const keyPlace = placeOf(options, "apiKey");
-  const records = recordsSettings(entry.records);
+  const recordsPlace = placeOf(options, "records");
+  const records: RecordsSettings =
+    options.recordsFaults.length > 0
+      ? { store: "unusable", problems: options.recordsFaults }
+      : recordsSettings(entry.records, { target: targetName, place: recordsPlace });
   const { controller, problems: ofController } = controllerSettings(entry, placeOf(options, "controller"));
   const settings: Omit<Settings, "connectors"> = {
     target: targetName,
@@ -68,7 +76,7 @@ export function makeSettings(
     settings,
     problems: [
       ...problems,
-      ...recordsProblems(records, targetName, config, placeOf(options, "records")),
+      ...recordsProblems(records, targetName, config, recordsPlace),
       ...ofController,
       ...catalogProblems(config, options),
       ...ofNotifications,
@@ -158,16 +166,37 @@ function overriddenKey(options: TargetOptions): readonly Problem[] {
 
 const shortestTtlMs = 5_000;
 
-/** A store with problems was reported and is not opened. */
-function recordsSettings(records: TargetEntry["records"]): RecordsSettings {
+interface TargetPlace {
+  readonly target: string;
+  /** Of `records`. */
+  readonly place: SourceLocation | undefined;
+}
+
+function recordsSettings(records: TargetEntry["records"], at: TargetPlace): RecordsSettings {
   if (records?.postgres !== undefined) {
     const { url, schema = "dimsync", id } = records.postgres;
-    return { store: "postgres", url, schema, id, ttlMs: durationMs(records.ttl) ?? 60_000 };
+    const named = { store: "postgres" as const, url, schema, ttlMs: durationMs(records.ttl) ?? 60_000 };
+    return id === undefined ? notCreated(named, at) : { ...named, id };
   }
   if (records?.git === undefined) return { store: "folder" };
   const { ref, id, remote = "origin" } = records.git;
-  return { store: "git", ref, id, remote, ttlMs: durationMs(records.ttl) ?? 300_000 };
+  const named = { store: "git" as const, ref, remote, ttlMs: durationMs(records.ttl) ?? 300_000 };
+  return id === undefined ? notCreated(named, at) : { ...named, id };
 }
+
+const notCreated = (named: NonNullable<UnusableRecordsSettings["named"]>, { target, place }: TargetPlace): UnusableRecordsSettings => ({
+  store: "unusable",
+  named,
+  problems: [
+    {
+      ...{ code: "E_RECORDS_NOT_CREATED", severity: "error", summary: titles.E_RECORDS_NOT_CREATED },
+      message:
+        "`records` has no id: the store has not been created. dimsync does nothing without its records. Create them; this adds the id:",
+      command: `dimsync records init -t ${shellWord(target)}`,
+      ...(place === undefined ? {} : { place }),
+    },
+  ],
+});
 
 function recordsProblems(
   records: RecordsSettings,
@@ -175,6 +204,7 @@ function recordsProblems(
   config: ConfigFile,
   place: SourceLocation | undefined,
 ): readonly Problem[] {
+  if (records.store === "unusable") return records.named === undefined ? [] : records.problems;
   if (records.store === "folder") return [];
   const at = (member: string) => (place === undefined ? {} : { place: { ...place, pointer: `${place.pointer}/${member}` } });
   const problems: Problem[] = [];
@@ -187,7 +217,7 @@ function recordsProblems(
   // Targets share the tables of a database.
   if (records.store === "postgres") return problems;
   const sameStore = Object.entries(config.targets ?? {}).find(([name, { records: other }]) => {
-    const found = recordsSettings(other);
+    const found = recordsSettings(other, { target: name, place: undefined });
     return name !== targetName && found.store === "git" && found.ref === records.ref && found.remote === records.remote;
   });
   if (sameStore !== undefined)

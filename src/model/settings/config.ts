@@ -1,5 +1,5 @@
 import type { JsonObject } from "../json/json.ts";
-import type { SourceLocation } from "../problem.ts";
+import type { Problem, SourceLocation } from "../problem.ts";
 import type { NotificationSettings } from "./notifications.ts";
 import type { SecretReference } from "./secret.ts";
 
@@ -52,7 +52,15 @@ export interface ControllerSettings {
 }
 
 /** Where the records are kept; "folder": beside dimsync.yaml. */
-export type RecordsSettings = { readonly store: "folder" } | GitRecordsSettings | PostgresRecordsSettings;
+export type RecordsSettings = { readonly store: "folder" } | GitRecordsSettings | PostgresRecordsSettings | UnusableRecordsSettings;
+
+/** Settings with errors: neither these records are opened nor others in their place. */
+export interface UnusableRecordsSettings {
+  readonly store: "unusable";
+  readonly problems: readonly Problem[];
+  /** Present if only the id is missing: `records init` creates this store. */
+  readonly named?: Omit<GitRecordsSettings, "id"> | Omit<PostgresRecordsSettings, "id">;
+}
 
 /** A ref in the remote of the project's repository. */
 export interface GitRecordsSettings {

@@ -2,10 +2,10 @@ import { readAudit } from "../../drift/audit.ts";
 import { eventsAbout } from "../../drift/event-matching.ts";
 import { type Explained, explainNode } from "../../engine/explain.ts";
 import { kindNames, schemasAddress } from "../../kinds/manifests.ts";
-import type { Project } from "../../manifests/project.ts";
+import { type Project, withLocations } from "../../manifests/project.ts";
 import { type Address, kindOf, parseAddress, schemasKind } from "../../model/address.ts";
 import { locatedCause, locatedLabel } from "../../model/cause.ts";
-import { DimsyncError, ProblemsError, ServiceError } from "../../model/errors.ts";
+import { DimsyncError, ServiceError } from "../../model/errors.ts";
 import type { AuditEntry } from "../../model/live.ts";
 import type { NodePath } from "../../model/nodes.ts";
 import { toDiagnostic } from "../../model/problem.ts";
@@ -49,15 +49,6 @@ export async function explainSchemaNode(
     log: await lastEntries(session.reads, run.signal),
   }));
   return explained.map((one) => located(one, project, log));
-}
-
-/** Adds lines and columns to problems that only a comparison with the account finds. */
-export async function withLocations<T>({ locate }: Project, work: Promise<T>): Promise<T> {
-  try {
-    return await work;
-  } catch (error) {
-    throw error instanceof ProblemsError && !error.isLocated ? new ProblemsError(error.problems, locate) : error;
-  }
 }
 
 type Log = { readonly entries: readonly AuditEntry[] } | { readonly unavailable: string };

@@ -1,13 +1,12 @@
 import { expandConfigs } from "../../engine/explain.ts";
 import { isSchemaConfig, kindNames } from "../../kinds/manifests.ts";
 import { nameMatcher } from "../../kinds/patterns/names.ts";
-import { type Project, unknownManifest } from "../../manifests/project.ts";
+import { type Project, unknownManifest, withLocations } from "../../manifests/project.ts";
 import { type Address, mayMatchKind, schemasKind } from "../../model/address.ts";
 import type { JsonValue } from "../../model/json/json.ts";
 import type { Resource } from "../../model/resource.ts";
 import { withReadSession } from "../core/plan.ts";
 import type { RunEnvironment } from "../session.ts";
-import { withLocations } from "./explain.ts";
 
 /** Manifests with variables filled in; secrets are references. */
 export interface RenderedManifests {

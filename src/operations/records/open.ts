@@ -1,4 +1,5 @@
 import type { StoreProbe } from "../../doctor/store-checks.ts";
+import { ProblemsError } from "../../model/errors.ts";
 import type { Settings } from "../../model/settings/config.ts";
 import type { Environment } from "../../model/settings/env.ts";
 import { type SecretReference, secretKey } from "../../model/settings/secret.ts";
@@ -11,6 +12,7 @@ import { resolveAll } from "../account.ts";
 export async function openRecords(settings: Settings, env: Environment): Promise<Records> {
   const { records, folder, target, bindingsFile } = settings;
   await refuseTrackedState(folder, env);
+  if (records.store === "unusable") throw new ProblemsError(records.problems);
   if (records.store === "folder") return openFolderRecords({ folder, target, bindingsFile });
   if (records.store === "postgres") {
     const [{ openPostgresRecords }, url] = await Promise.all([
@@ -23,7 +25,8 @@ export async function openRecords(settings: Settings, env: Environment): Promise
   return openGitRecords({ ...records, folder, target, env, key: env["DIMSYNC_DIGEST_KEY"] || undefined });
 }
 
-async function databaseUrl(reference: SecretReference, settings: Settings, env: Environment): Promise<string> {
+/** Throws ProblemsError if it is missing. */
+export async function databaseUrl(reference: SecretReference, settings: Settings, env: Environment): Promise<string> {
   const secrets = await resolveAll([reference], settings, env, undefined);
   return String(secrets.get(secretKey(reference))?.reveal());
 }
@@ -43,6 +46,7 @@ export async function readRecords(settings: Settings, { env, onRecords }: Record
 /** The condition of the records; writes nothing. Throws as `Records.read` does, and ProblemsError if the URL of a database is missing. */
 export async function probeRecords(settings: Settings, env: Environment): Promise<StoreProbe> {
   const { records, folder, target } = settings;
+  if (records.store === "unusable") throw new ProblemsError(records.problems);
   if (records.store === "folder") return { store: "folder" };
   if (records.store === "git") {
     const { probeGit } = await import("../../records/git/probe.ts");

@@ -38,6 +38,43 @@ it("closes a store for good whose records were moved", { timeout: 60_000 }, asyn
   expect([reserved.code, reserved.stderr]).toEqual([1, expect.stringContaining("E_USAGE")]);
 });
 
+/** A clone with a config whose target `demo` has these `records`. */
+function projectWith(records: string) {
+  const folder = gitRemote().clone();
+  for (const name of ["manifests", "dimsync.yaml"]) cpSync(join(example, name), join(folder, name), { recursive: true });
+  const file = join(folder, "dimsync.yaml");
+  writeFileSync(file, readFileSync(file, "utf8").replace("  demo:\n", `  demo:\n    records: ${records}\n`));
+  const config = () => readFileSync(file, "utf8");
+  return { config, run: (...argv: readonly string[]) => runCommand([...argv, "-q", "--no-color"], folder, { ...gitEnv }) };
+}
+
+it("creates the store that dimsync.yaml names, and adds its id", { timeout: 60_000 }, async () => {
+  const { config, run } = projectWith("{ git: { ref: refs/heads/records }, ttl: 6m } # ours");
+  for (const argv of [["plan"], ["records", "show"]]) {
+    const { code, stderr } = await run(...argv);
+    expect([code, stderr]).toEqual([1, expect.stringMatching(/^dimsync\.yaml:7:14 +E_RECORDS_NOT_CREATED/u)]);
+    expect(stderr).toContain("  dimsync records init -t demo");
+  }
+  expect(await run("records", "init", "--to", "postgres")).toMatchObject({ code: 1, stderr: expect.stringContaining("takes no --to") });
+  expect(await run("records", "init")).toMatchObject({ code: 0 });
+  expect(config()).toMatch(/records: \{ git: \{ ref: refs\/heads\/records, id: "?[0-9a-f]{32}"? \}, ttl: 6m \} # ours/u);
+  expect(await run("records", "show")).toMatchObject({ code: 0, stdout: expect.stringContaining("refs/heads/records of origin") });
+  const again = await run("records", "init");
+  expect(again).toMatchObject({ code: 1, stderr: expect.stringContaining("E_RECORDS_EXIST") });
+});
+
+it.each([
+  ["a URL that is not a secret", '{ postgres: { url: "postgres://u:hunter2@db.example.com/x", id: abc } }', "E_WRONG_TYPE"],
+  ["an unknown member", "{ git: { ref: refs/dimsync/demo, id: abc, branch: x } }", "E_UNKNOWN_KEY"],
+])("refuses records with %s, and uses no files in their place", async (_, records, code) => {
+  const { run } = projectWith(records);
+  for (const argv of [["plan"], ["apply", "--yes"], ["records", "show"], ["records", "init"], ["bind", "Asset/lake=d-1"]]) {
+    const { code: exit, stdout, stderr } = await run(...argv);
+    expect([argv.join(" "), exit, `${stdout}${stderr}`]).toEqual([argv.join(" "), 1, expect.stringContaining(code)]);
+    expect(`${stdout}${stderr}`).not.toContain("hunter2");
+  }
+});
+
 it("moves records between all stores and back, and each store continues the account", {
   timeout: 120_000,
   ...needs("postgresql"),

@@ -73,7 +73,10 @@ test("records in git are used by a second machine, and move to PostgreSQL and ba
   expect((await second.run("records", "export")).stdout).toBe(bundle);
   expect(await second.run("plan", "--detailed-exitcode")).toMatchObject({ code: 0 });
   // Runs with the old config are refused.
-  expect(await first.run("apply", "--yes")).toMatchObject({ code: 6, stderr: expect.stringContaining("were moved to postgres") });
+  expect(await first.run("apply", "--yes")).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining("were moved to schema dimsync in PostgreSQL"),
+  });
 
   expect(await second.run("records", "migrate", "--to", "folder")).toMatchObject({ code: 0 });
   expect(second.config()).not.toContain("records:");
