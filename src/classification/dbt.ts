@@ -1,4 +1,5 @@
 import { isObject, own, sameJson } from "../model/json/json.ts";
+import { DeepNesting, parseJson } from "../model/json/parse.ts";
 import type { LabelledColumn, LabelOrigin } from "../model/labels.ts";
 import type { DbtSource } from "../model/resource.ts";
 
@@ -43,8 +44,9 @@ export function readDbtLabels({ text, file, place }: DbtFile, wanted: DbtSource)
 function parseManifest(text: string): { readonly sources: Readonly<Record<string, unknown>> } | { readonly refusal: string } {
   let manifest: unknown;
   try {
-    manifest = JSON.parse(text);
-  } catch {
+    manifest = parseJson(text);
+  } catch (error) {
+    if (error instanceof DeepNesting) return { refusal: error.message };
     return { refusal: text.trim() === "" ? "is empty" : "is not complete JSON: dbt may have been interrupted while it wrote it" };
   }
   const metadata = isObject(manifest) ? own(manifest, "metadata") : undefined;

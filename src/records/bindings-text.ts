@@ -3,9 +3,10 @@ import type { Binding } from "../model/address.ts";
 import { type Address, byText, parseAddress } from "../model/address.ts";
 import { DimsyncError } from "../model/errors.ts";
 import { emptyRecord } from "../model/json/json.ts";
+import { DeepNesting } from "../model/json/parse.ts";
 import { lineAndColumn, lineStartsOf } from "../text/lines.ts";
 import { isPlainScalar } from "../text/plain-scalar.ts";
-import { composeDocuments, DeepNesting, deepestNesting } from "../yaml/parse.ts";
+import { composeDocuments } from "../yaml/parse.ts";
 
 // The syntax tree is changed and printed, not rebuilt from values: comments, other targets and members
 // of later versions stay. Each object is one line, and lines are sorted, so that git can merge two
@@ -119,7 +120,7 @@ function compose(text: string, placeAt: (offset: number) => string): readonly Do
   try {
     return composeDocuments(text, { uniqueKeys: true, intAsBigInt: true });
   } catch (error) {
-    if (error instanceof DeepNesting) throw broken(placeAt(error.offset), `it is nested more than ${deepestNesting} levels deep`, restore);
+    if (error instanceof DeepNesting) throw broken(placeAt(error.offset), `it ${error.message}`, restore);
     throw error;
   }
 }

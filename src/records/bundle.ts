@@ -3,6 +3,7 @@ import { type Address, byText } from "../model/address.ts";
 import type { SeenColumns } from "../model/columns.ts";
 import { DimsyncError } from "../model/errors.ts";
 import { canonicalJson, isObject, own } from "../model/json/json.ts";
+import { parseJson, whyNotJson } from "../model/json/parse.ts";
 import { parseSeenColumns } from "./columns-seen.ts";
 import type { OpenIntent } from "./history.ts";
 import type { Intent } from "./journal-line.ts";
@@ -50,9 +51,9 @@ export const isEmpty = ({ bindings, open, created, applied }: Bundle): boolean =
 export function parseBundle(text: string, file: string): Bundle {
   let value: unknown;
   try {
-    value = JSON.parse(text);
+    value = parseJson(text);
   } catch (error) {
-    throw notABundle(file, "it is not valid JSON", error);
+    throw notABundle(file, `it ${whyNotJson(error, "is not valid JSON")}`, error);
   }
   if (!isObject(value) || own(value, "kind") !== "RecordsBundle") throw notABundle(file, "kind is not RecordsBundle");
   if (!/^1\./u.test(String(own(value, "formatVersion"))))

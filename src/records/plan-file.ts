@@ -4,6 +4,7 @@ import { readFile, stat } from "node:fs/promises";
 import { byText } from "../model/address.ts";
 import { DimsyncError } from "../model/errors.ts";
 import { canonicalJson, isObject, own } from "../model/json/json.ts";
+import { DeepNesting, parseJson } from "../model/json/parse.ts";
 import type { Plan } from "../model/plan.ts";
 import type { Result } from "../model/result.ts";
 import { newPauses } from "../model/runtime/event-loop.ts";
@@ -105,8 +106,9 @@ async function parse(file: string): Promise<unknown> {
     throw unusable(file, "it is larger than 512 MB, the most that can be parsed", "Plan a part of the account with --only.");
   const text = await readFile(file, "utf8").catch(unreadable);
   try {
-    return JSON.parse(text);
+    return parseJson(text);
   } catch (error) {
+    if (error instanceof DeepNesting) throw unusable(file, `it ${error.message}`, "Plans are not. Make the plan again.", error);
     if (text.trim() !== "" && !/^\s*[{[]/u.test(text)) throw notAPlan(file, "it is not JSON", written);
     throw unusable(
       file,

@@ -1,6 +1,7 @@
 import { isAscii, isUtf8 } from "node:buffer";
 import { parse as parseLossless } from "lossless-json";
 import { isObject, type JsonValue, own } from "../model/json/json.ts";
+import { DeepNesting, parseJson } from "../model/json/parse.ts";
 import type { WriteAnswer } from "../model/service.ts";
 import { malformed, type Where } from "./decode/members.ts";
 
@@ -16,8 +17,9 @@ export function readJson(body: Buffer, where: Where): JsonValue {
   const start = body[0] === 0xef && body[1] === 0xbb && body[2] === 0xbf ? 3 : 0;
   try {
     // JSON.parse returns only JSON values.
-    return JSON.parse(body.toString(encoding, start)) as JsonValue;
-  } catch {
+    return parseJson(body.toString(encoding, start)) as JsonValue;
+  } catch (error) {
+    if (error instanceof DeepNesting) throw malformed(where, "", error.message);
     const isMarkup = /^\s*</u.test(body.toString("latin1", start, start + 64));
     throw malformed(where, "", isMarkup ? "is HTML or XML, not JSON; it may come from a proxy or a login page" : "is not complete JSON");
   }

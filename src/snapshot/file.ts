@@ -1,9 +1,12 @@
+import { constants } from "node:buffer";
 import { createWriteStream } from "node:fs";
 import { open, readFile, rename, unlink } from "node:fs/promises";
 import { pipeline } from "node:stream/promises";
-import { createGzip, gunzipSync } from "node:zlib";
+import { createGzip } from "node:zlib";
 import { DimsyncError } from "../model/errors.ts";
+import { parseJson, whyNotJson } from "../model/json/parse.ts";
 import { masked } from "../model/settings/secret.ts";
+import { gunzipText } from "../records/files/gunzip.ts";
 import { printableJson } from "../text/control-characters.ts";
 import { type Snapshot, toSnapshot } from "./snapshot.ts";
 
@@ -73,11 +76,11 @@ function openGzip(file: string): GzipFile {
 
 /** Reads a snapshot, compressed or not. Throws E_SNAPSHOT. */
 export async function readSnapshotFile(file: string): Promise<Snapshot> {
-  let text: string;
+  let text: string | undefined;
   try {
     const content = await readFile(file);
     const isGzip = content[0] === 0x1f && content[1] === 0x8b;
-    text = (isGzip ? gunzipSync(content) : content).toString("utf8");
+    text = isGzip ? gunzipText(content, constants.MAX_STRING_LENGTH) : content.toString("utf8");
   } catch (error) {
     throw new DimsyncError(
       "E_SNAPSHOT",
@@ -87,11 +90,13 @@ export async function readSnapshotFile(file: string): Promise<Snapshot> {
       },
     );
   }
+  if (text === undefined)
+    throw new DimsyncError("E_SNAPSHOT", `${file} unpacks to more than 512 MB, the most that can be parsed. Check the path.`);
   try {
-    return toSnapshot(JSON.parse(text), file);
+    return toSnapshot(parseJson(text), file);
   } catch (error) {
     if (error instanceof DimsyncError) throw error;
-    throw new DimsyncError("E_SNAPSHOT", `${file} is not JSON, so it is not a snapshot. To create one:`, {
+    throw new DimsyncError("E_SNAPSHOT", `${file} is not a snapshot: it ${whyNotJson(error, "is not JSON")}. To create one:`, {
       cause: error,
       command: "dimsync snapshot --out FILE",
     });

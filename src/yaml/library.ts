@@ -1,7 +1,8 @@
 import { type Document, isAlias, isMap, isScalar, isSeq, type Node } from "yaml";
+import { DeepNesting } from "../model/json/parse.ts";
 import { lineAndColumn, lineStartsOf } from "../text/lines.ts";
 import type { DocumentRange } from "./document-ranges.ts";
-import { composeDocument, composeDocuments, DeepNesting, maxAliasCount } from "./parse.ts";
+import { composeDocument, composeDocuments, maxAliasCount } from "./parse.ts";
 import {
   aliasProblem,
   duplicateKeyProblem,

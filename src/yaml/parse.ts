@@ -1,4 +1,5 @@
 import { Composer, type CST, type Document, Lexer, type ParsedNode, type ParseOptions, Parser } from "yaml";
+import { DeepNesting, deepestNesting } from "../model/json/parse.ts";
 import type { DocumentRange } from "./document-ranges.ts";
 
 /**
@@ -16,26 +17,12 @@ export const parserOptions = {
   prettyErrors: false,
 } as const;
 
-/** The deepest nesting of maps and lists that is read. Everything that walks values recurses at most as deep. */
-export const deepestNesting = 200;
-
 /**
  * How many aliases a document may have, and how often an anchor may be used, weighted with the
  * aliases inside it. The library shares the value behind an anchor, so this bounds the work of
  * everything that walks the values.
  */
 export const maxAliasCount = 10_000;
-
-/** A text is nested deeper than that. */
-export class DeepNesting extends Error {
-  /** Where: in UTF-16 units. */
-  readonly offset: number;
-
-  constructor(offset: number) {
-    super("nested too deeply");
-    this.offset = offset;
-  }
-}
 
 /**
  * The documents of a text as syntax trees, errors included. Throws DeepNesting.

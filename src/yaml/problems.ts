@@ -1,5 +1,5 @@
+import { deepestNesting } from "../model/json/parse.ts";
 import { titles } from "../model/titles.ts";
-import { deepestNesting } from "./parse.ts";
 
 /** A problem in the YAML itself, at an offset of the text (UTF-16 code units). */
 export interface YamlProblem {

@@ -1,6 +1,9 @@
 import { once } from "node:events";
+import { writeFileSync } from "node:fs";
 import { createServer, type ServerResponse } from "node:http";
 import { type AddressInfo, connect } from "node:net";
+import { join } from "node:path";
+import { gzipSync } from "node:zlib";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { startPage } from "../../src/controller/page/server.ts";
 import { seedAccount } from "../../src/embedded/data/seed.ts";
@@ -42,6 +45,57 @@ describe("nesting is counted before a parser sees it", () => {
     expect(code).toBe(1);
   });
 });
+
+describe("nesting is counted before JSON is read", () => {
+  const deep = `{"a": ${"[".repeat(20_000)}${"]".repeat(20_000)}}`;
+  const classification = `apiVersion: dimsync/v1
+kind: Classification
+metadata: { name: dbt }
+spec: { from: [{ dbt: { manifest: deep.json, labelFrom: meta.label } }] }
+`;
+  const labels = classification.replace(/spec: .*/u, "spec: { labels: [{ label: pii, match: { column: email }, reason: test }] }");
+  test.each<[string, readonly string[], string, number?]>([
+    ["a snapshot", ["compare", "--from", "deep.json", "--to", "deep.json"], "E_SNAPSHOT"],
+    ["a saved plan", ["apply", "deep.json"], "E_PLAN_FILE", 5],
+    ["a plan to show", ["show", "deep.json"], "E_PLAN_FILE", 5],
+    ["a register", ["register", "--diff", "deep.json"], "E_REGISTER"],
+    ["exported records", ["records", "restore", "deep.json"], "E_RECORDS_BUNDLE"],
+    ["a dbt manifest", ["validate"], "E_DBT_MANIFEST"],
+  ])("of %s", async (_name, args, expected, exit = 1) => {
+    const service = await startEmbeddedService({ apiKeys: { key: "bot@example.com" } });
+    onTestFinished(() => service.close());
+    const read = args[0] === "validate" ? { "manifests/m.yaml": classification } : { "manifests/m.yaml": labels };
+    const files = { "dimsync.yaml": config({ baseUrl: service.url, more: "manifests: [manifests]\n" }), ...read, "deep.json": deep };
+    const { code, stdout, stderr } = await dimsync([...args], { cwd: emptyFolder(files), env: { DIMSYNC_API_KEY: "key" } });
+    expect((stdout + stderr).replaceAll(/\s+/gu, " ")).toContain("nested more than 200 levels");
+    expect([code, stdout + stderr]).toEqual([exit, expect.stringContaining(expected)]);
+  });
+
+  test("of a response", async () => {
+    const server = createServer((_request, response) => void response.end(`{"data": [{"id": "t1", "name": ${deep}}]}`));
+    await once(server.listen(0, "127.0.0.1"), "listening");
+    onTestFinished(() => void server.close());
+    const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const { code, stdout, stderr } = await dimsync(["get", "tags", "--raw"], {
+      cwd: emptyFolder({ "dimsync.yaml": config({ baseUrl }) }),
+      env: { DIMSYNC_API_KEY: "key" },
+    });
+    const text = (stdout + stderr).replaceAll(/\s+/gu, " ");
+    expect([code, text]).toEqual([1, expect.stringMatching(/E_MALFORMED_ANSWER.*nested more than 200 levels/u)]);
+  });
+});
+
+test("a compressed snapshot is unpacked up to its limit", async () => {
+  // As many files in one, which gzip allows.
+  const packed = Buffer.concat(Array<Buffer>(10).fill(gzipSync(Buffer.alloc(60 * 2 ** 20, " "))));
+  const cwd = emptyFolder({ "dimsync.yaml": config() });
+  writeFileSync(join(cwd, "bomb.gz"), packed);
+  const { code, stdout, stderr } = await dimsync(["compare", "--from", "bomb.gz", "--to", "bomb.gz"], {
+    cwd,
+    env: { DIMSYNC_API_KEY: "key" },
+  });
+  expect([code, (stdout + stderr).replaceAll(/\s+/gu, " ")]).toEqual([1, expect.stringMatching(/E_SNAPSHOT.*bomb\.gz.*more than 512 MB/u)]);
+}, 60_000);
 
 test("attack 12: an import of long names measures only their beginning", async () => {
   const account = seedAccount();

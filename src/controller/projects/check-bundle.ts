@@ -1,6 +1,8 @@
-import { gunzipSync, gzipSync } from "node:zlib";
+import { gzipSync } from "node:zlib";
 import { DimsyncError } from "../../model/errors.ts";
 import { isObject } from "../../model/json/json.ts";
+import { parseJson } from "../../model/json/parse.ts";
+import { gunzipText } from "../../records/files/gunzip.ts";
 import { type BundleContent, bundleDigest } from "../bundle-content.ts";
 
 /** The limits of a bundle, packed and as JSON, in bytes. The largest known project has 80 MB of manifests. */
@@ -53,10 +55,12 @@ export function unpack(packed: Buffer, digest: string, isLocal: boolean): Bundle
 /** Only its shape as JSON is certain. */
 function contentOf(packed: Buffer): BundleContent {
   try {
-    const content: unknown = JSON.parse(gunzipSync(packed, { maxOutputLength: mostBytes }).toString("utf8"));
+    const text = gunzipText(packed, mostBytes);
+    if (text === undefined) throw tooLarge(`more than ${mostBytes} bytes`);
+    const content = parseJson(text);
     if (isObject(content)) return content as unknown as BundleContent;
   } catch (error) {
-    if (error instanceof Error && "code" in error && error.code === "ERR_BUFFER_TOO_LARGE") throw tooLarge(`more than ${mostBytes} bytes`);
+    if (error instanceof DimsyncError) throw error;
   }
   throw new DimsyncError("E_BUNDLE", "The bundle is not compressed JSON. Push the project again.");
 }

@@ -12,7 +12,7 @@ import { checkPacked, mostPackedBytes, unpack } from "./check-bundle.ts";
 import { loadingEnvironment } from "./environment.ts";
 import { forRun, keptCharacters, withoutTexts } from "./kept-project.ts";
 import { checkPlaces } from "./make-bundle.ts";
-import { recentlyUsed } from "./recently-used.ts";
+import { type RecentlyUsed, recentlyUsed } from "./recently-used.ts";
 
 export interface BundleLoader {
   readonly database: Database;
@@ -48,11 +48,13 @@ const keptBundles = 1_000;
  */
 export function bundleProjects(loader: BundleLoader, keep = keptCharacters): (bundled: BundledTarget) => Promise<Project> {
   const bundles = recentlyUsed<UnpackedBundle>(keptBundles);
+  // Each retry would unpack them again.
+  const refused = recentlyUsed<DimsyncError>(keptBundles);
   const projects = recentlyUsed<Project>(keep);
   const unpacked = async (digest: string): Promise<UnpackedBundle> => {
     const kept = bundles.get(digest);
     if (kept !== undefined && (await exists(kept.folder))) return kept;
-    const bundle = await unpackBundle(loader, digest);
+    const bundle = await unpackBundle(loader, digest, refused);
     bundles.set(digest, bundle, 1);
     return bundle;
   };
@@ -91,24 +93,40 @@ const sizeOf = ({ sourceFiles, configFile }: Project, { lengths }: UnpackedBundl
 
 const exists = async (folder: string): Promise<boolean> => (await stat(folder).catch(() => undefined)) !== undefined;
 
-async function unpackBundle(loader: BundleLoader, digest: string): Promise<UnpackedBundle> {
-  const { files, ...content } = await readContent(loader, digest);
+/** `refused`: by the digest of the packed content. */
+async function unpackBundle(loader: BundleLoader, digest: string, refused: RecentlyUsed<DimsyncError>): Promise<UnpackedBundle> {
+  const { files, ...content } = await readContent(loader, digest, refused);
   const folder = await materialise(loader.stateFolder, digest, files);
   return { folder, content, lengths: new Map(Object.entries(files).map(([path, text]) => [resolve(folder, path), text.length])) };
 }
 
 /** Throws E_BUNDLE if the bundle is missing, or is not what push stores. */
-async function readContent({ database, isLocal }: BundleLoader, digest: string): Promise<BundleContent> {
-  const [row] = await rowsOf<{ readonly bytes: number; readonly content: string | null }>(
+async function readContent(
+  { database, isLocal }: BundleLoader,
+  digest: string,
+  refused: RecentlyUsed<DimsyncError>,
+): Promise<BundleContent> {
+  const [row] = await rowsOf<{ readonly bytes: number; readonly sum: string }>(
     database,
-    `select octet_length(content) as bytes, case when octet_length(content) <= $2 then encode(content, 'base64') end as content
-      from dimsync_controller.bundle where digest = $1`,
-    [digest, mostPackedBytes],
+    "select octet_length(content) as bytes, encode(sha256(content), 'hex') as sum from dimsync_controller.bundle where digest = $1",
+    [digest],
   );
   if (row === undefined)
     throw new DimsyncError("E_BUNDLE", `The bundle ${digest} is not in the controller's database. Push the project again.`);
   checkPacked(Number(row.bytes));
-  return unpack(Buffer.from(row.content ?? "", "base64"), digest, isLocal);
+  const before = refused.get(`${digest} ${row.sum}`);
+  if (before !== undefined) throw before;
+  const [stored] = await rowsOf<{ readonly content: string }>(
+    database,
+    "select encode(content, 'base64') as content from dimsync_controller.bundle where digest = $1 and octet_length(content) <= $2",
+    [digest, mostPackedBytes],
+  );
+  try {
+    return unpack(Buffer.from(stored?.content ?? "", "base64"), digest, isLocal);
+  } catch (error) {
+    if (error instanceof DimsyncError) refused.set(`${digest} ${row.sum}`, error, 1);
+    throw error;
+  }
 }
 
 /** Writes the files of the bundle into a private folder, once, and returns it. */

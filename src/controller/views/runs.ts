@@ -1,4 +1,7 @@
-import { gunzipSync } from "node:zlib";
+import { constants } from "node:buffer";
+import { DimsyncError } from "../../model/errors.ts";
+import { parseJson } from "../../model/json/parse.ts";
+import { gunzipText } from "../../records/files/gunzip.ts";
 import type { Database } from "../../records/postgres/connection.ts";
 import { type BundleContent, bundleFiles } from "../bundle-content.ts";
 import { iso, rowsOf } from "../database/rows.ts";
@@ -69,8 +72,16 @@ export async function readRun(database: Database, id: string): Promise<RunDetail
   };
 }
 
-/** JSON that the controller stored itself. */
-const unzipped = <T>(base64: string): T => JSON.parse(gunzipSync(Buffer.from(base64, "base64")).toString("utf8")) as T;
+/** JSON that the controller stored itself, unless someone else can write its database. Throws E_CONTROLLER_DATABASE for more than a plan can have. */
+function unzipped<T>(base64: string): T {
+  const text = gunzipText(Buffer.from(base64, "base64"), constants.MAX_STRING_LENGTH);
+  if (text === undefined)
+    throw new DimsyncError(
+      "E_CONTROLLER_DATABASE",
+      "A report in the controller's database unpacks to more than 512 MB, so no controller wrote it.",
+    );
+  return parseJson(text) as T;
+}
 
 interface BundleRow {
   readonly digest: string;

@@ -6,6 +6,7 @@ import type { Project } from "../../manifests/project.ts";
 import { byText } from "../../model/address.ts";
 import { DimsyncError, ProblemsError } from "../../model/errors.ts";
 import { isObject, own } from "../../model/json/json.ts";
+import { parseJson, whyNotJson } from "../../model/json/parse.ts";
 import type { Register, RegisterDiff, RegisterRow } from "../../model/register.ts";
 import { accountName } from "../../model/settings/config.ts";
 import { ensureStateFolder, stateFolder } from "../../records/state-folder.ts";
@@ -173,9 +174,9 @@ async function runBefore(
 async function registerInFile(file: string): Promise<{ readonly at: string; readonly rows: readonly RegisterRow[] }> {
   let value: unknown;
   try {
-    value = JSON.parse(await readFile(file, "utf8"));
+    value = parseJson(await readFile(file, "utf8"));
   } catch (error) {
-    const why = error instanceof Error && "code" in error ? String(error.code) : "not JSON";
+    const why = error instanceof Error && "code" in error ? String(error.code) : `it ${whyNotJson(error, "is not JSON")}`;
     throw new DimsyncError("E_REGISTER", `${file} can't be read as a register (${why}). Save one with -o json=FILE.`);
   }
   const [kind, at, rows] = isObject(value) ? [own(value, "kind"), own(value, "at"), own(value, "rows")] : [];

@@ -1,4 +1,5 @@
 import { isObject, own } from "../../model/json/json.ts";
+import { parseJson, whyNotJson } from "../../model/json/parse.ts";
 import type { AppliedPlan } from "../applied-plans.ts";
 import { parseBindingsText, readTarget } from "../bindings-text.ts";
 import { parseSeenColumns } from "../columns-seen.ts";
@@ -83,9 +84,9 @@ function linesOf(files: Files, path: string): readonly unknown[] {
 
 function parsed(text: string, where: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseJson(text);
   } catch (error) {
-    throw new ContentError(`${where} is not valid JSON`, { cause: error });
+    throw new ContentError(`${where} ${whyNotJson(error, "is not valid JSON")}`, { cause: error });
   }
 }
 

@@ -1,5 +1,6 @@
 import type { Binding } from "../../model/address.ts";
 import { isObject, own } from "../../model/json/json.ts";
+import { parseJson, whyNotJson } from "../../model/json/parse.ts";
 import type { AppliedPlan } from "../applied-plans.ts";
 import { parseSeenColumns } from "../columns-seen.ts";
 import { emptyState, type Fact, withFacts } from "../facts.ts";
@@ -193,8 +194,8 @@ function toIntent(entryId: string, entry: string): Intent {
 
 function parsed(text: string, what: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseJson(text);
   } catch (error) {
-    throw new ContentError(`${what} is not valid JSON`, { cause: error });
+    throw new ContentError(`${what} ${whyNotJson(error, "is not valid JSON")}`, { cause: error });
   }
 }
