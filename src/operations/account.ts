@@ -117,7 +117,7 @@ export type SecretUsers = Pick<LoadedProject, "resources" | "locate">;
 /** Resolves every reference, or throws ProblemsError with all missing ones, at their lines in the manifests of `users`. */
 export async function resolveAll(
   references: readonly SecretReference[],
-  settings: Pick<Settings, "folder">,
+  settings: Pick<Settings, "folder" | "isBundle">,
   env: Environment,
   signal: AbortSignal | undefined,
   users?: SecretUsers,
@@ -128,8 +128,9 @@ export async function resolveAll(
   return values;
 }
 
-const secretOptions = ({ folder }: Pick<Settings, "folder">, env: Environment, signal: AbortSignal | undefined) => ({
+const secretOptions = ({ folder, isBundle }: Pick<Settings, "folder" | "isBundle">, env: Environment, signal: AbortSignal | undefined) => ({
   folder,
+  isBundle,
   env,
   ...(signal === undefined ? {} : { signal }),
 });

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync } from "node:fs";
+import { existsSync, readdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { beforeAll, expect, test } from "vitest";
@@ -6,6 +6,7 @@ import { type BundleContent, bundleDigest } from "../../src/controller/bundle-co
 import { migrate } from "../../src/controller/database/migrate.ts";
 import { pack } from "../../src/controller/projects/check-bundle.ts";
 import { bundleProjects } from "../../src/controller/projects/load-bundle.ts";
+import { resolveAll } from "../../src/operations/account.ts";
 import type { Database } from "../../src/records/postgres/connection.ts";
 import { startEmbeddedDatabase } from "../support/embedded-database.ts";
 import { writeProject } from "../support/project-folder.ts";
@@ -87,6 +88,28 @@ test.each([
 ])("%s is refused", async (_sentence, changed, message) => {
   await expect(stored(changed)).rejects.toThrow(message);
   await expect(stored(changed)).rejects.toMatchObject({ code: "E_BUNDLE" });
+});
+
+test("a secret in a file is read only from the directories for secrets", async () => {
+  const [secrets, other] = [writeProject({ key: "of the worker" }), writeProject({ key: "of someone else" })];
+  symlinkSync(join(other, "key"), join(secrets, "link"));
+  const read = async (file: string, env: Readonly<Record<string, string>>) => {
+    const text = config(postgres).replace("env: KEY", `file: ${file}`);
+    const bundle = { ...content, files: { ...content.files, "dimsync.yaml": text } };
+    const digest = bundleDigest(bundle);
+    await store(digest, gzipSync(JSON.stringify(bundle)));
+    const load = bundleProjects({ database, stateFolder: writeProject({}), env: {}, isLocal: false });
+    const { settings } = await load({ account: 1, digest, target: "prod", signal: new AbortController().signal });
+    const [value] = (await resolveAll([settings.apiKey ?? expect.fail()], settings, env, undefined)).values();
+    return value?.reveal();
+  };
+  const refused = { problems: [{ code: "E_PATH_OUTSIDE", message: expect.stringContaining("DIMSYNC_SECRETS_DIR") }] };
+  const env = { DIMSYNC_SECRETS_DIR: secrets };
+  expect(await read(join(secrets, "key"), env)).toBe("of the worker");
+  await expect(read(join(other, "key"), env)).rejects.toMatchObject(refused);
+  await expect(read(join(secrets, "link"), env)).rejects.toMatchObject(refused);
+  await expect(read("/proc/self/environ", env)).rejects.toMatchObject(refused);
+  expect(await read(join(other, "key"), { DIMSYNC_ALLOW_PATH: other })).toBe("of someone else");
 });
 
 test("attack 15: a bundle that unpacks to 700 MB is not unpacked, at no try", async () => {

@@ -175,6 +175,11 @@ async function placed(project: Project, { folder, own, local }: Places): Promise
   return {
     ...project,
     moduleFolder: folder,
-    settings: { ...settings, folder: home, bindingsFile: resolve(home, relative(folder, settings.bindingsFile)) },
+    settings: {
+      ...settings,
+      folder: home,
+      isBundle: local === undefined,
+      bindingsFile: resolve(home, relative(folder, settings.bindingsFile)),
+    },
   };
 }

@@ -29,6 +29,8 @@ export interface Settings {
    * secret paths are relative to it.
    */
   readonly folder: string;
+  /** Whether the project was pushed to a controller: its secrets in files must be in directories for secrets. */
+  readonly isBundle?: boolean;
   /** A webhook that `drift` posts to when the differences change. */
   readonly notify?: NotifySettings;
   /** Where the controller sends events. */
