@@ -1,10 +1,12 @@
 import { relative } from "node:path";
 import { createTwoFilesPatch } from "diff";
+import { policyAddress } from "../kinds/manifests.ts";
 import { type Address, byText } from "../model/address.ts";
 import { eachChange } from "../model/changes.ts";
 import { combineExits, type Exit } from "../model/exit.ts";
 import type { Item, Plan } from "../model/plan.ts";
-import { andMore } from "../text/lists.ts";
+import { andMore, joinParts } from "../text/lists.ts";
+import { pathText } from "../text/paths.ts";
 import { shellWord } from "../text/shell.ts";
 import type { ImportFailure } from "./failure.ts";
 import type { FileChange } from "./file-set.ts";
@@ -67,7 +69,7 @@ export function importReport({ target, files, imported, plan }: ReportInput): Im
     dryRun: plan === undefined,
     files: [...files].sort((a, b) => byText(a.path, b.path)),
     bindings: Object.fromEntries([...imported.bound].sort(([a], [b]) => byText(a, b))),
-    notices: [...imported.notices, ...stricter.map(stricterNotice)],
+    notices: [...imported.notices, ...stricter.map(stricterNotice), ...(plan === undefined ? [] : policyNotices(plan))],
     failures: imported.failures,
     ...(remaining === undefined ? {} : { remaining }),
     ...(isAcceptable ? { command: `dimsync drift --resolve accept -t ${shellWord(target)}` } : {}),
@@ -84,6 +86,20 @@ const pathsOf = (item: Item): string => andMore([...eachChange(item)].map(({ pat
 
 const stricterNotice = (item: Item): string =>
   `${item.address} is stricter than the account, and import leaves that as it is. Apply would protect ${pathsOf(item)}.`;
+
+const mostNodes = 5;
+
+/** What the imported state breaks, by policy of severity error. */
+function policyNotices({ policy }: Plan): readonly string[] {
+  const errors = policy.filter(({ severity, state }) => severity === "error" && state !== "fixed");
+  return [...new Set(errors.map((finding) => finding.policy))].map((name) => {
+    const findings = errors.filter((finding) => finding.policy === name);
+    const nodes = findings.map(({ address, path }) => joinParts([address, dottedPath(path)], " "));
+    return `${policyAddress(name)} is violated by what the account has: ${andMore(nodes, { shown: mostNodes })}. ${findings[0]?.message ?? ""}`.trim();
+  });
+}
+
+const dottedPath = (path: string): string => pathText(path).node || path;
 
 /** Everything in the plan that is not a bind and not stricter: what import did not get right, or what differed before. */
 function linesOf({ items, manual, blocked, deferred, diagnostics }: Plan): readonly string[] {

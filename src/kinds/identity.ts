@@ -25,6 +25,12 @@ function renamedFrom(resource: Resource, id: string, { lookup }: AccountView): A
   return lookup.recorded.get(id)?.find((address) => kindOf(address) === resource.kind && !lookup.resources.has(address));
 }
 
+/** The other manifests that have the object `id` in their records. */
+export const recordedFor = (resource: Resource, id: string, { lookup }: AccountView): readonly Address[] =>
+  (lookup.recorded.get(id) ?? []).filter(
+    (address) => address !== resource.address && kindOf(address) === resource.kind && lookup.resources.has(address),
+  );
+
 /**
  * A `bind` item if the id is not recorded yet, or another one is, or if `record` has a version to
  * record. It sends nothing.

@@ -225,3 +225,46 @@ test("import of one target never changes the plan of the other", async () => {
     { numRuns: runs(5, 200) },
   );
 }, 300_000);
+
+test("two objects with the name of one manifest get manifests of their own, and only that manifest is blocked", async () => {
+  const { prod, dev, importDev, planDev, close } = await openTwoTargets(undefined, ", manifests: [dev]");
+  try {
+    const rename = (account: AccountState) => {
+      const orders = account.integrations.find(({ name }) => name === "Orders");
+      if (orders !== undefined) orders.name = "orders";
+    };
+    prod.service.mutate(rename);
+    dev.service.mutate((account) => {
+      rename(account);
+      const orders = account.integrations.find(({ name }) => name === "orders");
+      if (orders !== undefined) account.integrations.push({ ...structuredClone(orders), id: "dev-twin" });
+    });
+    await prod.importJson({ target: ["prod"] });
+    await importDev();
+    const { diagnostics, executable, blocked, items } = await planDev();
+    expect(diagnostics.filter(({ severity }) => severity === "error")).toEqual([]);
+    expect(executable).toBe(true);
+    expect(blocked.find(({ address }) => address === "Integration/orders")).toMatchObject({ code: "E_INTEGRATION_MISSING" });
+    expect(blocked.filter(({ address }) => !/orders$/u.test(address) && !address.startsWith("Tag/"))).toEqual([]);
+    expect(items.filter(({ action }) => action !== "bind")).toEqual([]);
+  } finally {
+    await close();
+  }
+});
+
+test("import names what the account has that breaks a policy of severity error", async () => {
+  const { prod, write, close } = await openTwoTargets();
+  try {
+    const policy = (name: string, severity: string) =>
+      `apiVersion: dimsync/v1\nkind: Policy\nmetadata: { name: ${name} }\nspec: { severity: ${severity}, when: { column: { name: email, enabled: true } }, require: { hashed: true }, message: Hash it. }\n`;
+    await write("manifests/policy.yaml", `${policy("hashed-emails", "error")}---\n${policy("maybe", "warning")}`);
+    const { notices } = await prod.importJson({ target: ["prod"] });
+    expect(notices.filter((notice) => notice.includes("Policy/"))).toEqual([
+      expect.stringMatching(
+        /^Policy\/hashed-emails is violated by what the account has: Schemas\/.* public\.customers\.email.*\. Hash it\.$/u,
+      ),
+    ]);
+  } finally {
+    await close();
+  }
+});

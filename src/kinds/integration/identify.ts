@@ -1,7 +1,7 @@
 import { byText } from "../../model/address.ts";
 import type { LiveIntegration } from "../../model/live.ts";
 import type { IntegrationSpec, Resource } from "../../model/resource.ts";
-import { boundIdentity } from "../identity.ts";
+import { boundIdentity, recordedFor } from "../identity.ts";
 import type { AccountView, Identity } from "../kind.ts";
 import { destinationOf } from "./unit.ts";
 
@@ -45,7 +45,7 @@ export function identify(resource: Resource<IntegrationSpec>, account: AccountVi
   if ("state" in key) return key;
   const found = integrationsWith(key, account);
   const [first] = found;
-  if (found.length > 1) return ambiguous(found, key);
+  if (found.length > 1) return managedElsewhere(resource, found, { key, account }) ?? ambiguous(found, key);
   if (first !== undefined) return { state: "found", id: first.id, by: "look-up" };
   const { create } = resource.spec;
   if (create === undefined || resource.lifecycle.create === "never") return missing(resource, key);
@@ -95,6 +95,25 @@ function ambiguous(found: readonly LiveIntegration[], key: LookupKey): Identity 
     state: "blocked",
     code: "E_AMBIGUOUS",
     message: `${found.length} live integrations have ${describe(key)}: ${candidates.join("; ")}. Pin the right one with metadata.id, or narrow spec.match.`,
+  };
+}
+
+/**
+ * Several match, and each of them belongs to another manifest: import has written one for each. Then none is left for this one,
+ * which is not ambiguous.
+ */
+function managedElsewhere(
+  resource: Resource<IntegrationSpec>,
+  found: readonly LiveIntegration[],
+  { key, account }: { readonly key: LookupKey; readonly account: AccountView },
+): Identity | undefined {
+  const owners = found.map(({ id }) => recordedFor(resource, id, account)[0]);
+  if (owners.includes(undefined)) return undefined;
+  const seen = found.map(({ id }, index) => `${id} (${owners[index]})`).sort(byText);
+  return {
+    state: "blocked",
+    code: "E_INTEGRATION_MISSING",
+    message: `The ${found.length} live integrations with ${describe(key)} belong to other manifests: ${seen.join(", ")}. If one of them is meant, pin it with metadata.id and remove the other manifest.`,
   };
 }
 

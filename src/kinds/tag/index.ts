@@ -4,7 +4,7 @@ import { urlPath } from "../../model/json/pointer.ts";
 import type { LiveTag } from "../../model/live.ts";
 import type { Blocked } from "../../model/plan.ts";
 import type { Reference, Resource, TagSpec } from "../../model/resource.ts";
-import { bindItem, boundIdentity, goneInstruction } from "../identity.ts";
+import { bindItem, boundIdentity, goneInstruction, recordedFor } from "../identity.ts";
 import { type AccountView, emptyDiff, type Identity, type Kind } from "../kind.ts";
 import { kindNames } from "../manifests.ts";
 import { needsUsers } from "../users.ts";
@@ -151,6 +151,12 @@ function lookUp(resource: Resource<TagSpec>, account: AccountView): Identity {
   const [first] = found;
   if (found.length > 1) {
     const ids = found.map(({ id }) => id).sort(byText);
+    if (ids.every((id) => recordedFor(resource, id, account).length > 0))
+      return {
+        state: "blocked",
+        code: "E_TAG_MISSING",
+        message: `The ${ids.length} live tags with the name ${JSON.stringify(name)} belong to other manifests: ${ids.map((id) => `${id} (${recordedFor(resource, id, account)[0]})`).join(", ")}. If one of them is meant, pin it with metadata.id and remove the other manifest.`,
+      };
     return {
       state: "blocked",
       code: "E_AMBIGUOUS",

@@ -87,6 +87,24 @@ describe("a manifest is identified with", () => {
     ["none, if it is gone", [existing({})], { ...bound({ id: "dead" }), goneIds: new Set(["dead"]) }, { state: "gone", id: "dead" }],
     ["the recovered one", [returns()], { recovered: new Map([["Integration/returns", "b27d"]]) }, { state: "found", by: "recovered" }],
     ["never the first of several", [returns()], { integrations: twins }, { state: "blocked", code: "E_AMBIGUOUS" }],
+    [
+      "none of several that belong to other manifests",
+      [returns(), resourceOf("Integration", "one", {}), resourceOf("Integration", "two", {})],
+      {
+        integrations: twins,
+        bindings: new Map([
+          ["Integration/one", { id: "x1" }],
+          ["Integration/two", { id: "x2" }],
+        ]),
+      },
+      { state: "blocked", code: "E_INTEGRATION_MISSING", message: expect.stringContaining("x1 (Integration/one), x2 (Integration/two)") },
+    ],
+    [
+      "none of several, if only one of them belongs to another manifest",
+      [returns(), resourceOf("Integration", "one", {})],
+      { integrations: twins, bindings: new Map([["Integration/one", { id: "x1" }]]) },
+      { state: "blocked", code: "E_AMBIGUOUS" },
+    ],
     ["never the first of several matches", [returns({ match: { destinationId: "d-12" } })], {}, { state: "blocked", code: "E_AMBIGUOUS" }],
     [
       "none, if one with its source and destination does not match spec.match",
