@@ -206,7 +206,7 @@ function declareController({ program, add }: CommandLine): void {
   controllerOptions(
     add<ControllerFlags, readonly [task: string, name?: string]>(
       "controller <task> [name]",
-      "Check accounts continuously. Tasks: run, push, bundles, rollback, status, check, suspend, resume, history. run checks every account at its interval, repairs what its mode allows, and serves a status page; start it on several machines to share the work. The others use a running controller.",
+      "Check accounts continuously. Tasks: run, push, bundles, rollback, status, check, suspend, resume, silence, acknowledge, notify, history. run checks every account at its interval, repairs what its mode allows, and serves a status page; start it on several machines to share the work. The others use a running controller.",
       async (context, task, name) => (await import("./controller/commands/controller.ts")).runControllerTask(context, task, name),
     ),
   );

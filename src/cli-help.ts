@@ -123,6 +123,8 @@ export const examples: Readonly<Record<string, readonly string[]>> = {
     "dimsync controller status",
     "dimsync controller check prod --wait",
     'dimsync controller suspend prod --until 2027-01-31T18:00:00Z --reason "warehouse migration"',
+    'dimsync controller silence --label team=data --until 2h --reason "migration tonight"',
+    "dimsync controller notify --test",
   ],
   ci: ["dimsync ci plan", "dimsync ci apply", "dimsync ci drift --no-issue"],
 };

@@ -143,8 +143,11 @@ export function controllerOptions(controller: Command): void {
     .option("--max-mode <mode>", "run: treat accounts with a higher mode as report or protect")
     .option("--force", "push: replace a bundle although this one does not follow it; needs --reason")
     .option("--allow-removal", "push, rollback: accounts may end that the project no longer has; their history is kept")
-    .option("--source <name>", "push: name of the project (default: the repository, such as example/config)")
+    .option("--source <name>", "push: name of the project (default: the repository, such as example/config). notify: only its receivers")
     .option("--wait", "check: wait for the result, print it, and exit as drift does")
-    .option("--until <time>", "suspend: when it ends by itself, such as 2027-01-31T18:00:00Z")
-    .option("--reason <text>", "suspend, rollback, push --force: why; shown in the history");
+    .option("--label <name=value>", "suspend, resume, silence: all accounts with this label")
+    .option("--all", "suspend, resume, silence: all accounts")
+    .option("--until <time>", "suspend, silence: when it ends by itself, such as 2h or 2027-01-31T18:00:00Z")
+    .option("--reason <text>", "suspend, silence, acknowledge, rollback, push --force: why; shown to others")
+    .option("--test", "notify: send a message that shows whether the receivers can be reached");
 }

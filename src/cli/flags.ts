@@ -138,6 +138,9 @@ export interface ControllerFlags extends GlobalFlags {
   readonly listen?: string;
   readonly trustProxyHeader?: string;
   readonly publicUrl?: string;
+  readonly label?: string;
+  readonly all?: boolean;
+  readonly test?: boolean;
   readonly role?: string;
   readonly watch?: boolean;
   readonly accountsAtOnce?: string;

@@ -3,6 +3,7 @@ import type { ControllerMode } from "../model/settings/config.ts";
 import type { Environment } from "../model/settings/env.ts";
 import { type Database, wordsOf } from "../records/postgres/connection.ts";
 import { deliver } from "./alerts/deliver.ts";
+import { sendHeartbeats } from "./alerts/heartbeat.ts";
 import { routeEvents } from "./alerts/outbox.ts";
 import { openControllerDatabase } from "./database/open.ts";
 import { bundleProjects } from "./projects/load-bundle.ts";
@@ -87,7 +88,10 @@ async function startDeliveries(
   queue: Queue,
 ): Promise<() => Promise<unknown>> {
   await queue.workOnDeliveries((job) => deliver(database, job, { env, signal, publicUrl, log }));
-  return () => routeEvents(database, queue.deliver);
+  return async () => {
+    await routeEvents(database, queue.deliver);
+    await sendHeartbeats(database, { env, signal, log });
+  };
 }
 
 async function startWorker(options: ControllerOptions, database: Database): Promise<() => Promise<void>> {

@@ -1,10 +1,10 @@
 import { DimsyncError } from "../model/errors.ts";
 import type { Database } from "../records/postgres/connection.ts";
 import { didYouMean } from "../text/suggest.ts";
-import { rowsOf } from "./database/rows.ts";
+import { iso, rowsOf } from "./database/rows.ts";
 import { listAccounts, readAccount } from "./views/accounts.ts";
 import { readRun } from "./views/runs.ts";
-import type { AccountDetail, RunDetail } from "./views/status.ts";
+import type { AccountDetail, AccountSummary, RunDetail } from "./views/status.ts";
 
 // What commands change: rows of accounts and suspensions. Workers find out by themselves.
 
@@ -25,7 +25,7 @@ export interface RequestedCheck {
 }
 
 /** Makes the account due now. Throws E_SUSPENDED if it is suspended. */
-export async function requestCheck(database: Database, { source, target, name, suspension }: AccountDetail): Promise<RequestedCheck> {
+export async function requestCheck(database: Database, { source, target, name, suspension }: AccountSummary): Promise<RequestedCheck> {
   if (suspension !== undefined)
     throw new DimsyncError(
       "E_SUSPENDED",
@@ -53,25 +53,42 @@ export async function answerOf(database: Database, { id, generation }: Requested
   return run === undefined ? undefined : await readRun(database, run.id);
 }
 
-export interface NewSuspension {
-  readonly until: Date;
+/** A time, or how long from now by the database's clock. */
+export interface Until {
+  readonly at?: Date | undefined;
+  readonly ms?: number | undefined;
+}
+
+/** SQL of the time. The parameters are the time and the milliseconds; null for the other one. */
+export const untilSql = (at: string, ms: string): string =>
+  `coalesce(${at}::timestamptz, now() + ${ms}::double precision * interval '1 ms')`;
+
+export interface NewSuspension extends Until {
   readonly reason: string;
   readonly by: string;
 }
 
-/** Suspends the account; an earlier suspension ends. */
-export async function suspend(database: Database, { source, target }: AccountDetail, { until, reason, by }: NewSuspension): Promise<void> {
-  await database.query(
-    `with account as (select id from dimsync_controller.account where source = $1 and target = $2),
+/** Suspends the account; an earlier suspension ends. Returns when it ends. */
+export async function suspend(
+  database: Database,
+  { source, target }: AccountSummary,
+  { at, ms, reason, by }: NewSuspension,
+): Promise<string> {
+  const [stored] = await rowsOf<{ readonly until: string }>(
+    database,
+    `select ${iso("until")} as until from stored`,
+    [source, target, reason, at?.toISOString() ?? null, by, ms ?? null],
+    `account as (select id from dimsync_controller.account where source = $1 and target = $2),
       ended as (update dimsync_controller.suspension set resumed_at = now(), resumed_by = $5
-        where account in (select id from account) and resumed_at is null and until > now())
-      insert into dimsync_controller.suspension (account, reason, until, suspended_by) select id, $3, $4::timestamptz, $5 from account`,
-    [source, target, reason, until.toISOString(), by],
+        where account in (select id from account) and resumed_at is null and until > now()),
+      stored as (insert into dimsync_controller.suspension (account, reason, until, suspended_by)
+        select id, $3, ${untilSql("$4", "$6")}, $5 from account returning *)`,
   );
+  return stored?.until ?? "";
 }
 
 /** Ends the suspension of the account and makes it due. False if it was not suspended. */
-export async function resume(database: Database, { source, target }: AccountDetail, by: string): Promise<boolean> {
+export async function resume(database: Database, { source, target }: AccountSummary, by: string): Promise<boolean> {
   const { rows } = await database.query(
     `with ended as (update dimsync_controller.suspension s set resumed_at = now(), resumed_by = $3 from dimsync_controller.account a
         where a.source = $1 and a.target = $2 and s.account = a.id and s.resumed_at is null and s.until > now() returning s.account)

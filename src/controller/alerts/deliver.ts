@@ -38,7 +38,8 @@ export async function deliver(database: Database, job: DeliveryJob, options: Del
   await noteDelivery(database, job, { failure, isGivenUp });
   if (failure === undefined) return;
   options.log(`Receiver ${receiver.name} of ${job.source} was not notified: ${failure}.`);
-  if (!isGivenUp) throw new Error(failure);
+  // A test shows how it is now.
+  if (!isGivenUp && message.event !== "test") throw new Error(failure);
 }
 
 interface FoundMessage {
@@ -78,10 +79,15 @@ async function send(
     }
     return undefined;
   } catch (error) {
-    if (error instanceof ProblemsError) return error.problems.map(({ message: text }) => text).join(" ");
-    if (error instanceof DimsyncError) return error.message;
-    throw error;
+    return whyNotSent(error);
   }
+}
+
+/** A secret that has no value, as a clause; throws everything else again. */
+export function whyNotSent(error: unknown): string {
+  if (error instanceof ProblemsError) return error.problems.map(({ message }) => message).join(" ");
+  if (error instanceof DimsyncError) return error.message;
+  throw error;
 }
 
 /** Names and labels can contain what this process knows as a secret. */

@@ -105,7 +105,8 @@ function teamsBody(message: AlertMessage) {
     $schema: "http://adaptivecards.io/schemas/adaptive-card.json",
     type: "AdaptiveCard",
     version: "1.4",
-    fallbackText: title,
+    // In markdown, so without names.
+    fallbackText: "A notification of dimsync, which this client cannot show.",
     body: [
       block(run(title, { size: "Large", weight: "Bolder", color: teamsColors[severityOf(message)] })),
       ...factsOf(message).map(({ label, text }) => block(run(`${label}: `, { weight: "Bolder" }), run(cut(visible(text), lineCharacters)))),

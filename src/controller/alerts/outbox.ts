@@ -1,10 +1,11 @@
-import { createHash, randomUUID } from "node:crypto";
-import type { NotificationSettings } from "../../model/settings/notifications.ts";
+import { createHash } from "node:crypto";
+import type { MaintenanceWindow, NotificationSettings } from "../../model/settings/notifications.ts";
 import type { Database } from "../../records/postgres/connection.ts";
-import { rowsOf } from "../database/rows.ts";
-import { intervalSql } from "../views/accounts.ts";
+import { iso, rowsOf } from "../database/rows.ts";
+import { intervalSql, silenceOf } from "../views/accounts.ts";
 import type { DeliveryJob } from "../work/queue.ts";
 import { type AlertMessage, isRouted } from "./message.ts";
+import { isInMaintenance } from "./silence.ts";
 
 // Events are stored in the statement that stores their cause. Every process looks at them every few seconds: it adds what only time
 // shows, gathers events into messages, and creates a job of the queue for each receiver. A process may be killed after any statement.
@@ -15,8 +16,8 @@ const late = `now() - coalesce(a.last_checked_at, a.created_at) > 3 * ${interval
 
 const hasWorker = `exists (select 1 from dimsync_controller.worker w where w.stopped_at is null and w.seen_at > now() - interval '2 minutes')`;
 
-/** Each is a statement of its own, which two processes can run at the same time. */
-const statements: Readonly<Record<string, string>> = {
+/** Each is a statement of its own, which two processes can run at the same time. `inMaintenance`: ids of accounts. */
+const statements = (inMaintenance: readonly number[]): Readonly<Record<string, string>> => ({
   stale: `with late as (
       update dimsync_controller.account a set alerts = array_append(alerts, 'stale')
       where a.removed_at is null and not 'stale' = any(a.alerts) and ${late} and not ${isSuspended} returning a.*)
@@ -46,19 +47,51 @@ const statements: Readonly<Record<string, string>> = {
         and (e.name = any(n.alerts) or exists (select 1 from dimsync_controller.account a where a.id = e.account and a.removed_at is null and e.name = any(a.alerts)))
         and not exists (select 1 from dimsync_controller.event f where f.source = e.source and f.account is not distinct from e.account and f.name = e.name
           and f.ended_by is null and f.reminds is null and f.at > e.at)
+        and e.acknowledged is null
       returning e.*)
     insert into dimsync_controller.event (source, account, name, since, cause, actor, run, git_commit, detail, reminds)
       select source, account, name, coalesce(since, at), cause, actor, run, git_commit, detail, message from again`,
 
+  hold: `update dimsync_controller.event e set held_at = now() where e.queued_at is null and e.message is null and e.held_at is null
+    and ${isSilenced(inMaintenance)}`,
+
+  // What was held and is over is never sent, nor that it is over.
+  drop: `update dimsync_controller.event e set queued_at = now() where e.queued_at is null and e.message is null and e.held_at is not null
+    and (e.ended_by is not null or e.resolves <> '{}' and e.name = 'resolved' and not exists (
+      select 1 from dimsync_controller.event o where o.ended_by = e.id and (o.message is not null or o.held_at is null)))`,
+
   // Events with one cause that come within the group interval.
   gather: `with due as materialized (
       select e.source, e.name, e.cause, e.reminds, gen_random_uuid() as message
-      from dimsync_controller.event e left join dimsync_controller.notify n using (source) where e.message is null
+      from dimsync_controller.event e left join dimsync_controller.notify n using (source)
+      where e.message is null and e.queued_at is null and not ${isSilenced(inMaintenance)}
       group by e.source, e.name, e.cause, e.reminds, n.settings
       having min(e.at) <= now() - coalesce((n.settings ->> 'groupMs')::bigint, 0) * interval '1 ms')
     update dimsync_controller.event e set message = due.message from due
-    where e.message is null and e.source = due.source and e.name = due.name and e.cause = due.cause and e.reminds is not distinct from due.reminds`,
-};
+    where e.message is null and e.queued_at is null and e.source = due.source and e.name = due.name and e.cause = due.cause
+      and e.reminds is not distinct from due.reminds and not ${isSilenced(inMaintenance)}`,
+});
+
+/** SQL: whether the event `e` waits. */
+const isSilenced = (inMaintenance: readonly number[]): string =>
+  `(${inMaintenance.length === 0 ? "false" : `e.account in (${inMaintenance.join(", ")})`} or exists (
+    select 1 from (select 1) one left join dimsync_controller.account a on a.id = e.account where exists (${silenceOf("1")})))`;
+
+interface Maintained {
+  readonly id: number;
+  readonly maintenance: readonly MaintenanceWindow[];
+  readonly now: string;
+}
+
+/** Accounts whose events wait because of a maintenance window. */
+async function accountsInMaintenance(database: Database): Promise<readonly number[]> {
+  const accounts = await rowsOf<Maintained>(
+    database,
+    `select a.id, a.maintenance, ${iso("now()")} as now from dimsync_controller.account a where a.maintenance <> '[]' and exists (
+      select 1 from dimsync_controller.event e where e.account = a.id and e.queued_at is null)`,
+  );
+  return accounts.filter(({ maintenance, now }) => isInMaintenance(maintenance, new Date(now))).map(({ id }) => id);
+}
 
 interface NewEvent {
   readonly message: string;
@@ -73,7 +106,7 @@ interface NewEvent {
 
 /** Looks for what only time shows, and hands new messages to the queue. Returns how many jobs it has created. */
 export async function routeEvents(database: Database, send: (job: DeliveryJob) => Promise<void>): Promise<number> {
-  await database.script(Object.values(statements).join(";\n"));
+  await database.script(Object.values(statements(await accountsInMaintenance(database))).join(";\n"));
   const events = await rowsOf<NewEvent>(
     database,
     `select e.message, e.source, e.name as event, e.resolves, a.labels, e.detail ->> 'receiver' as receiver, n.settings from dimsync_controller.event e
@@ -99,14 +132,4 @@ const jobsOf = ({ message, source, event, resolves, labels, receiver: named, set
 function jobId(message: string, receiver: string): string {
   const hex = createHash("sha256").update(`${message} ${receiver}`).digest("hex");
   return [hex.slice(0, 8), hex.slice(8, 12), `5${hex.slice(13, 16)}`, `8${hex.slice(17, 20)}`, hex.slice(20, 32)].join("-");
-}
-
-/** Stores events that show whether receivers of the source can be reached; returns their id. */
-export async function storeTest(database: Database, source: string, receiver: string | undefined): Promise<string> {
-  const id = randomUUID();
-  await database.query(
-    "insert into dimsync_controller.event (id, source, name, message, detail) values ($1, $2, 'test', $1, jsonb_strip_nulls(jsonb_build_object('receiver', $3::text)))",
-    [id, source, receiver ?? null],
-  );
-  return id;
 }

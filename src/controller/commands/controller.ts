@@ -14,6 +14,9 @@ const tasks: Readonly<Record<string, Task>> = {
   check: async (context, account) => (await import("./check.ts")).runCheck(context, account),
   suspend: async (context, account) => (await import("./suspend.ts")).runSuspend(context, account),
   resume: async (context, account) => (await import("./suspend.ts")).runResume(context, account),
+  silence: async (context, account) => (await import("./silence.ts")).runSilence(context, account),
+  acknowledge: async (context, account) => (await import("./silence.ts")).runAcknowledge(context, account),
+  notify: async (context, receiver) => (await import("./notify.ts")).runNotify(context, receiver),
   bundles: async (context) => (await import("./bundles.ts")).runBundles(context),
   rollback: async (context, digest) => (await import("./bundles.ts")).runRollback(context, digest),
   history: async (context, account) => (await import("./history.ts")).runHistory(context, account),
@@ -21,9 +24,13 @@ const tasks: Readonly<Record<string, Task>> = {
 
 const account = "the name of an account, as dimsync controller status shows it";
 
+/** Tasks whose argument can be absent. */
+const optional: ReadonlySet<string> = new Set(["suspend", "resume", "silence", "notify"]);
+
 /** What the argument of a task must be; the others take none. */
 const needed: Readonly<Record<string, string>> = {
-  ...{ check: account, suspend: account, resume: account, history: account },
+  ...{ check: account, suspend: account, resume: account, silence: account, acknowledge: account, history: account },
+  notify: "the name of a receiver",
   rollback: "the digest of a bundle, as dimsync controller bundles shows it",
 };
 
@@ -37,7 +44,8 @@ export async function runControllerTask(context: Context<ControllerFlags>, task:
       `${JSON.stringify(task)} is not a task of controller: ${names.join(", ")}.${didYouMean(task, names)}`,
     );
   const argument = needed[task];
-  if (name === undefined && argument !== undefined) throw new DimsyncError("E_USAGE", `controller ${task} needs ${argument}.`);
+  if (name === undefined && argument !== undefined && !optional.has(task))
+    throw new DimsyncError("E_USAGE", `controller ${task} needs ${argument}.`);
   if (name !== undefined && argument === undefined) throw new DimsyncError("E_USAGE", `controller ${task} takes no name.`);
   context.io.catchSignals?.();
   return await run(context, name ?? "");

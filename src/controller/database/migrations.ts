@@ -167,4 +167,17 @@ create index event_message on dimsync_controller.event (message);
 create index event_open on dimsync_controller.event (source, account) where ended_by is null;
 create index event_at on dimsync_controller.event (at);`,
   },
+  {
+    worksWith: 1,
+    sql: `
+-- Events that wait: of an account, of accounts with a label, or all (then account and label are null).
+create table dimsync_controller.silence (
+  id bigint generated always as identity primary key, account bigint references dimsync_controller.account, label text, value text,
+  reason text not null, silenced_by text not null, silenced_at timestamptz not null default now(), until timestamptz not null, ended_at timestamptz
+);
+create index silence_active on dimsync_controller.silence (until) where ended_at is null;
+alter table dimsync_controller.account add column maintenance jsonb not null default '[]';
+alter table dimsync_controller.event add column held_at timestamptz;
+alter table dimsync_controller.event add column acknowledged jsonb;`,
+  },
 ];

@@ -1,5 +1,5 @@
 import type { Settings } from "../../model/settings/config.ts";
-import type { NotificationSettings } from "../../model/settings/notifications.ts";
+import type { MaintenanceWindow, NotificationSettings } from "../../model/settings/notifications.ts";
 import type { Database } from "../../records/postgres/connection.ts";
 import { jsonParameter } from "../../records/postgres/stored-text.ts";
 import { rowsOf } from "../database/rows.ts";
@@ -12,14 +12,16 @@ export interface AccountEntry {
   readonly host: string;
   readonly mode: string;
   readonly everyMs: number;
+  /** Absent in pushes of earlier versions. */
+  readonly maintenance?: readonly MaintenanceWindow[];
 }
 
 /** Undefined if the target has no `controller`. */
 export function accountEntry({ target, baseUrl, controller }: Settings): AccountEntry | undefined {
   if (controller === undefined) return undefined;
-  const { labels, mode, everyMs } = controller;
+  const { labels, mode, everyMs, maintenance } = controller;
   const host = URL.canParse(baseUrl) && !baseUrl.startsWith("embedded:") ? new URL(baseUrl).host : baseUrl;
-  return { target, labels, host, mode, everyMs };
+  return { target, labels, host, mode, everyMs, maintenance };
 }
 
 export interface Wanted {
@@ -86,10 +88,10 @@ export function registerAccounts(
 logged as (insert into dimsync_controller.push (source, digest, kind, by, run_url, git_commit, reason, accounts, notify)
   select $1, $3, $7, $8, $9, $4, $10, $2::jsonb, $11::jsonb from pushed),
 allowed as (select 1 where not $5::boolean or exists (select 1 from pushed)),
-entry as (select x.* from jsonb_to_recordset($2::jsonb) as x(target text, labels jsonb, host text, mode text, "everyMs" bigint), allowed),
-stored as (insert into dimsync_controller.account as a (source, target, labels, host, mode, every_ms, digest, git_commit, wanted, next_check_at)
-  select $1, target, labels, host, mode, "everyMs", $3, $4, 1, now() from entry
-  on conflict (source, target) do update set labels = excluded.labels, host = excluded.host, mode = excluded.mode, every_ms = excluded.every_ms,
+entry as (select x.* from jsonb_to_recordset($2::jsonb) as x(target text, labels jsonb, host text, mode text, "everyMs" bigint, maintenance jsonb), allowed),
+stored as (insert into dimsync_controller.account as a (source, target, labels, host, mode, every_ms, maintenance, digest, git_commit, wanted, next_check_at)
+  select $1, target, labels, host, mode, "everyMs", coalesce(maintenance, '[]'), $3, $4, 1, now() from entry
+  on conflict (source, target) do update set labels = excluded.labels, host = excluded.host, mode = excluded.mode, every_ms = excluded.every_ms, maintenance = excluded.maintenance,
     digest = excluded.digest, git_commit = excluded.git_commit, wanted = a.wanted + 1, next_check_at = now(), removed_at = null,
     alerts = case when a.removed_at is null then a.alerts else '{}' end
   returning a.*),

@@ -35,6 +35,7 @@ interface AccountRow {
   readonly dirty: boolean | null;
   readonly is_current: boolean;
   readonly suspension: SuspensionRow | null;
+  readonly silence: AccountSummary["silence"] | null;
 }
 
 /** Longest interval of an account whose service is overloaded. */
@@ -47,6 +48,14 @@ export const intervalSql = (runs: string): string =>
 const suspensionSql = `select json_build_object('reason', s.reason, 'until', ${iso("s.until")}, 'by', s.suspended_by, 'at', ${iso("s.suspended_at")})
   from dimsync_controller.suspension s where s.account = a.id and s.resumed_at is null and s.until > now() order by s.id desc limit 1`;
 
+/** SQL: the silence of the account `a`; of events about no account, if `a` is null. */
+export const silenceOf = (column: string): string => `select ${column} from dimsync_controller.silence s
+  where s.ended_at is null and s.until > now()
+    and case when s.account is not null then s.account = a.id when s.label is not null then a.labels ->> s.label = s.value else true end
+  order by s.until desc limit 1`;
+
+const silenceColumns = `json_build_object('reason', s.reason, 'until', ${iso("s.until")}, 'by', s.silenced_by)`;
+
 const accountSql = (
   where: string,
 ): string => `select a.id, a.name, a.source, a.target, a.labels, a.mode, a.every_ms, ${intervalSql("a.throttled_runs")} as interval_ms,
@@ -54,7 +63,7 @@ const accountSql = (
   ${iso("a.last_checked_at")} as last_checked_at, ${iso("a.next_check_at")} as next_check_at,
   now() - coalesce(a.last_checked_at, a.created_at) > 3 * ${intervalSql("a.throttled_runs")} * interval '1 ms' as is_stale,
   case when a.running_until >= now() then a.running_run end as running_run, a.running_worker, ${iso("a.running_since")} as running_since, a.digest, a.git_commit, ${isDirty("a.digest")} as dirty, a.observed >= a.wanted as is_current,
-  (${suspensionSql}) as suspension
+  (${suspensionSql}) as suspension, (${silenceOf(silenceColumns)}) as silence
   from ${namedAccounts} a ${where}`;
 
 /** All accounts, worst first, then by name. */
@@ -93,6 +102,7 @@ function toSummary(row: AccountRow): AccountSummary {
     ...(row.last_checked_at === null ? {} : { lastCheckedAt: row.last_checked_at }),
     ...(row.error_code === null ? {} : { error: { code: row.error_code, message: row.message ?? "" } }),
     ...(row.suspension === null ? {} : { suspension: toSuspension(row.suspension) }),
+    ...(row.silence === null || row.silence === undefined ? {} : { silence: row.silence }),
     ...(row.last_run === null ? {} : { lastRun: row.last_run }),
     ...(row.running_run === null
       ? {}

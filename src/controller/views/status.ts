@@ -36,6 +36,8 @@ export interface AccountSummary {
   /** Why the last run failed. The counts are then those of the last finished comparison. */
   readonly error?: { readonly code: string; readonly message: string };
   readonly suspension?: Suspension;
+  /** Its notifications wait. */
+  readonly silence?: Pick<Suspension, "reason" | "until" | "by">;
   readonly lastRun?: string;
   readonly running?: { readonly run: string; readonly worker: string; readonly since: string };
   /** The bundle to compare with; absent with --watch. */

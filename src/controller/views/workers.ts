@@ -25,9 +25,14 @@ interface HealthRow {
   readonly workers: readonly WorkerSummary[] | null;
 }
 
+const twoIntervals = `2 * ${intervalSql("a.throttled_runs")} * interval '1 ms'`;
+
+/** SQL: whether the account `a` has been due for two intervals, and nobody checks it. */
+export const overdueSql = `a.removed_at is null and a.next_check_at < now() - ${twoIntervals} and (a.running_until is null or a.running_until < now())
+  and not exists (select 1 from dimsync_controller.suspension s where s.account = a.id and s.resumed_at is null and s.until > now())`;
+
 /** The workers, and whether they take the accounts that are due, by the database's clock. */
 export async function readWorkers(database: Database): Promise<WorkerHealth> {
-  const twoIntervals = `2 * ${intervalSql("a.throttled_runs")} * interval '1 ms'`;
   const [row] = await rowsOf<HealthRow>(
     database,
     `select (select count(*) from overdue) as overdue, (select json_agg(json_build_object('id', w.id, 'version', w.version, 'startedAt', ${iso("w.started_at")},
@@ -35,8 +40,7 @@ export async function readWorkers(database: Database): Promise<WorkerHealth> {
       from dimsync_controller.worker w where w.stopped_at is null and w.seen_at > now() - interval '2 minutes') as workers`,
     [],
     `overdue as (select now() - ${twoIntervals} as since from dimsync_controller.account a
-      where a.removed_at is null and a.next_check_at < now() - ${twoIntervals} and (a.running_until is null or a.running_until < now())
-        and not exists (select 1 from dimsync_controller.suspension s where s.account = a.id and s.resumed_at is null and s.until > now()))`,
+      where ${overdueSql})`,
   );
   return { overdue: row?.overdue ?? 0, workers: row?.workers ?? [] };
 }

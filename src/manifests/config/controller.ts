@@ -1,5 +1,6 @@
 import type { Problem, SourceLocation } from "../../model/problem.ts";
 import type { ControllerSettings } from "../../model/settings/config.ts";
+import type { MaintenanceWindow } from "../../model/settings/notifications.ts";
 import { titles } from "../../model/titles.ts";
 import { durationMs } from "../scalars.ts";
 import type { TargetEntry } from "./file.ts";
@@ -14,12 +15,16 @@ export function controllerSettings(
   place: SourceLocation | undefined,
 ): { readonly controller?: ControllerSettings; readonly problems: readonly Problem[] } {
   if (entry === undefined) return { problems: [] };
-  const { every, mode = "report", labels = {} } = entry;
+  const { every, mode = "report", labels = {}, maintenance = [] } = entry;
   const everyMs = every === undefined ? defaultEveryMs : (durationMs(every) ?? defaultEveryMs);
   const isInRange = everyMs >= shortestEveryMs && everyMs <= longestEveryMs;
   return {
-    controller: { everyMs, mode, labels },
-    problems: [...(isInRange ? [] : [wrongInterval(place)]), ...(isProtected && mode !== "report" ? [refusedMode(mode, place)] : [])],
+    controller: { everyMs, mode, labels, maintenance: maintenance.filter(({ timezone }) => isTimezone(timezone)) },
+    problems: [
+      ...unknownTimezones(maintenance, place),
+      ...(isInRange ? [] : [wrongInterval(place)]),
+      ...(isProtected && mode !== "report" ? [refusedMode(mode, place)] : []),
+    ],
   };
 }
 
@@ -28,6 +33,27 @@ const refusedMode = (mode: string, place: SourceLocation | undefined): Problem =
   message: `The target is protected, so it only accepts saved plans, and the controller has none: in mode ${mode} each repair is refused with E_PROTECTED. Use mode report, or remove protected: true to let the controller write.`,
   ...(place === undefined ? {} : { place: { ...place, pointer: `${place.pointer}/mode` } }),
 });
+
+function isTimezone(timezone = "UTC"): boolean {
+  try {
+    return new Intl.DateTimeFormat("en", { timeZone: timezone }).resolvedOptions().timeZone !== "";
+  } catch {
+    return false;
+  }
+}
+
+const unknownTimezones = (windows: readonly MaintenanceWindow[], place: SourceLocation | undefined): readonly Problem[] =>
+  windows.flatMap(({ timezone }, index): readonly Problem[] =>
+    isTimezone(timezone)
+      ? []
+      : [
+          {
+            ...{ code: "E_WRONG_VALUE", severity: "error", summary: "Unknown time zone" },
+            message: `There is no time zone ${JSON.stringify(timezone)}. Use a name such as Europe/Berlin, or remove timezone for UTC.`,
+            ...(place === undefined ? {} : { place: { ...place, pointer: `${place.pointer}/maintenance/${index}/timezone` } }),
+          },
+        ],
+  );
 
 const wrongInterval = (place: SourceLocation | undefined): Problem => ({
   ...{ code: "E_WRONG_VALUE", severity: "error", summary: "Interval out of range" },

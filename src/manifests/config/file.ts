@@ -4,7 +4,7 @@ import { isObject, type JsonObject, type JsonValue, own } from "../../model/json
 import { isWithin, type Pointer, toPointer } from "../../model/json/pointer.ts";
 import type { Problem, SourceLocation } from "../../model/problem.ts";
 import type { ControllerMode, NotifySettings, PolicySettings } from "../../model/settings/config.ts";
-import type { Receiver } from "../../model/settings/notifications.ts";
+import type { MaintenanceWindow, Receiver } from "../../model/settings/notifications.ts";
 import type { SecretReference } from "../../model/settings/secret.ts";
 import type { YamlProblem } from "../../yaml/problems.ts";
 import { read, type YamlParser } from "../../yaml/read.ts";
@@ -54,6 +54,7 @@ export interface TargetEntry {
     readonly every?: number | string;
     readonly mode?: ControllerMode;
     readonly labels?: Readonly<Record<string, string>>;
+    readonly maintenance?: readonly MaintenanceWindow[];
   };
   readonly records?: {
     readonly git?: { readonly ref: string; readonly remote?: string; readonly id?: string };

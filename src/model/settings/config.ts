@@ -1,6 +1,6 @@
 import type { JsonObject } from "../json/json.ts";
 import type { Problem, SourceLocation } from "../problem.ts";
-import type { NotificationSettings } from "./notifications.ts";
+import type { MaintenanceWindow, NotificationSettings } from "./notifications.ts";
 import type { SecretReference } from "./secret.ts";
 
 /** dimsync.yaml for one target with all defaults. Names say the units of times. */
@@ -51,6 +51,7 @@ export interface ControllerSettings {
   readonly everyMs: number;
   readonly mode: ControllerMode;
   readonly labels: Readonly<Record<string, string>>;
+  readonly maintenance: readonly MaintenanceWindow[];
 }
 
 /** Where the records are kept; "folder": beside dimsync.yaml. */

@@ -22,6 +22,20 @@ export type AlertSeverity = (typeof alertSeverities)[number];
 
 export const receiverTypes = ["json", "slack", "teams", "pagerduty"] as const;
 
+export const weekdays = ["mon", "tue", "wed", "thu", "fri", "sat", "sun"] as const;
+
+/** A time that comes back, in which the events of an account wait. */
+export interface MaintenanceWindow {
+  /** On which it begins. Default: all. */
+  readonly days?: readonly (typeof weekdays)[number][];
+  /** "22:00". A window that ends before it begins ends on the next day. */
+  readonly from: string;
+  readonly to: string;
+  /** As in the IANA database. Default: UTC. */
+  readonly timezone?: string;
+  readonly reason?: string;
+}
+
 /** Where events are sent. Everything that grants access is a secret. */
 export interface Receiver {
   readonly name: string;

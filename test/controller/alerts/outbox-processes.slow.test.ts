@@ -20,7 +20,7 @@ test("a message that a worker was sending when it was killed is sent by one of t
   onTestFinished(() => service.close());
   const receiver = await startReceiver();
   receiver.respond = () => undefined;
-  const target = `{ baseUrl: "${service.url}", apiKey: { $secret: { env: KEY } }, controller: { every: 1m } }`;
+  const target = `{ baseUrl: "${service.url}", apiKey: { $secret: { env: KEY } }, controller: { every: 1m, labels: { team: data } } }`;
   const cwd = writeProject({
     "dimsync.yaml": `apiVersion: dimsync/v1
 kind: Config
@@ -72,4 +72,40 @@ ${Array.from({ length: count }, (_, index) => `  account-${index}: ${target}`).j
     [],
   );
   expect(rows).toEqual([{ why: expect.stringContaining("NOT_SET is not set") }]);
+
+  const run = (...args: readonly string[]) => dimsync(["controller", ...args], { env: { DIMSYNC_DATABASE_URL: url, USER: "ann" } });
+  receiver.requests.splice(0);
+  expect(await run("notify", "--test")).toMatchObject({
+    code: 1,
+    stdout: expect.stringMatching(/^broken .*: failed: .*NOT_SET.*\nchat .*: sent$/mu),
+  });
+  expect(await run("notify", "--test", "chat")).toMatchObject({ code: 0 });
+  expect(await run("notify", "--test", "chats")).toMatchObject({ code: 1, stderr: expect.stringContaining("Did you mean chat?") });
+  expect(receiver.requests.map(({ message }) => message.event)).toEqual(["test", "test"]);
+  const reason = ["--reason", "migration"];
+  expect(await run("silence", "--all", "--until", "2h", ...reason)).toMatchObject({
+    code: 0,
+    stderr: expect.stringContaining("20 accounts wait until"),
+  });
+  expect(await run("acknowledge", "account-0", ...reason)).toMatchObject({
+    code: 0,
+    stderr: expect.stringContaining("account-0: exposed"),
+  });
+  expect(await run("suspend", "--label", "team=data", "--until", "2h", ...reason)).toMatchObject({
+    code: 0,
+    stderr: expect.stringContaining("20 accounts with team=data are suspended"),
+  });
+  expect(await run("resume", "account-3")).toMatchObject({ code: 0 });
+  const shown = (await run("status", "-o", "json")).stdout;
+  const accounts: readonly { readonly name: string; readonly state: string; readonly silence: object }[] = JSON.parse(shown).accounts;
+  expect(accounts.filter(({ state }) => state === "suspended")).toHaveLength(count - 1);
+  expect(accounts.map(({ silence }) => silence)).toEqual(accounts.map(() => expect.objectContaining({ reason: "migration", by: "ann" })));
+  expect(await run("suspend", "account-0", "--all", "--until", "2h", ...reason)).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining("exactly one"),
+  });
+  expect(await run("silence", "--label", "team=x", "--until", "2h", ...reason)).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining("No account has the label"),
+  });
 });

@@ -1,5 +1,7 @@
 import { createHmac } from "node:crypto";
 import { describe, expect, test } from "vitest";
+import { sendHeartbeats } from "../../../src/controller/alerts/heartbeat.ts";
+import { acknowledge, silence } from "../../../src/controller/alerts/silence.ts";
 import { registerAccounts } from "../../../src/controller/projects/register.ts";
 import type { Database } from "../../../src/records/postgres/connection.ts";
 import { accountUnderControl, apiKey } from "../work/account-under-control.ts";
@@ -223,4 +225,101 @@ test("a project that cannot be used, and an account that a push removes, are rep
   await registerAccounts(database, { source: "data", accounts: [] });
   await deliver(env);
   expect(events()).toEqual(["bundle-refused", "account-removed"]);
+});
+
+describe("while an account is silenced", () => {
+  const reason = { reason: "migration", by: "ann" };
+  const scopes = [{ source: "data", target: "test" }, { label: "team", value: "data" }, { all: true }] as const;
+
+  test("its events wait, and what is then still wrong is sent", async () => {
+    for (const scope of scopes) {
+      const { check, deliver, env, events, database } = await setUp();
+      await silence(database, scope, { ...reason, ms: 3_600_000 });
+      expect(await check()).toMatchObject({ state: "exposed", silence: reason });
+      await deliver(env);
+      expect(events()).toEqual([]);
+      await silence(database, scope, { ...reason, ms: 0 });
+      for (let round = 0; round < 2; round++) await deliver(env);
+      expect(events()).toEqual(["exposed"]);
+    }
+  });
+
+  test("what is over before the silence ends is never sent", async () => {
+    const { check, deliver, env, events, database, hash } = await setUp();
+    await silence(database, { all: true }, { ...reason, ms: 3_600_000 });
+    await check();
+    await deliver(env);
+    await hash(true);
+    await check();
+    await deliver(env);
+    await silence(database, { all: true }, { ...reason, ms: 0 });
+    for (let round = 0; round < 2; round++) await deliver(env);
+    expect(events()).toEqual([]);
+    const { rows } = await database.query("select count(*)::integer as waiting from dimsync_controller.event where queued_at is null", []);
+    expect(rows).toEqual([{ waiting: 0 }]);
+  });
+
+  test("other accounts are not", async () => {
+    const { check, deliver, env, events, database } = await setUp();
+    await silence(database, { label: "team", value: "sales" }, { ...reason, ms: 3_600_000 });
+    await silence(database, { source: "data", target: "other" }, { ...reason, at: new Date(Date.now() + 3_600_000) });
+    await check();
+    await deliver(env);
+    expect(events()).toEqual(["exposed"]);
+  });
+});
+
+test("events wait in a maintenance window of the config", async () => {
+  const server = await startReceiver();
+  const notify = { group: "0s", receivers: [{ name: "chat", type: "json", url: hook }] };
+  const maintenance = [
+    { from: "00:00", to: "12:00", timezone: "Etc/UTC" },
+    { from: "12:00", to: "00:00" },
+  ];
+  const { push, check, deliver, database } = await accountUnderControl({ ...controller, maintenance }, { notify });
+  await push();
+  await check();
+  await deliver({ HOOK: server.url });
+  expect(server.requests).toEqual([]);
+  await database.query("update dimsync_controller.account set maintenance = '[]'", []);
+  await deliver({ HOOK: server.url });
+  expect(server.requests).toHaveLength(1);
+});
+
+test("what someone has acknowledged is not sent again, and what is new is", async () => {
+  const { check, deliver, env, events, database } = await setUp();
+  await check();
+  await deliver(env);
+  expect(await acknowledge(database, { source: "data", target: "test" }, { reason: "known", by: "ann" })).toEqual(["exposed"]);
+  await ago(database, "event", "at", "25 hours");
+  await deliver(env);
+  expect(events()).toEqual(["exposed"]);
+  await check({ env: { TEST_API_KEY: "" } });
+  await deliver(env);
+  expect(events()).toEqual(["exposed", "failing"]);
+});
+
+test("the heartbeat is requested once per interval, as long as accounts are checked", async () => {
+  const server = await startReceiver("/beat");
+  const notify = { heartbeat: { url: hook } };
+  const { push, database, log } = await accountUnderControl(controller, { notify });
+  await push();
+  const beat = async (url = server.url) => {
+    await sendHeartbeats(database, {
+      env: { HOOK: url },
+      signal: new AbortController().signal,
+      log: (text) => void (log as string[]).push(text),
+    });
+    return server.requests.length;
+  };
+  expect(await beat()).toBe(0);
+  await database.query("insert into dimsync_controller.worker (id, version, accounts_at_once) values ('w', '1', 1)", []);
+  expect([await beat(), await beat()]).toEqual([1, 1]);
+  const later = () => database.query("update dimsync_controller.notify set heartbeat_at = heartbeat_at - interval '61 seconds'", []);
+  await later();
+  expect(await beat("")).toBe(1);
+  expect(log.at(-1)).toContain("The heartbeat of data was not sent: secret env:HOOK");
+  await later();
+  await ago(database, "account", "next_check_at", "3 minutes");
+  expect(await beat()).toBe(1);
 });

@@ -134,6 +134,14 @@ describe("problems in the config are reported with those in the manifests", () =
       lines: ["ignore: [{ address: Tag/a, path: x, reason: y }]"],
       at: ["dimsync.yaml:3:34 E_WRONG_VALUE"],
     },
+    "a time zone that does not exist": {
+      lines: ["targets: { a: { controller: { maintenance: [{ from: '22:00', to: '02:00', timezone: Europe/Berlinn }] } } }"],
+      at: ["dimsync.yaml:3:85 E_WRONG_VALUE"],
+    },
+    "a time that does not exist": {
+      lines: ["targets: { a: { controller: { maintenance: [{ from: '24:00', to: '02:00' }] } } }"],
+      at: ["dimsync.yaml:3:53 E_WRONG_VALUE"],
+    },
     "a variable's name": { lines: ["vars: { 1a: x }"], at: ["dimsync.yaml:3:9 E_INVALID_NAME"] },
     "a connector schema that does not exist": { lines: ["connectors: { mysql: nope.json }"], at: ["dimsync.yaml:3:22 E_PATH_NOT_FOUND"] },
   };
@@ -223,7 +231,7 @@ describe("settings", () => {
     const under = (text: string): string => full.replace("    protected: true", `    controller: { ${text} }`);
     const { settings, problems } = await load({ ...files, "dimsync.yaml": under("every: 5m, mode: protect, labels: { team: data }") });
     expect({ controller: settings.controller, problems }).toEqual({
-      controller: { everyMs: 300_000, mode: "protect", labels: { team: "data" } },
+      controller: { everyMs: 300_000, mode: "protect", labels: { team: "data" }, maintenance: [] },
       problems: [],
     });
     expect((await load({ ...files, "dimsync.yaml": under("") })).settings.controller).toMatchObject({ everyMs: 900_000, mode: "report" });

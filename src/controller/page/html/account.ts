@@ -102,7 +102,7 @@ function aboutHtml(account: AccountDetail, now: Date): string {
 
 /** One sentence, the numbers, and why the state is not known. */
 function summaryHtml(account: AccountDetail, now: Date): string {
-  const { state, exposedColumns, differences, manual, policyViolations, error, suspension, isStale, lastRun } = account;
+  const { state, exposedColumns, differences, manual, policyViolations, error, suspension, silence, isStale, lastRun } = account;
   const tone = isExposed(account) ? "bad" : stateTexts[state].tone === "quiet" ? "info" : stateTexts[state].tone;
   const numbers = [
     [exposedColumns, "exposed columns", true],
@@ -120,6 +120,9 @@ function summaryHtml(account: AccountDetail, now: Date): string {
     suspension === undefined
       ? ""
       : `<p class="note info">Suspended by ${escaped(suspension.by)} until ${time(suspension.until)}: ${escaped(suspension.reason)}</p>`,
+    silence === undefined
+      ? ""
+      : `<p class="note info">Notifications silenced by ${escaped(silence.by)} until ${time(silence.until)}: ${escaped(silence.reason)}</p>`,
     error === undefined
       ? ""
       : `<div class="note bad"><p><strong>The last run failed.</strong> ${code(error.code)}</p><p>${escaped(error.message)}</p></div>`,

@@ -1,0 +1,45 @@
+import { postWebhook } from "../../drift/notify.ts";
+import { type SecretReference, secretKey } from "../../model/settings/secret.ts";
+import { resolveAll } from "../../operations/account.ts";
+import type { Database } from "../../records/postgres/connection.ts";
+import { rowsOf } from "../database/rows.ts";
+import type { SourceNotifications } from "../projects/register.ts";
+import { overdueSql } from "../views/workers.ts";
+import { type DeliveryOptions, whyNotSent } from "./deliver.ts";
+
+/**
+ * Requests the heartbeat of each source that is due, in one process, as long as a worker runs and no account of it has been due for two
+ * intervals. The service behind it notices if the requests stop, whatever has stopped them.
+ */
+export async function sendHeartbeats(database: Database, { env, signal, log }: Omit<DeliveryOptions, "publicUrl">): Promise<void> {
+  const due = await rowsOf<{ readonly source: string; readonly settings: SourceNotifications }>(
+    database,
+    "select source, settings from due",
+    [],
+    `due as (update dimsync_controller.notify n set heartbeat_at = now()
+      where heartbeat_at <= now() - (n.settings -> 'heartbeat' ->> 'everyMs')::bigint * interval '1 ms'
+        and exists (select 1 from dimsync_controller.worker w where w.stopped_at is null and w.seen_at > now() - interval '2 minutes')
+        and not exists (select 1 from dimsync_controller.account a where a.source = n.source and ${overdueSql}) returning n.*)`,
+  );
+  await Promise.all(
+    due.map(async ({ source, settings: { heartbeat, folder = "/" } }) => {
+      if (heartbeat === undefined) return;
+      const failure = await beat(heartbeat.url, { folder, env, signal }).catch(whyNotSent);
+      if (failure !== undefined) log(`The heartbeat of ${source} was not sent: ${failure}.`);
+    }),
+  );
+}
+
+/** Why the service did not accept the request; undefined if it did. */
+async function beat(
+  reference: SecretReference,
+  { folder, env, signal }: Pick<DeliveryOptions, "env" | "signal"> & { readonly folder: string },
+): Promise<string | undefined> {
+  const url = (await resolveAll([reference], { folder }, env, signal)).get(secretKey(reference));
+  if (url === undefined) return undefined;
+  const { sendRequest } = await import("../../service/send-request.ts");
+  const headers = { "user-agent": "dimsync" };
+  return await postWebhook(url, (to) =>
+    sendRequest({ method: "GET", url: to, headers }, { timeoutMs: 10_000, env, signal, maxBodyBytes: 0 }),
+  );
+}
