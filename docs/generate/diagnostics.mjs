@@ -6,8 +6,8 @@ import { parse } from "yaml";
 const folder = fileURLToPath(new URL("diagnostics", import.meta.url));
 
 /**
- * The sections of diagnostics/*.yaml, in the order of their files: { section, about, codes }. Each code has a title, what
- * causes it, why it matters and what to do. `titles`: those of src/model/titles.ts, which the files do not repeat.
+ * The sections of diagnostics/*.yaml, in the order of their files: { section, about, codes }. Each code has what
+ * causes it, why it matters and what to do, and its title from `titles` (src/model/titles.ts).
  * test/docs/diagnostics.test.ts compares the codes with the sources.
  */
 export async function diagnosticSections(titles) {

@@ -1,9 +1,10 @@
 import type { Plan } from "../model/plan.ts";
 import type { ItemResult } from "../model/result.ts";
+import type { Code } from "../model/titles.ts";
 
 /** Why no item of a plan was started. */
 export interface WhyNotRun {
-  readonly code: string;
+  readonly code: Code;
   readonly message: string;
   readonly outcome: "skipped" | "blocked";
   /** The user or the system ended the run: what became of items that wait is open. */

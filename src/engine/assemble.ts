@@ -197,11 +197,13 @@ function blockOutsideScope(found: DiffResult, scope: Scope): DiffResult {
     deferred: found.deferred.filter(({ address }) => !outOfScope.some((one) => one.address === address)),
     blocked: [
       ...found.blocked,
-      ...outOfScope.map(({ address, outside }) => ({
-        address,
-        code: "E_DEPENDENCY",
-        message: `It needs ${outside}, which does not exist yet and is left out of this run by --only or --exclude.`,
-      })),
+      ...outOfScope.map(
+        ({ address, outside }): Blocked => ({
+          address,
+          code: "E_DEPENDENCY",
+          message: `It needs ${outside}, which does not exist yet and is left out of this run by --only or --exclude.`,
+        }),
+      ),
     ],
   };
 }

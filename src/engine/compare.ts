@@ -3,6 +3,7 @@ import { kinds } from "../kinds/index.ts";
 import { type AccountView, type DiffResult, emptyDiff, type Kind, type ReadNeeds, type Unit } from "../kinds/kind.ts";
 import type { Address } from "../model/address.ts";
 import { ServiceError } from "../model/errors.ts";
+import type { Blocked } from "../model/plan.ts";
 import type { Resource } from "../model/resource.ts";
 import { newPauses } from "../model/runtime/event-loop.ts";
 import type { OnProgress } from "../model/runtime/progress.ts";
@@ -145,7 +146,7 @@ function unitsOf({ observed, compared, scope }: ComparisonInput): {
     const { units, blocked, deferred, problems } = kind.units(ofKind.filter(isReadable), account);
     const unread = ofKind
       .filter((resource) => !isReadable(resource))
-      .map(({ address }) => ({ address, code: "E_READ_FAILED", message: unreadMessage }));
+      .map(({ address }): Blocked => ({ address, code: "E_READ_FAILED", message: unreadMessage }));
     before.push({ ...emptyDiff, problems, deferred, blocked: [...blocked, ...unread] });
     for (const { address } of [...units, ...blocked, ...deferred, ...unread]) parts.push(address);
     for (const unit of units) objects.add(objectOf(kind, unit));

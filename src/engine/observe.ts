@@ -261,9 +261,9 @@ export function failedRead(error: ServiceError, address?: Address): Problem {
 }
 
 /** The same text for all requests that fail for the same reason: a status, a refused connection, or a sentence about the response. */
-function causeOf({ code, status, method, path, message }: ServiceError): string {
+function causeOf({ code, status, reason }: ServiceError): string {
   if (code === "E_SERVICE_STATUS" || code === "E_UNAUTHORIZED") return `${code} ${status}`;
-  return code === "E_SERVICE_UNREACHABLE" || code === "E_TIMEOUT" ? code : `${code} ${message.replace(`${method} ${path}: `, "")}`;
+  return code === "E_SERVICE_UNREACHABLE" || code === "E_TIMEOUT" ? code : `${code} ${reason}`;
 }
 
 /** Two manifests of a kind with one live object would overwrite each other in every run. */

@@ -7,6 +7,7 @@ import type { Blocked, Deferred, Difference, DraftItem, Item } from "../model/pl
 import type { Problem } from "../model/problem.ts";
 import type { IntegrationSpec, Reference, Resource } from "../model/resource.ts";
 import type { Reads, WriteAnswer, WriteDecoder } from "../model/service.ts";
+import type { Code } from "../model/titles.ts";
 import type { AccountLookup } from "./lookup.ts";
 import type { LabelRoots } from "./patterns/labels.ts";
 
@@ -19,7 +20,7 @@ export type Identity =
   | { readonly state: "waits"; readonly on: readonly Address[] }
   /** GET of the pinned or bound id returned 404. */
   | { readonly state: "gone"; readonly id: string }
-  | { readonly state: "blocked"; readonly code: string; readonly message: string; readonly command?: string };
+  | { readonly state: "blocked"; readonly code: Code; readonly message: string; readonly command?: string };
 
 /** The lists of the service. */
 export type ListName = "integrations" | "tags" | "users";

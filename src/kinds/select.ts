@@ -1,6 +1,7 @@
 import { type Address, byText, kindOf, objectAddress, schemasKind } from "../model/address.ts";
 import { own } from "../model/json/json.ts";
 import type { IntegrationRef, IntegrationSelector, IntegrationSpec, Resource, SchemaConfigSpec } from "../model/resource.ts";
+import type { Code } from "../model/titles.ts";
 import { didYouMean } from "../text/suggest.ts";
 import type { AccountView, Identity } from "./kind.ts";
 import { indexed } from "./lookup.ts";
@@ -12,7 +13,7 @@ import { namesMatcher } from "./patterns/names.ts";
 export type Selected =
   | { readonly state: "found"; readonly id: string; readonly label: string }
   | { readonly state: "waits"; readonly on: Address; readonly label: string }
-  | { readonly state: "unresolved"; readonly code: string; readonly message: string; readonly label: string };
+  | { readonly state: "unresolved"; readonly code: Code; readonly message: string; readonly label: string };
 
 /** The identity of a manifest, for the manifests that refer to it. */
 export function fromIdentity(address: Address, label: string, identity: Identity | undefined): Selected {
@@ -31,7 +32,7 @@ export function fromIdentity(address: Address, label: string, identity: Identity
   }
 }
 
-const unresolved = (label: string, code: string, message: string): Selected => ({ state: "unresolved", code, message, label });
+const unresolved = (label: string, code: Code, message: string): Selected => ({ state: "unresolved", code, message, label });
 
 const integrationManifests = (account: AccountView): readonly Resource<IntegrationSpec>[] => account.resources.filter(isIntegration);
 

@@ -4,6 +4,7 @@ import { basename, dirname, join, relative, resolve, sep } from "node:path";
 import picomatch from "picomatch";
 import { byText } from "../model/address.ts";
 import type { Problem, SourceLocation } from "../model/problem.ts";
+import type { Code } from "../model/titles.ts";
 import { type Boundary, outsideProblem } from "./boundary.ts";
 import { errorCode, shownPath } from "./source.ts";
 
@@ -215,7 +216,7 @@ async function kindOf(search: Search, path: string, place: SourceLocation | unde
 function report(
   { problems }: Search,
   place: SourceLocation | undefined,
-  [code, summary, message]: readonly [code: string, summary: string, message: string],
+  [code, summary, message]: readonly [code: Code, summary: string, message: string],
   severity: Problem["severity"] = "error",
 ): void {
   problems.push({ code, severity, summary, message, ...(place === undefined ? {} : { place }) });

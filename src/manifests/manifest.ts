@@ -4,6 +4,7 @@ import { toAddress } from "../model/address.ts";
 import { canonicalJson, isObject, type JsonObject, type JsonValue, own } from "../model/json/json.ts";
 import type { Problem, SourceLocation } from "../model/problem.ts";
 import type { Resource } from "../model/resource.ts";
+import type { Code } from "../model/titles.ts";
 import { didYouMean } from "../text/suggest.ts";
 import type { ValueDocument } from "../yaml/read.ts";
 import type { Variables } from "./config/variables.ts";
@@ -100,7 +101,7 @@ function unknownKind(document: unknown, place: SourceLocation): Problem {
   return { code, severity: "error", summary, message, place: { ...place, pointer } };
 }
 
-function whyNoKind(document: unknown): readonly [code: string, summary: string, message: string] {
+function whyNoKind(document: unknown): readonly [code: Code, summary: string, message: string] {
   const names = manifestKinds.map(({ name }) => name);
   if (!isObject(document))
     return [

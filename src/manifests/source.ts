@@ -2,7 +2,7 @@ import { isAscii, isUtf8 } from "node:buffer";
 import { readFileSync } from "node:fs";
 import { isAbsolute, relative, sep } from "node:path";
 import type { Problem } from "../model/problem.ts";
-import { titles } from "../model/titles.ts";
+import { type Code, titles } from "../model/titles.ts";
 
 /** A file as text, without its byte order mark. */
 export interface Source {
@@ -31,7 +31,7 @@ export function readSource(
 ): { readonly source?: Source; readonly problems: readonly Problem[] } {
   const file = shownPath(cwd, path);
   const place = at ?? { file, document: 0, pointer: "" };
-  const fail = (code: string, summary: string, message: string): { readonly problems: readonly Problem[] } => ({
+  const fail = (code: Code, summary: string, message: string): { readonly problems: readonly Problem[] } => ({
     problems: [{ code, severity: "error", summary, message, place }],
   });
   let bytes: Buffer;

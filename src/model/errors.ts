@@ -1,5 +1,6 @@
 import type { ExitCode } from "./exit.ts";
 import { type Diagnostic, type Locate, type Problem, toDiagnostic } from "./problem.ts";
+import type { Code } from "./titles.ts";
 
 /**
  * A failure that ends a command: it says what is wrong and what to do, and carries the exit code.
@@ -7,13 +8,13 @@ import { type Diagnostic, type Locate, type Problem, toDiagnostic } from "./prob
  */
 export class DimsyncError extends Error {
   override readonly name: string = "DimsyncError";
-  readonly code: string;
+  readonly code: Code;
   readonly exit: ExitCode;
   /** A command to run, on its own line. */
   readonly command: string | undefined;
 
   constructor(
-    code: string,
+    code: Code,
     message: string,
     options: { readonly exit?: ExitCode; readonly cause?: unknown; readonly command?: string } = {},
   ) {
@@ -66,15 +67,18 @@ export class ServiceError extends DimsyncError {
   readonly path: string;
   readonly sent: "never" | "maybe" | "answered";
   readonly status: number | undefined;
+  /** The message without the call: the same for all calls that fail for the same reason. */
+  readonly reason: string;
 
   constructor(
-    code: string,
+    code: Code,
     message: string,
     call: {
       readonly method: string;
       readonly path: string;
       readonly sent: "never" | "maybe" | "answered";
       readonly status?: number;
+      readonly reason?: string;
       readonly cause?: unknown;
     },
   ) {
@@ -83,5 +87,6 @@ export class ServiceError extends DimsyncError {
     this.path = call.path;
     this.sent = call.sent;
     this.status = call.status;
+    this.reason = call.reason ?? message;
   }
 }

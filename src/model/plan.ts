@@ -8,6 +8,7 @@ import type { LabelOrigin, ShownLabel } from "./labels.ts";
 import type { Nodes } from "./nodes.ts";
 import type { Diagnostic, SourceLocation } from "./problem.ts";
 import type { PlannedRequest } from "./service.ts";
+import type { Code } from "./titles.ts";
 
 /** `bind` records an id and sends nothing. */
 export type Action = "create" | "update" | "relate" | "bind";
@@ -152,7 +153,7 @@ export interface Manual {
 /** An item that must not run, and why. Does not block items that do not depend on it. */
 export interface Blocked {
   readonly address: Address;
-  readonly code: string;
+  readonly code: Code;
   readonly message: string;
   /** A command to run, on its own line. */
   readonly command?: string;

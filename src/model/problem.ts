@@ -1,5 +1,6 @@
 import type { Address } from "./address.ts";
 import type { Pointer } from "./json/pointer.ts";
+import type { Code } from "./titles.ts";
 
 export type Severity = "error" | "warning" | "info";
 
@@ -17,7 +18,7 @@ export interface SourceLocation {
 
 /** A mistake that a user can fix. Problems are collected, not thrown. */
 export interface Problem {
-  readonly code: string;
+  readonly code: Code;
   readonly severity: Severity;
   /** A short title without text of the user. */
   readonly summary: string;
@@ -37,7 +38,7 @@ export interface Problem {
 
 /** A problem with its position. Lines and columns count from 1. */
 export interface Diagnostic {
-  readonly code: string;
+  readonly code: Code;
   readonly severity: Severity;
   readonly summary: string;
   readonly message: string;

@@ -9,6 +9,7 @@ import type { Plan } from "../model/plan.ts";
 import type { Result } from "../model/result.ts";
 import { newPauses } from "../model/runtime/event-loop.ts";
 import { masked } from "../model/settings/secret.ts";
+import type { Code } from "../model/titles.ts";
 import { documentJson } from "../text/document-json.ts";
 import { writeAtomic } from "./files/atomic.ts";
 import { reasonOf } from "./files/fs-errors.ts";
@@ -143,7 +144,7 @@ function refuseFault(file: string, fault: IntegrityFault | undefined): void {
   throw new DimsyncError(code, `The plan ${file} is refused: ${what}`, { exit: 5 });
 }
 
-const faults: Readonly<Record<IntegrityFault, { readonly code: string; readonly what: string }>> = {
+const faults: Readonly<Record<IntegrityFault, { readonly code: Code; readonly what: string }>> = {
   missing: {
     code: "E_PLAN_TAMPERED",
     what: "it has no digest, so it may have been changed after the review. Make a new plan.",

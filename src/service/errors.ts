@@ -1,11 +1,12 @@
 import { ServiceError } from "../model/errors.ts";
+import type { Code } from "../model/titles.ts";
 import type { Method, WireFailure, WireResponse } from "./connection/transport.ts";
 import { repeatAfterStatus, retryAfterMs } from "./retry.ts";
 import type { Backpressure } from "./throttle.ts";
 
 /** A failed call as plain data: what it means, and whether the same request may be sent again. */
 export interface Failure {
-  readonly code: string;
+  readonly code: Code;
   readonly sent: "never" | "maybe" | "answered";
   readonly status?: number;
   /** "always": the service certainly did nothing. "reads": only requests that change nothing may be repeated. */
@@ -26,9 +27,11 @@ export interface CallName {
 /** The error that callers see. It has no cause: transport errors can contain bytes of the response. */
 export function toServiceError({ method, path }: CallName, failure: Failure, attempts: number): ServiceError {
   const tried = attempts > 1 ? ` dimsync tried ${attempts} times.` : "";
-  return new ServiceError(failure.code, `${method} ${path}: ${failure.message}${tried}`, {
+  const reason = `${failure.message}${tried}`;
+  return new ServiceError(failure.code, `${method} ${path}: ${reason}`, {
     method,
     path,
+    reason,
     sent: failure.sent,
     ...(failure.status === undefined ? {} : { status: failure.status }),
   });

@@ -3,12 +3,13 @@ import { applyExit, driftExit, type FailOn, planExit } from "../../src/engine/ex
 import type { ExitCode } from "../../src/model/exit.ts";
 import type { Plan } from "../../src/model/plan.ts";
 import type { ItemResult, Result } from "../../src/model/result.ts";
+import type { Code } from "../../src/model/titles.ts";
 import { item, plan } from "../render/plans.ts";
 
-const error: Plan["diagnostics"] = [{ code: "E_X", severity: "error", summary: "x", message: "x" }];
-const warning: Plan["diagnostics"] = [{ code: "W_X", severity: "warning", summary: "x", message: "x" }];
+const error: Plan["diagnostics"] = [{ code: "E_USAGE", severity: "error", summary: "x", message: "x" }];
+const warning: Plan["diagnostics"] = [{ code: "W_RULE_NO_MATCH", severity: "warning", summary: "x", message: "x" }];
 const manual: Plan["manual"] = [{ id: "m-1", address: "Integration/a", path: "/paused", instruction: "x" }];
-const blocked = (code: string): Plan["blocked"] => [{ address: "Tag/a", code, message: "x" }];
+const blocked = (code: Code): Plan["blocked"] => [{ address: "Tag/a", code, message: "x" }];
 const guard: Plan["guards"] = [{ guard: "maxCreates", message: "x" }];
 
 describe("the exit codes of plan and drift", () => {

@@ -56,7 +56,7 @@ describe("a plan", () => {
       {
         items: [draft("Tag/other", "update")],
         manual: [{ ...other, path: "", instruction: "x" }],
-        blocked: [{ ...other, code: "E_X", message: "x" }],
+        blocked: [{ ...other, code: "E_USAGE", message: "x" }],
         deferred: [waiting("Tag/other#x", "Asset/x")],
       },
       { inScope: (address) => !address.startsWith("Tag/other") },
@@ -86,8 +86,8 @@ describe("a plan", () => {
     expect(executable({ guards: () => ({ guards: [{ guard: "maxCreates", message: "x", allowed: "because" }], problems: [] }) })).toBe(
       true,
     );
-    expect(executable({ problems: [{ code: "E_X", severity: "error", summary: "x", message: "x" }] })).toBe(false);
-    expect(executable({ problems: [{ code: "W_X", severity: "warning", summary: "x", message: "x" }] })).toBe(true);
+    expect(executable({ problems: [{ code: "E_USAGE", severity: "error", summary: "x", message: "x" }] })).toBe(false);
+    expect(executable({ problems: [{ code: "W_RULE_NO_MATCH", severity: "warning", summary: "x", message: "x" }] })).toBe(true);
   });
 });
 

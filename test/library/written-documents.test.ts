@@ -12,7 +12,7 @@ const common = {
   account: "https://api.example.com",
 } as const;
 const diagnostic = {
-  code: "W_X",
+  code: "W_RULE_NO_MATCH",
   severity: "warning",
   summary: "S",
   message: "M",
@@ -110,7 +110,7 @@ const result: Result = {
       action: "create",
       outcome: "not-converged",
       liveId: "x",
-      code: "E_X",
+      code: "E_USAGE",
       message: "m",
       changes: [change, ofNodes],
     },

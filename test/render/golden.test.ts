@@ -14,7 +14,7 @@ const blind = plan({
   executable: false,
   diagnostics: [
     {
-      code: "E_SERVICE",
+      code: "E_SERVICE_STATUS",
       severity: "error",
       summary: "The service refused a read",
       message: "GET /v1/tags was answered with 403. The key may not read tags.",

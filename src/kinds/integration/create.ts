@@ -2,6 +2,7 @@ import type { JsonObject, JsonValue } from "../../model/json/json.ts";
 import { leavesOf } from "../../model/json/leaves.ts";
 import type { LiveUser } from "../../model/live.ts";
 import type { DraftItem } from "../../model/plan.ts";
+import type { Problem } from "../../model/problem.ts";
 import { type IntegrationSpec, locationIn } from "../../model/resource.ts";
 import { titles } from "../../model/titles.ts";
 import { type AccountView, type DiffResult, emptyDiff } from "../kind.ts";
@@ -67,9 +68,9 @@ function createBody(
   };
 }
 
-const unknownOwner = ({ resource, address }: IntegrationUnit, { email, pointer }: UnknownOwner) => ({
+const unknownOwner = ({ resource, address }: IntegrationUnit, { email, pointer }: UnknownOwner): Problem => ({
   code: "E_UNKNOWN_USER",
-  severity: "error" as const,
+  severity: "error",
   summary: titles.E_UNKNOWN_USER,
   message: `The account has no user with the e-mail address ${email}, so the id of the owner is unknown. Correct the address, or add the user to the account.`,
   place: locationIn(resource, pointer),

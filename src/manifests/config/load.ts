@@ -4,6 +4,7 @@ import { isWithin, type Pointer, toPointer } from "../../model/json/pointer.ts";
 import type { Problem, SourceLocation } from "../../model/problem.ts";
 import type { Settings } from "../../model/settings/config.ts";
 import { type SecretReference, secretsIn } from "../../model/settings/secret.ts";
+import type { Code } from "../../model/titles.ts";
 import { didYouMean } from "../../text/suggest.ts";
 import { type Boundary, boundaryOf, outsideProblem } from "../boundary.ts";
 import type { Wanted } from "../discover.ts";
@@ -222,7 +223,7 @@ function chooseTarget(
   const names = targetNames(document);
   const wanted = target ?? setting(env, "DIMSYNC_TARGET");
   const at = place === undefined ? {} : { place: { ...place, pointer: names.length === 0 ? "" : "/targets", on: "key" as const } };
-  const fail = (code: string, summary: string, message: string) => ({
+  const fail = (code: Code, summary: string, message: string) => ({
     problem: { code, severity: "error" as const, summary, message, ...at },
   });
   if (names.length === 0) {

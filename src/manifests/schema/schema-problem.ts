@@ -1,4 +1,5 @@
 import type { Pointer } from "../../model/json/pointer.ts";
+import type { Code } from "../../model/titles.ts";
 import type { Schema } from "./lookup.ts";
 import type { SchemaError } from "./schema-error.ts";
 
@@ -10,7 +11,7 @@ export interface SchemaProblem {
   readonly pointer: Pointer;
   readonly on: "key" | "value";
   readonly rank: number;
-  readonly code: string;
+  readonly code: Code;
   readonly summary: string;
   readonly message: string;
   /** The key that was probably meant instead of an unknown one. */

@@ -11,6 +11,7 @@ import {
   type SecretSource,
   secretKey,
 } from "../../model/settings/secret.ts";
+import type { Code } from "../../model/titles.ts";
 import { readNumber } from "../scalars.ts";
 import { readSecretText, type SecretFault, type SecretOptions } from "./source.ts";
 
@@ -133,7 +134,7 @@ function isPlaceholder(value: string): boolean {
   );
 }
 
-const fault = (code: string, summary: string, message: string): SecretFault => ({ code, summary, message });
+const fault = (code: Code, summary: string, message: string): SecretFault => ({ code, summary, message });
 
 /** Where a manifest uses a secret. */
 export interface SecretPlace {

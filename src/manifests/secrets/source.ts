@@ -4,7 +4,7 @@ import { delimiter, resolve } from "node:path";
 import { own } from "../../model/json/json.ts";
 import { allowPathVariable, allowsCode, howToAllowCode, isPullRequestJob } from "../../model/settings/env.ts";
 import type { SecretSource } from "../../model/settings/secret.ts";
-import { titles } from "../../model/titles.ts";
+import { type Code, titles } from "../../model/titles.ts";
 import { boundaryOf, outsideMessage } from "../boundary.ts";
 import { errorCode } from "../source.ts";
 
@@ -21,7 +21,7 @@ export interface SecretOptions {
 
 /** Why a secret has no value, without the value. */
 export interface SecretFault {
-  readonly code: string;
+  readonly code: Code;
   readonly summary: string;
   readonly message: string;
 }
@@ -156,4 +156,4 @@ function decode(bytes: Buffer, what: string): { readonly text: string } | Secret
   }
 }
 
-const fault = (code: string, summary: string, message: string): SecretFault => ({ code, summary, message });
+const fault = (code: Code, summary: string, message: string): SecretFault => ({ code, summary, message });

@@ -3,6 +3,7 @@ import { plan as planValidator } from "../../manifests/validators.generated.js";
 import { DimsyncError } from "../../model/errors.ts";
 import type { Plan } from "../../model/plan.ts";
 import { accountName, type Settings } from "../../model/settings/config.ts";
+import type { Code } from "../../model/titles.ts";
 import { readPlanFile } from "../../records/plan-file.ts";
 import type { Records } from "../../records/records.ts";
 import { andMore } from "../../text/lists.ts";
@@ -59,7 +60,7 @@ export function refuseOtherMode({ held }: Plan, protectOnly: boolean): void {
   );
 }
 
-function refuse(code: string, message: string): never {
+function refuse(code: Code, message: string): never {
   throw new DimsyncError(code, message, { exit: 5, command: newPlan });
 }
 

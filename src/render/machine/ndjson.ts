@@ -1,6 +1,7 @@
 import type { ExitCode } from "../../model/exit.ts";
 import type { Diagnostic } from "../../model/problem.ts";
 import type { ProgressEvent } from "../../model/runtime/progress.ts";
+import type { Code } from "../../model/titles.ts";
 import { printableJson } from "../../text/control-characters.ts";
 import type { Document } from "../document.ts";
 
@@ -25,7 +26,7 @@ export function progressLine({ type, ...event }: ProgressEvent, at: string): str
 }
 
 export interface Failure {
-  readonly code: string;
+  readonly code: Code;
   readonly message: string;
   readonly exit: ExitCode;
   /** Problems in the user's files, if they are the reason. */

@@ -15,11 +15,9 @@ const longestPointer = 300;
 export function malformed(where: Where, pointer: Pointer, problem: string): ServiceError {
   const place = pointer === "" ? "the response" : shorten(pointer);
   const unsure = where.method === "GET" ? "dimsync does not use it" : "it is not known whether the service acted on it";
-  return new ServiceError(
-    "E_MALFORMED_ANSWER",
-    `${where.method} ${where.path}: ${place} ${problem}. This is not a valid response of the service, so ${unsure}. Check baseUrl and any proxy on the way to the service.`,
-    { method: where.method, path: where.path, sent: where.sent },
-  );
+  const reason = `${place} ${problem}. This is not a valid response of the service, so ${unsure}. Check baseUrl and any proxy on the way to the service.`;
+  const { method, path, sent } = where;
+  return new ServiceError("E_MALFORMED_ANSWER", `${method} ${path}: ${reason}`, { method, path, sent, reason });
 }
 
 /** Names in a pointer come from the account and can contain anything. */

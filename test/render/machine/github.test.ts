@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { type Code, titles } from "../../../src/model/titles.ts";
 import type { Document } from "../../../src/render/document.ts";
 import { githubPieces, renderGithub, renderGithubAll, summaryLimitBytes } from "../../../src/render/machine/github.ts";
 import { workflowCommand } from "../../../src/text/workflow-commands.ts";
@@ -104,10 +105,12 @@ test("an exposing change is a warning at its rule", () => {
   expect(exposing).toMatchObject([{ name: "warning", properties: { file: "manifests/shops.yaml", line: "14" } }]);
 });
 
+const codes = Object.keys(titles) as readonly Code[];
+
 test("no more than ten annotations of one severity, those at lines first, over all targets together", () => {
   const diagnostics = (["error", "warning", "info"] as const).flatMap((severity) =>
     Array.from({ length: 30 }, (_, index) => ({
-      code: `E_${index}`,
+      code: codes[index] ?? "E_USAGE",
       severity,
       summary: "x",
       message: "y",

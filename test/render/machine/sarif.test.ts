@@ -65,7 +65,7 @@ test("files are relative to the repository's root, absolute ones are unchanged",
   const uri = (file: string, filePrefix: string) =>
     log(
       renderSarif(
-        { ...invalid, diagnostics: [{ code: "E_X", severity: "error", summary: "x", message: "y", file }] },
+        { ...invalid, diagnostics: [{ code: "E_USAGE", severity: "error", summary: "x", message: "y", file }] },
         { ...plain, filePrefix },
       ),
     ).runs[0]?.results?.[0]?.locations?.[0]?.physicalLocation?.artifactLocation?.uri;
@@ -96,7 +96,7 @@ test("fingerprints do not change if lines move, and differ between findings of o
 test("10 000 findings are cut to the limit of code scanning, with a note", () => {
   const blocked = Array.from({ length: 10_000 }, (_, index) => ({
     address: `Tag/t${index}`,
-    code: "E_TAG_MISSING",
+    code: "E_UNBOUND" as const,
     message: "It does not exist.",
   }));
   const [run] = log(renderSarif(plan({ blocked, items: [item()] }), plain)).runs;

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { toPointer } from "../../../src/model/json/pointer.ts";
 import type { Plan } from "../../../src/model/plan.ts";
+import { type Code, titles } from "../../../src/model/titles.ts";
 import { renderers } from "../../../src/render/index.ts";
 import { totalsOf } from "../../../src/render/report/totals.ts";
 import { diagnostics, invalid } from "../diagnostics.ts";
@@ -8,6 +9,8 @@ import { fullPlan, planOfColumns } from "../full-plan.ts";
 import { change, item, plan } from "../plans.ts";
 import { fullResult } from "../results.ts";
 import { faults } from "./structure.ts";
+
+const codes = Object.keys(titles) as readonly Code[];
 
 const many = <T>(draw: (index: number) => T, count = 3_000): T[] => Array.from({ length: count }, (_, index) => draw(index));
 const columnChange = (index: number) =>
@@ -91,7 +94,13 @@ test("results and validations are within the budget, too", () => {
   }));
   const validation = {
     ...invalid,
-    diagnostics: many((index) => ({ ...diagnostics[0], code: `E_${index}`, severity: "error" as const, summary: "x", message: "y" })),
+    diagnostics: many((index) => ({
+      ...diagnostics[0],
+      code: codes[index % codes.length] ?? "E_USAGE",
+      severity: "error" as const,
+      summary: "x",
+      message: "y",
+    })),
   };
   for (const document of [{ ...fullResult, items }, validation]) {
     const text = renderers.markdown(document, { color: false, verbose: false });

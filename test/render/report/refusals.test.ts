@@ -6,7 +6,7 @@ import { summaryLine } from "../../../src/render/report/totals.ts";
 import { plan } from "../plans.ts";
 
 const maxCreates = { guard: "maxCreates", message: "7 objects would be created.", actual: 7, limit: 5 } as const;
-const error = { code: "E_X", severity: "error", summary: "Broken", message: "It is broken." } as const;
+const error = { code: "E_USAGE", severity: "error", summary: "Broken", message: "It is broken." } as const;
 
 const rows: Readonly<Record<string, readonly [members: Partial<Plan>, title: string, texts: readonly string[]]>> = {
   "a plan that can be applied": [{}, "", []],
