@@ -334,7 +334,10 @@ describe("a token in the URL of the remote", () => {
     const { ran, seen } = await argumentsOf(["plan"], found);
     expect(ran.code).toBe(0);
     expect(seen).toContain("git-remote-http");
-    expect(seen).not.toContain("canary-token");
+    const applied = await argumentsOf(["apply", "--yes"], found);
+    expect(applied.ran.code, applied.ran.stdout + applied.ran.stderr).toBe(0);
+    expect(applied.seen).toMatch(/^git .* push /mu);
+    for (const secretText of ["canary-token", apiKey]) expect(seen + applied.seen).not.toContain(secretText);
     http.requireUser("another:user");
     const refused = await argumentsOf(["plan"], found);
     expect(refused.ran.stderr).toContain("E_RECORDS_READ");

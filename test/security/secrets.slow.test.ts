@@ -150,6 +150,24 @@ spec: { name: Lake, type: s3, connectionType: destination, connection: { bucket:
   });
 });
 
+describe("attack 8: a branch names a file outside the repository", () => {
+  test.each([
+    ["the environment of the process", () => "/proc/self/environ"],
+    ["a file with a token", () => `${emptyFolder({ "npmrc.yaml": "//registry/:_authToken=canary-file-3d: [\n" })}/npmrc.yaml`],
+  ])("%s is in no log, comment, summary or answer of MCP", async (_, path) => {
+    const config = configText().replace("manifests: [manifests]", `manifests: [manifests, ${path()}]`);
+    const { plan, workspace, temp, comments } = await pullRequest({}, { "dimsync.yaml": config });
+    const { code, stdout, stderr } = await plan();
+    const { call } = await startMcp(workspace, { DIMSYNC_API_KEY: key });
+    const answers = await Promise.all(["validate", "plan", "render"].map(async (tool) => (await call(tool)).texts.join("\n")));
+    const texts = [stdout + stderr, ...answers];
+    for (const text of texts) expect(text).toContain("E_PATH_OUTSIDE");
+    expect(code).toBe(1);
+    for (const text of [...texts, comments(), readFileSync(join(temp, "summary"), "utf8")])
+      for (const secret of [key, "canary-file-3d", githubToken]) expect(text).not.toContain(secret);
+  });
+});
+
 describe("attack 7: a branch sends a secret elsewhere", () => {
   test("the key does not go to another host", async () => {
     const thief = await startThief();

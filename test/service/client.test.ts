@@ -187,6 +187,19 @@ test("a response above the limit is not read, with or without content-length", a
   }
 });
 
+test.each([2 ** 50, 2 ** 30, 64 * 2 ** 20 + 1])(
+  "a response that announces %d bytes is refused before memory is kept for it",
+  async (length) => {
+    // The rest never comes.
+    const head = `HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: ${length}\r\n\r\n{"data":`;
+    const service = await serveSockets((socket) => void socket.once("data", () => socket.write(head)));
+    const client = clientFor(service.url, { retries: 0 });
+    const before = process.memoryUsage().arrayBuffers;
+    expect(await failureOf(client.tags())).toMatchObject({ code: "E_ANSWER_TOO_LARGE" });
+    expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(32 * 2 ** 20);
+  },
+);
+
 test("close waits for requests in flight, and nothing is sent afterwards", async () => {
   let release = (): void => undefined;
   const arrived = new Promise<void>((resolve) => {
