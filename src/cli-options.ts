@@ -112,8 +112,6 @@ export function registerOptions(register: Command): void {
   register
     .addOption(repeatable("--label <name>", "Only columns with this label; repeatable"))
     .addOption(repeatable("--integration <name>", "Only integrations that match, such as 'shop-*'; repeatable"))
-    .option("--at <time>", "The register as it was then: a date, or an age such as 7d. Sends no request")
-    .option("--from <time>", "With --at: every state that the columns were in from this time on")
     .option("--diff <time|file>", "What changed since then, or since a register in JSON. Exits with 2 if anything did")
     .option("--history <dir>", "Remember the register in this directory (default: .dimsync/register)")
     .option("--no-history", "Do not remember the register")

@@ -76,8 +76,6 @@ export interface ExplainFlags extends GlobalFlags {
 export interface RegisterFlags extends GlobalFlags {
   readonly label: readonly string[];
   readonly integration: readonly string[];
-  readonly at?: string;
-  readonly from?: string;
   /** A time, or a register in JSON. */
   readonly diff?: string;
   /** False with --no-history. */

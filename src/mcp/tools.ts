@@ -163,7 +163,6 @@ export const tools: readonly Tool[] = [
       target,
       label: { type: "strings", description: "Only columns with these labels" },
       integration: { type: "strings", description: "Only integrations that match; globs such as shop-*" },
-      at: { type: "string", description: "The register as it was remembered then: a date, or an age such as 7d" },
       format: {
         type: "string",
         description: "markdown (default): totals, then tables. csv: a line for each column. json: every member",
@@ -171,10 +170,8 @@ export const tools: readonly Tool[] = [
       },
     },
     run: async (call) => {
-      const given = text(call, "at");
-      const at = given === undefined ? undefined : momentFlag("--at", given, Date.now());
-      const project = await loadValidProject(call.context, { ...targetOf(call), account: at === undefined });
-      const options = { labels: strings(call, "label"), integrations: strings(call, "integration"), at, remember: false };
+      const project = await loadValidProject(call.context, { ...targetOf(call), account: true });
+      const options = { labels: strings(call, "label"), integrations: strings(call, "integration"), remember: false };
       const format = text(call, "format");
       // The rows are in a temporary file, which is removed at the end.
       return await withRun(call.context, (run) =>

@@ -59,10 +59,8 @@ export interface Register {
   readonly target: string;
   /** The time that it describes, ISO 8601. */
   readonly at: string;
-  /** If it describes a period, its beginning: there is a row for each state that a column was in. */
-  readonly from?: string;
   readonly account: string;
-  /** By integration and label. In a period, each column counts once, in its least protected state. */
+  /** By integration and label. */
   readonly summary: readonly RegisterCount[];
   /** By integration, schema, table, column and label. Each call reads them again, so that they need not be in memory. */
   readonly rows: () => Iterable<RegisterRow>;
@@ -91,7 +89,7 @@ export interface RegisterChange {
 export const rowKey = ({ integrationId, schema, table, column, label }: RegisterRow): string =>
   JSON.stringify([integrationId, schema, table, column, label]);
 
-/** The order of rows in a register; a stable sort keeps the states of a column in the order of time. */
+/** The order of rows in a register. */
 export const byPlace = (a: RegisterRow, b: RegisterRow): number =>
   byText(a.integration, b.integration) ||
   byText(a.schema, b.schema) ||
@@ -102,9 +100,6 @@ export const byPlace = (a: RegisterRow, b: RegisterRow): number =>
 /** "hashed", "readable" or "not replicated" */
 export const stateText = ({ replicated, hashed }: Pick<RegisterRow, "replicated" | "hashed">): string =>
   !replicated ? "not replicated" : hashed ? "hashed" : "readable";
-
-/** "2026-11-03T06:00:00Z", or "2026-10-01T00:00:00Z to 2026-11-03T06:00:00Z" for a period. */
-export const timeText = ({ from, at }: Pick<Register, "from" | "at">): string => (from === undefined ? at : `${from} to ${at}`);
 
 /** "2026-11-03T06:00:00Z", or "at least 2026-11-03T06:00:00Z" if it may have been so for longer. */
 export const sinceText = ({ since, atLeast }: Pick<RegisterRow, "since" | "atLeast">): string => `${atLeast ? "at least " : ""}${since}`;

@@ -1,7 +1,7 @@
 import { mkdir, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { isObject, own } from "../model/json/json.ts";
-import { byPlace, type RegisterRow, rowKey, stateText } from "../model/register.ts";
+import { type RegisterRow, rowKey, stateText } from "../model/register.ts";
 import { appendLog, readLog } from "../records/files/append-log.ts";
 import type { CurrentRow } from "./rows.ts";
 
@@ -77,30 +77,6 @@ export async function runsIn(folder: string): Promise<readonly string[]> {
 /** The remembered rows at a time, one integration after the other. */
 export async function* rememberedAt(folder: string, at: string): AsyncGenerator<readonly RegisterRow[]> {
   for (const file of await integrationFiles(folder)) yield [...replay(await entriesOf(join(folder, file)), at).values()];
-}
-
-/**
- * Every state that the rows were in from one time to another, one integration after the other: a row
- * for each state, in the order of time.
- */
-export async function* rememberedDuring(folder: string, from: string, to: string): AsyncGenerator<readonly RegisterRow[]> {
-  for (const file of await integrationFiles(folder)) {
-    const entries = await entriesOf(join(folder, file));
-    const later = entries.filter(({ at }) => Date.parse(at) > Date.parse(from) && Date.parse(at) <= Date.parse(to));
-    yield statesOf([...replay(entries, from).values()], later);
-  }
-}
-
-function statesOf(before: readonly RegisterRow[], entries: readonly Entry[]): readonly RegisterRow[] {
-  const states = new Map<string, RegisterRow[]>();
-  for (const row of [before, ...entries.map(({ set }) => set)].flat()) {
-    const known = states.get(rowKey(row)) ?? [];
-    const last = known.at(-1);
-    // Rows also change for other reasons, such as a rule that was moved.
-    if (last !== undefined && stateText(last) === stateText(row)) known.pop();
-    states.set(rowKey(row), [...known, row]);
-  }
-  return [...states.values()].flat().sort(byPlace);
 }
 
 async function integrationFiles(folder: string): Promise<readonly string[]> {

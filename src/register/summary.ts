@@ -1,6 +1,6 @@
 import { byText } from "../model/address.ts";
 import type { Exit } from "../model/exit.ts";
-import { type RegisterCount, type RegisterRow, rowKey } from "../model/register.ts";
+import type { RegisterCount, RegisterRow } from "../model/register.ts";
 
 /** Adds up rows. */
 export interface Tally {
@@ -30,18 +30,6 @@ export function newTally(): Tally {
     counts: () => [...found.values()].sort((a, b) => byText(a.integration, b.integration) || byText(a.label, b.label)),
   };
 }
-
-/** The least protected state of each column: readable, else hashed, else not replicated. */
-export function leastProtected(rows: readonly RegisterRow[]): readonly RegisterRow[] {
-  const worst = new Map<string, RegisterRow>();
-  for (const row of rows) {
-    const known = worst.get(rowKey(row));
-    if (known === undefined || exposure(row) >= exposure(known)) worst.set(rowKey(row), row);
-  }
-  return [...worst.values()];
-}
-
-const exposure = ({ replicated, hashed }: RegisterRow): number => (!replicated ? 0 : hashed ? 1 : 2);
 
 /** 3 if a column breaks a policy of severity error. */
 export const registerExit = (summary: readonly RegisterCount[]): Exit =>

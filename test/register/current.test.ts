@@ -139,8 +139,8 @@ describe("the register", () => {
       ["--diff", "yesterday"],
       'Invalid --diff "yesterday": there is no such file, and it is not a time.',
     ],
-    ["a base that is not a register", ["--diff", "dimsync.yaml"], "dimsync.yaml can't be read as a register (not JSON)."],
-    ["a time before the first register", ["--at", "2020-01-01"], "E_REGISTER: No register has been made in"],
+    ["a base that is not a register", ["--diff", "dimsync.yaml"], "dimsync.yaml can't be read as a register (it is not JSON)."],
+    ["a time before the first register", ["--diff", "2020-01-01"], "E_REGISTER: The first register was made at"],
   ])("refuses %s", async (_, argv, message) => {
     const { code, stderr } = await register(...argv);
     expect(code).toBe(1);
@@ -170,48 +170,6 @@ describe("the register remembers", () => {
     expect((await rows("--integration", "Orders")).map(({ since }) => since)).toEqual(after.map(({ since }) => since));
   });
 
-  test("what it was at a time, without a request", async () => {
-    const [first] = await rows();
-    await run("apply", "--yes", "--allow", "maxChangedPercent=test");
-    await register();
-    writeFileSync(join(folder, ".dimsync/account.json"), "not an account");
-    const at = await rows("--at", first?.since ?? "", "--integration", "Orders", "--label", "pii");
-    expect(states(at)).toEqual(["Orders customers.email pii readable", "Orders customers.phone pii readable"]);
-    expect(states(await rows("--at", "0m", "--integration", "Orders", "--label", "pii"))).toEqual([
-      "Orders customers.email pii hashed",
-      "Orders customers.phone pii readable",
-    ]);
-  });
-
-  test("every state in a period, also one that was over before its end, without a request", async () => {
-    const [first] = await rows();
-    await run("apply", "--yes", "--allow", "maxChangedPercent=test");
-    const hashed = await rows("--integration", "Orders", "--label", "pii");
-    writeFileSync(join(folder, ".dimsync/account.json"), "not an account");
-    const during = (from: string) => register("--from", from, "--at", "0m", "--integration", "Orders", "--label", "pii", "-o", "json");
-    const whole = await during("2026-01-01");
-    expect(states(JSON.parse(whole.stdout).rows)).toEqual([
-      "Orders customers.email pii readable",
-      "Orders customers.email pii hashed",
-      "Orders customers.phone pii readable",
-    ]);
-    expect(JSON.parse(whole.stdout)).toMatchObject({ from: "2026-01-01T00:00:00.000Z", summary: [{ columns: 2, readable: 2, hashed: 0 }] });
-    // The unhashed state broke a policy.
-    expect(whole.code).toBe(3);
-    expect(first?.since).toBe(JSON.parse(whole.stdout).rows[0].since);
-    const later = await during(hashed[0]?.since ?? "");
-    expect(states(JSON.parse(later.stdout).rows)).toEqual(["Orders customers.email pii hashed", "Orders customers.phone pii readable"]);
-    expect(later.code).toBe(0);
-  });
-
-  test.each([
-    [["--from", "7d"], "--from needs --at"],
-    [["--from", "7d", "--at", "1d", "--diff", "3d"], "cannot be combined with --diff"],
-    [["--from", "1d", "--at", "7d"], "--from must be before --at"],
-  ])("refuses %j", async (flags, message) => {
-    expect(await register(...flags)).toMatchObject({ code: 1, stderr: expect.stringContaining(message) });
-  });
-
   test("what changed since a time, or since a file; then it exits with 2", async () => {
     await register("-o", "json=before.json", "-o", "csv");
     const at = JSON.parse(readFileSync(join(folder, "before.json"), "utf8")).at;
@@ -232,15 +190,16 @@ describe("the register remembers", () => {
   });
 
   test("columns that are gone, and those of integrations that are gone", async () => {
-    await register("--history", "remembered");
+    const { at: time } = JSON.parse((await register("--history", "remembered", "-o", "json")).stdout);
     const file = join(folder, ".dimsync/account.json");
     const account = JSON.parse(readFileSync(file, "utf8"));
     account.integrations = account.integrations.filter(({ name }: { name: string }) => name !== "shop-shard-02");
     delete account.integrations.find(({ name }: { name: string }) => name === "Orders").schemas.public.tables.payments;
     writeFileSync(file, JSON.stringify(account));
     await register("--history", "remembered");
-    expect(states(await rows("--history", "remembered", "--at", "0m", "--label", "payment"))).toEqual([
-      "shop-shard-01 payments.iban payment hashed",
-    ]);
+    const { stdout } = await register("--history", "remembered", "--diff", time, "--label", "payment");
+    expect(stdout.replaceAll(/ +/gu, " ")).toContain(
+      "2 changes.\n\n - Orders public.payments.iban payment hashed\n - shop-shard-02 public.payments.iban payment hashed\n",
+    );
   });
 });

@@ -2,7 +2,6 @@ import { statSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Context } from "../../cli/context.ts";
 import type { RegisterFlags } from "../../cli/flags.ts";
-import { momentFlag } from "../../cli/moments.ts";
 import { checkOutputs, deliverForms } from "../../cli/output.ts";
 import { showProgress } from "../../cli/progress.ts";
 import { loadValidProject } from "../../cli/project.ts";
@@ -20,15 +19,11 @@ export async function runRegister(context: Context<RegisterFlags>): Promise<Exit
   const { io, flags, cwd } = context;
   checkOutputs(context, ["human", "csv", "json", "html", "markdown"]);
   const nowMs = Date.now();
-  const at = flags.at === undefined ? undefined : momentFlag("--at", flags.at, nowMs);
-  const from = flags.from === undefined ? undefined : periodStart(flags, at, nowMs);
   const base = flags.diff === undefined ? undefined : baseOf(flags.diff, cwd, nowMs);
-  const project = await loadValidProject(context, { account: at === undefined && flags.snapshot === undefined });
+  const project = await loadValidProject(context, { account: flags.snapshot === undefined });
   const options = {
     labels: flags.label,
     integrations: flags.integration,
-    at,
-    from,
     historyFolder: typeof flags.history === "string" ? resolve(cwd, flags.history) : undefined,
     remember: flags.history !== false,
   };
@@ -61,15 +56,6 @@ export async function runRegister(context: Context<RegisterFlags>): Promise<Exit
   } finally {
     progress.end();
   }
-}
-
-/** Throws E_USAGE. */
-function periodStart({ from = "", diff }: RegisterFlags, at: string | undefined, nowMs: number): string {
-  const start = momentFlag("--from", from, nowMs);
-  if (at === undefined || diff !== undefined)
-    throw new DimsyncError("E_USAGE", "--from needs --at, the end of the period, and cannot be combined with --diff.");
-  if (Date.parse(start) < Date.parse(at)) return start;
-  throw new DimsyncError("E_USAGE", `--from must be before --at: ${start} is not before ${at}.`);
 }
 
 /** An existing file, or a time. Throws E_USAGE. */

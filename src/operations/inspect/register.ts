@@ -12,9 +12,9 @@ import { accountName } from "../../model/settings/config.ts";
 import { ensureStateFolder, stateFolder } from "../../records/state-folder.ts";
 import { currentRows } from "../../register/current.ts";
 import { registerChanges } from "../../register/diff.ts";
-import { rememberedAt, rememberedDuring, rememberRun, runsIn, targetFolder, withHistory } from "../../register/history.ts";
+import { rememberedAt, rememberRun, runsIn, targetFolder, withHistory } from "../../register/history.ts";
 import { newSpool, type Spool } from "../../register/spool.ts";
-import { leastProtected, newTally, registerExit, type Tally } from "../../register/summary.ts";
+import { newTally, registerExit, type Tally } from "../../register/summary.ts";
 import { systemClock } from "../account.ts";
 import { openReads } from "../open-reads.ts";
 import { loadPolicyModules } from "../policy-modules.ts";
@@ -30,10 +30,6 @@ export interface RegisterOptions {
   readonly historyFolder?: string | undefined;
   /** Whether to add the register to the history. Default: true; the register of a snapshot is never added. */
   readonly remember?: boolean;
-  /** ISO 8601: the register that was remembered then, instead of the account. */
-  readonly at?: string | undefined;
-  /** With `at`, ISO 8601: every state since this time. */
-  readonly from?: string | undefined;
 }
 
 /** What `--diff` compares with: ISO 8601, or the absolute path of a register in JSON. */
@@ -48,16 +44,14 @@ export async function withRegister<T>(
 ): Promise<T> {
   const spool = await newSpool();
   try {
-    const into: Into = { spool, tally: newTally(), isWanted: filterOf(options), isPeriod: options.from !== undefined };
-    const at =
-      options.at === undefined ? await addCurrent(project, options, run, into) : await addRemembered(project, options, options.at, into);
+    const into: Into = { spool, tally: newTally(), isWanted: filterOf(options) };
+    const at = await addCurrent(project, options, run, into);
     const summary = into.tally.counts();
     const { settings } = project;
     return await use({
       target: settings.target,
       account: accountName(settings.baseUrl),
       at,
-      ...(options.from === undefined ? {} : { from: options.from }),
       summary,
       rows: spool.rows,
       exit: registerExit(summary),
@@ -85,8 +79,6 @@ interface Into {
   readonly spool: Spool;
   readonly tally: Tally;
   readonly isWanted: (row: RegisterRow) => boolean;
-  /** Whether a column can have several rows. */
-  readonly isPeriod: boolean;
 }
 
 function filterOf({ labels, integrations }: RegisterOptions): Into["isWanted"] {
@@ -94,10 +86,10 @@ function filterOf({ labels, integrations }: RegisterOptions): Into["isWanted"] {
   return ({ label, integration }) => (labels.length === 0 || labels.includes(label)) && matches(integration);
 }
 
-function add({ spool, tally, isWanted, isPeriod }: Into, rows: readonly RegisterRow[]): void {
+function add({ spool, tally, isWanted }: Into, rows: readonly RegisterRow[]): void {
   const wanted = rows.filter(isWanted);
   spool.add(wanted);
-  tally.add(isPeriod ? leastProtected(wanted) : wanted);
+  tally.add(wanted);
 }
 
 const folderOf = ({ settings }: Project, { historyFolder }: RegisterOptions): string =>
@@ -137,13 +129,6 @@ function checkLabels({ labels, locate }: Project, wanted: readonly string[]): vo
       unknown.map((label) => unknownLabel("--label selects", label, labels.defined)),
       locate,
     );
-}
-
-async function addRemembered(project: Project, options: RegisterOptions, time: string, into: Into): Promise<string> {
-  const { at, folder } = await runBefore(project, options, time);
-  const { from } = options;
-  for await (const rows of from === undefined ? rememberedAt(folder, at) : rememberedDuring(folder, from, at)) add(into, rows);
-  return at;
 }
 
 async function remembered(project: Project, options: RegisterOptions, time: string): Promise<{ at: string; rows: readonly RegisterRow[] }> {

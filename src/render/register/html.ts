@@ -1,5 +1,5 @@
 import { kindNames } from "../../kinds/manifests.ts";
-import { type Register, type RegisterDiff, type RegisterRow, sinceText, stateText, timeText } from "../../model/register.ts";
+import { type Register, type RegisterDiff, type RegisterRow, sinceText, stateText } from "../../model/register.ts";
 import { version } from "../../model/runtime/version.ts";
 import { counted } from "../../text/counts.ts";
 import { joinParts } from "../../text/lists.ts";
@@ -24,7 +24,7 @@ export function registerHtml(register: Register): string {
   return page({
     title: `Register of ${target}`,
     titleNote: "",
-    about: `<p class="quiet">${escaped(account)} · ${escaped(timeText(register))}</p>`,
+    about: `<p class="quiet">${escaped(account)} · ${escaped(register.at)}</p>`,
     lead: `<p class="verdict">${chip(verdict, breaking === 0 ? "good" : "bad")} <span>${escaped(totalText(register))}</span></p>`,
     tiles: [
       { label: "hashed", count: sum("hashed"), part: "summary" },

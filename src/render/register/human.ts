@@ -1,9 +1,11 @@
-import { type Register, type RegisterDiff, type RegisterRow, sinceText, stateText, timeText } from "../../model/register.ts";
+import { type Register, type RegisterDiff, type RegisterRow, sinceText, stateText } from "../../model/register.ts";
 import { visible } from "../../text/control-characters.ts";
 import { counted } from "../../text/counts.ts";
 import { joinParts } from "../../text/lists.ts";
+import { cutMiddle } from "../../text/values.ts";
+import { widthOf } from "../../text/width.ts";
 import type { RenderOptions } from "../document.ts";
-import { type Cell, cell, type Screen, screenOf, tableLines, wrap } from "../terminal/layout.ts";
+import { type Cell, cell, type Screen, screenOf, tableLines, textOf, wrap } from "../terminal/layout.ts";
 import { changeText, destinationPath, noChanges, sourcePath, summaryCells, summaryHeads, totalText, verdictText } from "./texts.ts";
 
 /** The totals, then the columns of each integration. One integration is in memory at a time. */
@@ -11,7 +13,7 @@ export function* registerText(register: Register, options: RenderOptions): Itera
   const screen = screenOf(options);
   const { paint, width } = screen;
   const { target, summary, rows } = register;
-  yield `${paint.bold(`Register of ${visible(target)}`)}   ${paint.dim(timeText(register))}\n${wrap(totalText(register), "", width).join("\n")}\n`;
+  yield `${paint.bold(`Register of ${visible(target)}`)}   ${paint.dim(register.at)}\n${wrap(totalText(register), "", width).join("\n")}\n`;
   if (summary.length === 0) return;
   const cells = [
     summaryHeads.map((head) => cell(head.toLowerCase(), paint.dim)),
@@ -30,20 +32,56 @@ export function* registerText(register: Register, options: RenderOptions): Itera
 }
 
 function integrationText(rows: readonly RegisterRow[], screen: Screen): string {
-  const { paint, width } = screen;
+  const { paint } = screen;
   const [first] = rows;
   if (first === undefined) return "";
   const head = `${paint.bold(visible(first.integration))}   ${paint.dim(visible(`${first.source} → ${first.destination}`))}`;
-  const lines = rows.map((row) => [
-    cell(visible(sourcePath(row))),
-    cell(visible(row.label), paint.cyan),
-    stateCell(row, screen),
-    cell(sinceText(row).replace(/T.*$/u, ""), paint.dim),
-    cell(visible(verdictText(row)), row.breaks.length > 0 ? paint.red : paint.yellow),
-    cell(visible(joinParts([row.rule, row.reason === "" ? "" : `(${row.reason})`, destinationText(row)], " ")), paint.dim),
-  ]);
-  return `\n${head}\n${tableLines(lines, "  ", width).join("\n")}\n`;
+  const lines = rows.map(
+    (row): RegisterCells => ({
+      name: cell(visible(sourcePath(row))),
+      label: cell(visible(row.label), paint.cyan),
+      state: stateCell(row, screen),
+      since: cell(sinceText(row).replace(/T.*$/u, ""), paint.dim),
+      verdict: cell(visible(verdictText(row)), row.breaks.length > 0 ? paint.red : paint.yellow),
+      rule: cell(visible(joinParts([row.rule, row.reason === "" ? "" : `(${row.reason})`, destinationText(row)], " ")), paint.dim),
+    }),
+  );
+  return `\n${head}\n${onOneLine(lines, screen).join("\n")}\n`;
 }
+
+type RegisterCells = Readonly<Record<"name" | "label" | "state" | "since" | "verdict" | "rule", Cell>>;
+
+/** What a narrow terminal leaves out, in this order; `-v` shows everything. */
+const leftOut = [[], ["rule"], ["rule", "since"], ["rule", "since", "label"], ["rule", "since", "label", "verdict"]] as const;
+const shortestRule = 16;
+
+/** One line for each column, also if the terminal is narrow: long rules are cut. Only a name may be wider than the terminal. */
+function onOneLine(rows: readonly RegisterCells[], { width, verbose }: Screen): readonly string[] {
+  if (verbose)
+    return tableLines(
+      rows.map((row) => Object.values(row)),
+      indent,
+      width,
+    );
+  const used = ["name", "label", "state", "since", "verdict"] as const;
+  const before = used.reduce((sum, part) => sum + widest(rows.map((row) => row[part])), indent.length);
+  const cut = rows.map((row) => ({ ...row, rule: cutCell(row.rule, Math.max(shortestRule, width - before)) }));
+  const drawn = leftOut.map((without: readonly string[]) => {
+    const cells = cut.map((row) => Object.entries(row).flatMap(([part, one]) => (without.includes(part) ? [] : [one])));
+    return tableLines(cells, indent, width);
+  });
+  return drawn.find((lines) => lines.length === rows.length) ?? rows.map(({ name, state }) => `${indent}${textOf(name)}  ${textOf(state)}`);
+}
+
+const indent = "  ";
+
+/** With the gap after it. */
+const widest = (cells: readonly Cell[]): number => {
+  const width = Math.max(...cells.map((one) => widthOf(textOf(one))));
+  return width === 0 ? 0 : width + 3;
+};
+
+const cutCell = (one: Cell, most: number): Cell => one.map(([text, paint]) => [cutMiddle(text, most), paint] as const);
 
 const destinationText = (row: RegisterRow): string => (destinationPath(row) === "" ? "" : `→ ${destinationPath(row)}`);
 

@@ -2,13 +2,12 @@ import type { Register, RegisterDiff } from "../../model/register.ts";
 import { jsonDocument, printableJson } from "../../text/control-characters.ts";
 
 /** One row on each line, so that a register of any size can be written. */
-export function* registerJson({ rows, target, at, from, account, summary, exit }: Register): Iterable<string> {
+export function* registerJson({ rows, target, at, account, summary, exit }: Register): Iterable<string> {
   const head = jsonDocument({
     formatVersion: "1.0",
     kind: "Register",
     target,
     account,
-    ...(from === undefined ? {} : { from }),
     at,
     exit,
     summary,

@@ -1,5 +1,5 @@
 import { kindNames } from "../../kinds/manifests.ts";
-import { type Register, type RegisterDiff, type RegisterRow, sinceText, stateText, timeText } from "../../model/register.ts";
+import { type Register, type RegisterDiff, type RegisterRow, sinceText, stateText } from "../../model/register.ts";
 import type { RenderOptions } from "../document.ts";
 import { code, prose, table } from "../markdown/escape.ts";
 import { changeText, destinationPath, heads, noChanges, sourcePath, summaryCells, summaryHeads, totalText, verdictText } from "./texts.ts";
@@ -9,7 +9,7 @@ const defaultBudget = 60_000;
 /** The totals, and as many columns as fit the budget: what is readable first. */
 export function registerMarkdown(register: Register, { budget = defaultBudget }: RenderOptions): string {
   const { target, summary, rows } = register;
-  const parts = [`## Register of ${prose(target)}`, `${prose(timeText(register))} · ${prose(totalText(register))}`];
+  const parts = [`## Register of ${prose(target)}`, `${prose(register.at)} · ${prose(totalText(register))}`];
   if (summary.length > 0)
     parts.push(
       table(

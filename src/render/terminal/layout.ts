@@ -24,7 +24,8 @@ export type Cell = readonly (readonly [text: string, paint: Paint])[];
 export const cell = (text: string, paint: Paint = unpainted): Cell => [[text, paint]];
 export const joined = (...cells: readonly Cell[]): Cell => cells.flat();
 
-const textOf = (parts: Cell): string => parts.map(([text]) => text).join("");
+/** Without its colour. */
+export const textOf = (parts: Cell): string => parts.map(([text]) => text).join("");
 const painted = (parts: Cell): string => parts.map(([text, paint]) => (text === "" ? "" : paint(text))).join("");
 
 /** A row of cells, or lines between rows. */
