@@ -55,12 +55,12 @@ interface FoundMessage {
 async function send(
   message: AlertMessage,
   receiver: Receiver,
-  { env, signal, folder = "/", now }: DeliveryOptions & Pick<FoundMessage, "folder" | "now">,
+  { env, signal, folder, now }: DeliveryOptions & Pick<FoundMessage, "folder" | "now">,
 ): Promise<string | undefined> {
   const { url: urlReference, key, secret = key } = receiver;
   try {
     const references = [urlReference, secret].filter((reference) => reference !== undefined);
-    const values = await resolveAll(references, { folder }, env, signal);
+    const values = await resolveAll(references, secretPlaces(folder), env, signal);
     const secretOf = (reference: typeof key) => (reference === undefined ? undefined : values.get(secretKey(reference)));
     const url = secretOf(urlReference) ?? new Secret("https://events.pagerduty.com/v2/enqueue");
     const text = secretOf(secret)?.reveal();
@@ -82,6 +82,10 @@ async function send(
     return whyNotSent(error);
   }
 }
+
+/** Where files of secrets are. Those of a pushed project must be in directories for secrets. */
+export const secretPlaces = (folder: string | undefined) =>
+  folder === undefined ? { folder: "/run/secrets", isBundle: true } : { folder };
 
 /** A secret that has no value, as a clause; throws everything else again. */
 export function whyNotSent(error: unknown): string {

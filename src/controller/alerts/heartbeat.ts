@@ -5,7 +5,7 @@ import type { Database } from "../../records/postgres/connection.ts";
 import { rowsOf } from "../database/rows.ts";
 import type { SourceNotifications } from "../projects/register.ts";
 import { overdueSql } from "../views/workers.ts";
-import { type DeliveryOptions, whyNotSent } from "./deliver.ts";
+import { type DeliveryOptions, secretPlaces, whyNotSent } from "./deliver.ts";
 
 /**
  * Requests the heartbeat of each source that is due, in one process, as long as a worker runs and no account of it has been due for two
@@ -22,7 +22,7 @@ export async function sendHeartbeats(database: Database, { env, signal, log }: O
         and not exists (select 1 from dimsync_controller.account a where a.source = n.source and ${overdueSql}) returning n.*)`,
   );
   await Promise.all(
-    due.map(async ({ source, settings: { heartbeat, folder = "/" } }) => {
+    due.map(async ({ source, settings: { heartbeat, folder } }) => {
       if (heartbeat === undefined) return;
       const failure = await beat(heartbeat.url, { folder, env, signal }).catch(whyNotSent);
       if (failure !== undefined) log(`The heartbeat of ${source} was not sent: ${failure}.`);
@@ -33,9 +33,9 @@ export async function sendHeartbeats(database: Database, { env, signal, log }: O
 /** Why the service did not accept the request; undefined if it did. */
 async function beat(
   reference: SecretReference,
-  { folder, env, signal }: Pick<DeliveryOptions, "env" | "signal"> & { readonly folder: string },
+  { folder, env, signal }: Pick<DeliveryOptions, "env" | "signal"> & { readonly folder: string | undefined },
 ): Promise<string | undefined> {
-  const url = (await resolveAll([reference], { folder }, env, signal)).get(secretKey(reference));
+  const url = (await resolveAll([reference], secretPlaces(folder), env, signal)).get(secretKey(reference));
   if (url === undefined) return undefined;
   const { sendRequest } = await import("../../service/send-request.ts");
   const headers = { "user-agent": "dimsync" };

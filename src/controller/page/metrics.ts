@@ -1,6 +1,7 @@
 import { byText } from "../../model/address.ts";
+import { version } from "../../model/runtime/version.ts";
 import { type Family, familyText, type Sample } from "../../render/machine/prometheus.ts";
-import { type AccountSummary, accountStates, type ControllerMetrics } from "../views/status.ts";
+import { type AccountSummary, accountStates, type ControllerMetrics, runBuckets } from "../views/status.ts";
 import { totalsOf } from "./accounts.ts";
 import type { PageReads } from "./reads.ts";
 import { type Reply, textReply } from "./reply.ts";
@@ -14,10 +15,13 @@ export async function metricsReply(reads: PageReads, { now }: PageRequest): Prom
 /** Prometheus text. The names begin with "dimsync_controller_", so that they do not mix with those of `--metrics`. */
 export const controllerMetrics = (metrics: ControllerMetrics, now: Date): string =>
   [
+    ...processFamilies(),
     ...stateFamilies(metrics),
+    infoFamily(metrics.accounts),
     ...accountFamilies(metrics.accounts, now),
     ...queueFamilies(metrics),
     receiverFamily(metrics),
+    durationFamily(metrics),
     ...counterFamilies(metrics),
   ]
     .map((family) => familyText({ ...family, name: `controller_${family.name}` }))
@@ -87,21 +91,77 @@ const receiverFamily = ({ receivers }: ControllerMetrics): Family =>
     receivers.map(({ source, name, failure }) => [{ source, receiver: name }, failure === null ? 0 : 1]),
   );
 
-/** Names of the counters in the database, with their label. They count from the first run of the controller. */
-const counters: readonly { readonly name: string; readonly metric: string; readonly help: string; readonly label?: string }[] = [
-  { name: "runs", metric: "runs_total", help: "Runs by exit code.", label: "exit_code" },
-  { name: "run_seconds", metric: "run_duration_seconds_total", help: "Time spent in runs." },
+interface Counter {
+  /** In the database. It counts from the first run of the controller. */
+  readonly name: string;
+  readonly metric: string;
+  readonly help: string;
+  readonly label?: string;
+  /** Of the label: they begin at 0, so that a rate sees the first one. */
+  readonly values?: readonly string[];
+}
+
+const counters: readonly Counter[] = [
+  { name: "runs", metric: "runs_total", help: "Runs by exit code.", label: "exit_code", values: ["0", "1", "2", "3", "4", "6"] },
   {
     name: "lease_losses",
     metric: "lease_losses_total",
     help: "Runs that lost the lease of the records, or could not renew it in time, and stopped sending.",
   },
-  { name: "notifications", metric: "notifications_total", help: "Notifications sent to webhooks by outcome.", label: "outcome" },
+  {
+    ...{ name: "notifications", metric: "notifications_total", help: "Attempts to send a notification by outcome." },
+    ...{ label: "outcome", values: ["sent", "failed"] },
+  },
 ];
 
-const counterFamilies = ({ counters: values }: ControllerMetrics): readonly Family[] =>
-  counters.map(({ name, metric, help, label }) => {
-    const found = values.filter((each) => each.name === name);
-    const samples = found.map((each): Sample => [label === undefined ? {} : { [label]: each.label }, each.value]);
-    return { name: metric, help, type: "counter", samples: samples.length === 0 && label === undefined ? [[{}, 0]] : samples };
+const counterFamilies = ({ counters: stored }: ControllerMetrics): readonly Family[] =>
+  counters.map(({ name, metric, help, label, values = [] }) => {
+    const found = new Map(stored.filter((each) => each.name === name).map((each) => [each.label, each.value]));
+    const labels = label === undefined ? [""] : [...new Set([...values, ...found.keys()])].sort(byText);
+    const samples = labels.map((value): Sample => [label === undefined ? {} : { [label]: value }, found.get(value) ?? 0]);
+    return { name: metric, help, type: "counter", samples };
   });
+
+/** How long runs took. */
+function durationFamily({ counters: stored }: ControllerMetrics): Family {
+  const sum = (name: string, label?: string): number =>
+    stored.reduce((total, each) => total + (each.name === name && (label === undefined || each.label === label) ? each.value : 0), 0);
+  // Runs of earlier versions are in no bucket.
+  const count = Math.max(sum("runs"), ...runBuckets.map((le) => sum("run_bucket", String(le))));
+  const samples: readonly Sample[] = [
+    ...runBuckets.map((le): Sample => [{ le: String(le) }, sum("run_bucket", String(le)), "_bucket"]),
+    [{ le: "+Inf" }, count, "_bucket"],
+    [{}, sum("run_seconds"), "_sum"],
+    [{}, count, "_count"],
+  ];
+  return { name: "run_duration_seconds", help: "How long runs took.", type: "histogram", samples };
+}
+
+/** What is known of an account besides numbers, to join with its other metrics. Labels have their name after "label_". */
+const infoFamily = (accounts: readonly AccountSummary[]): Family =>
+  gauge(
+    "account_info",
+    "1 for each account, with its source, mode and labels.",
+    accounts
+      .toSorted((a, b) => byText(a.name, b.name))
+      .map(({ name, source, mode, labels }) => [{ account: name, source, mode, ...labelNames(labels) }, 1]),
+  );
+
+const labelNames = (labels: AccountSummary["labels"]): Readonly<Record<string, string>> =>
+  Object.fromEntries(Object.entries(labels).map(([name, value]) => [`label_${name.replaceAll(/[^A-Za-z0-9_]/gu, "_")}`, value]));
+
+/** Of this process alone. */
+function processFamilies(): readonly Family[] {
+  const { user, system } = process.cpuUsage();
+  return [
+    gauge("build_info", "1, with the version of this process.", [[{ version, node: process.versions.node }, 1]]),
+    gauge("process_start_time_seconds", "When this process started, in seconds since 1970.", [
+      [{}, Math.round(performance.timeOrigin / 1000)],
+    ]),
+    gauge("process_resident_memory_bytes", "Memory of this process.", [[{}, process.memoryUsage.rss()]]),
+    {
+      ...{ name: "process_cpu_seconds_total", help: "Processor time of this process.", type: "counter" },
+      samples: [[{}, (user + system) / 1e6]],
+    },
+  ];
+}

@@ -193,12 +193,15 @@ export interface CauseGroup {
   readonly example: Pick<Finding, "address" | "path" | "detail">;
 }
 
+/** Upper bounds of the histogram of durations, in seconds. */
+export const runBuckets = [1, 2, 5, 10, 30, 60, 120, 300, 600, 1800] as const;
+
 export interface ControllerMetrics {
   readonly accounts: readonly AccountSummary[];
   /** Accounts that are due and not running, those that are running, and those that have been due for two intervals. */
   readonly queue: { readonly due: number; readonly running: number; readonly overdue: number };
   readonly workers: readonly WorkerSummary[];
   readonly receivers: readonly ReceiverStatus[];
-  /** Since the database was created; `label` is "" or what the counter is about. Names: runs (label: exit code), run_seconds, lease_losses, notifications (label: sent or failed). */
+  /** Since the database was created; `label` is "" or what the counter is about. Names: runs (label: exit code), run_seconds, run_bucket (label: how many seconds a run took at most), lease_losses, notifications (label: sent or failed). */
   readonly counters: readonly { readonly name: string; readonly label: string; readonly value: number }[];
 }

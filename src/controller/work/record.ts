@@ -9,7 +9,7 @@ import { jsonParameter } from "../../records/postgres/stored-text.ts";
 import { andMore } from "../../text/lists.ts";
 import { rowsOf } from "../database/rows.ts";
 import { intervalSql } from "../views/accounts.ts";
-import type { RunSummary } from "../views/status.ts";
+import { type RunSummary, runBuckets } from "../views/status.ts";
 import type { RunOutcome } from "./check.ts";
 import { findingsOf, maxFindings } from "./findings.ts";
 import { eventSteps } from "./record-events.ts";
@@ -209,7 +209,8 @@ const steps: Readonly<Record<string, string>> = {
   counters: `insert into dimsync_controller.counter as c (name, label, value)
     select 'runs', "exitCode"::text, 1 from mine union all
     select 'lease_losses', '', 1 from input join run using (id) where "hasLostLease" union all
-    select 'run_seconds', '', extract(epoch from "finishedAt" - "startedAt") from mine
+    select 'run_seconds', '', "durationMs" / 1000 from mine union all
+    select 'run_bucket', le::text, 1 from mine, unnest(array[${runBuckets.join(", ")}]) as le where "durationMs" <= le * 1000
     on conflict (name, label) do update set value = c.value + excluded.value`,
 
   ...eventSteps,

@@ -323,3 +323,10 @@ test("the heartbeat is requested once per interval, as long as accounts are chec
   await ago(database, "account", "next_check_at", "3 minutes");
   expect(await beat()).toBe(1);
 });
+
+test("a pushed project cannot have a file of the worker sent: its secrets in files must be in directories for secrets", async () => {
+  const { check, deliver, database } = await setUp({ url: { $secret: { file: "/etc/hostname" } } });
+  await database.query("update dimsync_controller.notify set settings = settings - 'folder'", []);
+  await check();
+  expect(await deliver()).toEqual([expect.stringContaining("/etc/hostname is in no directory for secrets")]);
+});

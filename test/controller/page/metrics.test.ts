@@ -45,6 +45,7 @@ test("queue, workers, runs, their duration and lost leases", () => {
     workers: [{ id: "w", version: "1", startedAt: "", seenAt: "", takenAt: "", isStuck: true }],
     counters: [
       { name: "runs", label: "2", value: 61 },
+      { name: "run_bucket", label: "10", value: 60 },
       { name: "run_seconds", label: "", value: 1204.5 },
       { name: "lease_losses", label: "", value: 1 },
       { name: "notifications", label: "failed", value: 2 },
@@ -57,7 +58,11 @@ test("queue, workers, runs, their duration and lost leases", () => {
     "dimsync_controller_accounts_overdue 2",
     'dimsync_controller_worker_stuck{worker="w"} 1',
     'dimsync_controller_runs_total{exit_code="2"} 61',
-    "dimsync_controller_run_duration_seconds_total 1204.5",
+    'dimsync_controller_run_duration_seconds_bucket{le="10"} 60',
+    'dimsync_controller_run_duration_seconds_bucket{le="+Inf"} 61',
+    "dimsync_controller_run_duration_seconds_sum 1204.5",
+    "dimsync_controller_run_duration_seconds_count 61",
+    "# TYPE dimsync_controller_run_duration_seconds histogram",
     "dimsync_controller_lease_losses_total 1",
     'dimsync_controller_notifications_total{outcome="failed"} 2',
     "# TYPE dimsync_controller_lease_losses_total counter",
@@ -66,8 +71,23 @@ test("queue, workers, runs, their duration and lost leases", () => {
     expect(lines).toContain(line);
 });
 
-test("a counter without a label begins at 0, so that a rate sees the first loss", () => {
-  expect(text({})).toContain("dimsync_controller_lease_losses_total 0\n");
+test("every counter begins at 0, so that a rate sees the first loss", () => {
+  expect(text({}).match(/^dimsync_controller_(?:run|lease|notif)\w+(?:\{.*\})? /gmu)?.length).toBeGreaterThan(18);
+  for (const line of [
+    "lease_losses_total",
+    'runs_total{exit_code="1"}',
+    'notifications_total{outcome="failed"}',
+    "run_duration_seconds_count",
+  ])
+    expect(text({})).toContain(`\ndimsync_controller_${line} 0\n`);
+});
+
+test("accounts have their source, mode and labels, and the process its version and memory", () => {
+  const lines = text({ accounts: [account({ target: "a", source: "s", mode: "protect", labels: { "team/name": 'd"x' } })] });
+  expect(lines).toContain('\ndimsync_controller_account_info{account="a",source="s",mode="protect",label_team_name="d\\"x"} 1\n');
+  expect(lines).toMatch(/^dimsync_controller_build_info\{version="\d+\.\d+\.\d+[^"]*",node="\d+\.\d+\.\d+"\} 1$/mu);
+  expect(lines).toMatch(/^dimsync_controller_process_resident_memory_bytes [1-9]\d{6,}$/mu);
+  expect(lines).toMatch(/^dimsync_controller_process_cpu_seconds_total [\d.]+$/mu);
 });
 
 test("every line has the form of the text format, whatever a name contains", async () => {
@@ -77,7 +97,7 @@ test("every line has the form of the text format, whatever a name contains", asy
   expect(type).toBe("text/plain; version=0.0.4; charset=utf-8");
   const label = '[a-z_]+="(?:[^"\\\\\\n]|\\\\[\\\\"n])*"';
   const line = new RegExp(
-    `^(?:# HELP dimsync_controller_[a-z_]+ [A-Z1].*\\.|# TYPE dimsync_controller_[a-z_]+ (?:gauge|counter)|dimsync_controller_[a-z_]+(?:\\{${label}(?:,${label})*\\})? -?[0-9.]+)$`,
+    `^(?:# HELP dimsync_controller_[a-z_]+ [A-Z1].*\\.|# TYPE dimsync_controller_[a-z_]+ (?:gauge|counter|histogram)|dimsync_controller_[a-z_]+(?:\\{${label}(?:,${label})*\\})? -?[0-9.]+)$`,
     "u",
   );
   expect(all.split("\n").filter((one) => one !== "" && !line.test(one))).toEqual([]);
