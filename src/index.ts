@@ -11,7 +11,7 @@ import type { NodePath } from "./model/nodes.ts";
 import type { Plan } from "./model/plan.ts";
 import type { Result } from "./model/result.ts";
 import type { Environment } from "./model/settings/env.ts";
-import { compareSides } from "./operations/adopt/compare.ts";
+import { type Comparison, compareSides } from "./operations/adopt/compare.ts";
 import { type ImportProjectOptions, importProject } from "./operations/adopt/import.ts";
 import { type SnapshotTaken, takeSnapshot } from "./operations/adopt/snapshot.ts";
 import { type ApplyAccountOptions, applyAccount } from "./operations/core/apply.ts";
@@ -19,7 +19,6 @@ import { type DriftOptions, driftAccount } from "./operations/core/drift.ts";
 import { planAccount } from "./operations/core/plan.ts";
 import { type ExplainedNode, explainSchemaNode } from "./operations/inspect/explain.ts";
 import type { RunEnvironment } from "./operations/session.ts";
-import type { Comparison } from "./snapshot/comparison.ts";
 
 export type { EmbeddedOptions, EmbeddedService } from "./embedded/index.ts";
 export { startEmbeddedService } from "./embedded/index.ts";
@@ -39,13 +38,13 @@ export type * from "./model/result.ts";
 export type { ProgressEvent } from "./model/runtime/progress.ts";
 export type { Environment } from "./model/settings/env.ts";
 export { Secret } from "./model/settings/secret.ts";
+export type { Comparison } from "./operations/adopt/compare.ts";
 export type { ImportProjectOptions } from "./operations/adopt/import.ts";
 export type { SnapshotTaken } from "./operations/adopt/snapshot.ts";
 export type { ApplyAccountOptions } from "./operations/core/apply.ts";
 export type { ExplainedNode } from "./operations/inspect/explain.ts";
 export { type Document, type Format, type RenderOptions, renderers } from "./render/index.ts";
 export { type Client, type ClientOptions, createClient } from "./service/client.ts";
-export type { Comparison } from "./snapshot/comparison.ts";
 
 /** What a run may read, and how to stop it. Without `env`, no environment variable is read. */
 export interface RunOptions {

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { CompareFlags, SnapshotFlags } from "../../src/cli/flags.ts";
 import { runCompare } from "../../src/commands/adopt/compare.ts";
 import { runSnapshot } from "../../src/commands/adopt/snapshot.ts";
-import type { Comparison } from "../../src/snapshot/comparison.ts";
+import type { Comparison } from "../../src/operations/adopt/compare.ts";
 import { type AccountProject, openAccountProject } from "../support/accounts/project.ts";
 
 let project: AccountProject;

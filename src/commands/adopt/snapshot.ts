@@ -1,8 +1,8 @@
 import { resolve } from "node:path";
 import type { Context } from "../../cli/context.ts";
+import { withRun } from "../../cli/each-target.ts";
 import type { SnapshotFlags } from "../../cli/flags.ts";
 import { checkOutputs, checkWritable, deliverForms } from "../../cli/output.ts";
-import { showProgress } from "../../cli/progress.ts";
 import { loadOneProject } from "../../cli/project.ts";
 import { DimsyncError } from "../../model/errors.ts";
 import type { ExitCode } from "../../model/exit.ts";
@@ -12,7 +12,7 @@ import { counted } from "../../text/counts.ts";
 
 /** `dimsync snapshot --out FILE`: saves the live state, for plans and tests without a key. Sends GET only. */
 export async function runSnapshot(context: Context<SnapshotFlags>): Promise<ExitCode> {
-  const { io, flags, cwd } = context;
+  const { flags, cwd } = context;
   checkOutputs(context, ["human", "json"]);
   if (flags.out === undefined)
     throw new DimsyncError("E_USAGE", "snapshot needs the name of the file to write.", {
@@ -21,19 +21,13 @@ export async function runSnapshot(context: Context<SnapshotFlags>): Promise<Exit
   const file = resolve(cwd, flags.out);
   checkWritable("--out", flags.out, file);
   const project = await loadOneProject(context, { account: true });
-  const progress = showProgress(context);
-  try {
-    const taken = await takeSnapshot(project, file, { env: io.env, signal: io.interrupted, onProgress: progress.onProgress });
-    progress.end();
-    const { target, integrations, bytes, compressed } = taken;
-    const size = `${Math.ceil(bytes / 1024)} KiB${compressed ? " before compression" : ""}`;
-    await deliverForms(context, {
-      human: () =>
-        `${flags.out}: ${counted(integrations, "integration")} of ${target}, ${size}. It contains names, e-mail addresses and states, but no secrets.\n`,
-      json: () => jsonDocument({ kind: "SnapshotTaken", file: flags.out, ...taken }),
-    });
-    return 0;
-  } finally {
-    progress.end();
-  }
+  const taken = await withRun(context, (run) => takeSnapshot(project, file, run));
+  const { target, integrations, bytes, compressed } = taken;
+  const size = `${Math.ceil(bytes / 1024)} KiB${compressed ? " before compression" : ""}`;
+  await deliverForms(context, {
+    human: () =>
+      `${flags.out}: ${counted(integrations, "integration")} of ${target}, ${size}. It contains names, e-mail addresses and states, but no secrets.\n`,
+    json: () => jsonDocument({ kind: "SnapshotTaken", file: flags.out, ...taken }),
+  });
+  return 0;
 }

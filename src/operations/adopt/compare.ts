@@ -1,7 +1,16 @@
+import type { Exit } from "../../model/exit.ts";
 import { type AccountDifference, compareAccounts } from "../../snapshot/compare.ts";
-import { type Comparison, comparisonOf } from "../../snapshot/comparison.ts";
 import { openReads, type ReadSource } from "../open-reads.ts";
 import type { RunEnvironment } from "../session.ts";
+
+/** What `dimsync compare -o json` prints. */
+export interface Comparison {
+  readonly kind: "Comparison";
+  readonly from: string;
+  readonly to: string;
+  readonly differences: readonly AccountDifference[];
+  readonly exit: Exit;
+}
 
 /** One side of a comparison; `name` is how the result refers to it. */
 export interface ComparedSide {
@@ -17,7 +26,8 @@ export async function compareSides(from: ComparedSide, to: ComparedSide, run: Ru
     try {
       const differences: AccountDifference[] = [];
       for await (const difference of compareAccounts(a.reads, b.reads)) differences.push(difference);
-      return comparisonOf(from.name, to.name, differences);
+      const exit: Exit = differences.length === 0 ? { code: 0, reasons: [] } : { code: 2, reasons: ["differences"] };
+      return { kind: "Comparison", from: from.name, to: to.name, differences, exit };
     } finally {
       await b.close();
     }
