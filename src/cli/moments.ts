@@ -23,3 +23,11 @@ export function auditWindow(
     throw new DimsyncError("E_USAGE", `--since must be before --until: ${from} is not before ${to}.`);
   return { until: to, ...(from === undefined ? {} : { since: from }) };
 }
+
+/** The time in `--until`, which must be in the future. Throws E_USAGE. */
+export function untilFlag(text: string): Date {
+  const nowMs = Date.now();
+  const until = momentOf(text, nowMs);
+  if (until !== undefined && Date.parse(until) > nowMs) return new Date(until);
+  throw new DimsyncError("E_USAGE", `--until must be a time in the future, such as 2027-01-31T18:00:00Z, not ${JSON.stringify(text)}.`);
+}

@@ -132,13 +132,6 @@ export function durationFlag(flag: string, text: string): number {
   return duration;
 }
 
-/** The time in `--until`, which must be in the future. Throws E_USAGE. */
-export function untilFlag(text: string): Date {
-  const until = new Date(text);
-  if (until.getTime() > Date.now()) return until;
-  throw new DimsyncError("E_USAGE", `--until must be a time in the future, such as 2027-01-31T18:00:00Z, not ${JSON.stringify(text)}.`);
-}
-
 /** The whole number in a flag. Throws E_USAGE. */
 export function wholeFlag(flag: string, text: string, minimum: number): number {
   const value = Number(text);

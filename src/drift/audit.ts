@@ -39,6 +39,10 @@ export function momentOf(text: string, nowMs: number): string | undefined {
   const ageMs = durationMs(text);
   if (ageMs !== undefined) return new Date(nowMs - ageMs).toISOString();
   if (!/^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d)?)?$/iu.test(text)) return undefined;
+  // Date.parse takes 30 February for 2 March.
+  const day = text.slice(0, 10);
+  const midnight = Date.parse(day);
+  if (Number.isNaN(midnight) || !new Date(midnight).toISOString().startsWith(day)) return undefined;
   const time = Date.parse(/T\d\d:\d\d(?::\d\d(?:\.\d+)?)?$/iu.test(text) ? `${text}Z` : text);
   return Number.isNaN(time) ? undefined : new Date(time).toISOString();
 }

@@ -13,9 +13,12 @@ export function locatedCause({ rule, reason, label, place }: DraftCause, locate:
   };
 }
 
-/** A label with the text of its source: "Classification/personal (manifests/personal.yaml:7)" for names in a manifest. */
+/**
+ * A label with the text of its source and the reason that is given there: "labels.csv:3: GDPR register 12", or
+ * "Classification/personal (manifests/personal.yaml:7)" for names in a manifest.
+ */
 export function locatedLabel({ name, origin }: NonNullable<DraftCause["label"]>, locate: Locate): NonNullable<Cause["label"]> {
-  if (!origin.isInManifest) return { name, source: origin.text };
   const { file, line } = locate(origin.place);
-  return { name, source: `${origin.text} (${file}${line === undefined ? "" : `:${line}`})` };
+  const place = origin.isInManifest ? ` (${file}${line === undefined ? "" : `:${line}`})` : "";
+  return { name, source: `${origin.text}${place}${origin.reason === undefined ? "" : `: ${origin.reason}`}` };
 }

@@ -61,6 +61,26 @@ describe("a label as a part of a cause", () => {
   });
 });
 
+test.each<[string, string, string]>([
+  ["a Classification", "personal.yaml", "Classification/personal (manifests/personal.yaml:6): GDPR register 12"],
+  ["a CSV file", "register.csv", "manifests/register.csv:2: GDPR register 12"],
+])("the reason of a label in %s is shown with the label", async (_, file, source) => {
+  const from = "  from:\n    - csv: { file: manifests/register.csv }\n";
+  const labels = '  labels:\n    - { label: pii, match: { column: ["*email*"] }, reason: GDPR register 12 }\n';
+  change(
+    "manifests/personal.yaml",
+    `apiVersion: dimsync/v1\nkind: Classification\nmetadata: { name: personal }\nspec:\n${file === "register.csv" ? from : labels}`,
+  );
+  change("manifests/register.csv", "schema,table,column,label,reason\npublic,customers,email,pii,GDPR register 12\n");
+  for (const command of [
+    ["plan"],
+    ["plan", "-o", "markdown"],
+    ["explain", "Schemas/Orders", "public.customers.email"],
+    ["register", "-o", "csv"],
+  ])
+    expect((await run(...command)).stdout.replaceAll(/\s+/gu, " ")).toContain(source);
+});
+
 test("a policy finds columns with a label, in the live and in the planned state", async () => {
   const found = async (command: string) =>
     (JSON.parse((await run(command, "-o", "json")).stdout) as Plan).policy.map(({ path, state }) => `${state} ${path}`);

@@ -105,6 +105,10 @@ describe("times as users write them", () => {
     ["yesterday", undefined],
     ["7", undefined],
     ["2026-13-01", undefined],
+    ["2026-02-30", undefined],
+    ["2026-02-29T09:00:00Z", undefined],
+    ["2024-02-29T23:30:00-05:00", "2024-03-01T04:30:00.000Z"],
+    ["2026-03-01T24:30", undefined],
     ["03/01/2026", undefined],
     ["", undefined],
   ])("%s is %s", (text, moment) => {

@@ -30,7 +30,7 @@ type Task = "init" | "migrate" | "export" | "restore" | "check";
 
 /** The tasks of `dimsync records` that create, move, save and check records. */
 export async function runMove(context: Context<RecordsFlags>, task: Task, file: string | undefined): Promise<ExitCode> {
-  const project = await loadOneProject(context);
+  const project = await loadOneProject(context, { account: true });
   const { settings } = project;
   const named = await namedStore(settings, task, context);
   // Until the named store exists, records are files.

@@ -1,8 +1,9 @@
 import { randomUUID } from "node:crypto";
 import type { Context } from "../../cli/context.ts";
 import type { RecordsFlags } from "../../cli/flags.ts";
+import { untilFlag } from "../../cli/moments.ts";
 import { checkOutputs } from "../../cli/output.ts";
-import { loadOneProject, untilFlag } from "../../cli/project.ts";
+import { loadOneProject } from "../../cli/project.ts";
 import { say } from "../../cli/say.ts";
 import { withLocations } from "../../manifests/project.ts";
 import { DimsyncError } from "../../model/errors.ts";
@@ -83,7 +84,7 @@ async function confirmUnlock({ flags, io }: Context<RecordsFlags>, lease: Lease)
 
 /** Opens the records of the only target, and closes them. */
 async function withStore(context: Context<RecordsFlags>, work: (records: Records, target: string) => Promise<ExitCode>): Promise<ExitCode> {
-  const project = await loadOneProject(context);
+  const project = await loadOneProject(context, { account: true });
   const { settings } = project;
   const records = await withLocations(project, openRecords(settings, context.io.env));
   try {

@@ -20,7 +20,7 @@ export interface OpenedRecords {
 /** Runs `work` under the lease, so that no apply uses the records at the same time. */
 export async function withRecords(context: Context, work: (opened: OpenedRecords) => Promise<void>): Promise<void> {
   const { io } = context;
-  const project = await loadOneProject(context);
+  const project = await loadOneProject(context, { account: true });
   const { settings, resources } = project;
   const store = await withLocations(project, openRecords(settings, io.env));
   const lines: string[] = [];

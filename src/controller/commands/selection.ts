@@ -1,6 +1,6 @@
 import type { Context } from "../../cli/context.ts";
 import type { ControllerFlags } from "../../cli/flags.ts";
-import { untilFlag } from "../../cli/project.ts";
+import { untilFlag } from "../../cli/moments.ts";
 import { durationMs } from "../../manifests/scalars.ts";
 import { DimsyncError } from "../../model/errors.ts";
 import type { Database } from "../../records/postgres/connection.ts";

@@ -2,7 +2,7 @@ import type { Blocked } from "../../model/plan.ts";
 import { andMore } from "../../text/lists.ts";
 
 /** More than this many objects that are blocked for the same reason are combined into one entry. */
-const mostAlone = 3;
+export const mostAlone = 3;
 
 export interface BlockedGroup extends Omit<Blocked, "address"> {
   /** The address, or "Asset/a, Asset/b, Asset/c and 4 more". */

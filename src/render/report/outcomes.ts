@@ -4,6 +4,7 @@ import { visible } from "../../text/control-characters.ts";
 import { countList } from "../../text/counts.ts";
 import { andMore } from "../../text/lists.ts";
 import { shellWord } from "../../text/shell.ts";
+import { mostAlone } from "./blocked.ts";
 import { grouped } from "./changes/grouped.ts";
 
 const doneWords: Readonly<Record<Action, string>> = { create: "created", update: "updated", relate: "related", bind: "id recorded" };
@@ -35,7 +36,7 @@ export interface ReportOutcome {
   readonly isDone: boolean;
   /** Commands to choose from as the next step. */
   readonly commands: readonly string[];
-  /** "120 SchemaConfig"; "" for a single item. */
+  /** "120 SchemaConfig", "7 objects" of several kinds; "" for a single item. */
   readonly count: string;
   /** "Tag/a, Tag/b, Tag/c and 117 more"; "" for a single item. */
   readonly names: string;
@@ -46,28 +47,39 @@ const countedFrom = 30;
 
 export function reportOutcomes(items: readonly ItemResult[], verbose: boolean): readonly ReportOutcome[] {
   const isLong = !verbose && items.length >= countedFrom;
+  const blockedFor = blockedCounts(items);
   const keyed = items.map((item, index) => ({
     item,
-    key: (isLong || (!verbose && !isDone(item)) ? sharedKey(item) : undefined) ?? String(index),
+    key: (isLong || (!verbose && !isDone(item)) ? sharedKey(item, blockedFor) : undefined) ?? String(index),
   }));
   return grouped(keyed, ({ key }) => key).map((group): ReportOutcome => {
     const [{ item }, second] = group;
     const names = andMore(group.map((one) => visible(one.item.address)));
+    const kind = group.every((one) => one.item.kind === item.kind) ? item.kind : "objects";
     return {
       item,
       text: outcomeText(item),
       isDone: isDone(item),
       commands: nextCommands(item),
-      ...(second === undefined ? { count: "", names: "" } : { count: `${group.length} ${item.kind}`, names }),
+      ...(second === undefined ? { count: "", names: "" } : { count: `${group.length} ${kind}`, names }),
     };
   });
 }
 
-/** The same for items that one line can count together. */
-function sharedKey(item: ItemResult): string | undefined {
-  const { kind, outcome, code, message } = item;
+/** The same for items that one line can count together: of one kind, or of several if many are blocked for one reason. */
+function sharedKey(item: ItemResult, blockedFor: ReadonlyMap<string, number>): string | undefined {
+  const { kind, outcome } = item;
   if (isDone(item)) return `${kind} ${outcomeText(item)}`;
-  return outcome === "blocked" ? JSON.stringify([kind, outcome, code, message]) : undefined;
+  if (outcome !== "blocked") return undefined;
+  const reason = reasonOf(item);
+  return (blockedFor.get(reason) ?? 0) > mostAlone ? reason : `${kind} ${reason}`;
+}
+
+const reasonOf = ({ code, message }: ItemResult): string => JSON.stringify([code, message]);
+
+function blockedCounts(items: readonly ItemResult[]): ReadonlyMap<string, number> {
+  const blocked = items.filter(({ outcome }) => outcome === "blocked");
+  return new Map(grouped(blocked, reasonOf).map((group) => [reasonOf(group[0]), group.length]));
 }
 
 /** The commands to choose from as the next step; none if the message says what to do. */

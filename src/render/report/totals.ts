@@ -69,6 +69,7 @@ export function totalsOf(plan: Plan): Totals {
 
 function nothingText(plan: Plan): string {
   if (wasNotRead(plan)) return "not compared with the account";
+  if (!plan.complete) return "not compared completely";
   return plan.kind === "Plan" ? "no changes" : "nothing that a request could change";
 }
 
