@@ -1,14 +1,14 @@
 import { once } from "node:events";
-import { writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { createServer, type ServerResponse } from "node:http";
 import { type AddressInfo, connect } from "node:net";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { startPage } from "../../src/controller/page/server.ts";
 import { seedAccount } from "../../src/embedded/data/seed.ts";
 import { startEmbeddedService } from "../../src/embedded/index.ts";
-import { dimsync, emptyFolder } from "../cli/built-cli.ts";
+import { dimsync, emptyFolder, startCli } from "../cli/built-cli.ts";
 import { accountsOf, worldOf } from "../controller/page/world.ts";
 
 /*
@@ -185,6 +185,41 @@ describe("attack 16: a response that does not end", () => {
     expect(service.sent()).toBeLessThan(100 * 2 ** 20);
   });
 });
+
+test("a stop signal ends a command at once while it reads a manifest of 30 MB, which takes most of a minute", async () => {
+  // Escapes, keys with question marks and anchors, so that the fast parser gives up.
+  const columns = (table: number) =>
+    Array.from(
+      { length: 100 },
+      (_, column) => `            ? 'c${column}'\n            : { hashed: &a${table}_${column} true, enabled: true }\n`,
+    );
+  const tables = Array.from({ length: 4_000 }, (_, table) => `        "t\\u0041${table}":\n          columns:\n${columns(table).join("")}`);
+  const head =
+    "apiVersion: dimsync/v1\nkind: SchemaConfig\nmetadata: { name: x }\nspec:\n  integration: Orders\n  schemas:\n    public:\n      tables:\n";
+  const cwd = emptyFolder({
+    "dimsync.yaml": config({ more: "manifests: [manifests]\n" }),
+    "manifests/m.yaml": `${head}${tables.join("")}`,
+  });
+  for (const argv of [["validate"], ["apply", "--yes"]]) {
+    const child = startCli(argv, { cwd, env: { DIMSYNC_API_KEY: "key" } });
+    onTestFinished(() => void child.kill("SIGKILL"));
+    // It has started when it has used two seconds of CPU.
+    await vi.waitFor(() => expect(ticksOf(child.pid)).toBeGreaterThan(200), { timeout: 60_000, interval: 100 });
+    const closed = once(child, "close");
+    child.kill("SIGTERM");
+    const late = new Promise((resolve) => setTimeout(() => resolve("still running after 5 s"), 5_000).unref());
+    expect(await Promise.race([closed, late])).toEqual([null, "SIGTERM"]);
+  }
+}, 150_000);
+
+/** The CPU time of a process, in hundredths of a second. */
+function ticksOf(pid = 0): number {
+  const [, , , , , , , , , , , user = 0, system = 0] = readFileSync(`/proc/${pid}/stat`, "utf8")
+    .replace(/^.*\) /u, "")
+    .split(" ")
+    .map(Number);
+  return user + system;
+}
 
 test("attack 18: half-open connections do not delay /healthz", async () => {
   const page = await startPage({ reads: worldOf(accountsOf(1)), host: "127.0.0.1", port: 0 });
