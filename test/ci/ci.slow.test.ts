@@ -265,6 +265,15 @@ test("a failed job of one target leaves the comments of other targets unchanged"
   ]);
 });
 
+test("a target that cannot be read fails the drift job, and the other one is in its issue", async () => {
+  const github = await startGithub();
+  const { runInRequest, work, read } = startCheckout();
+  writeFileSync(join(work, "dimsync.yaml"), read("dimsync.yaml").replace("embedded:../b.json", "https://b.example.com"));
+  const { code, stderr } = await runInRequest(github.url, "drift", "-t", "a", "-t", "b");
+  expect([code, stderr]).toEqual([1, expect.stringContaining('E_NO_API_KEY: No API key is set for target "b".')]);
+  expect(github.issues).toMatchObject([{ state: "open", body: expect.stringContaining(markerOf("drift", "", "a")) }]);
+});
+
 test("an issue that cannot be opened leaves the others, and the job fails only because of the drift", async () => {
   const github = await startGithub();
   const { runInRequest } = startCheckout();
