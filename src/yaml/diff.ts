@@ -64,7 +64,8 @@ function keysAfter(before: ValueMap, after: ValueMap): ReadonlyMap<string, strin
 }
 
 function listEdits(before: readonly JsonValue[], after: readonly JsonValue[], path: Path): readonly Edit[] {
-  const kept = keptItems(before.map(keyOf), after.map(keyOf));
+  const equal = keptItems(before.map(keyOf), after.map(keyOf));
+  const kept = before.length === after.length ? withChangedMaps(before, after, equal) : equal;
   if (kept.size === 0) return [{ type: "set", path, value: after }];
   const keptPositions = new Set(kept.values());
   const removed = new Set(before.flatMap((_, position) => (keptPositions.has(position) ? [] : [position])));
@@ -81,6 +82,28 @@ function listEdits(before: readonly JsonValue[], after: readonly JsonValue[], pa
   }
   if (removed.size > 0 || inserted.size > 0) edits.push({ type: "items", path, removed, inserted });
   return edits;
+}
+
+/**
+ * In a list that keeps its length, a map that changes at its place is the same item, so that the comments and the other values in
+ * it stay. Items with an `id` are the same only if it is equal.
+ */
+function withChangedMaps(
+  before: readonly JsonValue[],
+  after: readonly JsonValue[],
+  kept: ReadonlyMap<number, number>,
+): ReadonlyMap<number, number> {
+  const found = new Map(kept);
+  let [index, position] = [-1, -1];
+  for (const [nextIndex, nextPosition] of [...[...kept].sort(([a], [b]) => a - b), [after.length, before.length] as const]) {
+    if (nextIndex - index === nextPosition - position)
+      for (let step = 1; index + step < nextIndex; step++) {
+        const [old, changed] = [before[position + step], after[index + step]];
+        if (isObject(old) && isObject(changed) && own(old, "id") === own(changed, "id")) found.set(index + step, position + step);
+      }
+    [index, position] = [nextIndex, nextPosition];
+  }
+  return found;
 }
 
 interface Kept {
