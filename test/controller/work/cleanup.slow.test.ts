@@ -14,6 +14,7 @@ async function age(database: Database, days: number): Promise<void> {
     protection: ["at"],
     bundle: ["pushed_at"],
     daily: ["day"],
+    event: ["at"],
   };
   for (const [table, names] of Object.entries(columns)) {
     const set = names.map((name) => `${name} = (${name} - ${days} * interval '1 day')${name === "day" ? "::date" : ""}`).join(", ");
@@ -38,24 +39,24 @@ it("after 400 days runs, closed findings and bundles are deleted, and the sums o
     "insert into dimsync_controller.protection (account, key, actor, run) select id, 'k', 'dana', $1 from dimsync_controller.account",
     [randomUUID()],
   );
-  const tables = ["run", "finding", "finding_event", "bundle", "protection", "daily"] as const;
+  const tables = ["run", "finding", "finding_event", "bundle", "protection", "daily", "event"] as const;
   const counts = async (): Promise<readonly number[]> => await Promise.all(tables.map((table) => count(database, table)));
   const all = await counts();
-  expect(all).toEqual([2, 1, 2, 2, 1, 1]);
+  expect(all).toEqual([2, 1, 2, 2, 1, 1, 2]);
   await age(database, 399);
   await deleteOld(database);
   // What protect sent only counts for a day.
-  expect(await counts()).toEqual([2, 1, 2, 2, 0, 1]);
+  expect(await counts()).toEqual([2, 1, 2, 2, 0, 1, 2]);
   await age(database, 2);
   await deleteOld(database);
   // The account wants the second bundle, and was compared with the first one.
-  expect(await counts()).toEqual([0, 0, 0, 2, 0, 1]);
+  expect(await counts()).toEqual([0, 0, 0, 2, 0, 1, 0]);
   const { rows } = await database.query("select checks, opened, closed, exposed_columns from dimsync_controller.daily", []);
   expect(rows).toEqual([{ checks: 2, opened: 1, closed: 1, exposed_columns: 1 }]);
   await check();
   await age(database, 0);
   await deleteOld(database);
-  expect(await counts()).toEqual([1, 0, 0, 1, 0, 2]);
+  expect(await counts()).toEqual([1, 0, 0, 1, 0, 2, 0]);
   expect((await readAccount(database, "test"))?.runs).toHaveLength(1);
 });
 
@@ -65,6 +66,6 @@ it("a finding that is still open is kept, however old it is", async () => {
   await check();
   await age(database, 500);
   await deleteOld(database);
-  expect([await count(database, "finding"), await count(database, "run")]).toEqual([1, 0]);
+  expect([await count(database, "finding"), await count(database, "run"), await count(database, "event")]).toEqual([1, 0, 1]);
   expect(await check()).toMatchObject({ state: "exposed", findings: [{ address: "Schemas/orders" }] });
 });
