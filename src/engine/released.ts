@@ -42,7 +42,7 @@ export async function releasedObjects({ base, compared, reads, needs }: Released
   return [...found.values()].sort((a, b) => byText(a.address, b.address));
 }
 
-/** 0 if they cannot be read: that is no reason to refuse a plan that does not touch them. */
+/** 0 if they cannot be read: the plan does not touch them, so it must not fail for them. */
 async function managedColumns({ kind, unit }: BaseUnit, { account }: BaseView, { reads, needs }: Pick<ReleasedInput, "reads" | "needs">) {
   try {
     const live = await kind.observe?.(unit, reads, needs);
