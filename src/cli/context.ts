@@ -35,11 +35,14 @@ export function checkFolder({ flags, cwd }: Context): void {
   throw new DimsyncError("E_USAGE", `The directory ${JSON.stringify(flags.chdir)} of --chdir does not exist.`);
 }
 
-/** Whether to print colors: NO_COLOR, --no-color and FORCE_COLOR decide; otherwise only on a terminal. */
+/** A terminal that understands no escape sequences, such as the shell of Emacs. */
+export const isDumb = ({ env }: Context["io"]): boolean => env["TERM"] === "dumb";
+
+/** Whether to print colors: NO_COLOR, --no-color and FORCE_COLOR decide; otherwise only on a terminal that is not dumb. */
 export function wantsColor({ io, flags }: Context, isTty: boolean): boolean {
   const { NO_COLOR: noColor = "", FORCE_COLOR: forceColor } = io.env;
   if (!flags.color || noColor !== "") return false;
-  return forceColor === undefined ? isTty : forceColor === "" || isEnabled(forceColor);
+  return forceColor === undefined ? isTty && !isDumb(io) : forceColor === "" || isEnabled(forceColor);
 }
 
 /** Prints on stderr which version of shared records a run read or wrote; nothing with --quiet. */

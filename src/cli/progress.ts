@@ -4,7 +4,7 @@ import type { OnProgress, ProgressEvent } from "../model/runtime/progress.ts";
 import { masked } from "../model/settings/secret.ts";
 import { type Failure, progressLine, renderFailure } from "../render/machine/ndjson.ts";
 import { visible } from "../text/control-characters.ts";
-import type { Context } from "./context.ts";
+import { type Context, isDumb } from "./context.ts";
 import { onRequest } from "./request-log.ts";
 
 const verbs: Readonly<Record<string, string>> = { read: "Reading", plan: "Planning", apply: "Applying", wait: "Waiting" };
@@ -31,6 +31,7 @@ export function showProgress(
 ): { readonly onProgress: OnProgress | undefined; readonly end: () => void } {
   const { io, flags } = context;
   if (flags.quiet === true) return { onProgress: events, end: () => {} };
+  const isRedrawn = io.stderrIsTty && !isDumb(io);
   const startedMs = Date.now();
   let latest: ProgressEvent | undefined;
   let waitUntilMs = 0;
@@ -41,13 +42,13 @@ export function showProgress(
   const draw = (): void => {
     if (latest === undefined) return;
     const text = visible(progressText(latest) + timesText(Date.now() - startedMs, waitUntilMs - Date.now()));
-    if (!io.stderrIsTty) io.stderr(`dimsync: ${text}\n`);
+    if (!isRedrawn) io.stderr(`dimsync: ${text}\n`);
     else if (text !== drawn) {
       io.stderr(`\r\u001b[K${text.slice(0, io.columns - 1)}`);
       drawn = text;
     }
   };
-  const timer = setInterval(draw, io.stderrIsTty ? redrawMs : heartbeatMs);
+  const timer = setInterval(draw, isRedrawn ? redrawMs : heartbeatMs);
   // It must not keep the process alive.
   timer.unref();
   return {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { Context } from "../../src/cli/context.ts";
+import { type Context, wantsColor } from "../../src/cli/context.ts";
 import { type Intervals, showProgress } from "../../src/cli/progress.ts";
 import { capturedIo } from "../support/captured-io.ts";
 
@@ -10,10 +10,12 @@ function listening({
   isTty,
   quiet = false,
   columns = 100,
+  env = {},
 }: {
   readonly isTty: boolean;
   readonly quiet?: boolean;
   readonly columns?: number;
+  readonly env?: Readonly<Record<string, string>>;
 }) {
   const printed: string[] = [];
   let heard: () => void = () => {};
@@ -28,6 +30,7 @@ function listening({
       stderrIsTty: isTty,
       stdinIsTty: isTty,
       columns,
+      env,
     }).io,
     flags: { target: [], var: [], varFile: [], only: [], exclude: [], output: [], color: true, quiet },
     cwd: "/",
@@ -61,8 +64,11 @@ test("on a narrow terminal the line is cut, so it never wraps", async () => {
   expect(printed[0]).toBe("\r\u001b[KReading 3 of 41 · G");
 });
 
-test("without a terminal there is a new line at intervals until the work ends", async () => {
-  const { context, printed, next } = listening({ isTty: false });
+test.each([
+  ["without a terminal", { isTty: false }],
+  ["with TERM=dumb", { isTty: true, env: { TERM: "dumb" } }],
+])("%s there is a new line at intervals until the work ends", async (_, terminal) => {
+  const { context, printed, next } = listening(terminal);
   const { onProgress, end } = showProgress(context, pace);
   onProgress?.({ type: "step", phase: "wait", done: 0, total: 0, label: "schema of Integration/returns" });
   await next();
@@ -92,4 +98,13 @@ test("short work, and --quiet, show nothing", async () => {
   const quiet = listening({ isTty: true, quiet: true });
   expect(showProgress(quiet.context, pace).onProgress).toBeUndefined();
   expect([...quick.printed, ...quiet.printed]).toEqual([]);
+});
+
+test.each([
+  [{}, true],
+  [{ TERM: "dumb" }, false],
+  [{ TERM: "dumb", FORCE_COLOR: "1" }, true],
+])("on a terminal with %j, colors are %s", (env, is) => {
+  const { context } = listening({ isTty: true, env });
+  expect(wantsColor(context, true)).toBe(is);
 });

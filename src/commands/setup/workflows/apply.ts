@@ -25,6 +25,7 @@ jobs:
       matrix:
         target: ${targets}
     runs-on: ubuntu-latest
+    timeout-minutes: 60
     # The environment has the secrets of the target, and optionally required reviewers.
     environment: \${{ matrix.target }}
 ${oneAtATime(ofMatrix)}
@@ -71,6 +72,7 @@ const approvedJob = (version: string, target: string, name: string): string => `
     needs: plan-${name}
     if: needs.plan-${name}.outputs.has_changes == 'true'
     runs-on: ubuntu-latest
+    timeout-minutes: 60
     # The environment has the secrets of the target and its required reviewers.
     environment: ${JSON.stringify(target)}
 ${applyPermissions(4)}

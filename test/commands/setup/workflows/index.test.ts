@@ -39,6 +39,11 @@ const action = parse(readFileSync("action.yml", "utf8")) as {
   readonly runs: { readonly steps: readonly Step[] };
 };
 
+test.each([...files, ...ofInit])("each job of %s ends before the six hours of GitHub", (_, text) => {
+  const { jobs } = parse(text) as { readonly jobs: Readonly<Record<string, Readonly<Record<string, unknown>>>> };
+  for (const job of Object.values(jobs)) expect("uses" in job || typeof job["timeout-minutes"] === "number").toBe(true);
+});
+
 describe("the composite action", () => {
   test("has what the Marketplace requires", () => {
     // A short description, and an icon and a colour of GitHub's lists.
