@@ -343,16 +343,20 @@ test("a key that is part of a name is in no report of the controller and no webh
     service: account,
     push,
     check,
+    deliver,
     database,
-  } = await accountUnderControl({
-    ...{ every: "1m", mode: "apply", notify: { url: { $secret: { env: "HOOK" } }, on: ["exposed", "failed", "resolved", "drifted"] } },
-  });
+  } = await accountUnderControl(
+    { every: "1m", mode: "apply" },
+    { notify: { group: "0s", receivers: [{ name: "chat", type: "json", url: { $secret: { env: "HOOK" } } }] } },
+  );
   account.mutate(({ integrations: [orders] }) => {
     if (orders !== undefined) orders.name = `see ${apiKey}`;
   });
   await push({ "manifests/all.yaml": allIntegrations });
-  await check({ env: { HOOK: url }, maxMode: "report" });
-  await check({ env: { HOOK: url } });
+  for (const maxMode of ["report", "apply"] as const) {
+    await check({ maxMode });
+    expect(await deliver({ HOOK: url })).toEqual([]);
+  }
   const { rows } = await database.query(
     "select report, result, (to_jsonb(run) - 'report' - 'result')::text as row from dimsync_controller.run as run order by finished_at",
     [],
@@ -360,7 +364,11 @@ test("a key that is part of a name is in no report of the controller and no webh
   const zipped = rows.flatMap(({ report, result }) => (result === null ? [report] : [report, result]));
   const reports = zipped.map((bytes) => gunzipSync(bytes).toString());
   expect([rows.length, reports.length, bodies.length]).toEqual([3, 4, 2]);
-  const { rows: others } = await database.query("select to_jsonb(finding)::text as row from dimsync_controller.finding as finding", []);
+  const { rows: others } = await database.query(
+    `select to_jsonb(finding)::text as row from dimsync_controller.finding as finding
+      union all select to_jsonb(event)::text from dimsync_controller.event as event`,
+    [],
+  );
   for (const text of [bodies, reports, [...rows, ...others].map(({ row }) => String(row))].map((texts) => texts.join("\n")))
     expect([text.includes("***"), text.includes(apiKey)]).toEqual([true, false]);
 });

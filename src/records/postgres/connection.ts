@@ -56,6 +56,7 @@ export function openDatabase(url: string, connections = 2): WatchedDatabase {
     });
     try {
       const result = await work(client);
+      isReachable = true;
       client.release();
       return result;
     } catch (error) {

@@ -63,7 +63,7 @@ test.each<readonly [string, Readonly<Record<string, string>>, boolean, string]>(
     "a manifest has an error",
     { "dimsync.yaml": config(records + controller), "manifests/tag.yaml": `${tag}  colour: red\n` },
     false,
-    "problem",
+    "begin in the same column",
   ],
 ])("a project is refused if %s", async (_sentence, files, isLocal, message) => {
   await expect(bundle(files, isLocal)).rejects.toThrow(message);
