@@ -11,7 +11,8 @@ export function newSchemaWait({ clock, project, signal, onProgress }: Session) {
       const discovering = deferred.filter(({ liveId }) => liveId !== undefined);
       const now = clock.now().getTime();
       deadline ??= now + project.settings.client.schemaWaitMs;
-      if (discovering.length === 0 || now >= deadline) return false;
+      // A timer can end a little early.
+      if (discovering.length === 0 || deadline - now < 10) return false;
       const label = "waiting for the schema of a new integration";
       onProgress?.({ type: "step", phase: "wait", done: 0, total: discovering.length, label });
       await clock.sleep(Math.min(deadline - now, pauseMs), signal);
