@@ -32,22 +32,20 @@ const reconnectMs = 250;
 export function openDatabase(url: string, connections = 2): WatchedDatabase {
   const pool = new Pool({ ...poolConfig(url), max: connections });
   let isReachable = true;
-  // The query in progress, or the next one, reports the error.
+  let isReconnecting = false;
   const lose = (): void => {
-    if (isReachable) void reconnect();
-  };
-  const reconnect = async (): Promise<void> => {
     isReachable = false;
-    while (!isReachable && !pool.ending) {
-      await pool.query("select 1").then(
-        () => {
-          isReachable = true;
-        },
-        () => sleep(reconnectMs, undefined, { ref: false }),
-      );
-    }
   };
-  pool.on("error", lose);
+  // The query in progress reports its error. If no query was in progress, nobody else would notice that the database is back.
+  const reconnect = async (): Promise<void> => {
+    lose();
+    if (isReconnecting) return;
+    isReconnecting = true;
+    while (!isReachable && !pool.ending)
+      await withClient((client) => client.query("select 1")).catch(() => sleep(reconnectMs, undefined, { ref: false }));
+    isReconnecting = false;
+  };
+  pool.on("error", () => void reconnect());
   pool.on("connect", (client) => client.on("error", lose));
   const withClient = async <T>(work: (client: PoolClient) => Promise<T>): Promise<T> => {
     const client = await pool.connect().catch((error: unknown) => {
