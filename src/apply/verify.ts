@@ -4,6 +4,7 @@ import { leavesOf } from "../model/json/leaves.ts";
 import { atPointer, type Pointer } from "../model/json/pointer.ts";
 import type { Item } from "../model/plan.ts";
 import { isSecretReference } from "../model/settings/secret.ts";
+import { cutEnd } from "../text/values.ts";
 
 /** The values that a body asks for, by pointer. Secrets are left out: no response shows them. */
 export function desiredBy(body: JsonObject): ReadonlyMap<Pointer, JsonValue> {
@@ -77,7 +78,5 @@ export function listPointers(pointers: readonly Pointer[]): string {
 }
 
 function short(value: JsonValue | undefined): string {
-  if (value === undefined) return "absent";
-  const text = JSON.stringify(value);
-  return text.length > 80 ? `${text.slice(0, 79)}…` : text;
+  return value === undefined ? "absent" : cutEnd(JSON.stringify(value), 80);
 }

@@ -71,7 +71,7 @@ interface Shape {
   readonly lines: Lines;
 }
 
-/** A block that stands for itself, and those that only have what differs from it. */
+/** A complete block, and shorter ones with only the tables in which other integrations differ. */
 interface Base extends Shape {
   readonly unlike: Shape[];
 }
@@ -152,7 +152,7 @@ const linesOf = (tables: Tables, textOf: (columns: ReadonlySet<string>) => strin
     ),
   );
 
-/** The most frequent shapes first: rarer ones are written as what differs from them, if that is shorter. */
+/** Starts with the most frequent shapes. A rarer one is written as its differences from one of them, if that is shorter. */
 function basesOf(shapes: readonly Shape[]): Base[] {
   const bases: Base[] = [];
   const having = new Map<string, Base[]>();

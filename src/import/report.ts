@@ -26,7 +26,7 @@ export interface ImportReport {
    * only stricter, which `notices` says.
    */
   readonly remaining?: readonly string[];
-  /** Accepts into the manifests what differs from them. */
+  /** The command that accepts the differences into the manifests. */
   readonly command?: string;
   readonly exit: Exit;
 }

@@ -64,6 +64,9 @@ const reportFormat: Parameter = {
   values: ["markdown", "json"],
 };
 
+/** Of the tools that compare the manifests with the account. */
+const comparison: Parameters = { target, only, exclude, base, listUnmanaged, format: reportFormat };
+
 export const tools: readonly Tool[] = [
   {
     name: "validate",
@@ -79,15 +82,12 @@ export const tools: readonly Tool[] = [
     description:
       "Show what apply would change in the account, with the rule that causes each change, guards and policy findings. Sends only GET requests.",
     parameters: {
-      ...{ target, only, exclude, base, listUnmanaged, format: reportFormat },
+      ...comparison,
       protectOnly: { type: "boolean", description: "Plan only changes that hash or disable columns; report the others as held" },
     },
-    run: async (call) =>
-      await report(
-        call,
-        await compared(call, async (project, options, run) =>
-          withPlanExit(await planAccount(project, options, run), { detailed: false, failOn: [] }),
-        ),
+    run: (call) =>
+      compare(call, async (project, options, run) =>
+        withPlanExit(await planAccount(project, options, run), { detailed: false, failOn: [] }),
       ),
   },
   {
@@ -95,16 +95,15 @@ export const tools: readonly Tool[] = [
     description:
       "Report how the account differs from the manifests, and who changed it, from the audit log. Sends only GET requests and notifies nobody.",
     parameters: {
-      ...{ target, only, exclude, base, listUnmanaged, format: reportFormat },
+      ...comparison,
       since: { type: "string", description: "How far back to read the audit log: a date, or an age such as 24h or 7d (default: 30d)" },
     },
     run: async (call) => {
       const given = text(call, "since");
       const since = given === undefined ? {} : { since: momentFlag("--since", given, Date.now()) };
-      const reports = await compared(call, async (project, options, run) =>
+      return await compare(call, async (project, options, run) =>
         withDriftExit((await driftAccount(project, { ...options, ...since }, run)).report),
       );
-      return await report(call, reports);
     },
   },
   {
@@ -212,11 +211,11 @@ function targetOf(call: ToolCall): { readonly targets?: readonly string[] } {
   return name === undefined ? {} : { targets: [name] };
 }
 
-/** Compares each project with its account. */
-async function compared<T>(
+/** Compares each project with its account, and reports what `make` returns. */
+async function compare(
   call: ToolCall,
-  make: (project: Project, options: PlanOptions, run: RunEnvironment) => Promise<T>,
-): Promise<readonly T[]> {
+  make: (project: Project, options: PlanOptions, run: RunEnvironment) => Promise<Document>,
+): Promise<Answer> {
   const { context, args } = call;
   const selection = { only: strings(call, "only"), exclude: strings(call, "exclude") };
   const flags = {
@@ -228,12 +227,12 @@ async function compared<T>(
   };
   const options = planOptions(flags);
   const ref = text(call, "base");
-  const made: T[] = [];
+  const made: Document[] = [];
   for (const project of await loadProjects(context, { ...targetOf(call), selection, account: true })) {
     const at = ref === undefined ? {} : { base: await loadBase(project, ref, loadOptions(context, [])) };
     made.push(await withRun(context, (run) => make(project, { ...options, ...at }, run)));
   }
-  return made;
+  return await report(call, made);
 }
 
 async function report(call: ToolCall, documents: readonly Document[]): Promise<Answer> {

@@ -34,6 +34,9 @@ export function valueLines(value: JsonValue, name = ""): readonly string[] {
   });
 }
 
+/** At most `limit` characters, with an ellipsis instead of the rest. */
+export const cutEnd = (text: string, limit: number): string => (text.length > limit ? `${text.slice(0, limit - 1)}…` : text);
+
 /**
  * At most `limit` characters. Leaves out the middle, because the differences can be at both ends.
  */

@@ -1,6 +1,7 @@
 import { createHmac } from "node:crypto";
 import type { AlertSeverity, Receiver, receiverTypes } from "../../model/settings/notifications.ts";
 import { visible } from "../../text/control-characters.ts";
+import { cutEnd } from "../../text/values.ts";
 import { type AlertMessage, factsOf, findingLines, isRouted, severityOf, titleOf } from "./message.ts";
 
 /** A request to a receiver. Headers besides the content type. */
@@ -48,9 +49,7 @@ function jsonBody(message: AlertMessage) {
   };
 }
 
-/** In characters, with an ellipsis instead of the rest. Names can be as long as they like, and receivers refuse long texts. */
-const cut = (text: string, most: number): string => (text.length > most ? `${text.slice(0, most - 1)}…` : text);
-
+// Names can be as long as they like, and receivers refuse long texts.
 const lineCharacters = 300;
 const shownLines = 10;
 
@@ -61,7 +60,7 @@ const signs: Readonly<Record<AlertSeverity, string>> = { error: "🔴", warning:
 /** The text of the link, the findings, and the rest of them. */
 function linesOf(message: AlertMessage): readonly string[] {
   const { lines, rest } = findingLines(message, shownLines);
-  return [...lines.map((line) => cut(visible(line), lineCharacters)), ...(rest > 0 ? [`and ${rest} more`] : [])];
+  return [...lines.map((line) => cutEnd(visible(line), lineCharacters)), ...(rest > 0 ? [`and ${rest} more`] : [])];
 }
 
 /**
@@ -77,16 +76,16 @@ function slackBody(message: AlertMessage) {
   });
   const section = (...elements: readonly object[]) => ({ type: "rich_text_section", elements });
   const facts = factsOf(message).map(({ label, text: value }) =>
-    section(text(`${label}: `, "bold"), text(cut(visible(value), lineCharacters)), text("\n")),
+    section(text(`${label}: `, "bold"), text(cutEnd(visible(value), lineCharacters)), text("\n")),
   );
   const lines = linesOf(message);
   const list = { type: "rich_text_list", style: "bullet", elements: lines.map((line) => section(text(line, "code"))) };
   const link = message.link === undefined ? [] : [section({ type: "link", url: message.link, text: linkText })];
   const elements = [...facts, ...(lines.length === 0 ? [] : [list]), ...link];
   return {
-    text: cut(escapedForSlack(title), 3_000),
+    text: cutEnd(escapedForSlack(title), 3_000),
     blocks: [
-      { type: "header", text: { type: "plain_text", text: cut(title, 150), emoji: false } },
+      { type: "header", text: { type: "plain_text", text: cutEnd(title, 150), emoji: false } },
       ...(elements.length === 0 ? [] : [{ type: "rich_text", elements }]),
     ],
   };
@@ -100,7 +99,7 @@ const teamsColors: Readonly<Record<AlertSeverity, string>> = { error: "Attention
 function teamsBody(message: AlertMessage) {
   const run = (text: string, more = {}) => ({ type: "TextRun", text, ...more });
   const block = (...inlines: readonly object[]) => ({ type: "RichTextBlock", inlines });
-  const title = cut(visible(titleOf(message)), lineCharacters);
+  const title = cutEnd(visible(titleOf(message)), lineCharacters);
   const content = {
     $schema: "http://adaptivecards.io/schemas/adaptive-card.json",
     type: "AdaptiveCard",
@@ -109,7 +108,9 @@ function teamsBody(message: AlertMessage) {
     fallbackText: "A notification of dimsync, which this client cannot show.",
     body: [
       block(run(title, { size: "Large", weight: "Bolder", color: teamsColors[severityOf(message)] })),
-      ...factsOf(message).map(({ label, text }) => block(run(`${label}: `, { weight: "Bolder" }), run(cut(visible(text), lineCharacters)))),
+      ...factsOf(message).map(({ label, text }) =>
+        block(run(`${label}: `, { weight: "Bolder" }), run(cutEnd(visible(text), lineCharacters))),
+      ),
       ...linesOf(message).map((line) => block(run(line, { fontType: "Monospace" }))),
     ],
     ...(message.link === undefined ? {} : { actions: [{ type: "Action.OpenUrl", title: linkText, url: message.link }] }),
@@ -131,11 +132,11 @@ function pagerDutyEvents(message: AlertMessage, receiver: Receiver): readonly ob
     client: "dimsync",
     ...(link === undefined ? {} : { client_url: link, links: [{ href: link, text: linkText }] }),
     payload: {
-      ...{ summary: cut(visible(titleOf(message)), 1_024), severity, timestamp: at, class: event },
-      source: cut(visible(accounts.length === 1 && first !== undefined ? first.account : source), 1_024),
-      ...(cause === "" ? {} : { group: cut(visible(cause), 1_024) }),
+      ...{ summary: cutEnd(visible(titleOf(message)), 1_024), severity, timestamp: at, class: event },
+      source: cutEnd(visible(accounts.length === 1 && first !== undefined ? first.account : source), 1_024),
+      ...(cause === "" ? {} : { group: cutEnd(visible(cause), 1_024) }),
       custom_details: {
-        ...Object.fromEntries(factsOf(message).map(({ label, text }) => [label.toLowerCase(), cut(visible(text), lineCharacters)])),
+        ...Object.fromEntries(factsOf(message).map(({ label, text }) => [label.toLowerCase(), cutEnd(visible(text), lineCharacters)])),
         findings: linesOf(message),
       },
     },

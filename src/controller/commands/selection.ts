@@ -27,7 +27,7 @@ export async function selectedAccounts(database: Database, { flags }: Context<Co
     return { scope: { source: account.source, target: account.target }, accounts: [account], text: account.name };
   }
   const all = await listAccounts(database);
-  if (flags.label === undefined) return { scope: { all: true }, accounts: all, text: `${counted(all.length, "account")}` };
+  if (flags.label === undefined) return { scope: { all: true }, accounts: all, text: counted(all.length, "account") };
   const [label = "", ...rest] = flags.label.split("=");
   const value = rest.join("=");
   const accounts = all.filter(({ labels }) => Object.hasOwn(labels, label) && labels[label] === value);

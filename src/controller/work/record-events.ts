@@ -1,3 +1,5 @@
+import { iso } from "../database/rows.ts";
+
 /** How many findings an event names. */
 const namedFindings = 20;
 
@@ -39,7 +41,7 @@ export const eventSteps: Readonly<Record<string, string>> = {
 
   described: `select name, min(since) as since, left(string_agg(distinct cause, '; '), 1000) as cause, left(string_agg(distinct actor, ', '), 1000) as actor,
       jsonb_build_object('findingsTotal', count(*), 'findings', jsonb_agg(jsonb_build_object('address', address, 'path', path, 'risk', risk, 'cause', cause,
-        'actor', actor, 'since', to_char(since at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')) order by number) filter (where number <= ${namedFindings})) as detail
+        'actor', actor, 'since', ${iso("since")}) order by number) filter (where number <= ${namedFindings})) as detail
     from numbered group by name`,
 
   ended: `select array(select unnest(mine.before) except select unnest(alerts.after) order by 1) as names from mine, alerts`,

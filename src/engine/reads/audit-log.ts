@@ -1,6 +1,7 @@
 import { ServiceError } from "../../model/errors.ts";
 import type { AuditEntry } from "../../model/live.ts";
 import type { AuditQuery, Reads } from "../../model/service.ts";
+import { cutEnd } from "../../text/values.ts";
 
 /** Entries per request: the most that the service returns (docs/service-interface.md). */
 const pageSize = 100;
@@ -95,7 +96,7 @@ export function assetCreations(entries: readonly AuditEntry[], name: string, kno
 
 /** `Asset d-12 "Lake" created (2026-02-02T09:30:00Z, dana@example.com)` */
 export function describeEntry({ event, timestamp, actor }: AuditEntry): string {
-  const text = event.length > 200 ? `${event.slice(0, 199)}…` : event;
+  const text = cutEnd(event, 200);
   return `${text} (${[timestamp, actor.email ?? ""].filter((part) => part !== "").join(", ")})`;
 }
 

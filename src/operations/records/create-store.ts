@@ -67,7 +67,7 @@ export async function createStore(targetSettings: Settings, choice: StoreChoice,
   });
   return {
     settings: { ...choice, id, ttlMs: 60_000 },
-    config: { postgres: { url: choice.url as unknown as JsonObject, ...(schema === "dimsync" ? {} : { schema }), id } },
+    config: { postgres: { url: { $secret: choice.url.$secret }, ...(schema === "dimsync" ? {} : { schema }), id } },
     notes:
       synchronousCommit === "off"
         ? [

@@ -18,7 +18,7 @@ export interface ShownImport {
   readonly failures: readonly { readonly address: string; readonly message: string }[];
   /** What the plan after the import contains, one line each; absent after a dry run. */
   readonly remaining?: readonly string[];
-  /** Accepts into the manifests what differs from them. */
+  /** The command that accepts the differences into the manifests. */
   readonly command?: string;
 }
 
@@ -72,7 +72,7 @@ function summaryLines({ remaining, failures, command }: ShownImport, manifests: 
       ...(command === undefined
         ? []
         : [
-            ...wrap("Import does not change what a manifest covers. To accept what differs into the manifests:", "", width),
+            ...wrap("Import does not change what a manifest covers. To accept the differences into the manifests:", "", width),
             `  ${paint.cyan(visible(command))}`,
           ]),
     ];
