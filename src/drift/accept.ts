@@ -104,7 +104,7 @@ function byFile(differences: readonly DifferenceEdits[], reasons: Reasons): Read
         reasons.set(index, edit.why);
         continue;
       }
-      const { document, file } = edit.resource.place;
+      const { document, file } = (edit.how === "value" ? edit.resource : edit.home).place;
       const inFile = files.get(file) ?? { values: new Map(), overrides: new Map() };
       files.set(file, inFile);
       if (edit.how === "value") append(inFile.values, document, { index, value: { type: "set", path: edit.path, value: edit.value } });

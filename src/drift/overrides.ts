@@ -17,23 +17,23 @@ export type Override = Extract<PlannedEdit, { readonly how: "override" }>;
 export function withOverride(text: string, overrides: readonly Override[], names: Set<Address>): string | undefined {
   const [first] = overrides;
   if (first === undefined) return undefined;
-  const { resource, item } = first;
+  const { covering, top, item } = first;
   const eol = eolOf(text);
   const manifest = item.manifests?.find((address) => kindOf(address) === kindNames.integration);
   const integration = parseAddress(manifest ?? item.address)?.name ?? "";
   const document = {
     apiVersion: "dimsync/v1",
     kind: kindNames.schemaConfig,
-    metadata: { name: freeName(`${resource.name}-${integration}`, names) },
+    metadata: { name: freeName(`${covering.name}-${integration}`, names) },
     spec: {
       integration: manifest === undefined ? { id: item.liveId ?? integration } : integration,
-      priority: (resource.spec.priority ?? 0) + 1,
+      priority: (top.spec.priority ?? 0) + 1,
       ...treeOf(overrides),
     },
   };
   const lines = [
     "---",
-    `# Accepted from the account: differs from ${resource.address}, which covers other integrations, too.`,
+    `# Accepted from the account: differs from ${covering.address}, which covers other integrations, too.`,
     ...blockLines(escapeReferences(document)),
     "",
   ];

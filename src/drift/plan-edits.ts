@@ -1,4 +1,4 @@
-import { isIntegration, isSchemaConfig, policyAddress } from "../kinds/manifests.ts";
+import { isIntegration, isRuleSet, isSchemaConfig, policyAddress } from "../kinds/manifests.ts";
 import { type Address, byText, objectAddress, parseAddress } from "../model/address.ts";
 import { eachChange } from "../model/changes.ts";
 import { isObject, type JsonScalar, type JsonValue, sameJson } from "../model/json/json.ts";
@@ -18,7 +18,12 @@ export type PlannedEdit =
    */
   | {
       readonly how: "override";
-      readonly resource: Resource<SchemaConfigSpec>;
+      /** The manifest that decided. */
+      readonly covering: Resource<SchemaConfigSpec>;
+      /** The one of the highest priority. */
+      readonly top: Resource<SchemaConfigSpec>;
+      /** The new one gets into the file of this manifest. */
+      readonly home: Resource;
       readonly item: Item;
       readonly path: readonly string[];
       readonly value: JsonScalar;
@@ -66,10 +71,11 @@ function ofItem(item: Item, byAddress: ReadonlyMap<Address, Resource>, project: 
     return whole("The tag is not attached to this resource. Run apply to attach it, or remove the resource from spec.resources.");
   const top = manifestOf(item, byAddress);
   if (top === undefined) return whole("No manifest has this address.");
+  const configs = (item.manifests ?? []).flatMap((one) => byAddress.get(one) ?? []).filter(isSchemaConfig);
   const changes = [...eachChange(item)].sort((a, b) => byText(a.path, b.path));
   return changes.map((change) => {
     const forbidden = forbiddenBy(change) ?? notReviewed(item, change) ?? policyAgainst(item, change, project.findings);
-    const edits = isSchemaConfig(top) ? [ofNode(item, change, top, project)] : ofField(change, top);
+    const edits = isSchemaConfig(top) ? [ofNode(item, change, configs, project)] : ofField(change, top);
     return { address, path: change.path, edits: forbidden === undefined ? edits : refused(forbidden) };
   });
 }
@@ -113,27 +119,55 @@ function scalarOf(value: JsonValue | undefined): JsonScalar | undefined {
 }
 
 /**
- * A literal is changed in place. A rule is overridden by a literal of the same configuration,
- * because literals win over rules.
+ * Edits the manifest that decides the value. A literal is changed in place. A rule is overridden by a literal of the same
+ * configuration, because literals win over rules. If that one covers several integrations, a configuration above it that covers
+ * only this one gets the literal; a new one is added only if there is none.
  */
-function ofNode(item: Item, change: Change, top: Resource<SchemaConfigSpec>, { resources, locate }: ProjectManifests): PlannedEdit {
+function ofNode(item: Item, change: Change, configs: readonly Resource<SchemaConfigSpec>[], project: ProjectManifests): PlannedEdit {
   const value = scalarOf(change.before);
-  if (value === undefined) return { how: "refused", why: "The live value is not known." };
+  const top = configs.at(-1);
+  if (value === undefined || top === undefined) return { how: "refused", why: "The live value is not known." };
   const path = ["spec", ...fromPointer(change.path)];
-  const isSingle = ({ spec }: Resource<SchemaConfigSpec>): boolean => spec.integration !== undefined;
-  const hasValue = (resource: Resource): boolean => atPointer(resource.spec, change.path) !== undefined;
-  if (hasValue(top) && isSingle(top)) return { how: "value", resource: top, path, value };
-  const { cause } = change;
-  const decider =
-    cause === undefined || cause.rule !== undefined
-      ? undefined
-      : resources.filter(isSchemaConfig).find((resource) => {
-          if (!hasValue(resource) || !isSingle(resource)) return false;
-          const place = locate(locationIn(resource, `/spec${change.path}`));
-          return place.file === cause.file && place.line === cause.line;
-        });
-  if (decider !== undefined) return { how: "value", resource: decider, path, value };
-  return isSingle(top) ? { how: "value", resource: top, path, value } : { how: "override", resource: top, item, path, value };
+  const decider = deciderOf(change, configs, project);
+  const resource = configs.slice(configs.indexOf(decider ?? top)).find(isSingle);
+  if (resource !== undefined) return { how: "value", resource, path, value };
+  return { how: "override", covering: decider ?? top, top, home: homeOf(item, configs, project) ?? decider ?? top, item, path, value };
+}
+
+/** Whether the configuration covers one integration only. */
+const isSingle = ({ spec }: Resource<SchemaConfigSpec>): boolean => spec.integration !== undefined;
+
+/** The configuration whose literal or rule decides the value, or the one of the highest priority that uses its RuleSet. */
+function deciderOf(
+  { path, cause }: Change,
+  configs: readonly Resource<SchemaConfigSpec>[],
+  { resources, locate }: ProjectManifests,
+): Resource<SchemaConfigSpec> | undefined {
+  if (cause === undefined) return undefined;
+  const has = (resource: Resource, pointer: Pointer): boolean => {
+    const place = locate(locationIn(resource, pointer));
+    return place.file === cause.file && place.line === cause.line;
+  };
+  if (cause.rule === undefined)
+    return configs.findLast((config) => atPointer(config.spec, path) !== undefined && has(config, `/spec${path}`));
+  const hasRule = (resource: Resource<Pick<SchemaConfigSpec, "rules">>, seen: readonly string[]): boolean =>
+    (resource.spec.rules ?? []).some((rule, index) => {
+      if (!("use" in rule)) return has(resource, `/spec/rules/${index}`);
+      const used = resources.filter(isRuleSet).find(({ name }) => name === rule.use);
+      return used !== undefined && !seen.includes(used.name) && hasRule(used, [...seen, used.name]);
+    });
+  return configs.findLast(
+    (config) => hasRule(config, []) || ["schemas", "tables"].some((level) => has(config, `/spec/unmatched/${level}`)),
+  );
+}
+
+/** Whose file gets a new configuration of the integration: that of its own configuration, else that of its manifest. */
+function homeOf(
+  { manifests = [] }: Item,
+  configs: readonly Resource<SchemaConfigSpec>[],
+  { resources }: ProjectManifests,
+): Resource | undefined {
+  return configs.findLast(isSingle) ?? resources.find((resource) => isIntegration(resource) && manifests.includes(resource.address));
 }
 
 /** Name, description and owner of a tag, and the name of an asset: the service returns them. */

@@ -26,6 +26,8 @@ interface Row {
   readonly change: (state: AccountState) => void;
   /** Lines that the edit removes (-) and adds (+). */
   readonly diff: readonly string[];
+  /** The files that are edited. */
+  readonly edited?: readonly string[];
 }
 
 const rows: Readonly<Record<string, Row>> = {
@@ -99,6 +101,53 @@ const rows: Readonly<Record<string, Row>> = {
       "+        payments: { columns: { iban: { hashed: false } } }",
     ],
   },
+  "a rule of a SchemaConfig below another one is overridden in its own file": {
+    files: {
+      "a.yaml": integration,
+      "b.yaml": config("  rules: [{ match: { table: users, column: email }, set: { hashed: true } }]\n"),
+      "c.yaml": config("  priority: 5\n  schemas: { public: { tables: { orders: { enabled: true } } } }\n", "top"),
+    },
+    change: hashed("users", "email", false),
+    diff: ["+  schemas:", "+    public:", "+      tables:", "+        users: { columns: { email: { hashed: false } } }"],
+    edited: ["b.yaml"],
+  },
+  "a SchemaConfig of one integration above the one that decides takes the literal": {
+    files: {
+      "a.yaml": integration,
+      "b.yaml":
+        'apiVersion: dimsync/v1\nkind: SchemaConfig\nmetadata: { name: fleet }\nspec:\n  integrations: { names: ["ord*"] }\n  rules: [{ match: { table: users, column: email }, set: { hashed: true } }]\n',
+      "c.yaml": config("  priority: 5\n  schemas: { public: { tables: { orders: { enabled: true } } } }\n", "own"),
+    },
+    change: hashed("users", "email", false),
+    diff: [
+      "-  schemas: { public: { tables: { orders: { enabled: true } } } }",
+      "+  schemas: { public: { tables: { orders: { enabled: true }, users: { columns: { email: { hashed: false } } } } } }",
+    ],
+    edited: ["c.yaml"],
+  },
+  "the new SchemaConfig of an integration is in the file of its manifest": {
+    files: {
+      "a.yaml": integration,
+      "b.yaml":
+        'apiVersion: dimsync/v1\nkind: SchemaConfig\nmetadata: { name: fleet }\nspec:\n  integrations: { names: ["ord*"] }\n  rules: [{ match: { table: users, column: email }, set: { hashed: true } }]\n',
+    },
+    change: hashed("users", "email", false),
+    diff: [
+      "+---",
+      "+# Accepted from the account: differs from SchemaConfig/fleet, which covers other integrations, too.",
+      "+apiVersion: dimsync/v1",
+      "+kind: SchemaConfig",
+      "+metadata: { name: fleet-orders }",
+      "+spec:",
+      "+  integration: orders",
+      "+  priority: 1",
+      "+  schemas:",
+      "+    public:",
+      "+      tables:",
+      "+        users: { columns: { email: { hashed: false } } }",
+    ],
+    edited: ["a.yaml"],
+  },
   "an expectation of an integration": {
     files: { "a.yaml": integration },
     change: (state) => {
@@ -139,7 +188,7 @@ const rows: Readonly<Record<string, Row>> = {
 };
 
 describe("accepting drift makes the smallest edit, and the next report has no drift", () => {
-  test.each(Object.entries(rows))("%s", async (_, { files, change, diff }) => {
+  test.each(Object.entries(rows))("%s", async (_, { files, change, diff, edited }) => {
     const { service, report, accept } = await story(files);
     // The manifests first match the seed, so that only the row's change is drift.
     const before = await report();
@@ -160,6 +209,7 @@ describe("accepting drift makes the smallest edit, and the next report has no dr
     expect(accepted.unaccepted).toEqual([]);
     const shown = accepted.edits.flatMap((edit) => edit.diff.split("\n").filter((line) => /^[+-](?![+-][+-] )/u.test(line)));
     expect(shown).toEqual(diff);
+    if (edited !== undefined) expect(accepted.edits.map(({ file }) => file.replace("manifests/", ""))).toEqual(edited);
     const after = await report();
     // A rule that no longer decides anything is only reported.
     expect(after.diagnostics.filter(({ severity }) => severity !== "info")).toEqual([]);
