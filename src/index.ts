@@ -24,6 +24,8 @@ export type { EmbeddedOptions, EmbeddedService } from "./embedded/index.ts";
 export { startEmbeddedService } from "./embedded/index.ts";
 export type { PlanOptions } from "./engine/session.ts";
 export type { ImportReport } from "./import/report.ts";
+export { integrations, users } from "./kinds/lists.ts";
+export { tags } from "./kinds/tag/list.ts";
 export type { LoadOptions, Project } from "./manifests/project.ts";
 export type { Address } from "./model/address.ts";
 export { eachChange } from "./model/changes.ts";

@@ -49,9 +49,9 @@ async function matchesOf<Live>({ step: { item, kind, session } }: SentCreate<Liv
 const severalMatches = (matches: readonly string[]): string =>
   matches.length > 1 ? ` ${matches.length} new objects match: ${matches.join(", ")}.` : "";
 
-async function foundAs<Live>(id: string, { kind: { listed }, session, remember }: Step<Live>): Promise<Confirmation> {
-  const live = await readOrNothing(async () => listed?.read(id, session.writer.reads));
-  if (live !== undefined) remember(live);
+async function foundAs<Live>(id: string, { kind: { list }, session, remember }: Step<Live>): Promise<Confirmation> {
+  const live = list === undefined ? undefined : await readOrNothing(() => session.writer.reads.one(list, id));
+  if (list !== undefined && live !== undefined) remember(list, live);
   return { state: "found", id };
 }
 
@@ -68,7 +68,7 @@ async function readOrNothing<T>(read: () => Promise<T | undefined>): Promise<T |
 async function auditEvidenceOf<Live>({ step, at }: SentCreate<Live>): Promise<string> {
   const { item, kind, session, secrets } = step;
   const name = item.naturalKey?.["name"];
-  if (item.action !== "create" || kind.listed !== undefined || name === undefined) return "";
+  if (item.action !== "create" || kind.list !== undefined || name === undefined) return "";
   const { reads, records } = session.writer;
   const entries = await auditEvidence(reads, { runId: records.runId, name, at });
   if (entries.length === 0) return "";

@@ -3,7 +3,7 @@ import { assetCreations, describeEntry } from "../engine/reads/audit-log.ts";
 import { blockedByEarlierRun } from "../engine/recover.ts";
 import { DimsyncError, ServiceError } from "../model/errors.ts";
 import { canonicalJson, isObject, own } from "../model/json/json.ts";
-import type { PlannedRequest, SendableRequest, WriteAnswer } from "../model/service.ts";
+import type { List, PlannedRequest, SendableRequest, WriteAnswer } from "../model/service.ts";
 import type { Settlement } from "../records/journal-line.ts";
 import { shellWord } from "../text/shell.ts";
 import { type Confirmation, confirmCreate, quotesSecret, type SentCreate } from "./confirm-create.ts";
@@ -83,7 +83,7 @@ async function refusedByAccount<Live>({ item, kind, session }: Step<Live>): Prom
 /** An object that no list shows, such as an asset, may have been created by someone else, or by a run whose records were lost. */
 async function refusedByAuditLog<Live>({ item, kind, records, auditLog, secrets }: Step<Live>): Promise<Ending | undefined> {
   const name = item.naturalKey?.["name"];
-  if (item.action !== "create" || kind.listed !== undefined || name === undefined) return undefined;
+  if (item.action !== "create" || kind.list !== undefined || name === undefined) return undefined;
   const { bindings, forgotten = [] } = records.state();
   const knownIds = new Set([...[...bindings.values()].map(({ id }) => id), ...forgotten]);
   const [entry] = assetCreations(await auditLog(), name, knownIds);
@@ -124,11 +124,11 @@ async function created<Live>(sent: SentCreate<Live>, answer: WriteAnswer): Promi
   }
   // The first record of the id: without it, an asset can't be found again.
   await settle(sent, { outcome: "answered", id: first });
-  if (kind.listed === undefined) {
+  if (kind.list === undefined) {
     records.flush();
     return recordBinding(sent, first, "created");
   }
-  const confirmed = await confirmById(sent, candidates);
+  const confirmed = await confirmById(sent, kind.list, candidates);
   if ("id" in confirmed) return recordBinding(sent, confirmed.id, "created");
   return conclude(sent, await confirmCreate(sent, candidates, confirmed.why), confirmed.why);
 }
@@ -139,15 +139,16 @@ function idsIn({ data, int64Id }: WriteAnswer): readonly string[] {
 }
 
 async function confirmById<Live>(
-  { step: { kind, session, remember } }: SentCreate<Live>,
+  { step: { session, remember } }: SentCreate<Live>,
+  list: List,
   candidates: readonly string[],
 ): Promise<{ readonly id: string } | { readonly why: string }> {
   const ids = candidates.join(" and ");
   try {
     for (const id of candidates) {
-      const live = await kind.listed?.read(id, session.writer.reads);
+      const live = await session.writer.reads.one(list, id);
       if (live === undefined) continue;
-      remember(live);
+      remember(list, live);
       return { id };
     }
     return { why: `The service returned the id ${ids}, but GET of it returns 404.` };

@@ -3,7 +3,6 @@ import { newestEntries } from "../engine/reads/audit-log.ts";
 import { cachedReads, once, type RunReads } from "../engine/reads/cached-reads.ts";
 import { scopeOfAddresses } from "../engine/scope.ts";
 import type { Round, WriteSession } from "../engine/session.ts";
-import type { ListedObject } from "../kinds/kind.ts";
 import { DimsyncError } from "../model/errors.ts";
 import type { Plan } from "../model/plan.ts";
 import type { ItemResult } from "../model/result.ts";
@@ -39,12 +38,12 @@ export async function executeRounds({ session, options, first, plan, secrets }: 
   const plans: [Plan, ...Plan[]] = [plan];
   const outcomes = newOutcomes();
   const schemaWait = newSchemaWait(session);
-  const created: ListedObject[] = [];
+  const created: Parameters<RunReads["remember"]>[] = [];
   let current = plan;
   let { reads } = first;
-  const remember = (one: ListedObject): void => {
+  const remember: RunReads["remember"] = (...one) => {
     created.push(one);
-    reads.remember(one);
+    reads.remember(...one);
   };
   const records = gatherIntents(session.writer.records);
   const auditLog = once(() => newestEntries(session.writer.reads));
@@ -61,7 +60,7 @@ export async function executeRounds({ session, options, first, plan, secrets }: 
     if (stale.length > 0) reads = newReads(session, created);
     // An address to plan again may have another ending already: its id was recorded, then its update was stale.
     const ended = new Set([...outcomes.addresses()].filter((address) => !stale.includes(address)));
-    const fresh = new Set(created.map(({ object }) => object.id));
+    const fresh = new Set(created.map(([, { id }]) => id));
     const round = { ...first, reads, scope: scopeOfAddresses(waiting, ended), fresh, before: outcomes.counts() };
     const next = await laterPlan(round, options);
     if ("failed" in next) {
@@ -80,9 +79,9 @@ export async function executeRounds({ session, options, first, plan, secrets }: 
 }
 
 /** Reads everything again: what the last round has read is stale. */
-function newReads(session: WriteSession, created: readonly ListedObject[]): RunReads {
+function newReads(session: WriteSession, created: readonly Parameters<RunReads["remember"]>[]): RunReads {
   const reads = cachedReads(session.reads);
-  for (const one of created) reads.remember(one);
+  for (const one of created) reads.remember(...one);
   return reads;
 }
 

@@ -1,5 +1,6 @@
+import type { RunReads } from "../engine/reads/cached-reads.ts";
 import type { WriteSession } from "../engine/session.ts";
-import type { Kind, ListedObject, Unit } from "../kinds/kind.ts";
+import type { Kind, Unit } from "../kinds/kind.ts";
 import type { AuditEntry } from "../model/live.ts";
 import type { Item } from "../model/plan.ts";
 import type { ItemResult, Outcome } from "../model/result.ts";
@@ -17,7 +18,7 @@ export interface Execution {
   /** Start nothing more after a failure. */
   readonly failFast: boolean;
   /** Adds a created object to the list that later rounds have read already. */
-  readonly remember: (created: ListedObject) => void;
+  readonly remember: RunReads["remember"];
 }
 
 /** One item to execute. */

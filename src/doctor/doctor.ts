@@ -1,6 +1,9 @@
+import { integrations } from "../kinds/lists.ts";
 import type { Project } from "../manifests/project.ts";
 import { DimsyncError, ProblemsError, ServiceError } from "../model/errors.ts";
 import type { Exit } from "../model/exit.ts";
+import type { LiveIntegration } from "../model/live.ts";
+import type { Listing } from "../model/service.ts";
 import { accountName } from "../model/settings/config.ts";
 import type { Environment } from "../model/settings/env.ts";
 import { describeSecret } from "../model/settings/secret.ts";
@@ -87,7 +90,7 @@ const missingUrl = (project: Project): Check =>
 interface Connection {
   readonly client: Client;
   readonly close: () => Promise<void>;
-  readonly integrations: Awaited<ReturnType<Client["integrations"]>>;
+  readonly integrations: Listing<LiveIntegration>;
   /** The service's clock and ours when the response arrived, if it had a Date header. */
   readonly times: () => { readonly serverMs: number | undefined; readonly localMs: number };
 }
@@ -108,7 +111,7 @@ async function connect({ settings }: Project, { openAccount, now }: DoctorOption
   }
   const client = account.client.asReadOnly();
   try {
-    return { client, close: account.close, integrations: await client.integrations(), times: () => times };
+    return { client, close: account.close, integrations: await client.list(integrations), times: () => times };
   } catch (error) {
     await account.close();
     return serviceFailure(error, keySource(settings));

@@ -1,4 +1,5 @@
-import { isTag, kindNames } from "../kinds/manifests.ts";
+import { kindNamed } from "../kinds/index.ts";
+import { isTag } from "../kinds/manifests.ts";
 import type { Project } from "../manifests/project.ts";
 import { kindOf } from "../model/address.ts";
 import { ServiceError } from "../model/errors.ts";
@@ -117,11 +118,11 @@ function journalCheck(open: readonly string[]): Check {
   );
 }
 
-/** The interface has no GET for an asset. */
+/** False for what the interface has no GET for, such as an asset. */
 async function isGone(client: Client, address: string, id: string): Promise<boolean> {
   try {
-    if (kindOf(address) === kindNames.integration) return (await client.integration(id)) === undefined;
-    return kindOf(address) === kindNames.tag && (await client.tag(id)) === undefined;
+    const list = kindNamed(kindOf(address) ?? "")?.list;
+    return list !== undefined && (await client.one(list, id)) === undefined;
   } catch (error) {
     if (error instanceof ServiceError) return false;
     throw error;

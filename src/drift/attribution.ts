@@ -4,6 +4,7 @@ import { withTraces } from "../model/changes.ts";
 import { fromPointer } from "../model/json/pointer.ts";
 import type { AuditEntry } from "../model/live.ts";
 import type { Attribution, Item, Manual, Plan } from "../model/plan.ts";
+import { unmanagedObjects } from "../model/plan.ts";
 import type { Diagnostic } from "../model/problem.ts";
 import { titles } from "../model/titles.ts";
 import { timeOf } from "./audit.ts";
@@ -135,7 +136,7 @@ function candidatesFor(
 
 /** The only entry that is neither of a dimsync run nor about a known object, if there is exactly one. */
 function onlyUnexplainedWrite(events: readonly ParsedEvent[], report: Plan, ids: ReadonlyMap<Address, string>): ParsedEvent | undefined {
-  const unmanaged = [...report.unmanaged.integrations, ...report.unmanaged.tags];
+  const unmanaged = [...unmanagedObjects(report.unmanaged).values()].flat();
   const knownIds = new Set([...ids.values(), ...unmanaged.map(({ id }) => id)]);
   const knownNames = new Set([...report.items.flatMap(({ liveName }) => liveName ?? []), ...unmanaged.map(({ name }) => name)]);
   const isAboutKnown = ({ words, quoted }: ParsedEvent): boolean =>

@@ -5,6 +5,7 @@ import { byText, schemasKind, toAddress } from "../model/address.ts";
 import { changeCount, eachChange, sizeOf } from "../model/changes.ts";
 import { canonicalJson, isObject, own } from "../model/json/json.ts";
 import type { Manual, Origin, Plan } from "../model/plan.ts";
+import { unmanagedObjects } from "../model/plan.ts";
 import { unmanagedCounts } from "../render/report/unmanaged.ts";
 
 /** One report as the history keeps it: counts, a fingerprint and the open manual steps, but no values from the account. */
@@ -180,7 +181,7 @@ export function fingerprintOf(report: Plan): string {
     ...report.manual.map(({ id, expected, actual }) => ["manual", id, expected ?? null, actual ?? null]),
     ...report.blocked.map(({ address, code }) => ["blocked", address, code]),
     ...report.deferred.map(({ address }) => ["deferred", address]),
-    ...[...report.unmanaged.integrations, ...report.unmanaged.tags].map(({ id }) => ["unmanaged", id]),
+    ...[...unmanagedObjects(report.unmanaged).values()].flat().map(({ id }) => ["unmanaged", id]),
     ...report.policy.map(({ policy, severity, address, path }) => ["policy", policy, severity, address, path]),
     ["complete", report.complete],
   ];

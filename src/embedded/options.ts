@@ -1,4 +1,5 @@
 import type { AccountState } from "./data/account.ts";
+import type { RouteEntry } from "./http/routes.ts";
 
 /** How the service behaves if the interface leaves it open, and which faults it has. Every member is optional; see docs/embedded-service.md. */
 export interface EmbeddedOptions {
@@ -30,6 +31,8 @@ export interface EmbeddedOptions {
   readonly createAnswer?: "both" | "intOnly";
   /** Status of successful POST calls (docs/service-interface.md#errors labels some of them "created"). Default 200. */
   readonly createdStatus?: 200 | 201;
+  /** Calls that the interface does not have, for tests of a kind that is not there. */
+  readonly routes?: readonly RouteEntry[];
   /** The clock of the service. */
   readonly now?: () => Date;
   /** Called once per call of the interface, after its outcome is known; not for `/_console`. */

@@ -1,8 +1,9 @@
-import { kindNamed } from "../kinds/index.ts";
+import { kindNamed, kinds } from "../kinds/index.ts";
 import { type DiffResult, emptyDiff } from "../kinds/kind.ts";
+import { integrations } from "../kinds/lists.ts";
 import { nameMatcher } from "../kinds/patterns/names.ts";
 import { byText, objectPattern } from "../model/address.ts";
-import type { Blocked, DraftItem, Item, NamedObject, Plan } from "../model/plan.ts";
+import type { Blocked, DraftItem, Item, NamedObject, Plan, Unmanaged } from "../model/plan.ts";
 import type { Problem } from "../model/problem.ts";
 import { accountName } from "../model/settings/config.ts";
 import { allowances, unusedAllowance } from "./checks/allow.ts";
@@ -177,7 +178,9 @@ function unmatched({ session, scope, options, today }: Round, { observed, compar
 
 /** Entries of the catalog without an integration; not known if the list of integrations may be incomplete. */
 const unknownInCatalog = ({ session: { review } }: Round, { observed }: RoundParts): readonly Problem[] =>
-  review === undefined || !observed.complete || observed.suspicions.length > 0 ? [] : review.problems(observed.account.integrations);
+  review === undefined || !observed.complete || observed.suspicions.length > 0
+    ? []
+    : review.problems(observed.account.list(integrations).items);
 
 /** An unknown outcome is reported even if no manifest declares the object any more. */
 function unreportedUnknowns(found: readonly DiffResult[], { unknown }: Recovered): DiffResult {
@@ -209,18 +212,16 @@ function blockOutsideScope(found: DiffResult, scope: Scope): DiffResult {
 }
 
 /** Live objects that no manifest stands for. */
-function unmanaged({ options }: Round, { observed, compared }: RoundParts): Omit<Plan["unmanaged"], "columns"> {
-  const { integrations, tags, identities } = observed.account;
+function unmanaged({ options }: Round, { observed, compared }: RoundParts): Omit<Unmanaged, "columns"> {
+  const { list, identities } = observed.account;
   const managed = new Set([
     ...compared.liveIds,
     ...[...identities.values()].flatMap((identity) => (identity.state === "found" ? [identity.id] : [])),
   ]);
   const tables = options.listUnmanaged === true ? compared.found.flatMap(({ unmanagedTables = [] }) => unmanagedTables) : undefined;
-  return {
-    integrations: namesOf(integrations, managed),
-    tags: namesOf(tags, managed),
-    ...(tables === undefined ? {} : { tables }),
-  };
+  const lists = kinds.flatMap((kind) => kind.list ?? []);
+  const objects = lists.map((one) => [one.name, namesOf(list(one).items, managed)] as const);
+  return { ...Object.fromEntries(objects), ...(tables === undefined ? {} : { tables }) };
 }
 
 /** By name, without the managed ones. */

@@ -142,7 +142,7 @@ function unitsOf({ observed, compared, scope }: ComparisonInput): {
   for (const kind of kinds) {
     const ofKind = compared.filter((resource) => resource.kind === kind.name);
     if (ofKind.length === 0) continue;
-    const isReadable = (resource: Resource): boolean => !kind.lists(resource, account).some((name) => unreadLists.has(name));
+    const isReadable = (resource: Resource): boolean => !kind.lists(resource, account).some((list) => unreadLists.has(list));
     const { units, blocked, deferred, problems } = kind.units(ofKind.filter(isReadable), account);
     const unread = ofKind
       .filter((resource) => !isReadable(resource))

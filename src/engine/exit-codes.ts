@@ -1,5 +1,5 @@
 import { combineExits, type Exit } from "../model/exit.ts";
-import type { Plan } from "../model/plan.ts";
+import { type Plan, unmanagedObjects } from "../model/plan.ts";
 import type { Result } from "../model/result.ts";
 
 const shared = ["changes", "drift", "unmanaged", "unverifiable", "manual", "blocked", "policy", "unreviewed", "warnings"] as const;
@@ -40,7 +40,7 @@ const named: Readonly<Record<FailOn, (plan: Plan) => boolean>> = {
   exposes: ({ summary: { exposes = 0 } }) => exposes > 0,
   exposed: ({ summary: { exposed = 0 } }) => exposed > 0,
   stricter: ({ summary: { stricter = 0 } }) => stricter > 0,
-  unmanaged: ({ unmanaged }) => unmanaged.integrations.length + unmanaged.tags.length + unmanaged.columns > 0,
+  unmanaged: ({ unmanaged }) => unmanaged.columns > 0 || [...unmanagedObjects(unmanaged).values()].some(({ length }) => length > 0),
   unverifiable: ({ unverifiable }) => unverifiable.length > 0,
   manual: ({ manual }) => manual.length > 0,
   blocked: ({ blocked }) => blocked.length > 0,

@@ -1,4 +1,5 @@
 import type { AccountView, ReadNeeds } from "../kinds/kind.ts";
+import { integrations } from "../kinds/lists.ts";
 import { integrationAddress, isSchemaConfig, kindNames } from "../kinds/manifests.ts";
 import { expand } from "../kinds/schema-config/coverage.ts";
 import { absenceOf, disabledAbove, type Explanation, explain } from "../kinds/schema-config/explain.ts";
@@ -63,7 +64,7 @@ export async function explainNode(session: Session, address: Address, path: Node
 async function explainUnit({ unit, live }: ReadUnit, { reads, account }: ObservedConfigs, path: NodePath): Promise<Explained> {
   const whole = await withColumns({ id: unit.liveId, tree: live.tree }, unknownTable(live.tree, path), reads);
   const { items, problems, review } = schemaConfig.diff(unit, whole, account);
-  const liveName = account.integrations.find(({ id }) => id === unit.liveId)?.name;
+  const liveName = account.list(integrations).byId.get(unit.liveId ?? "")?.name;
   const isIgnored = (node: NodePath, key: Field): boolean => account.ignored(unit.address, nodePointer(node, key));
   const changes = items.flatMap((item) => [...eachChange(item)]);
   const absent = absenceOf(whole.tree, path);

@@ -1,6 +1,6 @@
 import { conflicts, kindNamed, kinds } from "../kinds/index.ts";
-import type { AccountView, Identity, ListedObject, ListedObjects, ListName } from "../kinds/kind.ts";
-import { indexed } from "../kinds/lookup.ts";
+import type { AccountView, Identity } from "../kinds/kind.ts";
+import { accountLists, indexed } from "../kinds/lookup.ts";
 import { labelRoots } from "../kinds/patterns/labels.ts";
 import { withIdentities } from "../kinds/select.ts";
 import type { Address, EarlierCreate, NaturalKey } from "../model/address.ts";
@@ -8,7 +8,7 @@ import { ServiceError } from "../model/errors.ts";
 import { own } from "../model/json/json.ts";
 import type { Problem } from "../model/problem.ts";
 import { locationIn, type Resource } from "../model/resource.ts";
-import type { Listing, Reads } from "../model/service.ts";
+import type { List, Listed, Listing, Reads } from "../model/service.ts";
 import type { RecordsState } from "../records/records.ts";
 import type { Ignored } from "./scope.ts";
 import type { LoadedProject } from "./session.ts";
@@ -18,7 +18,7 @@ export interface ObservedAccount {
   readonly account: AccountView;
   readonly problems: readonly Problem[];
   /** Lists that could not be read; nothing that needs one is planned. */
-  readonly unreadLists: ReadonlySet<ListName>;
+  readonly unreadLists: ReadonlySet<List>;
   /** Why a list may be incomplete; then nothing is created that looks missing. */
   readonly suspicions: readonly string[];
   /** Whether every read of this stage succeeded. */
@@ -46,7 +46,7 @@ export interface ObserveInput {
   /** Default: columns are not reviewed. */
   readonly review?: AccountView["review"];
   /** Lists to read although no manifest needs them. */
-  readonly alsoNeeded?: readonly ListName[];
+  readonly alsoNeeded?: readonly List[];
 }
 
 /** The records of earlier runs that say which live object a manifest has. */
@@ -80,103 +80,94 @@ function withIgnored(account: AccountView, ignored: Ignored | undefined): Accoun
   return ignored === undefined ? account : { ...account, ignored: (address, path) => ignored(account.addressesOf(address), path) };
 }
 
-type Lists = Pick<AccountView, ListName>;
-
 interface ObservedLists {
-  readonly lists: Lists;
-  readonly needed: ReadonlySet<ListName>;
-  readonly unread: ReadonlySet<ListName>;
+  /** What was read of each list that is needed. */
+  readonly items: ReadonlyMap<List, readonly Listed[]>;
+  readonly unread: ReadonlySet<List>;
   readonly suspicions: readonly string[];
   readonly problems: readonly Problem[];
 }
 
 async function observeLists({ project, compared, reads, records, isDrift = false, alsoNeeded = [] }: ObserveInput): Promise<ObservedLists> {
   const { taggedBy } = project.settings.defaults;
-  const needed = new Set<ListName>([
+  const needed = new Set<List>([
     ...alsoNeeded,
     ...compared.flatMap((resource) => kindNamed(resource.kind)?.lists(resource, { taggedBy, isDrift }) ?? []),
   ]);
-  const unread = new Set<ListName>();
+  const unread = new Set<List>();
   const suspicions: string[] = [];
   const problems: Problem[] = [];
-  const list = async <T>(name: ListName, read: () => Promise<Listing<T>>): Promise<readonly T[]> => {
-    if (!needed.has(name)) return [];
+  const readList = async (list: List): Promise<readonly [List, readonly Listed[]]> => {
     try {
-      const listing = await read();
-      suspicions.push(...suspicionOf(name, listing, own(records.longestSeen, name) ?? 0));
-      return listing.items;
+      const listing = await reads.list(list);
+      suspicions.push(...suspicionOf(list, listing, own(records.longestSeen, list.name) ?? 0));
+      return [list, listing.items];
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error;
-      unread.add(name);
+      unread.add(list);
       problems.push(failedRead(error));
-      return [];
+      return [list, []];
     }
   };
-  const [integrations, tags, users] = await Promise.all([
-    list("integrations", reads.integrations),
-    list("tags", reads.tags),
-    list("users", reads.users),
-  ]);
-  return { lists: { integrations, tags, users }, needed, unread, suspicions, problems };
+  return { items: new Map(await Promise.all([...needed].map(readList))), unread, suspicions, problems };
 }
 
 /** List lengths that suggest an undocumented page limit. */
 const pageSizes: ReadonlySet<number> = new Set([10, 20, 25, 50, 100, 200, 250, 500, 1000]);
 
 /** Why the list may be incomplete, if it may. */
-function suspicionOf(name: ListName, { items, completeness, why }: Listing<unknown>, longestSeen: number): readonly string[] {
+function suspicionOf({ name, isCreated }: List, { items, completeness, why }: Listing<unknown>, longestSeen: number): readonly string[] {
   if (completeness === "short") return [why ?? `GET /v1/${name} returned fewer objects than it announced.`];
-  // Tags and users are never created, so nothing depends on whether their lists are complete.
-  const mayBeOnePage = name === "integrations" && completeness === "unknown" && pageSizes.has(items.length) && longestSeen <= items.length;
+  // What is never created is not created twice.
+  const mayBeOnePage = isCreated === true && completeness === "unknown" && pageSizes.has(items.length) && longestSeen <= items.length;
   return mayBeOnePage ? [`GET /v1/${name} returned exactly ${items.length} ${name}, which may be only the first page.`] : [];
 }
 
-type ReadById = { readonly list: ListName; readonly id: string } & (
-  | { readonly state: "found"; readonly found: ListedObject }
+type ReadById = { readonly list: List; readonly id: string } & (
+  | { readonly state: "found"; readonly object: Listed }
   | { readonly state: "gone" }
   | { readonly state: "failed"; readonly error: ServiceError }
 );
 
 /** Reads the pinned and bound ids that their list does not contain, in the order of the manifests. */
-function observeIds(input: ObserveInput, { lists, needed, unread }: ObservedLists): Promise<readonly ReadById[]> {
-  const readOne = async ({ list, read }: ListedObjects, id: string): Promise<ReadById> => {
+function observeIds(input: ObserveInput, { items, unread }: ObservedLists): Promise<readonly ReadById[]> {
+  const readOne = async (list: List, id: string): Promise<ReadById> => {
     try {
-      const found = await read(id, input.reads);
-      return found === undefined ? { list, id, state: "gone" } : { list, id, state: "found", found };
+      const object = await input.reads.one(list, id);
+      return object === undefined ? { list, id, state: "gone" } : { list, id, state: "found", object };
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error;
       return { list, id, state: "failed", error };
     }
   };
   return Promise.all(
-    kinds.flatMap(({ name, listed }) => {
-      if (listed === undefined || !needed.has(listed.list) || unread.has(listed.list)) return [];
-      const known = new Set(lists[listed.list].map(({ id }) => id));
+    kinds.flatMap(({ name, list }) => {
+      const listed = list === undefined || unread.has(list) ? undefined : items.get(list);
+      if (list === undefined || listed === undefined) return [];
+      const known = new Set(listed.map(({ id }) => id));
       const ids = new Set(input.compared.flatMap((resource) => (resource.kind === name ? (knownId(resource, input) ?? []) : [])));
-      return [...ids].filter((id) => !known.has(id)).map((id) => readOne(listed, id));
+      return [...ids].filter((id) => !known.has(id)).map((id) => readOne(list, id));
     }),
   );
 }
 
-const leftOut = ({ state, list, id }: ReadById): readonly string[] =>
-  state === "found" ? [`GET /v1/${list} does not contain ${id}, but GET /v1/${list}/${id} returns it.`] : [];
+const leftOut = ({ state, list: { name }, id }: ReadById): readonly string[] =>
+  state === "found" ? [`GET /v1/${name} does not contain ${id}, but GET /v1/${name}/${id} returns it.`] : [];
 
 const knownId = (resource: Resource, { records }: ObserveInput): string | undefined =>
   resource.id ?? records.bindings.get(resource.address)?.id;
 
 /** The account without identities. */
-function viewOf(input: ObserveInput, { lists }: ObservedLists, readById: readonly ReadById[]): AccountView {
+function viewOf(input: ObserveInput, { items }: ObservedLists, readById: readonly ReadById[]): AccountView {
   const { project, records, recovered = new Map(), fresh = new Set(), writeSecrets = () => false } = input;
-  const found = readById.flatMap((one) => (one.state === "found" ? [one.found] : []));
+  const found = (of: List): readonly Listed[] => readById.flatMap((one) => (one.state === "found" && one.list === of ? [one.object] : []));
   return indexed({
     resources: project.resources,
     identities: new Map(),
     naming: { ofLive: new Map(), ofManifest: new Map(), manifests: new Map() },
     addressesOf: (address) => [address],
     ...(project.labels === undefined ? {} : { columnLabels: labelRoots(project.labels) }),
-    integrations: [...lists.integrations, ...found.flatMap((one) => (one.list === "integrations" ? [one.object] : []))],
-    tags: [...lists.tags, ...found.flatMap((one) => (one.list === "tags" ? [one.object] : []))],
-    users: lists.users,
+    list: accountLists(new Map([...items].map(([list, listed]) => [list.name, [...listed, ...found(list)]]))),
     goneIds: new Set(readById.flatMap(({ state, id }) => (state === "gone" ? [id] : []))),
     bindings: records.bindings,
     earlierCreates: earlierCreates(records, recovered),
@@ -204,7 +195,7 @@ const createOf = (address: Address, id: string | undefined, naturalKey: NaturalK
 });
 
 interface Unread {
-  readonly unreadLists: ReadonlySet<ListName>;
+  readonly unreadLists: ReadonlySet<List>;
   readonly unreadIds: ReadonlySet<string>;
 }
 
@@ -221,7 +212,7 @@ function identifyAll(
   for (const kind of kinds)
     for (const resource of account.resources) {
       if (resource.kind !== kind.name || kind.identify === undefined) continue;
-      const isUnread = kind.lists(resource, account).some((name) => unreadLists.has(name)) || unreadIds.has(knownId(resource, input) ?? "");
+      const isUnread = kind.lists(resource, account).some((list) => unreadLists.has(list)) || unreadIds.has(knownId(resource, input) ?? "");
       const identity = isUnread ? unreadIdentity : kind.identify(resource, view);
       identities.set(resource.address, identity);
       if (identity.state === "blocked" && identity.code === "E_AMBIGUOUS" && compared.has(resource))

@@ -76,7 +76,7 @@ async function readOutcome(intent: OpenIntent, bindings: Bindings, reads: Reads)
   if (answeredId !== undefined && !isRelation(address)) {
     // An object that can't be read by id (an asset) exists if the response had an id. Nothing else
     // can be checked.
-    const exists = kind?.listed === undefined || (await kind.listed.read(answeredId, reads)) !== undefined;
+    const exists = kind?.list === undefined || (await reads.one(kind.list, answeredId)) !== undefined;
     if (exists) return { state: "created", id: answeredId };
   }
   const existing = naturalKey === undefined ? [] : ((await kind?.find?.(naturalKey, reads)) ?? []);
@@ -94,7 +94,7 @@ async function readOutcome(intent: OpenIntent, bindings: Bindings, reads: Reads)
 /** Only for objects that are in no list: assets. */
 async function evidenceOf({ kind, runId, naturalKey, at }: OpenIntent, reads: Reads): Promise<string> {
   const name = naturalKey?.["name"];
-  if (name === undefined || kindNamed(kind)?.listed !== undefined) return "";
+  if (name === undefined || kindNamed(kind)?.list !== undefined) return "";
   return describeEvidence(await auditEvidence(reads, { runId, name, at }));
 }
 
@@ -114,7 +114,7 @@ export function blockedByEarlierRun(
   const why = unknown.get(address);
   if (why !== undefined) return unknownOutcome(address, why);
   // An object that can be looked up was looked up. For an asset, the journal is the last record.
-  const earlier = action === "create" && kindNamed(kind)?.listed === undefined ? created.get(address) : undefined;
+  const earlier = action === "create" && kindNamed(kind)?.list === undefined ? created.get(address) : undefined;
   // After a manifest was renamed, its object is bound to the new address.
   if (earlier === undefined || [...bindings.values()].some(({ id }) => id === earlier.id)) return undefined;
   return {

@@ -1,3 +1,4 @@
+import { lists } from "../kinds/index.ts";
 import type { ReadNeeds } from "../kinds/kind.ts";
 import { kindNames } from "../kinds/manifests.ts";
 import { byText, parseAddress } from "../model/address.ts";
@@ -53,5 +54,5 @@ async function managedColumns({ kind, unit }: BaseUnit, { account }: BaseView, {
   }
 }
 
-const nameOf = ({ unit: { liveId = "", address } }: BaseUnit, { account: { lookup, tags } }: BaseView): string =>
-  lookup.integrations.get(liveId)?.name ?? tags.find(({ id }) => id === liveId)?.name ?? parseAddress(address)?.name ?? "";
+const nameOf = ({ unit: { liveId = "", address } }: BaseUnit, { account }: BaseView): string =>
+  lists.map((list) => account.list(list).byId.get(liveId)?.name).find((name) => name !== undefined) ?? parseAddress(address)?.name ?? "";

@@ -1,4 +1,5 @@
 import type { AccountView } from "../kinds/kind.ts";
+import { integrations, users } from "../kinds/lists.ts";
 import { assetAddress, integrationAddress, schemaConfigAddress, tagAddress } from "../kinds/manifests.ts";
 import { userRefFor } from "../kinds/users.ts";
 import type { Binding } from "../model/address.ts";
@@ -56,7 +57,7 @@ export interface NamedIntegration {
 
 export function adopt(input: AdoptionInput): Adoption {
   const { account, tags } = input;
-  const references = referencesIn(account.integrations);
+  const references = referencesIn(account.list(integrations).items);
   const pairs = pairManifests(account, references);
   const names = nameObjects(account, references, tags, pairs);
   const selected = select(input, names, references);
@@ -70,8 +71,8 @@ export function adopt(input: AdoptionInput): Adoption {
   for (const tag of selected.tags) adoptTag(draft, tag);
   if (draft.hasNewRelations && account.taggedBy === undefined) draft.notices.push(noTagger);
   const { addresses, documents, notices, failures, bindings } = draft;
-  const integrations = selected.integrations.filter(({ live }) => input.canCreate || pairs.integrations.has(live.id));
-  return { addresses, documents, notices, failures, bindings, integrations, isLimited: failures.length > 0 };
+  const named = selected.integrations.filter(({ live }) => input.canCreate || pairs.integrations.has(live.id));
+  return { addresses, documents, notices, failures, bindings, integrations: named, isLimited: failures.length > 0 };
 }
 
 /** The adoption so far. */
@@ -105,8 +106,9 @@ const noneSelected: Selected = { integrations: [], assets: [], tags: [] };
 
 function select(input: AdoptionInput, names: Names, references: readonly LiveReference[]): Selected {
   const { account, isSelected, configOf } = input;
-  const integrations = account.integrations
-    .map((live): NamedIntegration => ({ live, name: names.integrations.get(live.id) ?? live.id }))
+  const named = account
+    .list(integrations)
+    .items.map((live): NamedIntegration => ({ live, name: names.integrations.get(live.id) ?? live.id }))
     .filter(({ live, name }) => {
       // Both are asked for, so that every address counts as known.
       const own = isSelected(integrationAddress(name));
@@ -114,10 +116,10 @@ function select(input: AdoptionInput, names: Names, references: readonly LiveRef
       return own || config;
     })
     .sort((a, b) => byText(a.name, b.name));
-  const referred = new Set(integrations.flatMap(({ live }) => [live.source.id, live.destination.id]));
+  const referred = new Set(named.flatMap(({ live }) => [live.source.id, live.destination.id]));
   const nameOf = (tag: LiveTag): string => names.tags.get(tag.id) ?? "";
   return {
-    integrations,
+    integrations: named,
     assets: references.filter(({ id }) => isSelected(assetAddress(names.assets.get(id) ?? "")) || referred.has(id)),
     tags: input.tags.filter((tag) => isSelected(tagAddress(nameOf(tag)))).sort((a, b) => byText(nameOf(a), nameOf(b))),
   };
@@ -173,10 +175,10 @@ function adoptAsset(draft: Draft, reference: LiveReference): void {
   const name = names.assets.get(reference.id) ?? "";
   if (!mayCreate(draft, assetAddress(name))) return;
   bind(draft, assetAddress(name), { id: reference.id, secretVersion: 0 });
-  const owner = soleOwner(reference, input.account.integrations);
+  const owner = soleOwner(reference, input.account.list(integrations).items);
   const integration = owner === undefined ? undefined : written.integrations.get(owner.id);
   draft.documents.push({
-    ...assetText(name, reference, roleOf(reference, input.account.integrations)),
+    ...assetText(name, reference, roleOf(reference, input.account.list(integrations).items)),
     ...(integration === undefined ? {} : { integration }),
   });
 }
@@ -203,19 +205,19 @@ function adoptTag(draft: Draft, tag: LiveTag): void {
   if (isCovered) return;
   const { entries, untyped } = tagResources(tag, written, account);
   draft.hasNewRelations ||= entries.length > 0;
-  documents.push(tagText(name, tag, { owner: userRefFor(tag.owner, account.users), resources: entries, untyped }));
+  documents.push(tagText(name, tag, { owner: userRefFor(tag.owner, account.list(users).items), resources: entries, untyped }));
 }
 
 /** The integration that alone uses the asset, as its source. */
-function soleOwner({ id }: LiveReference, integrations: readonly LiveIntegration[]): LiveIntegration | undefined {
-  const users = integrations.filter(({ source, destination }) => source.id === id || destination.id === id);
-  const [only] = users;
-  return users.length === 1 && only?.source.id === id && only.destination.id !== id ? only : undefined;
+function soleOwner({ id }: LiveReference, all: readonly LiveIntegration[]): LiveIntegration | undefined {
+  const usedBy = all.filter(({ source, destination }) => source.id === id || destination.id === id);
+  const [only] = usedBy;
+  return usedBy.length === 1 && only?.source.id === id && only.destination.id !== id ? only : undefined;
 }
 
-function roleOf({ id }: LiveReference, integrations: readonly LiveIntegration[]): "source" | "destination" | undefined {
-  const isSource = integrations.some(({ source }) => source.id === id);
-  const isDestination = integrations.some(({ destination }) => destination.id === id);
+function roleOf({ id }: LiveReference, all: readonly LiveIntegration[]): "source" | "destination" | undefined {
+  const isSource = all.some(({ source }) => source.id === id);
+  const isDestination = all.some(({ destination }) => destination.id === id);
   return isSource === isDestination ? undefined : isSource ? "source" : "destination";
 }
 
@@ -223,7 +225,7 @@ function roleOf({ id }: LiveReference, integrations: readonly LiveIntegration[])
 function tagResources(
   tag: LiveTag,
   names: Names,
-  { integrations }: Pick<AccountView, "integrations">,
+  { list }: Pick<AccountView, "list">,
 ): { readonly entries: readonly JsonValue[]; readonly untyped: readonly string[] } {
   const ids = [...new Set((tag.taggedResources ?? []).map(({ id }) => id))].sort(byText);
   const entries: { readonly key: string; readonly entry: JsonValue }[] = [];
@@ -232,7 +234,7 @@ function tagResources(
     const integration = names.integrations.get(id);
     const asset = names.assets.get(id);
     if (integration !== undefined) entries.push({ key: `1 ${integration}`, entry: { integration } });
-    else if (integrations.some((live) => live.id === id)) entries.push({ key: `2 ${id}`, entry: { integration: { id } } });
+    else if (list(integrations).byId.has(id)) entries.push({ key: `2 ${id}`, entry: { integration: { id } } });
     else if (asset !== undefined) entries.push({ key: `3 ${asset}`, entry: { asset } });
     else untyped.push(id);
   }

@@ -1,4 +1,5 @@
 import type { AccountView } from "../kinds/kind.ts";
+import { integrations } from "../kinds/lists.ts";
 import { isAsset, isIntegration, isTag, kindNames } from "../kinds/manifests.ts";
 import type { LiveIntegration, LiveReference, LiveTag } from "../model/live.ts";
 import type { AssetSpec, IntegrationSpec, Resource, TagSpec } from "../model/resource.ts";
@@ -23,10 +24,10 @@ export interface Pairs {
  * that expects its name, which pairs the objects of a second target with the manifests of the first.
  */
 export function pairManifests(account: AccountView, references: readonly LiveReference[]): Pairs {
-  const integrations = identified(isIntegration, account);
+  const ofIntegrations = identified(isIntegration, account);
   const assets = identified(isAsset, account);
   return {
-    integrations: new Map([...integrations, ...integrationsByName(account, integrations)]),
+    integrations: new Map([...ofIntegrations, ...integrationsByName(account, ofIntegrations)]),
     assets: new Map([...assets, ...assetsByName(account, assets, references)]),
     tags: identified(isTag, account),
   };
@@ -44,7 +45,7 @@ export function nameObjects(account: AccountView, references: readonly LiveRefer
     return new Map([...nameAll(unnamed, taken, kind.toLowerCase()), ...[...known].map(([id, { name }]) => [id, name] as const)]);
   };
   return {
-    integrations: namesOf(kindNames.integration, account.integrations, pairs.integrations),
+    integrations: namesOf(kindNames.integration, account.list(integrations).items, pairs.integrations),
     assets: namesOf(kindNames.asset, references, pairs.assets),
     tags: namesOf(kindNames.tag, tags, pairs.tags),
   };
@@ -71,7 +72,7 @@ function integrationsByName(
   const unpaired = account.resources
     .filter(isIntegration)
     .filter((resource) => isBlocked(account, resource) && resource.spec.create === undefined);
-  const live = account.integrations.filter(({ id }) => !known.has(id));
+  const live = account.list(integrations).items.filter(({ id }) => !known.has(id));
   return onlyPairs(
     unpaired,
     live,
@@ -104,9 +105,9 @@ function onlyPairs<R extends Resource, L extends { readonly id: string }>(
 }
 
 /** The assets that integrations refer to, by id. If an id appears with several names, the last one counts, as for the asset kind. */
-export function referencesIn(integrations: readonly LiveIntegration[]): readonly LiveReference[] {
+export function referencesIn(all: readonly LiveIntegration[]): readonly LiveReference[] {
   const byId = new Map<string, LiveReference>();
-  for (const { source, destination } of integrations)
+  for (const { source, destination } of all)
     for (const reference of [source, destination]) if (reference.id !== "") byId.set(reference.id, reference);
   return [...byId.keys()].sort().flatMap((id) => byId.get(id) ?? []);
 }

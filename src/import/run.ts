@@ -1,10 +1,11 @@
 import { randomUUID } from "node:crypto";
 import { mkdir } from "node:fs/promises";
 import { cachedReads, type RunReads } from "../engine/reads/cached-reads.ts";
-import { readAccount, readTags } from "../engine/reads/read-account.ts";
+import { readAccount, readWhole } from "../engine/reads/read-account.ts";
 import type { AccountView } from "../kinds/kind.ts";
 import { kindNames } from "../kinds/manifests.ts";
 import { withIdentities } from "../kinds/select.ts";
+import { tags } from "../kinds/tag/list.ts";
 import type { Project } from "../manifests/project.ts";
 import { type Address, byText, kindOf } from "../model/address.ts";
 import { DimsyncError } from "../model/errors.ts";
@@ -88,7 +89,7 @@ export interface ImportRun {
 async function importFrom(reads: RunReads, project: Project, run: ImportRun): Promise<Imported> {
   const { options, session, state, bind } = run;
   const { account, suspicions } = await readAccount(project, state, { reads, today: session.today });
-  const tags = await readTags(reads, account);
+  const wholeTags = await readWhole(reads, tags, account.list(tags).items);
   const known = sharingWith(session.otherTargets);
   const sharing = options.folders.isSharedChosen ? { ...known, inUse: [] } : known;
   const hasOwnFolder = options.folders.own !== undefined;
@@ -96,7 +97,7 @@ async function importFrom(reads: RunReads, project: Project, run: ImportRun): Pr
   const configs = new Map([...unitsById(account)].map(([id, { resource }]) => [id, resource.address]));
   const canCreate = folder === "shared" || hasOwnFolder;
   const { isSelected } = options;
-  const adoption = adopt({ account, tags, sharing, canCreate, isSelected, configOf: (id) => configs.get(id) });
+  const adoption = adopt({ account, tags: wholeTags, sharing, canCreate, isSelected, configOf: (id) => configs.get(id) });
   options.beforeWriting();
 
   const writer = createWriter(project, options);

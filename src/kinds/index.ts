@@ -1,9 +1,11 @@
 import type { Bindings } from "../model/address.ts";
 import type { Problem } from "../model/problem.ts";
 import type { Resource } from "../model/resource.ts";
+import type { List } from "../model/service.ts";
 import { asset } from "./asset/index.ts";
 import { integration } from "./integration/index.ts";
 import type { Kind, ManifestKind } from "./kind.ts";
+import { users } from "./lists.ts";
 import { kindNames } from "./manifests.ts";
 import { schemaConfig } from "./schema-config/index.ts";
 import { ruleSet } from "./schema-config/manifest.ts";
@@ -29,6 +31,9 @@ const classification: ManifestKind = {
 
 /** Every kind of manifest. The kinds that are not in `kinds` exist only in the project. */
 export const manifestKinds: readonly ManifestKind[] = [...kinds, ruleSet, policy, classification];
+
+/** Every list of the service: of the objects of each kind, and of users. */
+export const lists: readonly List[] = [...kinds.flatMap(({ list }) => list ?? []), users];
 
 const kindsByName = new Map(
   kinds.flatMap((kind) => [kind.name, ...(kind.itemKind === undefined ? [] : [kind.itemKind])].map((name) => [name, kind] as const)),

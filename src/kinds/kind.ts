@@ -2,13 +2,12 @@ import type { Address, Binding, Bindings, EarlierCreate, NaturalKey } from "../m
 import type { ColumnReview } from "../model/columns.ts";
 import type { JsonObject, JsonValue } from "../model/json/json.ts";
 import type { Pointer } from "../model/json/pointer.ts";
-import type { LiveIntegration, LiveTag, LiveUser } from "../model/live.ts";
-import type { Blocked, Deferred, Difference, DraftItem, Item } from "../model/plan.ts";
+import type { Blocked, Deferred, Difference, DraftItem, Item, NamedObject } from "../model/plan.ts";
 import type { Problem } from "../model/problem.ts";
 import type { IntegrationSpec, Reference, Resource } from "../model/resource.ts";
-import type { Reads, WriteAnswer, WriteDecoder } from "../model/service.ts";
+import type { List, Reads, WriteAnswer, WriteDecoder } from "../model/service.ts";
 import type { Code } from "../model/titles.ts";
-import type { AccountLookup } from "./lookup.ts";
+import type { AccountLists, AccountLookup } from "./lookup.ts";
 import type { LabelRoots } from "./patterns/labels.ts";
 
 /** The live object of a manifest. */
@@ -21,9 +20,6 @@ export type Identity =
   /** GET of the pinned or bound id returned 404. */
   | { readonly state: "gone"; readonly id: string }
   | { readonly state: "blocked"; readonly code: Code; readonly message: string; readonly command?: string };
-
-/** The lists of the service. */
-export type ListName = "integrations" | "tags" | "users";
 
 /** How integrations are called in the addresses of their schemas: see `namingOf` in select.ts. */
 export interface IntegrationNaming {
@@ -52,12 +48,8 @@ export interface AccountView {
   readonly addressesOf: (address: Address) => readonly Address[];
   /** The labels of columns; absent if the project has no Classification. */
   readonly columnLabels?: LabelRoots | undefined;
-  /** The lists below by id, name and address: `indexed`. */
+  readonly list: AccountLists;
   readonly lookup: AccountLookup;
-  /** Empty if nothing needed the list. Includes objects that only a read by id returned. */
-  readonly integrations: readonly LiveIntegration[];
-  readonly tags: readonly LiveTag[];
-  readonly users: readonly LiveUser[];
   /** Pinned and bound ids for which GET returned 404. */
   readonly goneIds: ReadonlySet<string>;
   readonly bindings: Bindings;
@@ -166,10 +158,8 @@ export interface ManifestKind {
 
 /** How `dimsync get` reads and prints live objects. */
 export interface LiveView {
-  /** Absent if the service has no list of them. `path` is the request of `--raw`. */
-  readonly list?: { readonly path: string; readonly read: (reads: Reads) => Promise<readonly object[]> };
-  /** `path` is absent if the service has no call for one of them. */
-  readonly one: { readonly path?: (id: string) => string; readonly read: (id: string, reads: Reads) => Promise<object | undefined> };
+  /** If it is not an object of the kind's list. `path` is the request of `--raw`; absent if the service has no call for one of them. */
+  readonly one?: { readonly path?: (id: string) => string; readonly read: (id: string, reads: Reads) => Promise<object | undefined> };
   /** The kind that the id belongs to, if not the kind itself. */
   readonly idOf?: string;
   /** Members to print, with dots: "source.name". */
@@ -189,9 +179,9 @@ export interface Kind<U extends Unit = Unit, Live = unknown> extends ManifestKin
   /** How `get` prints these objects; absent if the service has no call that reads them (assets). */
   readonly liveView?: LiveView;
   /** The lists that comparing this manifest needs. */
-  lists(resource: Resource, defaults: Pick<AccountView, "taggedBy" | "isDrift">): readonly ListName[];
-  /** How the service shows these objects; absent if it has no call that does (assets). */
-  readonly listed?: ListedObjects;
+  lists(resource: Resource, defaults: Pick<AccountView, "taggedBy" | "isDrift">): readonly List[];
+  /** The list in which the service shows these objects; absent if it has none (assets). */
+  readonly list?: List<NamedObject>;
   identify?(resource: Resource, account: AccountView): Identity;
   /** Manifests that describe the same object, as far as the manifests and the records show it. */
   conflicts?(resources: readonly Resource[], bindings: Bindings): readonly Problem[];
@@ -220,17 +210,6 @@ export interface Kind<U extends Unit = Unit, Live = unknown> extends ManifestKin
   /** Absent if no item of this kind is a PUT or PATCH. */
   readonly update?: Updates<Live>;
 }
-
-export interface ListedObjects {
-  readonly list: ListedObject["list"];
-  /** One object by id; undefined if there is none. */
-  read(id: string, reads: Reads): Promise<ListedObject | undefined>;
-}
-
-/** A live object and the list that it is in. */
-export type ListedObject =
-  | { readonly list: "integrations"; readonly object: LiveIntegration }
-  | { readonly list: "tags"; readonly object: LiveTag };
 
 /** How the effect of a PUT or PATCH is verified. */
 export interface Updates<Live> {

@@ -1,24 +1,48 @@
 import type { Address } from "../model/address.ts";
-import type { LiveIntegration, LiveTag } from "../model/live.ts";
+import type { LiveIntegration } from "../model/live.ts";
 import type { Resource } from "../model/resource.ts";
+import type { List, Listed } from "../model/service.ts";
 import type { AccountView } from "./kind.ts";
+import { integrations } from "./lists.ts";
 
-/** The lists of an account by what they are searched for, so that comparing n objects takes n steps and not n². */
+/** The objects of a list that was read, and by what they are searched for, so that comparing n objects takes n steps and not n². */
+export interface Objects<T> {
+  /** Empty if nothing needed the list. Includes objects that only a read by id returned. */
+  readonly items: readonly T[];
+  readonly byId: ReadonlyMap<string, T>;
+  readonly byName: ReadonlyMap<string, readonly T[]>;
+}
+
+/** The objects that were read, by list. */
+export type AccountLists = <T extends Listed>(list: List<T>) => Objects<T>;
+
+/** `read`: what was read of each list, by its name. */
+export function accountLists(read: ReadonlyMap<string, readonly Listed[]>): AccountLists {
+  const known = new Map<string, Objects<Listed>>();
+  return <T extends Listed>({ name }: List<T>): Objects<T> => {
+    const items = read.get(name) ?? [];
+    const objects = known.get(name) ?? {
+      items,
+      byId: new Map(items.map((object) => [object.id, object])),
+      byName: grouped(items, (object) => object.name ?? ""),
+    };
+    known.set(name, objects);
+    return objects as Objects<T>; // what the list of this name decoded
+  };
+}
+
+/** Manifests, records and integrations by what they are searched for. */
 export interface AccountLookup {
   readonly resources: ReadonlyMap<Address, Resource>;
-  /** By id. */
-  readonly integrations: ReadonlyMap<string, LiveIntegration>;
-  readonly integrationsByName: ReadonlyMap<string, readonly LiveIntegration[]>;
   /** By the name of the source. */
   readonly integrationsBySource: ReadonlyMap<string, readonly LiveIntegration[]>;
-  readonly tagsByName: ReadonlyMap<string, readonly LiveTag[]>;
   /** The addresses that bindings, then earlier creates, have an id for, by that id. */
   readonly recorded: ReadonlyMap<string, readonly Address[]>;
 }
 
-/** The account with its lookup. Call it again after one of its lists is replaced. */
+/** The account with its lookup. Call it again after its manifests, records or lists are replaced. */
 export function indexed(account: Omit<AccountView, "lookup">): AccountView {
-  const { resources, integrations, tags, bindings, earlierCreates } = account;
+  const { resources, bindings, earlierCreates } = account;
   const recorded = [
     ...[...bindings].map(([address, { id }]) => ({ address, id })),
     ...earlierCreates.flatMap(({ address, id }) => (id === undefined ? [] : [{ address, id }])),
@@ -26,10 +50,7 @@ export function indexed(account: Omit<AccountView, "lookup">): AccountView {
   const addresses = [...grouped(recorded, ({ id }) => id)].map(([id, group]) => [id, group.map(({ address }) => address)] as const);
   const lookup: AccountLookup = {
     resources: new Map(resources.map((resource) => [resource.address, resource])),
-    integrations: new Map(integrations.map((integration) => [integration.id, integration])),
-    integrationsByName: grouped(integrations, ({ name }) => name),
-    integrationsBySource: grouped(integrations, ({ source }) => source.name),
-    tagsByName: grouped(tags, ({ name }) => name),
+    integrationsBySource: grouped(account.list(integrations).items, ({ source }) => source.name),
     recorded: new Map(addresses),
   };
   return { ...account, lookup };

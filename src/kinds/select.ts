@@ -4,6 +4,7 @@ import type { IntegrationRef, IntegrationSelector, IntegrationSpec, Resource, Sc
 import type { Code } from "../model/titles.ts";
 import { didYouMean } from "../text/suggest.ts";
 import type { AccountView, Identity } from "./kind.ts";
+import { integrations } from "./lists.ts";
 import { indexed } from "./lookup.ts";
 import { integrationAddress, isIntegration, isSchemaConfig, schemasAddress } from "./manifests.ts";
 import type { LabelScope } from "./patterns/labels.ts";
@@ -60,12 +61,14 @@ export function withIdentities(account: AccountView, identities: AccountView["id
  * other manifests, nor what an integration without one is called on any.
  */
 function namingOf(account: AccountView): AccountView["naming"] {
-  const before = account.integrations.filter(({ id }) => !account.fresh.has(id));
+  const before = account.list(integrations).items.filter(({ id }) => !account.fresh.has(id));
   const owners = new Map<string, string | undefined>();
   for (const { id, name } of before) owners.set(name, owners.has(name) ? undefined : id);
   for (const { id } of before) owners.set(id, id);
   const isUsable = (name: string): boolean => name !== "" && !name.startsWith(integrationAddress(""));
-  const ofLive = new Map(account.integrations.map(({ id, name }) => [id, isUsable(name) && owners.get(name) === id ? name : id]));
+  const ofLive = new Map(
+    account.list(integrations).items.map(({ id, name }) => [id, isUsable(name) && owners.get(name) === id ? name : id]),
+  );
   const ofManifest = new Map<Address, string>();
   const manifests = new Map<string, Resource<IntegrationSpec>>();
   for (const resource of integrationManifests(account)) {
@@ -102,9 +105,9 @@ function selectingConfigs(account: AccountView): ReadonlyMap<Address, readonly A
 }
 
 /** The integrations that a SchemaConfig selects. */
-export function selectedBy({ integration, integrations }: SchemaConfigSpec, account: AccountView): readonly Selected[] {
+export function selectedBy({ integration, integrations: selector }: SchemaConfigSpec, account: AccountView): readonly Selected[] {
   if (integration !== undefined) return [selectIntegration(integration, account)];
-  return integrations === undefined ? [] : selectIntegrations(integrations, account);
+  return selector === undefined ? [] : selectIntegrations(selector, account);
 }
 
 /** One integration: by live id, by the name of a manifest, else by the only live integration of that name. */
@@ -112,10 +115,10 @@ export function selectIntegration(ref: IntegrationRef, account: AccountView): Se
   if (typeof ref === "object") return { state: "found", id: ref.id, label: nameInAddresses(ref.id, account) };
   const address = integrationAddress(ref);
   if (account.lookup.resources.has(address)) return fromIdentity(address, ref, account.identities.get(address));
-  const named = account.lookup.integrationsByName.get(ref) ?? [];
+  const named = account.list(integrations).byName.get(ref) ?? [];
   const [first] = named;
   if (first === undefined) {
-    const known = [...integrationManifests(account).map(({ name }) => name), ...account.integrations.map(({ name }) => name)];
+    const known = [...integrationManifests(account).map(({ name }) => name), ...account.list(integrations).items.map(({ name }) => name)];
     const message = `No manifest and no integration in the account has the name ${JSON.stringify(ref)}.${didYouMean(ref, known)}`;
     return unresolved(ref, "E_UNKNOWN_REFERENCE", message);
   }
@@ -149,7 +152,7 @@ export function integrationMatcher(selector: IntegrationSelector = {}): (integra
 export function integrationNames(account: AccountView): (liveId: string) => IntegrationNames {
   return (liveId) => {
     const manifest = account.naming.manifests.get(liveId);
-    const known = [manifest?.name, account.lookup.integrations.get(liveId)?.name].filter((name) => name !== undefined);
+    const known = [manifest?.name, account.list(integrations).byId.get(liveId)?.name].filter((name) => name !== undefined);
     return { names: known.length === 0 ? [liveId] : [...new Set(known)], labels: manifest?.labels ?? {} };
   };
 }
@@ -173,13 +176,13 @@ export function selectIntegrations(selector: IntegrationSelector, account: Accou
   const found = new Map<string, Selected>();
   for (const resource of integrationManifests(account)) {
     const identity = account.identities.get(resource.address);
-    const liveName = identity?.state === "found" ? account.lookup.integrations.get(identity.id)?.name : undefined;
+    const liveName = identity?.state === "found" ? account.list(integrations).byId.get(identity.id)?.name : undefined;
     if (identity?.state === "found") declared.add(identity.id);
     if (matches({ names: liveName === undefined ? [resource.name] : [resource.name, liveName], labels: resource.labels }))
       found.set(identity?.state === "found" ? identity.id : resource.address, fromIdentity(resource.address, resource.name, identity));
   }
   if (selector.names !== undefined && selector.labels === undefined)
-    for (const { id, name } of account.integrations)
+    for (const { id, name } of account.list(integrations).items)
       if (!declared.has(id) && matches({ names: [name], labels: {} }))
         found.set(id, { state: "found", id, label: nameInAddresses(id, account) });
   return [...found.values()].sort((a, b) => byText(a.label, b.label));

@@ -210,6 +210,18 @@ export interface ColumnDifference {
   readonly refuses: boolean;
 }
 
+/** Live columns that no manifest covers; the other members are live objects by the name of their list: `integrations`. */
+export interface Unmanaged {
+  readonly columns: number;
+  /** Where the columns are, if asked for (`--list-unmanaged`). */
+  readonly tables?: readonly UnmanagedTable[];
+  readonly [list: string]: number | readonly NamedObject[] | readonly UnmanagedTable[] | undefined;
+}
+
+/** The live objects by list. */
+export const unmanagedObjects = ({ columns: _, tables: __, ...lists }: Unmanaged): ReadonlyMap<string, readonly NamedObject[]> =>
+  new Map(Object.entries(lists) as readonly [string, readonly NamedObject[]][]); // by the type of Unmanaged
+
 /** Live columns of one table that no rule or literal entry covers. */
 export interface UnmanagedTable {
   /** "Schemas/shop-01" */
@@ -285,13 +297,7 @@ export interface Plan {
   readonly deferred: readonly Deferred[];
   /** Present if the plan was made with `--protect-only`. */
   readonly held?: readonly Held[];
-  readonly unmanaged: {
-    readonly integrations: readonly NamedObject[];
-    readonly tags: readonly NamedObject[];
-    readonly columns: number;
-    /** Where the columns are, if asked for (`--list-unmanaged`). */
-    readonly tables?: readonly UnmanagedTable[];
-  };
+  readonly unmanaged: Unmanaged;
   /** What the base manifests managed and the current ones do not. Present in a plan with a base. */
   readonly released?: readonly Released[];
   readonly unverifiable: readonly Unverifiable[];

@@ -1,6 +1,26 @@
+import type { Part } from "./decode.ts";
 import type { JsonObject, JsonValue } from "./json/json.ts";
-import type { AuditEntry, LiveColumn, LiveIntegration, LiveSchemas, LiveTag, LiveUser } from "./live.ts";
+import type { AuditEntry, LiveColumn, LiveSchemas } from "./live.ts";
 import type { Secret } from "./settings/secret.ts";
+
+/** An object of a list. */
+export interface Listed {
+  readonly id: string;
+  readonly name: string | undefined;
+}
+
+/** A list of the service, and how its objects are decoded. */
+export interface List<T extends Listed = Listed> {
+  /** The part of the path after `/v1/`, and the member of snapshots and of `unmanaged` in plans: "integrations". */
+  readonly name: string;
+  readonly decode: (item: Part) => T;
+  /** Decodes `data` of `/v1/NAME/ID`; absent if the service has no such call. */
+  readonly one?: (data: Part) => T;
+  /** The object as the list shows it; absent if the list shows all that GET of one object does. */
+  brief?(whole: T): T;
+  /** Whether dimsync creates such objects, so that one that the list lacks would be created again. */
+  readonly isCreated?: true;
+}
 
 /** A list as the service returned it. */
 export interface Listing<T> {
@@ -16,13 +36,11 @@ export interface Listing<T> {
 
 /** The GET requests of the interface, decoded. A failed or malformed read throws ServiceError; 404 of one object is `undefined`. */
 export interface Reads {
-  integrations(): Promise<Listing<LiveIntegration>>;
-  integration(id: string): Promise<LiveIntegration | undefined>;
+  list<T extends Listed>(list: List<T>): Promise<Listing<T>>;
+  /** Undefined also if the service has no call that reads one. */
+  one<T extends Listed>(list: List<T>, id: string): Promise<T | undefined>;
   schemas(integrationId: string): Promise<LiveSchemas | undefined>;
   columns(integrationId: string, schema: string, table: string): Promise<Readonly<Record<string, LiveColumn>> | undefined>;
-  tags(): Promise<Listing<LiveTag>>;
-  tag(id: string): Promise<LiveTag | undefined>;
-  users(): Promise<Listing<LiveUser>>;
   auditLogs(query: AuditQuery): Promise<{ readonly totalItems: number; readonly items: readonly AuditEntry[] }>;
 }
 
@@ -63,6 +81,6 @@ export interface WriteAnswer {
 export interface WriteDecoder {
   /** PATCH of an integration's schemas: the full map (docs/service-interface.md#schema-configuration). */
   schemas(answer: WriteAnswer): LiveSchemas;
-  /** PUT of a tag: the tag without taggedResources (docs/service-interface.md#tags). */
-  tag(answer: WriteAnswer): LiveTag;
+  /** PUT of an object of a list: the object as the list shows it (docs/service-interface.md#tags). */
+  put<T extends Listed>(list: List<T>, answer: WriteAnswer): T;
 }

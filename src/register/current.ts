@@ -1,6 +1,7 @@
 import { cachedReads, columnBudget } from "../engine/reads/cached-reads.ts";
 import { readAccount, readAhead, readSchemas } from "../engine/reads/read-account.ts";
 import type { AccountView } from "../kinds/kind.ts";
+import { integrations } from "../kinds/lists.ts";
 import { integrationAddress, isSchemaConfig } from "../kinds/manifests.ts";
 import { enterLabels, type LabelScope } from "../kinds/patterns/labels.ts";
 import { schemaConfig } from "../kinds/schema-config/index.ts";
@@ -48,7 +49,9 @@ export async function* currentRows(project: Project, session: RegisterSession): 
   const rulesById = new Map(units.map((unit) => [unit.liveId, unit.rules]));
   const verdictsOn = verdicts(project, account, session);
   const claim = columnBudget(project.settings.client.maxColumnReads);
-  const integrations = [...account.integrations].sort((a, b) => byText(nameInAddresses(a.id, account), nameInAddresses(b.id, account)));
+  const sorted = [...account.list(integrations).items].sort((a, b) =>
+    byText(nameInAddresses(a.id, account), nameInAddresses(b.id, account)),
+  );
   const read = ({ id }: LiveIntegration) =>
     readSchemas(reads, id, (live) => {
       const tables = labelledTables(labelsOf(id), live);
@@ -56,10 +59,10 @@ export async function* currentRows(project: Project, session: RegisterSession): 
       return tables;
     });
   let done = 0;
-  for await (const outcome of readAhead(integrations, ahead, read)) {
+  for await (const outcome of readAhead(sorted, ahead, read)) {
     if ("error" in outcome) throw outcome.error;
     const { item: live, read: tree } = outcome;
-    session.onProgress?.({ type: "step", phase: "read", done: ++done, total: integrations.length, label: live.name });
+    session.onProgress?.({ type: "step", phase: "read", done: ++done, total: sorted.length, label: live.name });
     if (tree === undefined) continue;
     const [name, labels] = [nameInAddresses(live.id, account), labelsOf(live.id)];
     const about = { live, name, tree, labels, rules: rulesById.get(live.id), locate: project.locate };

@@ -175,7 +175,7 @@ function ofValidation(validation: Validation): Report {
   };
 }
 
-const nothing: Plan["unmanaged"] = { integrations: [], tags: [], columns: 0 };
+const nothing: Plan["unmanaged"] = { columns: 0 };
 
 const empty: Omit<Report, "words" | "title" | "verdict"> = {
   about: { times: [] },

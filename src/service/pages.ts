@@ -1,7 +1,7 @@
+import type { Envelope } from "../model/decode.ts";
+import { listOf, memberOf, type Part } from "../model/decode.ts";
 import { isObject, own } from "../model/json/json.ts";
 import type { Listing } from "../model/service.ts";
-import type { Envelope } from "./decode/members.ts";
-import { listOf, memberOf, type Part } from "./decode/members.ts";
 
 /*
  * The interface documents no paging for the lists of integrations, tags and users

@@ -1,10 +1,10 @@
+import type { Where } from "../model/decode.ts";
+import { countOf, type Envelope, listOf, memberOf, openEnvelope } from "../model/decode.ts";
 import type { JsonValue } from "../model/json/json.ts";
 import { urlPath } from "../model/json/pointer.ts";
 import type { AuditQuery, Reads } from "../model/service.ts";
 import type { WireResponse } from "./connection/transport.ts";
-import type { Where } from "./decode/members.ts";
-import { countOf, type Envelope, listOf, memberOf, openEnvelope } from "./decode/members.ts";
-import { decodeAuditEntry, decodeIntegration, decodeTag, decodeUser } from "./decode/resources.ts";
+import { decodeAuditEntry } from "./decode/resources.ts";
 import { decodeColumns, decodeSchemas } from "./decode/schemas.ts";
 import { readPages } from "./pages.ts";
 import type { Call, SendRequest } from "./request.ts";
@@ -33,8 +33,8 @@ export function createReads(exchange: SendRequest): Reads {
   };
 
   return {
-    integrations: () => readPages("/v1/integrations", get, decodeIntegration),
-    integration: (id) => getOne(urlPath(["v1", "integrations", id]), ({ data }) => decodeIntegration(memberOf(data, "integration"))),
+    list: ({ name, decode }) => readPages(`/v1/${name}`, get, decode),
+    one: async ({ name, one }, id) => (one === undefined ? undefined : await getOne(urlPath(["v1", name, id]), ({ data }) => one(data))),
     schemas: (id) => getOne(urlPath(["v1", "integrations", id, "schemas"]), ({ data }, where) => decodeSchemas(data.value, where)),
     columns: (id, schema, table) =>
       getOne(
@@ -42,9 +42,6 @@ export function createReads(exchange: SendRequest): Reads {
         ({ data }, where) => decodeColumns(data.value, where),
         { isSmall: true },
       ),
-    tags: () => readPages("/v1/tags", get, decodeTag),
-    tag: (id) => getOne(urlPath(["v1", "tags", id]), ({ data }) => decodeTag(data)),
-    users: () => readPages("/v1/users", get, decodeUser),
     async auditLogs(query) {
       const { data } = await get(`/v1/audit-logs${auditQuery(query)}`);
       return { totalItems: countOf(memberOf(data, "totalItems")), items: listOf(memberOf(data, "items")).map(decodeAuditEntry) };

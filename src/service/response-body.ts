@@ -1,9 +1,9 @@
 import { isAscii, isUtf8 } from "node:buffer";
 import { parse as parseLossless } from "lossless-json";
+import { malformed, type Where } from "../model/decode.ts";
 import { isObject, type JsonValue, own } from "../model/json/json.ts";
 import { DeepNesting, parseJson } from "../model/json/parse.ts";
 import type { WriteAnswer } from "../model/service.ts";
-import { malformed, type Where } from "./decode/members.ts";
 
 /**
  * The JSON of a body, whatever its content-type says.

@@ -1,4 +1,6 @@
-import { readAhead, readSchemas } from "../engine/reads/read-account.ts";
+import { readAhead, readSchemas, readWhole } from "../engine/reads/read-account.ts";
+import { integrations, users } from "../kinds/lists.ts";
+import { tags } from "../kinds/tag/list.ts";
 import { userRefFor } from "../kinds/users.ts";
 import { byText } from "../model/address.ts";
 import { emptyRecord, type JsonValue, own } from "../model/json/json.ts";
@@ -29,9 +31,9 @@ interface AccountLists {
  */
 export async function* compareAccounts(from: Reads, to: Reads): AsyncGenerator<AccountDifference> {
   const [a, b] = await Promise.all([readLists(from), readLists(to)]);
-  const integrations = pairByName(a.integrations, b.integrations);
+  const pairs = pairByName(a.integrations, b.integrations);
   const both: { readonly name: string; readonly a: LiveIntegration; readonly b: LiveIntegration }[] = [];
-  for (const { name, a: one, b: other } of integrations) {
+  for (const { name, a: one, b: other } of pairs) {
     const object = `Integration ${name}`;
     if (one === undefined || other === undefined)
       yield { object, path: "", ...(one === undefined ? { to: other?.id ?? "" } : { from: one.id }) };
@@ -40,8 +42,8 @@ export async function* compareAccounts(from: Reads, to: Reads): AsyncGenerator<A
       yield* leaves(object, integrationShape(one), integrationShape(other));
     }
   }
-  const pairs = readAhead(both, 2, (pair) => Promise.all([readSchemas(from, pair.a.id), readSchemas(to, pair.b.id)]));
-  for await (const outcome of pairs) {
+  const read = readAhead(both, 2, (pair) => Promise.all([readSchemas(from, pair.a.id), readSchemas(to, pair.b.id)]));
+  for await (const outcome of read) {
     if ("error" in outcome) throw outcome.error;
     const [one = {}, other = {}] = outcome.read;
     yield* leaves(`Integration ${outcome.item.name}`, { schemas: schemasShape(one, other) }, { schemas: schemasShape(other, one) });
@@ -55,9 +57,8 @@ export async function* compareAccounts(from: Reads, to: Reads): AsyncGenerator<A
 }
 
 async function readLists(reads: Reads): Promise<AccountLists> {
-  const [integrations, tags, users] = await Promise.all([reads.integrations(), reads.tags(), reads.users()]);
-  const whole = await Promise.all(tags.items.map(async (tag) => (await reads.tag(tag.id)) ?? tag));
-  return { integrations: integrations.items, tags: whole, users: users.items };
+  const [ofIntegrations, ofTags, ofUsers] = await Promise.all([reads.list(integrations), reads.list(tags), reads.list(users)]);
+  return { integrations: ofIntegrations.items, tags: await readWhole(reads, tags, ofTags.items), users: ofUsers.items };
 }
 
 interface Pair<T> {
@@ -108,9 +109,9 @@ function schemasShape(schemas: LiveSchemas, other: LiveSchemas): Shape {
   return shape;
 }
 
-function tagShape(tag: LiveTag, { integrations, users }: AccountLists): Shape {
-  const nameOf = (id: string): string => integrations.find((one) => one.id === id)?.name ?? id;
-  const person = userRefFor(tag.owner, users);
+function tagShape(tag: LiveTag, lists: AccountLists): Shape {
+  const nameOf = (id: string): string => lists.integrations.find((one) => one.id === id)?.name ?? id;
+  const person = userRefFor(tag.owner, lists.users);
   const resources: Record<string, true> = Object.create(null) as Record<string, true>;
   for (const { id } of tag.taggedResources ?? []) resources[nameOf(id)] = true;
   return { description: tag.description, owner: typeof person === "object" ? person.user : person, resources };

@@ -1,14 +1,18 @@
-import { readAhead, readSchemas } from "../engine/reads/read-account.ts";
+import { readAhead, readSchemas, readWhole } from "../engine/reads/read-account.ts";
+import { lists } from "../kinds/index.ts";
+import { integrations } from "../kinds/lists.ts";
 import { integrationAddress } from "../kinds/manifests.ts";
 import { type Address, byText } from "../model/address.ts";
+import { listOf, memberOf, objectOf, type Part, textOf } from "../model/decode.ts";
 import { DimsyncError, ServiceError } from "../model/errors.ts";
 import { canonicalJson, isObject, own } from "../model/json/json.ts";
-import type { LiveIntegration, LiveSchemas, LiveTag, LiveUser } from "../model/live.ts";
+import type { Pointer } from "../model/json/pointer.ts";
+import type { LiveSchemas } from "../model/live.ts";
 import type { Problem } from "../model/problem.ts";
-import type { Listing, Reads } from "../model/service.ts";
+import type { List, Listed, Listing, Reads } from "../model/service.ts";
 import { accountName } from "../model/settings/config.ts";
 import { titles } from "../model/titles.ts";
-import { damagedMember } from "./shape.ts";
+import { decodeSchemaMap } from "../service/decode/schemas.ts";
 
 /**
  * The live state of an account at one time, for plans, tests and comparisons without a key and
@@ -25,11 +29,9 @@ export interface Snapshot {
   readonly target: string;
   readonly account: string;
   /** Whether the service stated that its lists are complete. */
-  readonly completeness: Readonly<Record<"integrations" | "tags" | "users", Listing<unknown>["completeness"]>>;
-  readonly integrations: readonly LiveIntegration[];
-  /** With taggedResources. */
-  readonly tags: readonly LiveTag[];
-  readonly users: readonly LiveUser[];
+  readonly completeness: Readonly<Record<string, Listing<unknown>["completeness"]>>;
+  /** The objects of each list, whole. In the file, each list is a member of its name. */
+  readonly lists: ReadonlyMap<string, readonly Listed[]>;
   /** By integration id; null if GET returned 404. */
   readonly schemas: Readonly<Record<string, LiveSchemas | null>>;
 }
@@ -46,32 +48,39 @@ export async function* snapshotText(
   head: SnapshotHead,
   onIntegration: (done: number, total: number, address: Address) => void = () => {},
 ): AsyncGenerator<string> {
-  const [integrations, tagList, users] = await Promise.all([reads.integrations(), reads.tags(), reads.users()]);
-  const tags = await Promise.all(tagList.items.map(async (tag) => (await reads.tag(tag.id)) ?? tag));
+  const read = await Promise.all(
+    lists.map(async (list) => {
+      const { items, completeness } = await reads.list(list);
+      return { name: list.name, completeness, items: byId(await readWhole(reads, list, items)) };
+    }),
+  );
   const body = {
     formatVersion: "1.0",
     kind: "Snapshot",
     ...head,
-    completeness: { integrations: integrations.completeness, tags: tagList.completeness, users: users.completeness },
-    integrations: byId(integrations.items),
-    tags: byId(tags).map((tag) => ({
-      ...tag,
-      ...(tag.description === undefined ? {} : { description: redact(tag.description) }),
-      taggedResources: byId(tag.taggedResources ?? []),
-    })),
-    users: byId(users.items).map(({ id, email, name }) => ({ id, email, ...(name === undefined ? {} : { name }) })),
+    completeness: Object.fromEntries(read.map(({ name, completeness }) => [name, completeness])),
+    ...Object.fromEntries(read.map(({ name, items }) => [name, items.map(storedObject)])),
   };
   yield `${JSON.stringify(body, undefined, 1).slice(0, -2)},\n "schemas": {`;
-  const sorted = byId(integrations.items);
+  const sorted = read.find(({ name }) => name === integrations.name)?.items ?? [];
   let done = 0;
   for await (const outcome of readAhead(sorted, 4, ({ id }) => readSchemas(reads, id))) {
     if ("error" in outcome) throw outcome.error;
     const { item, read } = outcome;
     yield `${done === 0 ? "" : ","}\n  ${JSON.stringify(item.id)}: ${read === undefined ? "null" : canonicalJson(read)}`;
-    onIntegration(++done, sorted.length, integrationAddress(item.name));
+    onIntegration(++done, sorted.length, integrationAddress(item.name ?? ""));
   }
   yield "\n }\n}\n";
 }
+
+/** Without credentials in texts that users write, and with lists in the order of their ids. */
+const storedObject = (object: object): object =>
+  Object.fromEntries(
+    Object.entries(object).map(([key, value]: readonly [string, unknown]) => [
+      key,
+      key === "description" && typeof value === "string" ? redact(value) : Array.isArray(value) ? byId(value) : value,
+    ]),
+  );
 
 const byId = <T extends { readonly id: string }>(items: readonly T[]): readonly T[] => [...items].sort((a, b) => byText(a.id, b.id));
 
@@ -85,10 +94,21 @@ export function toSnapshot(value: unknown, file: string): Snapshot {
       "E_SNAPSHOT",
       `${file} is a snapshot in format ${String(version)}, but this version of dimsync reads 1.x. Take the snapshot again.`,
     );
-  const damaged = damagedMember(value);
-  if (damaged !== undefined)
-    throw new DimsyncError("E_SNAPSHOT", `${file} is damaged: ${damaged} is missing or has the wrong type. Take the snapshot again.`);
-  return value as unknown as Snapshot; // written by snapshotText from decoded responses
+  const damaged = (pointer: Pointer): DimsyncError =>
+    new DimsyncError("E_SNAPSHOT", `${file} is damaged: ${pointer} is missing or has the wrong type. Take the snapshot again.`);
+  const root: Part = { value, where: { method: "GET", path: file, sent: "answered", refuse: damaged }, above: "" };
+  const member = (name: string): Part => memberOf(root, name);
+  const takenAt = textOf(member("takenAt"));
+  if (!/^\d{4}-\d\d-\d\dT[\d:.]+Z$/u.test(takenAt)) throw damaged("/takenAt");
+  for (const name of ["target", "account"]) textOf(member(name));
+  for (const { name } of lists) textOf(memberOf(member("completeness"), name));
+  const schemas = objectOf(member("schemas"));
+  for (const id of Object.keys(schemas)) if (schemas[id] !== null) decodeSchemaMap(memberOf(member("schemas"), id));
+  // Written by snapshotText from decoded responses, and checked above as far as anything relies on it.
+  return {
+    ...(value as unknown as Snapshot),
+    lists: new Map(lists.map((list) => [list.name, listOf(member(list.name)).map(list.decode)])),
+  };
 }
 
 /** A warning if the snapshot was taken of another target and another account. */
@@ -108,21 +128,17 @@ export function snapshotOfAnother(
 
 /** Reads from a snapshot. It has no audit log: reading that fails as without permission. */
 export function readsOf(snapshot: Snapshot): Reads {
-  const listing = <T>(items: readonly T[], list: keyof Snapshot["completeness"]): Promise<Listing<T>> =>
-    Promise.resolve({ items, completeness: snapshot.completeness[list] });
   const schemas = async (id: string): Promise<LiveSchemas | undefined> => own(snapshot.schemas, id) ?? undefined;
+  // What the list of this name decoded.
+  const objects = <T extends Listed>({ name }: List<T>): readonly T[] => (snapshot.lists.get(name) ?? []) as readonly T[];
   return {
-    integrations: () => listing(snapshot.integrations, "integrations"),
-    integration: async (id) => snapshot.integrations.find((one) => one.id === id),
+    list: async (list) => ({
+      items: objects(list).map((object) => list.brief?.(object) ?? object),
+      completeness: own(snapshot.completeness, list.name) ?? "unknown",
+    }),
+    one: async (list, id) => (list.one === undefined ? undefined : objects(list).find((object) => object.id === id)),
     schemas,
     columns: async (id, schema, table) => own(own(await schemas(id), schema)?.tables, table)?.columns,
-    tags: () =>
-      listing(
-        snapshot.tags.map(({ taggedResources: _, ...tag }) => tag),
-        "tags",
-      ),
-    tag: async (id) => snapshot.tags.find((one) => one.id === id),
-    users: () => listing(snapshot.users, "users"),
     auditLogs: () =>
       Promise.reject(
         new ServiceError("E_SNAPSHOT", "A snapshot has no audit log. Run the command without --snapshot.", {

@@ -3,6 +3,7 @@ import { Ajv } from "ajv";
 import addFormats from "ajv-formats";
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { Plan } from "../../src/model/plan.ts";
+import { unmanagedObjects } from "../../src/model/plan.ts";
 import { runCommand } from "../support/command.ts";
 import { configText, filesIn, keyVariable, writeProject } from "../support/project-folder.ts";
 import { returnsManifest } from "../support/returns.ts";
@@ -197,8 +198,16 @@ spec: { name: PII, description: Contains personal data }
   test("unmanaged objects are counted and listed by name", async () => {
     const { folder, env } = await project(managed);
     const report = JSON.parse((await runCommand(["drift", "-o", "json", "-q"], folder, env)).stdout);
-    expect(report.unmanaged.integrations.map(({ name }: { name: string }) => name)).toEqual(["Billing", "shop-shard-01", "shop-shard-02"]);
-    expect(report.unmanaged.tags.map(({ name }: { name: string }) => name)).toEqual(["Finance", "Gold"]);
+    expect(
+      unmanagedObjects(report.unmanaged)
+        .get("integrations")
+        ?.map(({ name }: { name: string }) => name),
+    ).toEqual(["Billing", "shop-shard-01", "shop-shard-02"]);
+    expect(
+      unmanagedObjects(report.unmanaged)
+        .get("tags")
+        ?.map(({ name }: { name: string }) => name),
+    ).toEqual(["Finance", "Gold"]);
     expect(report.unmanaged.columns).toBe(46);
   });
 

@@ -3,11 +3,12 @@ import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { build, type Plugin } from "esbuild";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { startEmbeddedService } from "../../src/embedded/index.ts";
 import type { Plan } from "../../src/model/plan.ts";
 import { capturedIo } from "../support/captured-io.ts";
 import type { Ran } from "../support/command.ts";
 import { configText, keyVariable, writeFolder, writeProject } from "../support/project-folder.ts";
-import { startService } from "../support/service.ts";
+import { noteRoutes, type StoredNote } from "./new-kind/endpoints.ts";
 
 // Adding a kind takes its folder, its schema and one line in the registry. These tests load the sources
 // with a registry that has one kind more, and use it from the command line. Its literal has the type
@@ -67,14 +68,19 @@ beforeAll(async () => {
 const manifest = (spec: string): string => `apiVersion: dimsync/v1\nkind: Note\nmetadata: { name: hello }\nspec: ${spec}\n`;
 
 async function newProject(spec: string) {
-  const service = await startService();
+  const notes: StoredNote[] = [];
+  const service = await startEmbeddedService({ routes: noteRoutes(notes) });
   onTestFinished(() => service.close());
-  const cwd = writeProject({ "dimsync.yaml": configText(service.url), "manifests/note.yaml": manifest(spec) });
+  const cwd = writeProject({
+    "dimsync.yaml": configText(service.url, { client: { settleSeconds: 0 } }),
+    "manifests/note.yaml": manifest(spec),
+  });
   const run = async (...args: readonly string[]): Promise<Ran> => {
     const { io, printed } = capturedIo({ env: { [keyVariable]: service.apiKey }, cwd });
     return { code: await main(args, io), ...printed() };
   };
-  return { run, write: (next: string) => writeFileSync(join(cwd, "manifests/note.yaml"), manifest(next)) };
+  const write = (next: string) => writeFileSync(join(cwd, "manifests/note.yaml"), manifest(next));
+  return { run, write, notes, service, cwd };
 }
 
 const items = ({ stdout }: Ran) =>
@@ -82,19 +88,100 @@ const items = ({ stdout }: Ran) =>
 
 describe("a kind that is added with a folder, a schema and one line in the registry", () => {
   test("is created, compared and updated", async () => {
-    const { run, write } = await newProject("{ text: hello }");
+    const { run, write, notes } = await newProject("{ text: hello }");
     expect((await run("plan", "-q", "--no-color")).stdout).toContain(
-      '+ Note/hello\n    text   "hello"   manifests/note.yaml:4\n    ↳ POST /v1/assets\n',
+      '+ Note/hello\n    text   "hello"   manifests/note.yaml:4\n    ↳ POST /v1/notes\n',
     );
     expect((await run("apply", "--yes", "-q")).code).toBe(0);
+    expect(notes).toEqual([{ id: "n-1", name: "hello", text: "hello" }]);
     expect((await run("plan", "--detailed-exitcode", "-q")).code).toBe(0);
     write("{ text: bye }");
     const planned = items(await run("plan", "-o", "json"));
-    expect(planned).toMatchObject([
-      { action: "update", address: "Note/hello", requests: [{ method: "PATCH", body: { description: "bye" } }] },
-    ]);
+    expect(planned).toMatchObject([{ action: "update", address: "Note/hello", requests: [{ method: "PATCH", body: { text: "bye" } }] }]);
+    expect((await run("apply", "--yes", "-q")).code).toBe(0);
+    expect(notes).toEqual([{ id: "n-1", name: "hello", text: "bye" }]);
+    expect((await run("plan", "--detailed-exitcode", "-q")).code).toBe(0);
+  });
+
+  test("is created once although the response is lost", async () => {
+    const { run, notes, service } = await newProject("{ text: hello }");
+    service.addFault("POST /v1/notes$@1=reset-after");
+    const { stdout } = await run("apply", "--yes", "-o", "json");
+    expect(JSON.parse(stdout)).toMatchObject({ items: [{ address: "Note/hello", outcome: "recovered", liveId: "n-1" }] });
+    expect((await run("plan", "--detailed-exitcode", "-q")).code).toBe(0);
+    expect(notes).toHaveLength(1);
+  });
+
+  test("is found by the next run if this one could not read whether it was created", async () => {
+    const { run, notes, service } = await newProject("{ text: hello }");
+    service.addFault("POST /v1/notes$@1=reset-after");
+    // The list is read by the plan and before the POST.
+    for (let nth = 3; nth < 40; nth++) service.addFault(`GET /v1/notes$@${nth}=status:403`);
+    const { stdout } = await run("apply", "--yes", "-o", "json");
+    expect(JSON.parse(stdout)).toMatchObject({ items: [{ address: "Note/hello", outcome: "unknown", code: "E_UNKNOWN_OUTCOME" }] });
+    service.clearFaults();
     expect((await run("apply", "--yes", "-q")).code).toBe(0);
     expect((await run("plan", "--detailed-exitcode", "-q")).code).toBe(0);
+    expect(notes).toHaveLength(1);
+  });
+
+  test("is read back after an update whose response is lost, and is stale if someone changed it", async () => {
+    const { run, write, notes, service } = await newProject("{ text: hello }");
+    expect((await run("apply", "--yes", "-q")).code).toBe(0);
+    write("{ text: bye }");
+    service.addFault("PATCH /v1/notes@1=reset-after");
+    const { stdout } = await run("apply", "--yes", "-o", "json");
+    expect(JSON.parse(stdout)).toMatchObject({ items: [{ address: "Note/hello", outcome: "done" }] });
+    write("{ text: again }");
+    expect((await run("plan", "-q", "--out", "saved.plan")).code).toBe(0);
+    for (const note of notes) note.text = "changed by a user";
+    expect((await run("apply", "saved.plan", "--yes", "-q", "--no-color")).stdout).toContain("E_STALE");
+    expect(notes).toMatchObject([{ text: "changed by a user" }]);
+  });
+
+  test("drifts, with the user who changed it", async () => {
+    const { run, notes, service } = await newProject("{ text: hello }");
+    expect((await run("apply", "--yes", "-q")).code).toBe(0);
+    service.mutate(
+      () => {
+        for (const note of notes) note.text = "changed by a user";
+      },
+      undefined,
+      'Note "hello" updated',
+    );
+    const report = JSON.parse((await run("drift", "-o", "json")).stdout) as Plan;
+    expect(report.items).toMatchObject([{ address: "Note/hello", changes: [{ attribution: { actor: "dana@example.com" } }] }]);
+  });
+
+  test("is reported if no manifest describes it, and if it is gone", async () => {
+    const { run, notes } = await newProject("{ text: hello }");
+    expect((await run("apply", "--yes", "-q")).code).toBe(0);
+    notes.push({ id: "n-9", name: "other", text: "x" });
+    expect((JSON.parse((await run("plan", "-o", "json")).stdout) as Plan).unmanaged["notes"]).toEqual([{ id: "n-9", name: "other" }]);
+    const { code, stdout } = await run("plan", "--fail-on", "unmanaged", "--no-color");
+    expect(code).toBe(2);
+    expect(stdout).toMatch(/1 note\b/u);
+    notes.shift();
+    expect((await run("plan", "-q", "--no-color")).stdout).toContain("Note/hello refers to n-1, which is gone from the account.");
+  });
+
+  test("is in snapshots, which plans read", async () => {
+    const { run, write, cwd } = await newProject("{ text: hello }");
+    expect((await run("apply", "--yes", "-q")).code).toBe(0);
+    expect((await run("snapshot", "--out", "a.json")).code).toBe(0);
+    expect(JSON.parse(readFileSync(join(cwd, "a.json"), "utf8"))).toMatchObject({
+      notes: [{ id: "n-1", name: "hello", text: "hello" }],
+      completeness: { notes: "unknown" },
+    });
+    write("{ text: bye }");
+    expect(items(await run("plan", "--snapshot", "a.json", "-o", "json"))).toMatchObject([{ action: "update", address: "Note/hello" }]);
+  });
+
+  test("is printed by get", async () => {
+    const { run } = await newProject("{ text: hello }");
+    expect((await run("apply", "--yes", "-q")).code).toBe(0);
+    expect((await run("get", "notes", "--no-color")).stdout).toMatch(/n-1 +hello +hello/u);
+    expect((await run("get", "note", "hello", "-o", "json")).stdout).toContain('"n-1"');
   });
 
   test("comes after the kinds before it in the registry", async () => {

@@ -19,6 +19,7 @@ import {
   snapshot,
   startEmbeddedService,
 } from "../../src/index.ts";
+import { integrations } from "../../src/kinds/lists.ts";
 import { emptyFolder, quickstart, quickstartSecrets, repository } from "../cli/built-cli.ts";
 
 // A library function never prints and never ends the process.
@@ -67,7 +68,7 @@ describe("the library", () => {
         userAgent: "a test",
         env: {},
       });
-      const { items } = await client.integrations();
+      const { items } = await client.list(integrations);
       await client.close();
       expect(items.map(({ name }) => name)).toContain("Orders");
       const cwd = emptyFolder({

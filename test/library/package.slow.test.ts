@@ -34,7 +34,7 @@ test("the package can be imported by name, without its dependencies", async () =
 
 test.skipIf(!existsSync(join(dist, "index.d.ts")))("its types accept a correct program, and refuse an incorrect one", async () => {
   const right = `
-    import { apply, type Client, createClient, DimsyncError, drift, eachChange, loadProject, type Plan, plan, type ProgressEvent, type Result, Secret, startEmbeddedService } from "dimsync";
+    import { apply, tags, type Client, createClient, DimsyncError, drift, eachChange, loadProject, type Plan, plan, type ProgressEvent, type Result, Secret, startEmbeddedService } from "dimsync";
     const service = await startEmbeddedService();
     const project = await loadProject({ cwd: ".", env: { DIMSYNC_BASE_URL: service.url } });
     const made: Plan = await plan(project, { signal: new AbortController().signal, onProgress: (event: ProgressEvent) => void event.type });
@@ -42,7 +42,7 @@ test.skipIf(!existsSync(join(dist, "index.d.ts")))("its types accept a correct p
     const report: Plan = await drift(project);
     const result: Result = await apply(project, { failFast: true });
     const client: Client = createClient({ baseUrl: service.url, apiKey: new Secret("k"), timeoutMs: 1, retries: 0, concurrency: 1, readOnly: true, userAgent: "me", env: {} });
-    console.log(result.exit.code, report.kind, (await client.tags()).items[0]?.name, DimsyncError.name);
+    console.log(result.exit.code, report.kind, (await client.list(tags)).items[0]?.name, DimsyncError.name);
   `;
   const folder = consumer({
     "right.ts": right,

@@ -1,4 +1,6 @@
 import { expect, test } from "vitest";
+import { integrations, users } from "../../src/kinds/lists.ts";
+import { tags } from "../../src/kinds/tag/list.ts";
 import type { CallReport } from "../../src/service/request.ts";
 import { clientFor, failureOf } from "./client-under-test.ts";
 import { json, refusedUrl, serve } from "./loopback.ts";
@@ -10,7 +12,7 @@ const noSchemas = { code: "Success", data: { schemas: {} } };
 test("after a refused key, no further request is sent, and each fails for the same reason", async () => {
   const service = await serve((_request, response) => json(response, {}, 401));
   const client = clientFor(service.url);
-  expect(await failureOf(client.integrations())).toMatchObject({ code: "E_UNAUTHORIZED", sent: "answered" });
+  expect(await failureOf(client.list(integrations))).toMatchObject({ code: "E_UNAUTHORIZED", sent: "answered" });
   const failures = await Promise.all(ids.map((id) => failureOf(client.schemas(id))));
   expect(service.received).toHaveLength(1);
   expect(new Set(failures.map(({ code, status, sent }) => `${code} ${status} ${sent}`))).toEqual(new Set(["E_UNAUTHORIZED 401 never"]));
@@ -29,8 +31,8 @@ test("a list that refuses a key that others accept does not stop requests", asyn
     url === "/v1/tags" ? json(response, {}, 401) : json(response, url.endsWith("/schemas") ? noSchemas : noTags),
   );
   const client = clientFor(service.url);
-  await client.users();
-  await failureOf(client.tags());
+  await client.list(users);
+  await failureOf(client.list(tags));
   await Promise.all(ids.map((id) => client.schemas(id)));
   expect(service.received).toHaveLength(42);
 });
@@ -39,7 +41,7 @@ test("a key that is revoked during a run stops the requests soon", async () => {
   let isRevoked = false;
   const service = await serve((_request, response) => (isRevoked ? json(response, {}, 401) : json(response, noTags)));
   const client = clientFor(service.url);
-  await client.tags();
+  await client.list(tags);
   isRevoked = true;
   await Promise.all(ids.map((id) => failureOf(client.schemas(id))));
   expect(service.received.length).toBeLessThan(12);
@@ -68,11 +70,11 @@ test("once a request may be tried again and succeeds, all are sent", async () =>
   const service = await serve((_request, response) => (isUp ? json(response, noTags) : json(response, {}, 401)));
   let nowMs = 0;
   const client = clientFor(service.url, { now: () => nowMs });
-  await failureOf(client.tags());
+  await failureOf(client.list(tags));
   isUp = true;
-  expect(await failureOf(client.users())).toMatchObject({ sent: "never" });
+  expect(await failureOf(client.list(users))).toMatchObject({ sent: "never" });
   nowMs = 1001;
-  await client.users();
-  await client.tags();
+  await client.list(users);
+  await client.list(tags);
   expect(service.received).toHaveLength(3);
 });

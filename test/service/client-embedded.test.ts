@@ -1,5 +1,7 @@
 import { expect, onTestFinished, test } from "vitest";
 import type { EmbeddedOptions } from "../../src/embedded/index.ts";
+import { integrations, users } from "../../src/kinds/lists.ts";
+import { tags } from "../../src/kinds/tag/list.ts";
 import { own } from "../../src/model/json/json.ts";
 import { urlPath } from "../../src/model/json/pointer.ts";
 import type { LiveTable } from "../../src/model/live.ts";
@@ -21,14 +23,14 @@ async function start(options: EmbeddedOptions = {}) {
 test("every read of the seeded account is decoded, in both forms of GET schemas", async () => {
   for (const schemaForm of ["camel", "snake"] as const) {
     const { service, client } = await start({ schemaForm });
-    const { integrations, tags, users } = service.state();
-    expect((await client.integrations()).items).toHaveLength(integrations.length);
-    expect((await client.users()).items).toHaveLength(users.length);
-    expect((await client.tags()).items).toHaveLength(tags.length);
+    const state = service.state();
+    expect((await client.list(integrations)).items).toHaveLength(state.integrations.length);
+    expect((await client.list(users)).items).toHaveLength(state.users.length);
+    expect((await client.list(tags)).items).toHaveLength(state.tags.length);
     expect((await client.auditLogs({ limit: 100 })).totalItems).toBeGreaterThan(0);
-    for (const { id } of (await client.tags()).items) expect((await client.tag(id))?.taggedResources).toBeDefined();
-    for (const { id } of (await client.integrations()).items) {
-      expect((await client.integration(id))?.id).toBe(id);
+    for (const { id } of (await client.list(tags)).items) expect((await client.one(tags, id))?.taggedResources).toBeDefined();
+    for (const { id } of (await client.list(integrations)).items) {
+      expect((await client.one(integrations, id))?.id).toBe(id);
       for (const [schema, { tables }] of Object.entries((await client.schemas(id)) ?? {})) {
         for (const [table, entry] of Object.entries(tables)) {
           expect(entry.syncMode).toEqual(expect.any(String));
@@ -44,15 +46,15 @@ test("every read of the seeded account is decoded, in both forms of GET schemas"
 
 test.each(["totalItems", "total", "nextCursor", "hasMore"] as const)("lists paged by %s are read to their end", async (style) => {
   const { service, client } = await start({ paging: { style, size: 2 } });
-  const { items, completeness } = await client.users();
+  const { items, completeness } = await client.list(users);
   expect(items.map(({ id }) => id)).toEqual(service.state().users.map(({ id }) => id));
   expect(completeness).toBe("shown");
 });
 
 test("writes: the responses to PATCH schemas and PUT tag are decoded, and a read-only client refuses them", async () => {
   const { service, client } = await start();
-  const [integration] = (await client.integrations()).items;
-  const [tag] = (await client.tags()).items;
+  const [integration] = (await client.list(integrations)).items;
+  const [tag] = (await client.list(tags)).items;
   if (integration === undefined || tag === undefined) throw new Error("the seed has neither integrations nor tags");
   const [schema, { tables } = { tables: {} }] = Object.entries((await client.schemas(integration.id)) ?? {})[0] ?? [""];
   const [table, entry] = Object.entries<LiveTable>(tables)[0] ?? [""];
@@ -73,7 +75,7 @@ test("writes: the responses to PATCH schemas and PUT tag are decoded, and a read
     path: urlPath(["v1", "tags", tag.id]),
     body: { name, description: "new", owner: owner ?? "" },
   });
-  expect(decodeWrite.tag(renamed)).toMatchObject({ id: tag.id, description: "new" });
+  expect(decodeWrite.put(tags, renamed)).toMatchObject({ id: tag.id, description: "new" });
   const before = service.counts();
   expect(await failureOf(client.asReadOnly().send({ method: "PUT", path: "/v1/tags/x", body: {} }))).toMatchObject({ code: "E_READ_ONLY" });
   expect(service.counts()).toEqual(before);

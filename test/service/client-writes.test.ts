@@ -1,5 +1,6 @@
 import { inspect } from "node:util";
 import { describe, expect, test } from "vitest";
+import { tags } from "../../src/kinds/tag/list.ts";
 import type { SendableRequest } from "../../src/model/service.ts";
 import { Secret } from "../../src/model/settings/secret.ts";
 import { clientFor, failureOf, key } from "./client-under-test.ts";
@@ -181,10 +182,10 @@ describe("a write that was certainly not executed", () => {
 test("every POST has its own connection, so none uses one that the server is closing", async () => {
   const service = await serve((_request, response) => json(response, { data: { id: "i-1", items: [] } }));
   const client = clientFor(service.url);
-  await client.tags();
+  await client.list(tags);
   // A connection is free one turn after its response.
   await new Promise(setImmediate);
-  await client.tags();
+  await client.list(tags);
   expect(service.connections()).toBe(1);
   await client.send(create);
   await client.send(create);
@@ -203,7 +204,7 @@ test("a server that closes kept connections at once costs no POST and no GET", a
   });
   const client = clientFor(service.url);
   for (let i = 0; i < 5; i += 1) {
-    await client.tags();
+    await client.list(tags);
     await client.send(create);
   }
   expect(client.calls()["POST"]).toBe(5);

@@ -1,5 +1,6 @@
 import { inspect } from "node:util";
 import { describe, expect, test } from "vitest";
+import { tags } from "../../src/kinds/tag/list.ts";
 import { DimsyncError } from "../../src/model/errors.ts";
 import { Secret } from "../../src/model/settings/secret.ts";
 import { clientFor, failureOf, key } from "./client-under-test.ts";
@@ -32,14 +33,14 @@ describe("read-only", () => {
       expect(await failureOf(client.send({ ...create, method }))).toMatchObject({ code: "E_READ_ONLY", sent: "never", method });
     }
     expect(service.connections()).toBe(0);
-    await client.tags();
+    await client.list(tags);
     expect(client.calls()).toEqual({ GET: 1 });
   });
 
   test("asReadOnly does not close the client itself, and shares its counts", async () => {
     const service = await serve((_request, response) => json(response, noTags));
     const client = clientFor(service.url);
-    await client.asReadOnly().tags();
+    await client.asReadOnly().list(tags);
     await client.send(create);
     expect(client.asReadOnly().calls()).toEqual({ GET: 1, POST: 1 });
   });
@@ -49,10 +50,10 @@ describe("read-only", () => {
     const client = clientFor(service.url);
     const stop = new AbortController();
     const stoppable = client.asReadOnly(stop.signal);
-    await stoppable.tags();
+    await stoppable.list(tags);
     stop.abort();
-    expect(await failureOf(stoppable.tags())).toMatchObject({ code: "E_INTERRUPTED", sent: "never" });
-    await client.asReadOnly().tags();
+    expect(await failureOf(stoppable.list(tags))).toMatchObject({ code: "E_INTERRUPTED", sent: "never" });
+    await client.asReadOnly().list(tags);
     await client.send(create);
     expect(client.calls()).toEqual({ GET: 2, POST: 1 });
   });
@@ -68,7 +69,7 @@ describe("redirects are not followed, and the key is not sent elsewhere", () => 
     const elsewhere = await serve((_request, response) => json(response, noTags));
     const service = await serve((_request, response) => json(response, "", status, { location: `${elsewhere.url}/v1/tags` }));
     const client = clientFor(service.url);
-    expect(await failureOf(client.tags())).toMatchObject({ code: "E_REDIRECT", sent: "answered", status });
+    expect(await failureOf(client.list(tags))).toMatchObject({ code: "E_REDIRECT", sent: "answered", status });
     expect(await failureOf(client.send(create))).toMatchObject({ code: "E_REDIRECT", sent: "answered", status });
     expect(elsewhere.connections()).toBe(0);
     expect(service.received).toHaveLength(2);
@@ -80,11 +81,11 @@ describe("the key", () => {
     const service = await serve((_request, response) =>
       json(response, { code: "Denied", message: `no such key: ${key.slice(0, 8)}` }, status),
     );
-    const named = await failureOf(clientFor(service.url, { keySource: "secret env:MY_KEY" }).tags());
+    const named = await failureOf(clientFor(service.url, { keySource: "secret env:MY_KEY" }).list(tags));
     expect(named).toMatchObject({ code: "E_UNAUTHORIZED", status, sent: "answered" });
     expect(named.message).toContain("comes from secret env:MY_KEY.");
     expect(named.message).not.toContain("no such key");
-    expect((await failureOf(clientFor(service.url).tags())).message).toContain("DIMSYNC_API_KEY_FILE");
+    expect((await failureOf(clientFor(service.url).list(tags))).message).toContain("DIMSYNC_API_KEY_FILE");
     expect(service.received).toHaveLength(2);
   });
 
@@ -96,7 +97,7 @@ describe("the key", () => {
 
   test("with several spaces in it is recognised before white space is normalised", async () => {
     const service = await serve(({ headers }, response) => json(response, { message: `no key ${headers["x-api-key"]}` }, 404));
-    const error = await failureOf(clientFor(service.url, { apiKey: new Secret("spaced   canary") }).tags());
+    const error = await failureOf(clientFor(service.url, { apiKey: new Secret("spaced   canary") }).list(tags));
     expect(error.message).toContain("contains the API key");
     expect(error.message).not.toContain("canary");
   });
@@ -104,10 +105,10 @@ describe("the key", () => {
   test("is not shown in errors or in the client itself", async () => {
     const echo = (message: string) => serve((_request, response) => json(response, { message }, 404));
     const errors = [
-      await failureOf(clientFor(await refusedUrl()).tags()),
-      await failureOf(clientFor((await echo(`key ${key}`)).url).tags()),
+      await failureOf(clientFor(await refusedUrl()).list(tags)),
+      await failureOf(clientFor((await echo(`key ${key}`)).url).list(tags)),
       await failureOf(clientFor((await echo(encodeURIComponent(key))).url).raw("/v1/x")),
-      await failureOf(clientFor((await serveSockets((socket) => socket.end(`${key}\r\n\r\n`))).url).tags()),
+      await failureOf(clientFor((await serveSockets((socket) => socket.end(`${key}\r\n\r\n`))).url).list(tags)),
     ];
     for (const shown of [...errors, clientFor("https://api.example.com")]) {
       expect(inspect(shown, { depth: 12, showHidden: true, getters: true })).not.toContain(key);
@@ -125,7 +126,7 @@ describe("base URLs", () => {
   };
   test.each(Object.entries(good))("%s is used unchanged", async (_sentence, [text, path]) => {
     const service = await serve((_request, response) => json(response, noTags));
-    await clientFor(text.replace("PORT", String(service.port))).tags();
+    await clientFor(text.replace("PORT", String(service.port))).list(tags);
     expect(service.received[0]?.url).toBe(path);
   });
 
@@ -179,9 +180,9 @@ test("a response above the limit is not read, with or without content-length", a
     response.end(body.slice(500));
   });
   for (const service of [said, unsaid]) {
-    expect((await clientFor(service.url, { maxResponseBytes: body.length }).tags()).items).toEqual([]);
+    expect((await clientFor(service.url, { maxResponseBytes: body.length }).list(tags)).items).toEqual([]);
     const client = clientFor(service.url, { maxResponseBytes: body.length - 1 });
-    expect(await failureOf(client.tags())).toMatchObject({ code: "E_ANSWER_TOO_LARGE" });
+    expect(await failureOf(client.list(tags))).toMatchObject({ code: "E_ANSWER_TOO_LARGE" });
     expect(await failureOf(client.send(create))).toMatchObject({ code: "E_ANSWER_TOO_LARGE", sent: "maybe" });
     expect(client.calls()).toEqual({ GET: 1, POST: 1 });
   }
@@ -195,7 +196,7 @@ test.each([2 ** 50, 2 ** 30, 64 * 2 ** 20 + 1])(
     const service = await serveSockets((socket) => void socket.once("data", () => socket.write(head)));
     const client = clientFor(service.url, { retries: 0 });
     const before = process.memoryUsage().arrayBuffers;
-    expect(await failureOf(client.tags())).toMatchObject({ code: "E_ANSWER_TOO_LARGE" });
+    expect(await failureOf(client.list(tags))).toMatchObject({ code: "E_ANSWER_TOO_LARGE" });
     expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(32 * 2 ** 20);
   },
 );
@@ -214,8 +215,8 @@ test("close waits for requests in flight, and nothing is sent afterwards", async
   const sending = client.send(create);
   await arrived;
   const closing = client.close();
-  expect(await failureOf(client.tags())).toMatchObject({ code: "E_CLIENT_CLOSED", sent: "never" });
-  expect(await failureOf(client.asReadOnly().tags())).toMatchObject({ code: "E_CLIENT_CLOSED" });
+  expect(await failureOf(client.list(tags))).toMatchObject({ code: "E_CLIENT_CLOSED", sent: "never" });
+  expect(await failureOf(client.asReadOnly().list(tags))).toMatchObject({ code: "E_CLIENT_CLOSED" });
   expect(await sending).toMatchObject({ data: { id: "a" } });
   await closing;
   await client.close();
@@ -229,5 +230,5 @@ test("an error of the caller is not reported as one of the service", async () =>
       throw new RangeError("mine");
     },
   });
-  await expect(client.tags()).rejects.toThrow(RangeError);
+  await expect(client.list(tags)).rejects.toThrow(RangeError);
 });

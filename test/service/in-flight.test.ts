@@ -1,6 +1,7 @@
 import { getEventListeners } from "node:events";
 import { setTimeout as sleepFor } from "node:timers/promises";
 import { beforeEach, describe, expect, test } from "vitest";
+import { tags } from "../../src/kinds/tag/list.ts";
 import { pause } from "../../src/service/connection/abort-listeners.ts";
 import { createWatch, type InFlight, type Watch } from "../../src/service/in-flight.ts";
 import { clientFor } from "./client-under-test.ts";
@@ -90,7 +91,7 @@ describe("Node does not warn of a leak", () => {
       if (turn < 30 || waiting.length === 30) for (const answer of waiting.splice(0)) answer();
     });
     const client = clientFor(service.url, { concurrency: 30, signal: new AbortController().signal });
-    await Promise.all(Array.from({ length: 60 }, () => client.tags()));
+    await Promise.all(Array.from({ length: 60 }, () => client.list(tags)));
     await sleepFor(1);
     expect(warnings).toEqual([]);
   });
@@ -98,7 +99,7 @@ describe("Node does not warn of a leak", () => {
   test("with many waits for the next attempt under one signal", async () => {
     const service = await serve((_request, response, turn) => json(response, noTags, turn < 20 ? 500 : 200));
     const client = clientFor(service.url, { sleep: pause, signal: new AbortController().signal });
-    await Promise.all(Array.from({ length: 20 }, () => client.tags()));
+    await Promise.all(Array.from({ length: 20 }, () => client.list(tags)));
     await sleepFor(1);
     expect(warnings).toEqual([]);
   });

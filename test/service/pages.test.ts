@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { tags as list } from "../../src/kinds/tag/list.ts";
 import { clientFor, failureOf } from "./client-under-test.ts";
 import { json, serve } from "./loopback.ts";
 
@@ -19,7 +20,7 @@ describe("one answer", () => {
   };
   test.each(Object.entries(rows))("%s", async (_sentence, [answer, completeness]) => {
     const service = await serve((_request, response) => json(response, answer));
-    const listing = await clientFor(service.url).tags();
+    const listing = await clientFor(service.url).list(list);
     expect({ ids: ids(listing.items), completeness: listing.completeness }).toEqual({ ids: all, completeness });
     expect(service.received.map(({ url }) => url)).toEqual(["/v1/tags"]);
   });
@@ -57,7 +58,7 @@ describe("several answers", () => {
   };
   test.each(Object.entries(rows))("%s", async (_sentence, [page, urls, completeness]) => {
     const service = await serve(({ url }, response) => json(response, page(new URL(url, "http://x").searchParams)));
-    const listing = await clientFor(service.url).tags();
+    const listing = await clientFor(service.url).list(list);
     expect({ ids: ids(listing.items), completeness: listing.completeness }).toEqual({ ids: all, completeness });
     expect(service.received.map(({ url }) => url)).toEqual(urls);
   });
@@ -74,7 +75,7 @@ describe("inconsistent pages give a list that is known to be short, and no loop"
   };
   test.each(Object.entries(rows))("%s", async (_sentence, [page, requests]) => {
     const service = await serve((_request, response, turn) => json(response, page(turn)));
-    expect(await clientFor(service.url).tags()).toMatchObject({
+    expect(await clientFor(service.url).list(list)).toMatchObject({
       completeness: "short",
       why: expect.stringMatching(/^GET \/v1\/tags: the list could not be read completely: /u),
     });
@@ -85,6 +86,6 @@ describe("inconsistent pages give a list that is known to be short, and no loop"
     const service = await serve((_request, response, turn) =>
       turn === 0 ? json(response, { data: { items: tags(0, 2), total: 5 } }) : json(response, {}, 400),
     );
-    expect(await failureOf(clientFor(service.url).tags())).toMatchObject({ status: 400, path: "/v1/tags?offset=2&limit=2" });
+    expect(await failureOf(clientFor(service.url).list(list))).toMatchObject({ status: 400, path: "/v1/tags?offset=2&limit=2" });
   });
 });

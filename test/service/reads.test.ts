@@ -1,4 +1,6 @@
 import { describe, expect, test } from "vitest";
+import { integrations, users } from "../../src/kinds/lists.ts";
+import { tags } from "../../src/kinds/tag/list.ts";
 import { own } from "../../src/model/json/json.ts";
 import { clientFor, failureOf, key } from "./client-under-test.ts";
 import { json, serve } from "./loopback.ts";
@@ -34,14 +36,14 @@ test("every read sends the documented request with the key, and decodes the resp
   });
   const client = clientFor(service.url);
 
-  expect(await client.integrations()).toEqual({ items: [integration], completeness: "unknown" });
-  expect(await client.integration("8f1c")).toEqual(integration);
-  expect((await client.tags()).items[0]).toEqual({
+  expect(await client.list(integrations)).toEqual({ items: [integration], completeness: "unknown" });
+  expect(await client.one(integrations, "8f1c")).toEqual(integration);
+  expect((await client.list(tags)).items[0]).toEqual({
     ...{ id: "t1", name: "PII", description: undefined, owner: undefined },
     ...{ origin: undefined, createdAt: undefined, lastUpdatedAt: undefined },
   });
-  expect(await client.tag("t1")).toMatchObject({ owner: "u1", description: undefined, taggedResources: [{ id: "8f1c" }] });
-  expect((await client.users()).items[0]?.email).toBe("dana@example.com");
+  expect(await client.one(tags, "t1")).toMatchObject({ owner: "u1", description: undefined, taggedResources: [{ id: "8f1c" }] });
+  expect((await client.list(users)).items[0]?.email).toBe("dana@example.com");
   expect(await client.auditLogs({ limit: 100, offset: 20, sortOrder: "asc", startAt: "2025-01-01T00:00:00+02:00" })).toEqual({
     totalItems: 21,
     items: [
@@ -52,10 +54,10 @@ test("every read sends the documented request with the key, and decodes the resp
       },
     ],
   });
-  expect(await client.integration("gone")).toBeUndefined();
+  expect(await client.one(integrations, "gone")).toBeUndefined();
   expect(await client.schemas("gone")).toBeUndefined();
   expect(await client.columns("gone", "a", "b")).toBeUndefined();
-  expect(await client.tag("gone")).toBeUndefined();
+  expect(await client.one(tags, "gone")).toBeUndefined();
   expect(await client.raw("/v1/tags?x=y%20z").catch((error: unknown) => error)).toMatchObject({ status: 404, path: "/v1/tags?x=y%20z" });
   expect(await client.raw("/v1/users")).toMatchObject({ code: "Success" });
   for (const { headers, method } of service.received) {
@@ -118,10 +120,10 @@ describe("responses that violate the interface are refused with the pointer", ()
     const service = await serve((_request, response) => json(response, body));
     const client = clientFor(service.url);
     const calls = {
-      tags: client.tags,
-      integrations: client.integrations,
+      tags: () => client.list(tags),
+      integrations: () => client.list(integrations),
       schemas: () => client.schemas("i"),
-      tag: () => client.tag("t"),
+      tag: () => client.one(tags, "t"),
       auditLogs: () => client.auditLogs({}),
     };
     const error = await failureOf(calls[read]());
@@ -135,7 +137,7 @@ describe("responses that violate the interface are refused with the pointer", ()
 test("a body that is not JSON is requested again, whatever its content-type, and never quoted", async () => {
   const bodies = ["<html>secret words</html>", '{"data":{"items":[', "\ufeff" + '{"data":{"items":[{"id":7,"name":"x"}]}}'];
   const service = await serve((_request, response, turn) => json(response, bodies[turn] ?? "", 200, { "content-type": "text/html" }));
-  expect((await clientFor(service.url).tags()).items[0]?.id).toBe("7");
+  expect((await clientFor(service.url).list(tags)).items[0]?.id).toBe("7");
   expect(service.received).toHaveLength(3);
 
   for (const [body, words] of [
@@ -144,7 +146,7 @@ test("a body that is not JSON is requested again, whatever its content-type, and
     ["{secret words", "is not complete JSON"],
   ] as const) {
     const broken = await serve((_request, response) => json(response, body));
-    const error = await failureOf(clientFor(broken.url, { retries: 1 }).tags());
+    const error = await failureOf(clientFor(broken.url, { retries: 1 }).list(tags));
     expect(error.code).toBe("E_MALFORMED_ANSWER");
     expect(error.message).toContain(words);
     expect(error.message).not.toContain("secret words");
@@ -154,5 +156,5 @@ test("a body that is not JSON is requested again, whatever its content-type, and
 
 test("a response in another encoding than UTF-8 is refused, because it would change names", async () => {
   const service = await serve((_request, response) => response.end(Buffer.from('{"data":{"items":[{"id":"1","name":"\xfc"}]}}', "latin1")));
-  expect((await failureOf(clientFor(service.url, { retries: 0 }).tags())).message).toContain("is not UTF-8 text");
+  expect((await failureOf(clientFor(service.url, { retries: 0 }).list(tags))).message).toContain("is not UTF-8 text");
 });

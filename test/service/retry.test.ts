@@ -1,5 +1,7 @@
 import { setTimeout as sleepFor } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
+import { users } from "../../src/kinds/lists.ts";
+import { tags } from "../../src/kinds/tag/list.ts";
 import { backoffMs, retryAfterMs } from "../../src/service/retry.ts";
 import { clientFor, failureOf } from "./client-under-test.ts";
 import { json, serve, serveSockets } from "./loopback.ts";
@@ -32,7 +34,7 @@ describe("a read is tried again after", () => {
       ...(sentence === "silence" ? { timeoutMs: 1_000 } : {}),
       onCall: ({ attempt, error, status }) => attempts.push([attempt, error === undefined, status]),
     });
-    expect((await client.tags()).items).toEqual([]);
+    expect((await client.list(tags)).items).toEqual([]);
     expect(attempts).toHaveLength(2);
     expect(attempts[1]).toEqual([2, true, 200]);
     expect(client.waits).toEqual([200]);
@@ -42,17 +44,17 @@ describe("a read is tried again after", () => {
 
 test.each([400, 404, 405, 409, 410, 422, 451])("a read is not tried again after status %i", async (status) => {
   const service = await serve((_request, response) => json(response, {}, status));
-  expect(await failureOf(clientFor(service.url).tags())).toMatchObject({ code: "E_SERVICE_STATUS", status, sent: "answered" });
+  expect(await failureOf(clientFor(service.url).list(tags))).toMatchObject({ code: "E_SERVICE_STATUS", status, sent: "answered" });
   expect(service.received).toHaveLength(1);
 });
 
 test("the waits double up to 10 s, with full jitter, and the error counts the attempts", async () => {
   const service = await serve((_request, response) => json(response, {}, 500));
   const client = clientFor(service.url, { retries: 8 });
-  expect((await failureOf(client.tags())).message).toContain("dimsync tried 9 times");
+  expect((await failureOf(client.list(tags))).message).toContain("dimsync tried 9 times");
   expect(client.waits).toEqual([200, 400, 800, 1_600, 3_200, 6_400, 10_000, 10_000]);
   expect([0, 0.5, 1].map((chance) => backoffMs(3, () => chance))).toEqual([0, 400, 800]);
-  expect(await failureOf(clientFor(service.url, { retries: 0 }).tags())).toMatchObject({ status: 500 });
+  expect(await failureOf(clientFor(service.url, { retries: 0 }).list(tags))).toMatchObject({ status: 500 });
   expect(service.received).toHaveLength(10);
 });
 
@@ -91,9 +93,9 @@ describe("Retry-After", () => {
         await held;
       },
     });
-    const first = client.tags();
+    const first = client.list(tags);
     while (waits.length === 0) await sleepFor(1);
-    const others = [client.users(), client.send(create)];
+    const others = [client.list(users), client.send(create)];
     await sleepFor(30);
     expect(service.received).toHaveLength(1);
     release();
@@ -110,7 +112,7 @@ describe("Retry-After", () => {
     const client = clientFor(service.url);
     expect((await failureOf(client.send(create))).sent).toBe("maybe");
     expect(client.waits).toEqual([]);
-    await client.tags();
+    await client.list(tags);
     expect(client.waits).toHaveLength(1);
     expect(service.received).toHaveLength(2);
   });
@@ -127,7 +129,7 @@ describe("an abort", () => {
         return sleepFor(milliseconds, undefined, { signal });
       },
     });
-    expect(await failureOf(client.tags())).toMatchObject({ code: "E_INTERRUPTED" });
+    expect(await failureOf(client.list(tags))).toMatchObject({ code: "E_INTERRUPTED" });
     expect(service.received).toHaveLength(1);
   });
 
@@ -135,7 +137,7 @@ describe("an abort", () => {
     const abort = new AbortController();
     const service = await serve(() => abort.abort());
     const client = clientFor(service.url, { signal: abort.signal, concurrency: 1 });
-    const errors = await Promise.all([failureOf(client.tags()), failureOf(client.users()), failureOf(client.send(create))]);
+    const errors = await Promise.all([failureOf(client.list(tags)), failureOf(client.list(users)), failureOf(client.send(create))]);
     expect(errors.map(({ code, sent }) => [code, sent])).toEqual([
       ["E_INTERRUPTED", "maybe"],
       ["E_INTERRUPTED", "never"],
@@ -167,7 +169,7 @@ test("never has more requests in flight than the concurrency", async () => {
     json(response, noTags);
   });
   const client = clientFor(service.url, { concurrency: 6 });
-  await Promise.all(Array.from({ length: 60 }, () => client.tags()));
+  await Promise.all(Array.from({ length: 60 }, () => client.list(tags)));
   expect(most).toBe(6);
   expect(service.connections()).toBeLessThanOrEqual(6);
 });

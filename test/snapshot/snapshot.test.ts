@@ -4,6 +4,8 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { PlanFlags, SnapshotFlags } from "../../src/cli/flags.ts";
 import { runSnapshot } from "../../src/commands/adopt/snapshot.ts";
 import { runPlan } from "../../src/commands/core/plan.ts";
+import { integrations } from "../../src/kinds/lists.ts";
+import { tags } from "../../src/kinds/tag/list.ts";
 import { readSnapshotFile } from "../../src/snapshot/file.ts";
 import { readsOf } from "../../src/snapshot/snapshot.ts";
 import { type AccountProject, openAccountProject } from "../support/accounts/project.ts";
@@ -32,10 +34,10 @@ describe("snapshot", () => {
     expect({ ...a, takenAt: "" }).toEqual({ ...b, takenAt: "" });
     expect((await readFile(join(project.folder, "b.json.gz")))[0]).toBe(0x1f);
     const reads = readsOf(a);
-    expect((await reads.integrations()).items.map(({ id }) => id)).toEqual(["51a1", "51a2", "8f1c", "b27d"]);
+    expect((await reads.list(integrations)).items.map(({ id }) => id)).toEqual(["51a1", "51a2", "8f1c", "b27d"]);
     expect((await reads.schemas("8f1c"))?.["public"]?.tables["users"]?.columns?.["password_hash"]).toMatchObject({ enabled: false });
-    expect((await reads.tag("t-1"))?.taggedResources?.map(({ id }) => id)).toEqual(["8f1c", "da-7"]);
-    expect(await reads.integration("gone")).toBeUndefined();
+    expect((await reads.one(tags, "t-1"))?.taggedResources?.map(({ id }) => id)).toEqual(["8f1c", "da-7"]);
+    expect(await reads.one(integrations, "gone")).toBeUndefined();
     await expect(reads.auditLogs({})).rejects.toThrow("no audit log");
   });
 

@@ -8,8 +8,11 @@ import { pageOf } from "./paging.ts";
 
 type Handler = (call: Call) => CallResult;
 
+/** A call of the interface. Segments of the template such as `{id}` are `params` of the call. */
+export type RouteEntry = readonly [method: string, template: string, handler: Handler];
+
 /** The interface, then the console, which is not part of it. */
-const table: readonly (readonly [method: string, template: string, handler: Handler])[] = [
+const table: readonly RouteEntry[] = [
   ["GET", "/v1/integrations", listIntegrations],
   ["POST", "/v1/integrations", createIntegration],
   ["GET", "/v1/integrations/{id}", getIntegration],
@@ -33,7 +36,10 @@ const table: readonly (readonly [method: string, template: string, handler: Hand
   ["DELETE", "/_console/assets/{id}", deleteAsset],
 ];
 
-const routes = table.map(([method, template, handler]) => ({ method, segments: template.split("/"), handler }));
+const compiled = (entries: readonly RouteEntry[]) =>
+  entries.map(([method, template, handler]) => ({ method, segments: template.split("/"), handler }));
+
+const routes = compiled(table);
 
 export interface Route {
   readonly handler: Handler;
@@ -44,9 +50,9 @@ export interface Route {
  * The route for a path as sent. Segments are split before they are decoded, and nothing is normalised: `a%2Fb` and `..` are names. Throws
  * a 404 for an unknown path, a 405 for an unknown method, a 400 for broken percent-encoding.
  */
-export function routeOf(method: string, path: string): Route {
+export function routeOf(method: string, path: string, more: readonly RouteEntry[] = []): Route {
   const segments = path.split("/");
-  const candidates = routes.filter((route) => fits(route.segments, segments));
+  const candidates = [...routes, ...compiled(more)].filter((route) => fits(route.segments, segments));
   if (candidates.length === 0) throw new Refusal(404, "not_found", "There is no such path.");
   const route = candidates.find((candidate) => candidate.method === method);
   if (route === undefined) {

@@ -1,88 +1,59 @@
-import type { ListedObject, ReadNeeds } from "../../kinds/kind.ts";
+import type { ReadNeeds } from "../../kinds/kind.ts";
 import { ServiceError } from "../../model/errors.ts";
-import type { LiveIntegration, LiveTag } from "../../model/live.ts";
-import type { Listing, Reads } from "../../model/service.ts";
+import type { List, Listed, Listing, Reads } from "../../model/service.ts";
 import type { Session } from "../session.ts";
 
 /** Reads of one run: a list or an object is read once. Schemas and columns are not cached, because of their size. */
 export interface RunReads extends Reads {
   /** Adds an object that this run has created to a list that was read before. */
-  remember(created: ListedObject): void;
+  remember(list: List, created: Listed): void;
 }
 
 export function cachedReads(reads: Reads): RunReads {
-  const integrations = new Map<string, LiveIntegration>();
-  const tags = new Map<string, LiveTag>();
+  const added = new Map<string, Map<string, Listed>>();
+  const { list, one } = readOnce(reads);
   return {
-    integrations: withAdded(
-      once(() => reads.integrations()),
-      integrations,
-    ),
-    integration: onceById((id) => reads.integration(id)),
-    schemas: (id) => reads.schemas(id),
-    columns: (id, schema, table) => reads.columns(id, schema, table),
-    tags: withAdded(
-      once(() => reads.tags()),
-      tags,
-    ),
-    tag: onceById((id) => reads.tag(id)),
-    users: once(() => reads.users()),
-    auditLogs: (query) => reads.auditLogs(query),
-    remember: ({ list, object }) => {
-      if (list === "tags") tags.set(object.id, object);
-      else integrations.set(object.id, object);
-    },
+    ...reads,
+    // What a list of this name decoded.
+    list: async <T extends Listed>(of: List<T>) => withAdded(await list(of), (added.get(of.name) ?? new Map()) as ReadonlyMap<string, T>),
+    one,
+    remember: ({ name }, object) => void added.set(name, new Map([...(added.get(name) ?? []), [object.id, object]])),
   };
 }
 
 /** Reads everything once, also schemas and columns: for several comparisons of one account as it is now. */
 export function heldReads(reads: Reads): Reads {
-  const held = new Map<string, ReturnType<Reads["columns"]>>();
   return {
     ...reads,
-    integrations: once(() => reads.integrations()),
-    integration: onceById((id) => reads.integration(id)),
-    schemas: onceById((id) => reads.schemas(id)),
-    columns: (...path) => {
-      const key = JSON.stringify(path);
-      const result = held.get(key) ?? reads.columns(...path);
-      held.set(key, result);
-      return result;
-    },
-    tags: once(() => reads.tags()),
-    tag: onceById((id) => reads.tag(id)),
-    users: once(() => reads.users()),
+    ...readOnce(reads),
+    schemas: onceBy((id) => id, reads.schemas),
+    columns: onceBy((...path) => JSON.stringify(path), reads.columns),
   };
 }
 
+/** Each list and each object once. */
+const readOnce = (reads: Reads): Pick<Reads, "list" | "one"> => ({
+  list: onceBy(({ name }) => name, reads.list) as Reads["list"], // the key decides the type
+  one: onceBy(({ name }, id) => JSON.stringify([name, id]), reads.one) as Reads["one"],
+});
+
 /** The list with the objects that it does not contain yet. */
-function withAdded<T extends { readonly id: string }>(
-  read: () => Promise<Listing<T>>,
-  added: ReadonlyMap<string, T>,
-): () => Promise<Listing<T>> {
-  return async () => {
-    const listing = await read();
-    if (added.size === 0) return listing;
-    const listed = new Set(listing.items.map(({ id }) => id));
-    const missing = [...added.values()].filter(({ id }) => !listed.has(id));
-    return missing.length === 0 ? listing : { ...listing, items: [...listing.items, ...missing] };
-  };
+function withAdded<T extends Listed>(listing: Listing<T>, added: ReadonlyMap<string, T>): Listing<T> {
+  const listed = new Set(listing.items.map(({ id }) => id));
+  const missing = [...added.values()].filter(({ id }) => !listed.has(id));
+  return missing.length === 0 ? listing : { ...listing, items: [...listing.items, ...missing] };
 }
 
 /** The same result for every call. */
-export function once<T>(read: () => Promise<T>): () => Promise<T> {
-  let result: Promise<T> | undefined;
-  return () => {
-    result ??= read();
-    return result;
-  };
-}
+export const once = <T>(read: () => Promise<T>): (() => Promise<T>) => onceBy(() => "", read);
 
-function onceById<T>(read: (id: string) => Promise<T>): (id: string) => Promise<T> {
+/** The same result for every call with the same key. */
+function onceBy<Args extends readonly unknown[], T>(keyOf: (...args: Args) => string, read: (...args: Args) => Promise<T>) {
   const results = new Map<string, Promise<T>>();
-  return (id) => {
-    const result = results.get(id) ?? read(id);
-    results.set(id, result);
+  return (...args: Args): Promise<T> => {
+    const key = keyOf(...args);
+    const result = results.get(key) ?? read(...args);
+    results.set(key, result);
     return result;
   };
 }

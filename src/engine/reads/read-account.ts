@@ -1,10 +1,11 @@
+import { lists } from "../../kinds/index.ts";
 import type { AccountView } from "../../kinds/kind.ts";
 import { withColumns } from "../../kinds/schema-config/index.ts";
 import { type TablePath, walk } from "../../kinds/schema-config/tree.ts";
 import type { Project } from "../../manifests/project.ts";
 import { own } from "../../model/json/json.ts";
 import type { LiveSchema, LiveSchemas } from "../../model/live.ts";
-import type { Reads } from "../../model/service.ts";
+import type { List, Listed, Reads } from "../../model/service.ts";
 import { type KnownRecords, observeAccount } from "../observe.ts";
 import { ignoring } from "../scope.ts";
 import type { RunReads } from "./cached-reads.ts";
@@ -21,21 +22,21 @@ export async function readAccount(
 ): Promise<{ readonly account: AccountView; readonly suspicions: readonly string[] }> {
   const { resources, settings } = project;
   // A list that can't be read ends the command here; observeAccount would only report it.
-  await Promise.all([reads.integrations(), reads.tags(), reads.users()]);
+  await Promise.all(lists.map((list) => reads.list(list)));
   const { account, suspicions } = await observeAccount({
     project,
     compared: resources,
     records,
     reads,
     ignored: ignoring(settings.ignore, today).ignored,
-    alsoNeeded: ["integrations", "tags", "users"],
+    alsoNeeded: lists,
   });
   return { account, suspicions };
 }
 
-/** The account's tags with their resources, which only GET of a single tag returns. */
-export const readTags = (reads: RunReads, { tags }: AccountView): Promise<AccountView["tags"]> =>
-  Promise.all(tags.map(async (tag) => (await reads.tag(tag.id)) ?? tag));
+/** The objects with what only GET of a single one returns. */
+export const readWhole = <T extends Listed>(reads: Reads, list: List<T>, items: readonly T[]): Promise<readonly T[]> =>
+  Promise.all(list.brief === undefined ? items : items.map(async (item) => (await reads.one(list, item.id)) ?? item));
 
 /** Names of tables. */
 export type Tables = readonly (readonly [schema: string, table: string])[];

@@ -9,6 +9,7 @@ import { isSecretReference } from "../../model/settings/secret.ts";
 import { bindItem, recordOf } from "../identity.ts";
 import { type AccountView, type DiffResult, emptyDiff } from "../kind.ts";
 import { changedLeaves, leafDigests } from "../leaves.ts";
+import { integrations } from "../lists.ts";
 import { naturalKeyOf, recordOfSpec, writable } from "./record.ts";
 import { referencesIn } from "./references.ts";
 
@@ -103,7 +104,7 @@ function knownOf(resource: AssetResource, id: string, account: AccountView): Kno
     account,
     declared,
     digests: leafDigests(declared),
-    shown: referencesIn(account.integrations).find((reference) => reference.id === id),
+    shown: referencesIn(account.list(integrations).items).find((reference) => reference.id === id),
     record,
     versionBefore,
     isVersionRaised,

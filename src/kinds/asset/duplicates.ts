@@ -2,6 +2,7 @@ import { type Address, type Binding, type Bindings, byText, kindOf } from "../..
 import type { Problem } from "../../model/problem.ts";
 import { type AssetSpec, locationIn, type Resource } from "../../model/resource.ts";
 import type { AccountView } from "../kind.ts";
+import { integrations } from "../lists.ts";
 import { naturalKeyOf, recordedName } from "./record.ts";
 import { referencesIn } from "./references.ts";
 
@@ -38,7 +39,7 @@ export function duplicatesOf(resource: Resource<AssetSpec>, account: AccountView
 
 /** Whether a bound asset has the name and type of this one. A type that nothing shows counts as equal. */
 function isDuplicate({ spec }: Resource<AssetSpec>, address: Address, binding: Binding, account: AccountView): boolean {
-  const live = referencesIn(account.integrations).find(({ id }) => id === binding.id);
+  const live = referencesIn(account.list(integrations).items).find(({ id }) => id === binding.id);
   const key = account.earlierCreates.find(({ id }) => id === binding.id)?.naturalKey;
   const manifest = account.lookup.resources.get(address)?.spec as AssetSpec | undefined;
   const hasName = recordedName(spec.name, binding) || [live?.name, key?.["name"]].includes(spec.name);

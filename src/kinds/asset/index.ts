@@ -3,6 +3,7 @@ import type { Blocked } from "../../model/plan.ts";
 import type { AssetSpec, Resource } from "../../model/resource.ts";
 import { goneInstruction } from "../identity.ts";
 import { emptyDiff, type Kind, type Unit } from "../kind.ts";
+import { integrations } from "../lists.ts";
 import { kindNames } from "../manifests.ts";
 import { createdAsset, updatedAsset } from "./diff.ts";
 import { sameAssets } from "./duplicates.ts";
@@ -21,7 +22,7 @@ export interface AssetUnit extends Unit {
 export const asset: Kind<AssetUnit, readonly LiveReference[]> = {
   name: kindNames.asset,
   references: () => [],
-  lists: () => ["integrations"],
+  lists: () => [integrations],
   // A lost binding must not create it a second time.
   defaultCreate: "never",
   connectorAt: "/spec",
@@ -55,12 +56,12 @@ export const asset: Kind<AssetUnit, readonly LiveReference[]> = {
   },
 
   find: async (key, reads) =>
-    referencesIn((await reads.integrations()).items)
+    referencesIn((await reads.list(integrations)).items)
       .filter(({ name, type }) => name === key["name"] && type === key["type"])
       .map(({ id }) => id),
 
   update: {
-    reread: async (_item, reads) => referencesIn((await reads.integrations()).items),
+    reread: async (_item, reads) => referencesIn((await reads.list(integrations)).items),
 
     document(item, references) {
       const name = references?.find(({ id }) => id === item.liveId)?.name;

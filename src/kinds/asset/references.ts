@@ -2,12 +2,13 @@ import { byText } from "../../model/address.ts";
 import type { LiveIntegration, LiveReference } from "../../model/live.ts";
 import type { AssetSpec, Resource } from "../../model/resource.ts";
 import type { AccountView } from "../kind.ts";
+import { integrations } from "../lists.ts";
 import { isIntegration } from "../manifests.ts";
 
 /** The references by which integrations show assets, each id once, ordered by id. */
-export function referencesIn(integrations: readonly LiveIntegration[]): readonly LiveReference[] {
+export function referencesIn(live: readonly LiveIntegration[]): readonly LiveReference[] {
   const byId = new Map<string, LiveReference>();
-  for (const { source, destination } of integrations) for (const reference of [source, destination]) byId.set(reference.id, reference);
+  for (const { source, destination } of live) for (const reference of [source, destination]) byId.set(reference.id, reference);
   return [...byId.values()].sort((a, b) => byText(a.id, b.id));
 }
 
@@ -24,12 +25,13 @@ export function lookalikes(resource: Resource<AssetSpec>, account: AccountView):
     .filter(({ destination }) => destination !== undefined && "asset" in destination && destination.asset === resource.name)
     .flatMap(({ create }) => (create === undefined ? [] : [create.sourceConfig]));
   const usedBy = new Set(
-    account.integrations
-      .filter(({ source }) => sources.some((config) => config.name === source.name && config.type === source.type))
+    account
+      .list(integrations)
+      .items.filter(({ source }) => sources.some((config) => config.name === source.name && config.type === source.type))
       .map(({ destination }) => destination.id),
   );
   const bound = new Set([...account.bindings.values()].map(({ id }) => id));
-  return referencesIn(account.integrations).filter(
+  return referencesIn(account.list(integrations).items).filter(
     (reference) => !bound.has(reference.id) && ((reference.name === name && reference.type === type) || usedBy.has(reference.id)),
   );
 }

@@ -6,6 +6,7 @@ import type { Problem } from "../../model/problem.ts";
 import { type IntegrationSpec, locationIn } from "../../model/resource.ts";
 import { titles } from "../../model/titles.ts";
 import { type AccountView, type DiffResult, emptyDiff } from "../kind.ts";
+import { users } from "../lists.ts";
 import { needsUsers, plainEmailWarning, userToWrite } from "../users.ts";
 import { recordOfCreate } from "./diff.ts";
 import type { IntegrationUnit } from "./unit.ts";
@@ -20,7 +21,7 @@ export function createdIntegration(unit: IntegrationUnit, account: AccountView):
   const { resource, destination, address } = unit;
   const { create } = resource.spec;
   if (create === undefined || destination.state !== "found") return emptyDiff;
-  const { body, unknownUsers } = createBody(create, destination.id, account.users);
+  const { body, unknownUsers } = createBody(create, destination.id, account.list(users).items);
   if (unknownUsers.length > 0) return { ...emptyDiff, problems: unknownUsers.map((one) => unknownOwner(unit, one)) };
   const item: DraftItem = {
     address,
@@ -37,7 +38,9 @@ export function createdIntegration(unit: IntegrationUnit, account: AccountView):
     binding: recordOfCreate(create),
   };
   const owners = create.sourceConfig.owners ?? [];
-  const warnings = owners.flatMap((owner, index) => plainEmailWarning(owner, account.users, locationIn(resource, ownerPointer(index))));
+  const warnings = owners.flatMap((owner, index) =>
+    plainEmailWarning(owner, account.list(users).items, locationIn(resource, ownerPointer(index))),
+  );
   return { ...emptyDiff, items: [item], problems: warnings };
 }
 

@@ -3,6 +3,7 @@ import type { LiveIntegration } from "../../model/live.ts";
 import type { IntegrationSpec, Resource } from "../../model/resource.ts";
 import { boundIdentity, recordedFor } from "../identity.ts";
 import type { AccountView, Identity } from "../kind.ts";
+import { integrations } from "../lists.ts";
 import { destinationOf } from "./unit.ts";
 
 /** Fields by which a live integration is looked up; all that are present must match. */
@@ -23,14 +24,14 @@ export function matchesKey(live: LiveIntegration, key: LookupKey): boolean {
 }
 
 /** The live integrations that match, in the order of the list. */
-function integrationsWith(key: LookupKey, { integrations, lookup }: AccountView): readonly LiveIntegration[] {
+function integrationsWith(key: LookupKey, { list, lookup }: AccountView): readonly LiveIntegration[] {
   const { name, sourceName } = key;
   const candidates =
     name !== undefined
-      ? (lookup.integrationsByName.get(name) ?? [])
+      ? (list(integrations).byName.get(name) ?? [])
       : sourceName !== undefined
         ? (lookup.integrationsBySource.get(sourceName) ?? [])
-        : integrations;
+        : list(integrations).items;
   return candidates.filter((live) => matchesKey(live, key));
 }
 

@@ -1,10 +1,10 @@
 import { isObject, type JsonObject, type JsonValue } from "../../model/json/json.ts";
 import { leavesOf } from "../../model/json/leaves.ts";
-import { urlPath } from "../../model/json/pointer.ts";
 import type { Blocked } from "../../model/plan.ts";
 import type { IntegrationSpec, Resource } from "../../model/resource.ts";
 import { bindItem, goneInstruction, recordOf } from "../identity.ts";
 import { type AccountView, type DiffResult, emptyDiff, type Kind } from "../kind.ts";
+import { integrations, users } from "../lists.ts";
 import { kindNames } from "../manifests.ts";
 import { createdIntegration, ownersNeedUsers } from "./create.ts";
 import { compareIntegration, recordOfCreate } from "./diff.ts";
@@ -16,13 +16,7 @@ import { destinationOf, type IntegrationUnit } from "./unit.ts";
 
 export const integration: Kind<IntegrationUnit> = {
   name: kindNames.integration,
-  listed: {
-    list: "integrations",
-    async read(id, reads) {
-      const object = await reads.integration(id);
-      return object === undefined ? undefined : { list: "integrations", object };
-    },
-  },
+  list: integrations,
 
   references({ spec }) {
     const { destination } = spec as IntegrationSpec;
@@ -31,7 +25,7 @@ export const integration: Kind<IntegrationUnit> = {
       : [];
   },
 
-  lists: (resource) => (ownersNeedUsers(resource.spec as IntegrationSpec) ? ["integrations", "users"] : ["integrations"]),
+  lists: (resource) => (ownersNeedUsers(resource.spec as IntegrationSpec) ? [integrations, users] : [integrations]),
 
   connectorAt: "/spec/create/sourceConfig",
 
@@ -43,11 +37,7 @@ export const integration: Kind<IntegrationUnit> = {
     return undefined;
   },
 
-  liveView: {
-    list: { path: "/v1/integrations", read: async (reads) => (await reads.integrations()).items },
-    one: { path: (id) => urlPath(["v1", "integrations", id]), read: (id, reads) => reads.integration(id) },
-    columns: ["id", "name", "paused", "source.name", "source.type", "destination.name", "createdAt"],
-  },
+  liveView: { columns: ["id", "name", "paused", "source.name", "source.type", "destination.name", "createdAt"] },
 
   identify: (resource, account) => identify(resource as Resource<IntegrationSpec>, account),
 
@@ -91,14 +81,14 @@ export const integration: Kind<IntegrationUnit> = {
 
   replicatesAtOnce: (desired) => isObject(desired) && desired["enabled"] === true,
 
-  find: async (key, reads) => (await reads.integrations()).items.filter((live) => matchesKey(live, key)).map(({ id }) => id),
+  find: async (key, reads) => (await reads.list(integrations)).items.filter((live) => matchesKey(live, key)).map(({ id }) => id),
 };
 
 const desired = (resource: Resource<IntegrationSpec>): JsonValue => (resource.spec.create ?? {}) as JsonObject;
 
 function adopted(unit: IntegrationUnit, id: string, account: AccountView): DiffResult {
   const { resource } = unit;
-  const live = account.lookup.integrations.get(id);
+  const live = account.list(integrations).byId.get(id);
   if (live === undefined) return emptyDiff;
   const differences = compareIntegration(unit, live, recordOf(resource, id, account));
   const { expect, create } = resource.spec;

@@ -10,6 +10,7 @@ import type { Reads } from "../../model/service.ts";
 import { titles } from "../../model/titles.ts";
 import { andMore } from "../../text/lists.ts";
 import { type AccountView, type DiffResult, emptyDiff, type Kind } from "../kind.ts";
+import { integrations } from "../lists.ts";
 import { kindNames, manifestOfSchemas } from "../manifests.ts";
 import { tablesToRead, unmanagedTables } from "./coverage.ts";
 import { type Evaluation, evaluate } from "./evaluate.ts";
@@ -51,7 +52,7 @@ export const schemaConfig: Kind<SchemaConfigUnit, ObservedSchemas> = {
   itemKind: schemasKind,
 
   // Even an integration that is given by its id has its name in the address.
-  lists: () => ["integrations"],
+  lists: () => [integrations],
 
   units: (resources, account) => units(resources as readonly Resource<SchemaConfigSpec>[], account),
 
@@ -178,7 +179,7 @@ function updateItem({ address, liveId, name, manifests }: SchemaConfigUnit, { tr
     kind: schemasKind,
     action: "update",
     liveId,
-    liveName: account.naming.manifests.get(liveId)?.name ?? (account.lookup.integrations.get(liveId)?.name || name),
+    liveName: account.naming.manifests.get(liveId)?.name ?? (account.list(integrations).byId.get(liveId)?.name || name),
     manifests,
     changes: grouped(evaluation.changes),
     requests: patches(liveId, evaluation.changes, tree, account.maxBodyBytes),

@@ -11,6 +11,7 @@ import { andMore } from "../../text/lists.ts";
 import { neverReviewedText } from "../../text/never-reviewed.ts";
 import { shellWord } from "../../text/shell.ts";
 import type { AccountView } from "../kind.ts";
+import { integrations } from "../lists.ts";
 import { labelsOf } from "../patterns/labels.ts";
 import { labelScopes } from "../select.ts";
 import type { NewColumns } from "./evaluate.ts";
@@ -24,7 +25,7 @@ export function reviewColumns(
   live: LiveSchemas,
   { review, account }: { readonly review: ColumnReview; readonly account: AccountView },
 ): ColumnDifference {
-  const name = account.lookup.integrations.get(id)?.name || nameInAddress;
+  const name = account.list(integrations).byId.get(id)?.name || nameInAddress;
   const { isReviewed, added, gone } = review.compare({ address, id, name }, live);
   const isRefused = (columns: number): boolean => rules.program.unreviewed?.mode === "error" && columns > 0;
   const isIncluded = ({ schema, table, column }: GoneColumn): boolean => !account.ignored(address, nodePointer([schema, table, column]));

@@ -4,6 +4,7 @@ import type { DraftFacts, DraftItem, PathChange } from "../../model/plan.ts";
 import type { Problem } from "../../model/problem.ts";
 import { locationIn } from "../../model/resource.ts";
 import type { AccountView } from "../kind.ts";
+import { users } from "../lists.ts";
 import { isUser, plainEmailWarning, userToWrite } from "../users.ts";
 import { type TagUnit, unknownUser } from "./unit.ts";
 
@@ -32,7 +33,7 @@ export function fieldChanges(
     live,
     account,
   );
-  const problems = plainEmailWarning(resource.spec.owner, account.users, locationIn(resource, "/spec/owner"));
+  const problems = plainEmailWarning(resource.spec.owner, account.list(users).items, locationIn(resource, "/spec/owner"));
   const changes = fields.flatMap((field) => changeOf(field, unit, live, desired));
   if (changes.length === 0) return { items: [], problems };
   const item: DraftItem = {
@@ -49,10 +50,11 @@ export function fieldChanges(
 }
 
 /** The owner as text; undefined if there is none. */
-function ownerToWrite(unit: TagUnit, live: LiveTag, { users }: AccountView): string | undefined | Problem {
+function ownerToWrite(unit: TagUnit, live: LiveTag, { list }: AccountView): string | undefined | Problem {
   const { owner } = unit.resource.spec;
-  if (owner === undefined || isUser(live.owner, owner, users)) return live.owner;
-  const written = userToWrite(owner, users);
+  const { items } = list(users);
+  if (owner === undefined || isUser(live.owner, owner, items)) return live.owner;
+  const written = userToWrite(owner, items);
   return typeof written === "string" ? written : unknownUser(unit, written.email, "/spec/owner");
 }
 

@@ -1,14 +1,15 @@
 import { byText } from "../../model/address.ts";
 import type { Pointer } from "../../model/json/pointer.ts";
-import { urlPath } from "../../model/json/pointer.ts";
 import type { LiveTag } from "../../model/live.ts";
 import type { Blocked } from "../../model/plan.ts";
 import type { Reference, Resource, TagSpec } from "../../model/resource.ts";
 import { bindItem, boundIdentity, goneInstruction, recordedFor } from "../identity.ts";
 import { type AccountView, emptyDiff, type Identity, type Kind } from "../kind.ts";
+import { integrations, users } from "../lists.ts";
 import { kindNames } from "../manifests.ts";
 import { needsUsers } from "../users.ts";
 import { fieldChanges, fieldCount } from "./fields.ts";
+import { tags } from "./list.ts";
 import { relations } from "./relations.ts";
 import type { TagUnit } from "./unit.ts";
 
@@ -29,13 +30,7 @@ const hasResources = (spec: TagSpec): boolean => (spec.resources?.length ?? 0) >
 
 export const tag: Kind<TagUnit, LiveTag> = {
   name: kindNames.tag,
-  listed: {
-    list: "tags",
-    async read(id, reads) {
-      const object = await reads.tag(id);
-      return object === undefined ? undefined : { list: "tags", object };
-    },
-  },
+  list: tags,
 
   references(resource) {
     return (specOf(resource).resources ?? []).flatMap((target, index): readonly Reference[] => {
@@ -52,10 +47,10 @@ export const tag: Kind<TagUnit, LiveTag> = {
     const targets = spec.resources ?? [];
     const needsTagger = targets.length > 0 && !defaults.isDrift;
     const byEmail = needsUsers(spec.owner) || (needsTagger && needsUsers(spec.taggedBy ?? defaults.taggedBy));
-    const integrations = targets.some(
+    const byName = targets.some(
       (target) => ("integration" in target && typeof target.integration === "string") || "integrations" in target,
     );
-    return ["tags", ...(byEmail ? (["users"] as const) : []), ...(integrations ? (["integrations"] as const) : [])];
+    return [tags, ...(byEmail ? [users] : []), ...(byName ? [integrations] : [])];
   },
 
   isPlainKey: (path) => path.at(-1) === "labels",
@@ -66,8 +61,6 @@ export const tag: Kind<TagUnit, LiveTag> = {
   },
 
   liveView: {
-    list: { path: "/v1/tags", read: async (reads) => (await reads.tags()).items },
-    one: { path: (id) => urlPath(["v1", "tags", id]), read: (id, reads) => reads.tag(id) },
     columns: ["id", "name", "description", "owner", "lastUpdatedAt"],
     more: ["taggedResources"],
     rows: (value) => {
@@ -96,8 +89,8 @@ export const tag: Kind<TagUnit, LiveTag> = {
     liveId === undefined
       ? undefined
       : hasResources(resource.spec)
-        ? await reads.tag(liveId)
-        : (await reads.tags()).items.find(({ id }) => id === liveId),
+        ? await reads.one(tags, liveId)
+        : (await reads.list(tags)).items.find(({ id }) => id === liveId),
 
   diff(unit, live, account) {
     const { address, resource, liveId } = unit;
@@ -119,13 +112,13 @@ export const tag: Kind<TagUnit, LiveTag> = {
   },
 
   async find({ tagId, resourceId }, reads) {
-    const live = tagId === undefined ? undefined : await reads.tag(tagId);
+    const live = tagId === undefined ? undefined : await reads.one(tags, tagId);
     if (live === undefined) return "gone";
     return (live.taggedResources ?? []).map(({ id }) => id).filter((id) => id === resourceId);
   },
 
   update: {
-    reread: (item, reads) => (item.liveId === undefined ? Promise.resolve(undefined) : reads.tag(item.liveId)),
+    reread: (item, reads) => (item.liveId === undefined ? Promise.resolve(undefined) : reads.one(tags, item.liveId)),
 
     document(_item, live) {
       if (live === undefined) return {};
@@ -134,7 +127,7 @@ export const tag: Kind<TagUnit, LiveTag> = {
     },
 
     answered: (before, answer, decode) => ({
-      ...decode.tag(answer),
+      ...decode.put(tags, answer),
       ...(before?.taggedResources === undefined ? {} : { taggedResources: before.taggedResources }),
     }),
 
@@ -147,7 +140,7 @@ export const tag: Kind<TagUnit, LiveTag> = {
 
 function lookUp(resource: Resource<TagSpec>, account: AccountView): Identity {
   const { name } = resource.spec;
-  const found = account.lookup.tagsByName.get(name) ?? [];
+  const found = account.list(tags).byName.get(name) ?? [];
   const [first] = found;
   if (found.length > 1) {
     const ids = found.map(({ id }) => id).sort(byText);

@@ -5,6 +5,7 @@ import type { Blocked, Deferred, DraftItem, Manual } from "../../model/plan.ts";
 import type { Problem } from "../../model/problem.ts";
 import { locationIn, type TagResource } from "../../model/resource.ts";
 import type { AccountView } from "../kind.ts";
+import { users } from "../lists.ts";
 import { assetAddress, integrationAddress } from "../manifests.ts";
 import { fromIdentity, type Selected, selectIntegration, selectIntegrations } from "../select.ts";
 import { userIdOf } from "../users.ts";
@@ -105,7 +106,7 @@ function missingRelations(
   const own = unit.resource.spec.taggedBy;
   const ref = own ?? account.taggedBy;
   if (ref === undefined) return { items: [], blocked: missing.map(([id]) => noTaggedBy(unit, id)), problems: [] };
-  const userId = userIdOf(ref, account.users);
+  const userId = userIdOf(ref, account.list(users).items);
   if (typeof userId === "string") return { items: relate(userId), blocked: [], problems: [] };
   const pointer = own === undefined ? "/spec/resources" : "/spec/taggedBy";
   return { items: [], blocked: [], problems: [unknownUser(unit, userId.email, pointer)] };

@@ -1,6 +1,7 @@
 import { cachedReads } from "../../engine/reads/cached-reads.ts";
 import { readAccount, readAhead, readSchemas } from "../../engine/reads/read-account.ts";
 import { newSuggester, type Suggestion } from "../../import/suggest.ts";
+import { integrations } from "../../kinds/lists.ts";
 import { labelScopes, nameInAddresses } from "../../kinds/select.ts";
 import type { Project } from "../../manifests/project.ts";
 import { byText } from "../../model/address.ts";
@@ -21,12 +22,14 @@ export async function suggestClassification(project: Project, run: RunEnvironmen
     const { account } = await readAccount(project, records, { reads, today: systemClock.now().toISOString().slice(0, 10) });
     const labelsOf = labelScopes(account);
     const suggester = newSuggester();
-    const integrations = [...account.integrations].sort((a, b) => byText(nameInAddresses(a.id, account), nameInAddresses(b.id, account)));
+    const sorted = [...account.list(integrations).items].sort((a, b) =>
+      byText(nameInAddresses(a.id, account), nameInAddresses(b.id, account)),
+    );
     let done = 0;
-    for await (const outcome of readAhead(integrations, ahead, ({ id }) => readSchemas(reads, id))) {
+    for await (const outcome of readAhead(sorted, ahead, ({ id }) => readSchemas(reads, id))) {
       if ("error" in outcome) throw outcome.error;
       const { item, read } = outcome;
-      run.onProgress?.({ type: "step", phase: "read", done: ++done, total: integrations.length, label: item.name });
+      run.onProgress?.({ type: "step", phase: "read", done: ++done, total: sorted.length, label: item.name });
       if (read !== undefined) suggester.add(nameInAddresses(item.id, account), read, labelsOf?.(item.id));
     }
     return suggester.suggestion(project.settings.target);

@@ -6,7 +6,7 @@ import { DimsyncError } from "../../model/errors.ts";
 import { combineExits } from "../../model/exit.ts";
 import type { Plan } from "../../model/plan.ts";
 import type { Result } from "../../model/result.ts";
-import type { Listing, Reads } from "../../model/service.ts";
+import type { Reads } from "../../model/service.ts";
 import type { Lease, RecordsRun } from "../../records/records.ts";
 import type { Client } from "../../service/client.ts";
 import { openAccount, resolveAll } from "../account.ts";
@@ -172,20 +172,17 @@ function listLengthRecorder(
   trusted: boolean,
 ): { readonly recording: (reads: Reads) => Reads; readonly save: () => void } {
   const seen = new Map<string, number>();
-  const recorded = <T>(name: string, read: () => Promise<Listing<T>>) => {
-    return async (): Promise<Listing<T>> => {
-      const list = await read();
-      if (list.completeness === "unknown") seen.set(name, Math.max(seen.get(name) ?? 0, list.items.length + (trusted ? 1 : 0)));
-      return list;
-    };
-  };
+  const recording = (reads: Reads): Reads => ({
+    ...reads,
+    list: async (list) => {
+      const listing = await reads.list(list);
+      const length = listing.items.length + (trusted ? 1 : 0);
+      if (listing.completeness === "unknown") seen.set(list.name, Math.max(seen.get(list.name) ?? 0, length));
+      return listing;
+    },
+  });
   return {
-    recording: (reads) => ({
-      ...reads,
-      integrations: recorded("integrations", reads.integrations),
-      tags: recorded("tags", reads.tags),
-      users: recorded("users", reads.users),
-    }),
+    recording,
     save: () => {
       if (seen.size > 0) records.rememberLists(Object.fromEntries(seen));
     },

@@ -1,9 +1,11 @@
 import { kinds } from "../../kinds/index.ts";
 import type { LiveView } from "../../kinds/kind.ts";
+import { users } from "../../kinds/lists.ts";
 import { manifestOfSchemas } from "../../kinds/manifests.ts";
 import { integrationOfSchemas } from "../../model/address.ts";
 import { DimsyncError } from "../../model/errors.ts";
-import type { Reads } from "../../model/service.ts";
+import { urlPath } from "../../model/json/pointer.ts";
+import type { List, Reads } from "../../model/service.ts";
 import type { Settings } from "../../model/settings/config.ts";
 import type { Environment } from "../../model/settings/env.ts";
 import { didYouMean } from "../../text/suggest.ts";
@@ -11,23 +13,35 @@ import { type AccountProject, openAccount } from "../account.ts";
 import { readRecords } from "../records/open.ts";
 import type { RunEnvironment } from "../session.ts";
 
+/** Live objects that `get` prints, and the list that has them. */
+type View = LiveView & { readonly list?: List };
+
 /** Users have no manifests, so they are not a kind. */
-const users: LiveView = {
-  list: { path: "/v1/users", read: async (reads) => (await reads.users()).items },
+const usersView: View = {
+  list: users,
   // The service has no request for a single user, so it is looked up in the list, by id or e-mail address.
   one: {
     read: async (id, reads) => {
-      const { items } = await reads.users();
+      const { items } = await reads.list(users);
       return items.find((user) => user.id === id) ?? items.find(({ email }) => email.toLowerCase() === id.toLowerCase());
     },
   },
   columns: ["id", "email", "name", "createdAt"],
 };
 
-const views: Readonly<Record<string, LiveView>> = Object.fromEntries([
-  ...kinds.flatMap(({ name, itemKind = name, liveView }) => (liveView === undefined ? [] : [[itemKind, liveView] as const])),
-  ["User", users],
+const views: Readonly<Record<string, View>> = Object.fromEntries([
+  ...kinds.flatMap(({ name, itemKind = name, liveView, list }) =>
+    liveView === undefined ? [] : [[itemKind, { ...liveView, ...(list === undefined ? {} : { list }) }] as const],
+  ),
+  ["User", usersView],
 ]);
+
+/** The request for one of them; undefined if the service has none. */
+const pathOf = ({ one, list }: View, id: string): string | undefined =>
+  one === undefined && list !== undefined ? urlPath(["v1", list.name, id]) : one?.path?.(id);
+
+const readOne = async ({ one, list }: View, id: string, reads: Reads): Promise<object | undefined> =>
+  one === undefined && list !== undefined ? await reads.one(list, id) : await one?.read(id, reads);
 
 /** The kinds that `get` knows. */
 export const liveKinds: readonly string[] = Object.keys(views);
@@ -36,7 +50,7 @@ export const liveKinds: readonly string[] = Object.keys(views);
 export interface LiveQuery {
   /** As in `liveKinds`. */
   readonly name: string;
-  readonly live: LiveView;
+  readonly live: View;
   /** A live id, or the address of a bound manifest; undefined: all objects. */
   readonly id: string | undefined;
   /** The response of the service, unchanged. */
@@ -57,7 +71,7 @@ export function liveQuery(kind: string, id: string | undefined, isRaw = false): 
     throw new DimsyncError("E_USAGE", "The service has no list of all schemas. Give the id of an integration.", {
       command: `dimsync get ${name} ID`,
     });
-  if (isRaw && id !== undefined && live.one.path === undefined)
+  if (isRaw && id !== undefined && pathOf(live, id) === undefined)
     throw new DimsyncError(
       "E_USAGE",
       `--raw cannot print a single ${name.toLowerCase()}: the service only has a list. Omit the id or --raw.`,
@@ -75,7 +89,7 @@ export async function readLive(
   const account = await openAccount(project, { readOnly: true, ...run });
   try {
     if (isRaw) {
-      const value = await account.client.raw((liveId === undefined ? live.list?.path : live.one.path?.(liveId)) ?? "");
+      const value = await account.client.raw((liveId === undefined ? `/v1/${live.list?.name}` : pathOf(live, liveId)) ?? "");
       return { value, rows: [value], columns: [] };
     }
     const value = await read(live, account.client, name, liveId);
@@ -99,10 +113,10 @@ async function liveIdOf(id: string, name: string, settings: Settings, env: Envir
   });
 }
 
-async function read(live: LiveView, reads: Reads, name: string, id: string | undefined): Promise<unknown> {
+async function read(live: View, reads: Reads, name: string, id: string | undefined): Promise<unknown> {
   const kind = (live.idOf ?? name).toLowerCase();
-  if (id === undefined) return await live.list?.read(reads);
-  const value = (await live.one.read(id, reads)) ?? (await readByName(live, reads, name, id));
+  if (id === undefined) return live.list === undefined ? undefined : (await reads.list(live.list)).items;
+  const value = (await readOne(live, id, reads)) ?? (await readByName(live, reads, name, id));
   if (value !== undefined) return value;
   throw new DimsyncError("E_NOT_FOUND", `The account has no ${kind} with the id or name ${JSON.stringify(id)}. The list shows both.`, {
     command: `dimsync get ${kind}s`,
@@ -110,16 +124,13 @@ async function read(live: LiveView, reads: Reads, name: string, id: string | und
 }
 
 /** The only object with this live name, if there is one. */
-async function readByName(live: LiveView, reads: Reads, name: string, wanted: string): Promise<unknown> {
-  const objects = (await views[live.idOf ?? name]?.list?.read(reads)) ?? [];
-  const [found, second] = objects.filter((object): object is { readonly id: string } => {
-    const { id, name: liveName } = object as { readonly id?: unknown; readonly name?: unknown };
-    return typeof id === "string" && liveName === wanted;
-  });
-  return found === undefined || second !== undefined ? undefined : await live.one.read(found.id, reads);
+async function readByName(live: View, reads: Reads, name: string, wanted: string): Promise<unknown> {
+  const list = views[live.idOf ?? name]?.list;
+  const [found, second] = list === undefined ? [] : (await reads.list(list)).items.filter((object) => object.name === wanted);
+  return found === undefined || second !== undefined ? undefined : await readOne(live, found.id, reads);
 }
 
-function liveKindNamed(text: string): { readonly name: string; readonly live: LiveView } {
+function liveKindNamed(text: string): { readonly name: string; readonly live: View } {
   const singular = (name: string): string => name.toLowerCase().replace(/s$/u, "");
   const wanted = singular(text).replace(/^schemaconfig$/u, "schema");
   const found = Object.entries(views).find(([name]) => singular(name) === wanted);

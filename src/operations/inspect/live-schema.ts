@@ -2,6 +2,7 @@ import { observeAccount } from "../../engine/observe.ts";
 import { cachedReads } from "../../engine/reads/cached-reads.ts";
 import { readAhead, readSchemas } from "../../engine/reads/read-account.ts";
 import type { AccountView } from "../../kinds/kind.ts";
+import { integrations } from "../../kinds/lists.ts";
 import { isIntegration, isSchemaConfig } from "../../kinds/manifests.ts";
 import { namesMatcher } from "../../kinds/patterns/names.ts";
 import { schemaConfig } from "../../kinds/schema-config/index.ts";
@@ -67,14 +68,14 @@ export async function liveSchema(project: Project, options: LiveSchemaOptions, r
 async function observed(project: Project, reads: Reads, run: RunEnvironment): Promise<AccountView> {
   const once = cachedReads(reads);
   // A list that cannot be read ends the command here; observeAccount would only report it.
-  await once.integrations();
+  await once.list(integrations);
   const { account } = await observeAccount({
     project,
     compared: project.resources.filter(isIntegration),
     records: await readRecords(project.settings, run),
     reads: once,
     ignored: () => false,
-    alsoNeeded: ["integrations"],
+    alsoNeeded: [integrations],
   });
   return account;
 }
@@ -88,7 +89,7 @@ interface Selected {
 /** By name; those that a SchemaConfig selects first, because not all may fit. */
 function selectedIntegrations(account: AccountView, patterns: readonly string[]): readonly Selected[] {
   const manifests = account.resources.filter(isIntegration);
-  const all = account.integrations.map((integration): Selected => {
+  const all = account.list(integrations).items.map((integration): Selected => {
     const own = manifests.filter(({ address }) => idOf(account, address) === integration.id).map(({ name }) => name);
     // A manifest's name has precedence over a live name.
     const live = manifests.some(({ name }) => name === integration.name) ? [] : [integration.name];

@@ -17,12 +17,13 @@ export async function checkCreatedObject(
   { settings, run }: { readonly settings: Settings; readonly run: RunEnvironment },
 ): Promise<string | undefined> {
   const kind = kindNamed(kindName);
+  const list = kind?.list;
+  if (list === undefined) return undefined;
   const look = async (reads: Reads): Promise<boolean> => {
-    if (!isRelation(address)) return (await kind?.listed?.read(id, reads)) !== undefined;
+    if (!isRelation(address)) return (await reads.one(list, id)) !== undefined;
     const found = naturalKey === undefined ? [] : await kind?.find?.(naturalKey, reads);
     return found !== undefined && found !== "gone" && found.length > 0;
   };
-  if (kind?.listed === undefined) return undefined;
   let exists: boolean;
   try {
     const { reads, close } = await openReads({ settings }, run);

@@ -1,9 +1,11 @@
 import { byText } from "../../model/address.ts";
 import type { Plan } from "../../model/plan.ts";
+import { unmanagedObjects } from "../../model/plan.ts";
 import type { Severity } from "../../model/problem.ts";
 import type { Result } from "../../model/result.ts";
 import { severities } from "../../text/severity.ts";
 import { openFindings } from "../report/policies.ts";
+import { kindOfList } from "../report/unmanaged.ts";
 import { familyText, type Labels, type Sample } from "./prometheus.ts";
 
 /** What a document does not contain about its run. Times in seconds since 1970. */
@@ -82,10 +84,9 @@ const contentFamilies: readonly Family[] = [
   {
     name: "unmanaged",
     help: "Live objects and columns that no manifest covers.",
-    samplesOf: ofPlan(({ unmanaged: { integrations, tags, columns } }) => [
-      [{ kind: "integration" }, integrations.length],
-      [{ kind: "tag" }, tags.length],
-      [{ kind: "column" }, columns],
+    samplesOf: ofPlan(({ unmanaged }) => [
+      ...Array.from(unmanagedObjects(unmanaged), ([list, { length }]): Sample => [{ kind: kindOfList(list).toLowerCase() }, length]),
+      [{ kind: "column" }, unmanaged.columns],
     ]),
   },
   {

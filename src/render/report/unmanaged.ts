@@ -1,6 +1,6 @@
-import { kindNames } from "../../kinds/manifests.ts";
+import { kinds } from "../../kinds/index.ts";
 import { byText } from "../../model/address.ts";
-import type { Plan, UnmanagedTable } from "../../model/plan.ts";
+import { type Plan, type UnmanagedTable, unmanagedObjects } from "../../model/plan.ts";
 import { counted, countList } from "../../text/counts.ts";
 import { andMore } from "../../text/lists.ts";
 import { nameText } from "../../text/paths.ts";
@@ -32,25 +32,22 @@ export interface UnmanagedTables {
 }
 
 /** The numbers of live objects and columns that no manifest covers, the same in every output. */
-export const unmanagedCounts = ({
-  integrations,
-  tags,
-  columns,
-}: Plan["unmanaged"]): { readonly objects: number; readonly columns: number } => ({
-  objects: integrations.length + tags.length,
-  columns,
+export const unmanagedCounts = (unmanaged: Plan["unmanaged"]): { readonly objects: number; readonly columns: number } => ({
+  objects: [...unmanagedObjects(unmanaged).values()].flat().length,
+  columns: unmanaged.columns,
 });
 
+/** The kind of the objects of a list. */
+export const kindOfList = (list: string): string => kinds.find((kind) => kind.list?.name === list)?.name ?? list;
+
 export function unmanagedOf(unmanaged: Plan["unmanaged"]): Unmanaged {
-  const { integrations, tags, columns, tables } = unmanaged;
+  const { columns, tables } = unmanaged;
+  const lists = Array.from(unmanagedObjects(unmanaged), ([list, objects]) => ({ kind: kindOfList(list), objects }));
   const part = (count: number, one: string) => [count, counted(count, one).split(" ")[1] ?? one] as const;
   return {
     columns,
-    counts: countList([part(integrations.length, "integration"), part(tags.length, "tag"), part(columns, "column")]),
-    objects: [
-      ...integrations.map((object) => ({ kind: kindNames.integration, ...object })),
-      ...tags.map((object) => ({ kind: kindNames.tag, ...object })),
-    ],
+    counts: countList([...lists.map(({ kind, objects }) => part(objects.length, kind.toLowerCase())), part(columns, "column")]),
+    objects: lists.flatMap(({ kind, objects }) => objects.map((object) => ({ kind, ...object }))),
     tables: unmanagedTables(tables ?? []),
     canListColumns: columns > 0 && tables === undefined,
   };

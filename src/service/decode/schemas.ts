@@ -1,7 +1,7 @@
+import type { Where } from "../../model/decode.ts";
+import { flagOf, memberOf, objectOf, optionalFlagOf, optionalTextOf, type Part } from "../../model/decode.ts";
 import { emptyRecord, isObject } from "../../model/json/json.ts";
 import type { LiveColumn, LiveSchema, LiveSchemas, LiveTable } from "../../model/live.ts";
-import type { Where } from "./members.ts";
-import { flagOf, memberOf, objectOf, optionalFlagOf, optionalTextOf, type Part } from "./members.ts";
 
 /*
  * A schema map can have a hundred thousand columns, and nearly always it already has the form of the
@@ -19,8 +19,12 @@ type Tree = Record<string, unknown>;
  * `data.schemas` of GET and PATCH schemas. Changes `data` in place.
  * @throws ServiceError E_MALFORMED_ANSWER
  */
-export function decodeSchemas(data: unknown, where: Where): LiveSchemas {
-  const part = memberOf({ value: data, where, above: "/data" }, "schemas");
+export const decodeSchemas = (data: unknown, where: Where): LiveSchemas =>
+  decodeSchemaMap(memberOf({ value: data, where, above: "/data" }, "schemas"));
+
+/** The map by schema name. Changes it in place. @throws ServiceError E_MALFORMED_ANSWER */
+export function decodeSchemaMap(part: Part): LiveSchemas {
+  const { where } = part;
   const schemas = treeOf(part);
   for (const name of Object.keys(schemas)) {
     const value = schemas[name];

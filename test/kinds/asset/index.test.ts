@@ -1,9 +1,16 @@
 import { describe, expect, test } from "vitest";
-import type { AccountView } from "../../../src/kinds/kind.ts";
 import { leafDigests } from "../../../src/kinds/leaves.ts";
 import type { Binding } from "../../../src/model/address.ts";
 import type { AssetSpec, Resource } from "../../../src/model/resource.ts";
-import { accountViewOf, foundIn, liveIntegration, requestsOf, resourceOf, warehouse } from "../../support/accounts/view.ts";
+import {
+  accountViewOf,
+  foundIn,
+  liveIntegration,
+  requestsOf,
+  resourceOf,
+  type SmallAccount,
+  warehouse,
+} from "../../support/accounts/view.ts";
 
 const key = { $secret: { env: "KEY" } };
 const connection = { account: "analytics", private_key: key };
@@ -13,14 +20,14 @@ const recorded: Binding = { id: "d-12", secretVersion: 3, sent };
 
 const asset = (change: Partial<AssetSpec> = {}, more: Partial<Resource> = {}): Resource =>
   resourceOf("Asset", "warehouse", { ...spec, ...change }, more);
-const bound = (binding: Binding, more: Partial<AccountView> = {}): Partial<AccountView> => ({
+const bound = (binding: Binding, more: SmallAccount = {}): SmallAccount => ({
   bindings: new Map([["Asset/warehouse", binding]]),
   ...more,
 });
 const path = "PATCH /v1/assets/d-12";
 
 describe("for a bound asset, plan sends", () => {
-  const rows: readonly [sentence: string, manifest: Resource, view: Partial<AccountView>, body: object | undefined][] = [
+  const rows: readonly [sentence: string, manifest: Resource, view: SmallAccount, body: object | undefined][] = [
     ["nothing, if it equals the record", asset(), bound(recorded), undefined],
     ["only the description, if that changed", asset({ description: "New" }), bound(recorded), { description: "New" }],
     ["name and description, if both changed", asset({ name: "W", description: "New" }), bound(recorded), { name: "W", description: "New" }],
@@ -87,7 +94,7 @@ describe("for a bound asset, plan sends", () => {
 });
 
 describe("the record contains", () => {
-  const rows: readonly [sentence: string, manifest: Resource, view: Partial<AccountView>, binding: unknown][] = [
+  const rows: readonly [sentence: string, manifest: Resource, view: SmallAccount, binding: unknown][] = [
     ["the id, if it is pinned", asset({}, { id: "d-12" }), {}, { id: "d-12", secretVersion: 3 }],
     ["nothing new, if everything is recorded", asset(), bound(recorded), undefined],
     ["the version, if only the id is recorded", asset(), bound({ id: "d-12" }), { id: "d-12", secretVersion: 3 }],
@@ -184,7 +191,7 @@ describe("differences that no call can fix", () => {
   });
 
   test("values that dimsync never sent and integrations do not show are unverifiable", () => {
-    const unverifiable = (view: Partial<AccountView>) =>
+    const unverifiable = (view: SmallAccount) =>
       foundIn(accountViewOf([asset()], view), "Asset").unverifiable.flatMap(({ paths }) => paths);
     expect(unverifiable(bound({ id: "d-12", secretVersion: 3 }))).toEqual(["/description", "/connection/account"]);
     expect(unverifiable(bound({ id: "d-12", secretVersion: 3 }, { integrations: [] }))).toContain("/name");

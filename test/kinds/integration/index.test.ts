@@ -1,9 +1,9 @@
 import { describe, expect, test } from "vitest";
-import type { AccountView } from "../../../src/kinds/kind.ts";
 import { leafDigests } from "../../../src/kinds/leaves.ts";
 import type { Binding } from "../../../src/model/address.ts";
+import type { LiveIntegration } from "../../../src/model/live.ts";
 import type { IntegrationSpec, Resource } from "../../../src/model/resource.ts";
-import { accountViewOf, foundIn, liveIntegration, requestsOf, resourceOf } from "../../support/accounts/view.ts";
+import { accountViewOf, foundIn, liveIntegration, requestsOf, resourceOf, type SmallAccount } from "../../support/accounts/view.ts";
 
 const create: NonNullable<IntegrationSpec["create"]> = {
   destinationSchema: "orders",
@@ -25,7 +25,7 @@ const returns = (change: Partial<IntegrationSpec> = {}, more: Partial<Resource> 
   resourceOf("Integration", "returns", { ...spec, ...change }, more);
 const existing = (change: Partial<IntegrationSpec> = {}): Resource =>
   returns({ create: { ...create, sourceConfig: { ...create.sourceConfig, name: "orders-pg" } }, ...change });
-const bound = (binding: Binding): Partial<AccountView> => ({ bindings: new Map([["Integration/returns", binding]]) });
+const bound = (binding: Binding): SmallAccount => ({ bindings: new Map([["Integration/returns", binding]]) });
 const never: Partial<Resource> = { lifecycle: { create: "never", acceptExposureWindow: "" } };
 const lake = (create: "ifMissing" | "never") =>
   resourceOf("Asset", "lake", { name: "Lake", type: "s3" }, { lifecycle: { create, acceptExposureWindow: "" } });
@@ -57,7 +57,7 @@ test("a create without owners has none in its body", () => {
 
 describe("a manifest is identified with", () => {
   const twins = [liveIntegration("x1", "A", "returns-pg"), liveIntegration("x2", "B", "returns-pg")];
-  const rows: readonly [sentence: string, manifests: readonly Resource[], view: Partial<AccountView>, identity: object][] = [
+  const rows: readonly [sentence: string, manifests: readonly Resource[], view: SmallAccount, identity: object][] = [
     [
       "the pinned integration, not the bound one",
       [returns({}, { id: "8f1c" })],
@@ -130,7 +130,7 @@ describe("a manifest is identified with", () => {
   });
 
   test("an ambiguous look-up names every candidate, whatever the order of the list", () => {
-    const message = (integrations: AccountView["integrations"]) =>
+    const message = (integrations: readonly LiveIntegration[]) =>
       accountViewOf([returns()], { integrations }).identities.get("Integration/returns");
     expect(message(twins)).toMatchObject({ message: expect.stringMatching(/x1 \("A".*x2 \("B"/) });
     expect(message([...twins].reverse())).toEqual(message(twins));

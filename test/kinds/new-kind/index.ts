@@ -1,22 +1,40 @@
-import { boundIdentity } from "../../../src/kinds/identity.ts";
+import { bindItem, boundIdentity, goneInstruction } from "../../../src/kinds/identity.ts";
 import { emptyDiff, type Kind, type Unit } from "../../../src/kinds/kind.ts";
-import { changedLeaves, leafDigests } from "../../../src/kinds/leaves.ts";
+import { idOf, memberOf, textOf } from "../../../src/model/decode.ts";
 import { urlPath } from "../../../src/model/json/pointer.ts";
 import type { DraftItem } from "../../../src/model/plan.ts";
 import { locationIn, type Resource } from "../../../src/model/resource.ts";
+import type { List } from "../../../src/model/service.ts";
 
-// The folder of a kind that test/kinds/new-kind.slow.test.ts adds to the registry. A note
-// is kept as the description of an asset.
+// The folder of a kind that test/kinds/new-kind.slow.test.ts adds to the registry. endpoints.ts has its calls.
+
+interface LiveNote {
+  readonly id: string;
+  readonly name: string;
+  readonly text: string;
+}
 
 interface NoteUnit extends Unit {
   readonly resource: Resource<{ readonly text: string }>;
 }
 
-export const note: Kind<NoteUnit, string> = {
+const notes: List<LiveNote> = { name: "notes", decode, one: decode, isCreated: true };
+
+function decode(part: Parameters<typeof memberOf>[0]): LiveNote {
+  return { id: idOf(memberOf(part, "id")), name: textOf(memberOf(part, "name")), text: textOf(memberOf(part, "text")) };
+}
+
+export const note: Kind<NoteUnit, LiveNote> = {
   name: "Note",
+  list: notes,
   references: () => [],
-  lists: () => [],
-  identify: (resource, account) => boundIdentity(resource, account) ?? { state: "absent" },
+  lists: () => [notes],
+  liveView: { columns: ["id", "name", "text"] },
+
+  identify(resource, account) {
+    const [live] = account.list(notes).byName.get(resource.name) ?? [];
+    return boundIdentity(resource, account) ?? (live === undefined ? { state: "absent" } : { state: "found", id: live.id, by: "look-up" });
+  },
 
   units: (resources, account) => ({
     units: resources.map((resource) => {
@@ -24,38 +42,32 @@ export const note: Kind<NoteUnit, string> = {
       const unit = { address: resource.address, resource: resource as NoteUnit["resource"] };
       return identity?.state === "found" ? { ...unit, liveId: identity.id } : unit;
     }),
-    blocked: [],
-    deferred: [],
-    problems: [],
+    ...{ blocked: [], deferred: [], problems: [] },
   }),
 
   diff({ address, resource, liveId }, _live, account) {
-    const { text } = resource.spec;
-    const sent = leafDigests({ text });
-    const recorded = account.bindings.get(address)?.sent;
-    if (recorded !== undefined && changedLeaves(sent, recorded).length === 0) return emptyDiff;
-    const path = urlPath(liveId === undefined ? ["v1", "assets"] : ["v1", "assets", liveId]);
+    const identity = account.identities.get(address);
+    if (identity?.state === "gone")
+      return { ...emptyDiff, manual: [{ address, path: "", instruction: goneInstruction(resource, identity.id) }] };
+    const { name, spec } = resource;
+    const live = account.list(notes).byId.get(liveId ?? "");
+    const change = { path: "/text", after: spec.text, risk: "neutral", cause: { place: locationIn(resource, "/spec/text") } } as const;
+    if (live === undefined) {
+      const requests = [{ method: "POST", path: "/v1/notes", body: { name, text: spec.text } }] as const;
+      return { ...emptyDiff, items: [{ address, kind: "Note", action: "create", naturalKey: { name }, changes: [change], requests }] };
+    }
     const item: DraftItem = {
-      address,
-      kind: "Note",
-      ...(liveId === undefined
-        ? { action: "create", naturalKey: { name: resource.name } }
-        : { action: "update", liveId, binding: { id: liveId, sent } }),
-      ...(liveId === undefined ? { binding: { sent } } : {}),
-      changes: [{ path: "/text", after: text, risk: "neutral", cause: { place: locationIn(resource, "/spec/text") } }],
-      requests: [
-        liveId === undefined
-          ? {
-              method: "POST",
-              path,
-              body: { name: resource.name, description: text, type: "note", connectionType: "source", connection: {} },
-            }
-          : { method: "PATCH", path, body: { description: text } },
-      ],
+      ...{ address, kind: "Note", action: "update", liveId: live.id, liveName: live.name },
+      changes: [{ ...change, before: live.text }],
+      requests: [{ method: "PATCH", path: urlPath(["v1", "notes", live.id]), body: { text: spec.text } }],
     };
-    return { ...emptyDiff, items: [item] };
+    return { ...emptyDiff, items: [...bindItem(resource, live, account), ...(live.text === spec.text ? [] : [item])] };
   },
 
-  find: async () => [],
-  update: { reread: async () => "", document: () => ({}) },
+  find: async ({ name }, reads) => (await reads.list(notes)).items.filter((live) => live.name === name).map(({ id }) => id),
+
+  update: {
+    reread: (item, reads) => reads.one(notes, item.liveId ?? ""),
+    document: (_item, live) => (live === undefined ? {} : { text: live.text }),
+  },
 };

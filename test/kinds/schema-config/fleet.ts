@@ -1,5 +1,5 @@
 import { type AccountView, type DiffResult, emptyDiff } from "../../../src/kinds/kind.ts";
-import { indexed } from "../../../src/kinds/lookup.ts";
+import { accountLists, indexed } from "../../../src/kinds/lookup.ts";
 import { compileConfig, makeRuleProgram } from "../../../src/kinds/schema-config/compiled-config.ts";
 import { type ObservedSchemas, observedAt, schemaConfig } from "../../../src/kinds/schema-config/index.ts";
 import { newRuleCache, type RuleCache } from "../../../src/kinds/schema-config/rules/rule-cache.ts";
@@ -106,7 +106,7 @@ export interface Compared {
 /** Reads that fail, except for these. */
 export function readsOf(allowed: Partial<Reads>): Reads {
   const refuse = () => Promise.reject(new Error("unexpected read"));
-  const none = { integrations: refuse, integration: refuse, tags: refuse, tag: refuse, users: refuse, auditLogs: refuse };
+  const none = { list: refuse, one: refuse, auditLogs: refuse };
   return { ...none, schemas: refuse, columns: refuse, ...allowed };
 }
 
@@ -120,8 +120,8 @@ const integration = (id: string): LiveIntegration => ({
 });
 
 export function accountViewOf(manifests: readonly Resource[], names: readonly string[]): AccountView {
-  const integrations = names.map(integration);
-  return indexed({ ...nothingElse, resources: manifests, identities: new Map(), integrations, tags: [], users: [] });
+  const list = accountLists(new Map([["integrations", names.map(integration)]]));
+  return indexed({ ...nothingElse, resources: manifests, identities: new Map(), list });
 }
 
 /**

@@ -1,13 +1,22 @@
 import { describe, expect, test } from "vitest";
 import { kindNamed } from "../../../src/kinds/index.ts";
-import type { AccountView } from "../../../src/kinds/kind.ts";
+import { integrations, users } from "../../../src/kinds/lists.ts";
+import { tags } from "../../../src/kinds/tag/list.ts";
 import type { LiveTag } from "../../../src/model/live.ts";
 import type { Resource, TagSpec } from "../../../src/model/resource.ts";
-import { accountViewOf, foundIn, liveIntegration, liveTag, requestsOf, resourceOf } from "../../support/accounts/view.ts";
+import {
+  accountViewOf,
+  foundIn,
+  liveIntegration,
+  liveTag,
+  requestsOf,
+  resourceOf,
+  type SmallAccount,
+} from "../../support/accounts/view.ts";
 
-const known: Partial<AccountView> = { bindings: new Map([["Tag/pii", { id: "t-1" }]]) };
+const known: SmallAccount = { bindings: new Map([["Tag/pii", { id: "t-1" }]]) };
 const pii = (spec: Partial<TagSpec>, more: Partial<Resource> = {}): Resource => resourceOf("Tag", "pii", { name: "PII", ...spec }, more);
-const withTag = (tag: Partial<LiveTag>): Partial<AccountView> => ({ ...known, tags: [liveTag("t-1", "PII", tag)] });
+const withTag = (tag: Partial<LiveTag>): SmallAccount => ({ ...known, tags: [liveTag("t-1", "PII", tag)] });
 const put = "PUT /v1/tags/t-1";
 
 describe("for a tag's fields, plan sends", () => {
@@ -188,7 +197,7 @@ describe("who tags", () => {
     const found = foundIn(accountViewOf([manifest], { ...withTag({}), isDrift: true }), "Tag");
     expect(found.problems).toEqual([]);
     expect(requestsOf(found)).toEqual([["POST /v1/tags/t-1/relation", { resourceId: "8f1c", resourceType: "Integration" }]]);
-    expect(kindNamed("Tag")?.lists(manifest, { taggedBy: undefined, isDrift: true })).toEqual(["tags", "integrations"]);
+    expect(kindNamed("Tag")?.lists(manifest, { taggedBy: undefined, isDrift: true })).toEqual([tags, integrations]);
   });
 });
 
@@ -200,7 +209,7 @@ describe("an owner that is the e-mail address of a user", () => {
     expect(warnings("dana@example.com")).toMatchObject([
       { code: "W_PLAIN_EMAIL", severity: "warning", message: expect.stringContaining("{ user: dana@example.com }") },
     ]);
-    expect(kindNamed("Tag")?.lists(pii({ owner: "dana@example.com" }), { taggedBy: undefined, isDrift: false })).toContain("users");
+    expect(kindNamed("Tag")?.lists(pii({ owner: "dana@example.com" }), { taggedBy: undefined, isDrift: false })).toContain(users);
   });
 
   test.each([{ user: "dana@example.com" }, "unknown@example.com", "data-platform", undefined])("is not a warning for %j", (owner) => {
@@ -210,7 +219,7 @@ describe("an owner that is the e-mail address of a user", () => {
 
 describe("a manifest is identified with", () => {
   const twins = [liveTag("t-2", "PII"), liveTag("t-1", "PII")];
-  const rows: readonly [sentence: string, manifest: Resource, view: Partial<AccountView>, identity: object][] = [
+  const rows: readonly [sentence: string, manifest: Resource, view: SmallAccount, identity: object][] = [
     ["the only tag with that name", pii({}), {}, { state: "found", id: "t-1", by: "look-up" }],
     ["the bound one, whatever its name", pii({ name: "Other" }), known, { state: "found", id: "t-1", by: "binding" }],
     ["the pinned one of several", pii({}, { id: "t-2" }), { tags: twins }, { state: "found", id: "t-2" }],
@@ -229,7 +238,7 @@ describe("a manifest is identified with", () => {
 });
 
 describe("invalid references", () => {
-  const rows: readonly [sentence: string, reference: string, view: Partial<AccountView>, code: string, text: string][] = [
+  const rows: readonly [sentence: string, reference: string, view: SmallAccount, code: string, text: string][] = [
     ["an unknown name, with a suggestion", "Order", {}, "E_UNKNOWN_REFERENCE", "Did you mean Orders?"],
     [
       "a name that several integrations have",

@@ -9,6 +9,7 @@ import { setTimeout as sleepFor } from "node:timers/promises";
 import { promisify } from "node:util";
 import { build } from "esbuild";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { tags } from "../../../src/kinds/tag/list.ts";
 import { selfSigned } from "../certificate.ts";
 import { clientFor, failureOf, key } from "../client-under-test.ts";
 import { proxyTo } from "../connect-proxy.ts";
@@ -39,11 +40,12 @@ describe("over TLS, with the certificate in NODE_EXTRA_CA_CERTS", () => {
       stdin: {
         contents: `
           import { createClient } from "./src/service/client.ts";
+          import { tags } from "./src/kinds/tag/list.ts";
           import { Secret } from "./src/model/settings/secret.ts";
           const client = createClient({ baseUrl: process.argv[2], apiKey: new Secret(${JSON.stringify(key)}), timeoutMs: 5000, retries: 0, concurrency: 4,
             readOnly: false, userAgent: "dimsync/test", env: process.env });
           const outcome = async (call) => { try { return await call(); } catch ({ code, sent, message }) { return { code, sent, message }; } };
-          const read = await outcome(() => client.tags());
+          const read = await outcome(() => client.list(tags));
           const written = await outcome(() => client.send(${JSON.stringify(create)}));
           await client.close();
           console.log(JSON.stringify({ read, written, calls: client.calls() }));`,
@@ -146,7 +148,7 @@ describe("a proxy that opens no tunnel: nothing is sent, with one request to it 
 
   test("it does not exist", async () => {
     const client = clientFor(`https://${host}`, { env: { HTTPS_PROXY: await refusedUrl() } });
-    expect(await failureOf(client.tags())).toMatchObject({ code: "E_SERVICE_UNREACHABLE", sent: "never" });
+    expect(await failureOf(client.list(tags))).toMatchObject({ code: "E_SERVICE_UNREACHABLE", sent: "never" });
   });
 });
 
@@ -155,8 +157,8 @@ describe("proxied requests", () => {
     const service = await serve((_request, response) => json(response, { data: { items: [] } }));
     const proxy = await serveSockets((socket) => socket.destroy());
     const env = { HTTPS_PROXY: proxy.url, HTTP_PROXY: proxy.url, https_proxy: proxy.url, http_proxy: proxy.url };
-    await clientFor(service.url, { env }).tags();
-    await failureOf(clientFor(service.url.replace("http:", "https:"), { env }).tags());
+    await clientFor(service.url, { env }).list(tags);
+    await failureOf(clientFor(service.url.replace("http:", "https:"), { env }).list(tags));
     expect(proxy.connections()).toBe(0);
   });
 
@@ -171,7 +173,7 @@ describe("proxied requests", () => {
     const service = await serveSockets((socket) => socket.destroy());
     const proxy = await serveSockets((socket) => socket.destroy());
     const client = clientFor(`https://0.0.0.0:${service.port}`, { env: { HTTPS_PROXY: proxy.url, ...env }, retries: 0 });
-    expect(await failureOf(client.tags())).toMatchObject({ sent: "never" });
+    expect(await failureOf(client.list(tags))).toMatchObject({ sent: "never" });
     expect([service.connections(), proxy.connections()]).toEqual(proxied ? [0, 1] : [1, 0]);
   });
 
@@ -186,10 +188,10 @@ describe("proxied requests", () => {
 
   test("a proxy without a scheme is an http proxy, and an empty variable counts as unset", async () => {
     const proxy = await serveSockets((socket) => socket.destroy());
-    await failureOf(clientFor(`https://${host}`, { env: { HTTPS_PROXY: `localhost:${proxy.port}` }, retries: 0 }).tags());
+    await failureOf(clientFor(`https://${host}`, { env: { HTTPS_PROXY: `localhost:${proxy.port}` }, retries: 0 }).list(tags));
     expect(proxy.connections()).toBe(1);
     const service = await serveSockets((socket) => socket.destroy());
-    await failureOf(clientFor(`https://0.0.0.0:${service.port}`, { env: { https_proxy: "", HTTPS_PROXY: "" }, retries: 0 }).tags());
+    await failureOf(clientFor(`https://0.0.0.0:${service.port}`, { env: { https_proxy: "", HTTPS_PROXY: "" }, retries: 0 }).list(tags));
     expect(service.connections()).toBe(1);
   });
 });

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { tags } from "../../../src/kinds/tag/list.ts";
 import { own } from "../../../src/model/json/json.ts";
 import { decodeWrite } from "../../../src/service/decode/resources.ts";
 import { decodeColumns, decodeSchemas } from "../../../src/service/decode/schemas.ts";
@@ -146,11 +147,15 @@ describe("the responses to writes", () => {
     });
   });
   test("PUT tag returns the tag", () => {
-    expect(decodeWrite.tag({ ...answer, data: { id: 5, name: "PII", owner: "u1" } })).toMatchObject({ id: "5", name: "PII", owner: "u1" });
+    expect(decodeWrite.put(tags, { ...answer, data: { id: 5, name: "PII", owner: "u1" } })).toMatchObject({
+      id: "5",
+      name: "PII",
+      owner: "u1",
+    });
   });
   test("if the state can't be read, the outcome is unknown", () => {
     const unknown = { code: "E_MALFORMED_ANSWER", sent: "maybe" };
     expect(() => decodeWrite.schemas({ ...answer, data: undefined })).toThrow(expect.objectContaining({ ...unknown, method: "PATCH" }));
-    expect(() => decodeWrite.tag({ ...answer, data: {} })).toThrow(expect.objectContaining({ ...unknown, method: "PUT" }));
+    expect(() => decodeWrite.put(tags, { ...answer, data: {} })).toThrow(expect.objectContaining({ ...unknown, method: "PUT" }));
   });
 });

@@ -1,7 +1,8 @@
 import { kinds } from "../../../src/kinds/index.ts";
 import { type AccountView, type DiffResult, emptyDiff, type Identity } from "../../../src/kinds/kind.ts";
-import { indexed } from "../../../src/kinds/lookup.ts";
+import { accountLists, indexed } from "../../../src/kinds/lookup.ts";
 import { withIdentities } from "../../../src/kinds/select.ts";
+import { tags } from "../../../src/kinds/tag/list.ts";
 import { type Address, toAddress } from "../../../src/model/address.ts";
 import type { LiveIntegration, LiveTag, LiveUser } from "../../../src/model/live.ts";
 import type { Resource } from "../../../src/model/resource.ts";
@@ -62,19 +63,29 @@ export const nothingElse = {
   writeSecrets: () => false,
 } as const;
 
+/** Members of a view, and lists. */
+export interface SmallAccount extends Partial<AccountView> {
+  readonly integrations?: readonly LiveIntegration[];
+  readonly tags?: readonly LiveTag[];
+  readonly users?: readonly LiveUser[];
+}
+
 /**
  * The account as read, with all objects identified in the order of kinds. `more` replaces members
  * of the small account.
  */
-export function accountViewOf(resources: readonly Resource[], more: Partial<AccountView> = {}): AccountView {
+export function accountViewOf(resources: readonly Resource[], { integrations, tags, users, ...more }: SmallAccount = {}): AccountView {
   const identities = new Map<Address, Identity>();
+  const lists = {
+    integrations: integrations ?? [liveIntegration("8f1c", "Orders", "orders-pg"), liveIntegration("b27d", "Billing", "billing-pg")],
+    tags: tags ?? [liveTag("t-1", "PII")],
+    users: users ?? [user("u-1", "dana@example.com", "Dana"), user("u-2", "bot@example.com", "Automation")],
+  };
   const view = indexed({
     ...nothingElse,
     resources,
     identities,
-    integrations: [liveIntegration("8f1c", "Orders", "orders-pg"), liveIntegration("b27d", "Billing", "billing-pg")],
-    tags: [liveTag("t-1", "PII")],
-    users: [user("u-1", "dana@example.com", "Dana"), user("u-2", "bot@example.com", "Automation")],
+    list: accountLists(new Map(Object.entries(lists))),
     ...more,
   });
   for (const kind of kinds)
@@ -96,8 +107,8 @@ export function foundIn(view: AccountView, kindName: string): DiffResult {
     view.resources.filter((resource) => resource.kind === kindName),
     view,
   );
-  const tags = new Map(view.tags.map((tag) => [tag.id, tag]));
-  const found = [{ ...emptyDiff, blocked, deferred, problems }, ...units.map((unit) => kind.diff(unit, tags.get(unit.liveId ?? ""), view))];
+  const live = view.list(tags).byId;
+  const found = [{ ...emptyDiff, blocked, deferred, problems }, ...units.map((unit) => kind.diff(unit, live.get(unit.liveId ?? ""), view))];
   return {
     items: found.flatMap(({ items }) => items),
     manual: found.flatMap(({ manual }) => manual),

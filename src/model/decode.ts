@@ -1,12 +1,14 @@
-import { ServiceError } from "../../model/errors.ts";
-import { isObject, type JsonValue, own } from "../../model/json/json.ts";
-import { type Pointer, toPointer } from "../../model/json/pointer.ts";
+import { ServiceError } from "./errors.ts";
+import { isObject, type JsonValue, own } from "./json/json.ts";
+import { type Pointer, toPointer } from "./json/pointer.ts";
 
 /** The call whose response is read; `sent` is "maybe" for a write, which the service may have executed. */
 export interface Where {
   readonly method: string;
   readonly path: string;
   readonly sent: "maybe" | "answered";
+  /** The error for a part with a wrong value, if it is not of a response. */
+  readonly refuse?: (pointer: Pointer) => Error;
 }
 
 const longestPointer = 300;
@@ -40,7 +42,8 @@ export type Members = Readonly<Record<string, unknown>>;
 
 /** @throws always: ServiceError E_MALFORMED_ANSWER */
 function refuse(part: Part, problem: string): never {
-  throw malformed(part.where, pointerOf(part), problem);
+  const pointer = pointerOf(part);
+  throw part.where.refuse?.(pointer) ?? malformed(part.where, pointer, problem);
 }
 
 function pointerOf({ above, name }: Part): Pointer {
