@@ -139,6 +139,7 @@ export function controllerOptions(controller: Command): void {
     .option("--accounts-at-once <n>", "run: accounts that this process checks at once (default: 8)")
     .option("--accounts-per-host <n>", "run: accounts of one host that all processes check at once (default: 4)")
     .option("--max-mode <mode>", "run: treat accounts with a higher mode as report or protect")
+    .option("--log-format <format>", "run: text (default) or json: one object for each line, with level, account, run, worker and trace id")
     .option("--force", "push: replace a bundle although this one does not follow it; needs --reason")
     .option("--allow-removal", "push, rollback: accounts may end that the project no longer has; their history is kept")
     .option("--source <name>", "push: name of the project (default: the repository, such as example/config). notify: only its receivers")

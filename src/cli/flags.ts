@@ -144,6 +144,7 @@ export interface ControllerFlags extends GlobalFlags {
   readonly accountsAtOnce?: string;
   readonly accountsPerHost?: string;
   readonly maxMode?: string;
+  readonly logFormat?: string;
   readonly force?: boolean;
   readonly allowRemoval?: boolean;
   readonly wait?: boolean;

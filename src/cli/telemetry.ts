@@ -25,6 +25,7 @@ export function startTelemetry(env: Environment): () => void {
   channel.start.bindStore(inside, (work) => {
     const span = tracer.startSpan(work.name, { attributes: work.attributes }, parent());
     spans.set(work, span);
+    work.traceId = span.spanContext().traceId;
     return trace.setSpan(parent(), span);
   });
   const ended = (message: TracedWork & { readonly result?: unknown; readonly error?: unknown }): void => {

@@ -6,6 +6,7 @@ import { deliver } from "./alerts/deliver.ts";
 import { sendHeartbeats } from "./alerts/heartbeat.ts";
 import { routeEvents } from "./alerts/outbox.ts";
 import { openControllerDatabase } from "./database/open.ts";
+import type { Log } from "./log.ts";
 import { bundleProjects } from "./projects/load-bundle.ts";
 import { registerAccounts } from "./projects/register.ts";
 import type { WatchedProject } from "./projects/watch.ts";
@@ -31,7 +32,7 @@ export interface ControllerOptions {
   readonly publicUrl: string | undefined;
   /** Aborted: take no new work, finish writes in flight, end. */
   readonly signal: AbortSignal;
-  readonly log: (text: string) => void;
+  readonly log: Log;
   /** Called when it works, with the database that the status page reads. */
   readonly onReady?: (database: Database) => Promise<() => Promise<void>>;
 }
@@ -136,7 +137,7 @@ function accountLoader({ watched, stateFolder, env, databaseUrl }: ControllerOpt
 interface Following {
   readonly database: Database;
   readonly queue: Queue;
-  readonly log: (text: string) => void;
+  readonly log: Log;
 }
 
 /** Makes the targets of the watched project the accounts of its source, now and after each change of its files. */
@@ -147,17 +148,18 @@ async function follow(watched: WatchedProject, { database, queue, log }: Followi
   await register();
   return watched.watch(() => {
     register().catch((error: unknown) =>
-      log(`The changed project could not be loaded: ${error instanceof Error ? error.message : String(error)}`),
+      log(`The changed project could not be loaded: ${error instanceof Error ? error.message : String(error)}`, { level: "error" }),
     );
   });
 }
 
 /** Logs once that the database is unavailable, and once that it is back. */
-function outageLog(log: (text: string) => void): { readonly failed: (error: unknown) => void; readonly ended: () => void } {
+function outageLog(log: Log): { readonly failed: (error: unknown) => void; readonly ended: () => void } {
   let isAway = false;
   return {
     failed(error) {
-      if (!isAway) log(`The database cannot be used (${wordsOf(error)}). Nothing is sent to accounts until it is back.`);
+      if (!isAway)
+        log(`The database cannot be used (${wordsOf(error)}). Nothing is sent to accounts until it is back.`, { level: "error" });
       isAway = true;
     },
     ended() {

@@ -1,7 +1,8 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { pathToFileURL } from "node:url";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
-import { dimsync, ended, quickstart, startCli } from "../cli/built-cli.ts";
+import { dimsync, ended, quickstart, repository, startCli } from "../cli/built-cli.ts";
 import { sharedPostgres } from "../support/postgres/shared.ts";
 import { needs } from "../support/programs.ts";
 import { writeProject } from "../support/project-folder.ts";
@@ -14,7 +15,14 @@ async function controlled(databaseUrl: string | undefined, controller = "{ every
   await writeFile(file, config.replace("    vars: {", `    controller: ${controller}\n    vars: {`));
   const env: Record<string, string> = { USER: "ann", ...(databaseUrl === undefined ? {} : { DIMSYNC_DATABASE_URL: databaseUrl }) };
   const start = () => {
-    const child = startCli(["controller", "run", "--watch", "--listen", "127.0.0.1:0"], { cwd, env });
+    const tracing = {
+      NODE_OPTIONS: `--import=${pathToFileURL(join(repository, "test/support/tracing.mjs")).href}`,
+      SPANS: join(cwd, "spans"),
+    };
+    const child = startCli(["controller", "run", "--watch", "--listen", "127.0.0.1:0", "--log-format", "json"], {
+      cwd,
+      env: { ...env, ...tracing },
+    });
     onTestFinished(() => void child.kill("SIGKILL"));
     return child;
   };
@@ -61,7 +69,22 @@ for (const kind of ["embedded", "PostgreSQL"])
         expect([second.code, second.stderr]).toEqual([1, expect.stringContaining("which only one process can open")]);
       }
       child.kill("SIGTERM");
-      expect((await end).code).toBe(0);
+      const { code, stderr } = await end;
+      expect(code).toBe(0);
+      const log = stderr
+        .split("\n")
+        .filter((line) => line.startsWith("{"))
+        .map((line): Readonly<Record<string, unknown>> => JSON.parse(line));
+      const worker = expect.stringMatching(/:\d+$/u);
+      expect(log).toContainEqual({
+        time: expect.any(String),
+        level: "info",
+        worker,
+        message: expect.stringContaining("Status page: http://"),
+      });
+      const hex = /^[0-9a-f]{32}$/u;
+      const of = { account: "demo", run: expect.stringMatching(/^[0-9a-f-]{36}$/u), traceId: expect.stringMatching(hex) };
+      expect(log).toContainEqual({ time: expect.any(String), level: "info", worker, ...of, message: expect.stringContaining("3 exposed") });
     });
   });
 

@@ -7,6 +7,7 @@ export type ProgramName =
   | "bash"
   | "zsh"
   | "fish"
+  | "promtool"
   | "script"
   | "systemd-analyze";
 export declare const programs: Readonly<

@@ -29,6 +29,7 @@ export const programs = {
   bash: { title: "Bash", package: "bash", commands: ["bash", "bash.exe"] },
   zsh: { title: "zsh", package: "zsh", commands: ["zsh"] },
   fish: { title: "fish", package: "fish", commands: ["fish"] },
+  promtool: { title: "promtool", package: "prometheus", commands: ["promtool"] },
   script: { title: "script", package: "bsdutils", commands: ["script"], trial: ["-qec", "true", "/dev/null"] },
   "systemd-analyze": { title: "systemd-analyze", package: "systemd", commands: ["systemd-analyze"] },
 };

@@ -7,6 +7,7 @@ import { resolveAll } from "../../operations/account.ts";
 import type { Database } from "../../records/postgres/connection.ts";
 import { jsonParameter } from "../../records/postgres/stored-text.ts";
 import { iso, rowsOf } from "../database/rows.ts";
+import type { Log } from "../log.ts";
 import type { SourceNotifications } from "../projects/register.ts";
 import type { DeliveryJob } from "../work/queue.ts";
 import { requestsFor } from "./formats.ts";
@@ -18,7 +19,7 @@ export interface DeliveryOptions {
   readonly signal: AbortSignal;
   /** Of the status page, without a slash at the end. */
   readonly publicUrl: string | undefined;
-  readonly log: (text: string) => void;
+  readonly log: Log;
 }
 
 /** How long a message is sent again and again until its receiver accepts it, in seconds. */
@@ -37,7 +38,7 @@ export async function deliver(database: Database, job: DeliveryJob, options: Del
   const isGivenUp = failure !== undefined && found.age > givenUpAfter;
   await noteDelivery(database, job, { failure, isGivenUp });
   if (failure === undefined) return;
-  options.log(`Receiver ${receiver.name} of ${job.source} was not notified: ${failure}.`);
+  options.log(`Receiver ${receiver.name} of ${job.source} was not notified: ${failure}.`, { level: "warn" });
   // A test shows how it is now.
   if (!isGivenUp && message.event !== "test") throw new Error(failure);
 }

@@ -25,7 +25,7 @@ export async function sendHeartbeats(database: Database, { env, signal, log }: O
     due.map(async ({ source, settings: { heartbeat, folder } }) => {
       if (heartbeat === undefined) return;
       const failure = await beat(heartbeat.url, { folder, env, signal }).catch(whyNotSent);
-      if (failure !== undefined) log(`The heartbeat of ${source} was not sent: ${failure}.`);
+      if (failure !== undefined) log(`The heartbeat of ${source} was not sent: ${failure}.`, { level: "warn" });
     }),
   );
 }

@@ -6,9 +6,9 @@ import { DimsyncError } from "../../model/errors.ts";
 import type { ExitCode } from "../../model/exit.ts";
 import { controllerModes } from "../../model/settings/config.ts";
 import type { Database } from "../../records/postgres/connection.ts";
-import { visible } from "../../text/control-characters.ts";
 import { didYouMean } from "../../text/suggest.ts";
 import { runController } from "../controller.ts";
+import { logFormats, makeLog } from "../log.ts";
 import { checkAccess, defaultListen, parseListen } from "../page/access.ts";
 import { readsOf } from "../page/reads.ts";
 import { startPage } from "../page/server.ts";
@@ -31,8 +31,8 @@ export async function runRun(context: Context<ControllerFlags>): Promise<ExitCod
   };
   // Before anything starts that would have to end again.
   if (role !== "worker") checkAccess(access);
-  const log = (text: string): void => io.stderr(`${new Date().toISOString()} ${visible(text)}\n`);
   const worker = `${hostname()}:${process.pid}`;
+  const log = makeLog(oneOf("--log-format", flags.logFormat ?? "text", logFormats), { worker, write: io.stderr });
   await runController({
     ...{ databaseUrl: url, stateFolder, role, worker, log, env: io.env, signal: io.interrupted },
     accountsAtOnce: wholeFlag("--accounts-at-once", flags.accountsAtOnce ?? "8", 1),
@@ -49,7 +49,7 @@ export async function runRun(context: Context<ControllerFlags>): Promise<ExitCod
       const page = await startPage({
         ...access,
         reads: readsOf(database, worker),
-        onError: (error) => log(`The status page: ${error instanceof Error ? error.message : String(error)}`),
+        onError: (error) => log(`The status page: ${error instanceof Error ? error.message : String(error)}`, { level: "error" }),
       });
       log(`The controller works with ${where}. Status page: ${page.url}`);
       return page.close;

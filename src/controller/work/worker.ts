@@ -2,11 +2,13 @@ import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Project } from "../../manifests/project.ts";
 import type { Plan } from "../../model/plan.ts";
+import { traced } from "../../model/runtime/traced.ts";
 import { type ControllerMode, controllerModes } from "../../model/settings/config.ts";
 import type { Environment } from "../../model/settings/env.ts";
 import { type Database, isRefusal, wordsOf } from "../../records/postgres/connection.ts";
 import { counted } from "../../text/counts.ts";
 import { wholePath } from "../../text/paths.ts";
+import type { Log } from "../log.ts";
 import { checkProject, type RunOutcome } from "./check.ts";
 import { type ClaimedAccount, claimAccount, dueAccounts } from "./claim.ts";
 import { countProtections, stoppedChanges } from "./protections.ts";
@@ -30,7 +32,7 @@ export interface WorkerOptions {
   readonly databaseUrl: string | undefined;
   /** Aborted when the worker stops: reads end, writes in flight are completed. */
   readonly signal: AbortSignal;
-  readonly log: (text: string) => void;
+  readonly log: Log;
 }
 
 export interface Worker {
@@ -60,7 +62,11 @@ export function makeWorker(options: WorkerOptions): Worker {
       claims.add(claim);
       hasTaken = true;
       try {
-        await checkClaimed(options, claimed, { claim, reason: retries > 0 ? "retry" : "schedule" });
+        const reason = retries > 0 ? "retry" : "schedule";
+        await traced({ name: "dimsync check", attributes: { "dimsync.account": claimed.target } }, ({ traceId }) => {
+          const log: Log = (text, fields) => options.log(text, { account: claimed.target, run: claim, ...fields, traceId });
+          return checkClaimed({ ...options, log }, claimed, { claim, reason });
+        });
       } finally {
         claims.delete(claim);
       }
@@ -86,11 +92,11 @@ async function checkClaimed(options: WorkerOptions, account: ClaimedAccount, { c
   const store = async (
     finished: Pick<FinishedRun, "id" | "mode" | "startedAt" | "endedAt" | "outcome" | "isLast" | "isRefused">,
   ): Promise<Recorded> => {
-    const recorded = await untilStored(options, account, async (failure) => {
+    const recorded = await untilStored(options, async (failure) => {
       const outcome = failure === undefined ? finished.outcome : notStored(finished.outcome, failure);
       return recordRun(database, { ...run, ...finished, outcome });
     });
-    report(options, account, finished.outcome);
+    report(options.log, finished);
     return recorded;
   };
   let startedAt = performance.now();
@@ -163,9 +169,9 @@ const bundleOf = ({ digest, git_commit: commit }: ClaimedAccount) => ({
 export const modeOf = ({ mode }: Pick<ClaimedAccount, "mode">, { maxMode }: Pick<WorkerOptions, "maxMode">): ControllerMode =>
   controllerModes.indexOf(mode) <= controllerModes.indexOf(maxMode) ? mode : maxMode;
 
-function report({ log }: WorkerOptions, { target }: ClaimedAccount, { exit, report: found, error }: RunOutcome): void {
-  if (error !== undefined) log(`${target}: ${error.code}: ${error.message}`);
-  else log(`${target}: exit ${exit.code}, ${found?.summary.exposed ?? 0} exposed, ${counted(found?.items.length ?? 0, "item")} to change`);
+function report(log: Log, { id: run, outcome: { exit, report: found, error } }: Pick<FinishedRun, "id" | "outcome">): void {
+  if (error !== undefined) log(`${error.code}: ${error.message}`, { level: "error", run, code: error.code });
+  else log(`exit ${exit.code}, ${found?.summary.exposed ?? 0} exposed, ${counted(found?.items.length ?? 0, "item")} to change`, { run });
 }
 
 /**
@@ -174,8 +180,7 @@ function report({ log }: WorkerOptions, { target }: ClaimedAccount, { exit, repo
  * run failed.
  */
 async function untilStored(
-  { signal, log }: WorkerOptions,
-  { target }: ClaimedAccount,
+  { signal, log }: Pick<WorkerOptions, "signal" | "log">,
   store: (failure?: string) => Promise<Recorded>,
 ): Promise<Recorded> {
   let failure: string | undefined;
@@ -183,7 +188,7 @@ async function untilStored(
     try {
       return await store(failure);
     } catch (error) {
-      log(`${target}: the run could not be stored: ${wordsOf(error)}`);
+      log(`the run could not be stored: ${wordsOf(error)}`, { level: "error" });
       if (failure !== undefined || pauseMs > 40_000 || signal.aborted) throw error;
       if (isRefusal(error)) failure = wordsOf(error);
       else await sleep(pauseMs);

@@ -7,6 +7,8 @@ export interface TracedWork {
   readonly attributes: Readonly<Record<string, string | number>>;
   /** More attributes, from the result. */
   readonly attributesOf?: (result: never) => Readonly<Record<string, string | number>>;
+  /** Set when its span starts. */
+  traceId?: string;
 }
 
 /** The tracing channel's name. Its messages are a TracedWork, with `result` or `error` when the work has ended. */
@@ -16,9 +18,11 @@ const channel = tracingChannel<unknown, TracedWork>(tracedChannel);
 /** Does the work and publishes its start and end. Does nothing else if nobody listens. */
 export function traced<T>(
   work: TracedWork & { readonly attributesOf?: (result: T) => TracedWork["attributes"] },
-  run: () => Promise<T>,
+  run: (work: TracedWork) => Promise<T>,
 ): Promise<T> {
-  return channel.start.hasSubscribers ? channel.tracePromise(run, { ...work }) : run();
+  if (!channel.start.hasSubscribers) return run(work);
+  const started = { ...work };
+  return channel.tracePromise(() => run(started), started);
 }
 
 /** The attributes of a command that has ended. */
