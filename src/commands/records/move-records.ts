@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import { relative, resolve } from "node:path";
 import type { Context } from "../../cli/context.ts";
 import type { RecordsFlags } from "../../cli/flags.ts";
-import { loadOneProject } from "../../cli/project.ts";
+import { loadOneProject, loadProjects } from "../../cli/project.ts";
 import { say } from "../../cli/say.ts";
 import { type Project, withLocations } from "../../manifests/project.ts";
 import { DimsyncError } from "../../model/errors.ts";
@@ -30,7 +30,32 @@ type Task = "init" | "migrate" | "export" | "restore" | "check";
 
 /** The tasks of `dimsync records` that create, move, save and check records. */
 export async function runMove(context: Context<RecordsFlags>, task: Task, file: string | undefined): Promise<ExitCode> {
-  const project = await loadOneProject(context, { account: true });
+  if (task !== "init" && task !== "migrate")
+    return moveOne(context, task, { project: await loadOneProject(context, { account: true }), file });
+  const projects = await loadProjects(context, { account: true });
+  if (projects.length > 1 && context.flags.to?.startsWith("git:") === true)
+    throw new DimsyncError(
+      "E_USAGE",
+      `${context.flags.to} would be the ref of ${projects.length} targets. With --to git, each has its own.`,
+    );
+  for (const project of projects) {
+    if (projects.length > 1 && isThere(project, context.flags.to))
+      say(context.io, `The target ${project.settings.target} has its records there already.`);
+    else await moveOne(context, task, { project });
+  }
+  return 0;
+}
+
+/** Whether a project names records in this store, or in any if none is given. With several targets, the others follow. */
+function isThere({ settings: { records } }: Project, to: string | undefined): boolean {
+  return records.store !== "unusable" && records.store !== "folder" && (to === undefined || to === records.store);
+}
+
+async function moveOne(
+  context: Context<RecordsFlags>,
+  task: Task,
+  { project, file }: { readonly project: Project; readonly file?: string | undefined },
+): Promise<ExitCode> {
   const { settings } = project;
   const named = await namedStore(settings, task, context);
   // Until the named store exists, records are files.

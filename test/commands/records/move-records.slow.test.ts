@@ -45,7 +45,7 @@ function projectWith(records: string) {
   const file = join(folder, "dimsync.yaml");
   writeFileSync(file, readFileSync(file, "utf8").replace("  demo:\n", `  demo:\n    records: ${records}\n`));
   const config = () => readFileSync(file, "utf8");
-  return { config, run: (...argv: readonly string[]) => runCommand([...argv, "-q", "--no-color"], folder, { ...gitEnv }) };
+  return { folder, config, run: (...argv: readonly string[]) => runCommand([...argv, "-q", "--no-color"], folder, { ...gitEnv }) };
 }
 
 it("creates the store that dimsync.yaml names, and adds its id", { timeout: 60_000 }, async () => {
@@ -61,6 +61,26 @@ it("creates the store that dimsync.yaml names, and adds its id", { timeout: 60_0
   expect(await run("records", "show")).toMatchObject({ code: 0, stdout: expect.stringContaining("refs/heads/records of origin") });
   const again = await run("records", "init");
   expect(again).toMatchObject({ code: 1, stderr: expect.stringContaining("E_RECORDS_EXIST") });
+});
+
+it("creates and moves the records of all targets, and skips those that are there", { timeout: 60_000 }, async () => {
+  const { config, run, folder } = projectWith("{}");
+  const copies = ["demo", "second"].map((name) => `  ${name}:\n    baseUrl: embedded:.dimsync/${name}.json\n    vars: { frequency: 1h }\n`);
+  writeFileSync(join(folder, "dimsync.yaml"), config().replace(/ {2}demo:\n(?: {4}.*\n)+/u, copies.join("")));
+  const stores = () => [...config().matchAll(/ref: (refs\/dimsync\/\w+)/gu)].map(([, ref]) => ref);
+  const records = async (...argv: readonly string[]) => {
+    const { code, stderr } = await run("records", ...argv);
+    return [code, stderr];
+  };
+  expect(await records("init", "-t", "second")).toEqual([0, expect.any(String)]);
+  expect(await records("init", "--all-targets", "--to", "git:refs/dimsync/all")).toEqual([
+    1,
+    expect.stringContaining("the ref of 2 targets"),
+  ]);
+  expect(await records("init", "--all-targets")).toEqual([0, expect.stringContaining("The target second has its records there already.")]);
+  expect(stores().sort()).toEqual(["refs/dimsync/demo", "refs/dimsync/second"]);
+  expect(await records("migrate", "--to", "folder", "--all-targets")).toEqual([0, expect.any(String)]);
+  expect(stores()).toEqual([]);
 });
 
 it.each([
