@@ -2,17 +2,17 @@ import { randomUUID } from "node:crypto";
 import { mkdir } from "node:fs/promises";
 import { cachedReads, type RunReads } from "../engine/reads/cached-reads.ts";
 import { readAccount, readWhole } from "../engine/reads/read-account.ts";
+import { kinds, lists } from "../kinds/index.ts";
 import type { AccountView } from "../kinds/kind.ts";
-import { kindNames } from "../kinds/manifests.ts";
+import { accountLists } from "../kinds/lookup.ts";
 import { withIdentities } from "../kinds/select.ts";
-import { tags } from "../kinds/tag/list.ts";
 import type { Project } from "../manifests/project.ts";
 import { type Address, byText, kindOf } from "../model/address.ts";
 import { DimsyncError } from "../model/errors.ts";
 import type { OnProgress } from "../model/runtime/progress.ts";
 import type { Reads } from "../model/service.ts";
 import type { Records, RecordsRun, RecordsState } from "../records/records.ts";
-import { type Adoption, adopt, type NewDocument } from "./adopt.ts";
+import { type Adoption, adopt } from "./adopt.ts";
 import type { ImportFailure } from "./failure.ts";
 import { type OtherTarget, ownFolderAdvice, sharingWith } from "./other-targets.ts";
 import { importSchemas, unitsById } from "./schemas/import-schemas.ts";
@@ -88,8 +88,9 @@ export interface ImportRun {
 
 async function importFrom(reads: RunReads, project: Project, run: ImportRun): Promise<Imported> {
   const { options, session, state, bind } = run;
-  const { account, suspicions } = await readAccount(project, state, { reads, today: session.today });
-  const wholeTags = await readWhole(reads, tags, account.list(tags).items);
+  const { account: read, suspicions } = await readAccount(project, state, { reads, today: session.today });
+  const whole = lists.map(async (list) => [list.name, await readWhole(reads, list, read.list(list).items)] as const);
+  const account = { ...read, list: accountLists(new Map(await Promise.all(whole))) };
   const known = sharingWith(session.otherTargets);
   const sharing = options.folders.isSharedChosen ? { ...known, inUse: [] } : known;
   const hasOwnFolder = options.folders.own !== undefined;
@@ -97,7 +98,7 @@ async function importFrom(reads: RunReads, project: Project, run: ImportRun): Pr
   const configs = new Map([...unitsById(account)].map(([id, { resource }]) => [id, resource.address]));
   const canCreate = folder === "shared" || hasOwnFolder;
   const { isSelected } = options;
-  const adoption = adopt({ account, tags: wholeTags, sharing, canCreate, isSelected, configOf: (id) => configs.get(id) });
+  const adoption = adopt({ account, sharing, canCreate, isSelected, configOf: (id) => configs.get(id) });
   options.beforeWriting();
 
   const writer = createWriter(project, options);
@@ -127,12 +128,12 @@ interface Objects {
   readonly options: ImportOptions;
 }
 
-/** New assets and tags. */
+/** New manifests that have no place in the file of an integration. */
 async function writeObjects(writer: Writer, { documents }: Adoption, { folder, options }: Objects): Promise<void> {
-  const ofKind = (kind: string): readonly NewDocument[] =>
-    documents.filter(({ address, integration }) => integration === undefined && kindOf(address) === kind);
-  writer.add(folder, "assets.yaml", ofKind(kindNames.asset));
-  writer.add(folder, "tags.yaml", ofKind(kindNames.tag));
+  for (const { name } of kinds) {
+    const ofKind = documents.filter(({ address, integration }) => integration === undefined && kindOf(address) === name);
+    writer.add(folder, `${name.toLowerCase()}s.yaml`, ofKind);
+  }
   // Even if nothing is written: the config names the folders, and the project does not load without them.
   const { shared, own = shared } = options.folders;
   if (!options.dryRun) for (const path of [shared, own]) await mkdir(path, { recursive: true });

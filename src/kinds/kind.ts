@@ -170,6 +170,41 @@ export interface LiveView {
   readonly rows?: (value: object) => readonly object[];
 }
 
+/** How import writes manifests for live objects that have none. */
+export interface ImportedObjects<Live extends NamedObject = NamedObject> {
+  /** The live objects, if they are not those of the kind's list. */
+  objects?(account: AccountView): readonly Live[];
+  /** Whether no manifest is written for an object with an empty name. */
+  readonly needsName?: true;
+  /** The ids of objects that are imported with this one. */
+  needs?(live: Live): readonly string[];
+  /** Whether a manifest that no live object is identified with describes this one. `slug`: the name that import would give it. */
+  fits?(resource: Resource, live: Live, slug: string): boolean;
+  /** What is recorded besides the id; `resource` is absent for a new manifest. */
+  record?(resource: Resource | undefined): Omit<Binding, "id">;
+  /** A manifest that declares the live values, so that the plan after it is empty. `live` is whole. */
+  manifest(live: Live, context: ImportContext): ImportedManifest;
+}
+
+export interface ImportContext {
+  readonly account: AccountView;
+  /** Of the new manifest. */
+  readonly name: string;
+  /** The name of the manifest that a live object has after the import, if it has one. */
+  readonly nameOf: (kind: string, id: string) => string | undefined;
+}
+
+export interface ImportedManifest {
+  /** `lifecycle` and `spec`. */
+  readonly body: JsonObject;
+  /** Comment lines after it. */
+  readonly after?: readonly string[];
+  /** The id of the integration in whose file it belongs, if that has a manifest; absent: the file of its kind. */
+  readonly integration?: string;
+  /** A sentence for the user. It is shown once. */
+  readonly notice?: string;
+}
+
 /**
  * One kind of manifest that describes objects in the account. Every member is pure, except those that take `reads`, which only read. A
  * kind never sends a write and never decides whether one may be sent: it returns differences and
@@ -182,6 +217,8 @@ export interface Kind<U extends Unit = Unit, Live = unknown> extends ManifestKin
   lists(resource: Resource, defaults: Pick<AccountView, "taggedBy" | "isDrift">): readonly List[];
   /** The list in which the service shows these objects; absent if it has none (assets). */
   readonly list?: List<NamedObject>;
+  /** Absent if import writes its manifests in another way, or none. */
+  readonly imported?: ImportedObjects;
   identify?(resource: Resource, account: AccountView): Identity;
   /** Manifests that describe the same object, as far as the manifests and the records show it. */
   conflicts?(resources: readonly Resource[], bindings: Bindings): readonly Problem[];

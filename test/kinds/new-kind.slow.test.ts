@@ -177,6 +177,16 @@ describe("a kind that is added with a folder, a schema and one line in the regis
     expect(items(await run("plan", "--snapshot", "a.json", "-o", "json"))).toMatchObject([{ action: "update", address: "Note/hello" }]);
   });
 
+  test("is imported with a manifest, after which a plan is empty", async () => {
+    const { run, notes, cwd } = await newProject("{ text: hello }");
+    notes.push({ id: "n-7", name: "Other note", text: "x" });
+    expect((await run("import", "Note/*", "-q")).code).toBe(0);
+    expect(readFileSync(join(cwd, "manifests/notes.yaml"), "utf8")).toContain(
+      "kind: Note\nmetadata: { name: other-note }\nspec:\n  text: x\n",
+    );
+    expect(items(await run("plan", "-o", "json"))).toMatchObject([{ action: "create", address: "Note/hello" }]);
+  });
+
   test("is printed by get", async () => {
     const { run } = await newProject("{ text: hello }");
     expect((await run("apply", "--yes", "-q")).code).toBe(0);

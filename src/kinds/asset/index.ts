@@ -8,6 +8,7 @@ import { kindNames } from "../manifests.ts";
 import { createdAsset, updatedAsset } from "./diff.ts";
 import { sameAssets } from "./duplicates.ts";
 import { identify } from "./identify.ts";
+import { imported } from "./import.ts";
 import { recordOfSpec } from "./record.ts";
 import { referencesIn } from "./references.ts";
 
@@ -23,6 +24,7 @@ export const asset: Kind<AssetUnit, readonly LiveReference[]> = {
   name: kindNames.asset,
   references: () => [],
   lists: () => [integrations],
+  imported,
   // A lost binding must not create it a second time.
   defaultCreate: "never",
   connectorAt: "/spec",

@@ -9,6 +9,7 @@ import { kindNames } from "../manifests.ts";
 import { createdIntegration, ownersNeedUsers } from "./create.ts";
 import { compareIntegration, recordOfCreate } from "./diff.ts";
 import { identify, matchesKey } from "./identify.ts";
+import { imported } from "./import.ts";
 import { destinationOf, type IntegrationUnit } from "./unit.ts";
 
 // The interface has calls that create and read integrations, but none that changes one
@@ -17,6 +18,7 @@ import { destinationOf, type IntegrationUnit } from "./unit.ts";
 export const integration: Kind<IntegrationUnit> = {
   name: kindNames.integration,
   list: integrations,
+  imported,
 
   references({ spec }) {
     const { destination } = spec as IntegrationSpec;

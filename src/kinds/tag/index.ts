@@ -9,6 +9,7 @@ import { integrations, users } from "../lists.ts";
 import { kindNames } from "../manifests.ts";
 import { needsUsers } from "../users.ts";
 import { fieldChanges, fieldCount } from "./fields.ts";
+import { imported } from "./import.ts";
 import { tags } from "./list.ts";
 import { relations } from "./relations.ts";
 import type { TagUnit } from "./unit.ts";
@@ -31,6 +32,7 @@ const hasResources = (spec: TagSpec): boolean => (spec.resources?.length ?? 0) >
 export const tag: Kind<TagUnit, LiveTag> = {
   name: kindNames.tag,
   list: tags,
+  imported,
 
   references(resource) {
     return (specOf(resource).resources ?? []).flatMap((target, index): readonly Reference[] => {

@@ -1,5 +1,5 @@
 import { bindItem, boundIdentity, goneInstruction } from "../../../src/kinds/identity.ts";
-import { emptyDiff, type Kind, type Unit } from "../../../src/kinds/kind.ts";
+import { emptyDiff, type ImportedObjects, type Kind, type Unit } from "../../../src/kinds/kind.ts";
 import { idOf, memberOf, textOf } from "../../../src/model/decode.ts";
 import { urlPath } from "../../../src/model/json/pointer.ts";
 import type { DraftItem } from "../../../src/model/plan.ts";
@@ -24,11 +24,14 @@ function decode(part: Parameters<typeof memberOf>[0]): LiveNote {
   return { id: idOf(memberOf(part, "id")), name: textOf(memberOf(part, "name")), text: textOf(memberOf(part, "text")) };
 }
 
+const imported: ImportedObjects<LiveNote> = { manifest: ({ text }) => ({ body: { spec: { text } } }) };
+
 export const note: Kind<NoteUnit, LiveNote> = {
   name: "Note",
   list: notes,
   references: () => [],
   lists: () => [notes],
+  imported,
   liveView: { columns: ["id", "name", "text"] },
 
   identify(resource, account) {
