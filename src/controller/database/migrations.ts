@@ -180,4 +180,16 @@ alter table dimsync_controller.account add column maintenance jsonb not null def
 alter table dimsync_controller.event add column held_at timestamptz;
 alter table dimsync_controller.event add column acknowledged jsonb;`,
   },
+  {
+    worksWith: 1,
+    sql: `
+-- A report is stored once for all runs of the account that found the same. seen_at: the last of them. run.report_head: what differs in each run.
+create table dimsync_controller.report (
+  account bigint not null references dimsync_controller.account, digest text not null, content bytea not null, seen_at timestamptz not null default now(),
+  primary key (account, digest)
+);
+alter table dimsync_controller.run add column report_digest text, add column report_head jsonb;
+-- How long runs, closed findings and events are kept: 400 days.
+alter table dimsync_controller.account add column keep_ms bigint not null default 34560000000;`,
+  },
 ];

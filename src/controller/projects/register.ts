@@ -14,14 +14,15 @@ export interface AccountEntry {
   readonly everyMs: number;
   /** Absent in pushes of earlier versions. */
   readonly maintenance?: readonly MaintenanceWindow[];
+  readonly keepMs?: number;
 }
 
 /** Undefined if the target has no `controller`. */
 export function accountEntry({ target, baseUrl, controller }: Settings): AccountEntry | undefined {
   if (controller === undefined) return undefined;
-  const { labels, mode, everyMs, maintenance } = controller;
+  const { labels, mode, everyMs, maintenance, keepMs } = controller;
   const host = URL.canParse(baseUrl) && !baseUrl.startsWith("embedded:") ? new URL(baseUrl).host : baseUrl;
-  return { target, labels, host, mode, everyMs, maintenance };
+  return { target, labels, host, mode, everyMs, maintenance, keepMs };
 }
 
 export interface Wanted {
@@ -88,10 +89,11 @@ export function registerAccounts(
 logged as (insert into dimsync_controller.push (source, digest, kind, by, run_url, git_commit, reason, accounts, notify)
   select $1, $3, $7, $8, $9, $4, $10, $2::jsonb, $11::jsonb from pushed),
 allowed as (select 1 where not $5::boolean or exists (select 1 from pushed)),
-entry as (select x.* from jsonb_to_recordset($2::jsonb) as x(target text, labels jsonb, host text, mode text, "everyMs" bigint, maintenance jsonb), allowed),
-stored as (insert into dimsync_controller.account as a (source, target, labels, host, mode, every_ms, maintenance, digest, git_commit, wanted, next_check_at)
-  select $1, target, labels, host, mode, "everyMs", coalesce(maintenance, '[]'), $3, $4, 1, now() from entry
+entry as (select x.* from jsonb_to_recordset($2::jsonb) as x(target text, labels jsonb, host text, mode text, "everyMs" bigint, maintenance jsonb, "keepMs" bigint), allowed),
+stored as (insert into dimsync_controller.account as a (source, target, labels, host, mode, every_ms, maintenance, keep_ms, digest, git_commit, wanted, next_check_at)
+  select $1, target, labels, host, mode, "everyMs", coalesce(maintenance, '[]'), coalesce("keepMs", 34560000000), $3, $4, 1, now() from entry
   on conflict (source, target) do update set labels = excluded.labels, host = excluded.host, mode = excluded.mode, every_ms = excluded.every_ms, maintenance = excluded.maintenance,
+    keep_ms = excluded.keep_ms,
     digest = excluded.digest, git_commit = excluded.git_commit, wanted = a.wanted + 1, next_check_at = now(), removed_at = null,
     alerts = case when a.removed_at is null then a.alerts else '{}' end
   returning a.*),

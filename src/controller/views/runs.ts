@@ -60,14 +60,21 @@ function toRun(row: RunRow): RunSummary {
 export async function readRun(database: Database, id: string): Promise<RunDetail | undefined> {
   const [run] = await readRuns(database, "where r.id = $1", [id]);
   if (run === undefined) return undefined;
-  const [stored] = await rowsOf<{ readonly report: string | null; readonly result: string | null }>(
+  const [stored] = await rowsOf<{
+    readonly report: string | null;
+    readonly head: Partial<NonNullable<RunDetail["report"]>> | null;
+    readonly result: string | null;
+  }>(
     database,
-    "select encode(report, 'base64') as report, encode(result, 'base64') as result from dimsync_controller.run where id = $1",
+    `select encode(coalesce(p.content, r.report), 'base64') as report, r.report_head as head, encode(r.result, 'base64') as result
+      from dimsync_controller.run r left join dimsync_controller.report p on p.account = r.account and p.digest = r.report_digest where r.id = $1`,
     [id],
   );
   return {
     ...run,
-    ...(typeof stored?.report === "string" ? { report: unzipped<NonNullable<RunDetail["report"]>>(stored.report) } : {}),
+    ...(typeof stored?.report === "string"
+      ? { report: { ...unzipped<NonNullable<RunDetail["report"]>>(stored.report), ...stored.head } }
+      : {}),
     ...(typeof stored?.result === "string" ? { result: unzipped<NonNullable<RunDetail["result"]>>(stored.result) } : {}),
   };
 }

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { gzipSync } from "node:zlib";
 import { changeCount } from "../../model/changes.ts";
 import type { Plan } from "../../model/plan.ts";
@@ -59,17 +60,18 @@ export async function recordSending(
   const { items, calls, summary, manual } = report;
   const requests = items.flatMap((item) => item.requests.map(({ method, path }) => `${method} ${path}`));
   const list = andMore(requests, { shown: 20 });
+  const stored = storedReport(report);
   await database.query(
-    `insert into dimsync_controller.run (id, claim, is_sending, account, reason, mode, worker, generation, digest, git_commit, started_at, finished_at, exit_code,
-      exit_reasons, exposed_columns, differences, manual, policy_violations, error_code, message, calls, report)
-    values ($1, $2, true, $3, $4, $5, $6, $7, $8, $9, now(), now(), 4, '["interrupted"]', $10, $11, $12, $13, 'E_RUN_INTERRUPTED', $14, $15, $16)`,
+    `with stored as (${storeReport("$3::bigint", "$16", "$18::bytea")}) insert into dimsync_controller.run (id, claim, is_sending, account, reason, mode, worker, generation, digest, git_commit, started_at, finished_at, exit_code,
+      exit_reasons, exposed_columns, differences, manual, policy_violations, error_code, message, calls, report_digest, report_head)
+    values ($1, $2, true, $3, $4, $5, $6, $7, $8, $9, now(), now(), 4, '["interrupted"]', $10, $11, $12, $13, 'E_RUN_INTERRUPTED', $14, $15, $16, $17)`,
     [
       ...[id, claim, account, reason, mode, worker, generation, digest ?? null, commit ?? null],
       ...[summary.exposed ?? 0, differencesIn(report), manual.length, violations(report)],
       masked(
         `The worker ended before it stored what it had sent. It was about to send what ${mode === "protect" ? "protects" : "differs"} of: ${list}. The next check compares the account again.`,
       ),
-      ...[JSON.stringify(calls.read), zipped(report)],
+      ...[JSON.stringify(calls.read), stored.digest, stored.head, stored.content],
     ],
   );
 }
@@ -77,15 +79,36 @@ export async function recordSending(
 /** Stores a run with its report, and what it says about the account and its findings, in one statement: all or nothing, and once. */
 export async function recordRun(database: Database, run: FinishedRun): Promise<Recorded> {
   const { report, result } = run.outcome;
+  const stored = report === undefined ? undefined : storedReport(report);
   const [recorded] = await rowsOf<Recorded>(
     database,
     `select exists (select 1 from mine) or exists (select 1 from again) as is_current, (select count(*) from opened) as opened, (select count(*) from closed) as closed,
       (select extract(epoch from next_check_at - now())::double precision from account where running_run is null) as next_in_seconds`,
-    [masked(jsonParameter(inputOf(run))), zipped(report), zipped(result)],
+    [masked(jsonParameter(inputOf(run))), stored?.content ?? null, zipped(result), stored?.digest ?? null, stored?.head ?? null],
     statement,
   );
   return recorded ?? { is_current: false, opened: 0, closed: 0, next_in_seconds: null };
 }
+
+/**
+ * A report without what differs in each run (`head`), so that reports that found the same are stored once. `digest` is that of the rest.
+ */
+function storedReport({ planId, createdAt, calls, ...report }: Plan): {
+  readonly digest: string;
+  readonly head: string;
+  readonly content: Buffer;
+} {
+  const text = masked(JSON.stringify(report));
+  return {
+    digest: createHash("sha256").update(text).digest("hex"),
+    head: JSON.stringify({ planId, createdAt, calls }),
+    content: gzipSync(text),
+  };
+}
+
+const storeReport = (account: string, digest: string, content: string): string =>
+  `insert into dimsync_controller.report as stored (account, digest, content) select ${account}, ${digest}::text, ${content} where ${digest}::text is not null
+    on conflict (account, digest) do update set seen_at = now()`;
 
 const zipped = (value: unknown): Buffer | null => (value === undefined ? null : gzipSync(masked(JSON.stringify(value))));
 
@@ -155,14 +178,17 @@ const steps: Readonly<Record<string, string>> = {
       now() - ("endedMsAgo" + "durationMs") * interval '1 ms' as "startedAt"
     from jsonb_to_record($1::jsonb) as x(${inputColumns})`,
 
+  report: storeReport("(select account from input)", "$4", "$2::bytea"),
+
   run: `insert into dimsync_controller.run as r (id, account, reason, mode, worker, digest, generation, git_commit, started_at, finished_at, exit_code,
-      exit_reasons, exposed_columns, differences, manual, policy_violations, changes_sent, error_code, message, calls, report, result)
+      exit_reasons, exposed_columns, differences, manual, policy_violations, changes_sent, error_code, message, calls, report_digest, report_head, result)
     select id, account, reason, mode, worker, digest, generation, commit, "startedAt", "finishedAt", "exitCode", "exitReasons", "exposedColumns",
-      differences, manual, "policyViolations", "changesSent", "errorCode", message, calls, $2::bytea, $3::bytea from input
+      differences, manual, "policyViolations", "changesSent", "errorCode", message, calls, $4::text, $5::jsonb, $3::bytea from input
     on conflict (id) do update set is_sending = false, finished_at = excluded.finished_at, exit_code = excluded.exit_code,
       exit_reasons = excluded.exit_reasons, exposed_columns = excluded.exposed_columns, differences = excluded.differences, manual = excluded.manual,
       policy_violations = excluded.policy_violations, changes_sent = excluded.changes_sent, error_code = excluded.error_code, message = excluded.message,
-      calls = excluded.calls, report = coalesce(excluded.report, r.report), result = excluded.result
+      calls = excluded.calls, report_digest = coalesce(excluded.report_digest, r.report_digest),
+      report_head = coalesce(excluded.report_head, r.report_head), result = excluded.result
       where r.is_sending returning id`,
 
   // The run, if it is new and its claim is still held: only then it says something about the account.

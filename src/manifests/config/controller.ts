@@ -7,7 +7,10 @@ import type { TargetEntry } from "./file.ts";
 
 const defaultEveryMs = 900_000;
 const shortestEveryMs = 60_000;
-const longestEveryMs = 7 * 86_400_000;
+const dayMs = 86_400_000;
+const longestEveryMs = 7 * dayMs;
+const defaultKeepMs = 400 * dayMs;
+const longestKeepMs = 3650 * dayMs;
 
 /** How the controller treats the target; undefined if it has no `controller`. `place` is that of `controller`. */
 export function controllerSettings(
@@ -15,14 +18,26 @@ export function controllerSettings(
   place: SourceLocation | undefined,
 ): { readonly controller?: ControllerSettings; readonly problems: readonly Problem[] } {
   if (entry === undefined) return { problems: [] };
-  const { every, mode = "report", labels = {}, maintenance = [] } = entry;
+  const { every, mode = "report", labels = {}, maintenance = [], history = {} } = entry;
   const everyMs = every === undefined ? defaultEveryMs : (durationMs(every) ?? defaultEveryMs);
+  const keepMs = history.keep === undefined ? defaultKeepMs : (durationMs(history.keep) ?? defaultKeepMs);
   const isInRange = everyMs >= shortestEveryMs && everyMs <= longestEveryMs;
   return {
-    controller: { everyMs, mode, labels, maintenance: maintenance.filter(({ timezone }) => isTimezone(timezone)) },
+    controller: { everyMs, mode, labels, maintenance: maintenance.filter(({ timezone }) => isTimezone(timezone)), keepMs },
     problems: [
       ...unknownTimezones(maintenance, place),
-      ...(isInRange ? [] : [wrongInterval(place)]),
+      ...(isInRange
+        ? []
+        : [
+            outOfRange(
+              "every",
+              "every must be between 1m and 7d: each check reads the whole account, and an account that is rarely checked can be exposed for long.",
+              place,
+            ),
+          ]),
+      ...(keepMs >= dayMs && keepMs <= longestKeepMs
+        ? []
+        : [outOfRange("history/keep", "history.keep must be between 1d and 3650d.", place)]),
       ...(isProtected && mode !== "report" ? [refusedMode(mode, place)] : []),
     ],
   };
@@ -55,9 +70,7 @@ const unknownTimezones = (windows: readonly MaintenanceWindow[], place: SourceLo
         ],
   );
 
-const wrongInterval = (place: SourceLocation | undefined): Problem => ({
-  ...{ code: "E_WRONG_VALUE", severity: "error", summary: "Interval out of range" },
-  message:
-    "every must be between 1m and 7d: each check reads the whole account, and an account that is rarely checked can be exposed for long.",
-  ...(place === undefined ? {} : { place: { ...place, pointer: `${place.pointer}/every` } }),
+const outOfRange = (path: string, message: string, place: SourceLocation | undefined): Problem => ({
+  ...{ code: "E_WRONG_VALUE", severity: "error", summary: "Interval out of range", message },
+  ...(place === undefined ? {} : { place: { ...place, pointer: `${place.pointer}/${path}` } }),
 });

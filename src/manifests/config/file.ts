@@ -55,6 +55,7 @@ export interface TargetEntry {
     readonly mode?: ControllerMode;
     readonly labels?: Readonly<Record<string, string>>;
     readonly maintenance?: readonly MaintenanceWindow[];
+    readonly history?: { readonly keep?: number | string };
   };
   readonly records?: {
     readonly git?: { readonly ref: string; readonly remote?: string; readonly id?: string };

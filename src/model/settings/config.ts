@@ -52,6 +52,8 @@ export interface ControllerSettings {
   readonly mode: ControllerMode;
   readonly labels: Readonly<Record<string, string>>;
   readonly maintenance: readonly MaintenanceWindow[];
+  /** How long runs, closed findings and events are kept. */
+  readonly keepMs: number;
 }
 
 /** Where the records are kept; "folder": beside dimsync.yaml. */

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { expect, it } from "vitest";
 import { readAccount } from "../../../src/controller/views/accounts.ts";
+import { readRun } from "../../../src/controller/views/runs.ts";
 import { deleteOld } from "../../../src/controller/work/cleanup.ts";
 import type { Database } from "../../../src/records/postgres/connection.ts";
 import { accountUnderControl } from "./account-under-control.ts";
@@ -15,6 +16,7 @@ async function age(database: Database, days: number): Promise<void> {
     bundle: ["pushed_at"],
     daily: ["day"],
     event: ["at"],
+    report: ["seen_at"],
   };
   for (const [table, names] of Object.entries(columns)) {
     const set = names.map((name) => `${name} = (${name} - ${days} * interval '1 day')${name === "day" ? "::date" : ""}`).join(", ");
@@ -58,6 +60,45 @@ it("after 400 days runs, closed findings and bundles are deleted, and the sums o
   await deleteOld(database);
   expect(await counts()).toEqual([1, 0, 0, 1, 0, 2, 0]);
   expect((await readAccount(database, "test"))?.runs).toHaveLength(1);
+});
+
+it("reports that found the same are stored once, and each run shows its own", async () => {
+  const { database, push, check, hash } = await accountUnderControl({ every: "1m" });
+  await push();
+  for (let runs = 0; runs < 3; runs += 1) await check();
+  const { rows } = await database.query("select id from dimsync_controller.run order by started_at", []);
+  const reports = await Promise.all(rows.map(async ({ id }) => (await readRun(database, id))?.report));
+  expect(new Set(reports.map((report) => report?.planId)).size).toBe(3);
+  expect(reports).toEqual(
+    [1, 2, 3].map(() => expect.objectContaining({ kind: "DriftReport", createdAt: expect.any(String), calls: expect.any(Object) })),
+  );
+  expect(reports[0]?.items).toEqual(reports[2]?.items);
+  expect(await count(database, "report")).toBe(1);
+  await hash(true);
+  await check();
+  expect(await count(database, "report")).toBe(2);
+  // A report is as old as the last run that found it.
+  await age(database, 399);
+  await check();
+  await age(database, 2);
+  await deleteOld(database);
+  expect([await count(database, "run"), await count(database, "report")]).toEqual([1, 1]);
+  expect((await readRun(database, (await readAccount(database, "test"))?.runs[0]?.id ?? ""))?.report).toMatchObject({
+    kind: "DriftReport",
+  });
+});
+
+it("an account is kept for as long as its target says", async () => {
+  const { database, push, check } = await accountUnderControl({ every: "1m", history: { keep: "30d" } });
+  await push();
+  await check();
+  const kept = async () => [await count(database, "run"), await count(database, "report"), await count(database, "bundle")];
+  await age(database, 29);
+  await deleteOld(database);
+  expect(await kept()).toEqual([1, 1, 1]);
+  await age(database, 2);
+  await deleteOld(database);
+  expect(await kept()).toEqual([0, 0, 1]);
 });
 
 it("a finding that is still open is kept, however old it is", async () => {

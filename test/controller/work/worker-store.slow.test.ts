@@ -6,7 +6,7 @@ it("a run that the database refuses is logged at once, and the account fails ins
   await push();
   await database.script("alter table dimsync_controller.finding add constraint refused check (kind = 'nothing') not valid");
   const account = await check();
-  expect(log[0]).toMatch(/^test: the run could not be stored: .*refused/u);
+  expect(log[0]).toMatch(/^the run could not be stored: .*refused/u);
   expect(account).toMatchObject({
     state: "failing",
     error: { code: "E_CONTROLLER_DATABASE", message: expect.stringContaining("refused") },

@@ -138,6 +138,10 @@ describe("problems in the config are reported with those in the manifests", () =
       lines: ["targets: { a: { controller: { maintenance: [{ from: '22:00', to: '02:00', timezone: Europe/Berlinn }] } } }"],
       at: ["dimsync.yaml:3:85 E_WRONG_VALUE"],
     },
+    "a history of hours": {
+      lines: ["targets: { a: { controller: { history: { keep: 20h } } } }"],
+      at: ["dimsync.yaml:3:48 E_WRONG_VALUE"],
+    },
     "a time that does not exist": {
       lines: ["targets: { a: { controller: { maintenance: [{ from: '24:00', to: '02:00' }] } } }"],
       at: ["dimsync.yaml:3:53 E_WRONG_VALUE"],
@@ -231,7 +235,7 @@ describe("settings", () => {
     const under = (text: string): string => full.replace("    protected: true", `    controller: { ${text} }`);
     const { settings, problems } = await load({ ...files, "dimsync.yaml": under("every: 5m, mode: protect, labels: { team: data }") });
     expect({ controller: settings.controller, problems }).toEqual({
-      controller: { everyMs: 300_000, mode: "protect", labels: { team: "data" }, maintenance: [] },
+      controller: { everyMs: 300_000, mode: "protect", labels: { team: "data" }, maintenance: [], keepMs: 34_560_000_000 },
       problems: [],
     });
     expect((await load({ ...files, "dimsync.yaml": under("") })).settings.controller).toMatchObject({ everyMs: 900_000, mode: "report" });
