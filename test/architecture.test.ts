@@ -169,6 +169,21 @@ describe("kind names", () => {
     const found = files.flatMap((file) => kindLiterals(readFileSync(join(src, file), "utf8")).map((literal) => `${file}: ${literal}`));
     expect(found).toEqual([]);
   });
+
+  test("nor does code for all kinds cast to the units or objects of one", () => {
+    const cast = / as (?:\w+Unit|Observed\w+|Live\w+)\b/gu;
+    const files = [...new Set(importsIn(src).map(({ file }) => file))].filter((file) =>
+      /^(?:engine|policies|apply|drift|import|snapshot)\//u.test(file),
+    );
+    const found = files.flatMap(
+      (file) =>
+        readFileSync(join(src, file), "utf8")
+          .match(cast)
+          ?.map((one) => `${file}:${one}`) ?? [],
+    );
+    expect(found).toEqual([]);
+    expect("const { tree } = live as ObservedSchemas;").toMatch(cast);
+  });
 });
 
 /** The source file that a test is about: NAME.test.ts, NAME-topic.test.ts or NAME/topic.test.ts. A folder counts if it has an index.ts. */

@@ -172,7 +172,7 @@ function unmatched({ session, scope, options, today }: Round, { observed, compar
       today,
     });
   // What only manifests can match is checked before anything is read.
-  if (observed.inScope.every(({ kind }) => kindNamed(kind)?.itemKind === undefined)) return [];
+  if (observed.inScope.every(({ kind }) => kindNamed(kind)?.schemas === undefined)) return [];
   return scope.problems([...project.resources.map(({ address }) => address), ...compared.parts]);
 }
 

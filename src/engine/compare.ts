@@ -72,7 +72,7 @@ export async function compareUnits(input: ComparisonInput): Promise<Compared> {
   };
   onProgress?.({ type: "phase", phase: "read", round: 1, total });
   const liveIds = asked.flatMap(({ unit }) => unit.liveId ?? []);
-  const configured = asked.flatMap(({ kind, unit }) => (kind.readsSchemas === true ? (unit.liveId ?? []) : []));
+  const configured = asked.flatMap(({ kind, unit }) => (kind.schemas !== undefined ? (unit.liveId ?? []) : []));
   const kindOf = asked.map(({ kind }) => kind);
   // From here on only the queue holds the units, so that each can be collected once it is compared.
   const after = await Promise.all(asked.splice(0).map((one) => limit(() => compareNext(one))));
@@ -159,7 +159,7 @@ function unitsOf({ observed, compared, scope }: ComparisonInput): {
 function conclusions(kindOf: readonly Kind[], found: readonly DiffResult[]): readonly DiffResult[] {
   return kinds.flatMap((kind) => {
     const tallies = kindOf.flatMap((of, index) => (of === kind ? (found[index]?.tally ?? []) : []));
-    return kind.conclude === undefined || tallies.length === 0 ? [] : [{ ...emptyDiff, problems: kind.conclude(tallies) }];
+    return kind.schemas === undefined || tallies.length === 0 ? [] : [{ ...emptyDiff, problems: kind.schemas.conclude(tallies) }];
   });
 }
 

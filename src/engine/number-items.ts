@@ -1,4 +1,4 @@
-import { kinds } from "../kinds/index.ts";
+import { itemKindOf, kinds } from "../kinds/index.ts";
 import { type Address, byText, objectAddress } from "../model/address.ts";
 import { locatedCause } from "../model/cause.ts";
 import { isOfNodes, mergeEqual } from "../model/changes.ts";
@@ -50,7 +50,7 @@ interface Draft {
 }
 
 function inOrder(drafts: readonly DraftItem[]): readonly Draft[] {
-  const kindOrder = new Map(kinds.flatMap(({ name, itemKind = name }, index) => [[name, index] as const, [itemKind, index] as const]));
+  const kindOrder = new Map(kinds.flatMap((kind, index) => [kind.name, itemKindOf(kind)].map((name) => [name, index] as const)));
   return drafts
     .map((draft) => ({
       draft,

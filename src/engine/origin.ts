@@ -43,7 +43,7 @@ export function baseView(
       )
       .units.map((unit) => [objectOf(kind, unit), { kind, unit }] as const),
   );
-  const unread = [...unreadLists].filter((name) => !now.unreadLists.has(name));
+  const unread = [...unreadLists].filter((list) => !now.unreadLists.has(list)).map(({ name }) => name);
   const unknown: Problem = {
     code: "W_BASE_UNREAD",
     severity: "warning",

@@ -33,11 +33,11 @@ export async function releasedObjects({ base, compared, reads, needs }: Released
   for (const one of released) {
     const { kind, unit } = one;
     const id = unit.liveId ?? "";
-    const isOfIntegration = kind.readsSchemas === true || kind.name === kindNames.integration;
+    const isOfIntegration = kind.schemas !== undefined || kind.name === kindNames.integration;
     const key = `${isOfIntegration ? kindNames.integration : kind.name} ${id}`;
     const known = found.get(key);
     const address = known?.address.startsWith(`${kindNames.integration}/`) === true ? known.address : unit.address;
-    const columns = kind.readsSchemas === true ? await managedColumns(one, base, { reads, needs }) : 0;
+    const columns = kind.schemas !== undefined ? await managedColumns(one, base, { reads, needs }) : 0;
     found.set(key, { address, id, name: nameOf(one, base), columns: (known?.columns ?? 0) + columns });
   }
   return [...found.values()].sort((a, b) => byText(a.address, b.address));

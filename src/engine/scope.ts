@@ -51,8 +51,8 @@ export function scopeOf(only: readonly string[], exclude: readonly string[], mat
   return {
     item,
     unit: (address, account) => item(address, account) || hasRelation(address),
-    manifest: (address, { itemKind }) =>
-      item(address) || hasRelation(address) || (itemKind !== undefined && !excluded([address]) && only.some(mayMatchKind(itemKind))),
+    manifest: (address, { schemas }) =>
+      item(address) || hasRelation(address) || (schemas !== undefined && !excluded([address]) && only.some(mayMatchKind(schemas.itemKind))),
     problems: (addresses) => [
       ...only.flatMap((pattern) => unmatchedPattern("--only", pattern, addresses)),
       ...exclude.flatMap((pattern) => unmatchedPattern("--exclude", pattern, addresses)),
@@ -82,7 +82,8 @@ export function scopeOfAddresses(addresses: ReadonlySet<Address>, settled: Reado
     // A relation that waited for an id gets another address once the id is known.
     item: (address) => !settled.has(address) && (addresses.has(address) || (isRelation(address) && owners.has(objectAddress(address)))),
     unit: (address) => addresses.has(address) || owners.has(address),
-    manifest: (address, { itemKind }) => addresses.has(address) || owners.has(address) || (itemKind !== undefined && kindsOf.has(itemKind)),
+    manifest: (address, { schemas }) =>
+      addresses.has(address) || owners.has(address) || (schemas !== undefined && kindsOf.has(schemas.itemKind)),
     problems: () => [],
   };
 }
@@ -92,7 +93,7 @@ export function manifestsInScope(resources: readonly Resource[], scope: Scope): 
   return kinds.flatMap((kind) => {
     const ofKind = resources.filter((resource) => resource.kind === kind.name);
     const named = ofKind.filter(({ address }) => scope.manifest(address, kind));
-    return kind.isLayered === true && named.length > 0 ? ofKind : named;
+    return kind.schemas !== undefined && named.length > 0 ? ofKind : named;
   });
 }
 

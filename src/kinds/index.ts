@@ -35,9 +35,10 @@ export const manifestKinds: readonly ManifestKind[] = [...kinds, ruleSet, policy
 /** Every list of the service: of the objects of each kind, and of users. */
 export const lists: readonly List[] = [...kinds.flatMap(({ list }) => list ?? []), users];
 
-const kindsByName = new Map(
-  kinds.flatMap((kind) => [kind.name, ...(kind.itemKind === undefined ? [] : [kind.itemKind])].map((name) => [name, kind] as const)),
-);
+/** The kind of its items, and of the addresses of its units. */
+export const itemKindOf = ({ name, schemas }: Kind): string => schemas?.itemKind ?? name;
+
+const kindsByName = new Map(kinds.flatMap((kind) => [kind.name, itemKindOf(kind)].map((name) => [name, kind] as const)));
 const manifestKindsByName = new Map(manifestKinds.map((kind) => [kind.name, kind]));
 
 /** The kind of manifests or of items with this name. */

@@ -2,7 +2,9 @@ import type { Address, Binding, Bindings, EarlierCreate, NaturalKey } from "../m
 import type { ColumnReview } from "../model/columns.ts";
 import type { JsonObject, JsonValue } from "../model/json/json.ts";
 import type { Pointer } from "../model/json/pointer.ts";
-import type { Blocked, Deferred, Difference, DraftItem, Item, NamedObject } from "../model/plan.ts";
+import type { LiveSchemas } from "../model/live.ts";
+import type { NodePath } from "../model/nodes.ts";
+import type { Blocked, Deferred, Difference, DraftCause, DraftItem, Item, NamedObject } from "../model/plan.ts";
 import type { Problem } from "../model/problem.ts";
 import type { IntegrationSpec, Reference, Resource } from "../model/resource.ts";
 import type { List, Reads, WriteAnswer, WriteDecoder } from "../model/service.ts";
@@ -117,7 +119,7 @@ export interface DiffResult extends Difference {
   readonly problems: readonly Problem[];
   /** With `--protect-only`: what is not sent. Kinds leave it out. */
   readonly held?: readonly DraftItem[];
-  /** For the kind's own `conclude`. Small: it is kept until the last unit is compared. */
+  /** For `schemas.conclude`. Small: it is kept until the last unit is compared. */
   readonly tally?: unknown;
   /** Absent if nothing was compared. For `maxChangedPercent`. */
   readonly size?: LiveSize;
@@ -224,21 +226,12 @@ export interface Kind<U extends Unit = Unit, Live = unknown> extends ManifestKin
   conflicts?(resources: readonly Resource[], bindings: Bindings): readonly Problem[];
   /** What `bind --accept` records for a live object; absent: only the id. */
   baseline?(resource: Resource): Omit<Binding, "id">;
-  /**
-   * Whether the manifests of this kind are layers of one another, so that comparing one of them
-   * needs them all.
-   */
-  readonly isLayered?: true;
   units(resources: readonly Resource[], account: AccountView): Units<U>;
-  /** The kind of its items and of the addresses of its units, if it is not the kind of the manifests. */
-  readonly itemKind?: string;
   /** Reads what comparing the unit needs beyond the lists; undefined: the object is gone. Called for units with a liveId. */
   observe?(unit: U, reads: Reads, needs: ReadNeeds): Promise<Live | undefined>;
-  /** Whether `observe` reads the schemas of the integration `liveId`, so that policies need not. */
-  readonly readsSchemas?: true;
   diff(unit: U, live: Live | undefined, account: AccountView): DiffResult;
-  /** Problems of all units together, from the tallies of those that were compared. */
-  conclude?(tallies: readonly unknown[]): readonly Problem[];
+  /** Of the kind whose units are the schemas of integrations. */
+  readonly schemas?: SchemasOf<U, Live>;
   /** Whether an object that is created as `desired` starts to replicate data at once. */
   replicatesAtOnce?(desired: JsonValue): boolean;
 
@@ -246,6 +239,25 @@ export interface Kind<U extends Unit = Unit, Live = unknown> extends ManifestKin
   find?(key: NaturalKey, reads: Reads): Promise<Existing>;
   /** Absent if no item of this kind is a PUT or PATCH. */
   readonly update?: Updates<Live>;
+}
+
+/**
+ * What policies, labels and reports ask of the kind whose units are the schemas of integrations. Its manifests are layers of one another,
+ * so comparing one of them needs them all.
+ */
+export interface SchemasOf<U extends Unit, Live> {
+  /** The kind of its items and of the addresses of its units. */
+  readonly itemKind: string;
+  /** The schemas that `observe` read. */
+  tree(live: Live): LiveSchemas;
+  /** The value that manifests set for a field of a node, and where; undefined if they set none. */
+  decision(
+    unit: U,
+    live: Live,
+    field: { readonly path: NodePath; readonly key: "enabled" | "hashed" },
+  ): { readonly value: boolean; readonly cause: DraftCause } | undefined;
+  /** Problems of all units together, from the tallies of those that were compared. */
+  conclude(tallies: readonly unknown[]): readonly Problem[];
 }
 
 /** How the effect of a PUT or PATCH is verified. */

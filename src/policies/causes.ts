@@ -1,23 +1,23 @@
-import { decisionOf } from "../kinds/schema-config/explain.ts";
-import type { RuleCache } from "../kinds/schema-config/rules/rule-cache.ts";
 import type { Field } from "../kinds/schema-config/tree.ts";
 import { locatedCause } from "../model/cause.ts";
-import type { LiveSchemas } from "../model/live.ts";
 import { type NodePath, nodePointer } from "../model/nodes.ts";
 import type { Cause, Change, DraftCause, DraftFacts, Plan } from "../model/plan.ts";
 import type { Locate } from "../model/problem.ts";
 import type { PolicyTarget } from "./evaluate.ts";
 
 export interface CauseInput {
-  readonly rules: RuleCache;
-  readonly live: LiveSchemas;
+  /** The value that manifests set for a field, and where. */
+  readonly decisionOf: (field: {
+    readonly path: NodePath;
+    readonly key: Field;
+  }) => { readonly value: boolean; readonly cause: DraftCause } | undefined;
   readonly changes: readonly Change<DraftFacts>[];
   readonly kindOfPlan: Plan["kind"];
   readonly locate: Locate;
 }
 
 /** Which line of a manifest findings name: a plan's findings those of the planned state, a drift report's those of the live state. */
-export function causesOf({ rules, live, changes, kindOfPlan, locate }: CauseInput): Pick<PolicyTarget, "causeOf" | "fixedBy"> {
+export function causesOf({ decisionOf, changes, kindOfPlan, locate }: CauseInput): Pick<PolicyTarget, "causeOf" | "fixedBy"> {
   const changeAt = new Map(changes.map((change) => [change.path, change]));
   const located = (cause: DraftCause | undefined): Cause | undefined => (cause === undefined ? undefined : locatedCause(cause, locate));
   /** The change of a node, or of one above it, that sets `enabled` to a value. */
@@ -26,7 +26,7 @@ export function causesOf({ rules, live, changes, kindOfPlan, locate }: CauseInpu
       .map((node) => changeAt.get(nodePointer(node, "enabled")))
       .find((change) => change?.after === value)?.cause;
   const decidedAs = (path: NodePath, key: Field, value: boolean) => {
-    const decision = decisionOf(rules, live, { path, key });
+    const decision = decisionOf({ path, key });
     return decision?.value === value ? decision.cause : undefined;
   };
   return {

@@ -1,5 +1,4 @@
 import { labelCoverage } from "../../kinds/label-coverage.ts";
-import type { ObservedSchemas } from "../../kinds/schema-config/index.ts";
 import { labelScopes, nameInAddresses } from "../../kinds/select.ts";
 import type { LiveSchemas } from "../../model/live.ts";
 import type { Problem } from "../../model/problem.ts";
@@ -28,9 +27,7 @@ export function checkLabels({ labels }: LoadedProject, { account }: ObservedAcco
   return {
     checkTree,
     checkUnit({ kind, unit, live }) {
-      // The kind is checked: its live objects are these.
-      if (kind.readsSchemas === true && unit.liveId !== undefined && live !== undefined)
-        checkTree(unit.liveId, (live as ObservedSchemas).tree);
+      if (kind.schemas !== undefined && unit.liveId !== undefined && live !== undefined) checkTree(unit.liveId, kind.schemas.tree(live));
     },
     problems: () => (trees === 0 ? [] : coverage.problems()),
   };

@@ -3,9 +3,8 @@ import type { AccountView, DiffResult, Kind, TableTest, Unit } from "../../kinds
 import { isRuleSet, isSchemaConfig, manifestOfSchemas, schemasAddress } from "../../kinds/manifests.ts";
 import type { LabelScope } from "../../kinds/patterns/labels.ts";
 import { policyTablesWithoutColumns } from "../../kinds/schema-config/coverage.ts";
-import { type ObservedSchemas, unknownColumns, withColumns } from "../../kinds/schema-config/index.ts";
+import { unknownColumns, withColumns } from "../../kinds/schema-config/index.ts";
 import { nodeText } from "../../kinds/schema-config/tree.ts";
-import type { SchemaConfigUnit } from "../../kinds/schema-config/units.ts";
 import { type IntegrationNames, integrationNames, labelScopes, nameInAddresses, schemasOf, selectedBy } from "../../kinds/select.ts";
 import { type Address, byText, integrationOfSchemas } from "../../model/address.ts";
 import { eachChange } from "../../model/changes.ts";
@@ -146,7 +145,8 @@ interface Check {
  */
 function checkUnit(check: Check, { kind, unit, live, difference }: CheckedUnit): void {
   const { input, evaluator, collected, namesOf } = check;
-  if (kind.readsSchemas !== true || unit.liveId === undefined) return;
+  const { schemas } = kind;
+  if (schemas === undefined || unit.liveId === undefined) return;
   const integration = namesOf(unit.liveId);
   const isDiscovering = difference.deferred.length > 0;
   const isRefused = input.kindOfPlan === "Plan" && difference.problems.some(({ severity }) => severity === "error");
@@ -154,18 +154,20 @@ function checkUnit(check: Check, { kind, unit, live, difference }: CheckedUnit):
   collected.done.add(unit.liveId);
   if (live === undefined || isDiscovering || !evaluator.selects(integration)) return;
   const changes = difference.items.flatMap((item) => [...eachChange(item)]);
-  // The kind is checked above: its units and live objects are these.
-  const { rules } = unit as SchemaConfigUnit;
-  const { tree } = live as ObservedSchemas;
   evaluate(check, {
     ...integration,
     address: unit.address,
-    live: tree,
+    live: schemas.tree(live),
     planned: input.kindOfPlan === "Plan" ? plannedValues(changes) : new Map(),
     isCreated: input.account.fresh.has(unit.liveId),
     exposes: changes.some(({ risk }) => risk === "exposes"),
     columnLabels: check.labelsOf?.(unit.liveId),
-    ...causesOf({ rules, live: tree, changes, kindOfPlan: input.kindOfPlan, locate: input.locate }),
+    ...causesOf({
+      decisionOf: (field) => schemas.decision(unit, live, field),
+      changes,
+      kindOfPlan: input.kindOfPlan,
+      locate: input.locate,
+    }),
   });
 }
 

@@ -15,6 +15,7 @@ import { kindNames, manifestOfSchemas } from "../manifests.ts";
 import { tablesToRead, unmanagedTables } from "./coverage.ts";
 import { type Evaluation, evaluate } from "./evaluate.ts";
 import type { NodeChange } from "./evaluation.ts";
+import { decisionOf } from "./explain.ts";
 import { liveView } from "./live-view.ts";
 import { isLabel, readOnlyNodeField } from "./manifest.ts";
 import { newColumnProblems, reviewColumns, switchedOffBy } from "./new-columns.ts";
@@ -49,8 +50,6 @@ export const schemaConfig: Kind<SchemaConfigUnit, ObservedSchemas> = {
       : [];
   },
 
-  itemKind: schemasKind,
-
   // Even an integration that is given by its id has its name in the address.
   lists: () => [integrations],
 
@@ -72,13 +71,15 @@ export const schemaConfig: Kind<SchemaConfigUnit, ObservedSchemas> = {
 
   liveView,
 
-  isLayered: true,
-  readsSchemas: true,
-
   diff,
 
-  // The engine passes only tallies that this kind has returned.
-  conclude: (tallies) => ruleWarnings(tallies as readonly UnitTally[]),
+  schemas: {
+    itemKind: schemasKind,
+    tree: ({ tree }) => tree,
+    decision: ({ rules }, { tree }, field) => decisionOf(rules, tree, field),
+    // The engine passes only tallies that this kind has returned.
+    conclude: (tallies) => ruleWarnings(tallies as readonly UnitTally[]),
+  },
 
   update: {
     async reread(item, reads) {

@@ -1,4 +1,4 @@
-import { kinds } from "../../kinds/index.ts";
+import { itemKindOf, kinds } from "../../kinds/index.ts";
 import type { LiveView } from "../../kinds/kind.ts";
 import { users } from "../../kinds/lists.ts";
 import { manifestOfSchemas } from "../../kinds/manifests.ts";
@@ -30,9 +30,10 @@ const usersView: View = {
 };
 
 const views: Readonly<Record<string, View>> = Object.fromEntries([
-  ...kinds.flatMap(({ name, itemKind = name, liveView, list }) =>
-    liveView === undefined ? [] : [[itemKind, { ...liveView, ...(list === undefined ? {} : { list }) }] as const],
-  ),
+  ...kinds.flatMap((kind) => {
+    const { liveView, list } = kind;
+    return liveView === undefined ? [] : [[itemKindOf(kind), { ...liveView, ...(list === undefined ? {} : { list }) }] as const];
+  }),
   ["User", usersView],
 ]);
 
