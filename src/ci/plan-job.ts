@@ -5,6 +5,7 @@ import { failOnFlags } from "../cli/plan-options.ts";
 import { loadOptions, loadProjects } from "../cli/project.ts";
 import { say } from "../cli/say.ts";
 import { withPlanExit } from "../engine/exit-codes.ts";
+import { fetchMissing } from "../git/base.ts";
 import type { Project } from "../manifests/project.ts";
 import { DimsyncError, ProblemsError } from "../model/errors.ts";
 import type { ExitCode } from "../model/exit.ts";
@@ -60,9 +61,16 @@ async function planTargets(context: CiContext, { environment }: CiJob): Promise<
   const { made, failed } = await eachJobTarget(context, projects, async (project) => {
     const change = environment.isPullRequest ? await targetChange(project, environment.base, loadOptions(context, [])) : undefined;
     if (change !== undefined) throw new ProblemsError([change], project.locate);
-    return withPlanExit(await ofTarget(context, project, planAccount), { detailed: false, failOn });
+    return withPlanExit(await ofTarget(await withBase(context, environment, project), project, planAccount), { detailed: false, failOn });
   });
   return { plans: made.map(({ document }) => document), failed, projects };
+}
+
+/** The base of a pull request shows what it causes, and what someone changed in the account. */
+async function withBase(context: CiContext, { isPullRequest, base }: CiJob["environment"], { settings }: Project): Promise<CiContext> {
+  if (!isPullRequest || base === undefined || context.flags.base !== undefined) return context;
+  await fetchMissing(settings.folder, base, context.io.env);
+  return { ...context, flags: { ...context.flags, base } };
 }
 
 async function validateJob(context: CiContext, job: CiJob): Promise<ExitCode> {

@@ -7,6 +7,7 @@ import type { Attribution, Item, Manual, Plan } from "../model/plan.ts";
 import { unmanagedObjects } from "../model/plan.ts";
 import type { Diagnostic } from "../model/problem.ts";
 import { titles } from "../model/titles.ts";
+import { andMore } from "../text/lists.ts";
 import { timeOf } from "./audit.ts";
 import { hasWord, mentionOf, type ObjectNames, type ParsedEvent, parseEvent, wordsIn } from "./event-matching.ts";
 import { fitOf, type Topic, topicOf } from "./event-topics.ts";
@@ -22,7 +23,7 @@ export interface KnownObjects {
   readonly idByAddress?: ReadonlyMap<Address, string>;
 }
 
-const ownAgent = /^dimsync\/\S+ \(run\/[^)]+\)/u;
+const ownAgent = /^dimsync\/\S+ \(run\/(?<run>[^)]+)\)/u;
 
 /** Older entries about one object are ignored. */
 const maxPerObject = 500;
@@ -182,6 +183,56 @@ function toAttribution({ entry }: ParsedEvent, confidence: Attribution["confiden
     confidence,
     own: isOwn(entry),
   };
+}
+
+/** The id of the dimsync run that made the change; undefined if it was not a run. */
+export const runOf = ({ own, userAgent }: Attribution): string | undefined =>
+  own ? ownAgent.exec(userAgent ?? "")?.groups?.["run"] : undefined;
+
+/** A write to the records of the target. */
+interface KnownRun {
+  readonly runId: string;
+  /** ISO 8601 */
+  readonly at: string;
+}
+
+/**
+ * The report in which a run of dimsync that the records do not know counts as somebody else's, with a warning for each run. `known`
+ * are the newest writes to the records, newest first; what happened before the oldest one is not judged.
+ */
+export function withOtherProjects(report: Plan, known: readonly KnownRun[]): Plan {
+  const oldest = known.at(-1);
+  if (oldest === undefined) return report;
+  const runs = new Set(known.map(({ runId }) => runId));
+  const isOther = (attribution: Attribution | undefined): attribution is Attribution => {
+    const run = attribution === undefined ? undefined : runOf(attribution);
+    return run !== undefined && !runs.has(run) && Date.parse(attribution?.at ?? "") > Date.parse(oldest.at);
+  };
+  const found = new Map<string, { readonly by: Attribution; readonly addresses: Set<Address> }>();
+  const judged = (address: Address, attribution: Attribution | undefined): { readonly attribution?: Attribution } => {
+    if (!isOther(attribution)) return attribution === undefined ? {} : { attribution };
+    const run = runOf(attribution) ?? "";
+    const one = found.get(run) ?? { by: attribution, addresses: new Set() };
+    found.set(run, one);
+    one.addresses.add(address);
+    return { attribution: { ...attribution, own: false } };
+  };
+  const judgedReport: Plan = {
+    ...report,
+    items: report.items.map((item) => ({
+      ...item,
+      changes: item.changes.map((entry) => ({ ...entry, ...judged(item.address, entry.attribution) })),
+    })),
+    manual: report.manual.map((step) => ({ ...step, ...judged(step.address, step.attribution) })),
+  };
+  const warnings = [...found].map(([run, { by, addresses }]): Diagnostic => {
+    const who = by.actor === undefined ? "" : ` by ${by.actor}`;
+    return {
+      ...({ code: "W_OTHER_PROJECT", severity: "warning", summary: titles.W_OTHER_PROJECT } as const),
+      message: `The dimsync run ${run}${who} of ${by.at} changed ${andMore([...addresses])}, and the records of this target do not have the run. If two projects manage one object, each undoes the other's changes. Remove the object from one of them.`,
+    };
+  });
+  return warnings.length === 0 ? report : { ...judgedReport, diagnostics: [...report.diagnostics, ...warnings] };
 }
 
 /** The report with a note instead of attribution. `why` is a sentence. Nothing else changes. */

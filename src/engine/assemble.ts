@@ -133,7 +133,8 @@ function guardFindings(items: readonly Item[], { round, parts, deferred }: Guard
   const { addressesOf } = parts.observed.account;
   const isProtecting = options.protectOnly === true;
   const { guards, unused } = checkGuards(items, {
-    limits: settings.guards,
+    // What a drift report has is what someone changed.
+    limits: kind === "Plan" ? settings.guards : { ...settings.guards, outsideChanges: "report" },
     sizes: parts.compared.found.flatMap(({ size }) => size ?? []),
     before,
     allowed: options.allow ?? new Map(),

@@ -1,7 +1,7 @@
 import { canonicalJson } from "./json/json.ts";
 import { fromPointer } from "./json/pointer.ts";
 import { eachNode, levelOf, type NodePath, newNodes, nodePointer } from "./nodes.ts";
-import type { Change, ChangeFacts, ChangeGroup, DraftFacts, NodeChanges, PathChange } from "./plan.ts";
+import type { Attribution, Change, ChangeFacts, ChangeGroup, DraftFacts, NodeChanges, PathChange, Plan } from "./plan.ts";
 
 // A plan of a fleet can have millions of changes by a few rules. Its items list them as people read them: one entry for all
 // nodes of an integration that change in the same way, for the same reason.
@@ -38,6 +38,14 @@ export const sizeOf = <F extends AnyFacts>(entry: ChangeGroup<F>): number => (is
 /** How many changes there are, or how many whose facts pass the test. */
 export const changeCount = <F extends AnyFacts>({ changes = [] }: WithChanges<F>, test: (facts: F) => boolean = () => true): number =>
   changes.reduce((sum, entry) => sum + (test(entry) ? sizeOf(entry) : 0), 0);
+
+/** Whether someone changed the account, so that a plan would undo it. Only a base shows that. */
+export const isOutside = ({ origin }: Pick<ChangeFacts, "origin">): boolean => origin === "drift" || origin === "conflict";
+
+/** Who made the changes and the differences of manual steps, as far as it is known. */
+export function* eachAttribution({ items, manual }: Pick<Plan, "items" | "manual">): Generator<Attribution> {
+  for (const { attribution } of [...items.flatMap(({ changes }) => changes), ...manual]) if (attribution !== undefined) yield attribution;
+}
 
 /** Collects changes of nodes. Those with the same facts (the same object), field and level become one entry, in the order of the first. */
 export function newNodeChanges<F extends AnyFacts>(): {

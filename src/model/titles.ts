@@ -198,6 +198,7 @@ export const titles = {
   W_MANY_COLUMN_READS: "Many column reads",
   W_MISSING_NAME: "Unknown schema, table or column",
   W_NO_MANIFESTS: "No manifests",
+  W_OTHER_PROJECT: "Another project manages the object",
   W_PLAIN_EMAIL: "E-mail address as plain text",
   W_POLICY: "Violates a policy",
   W_POLICY_SKIPPED: "Policies were not evaluated",

@@ -14,6 +14,7 @@ import { exitText } from "./report/exits.ts";
 import { heldOf, type ReportHeld } from "./report/held.ts";
 import { type NextStep, nextSteps } from "./report/next.ts";
 import { isDone, outcomesText, type ReportOutcome, reportOutcomes } from "./report/outcomes.ts";
+import { type Outside, outsideOf } from "./report/outside.ts";
 import { type Policies, policiesOf } from "./report/policies.ts";
 import { limitsOf, type Refusal, refusalsOf, refusalTitle, shownGuards } from "./report/refusals.ts";
 import { releasedText } from "./report/released.ts";
@@ -60,6 +61,8 @@ export interface Report {
   readonly columns: ReportColumns;
   /** "Integration/forum, 917 columns": objects that lost their manifest; without control characters. */
   readonly released: readonly string[];
+  /** What a plan would undo. */
+  readonly outside: Outside;
   /** The ids that apply recorded; with -v every binding. */
   readonly ids: readonly (readonly [address: string, id: string])[];
   /** "Apply will send: 1 PATCH.", "Read with 41 GET." */
@@ -141,6 +144,7 @@ function ofPlan(plan: Plan, { verbose, history }: RenderOptions, byRule: boolean
     unmanaged: unmanagedOf(plan.unmanaged),
     columns: columnsOf(plan),
     released: (plan.released ?? []).map(releasedText),
+    outside: outsideOf(plan),
     calls: [...send, read],
   };
 }
@@ -200,6 +204,7 @@ const empty: Omit<Report, "words" | "title" | "verdict"> = {
   unmanaged: unmanagedOf(nothing),
   columns: columnsOf({}),
   released: [],
+  outside: { note: "", lines: [] },
   ids: [],
   calls: [],
   exit: "",

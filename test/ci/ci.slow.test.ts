@@ -253,6 +253,41 @@ describe("a pull request that sends the key of one of two targets elsewhere", ()
   });
 });
 
+test("a pull request is compared with its base: the comment says what it no longer manages, and what someone changed in the account", async () => {
+  const github = await startGithub();
+  const { work, git, read, run, requestEnv } = startCheckout(".dimsync/\na.json*\n");
+  const forum = `apiVersion: dimsync/v1
+kind: Integration
+metadata: { name: forum, id: "51a1" }
+spec: {}
+---
+apiVersion: dimsync/v1
+kind: SchemaConfig
+metadata: { name: forum }
+spec: { integration: forum, rules: [{ match: { column: "*" }, set: { enabled: true } }] }
+`;
+  writeFileSync(join(work, "manifests/forum.yaml"), forum);
+  // The base has the same account.
+  writeFileSync(join(work, "dimsync.yaml"), read("dimsync.yaml").replace("embedded:../a.json", "embedded:a.json"));
+  git("add", "--all");
+  git("commit", "--quiet", "--message", "manage the forum");
+  git("push", "--quiet", "origin", "main");
+  expect((await run("apply", "-t", "a")).code).toBe(0);
+  const account = read("a.json");
+  writeFileSync(
+    join(work, "a.json"),
+    account.replaceAll('"hashed": true', '"hashed": false').replaceAll('"hashed":true', '"hashed":false'),
+  );
+  git("switch", "--quiet", "--create", "feature");
+  rmSync(join(work, "manifests/forum.yaml"));
+  git("commit", "--quiet", "--all", "--message", "leave the forum");
+  const env = requestEnv(github.url, "example/data", { sha: git("rev-parse", "main") });
+  expect(await runCommand(["ci", "plan", "-t", "a"], work, env)).toMatchObject({ code: 0, stderr: "dimsync: comment for a: created\n" });
+  const [comment] = github.comments.get(7) ?? [];
+  expect(comment?.body).toMatch(/\*\*No longer managed:\*\* Integration\/forum, \d+ columns?\. dimsync sends nothing/u);
+  expect(comment?.body).toMatch(/\*\*Changed in the account:\*\* \d+ changes? do(?:es)? not come from the manifests/u);
+});
+
 test("a failed job of one target leaves the comments of other targets unchanged", async () => {
   const github = await startGithub();
   const { runInRequest, work } = startCheckout();

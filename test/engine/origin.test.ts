@@ -175,7 +175,7 @@ describe("the origin of a difference", () => {
 });
 
 describe("reads and side effects of --base", () => {
-  test("nothing is read twice, and only lists that the base needs are read in addition", async () => {
+  test("nothing is read twice, and only lists that the base needs and the audit log are read in addition", async () => {
     const { service, write, made } = await repository({
       ...start,
       "tag.yaml": tag("x").replace("description", "owner: { user: privacy@example.com }, description"),
@@ -186,7 +186,7 @@ describe("reads and side effects of --base", () => {
     const without = service.requests.map(({ path }) => path).sort();
     service.resetCounts();
     await made("plan", "--base", "HEAD");
-    expect(service.requests.map(({ path }) => path).sort()).toEqual([...without, "/v1/users"].sort());
+    expect(service.requests.map(({ path }) => path).sort()).toEqual([...without, "/v1/audit-logs", "/v1/users"].sort());
     service.resetCounts();
     await made("plan", "--base", "HEAD", "--only", "SchemaConfig/orders");
     expect(service.requests.map(({ path }) => path).sort()).toEqual(["/v1/integrations", "/v1/integrations/8f1c/schemas"]);

@@ -1,7 +1,7 @@
 import { kindNamed } from "../../kinds/index.ts";
 import type { LiveSize } from "../../kinds/kind.ts";
 import { type Address, byText, objectAddress, parseAddress } from "../../model/address.ts";
-import { changeCount, isOfNodes } from "../../model/changes.ts";
+import { changeCount, isOfNodes, isOutside } from "../../model/changes.ts";
 import type { ChangedNodes, GuardFinding, PolicyFinding } from "../../model/findings.ts";
 import { isObject, type JsonValue } from "../../model/json/json.ts";
 import { eachNode, levelOf, nodePointer } from "../../model/nodes.ts";
@@ -39,7 +39,15 @@ export interface Counted {
   readonly exposed: number;
 }
 
-export const guardNames = ["maxCreates", "maxExposedColumns", "maxChangedPercent", "exposureWindow", "policy", "unreviewed"] as const;
+export const guardNames = [
+  "maxCreates",
+  "maxExposedColumns",
+  "maxChangedPercent",
+  "exposureWindow",
+  "policy",
+  "unreviewed",
+  "outsideChanges",
+] as const;
 
 type GuardName = (typeof guardNames)[number];
 type Found = Omit<GuardFinding, "allowed" | "until"> & { readonly guard: GuardName };
@@ -51,6 +59,7 @@ const checks: Readonly<Record<GuardName, (items: readonly Item[], input: GuardIn
   exposureWindow: exposureWindows,
   policy: policyFindings,
   unreviewed: unreviewedColumns,
+  outsideChanges,
 };
 
 export interface CheckedGuards {
@@ -246,4 +255,12 @@ function unreviewedColumns(_items: readonly Item[], { unreviewed }: GuardInput):
   if (actual === 0) return [];
   const message = `${counted(actual, "column")} ${actual === 1 ? "is" : "are"} not in the catalog, so nobody has reviewed ${actual === 1 ? "it" : "them"}. Review and accept with dimsync catalog accept.`;
   return [{ guard: "unreviewed", message, limit: 0, actual }];
+}
+
+/** What someone changed in the account, and the plan would undo. */
+function outsideChanges(items: readonly Item[], { limits }: GuardInput): readonly Found[] {
+  const actual = limits.outsideChanges === "refuse" ? items.reduce((sum, item) => sum + changeCount(item, isOutside), 0) : 0;
+  if (actual === 0) return [];
+  const message = `${counted(actual, "change")} that someone made in the account would be undone. To keep ${actual === 1 ? "it" : "them"}, accept the drift into the manifests.`;
+  return [{ guard: "outsideChanges", message, limit: 0, actual }];
 }

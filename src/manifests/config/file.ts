@@ -25,7 +25,7 @@ export interface ConfigFile {
   readonly targets?: Readonly<Record<string, TargetEntry>>;
   readonly vars?: JsonObject;
   readonly defaults?: { readonly taggedBy?: string };
-  readonly guards?: Readonly<Record<string, number>>;
+  readonly guards?: Readonly<Record<string, number | string>>;
   readonly policies?: Partial<PolicySettings>;
   readonly client?: Readonly<Record<string, number | string>>;
   readonly ignore?: readonly { readonly address: string; readonly path: string; readonly reason: string; readonly until?: string }[];

@@ -94,6 +94,8 @@ export interface Guards {
   readonly maxCreates: number;
   readonly maxExposedColumns: number;
   readonly maxChangedPercent: number;
+  /** Whether a plan is refused that undoes what someone changed in the account. Needs a base. */
+  readonly outsideChanges: "report" | "refuse";
 }
 
 export interface PolicySettings {
@@ -146,7 +148,7 @@ export interface AllowEntry {
   readonly place?: SourceLocation;
 }
 
-export const defaultGuards: Guards = { maxCreates: 5, maxExposedColumns: 50, maxChangedPercent: 30 };
+export const defaultGuards: Guards = { maxCreates: 5, maxExposedColumns: 50, maxChangedPercent: 30, outsideChanges: "report" };
 
 export const defaultClient: ClientSettings = {
   concurrency: 8,

@@ -1,20 +1,24 @@
 import { plan } from "../../engine/pipeline.ts";
 import type { PlanOptions, Session } from "../../engine/session.ts";
 import type { Project } from "../../manifests/project.ts";
+import { changeCount, isOutside } from "../../model/changes.ts";
 import type { Plan } from "../../model/plan.ts";
 import { openAccount } from "../account.ts";
 import { loadPolicyModules } from "../policy-modules.ts";
 import { readRecords } from "../records/open.ts";
 import { accountSession, type RunEnvironment, snapshotSession, withGitState } from "../session.ts";
+import { attributed } from "./attributed.ts";
 import { openReview, withCatalogProblems } from "./review.ts";
 
-/** Compares the project with its account. Only sends GET: the client refuses anything else before it opens a socket. */
+/** Compares the project with its account, and says who made the changes that it would undo. Only sends GET: the client refuses anything else before it opens a socket. */
 export async function planAccount(given: Project, options: PlanOptions, run: RunEnvironment): Promise<Plan> {
   const project = withCatalogProblems(given);
   const policyFunctions = await loadPolicyModules(project, run.env);
   return withReadSession(project, run, async (session) => {
     const review = await openReview(project, session.records());
-    return await plan({ ...session, review }, { policyFunctions, ...options });
+    const made = await plan({ ...session, review }, { policyFunctions, ...options });
+    const isUndoing = made.items.some((item) => changeCount(item, isOutside) > 0);
+    return isUndoing && run.snapshotFile === undefined ? await attributed(made, { env: run.env }, session) : made;
   });
 }
 

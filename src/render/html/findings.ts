@@ -155,6 +155,10 @@ export function problemList(problems: readonly Diagnostic[]): string {
   );
 }
 
+/** What someone changed in the account, and apply undoes. */
+export const outsideHtml = ({ outside: { note, lines } }: Report): string =>
+  note === "" ? "" : blocks(`<p>${escaped(note)}</p>`, list(lines.map(escaped)));
+
 /** Objects that lost their manifest since the base. */
 export const releasedHtml = ({ released }: Report): string =>
   released.length === 0 ? "" : blocks(list(released.map(escaped)), `<p>${releasedNote}</p>`);

@@ -191,6 +191,12 @@ export function unmanagedSection({ unmanaged }: Report, detail: Detail): string 
   return names === "" && columns === "" ? `${title}.` : details(title, joinParts([names, columns], "\n"));
 }
 
+/** What someone changed in the account, and apply undoes. The count is never left out. */
+export function outsideSection({ outside: { note, lines } }: Report, detail: Detail): string {
+  if (note === "") return "";
+  return joinParts([`**${partTitles.outside}:** ${note}`, listed(lines, detail, (text) => `- ${prose(text)}`)], "\n\n");
+}
+
 /** Objects that lost their manifest since the base. The count is never left out. */
 export function releasedSection({ released }: Report, detail: Detail): string {
   const [first = "", ...more] = released;

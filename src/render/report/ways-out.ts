@@ -1,5 +1,6 @@
 import { policyAddress } from "../../kinds/manifests.ts";
 import { integrationOfSchemas, parseAddress } from "../../model/address.ts";
+import { changeCount, isOutside } from "../../model/changes.ts";
 import type { GuardFinding, PolicyFinding } from "../../model/findings.ts";
 import { fromPointer } from "../../model/json/pointer.ts";
 import type { Plan } from "../../model/plan.ts";
@@ -52,6 +53,7 @@ function addressesOf({ items, newColumns = [], neverReviewed = [] }: Plan, findi
     maxChangedPercent: () => (isOfTarget ? items.filter(({ action }) => action === "update") : (integrations ?? [])),
     exposureWindow: () => (address === undefined ? [] : [{ address }]),
     unreviewed: () => [...newColumns, ...neverReviewed],
+    outsideChanges: () => items.filter((item) => changeCount(item, isOutside) > 0),
   }[guard];
   return found?.().map((one) => one.address) ?? [];
 }

@@ -85,4 +85,5 @@ export const partTitles = {
   unmanaged: "Not managed by any manifest",
   columns: "Columns to review",
   released: "No longer managed",
+  outside: "Changed in the account",
 } as const;

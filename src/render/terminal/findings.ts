@@ -138,6 +138,17 @@ export function unmanagedLines({ unmanaged, words }: Report, { paint, verbose, w
   ];
 }
 
+/** What someone changed in the account, and apply undoes. */
+export function outsideLines({ outside: { note, lines } }: Report, { paint, verbose, width }: Screen): readonly string[] {
+  if (note === "") return [];
+  const shown = verbose ? lines : lines.slice(0, mostNodes);
+  return [
+    ...wrap(note, "", width).map(paint.bold),
+    ...shown.flatMap((text) => wrap(text, indent, width)),
+    ...(shown.length < lines.length ? [paint.dim(`${indent}and ${lines.length - shown.length} more: -v shows them`)] : []),
+  ];
+}
+
 /** Objects that lost their manifest since the base. */
 export function releasedLines({ released }: Report, { paint, verbose, width }: Screen): readonly string[] {
   const [first = "", ...more] = released;

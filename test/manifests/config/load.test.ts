@@ -183,7 +183,7 @@ describe("settings", () => {
       apiKeyPlace: { file: "dimsync.yaml", document: 0, pointer: "/targets/prod/apiKey" },
       protected: true,
       defaults: { taggedBy: "a@example.com" },
-      guards: { maxCreates: 9, maxExposedColumns: 2, maxChangedPercent: 30 },
+      guards: { maxCreates: 9, maxExposedColumns: 2, maxChangedPercent: 30, outsideChanges: "report" },
       policies: { existing: "report" },
       client: {
         concurrency: 8,

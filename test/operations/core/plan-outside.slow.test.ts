@@ -1,0 +1,123 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { eachChange } from "../../../src/model/changes.ts";
+import type { Plan } from "../../../src/model/plan.ts";
+import { runCommand } from "../../support/command.ts";
+import { gitEnv } from "../../support/git/env.ts";
+import { git } from "../../support/git/remote.ts";
+import { configText, keyVariable, writeProject } from "../../support/project-folder.ts";
+import { startService, type TestService } from "../../support/service.ts";
+
+const manifests = `apiVersion: dimsync/v1
+kind: SchemaConfig
+metadata: { name: orders }
+spec:
+  integration: { id: "8f1c" }
+  rules:
+    - { id: emails, match: { table: users, column: email }, set: { hashed: true } }
+`;
+const names = "    - { id: names, match: { table: users, column: display_name }, set: { hashed: true } }\n";
+
+/** A project whose first commit is applied. The service shows `bot@example.com` for the key. */
+async function project(service: TestService, key: string, guards: Readonly<Record<string, string>> = {}) {
+  const folder = writeProject({
+    "dimsync.yaml": configText(service.url, { guards }),
+    "manifests/orders.yaml": manifests,
+    ".gitignore": ".dimsync\nremote.git\n",
+  });
+  const env = { ...gitEnv, [keyVariable]: key };
+  const run = (...argv: readonly string[]) => runCommand([...argv, "-q"], folder, env);
+  git(folder, "init", "--quiet", "--initial-branch=main");
+  const commit = (message: string): void => {
+    git(folder, "add", "--all");
+    git(folder, "commit", "--quiet", "--message", message);
+  };
+  return {
+    ...{ folder, run, commit },
+    write: (text: string) => writeFileSync(join(folder, "manifests/orders.yaml"), text),
+    plan: async (): Promise<Plan> => JSON.parse((await run("plan", "--base", "main", "-o", "json")).stdout),
+  };
+}
+
+const keys = { apiKeys: { "bot-key": "bot@example.com", "dana-key": "dana@example.com", "other-key": "other@example.com" } };
+
+/** Dana unhashes a column in the web console of the service. */
+async function unhash(service: TestService): Promise<void> {
+  const answer = await fetch(`${service.url}/_console/integrations/8f1c/schemas`, {
+    method: "PATCH",
+    headers: { "x-api-key": "dana-key", "content-type": "application/json", "user-agent": "Mozilla/5.0" },
+    body: JSON.stringify({ schemas: { public: { tables: { users: { columns: { email: { hashed: false } } } } } } }),
+  });
+  expect(answer.status).toBe(200);
+}
+
+test("a plan sets apart what the manifests cause and what it would undo, with who and when, and the guard refuses it", async () => {
+  const service = await startService(keys);
+  onTestFinished(() => service.close());
+  const { folder, run, plan, write, commit } = await project(service, "bot-key");
+  expect((await run("apply", "--yes")).code).toBe(0);
+  commit("first");
+  await unhash(service);
+  write(manifests + names);
+  const made = await plan();
+  const changes = made.items.flatMap((item) => [...eachChange(item)]);
+  expect(changes.map(({ path, origin, attribution }) => [path.split("/").at(-2), origin, attribution?.actor])).toEqual([
+    ["display_name", "config", undefined],
+    ["email", "drift", "dana@example.com"],
+  ]);
+  const note = "1 change does not come from the manifests: someone changed the account, and apply will undo it.";
+  const human = (await run("plan", "--base", "main")).stdout;
+  expect(human).toContain(note);
+  expect(human).toMatch(/\n {4}Schemas\/Orders: public\.users\.email hashed; dana@example\.com, 20\d\d-\d\d-\d\d \d\d:\d\d UTC\n/u);
+  expect((await run("plan", "--base", "main", "-o", "markdown")).stdout).toContain(`**Changed in the account:** ${note}`);
+  expect((await run("plan", "--base", "main", "-o", "html")).stdout).toContain(note);
+  // Without a base, it is not known.
+  expect((await run("plan")).stdout).not.toContain("does not come from the manifests");
+  expect(made.exit.code).toBe(0);
+
+  const config = readFileSync(join(folder, "dimsync.yaml"), "utf8");
+  writeFileSync(join(folder, "dimsync.yaml"), `${config.trimEnd()}\n`.replace(/"?guards"?: ?\{\}/u, "guards: { outsideChanges: refuse }"));
+  const refused = await run("plan", "--base", "main", "-o", "markdown");
+  expect(refused.code).toBe(3);
+  expect(refused.stdout).toContain("1 change that someone made in the account would be undone.");
+  expect(refused.stdout).toContain("guard: outsideChanges, address: Schemas/Orders");
+  expect((await run("plan", "--base", "main", "--allow", "outsideChanges=agreed with Dana")).code).toBe(0);
+  expect((await run("plan")).code).toBe(0);
+  // It is about plans: a drift report has nothing else.
+  expect((await run("drift", "--base", "main")).code).toBe(2);
+});
+
+test("a run of dimsync that the records do not have is named as another project's", async () => {
+  const service = await startService(keys);
+  onTestFinished(() => service.close());
+  const one = await project(service, "bot-key");
+  git(one.folder, "init", "--quiet", "--bare", "remote.git");
+  git(one.folder, "remote", "add", "origin", join(one.folder, "remote.git"));
+  expect(await one.run("records", "init")).toMatchObject({ code: 0 });
+  expect((await one.run("apply", "--yes")).code).toBe(0);
+  one.commit("first");
+  one.write(manifests.replace("column: email", "column: phone"));
+  // Its own run is not reported.
+  one.write(manifests.replace("hashed: true", "hashed: false"));
+  expect((await one.plan()).diagnostics).toEqual([]);
+  one.write(manifests);
+
+  const other = await project(service, "other-key");
+  other.write(manifests.replace("hashed: true", "hashed: false"));
+  const ran = await other.run("apply", "--yes", "--allow", "maxExposedColumns=test", "-o", "json");
+  const { runId } = JSON.parse(ran.stdout) as { readonly runId: string };
+  const made = await one.plan();
+  expect(made.diagnostics).toEqual([
+    expect.objectContaining({
+      code: "W_OTHER_PROJECT",
+      severity: "warning",
+      message: expect.stringMatching(
+        new RegExp(`^The dimsync run ${runId} by other@example\\.com of \\S+ changed Schemas/Orders, and`, "u"),
+      ),
+    }),
+  ]);
+  const shown = (await one.run("drift", "--base", "main")).stdout;
+  expect(shown).toContain("W_OTHER_PROJECT");
+  expect(shown).toContain("other@example.com");
+});
