@@ -1,0 +1,48 @@
+// Preloaded into the built command line by Node 20, which cannot keep compiled code itself: a third of the processor time of a start.
+// The code is in the folder NODE_COMPILE_CACHE, which is only for tests: it is trusted.
+const { createHash } = require("node:crypto");
+const { mkdirSync, readFileSync, renameSync, writeFileSync } = require("node:fs");
+const Module = require("node:module");
+const { dirname, join } = require("node:path");
+const { Script } = require("node:vm");
+
+const folder = process.env.NODE_COMPILE_CACHE;
+const added = new Map();
+
+function kept(file) {
+  try {
+    return readFileSync(file);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Kept code cannot import ES modules itself. */
+const importFor = (specifier) => import(specifier);
+
+if (folder)
+  Module.prototype._compile = function compile(content, filename) {
+    const code = content.replace(/^#!.*/u, "").replaceAll(/\bimport\(/gu, "importFor(");
+    const file = join(folder, createHash("sha1").update(`${filename}\n`).update(code).digest("hex"));
+    const cachedData = kept(file);
+    const script = new Script(`(function (exports, require, module, __filename, __dirname, importFor) {${code}\n})`, {
+      filename,
+      cachedData,
+    });
+    if (cachedData === undefined) added.set(file, script);
+    const run = script.runInThisContext();
+    return run.call(this.exports, this.exports, Module.createRequire(filename), this, filename, dirname(filename), importFor);
+  };
+
+process.on("exit", () => {
+  if (added.size === 0) return;
+  try {
+    mkdirSync(folder, { recursive: true });
+    for (const [file, script] of added) {
+      writeFileSync(`${file}.${process.pid}`, script.createCachedData());
+      renameSync(`${file}.${process.pid}`, file);
+    }
+  } catch {
+    // The folder was removed, or the process may not write to it.
+  }
+});
