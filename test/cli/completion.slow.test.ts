@@ -44,6 +44,7 @@ function folderOnPath(): string {
   return join(folder, "bin");
 }
 
+/** The lines that a shell prints for a script. */
 async function inShell(shell: ProgramName, script: string): Promise<readonly string[]> {
   const cwd = quickstart();
   writeFileSync(join(cwd, "my plan.json"), "");
@@ -57,36 +58,63 @@ async function inShell(shell: ProgramName, script: string): Promise<readonly str
   return stdout.split("\n").filter((line) => line !== "");
 }
 
-const offers: Readonly<Record<"bash" | "zsh" | "fish", (typed: readonly string[]) => string>> = {
-  bash: (typed) =>
+interface Shell {
+  /** Loads the completion of dimsync. */
+  readonly load: string;
+  /** Prints the completions of the last word, one a line. */
+  readonly complete: (typed: readonly string[]) => string;
+}
+
+const shells: Readonly<Record<"bash" | "zsh" | "fish", Shell>> = {
+  bash: {
     // compopt only works while the shell completes.
-    `compopt() { :; }; source <(dimsync completion bash); COMP_WORDS=(${typed
-      .flatMap((word) => word.split(/(=)/u))
-      .map(quote)
-      .join(" ")}); COMP_CWORD=$((\${#COMP_WORDS[@]} - 1)); _dimsync; printf '%s\\n' "\${COMPREPLY[@]}"`,
-  zsh: (typed) =>
+    load: "compopt() { :; }; source <(dimsync completion bash)",
+    complete: (typed) =>
+      `COMP_WORDS=(${typed
+        .flatMap((word) => word.split(/(=)/u))
+        .map(quote)
+        .join(" ")}); COMP_CWORD=$((\${#COMP_WORDS[@]} - 1)); _dimsync; printf '%s\\n' "\${COMPREPLY[@]}"`,
+  },
+  zsh: {
     // Replacements for zsh's completion functions: they keep the completions that begin with the
     // word.
-    `compdef() { :; }; offer() { local one; for one in "$@"; do [[ "$one" == "$PREFIX"* ]] && print -r -- "\${one%%:*}"; done; return 0 }
+    load: `compdef() { :; }; offer() { local one; for one in "$@"; do [[ "$one" == "$PREFIX"* ]] && print -r -- "\${one%%:*}"; done; return 0 }
      compadd() { shift; offer "$@" }; _describe() { offer "\${(@P)2}" }; _files() { offer *(N) }; compset() { PREFIX="\${PREFIX#*=}" }
-     source <(dimsync completion zsh); words=(${typed.map(quote).join(" ")}); CURRENT=${typed.length}; PREFIX=${quote(typed.at(-1) ?? "")}; _dimsync`,
-  fish: (typed) =>
-    `dimsync completion fish | source; complete -C ${quote(typed.join(" "))} | string replace -r '\\t.*' '' | string replace -r '^markdown=' '' | string unescape`,
+     source <(dimsync completion zsh)`,
+    complete: (typed) => `words=(${typed.map(quote).join(" ")}); CURRENT=${typed.length}; PREFIX=${quote(typed.at(-1) ?? "")}; _dimsync`,
+  },
+  fish: {
+    load: "dimsync completion fish | source",
+    complete: (typed) =>
+      `complete -C ${quote(typed.join(" "))} | string replace -r '\\t.*' '' | string replace -r '^markdown=' '' | string unescape`,
+  },
 };
 
 const quote = (text: string): string => `'${text}'`;
 
-for (const shell of ["bash", "zsh", "fish"] as const) {
-  const script = offers[shell];
+for (const [shell, { load, complete }] of Object.entries(shells) as readonly (readonly [keyof typeof shells, Shell])[])
   describe(`completion in ${shell}`, needs(shell), () => {
-    for (const [what, [typed, offered, not]] of Object.entries(rows))
-      test(`offers ${what}`, async () => {
-        const lines = await inShell(shell, script(typed));
+    // One shell completes all rows: each would load the completion again.
+    const completed = new Map<string, readonly string[]>();
+    const heading = "### ";
+    test("loads, and completes without a message", { timeout: 60_000 }, async () => {
+      const each = Object.entries(rows).map(([what, [typed]]) => `echo ${quote(heading + what)}\n${complete(typed)}`);
+      for (const line of await inShell(shell, [load, ...each].join("\n"))) {
+        if (line.startsWith(heading)) completed.set(line.slice(heading.length), []);
+        else {
+          const [what = "", lines = []] = [...completed].at(-1) ?? [];
+          completed.set(what, [...lines, line]);
+        }
+      }
+      expect([...completed.keys()]).toEqual(Object.keys(rows));
+    });
+    for (const [what, [, offered, not]] of Object.entries(rows))
+      test(`offers ${what}`, () => {
+        const lines = completed.get(what) ?? [];
         expect(lines).toEqual(expect.arrayContaining([...offered]));
         if (not !== undefined) expect(lines).not.toContain(not);
       });
   });
-}
 
 test("completion and fmt need no target", async () => {
   const targets = { a: { baseUrl: "embedded:a.json" }, b: { baseUrl: "embedded:b.json" } };
