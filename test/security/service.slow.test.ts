@@ -4,14 +4,19 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { parse } from "csv-parse/sync";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
+import { main } from "../../src/cli.ts";
 import { type EmbeddedService, startEmbeddedService } from "../../src/embedded/index.ts";
 import { toPointer } from "../../src/model/json/pointer.ts";
+import { guarded } from "../../src/text/workflow-commands.ts";
 import { dimsync, emptyFolder, ended, startCli } from "../cli/built-cli.ts";
+import { capturedIo } from "../support/captured-io.ts";
+import type { Ran } from "../support/command.ts";
 import { gitEnv } from "../support/git/env.ts";
 import { gitRemote } from "../support/git/remote.ts";
 import { sharedPostgres } from "../support/postgres/shared.ts";
 import { needs } from "../support/programs.ts";
 import { configText, filesIn, keyVariable, writeFolder } from "../support/project-folder.ts";
+import { sampleOf } from "../support/sample.ts";
 import { breakouts, faultsIn, hostileAccount, hostileNames } from "./hostile.ts";
 
 const manifests = `apiVersion: dimsync/v1
@@ -44,9 +49,15 @@ afterAll(async () => {
   await service.close();
 });
 
-/** A command as a step of GitHub Actions. */
-const step = (args: readonly string[], cwd = folder, env: Readonly<Record<string, string>> = {}) =>
-  dimsync(args, { cwd, env: { [keyVariable]: service.apiKey, GITHUB_ACTIONS: "true", COLUMNS: "120", ...env } });
+type Env = Readonly<Record<string, string>>;
+
+/** A command as a step of GitHub Actions, whose output is guarded as that of the process is. */
+async function step(args: readonly string[], cwd = folder, env: Env = {}): Promise<Ran> {
+  const { io, printed } = capturedIo({ cwd, env: stepEnv(env) });
+  return { code: await main(args, { ...io, stdout: guarded(io.stdout), stderr: guarded(io.stderr) }), ...printed() };
+}
+
+const stepEnv = (env: Env): Env => ({ PATH: process.env["PATH"] ?? "", [keyVariable]: service.apiKey, GITHUB_ACTIONS: "true", ...env });
 
 /** Commands that print names of the account, their exit codes, and the formats that each also writes to files. */
 const commands: readonly (readonly [command: string, code: number, formats: readonly string[]])[] = [
@@ -78,7 +89,7 @@ const commands: readonly (readonly [command: string, code: number, formats: read
 ];
 
 describe("names of an account", () => {
-  it.concurrent.each(commands)("are only text in the output of %s", async (command, code, formats) => {
+  it.each(commands)("are only text in the output of %s", async (command, code, formats) => {
     const out = mkdtempSync(join(folder, "out-"));
     const fileOf = (format: string): string => join(out, `out.${format}`);
     const ran = await step([...command.split(" "), ...formats.flatMap((format) => ["-o", `${format}=${fileOf(format)}`])]);
@@ -91,6 +102,17 @@ describe("names of an account", () => {
       expect(faults.filter((fault) => format === "github" || !fault.includes("old workflow")).slice(0, 8), format).toEqual([]);
     }
   });
+});
+
+describe("names of an account", () => {
+  it.each(["plan -v", "get Integration", "drift --since 1d --no-notify"])(
+    "are only text in what a process prints for %s",
+    async (command) => {
+      const { stdout, stderr } = await dimsync(command.split(" "), { cwd: folder, env: stepEnv({}) });
+      expect(stdout).toContain("forged");
+      expect([...faultsIn(stdout), ...faultsIn(stderr)].slice(0, 8)).toEqual([]);
+    },
+  );
 });
 
 /** Commands that change the account, the records or files, in this order, with their exit codes. */
@@ -244,65 +266,70 @@ metadata: { name: orders }
 spec: { integration: Orders, rules: [{ id: pii, match: { schema: public, column: "*" }, set: { hashed: true } }] }
 `;
 
-describe.each([
+const databases = [
   ["embedded", {}],
   ["PostgreSQL", needs("postgresql")],
-] as const)("a controller with %s (attack 4)", (kind, missing) => {
-  it("stores what it finds about columns with odd names, and shows them as they are", { timeout: 300_000, ...missing }, async () => {
-    const target = { baseUrl: service.url, apiKey: { $secret: { env: keyVariable } }, controller: { every: "1m" } };
-    const cwd = emptyFolder({ "dimsync.yaml": configText(service.url, { targets: { test: target } }), "manifests/all.yaml": exposing });
-    const url = kind === "embedded" ? {} : { DIMSYNC_DATABASE_URL: (await sharedPostgres()).database() };
-    const env = { [keyVariable]: service.apiKey, USER: "ann", GITHUB_ACTIONS: "true", ...url };
-    const child = startCli(["controller", "run", "--watch", "--listen", "127.0.0.1:0"], { cwd, env });
-    let stderrSoFar = "";
-    child.stderr?.on("data", (chunk) => {
-      stderrSoFar += chunk;
+] as const;
+
+describe.each(sampleOf(databases, { name: "hostile controller", kindOf: () => "database" }))(
+  "a controller with %s (attack 4)",
+  (kind, missing) => {
+    it("stores what it finds about columns with odd names, and shows them as they are", { timeout: 300_000, ...missing }, async () => {
+      const target = { baseUrl: service.url, apiKey: { $secret: { env: keyVariable } }, controller: { every: "1m" } };
+      const cwd = emptyFolder({ "dimsync.yaml": configText(service.url, { targets: { test: target } }), "manifests/all.yaml": exposing });
+      const url = kind === "embedded" ? {} : { DIMSYNC_DATABASE_URL: (await sharedPostgres()).database() };
+      const env = { [keyVariable]: service.apiKey, USER: "ann", GITHUB_ACTIONS: "true", ...url };
+      const child = startCli(["controller", "run", "--watch", "--listen", "127.0.0.1:0"], { cwd, env });
+      let stderrSoFar = "";
+      child.stderr?.on("data", (chunk) => {
+        stderrSoFar += chunk;
+      });
+      const end = ended(child);
+      onTestFinished(() => void child.kill("SIGKILL"));
+      const controller = (...args: readonly string[]) => dimsync(["controller", ...args], { cwd, env });
+      const exposed = Object.keys(hostileNames).length;
+      const page = await vi.waitFor(() => /Status page: (\S+)/u.exec(stderrSoFar)?.[1] ?? expect.unreachable(), { timeout: 60_000 });
+      const accounts = async () => (await fetch(new URL("/api/v1/accounts", page))).json();
+      await vi.waitFor(async () => expect(await accounts()).toMatchObject({ items: [{ exposedColumns: exposed }] }), {
+        ...{ timeout: 150_000, interval: 500 },
+      });
+      expect(JSON.parse((await controller("status", "-o", "json")).stdout).accounts).toMatchObject([{ exposedColumns: exposed }]);
+      const { events } = JSON.parse((await controller("history", "test", "-o", "json")).stdout);
+      const pathOf = (name: string): string => toPointer(["schemas", "public", "tables", "users", "columns", name, "hashed"]);
+      expect(new Set(events.map(({ path }: { readonly path: string }) => path))).toEqual(new Set(Object.values(hostileNames).map(pathOf)));
+      const prints = async (...args: readonly string[]): Promise<void> => {
+        const { code, stdout, stderr } = await controller(...args);
+        // 2: columns are exposed.
+        expect([0, 2], `${args.join(" ")}: ${stderr}`).toContain(code);
+        expect([...faultsIn(stdout), ...faultsIn(stderr)], args.join(" ")).toEqual([]);
+      };
+      const serves = async (path: string): Promise<void> => {
+        const response = await fetch(new URL(path, page));
+        const text = await response.text();
+        // Only a log is read for workflow commands.
+        const faults = faultsIn(text, { commands: true }).filter((fault) => !fault.includes("old workflow"));
+        expect([path, response.status, ...faults.slice(0, 3)]).toEqual([path, 200]);
+        if (!path.startsWith("/api")) expect(text).not.toMatch(/<script>alert|<\/details><\/summary>/u);
+      };
+      const reason = Object.values(hostileNames).slice(0, 12).join("").replaceAll("\0", "");
+      for (const args of [["status"], ["status", "-o", "json"], ["check", "test", "--wait"], ["check", "test", "--wait", "-o", "json"]])
+        await prints(...args);
+      await prints("suspend", "test", "--until", "2999-01-01T00:00:00Z", "--reason", reason);
+      for (const path of ["/accounts/test", "/api/v1/accounts/test", "/api/v1/runs?account=test", "/api/v1/findings", "/metrics"])
+        await serves(path);
+      for (const args of [
+        ["resume", "test"],
+        ["history", "test"],
+        ["history", "test", "-o", "json"],
+      ])
+        await prints(...args);
+      // What is pushed has names too: the source and the reason. With PostgreSQL, the records must not be files.
+      if (kind === "embedded") await prints("push", "--source", `data${reason}`, "--force", "--reason", reason);
+      for (const args of [["bundles"], ["bundles", "-o", "json"]]) await prints(...args);
+      for (const path of ["/", "/api/v1/accounts"]) await serves(path);
+      child.kill("SIGTERM");
+      const { stdout, stderr } = await end;
+      expect([...faultsIn(stdout), ...faultsIn(stderr)]).toEqual([]);
     });
-    const end = ended(child);
-    onTestFinished(() => void child.kill("SIGKILL"));
-    const controller = (...args: readonly string[]) => dimsync(["controller", ...args], { cwd, env });
-    const exposed = Object.keys(hostileNames).length;
-    await vi.waitFor(
-      async () =>
-        expect(JSON.parse((await controller("status", "-o", "json")).stdout).accounts).toMatchObject([{ exposedColumns: exposed }]),
-      { timeout: 150_000, interval: 2_000 },
-    );
-    const { events } = JSON.parse((await controller("history", "test", "-o", "json")).stdout);
-    const pathOf = (name: string): string => toPointer(["schemas", "public", "tables", "users", "columns", name, "hashed"]);
-    expect(new Set(events.map(({ path }: { readonly path: string }) => path))).toEqual(new Set(Object.values(hostileNames).map(pathOf)));
-    const prints = async (...args: readonly string[]): Promise<void> => {
-      const { code, stdout, stderr } = await controller(...args);
-      // 2: columns are exposed.
-      expect([0, 2], `${args.join(" ")}: ${stderr}`).toContain(code);
-      expect([...faultsIn(stdout), ...faultsIn(stderr)], args.join(" ")).toEqual([]);
-    };
-    const [, page] = /Status page: (\S+)/u.exec(stderrSoFar) ?? [];
-    const serves = async (path: string): Promise<void> => {
-      const response = await fetch(new URL(path, page));
-      const text = await response.text();
-      // Only a log is read for workflow commands.
-      const faults = faultsIn(text, { commands: true }).filter((fault) => !fault.includes("old workflow"));
-      expect([path, response.status, ...faults.slice(0, 3)]).toEqual([path, 200]);
-      if (!path.startsWith("/api")) expect(text).not.toMatch(/<script>alert|<\/details><\/summary>/u);
-    };
-    const reason = Object.values(hostileNames).slice(0, 12).join("").replaceAll("\0", "");
-    for (const args of [["status"], ["status", "-o", "json"], ["check", "test", "--wait"], ["check", "test", "--wait", "-o", "json"]])
-      await prints(...args);
-    await prints("suspend", "test", "--until", "2999-01-01T00:00:00Z", "--reason", reason);
-    for (const path of ["/accounts/test", "/api/v1/accounts/test", "/api/v1/runs?account=test", "/api/v1/findings", "/metrics"])
-      await serves(path);
-    for (const args of [
-      ["resume", "test"],
-      ["history", "test"],
-      ["history", "test", "-o", "json"],
-    ])
-      await prints(...args);
-    // What is pushed has names too: the source and the reason. With PostgreSQL, the records must not be files.
-    if (kind === "embedded") await prints("push", "--source", `data${reason}`, "--force", "--reason", reason);
-    for (const args of [["bundles"], ["bundles", "-o", "json"]]) await prints(...args);
-    for (const path of ["/", "/api/v1/accounts"]) await serves(path);
-    child.kill("SIGTERM");
-    const { stdout, stderr } = await end;
-    expect([...faultsIn(stdout), ...faultsIn(stderr)]).toEqual([]);
-  });
-});
+  },
+);
