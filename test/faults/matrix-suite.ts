@@ -1,6 +1,6 @@
 import pLimit from "p-limit";
 import { beforeAll, expect, it } from "vitest";
-import { sampleOf, sampleSeed } from "../support/sample.ts";
+import { isAll, sampleOf, sampleSeed } from "../support/sample.ts";
 import { copyForAll } from "./cli-process.ts";
 import { folderStore, type SharedStore, type Store } from "./machines.ts";
 import {
@@ -41,28 +41,41 @@ export const isRead = ({ method }: Nth): boolean => method === "GET";
 const isUnsent = (fault: string): boolean => unsent.includes(fault);
 const groupOf = (fault: string): string => groups[isUnsent(fault) ? 0 : 1] ?? "";
 
-/** Every fault and kill at each request. After a read that failed, the run continues or ends in the same way for all kinds. */
+/** After a read that failed, the run continues or ends in the same way for all kinds. */
+export const kindInFolder = (at: Nth): string => (isRead(at) ? "GET" : kindOf(at));
+
+/**
+ * Every fault and kill at each request. A commit tries a third of the pairs of a fault and a kind of request: each fault at two kinds
+ * or three, and each kind with two faults of each group and one kill.
+ */
 function folderCases(nths: readonly Nth[]): readonly Case[] {
+  const kinds = [...new Set(nths.map(kindInFolder))];
+  const isTried = (fault: number, kind: number, most: number): boolean => isAll || (fault + kind + sampleSeed) % most === 0;
   return nths.flatMap((at, index): readonly Case[] => {
-    const kind = isRead(at) ? "GET" : kindOf(at);
+    const kind = kindInFolder(at);
+    const kindIndex = kinds.indexOf(kind);
+    const common = { store: "folder" as const };
+    const tried = [unsent, unheard].flatMap((faults) => faults.filter((_, fault) => isTried(fault, kindIndex, 3)));
     return [
-      ...[...unsent, ...unheard].map((fault) => {
+      ...tried.map((fault) => {
         const retries = (index + sampleSeed) % 2;
-        return { store: "folder" as const, group: groupOf(fault), disturbance: { at, fault, retries }, kind: `folder ${fault} ${kind}` };
+        return { ...common, group: groupOf(fault), disturbance: { at, fault, retries }, kind: `folder ${fault} ${kind}` };
       }),
-      ...kills.map((kill) => {
-        return { store: "folder" as const, group: groups[2] ?? "", disturbance: { at, kill }, kind: `folder SIGKILL ${kill} ${kind}` };
-      }),
+      ...kills
+        .filter((_, kill) => isTried(kill, kindIndex, 2))
+        .map((kill) => ({ ...common, group: groups[2] ?? "", disturbance: { at, kill }, kind: `folder SIGKILL ${kill} ${kind}` })),
     ];
   });
 }
 
-/** Before each operation on a file, and when it is half done. */
+/** Before each operation on a file, and when it is half done. A commit tries every second one, and more of those on the journal. */
 async function fileCases(program: string): Promise<readonly Case[]> {
   return (await recordedFileWrites(program)).flatMap((at) => {
+    const isJournal = /^(?:write|sync) journal\.ndjson/u.test(at.operation);
+    if (!isAll && !isJournal && (at.nth + sampleSeed) % 2 === 0) return [];
     // The locks of journal and bindings are taken in the same way. Each line of the journal means something else.
     const operation = at.operation.replace(/\S+(?=\.lock\b)/u, "file");
-    const kind = /^(?:write|sync) journal\.ndjson/u.test(operation) ? `${operation} twice` : operation;
+    const kind = isJournal ? `${operation} twice` : operation;
     const moments: readonly Moment[] = /^write|^append/u.test(at.operation) ? ["before", "during"] : ["before"];
     return moments.map((kill): Case => ({ store: "folder", group: groups[3] ?? "", disturbance: { at, kill }, kind }));
   });
