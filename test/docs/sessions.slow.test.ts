@@ -4,7 +4,7 @@ import { replayed } from "../support/document-session.ts";
 import { needs } from "../support/programs.ts";
 
 // The commands of the page are run as a reader would run them. UPDATE_GOLDEN=1 writes their output into the page.
-test.each(["docs/tutorial.md", "docs/recipes.md"])(
+test.each(["docs/tutorial.md", "docs/recipes.md", "docs/fleet-rules.md"])(
   "%s shows what its commands print",
   { timeout: 120_000, ...needs("bash", "curl") },
   async (path) => {
