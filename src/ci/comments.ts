@@ -1,9 +1,8 @@
+import { failureReasons } from "../cli/github-outputs.ts";
 import type { Plan } from "../model/plan.ts";
-import type { Diagnostic } from "../model/problem.ts";
 import { code, details, prose } from "../render/markdown/escape.ts";
 import { renderMarkdown } from "../render/markdown/index.ts";
 import { isEmpty, summaryLine } from "../render/report/totals.ts";
-import { joinParts } from "../text/lists.ts";
 import { cutMiddle } from "../text/values.ts";
 import type { FailedTarget } from "./job.ts";
 
@@ -79,23 +78,13 @@ export function planComment(plan: Plan, footer: string): { readonly text: string
   return { text: `${empty ? details(prose(summaryLine(plan)), text) : text}\n${footer}`, isEmpty: empty };
 }
 
-const mostReasons = 20;
-
 /** The text of a comment for a target that could not be planned: which one, and why. */
-export function noPlanComment(
-  { target, failure: { code: name, message, diagnostics } }: FailedTarget,
-  footer: string,
-): { readonly text: string; readonly isEmpty: boolean } {
-  const reasons =
-    diagnostics.length === 0
-      ? [`${code(name)}: ${prose(message)}`]
-      : diagnostics.map((one) => `${code(joinParts([one.code, placeText(one)], " "))}: ${prose(one.message)}`);
-  const more = reasons.length > mostReasons ? [`… and ${reasons.length - mostReasons} more.`] : [];
-  const text = [`## No plan for ${code(cutMiddle(target, 80))}`, ...reasons.slice(0, mostReasons), ...more, footer].join("\n\n");
-  return { text, isEmpty: false };
+export function noPlanComment({ target, failure }: FailedTarget, footer: string): { readonly text: string; readonly isEmpty: boolean } {
+  return { text: [`## ${notMade("plan", target)}`, ...failureReasons(failure), footer].join("\n\n"), isEmpty: false };
 }
 
-const placeText = ({ file, line }: Diagnostic): string => (file === undefined ? "" : `${file}${line === undefined ? "" : `:${line}`}`);
+/** "No plan for `prod`", in Markdown. */
+export const notMade = (what: "plan" | "drift report", target: string): string => `No ${what} for ${code(cutMiddle(target, 80))}`;
 
 /**
  * Replaces the plans in the comments that begin with one of `prefixes`: an old plan next to new

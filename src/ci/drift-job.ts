@@ -7,6 +7,7 @@ import { withDriftExit } from "../engine/exit-codes.ts";
 import type { ExitCode } from "../model/exit.ts";
 import { driftAccount } from "../operations/core/drift.ts";
 import { recordReport } from "../operations/core/record-report.ts";
+import { notMade } from "./comments.ts";
 import { requestDriftPulls } from "./drift-pull-request.ts";
 import { type CiContext, type CiJob, eachJobTarget, endJob, jobDestinations } from "./job.ts";
 import { reportDrift } from "./provider.ts";
@@ -33,7 +34,10 @@ export async function driftJob(context: CiContext, job: CiJob): Promise<ExitCode
   const reports = made.map(({ document }) => document);
   if (reports.length > 0) await writeDocuments(context, jobDestinations(context, job), reports);
   await writeMetricsFlag(context, reports);
-  const code = endJob(context, job, { documents: reports, failures: failed.map(({ failure }) => failure) });
+  const code = endJob(context, job, {
+    documents: reports,
+    failures: failed.map(({ target, failure }) => ({ ...failure, title: notMade("drift report", target) })),
+  });
   const isInIssue = flags.issue !== false && (await reportDrift(job, reports));
   const isInPull = flags.pullRequest === true && (await requestDriftPulls(job, made, cwd));
   return code === 2 && (isInIssue || isInPull) ? 0 : code;

@@ -1,6 +1,6 @@
 import type { Context } from "../cli/context.ts";
 import type { CiFlags } from "../cli/flags.ts";
-import { failurePieces, stepPieces, writeGithubStep } from "../cli/github-outputs.ts";
+import { failurePieces, stepPieces, type TitledFailure, writeGithubStep } from "../cli/github-outputs.ts";
 import { type Destination, destinations, filePrefix } from "../cli/output.ts";
 import { orIgnored, printError } from "../cli/report-error.ts";
 import type { CiEnvironment } from "../forge/environment.ts";
@@ -43,7 +43,7 @@ export function jobDestinations(context: CiContext, job: CiJob): readonly Destin
 export interface JobReport {
   readonly documents: readonly Document[];
   /** What targets without a document failed with. */
-  readonly failures: readonly Failure[];
+  readonly failures: readonly TitledFailure[];
   /** Of what is in no document. */
   readonly exits?: readonly Exit[];
   /** More outputs of the step. */

@@ -15,6 +15,7 @@ import { planAccount } from "../operations/core/plan.ts";
 import { targetChange } from "../operations/core/target-changes.ts";
 import { validateProject } from "../operations/core/validate.ts";
 import { writePlanFile } from "../records/plan-file.ts";
+import { notMade } from "./comments.ts";
 import { type CiContext, type CiJob, eachJobTarget, endJob, type FailedTarget, jobDestinations, targetsOutput } from "./job.ts";
 import { commentPlans, withdrawComments } from "./provider.ts";
 
@@ -35,7 +36,7 @@ export async function planJob(context: CiContext, job: CiJob): Promise<ExitCode>
   await writeMetricsFlag(context, plans);
   const code = endJob(context, job, {
     documents: plans,
-    failures: failed.map(({ failure }) => failure),
+    failures: failed.map(({ target, failure }) => ({ ...failure, title: notMade("plan", target) })),
     outputs: targetsOutput(job, projects),
     ...(planFile === undefined ? {} : { planFile }),
   });

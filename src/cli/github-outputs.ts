@@ -1,15 +1,17 @@
 import { randomUUID } from "node:crypto";
 import { appendFileSync, statSync } from "node:fs";
 import { DimsyncError } from "../model/errors.ts";
+import type { Diagnostic } from "../model/problem.ts";
 import type { Validation } from "../model/result.ts";
 import type { Environment } from "../model/settings/env.ts";
 import { masked } from "../model/settings/secret.ts";
 import type { Document } from "../render/index.ts";
 import { annotations, githubPieces, summaryLimitBytes } from "../render/machine/github.ts";
 import type { Failure } from "../render/machine/ndjson.ts";
-import { prose } from "../render/markdown/escape.ts";
+import { code, prose } from "../render/markdown/escape.ts";
 import { findingsOf } from "../render/report/findings.ts";
 import { visible } from "../text/control-characters.ts";
+import { joinParts } from "../text/lists.ts";
 import { workflowCommand } from "../text/workflow-commands.ts";
 
 /** What a step of GitHub Actions gets besides its log. */
@@ -43,8 +45,29 @@ export interface FailurePieces {
   readonly annotations: string;
 }
 
+/** A failure, and the Markdown heading of what was not made because of it, such as "No plan for `prod`". */
+export interface TitledFailure extends Failure {
+  readonly title?: string;
+}
+
 /** Problems are shown at their lines; `prefix` is the path from the root of the repository to their files. */
-export function failurePieces({ code, message, exit, diagnostics }: Failure, prefix: string): FailurePieces {
+export function failurePieces({ title, ...failure }: TitledFailure, prefix: string): FailurePieces {
+  const pieces = untitledPieces(failure, prefix);
+  return title === undefined ? pieces : { ...pieces, summary: `${[`## ${title}`, ...failureReasons(failure)].join("\n\n")}\n` };
+}
+
+const mostReasons = 20;
+
+/** Why there is no document, in Markdown: a paragraph for each problem, at most 20, each with its place. */
+export function failureReasons({ code: name, message, diagnostics }: Failure): readonly string[] {
+  if (diagnostics.length === 0) return [`${code(name)}: ${prose(message)}`];
+  const reasons = diagnostics.map((one) => `${code(joinParts([one.code, placeText(one)], " "))}: ${prose(one.message)}`);
+  return [...reasons.slice(0, mostReasons), ...(reasons.length > mostReasons ? [`… and ${reasons.length - mostReasons} more.`] : [])];
+}
+
+const placeText = ({ file, line }: Diagnostic): string => (file === undefined ? "" : `${file}${line === undefined ? "" : `:${line}`}`);
+
+function untitledPieces({ code, message, exit, diagnostics }: Failure, prefix: string): FailurePieces {
   if (diagnostics.length === 0)
     return {
       summary: `## ${prose(code)}\n\n${prose(message)}\n`,

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { byText, schemasKind, toAddress } from "../model/address.ts";
 import { changeCount, eachChange, sizeOf } from "../model/changes.ts";
 import { canonicalJson, isObject, own } from "../model/json/json.ts";
+import { parseJson } from "../model/json/parse.ts";
 import type { Manual, Origin, Plan } from "../model/plan.ts";
 import { unmanagedObjects } from "../model/plan.ts";
 import { unmanagedCounts } from "../render/report/unmanaged.ts";
@@ -131,7 +132,7 @@ export function stepsDone(
 function parseEntry(text: string): HistoryEntry | undefined {
   let value: unknown;
   try {
-    value = JSON.parse(text);
+    value = parseJson(text);
   } catch {
     return undefined;
   }

@@ -2,6 +2,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { SeenColumns } from "../model/columns.ts";
 import { isObject, own } from "../model/json/json.ts";
+import { parseJson } from "../model/json/parse.ts";
 import { writeAtomic } from "./files/atomic.ts";
 import { ensureStateFolder, stateFolder } from "./state-folder.ts";
 
@@ -42,7 +43,7 @@ export async function recordColumnsSeen(folder: string, target: string, seen: Se
 
 async function readAll(folder: string): Promise<Readonly<Record<string, unknown>>> {
   try {
-    const value: unknown = JSON.parse(await readFile(fileOf(folder), "utf8"));
+    const value: unknown = parseJson(await readFile(fileOf(folder), "utf8"));
     return isObject(value) ? value : {};
   } catch {
     return {};

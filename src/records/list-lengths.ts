@@ -1,6 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { isObject, own } from "../model/json/json.ts";
+import { parseJson } from "../model/json/parse.ts";
 import { writeAtomic } from "./files/atomic.ts";
 import { ensureStateFolder, stateFolder } from "./state-folder.ts";
 
@@ -40,7 +41,7 @@ export async function recordListLengths(folder: string, target: string, seen: Li
 async function readAll(folder: string): Promise<Readonly<Record<string, ListLengths>>> {
   let value: unknown;
   try {
-    value = JSON.parse(await readFile(fileOf(folder), "utf8"));
+    value = parseJson(await readFile(fileOf(folder), "utf8"));
   } catch {
     return {};
   }

@@ -241,7 +241,8 @@ describe("a pull request that sends the key of one of two targets elsewhere", ()
     ]);
     expect(outputs()).toMatchObject({ has_changes: "true", exit_code: "1", artifact_suffix: "a-b" });
     expect(new Set(outputNames()).size, "each once").toBe(outputNames().length);
-    expect(summary()).toMatch(/## Plan for `a`[\s\S]*## Validation: invalid[\s\S]*E_TARGET_CHANGED/u);
+    expect(summary()).toMatch(/## Plan for `a`[\s\S]*## No plan for `b`\n\n`E_TARGET_CHANGED dimsync\.yaml:6`/u);
+    expect(summary()).not.toContain("invalid");
   });
 
   test("is not planned for it either if the job does not say what the pull request would be merged into", async () => {

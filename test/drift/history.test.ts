@@ -56,6 +56,7 @@ test("a broken file is named, and a missing folder is empty", async () => {
     "{}",
     JSON.stringify({ ...historyEntry(at(2)), counts: {} }),
     JSON.stringify({ ...historyEntry(at(2)), manual: [1] }),
+    JSON.stringify(historyEntry(at(2))).replace("{", `{"x":${"[".repeat(300)}${"]".repeat(300)},`),
   ];
   for (const [index, text] of broken.entries()) writeFileSync(join(folder, `drift-2026030${index + 2}T090000000Z-prod.json`), text);
   const { entries, unread } = await readHistory(folder, "prod");

@@ -28,8 +28,10 @@ it("writes nothing without a change", async () => {
   expect(await readFile(fileOf(folder), "utf8")).toMatch(/^ /u);
 });
 
-for (const text of ["", "{", "[]", '"x"', '{"prod":3}', '{"prod":{"integrations":"many"}}'])
-  it(`treats a file with ${JSON.stringify(text)} as empty`, async () => {
+const deep = `{"prod":{"integrations":3},"x":${"[".repeat(20_000)}${"]".repeat(20_000)}}`;
+
+for (const text of ["", "{", "[]", '"x"', '{"prod":3}', '{"prod":{"integrations":"many"}}', deep])
+  it(`treats a file with ${JSON.stringify(text.slice(0, 40))} as empty`, async () => {
     const folder = await tempFolder();
     await mkdir(join(folder, ".dimsync"));
     await writeFile(fileOf(folder), text);

@@ -59,6 +59,17 @@ describe("attack 6: an agent writes code and asks for a plan", () => {
     expect(existsSync(join(cwd, "ran"))).toBe(true);
   });
 
+  test("nor does the command of the URL of the records, whose line is named", async () => {
+    const records = "    records: { postgres: { url: { $secret: { exec: [touch, ran] } }, id: one } }\n";
+    const cwd = emptyFolder({ "dimsync.yaml": `${configText()}${records}`, ...orders });
+    for (const argv of [["plan"], ["apply", "--yes"], ["records", "show"]]) {
+      const { code: exit, stderr } = await dimsync(argv, { cwd, env: { DIMSYNC_API_KEY: key } });
+      expect([argv, exit, existsSync(join(cwd, "ran"))]).toEqual([argv, 1, false]);
+      expect(stderr).toContain("dimsync.yaml:8:");
+      expect(stderr).toContain("E_CODE_NOT_ALLOWED");
+    }
+  });
+
   test("commands that need no code need no permission, and an operator can allow it", async () => {
     const secret = "connection: { bucket: lake, secret_key: { $secret: { exec: [touch, ran] } } }";
     const asset = `apiVersion: dimsync/v1\nkind: Asset\nmetadata: { name: lake }\nlifecycle: { create: ifMissing }\nspec: { name: Lake, type: s3, connectionType: destination, ${secret} }\n`;

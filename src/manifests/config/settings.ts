@@ -71,6 +71,7 @@ export function makeSettings(
     bindingsFile: resolve(folder, config.bindings ?? "dimsync.bindings.yaml"),
     ...(entry.catalog === undefined ? {} : { catalogFile: resolve(folder, entry.catalog) }),
     ...{ folder, records },
+    ...(entry.records === undefined || recordsPlace === undefined ? {} : { recordsPlace }),
   };
   return {
     settings,

@@ -13,6 +13,8 @@ export interface Settings {
   readonly apiKey: SecretReference | undefined;
   /** In dimsync.yaml; absent for a key of the environment. */
   readonly apiKeyPlace?: SourceLocation;
+  /** Of `records` in dimsync.yaml; absent without it. */
+  readonly recordsPlace?: SourceLocation;
   readonly protected: boolean;
   readonly defaults: { readonly taggedBy: string | undefined };
   readonly guards: Guards;

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { type ApplyOptions, apply } from "../../apply/apply.ts";
 import type { Session, WriteSession } from "../../engine/session.ts";
-import type { Project } from "../../manifests/project.ts";
+import { type Project, withLocations } from "../../manifests/project.ts";
 import { DimsyncError } from "../../model/errors.ts";
 import { combineExits } from "../../model/exit.ts";
 import type { Plan } from "../../model/plan.ts";
@@ -46,7 +46,7 @@ async function applyUnderLease(
   const [{ checkSavedPlan, refuseOtherMode, refuseUnsavedOnProtected }, policyFunctions, records] = await Promise.all([
     import("./saved-plan.ts"),
     loadPolicyModules(project, run.env),
-    openRecords(settings, run.env),
+    withLocations(project, openRecords(settings, run.env)),
   ]);
   try {
     if (options.saved === undefined) refuseUnsavedOnProtected(settings);

@@ -5,6 +5,7 @@ import { type NotificationInput, notify } from "../../drift/notify.ts";
 import type { Project } from "../../manifests/project.ts";
 import { DimsyncError, ProblemsError } from "../../model/errors.ts";
 import { isObject, own } from "../../model/json/json.ts";
+import { parseJson } from "../../model/json/parse.ts";
 import type { Plan } from "../../model/plan.ts";
 import type { NotifySettings } from "../../model/settings/config.ts";
 import { secretKey } from "../../model/settings/secret.ts";
@@ -113,7 +114,7 @@ const lastNotifiedFile = (target: string): string => `drift-${encodeURIComponent
 async function readLastNotified({ folder, target }: Settings): Promise<string | undefined> {
   const text = await readFile(join(stateFolder(folder), lastNotifiedFile(target)), "utf8").catch(() => "{}");
   try {
-    const value: unknown = JSON.parse(text);
+    const value: unknown = parseJson(text);
     const fingerprint = isObject(value) ? own(value, "notified") : undefined;
     return typeof fingerprint === "string" ? fingerprint : undefined;
   } catch {

@@ -25,9 +25,16 @@ export async function openRecords(settings: Settings, env: Environment): Promise
   return openGitRecords({ ...records, folder, target, env, key: env["DIMSYNC_DIGEST_KEY"] || undefined });
 }
 
-/** Throws ProblemsError if it is missing. */
+/** Throws ProblemsError, at `records` in dimsync.yaml, if it is missing. */
 export async function databaseUrl(reference: SecretReference, settings: Settings, env: Environment): Promise<string> {
-  const secrets = await resolveAll([reference], settings, env, undefined);
+  const { recordsPlace: place, target } = settings;
+  const secrets = await resolveAll([reference], settings, env, undefined).catch((error: unknown) => {
+    if (!(error instanceof ProblemsError)) throw error;
+    const what = `It is the URL of the records of target ${JSON.stringify(target)}.`;
+    throw new ProblemsError(
+      error.problems.map((problem) => ({ ...problem, message: `${problem.message} ${what}`, ...(place === undefined ? {} : { place }) })),
+    );
+  });
   return String(secrets.get(secretKey(reference))?.reveal());
 }
 

@@ -1,6 +1,7 @@
 import { type FileHandle, open, readFile, truncate } from "node:fs/promises";
 import { dirname } from "node:path";
 import { isObject } from "../../model/json/json.ts";
+import { parseJson } from "../../model/json/parse.ts";
 import { syncFolder, writeAtomic } from "./atomic.ts";
 import { withFileLock } from "./file-lock.ts";
 import { isErrno } from "./fs-errors.ts";
@@ -130,7 +131,7 @@ function split(bytes: Buffer): { readonly lines: readonly Buffer[]; readonly tai
 /** Undefined if it is not a JSON object in UTF-8. An incomplete number or string can be valid JSON by chance. */
 function parse(line: Buffer): LogEntry | undefined {
   try {
-    const value: unknown = JSON.parse(strictUtf8.decode(line));
+    const value: unknown = parseJson(strictUtf8.decode(line));
     return isObject(value) ? value : undefined;
   } catch {
     return undefined;

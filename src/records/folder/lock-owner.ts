@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { hostname } from "node:os";
 import { isObject, own } from "../../model/json/json.ts";
+import { parseJson } from "../../model/json/parse.ts";
 import { isAlive, type LocalProcess, pidSpace, thisProcess } from "../process-identity.ts";
 
 /** Who holds a lock, as written into the lock file. */
@@ -40,7 +41,7 @@ export function newOwner(details: OwnerDetails): LockOwner {
 export function parseOwner(text: string): LockOwner | undefined {
   let value: unknown;
   try {
-    value = JSON.parse(text);
+    value = parseJson(text);
   } catch {
     return undefined;
   }

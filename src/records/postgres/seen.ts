@@ -1,6 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { isObject, own } from "../../model/json/json.ts";
+import { parseJson } from "../../model/json/parse.ts";
 import { writeAtomic } from "../files/atomic.ts";
 import { ensureStateFolder, stateFolder } from "../state-folder.ts";
 
@@ -31,7 +32,7 @@ export async function rememberVersion(store: Store, version: string): Promise<bo
 
 async function readSeen(store: Store): Promise<bigint | undefined> {
   try {
-    const value: unknown = JSON.parse(await readFile(fileOf(store), "utf8"));
+    const value: unknown = parseJson(await readFile(fileOf(store), "utf8"));
     const version = isObject(value) && own(value, "id") === store.id ? own(value, "version") : undefined;
     return typeof version === "string" ? BigInt(version) : undefined;
   } catch {
