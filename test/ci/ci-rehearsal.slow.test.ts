@@ -105,7 +105,7 @@ spec:
 `;
 const secrets = { RETURNS_DB_PASSWORD: "rehearsal%secret" };
 
-// The whole story is told in one way, and in the others each job runs once.
+// One way runs the whole sequence of jobs; in the others each job runs once.
 const tried = sampleOf(ways, { name: "ways", kindOf: () => "way" });
 const others = ways.filter((way) => !tried.includes(way));
 const triedApprovals = sampleOf(approvedWays, { name: "approvals", kindOf: () => "way" });
