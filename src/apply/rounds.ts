@@ -7,6 +7,7 @@ import { DimsyncError } from "../model/errors.ts";
 import type { Plan } from "../model/plan.ts";
 import type { ItemResult } from "../model/result.ts";
 import type { Secret } from "../model/settings/secret.ts";
+import { titles } from "../model/titles.ts";
 import type { ApplyOptions } from "./apply.ts";
 import { execute } from "./execute.ts";
 import { interrupted, notRun, refusal } from "./not-run.ts";
@@ -107,7 +108,7 @@ function failedPlan(last: Plan, error: unknown): Plan {
   return {
     ...last,
     executable: false,
-    diagnostics: [...last.diagnostics, { code, severity: "error", summary: "Planning failed", message }],
+    diagnostics: [...last.diagnostics, { code, severity: "error", summary: titles[code], message }],
   };
 }
 

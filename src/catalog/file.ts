@@ -1,7 +1,6 @@
 import { isObject } from "../model/json/json.ts";
 import { type Pointer, toPointer } from "../model/json/pointer.ts";
 import type { Problem } from "../model/problem.ts";
-import { titles } from "../model/titles.ts";
 import { read, type YamlParser } from "../yaml/read.ts";
 import { type CatalogBlock, type TableName, tableName, tablePath } from "./blocks.ts";
 
@@ -39,7 +38,6 @@ const mergeHint = (text: string): string =>
 const problemAt = (place: NonNullable<Problem["place"]>, message: string): Problem => ({
   code: "E_CATALOG_FILE",
   severity: "error",
-  summary: titles.E_CATALOG_FILE,
   message,
   place,
 });

@@ -3,7 +3,6 @@ import { toPointer } from "../model/json/pointer.ts";
 import type { LiveColumn, LiveSchemas } from "../model/live.ts";
 import type { NamedObject } from "../model/plan.ts";
 import type { Problem } from "../model/problem.ts";
-import { titles } from "../model/titles.ts";
 import { nameText } from "../text/paths.ts";
 import { type ReviewedById, reviewedIn } from "./blocks.ts";
 import type { Catalog } from "./file.ts";
@@ -76,7 +75,7 @@ function unknownIds(catalog: Catalog, file: string, live: readonly NamedObject[]
       known.add(id);
       return [
         {
-          ...({ code: "W_CATALOG_UNKNOWN_ID", severity: "warning", summary: titles.W_CATALOG_UNKNOWN_ID } as const),
+          ...({ code: "W_CATALOG_UNKNOWN_ID", severity: "warning" } as const),
           message: `The account has no integration with the id ${nameText(id)} (${nameText(name)}), so its entry has no effect. Correct the id; if the integration was deleted, remove the entry.`,
           command: "dimsync catalog accept --all",
           place: { file, document: 0, pointer: `/reviewed/${index}/integrations${toPointer([id])}`, on: "key" },

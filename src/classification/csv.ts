@@ -1,7 +1,6 @@
 import { CsvError, parse } from "csv-parse/sync";
 import type { LabelledColumn } from "../model/labels.ts";
 import type { Problem, SourceLocation } from "../model/problem.ts";
-import { titles } from "../model/titles.ts";
 import { didYouMean } from "../text/suggest.ts";
 
 // A table of labelled columns, as a spreadsheet exports it: a header, then one row per column and label.
@@ -97,7 +96,6 @@ function rowProblems({ record, line }: Row, file: string, at: (line: number) => 
 const invalid = (place: SourceLocation, message: string): Problem => ({
   code: "E_LABEL_CSV",
   severity: "error",
-  summary: titles.E_LABEL_CSV,
   message,
   place,
 });

@@ -4,7 +4,6 @@ import { resolve } from "node:path";
 import type { LabelledColumn } from "../model/labels.ts";
 import type { Problem, SourceLocation } from "../model/problem.ts";
 import { type ClassificationSpec, type DbtSource, type LabelSource, locationIn, type Resource } from "../model/resource.ts";
-import { titles } from "../model/titles.ts";
 
 /** Where the files of a project are. */
 export interface ProjectPaths {
@@ -49,7 +48,6 @@ async function readDbt(source: DbtSource, place: SourceLocation, paths: ProjectP
       {
         code: "E_DBT_MANIFEST",
         severity: "error",
-        summary: titles.E_DBT_MANIFEST,
         message: `${file} ${refusal}. Without it, the labels of its columns are unknown. Run this in the dbt project:`,
         place: { ...place, pointer: `${place.pointer}/dbt/manifest` },
         command: "dbt parse",
@@ -66,7 +64,6 @@ async function readDbt(source: DbtSource, place: SourceLocation, paths: ProjectP
 const selectsNothing = ({ where }: DbtSource, file: string, place: SourceLocation): Problem => ({
   code: "W_LABEL_NO_MATCH",
   severity: "warning",
-  summary: titles.W_LABEL_NO_MATCH,
   message: `No column of a source in ${file} has ${where === undefined ? "this member of meta" : "what where requires"}. Only columns that are listed in the YAML file of a dbt source can have labels. Correct the entry, or remove it.`,
   place: { ...place, pointer: `${place.pointer}/dbt/${where === undefined ? "labelFrom" : "where"}` },
 });
@@ -78,7 +75,6 @@ async function readCsv(written: string, place: SourceLocation, paths: ProjectPat
   const problem: Problem = {
     code: "E_LABEL_CSV",
     severity: "error",
-    summary: titles.E_LABEL_CSV,
     message: `${file} ${read.refusal}. The path is relative to dimsync.yaml.`,
     place: { ...place, pointer: `${place.pointer}/csv/file` },
   };
@@ -87,7 +83,7 @@ async function readCsv(written: string, place: SourceLocation, paths: ProjectPat
 
 const outside = (message: string, place: SourceLocation): ReadSources => ({
   columns: [],
-  problems: [{ code: "E_PATH_OUTSIDE", severity: "error", summary: titles.E_PATH_OUTSIDE, message, place }],
+  problems: [{ code: "E_PATH_OUTSIDE", severity: "error", message, place }],
   files: [],
 });
 

@@ -238,16 +238,16 @@ export function withOtherProjects(report: Plan, known: readonly KnownRun[]): Pla
 /** The report with a note instead of attribution. `why` is a sentence. Nothing else changes. */
 export function withoutAttribution(report: Plan, why: string): Plan {
   const message = `${why} The differences are complete, but the report does not say who made them.`;
-  return withNote(report, { code: "I_NO_ATTRIBUTION", summary: titles.I_NO_ATTRIBUTION, message });
+  return withNote(report, { code: "I_NO_ATTRIBUTION", message });
 }
 
 /** The report with a note that not all of the audit log was read. */
 export function withPartialAttribution(report: Plan, read: number, total: number): Plan {
   const message = `The audit log has ${total} entries in this window, and the newest ${read} were read. Older changes have no attribution. Pass a later --since to read a shorter window.`;
-  return withNote(report, { code: "I_AUDIT_PARTIAL", summary: titles.I_AUDIT_PARTIAL, message });
+  return withNote(report, { code: "I_AUDIT_PARTIAL", message });
 }
 
-const withNote = (report: Plan, note: Omit<Diagnostic, "severity">): Plan => ({
+const withNote = (report: Plan, { code, message }: Pick<Diagnostic, "code" | "message">): Plan => ({
   ...report,
-  diagnostics: [...report.diagnostics, { ...note, severity: "info" }],
+  diagnostics: [...report.diagnostics, { code, severity: "info", summary: titles[code], message }],
 });

@@ -230,7 +230,6 @@ const unreadIdentity: Identity = {
 const ambiguous = (resource: Resource, message: string): Problem => ({
   code: "E_AMBIGUOUS",
   severity: "error",
-  summary: "Ambiguous identity",
   message: `${resource.address}: ${message}`,
   place: locationIn(resource, "/metadata/name"),
   address: resource.address,
@@ -242,7 +241,6 @@ export function failedRead(error: ServiceError, address?: Address): Problem {
   return {
     code: isBound ? error.code : "E_READ_FAILED",
     severity: "error",
-    summary: isBound ? "Too many column reads" : "A read failed",
     message: `${error.message} The plan is incomplete, so nothing is created.`,
     ...(address === undefined ? {} : { address }),
     ...(error.status === undefined ? {} : { status: error.status }),
@@ -271,7 +269,6 @@ function sharedIdentities(resources: readonly Resource[], identities: ReadonlyMa
       {
         code: "E_SHARED_IDENTITY",
         severity: "error",
-        summary: "Two manifests have the same live object",
         message: `${other.address} and ${resource.address} both refer to ${identity.id}. Remove one of them, or pin another id with metadata.id.`,
         place: locationIn(resource, "/metadata/name"),
         address: resource.address,

@@ -7,7 +7,6 @@ import type { Pointer } from "../model/json/pointer.ts";
 import type { DraftItem, Manual, Origin } from "../model/plan.ts";
 import type { Problem } from "../model/problem.ts";
 import type { Resource } from "../model/resource.ts";
-import { titles } from "../model/titles.ts";
 import type { ObservedAccount } from "./observe.ts";
 
 export interface BaseUnit {
@@ -47,7 +46,6 @@ export function baseView(
   const unknown: Problem = {
     code: "W_BASE_UNREAD",
     severity: "warning",
-    summary: titles.W_BASE_UNREAD,
     message: `The manifests at the base ref need a list that could not be read (${unread.join(", ")}), so the origin of the differences is unknown.`,
   };
   const isComplete = unread.length === 0;

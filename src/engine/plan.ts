@@ -195,7 +195,6 @@ function doubledCreates(items: readonly DraftItem[]): readonly Problem[] {
       {
         code: "E_SHARED_IDENTITY",
         severity: "error",
-        summary: "Two manifests create the same object",
         message: `${other} and ${address} would create the same ${kind}. Remove or rename one of them.`,
         address,
       },

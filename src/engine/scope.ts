@@ -6,7 +6,6 @@ import { fromPointer, type Pointer } from "../model/json/pointer.ts";
 import type { Problem } from "../model/problem.ts";
 import type { Resource } from "../model/resource.ts";
 import type { IgnoreEntry } from "../model/settings/config.ts";
-import { titles } from "../model/titles.ts";
 import { didYouMean } from "../text/suggest.ts";
 
 /** What of an account a scope needs. Without it, only a relation has another address, that of its tag. */
@@ -68,7 +67,6 @@ function unmatchedPattern(flag: string, pattern: string, addresses: readonly Add
     {
       code: "E_UNKNOWN_ADDRESS",
       severity: "error",
-      summary: titles.E_UNKNOWN_ADDRESS,
       message: `${flag} ${JSON.stringify(pattern)} matches nothing that the manifests declare for this account.${didYouMean(pattern, addresses)}`,
     },
   ];
@@ -133,7 +131,6 @@ export function ignoring(
       return {
         code: "W_IGNORE_EXPIRED",
         severity: "warning",
-        summary: titles.W_IGNORE_EXPIRED,
         message: `Differences of ${address} at ${path === "" ? "any path" : path} were ignored until ${until} (${reason}). They are shown and applied again. Remove the entry from dimsync.yaml, or set another date for the entry.`,
         address,
         ...placeIn(entry, "/until"),
@@ -153,7 +150,6 @@ export function unmatchedIgnores(
     .map((entry) => ({
       code: "W_IGNORE_NO_MATCH",
       severity: "warning",
-      summary: titles.W_IGNORE_NO_MATCH,
       message: `No object has the address ${JSON.stringify(entry.address)}, so the entry ignores nothing (${entry.reason}).${didYouMean(entry.address, known)} Correct the address, or remove the entry.`,
       ...placeIn(entry, "/address"),
     }));

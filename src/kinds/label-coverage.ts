@@ -1,7 +1,6 @@
 import type { ColumnLabels, LabelledColumn } from "../model/labels.ts";
 import type { LiveSchemas, LiveTable } from "../model/live.ts";
 import type { Problem } from "../model/problem.ts";
-import { titles } from "../model/titles.ts";
 import { counted } from "../text/counts.ts";
 import { andMore } from "../text/lists.ts";
 import { nameText } from "../text/paths.ts";
@@ -116,7 +115,6 @@ function columnProblems({ labels, pending }: Collected): readonly Problem[] {
       {
         code: "W_LABEL_NO_MATCH",
         severity: "warning",
-        summary: titles.W_LABEL_NO_MATCH,
         message: `${counted(columns.length, "labelled column")} ${columns.length === 1 ? "matches" : "match"} no column that this run read: ${names}. ${where}. Correct the names, or remove what no longer exists.`,
         place: first.origin.place,
       },
@@ -130,7 +128,6 @@ const patternProblems = ({ labels, pending }: Collected): readonly Problem[] =>
     .map(({ label, origin }) => ({
       code: "W_LABEL_NO_MATCH",
       severity: "warning",
-      summary: titles.W_LABEL_NO_MATCH,
       message: `The patterns for label ${JSON.stringify(label)} match no column that this run read. Correct or remove them.`,
       place: origin.place,
     }));
@@ -140,7 +137,6 @@ function disagreementProblem({ labels, columns }: Disagreement): Problem {
   return {
     code: "W_LABELS_DISAGREE",
     severity: "warning",
-    summary: titles.W_LABELS_DISAGREE,
     message: `Two descriptions give different labels to ${andMore([...columns])}: ${said.join(" and ")}. The column has all of these labels. Correct the one that is wrong.`,
     ...(labels[0] === undefined ? {} : { place: labels[0].origin.place }),
   };

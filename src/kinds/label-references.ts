@@ -1,7 +1,6 @@
 import type { Pointer } from "../model/json/pointer.ts";
 import type { Problem } from "../model/problem.ts";
 import { locationIn, type Resource } from "../model/resource.ts";
-import { titles } from "../model/titles.ts";
 import { didYouMean } from "../text/suggest.ts";
 import { isPolicy, isRuleSet, isSchemaConfig } from "./manifests.ts";
 import { wantedLabels } from "./patterns/labels.ts";
@@ -46,6 +45,5 @@ export function unknownLabels(resources: readonly Resource[], defined: readonly 
 export const unknownLabel = (user: string, label: string, defined: readonly string[]): Omit<Problem, "place"> => ({
   code: "E_UNKNOWN_LABEL",
   severity: "error",
-  summary: titles.E_UNKNOWN_LABEL,
   message: `${user} columns by label ${JSON.stringify(label)}, which no Classification defines.${didYouMean(label, defined)}`,
 });

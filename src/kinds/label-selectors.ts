@@ -1,6 +1,5 @@
 import type { Problem, SourceLocation } from "../model/problem.ts";
 import { type IntegrationSelector, locationIn, type Resource } from "../model/resource.ts";
-import { titles } from "../model/titles.ts";
 import { didYouMean } from "../text/suggest.ts";
 import { isIntegration, isPolicy, isSchemaConfig, isTag } from "./manifests.ts";
 import { integrationMatcher } from "./select.ts";
@@ -21,7 +20,6 @@ export function emptyLabelSelectors(resources: readonly Resource[]): readonly Pr
         {
           code: "W_SELECTOR_EMPTY",
           severity: "warning",
-          summary: titles.W_SELECTOR_EMPTY,
           message: `No Integration manifest has ${pairs.length === 1 ? "the label" : "all the labels"} ${pairs.join(", ")}, so the selector has no effect.${hint} Correct the labels of the selector, or add them to metadata.labels of the integrations.`,
           place,
           address: resource.address,

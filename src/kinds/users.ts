@@ -1,7 +1,6 @@
 import type { LiveUser } from "../model/live.ts";
 import type { Problem, SourceLocation } from "../model/problem.ts";
 import type { UserRef } from "../model/resource.ts";
-import { titles } from "../model/titles.ts";
 
 /** A user that the manifest gives by e-mail address and that is not in the account. */
 export interface UnknownUser {
@@ -49,7 +48,6 @@ export function plainEmailWarning(ref: UserRef | undefined, users: readonly Live
     {
       code: "W_PLAIN_EMAIL",
       severity: "warning",
-      summary: titles.W_PLAIN_EMAIL,
       message: `${ref} is the e-mail address of a user in the account, but as a plain string it is written and compared as text. If the service shows the user in another form, every plan has a difference. Write { user: ${ref} } instead.`,
       place,
     },

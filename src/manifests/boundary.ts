@@ -3,7 +3,6 @@ import { basename, delimiter, dirname, isAbsolute, join, relative, resolve, sep 
 import { repositoryTop } from "../git/top.ts";
 import type { Problem, SourceLocation } from "../model/problem.ts";
 import { allowPathVariable, type Environment } from "../model/settings/env.ts";
-import { titles } from "../model/titles.ts";
 
 /** Which files a project may name. Whoever can change its files could otherwise make dimsync print, or replace, any file of the machine. */
 export interface Boundary {
@@ -48,7 +47,7 @@ export function outsideProblem(
   place: SourceLocation | undefined,
 ): Problem {
   return {
-    ...{ code: "E_PATH_OUTSIDE", severity: "error", summary: titles.E_PATH_OUTSIDE },
+    ...{ code: "E_PATH_OUTSIDE", severity: "error" },
     message: outsideMessage(written, target, top),
     ...(place === undefined ? {} : { place }),
   };

@@ -70,7 +70,7 @@ async function findWanted(search: Search, { pattern, place }: Wanted): Promise<v
   else if (kind === "folder") await walk(search, path, { accept: isYaml, place });
   else if (kind === "absent") await findGlob(search, { pattern, ...(place === undefined ? {} : { place }) });
   else if (!problems.some((problem) => problem.place === place))
-    report(search, place, ["E_UNREADABLE", "Neither file nor folder", `${shownPath(options.cwd, path)} is neither a file nor a folder.`]);
+    report(search, place, ["E_UNREADABLE", `${shownPath(options.cwd, path)} is neither a file nor a folder.`]);
 }
 
 /** Where a pattern leads if that is outside the project. */
@@ -84,7 +84,7 @@ async function findGlob(search: Search, { pattern, place }: Wanted): Promise<voi
   const { base, glob, isGlob } = picomatch.scan(pattern);
   if (!isGlob) {
     const message = `${pattern} does not exist. Paths are relative to ${place === undefined ? "the working directory" : "the config file"}.`;
-    report(search, place, ["E_PATH_NOT_FOUND", "Path not found", message]);
+    report(search, place, ["E_PATH_NOT_FOUND", message]);
     return;
   }
   const from = resolve(options.folder, base);
@@ -92,7 +92,7 @@ async function findGlob(search: Search, { pattern, place }: Wanted): Promise<voi
   const before = paths.size;
   const accept = (path: string): boolean => matches(relative(from, path).replaceAll(sep, "/"));
   if ((await kindOf(search, from, place)) === "folder") await walk(search, from, { accept, place });
-  if (paths.size === before) report(search, place, ["W_GLOB_NO_FILE", "Glob without a file", `No file matches ${pattern}.`], "warning");
+  if (paths.size === before) report(search, place, ["W_GLOB_NO_FILE", `No file matches ${pattern}.`], "warning");
 }
 
 interface Folder {
@@ -152,7 +152,7 @@ async function readEntries(
     entries = await readFolder(folder.path);
   } catch (error) {
     const message = `${shownPath(cwd, folder.path)} can't be read (${errorCode(error)}). Check its permissions.`;
-    report(search, place, ["E_UNREADABLE", "Folder can't be read", message]);
+    report(search, place, ["E_UNREADABLE", message]);
     return { folders: [], links: [] };
   }
   const folders: Folder[] = [];
@@ -178,11 +178,11 @@ async function followLink(search: Search, { path, from }: Link, { accept, place 
   const shown = shownPath(search.options.cwd, path);
   if (kind === "file" && accept(path)) addFile(search, path, real);
   if (kind === "absent" && accept(path))
-    report(search, place, ["E_PATH_NOT_FOUND", "File not found", `${shown} is a symbolic link to a file that does not exist.`]);
+    report(search, place, ["E_PATH_NOT_FOUND", `${shown} is a symbolic link to a file that does not exist.`]);
   if (kind !== "folder" || !mayBeFolder) return undefined;
   if (isInside(real, from.real)) {
     const message = `${shown} is a symbolic link to a folder that contains it. Remove it.`;
-    report(search, place, ["E_SYMLINK_LOOP", "Symbolic links form a loop", message]);
+    report(search, place, ["E_SYMLINK_LOOP", message]);
     return undefined;
   }
   return { path, real };
@@ -202,13 +202,8 @@ async function kindOf(search: Search, path: string, place: SourceLocation | unde
     const code = errorCode(error);
     const shown = shownPath(search.options.cwd, path);
     if (code === "ENOENT") return "absent";
-    if (code === "ELOOP")
-      report(search, place, [
-        "E_SYMLINK_LOOP",
-        "Symbolic links form a loop",
-        `${shown} is a symbolic link that leads back to itself. Remove it.`,
-      ]);
-    else report(search, place, ["E_UNREADABLE", "Path can't be read", `${shown} can't be read (${code}). Check its permissions.`]);
+    if (code === "ELOOP") report(search, place, ["E_SYMLINK_LOOP", `${shown} is a symbolic link that leads back to itself. Remove it.`]);
+    else report(search, place, ["E_UNREADABLE", `${shown} can't be read (${code}). Check its permissions.`]);
     return "other";
   }
 }
@@ -216,10 +211,10 @@ async function kindOf(search: Search, path: string, place: SourceLocation | unde
 function report(
   { problems }: Search,
   place: SourceLocation | undefined,
-  [code, summary, message]: readonly [code: Code, summary: string, message: string],
+  [code, message]: readonly [code: Code, message: string],
   severity: Problem["severity"] = "error",
 ): void {
-  problems.push({ code, severity, summary, message, ...(place === undefined ? {} : { place }) });
+  problems.push({ code, severity, message, ...(place === undefined ? {} : { place }) });
 }
 
 /**

@@ -1,12 +1,11 @@
 import { isObject, type JsonValue, own } from "../model/json/json.ts";
 import type { Problem } from "../model/problem.ts";
 import { isSecretReference, whySecretVariable } from "../model/settings/secret.ts";
-import { titles } from "../model/titles.ts";
 import { didYouMean } from "../text/suggest.ts";
 import type { Variables } from "./config/variables.ts";
 
 /** A problem without its location. */
-export type ProblemText = Pick<Problem, "code" | "summary" | "message">;
+export type ProblemText = Pick<Problem, "code" | "message">;
 
 /**
  * The result for a string scalar. `isText` if the whole scalar was one reference to a value that
@@ -57,13 +56,11 @@ const environmentOf = (expression: string): readonly string[] => (expression.sta
 /** The problem of a variable that counts as a secret; `why` is the end of "NAME …". */
 export const secretVariable = (name: string, why: string): ProblemText => ({
   code: "E_SECRET_VARIABLE",
-  summary: titles.E_SECRET_VARIABLE,
   message: `\${env.${name}} is not replaced, because ${name} ${why}, and its value would be visible in plans, in comments and in the account. Write { $secret: { env: ${name} } } if it is a credential of a connection. Otherwise, use a variable with another name.`,
 });
 
 const unclosed: ProblemText = {
   code: "E_WRONG_SUBSTITUTION",
-  summary: "Substitution not closed",
   message: `\`\${\` begins a variable, but there is no closing \`}\`. To write a literal \`\${\`, use \`$\${\`.`,
 };
 
@@ -86,15 +83,14 @@ function lookUp(expression: string, { byName, env }: Variables): { readonly valu
   }
   return {
     code: "E_WRONG_SUBSTITUTION",
-    summary: "Unknown substitution",
     message: `\${${expression}} is neither \${var.NAME} nor \${env.NAME}. To write a literal \`\${\`, use \`$\${\`.`,
   };
 }
 
-const unset = (message: string): ProblemText => ({ code: "E_UNSET_VARIABLE", summary: titles.E_UNSET_VARIABLE, message });
+const unset = (message: string): ProblemText => ({ code: "E_UNSET_VARIABLE", message });
 
 function notText(written: string, value: JsonValue): ProblemText {
   const what = isSecretReference(value) ? "a secret" : isObject(value) ? "a map" : Array.isArray(value) ? "a list" : "empty";
   const message = `${written} is ${what}, so it can't be part of a string. Use it as the whole value, or use a variable with a string.`;
-  return { code: "E_WRONG_TYPE", summary: "Variable of the wrong type", message };
+  return { code: "E_WRONG_TYPE", message };
 }

@@ -96,40 +96,33 @@ function toResource(kind: string, { metadata, lifecycle, spec }: ManifestShape, 
 }
 
 function unknownKind(document: unknown, place: SourceLocation): Problem {
-  const [code, summary, message] = whyNoKind(document);
+  const [code, message] = whyNoKind(document);
   const pointer = isObject(document) && Object.hasOwn(document, "kind") ? "/kind" : "";
-  return { code, severity: "error", summary, message, place: { ...place, pointer } };
+  return { code, severity: "error", message, place: { ...place, pointer } };
 }
 
-function whyNoKind(document: unknown): readonly [code: Code, summary: string, message: string] {
+function whyNoKind(document: unknown): readonly [code: Code, message: string] {
   const names = manifestKinds.map(({ name }) => name);
   if (!isObject(document))
     return [
       "E_WRONG_TYPE",
-      "Not a manifest",
       "A manifest must be a map with apiVersion, kind, metadata and spec, but this document is not a map. Remove it, or move it out of the manifests.",
     ];
   if (!Object.hasOwn(document, "kind"))
     return [
       "E_MISSING_KEY",
-      "Key missing",
       `The document has no \`kind\`, which must be one of ${names.join(", ")}. Move files that are not manifests out of the paths under \`manifests\`.`,
     ];
   const kind = own(document, "kind");
-  if (typeof kind !== "string") return ["E_WRONG_TYPE", "Value of the wrong type", `\`kind\` must be one of ${names.join(", ")}.`];
+  if (typeof kind !== "string") return ["E_WRONG_TYPE", `\`kind\` must be one of ${names.join(", ")}.`];
   if (kind === "Config")
     return [
       "E_UNKNOWN_KIND",
-      "Config among the manifests",
       "A document of kind Config is read only as the config file. Pass it with --config, or move it out of the manifests.",
     ];
   const instead = insteadOfKind(kind);
-  if (instead !== undefined) return ["E_UNKNOWN_KIND", "Unknown kind", `There is no kind ${kind} any more: ${instead}`];
-  return [
-    "E_UNKNOWN_KIND",
-    "Unknown kind",
-    `There is no kind ${JSON.stringify(kind)}. The kinds are ${names.join(", ")}.${didYouMean(kind, names)}`,
-  ];
+  if (instead !== undefined) return ["E_UNKNOWN_KIND", `There is no kind ${kind} any more: ${instead}`];
+  return ["E_UNKNOWN_KIND", `There is no kind ${JSON.stringify(kind)}. The kinds are ${names.join(", ")}.${didYouMean(kind, names)}`];
 }
 
 const sha256 = (data: string): string => createHash("sha256").update(data).digest("hex");

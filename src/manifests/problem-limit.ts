@@ -1,5 +1,4 @@
 import type { Problem } from "../model/problem.ts";
-import { titles } from "../model/titles.ts";
 import { counted } from "../text/counts.ts";
 
 const mostOfFile = 100;
@@ -28,7 +27,6 @@ function limited(file: string, problems: readonly Problem[]): readonly Problem[]
   const more: Problem = {
     code: "E_MORE_PROBLEMS",
     severity: first?.severity ?? "error",
-    summary: titles.E_MORE_PROBLEMS,
     message: `${file} has ${counted(count, "more problem")}. Fix those above first, then run dimsync again.`,
     place: { file, document: 0, pointer: "" },
   };

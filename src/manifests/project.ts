@@ -282,7 +282,6 @@ function noManifests({ wanted }: LoadedConfig, hasPaths: boolean): Problem {
   const where = wanted.map(({ pattern }) => pattern).join(", ");
   return {
     ...(hasPaths ? { code: "E_NO_MANIFESTS", severity: "error" } : { code: "W_NO_MANIFESTS", severity: "warning" }),
-    summary: "No manifests",
     message: `There are no manifests in ${where}. Set files, folders or globs as \`manifests\` in dimsync.yaml, or pass them on the command line.`,
     ...(place === undefined ? {} : { place }),
   };

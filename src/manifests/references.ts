@@ -2,7 +2,6 @@ import { manifestKindNamed } from "../kinds/index.ts";
 import { toAddress } from "../model/address.ts";
 import type { Locate, Problem } from "../model/problem.ts";
 import { locationIn, type Resource } from "../model/resource.ts";
-import { titles } from "../model/titles.ts";
 import { nearest } from "../text/suggest.ts";
 import type { ReadManifest } from "./manifest.ts";
 
@@ -27,7 +26,6 @@ export function duplicateProblems(manifests: readonly ReadManifest[], locate: Lo
       {
         code: "E_DUPLICATE_NAME",
         severity: "error",
-        summary: titles.E_DUPLICATE_NAME,
         message,
         address,
         place: { ...place, pointer: "/metadata/name" },
@@ -57,11 +55,11 @@ export function referenceProblems(resources: readonly Resource[], manifests: rea
       const at = { address: resource.address, place: locationIn(resource, reference.pointer) };
       if (!reference.orLive) {
         const message = `${resource.address} refers to ${wanted}, but no manifest has that name.${hint}`;
-        return [{ code: "E_UNKNOWN_REFERENCE", severity: "error", summary: "Unknown reference", message, ...at }];
+        return [{ code: "E_UNKNOWN_REFERENCE", severity: "error", message, ...at }];
       }
       if (similar === undefined) return [];
       const message = `${resource.address} refers to ${wanted}. No manifest has that name, but the account may have it.${hint}`;
-      return [{ code: "W_REFERENCE_NOT_DECLARED", severity: "warning", summary: titles.W_REFERENCE_NOT_DECLARED, message, ...at }];
+      return [{ code: "W_REFERENCE_NOT_DECLARED", severity: "warning", message, ...at }];
     }),
   );
 }

@@ -2,7 +2,7 @@ import { isAscii, isUtf8 } from "node:buffer";
 import { readFileSync } from "node:fs";
 import { isAbsolute, relative, sep } from "node:path";
 import type { Problem } from "../model/problem.ts";
-import { type Code, titles } from "../model/titles.ts";
+import type { Code } from "../model/titles.ts";
 
 /** A file as text, without its byte order mark. */
 export interface Source {
@@ -31,28 +31,26 @@ export function readSource(
 ): { readonly source?: Source; readonly problems: readonly Problem[] } {
   const file = shownPath(cwd, path);
   const place = at ?? { file, document: 0, pointer: "" };
-  const fail = (code: Code, summary: string, message: string): { readonly problems: readonly Problem[] } => ({
-    problems: [{ code, severity: "error", summary, message, place }],
+  const fail = (code: Code, message: string): { readonly problems: readonly Problem[] } => ({
+    problems: [{ code, severity: "error", message, place }],
   });
   let bytes: Buffer;
   try {
     bytes = readFileSync(path);
   } catch (error) {
     const reason = errorCode(error);
-    if (reason === "ENOENT")
-      return fail("E_PATH_NOT_FOUND", "File not found", `${file} does not exist. Check the path; it is relative to ${base(at)}.`);
-    if (reason === "ELOOP")
-      return fail("E_SYMLINK_LOOP", "Symbolic links form a loop", `${file} is a symbolic link that leads back to itself. Remove it.`);
-    return fail("E_UNREADABLE", "File can't be read", `${file} can't be read (${reason}). Check its permissions.`);
+    if (reason === "ENOENT") return fail("E_PATH_NOT_FOUND", `${file} does not exist. Check the path; it is relative to ${base(at)}.`);
+    if (reason === "ELOOP") return fail("E_SYMLINK_LOOP", `${file} is a symbolic link that leads back to itself. Remove it.`);
+    return fail("E_UNREADABLE", `${file} can't be read (${reason}). Check its permissions.`);
   }
   if (!isUtf8(bytes)) {
     const isUtf16 = (bytes[0] === 0xff && bytes[1] === 0xfe) || (bytes[0] === 0xfe && bytes[1] === 0xff);
-    return fail("E_NOT_UTF8", "File is not UTF-8", `${file} is ${isUtf16 ? "UTF-16" : "not valid UTF-8"}. Save it as UTF-8.`);
+    return fail("E_NOT_UTF8", `${file} is ${isUtf16 ? "UTF-16" : "not valid UTF-8"}. Save it as UTF-8.`);
   }
   const text = bytes.toString(isAscii(bytes) ? "latin1" : "utf8");
   if (!text.startsWith("\ufeff")) return { source: { path, file, text }, problems: [] };
   const message = `${file} begins with a byte order mark, which is ignored. Save it as UTF-8 without a byte order mark.`;
-  const mark: Problem = { code: "W_BYTE_ORDER_MARK", severity: "warning", summary: titles.W_BYTE_ORDER_MARK, message, place };
+  const mark: Problem = { code: "W_BYTE_ORDER_MARK", severity: "warning", message, place };
   return { source: { path, file, text: text.slice(1) }, problems: [mark] };
 }
 

@@ -2,7 +2,6 @@ import { isObject, type JsonValue } from "../model/json/json.ts";
 import { type Pointer, toPointer } from "../model/json/pointer.ts";
 import type { Problem, SourceLocation } from "../model/problem.ts";
 import { isSecretReference } from "../model/settings/secret.ts";
-import { titles } from "../model/titles.ts";
 import { aliasProblem, tooDeep } from "../yaml/problems.ts";
 import type { Variables } from "./config/variables.ts";
 import { interpolate, type ProblemText } from "./interpolate.ts";
@@ -120,9 +119,9 @@ function visit(walk: Walk, value: unknown, secret: SecretMember | undefined): Js
 function endEarly(walk: Walk, value: unknown): null {
   const { exhausted, nodesLeft, ancestors, path } = walk;
   if (!exhausted) {
-    const { code, summary, message } =
+    const { code, message } =
       nodesLeft < 0 ? aliasProblem(0, 0, "too many") : ancestors.includes(value) ? aliasProblem(0, 0, "circular") : tooDeep(0, 0);
-    report(walk, { code, summary, message }, toPointer(path.slice(0, 1)), "key");
+    report(walk, { code, message }, toPointer(path.slice(0, 1)), "key");
   }
   walk.exhausted = true;
   return null;
@@ -199,7 +198,6 @@ function literalSecret(name: string): ProblemText {
   const cure = "Write { $secret: { env: NAME } }, { $secret: { file: PATH } } or { $secret: { exec: [COMMAND] } } instead";
   return {
     code: "E_LITERAL_SECRET",
-    summary: titles.E_LITERAL_SECRET,
     message:
       name === "$secret"
         ? `\`$secret\` must name the source of a secret, but has a value. ${cure}. If the value has been committed, treat it as compromised and rotate it.`
@@ -209,12 +207,10 @@ function literalSecret(name: string): ProblemText {
 
 const nulCharacter: ProblemText = {
   code: "E_WRONG_VALUE",
-  summary: "NUL character",
   message: "This contains a NUL character, which no database stores in a name or string. Remove it.",
 };
 
 const numberOutOfRange: ProblemText = {
   code: "E_WRONG_VALUE",
-  summary: "Number out of range",
   message: "This number is infinite, not a number, or too large to be exact. Put it in quotes if it is a name or an id.",
 };

@@ -1,6 +1,6 @@
 import type { Address } from "./address.ts";
 import type { Pointer } from "./json/pointer.ts";
-import type { Code } from "./titles.ts";
+import { type Code, titles } from "./titles.ts";
 
 export type Severity = "error" | "warning" | "info";
 
@@ -20,9 +20,7 @@ export interface SourceLocation {
 export interface Problem {
   readonly code: Code;
   readonly severity: Severity;
-  /** A short title without text of the user. */
-  readonly summary: string;
-  /** What is wrong, why it matters, and what to do, in full sentences. Never contains a secret. */
+  /** What is wrong, why it matters, and what to do, in full sentences. Never contains a secret. The code has the title (titles.ts). */
   readonly message: string;
   readonly place?: SourceLocation;
   readonly address?: Address;
@@ -40,6 +38,7 @@ export interface Problem {
 export interface Diagnostic {
   readonly code: Code;
   readonly severity: Severity;
+  /** The title of the code. */
   readonly summary: string;
   readonly message: string;
   readonly address?: Address;
@@ -62,6 +61,6 @@ export type Locate = (place: SourceLocation) => {
 };
 
 export function toDiagnostic(problem: Problem, locate: Locate): Diagnostic {
-  const { place, read: _read, isIncomplete: _isIncomplete, ...rest } = problem;
-  return place === undefined ? rest : { ...rest, ...locate(place) };
+  const { code, severity, place, read: _read, isIncomplete: _isIncomplete, ...rest } = problem;
+  return { code, severity, summary: titles[code], ...rest, ...(place === undefined ? {} : locate(place)) };
 }

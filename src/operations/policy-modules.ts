@@ -7,7 +7,6 @@ import { ProblemsError } from "../model/errors.ts";
 import type { Problem } from "../model/problem.ts";
 import { locationIn, type PolicySpec, type Resource } from "../model/resource.ts";
 import { allowsCode, type Environment, howToAllowCode } from "../model/settings/env.ts";
-import { titles } from "../model/titles.ts";
 import type { PolicyFunction } from "../policies/script.ts";
 import { policiesIn } from "../policies/validate.ts";
 
@@ -61,7 +60,7 @@ const notAllowed = (resources: readonly Resource[]): readonly Problem[] =>
       ? []
       : [
           {
-            ...{ code: "E_CODE_NOT_ALLOWED", severity: "error", summary: titles.E_CODE_NOT_ALLOWED },
+            ...{ code: "E_CODE_NOT_ALLOWED", severity: "error" },
             message: `The policy is JavaScript in ${resource.spec.module}. ${howToAllowCode}`,
             ...{ place: locationIn(resource, "/spec/module"), address: resource.address },
           },
@@ -84,7 +83,6 @@ export function missingModules(resources: readonly Resource[], folder: string): 
 const problem = (resource: Resource<PolicySpec>, what: string): Problem => ({
   code: "E_POLICY_MODULE",
   severity: "error",
-  summary: "Policy module",
   message: `${what} ${form}`,
   place: locationIn(resource, "/spec/module"),
   address: resource.address,

@@ -1,7 +1,6 @@
 import { type Address, byText } from "../model/address.ts";
 import type { Problem } from "../model/problem.ts";
 import { locationIn, type PolicySpec, type Resource } from "../model/resource.ts";
-import { titles } from "../model/titles.ts";
 import { andMore } from "../text/lists.ts";
 
 /**
@@ -33,21 +32,18 @@ export function notEvaluatedProblems(all: readonly NotEvaluated[]): readonly Pro
 const skippedProblem = (integrations: readonly string[]): Problem => ({
   code: "W_POLICY_SKIPPED",
   severity: "warning",
-  summary: titles.W_POLICY_SKIPPED,
   message: `Policies were not evaluated on ${andMore([...integrations].sort(byText))}: the SchemaConfig has errors, or the schemas could not be read. This plan may violate policies there. Fix the errors and plan again.`,
 });
 
 const columnsProblem = (tables: readonly string[]): Problem => ({
   code: "W_POLICY_UNSEEN",
   severity: "warning",
-  summary: titles.W_POLICY_UNSEEN,
   message: `The service returned no columns for ${andMore([...tables].sort(byText))}, so policies did not check ${tables.length === 1 ? "them" : "these tables"}. Have the service discover the schema again, or check the columns in its user interface.`,
 });
 
 const waitsProblem = (addresses: readonly Address[]): Problem => ({
   code: "I_POLICY_WAITS",
   severity: "info",
-  summary: titles.I_POLICY_WAITS,
   message: `The schemas of ${andMore([...addresses].sort(byText))} do not exist yet, so policies did not check them. apply checks them once they are discovered, before it changes them.`,
 });
 
@@ -68,7 +64,6 @@ function moduleProblems(all: readonly NotEvaluated[]): readonly Problem[] {
       return {
         code: "E_POLICY_MODULE",
         severity: "error",
-        summary: "A policy module fails",
         message: `${policy.spec.module ?? policy.address} ${reason}. It was run for integration ${JSON.stringify(integration)}${more}. The run stops, because a policy that could not run must not look like one without findings. The module's default export must be a function of ({ integration, labels, schemas }) that returns a list of { path, message }.`,
         place: locationIn(policy, "/spec/module"),
         address: policy.address,

@@ -103,7 +103,6 @@ function toProblem(policy: Resource<PolicySpec>, config: Config, { path, key, ac
   return {
     code: severity === "error" ? "E_POLICY" : severity === "warning" ? "W_POLICY" : "I_POLICY",
     severity,
-    summary: "Violates a policy",
     message: `${config.address} sets ${key} of ${nodeText(path)} to ${actual}, but ${policy.address} requires ${!actual}: ${paragraph(message).replace(/\.$/u, "")}.${doubt} Change the entry, or add an exemption with a reason.`,
     place: locationIn(config, literalPointer(path, key)),
     address: config.address,

@@ -12,13 +12,12 @@ export function policyProblems(resources: readonly Resource[]): readonly Problem
   return policiesIn(resources).flatMap((resource): readonly Problem[] => {
     const found = problemOf(resource);
     if (found === undefined) return [];
-    const [pointer, summary, message] = found;
+    const [pointer, message] = found;
     const { address } = resource;
     return [
       {
         code: "E_POLICY_SAYS_NOTHING",
         severity: "error",
-        summary,
         message: `${address} ${message}`,
         place: locationIn(resource, pointer),
         address,
@@ -28,29 +27,26 @@ export function policyProblems(resources: readonly Resource[]): readonly Problem
 }
 
 /** What is wrong with a policy; the message follows its address. */
-function problemOf(policy: Resource<PolicySpec>): readonly [pointer: string, summary: string, message: string] | undefined {
+function problemOf(policy: Resource<PolicySpec>): readonly [pointer: string, message: string] | undefined {
   const { module, require, when } = policy.spec;
   if (module !== undefined)
     return require === undefined
       ? undefined
-      : ["/spec/module", "Exactly one of require and module", "has both spec.require and spec.module. Remove one, or write two policies."];
+      : ["/spec/module", "has both spec.require and spec.module. Remove one, or write two policies."];
   if (require === undefined)
     return [
       "/spec",
-      "A policy requires nothing",
       "has neither spec.require nor spec.module, so it can never find anything. Add what must be true, such as require: { hashed: true }.",
     ];
   const { depth } = compilePolicy(policy).nodes;
   if (depth === undefined)
     return [
       when === undefined ? "/spec" : "/spec/when",
-      "A policy checks nothing",
       "names no column, table or schema in spec.when, so it can never find anything. Add what it checks, such as column: {} for every replicated column.",
     ];
   if (require.hashed !== undefined && depth !== 2)
     return [
       "/spec/require/hashed",
-      "Only columns can be hashed",
       `requires hashed, but checks ${levelNames[depth]}s, which cannot be hashed. Add columns to spec.when, such as column: {} for every replicated column.`,
     ];
   return undefined;

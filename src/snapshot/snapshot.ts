@@ -11,7 +11,6 @@ import type { LiveSchemas } from "../model/live.ts";
 import type { Problem } from "../model/problem.ts";
 import type { List, Listed, Listing, Reads } from "../model/service.ts";
 import { accountName } from "../model/settings/config.ts";
-import { titles } from "../model/titles.ts";
 import { decodeSchemaMap } from "../service/decode/schemas.ts";
 
 /**
@@ -121,7 +120,6 @@ export function snapshotOfAnother(
   return {
     code: "W_SNAPSHOT_OF_ANOTHER",
     severity: "warning",
-    summary: titles.W_SNAPSHOT_OF_ANOTHER,
     message: `${file} is a snapshot of ${target} (${account}), but bindings and variables are those of ${settings.target} (${accountName(settings.baseUrl)}). Select the target of the snapshot with -t, or pass a snapshot of this one.`,
   };
 }

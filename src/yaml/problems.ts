@@ -1,12 +1,10 @@
 import { deepestNesting } from "../model/json/parse.ts";
-import { titles } from "../model/titles.ts";
 
 /** A problem in the YAML itself, at an offset of the text (UTF-16 code units). */
 export interface YamlProblem {
   readonly document: number;
   readonly offset: number;
   readonly code: "E_YAML_SYNTAX" | "E_TOO_DEEP" | "E_DUPLICATE_KEY" | "E_ALIAS_EXPANSION";
-  readonly summary: string;
   readonly message: string;
 }
 
@@ -42,26 +40,25 @@ const messages = new Map<string, string>([
 export const messageFor = (libraryCode: string): string => messages.get(libraryCode) ?? "This is not valid YAML.";
 
 export function syntaxProblem(document: number, offset: number, message: string): YamlProblem {
-  return { document, offset, code: "E_YAML_SYNTAX", summary: "Invalid YAML", message };
+  return { document, offset, code: "E_YAML_SYNTAX", message };
 }
 
 export const tooDeep = (document: number, offset: number): YamlProblem => ({
   document,
   offset,
   code: "E_TOO_DEEP",
-  summary: titles.E_TOO_DEEP,
   message: `Here the values are nested more than ${deepestNesting} levels deep. Manifests need only a few levels. Check for brackets or dashes that are never closed.`,
 });
 
 export function duplicateKeyProblem(document: number, offset: number, firstLine: number): YamlProblem {
   const message = `The same key is already on line ${firstLine}, in the same map. Remove one of them.`;
-  return { document, offset, code: "E_DUPLICATE_KEY", summary: "Duplicate key", message };
+  return { document, offset, code: "E_DUPLICATE_KEY", message };
 }
 
 /** Instead of one problem per duplicate key at the top of a document. */
 export function missingSeparatorProblem(document: number, offset: number, firstLine: number): YamlProblem {
   const message = `This key is already on line ${firstLine}, and so are keys below it. If a second document begins here, add a line \`---\` above it.`;
-  return { document, offset, code: "E_DUPLICATE_KEY", summary: "Missing line between documents", message };
+  return { document, offset, code: "E_DUPLICATE_KEY", message };
 }
 
 const aliasMessages = {
@@ -73,6 +70,6 @@ const aliasMessages = {
 export function aliasProblem(document: number, offset: number, why: keyof typeof aliasMessages): YamlProblem {
   const message = aliasMessages[why];
   return why === "unresolved"
-    ? { document, offset, code: "E_YAML_SYNTAX", summary: "Unknown alias", message }
-    : { document, offset, code: "E_ALIAS_EXPANSION", summary: titles.E_ALIAS_EXPANSION, message };
+    ? { document, offset, code: "E_YAML_SYNTAX", message }
+    : { document, offset, code: "E_ALIAS_EXPANSION", message };
 }

@@ -5,7 +5,6 @@ import type { Problem } from "../../src/model/problem.ts";
 const missing = (address: string | undefined, pointer = "/spec/rules/0/match/table", message = `${address} lacks it.`): Problem => ({
   code: "E_MISSING_NAME",
   severity: "error",
-  summary: "Unknown table",
   message,
   place: { file: "shops.yaml", document: 0, pointer },
   ...(address === undefined ? {} : { address }),

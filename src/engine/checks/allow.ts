@@ -1,6 +1,5 @@
 import type { Problem } from "../../model/problem.ts";
 import type { AllowEntry } from "../../model/settings/config.ts";
-import { titles } from "../../model/titles.ts";
 import { visible } from "../../text/control-characters.ts";
 
 const mostDays = 30;
@@ -18,7 +17,7 @@ export function allowances(
       if (days(entry) < 0)
         return [
           {
-            ...({ code: "W_ALLOW_EXPIRED", severity: "warning", summary: titles.W_ALLOW_EXPIRED } as const),
+            ...({ code: "W_ALLOW_EXPIRED", severity: "warning" } as const),
             message: `The entry lifted ${entryText(entry)} until ${entry.until} (${entry.reason}). It has no effect any more. Remove it from dimsync.yaml.`,
             ...placeIn(entry, "/until"),
           },
@@ -26,7 +25,7 @@ export function allowances(
       if (days(entry) <= mostDays) return [];
       return [
         {
-          ...({ code: "E_ALLOW_TOO_LONG", severity: "error", summary: titles.E_ALLOW_TOO_LONG } as const),
+          ...({ code: "E_ALLOW_TOO_LONG", severity: "error" } as const),
           message: `An entry may lift ${entryText(entry)} for at most ${mostDays} days, and ${entry.until} is later. Set an earlier date.`,
           ...placeIn(entry, "/until"),
         },
@@ -37,7 +36,7 @@ export function allowances(
 
 /** A warning for an entry that lifts nothing. */
 export const unusedAllowance = (entry: AllowEntry): Problem => ({
-  ...({ code: "W_ALLOW_UNUSED", severity: "warning", summary: titles.W_ALLOW_UNUSED } as const),
+  ...({ code: "W_ALLOW_UNUSED", severity: "warning" } as const),
   message: `The entry lifts ${entryText(entry)}, which does not refuse this plan (${entry.reason}). Remove it from dimsync.yaml, so that it does not lift the guard for another change.`,
   ...placeIn(entry, ""),
 });

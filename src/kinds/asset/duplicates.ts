@@ -64,7 +64,6 @@ export function sameAssets(resources: readonly Resource[], bindings: Bindings): 
       {
         code: "E_SHARED_IDENTITY",
         severity: "error",
-        summary: "Two manifests describe the same asset",
         message: `${other.address} and ${resource.address} have the same name and type, and an asset can't be read back, so dimsync can't tell them apart. Remove one of them, change its spec.name, or pin the ids of both with metadata.id.`,
         place: locationIn(resource, "/spec/name"),
         address: resource.address,

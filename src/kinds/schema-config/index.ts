@@ -7,7 +7,6 @@ import type { ChangeGroup, DraftFacts, DraftItem } from "../../model/plan.ts";
 import type { Problem } from "../../model/problem.ts";
 import type { Reference, Resource, SchemaConfigSpec } from "../../model/resource.ts";
 import type { Reads } from "../../model/service.ts";
-import { titles } from "../../model/titles.ts";
 import { andMore } from "../../text/lists.ts";
 import { type AccountView, type DiffResult, emptyDiff, type Kind } from "../kind.ts";
 import { integrations } from "../lists.ts";
@@ -230,7 +229,6 @@ function columnProblems(
     problems.push({
       code: "W_MANY_COLUMN_READS",
       severity: "warning",
-      summary: titles.W_MANY_COLUMN_READS,
       message: `The service returns the schemas of ${name} without columns, so the columns of ${columnReads} tables were read one table at a time. Add schema and table patterns to column rules, so that fewer tables need their columns.`,
     });
   const needed = withoutColumns.length === 0 ? [] : tablesToRead(rules, tree, undefined);
@@ -238,7 +236,6 @@ function columnProblems(
     problems.push({
       code: "W_COLUMNS_UNKNOWN",
       severity: "warning",
-      summary: titles.W_COLUMNS_UNKNOWN,
       message: `The service returned no columns for ${andMore(needed.map(nodeText).sort(), { shown: 5 })} of ${name}, so column settings there have no effect. Have the service discover the schema again, or check the columns in its user interface.`,
       place: resource.place,
     });

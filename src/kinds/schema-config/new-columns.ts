@@ -5,7 +5,6 @@ import type { LiveSchemas } from "../../model/live.ts";
 import { nodePointer } from "../../model/nodes.ts";
 import type { ColumnDifference } from "../../model/plan.ts";
 import type { Problem } from "../../model/problem.ts";
-import { titles } from "../../model/titles.ts";
 import { counted } from "../../text/counts.ts";
 import { andMore } from "../../text/lists.ts";
 import { neverReviewedText } from "../../text/never-reviewed.ts";
@@ -92,7 +91,7 @@ export function newColumnProblems(
   const { place } = unreviewed.cause;
   const warn = (message: string): readonly Problem[] => {
     const command = `dimsync catalog accept ${shellWord(address)}`;
-    return [{ code: "W_UNREVIEWED", severity: "warning", summary: titles.W_UNREVIEWED, message, place, command }];
+    return [{ code: "W_UNREVIEWED", severity: "warning", message, place, command }];
   };
   const warning = (columns: readonly NewColumn[], text: string): readonly Problem[] => {
     if (columns.length === 0) return [];

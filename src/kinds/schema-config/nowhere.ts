@@ -125,7 +125,6 @@ function nowhereProblem({ config }: CompiledConfig, integrations: number, { dept
   return {
     code: "E_MISSING_NAME",
     severity: "error",
-    summary: `Unknown ${levelNames[depth]}`,
     message: `None of the ${integrations} integrations that ${config.address} selects has a ${levelNames[depth]} ${JSON.stringify(name)}${where}. Correct the name, or set spec.missing to warn or ignore.${hint}`,
     place,
     address: config.address,

@@ -41,7 +41,6 @@ export function refusals(
       {
         code: "E_UNMATCHED",
         severity: "error",
-        summary: `An uncovered ${level}`,
         message: `No rule or literal entry covers ${which}. Add a rule that sets or ignores ${them}, or change ${by.cause.rule}.`,
         place: by.cause.place,
       },
@@ -59,7 +58,6 @@ function disabledKey({ role, by, cause, columns }: Refused, integration: string)
   return {
     code: role === "cursor" ? "E_DISABLES_CURSOR" : "E_DISABLES_PRIMARY_KEY",
     severity: "error",
-    summary: `Disables a ${role} column`,
     message: `${sourceText(by)} disables ${which}. Without ${them}, the service cannot replicate ${tables}. Hash ${them} instead, disable ${tables}, or leave ${them} enabled.`,
     place: cause.place,
   };
@@ -142,7 +140,6 @@ function missingProblem({ config, depth, name, known, where, hint, place }: Miss
   return {
     code: isWarning ? "W_MISSING_NAME" : "E_MISSING_NAME",
     severity: isWarning ? "warning" : "error",
-    summary: `Unknown ${levelNames[depth]}`,
     message: `${integration} has no ${levelNames[depth]} ${JSON.stringify(name)}${where}.${didYouMean(name, known)} Correct the name, or set spec.missing to warn or ignore.${hint}`,
     place,
   };

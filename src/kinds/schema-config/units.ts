@@ -4,7 +4,6 @@ import type { Pointer } from "../../model/json/pointer.ts";
 import type { Blocked, Deferred } from "../../model/plan.ts";
 import type { Problem } from "../../model/problem.ts";
 import { locationIn, type Resource, type SchemaConfigSpec } from "../../model/resource.ts";
-import { titles } from "../../model/titles.ts";
 import { andMore } from "../../text/lists.ts";
 import type { AccountView, Unit, Units } from "../kind.ts";
 import { labelScopes, type Selected, schemasOf, selectedBy } from "../select.ts";
@@ -123,14 +122,13 @@ function checkedSelection(config: Config, account: AccountView, problems: Proble
     problems.push({
       code: "W_SELECTOR_EMPTY",
       severity: "warning",
-      summary: titles.W_SELECTOR_EMPTY,
       message: `${config.address} selects no integration, so it has no effect. Names match manifests and live integrations, labels match manifests.`,
       ...place("/spec/integrations"),
     });
   if (first?.state !== "unresolved" || first.code === "E_DEPENDENCY" || config.spec.integration === undefined) return selected;
   const { code, message } = first;
   problems.push({
-    ...{ code, severity: "error", summary: code === "E_AMBIGUOUS" ? "Ambiguous reference" : "Unknown reference", message },
+    ...{ code, severity: "error", message },
     ...place("/spec/integration"),
   });
   return [];
@@ -162,7 +160,6 @@ function conflictProblem({ configs, second, labels }: Conflict): Problem {
   return {
     code: "E_CONFLICTING_CONFIGS",
     severity: "error",
-    summary: titles.E_CONFLICTING_CONFIGS,
     message: `${names} select ${which} with the same priority, so neither has precedence. Set different values of spec.priority (the higher one wins per field), or select each integration once.`,
     place: locationIn(second, second.spec.integration === undefined ? "/spec/integrations" : "/spec/integration"),
     address: second.address,

@@ -69,7 +69,6 @@ function blockedRelation({ address }: TagUnit, type: ResourceType, { label, code
 const unknownIntegration = ({ resource, address }: TagUnit, pointer: string, { code, message }: Unresolved): Problem => ({
   code,
   severity: "error",
-  summary: code === "E_AMBIGUOUS" ? "Ambiguous reference" : "Unknown reference",
   message: `${address} lists an integration. ${message}`,
   place: locationIn(resource, pointer),
   address,

@@ -1,6 +1,5 @@
 import type { Problem } from "../../model/problem.ts";
 import { locationIn, type Resource, type TagSpec } from "../../model/resource.ts";
-import { titles } from "../../model/titles.ts";
 import type { Unit } from "../kind.ts";
 
 export interface TagUnit extends Unit {
@@ -11,7 +10,6 @@ export function unknownUser({ resource, address }: TagUnit, email: string, point
   return {
     code: "E_UNKNOWN_USER",
     severity: "error",
-    summary: titles.E_UNKNOWN_USER,
     message: `The account has no user with the e-mail address ${email}. Correct the address, write the user's id as plain text, or add the user to the account.`,
     place: locationIn(resource, pointer),
     address,

@@ -1,7 +1,6 @@
 import type { Problem, SourceLocation } from "../../model/problem.ts";
 import type { ControllerSettings } from "../../model/settings/config.ts";
 import type { MaintenanceWindow } from "../../model/settings/notifications.ts";
-import { titles } from "../../model/titles.ts";
 import { durationMs } from "../scalars.ts";
 import type { TargetEntry } from "./file.ts";
 
@@ -44,7 +43,7 @@ export function controllerSettings(
 }
 
 const refusedMode = (mode: string, place: SourceLocation | undefined): Problem => ({
-  ...{ code: "W_CONTROLLER_MODE", severity: "warning", summary: titles.W_CONTROLLER_MODE },
+  ...{ code: "W_CONTROLLER_MODE", severity: "warning" },
   message: `The target is protected, so it only accepts saved plans, and the controller has none: in mode ${mode} each repair is refused with E_PROTECTED. Use mode report, or remove protected: true to let the controller write.`,
   ...(place === undefined ? {} : { place: { ...place, pointer: `${place.pointer}/mode` } }),
 });
@@ -63,7 +62,7 @@ const unknownTimezones = (windows: readonly MaintenanceWindow[], place: SourceLo
       ? []
       : [
           {
-            ...{ code: "E_WRONG_VALUE", severity: "error", summary: "Unknown time zone" },
+            ...{ code: "E_WRONG_VALUE", severity: "error" },
             message: `There is no time zone ${JSON.stringify(timezone)}. Use a name such as Europe/Berlin, or remove timezone for UTC.`,
             ...(place === undefined ? {} : { place: { ...place, pointer: `${place.pointer}/maintenance/${index}/timezone` } }),
           },
@@ -71,6 +70,6 @@ const unknownTimezones = (windows: readonly MaintenanceWindow[], place: SourceLo
   );
 
 const outOfRange = (path: string, message: string, place: SourceLocation | undefined): Problem => ({
-  ...{ code: "E_WRONG_VALUE", severity: "error", summary: "Interval out of range", message },
+  ...{ code: "E_WRONG_VALUE", severity: "error", message },
   ...(place === undefined ? {} : { place: { ...place, pointer: `${place.pointer}/${path}` } }),
 });

@@ -97,24 +97,21 @@ export function parseConfig(
   const place: SourceLocation = { file: source.file, document: documents[0]?.index ?? 0, pointer: "" };
   const problems = yamlProblems(source, invalid);
   if (problems.length > 0) return { place, problems };
-  const fail = (summary: string, message: string): { readonly place: SourceLocation; readonly problems: readonly Problem[] } => ({
+  const fail = (message: string): { readonly place: SourceLocation; readonly problems: readonly Problem[] } => ({
     place,
-    problems: [{ code: "E_WRONG_TYPE", severity: "error", summary, message, place }],
+    problems: [{ code: "E_WRONG_TYPE", severity: "error", message, place }],
   });
-  if (documents.length > 1)
-    return fail("Several documents in the config file", "The config file must be a single document. Move manifests to other files.");
+  if (documents.length > 1) return fail("The config file must be a single document. Move manifests to other files.");
   const document = documents[0]?.value;
-  if (!isObject(document))
-    return fail("Config file is not a map", "The config file must be a map that begins with apiVersion: dimsync/v1 and kind: Config.");
+  if (!isObject(document)) return fail("The config file must be a map that begins with apiVersion: dimsync/v1 and kind: Config.");
   return { document, place, problems: [] };
 }
 
 /** Problems in the YAML. Their pointer is `@` and the offset in the text, because they are not at a value. */
 export function yamlProblems(source: Source, problems: readonly YamlProblem[]): readonly Problem[] {
-  return problems.map(({ document, offset, code, summary, message }) => ({
+  return problems.map(({ document, offset, code, message }) => ({
     code,
     severity: "error",
-    summary,
     message,
     place: { file: source.file, document, pointer: `@${offset}` },
   }));

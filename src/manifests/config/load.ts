@@ -223,14 +223,13 @@ function chooseTarget(
   const names = targetNames(document);
   const wanted = target ?? setting(env, "DIMSYNC_TARGET");
   const at = place === undefined ? {} : { place: { ...place, pointer: names.length === 0 ? "" : "/targets", on: "key" as const } };
-  const fail = (code: Code, summary: string, message: string) => ({
-    problem: { code, severity: "error" as const, summary, message, ...at },
+  const fail = (code: Code, message: string) => ({
+    problem: { code, severity: "error" as const, message, ...at },
   });
   if (names.length === 0) {
     if (wanted === undefined || wanted === "default") return { name: "default" };
     return fail(
       "E_UNKNOWN_TARGET",
-      "Unknown target",
       `There is no target ${JSON.stringify(wanted)}: ${document === undefined ? "no config file was found" : "the config file has no targets"}. Without targets, the account comes from DIMSYNC_BASE_URL and DIMSYNC_API_KEY.`,
     );
   }
@@ -238,7 +237,6 @@ function chooseTarget(
     if (names.includes(wanted)) return { name: wanted };
     return fail(
       "E_UNKNOWN_TARGET",
-      "Unknown target",
       `There is no target ${JSON.stringify(wanted)}. The targets are ${names.join(", ")}.${didYouMean(wanted, names)}`,
     );
   }
@@ -246,7 +244,6 @@ function chooseTarget(
   if (only !== undefined && others.length === 0) return { name: only };
   return fail(
     "E_AMBIGUOUS_TARGET",
-    "Several targets",
     `The config file has the targets ${names.join(", ")}. Choose one with -t NAME or DIMSYNC_TARGET, or use --all-targets if the command has it.`,
   );
 }

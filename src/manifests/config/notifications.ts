@@ -14,7 +14,7 @@ export function notificationSettings(
   if (notify === undefined) return { problems: [] };
   const { receivers = [], remind, group, heartbeat, url, format } = notify;
   const problem = (code: Fault["code"], message: string, ...path: readonly string[]): Problem => ({
-    ...{ code, severity: "error", summary: "Wrong notification settings", message },
+    ...{ code, severity: "error", message },
     ...(place === undefined ? {} : { place: { ...place, pointer: toPointer(["notify", ...path]) } }),
   });
   const problems: Problem[] = [];

@@ -13,7 +13,6 @@ import {
   type UnusableRecordsSettings,
 } from "../../model/settings/config.ts";
 import type { SecretReference } from "../../model/settings/secret.ts";
-import { titles } from "../../model/titles.ts";
 import { shellWord } from "../../text/shell.ts";
 import { durationMs } from "../scalars.ts";
 import { controllerSettings } from "./controller.ts";
@@ -95,7 +94,7 @@ function catalogProblems({ targets = {} }: ConfigFile, { entry: { catalog }, tar
   const place = placeOf({ ...options, entry: {}, targetName }, "catalog");
   return [
     {
-      ...({ code: "E_CATALOG_SHARED", severity: "error", summary: titles.E_CATALOG_SHARED } as const),
+      ...({ code: "E_CATALOG_SHARED", severity: "error" } as const),
       message: `The targets ${targetName} and ${other[0]} name the same catalog. Each target needs a file of its own, because ids of one account mean nothing in another.`,
       ...(place === undefined ? {} : { place }),
     },
@@ -129,7 +128,7 @@ function targetBaseUrl(options: TargetOptions): { readonly baseUrl: string; read
   const place = fromEnvironment === undefined ? placeOf(options, "baseUrl") : undefined;
   const { code = "E_BASE_URL", message = "" } = fault ?? {};
   const problem: Problem = {
-    ...{ code, severity: "error", summary: titles[code] },
+    ...{ code, severity: "error" },
     message: fromEnvironment === undefined ? message : `DIMSYNC_BASE_URL: ${message}`,
     ...(place === undefined ? {} : { place }),
   };
@@ -157,7 +156,6 @@ function overriddenKey(options: TargetOptions): readonly Problem[] {
     {
       code: "W_API_KEY_OVERRIDDEN",
       severity: "warning",
-      summary: titles.W_API_KEY_OVERRIDDEN,
       message:
         "DIMSYNC_API_KEY or DIMSYNC_API_KEY_FILE is set, and the environment takes precedence over the target. Unset it to use the target's key.",
       place,
@@ -190,7 +188,7 @@ const notCreated = (named: NonNullable<UnusableRecordsSettings["named"]>, { targ
   named,
   problems: [
     {
-      ...{ code: "E_RECORDS_NOT_CREATED", severity: "error", summary: titles.E_RECORDS_NOT_CREATED },
+      ...{ code: "E_RECORDS_NOT_CREATED", severity: "error" },
       message:
         "`records` has no id: the store has not been created. dimsync does nothing without its records. Create them; this adds the id:",
       command: `dimsync records init -t ${shellWord(target)}`,
@@ -211,7 +209,7 @@ function recordsProblems(
   const problems: Problem[] = [];
   if (records.ttlMs < shortestTtlMs)
     problems.push({
-      ...{ code: "E_WRONG_VALUE", severity: "error", summary: "Time-to-live too short" },
+      ...{ code: "E_WRONG_VALUE", severity: "error" },
       message: "ttl must be at least 5s: a run renews its lease several times within it.",
       ...at("ttl"),
     });
@@ -223,7 +221,7 @@ function recordsProblems(
   });
   if (sameStore !== undefined)
     problems.push({
-      ...{ code: "E_RECORDS_SHARED", severity: "error", summary: titles.E_RECORDS_SHARED },
+      ...{ code: "E_RECORDS_SHARED", severity: "error" },
       message: `The targets ${targetName} and ${sameStore[0]} name the same ref. Each target needs a ref of its own, because ids of one account mean nothing in another.`,
       ...at("git/ref"),
     });

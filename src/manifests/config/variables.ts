@@ -79,7 +79,7 @@ export function readVarFiles(files: readonly string[], cwd: string, variables: V
     const place = { file: source.file, document: documents[0]?.index ?? 0, pointer: "" };
     if (documents.length > 1 || documents.some(({ value }) => !isObject(value))) {
       const message = "A variable file must be one map of names and values.";
-      problems.push({ code: "E_WRONG_TYPE", severity: "error", summary: "Not a variable file", message, place });
+      problems.push({ code: "E_WRONG_TYPE", severity: "error", message, place });
     } else if (documents[0] !== undefined) {
       const effective = makeEffective(documents[0].value, place, { kind: undefined, variables, textLength: source.text.length });
       problems.push(...effective.problems);

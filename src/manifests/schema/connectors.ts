@@ -3,7 +3,6 @@ import { manifestKindNamed } from "../../kinds/index.ts";
 import { isObject, type JsonObject, type JsonValue, own } from "../../model/json/json.ts";
 import { atPointer, type Pointer, toPointer } from "../../model/json/pointer.ts";
 import type { Problem, SourceLocation } from "../../model/problem.ts";
-import { titles } from "../../model/titles.ts";
 import { lineAndColumn, lineStartsOf } from "../../text/lines.ts";
 import { read as readYaml, type YamlParser } from "../../yaml/read.ts";
 import { type Boundary, outsideProblem } from "../boundary.ts";
@@ -152,7 +151,6 @@ function connectionOf(
 const badSchema = (place: SourceLocation, message: string): Problem => ({
   code: "E_CONNECTOR_SCHEMA",
   severity: "error",
-  summary: titles.E_CONNECTOR_SCHEMA,
   message,
   place,
 });

@@ -1,7 +1,6 @@
 import { manifestKindNamed } from "../../kinds/index.ts";
 import { isObject, own } from "../../model/json/json.ts";
 import { type Pointer, toPointer } from "../../model/json/pointer.ts";
-import { titles } from "../../model/titles.ts";
 import { codeList, label } from "../../text/labels.ts";
 import { nearest } from "../../text/suggest.ts";
 import { insteadOfKey } from "../removed.ts";
@@ -15,12 +14,12 @@ export function unknownKey({ instancePath, params }: SchemaError, context: Probl
   const pointer = instancePath + toPointer([key]);
   const cannotWrite = manifestKindNamed(context.kind)?.readOnlyField?.(instancePath, key);
   if (cannotWrite !== undefined) {
-    return { pointer, on: "key", rank: 0, code: "E_UNWRITABLE_FIELD", summary: titles.E_UNWRITABLE_FIELD, message: cannotWrite };
+    return { pointer, on: "key", rank: 0, code: "E_UNWRITABLE_FIELD", message: cannotWrite };
   }
   const instead = insteadOfKey(context.kind, pointer);
   if (instead !== undefined) {
     const message = `${JSON.stringify(key)} was removed from ${label(instancePath)}. ${instead}`;
-    return { pointer, on: "key", rank: 0, code: "E_UNKNOWN_KEY", summary: titles.E_UNKNOWN_KEY, message };
+    return { pointer, on: "key", rank: 0, code: "E_UNKNOWN_KEY", message };
   }
   const closed = context.partsAt(instancePath).filter((part) => own(part, "additionalProperties") === false);
   const allowed = [...new Set(closed.flatMap((part) => Object.keys(propertiesOf(part))))];
@@ -30,7 +29,7 @@ export function unknownKey({ instancePath, params }: SchemaError, context: Probl
   const merge = key === "<<" ? " Merge keys are YAML 1.1; use an alias for the whole value, or write the members out." : "";
   const known = suggestion === "" && allowed.length > 0 && allowed.length <= 12 ? ` Known here: ${allowed.join(", ")}.` : suggestion;
   const message = `${JSON.stringify(key)} is not a key of ${label(instancePath)}.${merge === "" ? known : merge}`;
-  const problem = { pointer, on: "key", rank: 0, code: "E_UNKNOWN_KEY", summary: titles.E_UNKNOWN_KEY, message } as const;
+  const problem = { pointer, on: "key", rank: 0, code: "E_UNKNOWN_KEY", message } as const;
   return suggested === undefined ? problem : { ...problem, suggested: instancePath + toPointer([suggested]) };
 }
 
@@ -46,7 +45,7 @@ export function missingKey(error: SchemaError, { kind, pointer, subject }: Error
   if (/\/(?:oneOf|anyOf)\//u.test(error.schemaPath)) return undefined;
   const key = String(error.params["missingProperty"]);
   return {
-    ...{ pointer, on: "key", rank: 2, code: "E_MISSING_KEY", summary: "Key missing" },
+    ...{ pointer, on: "key", rank: 2, code: "E_MISSING_KEY" },
     message: `${subject} lacks \`${key}\`.${missingHint(key, pointer, kind)}`,
     missing: [pointer + toPointer([key])],
   };
@@ -69,7 +68,6 @@ export function missingChoice({ keyword }: SchemaError, { pointer, subject, foun
   const rule = `${subject} needs ${isOne ? "exactly" : "at least"} one of ${codeList(names, "and")}`;
   return {
     ...{ pointer, on: "key", rank: 3, code: "E_MISSING_KEY" },
-    summary: given.length === 0 ? "Key missing" : "Keys that exclude each other",
     message: `${rule}, but has ${given.length === 0 ? "none" : codeList(given, "and")}.`,
     missing: names.map((name) => pointer + toPointer([name])),
   };
@@ -80,7 +78,6 @@ export function memberCount({ keyword }: SchemaError, { pointer, subject, found,
   const schema = partsAt(pointer).find((part) => Object.hasOwn(part, keyword));
   return {
     ...{ pointer, on: "key", rank: 3, code: "E_WRONG_VALUE" },
-    summary: keyword === "minProperties" ? "Too few keys" : "Too many keys",
     message: countText(subject, found, schema),
   };
 }

@@ -1,5 +1,4 @@
 import { atPointer, toPointer } from "../../model/json/pointer.ts";
-import { titles } from "../../model/titles.ts";
 import { codeList, label } from "../../text/labels.ts";
 import { didYouMean } from "../../text/suggest.ts";
 import { memberCount, missingChoice, missingKey, unknownKey } from "./key-messages.ts";
@@ -19,13 +18,12 @@ export function schemaProblem(error: SchemaError, context: ProblemContext): Sche
 
 const covered: ToProblem = () => undefined;
 
-const notAllowed = (summary: string, messageOf: (at: ErrorAt, params: SchemaError["params"]) => string): ToProblem => {
-  const fixed = { on: "value", rank: 1, code: "E_WRONG_VALUE", summary } as const;
+const notAllowed = (messageOf: (at: ErrorAt, params: SchemaError["params"]) => string): ToProblem => {
+  const fixed = { on: "value", rank: 1, code: "E_WRONG_VALUE" } as const;
   return ({ params }, at) => ({ ...fixed, pointer: at.pointer, message: messageOf(at, params) });
 };
 
-const outOfRange = (comparison: string): ToProblem =>
-  notAllowed("Number out of range", ({ subject }, { limit }) => `${subject} must be ${comparison} ${limit}.`);
+const outOfRange = (comparison: string): ToProblem => notAllowed(({ subject }, { limit }) => `${subject} must be ${comparison} ${limit}.`);
 
 /** JSON Schema keyword -> its message. */
 const problems: ReadonlyMap<string, ToProblem> = new Map<string, ToProblem>([
@@ -34,13 +32,13 @@ const problems: ReadonlyMap<string, ToProblem> = new Map<string, ToProblem>([
   ["required", missingKey],
   ["oneOf", missingChoice],
   ["anyOf", missingChoice],
-  ["const", notAllowed("Value not allowed", (at, { allowedValue }) => oneOfText(at, [allowedValue]))],
-  ["enum", notAllowed("Value not allowed", (at, { allowedValues }) => oneOfText(at, allowedValues))],
-  ["format", notAllowed("Value not allowed", ({ subject }) => `${subject} is not a date that exists. Write YYYY-MM-DD.`)],
+  ["const", notAllowed((at, { allowedValue }) => oneOfText(at, [allowedValue]))],
+  ["enum", notAllowed((at, { allowedValues }) => oneOfText(at, allowedValues))],
+  ["format", notAllowed(({ subject }) => `${subject} is not a date that exists. Write YYYY-MM-DD.`)],
   ["pattern", wrongPattern],
   ["propertyNames", wrongName],
-  ["minLength", notAllowed("Empty text", ({ subject }) => `${subject} is empty. Set a value, or remove the key.`)],
-  ["minItems", notAllowed("Empty list", ({ subject }) => `${subject} is an empty list. Add an entry, or remove the key.`)],
+  ["minLength", notAllowed(({ subject }) => `${subject} is empty. Set a value, or remove the key.`)],
+  ["minItems", notAllowed(({ subject }) => `${subject} is an empty list. Add an entry, or remove the key.`)],
   ["minProperties", memberCount],
   ["maxProperties", memberCount],
   ["minimum", outOfRange("at least")],
@@ -52,7 +50,7 @@ const problems: ReadonlyMap<string, ToProblem> = new Map<string, ToProblem>([
 ]);
 
 const otherKeyword: ToProblem = ({ message }, { pointer, subject }) => ({
-  ...{ pointer, on: "value", rank: 4, code: "E_WRONG_VALUE", summary: "Value not allowed" },
+  ...{ pointer, on: "value", rank: 4, code: "E_WRONG_VALUE" },
   message: `${subject} ${message ?? "is not allowed"}.`,
 });
 
@@ -76,18 +74,18 @@ function wrongPattern({ params }: SchemaError, { subject, pointer, found, mayQuo
   const at = { pointer, on: "value", rank: 1 } as const;
   if (pattern === "^[a-z0-9._-]+$") {
     const message = `${subject} may contain only lower-case letters, digits, dots, underscores and hyphens${quoted}. The name is local and never sent to the service.`;
-    return { ...at, code: "E_INVALID_NAME", summary: titles.E_INVALID_NAME, message };
+    return { ...at, code: "E_INVALID_NAME", message };
   }
   const text = patternTexts.find(([isPattern]) => isPattern(pattern))?.[1];
   const message = `${subject} must ${text === undefined ? `match ${pattern}` : `be ${text}`}${quoted}.`;
-  return { ...at, code: "E_WRONG_VALUE", summary: "Value not allowed", message };
+  return { ...at, code: "E_WRONG_VALUE", message };
 }
 
 function wrongName({ params }: SchemaError, { pointer }: ErrorAt): SchemaProblem {
   const name = String(params["propertyName"]);
   return {
     pointer: pointer + toPointer([name]),
-    ...{ on: "key", rank: 1, code: "E_INVALID_NAME", summary: titles.E_INVALID_NAME },
+    ...{ on: "key", rank: 1, code: "E_INVALID_NAME" },
     message: `${JSON.stringify(name)} can't be used as a name here. Use letters, digits, dots, underscores and hyphens. The name of a variable must begin with a letter or an underscore.`,
   };
 }
@@ -95,7 +93,6 @@ function wrongName({ params }: SchemaError, { pointer }: ErrorAt): SchemaProblem
 function neverAllowed(_: SchemaError, { subject, pointer }: ErrorAt): SchemaProblem {
   return {
     ...{ pointer, on: "key", rank: 1, code: "E_WRONG_VALUE" },
-    summary: "Only for columns",
     message: `${subject} is for columns only. Add \`column\` to the rule's \`match\`.`,
   };
 }

@@ -12,7 +12,6 @@ export interface SchemaProblem {
   readonly on: "key" | "value";
   readonly rank: number;
   readonly code: Code;
-  readonly summary: string;
   readonly message: string;
   /** The key that was probably meant instead of an unknown one. */
   readonly suggested?: Pointer;

@@ -2,7 +2,6 @@ import { Script } from "node:vm";
 import { isObject } from "../../model/json/json.ts";
 import { type Pointer, toPointer } from "../../model/json/pointer.ts";
 import type { Problem } from "../../model/problem.ts";
-import { titles } from "../../model/titles.ts";
 import { cutMiddle } from "../../text/values.ts";
 
 /*
@@ -101,10 +100,9 @@ function pathTo(value: unknown, text: string): readonly string[] | undefined {
   return undefined;
 }
 
-export const slowProblem = ({ file, pattern }: SlowSchema): Pick<Problem, "code" | "severity" | "summary" | "message"> => ({
+export const slowProblem = ({ file, pattern }: SlowSchema): Pick<Problem, "code" | "severity" | "message"> => ({
   code: "E_SLOW_SCHEMA",
   severity: "error",
-  summary: titles.E_SLOW_SCHEMA,
   message:
     pattern === undefined
       ? `The check against ${file} did not end within ${limitMs} ms. Simplify the schema: a $ref must not lead back to itself without a new value.`

@@ -12,7 +12,7 @@ export function wrongType({ params }: SchemaError, at: ErrorAt): SchemaProblem {
   const isSecretAllowed = partsAt(pointer).some((part) => Object.hasOwn(propertiesOf(part), "$secret"));
   const main = `${subject} must be ${describeTypes(types, isSecretAllowed ? "a $secret" : undefined)}, but is ${describeType(found)}.`;
   return {
-    ...{ pointer, on: "value", rank: 0, code: "E_WRONG_TYPE", summary: "Value of the wrong type" },
+    ...{ pointer, on: "value", rank: 0, code: "E_WRONG_TYPE" },
     message: [main, typeHint(types, at), mapHint(at)].filter((sentence) => sentence !== "").join(" "),
   };
 }

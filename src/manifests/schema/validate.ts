@@ -85,10 +85,9 @@ export function schemaProblems(errors: readonly SchemaError[], context: SchemaCo
     missing.some((key) => suggested.has(key)) || (rank === 3 && found.some((other) => other.rank === 2 && other.pointer === pointer));
   return found
     .filter((problem) => !isRepeated(problem))
-    .map(({ code, summary, message, pointer, on }) => ({
+    .map(({ code, message, pointer, on }) => ({
       code,
       severity: "error",
-      summary,
       message,
       place: { ...context.place, pointer, on },
     }));

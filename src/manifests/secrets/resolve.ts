@@ -61,10 +61,10 @@ async function resolveOne({ $secret }: SecretReference, options: SecretOptions) 
   return "text" in read ? convertSecret(read.text, $secret) : read;
 }
 
-function toProblem(reference: SecretReference, { code, summary, message }: SecretFault, places: readonly SecretPlace[]): Problem {
+function toProblem(reference: SecretReference, { code, message }: SecretFault, places: readonly SecretPlace[]): Problem {
   const [first] = places;
   const needed = first === undefined ? "" : ` ${neededBy([...new Set(places.map(({ address }) => address))])}`;
-  return { code, severity: "error", summary, message: `${describeSecret(reference)}: ${message}${needed}`, ...first };
+  return { code, severity: "error", message: `${describeSecret(reference)}: ${message}${needed}`, ...first };
 }
 
 const mostNamed = 5;
@@ -86,14 +86,13 @@ function convertSecret(text: string, { pointer, type }: SecretSource): { readonl
   if (typeof value === "string" && isPlaceholder(value)) {
     return fault(
       "E_PLACEHOLDER_SECRET",
-      "Placeholder instead of a secret",
       "The value is a placeholder such as *** or changeme, not a secret. Replace it with the real value.",
     );
   }
   if (type === undefined) return { value };
   const converted = convert(typeof value === "string" ? value.trim() : value, type);
   return converted === undefined
-    ? fault("E_SECRET_TYPE", "Secret of the wrong type", `The value is not ${typeWords[type]}, which \`type\` requires.`)
+    ? fault("E_SECRET_TYPE", `The value is not ${typeWords[type]}, which \`type\` requires.`)
     : { value: converted };
 }
 
@@ -103,15 +102,11 @@ function pick(text: string, pointer: string): { readonly value: JsonValue } | Se
     whole = JSON.parse(text);
   } catch {
     // The parser's message quotes the text.
-    return fault(
-      "E_SECRET_POINTER",
-      "Nothing at the secret's pointer",
-      "`pointer` requires a JSON value, but the value is not valid JSON.",
-    );
+    return fault("E_SECRET_POINTER", "`pointer` requires a JSON value, but the value is not valid JSON.");
   }
   const value = atPointer(whole, pointer);
   if (value === undefined || value === null || value === "") {
-    return fault("E_SECRET_POINTER", "Nothing at the secret's pointer", `There is nothing at ${JSON.stringify(pointer)} in the JSON.`);
+    return fault("E_SECRET_POINTER", `There is nothing at ${JSON.stringify(pointer)} in the JSON.`);
   }
   return { value: value as JsonValue }; // JSON.parse gives nothing else
 }
@@ -134,7 +129,7 @@ function isPlaceholder(value: string): boolean {
   );
 }
 
-const fault = (code: Code, summary: string, message: string): SecretFault => ({ code, summary, message });
+const fault = (code: Code, message: string): SecretFault => ({ code, message });
 
 /** Where a manifest uses a secret. */
 export interface SecretPlace {

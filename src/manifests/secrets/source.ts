@@ -4,7 +4,7 @@ import { delimiter, resolve } from "node:path";
 import { own } from "../../model/json/json.ts";
 import { allowPathVariable, allowsCode, howToAllowCode, isPullRequestJob } from "../../model/settings/env.ts";
 import type { SecretSource } from "../../model/settings/secret.ts";
-import { type Code, titles } from "../../model/titles.ts";
+import type { Code } from "../../model/titles.ts";
 import { boundaryOf, outsideMessage } from "../boundary.ts";
 import { errorCode } from "../source.ts";
 
@@ -22,7 +22,6 @@ export interface SecretOptions {
 /** Why a secret has no value, without the value. */
 export interface SecretFault {
   readonly code: Code;
-  readonly summary: string;
   readonly message: string;
 }
 
@@ -33,14 +32,14 @@ export async function readSecretText(source: SecretSource, options: SecretOption
   if (source.env !== undefined) return fromEnvironment(source.env, options);
   if (source.file !== undefined) return fromFile(source.file, options);
   if (source.exec !== undefined) return fromCommand(source.exec, options);
-  return fault("E_SECRET_SOURCE", "Secret without a source", "The reference has none of env, file and exec. Add exactly one.");
+  return fault("E_SECRET_SOURCE", "The reference has none of env, file and exec. Add exactly one.");
 }
 
 function fromEnvironment(name: string, { env }: SecretOptions): { readonly text: string } | SecretFault {
   const text = own(env, name);
   if (text !== undefined && text !== "") return { text };
   const state = text === undefined ? "is not set" : "is empty, which counts as missing";
-  return fault("E_SECRET_MISSING", "Secret missing", `The environment variable ${name} ${state}. Set it where dimsync runs.`);
+  return fault("E_SECRET_MISSING", `The environment variable ${name} ${state}. Set it where dimsync runs.`);
 }
 
 /** Whoever opens a pull request, or pushes a bundle, could otherwise have any file of the machine read. The operator's own files are in folders for secrets. */
@@ -65,15 +64,15 @@ async function fromFile(file: string, options: SecretOptions): Promise<{ readonl
   const path = resolve(folder, file);
   signal?.throwIfAborted();
   const outside = whyOutside(file, options);
-  if (outside !== undefined) return fault("E_PATH_OUTSIDE", titles.E_PATH_OUTSIDE, outside);
+  if (outside !== undefined) return fault("E_PATH_OUTSIDE", outside);
   let bytes: Buffer;
   try {
     bytes = await readUpToLimit(path);
   } catch (error) {
     const reason = errorCode(error);
     return reason === "ENOENT"
-      ? fault("E_SECRET_MISSING", "Secret missing", `There is no file ${path}. The path is relative to the folder of dimsync.yaml.`)
-      : fault("E_SECRET_UNREADABLE", "Secret can't be read", `The file ${path} can't be read (${reason}). Check its permissions.`);
+      ? fault("E_SECRET_MISSING", `There is no file ${path}. The path is relative to the folder of dimsync.yaml.`)
+      : fault("E_SECRET_UNREADABLE", `The file ${path} can't be read (${reason}). Check its permissions.`);
   }
   return decode(bytes, "The file");
 }
@@ -97,12 +96,9 @@ async function readUpToLimit(path: string): Promise<Buffer> {
 
 function fromCommand([command, ...args]: readonly string[], options: SecretOptions): Promise<{ readonly text: string } | SecretFault> {
   const { folder, env, signal, timeoutMs = 30_000 } = options;
-  if (command === undefined)
-    return Promise.resolve(fault("E_SECRET_SOURCE", "Secret without a source", "`exec` is an empty list. Add a command."));
+  if (command === undefined) return Promise.resolve(fault("E_SECRET_SOURCE", "`exec` is an empty list. Add a command."));
   if (!allowsCode(env))
-    return Promise.resolve(
-      fault("E_CODE_NOT_ALLOWED", titles.E_CODE_NOT_ALLOWED, `The secret is the output of a command of the project. ${howToAllowCode}`),
-    );
+    return Promise.resolve(fault("E_CODE_NOT_ALLOWED", `The secret is the output of a command of the project. ${howToAllowCode}`));
   return new Promise((settle, reject) => {
     // SIGKILL, because a command that handles SIGTERM would block the run.
     const how = {
@@ -114,8 +110,7 @@ function fromCommand([command, ...args]: readonly string[], options: SecretOptio
       encoding: "buffer",
       windowsHide: true,
     } as const;
-    const failed = (why: string) =>
-      settle(fault("E_SECRET_COMMAND", "Secret command failed", `${why} Its output is not shown, because it may contain the secret.`));
+    const failed = (why: string) => settle(fault("E_SECRET_COMMAND", `${why} Its output is not shown, because it may contain the secret.`));
     try {
       const child = execFile(command, args, { ...how, ...(signal === undefined ? {} : { signal }) }, (error, stdout) => {
         if (signal?.aborted) reject(signal.reason);
@@ -147,13 +142,13 @@ function whyFailed(
 
 /** UTF-8 text without one newline at the end, which editors and `echo` add. */
 function decode(bytes: Buffer, what: string): { readonly text: string } | SecretFault {
-  if (bytes.length > maxBytes) return fault("E_SECRET_UNREADABLE", "Secret can't be read", `${what} is longer than 1 MiB.`);
+  if (bytes.length > maxBytes) return fault("E_SECRET_UNREADABLE", `${what} is longer than 1 MiB.`);
   try {
     const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes).replace(/\r?\n$/u, "");
-    return text === "" ? fault("E_SECRET_MISSING", "Secret missing", `${what} is empty.`) : { text };
+    return text === "" ? fault("E_SECRET_MISSING", `${what} is empty.`) : { text };
   } catch {
-    return fault("E_SECRET_UNREADABLE", "Secret can't be read", `${what} is not UTF-8 text.`);
+    return fault("E_SECRET_UNREADABLE", `${what} is not UTF-8 text.`);
   }
 }
 
-const fault = (code: Code, summary: string, message: string): SecretFault => ({ code, summary, message });
+const fault = (code: Code, message: string): SecretFault => ({ code, message });

@@ -7,6 +7,7 @@ import { combineExits } from "../../model/exit.ts";
 import type { Plan } from "../../model/plan.ts";
 import type { Result } from "../../model/result.ts";
 import type { Reads } from "../../model/service.ts";
+import { titles } from "../../model/titles.ts";
 import type { Lease, RecordsRun } from "../../records/records.ts";
 import type { Client } from "../../service/client.ts";
 import { openAccount, resolveAll } from "../account.ts";
@@ -103,7 +104,7 @@ async function thenRelease<T extends { readonly result: Result }>(writes: Record
     const { result } = done;
     const { code, message, command } = error;
     const diagnostic = {
-      ...({ code, severity: "error", summary: "Records not written", message } as const),
+      ...({ code, severity: "error", summary: titles[code], message } as const),
       ...(command === undefined ? {} : { command }),
     };
     const exit = combineExits([result.exit, { code: error.exit, reasons: ["records"] }]);

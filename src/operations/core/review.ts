@@ -4,7 +4,6 @@ import type { Project } from "../../manifests/project.ts";
 import type { ColumnReview } from "../../model/columns.ts";
 import type { Problem } from "../../model/problem.ts";
 import { locationIn } from "../../model/resource.ts";
-import { titles } from "../../model/titles.ts";
 import type { RecordsState } from "../../records/records.ts";
 import { visible } from "../../text/control-characters.ts";
 import { shellWord } from "../../text/shell.ts";
@@ -31,7 +30,7 @@ export function catalogProblems({ settings, resources }: Pick<Project, "settings
     if (mode === undefined) return [];
     return [
       {
-        ...({ code: "E_UNREVIEWED_NEEDS_CATALOG", severity: "error", summary: titles.E_UNREVIEWED_NEEDS_CATALOG } as const),
+        ...({ code: "E_UNREVIEWED_NEEDS_CATALOG", severity: "error" } as const),
         message: `unreviewed: ${mode} needs a file of reviewed columns, and the target ${visible(target)} has none. Add catalog: dimsync.catalog.${visible(target)}.yaml to the target in dimsync.yaml, then accept the columns that the account has now.`,
         place: locationIn(config, "/spec/unreviewed"),
         address: config.address,
@@ -48,7 +47,7 @@ function missingCatalog({ catalog, settings: { target } }: Project): readonly Pr
   if (catalog === undefined || catalog.text !== "") return [];
   return [
     {
-      ...({ code: "E_CATALOG_MISSING", severity: "error", summary: titles.E_CATALOG_MISSING } as const),
+      ...({ code: "E_CATALOG_MISSING", severity: "error" } as const),
       message: `${catalog.file} does not exist, so no column has been reviewed. Review the account once, accept its columns, and commit the file.`,
       command: acceptAll(target),
     },

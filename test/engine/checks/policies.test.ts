@@ -525,11 +525,11 @@ describe("modules", () => {
 
 describe("policies that could never find anything are errors, in validate and plan", () => {
   test.each<[string, string, string]>([
-    ["nothing required", "  when: { column: { name: email } }\n", "5 requires nothing"],
-    ["nothing checked", "  when: { integration: { names: [orders] } }\n  require: { hashed: true }\n", "7 checks nothing"],
-    ["no condition at all", "  require: { hashed: true }\n", "5 checks nothing"],
-    ["tables that are hashed", "  when: { table: { name: users } }\n  require: { hashed: true }\n", "8 can be hashed"],
-    ["require and module", "  when: { column: {} }\n  require: { hashed: true }\n  module: x.mjs\n", "9 one of require and module"],
+    ["nothing required", "  when: { column: { name: email } }\n", "5 has neither spec.require"],
+    ["nothing checked", "  when: { integration: { names: [orders] } }\n  require: { hashed: true }\n", "7 names no column"],
+    ["no condition at all", "  require: { hashed: true }\n", "5 names no column"],
+    ["tables that are hashed", "  when: { table: { name: users } }\n  require: { hashed: true }\n", "8 cannot be hashed"],
+    ["require and module", "  when: { column: {} }\n  require: { hashed: true }\n  module: x.mjs\n", "9 has both spec.require"],
   ])("%s", async (_sentence, spec, expected) => {
     const { run, made } = await start({ "a.yaml": integration, "p.yaml": policy(spec), "x.mjs": "export default () => [];\n" });
     const validated = await run("validate", "-o", "json");
@@ -544,7 +544,7 @@ describe("policies that could never find anything are errors, in validate and pl
           code: "E_POLICY_SAYS_NOTHING",
           file: "manifests/p.yaml",
           line: Number(line),
-          summary: expect.stringContaining(words),
+          message: expect.stringContaining(words),
         }),
       ]);
     }

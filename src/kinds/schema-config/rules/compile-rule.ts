@@ -8,7 +8,6 @@ import {
   type SchemaMatch,
   type SchemaRule,
 } from "../../../model/resource.ts";
-import { titles } from "../../../model/titles.ts";
 import { wantedLabels } from "../../patterns/labels.ts";
 import { type NodePatterns, nodePatterns } from "../../patterns/nodes.ts";
 import { type Depth, type LiveNode, levelNames, type NodeCause } from "../tree.ts";
@@ -79,7 +78,6 @@ export function compileRule({ rule, name, owner, pointer }: WrittenRule): Compil
       ? [
           problem(owner, pointer, {
             code: "E_IGNORE_AND_SET",
-            summary: titles.E_IGNORE_AND_SET,
             message: "The rule has both ignore and set, which contradict each other. Write two rules; the later one wins.",
           }),
         ]
@@ -113,7 +111,6 @@ export function compileExpectation(
     .map((key) =>
       problem(owner, `${pointer}/${key}`, {
         code: "E_EXPECT_LEVEL",
-        summary: titles.E_EXPECT_LEVEL,
         message: `A ${levelNames[match.depth]} has no ${key}. An expect entry applies to the deepest level that its match names.`,
       }),
     );
@@ -151,7 +148,7 @@ function compileMatch(
     const message = 'The match names no schema, table, column or label. For every table, write table: "*".';
     return {
       match: undefined,
-      problems: [problem(owner, `${pointer}/match`, { code: "E_EMPTY_MATCH", summary: titles.E_EMPTY_MATCH, message })],
+      problems: [problem(owner, `${pointer}/match`, { code: "E_EMPTY_MATCH", message })],
     };
   }
   // `where` comes from JSON that the schema has checked: its keys are those of its type.
@@ -160,14 +157,13 @@ function compileMatch(
     .map((key) =>
       problem(owner, `${pointer}/match/where/${key}`, {
         code: "E_WHERE_LEVEL",
-        summary: titles.E_WHERE_LEVEL,
         message: `A ${levelNames[depth]} has no ${key}, so the rule could never match. A rule applies to the deepest level that its match names.`,
       }),
     );
   return { match: { type: "rule", depth, parts, labels, where }, problems };
 }
 
-const problem = (owner: Resource, pointer: string, text: Pick<Problem, "code" | "summary" | "message">): Problem => ({
+const problem = (owner: Resource, pointer: string, text: Pick<Problem, "code" | "message">): Problem => ({
   ...text,
   severity: "error",
   place: locationIn(owner, pointer),

@@ -1,6 +1,5 @@
 import type { Problem } from "../../../model/problem.ts";
 import { locationIn, type Resource, type RuleSetSpec, type SchemaRule } from "../../../model/resource.ts";
-import { titles } from "../../../model/titles.ts";
 import { didYouMean } from "../../../text/suggest.ts";
 import { isRuleSet } from "../../manifests.ts";
 import type { WrittenRule } from "./compile-rule.ts";
@@ -49,7 +48,7 @@ export function spliceRules(resource: Resource<Partial<RuleSetSpec>>, sets: Rule
   return { rules, problems };
 }
 
-const problem = (owner: Resource, pointer: string, text: Pick<Problem, "code" | "summary" | "message">): Problem => ({
+const problem = (owner: Resource, pointer: string, text: Pick<Problem, "code" | "message">): Problem => ({
   ...text,
   severity: "error",
   place: locationIn(owner, pointer),
@@ -59,14 +58,12 @@ const problem = (owner: Resource, pointer: string, text: Pick<Problem, "code" | 
 const tooManyRules = ({ address }: Resource, owner: Resource, pointer: string): Problem =>
   problem(owner, pointer, {
     code: "E_TOO_MANY_RULES",
-    summary: titles.E_TOO_MANY_RULES,
     message: `With the RuleSets that it uses, ${address} has more than ${maxRules} rules. RuleSets that use others more than once multiply them.`,
   });
 
 function unknownRuleSet({ use }: Extract<SchemaRule, { readonly use: string }>, owner: Resource, pointer: string, sets: RuleSets): Problem {
   return problem(owner, pointer, {
     code: "E_UNKNOWN_RULE_SET",
-    summary: titles.E_UNKNOWN_RULE_SET,
     message: `${owner.address} uses RuleSet ${JSON.stringify(use)}, which no manifest defines.${didYouMean(use, [...sets.keys()].sort())}`,
   });
 }
@@ -74,6 +71,5 @@ function unknownRuleSet({ use }: Extract<SchemaRule, { readonly use: string }>, 
 const cycle = (names: readonly string[], owner: Resource, pointer: string): Problem =>
   problem(owner, pointer, {
     code: "E_RULE_SET_CYCLE",
-    summary: titles.E_RULE_SET_CYCLE,
     message: `${names.join(" uses ")}. Remove one of these uses.`,
   });

@@ -1,7 +1,6 @@
 import { byText } from "../../../model/address.ts";
 import type { Problem, SourceLocation } from "../../../model/problem.ts";
 import { locationIn } from "../../../model/resource.ts";
-import { titles } from "../../../model/titles.ts";
 import { counted } from "../../../text/counts.ts";
 import { andMore } from "../../../text/lists.ts";
 import type { CompiledConfig } from "../compiled-config.ts";
@@ -128,7 +127,6 @@ function globsWithoutMatch(uses: Uses): readonly Problem[] {
         {
           code: "W_GLOB_NO_MATCH",
           severity: "warning",
-          summary: titles.W_GLOB_NO_MATCH,
           message: `No ${levelNames[depth]} matches ${JSON.stringify(text)} in any integration of ${configsText(uses)}. Correct or remove the pattern. If it is for names that do not exist yet, set minMatches: 0.`,
           place: patternPlace(rule, depth, position),
           address: rule.owner.address,
@@ -161,7 +159,6 @@ function neverMatching(uses: Uses): readonly Problem[] {
     {
       code: "W_RULE_NO_MATCH",
       severity: "warning",
-      summary: titles.W_RULE_NO_MATCH,
       message: `${ruleText(rule)} matches no ${level} in any integration of ${configsText(uses)}: ${reason}. Correct the match, ${remedy}.`,
       place: rule.cause.place,
       address: rule.owner.address,
@@ -175,7 +172,6 @@ function tooFewMatches({ config, rule, matches }: RuleTotal): readonly Problem[]
     {
       code: "E_MIN_MATCHES",
       severity: "error",
-      summary: titles.E_MIN_MATCHES,
       message: `${ruleText(rule)} matches ${counted(matches, levelNames[rule.depth])} in the integrations of ${config.config.address}, but minMatches is ${rule.minMatches}. Something that it protects may have been renamed. Correct the match, or lower minMatches.`,
       place: { ...rule.cause.place, pointer: `${rule.cause.place.pointer}/minMatches` },
       address: config.config.address,
@@ -191,7 +187,6 @@ function neverDeciding(uses: Uses): readonly Problem[] {
     {
       code: "I_RULE_SHADOWED",
       severity: "info",
-      summary: titles.I_RULE_SHADOWED,
       message: `${ruleText(rule)} matches ${counted(matches, levelNames[rule.depth])} of ${configsText(uses)}, but has no effect: later rules or the literal tree override it, or earlier rules set the same. Remove it, or move it.`,
       place: rule.cause.place,
       address: rule.owner.address,
@@ -248,12 +243,10 @@ function warningProblem({ warning: { by, code }, place, nodes, count, integratio
   if (code === "W_HASHES_PRIMARY_KEY")
     return {
       ...core,
-      summary: "Hashes a primary key",
       message: `${sourceText(by)} hashes primary key columns: ${where}. Rows are then identified by the hash, and joins on the readable value find nothing. To exclude them, add where: { isPrimaryKey: false }.`,
     };
   return {
     ...core,
-    summary: "Column settings in a disabled table",
     message: `${sourceText(by)} sets columns of tables that are disabled after apply: ${where}. A disabled table is not replicated, so this has an effect only once the table is enabled.`,
   };
 }
