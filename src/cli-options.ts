@@ -112,7 +112,7 @@ export function registerOptions(register: Command): void {
   register
     .addOption(repeatable("--label <name>", "Only columns with this label; repeatable"))
     .addOption(repeatable("--integration <name>", "Only integrations that match, such as 'shop-*'; repeatable"))
-    .option("--diff <time|file>", "What changed since then, or since a register in JSON. Exits with 2 if anything did")
+    .option("--diff <time|file>", "What changed since then, or since a register in JSON or CSV. Exits with 2 if anything did")
     .option("--history <dir>", "Remember the register in this directory (default: .dimsync/register)")
     .option("--no-history", "Do not remember the register")
     .addOption(

@@ -70,8 +70,9 @@ export interface Register {
 /** What changed between two registers. */
 export interface RegisterDiff {
   readonly target: string;
-  /** ISO 8601 */
+  /** ISO 8601, or the name of a CSV file, which does not say when it was made. */
   readonly from: string;
+  /** ISO 8601 */
   readonly to: string;
   readonly changes: readonly RegisterChange[];
   readonly exit: Exit;

@@ -139,9 +139,17 @@ describe("the register", () => {
       ["--diff", "yesterday"],
       'Invalid --diff "yesterday": there is no such file, and it is not a time.',
     ],
-    ["a base that is not a register", ["--diff", "dimsync.yaml"], "dimsync.yaml can't be read as a register (it is not JSON)."],
+    [
+      "a base that is not a register",
+      ["--diff", "dimsync.yaml"],
+      "dimsync.yaml can't be read as a register (it is not JSON, and does not begin like a register in CSV).",
+    ],
+    ["a CSV file with other columns", ["--diff", "labels.csv"], "(the header lacks integration_id, destination_schema,"],
+    ["a CSV file that is broken", ["--diff", "broken.csv"], "(line 2 is not valid CSV:"],
     ["a time before the first register", ["--diff", "2020-01-01"], "E_REGISTER: The first register was made at"],
   ])("refuses %s", async (_, argv, message) => {
+    writeFileSync(join(folder, "labels.csv"), "integration,schema,table,column,label\nOrders,public,users,email,pii\n");
+    writeFileSync(join(folder, "broken.csv"), 'integration,label\n"a,b\n');
     const { code, stderr } = await register(...argv);
     expect(code).toBe(1);
     expect(stderr.replaceAll(/\s+/gu, " ")).toContain(message);
@@ -186,6 +194,24 @@ describe("the register remembers", () => {
     }
     expect((await register("--diff", "before.json", "--integration", "Orders", "-o", "csv")).stdout.split("\r\n")[1]).toMatch(
       /^changed,hashed: false -> true; breaks: pii-hashed -> ,Orders,8f1c,public,customers,email,/u,
+    );
+  });
+
+  test.each(["safe", "raw"])("what changed since a register in CSV (%s)", async (form) => {
+    const file = join(folder, ".dimsync/account.json");
+    await register();
+    const account = JSON.parse(readFileSync(file, "utf8"));
+    const { tables } = account.integrations.find(({ name }: { name: string }) => name === "Orders").schemas.public;
+    for (const name of ["=iban", 'a,"b"\n\u202e']) tables[name] = { ...tables.payments, nameInDestination: name };
+    writeFileSync(file, JSON.stringify(account));
+    await register("--csv", form, "-o", "csv=before.csv");
+    expect(await register("--diff", "before.csv")).toMatchObject({ code: 0, stdout: expect.stringContaining("Nothing changed.") });
+    await run("apply", "--yes", "--allow", "maxChangedPercent=test");
+    edit("expires: 2099-12-31", "expires: 2099-06-30");
+    const { code, stdout } = await register("--diff", "before.csv", "--integration", "Orders");
+    expect(code).toBe(2);
+    expect(stdout.replaceAll(/ +/gu, " ")).toContain(
+      "2 changes.\n\n ~ Orders public.customers.email pii readable → hashed\n ~ Orders public.customers.phone pii expires 2099-12-31 → 2099-06-30\n",
     );
   });
 

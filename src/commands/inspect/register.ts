@@ -66,6 +66,6 @@ function baseOf(text: string, cwd: string, nowMs: number): RegisterBase {
   if (time !== undefined) return { time };
   throw new DimsyncError(
     "E_USAGE",
-    `Invalid --diff ${JSON.stringify(text)}: there is no such file, and it is not a time. Use a register in JSON, a date such as 2026-03-01, or an age such as 7d.`,
+    `Invalid --diff ${JSON.stringify(text)}: there is no such file, and it is not a time. Use a register in JSON or CSV, a date such as 2026-03-01, or an age such as 7d.`,
   );
 }

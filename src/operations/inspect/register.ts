@@ -1,5 +1,5 @@
 import { readFile } from "node:fs/promises";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { unknownLabel } from "../../kinds/label-references.ts";
 import { nameMatcher } from "../../kinds/patterns/names.ts";
 import type { Project } from "../../manifests/project.ts";
@@ -15,6 +15,8 @@ import { registerChanges } from "../../register/diff.ts";
 import { rememberedAt, rememberRun, runsIn, targetFolder, withHistory } from "../../register/history.ts";
 import { newSpool, type Spool } from "../../register/spool.ts";
 import { newTally, registerExit, type Tally } from "../../register/summary.ts";
+import { registerColumns } from "../../render/register/columns.ts";
+import { safeRow } from "../../render/register/csv.ts";
 import { systemClock } from "../account.ts";
 import { openReads } from "../open-reads.ts";
 import { loadPolicyModules } from "../policy-modules.ts";
@@ -32,7 +34,7 @@ export interface RegisterOptions {
   readonly remember?: boolean;
 }
 
-/** What `--diff` compares with: ISO 8601, or the absolute path of a register in JSON. */
+/** What `--diff` compares with: ISO 8601, or the absolute path of a register in JSON or CSV. */
 export type RegisterBase = { readonly time: string } | { readonly file: string };
 
 /** Makes the register, calls `use` with it, and removes its temporary file. Throws DimsyncError, ProblemsError and ServiceError. */
@@ -68,8 +70,9 @@ export async function diffRegister(
   { base, options }: { readonly base: RegisterBase; readonly options: RegisterOptions },
 ): Promise<RegisterDiff> {
   const isWanted = filterOf(options);
-  const { at: from, rows } = "file" in base ? await registerInFile(base.file) : await remembered(project, options, base.time);
-  const changes = registerChanges(rows.filter(isWanted), register.rows());
+  const saved: SavedRegister = "file" in base ? await registerInFile(base.file) : await remembered(project, options, base.time);
+  const { at: from, rows, isCsv = false } = saved;
+  const changes = registerChanges(rows.filter(isWanted), isCsv ? rowsOfCsv(register.rows()) : register.rows());
   const exit = changes.length === 0 ? ({ code: 0, reasons: [] } as const) : ({ code: 2, reasons: ["changes"] } as const);
   return { target: register.target, from, to: register.at, changes, exit };
 }
@@ -156,16 +159,63 @@ async function runBefore(
   );
 }
 
-async function registerInFile(file: string): Promise<{ readonly at: string; readonly rows: readonly RegisterRow[] }> {
+/** A register that was saved before. */
+interface SavedRegister {
+  /** When it was made, ISO 8601, or the file as shown if the file does not say it. */
+  readonly at: string;
+  readonly rows: readonly RegisterRow[];
+  /** Whether the rows are as a CSV file has them, which lacks what a column breaks. */
+  readonly isCsv?: boolean;
+}
+
+async function registerInFile(file: string): Promise<SavedRegister> {
+  const text = await readFile(file, "utf8").catch((error: unknown) => {
+    throw unreadable(file, error instanceof Error && "code" in error ? String(error.code) : "it cannot be read");
+  });
+  if (/^\uFEFF?(?:integration|"integration")\s*,/u.test(text)) return registerInCsv(text, file);
   let value: unknown;
   try {
-    value = parseJson(await readFile(file, "utf8"));
+    value = parseJson(text);
   } catch (error) {
-    const why = error instanceof Error && "code" in error ? String(error.code) : `it ${whyNotJson(error, "is not JSON")}`;
-    throw new DimsyncError("E_REGISTER", `${file} can't be read as a register (${why}). Save one with -o json=FILE.`);
+    throw unreadable(file, `it ${whyNotJson(error, "is not JSON, and does not begin like a register in CSV")}`);
   }
   const [kind, at, rows] = isObject(value) ? [own(value, "kind"), own(value, "at"), own(value, "rows")] : [];
   if (kind !== "Register" || typeof at !== "string" || !Array.isArray(rows))
-    throw new DimsyncError("E_REGISTER", `${file} is not a register. Save one with -o json=FILE.`);
+    throw new DimsyncError("E_REGISTER", `${file} is not a register. ${howToSave}`);
   return { at, rows: rows as readonly RegisterRow[] }; // written by `register -o json`
+}
+
+const howToSave = "Save one with -o json=FILE or -o csv=FILE.";
+const unreadable = (file: string, why: string): DimsyncError =>
+  new DimsyncError("E_REGISTER", `${file} can't be read as a register (${why}). ${howToSave}`);
+
+async function registerInCsv(text: string, file: string): Promise<SavedRegister> {
+  const { CsvError, parse } = await import("csv-parse/sync");
+  let records: readonly Readonly<Record<string, string>>[];
+  try {
+    records = parse(text, { columns: true, skip_empty_lines: true, bom: true });
+  } catch (error) {
+    if (!(error instanceof CsvError)) throw error;
+    throw unreadable(file, `line ${typeof error["lines"] === "number" ? error["lines"] : 1} is not valid CSV: ${error.message}`);
+  }
+  const [first] = records;
+  const missing = first === undefined ? [] : registerColumns.flatMap(([name]) => (own(first, name) === undefined ? [name] : []));
+  if (missing.length > 0) throw unreadable(file, `the header lacks ${missing.join(", ")}`);
+  return { at: basename(file), rows: records.map((record) => safeRow(rowOfCsv((name) => own(record, name) ?? ""))), isCsv: true };
+}
+
+/** A row without what the file does not have. */
+const rowOfCsv = (cell: (name: string) => string): RegisterRow => ({
+  ...{ integration: cell("integration"), integrationId: cell("integration_id"), source: "", destination: "" },
+  ...{ schema: cell("schema"), table: cell("table"), column: cell("column") },
+  ...{ destinationSchema: cell("destination_schema"), destinationTable: cell("destination_table") },
+  ...{ destinationColumn: cell("destination_column"), label: cell("label"), labelSource: cell("label_source") },
+  ...{ replicated: cell("replicated") === "true", hashed: cell("hashed") === "true", rule: cell("rule"), reason: cell("reason") },
+  ...{ exemption: cell("exemption"), approvedBy: cell("approved_by"), expires: cell("expires"), breaks: [] },
+  ...{ since: cell("since").replace("at least ", ""), atLeast: cell("since").startsWith("at least ") },
+});
+
+/** What a CSV file has of the rows of a register. */
+function* rowsOfCsv(rows: Iterable<RegisterRow>): Iterable<RegisterRow> {
+  for (const row of rows) yield { ...safeRow(row), breaks: [] };
 }

@@ -1,4 +1,4 @@
-import type { Register, RegisterDiff } from "../../model/register.ts";
+import type { Register, RegisterDiff, RegisterRow } from "../../model/register.ts";
 import { visible } from "../../text/control-characters.ts";
 import { registerColumns } from "./columns.ts";
 
@@ -11,6 +11,12 @@ const line = (values: readonly string[], form: CsvForm): string =>
     .map((value) => (form === "raw" ? value : safeCell(value)))
     .map((value) => (/[",\r\n]/u.test(value) ? `"${value.replaceAll('"', '""')}"` : value))
     .join(",")}\r\n`;
+
+/** A row with its cells as a safe CSV file has them: what two files have in common, whatever their form. */
+export const safeRow = (row: RegisterRow): RegisterRow =>
+  Object.fromEntries(
+    Object.entries(row).map(([name, value]) => [name, typeof value === "string" ? safeCell(value) : value]),
+  ) as unknown as RegisterRow; // the same members
 
 /** Spreadsheets show a cell that begins with an apostrophe as text, without the apostrophe. */
 const safeCell = (value: string): string => `${/^[=+\-@\t\r]/u.test(value) ? "'" : ""}${visible(value)}`;
