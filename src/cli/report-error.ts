@@ -3,7 +3,7 @@ import type { ExitCode } from "../model/exit.ts";
 import type { Diagnostic } from "../model/problem.ts";
 import type { RenderOptions } from "../render/document.ts";
 import type { Failure } from "../render/machine/ndjson.ts";
-import { diagnosticLines } from "../render/terminal/diagnostics.ts";
+import { diagnosticLines } from "../render/terminal/blocks.ts";
 import { screenOf } from "../render/terminal/layout.ts";
 import { visible } from "../text/control-characters.ts";
 import { writeCommands } from "../text/workflow-commands.ts";

@@ -6,6 +6,7 @@ import { callsText } from "../text/counts.ts";
 import { wholePath } from "../text/paths.ts";
 import { errorsFirst } from "../text/severity.ts";
 import { valueAt } from "../text/values.ts";
+import type { Section } from "./blocks.ts";
 import type { Document, RenderOptions, ReportHistory } from "./document.ts";
 import type { Traced } from "./report/attribution.ts";
 import { changeCount, isGrouped, type ReportGroup, reportGroups } from "./report/changes/groups.ts";
@@ -18,6 +19,7 @@ import { type Outside, outsideOf } from "./report/outside.ts";
 import { type Policies, policiesOf } from "./report/policies.ts";
 import { limitsOf, type Refusal, refusalsOf, refusalTitle, shownGuards } from "./report/refusals.ts";
 import { releasedText } from "./report/released.ts";
+import { sectionsOf } from "./report/sections.ts";
 import { emptyText, isEmpty, totalsText, validationText } from "./report/totals.ts";
 import { type Unmanaged, unmanagedOf } from "./report/unmanaged.ts";
 import { type WayOut, waysOut } from "./report/ways-out.ts";
@@ -31,6 +33,8 @@ export interface Report {
   readonly words: Words;
   /** "Plan for prod" */
   readonly title: string;
+  /** "prod"; "" for a validation. Raw, as the title. */
+  readonly target: string;
   readonly about: About;
   readonly verdict: Verdict;
   /** "(apply will refuse it: 1 error)", to follow the title; "" if it will not. */
@@ -65,11 +69,17 @@ export interface Report {
   readonly outside: Outside;
   /** The ids that apply recorded; with -v every binding. */
   readonly ids: readonly (readonly [address: string, id: string])[];
+  readonly idsTitle: string;
+  /** Everything but the head, the changes and the end, in the order of a page. */
+  readonly sections: readonly Section[];
   /** "Apply will send: 1 PATCH.", "Read with 41 GET." */
   readonly calls: readonly string[];
   /** "Exit 2 (drift): …"; "" for 0. */
   readonly exit: string;
 }
+
+/** What the sections are made from. */
+export type ReportContent = Omit<Report, "sections">;
 
 /** The subject of a document. */
 export interface About {
@@ -109,11 +119,16 @@ export interface ManualStep {
 
 /** `byRule` groups the changes by rule, however few there are. */
 export function reportOf(document: Document, options: RenderOptions, byRule = false): Report {
+  const content = contentOf(document, options, byRule);
+  return { ...content, sections: sectionsOf(content) };
+}
+
+function contentOf(document: Document, options: RenderOptions, byRule: boolean): ReportContent {
   if (document.kind === "Validation") return ofValidation(document);
   return document.kind === "Result" ? ofResult(document, options, byRule) : ofPlan(document, options, byRule);
 }
 
-function ofPlan(plan: Plan, { verbose, history }: RenderOptions, byRule: boolean): Report {
+function ofPlan(plan: Plan, { verbose, history }: RenderOptions, byRule: boolean): ReportContent {
   const words = wordsOf(plan.kind);
   const grouped = byRule || isGrouped(plan.items, verbose);
   const read = `Read with ${callsText(plan.calls.read)}.`;
@@ -121,6 +136,7 @@ function ofPlan(plan: Plan, { verbose, history }: RenderOptions, byRule: boolean
   return {
     ...common(plan),
     title: `${words.title} for ${plan.target}`,
+    target: plan.target,
     about: {
       account: plan.account,
       ...(plan.git === undefined ? {} : { commit: commitText(plan.git) }),
@@ -149,12 +165,13 @@ function ofPlan(plan: Plan, { verbose, history }: RenderOptions, byRule: boolean
   };
 }
 
-function ofResult(result: Result, { verbose }: RenderOptions, byRule: boolean): Report {
+function ofResult(result: Result, { verbose }: RenderOptions, byRule: boolean): ReportContent {
   const { items, bindings, calls } = result;
   const recorded = new Set(items.filter(({ action }) => action === "create" || action === "bind").map(({ address }) => address));
   return {
     ...common(result),
     title: `Apply on ${result.target}`,
+    target: result.target,
     about: {
       account: result.account,
       times: [result.startedAt, result.finishedAt],
@@ -164,11 +181,12 @@ function ofResult(result: Result, { verbose }: RenderOptions, byRule: boolean): 
     verdict: resultVerdict(result),
     outcomes: isDeclined(items) ? [] : reportOutcomes(items, verbose && !byRule),
     ids: Object.entries(bindings).filter(([address]) => verbose || recorded.has(address)),
+    idsTitle: verbose ? "Recorded ids" : "Ids recorded in this run",
     calls: [`Sent: ${callsText(calls)}.`],
   };
 }
 
-function ofValidation(validation: Validation): Report {
+function ofValidation(validation: Validation): ReportContent {
   const isValid = validation.diagnostics.every(({ severity }) => severity !== "error");
   return {
     ...empty,
@@ -181,7 +199,8 @@ function ofValidation(validation: Validation): Report {
 
 const nothing: Plan["unmanaged"] = { columns: 0 };
 
-const empty: Omit<Report, "words" | "title" | "verdict"> = {
+const empty: Omit<ReportContent, "words" | "title" | "verdict"> = {
+  target: "",
   about: { times: [] },
   refusalTitle: "",
   refusals: [],
@@ -206,12 +225,13 @@ const empty: Omit<Report, "words" | "title" | "verdict"> = {
   released: [],
   outside: { note: "", lines: [] },
   ids: [],
+  idsTitle: "",
   calls: [],
   exit: "",
 };
 
 /** Members of both plans and results. */
-function common(document: Plan | Result): Omit<Report, "title" | "verdict"> {
+function common(document: Plan | Result): Omit<ReportContent, "title" | "verdict"> {
   return {
     ...empty,
     words: wordsOf(document.kind),

@@ -285,8 +285,8 @@ spec: { integration: forum, rules: [{ match: { column: "*" }, set: { enabled: tr
   const env = requestEnv(github.url, "example/data", { sha: git("rev-parse", "main") });
   expect(await runCommand(["ci", "plan", "-t", "a"], work, env)).toMatchObject({ code: 0, stderr: "dimsync: comment for a: created\n" });
   const [comment] = github.comments.get(7) ?? [];
-  expect(comment?.body).toMatch(/\*\*No longer managed:\*\* Integration\/forum, \d+ columns?\. dimsync sends nothing/u);
-  expect(comment?.body).toMatch(/\*\*Changed in the account:\*\* \d+ changes? do(?:es)? not come from the manifests/u);
+  expect(comment?.body).toMatch(/### No longer managed \(1\)\n\n- Integration\/forum, \d+ columns?\n\ndimsync sends nothing/u);
+  expect(comment?.body).toMatch(/### Changed in the account \(\d+\)\n\n- \d+ changes? do(?:es)? not come from the manifests/u);
 });
 
 test("a failed job of one target leaves the comments of other targets unchanged", async () => {

@@ -44,13 +44,13 @@ test("an integration without manifests is one object, with the columns that they
   remove("orders");
   remove("config");
   expect((await plan()).released).toEqual([{ address: "Integration/shop", id: "8f1c", name: "Orders", columns: 2 }]);
-  const line = "No longer managed: Integration/shop, 2 columns. dimsync sends nothing; the account keeps them.\n";
+  const line = "No longer managed (1):\n    Integration/shop, 2 columns\n    dimsync sends nothing; the account keeps them.\n";
   expect((await run("--base", "HEAD")).stdout).toContain(line);
-  expect((await run("--base", "HEAD", "-o", "markdown")).stdout).toContain(`**No longer managed:** Integration/shop, 2 columns.`);
+  expect((await run("--base", "HEAD", "-o", "markdown")).stdout).toContain("### No longer managed (1)\n\n- Integration/shop, 2 columns\n");
   expect((await run("--base", "HEAD", "-o", "html")).stdout).toContain("Integration/shop, 2 columns");
   remove("tag");
   expect((await plan()).released?.map(({ address }) => address)).toEqual(["Integration/shop", "Tag/pii"]);
-  expect((await run("--base", "HEAD")).stdout).toContain("No longer managed: 2 objects.");
+  expect((await run("--base", "HEAD")).stdout).toContain("No longer managed (2):");
 });
 
 test("what has another manifest, another name or another file is not released", async () => {

@@ -1,12 +1,13 @@
 import { counted } from "../../text/counts.ts";
 import { andMore, joinParts } from "../../text/lists.ts";
+import type { Tone } from "../blocks.ts";
 import { attributionText, originText, type Traced } from "../report/attribution.ts";
 import type { ChangeLine } from "../report/changes/changes.ts";
 import type { ItemGroup, ReportGroup, RulesGroup } from "../report/changes/groups.ts";
 import type { ReportObject } from "../report/changes/objects.ts";
 import type { RuleChanges } from "../report/changes/rules.ts";
 import type { Words } from "../report/words.ts";
-import { blocks, chip, code, escaped, type Tone, table } from "./escape.ts";
+import { blocks, chip, code, escaped, table } from "./escape.ts";
 
 // Examples of what a rule changes; more if data becomes readable.
 const fewExamples = 3;

@@ -1,4 +1,5 @@
 import { visible } from "../../text/control-characters.ts";
+import type { Tone } from "../blocks.ts";
 
 const entities: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;" };
 
@@ -11,9 +12,6 @@ export const code = (text: string): string => `<code>${escaped(text)}</code>`;
 
 /** A command that can be copied; "" if there is none. */
 export const command = (text: string | undefined): string => (text === undefined ? "" : `<pre>${escaped(text)}</pre>`);
-
-/** The colour of a chip or note. It is never the only sign. */
-export type Tone = "bad" | "good" | "warn" | "info" | "quiet";
 
 export const chip = (text: string, tone: Tone): string => (text === "" ? "" : `<span class="chip ${tone}">${escaped(text)}</span>`);
 

@@ -2,30 +2,13 @@ import { counted } from "../../text/counts.ts";
 import { joinParts } from "../../text/lists.ts";
 import type { Document, RenderOptions } from "../document.ts";
 import { timeText } from "../report/attribution.ts";
-import { changeLines } from "../report/changes/changes.ts";
 import { objectsOf } from "../report/changes/objects.ts";
-import type { ReportOutcome } from "../report/outcomes.ts";
-import { nodeCount } from "../report/policies.ts";
 import { type Rendered, renderedOf, stateCounts, targetName } from "../report/targets.ts";
-import { partTitles } from "../report/words.ts";
 import { type Report, reportOf } from "../report.ts";
-import { changeTable, objectCards, ruleTable } from "./changes.ts";
+import { sectionPart } from "./blocks.ts";
+import { objectCards, ruleTable } from "./changes.ts";
 import { chart } from "./chart.ts";
-import { blocks, chip, code, command, escaped, folded, list, type Tone, table } from "./escape.ts";
-import {
-  blockedList,
-  checklist,
-  columnsHtml,
-  deferredList,
-  guardNotes,
-  heldHtml,
-  outsideHtml,
-  policiesHtml,
-  problemList,
-  releasedHtml,
-  unmanagedHtml,
-  unverifiableList,
-} from "./findings.ts";
+import { blocks, chip, code, escaped, folded, list, table } from "./escape.ts";
 import { type Page, type Part, page, type Tile } from "./page.ts";
 
 /** A single HTML file that loads nothing and runs no script. */
@@ -82,7 +65,8 @@ const numberHtml = (tile: Tile | undefined): string =>
         ? `<span class="quiet">0</span>`
         : String(tile.count);
 
-function pageOf(document: Document, report: Report, options: RenderOptions): Page {
+/** The same of a report. */
+export function pageOf(document: Document, report: Report, options: RenderOptions): Page {
   return {
     title: report.title,
     titleNote: report.refusalTitle,
@@ -124,55 +108,27 @@ function tilesOf(document: Document, report: Report): readonly Tile[] {
 }
 
 function partsOf(document: Document, report: Report, options: RenderOptions): readonly Part[] {
-  const { words, guards, policies, problems, blocked, deferred, unverifiable, manual, isGrouped } = report;
+  const { words, isGrouped } = report;
   const isReport = words.kind === "DriftReport";
   const history = document.kind === "Plan" || isReport ? options.history?.get("planId" in document ? document.planId : "") : undefined;
-  const guardsPart = { id: "guards", title: partTitles.guards, count: guards.length, html: guardNotes(guards, words) };
+  const title = isReport ? "Differences" : "Changes";
+  const items = document.kind === "Plan" || document.kind === "DriftReport" ? document.items : [];
+  const sections = report.sections.map(({ part, ...section }) => ({
+    isBelow: part === "work" || part === "rest",
+    part: sectionPart({ part, ...section }, words),
+  }));
   return [
-    { id: "next", title: "What to do next", html: nextHtml(report) },
-    ...outcomeParts(report),
-    ...(isReport ? [] : [guardsPart]),
-    {
-      id: "policies",
-      title: partTitles.policies,
-      count: nodeCount([...policies.open, ...policies.existing]),
-      html: policiesHtml(policies),
-    },
-    { id: "outside", title: partTitles.outside, count: report.outside.lines.length, html: outsideHtml(report) },
-    { id: "released", title: partTitles.released, count: report.released.length, html: releasedHtml(report) },
-    { id: "columns", title: partTitles.columns, count: report.columns.count, html: columnsHtml(report.columns) },
-    { id: "problems", title: partTitles.problems, count: problems.length, html: problemList(problems) },
-    { id: "rules", title: `${isReport ? "Differences" : "Changes"} by rule`, html: rulesHtml(report) },
+    ...sections.filter(({ isBelow }) => !isBelow).map(({ part }) => part),
+    { id: "rules", title: `${title} by rule`, html: rulesHtml(report) },
     {
       id: "changes",
-      title: `${isReport ? "Differences" : "Changes"}${isGrouped ? " by object" : ""}`,
+      title: `${title}${isGrouped ? " by object" : ""}`,
       count: report.changes,
-      html:
-        document.kind === "Plan" || document.kind === "DriftReport" ? objectCards(objectsOf(document.items, words), words, !isGrouped) : "",
+      html: blocks(objectCards(objectsOf(items, words), words, !isGrouped), bindsHtml(report)),
     },
-    { id: "manual", title: partTitles.manual, count: manual.length, html: checklist(report) },
-    { id: "blocked", title: partTitles.blocked, count: blocked.length, html: blockedList(blocked) },
-    { id: "deferred", title: partTitles.deferred, count: deferred.length, html: deferredList(deferred) },
-    { id: "held", title: partTitles.held, count: report.held.length, html: heldHtml(report) },
+    ...sections.filter(({ isBelow }) => isBelow).map(({ part }) => part),
     { id: "over-time", title: "Drift over time", html: history === undefined ? "" : chart(history) },
-    { id: "unmanaged", title: partTitles.unmanaged, html: unmanagedHtml(report) },
-    { id: "unverifiable", title: partTitles.unverifiable, count: unverifiable.length, html: unverifiableList(unverifiable) },
-    { id: "recorded", title: "Recorded ids", html: idsHtml(report) },
-    ...(isReport ? [guardsPart] : []),
   ];
-}
-
-/** What to do about drift: the commands first. */
-function nextHtml({ next }: Report): string {
-  const cards = next.filter(({ commands }) => commands.length > 0);
-  const notes = next.filter(({ commands }) => commands.length === 0);
-  return blocks(
-    list(
-      cards.map(({ text, commands }) => `<p>${escaped(text)}</p>${commands.map(command).join("")}`),
-      "steps beside",
-    ),
-    list(notes.map(({ text }) => escaped(text))),
-  );
 }
 
 /** The changes of schemas by rule, if there are many, and lists of names that are only counted. */
@@ -188,45 +144,15 @@ function rulesHtml({ groups, isGrouped }: Report): string {
   );
 }
 
-function idsHtml({ groups, ids, isGrouped }: Report): string {
-  const binds = groups.flatMap((group) => (group.type === "item" && group.action === "bind" && !isGrouped ? [group] : []));
-  return list([
-    ...binds.map(({ address, liveId = "" }) => `${escaped(address)} ${code(liveId)} will be recorded`),
-    ...ids.map(([address, id]) => `${escaped(address)} ${code(id)}`),
-  ]);
-}
-
-const outcomeTones: Readonly<Record<ReportOutcome["item"]["outcome"], Tone>> = {
-  ...{ done: "good", recovered: "good", failed: "bad", unknown: "bad" },
-  ...{ skipped: "quiet", blocked: "bad", deferred: "info", "not-converged": "bad" },
-};
-
-/** The outcomes of apply. Those that need attention come first. */
-function outcomeParts(report: Report): readonly Part[] {
-  const open = report.outcomes.filter(({ isDone }) => !isDone);
-  const done = report.outcomes.filter(({ isDone }) => isDone);
-  const cards = (some: readonly ReportOutcome[]): string => some.map((one) => outcomeCard(one, report)).join("\n");
-  return [
-    { id: "open", title: "Not done", count: open.length, html: cards(open) },
-    { id: "done", title: "Done", html: cards(done) },
-  ];
-}
-
-function outcomeCard({ item, text, commands, count, names }: ReportOutcome, { words }: Report): string {
-  const { address, outcome, liveId, code: name, message } = item;
-  const head = [
-    `<strong>${escaped(count === "" ? address : count)}</strong>`,
-    chip(text, outcomeTones[outcome]),
-    count !== "" ? `<span class="quiet">${escaped(names)}</span>` : liveId === undefined ? "" : code(liveId),
-    name === undefined ? "" : `<span class="quiet">${escaped(name)}</span>`,
-  ];
-  return `<div class="card">${blocks(
-    `<p>${joinParts(head, " ")}</p>`,
-    message === undefined ? "" : `<p>${escaped(message)}</p>`,
-    ...commands.map(command),
-    count === "" ? folded("What changed", changeTable(changeLines(item, words), `Changes of ${address}`, words)) : "",
-  )}</div>`;
-}
+/** Ids to record. */
+const bindsHtml = ({ groups, isGrouped }: Report): string =>
+  list(
+    groups.flatMap((group) =>
+      group.type === "item" && group.action === "bind" && !isGrouped
+        ? [`${escaped(group.address)} ${code(group.liveId ?? "")} will be recorded`]
+        : [],
+    ),
+  );
 
 function footerHtml({ calls, exit, about }: Report): string {
   const made = joinParts([escaped(about.tool ?? "dimsync"), escaped(about.id ?? "")], ", ");

@@ -17,6 +17,9 @@ export function fitted(draw: (detail: Detail) => string, budget = defaultBudget)
 // Maximum entries of a list, such as the checklist. The rest is counted.
 const listLimits: Readonly<Record<Detail, number>> = { full: Number.POSITIVE_INFINITY, "by rule": 100, "by object": 20, counts: 0 };
 
+/** Maximum rows of an entry. */
+export const mostRows: Readonly<Record<Detail, number>> = { full: 20, "by rule": 10, "by object": 3, counts: 0 };
+
 /** As many entries as the detail allows, and how many are left out. */
 export function listed<T>(all: readonly T[], detail: Detail, draw: (entry: T) => string, between = "\n"): string {
   const limit = listLimits[detail];

@@ -1,37 +1,26 @@
+import type { GuardFinding } from "../../model/findings.ts";
 import { joinParts } from "../../text/lists.ts";
+import { spaced } from "../../text/paths.ts";
 import { cutMiddle } from "../../text/values.ts";
+import type { Section } from "../blocks.ts";
 import type { Document, RenderOptions } from "../document.ts";
 import { timeText } from "../report/attribution.ts";
-import type { ReportOutcome } from "../report/outcomes.ts";
+import { guardText, liftReason } from "../report/refusals.ts";
 import { renderedOf, targetRows } from "../report/targets.ts";
 import { groupedText } from "../report/words.ts";
 import { type Report, reportOf } from "../report.ts";
+import { sectionBlock } from "./blocks.ts";
 import { type Detail, fitted, shortenedText } from "./budget.ts";
 import { groupBlocks } from "./changes.ts";
-import { code, prose, table } from "./escape.ts";
-import {
-  blockedSection,
-  columnsSection,
-  deferredSection,
-  heldSection,
-  manualSections,
-  outsideSection,
-  policySections,
-  problemSections,
-  refusalBlock,
-  releasedSection,
-  unmanagedSection,
-  unverifiableSection,
-} from "./findings.ts";
+import { code, fenced, prose, table } from "./escape.ts";
 
 /**
  * For pull requests, issues and job summaries (GitHub-flavoured), within the budget: the totals, why
  * apply refuses, findings, then the changes and everything else.
  */
 export function renderMarkdown(document: Document, options: RenderOptions): string {
-  const target = document.kind === "Validation" ? "" : document.target;
   return fitted(
-    (detail) => draw(reportOf(document, options, options.byRule === true || detail !== "full"), target, detail),
+    (detail) => drawMarkdown(reportOf(document, options, options.byRule === true || detail !== "full"), detail),
     options.budget,
   );
 }
@@ -49,41 +38,65 @@ export function renderMarkdownAll(documents: readonly Document[], options: Rende
   return [`${targets}\n`, ...each].join("\n");
 }
 
-function draw(report: Report, target: string, detail: Detail): string {
-  const { words, next, problems, policies } = report;
+/** With so much detail. */
+export function drawMarkdown(report: Report, detail: Detail): string {
+  const { words, target } = report;
   const [first = "", ...rest] = report.verdict.text.replace(/\.$/u, "").split("; ");
   const { isSentence } = report.verdict;
   const name = target === "" ? words.title : `${words.title} ${words.kind === "Result" ? "on" : "for"} ${code(cutMiddle(target, 80))}`;
   const title = joinParts([name, prose(report.refusalTitle)], " ");
+  // Alerts are part of the refusal.
+  const sections = report.sections.filter(({ isAlert }) => isAlert !== true);
   const blocks = [
     `## ${title}: ${isSentence ? report.verdict.word : first}`,
     isSentence ? report.verdict.text : rest.length === 0 ? "" : `**${rest.join("; ")}.**`,
     shortenedText(detail, words.kind === "Result" ? "dimsync show FILE" : `${words.command}${words.kind === "Validation" ? "" : " -v"}`),
     refusalBlock(report, detail),
-    nextSection(next, detail),
-    outcomes(report, detail),
-    policySections(policies, detail),
-    problemSections(problems, detail),
-    outsideSection(report, detail),
-    releasedSection(report, detail),
-    columnsSection(report.columns, detail),
+    ...sections.filter((section) => !isBelow(section)).map((section) => sectionBlock(section, detail)),
     changes(report, detail),
-    manualSections(report, detail),
-    blockedSection(report.blocked, detail),
-    deferredSection(report.deferred, detail),
-    heldSection(report.held, detail),
-    unverifiableSection(report.unverifiable, detail),
-    unmanagedSection(report, detail),
+    ...sections.filter(isBelow).map((section) => sectionBlock(section, detail)),
     closing(report),
   ];
   return `${joinParts(blocks, "\n\n")}\n`;
 }
 
-/** What to do about drift. */
-function nextSection(next: Report["next"], detail: Detail): string {
-  if (next.length === 0 || detail === "counts") return "";
-  const lines = next.map(({ text, commands }) => `- ${[prose(text), ...commands.map(code)].join(" ")}`);
-  return `### What to do next\n\n${lines.join("\n")}`;
+/** Whether a section is below the changes. */
+const isBelow = ({ part }: Section): boolean => part === "work" || part === "rest";
+
+/** Why apply refuses, how to lift guards, and what a report may lack. It is short and never left out. */
+export function refusalBlock(report: Report, detail: Detail): string {
+  const { refusals, refusalTitle, limits, guards, waysOut, words } = report;
+  const line = (guard: GuardFinding): string => guardLine(guard, words.kind, detail);
+  const lifted = guards.filter(({ allowed }) => allowed !== undefined).map((guard) => alert("NOTE", [line(guard)]));
+  const refusing = guards.filter(({ allowed }) => allowed === undefined);
+  const guardLines = [
+    ...refusing.slice(0, mostGuards).map(line),
+    ...(refusing.length > mostGuards ? [`… and ${refusing.length - mostGuards} more guards.`] : []),
+  ];
+  const reasons = refusals.filter(({ isGuard }) => !isGuard).map(({ text }) => prose(text));
+  const cautions =
+    words.kind === "DriftReport"
+      ? limits.map(prose)
+      : [...(refusalTitle === "" ? [] : ["**Apply will refuse this plan.**"]), ...reasons, ...guardLines];
+  const ways = detail === "counts" ? [] : waysOut.map(({ intro, yaml }) => `${prose(intro)}\n\n${fenced(yaml, "yaml")}`);
+  const notes = words.kind === "DriftReport" && guardLines.length > 0 ? [alert("NOTE", guardLines)] : [];
+  return [...(cautions.length === 0 ? [] : [alert("CAUTION", cautions)]), ...ways, ...notes, ...lifted].join("\n\n");
+}
+
+const alert = (type: "CAUTION" | "NOTE", lines: readonly string[]): string => `> [!${type}]\n> ${lines.join("<br>\n> ")}`;
+
+const mostGuards = 10;
+
+function guardLine(guard: GuardFinding, kind: Report["words"]["kind"], detail: Detail): string {
+  const { message } = guard;
+  const isLong = detail === "full" || detail === "by rule";
+  return spaced(`**${prose(guardText(guard, kind))}.**`, isLong ? prose(message) : "", liftText(guard, kind, detail));
+}
+
+/** The entry that lifts it is printed below, if there is space for it. */
+function liftText(finding: GuardFinding, kind: Report["words"]["kind"], detail: Detail): string {
+  if (finding.allowed !== undefined) return `Reason: ${prose(liftReason(finding))}`;
+  return kind === "DriftReport" || detail !== "counts" ? "" : `To lift it, give a reason: ${code(`--allow ${finding.guard}="reason"`)}`;
 }
 
 function changes({ groups, words, isGrouped, changes: count }: Report, detail: Detail): string {
@@ -91,31 +104,6 @@ function changes({ groups, words, isGrouped, changes: count }: Report, detail: D
   const title = words.kind === "DriftReport" ? "Differences" : "Changes";
   const hint = `${groupedText(count, words)} \`${words.command} -v\``;
   return joinParts([`### ${title}`, groupBlocks(groups, detail, words), isGrouped && detail === "full" ? hint : ""], "\n\n");
-}
-
-const mostOutcomes: Readonly<Record<Detail, number>> = { full: Number.POSITIVE_INFINITY, "by rule": 1000, "by object": 20, counts: 0 };
-
-/** Items that need attention come first. The shorter forms leave out finished items. */
-function outcomes({ outcomes: all }: Report, detail: Detail): string {
-  const wanted = detail === "full" ? all : all.filter(({ isDone }) => !isDone);
-  const shown = wanted.slice(0, mostOutcomes[detail]);
-  if (shown.length === 0) return "";
-  const left = all.length - shown.length;
-  const rows = table(
-    ["Object", "Outcome", "Id", "Why"],
-    shown.map((one) => outcomeRow(one, detail)),
-  );
-  return `${rows}${left === 0 ? "" : `\n\n… and ${left} more.`}`;
-}
-
-function outcomeRow({ item, text, isDone, commands, count, names }: ReportOutcome, detail: Detail): readonly string[] {
-  const { address, liveId, code: name, message = "" } = item;
-  return [
-    count === "" ? code(address) : `${prose(count)}<br>${prose(names)}`,
-    isDone ? text : `**${text}**`,
-    liveId === undefined || count !== "" ? "" : code(liveId),
-    joinParts([name === undefined ? "" : code(name), detail === "by object" ? "" : prose(message), ...commands.map(code)], "<br>"),
-  ];
 }
 
 function closing({ calls, about, exit }: Report): string {

@@ -36,7 +36,7 @@ export function stateCounts({ document, report }: Rendered): readonly StateCount
   ];
   if (document.kind === "Result") {
     const open = document.items.length - report.outcomes.filter(({ isDone }) => isDone).length;
-    return [{ label: "not done", count: open, part: "open", isAlarm: open > 0 }, ...shared];
+    return [{ label: "not done", count: open, part: "outcomes", isAlarm: open > 0 }, ...shared];
   }
   const isReport = document.kind === "DriftReport";
   const { exposes = 0, exposed = 0 } = document.summary;

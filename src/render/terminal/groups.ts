@@ -4,27 +4,9 @@ import { actionSigns } from "../../text/signs.ts";
 import { valueLines } from "../../text/values.ts";
 import type { Call, ItemGroup, ReportGroup } from "../report/changes/groups.ts";
 import type { Words } from "../report/words.ts";
+import { apart, type Block } from "./blocks.ts";
 import { changeRows, exposedText, ruleRows } from "./changes.ts";
 import { type Cell, cell, joined, type Screen, tableLines, wrap } from "./layout.ts";
-
-/** Lines that belong together; tight blocks follow each other without a blank line. */
-export interface Block {
-  readonly lines: readonly string[];
-  readonly tight: boolean;
-}
-
-/** Lines with a blank line before and after. */
-export const apart = (lines: readonly string[]): Block => ({ lines, tight: false });
-
-/** Joins the blocks with a blank line, except between two tight blocks. */
-export function stacked(blocks: readonly Block[]): string {
-  const filled = blocks.filter(({ lines }) => lines.length > 0);
-  const lines = filled.flatMap((block, index) => {
-    const before = filled[index - 1];
-    return before === undefined || (before.tight && block.tight) ? block.lines : ["", ...block.lines];
-  });
-  return `${lines.join("\n")}\n`;
-}
 
 /** One item, or many similar ones. */
 export function groupBlock(group: ReportGroup, words: Words, screen: Screen): Block {

@@ -1,62 +1,29 @@
-import type { Diagnostic } from "../../model/problem.ts";
 import { visible } from "../../text/control-characters.ts";
 import { joinParts } from "../../text/lists.ts";
-import { outcomeSigns } from "../../text/signs.ts";
+import type { Section } from "../blocks.ts";
 import type { Document, RenderOptions } from "../document.ts";
 import { timeText } from "../report/attribution.ts";
-import { blockedGroups } from "../report/blocked.ts";
-import { changeLines } from "../report/changes/changes.ts";
-import type { ReportOutcome } from "../report/outcomes.ts";
 import { renderedOf, targetRows } from "../report/targets.ts";
-import { groupedText, type Words } from "../report/words.ts";
+import { groupedText } from "../report/words.ts";
 import { type Report, reportOf } from "../report.ts";
-import { changeRows } from "./changes.ts";
-import { diagnosticLines } from "./diagnostics.ts";
-import {
-  blockedLines,
-  columnLines,
-  commandLines,
-  deferredLines,
-  guardLines,
-  heldLines,
-  manualLines,
-  outsideLines,
-  policyBlocks,
-  releasedLines,
-  unmanagedLines,
-  unverifiableLines,
-} from "./findings.ts";
-import { apart, groupBlock, stacked } from "./groups.ts";
-import { type Cell, cell, joined, type Row, type Screen, screenOf, tableLines, wrap } from "./layout.ts";
+import { apart, commandLines, inOrder, sectionBlocks, stacked } from "./blocks.ts";
+import { groupBlock } from "./groups.ts";
+import { type Cell, cell, joined, type Screen, screenOf, tableLines, wrap } from "./layout.ts";
 
 /** For a terminal. The result is last, because the end stays on the screen. */
-export function renderHuman(document: Document, options: RenderOptions): string {
+export const renderHuman = (document: Document, options: RenderOptions): string => drawHuman(reportOf(document, options), options);
+
+export function drawHuman(report: Report, options: RenderOptions): string {
   const screen = screenOf(options);
-  const report = reportOf(document, options);
   const { words } = report;
-  const isFailedRead = ({ code }: Diagnostic): boolean => code === "E_READ_FAILED";
-  const problemBlocks = (problems: readonly Diagnostic[]) => problems.map((problem) => apart(diagnosticLines(problem, screen)));
+  const sections = inOrder(report.sections);
+  const blocks = (some: readonly Section[]) => some.flatMap((section) => sectionBlocks(section, words, screen));
   return stacked([
     apart(titleLines(report, screen)),
-    // The cause of blocked or missing entries below.
-    ...problemBlocks(report.problems.filter(isFailedRead)),
+    ...blocks(sections.filter(({ part }) => part === "cause")),
     ...report.groups.map((group) => groupBlock(group, words, screen)),
     apart(report.isGrouped ? [] : reasonLines(report, screen)),
-    apart(outcomeLines(report, screen)),
-    ...report.deferred.map((deferred) => apart(deferredLines(deferred, screen))),
-    apart(heldLines(report, screen)),
-    ...blockedGroups(report.blocked).map((blocked) => apart(blockedLines(blocked, screen))),
-    apart(manualLines(report, screen)),
-    apart(report.unverifiable.flatMap((one) => unverifiableLines(one, screen))),
-    apart(unmanagedLines(report, screen)),
-    apart(releasedLines(report, screen)),
-    apart(outsideLines(report, screen)),
-    apart(columnLines(report, screen)),
-    ...problemBlocks(report.problems.filter((problem) => !isFailedRead(problem))),
-    ...policyBlocks(report.policies, screen).map(apart),
-    ...report.guards.map((guard) => apart(guardLines(guard, words, screen))),
-    apart(idLines(report, screen)),
-    apart(nextLines(report, screen)),
+    ...blocks(sections.filter(({ part }) => part !== "cause")),
     apart(closing(report, screen)),
   ]);
 }
@@ -103,59 +70,6 @@ function reasonLines({ groups }: Report, { paint, verbose, width }: Screen): rea
     for (const { reason, risk, rule } of group.type === "item" ? group.lines : [])
       if (reason !== "" && rule !== "" && risk !== "exposes") reasons.set(`${rule} ${reason}`, [cell(rule), cell(reason, paint.dim)]);
   return reasons.size === 0 ? [] : ["Reasons of the rules:", ...tableLines([...reasons.values()], "    ", width)];
-}
-
-/** The outcome of every item, aligned. Items that need attention are separate. */
-function outcomeLines({ outcomes, words }: Report, screen: Screen): readonly string[] {
-  const { paint, width } = screen;
-  const colors = {
-    ...{ done: paint.green, recovered: paint.green, failed: paint.red, "not-converged": paint.red, blocked: paint.red },
-    ...{ unknown: paint.magenta, skipped: paint.dim, deferred: paint.blue },
-  };
-  let wasLong = false;
-  const rows = outcomes.flatMap((one, index): readonly Row[] => {
-    const { item, text, count, names } = one;
-    const color = colors[item.outcome];
-    const details = outcomeDetails(one, words, screen);
-    const isApart = index > 0 && (details.length > 0 || wasLong);
-    wasLong = details.length > 0;
-    return [
-      ...(isApart ? [""] : []),
-      [
-        joined(cell(`${outcomeSigns[item.outcome]} `, color), cell(count === "" ? visible(item.address) : count, paint.bold)),
-        cell(text, color),
-        cell(names === "" ? visible(item.liveId ?? "") : names, paint.dim),
-        cell(visible(item.code ?? ""), color),
-      ],
-      ...details,
-    ];
-  });
-  return tableLines(rows, "", width);
-}
-
-function outcomeDetails({ item, commands }: ReportOutcome, words: Words, screen: Screen): readonly string[] {
-  const { message, outcome, action = "update" } = item;
-  const lines = screen.verbose || outcome === "not-converged" ? changeLines(item, words) : [];
-  return [
-    ...(message === undefined ? [] : wrap(message, "    ", screen.width)),
-    ...changeRows(lines, action, words, screen),
-    ...commands.flatMap((command) => commandLines(command, screen)),
-  ];
-}
-
-/** The ids that this run recorded; with -v every binding. */
-function idLines({ ids }: Report, { paint, verbose, width }: Screen): readonly string[] {
-  if (ids.length === 0) return [];
-  const rows = ids.map(([address, id]) => [cell(visible(address)), cell(visible(id))]);
-  return [paint.bold(verbose ? "Recorded ids:" : "Ids recorded in this run:"), ...tableLines(rows, "    ", width)];
-}
-
-/** What to do about drift. */
-function nextLines({ next }: Report, screen: Screen): readonly string[] {
-  return next.flatMap(({ text, commands }) => [
-    ...wrap(text, "", screen.width),
-    ...commands.flatMap((command) => commandLines(command, screen, "    ")),
-  ]);
 }
 
 function closing(report: Report, screen: Screen): readonly string[] {

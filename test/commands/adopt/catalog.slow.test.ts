@@ -95,7 +95,7 @@ describe("plan and drift", () => {
   });
 
   test.each<[format: string, text: string]>([
-    ["markdown", "- `public.customers.national_id2` **replicated, unhashed** (Orders)"],
+    ["markdown", "`public.customers.national_id2` **replicated, unhashed** Orders"],
     ["html", "<code>public.customers.national_id2</code>"],
     ["sarif", '"ruleId": "unreviewed"'],
     ["junit", "unreviewed: public.customers.national_id2"],

@@ -70,7 +70,7 @@ test("a plan sets apart what the manifests cause and what it would undo, with wh
   const human = (await run("plan", "--base", "main")).stdout;
   expect(human).toContain(note);
   expect(human).toMatch(/\n {4}Schemas\/Orders: public\.users\.email hashed; dana@example\.com, 20\d\d-\d\d-\d\d \d\d:\d\d UTC\n/u);
-  expect((await run("plan", "--base", "main", "-o", "markdown")).stdout).toContain(`**Changed in the account:** ${note}`);
+  expect((await run("plan", "--base", "main", "-o", "markdown")).stdout).toContain(`### Changed in the account (1)\n\n- ${note}<br>`);
   expect((await run("plan", "--base", "main", "-o", "html")).stdout).toContain(note);
   // Without a base, it is not known.
   expect((await run("plan")).stdout).not.toContain("does not come from the manifests");

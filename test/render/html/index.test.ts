@@ -51,7 +51,7 @@ test("the page has attribution, origin, steps, findings, unmanaged objects, and 
     "conflict",
     "1. Integration/orders",
     "m-3f2a91",
-    "Manual steps done since the last report ☑ Integration/billing",
+    "Manual steps done since the last report (1) ☑ Integration/billing",
     "Policy/pii-must-be-hashed",
     "Old shop",
     "612 columns",
@@ -166,6 +166,6 @@ test("all 10 000 differences are shown, first by rule, then by object in bundles
   const one = html(largeReport(1, 10_000));
   expect(one.match(/<th scope="row">/gu)).toHaveLength(10_000 + 5 + past.points.length);
   const many = html(largeReport(10_000, 1));
-  expect(many.match(/<h3>/gu)).toHaveLength(10_000 + 1);
+  expect(many.match(/<h3>/gu)).toHaveLength(10_000);
   expect(words(many)).toContain("Objects 9901 to 10000 of 10000");
 });

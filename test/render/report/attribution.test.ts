@@ -44,14 +44,14 @@ test("the terminal shows origin and user beside each difference, and finished st
   expect(text).toMatch(/email hashed +live false, desired true +exposed +drift +dana@example\.com, 2026-02-28 16:40 UTC +pii-email/u);
   expect(text).toMatch(/phone hashed +live false, desired true +exposed +config +pii-email/u);
   expect(text).toContain("    drift; dana@example.com, 2026-02-28 16:40 UTC\n");
-  expect(text).toMatch(/Manual steps done since the last report:\n✓ Integration\/billing +paused +m-51c0de/u);
+  expect(text).toMatch(/Manual steps done since the last report \(1\):\n✓ Integration\/billing +paused +m-51c0de/u);
 });
 
 test("Markdown has columns for them only if they are known", () => {
   const options = { color: false, verbose: false, history };
   const text = renderers.markdown(tracedReport, options);
   expect(text).toContain("| Path | Live | Desired | Risk | Origin | Who | Why |");
-  expect(text).toContain("- [x] `m-51c0de` `Integration/billing` `paused`");
+  expect(text).toContain("- [x] `Integration/billing` `paused` `m-51c0de`");
   expect(faults(text)).toEqual([]);
   const onlyOrigin = plan({ kind: "DriftReport", items: [item({ changes: [change({ origin: "drift" })] })] });
   expect(renderers.markdown(onlyOrigin, options)).toContain("| Path | Live | Desired | Risk | Origin | Why |");

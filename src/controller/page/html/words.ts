@@ -1,4 +1,5 @@
-import { chip, escaped, type Tone } from "../../../render/html/escape.ts";
+import type { Tone } from "../../../render/blocks.ts";
+import { chip, escaped } from "../../../render/html/escape.ts";
 import { timeText } from "../../../render/report/attribution.ts";
 import type { AccountState, Finding, Mode } from "../../views/status.ts";
 

@@ -55,7 +55,7 @@ function changeLine(change: Change, words: Words): ChangeLine {
 }
 
 /** What has changes: an item, the result of one, or a held one. */
-interface WithChanges {
+export interface WithChanges {
   readonly action?: Action;
   readonly changes?: readonly ChangeGroup[];
 }

@@ -1,0 +1,91 @@
+import { joinParts } from "../../text/lists.ts";
+import { type Entry, lineText, type Row, type Section, type Span, textOf } from "../blocks.ts";
+import { type Detail, listed, mostRows } from "./budget.ts";
+import { code, details, fenced, htmlCode, prose, table } from "./escape.ts";
+
+/** A section with its heading, or folded. "" if the detail leaves it out. */
+export function sectionBlock(section: Section, detail: Detail): string {
+  const { title, count, entries, notes = [], command, isFolded = false, isVital = false, heads } = section;
+  if (detail === "counts" && !isVital) return "";
+  const name = count === 0 ? prose(title) : `${prose(title)} (${count})`;
+  const list = heads === undefined ? entryList(entries, detail) : entryTable(heads, entries, detail);
+  const after = joinParts([...notes.map((note) => lineText(note, span)), command === undefined ? "" : code(command)], " ");
+  if (detail === "counts") return joinParts([`**${name}.**`, after], " ");
+  if (heads !== undefined) return list;
+  if (list === "") return joinParts([`${name}.`, after], "\n\n");
+  return isFolded ? joinParts([details(name, list), after], "\n\n") : joinParts([`### ${name}`, list, after], "\n\n");
+}
+
+/** Entries with YAML are folded, each by itself. */
+function entryList(entries: readonly Entry[], detail: Detail): string {
+  const isYaml = detail === "full" && entries.some(({ yaml }) => yaml !== undefined);
+  return isYaml
+    ? listed(entries, detail, ({ head, yaml = [] }) => details(rowText(head, htmlSpan), fenced(yaml, "yaml")), "\n\n")
+    : listed(entries, detail, (entry) => entryText(entry, detail));
+}
+
+function entryText(entry: Entry, detail: Detail): string {
+  const { sign = "", task, label, head, notes = [], rows = [], commands = [], excerpt } = entry;
+  const mark =
+    task !== undefined
+      ? task === "open"
+        ? "[ ]"
+        : "[x]"
+      : label !== undefined
+        ? `**${label}**`
+        : sign === "" || sign === "-"
+          ? ""
+          : `\`${sign}\``;
+  const text = joinParts(
+    [
+      joinParts(["-", mark, rowText(head, span)], " "),
+      ...notes.map((note) => lineText(note, span)),
+      ...(rows.length === 1 ? rows.map((row) => rowText(row, span)) : []),
+      ...commands.map(code),
+    ],
+    "<br>",
+  );
+  const nested = rows.length > 1 ? rowList(rows, detail) : "";
+  if (excerpt === undefined || detail !== "full") return text + nested;
+  const source = fenced(
+    excerpt.text.map((line) => line.replaceAll("\t", " ")),
+    "yaml",
+  );
+  return `${text}${nested}\n\n${source.replace(/^/gmu, "  ")}\n`;
+}
+
+function rowList(rows: readonly Row[], detail: Detail): string {
+  const shown = rows.slice(0, mostRows[detail]).map((row) => rowText(row, span));
+  const left = rows.length - shown.length;
+  return [...shown, ...(left === 0 ? [] : [`… and ${left} more`])].map((row) => `\n  - ${row}`).join("");
+}
+
+/** Entries as rows of a table. The shorter forms leave out the good ones. */
+function entryTable(heads: readonly string[], entries: readonly Entry[], detail: Detail): string {
+  const wanted = detail === "full" ? entries : entries.filter(({ tone }) => tone !== "good");
+  const shown = wanted.slice(0, mostRows[detail] * 10);
+  if (shown.length === 0) return "";
+  const left = entries.length - shown.length;
+  const rows = shown.map(({ head, notes = [], commands = [] }) => {
+    const cells = head.map((line) => lineText(line, span));
+    const why = detail === "by object" ? [] : notes.map((note) => lineText(note, span));
+    return [...cells.slice(0, -1), joinParts([cells.at(-1) ?? "", ...why, ...commands.map(code)], "<br>")];
+  });
+  return joinParts([table(heads, rows), left === 0 ? "" : `… and ${left} more.`], "\n\n");
+}
+
+const rowText = (row: Row, draw: (one: Span) => string): string =>
+  joinParts(
+    row.map((line) => lineText(line, draw)),
+    " ",
+  );
+
+function span(one: Span): string {
+  const text = textOf(one);
+  if (typeof one === "string" || one.as === "muted") return prose(text);
+  if (one.as === "word") return one.tone === "good" ? prose(text) : `**${prose(text)}**`;
+  return one.as === "place" ? `(${code(text)})` : code(text);
+}
+
+/** The same within an HTML block. */
+const htmlSpan = (one: Span): string => (typeof one === "string" || one.as === "muted" ? prose(textOf(one)) : htmlCode(textOf(one)));

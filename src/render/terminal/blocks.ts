@@ -1,0 +1,192 @@
+import type { Diagnostic } from "../../model/problem.ts";
+import { visible } from "../../text/control-characters.ts";
+import { cutMiddle } from "../../text/values.ts";
+import { widthOf } from "../../text/width.ts";
+import { type Entry, type Line, lineText, type Section, type Span, type Tone, textOf, withGaps } from "../blocks.ts";
+import { changeLines } from "../report/changes/changes.ts";
+import { problemEntry } from "../report/sections.ts";
+import { type Words, wordsOf } from "../report/words.ts";
+import { changeRows } from "./changes.ts";
+import { type Cell, cell, joined, type Row, type Screen, tableLines, wrap } from "./layout.ts";
+
+/** Lines that belong together; tight blocks follow each other without a blank line. */
+export interface Block {
+  readonly lines: readonly string[];
+  readonly tight: boolean;
+}
+
+/** Lines with a blank line before and after. */
+export const apart = (lines: readonly string[]): Block => ({ lines, tight: false });
+
+/** Joins the blocks with a blank line, except between two tight blocks. */
+export function stacked(blocks: readonly Block[]): string {
+  const filled = blocks.filter(({ lines }) => lines.length > 0);
+  const lines = filled.flatMap((block, index) => {
+    const before = filled[index - 1];
+    return before === undefined || (before.tight && block.tight) ? block.lines : ["", ...block.lines];
+  });
+  return `${lines.join("\n")}\n`;
+}
+
+const indent = "    ";
+// Without -v: entries of a section that is read on demand, and rows of an entry. The rest is counted.
+const mostEntries = 20;
+const mostRows = { usual: 20, minor: 3 };
+
+const order: Readonly<Record<Section["part"], number>> = { cause: 0, result: 1, work: 2, rest: 3, attention: 4, decision: 5 };
+
+/** The sections from the least to the most important, because the end stays on the screen. */
+export function inOrder(sections: readonly Section[]): readonly Section[] {
+  const isReversed = ({ part }: Section): boolean => part === "work" || part === "decision";
+  const all = [...sections.filter(isReversed).reverse(), ...sections.filter((section) => !isReversed(section))];
+  return all.sort((a, b) => order[a.part] - order[b.part]);
+}
+
+/** A section as blocks. */
+export function sectionBlocks(section: Section, words: Words, screen: Screen): readonly Block[] {
+  const { title, count, aside = "", entries, notes = [], command, isPlain = false, isFolded = false, isSentence, heads } = section;
+  const { paint, verbose, width } = screen;
+  const listed = verbose ? entries : entries.filter(({ isDetail }) => isDetail !== true);
+  const shown = verbose || !isFolded ? listed : listed.slice(0, mostEntries);
+  const number = aside !== "" ? ` (${aside})` : count > 0 ? ` (${count})` : "";
+  const end = shown.length === 0 ? "." : ":";
+  const before = isPlain ? [] : wrap(`${title}${number}${isSentence === true ? "." : end}`, "", width).map(paint.bold);
+  const after = [
+    ...(shown.length < listed.length ? [moreLine(listed.length - shown.length, screen)] : []),
+    ...notes.flatMap((note) => noteLines(note, screen)),
+    ...commandLines(command, screen),
+  ];
+  if (heads !== undefined) return [apart(alignedLines(shown, words, screen))];
+  const drawn = runs(shown).map((run) => entryLines(run, words, screen, isPlain ? "" : indent));
+  return isPlain ? [...drawn.map(apart), apart(after)] : [apart([...before, ...drawn.flat(), ...after])];
+}
+
+const moreLine = (count: number, { paint }: Screen): string => paint.dim(`${indent}and ${count} more: -v shows them`);
+
+/** An entry with details stands alone. Others in a row are aligned. */
+function runs(entries: readonly Entry[]): readonly (readonly Entry[])[] {
+  const all: Entry[][] = [];
+  let isOpen = false;
+  for (const entry of entries) {
+    const isAlone = hasDetails(entry);
+    if (isOpen && !isAlone) all.at(-1)?.push(entry);
+    else all.push([entry]);
+    isOpen = !isAlone;
+  }
+  return all;
+}
+
+const hasDetails = ({ notes = [], rows = [], yaml, excerpt, isBrief = false }: Entry): boolean =>
+  (!isBrief && notes.length + rows.length > 0) || yaml !== undefined || excerpt !== undefined;
+
+/** Entries as lines, their heads aligned. `before` indents those without a sign. */
+function entryLines(entries: readonly Entry[], words: Words, screen: Screen, before: string): readonly string[] {
+  const rows = entries.flatMap((entry): readonly Row[] => [
+    headCells(entry, screen, entry.sign === undefined ? before : ""),
+    ...detailLines(entry, words, screen),
+  ]);
+  return tableLines(rows, "", screen.width);
+}
+
+/** One problem: location, code and summary; the source line with its caret; the message; a command. */
+export const diagnosticLines = (diagnostic: Diagnostic, screen: Screen): readonly string[] =>
+  entryLines([problemEntry(diagnostic)], wordsOf("Validation"), screen, "");
+
+/** All entries as one table, with space around those with details. */
+function alignedLines(entries: readonly Entry[], words: Words, screen: Screen): readonly string[] {
+  let wasLong = false;
+  const rows = entries.flatMap((entry, index): readonly Row[] => {
+    const details = detailLines(entry, words, screen);
+    const isApart = index > 0 && (details.length > 0 || wasLong);
+    wasLong = details.length > 0;
+    return [...(isApart ? [""] : []), headCells(entry, screen, ""), ...details];
+  });
+  return tableLines(rows, "", screen.width);
+}
+
+function headCells({ sign, tone, head }: Entry, screen: Screen, before: string): readonly Cell[] {
+  const [first = [], ...more] = head.map((line) => lineCell(line, screen));
+  const mark = sign === undefined ? cell(before) : cell(`${sign} `, tonePaint(tone, screen));
+  return [joined(mark, first), ...more];
+}
+
+function detailLines(entry: Entry, words: Words, screen: Screen): readonly string[] {
+  const { excerpt, tone, notes = [], rows = [], isMinor, isBrief, changes, yaml = [], commands = [] } = entry;
+  const { verbose, width } = screen;
+  if (isBrief === true && !verbose) return [];
+  const shown = verbose ? rows : rows.slice(0, isMinor === true ? mostRows.minor : mostRows.usual);
+  const hidden = rows.length - shown.length;
+  const lines = changes === undefined || !(verbose || changes.isKey) ? [] : changeLines(changes.of, words);
+  return [
+    ...(excerpt === undefined ? [] : excerptLines(excerpt, tonePaint(tone, screen), screen)),
+    ...notes.flatMap((note) => noteLines(note, screen)),
+    ...tableLines(
+      shown.map((row) => row.map((line) => lineCell(line, screen))),
+      indent,
+      width,
+    ),
+    ...(hidden === 0 ? [] : [moreLine(hidden, screen)]),
+    ...changeRows(lines, changes?.of.action ?? "update", words, screen),
+    ...yaml.map((line) => indent + line),
+    ...commands.flatMap((command) => commandLines(command, screen, hasDetails(entry) ? undefined : indent)),
+  ];
+}
+
+/** A paragraph. It is painted as a whole, because its words are wrapped. */
+function noteLines(note: Line, screen: Screen): readonly string[] {
+  const [first] = note;
+  const paint = first === undefined ? String : spanPaint(first, screen);
+  return wrap(lineText(note, textOf), indent, screen.width).map(paint);
+}
+
+const lineCell = (line: Line, screen: Screen): Cell =>
+  joined(...withGaps(line).map(([gap, span]) => cell(visible(gap + shortened(span, screen)), spanPaint(span, screen))));
+
+const shortened = (span: Span, { verbose, width }: Screen): string =>
+  verbose || typeof span === "string" || span.as !== "value" ? textOf(span) : cutMiddle(span.text, Math.max(16, Math.floor(width / 3)));
+
+function spanPaint(span: Span, screen: Screen): (text: string) => string {
+  if (typeof span === "string" || span.as === "value") return String;
+  if (span.tone !== undefined) return tonePaint(span.tone, screen);
+  const { paint } = screen;
+  return { name: paint.bold, id: paint.dim, code: paint.cyan, place: paint.dim, muted: paint.dim, word: String }[span.as];
+}
+
+const tonePaint = (tone: Tone | undefined, { paint }: Screen): ((text: string) => string) =>
+  tone === undefined ? String : { bad: paint.red, good: paint.green, warn: paint.yellow, info: paint.cyan, quiet: paint.dim }[tone];
+
+/** A command on its own line, if there is one. Never wrapped, so that it can be copied. */
+export const commandLines = (command: string | undefined, { paint }: Screen, before = "      "): readonly string[] =>
+  command === undefined ? [] : [`${before}${paint.cyan(visible(command))}`];
+
+/**
+ * The source line and its caret beside the line number. An escape takes more columns than its
+ * character, so the caret moves along. A long line is cut around the caret.
+ */
+function excerptLines(
+  { line, text: [source, caret] }: NonNullable<Entry["excerpt"]>,
+  color: (text: string) => string,
+  { paint, width }: Screen,
+): readonly string[] {
+  const number = line === undefined ? "" : String(line);
+  let shown = "";
+  let marks = "";
+  let index = 0;
+  for (const character of source) {
+    const text = character === "\t" ? "  " : visible(character);
+    const marked = caret.slice(index, index + character.length).includes("^");
+    shown += text;
+    marks += (marked ? "^" : " ").repeat(widthOf(text));
+    index += character.length;
+  }
+  // The caret can be past the last character, if something is missing there.
+  if (caret.lastIndexOf("^") >= index) marks += `${" ".repeat(Math.max(0, caret.indexOf("^", index) - index))}^`;
+  const textWidth = width - number.length - 7;
+  const start = [...shown].length <= textWidth ? 0 : Math.max(0, marks.indexOf("^") - Math.floor(textWidth / 3));
+  const cut = (text: string) =>
+    [...text]
+      .slice(start, start + textWidth)
+      .join("")
+      .trimEnd();
+  return [`    ${paint.dim(`${number} |`)} ${cut(shown)}`, `    ${paint.dim(`${" ".repeat(number.length)} |`)} ${color(cut(marks))}`];
+}
