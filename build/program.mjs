@@ -71,7 +71,7 @@ export async function bundleTypes(declarations, folder) {
   const bundle = await rolldown({
     input: join(declarations, "index.d.ts"),
     // Version 0.23 is the last one that supports Node 20.
-    plugins: [dts({ dtsInput: true, emitDtsOnly: true }), docsBeforeMembers, declaredSignal],
+    plugins: [dts({ dtsInput: true, emitDtsOnly: true }), docsBeforeMembers, declaredGlobals],
     checks: { pluginTimings: false },
   });
   await bundle.write({ dir: folder, format: "esm", entryFileNames: "index.d.ts" });
@@ -84,10 +84,10 @@ const docsBeforeMembers = {
   renderChunk: (code) => code.replaceAll(/^( *)(.*\S) (\/\*\* .*)$/gmu, "$1$2\n$1$3"),
 };
 
-/** Without @types/node and without the library "dom", the type would be unknown. With them, this adds nothing. */
-const declaredSignal = {
-  name: "declared-signal",
-  renderChunk: (code) => `declare global {\n  interface AbortSignal {}\n}\n${code}`,
+/** Without @types/node and without the library "dom", the types would be unknown. With them, this adds nothing. */
+const declaredGlobals = {
+  name: "declared-globals",
+  renderChunk: (code) => `declare global {\n  interface AbortSignal {}\n  interface URLSearchParams {}\n}\n${code}`,
 };
 
 /** The files of the modules whose code was written. */
