@@ -2,9 +2,10 @@ import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { withCompileCache } from "../support/compile-cache.ts";
 import { program } from "../support/programs.mjs";
 import { needs } from "../support/programs.ts";
-import { builtCli, dimsync, ended, quickstart, quickstartSecrets } from "./built-cli.ts";
+import { builtCli, dimsyncHere, ended, quickstart, quickstartSecrets } from "./built-cli.ts";
 
 /**
  * Runs `dimsync apply` on a new terminal (`script` of util-linux) and types the keys at the prompt.
@@ -12,7 +13,7 @@ import { builtCli, dimsync, ended, quickstart, quickstartSecrets } from "./built
 async function applyOnTerminal(cwd: string, keys: string) {
   const child = spawn(program("script"), ["-qec", `"${process.execPath}" "${builtCli}" apply`, "/dev/null"], {
     cwd,
-    env: { PATH: process.env["PATH"] ?? "", TERM: "xterm", ...quickstartSecrets },
+    env: withCompileCache({ PATH: process.env["PATH"] ?? "", TERM: "xterm", ...quickstartSecrets }),
     stdio: ["pipe", "pipe", "pipe"],
   });
   let screen = "";
@@ -32,7 +33,7 @@ describe("the confirmation of apply", needs("script"), () => {
     expect(screen).toMatch(/Plan for demo.*Apply this to demo \(embedded:\.dimsync\/account\.json\)\? \[y\/N\]/su);
     expect(screen).toContain("9 done");
     expect(code).toBe(0);
-    expect((await dimsync(["plan", "--detailed-exitcode"], { cwd })).code).toBe(0);
+    expect((await dimsyncHere(["plan", "--detailed-exitcode"], { cwd })).code).toBe(0);
   });
 
   const refusals: Readonly<Record<string, readonly [keys: string, code: number, says: string]>> = {
@@ -49,6 +50,6 @@ describe("the confirmation of apply", needs("script"), () => {
       expect(screen).toContain(says);
       expect(code).toBe(expected);
       expect(existsSync(join(cwd, "dimsync.bindings.yaml"))).toBe(false);
-      expect((await dimsync(["plan", "--detailed-exitcode"], { cwd })).code).toBe(2);
+      expect((await dimsyncHere(["plan", "--detailed-exitcode"], { cwd })).code).toBe(2);
     });
 });

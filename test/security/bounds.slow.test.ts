@@ -8,7 +8,7 @@ import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { startPage } from "../../src/controller/page/server.ts";
 import { seedAccount } from "../../src/embedded/data/seed.ts";
 import { startEmbeddedService } from "../../src/embedded/index.ts";
-import { dimsync, emptyFolder, startCli } from "../cli/built-cli.ts";
+import { dimsync, dimsyncHere, emptyFolder, startCli } from "../cli/built-cli.ts";
 import { accountsOf, worldOf } from "../controller/page/world.ts";
 
 /*
@@ -39,7 +39,7 @@ describe("nesting is counted before a parser sees it", () => {
       "shop.json:1:",
     ],
   ])("%s", async (_name, files, args, place) => {
-    const { code, stdout, stderr } = await dimsync(args, { cwd: emptyFolder(files), env: { DIMSYNC_API_KEY: "k" } });
+    const { code, stdout, stderr } = await dimsyncHere(args, { cwd: emptyFolder(files), env: { DIMSYNC_API_KEY: "k" } });
     expect(stdout + stderr).toContain(place);
     expect(stdout + stderr).toMatch(/E_TOO_DEEP|nested more than 200 levels/u);
     expect(code).toBe(1);
@@ -66,7 +66,7 @@ spec: { from: [{ dbt: { manifest: deep.json, labelFrom: meta.label } }] }
     onTestFinished(() => service.close());
     const read = args[0] === "validate" ? { "manifests/m.yaml": classification } : { "manifests/m.yaml": labels };
     const files = { "dimsync.yaml": config({ baseUrl: service.url, more: "manifests: [manifests]\n" }), ...read, "deep.json": deep };
-    const { code, stdout, stderr } = await dimsync([...args], { cwd: emptyFolder(files), env: { DIMSYNC_API_KEY: "key" } });
+    const { code, stdout, stderr } = await dimsyncHere([...args], { cwd: emptyFolder(files), env: { DIMSYNC_API_KEY: "key" } });
     expect((stdout + stderr).replaceAll(/\s+/gu, " ")).toContain("nested more than 200 levels");
     expect([code, stdout + stderr]).toEqual([exit, expect.stringContaining(expected)]);
   });
