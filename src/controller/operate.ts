@@ -1,7 +1,8 @@
 import { DimsyncError } from "../model/errors.ts";
 import type { Database } from "../records/postgres/connection.ts";
+import { iso } from "../records/postgres/iso.ts";
 import { didYouMean } from "../text/suggest.ts";
-import { iso, rowsOf } from "./database/rows.ts";
+import { rowsOf } from "./database/rows.ts";
 import { listAccounts, readAccount } from "./views/accounts.ts";
 import { readRun } from "./views/runs.ts";
 import type { AccountDetail, AccountSummary, RunDetail } from "./views/status.ts";

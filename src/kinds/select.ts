@@ -10,30 +10,30 @@ import { integrationAddress, isIntegration, isSchemaConfig, schemasAddress } fro
 import type { LabelScope } from "./patterns/labels.ts";
 import { namesMatcher } from "./patterns/names.ts";
 
-/** An integration that a manifest refers to, as far as it is known. `label` is the name of its manifest, else its name in addresses. */
+/** An integration that a manifest refers to, as far as it is known. `name` is that of its manifest, else its name in addresses. */
 export type Selected =
-  | { readonly state: "found"; readonly id: string; readonly label: string }
-  | { readonly state: "waits"; readonly on: Address; readonly label: string }
-  | { readonly state: "unresolved"; readonly code: Code; readonly message: string; readonly label: string };
+  | { readonly state: "found"; readonly id: string; readonly name: string }
+  | { readonly state: "waits"; readonly on: Address; readonly name: string }
+  | { readonly state: "unresolved"; readonly code: Code; readonly message: string; readonly name: string };
 
 /** The identity of a manifest, for the manifests that refer to it. */
-export function fromIdentity(address: Address, label: string, identity: Identity | undefined): Selected {
+export function fromIdentity(address: Address, name: string, identity: Identity | undefined): Selected {
   switch (identity?.state) {
     case "found":
-      return { state: "found", id: identity.id, label };
+      return { state: "found", id: identity.id, name };
     case "absent":
     case "waits":
-      return { state: "waits", on: address, label };
+      return { state: "waits", on: address, name };
     case "gone":
-      return unresolved(label, "E_DEPENDENCY", `${address} is bound to ${identity.id}, which is no longer in the account.`);
+      return unresolved(name, "E_DEPENDENCY", `${address} is bound to ${identity.id}, which is no longer in the account.`);
     case "blocked":
-      return unresolved(label, "E_DEPENDENCY", `It needs ${address}, which is blocked (${identity.code}).`);
+      return unresolved(name, "E_DEPENDENCY", `It needs ${address}, which is blocked (${identity.code}).`);
     default:
-      return unresolved(label, "E_DEPENDENCY", `It needs ${address}, which is not part of this run.`);
+      return unresolved(name, "E_DEPENDENCY", `It needs ${address}, which is not part of this run.`);
   }
 }
 
-const unresolved = (label: string, code: Code, message: string): Selected => ({ state: "unresolved", code, message, label });
+const unresolved = (name: string, code: Code, message: string): Selected => ({ state: "unresolved", code, message, name });
 
 const integrationManifests = (account: AccountView): readonly Resource<IntegrationSpec>[] => account.resources.filter(isIntegration);
 
@@ -42,9 +42,9 @@ export const nameInAddresses = (id: string, { naming }: AccountView): string => 
 
 /** The address of the schemas of a selected integration. */
 export const schemasOf = (selected: Selected, { naming }: AccountView): Address => {
-  const { label } = selected;
-  if (selected.state === "found") return schemasAddress(naming.ofLive.get(selected.id) ?? label);
-  return schemasAddress(naming.ofManifest.get(integrationAddress(label)) ?? label);
+  const { name } = selected;
+  if (selected.state === "found") return schemasAddress(naming.ofLive.get(selected.id) ?? name);
+  return schemasAddress(naming.ofManifest.get(integrationAddress(name)) ?? name);
 };
 
 /** The account in which the manifests have these live objects. */
@@ -112,7 +112,7 @@ export function selectedBy({ integration, integrations: selector }: SchemaConfig
 
 /** One integration: by live id, by the name of a manifest, else by the only live integration of that name. */
 export function selectIntegration(ref: IntegrationRef, account: AccountView): Selected {
-  if (typeof ref === "object") return { state: "found", id: ref.id, label: nameInAddresses(ref.id, account) };
+  if (typeof ref === "object") return { state: "found", id: ref.id, name: nameInAddresses(ref.id, account) };
   const address = integrationAddress(ref);
   if (account.lookup.resources.has(address)) return fromIdentity(address, ref, account.identities.get(address));
   const named = account.list(integrations).byName.get(ref) ?? [];
@@ -130,7 +130,7 @@ export function selectIntegration(ref: IntegrationRef, account: AccountView): Se
       `${named.length} integrations have the name ${JSON.stringify(ref)}: ${ids.join(", ")}. Give the id instead: { id: ${JSON.stringify(ids[0])} }.`,
     );
   }
-  return { state: "found", id: first.id, label: nameInAddresses(first.id, account) };
+  return { state: "found", id: first.id, name: nameInAddresses(first.id, account) };
 }
 
 /** What selectors match of an integration. */
@@ -184,6 +184,6 @@ export function selectIntegrations(selector: IntegrationSelector, account: Accou
   if (selector.names !== undefined && selector.labels === undefined)
     for (const { id, name } of account.list(integrations).items)
       if (!declared.has(id) && matches({ names: [name], labels: {} }))
-        found.set(id, { state: "found", id, label: nameInAddresses(id, account) });
-  return [...found.values()].sort((a, b) => byText(a.label, b.label));
+        found.set(id, { state: "found", id, name: nameInAddresses(id, account) });
+  return [...found.values()].sort((a, b) => byText(a.name, b.name));
 }

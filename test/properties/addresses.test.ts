@@ -62,11 +62,11 @@ interface Addresses {
 function addressesIn({ live: found, manifests: resources }: World): Addresses {
   const account = accountViewOf(resources, { integrations: found.map((one) => liveIntegration(one.id, one.name, `source ${one.id}`)) });
   const configs = resources.filter(({ kind }) => kind === "SchemaConfig") as readonly Resource<SchemaConfigSpec>[];
-  const schemas = new Map(found.map(({ id }) => [id, schemasOf({ state: "found", id, label: id }, account)]));
+  const schemas = new Map(found.map(({ id }) => [id, schemasOf({ state: "found", id, name: id }, account)]));
   const { units, deferred } = schemaConfig.units(configs, account);
   for (const { liveId, address } of units) if (schemas.has(liveId)) expect(address).toBe(schemas.get(liveId));
   const missing = resources.filter(({ address }) => account.identities.get(address)?.state === "absent");
-  const waiting = new Map(missing.map(({ address, name: label }) => [address, schemasOf({ state: "waits", on: address, label }, account)]));
+  const waiting = new Map(missing.map(({ address, name }) => [address, schemasOf({ state: "waits", on: address, name }, account)]));
   for (const {
     address,
     waitsFor: [manifest = ""],

@@ -5,8 +5,9 @@ import type { NotificationSettings, Receiver } from "../../model/settings/notifi
 import { masked, Secret, secretKey } from "../../model/settings/secret.ts";
 import { resolveAll } from "../../operations/account.ts";
 import type { Database } from "../../records/postgres/connection.ts";
+import { iso } from "../../records/postgres/iso.ts";
 import { jsonParameter } from "../../records/postgres/stored-text.ts";
-import { iso, rowsOf } from "../database/rows.ts";
+import { rowsOf } from "../database/rows.ts";
 import type { Log } from "../log.ts";
 import type { SourceNotifications } from "../projects/register.ts";
 import type { DeliveryJob } from "../work/queue.ts";

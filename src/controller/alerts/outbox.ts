@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
 import type { MaintenanceWindow, NotificationSettings } from "../../model/settings/notifications.ts";
 import type { Database } from "../../records/postgres/connection.ts";
-import { iso, rowsOf } from "../database/rows.ts";
+import { iso } from "../../records/postgres/iso.ts";
+import { rowsOf } from "../database/rows.ts";
 import { intervalSql, silenceOf } from "../views/accounts.ts";
 import type { DeliveryJob } from "../work/queue.ts";
 import { type AlertMessage, isRouted } from "./message.ts";

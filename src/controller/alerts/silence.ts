@@ -1,6 +1,7 @@
 import { type MaintenanceWindow, weekdays } from "../../model/settings/notifications.ts";
 import type { Database } from "../../records/postgres/connection.ts";
-import { iso, rowsOf } from "../database/rows.ts";
+import { iso } from "../../records/postgres/iso.ts";
+import { rowsOf } from "../database/rows.ts";
 import { type Until, untilSql } from "../operate.ts";
 import type { AccountSummary } from "../views/status.ts";
 

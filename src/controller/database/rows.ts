@@ -13,6 +13,3 @@ export async function rowsOf<T>(database: Database, sql: string, values: readonl
   // The statement is ours, and its columns are what the caller says.
   return rows.map(({ row }) => row as T);
 }
-
-/** An expression for a time in ISO 8601, in UTC. */
-export const iso = (column: string): string => `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;

@@ -1,8 +1,9 @@
 import { DimsyncError } from "../../model/errors.ts";
 import type { Database } from "../../records/postgres/connection.ts";
+import { iso } from "../../records/postgres/iso.ts";
 import { counted } from "../../text/counts.ts";
 import { andMore } from "../../text/lists.ts";
-import { iso, rowsOf } from "../database/rows.ts";
+import { rowsOf } from "../database/rows.ts";
 import type { Wanted } from "./register.ts";
 
 // What a source wants is one bundle at a time. A push replaces it only if nobody else has in the meantime, if its commit follows the

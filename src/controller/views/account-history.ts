@@ -1,5 +1,6 @@
 import type { Database } from "../../records/postgres/connection.ts";
-import { iso, rowsOf } from "../database/rows.ts";
+import { iso } from "../../records/postgres/iso.ts";
+import { rowsOf } from "../database/rows.ts";
 import type { Day, Finding, FindingEvent, Suspension } from "./status.ts";
 
 interface FindingRow {

@@ -1,6 +1,7 @@
 import { DimsyncError } from "../../model/errors.ts";
 import type { Database } from "../../records/postgres/connection.ts";
-import { iso, rowsOf } from "../database/rows.ts";
+import { iso } from "../../records/postgres/iso.ts";
+import { rowsOf } from "../database/rows.ts";
 import { openFindings, readEvents, readSuspensions, readTimeline, type SuspensionRow, toSuspension } from "./account-history.ts";
 import { commitOf, isDirty } from "./commit.ts";
 import { namedAccounts } from "./named-accounts.ts";

@@ -1,5 +1,6 @@
 import type { Database } from "../../records/postgres/connection.ts";
-import { iso, rowsOf } from "../database/rows.ts";
+import { iso } from "../../records/postgres/iso.ts";
+import { rowsOf } from "../database/rows.ts";
 import { intervalSql } from "./accounts.ts";
 
 /** A worker process that was seen in the last two minutes. */

@@ -1,4 +1,4 @@
-import { iso } from "../database/rows.ts";
+import { iso } from "../../records/postgres/iso.ts";
 
 /** How many findings an event names. */
 const namedFindings = 20;

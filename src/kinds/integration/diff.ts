@@ -67,7 +67,7 @@ const expectations = ({ address, resource }: IntegrationUnit, live: LiveIntegrat
 
 function destination({ address, destination: declared }: IntegrationUnit, live: LiveIntegration): readonly ManualStep[] {
   if (declared.state !== "found") return [];
-  const instruction = `The destination of an integration can't be changed. Create a new integration for ${declared.label}, or correct spec.destination.`;
+  const instruction = `The destination of an integration can't be changed. Create a new integration for ${declared.name}, or correct spec.destination.`;
   return manualStep(address, "/destination/id", { expected: declared.id, actual: live.destination.id, instruction });
 }
 

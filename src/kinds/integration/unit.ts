@@ -14,7 +14,7 @@ export type Destination = Selected | { readonly state: "none" };
 export function destinationOf(resource: Resource<IntegrationSpec>, account: AccountView): Destination {
   const { destination } = resource.spec;
   if (destination === undefined) return { state: "none" };
-  if ("id" in destination) return { state: "found", id: destination.id, label: destination.id };
+  if ("id" in destination) return { state: "found", id: destination.id, name: destination.id };
   const address = assetAddress(destination.asset);
   return fromIdentity(address, address, account.identities.get(address));
 }

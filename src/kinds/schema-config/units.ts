@@ -73,7 +73,7 @@ function targetsOf(selections: readonly { readonly config: CompiledConfig; reado
   const targets = new Map<string, Target>();
   for (const { config, selected: all } of selections)
     for (const selected of all) {
-      const key = selected.state === "found" ? selected.id : `${selected.state} ${selected.label}`;
+      const key = selected.state === "found" ? selected.id : `${selected.state} ${selected.name}`;
       const known = targets.get(key);
       if (known === undefined) targets.set(key, { selected, configs: [config] });
       else known.configs.push(config);
@@ -139,24 +139,24 @@ interface Conflict {
   readonly configs: readonly Config[];
   /** The second of two with the same priority. */
   readonly second: Config;
-  readonly labels: string[];
+  readonly integrations: string[];
 }
 
-function isConflict(all: readonly CompiledConfig[], { label }: Selected, conflicts: Map<string, Conflict>): boolean {
+function isConflict(all: readonly CompiledConfig[], { name }: Selected, conflicts: Map<string, Conflict>): boolean {
   const configs = all.map(({ config }) => config);
   const second = configs.find((layer, index) => index > 0 && (configs[index - 1]?.spec.priority ?? 0) === (layer.spec.priority ?? 0));
   if (second === undefined) return false;
   const key = configs.map(({ address }) => address).join(" ");
-  const known = conflicts.get(key) ?? { configs, second, labels: [] };
+  const known = conflicts.get(key) ?? { configs, second, integrations: [] };
   conflicts.set(key, known);
-  known.labels.push(label);
+  known.integrations.push(name);
   return true;
 }
 
-function conflictProblem({ configs, second, labels }: Conflict): Problem {
+function conflictProblem({ configs, second, integrations }: Conflict): Problem {
   const names = configs.map(({ address }) => address).join(" and ");
-  const shown = andMore(labels.map((label) => JSON.stringify(label)));
-  const which = labels.length === 1 ? `the same integration, ${shown},` : `the same ${labels.length} integrations, ${shown},`;
+  const shown = andMore(integrations.map((name) => JSON.stringify(name)));
+  const which = integrations.length === 1 ? `the same integration, ${shown},` : `the same ${integrations.length} integrations, ${shown},`;
   return {
     code: "E_CONFLICTING_CONFIGS",
     severity: "error",

@@ -61,8 +61,8 @@ function waitingRelation({ address }: TagUnit, live: LiveTag, resourceType: Reso
   return { address: `${address}#${on}`, waitsFor: [on], desired: { tag: live.name, resource: on, resourceType } };
 }
 
-function blockedRelation({ address }: TagUnit, type: ResourceType, { label, code, message }: Unresolved): Blocked {
-  const resource = type === "DataAsset" ? label : integrationAddress(label);
+function blockedRelation({ address }: TagUnit, type: ResourceType, { name, code, message }: Unresolved): Blocked {
+  const resource = type === "DataAsset" ? name : integrationAddress(name);
   return { address: `${address}#${resource}`, code, message };
 }
 
@@ -87,7 +87,7 @@ function targetsOf(target: TagResource, pointer: string, account: AccountView): 
     return [{ type: "DataAsset", selected: fromIdentity(address, address, account.identities.get(address)), pointer: `${pointer}/asset` }];
   }
   const [type, { id }] = "dataAsset" in target ? (["DataAsset", target.dataAsset] as const) : (["Monitor", target.monitor] as const);
-  return [{ type, selected: { state: "found", id, label: id }, pointer }];
+  return [{ type, selected: { state: "found", id, name: id }, pointer }];
 }
 
 /** The relations that the tag lacks. Each needs the user who adds the tag; a drift report sends nothing, so it needs none. */
@@ -135,7 +135,7 @@ function relateItem(unit: TagUnit, live: LiveTag, { id, target, taggedBy }: Rela
     changes: [
       {
         path: toPointer(["taggedResources", id]),
-        after: { resourceType: target.type, name: target.selected.label },
+        after: { resourceType: target.type, name: target.selected.name },
         risk: "neutral",
         cause: { place: locationIn(resource, target.pointer) },
       },

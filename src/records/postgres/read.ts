@@ -10,6 +10,7 @@ import { holderText, toHolder } from "../process-identity.ts";
 import type { Lease, RecordsChange, RecordsState, UnlockedRun } from "../records.ts";
 import type { Version } from "../shared/store.ts";
 import type { Database } from "./connection.ts";
+import { iso } from "./iso.ts";
 import { tableIn } from "./schema.ts";
 
 /** The newest version in the database. */
@@ -101,8 +102,6 @@ interface LeaseRow {
   readonly until: string | null;
   readonly is_expired: boolean;
 }
-
-const iso = (column: string): string => `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 
 function readStatement(schema: string): string {
   const t = tableIn(schema);
