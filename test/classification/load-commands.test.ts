@@ -61,6 +61,23 @@ describe("a label as a part of a cause", () => {
   });
 });
 
+test("with a dbt manifest of another version, apply says where it is named, and sends nothing", async () => {
+  change("dbt.json", dbtManifest({ customers: { columns: { email: {} } } }, 9));
+  change(
+    "manifests/personal.yaml",
+    `${manifests["manifests/personal.yaml"]}  from:\n    - dbt: { manifest: dbt.json, label: pii, where: { tag: pii } }\n`,
+  );
+  change("manifests/orders.yaml", manifests["manifests/orders.yaml"].replace("hashed: true", "enabled: false"));
+  const writes = async (): Promise<unknown> => JSON.parse((await run("audit", "-o", "json")).stdout).totalItems;
+  const before = await writes();
+  const { code, stdout, stderr } = await run("apply", "--yes", "--allow", "maxChangedPercent=test");
+  expect([code, await writes()]).toEqual([1, before]);
+  expect(stdout + stderr).toContain("manifests/personal.yaml:8:");
+  expect((stdout + stderr).replaceAll(/\s+/gu, " ")).toContain(
+    "dbt.json is a dbt manifest of version 9, but dimsync reads versions 10 to 12 and 20",
+  );
+});
+
 test.each<[string, string, string]>([
   ["a Classification", "personal.yaml", "Classification/personal (manifests/personal.yaml:6): GDPR register 12"],
   ["a CSV file", "register.csv", "manifests/register.csv:2: GDPR register 12"],
