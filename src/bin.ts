@@ -2,7 +2,8 @@
 import { printPrebuilt } from "./prebuilt-help.ts";
 
 const argv = process.argv.slice(2);
-if (!printPrebuilt(argv)) {
+if (process.pid === 1) void import("./first-process.ts").then(({ runAsChild }) => runAsChild(argv));
+else if (!printPrebuilt(argv)) {
   // The bundle is CommonJS, which has no top-level await.
   void import("./compile-cache.ts")
     .then(({ useCompileCache }) => useCompileCache(process.env))

@@ -77,13 +77,13 @@ export function processIo(): Io {
 
 function processSignals() {
   const interruption = new AbortController();
-  // The system never ends process 1 (of a container) by a signal that is not caught.
-  const isFirst = process.pid === 1;
   let isCaught = false;
   const interrupt = (): void => {
     if (interruption.signal.aborted) process.exit(130);
     // Node.js calls this function only after synchronous work; the system does not wait.
-    if (!isFirst) for (const signal of signals) process.off(signal, interrupt);
+    for (const signal of signals) process.off(signal, interrupt);
+    // Process 1 of a container (first-process.ts) kills a program that does not hear a signal.
+    if (process.connected) process.send?.("stopping", () => {});
     interruption.abort();
   };
   const catchSignals = (): void => {
@@ -91,7 +91,6 @@ function processSignals() {
     isCaught = true;
     for (const signal of signals) process.on(signal, interrupt);
   };
-  if (isFirst) catchSignals();
   return { interrupted: interruption.signal, interrupt, catchSignals };
 }
 

@@ -2,6 +2,7 @@ import { spawn, spawnSync } from "node:child_process";
 import { mkdirSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { seedAccount } from "../../src/embedded/data/seed.ts";
 import { serve } from "../service/loopback.ts";
 import { builtCli, emptyFolder, ended, quickstart, quickstartSecrets, startCli } from "./built-cli.ts";
 
@@ -75,14 +76,31 @@ describe("a signal during synchronous work", () => {
     expect(readdirSync(cwd).sort()).toEqual(["dimsync.yaml", "m.yaml"]);
   });
 
-  test.skipIf(!hasNamespaces)(
-    `process 1 of a container hears it after the work${hasNamespaces ? "" : " (skipped: unshare is not permitted)"}`,
-    async () => {
-      const env = { PATH: process.env["PATH"] ?? "", ...signalAt({ read: "m.yaml" }) };
-      const child = spawn("unshare", [...asFirst, process.execPath, builtCli, "plan", "-t", "a"], { cwd: emptyFolder(twoTargets), env });
-      expect(await ended(child)).toEqual({ code: 130, stdout: "", stderr: "\ndimsync: interrupted.\n" });
-    },
-  );
+  describe.skipIf(!hasNamespaces)(`in a container${hasNamespaces ? "" : " (skipped: unshare is not permitted)"}`, () => {
+    const files = { ...twoTargets, "a.json": JSON.stringify(seedAccount()) };
+
+    /** Process 1 gets the signal. */
+    const asProcessOne = (argv: readonly string[], when: Readonly<Record<string, string>>) => {
+      const env = { PATH: process.env["PATH"] ?? "", ...signalAt({ ...when, to: "parent" }) };
+      return ended(spawn("unshare", [...asFirst, process.execPath, builtCli, ...argv], { cwd: emptyFolder(files), env }));
+    };
+
+    test("process 1 ends at once while it reads manifests", async () => {
+      expect(await asProcessOne(["plan", "-t", "a"], { read: "m.yaml", blocked: "60000" })).toEqual({ code: 130, stdout: "", stderr: "" });
+    });
+
+    test("process 1 ends after a second of synchronous work, also in a run that finishes its writes", async () => {
+      expect(await asProcessOne(["apply", "--yes", "-t", "a"], { read: "a.json", blocked: "60000" })).toEqual({
+        ...{ code: 130, stdout: "" },
+        stderr: "\ndimsync: stopped at once by SIGINT, in the middle of work.\n",
+      });
+    });
+
+    test("process 1 ends as the program does that heard the signal", async () => {
+      const run = await asProcessOne(["plan", "-t", "a"], { read: "a.json", blocked: "1" });
+      expect(run).toEqual({ code: 130, stdout: "", stderr: "\ndimsync: interrupted.\n" });
+    });
+  });
 
   test("a second one ends the process at once", async () => {
     const service = await serve((_request, _response, turn) => turn === 0 && child.kill("SIGINT"));
