@@ -46,7 +46,7 @@ export function planOptions(command: Command, risks = "exposes"): Command {
     .addOption(
       repeatable(
         "--fail-on <list>",
-        `Exit with 2 if there are any of: changes, drift, ${risks}, unmanaged, unverifiable, manual, blocked, policy, unreviewed, warnings`,
+        `Exit with 2 if there are any of: changes, drift, ${risks}, unmanaged, unverifiable, manual, blocked, policy, unreviewed, impact, warnings`,
       ),
     )
     .addOption(

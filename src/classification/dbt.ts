@@ -2,6 +2,7 @@ import { isObject, own, sameJson } from "../model/json/json.ts";
 import { DeepNesting, parseJson } from "../model/json/parse.ts";
 import type { LabelledColumn, LabelOrigin } from "../model/labels.ts";
 import type { DbtSource } from "../model/resource.ts";
+import { type Lineage, lineageOf } from "./lineage.ts";
 
 // Reads the labels in a dbt manifest (target/manifest.json, docs.getdbt.com/reference/artifacts/manifest-json). Its sources
 // describe tables in the warehouse, which is the destination of the integrations. dbt 1.6 to 2.x write the same layout: a
@@ -12,7 +13,7 @@ const versions: ReadonlySet<number> = new Set([10, 11, 12, 20]);
 const readable = "10 to 12 and 20";
 
 /** What a manifest labels, or the end of a sentence that begins with the name of the file. */
-export type DbtLabels = { readonly columns: readonly LabelledColumn[] } | { readonly refusal: string };
+export type DbtLabels = { readonly columns: readonly LabelledColumn[]; readonly lineage: Lineage } | { readonly refusal: string };
 
 export interface DbtFile {
   readonly text: string;
@@ -38,10 +39,12 @@ export function readDbtLabels({ text, file, place }: DbtFile, wanted: DbtSource)
         columns.push({ side: "destination", schema: table.schema, table: table.identifier, column: name, label, origin, describedBy });
       }
   }
-  return { columns };
+  return { columns, lineage: lineageOf(parsed.manifest, wanted.database) };
 }
 
-function parseManifest(text: string): { readonly sources: Readonly<Record<string, unknown>> } | { readonly refusal: string } {
+type Json = Readonly<Record<string, unknown>>;
+
+function parseManifest(text: string): { readonly manifest: Json; readonly sources: Json } | { readonly refusal: string } {
   let manifest: unknown;
   try {
     manifest = parseJson(text);
@@ -58,7 +61,7 @@ function parseManifest(text: string): { readonly sources: Readonly<Record<string
   if (artifact !== "manifest") return { refusal: `is not a dbt manifest, but another file of dbt (${artifact})` };
   if (!versions.has(Number(digits))) return { refusal: `is a dbt manifest of version ${digits}, but dimsync reads versions ${readable}` };
   const sources = own(manifest, "sources");
-  return isObject(sources) ? { sources } : { refusal: "is not a complete dbt manifest: it has no map /sources" };
+  return isObject(sources) ? { manifest, sources } : { refusal: "is not a complete dbt manifest: it has no map /sources" };
 }
 
 /** A table that a dbt source describes. */

@@ -4,6 +4,8 @@ import { resolve } from "node:path";
 import type { LabelledColumn } from "../model/labels.ts";
 import type { Problem, SourceLocation } from "../model/problem.ts";
 import { type ClassificationSpec, type DbtSource, type LabelSource, locationIn, type Resource } from "../model/resource.ts";
+import { andMore } from "../text/lists.ts";
+import type { Lineage } from "./lineage.ts";
 
 /** Where the files of a project are. */
 export interface ProjectPaths {
@@ -19,8 +21,15 @@ export interface ProjectPaths {
 export interface ReadSources {
   readonly columns: readonly LabelledColumn[];
   readonly problems: readonly Problem[];
+  /** Of the dbt manifests, with their files as shown. */
+  readonly lineages: readonly FileLineage[];
   /** Absolute paths of the files that belong to the project. Manifests of dbt do not: dbt writes them, and git ignores them. */
   readonly files: readonly string[];
+}
+
+export interface FileLineage {
+  readonly file: string;
+  readonly lineage: Lineage;
 }
 
 /** Reads the files that a Classification names. Errors in them are returned as problems; never throws. */
@@ -32,6 +41,7 @@ export async function readSources(resource: Resource<ClassificationSpec>, paths:
   return {
     columns: read.flatMap((one) => one.columns),
     problems: read.flatMap((one) => one.problems).map((problem) => ({ ...problem, address: resource.address })),
+    lineages: read.flatMap((one) => one.lineages),
     files: read.flatMap((one) => one.files),
   };
 }
@@ -53,13 +63,33 @@ async function readDbt(source: DbtSource, place: SourceLocation, paths: ProjectP
         command: "dbt parse",
       },
     ],
+    lineages: [],
     files: [],
   });
   if ("refusal" in read) return refused(read.refusal);
   const labels = (await import("./dbt.ts")).readDbtLabels({ text: read.text, file, place }, source);
   if ("refusal" in labels) return refused(labels.refusal);
-  return { ...labels, problems: labels.columns.length > 0 ? [] : [selectsNothing(source, file, place)], files: [] };
+  const { columns, lineage } = labels;
+  return {
+    columns,
+    problems: [...(columns.length > 0 ? [] : [selectsNothing(source, file, place)]), ...cycleProblems(lineage, file, place)],
+    lineages: [{ file, lineage }],
+    files: [],
+  };
 }
+
+const cycleProblems = ({ cycle }: Lineage, file: string, place: SourceLocation): readonly Problem[] =>
+  cycle.length === 0
+    ? []
+    : [
+        {
+          code: "W_DBT_LINEAGE",
+          severity: "warning",
+          message: `In ${file}, nodes depend on each other in a cycle: ${andMore(cycle)}. dbt does not write such a manifest. Readers of columns that these nodes read may be missing from the impact of a plan. Run this in the dbt project:`,
+          place: { ...place, pointer: `${place.pointer}/dbt/manifest` },
+          command: "dbt parse",
+        },
+      ];
 
 const selectsNothing = ({ where }: DbtSource, file: string, place: SourceLocation): Problem => ({
   code: "W_LABEL_NO_MATCH",
@@ -71,19 +101,20 @@ const selectsNothing = ({ where }: DbtSource, file: string, place: SourceLocatio
 async function readCsv(written: string, place: SourceLocation, paths: ProjectPaths): Promise<ReadSources> {
   const { path, file, ...read } = await readText(written, paths);
   if ("outside" in read) return outside(read.outside, { ...place, pointer: `${place.pointer}/csv/file` });
-  if ("text" in read) return { ...(await import("./csv.ts")).readCsvLabels(read.text, file), files: [path] };
+  if ("text" in read) return { ...(await import("./csv.ts")).readCsvLabels(read.text, file), lineages: [], files: [path] };
   const problem: Problem = {
     code: "E_LABEL_CSV",
     severity: "error",
     message: `${file} ${read.refusal}. The path is relative to dimsync.yaml.`,
     place: { ...place, pointer: `${place.pointer}/csv/file` },
   };
-  return { columns: [], problems: [problem], files: [] };
+  return { columns: [], problems: [problem], lineages: [], files: [] };
 }
 
 const outside = (message: string, place: SourceLocation): ReadSources => ({
   columns: [],
   problems: [{ code: "E_PATH_OUTSIDE", severity: "error", message, place }],
+  lineages: [],
   files: [],
 });
 

@@ -47,6 +47,7 @@ export function assemblePlan(round: Round, parts: RoundParts): Plan {
       equal: compared.equal.length,
       unmanaged: unmanaged(round, parts),
       ...(compared.released === undefined ? {} : { released: compared.released }),
+      ...(compared.impact === undefined ? {} : { impact: compared.impact }),
       ...columnsOf(round, found),
       policy: policies.findings(),
       readCalls: session.calls(),

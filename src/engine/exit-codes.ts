@@ -2,7 +2,18 @@ import { combineExits, type Exit } from "../model/exit.ts";
 import { type Plan, unmanagedObjects } from "../model/plan.ts";
 import type { Result } from "../model/result.ts";
 
-const shared = ["changes", "drift", "unmanaged", "unverifiable", "manual", "blocked", "policy", "unreviewed", "warnings"] as const;
+const shared = [
+  "changes",
+  "drift",
+  "unmanaged",
+  "unverifiable",
+  "manual",
+  "blocked",
+  "policy",
+  "unreviewed",
+  "impact",
+  "warnings",
+] as const;
 /** The values of `--fail-on`: those of `plan` and `apply`, and those of `drift`. */
 export const failOnNames = {
   Plan: [...shared, "exposes"],
@@ -46,6 +57,7 @@ const named: Readonly<Record<FailOn, (plan: Plan) => boolean>> = {
   blocked: ({ blocked }) => blocked.length > 0,
   policy: ({ policy }) => policy.some(({ severity, state }) => severity === "error" && state !== "fixed"),
   unreviewed: ({ newColumns = [], neverReviewed = [] }) => newColumns.length + neverReviewed.length > 0,
+  impact: ({ impact = [] }) => impact.some(({ readers }) => readers.length > 0),
   warnings: ({ diagnostics, policy }) =>
     [...diagnostics, ...policy.filter(({ state }) => state !== "fixed")].some(({ severity }) => severity === "warning"),
 };

@@ -20,7 +20,7 @@ export type PlanHead = Pick<
 type ReviewMember = "newColumns" | "goneColumns" | "neverReviewed" | "seenColumns";
 
 /** What was found. */
-export interface Findings extends Pick<Plan, ReviewMember | "released" | "policy"> {
+export interface Findings extends Pick<Plan, ReviewMember | "released" | "impact" | "policy"> {
   readonly differences: readonly DiffResult[];
   readonly problems: readonly Problem[];
   /** Whether every read succeeded. */
@@ -54,8 +54,20 @@ export interface PlanInput {
  * order give the same plan.
  */
 export function makePlan({ head, findings, rules, locate }: PlanInput): Plan {
-  const { differences, complete, unmanaged, policy, equal, readCalls, newColumns, goneColumns, neverReviewed, seenColumns, released } =
-    findings;
+  const {
+    differences,
+    complete,
+    unmanaged,
+    policy,
+    equal,
+    readCalls,
+    newColumns,
+    goneColumns,
+    neverReviewed,
+    seenColumns,
+    released,
+    impact,
+  } = findings;
   const { runnable, heldItems, heldWaiting, blocked, deferred } = whatRuns(differences, rules);
   const numbering = { kind: head.kind, locate };
   const items = numbered(runnable, numbering);
@@ -78,6 +90,7 @@ export function makePlan({ head, findings, rules, locate }: PlanInput): Plan {
     unmanaged: { ...unmanaged, columns: differences.reduce((sum, { unmanagedColumns }) => sum + unmanagedColumns, 0) },
     unverifiable: differences.flatMap(({ unverifiable }) => unverifiable).sort((a, b) => byText(a.address, b.address)),
     ...(released === undefined ? {} : { released }),
+    ...(impact === undefined ? {} : { impact }),
     ...(newColumns === undefined ? {} : { newColumns }),
     ...(goneColumns === undefined ? {} : { goneColumns }),
     ...(neverReviewed === undefined ? {} : { neverReviewed }),

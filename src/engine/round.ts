@@ -1,10 +1,11 @@
 import { emptyDiff } from "../kinds/kind.ts";
-import type { Released } from "../model/plan.ts";
+import type { Impact, Released } from "../model/plan.ts";
 import type { Problem } from "../model/problem.ts";
 import type { Resource } from "../model/resource.ts";
 import { allowances } from "./checks/allow.ts";
+import { checkImpact } from "./checks/impact.ts";
 import { checkLabels } from "./checks/labels.ts";
-import { type CheckedUnit, checkPolicies, type PolicyCheck } from "./checks/policies.ts";
+import { checkPolicies, type PolicyCheck } from "./checks/policies.ts";
 import { type Compared, compareUnits } from "./compare.ts";
 import { type ObservedAccount, observeAccount } from "./observe.ts";
 import { type BaseView, baseResources, baseView } from "./origin.ts";
@@ -93,6 +94,8 @@ export function checkRoundPolicies({ session, options, kind, scope, today }: Rou
 export interface ComparedRound extends Compared {
   /** Absent if there is no base, or if it is not known. */
   readonly released?: readonly Released[];
+  /** Absent if no Classification names a dbt manifest. */
+  readonly impact?: readonly Impact[];
 }
 
 /**
@@ -102,6 +105,7 @@ export interface ComparedRound extends Compared {
 export async function compareRound(round: Round, view: RoundView, policies: PolicyCheck): Promise<ComparedRound> {
   const { session, options, reads, scope, kind } = round;
   const labels = checkLabels(session.project, view, scope === everything);
+  const impact = checkImpact(session.project.readersOf, view);
   const needs = { policyColumns: columnsNeeded(session, policies.columnsNeeded), claimColumns: view.claimColumns };
   const compared = await compareUnits({
     observed: view,
@@ -113,7 +117,7 @@ export async function compareRound(round: Round, view: RoundView, policies: Poli
     protectOnly: options.protectOnly === true,
     concurrency: session.project.settings.client.concurrency,
     needs,
-    checkUnit: labels === undefined ? policies.checkUnit : bothChecks(labels.checkUnit, policies.checkUnit),
+    checkUnit: allChecks([labels?.checkUnit, impact?.checkUnit, policies.checkUnit]),
     signal: session.signal,
   });
   if (hasErrors(session.project)) return compared;
@@ -128,12 +132,14 @@ export async function compareRound(round: Round, view: RoundView, policies: Poli
     found: [...compared.found, ...(problems.length === 0 ? [] : [{ ...emptyDiff, problems }])],
     complete,
     ...(released === undefined ? {} : { released }),
+    ...(impact === undefined ? {} : { impact: impact.impact() }),
   };
 }
 
-const bothChecks =
-  (one: (unit: CheckedUnit) => void, other: PolicyCheck["checkUnit"]): ((unit: CheckedUnit) => void) =>
-  (unit) => {
-    one(unit);
-    other?.(unit);
+function allChecks(checks: readonly PolicyCheck["checkUnit"][]): PolicyCheck["checkUnit"] {
+  const present = checks.filter((check) => check !== undefined);
+  if (present.length === 0) return undefined;
+  return (unit) => {
+    for (const check of present) check(unit);
   };
+}

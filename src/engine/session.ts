@@ -1,3 +1,4 @@
+import type { ReadersOf } from "../classification/lineage.ts";
 import type { Address } from "../model/address.ts";
 import type { ColumnReview } from "../model/columns.ts";
 import type { ColumnLabels } from "../model/labels.ts";
@@ -19,6 +20,8 @@ export interface LoadedProject {
   readonly settings: Settings;
   readonly resources: readonly Resource[];
   readonly labels?: ColumnLabels;
+  /** Who reads the columns in the destination. Absent if no Classification names a dbt manifest. */
+  readonly readersOf?: ReadersOf;
   readonly problems: readonly Problem[];
   readonly locate: Locate;
   readonly manifestDigest: () => string;

@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Catalog } from "../catalog/file.ts";
+import type { ReadersOf } from "../classification/lineage.ts";
 import type { LoadedLabels } from "../classification/load.ts";
 import type { ProjectPaths } from "../classification/sources.ts";
 import type { ProjectFiles } from "../git/state.ts";
@@ -37,6 +38,8 @@ export interface Project {
   readonly resources: readonly Resource[];
   /** The labels of columns; absent if there is no Classification. */
   readonly labels?: ColumnLabels;
+  /** Who reads the columns in the destination; absent if no Classification names a dbt manifest. */
+  readonly readersOf?: ReadersOf;
   /** All problems, found in one pass. */
   readonly problems: readonly Problem[];
   readonly locate: Locate;
@@ -114,6 +117,7 @@ export async function loadProject(options: LoadOptions): Promise<Project> {
   return {
     ...{ settings, resources, problems: limitProblems(problems), locate },
     ...(classified.labels === undefined ? {} : { labels: classified.labels }),
+    ...(classified.readersOf === undefined ? {} : { readersOf: classified.readersOf }),
     manifestDigest: digestOf(manifests, classified),
     ...(config.configPath === undefined ? {} : { configFile: config.configPath }),
     ...(catalog === undefined ? {} : { catalog }),

@@ -242,6 +242,38 @@ export interface Released {
   readonly columns: number;
 }
 
+/** Who reads a column whose hashing or replication changes, according to dbt. Evidence, not proof. */
+export interface Impact {
+  readonly address: Address;
+  readonly schema: string;
+  readonly table: string;
+  /** Absent: the whole table or schema is switched on or off. */
+  readonly column?: string;
+  /** Tests that would fail first, then the nearest. */
+  readonly readers: readonly Reader[];
+  /** How many more readers there are than are listed. */
+  readonly moreReaders?: number;
+  /** How many more models read the table, but not this column as far as their SQL shows. */
+  readonly tableReaders?: number;
+}
+
+/** A node of dbt that reads a column. */
+export interface Reader {
+  readonly kind: "model" | "snapshot" | "test" | "exposure";
+  readonly name: string;
+  /** In the dbt project. */
+  readonly path: string;
+  /** The e-mail address or name of its owner. */
+  readonly owner?: string;
+  /** The nearest of the nodes through which it reads the column: "shop.customers" is a source. */
+  readonly via: string;
+  /**
+   * "certain": a test on the column; "mentions": the SQL mentions it; "mayRead": `select *`, or an exposure; "unknown": the
+   * manifest does not contain the SQL.
+   */
+  readonly certainty: "certain" | "mentions" | "mayRead" | "unknown";
+}
+
 export interface NamedObject {
   readonly id: string;
   readonly name: string;
@@ -300,6 +332,8 @@ export interface Plan {
   readonly unmanaged: Unmanaged;
   /** What the base manifests managed and the current ones do not. Present in a plan with a base. */
   readonly released?: readonly Released[];
+  /** Who reads what changes. Present if a Classification names a dbt manifest. */
+  readonly impact?: readonly Impact[];
   readonly unverifiable: readonly Unverifiable[];
   /** Live columns that nobody has reviewed. Present if columns are reviewed, as `goneColumns`. */
   readonly newColumns?: readonly NewColumn[];
