@@ -67,8 +67,8 @@ const lineHtml = (line: Line): string => lineText(line, spanHtml);
 function spanHtml(span: Span): string {
   const text = textOf(span);
   if (typeof span === "string") return escaped(text);
-  if (span.as === "name") return `<strong>${escaped(text)}</strong>`;
+  if (span.as === "name" && span.tone === undefined) return `<strong>${escaped(text)}</strong>`;
+  if (span.as === "word" || span.tone !== undefined) return chip(text, span.tone ?? "quiet");
   if (span.as === "code" || span.as === "value") return code(text);
-  if (span.as === "word") return chip(text, span.tone ?? "quiet");
   return `<span class="quiet${span.as === "muted" ? "" : " small"}">${escaped(text)}</span>`;
 }

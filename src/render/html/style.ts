@@ -48,10 +48,9 @@ nav ul{display:flex;flex-wrap:wrap;gap:0 1.1rem;list-style:none;margin:1rem 0 0;
 nav a{display:inline-block;padding:.3rem 0}
 .note{padding:.7rem .9rem;border-radius:8px;margin:.75rem 0;border-left:4px solid currentColor}
 .note pre{color:var(--fg)}
-.note>:first-child,.card>:first-child,.steps li>:first-child{margin-top:0}.note>:last-child,.card>:last-child,.steps li>:last-child{margin-bottom:0}
-.card,.steps li{border:1px solid var(--line);border-radius:8px;margin:.6rem 0;padding:.7rem .9rem}
+.note>:first-child,.card>:first-child,.steps>li>:first-child{margin-top:0}.note>:last-child,.card>:last-child,.steps>li>:last-child{margin-bottom:0}
+.card,.steps>li{border:1px solid var(--line);border-radius:8px;margin:.6rem 0;padding:.7rem .9rem}
 .steps{list-style:none;padding:0}
-.done li{border-color:var(--good)}
 .beside{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,22rem),1fr));gap:.6rem}
 .beside li{margin:0}
 details.card{padding:0}
@@ -100,5 +99,5 @@ tbody td:empty{display:none}
 tbody td::before{content:attr(data-head);color:var(--quiet);font-size:.8125rem;margin-right:.5rem}
 .who{display:inline}
 }
-@media print{.skip,nav{display:none}.card,.steps li,tr{break-inside:avoid}}
+@media print{.skip,nav{display:none}.card,.steps>li,tr{break-inside:avoid}}
 `.trim();
