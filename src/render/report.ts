@@ -13,6 +13,7 @@ import { changeCount, isGrouped, type ReportGroup, reportGroups } from "./report
 import { columnsOf, type ReportColumns } from "./report/columns.ts";
 import { exitText } from "./report/exits.ts";
 import { heldOf, type ReportHeld } from "./report/held.ts";
+import { type Impacts, impactsOf } from "./report/impact.ts";
 import { type NextStep, nextSteps } from "./report/next.ts";
 import { isDone, outcomesText, type ReportOutcome, reportOutcomes } from "./report/outcomes.ts";
 import { type Outside, outsideOf } from "./report/outside.ts";
@@ -67,6 +68,8 @@ export interface Report {
   readonly released: readonly string[];
   /** What a plan would undo. */
   readonly outside: Outside;
+  /** Who reads what changes. */
+  readonly impacts: Impacts;
   /** The ids that apply recorded; with -v every binding. */
   readonly ids: readonly (readonly [address: string, id: string])[];
   readonly idsTitle: string;
@@ -161,6 +164,7 @@ function ofPlan(plan: Plan, { verbose, history }: RenderOptions, byRule: boolean
     columns: columnsOf(plan),
     released: (plan.released ?? []).map(releasedText),
     outside: outsideOf(plan),
+    impacts: impactsOf(plan),
     calls: [...send, read],
   };
 }
@@ -224,6 +228,7 @@ const empty: Omit<ReportContent, "words" | "title" | "verdict"> = {
   columns: columnsOf({}),
   released: [],
   outside: { note: "", lines: [] },
+  impacts: { columns: [], sum: "", owners: [] },
   ids: [],
   idsTitle: "",
   calls: [],

@@ -45,6 +45,7 @@ export const sectionsOf = (report: ReportContent): readonly Section[] =>
     ...problems(report),
     ...policies(report),
     outside(report),
+    impact(report),
     released(report),
     columns(report),
     manual(report),
@@ -138,9 +139,8 @@ function outcomes({ outcomes: all }: ReportContent): Section {
       commands,
     };
   };
-  const left = all.filter(({ isDone }) => !isDone);
   return {
-    ...{ id: "outcomes", title: "Outcomes", count: left.length, part: "result", isPlain: true },
+    ...{ id: "outcomes", title: "Outcomes", count: all.length, part: "result", isPlain: true },
     heads: ["Object", "Outcome", "Id", "Why"],
     entries: all.map(entry),
   };
@@ -200,6 +200,21 @@ const outside = ({ outside: { note, lines } }: ReportContent): Section => ({
   ...{ id: "outside", title: partTitles.outside, count: lines.length, part: "attention", isPlain: true, isVital: true },
   entries: note === "" ? [] : [{ head: [[note]], rows: lines.map((text) => [[text]]) }],
 });
+
+/** Readers of columns whose hashing or replication changes, by dbt. Owners are code, so that no comment mentions them. */
+function impact({ impacts: { columns: all, sum, owners } }: ReportContent): Section {
+  const owned = (of: readonly string[]): Line => (of.length === 0 ? [] : ["Owners:", ...of.map((owner) => code(owner))]);
+  return {
+    ...{ id: "impact", title: partTitles.impact, count: all.length, part: "attention", isFolded: true, isVital: true },
+    entries: all.map((of) => ({
+      ...{ sign: "!", tone: "warn" },
+      head: [[name(of.address)], [code(of.path)], [of.sum]],
+      rows: of.readers.map(([certainty, names]): Row => [[`${certainty}:`], [names]]),
+      notes: [[of.more], all.length === 1 ? owned(of.owners) : []],
+    })),
+    notes: all.length === 1 ? [] : [[sum === "" ? "" : `All of them: ${sum}.`], owned(owners)],
+  };
+}
 
 /** Objects that lost their manifest since the base. */
 const released = ({ released: all }: ReportContent): Section => ({

@@ -30,7 +30,7 @@ export function stateCounts({ document, report }: Rendered): readonly StateCount
     {
       label: "policy findings",
       count: nodeCount(violations),
-      part: "policies",
+      part: policies.open.length > 0 ? "policies" : "existing",
       isAlarm: policies.open.some(({ severity }) => severity === "error"),
     },
   ];

@@ -86,4 +86,5 @@ export const partTitles = {
   columns: "Columns to review",
   released: "No longer managed",
   outside: "Changed in the account",
+  impact: "Who reads what changes",
 } as const;

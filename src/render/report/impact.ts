@@ -1,0 +1,72 @@
+import type { Impact, Plan, Reader } from "../../model/plan.ts";
+import { counted } from "../../text/counts.ts";
+import { andMore } from "../../text/lists.ts";
+import { nameText } from "../../text/paths.ts";
+
+/** Who reads one column, or one table, that changes. */
+export interface ImpactOf {
+  readonly address: string;
+  /** "public.customers.email" */
+  readonly path: string;
+  /** "read by 3 models and 1 exposure" */
+  readonly sum: string;
+  /** How certain it is, and names: "mention it", "stg_customers, dim_customer". */
+  readonly readers: readonly (readonly [certainty: string, names: string])[];
+  /** "1 more model reads the table"; "" if there is none. */
+  readonly more: string;
+  readonly owners: readonly string[];
+}
+
+const certainties: readonly (readonly [of: Reader["certainty"], text: string])[] = [
+  ["certain", "tests on it"],
+  ["mentions", "mention it"],
+  ["mayRead", "may read it"],
+  ["unknown", "without SQL in the manifest"],
+];
+
+const kinds = ["model", "snapshot", "test", "exposure"] as const;
+
+/** "read by 3 models and 1 exposure" */
+function sumOf(readers: readonly Reader[], more = 0): string {
+  const counts = kinds.map((kind) => [readers.filter((reader) => reader.kind === kind).length, kind] as const);
+  const parts = [...counts, [more, "more reader"] as const].filter(([count]) => count > 0);
+  return parts.length === 0 ? "" : `read by ${parts.map(([count, kind]) => counted(count, kind)).join(", ")}`;
+}
+
+const byName = (readers: readonly Reader[]): readonly Reader[] => [
+  ...new Map(readers.map((reader) => [`${reader.kind} ${reader.name}`, reader])).values(),
+];
+
+const ownersOf = (readers: readonly Reader[]): readonly string[] => [
+  ...new Set(readers.flatMap(({ owner = "" }) => (owner === "" ? [] : [owner]))),
+];
+
+function impactOf({ address, schema, table, column, readers, moreReaders = 0, tableReaders = 0 }: Impact): ImpactOf {
+  const ofCertainty = (wanted: Reader["certainty"]): string =>
+    andMore(
+      readers.flatMap(({ certainty, kind, name }) => (certainty === wanted ? [kind === "exposure" ? `exposure ${name}` : name] : [])),
+      { shown: 10 },
+    );
+  return {
+    address,
+    path: [schema, table, ...(column === undefined ? [] : [column])].map(nameText).join("."),
+    sum: sumOf(readers, moreReaders),
+    readers: certainties.map(([of, text]) => [text, ofCertainty(of)] as const).filter(([, names]) => names !== ""),
+    more: tableReaders === 0 ? "" : `${counted(tableReaders, "more model")} ${tableReaders === 1 ? "reads" : "read"} the table.`,
+    owners: ownersOf(readers),
+  };
+}
+
+/** Who reads what a plan changes, by dbt; and the sum, if it is about several columns. */
+export interface Impacts {
+  readonly columns: readonly ImpactOf[];
+  readonly sum: string;
+  readonly owners: readonly string[];
+}
+
+/** Columns without any reader are not listed. */
+export function impactsOf({ impact = [] }: Pick<Plan, "impact">): Impacts {
+  const read = impact.filter(({ readers, tableReaders = 0 }) => readers.length + tableReaders > 0);
+  const all = byName(read.flatMap(({ readers }) => readers));
+  return { columns: read.map(impactOf), sum: read.length > 1 ? sumOf(all) : "", owners: ownersOf(all) };
+}

@@ -1,0 +1,60 @@
+import { expect, test } from "vitest";
+import type { Impact, Reader } from "../../../src/model/plan.ts";
+import { pageOf } from "../../../src/render/html/index.ts";
+import { page } from "../../../src/render/html/page.ts";
+import { drawMarkdown } from "../../../src/render/markdown/index.ts";
+import { reportOf } from "../../../src/render/report.ts";
+import { drawHuman } from "../../../src/render/terminal/index.ts";
+import { fullPlan } from "../full-plan.ts";
+
+const reader = (name: string, more: Partial<Reader> = {}): Reader => ({
+  ...{ kind: "model", name, path: `models/${name}.sql`, via: "shop.customers", certainty: "mentions" },
+  ...more,
+});
+const email: Impact = {
+  ...{ address: "Schemas/orders", schema: "public", table: "customers", column: "email" },
+  readers: [
+    reader("not_null_customers_email", { kind: "test", certainty: "certain" }),
+    reader("stg_customers"),
+    reader("dim_customer"),
+    reader("fct_churn", { certainty: "mayRead" }),
+    reader("revenue_dashboard", { kind: "exposure", certainty: "mayRead", owner: "finance@example.com" }),
+  ],
+  tableReaders: 1,
+};
+const options = { color: false, verbose: false };
+const drawn = (impact: readonly Impact[]) => {
+  const plan = { ...fullPlan, impact };
+  const report = reportOf(plan, options);
+  return { terminal: drawHuman(report, options), markdown: drawMarkdown(report, "full"), html: page(pageOf(plan, report, options)) };
+};
+
+test("a plan says who reads a column that changes, and how certain that is", () => {
+  const { terminal, markdown, html } = drawn([email]);
+  expect(terminal).toContain(`Who reads what changes (1):
+! Schemas/orders   public.customers.email   read by 3 models, 1 test, 1 exposure
+    1 more model reads the table.
+    Owners: finance@example.com
+    tests on it:   not_null_customers_email
+    mention it:    stg_customers, dim_customer
+    may read it:   fct_churn, exposure revenue_dashboard
+`);
+  // Code: the comment mentions nobody.
+  expect(markdown).toContain("Owners: `finance@example.com`");
+  expect(markdown).toMatch(/<details>\s*<summary>.*Who reads what changes/su);
+  expect(html).toContain("finance@example.com</code>");
+});
+
+test("several columns are summed up, and each reader and owner counts once", () => {
+  const { terminal } = drawn([email, { ...email, column: "phone" }, { ...email, column: "fax", readers: [], tableReaders: 0 }]);
+  expect(terminal).toContain("Who reads what changes (2):");
+  expect(terminal).toContain("All of them: read by 3 models, 1 test, 1 exposure.");
+  expect(terminal.match(/Owners:/gu)).toHaveLength(1);
+});
+
+test("names of dbt are hostile", () => {
+  const { terminal, markdown, html } = drawn([{ ...email, readers: [reader("<img src=x>\u001b[31m\n@org/team", { owner: "`@org`" })] }]);
+  expect(terminal).not.toMatch(/\n@org/u);
+  expect(markdown).not.toMatch(/<img|\n@org|[^`]`?@org\/team/u);
+  expect(html).not.toContain("<img src=x>");
+});
