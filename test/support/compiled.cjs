@@ -3,7 +3,7 @@
 const { createHash } = require("node:crypto");
 const { mkdirSync, readFileSync, renameSync, writeFileSync } = require("node:fs");
 const Module = require("node:module");
-const { dirname, join } = require("node:path");
+const { basename, dirname, join } = require("node:path");
 const { Script } = require("node:vm");
 
 const folder = process.env.NODE_COMPILE_CACHE;
@@ -20,7 +20,8 @@ function kept(file) {
 /** Kept code cannot import ES modules itself. */
 const importFor = (specifier) => import(specifier);
 
-if (folder)
+// Jobs also start npm.
+if (folder && basename(process.argv[1] ?? "") === "bin.cjs")
   Module.prototype._compile = function compile(content, filename) {
     const code = content.replace(/^#!.*/u, "").replaceAll(/\bimport\(/gu, "importFor(");
     const file = join(folder, createHash("sha1").update(`${filename}\n`).update(code).digest("hex"));
