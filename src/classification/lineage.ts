@@ -152,22 +152,28 @@ function testOf(node: Json): ColumnTest | undefined {
 
 const unquoted = (name: string): string => name.replaceAll(/["`]/gu, "").toLowerCase();
 
-/** The nodes that are left when everything whose parents are done is done. */
-function cycleIn(nodes: Lineage["nodes"], children: Lineage["children"]): readonly string[] {
-  const waiting = new Map([...nodes].map(([id, { parents }]) => [id, parents.filter((parent) => nodes.has(parent)).length]));
-  const ready = [...waiting].flatMap(([id, parents]) => (parents === 0 ? [id] : []));
-  for (const id of ready) {
-    waiting.delete(id);
+/** Of these ids, those of which all parents come before them, in that order. The others depend on a cycle. */
+function parentsFirst(ids: ReadonlySet<string>, { nodes, children }: Pick<Lineage, "nodes" | "children">): ReadonlySet<string> {
+  const parentsIn = (id: string): number => (nodes.get(id)?.parents ?? []).filter((parent) => ids.has(parent)).length;
+  const waiting = new Map([...ids].map((id) => [id, parentsIn(id)]));
+  const ready = new Set([...waiting].flatMap(([id, parents]) => (parents === 0 ? [id] : [])));
+  for (const id of ready)
     for (const child of children.get(id) ?? []) {
       const left = (waiting.get(child) ?? 0) - 1;
       waiting.set(child, left);
-      if (left === 0) ready.push(child);
+      if (left === 0) ready.add(child);
     }
-  }
+  return ready;
+}
+
+/** The nodes of a cycle in their order; empty if there is none. */
+function cycleIn(nodes: Lineage["nodes"], children: Lineage["children"]): readonly string[] {
+  const ordered = parentsFirst(new Set(nodes.keys()), { nodes, children });
+  const left = [...nodes.keys()].filter((id) => !ordered.has(id));
+  const isLeft = new Set(left);
   // What only depends on the cycle is not a part of it.
-  const start = [...waiting.keys()][0];
   const path: string[] = [];
-  for (let id = start; id !== undefined; id = nodes.get(id)?.parents.find((parent) => waiting.has(parent))) {
+  for (let id = left[0]; id !== undefined; id = nodes.get(id)?.parents.find((parent) => isLeft.has(parent))) {
     if (path.includes(id)) return path.slice(path.indexOf(id)).reverse();
     path.push(id);
   }
@@ -246,18 +252,9 @@ function readersOf({ lineage, source, column, tokensOf }: Asked): readonly Found
 }
 
 /** The nodes below a source in an order in which parents come first; in a cycle, in any order. */
-function order(source: string, { nodes, children }: Lineage): readonly LineageNode[] {
-  const reached = reachedFrom([source], children);
-  const parentsIn = (id: string): number => (nodes.get(id)?.parents ?? []).filter((parent) => reached.has(parent)).length;
-  const waiting = new Map([...reached].map((id) => [id, parentsIn(id)]));
-  const ready = new Set([source]);
-  for (const id of ready)
-    for (const child of children.get(id) ?? []) {
-      const left = (waiting.get(child) ?? 0) - 1;
-      waiting.set(child, left);
-      if (left === 0) ready.add(child);
-    }
-  return [...new Set([...ready, ...reached])].flatMap((id) => nodes.get(id) ?? []);
+function order(source: string, lineage: Lineage): readonly LineageNode[] {
+  const reached = reachedFrom([source], lineage.children);
+  return [...new Set([...parentsFirst(reached, lineage), ...reached])].flatMap((id) => lineage.nodes.get(id) ?? []);
 }
 
 interface UseInput {

@@ -86,7 +86,7 @@ const metric = (name: string, filter = ""): string => `dimsync_controller_${name
 export const dashboard = (): Dashboard =>
   new DashboardBuilder("dimsync controller")
     .uid("dimsync-controller")
-    .description("Accounts that dimsync checks continuously: what is exposed, what differs, and whether the checks run.")
+    .description("Exposed columns, differences and check health of the accounts that the dimsync controller checks.")
     .tags(["dimsync"])
     .time({ from: "now-24h", to: "now" })
     .refresh("1m")

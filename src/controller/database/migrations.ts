@@ -183,7 +183,7 @@ alter table dimsync_controller.event add column acknowledged jsonb;`,
   {
     worksWith: 1,
     sql: `
--- A report is stored once for all runs of the account that found the same. seen_at: the last of them. run.report_head: what differs in each run.
+-- Runs of an account with equal reports share one row. seen_at: the last of these runs. run.report_head: the members that differ in every run.
 create table dimsync_controller.report (
   account bigint not null references dimsync_controller.account, digest text not null, content bytea not null, seen_at timestamptz not null default now(),
   primary key (account, digest)

@@ -1,4 +1,4 @@
-import type { Settings } from "../../model/settings/config.ts";
+import { defaultKeepMs, type Settings } from "../../model/settings/config.ts";
 import type { MaintenanceWindow, NotificationSettings } from "../../model/settings/notifications.ts";
 import type { Database } from "../../records/postgres/connection.ts";
 import { jsonParameter } from "../../records/postgres/stored-text.ts";
@@ -91,7 +91,7 @@ logged as (insert into dimsync_controller.push (source, digest, kind, by, run_ur
 allowed as (select 1 where not $5::boolean or exists (select 1 from pushed)),
 entry as (select x.* from jsonb_to_recordset($2::jsonb) as x(target text, labels jsonb, host text, mode text, "everyMs" bigint, maintenance jsonb, "keepMs" bigint), allowed),
 stored as (insert into dimsync_controller.account as a (source, target, labels, host, mode, every_ms, maintenance, keep_ms, digest, git_commit, wanted, next_check_at)
-  select $1, target, labels, host, mode, "everyMs", coalesce(maintenance, '[]'), coalesce("keepMs", 34560000000), $3, $4, 1, now() from entry
+  select $1, target, labels, host, mode, "everyMs", coalesce(maintenance, '[]'), coalesce("keepMs", ${defaultKeepMs}), $3, $4, 1, now() from entry
   on conflict (source, target) do update set labels = excluded.labels, host = excluded.host, mode = excluded.mode, every_ms = excluded.every_ms, maintenance = excluded.maintenance,
     keep_ms = excluded.keep_ms,
     digest = excluded.digest, git_commit = excluded.git_commit, wanted = a.wanted + 1, next_check_at = now(), removed_at = null,

@@ -1,12 +1,13 @@
+import { defaultKeepMs } from "../../model/settings/config.ts";
 import type { Database } from "../../records/postgres/connection.ts";
 
-/** Of events that are about no account, and of bundles of a source without accounts: 400 days. Accounts have `controller.history.keep`. */
-const keepMs = 34_560_000_000;
-
-/** Deletes old runs, reports, findings, events and bundles. The sums per day were added by each run. */
+/**
+ * Deletes old runs, reports, findings, events and bundles. The sums per day were added by each run. Accounts have `controller.history.keep`;
+ * events about no account, and bundles of a source without accounts, are kept for the default.
+ */
 export async function deleteOld(database: Database): Promise<void> {
   const keptBy = (condition: string): string =>
-    `coalesce((select max(a.keep_ms) from dimsync_controller.account a where ${condition}), ${keepMs}) * interval '1 ms'`;
+    `coalesce((select max(a.keep_ms) from dimsync_controller.account a where ${condition}), ${defaultKeepMs}) * interval '1 ms'`;
   const isOld = (time: string): string => `${time} < now() - ${keptBy("a.id = x.account")}`;
   for (const statement of [
     `delete from dimsync_controller.finding x where ${isOld("closed_at")}`,

@@ -91,7 +91,7 @@ export async function recordRun(database: Database, run: FinishedRun): Promise<R
 }
 
 /**
- * A report without what differs in each run (`head`), so that reports that found the same are stored once. `digest` is that of the rest.
+ * Splits a report into `head`, which differs in every run, and `content`, which runs with equal findings share. `digest` identifies the content.
  */
 function storedReport({ planId, createdAt, calls, ...report }: Plan): {
   readonly digest: string;

@@ -1,5 +1,5 @@
 import type { Problem, SourceLocation } from "../../model/problem.ts";
-import type { ControllerSettings } from "../../model/settings/config.ts";
+import { type ControllerSettings, defaultKeepMs } from "../../model/settings/config.ts";
 import type { MaintenanceWindow } from "../../model/settings/notifications.ts";
 import { durationMs } from "../scalars.ts";
 import type { TargetEntry } from "./file.ts";
@@ -8,7 +8,6 @@ const defaultEveryMs = 900_000;
 const shortestEveryMs = 60_000;
 const dayMs = 86_400_000;
 const longestEveryMs = 7 * dayMs;
-const defaultKeepMs = 400 * dayMs;
 const longestKeepMs = 3650 * dayMs;
 
 /** How the controller treats the target; undefined if it has no `controller`. `place` is that of `controller`. */

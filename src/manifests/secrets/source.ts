@@ -71,7 +71,7 @@ async function fromFile(file: string, options: SecretOptions): Promise<{ readonl
   } catch (error) {
     const reason = errorCode(error);
     return reason === "ENOENT"
-      ? fault("E_SECRET_MISSING", `There is no file ${path}. The path is relative to the folder of dimsync.yaml.`)
+      ? fault("E_SECRET_MISSING", `The file ${path} does not exist. Its path is relative to the folder of dimsync.yaml.`)
       : fault("E_SECRET_UNREADABLE", `The file ${path} can't be read (${reason}). Check its permissions.`);
   }
   return decode(bytes, "The file");

@@ -49,6 +49,9 @@ export interface Settings {
 export const controllerModes = ["report", "protect", "apply"] as const;
 export type ControllerMode = (typeof controllerModes)[number];
 
+/** How long the controller keeps the history of an account: 400 days. */
+export const defaultKeepMs = 34_560_000_000;
+
 export interface ControllerSettings {
   readonly everyMs: number;
   readonly mode: ControllerMode;
