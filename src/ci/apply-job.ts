@@ -14,12 +14,11 @@ import type { Exit, ExitCode } from "../model/exit.ts";
 import type { Plan } from "../model/plan.ts";
 import type { Result } from "../model/result.ts";
 import type { OnProgress } from "../model/runtime/progress.ts";
-import { applyAccount } from "../operations/core/apply.ts";
-import { planAccount } from "../operations/core/plan.ts";
+import { applyAccount, recordUnchanged } from "../operations/core/apply.ts";
 import { readSavedPlan } from "../operations/core/saved-plan.ts";
 import { progressLine, renderNdjson } from "../render/machine/ndjson.ts";
 import { code, prose } from "../render/markdown/escape.ts";
-import { type CiContext, type CiJob, endJob, isStep, jobDestinations, stdoutFormat, targetsOutput } from "./job.ts";
+import { type CiContext, type CiJob, endJob, isStep, jobDestinations, planSinceApply, stdoutFormat, targetsOutput } from "./job.ts";
 import { pushBindings } from "./push-bindings.ts";
 import { originCredentials } from "./push-credentials.ts";
 
@@ -77,9 +76,12 @@ async function applyTarget(context: CiContext, project: Project, { saved, log, o
   };
   const failOn = failOnFlags(context.flags.failOn, "Plan");
   const { onEvent: events } = log;
-  const plan = saved ?? withPlanExit(await ofTarget(context, project, planAccount, { events }), { detailed: false, failOn });
+  const plan = saved ?? withPlanExit(await ofTarget(context, project, planSinceApply(context), { events }), { detailed: false, failOn });
   const { items, deferred, held = [] } = plan;
-  if (saved === undefined && (plan.exit.code !== 0 || items.length + deferred.length + held.length === 0)) return await report(plan);
+  if (saved === undefined && (plan.exit.code !== 0 || items.length + deferred.length + held.length === 0)) {
+    if (plan.exit.code === 0) await withRun(context, (run) => recordUnchanged(project, plan, run));
+    return await report(plan);
+  }
   await log.plan(plan);
   const options = { ...applyOptions(context), saved: plan };
   const { result } = await withRun(context, (run) => applyAccount(project, options, run), events);

@@ -2,11 +2,13 @@ import type { Context } from "../cli/context.ts";
 import type { CiFlags } from "../cli/flags.ts";
 import { failurePieces, stepPieces, type TitledFailure, writeGithubStep } from "../cli/github-outputs.ts";
 import { type Destination, destinations, filePrefix } from "../cli/output.ts";
+import { loadOptions } from "../cli/project.ts";
 import { orIgnored, printError } from "../cli/report-error.ts";
 import type { CiEnvironment } from "../forge/environment.ts";
 import type { Project } from "../manifests/project.ts";
 import { combineExits, type Exit, type ExitCode } from "../model/exit.ts";
 import type { Environment } from "../model/settings/env.ts";
+import { planAccount } from "../operations/core/plan.ts";
 import type { Document } from "../render/document.ts";
 import { annotations } from "../render/machine/github.ts";
 import type { Failure } from "../render/machine/ndjson.ts";
@@ -84,6 +86,12 @@ export function endJob(context: CiContext, job: CiJob, report: JobReport): ExitC
 /** Whether the job has a summary and outputs to write. */
 export const isStep = ({ flags }: CiContext, { environment }: CiJob): boolean =>
   environment.provider === "github" || flags.output.some((text) => text.split("=")[0] === "github");
+
+/** A plan that is compared with the commit that was applied last. */
+export const planSinceApply =
+  (context: CiContext): typeof planAccount =>
+  (project, options, run) =>
+    planAccount(project, { ...options, sinceApply: loadOptions(context, []) }, run);
 
 /** A target without a document. */
 export interface FailedTarget {

@@ -16,7 +16,16 @@ import { targetChange } from "../operations/core/target-changes.ts";
 import { validateProject } from "../operations/core/validate.ts";
 import { writePlanFile } from "../records/plan-file.ts";
 import { notMade } from "./comments.ts";
-import { type CiContext, type CiJob, eachJobTarget, endJob, type FailedTarget, jobDestinations, targetsOutput } from "./job.ts";
+import {
+  type CiContext,
+  type CiJob,
+  eachJobTarget,
+  endJob,
+  type FailedTarget,
+  jobDestinations,
+  planSinceApply,
+  targetsOutput,
+} from "./job.ts";
 import { commentPlans, withdrawComments } from "./provider.ts";
 
 /** `dimsync ci plan`: plans each target, and comments on the pull request. */
@@ -62,16 +71,17 @@ async function planTargets(context: CiContext, { environment }: CiJob): Promise<
   const { made, failed } = await eachJobTarget(context, projects, async (project) => {
     const change = environment.isPullRequest ? await targetChange(project, environment.base, loadOptions(context, [])) : undefined;
     if (change !== undefined) throw new ProblemsError([change], project.locate);
-    return withPlanExit(await ofTarget(await withBase(context, environment, project), project, planAccount), { detailed: false, failOn });
+    return withPlanExit(await planTarget(context, environment, project), { detailed: false, failOn });
   });
   return { plans: made.map(({ document }) => document), failed, projects };
 }
 
-/** The base of a pull request shows what it causes, and what someone changed in the account. */
-async function withBase(context: CiContext, { isPullRequest, base }: CiJob["environment"], { settings }: Project): Promise<CiContext> {
-  if (!isPullRequest || base === undefined || context.flags.base !== undefined) return context;
-  await fetchMissing(settings.folder, base, context.io.env);
-  return { ...context, flags: { ...context.flags, base } };
+/** The base of a pull request, or the commit that was applied last, shows what the manifests cause, and what someone changed in the account. */
+async function planTarget(context: CiContext, { isPullRequest, base }: CiJob["environment"], project: Project): Promise<Plan> {
+  if (!isPullRequest) return await ofTarget(context, project, planSinceApply(context));
+  if (base === undefined) return await ofTarget(context, project, planAccount);
+  await fetchMissing(project.settings.folder, base, context.io.env);
+  return await ofTarget({ ...context, flags: { ...context.flags, base } }, project, planAccount);
 }
 
 async function validateJob(context: CiContext, job: CiJob): Promise<ExitCode> {

@@ -62,7 +62,7 @@ export function assemblePlan(round: Round, parts: RoundParts): Plan {
   });
 }
 
-function headOf({ session, kind }: Round, git: Plan["git"]): PlanHead {
+function headOf({ session, kind, options: { scope = everything, ignore = [] } }: Round, git: Plan["git"]): PlanHead {
   const { settings, manifestDigest } = session.project;
   return {
     kind,
@@ -73,6 +73,7 @@ function headOf({ session, kind }: Round, git: Plan["git"]): PlanHead {
     account: accountName(settings.baseUrl),
     ...(git === undefined ? {} : { git }),
     ...(settings.protected ? { protected: true } : {}),
+    ...(scope === everything && ignore.length === 0 ? {} : { partial: true }),
     ...(session.snapshot === undefined ? {} : { snapshot: session.snapshot }),
     manifestDigest: manifestDigest(),
   };

@@ -14,7 +14,7 @@ import { holdWaiting } from "./protect-only.ts";
 /** What the plan is about, in the order of the document. */
 export type PlanHead = Pick<
   Plan,
-  "kind" | "planId" | "createdAt" | "tool" | "target" | "account" | "git" | "protected" | "snapshot" | "manifestDigest"
+  "kind" | "planId" | "createdAt" | "tool" | "target" | "account" | "git" | "protected" | "partial" | "snapshot" | "manifestDigest"
 >;
 
 type ReviewMember = "newColumns" | "goneColumns" | "neverReviewed" | "seenColumns";

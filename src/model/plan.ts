@@ -315,6 +315,8 @@ export interface Plan {
   readonly git?: { readonly commit: string; readonly dirty: boolean; readonly changedFiles?: readonly string[] };
   /** The target only accepts a saved plan that was made from a clean git tree. */
   readonly protected?: true;
+  /** Only a part of the manifests was compared: `--only`, `--exclude` or `--ignore`. */
+  readonly partial?: true;
   /** When the snapshot was taken that was read instead of the account, ISO 8601. Such a plan cannot be applied. */
   readonly snapshot?: string;
   readonly manifestDigest: string;

@@ -4,6 +4,7 @@ import type { SeenColumns } from "../model/columns.ts";
 import { DimsyncError } from "../model/errors.ts";
 import { canonicalJson, isObject, own } from "../model/json/json.ts";
 import { parseJson, whyNotJson } from "../model/json/parse.ts";
+import { type AppliedCommit, parseAppliedCommit } from "./applied-commit.ts";
 import { parseSeenColumns } from "./columns-seen.ts";
 import type { OpenIntent } from "./history.ts";
 import type { Intent } from "./journal-line.ts";
@@ -22,6 +23,7 @@ export interface Bundle {
   readonly applied: readonly string[];
   readonly longestSeen: ListLengths;
   readonly columnsSeen?: SeenColumns;
+  readonly appliedCommit?: AppliedCommit;
 }
 
 /** Throws as `Records.read` does. */
@@ -36,6 +38,7 @@ export async function bundleOf(records: Records, target: string): Promise<Bundle
     applied: applied.map(({ planId }) => planId).sort(),
     longestSeen: state.longestSeen,
     ...(state.columnsSeen === undefined ? {} : { columnsSeen: state.columnsSeen }),
+    ...(state.appliedCommit === undefined ? {} : { appliedCommit: state.appliedCommit }),
   };
 }
 
@@ -84,6 +87,8 @@ export async function importBundle(records: Records, bundle: Bundle, runId: stri
     run.rememberLists(bundle.longestSeen);
     const columns = parseSeenColumns(bundle.columnsSeen);
     if (columns !== undefined) run.rememberColumns(columns);
+    const commit = parseAppliedCommit(bundle.appliedCommit);
+    if (commit !== undefined) run.rememberCommit(commit);
     await run.take();
   } finally {
     await run.release();

@@ -2,6 +2,7 @@ import type { Binding, Bindings } from "../model/address.ts";
 import { type Address, parseAddress } from "../model/address.ts";
 import type { SeenColumns } from "../model/columns.ts";
 import { own, sameJson } from "../model/json/json.ts";
+import type { AppliedCommit } from "./applied-commit.ts";
 import type { AppliedPlan } from "./applied-plans.ts";
 import { settleIn } from "./history.ts";
 import type { Intent, Settlement } from "./journal-line.ts";
@@ -17,7 +18,8 @@ export type Fact =
   | { readonly type: "unbind"; readonly address: Address }
   | { readonly type: "applied"; readonly plan: AppliedPlan }
   | { readonly type: "lists"; readonly seen: ListLengths }
-  | { readonly type: "columns"; readonly seen: SeenColumns };
+  | { readonly type: "columns"; readonly seen: SeenColumns }
+  | { readonly type: "commit"; readonly applied: AppliedCommit };
 
 export const emptyState: RecordsState = {
   version: "",
@@ -35,7 +37,7 @@ export function withFacts(state: RecordsState, facts: readonly Fact[]): RecordsS
   const created = new Map(state.created);
   const bindings = new Map(state.bindings);
   const forgotten = new Set(state.forgotten);
-  let { longestSeen, columnsSeen } = state;
+  let { longestSeen, columnsSeen, appliedCommit } = state;
   for (const fact of facts) {
     if (fact.type === "intend") open.set(fact.entryId, { entryId: fact.entryId, ...fact.intent });
     else if (fact.type === "settle") settleIn({ open, created, forgotten }, fact.entryId, fact.settlement);
@@ -43,6 +45,7 @@ export function withFacts(state: RecordsState, facts: readonly Fact[]): RecordsS
     else if (fact.type === "unbind") bindings.delete(fact.address);
     else if (fact.type === "lists") longestSeen = longer(longestSeen, fact.seen);
     else if (fact.type === "columns") columnsSeen = fact.seen;
+    else if (fact.type === "commit") appliedCommit = fact.applied;
   }
   const ofForgotten = forgotten.size === 0 ? {} : { forgotten: [...forgotten] };
   return {
@@ -53,6 +56,7 @@ export function withFacts(state: RecordsState, facts: readonly Fact[]): RecordsS
     bindings,
     longestSeen,
     ...(columnsSeen === undefined ? {} : { columnsSeen }),
+    ...(appliedCommit === undefined ? {} : { appliedCommit }),
   };
 }
 
@@ -95,6 +99,8 @@ function changes(state: RecordsState, applied: ReadonlyMap<string, AppliedPlan>,
       return !sameJson(longer(state.longestSeen, fact.seen), state.longestSeen);
     case "columns":
       return isNewerRecording(state.columnsSeen, fact.seen);
+    case "commit":
+      return !sameJson(state.appliedCommit, fact.applied);
   }
 }
 

@@ -1,5 +1,6 @@
 import type { Address, Binding, Bindings } from "../model/address.ts";
 import type { SeenColumns } from "../model/columns.ts";
+import type { AppliedCommit } from "./applied-commit.ts";
 import type { AppliedPlan } from "./applied-plans.ts";
 import type { CreatedEntry, OpenIntent } from "./history.ts";
 import type { Intent, Settlement } from "./journal-line.ts";
@@ -105,6 +106,8 @@ export interface RecordsState {
   readonly longestSeen: ListLengths;
   /** The columns that runs have seen. Absent if none has recorded them. */
   readonly columnsSeen?: SeenColumns | undefined;
+  /** The commit that was applied last. Absent if no run has recorded one. */
+  readonly appliedCommit?: AppliedCommit;
   /** Runs whose lease was ended early, oldest first. */
   readonly unlocked: readonly UnlockedRun[];
 }
@@ -235,6 +238,11 @@ export interface RecordsRun {
    * nothing else may drop them. Throws nothing.
    */
   readonly rememberColumns: (seen: SeenColumns) => void;
+  /**
+   * Notes that the account matches the manifests of this commit, with the next write. A run that writes
+   * nothing else writes it when it is released; if another run has the lease then, it is dropped. Throws nothing.
+   */
+  readonly rememberCommit: (applied: AppliedCommit) => void;
   /**
    * Writes what is queued without waiting for the next `intend`: for an id that can't be found
    * again by reading. Throws nothing.

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { acquireLock } from "../../src/records/folder/lock.ts";
-import { recordListLengths } from "../../src/records/list-lengths.ts";
+import { writeOfTarget } from "../../src/records/target-file.ts";
 import { type AccountProject, openAccountProject } from "../support/accounts/project.ts";
 
 let project: AccountProject;
@@ -102,7 +102,7 @@ test("a list whose length looks like a page size is reported until a longer one 
   });
   const notice = "GET /v1/integrations returned exactly 10 integrations, which may be only the first page.";
   expect((await project.importJson()).notices).toContain(notice);
-  await recordListLengths(project.folder, "prod", { integrations: 11 });
+  await writeOfTarget(project.folder, "lists.json", { target: "prod", value: { integrations: 11 } });
   expect((await project.importJson()).notices).not.toContain(notice);
 });
 

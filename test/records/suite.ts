@@ -267,6 +267,39 @@ function appliedTests(openStore: OpenStore): void {
       expect((await (await opened(store)).read()).columnsSeen).toEqual(expected);
     }
   });
+
+  it("keeps the commit that was applied last, also of a run that writes nothing else", async () => {
+    const store = await openStore();
+    const commitOf = async () => (await (await opened(store)).read()).appliedCommit;
+    expect(await commitOf()).toBeUndefined();
+    const first = { commit: "a1".repeat(20), manifestDigest: "sha256:1", runId: "run-1", at: "2026-11-03T08:00:00.000Z" };
+    // An older commit, after a rollback.
+    const second = { ...first, commit: "b2".repeat(20), at: "2026-11-02T08:00:00.000Z" };
+    for (const [applied, takes] of [
+      [first, true],
+      [second, false],
+    ] as const) {
+      const run = await begun(await opened(store));
+      if (takes) await run.take();
+      run.rememberCommit(applied);
+      await run.release();
+      expect(await commitOf()).toEqual(applied);
+      expect(await (await opened(store)).lease()).toBeUndefined();
+    }
+  });
+
+  it("ends without an error if another run has the lease and only a commit was to be noted", async () => {
+    const store = await openStore();
+    const records = await opened(store);
+    const quiet = await begun(records);
+    // In a folder, the first run has the lease.
+    const other = records.store === "folder" ? undefined : await begun(await opened(store), { runId: "run-2" });
+    await other?.take();
+    quiet.rememberCommit({ commit: "a1".repeat(20), manifestDigest: "sha256:1", runId: "run-1", at: "2026-11-03T08:00:00.000Z" });
+    await quiet.release();
+    const { appliedCommit } = await (await opened(store)).read();
+    expect(appliedCommit?.runId).toBe(other === undefined ? "run-1" : undefined);
+  });
 }
 
 function leaseTests(openStore: OpenStore): void {

@@ -8,6 +8,7 @@ import type { Plan } from "../../model/plan.ts";
 import type { Result } from "../../model/result.ts";
 import type { Reads } from "../../model/service.ts";
 import { titles } from "../../model/titles.ts";
+import type { AppliedCommit } from "../../records/applied-commit.ts";
 import type { Lease, RecordsRun } from "../../records/records.ts";
 import type { Client } from "../../service/client.ts";
 import { openAccount, resolveAll } from "../account.ts";
@@ -118,6 +119,38 @@ function rememberColumns(writes: RecordsRun, { plan: { executable, createdAt: at
   if (executable && groups !== undefined && !isDeclined) writes.rememberColumns({ at, groups });
 }
 
+/**
+ * What to record once the account matches the manifests of a commit: all of them, so nothing was left out, failed or waits. Undefined otherwise: the next
+ * plan is then compared with the commit before, and what is still missing counts as a change of the manifests.
+ */
+function commitOf(plan: Plan, git: Plan["git"], run: Pick<AppliedCommit, "runId" | "at">): AppliedCommit | undefined {
+  if (git === undefined || git.dirty || plan.partial === true || plan.held !== undefined) return undefined;
+  return { commit: git.commit, manifestDigest: plan.manifestDigest, ...run };
+}
+
+/** Records the commit of a run that ended well. If it changed nothing, only other manifests are worth a write. */
+function rememberCommit(writes: RecordsRun, commit: AppliedCommit | undefined, hasChanged: boolean): void {
+  if (commit !== undefined && (hasChanged || writes.state().appliedCommit?.manifestDigest !== commit.manifestDigest))
+    writes.rememberCommit(commit);
+}
+
+/** Records the commit of a plan without changes. Throws nothing: without it, the next plan is compared with an older commit. */
+export async function recordUnchanged({ settings }: Project, plan: Plan, run: RunEnvironment): Promise<void> {
+  const runId = randomUUID();
+  const commit = commitOf(plan, plan.git, { runId, at: plan.createdAt });
+  if (commit === undefined || plan.blocked.length > 0) return;
+  const records = await openRecords(settings, run.env);
+  try {
+    const writes = await records.begin({ runId, waitMs: 0, signal: run.signal });
+    rememberCommit(writes, commit, false);
+    await writes.release();
+  } catch (error) {
+    if (!(error instanceof DimsyncError)) throw error;
+  } finally {
+    await records.close();
+  }
+}
+
 interface ApplyRun {
   readonly run: RunEnvironment;
   readonly writes: RecordsRun;
@@ -137,6 +170,13 @@ async function applyWith(project: Project, options: ApplyAccountOptions, { run, 
     const review = await openReview(project, writes.state());
     const done = await apply({ ...session, review, reads: lists.recording(session.reads) }, { ...options, beforeFirstWrite });
     rememberColumns(writes, done);
+    const { plan, result } = done;
+    if (result.exit.code === 0)
+      rememberCommit(
+        writes,
+        commitOf(plan, await git, { runId: writes.runId, at: result.finishedAt }),
+        plan.items.length + plan.deferred.length > 0,
+      );
     return done;
   } finally {
     lists.save();

@@ -1,17 +1,70 @@
 import { resolve } from "node:path";
-import { checkOutBase } from "../../git/base.ts";
+import { checkOutBase, fetchMissing } from "../../git/base.ts";
 import { type LoadOptions, loadProject, type Project } from "../../manifests/project.ts";
-import { ProblemsError } from "../../model/errors.ts";
+import { DimsyncError, ProblemsError } from "../../model/errors.ts";
+import type { Problem } from "../../model/problem.ts";
+import type { RecordsState } from "../../records/records.ts";
+import { visible } from "../../text/control-characters.ts";
+
+export interface Base extends Pick<Project, "resources" | "labels"> {
+  /** The number of problems that excluded manifests. */
+  readonly errors: number;
+}
 
 /**
- * The project's manifests at a git ref, with today's variables. Without a usable config at that ref there are none, and all manifests are new. `errors`
- * counts the problems that excluded manifests. Throws E_BASE_REF and E_NO_GIT.
+ * The manifests at the commit that was applied last, as the base of a plan. Without it, the origin of the differences is unknown: `problems` says why. Throws
+ * E_BASE_REF if the commit is missing and `isRequired`, because a guard needs it.
  */
-export async function loadBase(
+export async function appliedBase(
   project: Project,
-  ref: string,
-  options: LoadOptions,
-): Promise<Pick<Project, "resources" | "labels"> & { readonly errors: number }> {
+  { appliedCommit }: Pick<RecordsState, "appliedCommit">,
+  { options, isRequired }: { readonly options: LoadOptions; readonly isRequired: boolean },
+): Promise<{ readonly base?: Base; readonly problems: readonly Problem[] }> {
+  const unknown = (message: string): Problem => ({ code: "W_BASE_UNREAD", severity: "warning", message });
+  if (appliedCommit === undefined) {
+    // Expected in a first run; nothing was promised.
+    if (!isRequired) return { problems: [] };
+    const where =
+      project.settings.records.store === "folder" ? " Records in a folder stay on one machine; keep them in git or PostgreSQL." : "";
+    return {
+      problems: [
+        unknown(
+          `The records contain no commit that was applied, so the plan cannot show what someone changed in the account, and the guard outsideChanges refuses nothing. The next apply of everything records its commit.${where}`,
+        ),
+      ],
+    };
+  }
+  const { commit, at, runId } = appliedCommit;
+  const what = `${commit.slice(0, 12)} (run ${visible(runId)}, ${visible(at)})`;
+  try {
+    await fetchMissing(project.settings.folder, commit, options.env);
+    const base = await loadBase(project, commit, options);
+    if (base.errors === 0) return { base, problems: [] };
+    return {
+      problems: [
+        unknown(
+          `The manifests of the commit that was applied last, ${what}, have errors today (${base.errors}), so the plan cannot show what someone changed in the account.`,
+        ),
+      ],
+    };
+  } catch (error) {
+    if (!(error instanceof DimsyncError) || (error.code !== "E_BASE_REF" && error.code !== "E_NO_GIT")) throw error;
+    const missing = `The commit that was applied last, ${what}, is not in the checkout and could not be fetched, so the plan cannot show what someone changed in the account.`;
+    const fix = "Check out the whole history (actions/checkout: fetch-depth: 0; GitLab: GIT_DEPTH: 0).";
+    if (!isRequired) return { problems: [unknown(`${missing} ${fix}`)] };
+    throw new DimsyncError(
+      "E_BASE_REF",
+      `${missing} The guard outsideChanges needs it, so nothing was sent. ${fix} If a forced push removed the commit, read the output of dimsync plan, then lift the guard once:`,
+      { cause: error, command: 'dimsync ci apply --allow outsideChanges="the applied commit is gone"' },
+    );
+  }
+}
+
+/**
+ * The project's manifests at a git ref, with today's variables. Without a usable config at that ref there are none, and all manifests are new. Throws
+ * E_BASE_REF and E_NO_GIT.
+ */
+export async function loadBase(project: Project, ref: string, options: LoadOptions): Promise<Base> {
   const varFiles = (options.varFiles ?? []).map((file) => resolve(options.cwd, file));
   return atBase(project, { ref, options }, async (there) => {
     try {

@@ -1,6 +1,6 @@
 import { plan } from "../../engine/pipeline.ts";
 import type { PlanOptions, Session } from "../../engine/session.ts";
-import type { Project } from "../../manifests/project.ts";
+import type { LoadOptions, Project } from "../../manifests/project.ts";
 import { changeCount, isOutside } from "../../model/changes.ts";
 import type { Plan } from "../../model/plan.ts";
 import { openAccount } from "../account.ts";
@@ -8,15 +8,27 @@ import { loadPolicyModules } from "../policy-modules.ts";
 import { readRecords } from "../records/open.ts";
 import { accountSession, type RunEnvironment, snapshotSession, withGitState } from "../session.ts";
 import { attributed } from "./attributed.ts";
+import { appliedBase } from "./base.ts";
 import { openReview, withCatalogProblems } from "./review.ts";
 
+export interface PlanAccountOptions extends PlanOptions {
+  /** Loads the manifests of the commit that was applied last, as the base. */
+  readonly sinceApply?: LoadOptions;
+}
+
 /** Compares the project with its account, and says who made the changes that it would undo. Only sends GET: the client refuses anything else before it opens a socket. */
-export async function planAccount(given: Project, options: PlanOptions, run: RunEnvironment): Promise<Plan> {
+export async function planAccount(given: Project, options: PlanAccountOptions, run: RunEnvironment): Promise<Plan> {
   const project = withCatalogProblems(given);
   const policyFunctions = await loadPolicyModules(project, run.env);
   return withReadSession(project, run, async (session) => {
-    const review = await openReview(project, session.records());
-    const made = await plan({ ...session, review }, { policyFunctions, ...options });
+    const records = session.records();
+    const review = await openReview(project, records);
+    const { sinceApply, ...ofPlan } = options;
+    const isRequired = project.settings.guards.outsideChanges === "refuse" && options.allow?.has("outsideChanges") !== true;
+    const { problems, ...base } =
+      sinceApply === undefined ? { problems: [] } : await appliedBase(project, records, { options: sinceApply, isRequired });
+    const withBase = { ...session, review, project: { ...session.project, problems: [...session.project.problems, ...problems] } };
+    const made = await plan(withBase, { policyFunctions, ...ofPlan, ...base });
     const isUndoing = made.items.some((item) => changeCount(item, isOutside) > 0);
     return isUndoing && run.snapshotFile === undefined ? await attributed(made, { env: run.env }, session) : made;
   });

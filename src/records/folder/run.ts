@@ -1,13 +1,15 @@
 import type { SeenColumns } from "../../model/columns.ts";
+import { sameJson } from "../../model/json/json.ts";
+import type { AppliedCommit } from "../applied-commit.ts";
 import { appliedPlans } from "../applied-plans.ts";
-import { recordColumnsSeen } from "../columns-seen.ts";
 import { isNewerRecording, longer } from "../facts.ts";
 import type { Intent } from "../journal-line.ts";
 import { refuseStale } from "../lease.ts";
-import { type ListLengths, recordListLengths } from "../list-lengths.ts";
+import type { ListLengths } from "../list-lengths.ts";
 import type { BeginOptions, RecordsRun, RecordsState } from "../records.ts";
 import { stateFolder } from "../state-folder.ts";
 import { noLease } from "../store-errors.ts";
+import { type TargetFile, writeOfTarget } from "../target-file.ts";
 import { type FolderStoreOptions, type OpenFiles, openFiles, stateOf } from "./files.ts";
 import type { Journal } from "./journal.ts";
 import { acquireLock, type Lock, lockTtlMs } from "./lock.ts";
@@ -54,6 +56,7 @@ function runInFolder({ folder, target }: FolderStoreOptions, files: OpenFiles, l
     },
     rememberLists: seen.rememberLists,
     rememberColumns: seen.rememberColumns,
+    rememberCommit: seen.rememberCommit,
     flush: () => void lock.beat(),
     async release() {
       if (isReleased) return;
@@ -76,17 +79,18 @@ async function intendAll(journal: Journal, intents: readonly Intent[]): Promise<
   return ids;
 }
 
-interface Observations extends Pick<RecordsRun, "rememberLists" | "rememberColumns"> {
+interface Observations extends Pick<RecordsRun, "rememberLists" | "rememberColumns" | "rememberCommit"> {
   /** With those of earlier runs. */
   readonly longest: () => ListLengths;
   /** Writes those of this run. Never throws. */
   readonly save: (folder: string, target: string) => Promise<void>;
 }
 
-/** What a run has seen of lists and columns. */
+/** What a run has seen of lists and columns, and the commit that it applied. */
 function newObservations(files: Pick<OpenFiles, "longestSeen" | "columnsSeen">): Observations {
   let lengths: ListLengths = {};
   let columns: SeenColumns | undefined;
+  let commit: AppliedCommit | undefined;
   return {
     longest: () => longer(files.longestSeen, lengths),
     rememberLists(seen) {
@@ -95,11 +99,19 @@ function newObservations(files: Pick<OpenFiles, "longestSeen" | "columnsSeen">):
     rememberColumns(seen) {
       if (isNewerRecording(columns ?? files.columnsSeen, seen)) columns = seen;
     },
+    rememberCommit(applied) {
+      commit = applied;
+    },
     async save(folder, target) {
+      const write = (name: TargetFile, value: unknown): Promise<void> =>
+        writeOfTarget(folder, name, { target, value }).catch(() => undefined);
+      const longest = longer(files.longestSeen, lengths);
       // If it is lost, a list is only suspicious again.
-      if (Object.keys(lengths).length > 0) await recordListLengths(folder, target, lengths).catch(() => undefined);
+      if (!sameJson(longest, files.longestSeen)) await write("lists.json", longest);
       // If they are lost, columns have an older date.
-      if (columns !== undefined) await recordColumnsSeen(folder, target, columns).catch(() => undefined);
+      if (columns !== undefined) await write("columns.json", columns);
+      // If it is lost, the next plan is compared with an older commit.
+      if (commit !== undefined) await write("commits.json", commit);
     },
   };
 }

@@ -1,11 +1,12 @@
 import { isObject, own } from "../../model/json/json.ts";
 import { parseJson, whyNotJson } from "../../model/json/parse.ts";
+import { parseAppliedCommit } from "../applied-commit.ts";
 import type { AppliedPlan } from "../applied-plans.ts";
 import { parseBindingsText, readTarget } from "../bindings-text.ts";
 import { parseSeenColumns } from "../columns-seen.ts";
 import { emptyState, type Fact, withFacts } from "../facts.ts";
 import { parseJournalLine } from "../journal-line.ts";
-import type { ListLengths } from "../list-lengths.ts";
+import { type ListLengths, parseListLengths } from "../list-lengths.ts";
 import { holderText, toHolder } from "../process-identity.ts";
 import type { Lease, RecordsState, UnlockedRun } from "../records.ts";
 import type { Content } from "../shared/store.ts";
@@ -22,6 +23,7 @@ import type { Files } from "./tree.ts";
 //   applied.ndjson      saved plans that were applied
 //   lists.json          the greatest length of each list
 //   columns.json        the columns that runs have seen, if the project reviews columns
+//   commit.json         the commit that was applied last
 //   unlocked.json       runs whose lease was ended early
 //   seal                HMAC over the parent and the other entries (seal.ts)
 
@@ -52,6 +54,7 @@ export function decodeContent(files: Files, target: string, commit: string): Git
     bindings: bindings === undefined ? new Map() : readTarget(parseBindingsText(bindings, "bindings.yaml"), target),
     longestSeen: listsIn(files),
     ...columnsIn(files),
+    ...commitIn(files),
     unlocked: listOf(files, "unlocked.json", toUnlocked),
   };
   return {
@@ -98,10 +101,7 @@ function toApplied(value: unknown, line: number): AppliedPlan {
 
 function listsIn(files: Files): ListLengths {
   const text = files.get("lists.json");
-  if (text === undefined) return {};
-  const value = parsed(text, "lists.json");
-  const entries = Object.entries(isObject(value) ? value : {});
-  return Object.fromEntries(entries.filter((entry): entry is [string, number] => Number.isSafeInteger(entry[1])));
+  return text === undefined ? {} : parseListLengths(parsed(text, "lists.json"));
 }
 
 /** Written by this version only, or not used: without them, no column has a date. */
@@ -109,6 +109,12 @@ function columnsIn(files: Files): Pick<RecordsState, "columnsSeen"> {
   const text = files.get("columns.json");
   const columnsSeen = text === undefined ? undefined : parseSeenColumns(parsed(text, "columns.json"));
   return columnsSeen === undefined ? {} : { columnsSeen };
+}
+
+function commitIn(files: Files): Pick<RecordsState, "appliedCommit"> {
+  const text = files.get("commit.json");
+  const appliedCommit = text === undefined ? undefined : parseAppliedCommit(parsed(text, "commit.json"));
+  return appliedCommit === undefined ? {} : { appliedCommit };
 }
 
 function listOf<T>(files: Files, path: string, read: (entry: unknown) => T | undefined): readonly T[] {

@@ -31,6 +31,8 @@ export function withEdit(
   if (edit.facts.some(({ type }) => type === "lists")) files.set("lists.json", pretty(content.state.longestSeen));
   const columns = edit.facts.findLast((fact) => fact.type === "columns");
   if (columns !== undefined) files.set("columns.json", `${JSON.stringify(columns.seen)}\n`);
+  const commit = edit.facts.findLast((fact) => fact.type === "commit");
+  if (commit !== undefined) files.set("commit.json", pretty(commit.applied));
   if (edit.unlocked !== undefined) {
     const unlocked = [...content.state.unlocked, edit.unlocked].slice(-keptUnlocked);
     files.set("unlocked.json", pretty(unlocked));

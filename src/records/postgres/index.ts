@@ -72,8 +72,9 @@ function sharedStore(options: PostgresStoreOptions, place: StorePlace, database:
   };
 }
 
-function nextVersion(parent: PostgresVersion, draft: Draft): Prepared {
-  const { content } = parent;
+function nextVersion(parent: PostgresVersion, given: Draft): Prepared {
+  const { content, keepsCommit } = parent;
+  const draft = keepsCommit ? given : { ...given, facts: given.facts.filter(({ type }) => type !== "commit") };
   const version = String(BigInt(parent.version) + 1n);
   const plans = draft.facts.flatMap((fact) => (fact.type === "applied" ? [[fact.plan.planId, fact.plan] as const] : []));
   const { lease = content.lease, unlocked } = draft;
@@ -82,6 +83,7 @@ function nextVersion(parent: PostgresVersion, draft: Draft): Prepared {
     version,
     writeId: randomUUID(),
     isExpired: false,
+    keepsCommit,
     draft,
     content: {
       epoch: lease === "free" || lease === undefined ? content.epoch : lease.epoch,

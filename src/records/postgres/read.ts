@@ -1,6 +1,7 @@
 import type { Binding } from "../../model/address.ts";
 import { isObject, own } from "../../model/json/json.ts";
 import { parseJson, whyNotJson } from "../../model/json/parse.ts";
+import { parseAppliedCommit } from "../applied-commit.ts";
 import type { AppliedPlan } from "../applied-plans.ts";
 import { parseSeenColumns } from "../columns-seen.ts";
 import { emptyState, type Fact, withFacts } from "../facts.ts";
@@ -11,7 +12,7 @@ import type { Lease, RecordsChange, RecordsState, UnlockedRun } from "../records
 import type { Version } from "../shared/store.ts";
 import type { Database } from "./connection.ts";
 import { iso } from "./iso.ts";
-import { tableIn } from "./schema.ts";
+import { keepsCommit, tableIn } from "./schema.ts";
 
 /** The newest version in the database. */
 export interface PostgresVersion extends Version {
@@ -19,6 +20,8 @@ export interface PostgresVersion extends Version {
   readonly writeId: string;
   /** The lease has not been renewed for its time-to-live, by the database's clock. */
   readonly isExpired: boolean;
+  /** False for tables of an earlier build, until `records init` is run: then no commit is recorded. */
+  readonly keepsCommit: boolean;
 }
 
 /** The identity of the store, and its content for one target. */
@@ -39,6 +42,7 @@ export async function readVersion(database: Database, schema: string, target: st
   const row = rows[0] as Row | undefined;
   if (row === undefined) return undefined;
   const { lease } = row;
+  const appliedCommit = row.commit === null ? undefined : parseAppliedCommit(parsed(row.commit, "the applied commit"));
   const state: RecordsState = {
     ...emptyState,
     version: lease?.version ?? "0",
@@ -51,6 +55,7 @@ export async function readVersion(database: Database, schema: string, target: st
     forgotten: (row.created ?? []).flatMap(({ outcome, live_id }) => (outcome === "forgotten" ? [live_id] : [])),
     longestSeen: Object.fromEntries((row.lists ?? []).map(({ name, length }) => [name, length])),
     ...(row.columns === null ? {} : { columnsSeen: parseSeenColumns(parsed(row.columns, "the list of columns")) }),
+    ...(appliedCommit === undefined ? {} : { appliedCommit }),
     unlocked: (row.unlocked ?? []).map(({ run_id, at, grace_ms }): UnlockedRun => ({ runId: run_id, at, graceMs: grace_ms })),
   };
   const applied = (row.applied ?? []).map(({ plan_id, run_id, at }): [string, AppliedPlan] => [
@@ -64,6 +69,7 @@ export async function readVersion(database: Database, schema: string, target: st
       version: lease?.version ?? "0",
       writeId: lease?.last_write ?? "",
       isExpired: lease?.is_expired === true,
+      keepsCommit: row.keeps_commit,
       content: {
         epoch: Number(lease?.epoch ?? 0),
         lease: lease === null ? undefined : toLease(lease),
@@ -84,6 +90,8 @@ interface Row {
   readonly applied: readonly Readonly<Record<"plan_id" | "run_id" | "at", string>>[] | null;
   readonly lists: readonly { readonly name: string; readonly length: number }[] | null;
   readonly columns: string | null;
+  readonly keeps_commit: boolean;
+  readonly commit: string | null;
   readonly unlocked: readonly { readonly run_id: string; readonly at: string; readonly grace_ms: number }[] | null;
 }
 
@@ -121,6 +129,8 @@ function readStatement(schema: string): string {
   (select json_agg(a) from (select plan_id, run_id, at from ${t("applied_plan")} where target = $1) a) as applied,
   (select json_agg(l) from (select name, length from ${t("list_seen")} where target = $1) l) as lists,
   (select seen from ${t("columns_seen")} where target = $1) as columns,
+  ${keepsCommit(schema)} as keeps_commit,
+  (select to_json(l) ->> 'applied_commit' from ${t("lease")} l where target = $1) as commit,
   (select json_agg(u order by u.at) from (
     select run_id, ${iso("at")} as at, grace_ms from ${t("unlocked_run")} where target = $1
     order by at desc limit 50) u) as unlocked

@@ -54,6 +54,10 @@ export const tableIn =
   (table: string): string =>
     `${escapeIdentifier(schema)}.${escapeIdentifier(table)}`;
 
+/** A condition: whether the tables have the column of the applied commit, which `records init` adds to older ones. */
+export const keepsCommit = (schema: string): string =>
+  `exists (select 1 from pg_attribute where attrelid = to_regclass(${escapeLiteral(tableIn(schema)("lease"))}) and attname = 'applied_commit' and not attisdropped)`;
+
 /** Begins a transaction whose commit is on disk before it is reported, whatever the server's setting. */
 export const beginDurable = "begin;\nset local synchronous_commit = on;\n";
 
@@ -74,6 +78,10 @@ begin
     select format into current from ${t("store")};
   end if;
   ${steps.join("\n  ")}
+  -- A column that older processes do not use, so the format stays the same.
+  if not (${keepsCommit(schema)}) then
+    alter table ${t("lease")} add column applied_commit text;
+  end if;
   if current is null then
     insert into ${t("store")} (id, format) values (${escapeLiteral(newId)}, ${supportedFormat});
   elsif current < ${supportedFormat} then

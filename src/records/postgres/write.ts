@@ -110,6 +110,8 @@ function factStatements(
         `insert into ${t("columns_seen")} (target, seen) select ${text(target)}, ${text(JSON.stringify(fact.seen))} where ${accepted}
           on conflict (target) do update set seen = excluded.seen`,
       ];
+    case "commit":
+      return [`update ${t("lease")} set applied_commit = ${text(JSON.stringify(fact.applied))} where ${own} and ${accepted}`];
     case "lists":
       return Object.entries(fact.seen).map(
         ([name, length]) => `insert into ${t("list_seen")} as seen (target, name, length)

@@ -36,6 +36,8 @@ function lineOf(fact: Fact, addresses: ReadonlyMap<string, string>): string {
       return `apply the saved plan ${fact.plan.planId}`;
     case "columns":
       return `columns of ${new Set(fact.seen.groups.flatMap(({ integrations }) => integrations)).size} integrations`;
+    case "commit":
+      return `applied commit ${fact.applied.commit}`;
     case "lists":
       return `list lengths ${JSON.stringify(fact.seen)}`;
   }

@@ -137,7 +137,7 @@ export function runOver(store: RunStore, writer: Writer, options: RunOptions): R
   };
 }
 
-type Gathered = "markApplied" | "settle" | "bind" | "unbind" | "rememberLists" | "rememberColumns";
+type Gathered = "markApplied" | "settle" | "bind" | "unbind" | "rememberLists" | "rememberColumns" | "rememberCommit";
 
 /** The facts that nobody waits for: they are gathered for the next write. */
 function gathering(store: RunStore, writer: Writer, timer: WriteTimer, { runId, local }: RunOptions): Pick<RecordsRun, Gathered> {
@@ -167,6 +167,7 @@ function gathering(store: RunStore, writer: Writer, timer: WriteTimer, { runId, 
     },
     rememberLists: (seen) => writer.add({ type: "lists", seen }),
     rememberColumns: (seen) => writer.add({ type: "columns", seen }),
+    rememberCommit: (applied) => writer.add({ type: "commit", applied }),
   };
 }
 

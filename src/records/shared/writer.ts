@@ -43,8 +43,8 @@ export function openWriter<V extends Version>(store: SharedStore<V>, options: Wr
       const isCancelling = await settleUncertain(work);
       if (!isCancelling && !hasToWrite(work)) return;
       const error = await writes.start();
-      // A write that only cancels another one has nothing to record.
-      if (error !== undefined && hasToWrite(work)) throw error;
+      // A write that only cancels another one, or only notes a commit, has nothing to record that could be lost.
+      if (error !== undefined && hasToWrite({ ...work, queue: work.queue.filter(({ type }) => type !== "commit") })) throw error;
     },
   };
 }
@@ -110,7 +110,7 @@ function hasToWrite<V extends Version>(work: Work<V>): boolean {
 
 /** What a run without the lease still has to record. A saved plan that was not begun is not marked. */
 const reasonsToWrite = ({ queue, kept }: Pick<Work<Version>, "queue" | "kept">): readonly Fact[] =>
-  queue.filter((fact) => (fact.type === "settle" || fact.type === "bind" || fact.type === "unbind") && !kept.includes(fact));
+  queue.filter(({ type }) => ["settle", "bind", "unbind", "commit"].includes(type)).filter((fact) => !kept.includes(fact));
 
 /** Writes one version; false if another one was written first, so that it must be made again. */
 async function writeOnce<V extends Version>(work: Work<V>): Promise<boolean> {

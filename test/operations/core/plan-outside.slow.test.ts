@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, onTestFinished, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { eachChange } from "../../../src/model/changes.ts";
 import type { Plan } from "../../../src/model/plan.ts";
 import { runCommand } from "../../support/command.ts";
@@ -42,12 +42,12 @@ async function project(service: TestService, key: string, guards: Readonly<Recor
 
 const keys = { apiKeys: { "bot-key": "bot@example.com", "dana-key": "dana@example.com", "other-key": "other@example.com" } };
 
-/** Dana unhashes a column in the web console of the service. */
-async function unhash(service: TestService): Promise<void> {
+/** Dana hashes or unhashes a column in the web console of the service. */
+async function setHashed(service: TestService, hashed: boolean): Promise<void> {
   const answer = await fetch(`${service.url}/_console/integrations/8f1c/schemas`, {
     method: "PATCH",
     headers: { "x-api-key": "dana-key", "content-type": "application/json", "user-agent": "Mozilla/5.0" },
-    body: JSON.stringify({ schemas: { public: { tables: { users: { columns: { email: { hashed: false } } } } } } }),
+    body: JSON.stringify({ schemas: { public: { tables: { users: { columns: { email: { hashed } } } } } } }),
   });
   expect(answer.status).toBe(200);
 }
@@ -58,7 +58,7 @@ test("a plan sets apart what the manifests cause and what it would undo, with wh
   const { folder, run, plan, write, commit } = await project(service, "bot-key");
   expect((await run("apply", "--yes")).code).toBe(0);
   commit("first");
-  await unhash(service);
+  await setHashed(service, false);
   write(manifests + names);
   const made = await plan();
   const changes = made.items.flatMap((item) => [...eachChange(item)]);
@@ -86,6 +86,97 @@ test("a plan sets apart what the manifests cause and what it would undo, with wh
   expect((await run("plan")).code).toBe(0);
   // It is about plans: a drift report has nothing else.
   expect((await run("drift", "--base", "main")).code).toBe(2);
+});
+
+describe("ci apply compares with the commit that was applied last", () => {
+  /** A project with one applied commit, and what `ci apply` prints. */
+  async function applied(guards: Readonly<Record<string, string>> = {}, faults: readonly string[] = []) {
+    let writes = 0;
+    const onExchange = ({ method, path }: { readonly method: string; readonly path: string }): void => {
+      if (method !== "GET" && path.startsWith("/v1/")) writes += 1;
+    };
+    const service = await startService({ ...keys, faults, onExchange });
+    onTestFinished(() => service.close());
+    const made = await project(service, "bot-key", guards);
+    const { run, commit, write, folder } = made;
+    commit("first");
+    const apply = (...argv: readonly string[]) => run("ci", "apply", "--bindings", "none", "-o", "human", ...argv);
+    const merge = (text: string): void => {
+      write(text);
+      commit("next");
+    };
+    const hash = (hashed: boolean) => setHashed(service, hashed);
+    return { ...made, apply, merge, hash, writes: () => writes, head: () => git(folder, "rev-parse", "HEAD") };
+  }
+  const isUndone =
+    /1 change does not come from the manifests: someone changed the account, and apply will undo it\.\n {4}Schemas\/Orders: public\.users\.email hashed; dana@example\.com/u;
+  const recorded = (folder: string): unknown =>
+    /"commit":"([0-9a-f]+)"/u.exec(readFileSync(join(folder, ".dimsync/commits.json"), "utf8"))?.[1];
+
+  test("and says what it undoes, and the guard refuses it", async () => {
+    const { apply, merge, hash, writes, head, folder } = await applied({ outsideChanges: "refuse" });
+    const first = await apply();
+    expect([first.code, first.stdout]).toEqual([0, expect.stringContaining("The records contain no commit that was applied")]);
+    expect(recorded(folder)).toBe(head());
+    await hash(false);
+    merge(manifests + names);
+    const sent = writes();
+    const refused = await apply();
+    expect([refused.code, refused.stdout]).toEqual([3, expect.stringMatching(isUndone)]);
+    expect(writes()).toBe(sent);
+    const allowed = await apply("--allow", "outsideChanges=agreed");
+    expect([allowed.code, allowed.stdout]).toEqual([0, expect.stringMatching(isUndone)]);
+    expect(recorded(folder)).toBe(head());
+  });
+
+  test("also after a merge that accepted drift, so that there was nothing to send", async () => {
+    const { apply, merge, hash, head, folder } = await applied();
+    expect((await apply()).code).toBe(0);
+    await hash(false);
+    const accepted = manifests.replace("hashed: true", "hashed: false");
+    merge(accepted);
+    expect((await apply()).stdout).toContain("No changes.");
+    expect(recorded(folder)).toBe(head());
+    await hash(true);
+    merge(accepted + names);
+    expect((await apply("--allow", "maxExposedColumns=test")).stdout).toMatch(isUndone);
+  });
+
+  test("but not with that of a run that left something out or failed", async () => {
+    const { apply, merge, folder, head } = await applied({}, ["PATCH /v1/integrations@2=status:400"]);
+    expect((await apply()).code).toBe(0);
+    const first = head();
+    merge(manifests + names);
+    expect((await apply()).code).toBe(4);
+    expect((await apply("--ignore", "Schemas/Orders:/public/users/display_name")).code).toBe(0);
+    expect(recorded(folder)).toBe(first);
+    const again = await apply();
+    expect([again.code, again.stdout]).toEqual([0, expect.not.stringContaining("does not come from the manifests")]);
+    expect(recorded(folder)).toBe(head());
+  });
+
+  test("and says what to do if the checkout does not have it", async () => {
+    const { apply, merge, folder, writes } = await applied();
+    const set = (guard: string): void => {
+      const file = join(folder, "dimsync.yaml");
+      writeFileSync(file, readFileSync(file, "utf8").replace(/"?guards"?: ?\{.*\}/u, `guards: { outsideChanges: ${guard} }`));
+    };
+    expect((await apply()).code).toBe(0);
+    const file = join(folder, ".dimsync/commits.json");
+    writeFileSync(file, readFileSync(file, "utf8").replace(/[0-9a-f]{40}/u, "ab".repeat(20)));
+    set("refuse");
+    merge(manifests + names);
+    const sent = writes();
+    const refused = await apply();
+    expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining("E_BASE_REF")]);
+    expect(refused.stderr).toContain("Check out the whole history (actions/checkout: fetch-depth: 0; GitLab: GIT_DEPTH: 0).");
+    expect(writes()).toBe(sent);
+    set("report");
+    merge(`${manifests + names}# report\n`);
+    const reported = await apply();
+    expect([reported.code, reported.stdout]).toEqual([0, expect.stringContaining("W_BASE_UNREAD")]);
+    expect(recorded(folder), "the next run is compared again").not.toBe("ab".repeat(20));
+  });
 });
 
 test("a run of dimsync that the records do not have is named as another project's", async () => {
