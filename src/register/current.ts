@@ -1,10 +1,11 @@
 import { cachedReads, columnBudget } from "../engine/reads/cached-reads.ts";
-import { readAccount, readAhead, readSchemas } from "../engine/reads/read-account.ts";
+import { readAccount, readAhead } from "../engine/reads/read-account.ts";
 import type { AccountView } from "../kinds/kind.ts";
 import { integrations } from "../kinds/lists.ts";
 import { integrationAddress, isSchemaConfig } from "../kinds/manifests.ts";
 import { enterLabels, type LabelScope } from "../kinds/patterns/labels.ts";
 import { schemaConfig } from "../kinds/schema-config/index.ts";
+import { readSchemas } from "../kinds/schema-config/read.ts";
 import { integrationNames, labelScopes, nameInAddresses } from "../kinds/select.ts";
 import type { Project } from "../manifests/project.ts";
 import { type Address, byText } from "../model/address.ts";

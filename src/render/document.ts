@@ -1,8 +1,12 @@
+import type { Comparison } from "../model/comparison.ts";
 import type { Manual, Plan } from "../model/plan.ts";
 import type { Result, Validation } from "../model/result.ts";
 
 /** The result of a command, which every output format renders. */
 export type Document = Plan | Result | Validation;
+
+/** What the formats for people render. */
+export type Shown = Document | Comparison;
 
 export interface RenderOptions {
   readonly color: boolean;

@@ -1,15 +1,20 @@
+import type { Comparison, LoneObject } from "../model/comparison.ts";
 import type { GuardFinding } from "../model/findings.ts";
 import type { Blocked, Deferred, Manual, Plan, Unverifiable } from "../model/plan.ts";
 import type { Diagnostic } from "../model/problem.ts";
 import type { ItemResult, Result, Validation } from "../model/result.ts";
-import { callsText } from "../text/counts.ts";
+import { visible } from "../text/control-characters.ts";
+import { callsText, counted, countList } from "../text/counts.ts";
+import { joinParts } from "../text/lists.ts";
 import { wholePath } from "../text/paths.ts";
 import { errorsFirst } from "../text/severity.ts";
+import { shellWord } from "../text/shell.ts";
 import { valueAt } from "../text/values.ts";
 import type { Section } from "./blocks.ts";
-import type { Document, RenderOptions, ReportHistory } from "./document.ts";
+import type { RenderOptions, ReportHistory, Shown } from "./document.ts";
 import type { Traced } from "./report/attribution.ts";
-import { changeCount, isGrouped, type ReportGroup, reportGroups } from "./report/changes/groups.ts";
+import { alarmsIn, changeCount, isGrouped, type ReportGroup, reportGroups } from "./report/changes/groups.ts";
+import { ownerOf } from "./report/changes/objects.ts";
 import { columnsOf, type ReportColumns } from "./report/columns.ts";
 import { exitText } from "./report/exits.ts";
 import { heldOf, type ReportHeld } from "./report/held.ts";
@@ -66,6 +71,8 @@ export interface Report {
   readonly columns: ReportColumns;
   /** "Integration/forum, 917 columns": objects that lost their manifest; without control characters. */
   readonly released: readonly string[];
+  /** Of a comparison: the objects that only one account has. */
+  readonly lone: readonly { readonly title: string; readonly objects: readonly LoneObject[] }[];
   /** What a plan would undo. */
   readonly outside: Outside;
   /** Who reads what changes. */
@@ -121,12 +128,13 @@ export interface ManualStep {
 }
 
 /** `byRule` groups the changes by rule, however few there are. */
-export function reportOf(document: Document, options: RenderOptions, byRule = false): Report {
+export function reportOf(document: Shown, options: RenderOptions, byRule = false): Report {
   const content = contentOf(document, options, byRule);
   return { ...content, sections: sectionsOf(content) };
 }
 
-function contentOf(document: Document, options: RenderOptions, byRule: boolean): ReportContent {
+function contentOf(document: Shown, options: RenderOptions, byRule: boolean): ReportContent {
+  if (document.kind === "Comparison") return ofComparison(document, options, byRule);
   if (document.kind === "Validation") return ofValidation(document);
   return document.kind === "Result" ? ofResult(document, options, byRule) : ofPlan(document, options, byRule);
 }
@@ -190,6 +198,35 @@ function ofResult(result: Result, { verbose }: RenderOptions, byRule: boolean): 
   };
 }
 
+function ofComparison({ from, to, items, onlyFrom, onlyTo, exit }: Comparison, options: RenderOptions, byRule: boolean): ReportContent {
+  const words = { ...wordsOf("Comparison"), command: `dimsync compare --from ${shellWord(from)} --to ${shellWord(to)}` };
+  const target = `${from} → ${to}`;
+  const [grouped, changes, alarms] = [byRule || isGrouped(items, options.verbose), changeCount(items), alarmsIn(items)];
+  const counts = [
+    changes === 0
+      ? ""
+      : `${counted(changes, "difference")} in ${counted(new Set(items.map(({ address }) => ownerOf(address))).size, "object")}`,
+    countList([[onlyFrom.length + onlyTo.length, "only in one of them"]]),
+    countList([[alarms, words.risks[0]]]),
+  ];
+  return {
+    ...empty,
+    ...{ words, target, title: `${words.title} ${words.preposition} ${target}` },
+    verdict:
+      exit.code === 0
+        ? { word: "no differences", tone: "good", text: "No differences.", isSentence: true }
+        : { word: "different", tone: alarms > 0 ? "bad" : "warn", text: `${joinParts(counts, "; ")}.`, isSentence: false },
+    groups: reportGroups(items, words, grouped),
+    changes,
+    isGrouped: grouped,
+    lone: [
+      { title: `Only in ${visible(from)}`, objects: onlyFrom },
+      { title: `Only in ${visible(to)}`, objects: onlyTo },
+    ],
+    exit: exit.code === 0 ? "" : `Exit ${exit.code} (${exit.reasons.join(", ")}): the accounts differ.`,
+  };
+}
+
 function ofValidation(validation: Validation): ReportContent {
   const isValid = validation.diagnostics.every(({ severity }) => severity !== "error");
   return {
@@ -227,6 +264,7 @@ const empty: Omit<ReportContent, "words" | "title" | "verdict"> = {
   unmanaged: unmanagedOf(nothing),
   columns: columnsOf({}),
   released: [],
+  lone: [],
   outside: { note: "", lines: [] },
   impacts: { columns: [], sum: "", owners: [] },
   ids: [],

@@ -142,7 +142,7 @@ describe("the library", () => {
       const project = await loadProject({ cwd, env });
       const file = join(cwd, "account.snapshot.gz");
       expect(await snapshot(project, file, { env })).toMatchObject({ target: project.settings.target, compressed: true });
-      expect(await compare(project, file, { env })).toMatchObject({ kind: "Comparison", differences: [], exit: { code: 0 } });
+      expect(await compare(project, file, { env })).toMatchObject({ kind: "Comparison", items: [], exit: { code: 0 } });
       expect(await plan(project, { snapshotFile: file })).toMatchObject({ items: [], exit: { code: 0 } });
 
       const config = project.resources.find(({ kind }) => kind === "SchemaConfig");

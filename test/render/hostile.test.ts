@@ -2,8 +2,12 @@ import { parse as parseCsv } from "csv-parse/sync";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
+import type { Comparison } from "../../src/model/comparison.ts";
+import { renderHtml } from "../../src/render/html/index.ts";
 import { type Document, type RenderOptions, renderers } from "../../src/render/index.ts";
+import { renderMarkdown } from "../../src/render/markdown/index.ts";
 import { registerCsv } from "../../src/render/register/csv.ts";
+import { renderHuman } from "../../src/render/terminal/index.ts";
 import { jsonDocument } from "../../src/text/control-characters.ts";
 import { blockLines } from "../../src/yaml/print.ts";
 import { invalid } from "./diagnostics.ts";
@@ -14,6 +18,12 @@ import { registerOf, rows } from "./register/registers.ts";
 import { fullResult } from "./results.ts";
 
 const documents: readonly Document[] = [fullPlan, driftReport, fullResult, invalid, planOfColumns(26)];
+const comparison: Comparison = {
+  ...{ formatVersion: "2.0", kind: "Comparison", from: "dev", to: "prod", items: fullPlan.items },
+  onlyFrom: [{ address: "Tag/pii", id: "t-1" }],
+  onlyTo: [{ address: "Tag/money", id: "t-2" }],
+  exit: { code: 2, reasons: ["differences"] },
+};
 const plain: RenderOptions = { color: false, verbose: false };
 // Characters that control a terminal, or reorder or hide text. Line feeds are the only control
 // characters allowed in output.
@@ -58,6 +68,14 @@ describe.each(Object.entries(names))("a name of %s", (_, name) => {
   test.each([60_000, 3_000, 100])("leaves the Markdown well-formed in %i characters", (budget) => {
     for (const document of documents) expect(faults(renderers.markdown(withName(document, name), { ...plain, budget }))).toEqual([]);
   });
+});
+
+test.each(Object.entries(names))("a comparison is escaped, too: a name of %s", (_, name) => {
+  const shown = withName(comparison, name);
+  expect(renderHuman(shown, plain).replaceAll("\n", "")).not.toMatch(dangerous);
+  expect(renderHuman(shown, plain)).not.toMatch(/^\s*(?:FORGED|::error::)/mu);
+  expect(faults(renderMarkdown(shown, plain))).toEqual([]);
+  expect(renderHtml(shown, plain)).not.toMatch(/<script|<img/u);
 });
 
 const anyName = fc.string({

@@ -7,12 +7,14 @@ import { loadOneProject } from "../../cli/project.ts";
 import { DimsyncError } from "../../model/errors.ts";
 import type { ExitCode } from "../../model/exit.ts";
 import { type ComparedSide, compareSides } from "../../operations/adopt/compare.ts";
-import { comparisonText } from "../../render/terminal/comparison.ts";
-import { jsonDocument } from "../../text/control-characters.ts";
+import { renderHtml } from "../../render/html/index.ts";
+import { documentPieces } from "../../render/machine/json.ts";
+import { renderMarkdown } from "../../render/markdown/index.ts";
+import { renderHuman } from "../../render/terminal/index.ts";
 
 /** `dimsync compare --from A --to B`: compares two targets or snapshots. Sends GET only; exit 2 if they differ. */
 export async function runCompare(context: Context<CompareFlags>): Promise<ExitCode> {
-  checkOutputs(context, ["human", "json"]);
+  checkOutputs(context, ["human", "json", "markdown", "html"]);
   const { from, to } = context.flags;
   if (from === undefined || to === undefined)
     throw new DimsyncError("E_USAGE", "compare needs two targets or snapshot files.", {
@@ -21,8 +23,10 @@ export async function runCompare(context: Context<CompareFlags>): Promise<ExitCo
   const run = { env: context.io.env, signal: context.io.interrupted };
   const comparison = await compareSides(await sideOf(context, from), await sideOf(context, to), run);
   await deliverForms(context, {
-    human: (options) => comparisonText(comparison, options),
-    json: () => jsonDocument(comparison),
+    human: (options) => renderHuman(comparison, options),
+    json: () => documentPieces(comparison),
+    markdown: (options) => renderMarkdown(comparison, options),
+    html: (options) => renderHtml(comparison, options),
   });
   return comparison.exit.code;
 }

@@ -3,7 +3,8 @@ import type { AccountView, DiffResult, Kind, TableTest, Unit } from "../../kinds
 import { isRuleSet, isSchemaConfig, manifestOfSchemas, schemasAddress } from "../../kinds/manifests.ts";
 import type { LabelScope } from "../../kinds/patterns/labels.ts";
 import { policyTablesWithoutColumns } from "../../kinds/schema-config/coverage.ts";
-import { unknownColumns, withColumns } from "../../kinds/schema-config/index.ts";
+import { unknownColumns } from "../../kinds/schema-config/index.ts";
+import { withColumns } from "../../kinds/schema-config/read.ts";
 import { nodeText } from "../../kinds/schema-config/tree.ts";
 import { type IntegrationNames, integrationNames, labelScopes, nameInAddresses, schemasOf, selectedBy } from "../../kinds/select.ts";
 import { type Address, byText, integrationOfSchemas } from "../../model/address.ts";

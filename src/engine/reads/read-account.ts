@@ -1,10 +1,6 @@
 import { lists } from "../../kinds/index.ts";
 import type { AccountView } from "../../kinds/kind.ts";
-import { withColumns } from "../../kinds/schema-config/index.ts";
-import { type TablePath, walk } from "../../kinds/schema-config/tree.ts";
 import type { Project } from "../../manifests/project.ts";
-import { own } from "../../model/json/json.ts";
-import type { LiveSchema, LiveSchemas } from "../../model/live.ts";
 import type { List, Listed, Reads } from "../../model/service.ts";
 import { type KnownRecords, observeAccount } from "../observe.ts";
 import { ignoring } from "../scope.ts";
@@ -37,43 +33,6 @@ export async function readAccount(
 /** The objects with what only GET of a single one returns. */
 export const readWhole = <T extends Listed>(reads: Reads, list: List<T>, items: readonly T[]): Promise<readonly T[]> =>
   Promise.all(list.brief === undefined ? items : items.map(async (item) => (await reads.one(list, item.id)) ?? item));
-
-/** Names of tables. */
-export type Tables = readonly (readonly [schema: string, table: string])[];
-
-/** Whether the table and its schema are enabled, so that its enabled columns are replicated. */
-export const isReplicated = (schema: LiveSchema, table: string): boolean => schema.enabled && own(schema.tables, table)?.enabled === true;
-
-/**
- * An integration's schemas with the columns of every replicated table, and of the tables in
- * `further`: if the response has no columns (docs/service-interface.md), they are read table by
- * table. The columns of other tables stay unknown. Undefined: the integration is gone.
- */
-export async function readSchemas(
-  reads: Reads,
-  id: string,
-  further: (live: LiveSchemas) => Tables = () => [],
-): Promise<LiveSchemas | undefined> {
-  const live = await reads.schemas(id);
-  if (live === undefined) return undefined;
-  const hasNoColumns = (schema: string, table: string): boolean => {
-    const entry = own(own(live, schema)?.tables, table);
-    return entry !== undefined && entry.columns === undefined;
-  };
-  const replicated: TablePath[] = [];
-  walk(live, {
-    table(entry, path, schema) {
-      if (entry.columns === undefined && isReplicated(schema, path[1])) replicated.push(path);
-      return false;
-    },
-  });
-  const others = further(live).filter(([name, table]) => {
-    const schema = own(live, name);
-    return schema !== undefined && hasNoColumns(name, table) && !isReplicated(schema, table);
-  });
-  const { tree } = await withColumns({ id, tree: live }, [...replicated, ...others], reads);
-  return tree;
-}
 
 /** The result of reading for an item, or why the read failed. */
 export type ReadAhead<Item, Read> = { readonly item: Item; readonly read: Read } | { readonly item: Item; readonly error: unknown };

@@ -1,7 +1,6 @@
-import { isReplicated } from "../../engine/reads/read-account.ts";
 import { expand } from "../../kinds/schema-config/coverage.ts";
 import type { RuleCache } from "../../kinds/schema-config/rules/rule-cache.ts";
-import { walk } from "../../kinds/schema-config/tree.ts";
+import { isReplicated, walk } from "../../kinds/schema-config/tree.ts";
 import { emptyRecord, isObject, own } from "../../model/json/json.ts";
 import type { LiveSchemas } from "../../model/live.ts";
 import type { NodePath } from "../../model/nodes.ts";

@@ -1,9 +1,10 @@
 import type { RunReads } from "../../engine/reads/cached-reads.ts";
-import { type ReadAhead, readAhead, readSchemas, type Tables } from "../../engine/reads/read-account.ts";
+import { type ReadAhead, readAhead } from "../../engine/reads/read-account.ts";
 import type { AccountView } from "../../kinds/kind.ts";
 import { integrationAddress, isSchemaConfig, kindNames, schemaConfigAddress } from "../../kinds/manifests.ts";
 import { tablesToRead } from "../../kinds/schema-config/coverage.ts";
 import { schemaConfig } from "../../kinds/schema-config/index.ts";
+import { readSchemas, type Tables } from "../../kinds/schema-config/read.ts";
 import type { SchemaConfigUnit } from "../../kinds/schema-config/units.ts";
 import { type Address, kindOf } from "../../model/address.ts";
 import { ServiceError } from "../../model/errors.ts";

@@ -1,4 +1,4 @@
-import { isReplicated } from "../../engine/reads/read-account.ts";
+import { isReplicated } from "../../kinds/schema-config/tree.ts";
 import { byText } from "../../model/address.ts";
 import { canonicalJson, emptyRecord, own } from "../../model/json/json.ts";
 import type { LiveSchema, LiveSchemas } from "../../model/live.ts";

@@ -1,7 +1,6 @@
-import { isReplicated } from "../../engine/reads/read-account.ts";
 import { explain } from "../../kinds/schema-config/explain.ts";
 import type { RuleCache } from "../../kinds/schema-config/rules/rule-cache.ts";
-import { type ColumnPath, type TablePath, walk } from "../../kinds/schema-config/tree.ts";
+import { type ColumnPath, isReplicated, type TablePath, walk } from "../../kinds/schema-config/tree.ts";
 import { emptyRecord, own } from "../../model/json/json.ts";
 import { toPointer } from "../../model/json/pointer.ts";
 import type { LiveColumn, LiveSchema, LiveSchemas, LiveTable } from "../../model/live.ts";

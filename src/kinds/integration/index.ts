@@ -1,9 +1,11 @@
 import { isObject, type JsonObject, type JsonValue } from "../../model/json/json.ts";
 import { leavesOf } from "../../model/json/leaves.ts";
+import type { LiveIntegration } from "../../model/live.ts";
 import type { Blocked } from "../../model/plan.ts";
 import type { IntegrationSpec, Resource } from "../../model/resource.ts";
 import { bindItem, goneInstruction, recordOf } from "../identity.ts";
-import { type AccountView, type DiffResult, emptyDiff, type Kind } from "../kind.ts";
+import { type AccountView, type ComparedObject, type DiffResult, emptyDiff, type Kind } from "../kind.ts";
+import { leafChanges } from "../leaves.ts";
 import { integrations, users } from "../lists.ts";
 import { kindNames } from "../manifests.ts";
 import { createdIntegration, ownersNeedUsers } from "./create.ts";
@@ -40,6 +42,12 @@ export const integration: Kind<IntegrationUnit> = {
   },
 
   liveView: { columns: ["id", "name", "paused", "source.name", "source.type", "destination.name", "createdAt"] },
+
+  compared: {
+    list: integrations,
+    differences: (from: ComparedObject<LiveIntegration>, to: ComparedObject<LiveIntegration>) =>
+      leafChanges(comparable(from.live), comparable(to.live)),
+  },
 
   identify: (resource, account) => identify(resource as Resource<IntegrationSpec>, account),
 
@@ -85,6 +93,12 @@ export const integration: Kind<IntegrationUnit> = {
 
   find: async (key, reads) => (await reads.list(integrations)).items.filter((live) => matchesKey(live, key)).map(({ id }) => id),
 };
+
+const comparable = ({ paused, source, destination }: LiveIntegration): object => ({
+  paused,
+  source: { name: source.name, type: source.type },
+  destination: { name: destination.name, type: destination.type },
+});
 
 const desired = (resource: Resource<IntegrationSpec>): JsonValue => (resource.spec.create ?? {}) as JsonObject;
 

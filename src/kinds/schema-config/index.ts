@@ -1,41 +1,34 @@
 import { type Address, schemasKind } from "../../model/address.ts";
 import { newNodeChanges } from "../../model/changes.ts";
-import { emptyRecord, type JsonObject, own } from "../../model/json/json.ts";
-import type { LiveSchemas, LiveTable } from "../../model/live.ts";
+import { type JsonObject, own } from "../../model/json/json.ts";
+import type { LiveSchemas } from "../../model/live.ts";
 import { nodePointer } from "../../model/nodes.ts";
 import type { ChangeGroup, DraftFacts, DraftItem } from "../../model/plan.ts";
 import type { Problem } from "../../model/problem.ts";
 import type { Reference, Resource, SchemaConfigSpec } from "../../model/resource.ts";
-import type { Reads } from "../../model/service.ts";
+import type { Listed } from "../../model/service.ts";
 import { andMore } from "../../text/lists.ts";
-import { type AccountView, type DiffResult, emptyDiff, type Kind } from "../kind.ts";
+import { type AccountView, type ComparedObject, type DiffResult, emptyDiff, type Kind } from "../kind.ts";
 import { integrations } from "../lists.ts";
 import { kindNames, manifestOfSchemas } from "../manifests.ts";
 import { tablesToRead, unmanagedTables } from "./coverage.ts";
 import { type Evaluation, evaluate } from "./evaluate.ts";
 import type { NodeChange } from "./evaluation.ts";
 import { decisionOf } from "./explain.ts";
+import { schemaDifferences, unintendedChanges } from "./live-differences.ts";
 import { liveView } from "./live-view.ts";
 import { isLabel, readOnlyNodeField } from "./manifest.ts";
 import { newColumnProblems, reviewColumns, switchedOffBy } from "./new-columns.ts";
 import { lackingEntries } from "./nowhere.ts";
-import { patches, tablesTouched, unintendedChanges } from "./patch.ts";
+import { patches, tablesTouched } from "./patch.ts";
 import { manualSteps, missingNames, refusals } from "./problems.ts";
+import { type ObservedSchemas, observedAt, readSchemas, withColumns } from "./read.ts";
 import { finishStats, type UnitTally } from "./rules/rule-stats.ts";
 import { ruleWarnings } from "./rules/rule-warnings.ts";
 import { type NodeCause, nodeText, type TablePath } from "./tree.ts";
 import { desiredOf, type SchemaConfigUnit, units } from "./units.ts";
 
 // One PATCH changes what an integration replicates and hashes. Its response is the whole new state.
-
-/** The schemas of one integration as they were read. */
-export interface ObservedSchemas {
-  readonly tree: LiveSchemas;
-  /** How many tables had their columns read with a request of their own. */
-  readonly columnReads: number;
-  /** Those of them for which the service returned no columns (404). */
-  readonly withoutColumns: readonly TablePath[];
-}
 
 const specOf = (resource: Resource): SchemaConfigSpec => resource.spec as SchemaConfigSpec;
 
@@ -72,6 +65,12 @@ export const schemaConfig: Kind<SchemaConfigUnit, ObservedSchemas> = {
 
   diff,
 
+  compared: {
+    list: integrations,
+    read: async ({ id }: Listed, reads) => (await readSchemas(reads, id)) ?? {},
+    differences: (from: ComparedObject<LiveSchemas>, to: ComparedObject<LiveSchemas>) => schemaDifferences(from.live, to.live),
+  },
+
   schemas: {
     itemKind: schemasKind,
     tree: ({ tree }) => tree,
@@ -100,9 +99,6 @@ export const schemaConfig: Kind<SchemaConfigUnit, ObservedSchemas> = {
     unintended: (before, after, sent) => unintendedChanges(before.tree, after.tree, sent),
   },
 };
-
-/** A tree for which no columns were read table by table. */
-export const observedAt = (tree: LiveSchemas): ObservedSchemas => ({ tree, columnReads: 0, withoutColumns: [] });
 
 function diff(unit: SchemaConfigUnit, live: ObservedSchemas | undefined, account: AccountView): DiffResult {
   const { address, liveId, name, rules } = unit;
@@ -240,33 +236,4 @@ function columnProblems(
       place: resource.place,
     });
   return problems;
-}
-
-/** Reads the columns of some tables with one request each, and adds them to the tree. */
-export async function withColumns(
-  { id, tree }: { readonly id: string; readonly tree: LiveSchemas },
-  tables: readonly TablePath[],
-  reads: Reads,
-): Promise<ObservedSchemas> {
-  if (tables.length === 0) return observedAt(tree);
-  const read = await Promise.all(tables.map(async (path) => ({ path, columns: await reads.columns(id, ...path) })));
-  const schemas = Object.assign(emptyRecord<LiveSchemas[string]>(), tree);
-  const copied = new Map<string, Record<string, LiveTable>>();
-  for (const {
-    path: [schema, table],
-    columns,
-  } of read) {
-    const known = own(tree, schema);
-    const entry = own(known?.tables, table);
-    if (known === undefined || entry === undefined || columns === undefined) continue;
-    const tablesAfter = copied.get(schema) ?? Object.assign(emptyRecord<LiveTable>(), known.tables);
-    copied.set(schema, tablesAfter);
-    tablesAfter[table] = { ...entry, columns };
-    schemas[schema] = { ...known, tables: tablesAfter };
-  }
-  return {
-    tree: schemas,
-    columnReads: tables.length,
-    withoutColumns: read.flatMap(({ path, columns }) => (columns === undefined ? [path] : [])),
-  };
 }

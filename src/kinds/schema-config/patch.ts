@@ -1,7 +1,7 @@
 import { type JsonObject, type JsonValue, own, setOwn } from "../../model/json/json.ts";
 import { type Pointer, urlPath } from "../../model/json/pointer.ts";
 import type { LiveSchemas } from "../../model/live.ts";
-import { type NodePath, nodePointer } from "../../model/nodes.ts";
+import { nodePointer } from "../../model/nodes.ts";
 import type { SchemaTree } from "../../model/resource.ts";
 import type { PlannedRequest } from "../../model/service.ts";
 import type { NodeChange } from "./evaluation.ts";
@@ -171,35 +171,4 @@ export function tablesTouched(requests: readonly PlannedRequest[]): readonly Tab
   for (const request of requests)
     walk(treeIn(request.body), { column: (_, [schema, table]) => touched.set(nodePointer([schema, table]), [schema, table]) });
   return [...touched.values()];
-}
-
-/**
- * Leaves that were read before a PATCH and that its response shows with another value or not at all, except those that
- * were sent. Nodes that are new in the response were discovered by the service, not changed by the request. Columns that
- * one of the readings leaves out are unknown, not different.
- */
-export function unintendedChanges(before: LiveSchemas, after: LiveSchemas, sent: ReadonlySet<Pointer>): readonly Pointer[] {
-  const found: Pointer[] = [];
-  const compare = <T extends object>(path: NodePath, [was, is]: readonly [T, T | undefined], keys: readonly (keyof T & string)[]): void => {
-    for (const key of keys) {
-      if (was[key] === is?.[key] || was[key] === undefined) continue;
-      const pointer = nodePointer(path, key);
-      if (!sent.has(pointer)) found.push(pointer);
-    }
-  };
-  walk(before, {
-    schema(was, path) {
-      compare(path, [was, own(after, path[0])], ["enabled", "nameInDestination"]);
-    },
-    table(was, path) {
-      const is = own(own(after, path[0])?.tables, path[1]);
-      compare(path, [was, is], ["enabled", "nameInDestination", "syncMode", "cursorField"]);
-      return is?.columns !== undefined;
-    },
-    column(was, path) {
-      const is = own(own(own(after, path[0])?.tables, path[1])?.columns, path[2]);
-      compare(path, [was, is], ["enabled", "hashed", "nameInDestination", "isPrimaryKey"]);
-    },
-  });
-  return found;
 }

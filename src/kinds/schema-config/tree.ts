@@ -1,7 +1,7 @@
 import { byText } from "../../model/address.ts";
 import { own } from "../../model/json/json.ts";
 import type { Pointer } from "../../model/json/pointer.ts";
-import type { LiveColumn } from "../../model/live.ts";
+import type { LiveColumn, LiveSchema } from "../../model/live.ts";
 import { type NodePath, nodePointer } from "../../model/nodes.ts";
 import type { DraftFacts, Risk } from "../../model/plan.ts";
 import type { ColumnTree, SchemaTree, TableTree } from "../../model/resource.ts";
@@ -41,6 +41,9 @@ export interface Visitor<Schema extends SchemaEntryLike> {
   readonly table?: (entry: TableOf<Schema>, path: TablePath, schema: Schema) => boolean | undefined;
   readonly column?: (entry: ColumnOf<Schema>, path: ColumnPath, table: TableOf<Schema>, schema: Schema) => void;
 }
+
+/** Whether the table and its schema are enabled, so that its enabled columns are replicated. */
+export const isReplicated = (schema: LiveSchema, table: string): boolean => schema.enabled && own(schema.tables, table)?.enabled === true;
 
 export type WalkOrder = "as-given" | "by-name";
 

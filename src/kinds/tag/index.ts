@@ -4,10 +4,11 @@ import type { LiveTag } from "../../model/live.ts";
 import type { Blocked } from "../../model/plan.ts";
 import type { Reference, Resource, TagSpec } from "../../model/resource.ts";
 import { bindItem, boundIdentity, goneInstruction, recordedFor } from "../identity.ts";
-import { type AccountView, emptyDiff, type Identity, type Kind } from "../kind.ts";
+import { type AccountView, type ComparedObject, emptyDiff, type Identity, type Kind } from "../kind.ts";
+import { leafChanges } from "../leaves.ts";
 import { integrations, users } from "../lists.ts";
 import { kindNames } from "../manifests.ts";
-import { needsUsers } from "../users.ts";
+import { needsUsers, userRefFor } from "../users.ts";
 import { fieldChanges, fieldCount } from "./fields.ts";
 import { imported } from "./import.ts";
 import { tags } from "./list.ts";
@@ -69,6 +70,11 @@ export const tag: Kind<TagUnit, LiveTag> = {
       const tagged = "taggedResources" in value && Array.isArray(value.taggedResources) ? value.taggedResources : [];
       return [{ ...value, taggedResources: tagged.map(({ id }: { readonly id: string }) => id).join(", ") }];
     },
+  },
+
+  compared: {
+    list: tags,
+    differences: (from: ComparedObject<LiveTag>, to: ComparedObject<LiveTag>) => leafChanges(comparable(from), comparable(to)),
   },
 
   identify: (resource, account) => boundIdentity(resource, account) ?? lookUp(resource as Resource<TagSpec>, account),
@@ -139,6 +145,16 @@ export const tag: Kind<TagUnit, LiveTag> = {
     },
   },
 };
+
+/** With names for ids. */
+function comparable({ live: { description, owner, taggedResources = [] }, list }: ComparedObject<LiveTag>): object {
+  const user = userRefFor(owner, list(users).items);
+  const nameOf = (id: string): string => list(integrations).byId.get(id)?.name ?? id;
+  const resources = taggedResources.map(({ id }): readonly [string, true] => [nameOf(id), true]);
+  // Not even an empty map, which would be a value of its own.
+  const tagged = resources.length === 0 ? {} : { resources: Object.fromEntries(resources) };
+  return { description, owner: typeof user === "object" ? user.user : user, ...tagged };
+}
 
 function lookUp(resource: Resource<TagSpec>, account: AccountView): Identity {
   const { name } = resource.spec;

@@ -74,3 +74,9 @@ function isSorted(members: Readonly<Record<string, unknown>>): boolean {
 export function sameJson(a: unknown, b: unknown): boolean {
   return a === b || canonicalJson(a) === canonicalJson(b);
 }
+
+/** The members with a value, because optional members must not be undefined. */
+export function defined<T extends Readonly<Record<string, unknown>>>(members: T): { readonly [K in keyof T]?: Exclude<T[K], undefined> } {
+  // Only members that are optional in the type are left out.
+  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as ReturnType<typeof defined<T>>;
+}

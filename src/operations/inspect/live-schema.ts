@@ -1,11 +1,12 @@
 import { observeAccount } from "../../engine/observe.ts";
 import { cachedReads } from "../../engine/reads/cached-reads.ts";
-import { readAhead, readSchemas } from "../../engine/reads/read-account.ts";
+import { readAhead } from "../../engine/reads/read-account.ts";
 import type { AccountView } from "../../kinds/kind.ts";
 import { integrations } from "../../kinds/lists.ts";
 import { isIntegration, isSchemaConfig } from "../../kinds/manifests.ts";
 import { namesMatcher } from "../../kinds/patterns/names.ts";
 import { schemaConfig } from "../../kinds/schema-config/index.ts";
+import { readSchemas } from "../../kinds/schema-config/read.ts";
 import type { Project } from "../../manifests/project.ts";
 import { collectLiveNames, type ExtendedKinds, type Fit } from "../../manifests/schema/live-names.ts";
 import type { Schema } from "../../manifests/schema/lookup.ts";

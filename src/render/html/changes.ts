@@ -16,11 +16,12 @@ const manyExamples = 10;
 /** The changes of each rule, in all integrations together. */
 export function ruleTable({ rules, integrations, exposed, exposedBy }: RulesGroup): string {
   const isTraced = rules.some(({ trace }) => traceHtml(trace) !== "");
-  const heads = ["What", ...(isTraced ? ["Origin"] : []), "Rule"];
+  const isRuled = rules.some(({ rule }) => rule !== "");
+  const heads = ["What", ...(isTraced ? ["Origin"] : []), ...(isRuled ? ["Rule"] : [])];
   const rows = rules.map((one) => [
     `<span class="strong">${escaped(one.what)}</span> ${riskChip(one)}<br><span class="quiet small">${examples(one)}</span>`,
     ...(isTraced ? [traceHtml(one.trace)] : []),
-    whyHtml(joinParts([one.rule, one.place], ", "), one.reason),
+    ...(isRuled ? [whyHtml(joinParts([one.rule, one.place], ", "), one.reason)] : []),
   ]);
   return blocks(
     `<p>${counted(integrations.length, "integration")}: ${escaped(andMore(integrations, { shown: manyExamples }))}</p>`,
@@ -59,7 +60,7 @@ function objectCard({ title, address, liveId, items, changes, alarms, users }: R
       `<h3>${escaped(title)}</h3>`,
       id,
       chip(counted(changes, words.change), "quiet"),
-      alarms === 0 ? "" : chip(`${alarms} ${words.alarm === "exposes" ? "expose" : words.alarm}`, "bad"),
+      alarms === 0 ? "" : chip(`${alarms} ${words.risks[0].replace(/s$/u, "")}`, "bad"),
       who,
     ],
     " ",
@@ -81,7 +82,7 @@ function itemHtml(item: ItemGroup, objectAddress: string, words: Words): string 
   const former = renamedFrom === undefined ? "" : `renamed from ${escaped(renamedFrom)}`;
   const live = joinParts([escaped(liveName ?? ""), liveId === undefined ? "" : code(liveId), former], " ");
   const target = on === undefined ? "" : ` on ${escaped(on.type)} ${code(on.id)}`;
-  const text = actionTexts[action][words.kind === "DriftReport" ? 1 : 0];
+  const text = actionTexts[action][words.change === "difference" ? 1 : 0];
   const [only] = lines;
   const cause = isShort && only !== undefined ? joinParts([traceHtml(only.trace), whyHtml(only.cause, only.reason)], " ") : "";
   return blocks(

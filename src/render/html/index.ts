@@ -1,6 +1,6 @@
 import { counted } from "../../text/counts.ts";
 import { joinParts } from "../../text/lists.ts";
-import type { Document, RenderOptions } from "../document.ts";
+import type { Document, RenderOptions, Shown } from "../document.ts";
 import { timeText } from "../report/attribution.ts";
 import { objectsOf } from "../report/changes/objects.ts";
 import { type Rendered, renderedOf, stateCounts, targetName } from "../report/targets.ts";
@@ -12,12 +12,12 @@ import { blocks, chip, code, escaped, folded, list, table } from "./escape.ts";
 import { type Page, type Part, page, type Tile } from "./page.ts";
 
 /** A single HTML file that loads nothing and runs no script. */
-export function renderHtml(document: Document, options: RenderOptions): string {
+export function renderHtml(document: Shown, options: RenderOptions): string {
   return page(documentPage(document, options));
 }
 
 /** The parts of that file, for a page that adds links to it. */
-export const documentPage = (document: Document, options: RenderOptions): Page => pageOf(document, reportOf(document, options), options);
+export const documentPage = (document: Shown, options: RenderOptions): Page => pageOf(document, reportOf(document, options), options);
 
 /** The documents of several targets as one page: a table of the targets, then each of them. */
 export function renderHtmlAll(documents: readonly Document[], options: RenderOptions): string {
@@ -48,7 +48,7 @@ function targetTable(all: readonly Rendered[]): string {
   const rows = all.map(({ document, report }, index) => {
     const tiles = new Map(tilesOf(document, report).map((tile) => [tile.label, tile]));
     return [
-      `<a href="#target-${index + 1}">${escaped(targetName({ document, report }))}</a> ${chip(report.verdict.word, report.verdict.tone)}`,
+      `<a href="#target-${index + 1}">${escaped(targetName({ report }))}</a> ${chip(report.verdict.word, report.verdict.tone)}`,
       ...labels.map((label) => numberHtml(tiles.get(label))),
       escaped(timeText(report.about.times.at(-1) ?? "")),
     ];
@@ -66,7 +66,7 @@ const numberHtml = (tile: Tile | undefined): string =>
         : String(tile.count);
 
 /** The same of a report. */
-export function pageOf(document: Document, report: Report, options: RenderOptions): Page {
+export function pageOf(document: Shown, report: Report, options: RenderOptions): Page {
   return {
     title: report.title,
     titleNote: report.refusalTitle,
@@ -97,7 +97,7 @@ function leadHtml({ verdict, refusals, refusalTitle, limits }: Report): string {
 }
 
 /** The most important numbers, each with a link to the part that explains it. */
-function tilesOf(document: Document, report: Report): readonly Tile[] {
+function tilesOf(document: Shown, report: Report): readonly Tile[] {
   const { unmanaged } = report;
   if (document.kind !== "Plan" && document.kind !== "DriftReport") return stateCounts({ document, report });
   return [
@@ -107,19 +107,19 @@ function tilesOf(document: Document, report: Report): readonly Tile[] {
   ];
 }
 
-function partsOf(document: Document, report: Report, options: RenderOptions): readonly Part[] {
+function partsOf(document: Shown, report: Report, options: RenderOptions): readonly Part[] {
   const { words, isGrouped } = report;
   const isReport = words.kind === "DriftReport";
   const history = document.kind === "Plan" || isReport ? options.history?.get("planId" in document ? document.planId : "") : undefined;
-  const title = isReport ? "Differences" : "Changes";
-  const items = document.kind === "Plan" || document.kind === "DriftReport" ? document.items : [];
+  const title = words.change === "difference" ? "Differences" : "Changes";
+  const items = document.kind === "Validation" || document.kind === "Result" ? [] : document.items;
   const sections = report.sections.map(({ part, ...section }) => ({
     isBelow: part === "work" || part === "rest",
     part: sectionPart({ part, ...section }, words),
   }));
   return [
     ...sections.filter(({ isBelow }) => !isBelow).map(({ part }) => part),
-    { id: "rules", title: `${title} by rule`, html: rulesHtml(report) },
+    { id: "rules", title: `${title} by ${words.by}`, html: rulesHtml(report) },
     {
       id: "changes",
       title: `${title}${isGrouped ? " by object" : ""}`,

@@ -6,7 +6,7 @@ import { attributionText, originText } from "../report/attribution.ts";
 import type { ChangeLine } from "../report/changes/changes.ts";
 import type { ItemGroup, ReportGroup, RulesGroup } from "../report/changes/groups.ts";
 import type { RuleChanges } from "../report/changes/rules.ts";
-import { risksOf, type Words } from "../report/words.ts";
+import type { Words } from "../report/words.ts";
 import type { Detail } from "./budget.ts";
 import { code, prose, table } from "./escape.ts";
 
@@ -126,7 +126,7 @@ const traceCell = ({ origin, attribution }: RuleChanges["trace"]): string =>
 
 /** "12 changes, 2 expose, 10 protect" */
 function lineCounts(lines: readonly ChangeLine[], words: Words): string {
-  const counts = risksOf(words.kind === "DriftReport" ? "DriftReport" : "Plan").flatMap((risk) => {
+  const counts = words.risks.flatMap((risk) => {
     const count = lines.filter((line) => line.risk === risk).length;
     return count === 0 ? [] : [`${count} ${risk.replace(/s$/u, "")}`];
   });

@@ -3,7 +3,7 @@ import { joinParts } from "../../text/lists.ts";
 import { spaced } from "../../text/paths.ts";
 import { cutMiddle } from "../../text/values.ts";
 import type { Section } from "../blocks.ts";
-import type { Document, RenderOptions } from "../document.ts";
+import type { Document, RenderOptions, Shown } from "../document.ts";
 import { timeText } from "../report/attribution.ts";
 import { guardText, liftReason } from "../report/refusals.ts";
 import { renderedOf, targetRows } from "../report/targets.ts";
@@ -18,7 +18,7 @@ import { code, fenced, prose, table } from "./escape.ts";
  * For pull requests, issues and job summaries (GitHub-flavoured), within the budget: the totals, why
  * apply refuses, findings, then the changes and everything else.
  */
-export function renderMarkdown(document: Document, options: RenderOptions): string {
+export function renderMarkdown(document: Shown, options: RenderOptions): string {
   return fitted(
     (detail) => drawMarkdown(reportOf(document, options, options.byRule === true || detail !== "full"), detail),
     options.budget,
@@ -43,7 +43,7 @@ export function drawMarkdown(report: Report, detail: Detail): string {
   const { words, target } = report;
   const [first = "", ...rest] = report.verdict.text.replace(/\.$/u, "").split("; ");
   const { isSentence } = report.verdict;
-  const name = target === "" ? words.title : `${words.title} ${words.kind === "Result" ? "on" : "for"} ${code(cutMiddle(target, 80))}`;
+  const name = target === "" ? words.title : `${words.title} ${words.preposition} ${code(cutMiddle(target, 80))}`;
   const title = joinParts([name, prose(report.refusalTitle)], " ");
   // Alerts are part of the refusal.
   const sections = report.sections.filter(({ isAlert }) => isAlert !== true);
@@ -101,7 +101,7 @@ function liftText(finding: GuardFinding, kind: Report["words"]["kind"], detail: 
 
 function changes({ groups, words, isGrouped, changes: count }: Report, detail: Detail): string {
   if (groups.length === 0 || detail === "counts") return "";
-  const title = words.kind === "DriftReport" ? "Differences" : "Changes";
+  const title = words.change === "difference" ? "Differences" : "Changes";
   const hint = `${groupedText(count, words)} \`${words.command} -v\``;
   return joinParts([`### ${title}`, groupBlocks(groups, detail, words), isGrouped && detail === "full" ? hint : ""], "\n\n");
 }

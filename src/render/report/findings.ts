@@ -2,6 +2,7 @@ import { objectAddress } from "../../model/address.ts";
 import { changeCount } from "../../model/changes.ts";
 import type { NeverReviewed } from "../../model/columns.ts";
 import type { GuardFinding, PolicyFinding } from "../../model/findings.ts";
+import { defined } from "../../model/json/json.ts";
 import type { Blocked, Change, Held, Item, Manual, Plan } from "../../model/plan.ts";
 import type { Diagnostic, Severity } from "../../model/problem.ts";
 import type { ItemResult, Result } from "../../model/result.ts";
@@ -20,7 +21,7 @@ import { isDone } from "./outcomes.ts";
 import { openFindings, requirementText } from "./policies.ts";
 import { guardText, shownGuards } from "./refusals.ts";
 import { integrationsText } from "./unmanaged.ts";
-import { isAlarm, riskText } from "./words.ts";
+import { isAlarm } from "./words.ts";
 
 /** What SARIF, JUnit and annotations report, with the manifest's line if it is known. */
 export interface Finding {
@@ -182,7 +183,7 @@ function ofDifference(item: Item): readonly Finding[] {
 const byRule = (finding: Required<Pick<Finding, "rule" | "title" | "address">>, groups: readonly RuleGroup[]): readonly Finding[] =>
   groups.map((group) => {
     const { path, facts } = group;
-    const risk = riskText(facts.risk);
+    const risk = facts.risk === "neutral" ? "" : facts.risk;
     return {
       ...finding,
       severity: "warning",
@@ -239,11 +240,3 @@ const firstCause = ({ changes = [] }: Pick<ItemResult, "changes">): Change["caus
   changes.find((entry) => entry.cause !== undefined)?.cause;
 
 const linesOf = (command: string | undefined): readonly string[] => (command === undefined ? [] : [command]);
-
-type Defined<T> = { readonly [K in keyof T]?: Exclude<T[K], undefined> };
-
-/** The members with a value, because optional members must not be undefined. */
-function defined<T extends Readonly<Record<string, unknown>>>(members: T): Defined<T> {
-  // Only members that are optional in the type are left out.
-  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as Defined<T>;
-}

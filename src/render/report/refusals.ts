@@ -4,8 +4,8 @@ import { visible } from "../../text/control-characters.ts";
 import { counted } from "../../text/counts.ts";
 import { enumerate } from "../../text/labels.ts";
 import { andMore, joinParts } from "../../text/lists.ts";
-import type { Document } from "../document.ts";
 import { timeText } from "./attribution.ts";
+import type { Words } from "./words.ts";
 
 /** One reason why apply refuses a plan. */
 export interface Refusal {
@@ -65,7 +65,7 @@ export function limitsOf(plan: Plan): readonly string[] {
  * "Guard maxCreates refuses: 7 found, at most 5 allowed", or "… is lifted …". A report applies
  * nothing, so nothing is refused.
  */
-export function guardText({ guard, limit, actual, allowed, population }: GuardFinding, kind: Document["kind"]): string {
+export function guardText({ guard, limit, actual, allowed, population }: GuardFinding, kind: Words["kind"]): string {
   const unit = population === undefined ? "" : "%";
   const found = actual === undefined ? "" : `${actual}${unit} found`;
   const measure = joinParts([found, limit === undefined ? "" : `at most ${limit}${unit} allowed`], ", ");
@@ -78,7 +78,7 @@ export const liftReason = ({ allowed = "", until }: GuardFinding): string =>
   until === undefined ? allowed : `${allowed}, until ${until} (allow in dimsync.yaml)`;
 
 /** Guards to report. The policy findings and new columns of a drift report are there already, so it has no guard for them. */
-export const shownGuards = (guards: readonly GuardFinding[], kind: Document["kind"]): readonly GuardFinding[] =>
+export const shownGuards = (guards: readonly GuardFinding[], kind: Words["kind"]): readonly GuardFinding[] =>
   kind === "DriftReport" ? guards.filter(({ guard }) => guard !== "policy" && guard !== "unreviewed") : guards;
 
 const refusal = (brief: string, text: string): Refusal => ({ brief, text, isGuard: false });

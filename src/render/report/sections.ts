@@ -55,6 +55,7 @@ export const sectionsOf = (report: ReportContent): readonly Section[] =>
     deferred(report.deferred),
     unverifiable(report.unverifiable),
     unmanaged(report),
+    ...lone(report),
     ids(report),
   ].filter(({ entries, isSentence }) => entries.length > 0 || isSentence === true);
 
@@ -316,6 +317,13 @@ function unmanaged({ unmanaged: { counts, objects, tables, canListColumns }, wor
     ],
   };
 }
+
+/** The objects that only one of two accounts has. */
+const lone = ({ lone: all }: ReportContent): readonly Section[] =>
+  all.map(({ title, objects }, index) => ({
+    ...{ id: `lone-${index + 1}`, title, count: objects.length, part: "work" },
+    entries: objects.map(({ address, id: liveId }) => ({ head: [[name(address)], [id(liveId)]] })),
+  }));
 
 /** The ids that apply recorded; with -v every binding. */
 const ids = ({ ids: all, idsTitle }: ReportContent): Section => ({

@@ -1,10 +1,11 @@
-import type { Document, RenderOptions } from "../document.ts";
+import type { Document, RenderOptions, Shown } from "../document.ts";
 import { type Report, reportOf } from "../report.ts";
+import { alarmsIn } from "./changes/groups.ts";
 import { nodeCount } from "./policies.ts";
 
 /** A document with its content. */
 export interface Rendered {
-  readonly document: Document;
+  readonly document: Shown;
   readonly report: Report;
 }
 
@@ -24,6 +25,11 @@ export interface StateCount {
 export function stateCounts({ document, report }: Rendered): readonly StateCount[] {
   if (document.kind === "Validation") return [];
   const { words, manual, blocked, policies } = report;
+  const changes: StateCount = { label: `${words.change}s`, count: report.changes, part: "changes" };
+  if (document.kind === "Comparison") {
+    const count = alarmsIn(document.items);
+    return [{ label: words.risks[0], count, part: "changes", isAlarm: count > 0 }, changes];
+  }
   const violations = [...policies.open, ...policies.existing];
   const shared = [
     { label: "manual", count: manual.length, part: "manual" },
@@ -43,7 +49,7 @@ export function stateCounts({ document, report }: Rendered): readonly StateCount
   const alarms = isReport ? exposed : exposes;
   return [
     { label: isReport ? "exposed" : "expose", count: alarms, part: "changes", isAlarm: alarms > 0 },
-    { label: `${words.change}s`, count: report.changes, part: "changes" },
+    changes,
     ...shared,
     { label: "blocked", count: blocked.length, part: "blocked" },
     // Most projects do not review columns.
@@ -61,7 +67,7 @@ export function stateCounts({ document, report }: Rendered): readonly StateCount
 }
 
 /** The name of a document's target; a validation has none, only a title. */
-export const targetName = ({ document, report }: Rendered): string => (document.kind === "Validation" ? report.title : document.target);
+export const targetName = ({ report }: Pick<Rendered, "report">): string => report.target || report.title;
 
 /** Targets with their state, to see at a glance which one needs attention: a head, and one row of texts per target. */
 export function targetRows(all: readonly Rendered[], timeText: (time: string) => string): readonly (readonly string[])[] {

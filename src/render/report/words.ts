@@ -1,15 +1,17 @@
-import type { Change, Plan } from "../../model/plan.ts";
+import type { Change } from "../../model/plan.ts";
 import { counted } from "../../text/counts.ts";
-import type { Document } from "../document.ts";
+import type { Shown } from "../document.ts";
 
 /**
  * The words of a kind of document. A plan shows what apply will do, a drift report how the account
  * is now.
  */
 export interface Words {
-  readonly kind: Document["kind"];
+  readonly kind: Shown["kind"];
   /** "Plan", the beginning of the title. */
   readonly title: string;
+  /** Between the title and the target. */
+  readonly preposition: "for" | "on" | "of";
   /** The command that made the document. */
   readonly command: string;
   /** Heads of the columns with values. */
@@ -19,23 +21,27 @@ export interface Words {
   readonly unknown: string;
   readonly unset: string;
   readonly change: string;
-  /** The highlighted risk. */
-  readonly alarm: Change["risk"];
+  /** What changes are grouped by. */
+  readonly by: "rule" | "value";
+  /** The highlighted risk, and the other one. */
+  readonly risks: readonly [string, string];
 }
 
 const plan: Words = {
   kind: "Plan",
   title: "Plan",
+  preposition: "for",
   command: "dimsync plan",
   before: "Live",
   after: "After apply",
   unknown: "(unknown)",
   unset: "(set by the service)",
   change: "change",
-  alarm: "exposes",
+  by: "rule",
+  risks: ["exposes", "protects"],
 };
 
-const words: Readonly<Record<Document["kind"], Words>> = {
+const words: Readonly<Record<Shown["kind"], Words>> = {
   Plan: plan,
   DriftReport: {
     ...plan,
@@ -45,29 +51,40 @@ const words: Readonly<Record<Document["kind"], Words>> = {
     after: "Desired",
     unset: "(not set)",
     change: "difference",
-    alarm: "exposed",
+    risks: ["exposed", "stricter"],
   },
-  Result: { ...plan, kind: "Result", title: "Apply", command: "dimsync apply" },
+  Comparison: {
+    ...plan,
+    kind: "Comparison",
+    title: "Comparison",
+    preposition: "of",
+    command: "dimsync compare",
+    before: "From",
+    after: "To",
+    unknown: "(none)",
+    unset: "(none)",
+    change: "difference",
+    by: "value",
+    risks: ["less protected", "more protected"],
+  },
+  Result: { ...plan, kind: "Result", title: "Apply", preposition: "on", command: "dimsync apply" },
   Validation: { ...plan, kind: "Validation", title: "Validation", command: "dimsync validate" },
 };
 
-export const wordsOf = (kind: Document["kind"]): Words => words[kind];
+export const wordsOf = (kind: Shown["kind"]): Words => words[kind];
 
 /** What the grouped form leaves out. A command follows. */
 export const groupedText = (changes: number, words: Words): string =>
   changes === 0
     ? "The ids to record are counted. To see each one:"
-    : `${counted(changes, words.change)} ${changes === 1 ? "is" : "are"} grouped by rule. To see each one:`;
+    : `${counted(changes, words.change)} ${changes === 1 ? "is" : "are"} grouped by ${words.by}. To see each one:`;
 
 /** "exposes"; "" for a neutral change. */
-export const riskText = (risk: Change["risk"]): string => (risk === "neutral" ? "" : risk);
+export const riskText = ({ risk }: Pick<Change, "risk">, { risks }: Words): string =>
+  risk === "neutral" ? "" : risks[isAlarm({ risk }) ? 0 : 1];
 
 /** Whether data becomes, or is, less protected: what a reader must not miss. */
 export const isAlarm = ({ risk }: Pick<Change, "risk">): boolean => risk === "exposes" || risk === "exposed";
-
-/** Risks in the order in which they are counted; the highlighted one first. */
-export const risksOf = (kind: Plan["kind"]): readonly ["exposes" | "exposed", "protects" | "stricter"] =>
-  kind === "Plan" ? ["exposes", "protects"] : ["exposed", "stricter"];
 
 /** Titles of the parts of a report, the same in every format. */
 export const partTitles = {

@@ -6,7 +6,7 @@ import type { ChangeLine } from "../report/changes/changes.ts";
 import { grouped } from "../report/changes/grouped.ts";
 import type { RulesGroup } from "../report/changes/groups.ts";
 import type { Words } from "../report/words.ts";
-import { type Cell, cell, joined, type Row, type Screen, tableLines, wrap } from "./layout.ts";
+import { type Cell, cell, joined, type Row, type Screen, tableLines, textOf, wrap } from "./layout.ts";
 
 // For this many changes or more, a table's name is a heading and its columns are below it.
 const tableHeadingFrom = 3;
@@ -52,7 +52,9 @@ export function ruleRows({ rules, exposed, exposedBy }: RulesGroup, screen: Scre
       joined(cell(cause), cell(cause === "" || traceText(trace) === "" ? "" : "   "), cell(traceText(trace), paint.magenta)),
       cell(andMore(nodes, { shown: isAlarm ? manyExamples : fewExamples, total: count }), paint.dim),
     ];
-    return lines.map((line, index) => [cell(index === 0 ? risk : "", strong), line]);
+    return lines
+      .filter((line, index) => index !== 1 || textOf(line) !== "")
+      .map((line, index) => [cell(index === 0 ? risk : "", strong), line]);
   });
   const alarm = exposed === 0 ? [] : wrap(`${exposedText(exposed)}: ${andMore(exposedBy, { shown: manyExamples })}`, indent, width);
   return [...tableLines(rows, indent, width), ...alarm.map((line) => paint.bold(paint.red(line)))];

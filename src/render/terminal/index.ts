@@ -1,7 +1,7 @@
 import { visible } from "../../text/control-characters.ts";
 import { joinParts } from "../../text/lists.ts";
 import type { Section } from "../blocks.ts";
-import type { Document, RenderOptions } from "../document.ts";
+import type { Document, RenderOptions, Shown } from "../document.ts";
 import { timeText } from "../report/attribution.ts";
 import { renderedOf, targetRows } from "../report/targets.ts";
 import { groupedText } from "../report/words.ts";
@@ -11,7 +11,7 @@ import { groupBlock } from "./groups.ts";
 import { type Cell, cell, joined, type Screen, screenOf, tableLines, wrap } from "./layout.ts";
 
 /** For a terminal. The result is last, because the end stays on the screen. */
-export const renderHuman = (document: Document, options: RenderOptions): string => drawHuman(reportOf(document, options), options);
+export const renderHuman = (document: Shown, options: RenderOptions): string => drawHuman(reportOf(document, options), options);
 
 export function drawHuman(report: Report, options: RenderOptions): string {
   const screen = screenOf(options);
@@ -49,9 +49,9 @@ function titleLines({ title, refusalTitle, about, words }: Report, { paint, widt
   const id = verbose || words.kind === "Result" ? (about.id ?? "") : "";
   const facts = [about.commit ?? "", id].map(visible);
   const account = visible(about.account ?? "");
+  const beside = joinParts([account === "" ? "" : `(${account})`, ...facts], ", ");
   const name = cell(visible(title), paint.bold);
-  if (refusalTitle === "")
-    return tableLines([[joined(name, cell(` ${joinParts([`(${account})`, ...facts], ", ")}`, paint.dim))]], "", width);
+  if (refusalTitle === "") return tableLines([[joined(name, cell(beside === "" ? "" : ` ${beside}`, paint.dim))]], "", width);
   const strong = (text: string): string => paint.bold(paint.red(text));
   return [
     ...tableLines([[joined(name, cell(` ${refusalTitle}`, strong))]], "", width),

@@ -1,7 +1,8 @@
 import { type AccountView, type DiffResult, emptyDiff } from "../../../src/kinds/kind.ts";
 import { accountLists, indexed } from "../../../src/kinds/lookup.ts";
 import { compileConfig, makeRuleProgram } from "../../../src/kinds/schema-config/compiled-config.ts";
-import { type ObservedSchemas, observedAt, schemaConfig } from "../../../src/kinds/schema-config/index.ts";
+import { schemaConfig } from "../../../src/kinds/schema-config/index.ts";
+import { type ObservedSchemas, observedAt } from "../../../src/kinds/schema-config/read.ts";
 import { newRuleCache, type RuleCache } from "../../../src/kinds/schema-config/rules/rule-cache.ts";
 import { ruleSetsIn } from "../../../src/kinds/schema-config/rules/rule-sets.ts";
 import type { UnitTally } from "../../../src/kinds/schema-config/rules/rule-stats.ts";

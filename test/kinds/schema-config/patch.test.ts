@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { evaluate } from "../../../src/kinds/schema-config/evaluate.ts";
-import { type ObservedSchemas, schemaConfig } from "../../../src/kinds/schema-config/index.ts";
+import { schemaConfig } from "../../../src/kinds/schema-config/index.ts";
 import { patches } from "../../../src/kinds/schema-config/patch.ts";
+import type { ObservedSchemas } from "../../../src/kinds/schema-config/read.ts";
 import type { LiveSchemas } from "../../../src/model/live.ts";
 import type { SchemaConfigSpec } from "../../../src/model/resource.ts";
 import type { Reads } from "../../../src/model/service.ts";

@@ -35,13 +35,13 @@ export interface ChangeLine {
 }
 
 function changeLine(change: Change, words: Words): ChangeLine {
-  const { path, before, after, risk, origin, attribution, cause } = change;
+  const { path, before, after, origin, attribution, cause } = change;
   return {
     path: pathText(path),
     live: before === undefined ? words.unknown : valueAt(path, before),
     desired: after === undefined ? words.unset : valueAt(path, after),
     isSecret: isSecretReference(before) || isSecretReference(after),
-    risk: riskText(risk),
+    risk: riskText(change, words),
     isAlarm: isAlarm(change),
     origin: originText(origin),
     who: attributionText(attribution),
@@ -72,7 +72,9 @@ export function changeLines(object: WithChanges, words: Words, most = Number.POS
     if (changes.length >= most) break;
     changes.push(change);
   }
-  return changes.sort((a, b) => byText(a.path, b.path)).map((change) => changeLine(change, words));
+  // A plan has all changes of a table in one place.
+  const rank = (change: Change): number => (words.kind === "Comparison" && !isAlarm(change) ? 1 : 0);
+  return changes.sort((a, b) => rank(a) - rank(b) || byText(a.path, b.path)).map((change) => changeLine(change, words));
 }
 
 function leaves(change: Change): readonly Change[] {

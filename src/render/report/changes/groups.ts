@@ -2,7 +2,7 @@ import { objectAddress, schemasKind } from "../../../model/address.ts";
 import { changeCount as changesIn } from "../../../model/changes.ts";
 import type { Action, Item } from "../../../model/plan.ts";
 import type { PlannedRequest } from "../../../model/service.ts";
-import type { Words } from "../words.ts";
+import { isAlarm, type Words } from "../words.ts";
 import { type ChangeLine, changeLines } from "./changes.ts";
 import { grouped } from "./grouped.ts";
 import { changesByRule, integrationOf, type RuleChanges } from "./rules.ts";
@@ -73,6 +73,9 @@ const mostPaths = 3;
 /** Recording an id is not a change. */
 export const changeCount = (items: readonly Item[]): number =>
   items.reduce((sum, item) => sum + (item.action === "bind" ? 0 : Math.max(1, changesIn(item))), 0);
+
+/** How many changes have the highlighted risk. */
+export const alarmsIn = (items: readonly Item[]): number => items.reduce((sum, item) => sum + changesIn(item, isAlarm), 0);
 
 /** Whether changes are shown by rule, and many ids to record are counted. */
 export const isGrouped = (items: readonly Item[], verbose: boolean): boolean =>

@@ -1,11 +1,10 @@
 import { kindNames, manifestOfSchemas } from "../../../kinds/manifests.ts";
 import { kindOf, objectAddress } from "../../../model/address.ts";
-import { changeCount as changesIn } from "../../../model/changes.ts";
 import type { Item } from "../../../model/plan.ts";
 import { actorText } from "../attribution.ts";
-import { isAlarm, type Words } from "../words.ts";
+import type { Words } from "../words.ts";
 import { grouped } from "./grouped.ts";
-import { changeCount, type ItemGroup, itemGroups } from "./groups.ts";
+import { alarmsIn, changeCount, type ItemGroup, itemGroups } from "./groups.ts";
 
 /** All changes of one live object: an integration with its schemas, a tag with its relations, an asset. */
 export interface ReportObject {
@@ -50,7 +49,7 @@ export function objectsOf(all: readonly Item[], words: Words): readonly ReportOb
       liveId: group.find(({ liveId }) => liveId !== undefined)?.liveId,
       items: group,
       changes: group.reduce((sum, { lines, left }) => sum + lines.length + left, 0),
-      alarms: members.reduce((sum, item) => sum + changesIn(item, isAlarm), 0),
+      alarms: alarmsIn(members),
       users: [...new Set(users)].filter((user) => user !== ""),
     };
   });
@@ -58,4 +57,5 @@ export function objectsOf(all: readonly Item[], words: Words): readonly ReportOb
   return objects.sort((a, b) => isOther(a) - isOther(b) || b.alarms - a.alarms);
 }
 
-const ownerOf = (address: string): string => manifestOfSchemas(address) ?? objectAddress(address);
+/** The object that an item is part of: the integration of its schemas, the tag of a relation. */
+export const ownerOf = (address: string): string => manifestOfSchemas(address) ?? objectAddress(address);

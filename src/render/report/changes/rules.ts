@@ -1,12 +1,13 @@
 import { integrationOfSchemas } from "../../../model/address.ts";
 import { eachChange, isOfNodes, sizeOf } from "../../../model/changes.ts";
-import { canonicalJson } from "../../../model/json/json.ts";
+import { canonicalJson, type JsonValue } from "../../../model/json/json.ts";
 import { type Level, levelOf, nodeLists } from "../../../model/nodes.ts";
 import type { ChangeFacts, ChangeGroup, Item } from "../../../model/plan.ts";
 import { visible } from "../../../text/control-characters.ts";
 import { counted } from "../../../text/counts.ts";
 import { joinParts } from "../../../text/lists.ts";
 import { pathText } from "../../../text/paths.ts";
+import { valueText } from "../../../text/values.ts";
 import { commonTrace, type Traced } from "../attribution.ts";
 import { isAlarm, riskText, type Words } from "../words.ts";
 import { labelText, placeText } from "./changes.ts";
@@ -37,11 +38,11 @@ export function changesByRule(items: readonly Item[], words: Words): readonly Ru
   return leveledGroups(items).flatMap(({ levels }) =>
     [...levels.values()].map((group): RuleChanges => {
       const { facts, nodes, count } = group;
-      const { cause, risk } = facts;
+      const { cause } = facts;
       const place = cause === undefined ? "" : placeText(cause);
       return {
         what: whatText(group, hasSeveral, words),
-        risk: riskText(risk),
+        risk: riskText(facts, words),
         isAlarm: isAlarm(facts),
         trace: commonTrace(group.all),
         rule: visible(cause?.rule ?? cause?.file ?? ""),
@@ -161,6 +162,9 @@ function whatText({ path, facts: { before, after }, count, tables, integrations 
     ...(hasSeveral ? [`of ${integrations.size === 1 ? only : counted(integrations.size, "integration")}`] : []),
   ].join(" ");
   if (words.kind === "DriftReport") return `${where}: ${leaf} ${String(before)}, desired ${String(after)}`;
+  if (words.kind === "Comparison") return `${where}: ${leaf} ${valueOr(before, words.unknown)} → ${valueOr(after, words.unset)}`;
   const verb = leaf === "hashed" ? (after === true ? "hash" : "unhash") : after === true ? "enable" : "disable";
   return `${verb} ${where}`;
 }
+
+const valueOr = (value: JsonValue | undefined, none: string): string => (value === undefined ? none : valueText(value));
