@@ -23,7 +23,6 @@ export async function runCi(context: Context<CiFlags>, task: string, planFile: s
   const { io, cwd } = context;
   const { readCiEnvironment } = await import("../forge/environment.ts");
   const environment = readCiEnvironment(io.env, cwd);
-  io.catchSignals?.();
   const job: CiJob = { environment, env: io.env, signal: io.interrupted, log: io.stderr };
   try {
     return await (await load())(context, job, planFile);

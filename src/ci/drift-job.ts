@@ -1,4 +1,5 @@
 import { ofTarget } from "../cli/each-target.ts";
+import { withSignalsCaught } from "../cli/io.ts";
 import { checkOutputs, writeDocuments, writeMetricsFlag } from "../cli/output.ts";
 import { failOnFlags, planOptions } from "../cli/plan-options.ts";
 import { loadProjects } from "../cli/project.ts";
@@ -22,7 +23,7 @@ export async function driftJob(context: CiContext, job: CiJob): Promise<ExitCode
   const failOn = failOnFlags(flags.failOn, "DriftReport");
   const isWhole = flags.only.length + flags.exclude.length === 0;
   const covers = planOptions(flags).scope?.item ?? (() => true);
-  const projects = await loadProjects(context, { account: true });
+  const projects = await loadProjects(context, { account: true, readOnly: true });
   const { made, failed } = await eachJobTarget(context, projects, async (project) => {
     const { report } = await ofTarget(context, project, driftAccount);
     const ended = withDriftExit(report, failOn);
@@ -39,6 +40,6 @@ export async function driftJob(context: CiContext, job: CiJob): Promise<ExitCode
     failures: failed.map(({ target, failure }) => ({ ...failure, title: notMade("drift report", target) })),
   });
   const isInIssue = flags.issue !== false && (await reportDrift(job, reports));
-  const isInPull = flags.pullRequest === true && (await requestDriftPulls(job, made, cwd));
+  const isInPull = flags.pullRequest === true && (await withSignalsCaught(io, () => requestDriftPulls(job, made, cwd)));
   return code === 2 && (isInIssue || isInPull) ? 0 : code;
 }

@@ -1,5 +1,6 @@
 import { resolve } from "node:path";
 import { ofTarget } from "../cli/each-target.ts";
+import { withSignalsCaught } from "../cli/io.ts";
 import { checkOutputs, checkWritable, writeDocuments, writeMetricsFlag } from "../cli/output.ts";
 import { failOnFlags } from "../cli/plan-options.ts";
 import { loadOptions, loadProjects } from "../cli/project.ts";
@@ -40,7 +41,8 @@ export async function planJob(context: CiContext, job: CiJob): Promise<ExitCode>
   const { plans, failed, projects } = planned;
   const planFile = flags.out === undefined || plans.length === 0 ? undefined : resolve(cwd, flags.out);
   if (planFile !== undefined)
-    for (const plan of plans) await writePlanFile(planFile, plan, { digestKey: io.env["DIMSYNC_DIGEST_KEY"], signal: io.interrupted });
+    for (const plan of plans)
+      await withSignalsCaught(io, () => writePlanFile(planFile, plan, { digestKey: io.env["DIMSYNC_DIGEST_KEY"], signal: io.interrupted }));
   if (plans.length > 0) await writeDocuments(context, jobDestinations(context, job), plans);
   await writeMetricsFlag(context, plans);
   const code = endJob(context, job, {
@@ -65,7 +67,7 @@ async function planTargets(context: CiContext, { environment }: CiJob): Promise<
   checkOutputs(context);
   const failOn = failOnFlags(flags.failOn, "Plan");
   if (flags.out !== undefined) checkWritable("--out", flags.out, resolve(cwd, flags.out));
-  const projects = await loadProjects(context, { account: true });
+  const projects = await loadProjects(context, { account: true, readOnly: true });
   if (flags.out !== undefined && projects.length > 1)
     throw new DimsyncError("E_USAGE", "--out saves the plan of one target. Select it with -t NAME.");
   const { made, failed } = await eachJobTarget(context, projects, async (project) => {
@@ -87,7 +89,7 @@ async function planTarget(context: CiContext, { isPullRequest, base }: CiJob["en
 async function validateJob(context: CiContext, job: CiJob): Promise<ExitCode> {
   say(context.io, "A pull request from a fork or from Dependabot has no secrets, so dimsync only validates its manifests.");
   checkOutputs(context);
-  const documents = await Promise.all((await loadProjects(context, { offline: true })).map(validateProject));
+  const documents = await Promise.all((await loadProjects(context, { readOnly: true })).map(validateProject));
   await writeDocuments(context, jobDestinations(context, job), documents);
   return endJob(context, job, { documents, failures: [] });
 }

@@ -7,6 +7,7 @@ import { loadBase } from "../operations/core/base.ts";
 import type { RunEnvironment } from "../operations/session.ts";
 import { type Context, recordsNotice } from "./context.ts";
 import type { PlanFlags } from "./flags.ts";
+import { withSignalsCaught } from "./io.ts";
 import { planOptions } from "./plan-options.ts";
 import { showProgress } from "./progress.ts";
 import { loadOptions, loadProjects } from "./project.ts";
@@ -26,7 +27,7 @@ export async function eachTarget<T>(
   paths: readonly string[],
   make: Make<T>,
 ): Promise<readonly MadeOfTarget<T>[]> {
-  const projects = await loadProjects(context, { paths, account: context.flags.snapshot === undefined });
+  const projects = await loadProjects(context, { paths, account: context.flags.snapshot === undefined, readOnly: true });
   const results: MadeOfTarget<T>[] = [];
   for (const project of projects) results.push({ project, made: await ofTarget(context, project, make, { paths }) });
   return results;
@@ -40,12 +41,10 @@ export async function ofTarget<T>(
   { paths = [], events }: { readonly paths?: readonly string[]; readonly events?: OnProgress | undefined } = {},
 ): Promise<T> {
   const { io, flags, cwd } = context;
-  const base = flags.base === undefined ? undefined : await loadBase(project, flags.base, loadOptions(context, paths));
+  const { base: ref } = flags;
+  const base = ref === undefined ? undefined : await withSignalsCaught(io, () => loadBase(project, ref, loadOptions(context, paths)));
   if (base !== undefined && base.errors > 0 && flags.quiet !== true)
-    say(
-      io,
-      `The project at ${flags.base ?? ""} could only be read in part (errors: ${base.errors}). Manifests that are missing there count as new.`,
-    );
+    say(io, `The project at ${ref} could only be read in part (errors: ${base.errors}). Manifests that are missing there count as new.`);
   const options = { ...planOptions(flags), ...(base === undefined ? {} : { base }) };
   const snapshotFile = flags.snapshot === undefined ? undefined : resolve(cwd, flags.snapshot);
   const made = await withLocations(

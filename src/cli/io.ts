@@ -23,10 +23,22 @@ export interface Io {
   /** Aborted by a signal that is caught: start nothing new, finish writes in flight. */
   readonly interrupted: AbortSignal;
   /**
-   * From now on, the first SIGINT or SIGTERM aborts `interrupted`. Before, and from the second one on, the system ends the process at once, even in the
-   * middle of synchronous work. Called before the first thing that an end would leave behind: a request, a temporary file, a server, a prompt.
+   * Until the returned function is called, the first SIGINT or SIGTERM aborts `interrupted`. Otherwise, and from the second one on, the system ends the
+   * process at once, even in the middle of synchronous work. Called before anything that an end would leave behind: a write, a temporary file, a server.
    */
-  readonly catchSignals?: () => void;
+  readonly catchSignals?: () => Release;
+}
+
+type Release = () => void;
+
+/** Catches signals while the work runs (`Io.catchSignals`). */
+export async function withSignalsCaught<T>(io: Io, work: () => Promise<T>): Promise<T> {
+  const release = io.catchSignals?.();
+  try {
+    return await work();
+  } finally {
+    release?.();
+  }
 }
 
 /** Secrets that dimsync uses itself, without a `$secret`. */
@@ -57,7 +69,7 @@ export function processIo(): Io {
     env: process.env,
     cwd: process.cwd(),
     async ask(question) {
-      catchSignals();
+      const release = catchSignals();
       // Loading it takes milliseconds, and most runs ask nothing.
       const { createInterface } = process.getBuiltinModule("node:readline/promises");
       const readline = createInterface({ input: process.stdin, output: process.stderr });
@@ -68,6 +80,7 @@ export function processIo(): Io {
         return await Promise.race([readline.question(question, { signal: interrupted }), ended]);
       } finally {
         readline.close();
+        release();
       }
     },
     interrupted,
@@ -77,7 +90,7 @@ export function processIo(): Io {
 
 function processSignals() {
   const interruption = new AbortController();
-  let isCaught = false;
+  let catching = 0;
   const interrupt = (): void => {
     if (interruption.signal.aborted) process.exit(130);
     // Node.js calls this function only after synchronous work; the system does not wait.
@@ -86,10 +99,13 @@ function processSignals() {
     if (process.connected) process.send?.("stopping", () => {});
     interruption.abort();
   };
-  const catchSignals = (): void => {
-    if (isCaught) return;
-    isCaught = true;
-    for (const signal of signals) process.on(signal, interrupt);
+  const catchSignals = (): Release => {
+    if (catching === 0 && !interruption.signal.aborted) for (const signal of signals) process.on(signal, interrupt);
+    catching += 1;
+    return () => {
+      catching -= 1;
+      if (catching === 0) for (const signal of signals) process.off(signal, interrupt);
+    };
   };
   return { interrupted: interruption.signal, interrupt, catchSignals };
 }

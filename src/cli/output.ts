@@ -10,7 +10,7 @@ import { didYouMean } from "../text/suggest.ts";
 import { writeCommands } from "../text/workflow-commands.ts";
 import { type Context, wantsColor } from "./context.ts";
 import type { ApplyFlags, GlobalFlags, PlanFlags } from "./flags.ts";
-import type { Io } from "./io.ts";
+import { type Io, withSignalsCaught } from "./io.ts";
 
 /** The output of a command: a function for each of its formats. */
 export type Forms = Readonly<Record<string, (options: RenderOptions) => Text | Promise<Text>>>;
@@ -93,8 +93,7 @@ async function writeForms(context: Context, to: readonly Destination[], forms: F
     else if (format === "ndjson") for (const piece of pieces) appendFileSync(file, piece);
     else {
       const { writeAtomic } = await import("../records/files/atomic.ts");
-      io.catchSignals?.();
-      await writeAtomic(file, pieces).catch((error: unknown) => {
+      await withSignalsCaught(io, () => writeAtomic(file, pieces)).catch((error: unknown) => {
         if (error instanceof DimsyncError) throw error;
         throw new DimsyncError(
           "E_OUTPUT",

@@ -6,17 +6,14 @@ import type { ExitCode } from "../model/exit.ts";
 import { masked } from "../model/settings/secret.ts";
 import { createMcpServer } from "./server.ts";
 
-/** `dimsync mcp`: serves tools and resources over stdin and stdout until stdin ends or the run is interrupted. */
+/** `dimsync mcp`: serves tools and resources over stdin and stdout until stdin ends. */
 export async function runMcp(context: Context): Promise<ExitCode> {
   const { io } = context;
-  io.catchSignals?.();
   const stop = new AbortController();
   const interrupted = AbortSignal.any([io.interrupted, stop.signal]);
   const ended = new Promise<void>((resolve) => {
     process.stdin.once("end", resolve);
     process.stdin.once("close", resolve);
-    if (io.interrupted.aborted) resolve();
-    io.interrupted.addEventListener("abort", () => resolve(), { once: true });
   });
   const server = createMcpServer({ ...context, io: { ...io, interrupted } });
   server.onerror = (error) => say(io, `${error.message}`);

@@ -4,7 +4,7 @@ import { auditWindow, momentFlag } from "../cli/moments.ts";
 import { nodePath } from "../cli/node-path.ts";
 import { filePrefix } from "../cli/output.ts";
 import { planOptions } from "../cli/plan-options.ts";
-import { loadOneProject, loadOptions, loadProjects, loadValidProject } from "../cli/project.ts";
+import { loadOneProject, loadOptions, loadProjects, loadValidProject, type ProjectNeeds } from "../cli/project.ts";
 import { withDriftExit, withPlanExit } from "../engine/exit-codes.ts";
 import type { PlanOptions } from "../engine/session.ts";
 import type { Project } from "../manifests/project.ts";
@@ -73,7 +73,7 @@ export const tools: readonly Tool[] = [
     description: "Check the manifests without reading the account. Reports all problems with file, line and how to fix them.",
     parameters: { target, format: reportFormat },
     run: async (call) => {
-      const projects = await loadProjects(call.context, { ...targetOf(call), offline: true });
+      const projects = await loadProjects(call.context, targetOf(call));
       return await report(call, await Promise.all(projects.map(validateProject)));
     },
   },
@@ -133,7 +133,7 @@ export const tools: readonly Tool[] = [
     },
     run: async (call) => {
       const isExpanded = call.args["expand"] === true;
-      const project = await loadValidProject(call.context, { ...targetOf(call), account: isExpanded, offline: !isExpanded });
+      const project = await loadValidProject(call.context, { ...targetOf(call), account: isExpanded });
       const options = { address: text(call, "address"), isExpanded };
       const { documents } = await withRun(call.context, (run) => renderManifests(project, options, run));
       return { text: yamlDocuments(documents), exit: 0 };
@@ -206,9 +206,9 @@ export const tools: readonly Tool[] = [
 export const plain = { color: false, width: 120, verbose: false } as const;
 
 /** The target of the arguments, else those of the server. */
-function targetOf(call: ToolCall): { readonly targets?: readonly string[] } {
+function targetOf(call: ToolCall): ProjectNeeds {
   const name = text(call, "target");
-  return name === undefined ? {} : { targets: [name] };
+  return { readOnly: true, ...(name === undefined ? {} : { targets: [name] }) };
 }
 
 /** Compares each project with its account, and reports what `make` returns. */

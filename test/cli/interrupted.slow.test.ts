@@ -1,32 +1,49 @@
 import { spawn, spawnSync } from "node:child_process";
-import { mkdirSync, readdirSync, readFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { seedAccount } from "../../src/embedded/data/seed.ts";
 import { serve } from "../service/loopback.ts";
 import { builtCli, emptyFolder, ended, quickstart, quickstartSecrets, startCli } from "./built-cli.ts";
 
-const commands = [
+const reading = [
   "plan",
   "plan -o json",
   "drift",
-  "import --dry-run",
+  "ci plan",
+  "ci drift",
   "doctor",
   "get integrations",
   "audit",
-  "snapshot --out s.json",
   "render --expand",
   "explain SchemaConfig/orders public",
+  "register --no-history",
 ];
 
-test.each(commands)("dimsync %s, interrupted while the service is slow, ends with 130 and prints no partial output", async (command) => {
-  // It never responds; the signal is sent after the first request.
+/** How a command ends that gets a signal while it waits for the first response of the service, which never comes. */
+async function whileWaiting(command: string) {
   const service = await serve((_request, _response, turn) => turn === 0 && child.kill("SIGINT"));
-  const child = startCli(command.split(" "), { cwd: quickstart(), env: { DIMSYNC_BASE_URL: service.url, DIMSYNC_API_KEY: "key" } });
-  const { code, stdout, stderr } = await ended(child);
-  expect({ code, stdout }).toEqual({ code: 130, stdout: "" });
-  expect(stderr).toBe("\ndimsync: interrupted.\n");
+  const cwd = quickstart();
+  writeFileSync(join(cwd, "manifests", "labels.yaml"), labels);
+  const child = startCli(command.split(" "), { cwd, env: { DIMSYNC_BASE_URL: service.url, DIMSYNC_API_KEY: "key" } });
+  const run = { ...(await ended(child)), signal: child.signalCode };
   expect(new Set(service.received.map(({ method }) => method))).toEqual(new Set(["GET"]));
+  return run;
+}
+
+const labels = `apiVersion: dimsync/v1
+kind: Classification
+metadata: { name: personal }
+spec: { labels: [{ label: contact, match: { column: "*email*" } }] }
+`;
+
+// The system ends them, so they need not hear the signal.
+test.each(reading)("dimsync %s ends at once on a signal, and prints no partial output", async (command) => {
+  expect(await whileWaiting(command)).toEqual({ code: null, signal: "SIGINT", stdout: "", stderr: "" });
+});
+
+test.each(["import --dry-run", "snapshot --out s.json"])("dimsync %s, which writes files, ends with 130 on a signal", async (command) => {
+  expect(await whileWaiting(command)).toEqual({ code: 130, signal: null, stdout: "", stderr: "\ndimsync: interrupted.\n" });
 });
 
 test("dimsync apply, interrupted before anything was sent, says so in its result", async () => {
@@ -76,6 +93,12 @@ describe("a signal during synchronous work", () => {
     expect(readdirSync(cwd).sort()).toEqual(["dimsync.yaml", "m.yaml"]);
   });
 
+  test.each(["plan", "drift", "doctor"])("dimsync %s ends at once if the signal arrives while it works on a response", async (command) => {
+    const cwd = emptyFolder({ ...twoTargets, "a.json": JSON.stringify(seedAccount()) });
+    const run = await signalled([command, "-t", "a"], cwd, signalAt({ read: "a.json", blocked: "60000" }));
+    expect(run).toEqual({ code: null, signal: "SIGINT", stdout: "", stderr: "" });
+  });
+
   describe.skipIf(!hasNamespaces)(`in a container${hasNamespaces ? "" : " (skipped: unshare is not permitted)"}`, () => {
     const files = { ...twoTargets, "a.json": JSON.stringify(seedAccount()) };
 
@@ -97,7 +120,7 @@ describe("a signal during synchronous work", () => {
     });
 
     test("process 1 ends as the program does that heard the signal", async () => {
-      const run = await asProcessOne(["plan", "-t", "a"], { read: "a.json", blocked: "1" });
+      const run = await asProcessOne(["snapshot", "--out", "s.json", "-t", "a"], { read: "a.json", blocked: "1" });
       expect(run).toEqual({ code: 130, stdout: "", stderr: "\ndimsync: interrupted.\n" });
     });
   });
@@ -105,7 +128,7 @@ describe("a signal during synchronous work", () => {
   test("a second one ends the process at once", async () => {
     const service = await serve((_request, _response, turn) => turn === 0 && child.kill("SIGINT"));
     const env = { DIMSYNC_BASE_URL: service.url, DIMSYNC_API_KEY: "key", ...signalAt({ printed: "interrupted" }) };
-    const child = startCli(["plan"], { cwd: quickstart(), env });
+    const child = startCli(["import"], { cwd: quickstart(), env });
     expect(await ended(child)).toEqual({ code: null, stdout: "", stderr: "\ndimsync: interrupted.\n" });
     expect(child.signalCode).toBe("SIGINT");
   });

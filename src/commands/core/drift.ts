@@ -2,6 +2,7 @@ import { resolve } from "node:path";
 import type { Context } from "../../cli/context.ts";
 import { eachTarget } from "../../cli/each-target.ts";
 import type { DriftFlags } from "../../cli/flags.ts";
+import { withSignalsCaught } from "../../cli/io.ts";
 import { momentFlag } from "../../cli/moments.ts";
 import { checkOutputs, checkWritable, deliver } from "../../cli/output.ts";
 import { failOnFlags, planOptions } from "../../cli/plan-options.ts";
@@ -60,7 +61,7 @@ export async function runDrift(context: Context<DriftFlags>, paths: readonly str
     { history: histories },
   );
   for (const { project, report } of reported) {
-    if (flags.resolve === "accept") await acceptReport(context, project, report);
+    if (flags.resolve === "accept") await withSignalsCaught(io, () => acceptReport(context, project, report));
   }
   if (revertTo !== undefined) await saveRevert(context, revertTo, found);
   return combineExits(reported.map(({ report }) => report.exit)).code;
@@ -103,6 +104,7 @@ async function saveRevert({ io }: Context<DriftFlags>, file: string, found: read
   if (only?.made.revert === undefined || second !== undefined)
     throw new DimsyncError("E_USAGE", "--resolve revert saves the plan of one target. Select it with -t NAME.");
   const { writePlanFile } = await import("../../records/plan-file.ts");
-  await writePlanFile(file, only.made.revert, { digestKey: io.env["DIMSYNC_DIGEST_KEY"], signal: io.interrupted });
+  const { revert } = only.made;
+  await withSignalsCaught(io, () => writePlanFile(file, revert, { digestKey: io.env["DIMSYNC_DIGEST_KEY"], signal: io.interrupted }));
   say(io, `saved a plan that undoes the drift. To apply it:`, `dimsync apply ${file}`);
 }

@@ -2,6 +2,7 @@ import { resolve } from "node:path";
 import type { Context } from "../../cli/context.ts";
 import { eachTarget } from "../../cli/each-target.ts";
 import type { PlanFlags } from "../../cli/flags.ts";
+import { withSignalsCaught } from "../../cli/io.ts";
 import { checkOutputs, checkWritable, deliver } from "../../cli/output.ts";
 import { failOnFlags } from "../../cli/plan-options.ts";
 import { withPlanExit } from "../../engine/exit-codes.ts";
@@ -22,7 +23,8 @@ export async function runPlan(context: Context<PlanFlags>, paths: readonly strin
     if (only === undefined || second !== undefined)
       throw new DimsyncError("E_USAGE", "--out saves the plan of one target. Select it with -t NAME.");
     const { writePlanFile } = await import("../../records/plan-file.ts");
-    await writePlanFile(resolve(cwd, flags.out), only, { digestKey: io.env["DIMSYNC_DIGEST_KEY"], signal: io.interrupted });
+    const file = resolve(cwd, flags.out);
+    await withSignalsCaught(io, () => writePlanFile(file, only, { digestKey: io.env["DIMSYNC_DIGEST_KEY"], signal: io.interrupted }));
   }
   await deliver(context, plans);
   return combineExits(plans.map(({ exit }) => exit)).code;

@@ -1,6 +1,7 @@
 import { resolve } from "node:path";
 import type { Context } from "../../cli/context.ts";
 import type { FmtFlags } from "../../cli/flags.ts";
+import { withSignalsCaught } from "../../cli/io.ts";
 import { loadAnyProjects } from "../../cli/project.ts";
 import { diagnosticText } from "../../cli/report-error.ts";
 import { say } from "../../cli/say.ts";
@@ -23,7 +24,7 @@ import { read } from "../../yaml/read.ts";
  */
 export async function runFmt(context: Context<FmtFlags>, paths: readonly string[]): Promise<ExitCode> {
   const { io, flags, cwd } = context;
-  const projects = await loadAnyProjects({ ...context, flags: { ...flags, only: [], exclude: [] } }, { paths, offline: true });
+  const projects = await loadAnyProjects({ ...context, flags: { ...flags, only: [], exclude: [] } }, { paths, readOnly: true });
   const config =
     paths.length > 0 ? undefined : findConfig({ cwd, env: io.env, ...(flags.config === undefined ? {} : { configFile: flags.config }) });
   const files = new Set([
@@ -68,8 +69,7 @@ async function formatFile({ io, flags, cwd }: Context<FmtFlags>, path: string, s
   if (formatted === source.text) return "unchanged";
   io.stdout(`${visible(source.file)}\n`);
   if (flags.check !== true) {
-    io.catchSignals?.();
-    await writeAtomic(path, formatted).catch((error: unknown) => {
+    await withSignalsCaught(io, () => writeAtomic(path, formatted)).catch((error: unknown) => {
       throw new DimsyncError(
         "E_OUTPUT",
         `${source.file} could not be written: ${error instanceof Error ? error.message : String(error)}. Check its permissions.`,

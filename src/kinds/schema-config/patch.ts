@@ -45,25 +45,23 @@ interface BodyOptions {
 function bodies(send: readonly NodeChange[], { done, live, maxBytes }: BodyOptions): readonly JsonObject[] {
   if (send.length === 0) return [];
   const after = valuesAfter(done);
-  const whole = makeBody(send, after, live);
-  if (mostBytes(send) <= maxBytes || bytesOf(whole) <= maxBytes) return [whole];
-  const parts: NodeChange[][] = [];
+  if (mostBytes(send) <= maxBytes) return [bodyOf(draftsOf(send, after, live))];
+  const parts: Drafts[] = [];
   let bytesLeft = 0;
   for (const ofTable of byTable(send)) {
-    const bytes = bytesOf(makeBody(ofTable, after, live));
+    const drafts = draftsOf(ofTable, after, live);
+    const bytes = Buffer.byteLength(JSON.stringify(bodyOf(drafts)));
     const part = parts.at(-1);
     if (part === undefined || bytes > bytesLeft) {
-      parts.push([...ofTable]);
+      parts.push(drafts);
       bytesLeft = maxBytes - bytes;
     } else {
-      for (const change of ofTable) part.push(change);
+      addTables(part, drafts);
       bytesLeft -= bytes;
     }
   }
-  return parts.map((part) => makeBody(part, after, live));
+  return parts.map(bodyOf);
 }
-
-const bytesOf = (body: JsonObject): number => Buffer.byteLength(JSON.stringify(body));
 
 /** At least the size of the body, so that most bodies need not be printed to know that they fit. */
 function mostBytes(changes: readonly NodeChange[]): number {
@@ -109,12 +107,17 @@ function valuesAfter(changes: readonly NodeChange[]): ValuesAfter {
   return root;
 }
 
+type Drafts = Record<string, Draft>;
+
 interface Draft {
   readonly enabled: boolean;
   readonly hashed?: boolean;
-  readonly tables?: Record<string, Draft>;
-  columns?: Record<string, Draft>;
+  readonly tables?: Drafts;
+  columns?: Drafts;
 }
+
+// Drafts are JSON, although their type does not say so.
+const bodyOf = (schemas: Drafts): JsonObject => ({ schemas: schemas as unknown as JsonValue });
 
 /** Columns have few different values, so that millions of them need not be objects of their own. */
 const columnDraft = ({ enabled, hashed }: { readonly enabled: boolean; readonly hashed: boolean }): Draft =>
@@ -122,8 +125,8 @@ const columnDraft = ({ enabled, hashed }: { readonly enabled: boolean; readonly 
 const on = { hashed: { enabled: true, hashed: true }, plain: { enabled: true, hashed: false } } as const;
 const off = { hashed: { enabled: false, hashed: true }, plain: { enabled: false, hashed: false } } as const;
 
-function makeBody(changes: readonly NodeChange[], after: ValuesAfter, live: LiveSchemas): JsonObject {
-  const schemas: Record<string, Draft> = {};
+function draftsOf(changes: readonly NodeChange[], after: ValuesAfter, live: LiveSchemas): Drafts {
+  const schemas: Drafts = {};
   for (const {
     path: [schema, table, column],
   } of changes) {
@@ -150,11 +153,18 @@ function makeBody(changes: readonly NodeChange[], after: ValuesAfter, live: Live
   // V8 keeps a map that was filled name by name as a hash table, with five times the memory of a copy.
   for (const { tables = {} } of Object.values(schemas))
     for (const table of Object.values(tables)) if (table.columns !== undefined) table.columns = { ...table.columns };
-  // Drafts are JSON, although their type does not say so.
-  return { schemas: schemas as unknown as JsonValue };
+  return schemas;
 }
 
-function draftIn(drafts: Record<string, Draft>, name: string, make: () => Draft): Draft {
+/** Adds the tables of other drafts, which the drafts do not have. */
+function addTables(drafts: Drafts, others: Drafts): void {
+  for (const [schema, other] of Object.entries(others)) {
+    const { tables = {} } = draftIn(drafts, schema, () => other);
+    for (const [table, draft] of Object.entries(other.tables ?? {})) setOwn(tables, table, draft);
+  }
+}
+
+function draftIn(drafts: Drafts, name: string, make: () => Draft): Draft {
   const known = own(drafts, name);
   if (known !== undefined) return known;
   const made = make();

@@ -66,18 +66,19 @@ function onOneLine(rows: readonly RegisterCells[], { width, verbose }: Screen): 
   const used = ["name", "label", "state", "since", "verdict"] as const;
   const before = used.reduce((sum, part) => sum + widest(rows.map((row) => row[part])), indent.length);
   const cut = rows.map((row) => ({ ...row, rule: cutCell(row.rule, Math.max(shortestRule, width - before)) }));
-  const drawn = leftOut.map((without: readonly string[]) => {
+  for (const without of leftOut as readonly (readonly string[])[]) {
     const cells = cut.map((row) => Object.entries(row).flatMap(([part, one]) => (without.includes(part) ? [] : [one])));
-    return tableLines(cells, indent, width);
-  });
-  return drawn.find((lines) => lines.length === rows.length) ?? rows.map(({ name, state }) => `${indent}${textOf(name)}  ${textOf(state)}`);
+    const lines = tableLines(cells, indent, width);
+    if (lines.length === rows.length) return lines;
+  }
+  return rows.map(({ name, state }) => `${indent}${textOf(name)}  ${textOf(state)}`);
 }
 
 const indent = "  ";
 
 /** With the gap after it. */
 const widest = (cells: readonly Cell[]): number => {
-  const width = Math.max(...cells.map((one) => widthOf(textOf(one))));
+  const width = cells.reduce((most, one) => Math.max(most, widthOf(textOf(one))), 0);
   return width === 0 ? 0 : width + 3;
 };
 
