@@ -36,11 +36,10 @@ test("folders of the same kind that nobody has used for a day are removed, and n
   expect(readdirSync(join(parent, "elsewhere"))).toEqual(["tree"]);
 });
 
-test("a register removes what a killed one left", async () => {
+test("a register removes what a killed one left, and has no name that one could leave", async () => {
   const { parent, leave } = temporary();
   leave("dimsync-register-old", 2 * aDay);
   const spool = await newSpool();
-  expect(readdirSync(parent)).toEqual([expect.stringMatching(/^dimsync-register-(?!old)/u)]);
-  spool.close();
   expect(readdirSync(parent)).toEqual([]);
+  spool.close();
 });
