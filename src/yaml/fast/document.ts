@@ -106,6 +106,8 @@ function putLine(writer: Writer, line: number): void {
   const next = input[buffer.at + 1];
   const isItem = input[buffer.at] === byte.dash && (next === byte.space || next === byte.lineFeed);
   if (writer.isPending && top !== undefined && column > top.column && !isItem && isValueAhead(buffer)) {
+    // The library reads a plain scalar below a comment on into the next line if the comment is not indented.
+    if (isBelowComment(input, line)) bail();
     putPending(writer, top.column);
     return;
   }
@@ -228,6 +230,19 @@ function putUnanchored(buffer: JsonBuffer, column: number): void {
 
 function isFlowAhead({ input, at }: JsonBuffer): boolean {
   return input[at] === byte.openMap || input[at] === byte.openList;
+}
+
+/** Whether the last line before this one that is not empty is a comment. */
+function isBelowComment(input: Buffer, line: number): boolean {
+  let first: number | undefined = byte.lineFeed;
+  let start = line;
+  while (first === byte.lineFeed && start > 0) {
+    start = input.lastIndexOf(byte.lineFeed, start - 2) + 1;
+    let at = start;
+    while (input[at] === byte.space) at++;
+    first = input[at];
+  }
+  return first === byte.hash;
 }
 
 /** Whether the line begins a flow collection or a scalar, and not a map. */

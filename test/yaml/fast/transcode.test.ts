@@ -1,7 +1,7 @@
-import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { parsePlainYaml } from "../../../src/yaml/fast/transcode.ts";
 import { numberedText, readByLibrary } from "../../../src/yaml/library.ts";
+import fc from "../../support/fast-check.ts";
 import { runs } from "../../support/sample.ts";
 import { brokenFlows } from "./flow-texts.ts";
 import { blocksAndAnchors, foldedScalars, mutatedManifest, yamlLines } from "./texts.ts";
@@ -105,6 +105,7 @@ describe("the fast path reads", () => {
 describe("the fast path leaves to the library", () => {
   const rows: readonly (readonly [sentence: string, text: string])[] = [
     ["a duplicate key", "a: 1\nb: 2\na: 1\n"],
+    ["a value below a comment that is not indented", "a:\n#b\n\n    text\nc: 1\n"],
     ["a duplicate key among twenty", `${[..."tsrqponmlkjihgfedcba"].map((key) => `${key}: 1\n`).join("")}k: 2\n`],
     ["a duplicate key in braces", "a: { b: 1, b: 2 }\n"],
     ["a duplicate key in two notations", `a: 1\n"a": 2\n`],
