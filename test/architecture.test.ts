@@ -197,6 +197,11 @@ function testedBy(file: string): string | undefined {
 }
 
 describe("tests", () => {
+  const filesWith = (text: RegExp): readonly string[] =>
+    readdirSync(join(root, "test"), { recursive: true, encoding: "utf8" })
+      .filter((file) => /\.m?ts$/u.test(file) && text.test(readFileSync(join(root, "test", file), "utf8")))
+      .map((file) => file.replaceAll("\\", "/"));
+
   test.each([
     ["by its name", "engine/plan.test.ts", "engine/plan.ts"],
     ["slow ones", "doctor/doctor.slow.test.ts", "doctor/doctor.ts"],
@@ -216,12 +221,15 @@ describe("tests", () => {
   });
 
   // Otherwise .ci/run would not find the files that it must run without the programs.
+  test("take random inputs from fast-check with the seed of the commit", () => {
+    expect(filesWith(/from "fast-[c]heck"/u)).toEqual(["support/fast-check.ts"]);
+  });
+
   test("start programs that may be missing only by their path from programs.mjs", () => {
     const names = Object.values(programs).flatMap(({ commands }) => commands);
     const starts = new RegExp(String.raw`\b(?:spawn|execFile)(?:Sync)?\(\s*"(?:${names.join("|")})"`, "u");
     expect(starts.test(`spawnSync("${names[0]}", [])`)).toBe(true);
-    const files = readdirSync(join(root, "test"), { recursive: true, encoding: "utf8" }).filter((file) => /\.m?ts$/u.test(file));
-    expect(files.filter((file) => starts.test(readFileSync(join(root, "test", file), "utf8")))).toEqual([]);
+    expect(filesWith(starts)).toEqual([]);
   });
 });
 

@@ -1,8 +1,8 @@
-import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { catalogText, type ReviewedById, reviewedIn } from "../../src/catalog/blocks.ts";
 import { readCatalog } from "../../src/catalog/file.ts";
 import type { Tables } from "../../src/catalog/groups.ts";
+import fc from "../support/fast-check.ts";
 import { runs } from "../support/sample.ts";
 
 type Fleet = Readonly<Record<string, Readonly<Record<string, readonly string[]>>>>;

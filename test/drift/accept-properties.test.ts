@@ -1,11 +1,11 @@
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import fc from "fast-check";
 import { expect, onTestFinished, test } from "vitest";
 import { acceptDrift, writeEdits } from "../../src/drift/accept.ts";
 import { seedAccount } from "../../src/embedded/index.ts";
 import { apply, drift, loadProject } from "../../src/index.ts";
 import { writeAtomic } from "../../src/records/files/atomic.ts";
+import fc from "../support/fast-check.ts";
 import { configText, writeProject } from "../support/project-folder.ts";
 import { runs } from "../support/sample.ts";
 import { startService } from "../support/service.ts";

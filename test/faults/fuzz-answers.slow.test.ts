@@ -1,8 +1,8 @@
 import { createServer, request, type Server } from "node:http";
-import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type EmbeddedService, seedAccount } from "../../src/embedded/index.ts";
 import { runCommand } from "../support/command.ts";
+import fc from "../support/fast-check.ts";
 import { runs } from "../support/sample.ts";
 import { startService } from "../support/service.ts";
 import { withoutPrograms } from "../support/without-programs.ts";

@@ -1,13 +1,13 @@
 import { cpSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import fc from "fast-check";
 import { afterAll, beforeAll, describe, it } from "vitest";
 import type { EmbeddedService } from "../../src/embedded/index.ts";
 import { DimsyncError } from "../../src/model/errors.ts";
 import { openBindings } from "../../src/records/folder/bindings.ts";
 import { openJournal } from "../../src/records/folder/journal.ts";
 import { runCommand } from "../support/command.ts";
+import fc from "../support/fast-check.ts";
 import { runs } from "../support/sample.ts";
 import { startService } from "../support/service.ts";
 import { withoutPrograms } from "../support/without-programs.ts";

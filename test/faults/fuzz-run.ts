@@ -1,6 +1,6 @@
-import fc from "fast-check";
 import { expect } from "vitest";
 import type { Ran } from "../support/command.ts";
+import fc from "../support/fast-check.ts";
 import { runs } from "../support/sample.ts";
 
 /**

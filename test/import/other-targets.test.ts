@@ -1,6 +1,5 @@
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { FmtFlags, ImportFlags, PlanFlags } from "../../src/cli/flags.ts";
 import { runPlan } from "../../src/commands/core/plan.ts";
@@ -9,6 +8,7 @@ import type { AccountState } from "../../src/embedded/index.ts";
 import type { ImportReport } from "../../src/import/report.ts";
 import type { Plan } from "../../src/model/plan.ts";
 import { type AccountProject, openAccountProject } from "../support/accounts/project.ts";
+import fc from "../support/fast-check.ts";
 import { runs } from "../support/sample.ts";
 import { accountState, liveChange, makeChange } from "./random-account.ts";
 

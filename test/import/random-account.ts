@@ -1,5 +1,5 @@
-import fc from "fast-check";
 import type { AccountState, ColumnEntry, SchemaEntry, SchemaMap, TableEntry } from "../../src/embedded/index.ts";
+import fc from "../support/fast-check.ts";
 
 // Accounts with difficult names and states: hostile names, duplicate names, tables that are similar
 // to others and tables that are not.

@@ -1,11 +1,11 @@
 import { readFileSync } from "node:fs";
-import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { stringify } from "yaml";
 import { formatManifests } from "../../src/manifests/format.ts";
 import type { Schema } from "../../src/manifests/schema/lookup.ts";
 import { schemaText } from "../../src/manifests/schema/lookup.ts";
 import { read } from "../../src/yaml/read.ts";
+import fc from "../support/fast-check.ts";
 import { runs } from "../support/sample.ts";
 
 const schemaOf = (kind: string): Schema | undefined => {

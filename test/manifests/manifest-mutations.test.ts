@@ -1,11 +1,11 @@
 import { readFileSync } from "node:fs";
-import fc from "fast-check";
 import { expect, test } from "vitest";
 import { makeLocate } from "../../src/manifests/locate.ts";
 import { readManifest } from "../../src/manifests/manifest.ts";
 import { noConnectors } from "../../src/manifests/schema/connectors.ts";
 import { toDiagnostic } from "../../src/model/problem.ts";
 import { read } from "../../src/yaml/read.ts";
+import fc from "../support/fast-check.ts";
 import { runs } from "../support/sample.ts";
 
 const text = readFileSync(new URL("every-kind.yaml", import.meta.url), "utf8");

@@ -1,7 +1,7 @@
-import fc from "fast-check";
 import { expect, test } from "vitest";
 import { makeEffective } from "../../src/manifests/substitute.ts";
 import { read } from "../../src/yaml/read.ts";
+import fc from "../support/fast-check.ts";
 import { runs } from "../support/sample.ts";
 import { mutatedManifest } from "../yaml/fast/texts.ts";
 

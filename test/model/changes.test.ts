@@ -1,10 +1,10 @@
-import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { changeCount, eachChange, mergeEqual, newNodeChanges, withTraces } from "../../src/model/changes.ts";
 import { type NodePath, nodePointer } from "../../src/model/nodes.ts";
 import type { ChangeFacts, ChangeGroup, Item } from "../../src/model/plan.ts";
 import { item } from "../render/plans.ts";
 import { isPlain } from "../support/changes.ts";
+import fc from "../support/fast-check.ts";
 
 const hostile = ["__proto__", "constructor", "toJSON", "", "a/b", "~", "1", "0", "é\u202e", "\ud800", "users"];
 const name = fc.oneof(fc.constantFrom(...hostile), fc.string({ maxLength: 4 }));

@@ -1,5 +1,5 @@
-import fc from "fast-check";
 import { type AccountState, type IntegrationRecord, type SchemaMap, seedAccount, type TagRecord } from "../../src/embedded/index.ts";
+import fc from "../support/fast-check.ts";
 
 // Random accounts, each with manifests for a part of them. One tree has both: the live and the
 // declared values.

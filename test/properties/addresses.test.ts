@@ -1,10 +1,10 @@
-import fc from "fast-check";
 import { expect, test } from "vitest";
 import { schemaConfig } from "../../src/kinds/schema-config/index.ts";
 import { schemasOf } from "../../src/kinds/select.ts";
 import { type Address, integrationOfSchemas } from "../../src/model/address.ts";
 import type { Resource, SchemaConfigSpec } from "../../src/model/resource.ts";
 import { accountViewOf, liveIntegration, resourceOf } from "../support/accounts/view.ts";
+import fc from "../support/fast-check.ts";
 import { runs } from "../support/sample.ts";
 
 // Adding, renaming, moving or deleting a manifest changes the address of no other object. Names of

@@ -1,6 +1,5 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { FmtFlags, PlanFlags } from "../../src/cli/flags.ts";
 import { runPlan } from "../../src/commands/core/plan.ts";
@@ -8,6 +7,7 @@ import { runFmt } from "../../src/commands/setup/fmt.ts";
 import type { Plan } from "../../src/model/plan.ts";
 import { accountState, liveChange, makeChange } from "../import/random-account.ts";
 import { type AccountProject, openAccountProject } from "../support/accounts/project.ts";
+import fc from "../support/fast-check.ts";
 import { runs } from "../support/sample.ts";
 
 const usual = { numRuns: runs(8, 300) };

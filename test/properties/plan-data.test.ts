@@ -1,4 +1,3 @@
-import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { Exchange } from "../../src/embedded/index.ts";
 import { eachChange } from "../../src/model/changes.ts";
@@ -7,6 +6,7 @@ import type { Plan } from "../../src/model/plan.ts";
 import type { Result } from "../../src/model/result.ts";
 import { renderers } from "../../src/render/index.ts";
 import { isPlain } from "../support/changes.ts";
+import fc from "../support/fast-check.ts";
 import { runs } from "../support/sample.ts";
 import { accountOf, manifestsOf, randomAccount } from "./accounts.ts";
 import { inOneFile, withProject } from "./run.ts";

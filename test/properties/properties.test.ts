@@ -1,4 +1,3 @@
-import fc from "fast-check";
 import { expect, test } from "vitest";
 import { desiredBy } from "../../src/apply/verify.ts";
 import type { Exchange } from "../../src/embedded/index.ts";
@@ -7,6 +6,7 @@ import { canonicalJson, isObject, type JsonValue } from "../../src/model/json/js
 import { atPointer, type Pointer } from "../../src/model/json/pointer.ts";
 import type { Change, Plan } from "../../src/model/plan.ts";
 import { accountChanges } from "../support/accounts/changes.ts";
+import fc from "../support/fast-check.ts";
 import { filesIn } from "../support/project-folder.ts";
 import { runs } from "../support/sample.ts";
 import { accountOf, manifestsOf, type RandomAccount, randomAccount } from "./accounts.ts";

@@ -1,9 +1,9 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import fc from "fast-check";
 import { expect, onTestFinished, test } from "vitest";
 import type { Plan } from "../../src/model/plan.ts";
 import { runCommand } from "../support/command.ts";
+import fc from "../support/fast-check.ts";
 import { configText, keyVariable, writeProject } from "../support/project-folder.ts";
 import { runs } from "../support/sample.ts";
 import { startService } from "../support/service.ts";

@@ -1,10 +1,10 @@
 import { mkdir, readdir, readFile, stat, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { DimsyncError } from "../../src/model/errors.ts";
 import type { Plan } from "../../src/model/plan.ts";
 import { digestOf, type PlanFileOptions, readDocuments, readPlanFile, writePlanFile } from "../../src/records/plan-file.ts";
+import fc from "../support/fast-check.ts";
 import { tempFolder } from "./child.ts";
 
 const plan: Plan = {

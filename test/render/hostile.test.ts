@@ -1,5 +1,4 @@
 import { parse as parseCsv } from "csv-parse/sync";
-import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import type { Comparison } from "../../src/model/comparison.ts";
@@ -10,6 +9,7 @@ import { registerCsv } from "../../src/render/register/csv.ts";
 import { renderHuman } from "../../src/render/terminal/index.ts";
 import { jsonDocument } from "../../src/text/control-characters.ts";
 import { blockLines } from "../../src/yaml/print.ts";
+import fc from "../support/fast-check.ts";
 import { invalid } from "./diagnostics.ts";
 import { driftReport, fullPlan, planOfColumns } from "./full-plan.ts";
 import { withName } from "./hostile.ts";

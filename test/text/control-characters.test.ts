@@ -1,6 +1,6 @@
-import fc from "fast-check";
 import { expect, test } from "vitest";
 import { visible } from "../../src/text/control-characters.ts";
+import fc from "../support/fast-check.ts";
 
 test("visible text is the same string in JSON", () => {
   fc.assert(

@@ -1,9 +1,9 @@
-import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { isObject, type JsonValue } from "../../src/model/json/json.ts";
 import { isSecretName } from "../../src/model/settings/secret.ts";
 import { cutMiddle, valueAt, valueLines, valueText } from "../../src/text/values.ts";
+import fc from "../support/fast-check.ts";
 
 describe("a value on one line", () => {
   test.each<[JsonValue, string]>([

@@ -1,9 +1,9 @@
-import fc from "fast-check";
 import { expect, test } from "vitest";
 import { canonicalJson, type JsonValue } from "../../src/model/json/json.ts";
 import { toPointer } from "../../src/model/json/pointer.ts";
 import { applyEdits, valueEdits } from "../../src/yaml/diff.ts";
 import { editYaml } from "../../src/yaml/edit/edit.ts";
+import fc from "../support/fast-check.ts";
 import { json } from "./values.ts";
 
 test("the edits turn one value into the other", () => {

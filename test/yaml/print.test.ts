@@ -1,8 +1,8 @@
-import fc from "fast-check";
 import { expect, test } from "vitest";
 import { parse } from "yaml";
 import { formatYaml } from "../../src/yaml/format.ts";
 import { blockLines, inlineYaml } from "../../src/yaml/print.ts";
+import fc from "../support/fast-check.ts";
 import { runs } from "../support/sample.ts";
 import { json, map } from "./values.ts";
 

@@ -1,10 +1,10 @@
-import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { parseAllDocuments, stringify } from "yaml";
 import { canonicalJson, type JsonValue } from "../../src/model/json/json.ts";
 import { documentRanges } from "../../src/yaml/document-ranges.ts";
 import { parserOptions } from "../../src/yaml/parse.ts";
 import { read, type YamlText } from "../../src/yaml/read.ts";
+import fc from "../support/fast-check.ts";
 import { runs } from "../support/sample.ts";
 import { blocksAndAnchors, mutatedManifest, yamlLines } from "./fast/texts.ts";
 import { byLibraryAlone } from "./library-alone.ts";

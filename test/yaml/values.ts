@@ -1,5 +1,5 @@
-import fc from "fast-check";
 import type { JsonValue } from "../../src/model/json/json.ts";
+import fc from "../support/fast-check.ts";
 
 const scalar = fc.oneof(
   fc.string({ maxLength: 6, unit: "binary" }),

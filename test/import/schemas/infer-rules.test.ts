@@ -1,4 +1,3 @@
-import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { inferRules } from "../../../src/import/schemas/infer-rules.ts";
 import { literalSchemas } from "../../../src/import/schemas/literal-schemas.ts";
@@ -9,6 +8,7 @@ import { ruleSetsIn } from "../../../src/kinds/schema-config/rules/rule-sets.ts"
 import type { LiveColumn, LiveSchemas, LiveTable } from "../../../src/model/live.ts";
 import type { SchemaConfigSpec, SchemaTree } from "../../../src/model/resource.ts";
 import { resourceOf } from "../../support/accounts/view.ts";
+import fc from "../../support/fast-check.ts";
 import { runs } from "../../support/sample.ts";
 import { schemaEntry } from "../random-account.ts";
 import { differences } from "./differences.ts";

@@ -1,7 +1,7 @@
-import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { compileGlob, foldLetter } from "../../../src/kinds/patterns/glob.ts";
 import { nameMatcher, namePatterns, namesMatcher } from "../../../src/kinds/patterns/names.ts";
+import fc from "../../support/fast-check.ts";
 
 const rows: readonly (readonly [sentence: string, pattern: string, matching: readonly string[], others: readonly string[]])[] = [
   ["a literal matches itself only", "orders", ["orders"], ["Orders", "orders ", "order", "orders2", ""]],

@@ -1,6 +1,6 @@
-import fc from "fast-check";
 import type { LiveColumn, LiveSchemas, LiveTable } from "../../../src/model/live.ts";
 import type { SchemaConfigSpec, SchemaRule } from "../../../src/model/resource.ts";
+import fc from "../../support/fast-check.ts";
 import { column, schema, table } from "./fleet.ts";
 import type { Sets } from "./reference.ts";
 

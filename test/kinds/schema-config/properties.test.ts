@@ -1,4 +1,3 @@
-import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { expand, tablesToRead, unmanagedTables } from "../../../src/kinds/schema-config/coverage.ts";
 import { evaluate } from "../../../src/kinds/schema-config/evaluate.ts";
@@ -10,6 +9,7 @@ import { fromPointer } from "../../../src/model/json/pointer.ts";
 import type { LiveSchemas, LiveTable } from "../../../src/model/live.ts";
 import type { NodePath } from "../../../src/model/nodes.ts";
 import type { SchemaConfigSpec, SchemaRule } from "../../../src/model/resource.ts";
+import fc from "../../support/fast-check.ts";
 import { runs } from "../../support/sample.ts";
 import { compareFleet, config, ruleSet, rulesOf } from "./fleet.ts";
 import { layers, live, name, rule, sparse, tree, withSets } from "./generators.ts";

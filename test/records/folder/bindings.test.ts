@@ -1,12 +1,12 @@
 import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Binding } from "../../../src/model/address.ts";
 import { parseAddress } from "../../../src/model/address.ts";
 import { DimsyncError } from "../../../src/model/errors.ts";
 import { changeTarget, emptyBindingsText, parseBindingsText, printBindingsText, readTarget } from "../../../src/records/bindings-text.ts";
 import { openBindings } from "../../../src/records/folder/bindings.ts";
+import fc from "../../support/fast-check.ts";
 import { runs } from "../../support/sample.ts";
 import { compileProgram, start, tempFolder } from "../child.ts";
 

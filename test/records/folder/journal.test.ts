@@ -1,11 +1,11 @@
 import { once } from "node:events";
 import { appendFile, mkdir, readdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { DimsyncError } from "../../../src/model/errors.ts";
 import { openJournal } from "../../../src/records/folder/journal.ts";
 import type { Intent, Settlement } from "../../../src/records/journal-line.ts";
+import fc from "../../support/fast-check.ts";
 import { compileProgram, start, tempFolder } from "../child.ts";
 import { intentOf } from "../suite.ts";
 

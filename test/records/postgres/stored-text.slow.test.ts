@@ -1,7 +1,7 @@
-import fc from "fast-check";
 import { expect, it } from "vitest";
 import { rowsOf } from "../../../src/controller/database/rows.ts";
 import { jsonParameter } from "../../../src/records/postgres/stored-text.ts";
+import fc from "../../support/fast-check.ts";
 import { describeDatabases } from "../../support/postgres/controller-database.ts";
 import { runs } from "../../support/sample.ts";
 

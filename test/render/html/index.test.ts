@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
-import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { formats } from "../../../src/render/formats.ts";
 import { type Document, type RenderOptions, renderers } from "../../../src/render/index.ts";
+import fc from "../../support/fast-check.ts";
 import { invalid } from "../diagnostics.ts";
 import { driftReport, fullPlan, planOfColumns } from "../full-plan.ts";
 import { protectPlan } from "../held.ts";

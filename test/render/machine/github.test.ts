@@ -1,9 +1,9 @@
-import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { type Code, titles } from "../../../src/model/titles.ts";
 import type { Document } from "../../../src/render/document.ts";
 import { githubPieces, renderGithub, renderGithubAll, summaryLimitBytes } from "../../../src/render/machine/github.ts";
 import { workflowCommand } from "../../../src/text/workflow-commands.ts";
+import fc from "../../support/fast-check.ts";
 import { invalid } from "../diagnostics.ts";
 import { documents } from "../documents.ts";
 import { driftReport, fullPlan, planOfColumns } from "../full-plan.ts";

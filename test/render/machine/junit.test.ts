@@ -1,8 +1,8 @@
-import fc from "fast-check";
 import { XMLParser, XMLValidator } from "fast-xml-parser";
 import { describe, expect, test } from "vitest";
 import type { Document } from "../../../src/render/document.ts";
 import { renderJunit, renderJunitAll } from "../../../src/render/machine/junit.ts";
+import fc from "../../support/fast-check.ts";
 import { invalid } from "../diagnostics.ts";
 import { driftReport, fullPlan, planOfColumns } from "../full-plan.ts";
 import { protectResult } from "../held.ts";

@@ -1,6 +1,6 @@
-import fc from "fast-check";
 import { expect, test } from "vitest";
 import { lastSuccesses, metricsText, type RunTimes } from "../../../src/render/machine/metrics.ts";
+import fc from "../../support/fast-check.ts";
 import { driftReport, fullPlan } from "../full-plan.ts";
 import { plan } from "../plans.ts";
 import { fullResult } from "../results.ts";

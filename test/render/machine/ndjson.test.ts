@@ -1,7 +1,7 @@
-import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Document } from "../../../src/render/document.ts";
 import { progressLine, renderNdjson } from "../../../src/render/machine/ndjson.ts";
+import fc from "../../support/fast-check.ts";
 import { invalid } from "../diagnostics.ts";
 import { driftReport, fullPlan } from "../full-plan.ts";
 import { protectPlan } from "../held.ts";

@@ -1,11 +1,11 @@
 import { readFileSync } from "node:fs";
 import { Ajv } from "ajv";
 import addFormats from "ajv-formats";
-import fc from "fast-check";
 import type { Log } from "sarif";
 import { describe, expect, test } from "vitest";
 import type { Document } from "../../../src/render/document.ts";
 import { renderSarif, renderSarifAll } from "../../../src/render/machine/sarif.ts";
+import fc from "../../support/fast-check.ts";
 import { invalid } from "../diagnostics.ts";
 import { documents } from "../documents.ts";
 import { fullPlan } from "../full-plan.ts";

@@ -1,8 +1,8 @@
-import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { renderers } from "../../../src/render/index.ts";
 import { cell, joined, tableLines, wrap } from "../../../src/render/terminal/layout.ts";
 import { widthOf } from "../../../src/text/width.ts";
+import fc from "../../support/fast-check.ts";
 import { fleetPlan } from "../fleet-plan.ts";
 import { driftReport, fullPlan, planOfColumns } from "../full-plan.ts";
 import { tracedReport } from "../html-report.ts";

@@ -1,4 +1,3 @@
-import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { parse, parseDocument } from "yaml";
 import { canonicalJson, type JsonValue } from "../../../src/model/json/json.ts";
@@ -6,6 +5,7 @@ import { type Edit, valueEdits } from "../../../src/yaml/diff.ts";
 import { editYaml } from "../../../src/yaml/edit/edit.ts";
 import { formatYaml } from "../../../src/yaml/format.ts";
 import { blockLines, inlineYaml } from "../../../src/yaml/print.ts";
+import fc from "../../support/fast-check.ts";
 import { runs } from "../../support/sample.ts";
 import { map } from "../values.ts";
 

@@ -1,10 +1,10 @@
-import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { isSecretMember } from "../../../src/manifests/secrets/secret-members.ts";
 import { toPointer } from "../../../src/model/json/pointer.ts";
 import { fastPositions } from "../../../src/yaml/fast/positions.ts";
 import { parsePlainYaml } from "../../../src/yaml/fast/transcode.ts";
 import { libraryPositions, type Positions } from "../../../src/yaml/positions.ts";
+import fc from "../../support/fast-check.ts";
 import { runs } from "../../support/sample.ts";
 import { brokenFlows } from "./flow-texts.ts";
 import { foldedScalars, mutatedManifest, yamlLines } from "./texts.ts";
