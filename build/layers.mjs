@@ -64,6 +64,7 @@ const layerOf = (name) => layers.findIndex((names) => names.includes(name));
 export function refusal(file, imported) {
   const [from, to] = [top(file), top(imported)];
   if (from === to) return otherKind(file, imported);
+  if (kindOf(imported) !== undefined) return `only ${kindDoors.join(" and ")} import a kind`;
   if (from === "embedded") return "embedded imports nothing from dimsync";
   if (to === "embedded") return startsEmbedded.includes(from) ? undefined : `only ${startsEmbedded.join(", ")} start the embedded service`;
   if (doors.has(from) && doors.has(to)) return `${from} and ${to} are doors, and no door imports another one`;
@@ -73,13 +74,13 @@ export function refusal(file, imported) {
   return above === below ? `${from} and ${to} are in the same layer` : `${to} is above ${from}`;
 }
 
-/**
- * A kind imports no other kind, and shared files import no kind. Only the registry imports them
- * all.
- */
+/** The registry of all kinds, and what is shared of the one that has schemas. */
+const kindDoors = ["kinds/index.ts", "kinds/schemas.ts"];
+
+/** A kind imports no other kind, and shared files import no kind. */
 function otherKind(file, imported) {
   const [from, to] = [kindOf(file), kindOf(imported)];
-  if (to === undefined || from === to || file === "kinds/index.ts") return undefined;
+  if (to === undefined || from === to || kindDoors.includes(file)) return undefined;
   return from === undefined ? "files shared by all kinds import no kind" : "a kind imports no other kind";
 }
 

@@ -134,6 +134,8 @@ describe("the layers", () => {
     ["a kind imports no other kind", "kinds/tag/index.ts", "kinds/asset/index.ts", "a kind imports no other kind"],
     ["files shared by all kinds import no kind", "kinds/select.ts", "kinds/tag/index.ts", "files shared by all kinds import no kind"],
     ["a kind may import files shared by all kinds", "kinds/tag/index.ts", "kinds/users.ts", undefined],
+    ["other folders import no kind", "engine/plan.ts", "kinds/tag/index.ts", "only kinds/index.ts and kinds/schemas.ts import a kind"],
+    ["but what all kinds share", "engine/plan.ts", "kinds/patterns/names.ts", undefined],
     ["the registry imports every kind", "kinds/index.ts", "kinds/tag/index.ts", undefined],
     ["a new folder must be put into a layer", "surprise/a.ts", "model/json.ts", "surprise is in no layer of build/layers.mjs"],
   ])("%s", (_, file, imported, expected) => {

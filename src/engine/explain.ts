@@ -1,13 +1,18 @@
 import type { AccountView, ReadNeeds } from "../kinds/kind.ts";
 import { integrations } from "../kinds/lists.ts";
 import { integrationAddress, isSchemaConfig, kindNames } from "../kinds/manifests.ts";
-import { expand } from "../kinds/schema-config/coverage.ts";
-import { absenceOf, disabledAbove, type Explanation, explain } from "../kinds/schema-config/explain.ts";
-import { schemaConfig } from "../kinds/schema-config/index.ts";
-import { switchedOffBy } from "../kinds/schema-config/new-columns.ts";
-import { type ObservedSchemas, withColumns } from "../kinds/schema-config/read.ts";
-import { type Field, nodeText, type TablePath } from "../kinds/schema-config/tree.ts";
-import type { SchemaConfigUnit } from "../kinds/schema-config/units.ts";
+import {
+  absenceOf,
+  disabledAbove,
+  type Explanation,
+  expand,
+  explain,
+  type ObservedSchemas,
+  type SchemaConfigUnit,
+  schemaConfig,
+  switchedOffBy,
+  withColumns,
+} from "../kinds/schemas.ts";
 import { type Address, kindOf } from "../model/address.ts";
 import { eachChange } from "../model/changes.ts";
 import { DimsyncError, ProblemsError } from "../model/errors.ts";
@@ -16,7 +21,9 @@ import type { LiveSchemas } from "../model/live.ts";
 import { type NodePath, nodePointer } from "../model/nodes.ts";
 import type { Problem } from "../model/problem.ts";
 import type { IntegrationRef, Resource, SchemaTree } from "../model/resource.ts";
+import type { Field, TablePath } from "../model/schema-tree.ts";
 import type { PlannedRequest, Reads } from "../model/service.ts";
+import { nodeText } from "../text/paths.ts";
 import { didYouMean } from "../text/suggest.ts";
 import { observeAccount } from "./observe.ts";
 import { cachedReads, columnBudget, columnsNeeded } from "./reads/cached-reads.ts";

@@ -1,10 +1,11 @@
 import { columnLabels, enterLabels, type LabelScope } from "../kinds/patterns/labels.ts";
 import { nameMatcher } from "../kinds/patterns/names.ts";
-import { nodeText, walk } from "../kinds/schema-config/tree.ts";
 import type { LiveSchemas } from "../model/live.ts";
+import { walk } from "../model/schema-tree.ts";
 import { visible } from "../text/control-characters.ts";
 import { counted } from "../text/counts.ts";
 import { andMore } from "../text/lists.ts";
+import { nodeText } from "../text/paths.ts";
 import { personalNames } from "./personal-names.ts";
 
 /** Columns without a label whose names look personal. What `import --suggest -o json` prints. */

@@ -1,8 +1,8 @@
-import { idOf, memberOf, optionalFlagOf, optionalTextOf, type Part, textOf } from "../model/decode.ts";
-import type { LiveIntegration, LiveReference, LiveUser } from "../model/live.ts";
+import { idOf, listOf, memberOf, optionalFlagOf, optionalTextOf, type Part, textOf } from "../model/decode.ts";
+import type { LiveIntegration, LiveReference, LiveTag, LiveUser } from "../model/live.ts";
 import type { List } from "../model/service.ts";
 
-// The lists that several kinds need. Decoders throw ServiceError E_MALFORMED_ANSWER.
+// The lists of the service. Decoders throw ServiceError E_MALFORMED_ANSWER.
 
 /** docs/service-interface.md#integrations */
 export const integrations: List<LiveIntegration> = {
@@ -36,4 +36,29 @@ function decodeIntegration(part: Part): LiveIntegration {
 
 function decodeReference(part: Part): LiveReference {
   return { id: idOf(memberOf(part, "id")), name: textOf(memberOf(part, "name")), type: textOf(memberOf(part, "type")) };
+}
+
+/** docs/service-interface.md#tags */
+export const tags: List<LiveTag> = {
+  name: "tags",
+  decode: decodeTag,
+  one: decodeTag,
+  brief: ({ taggedResources: _, ...tag }) => tag,
+};
+
+/** `taggedResources` is absent if the response has none. */
+function decodeTag(part: Part): LiveTag {
+  const resources = memberOf(part, "taggedResources");
+  return {
+    id: idOf(memberOf(part, "id")),
+    name: textOf(memberOf(part, "name")),
+    description: optionalTextOf(memberOf(part, "description")),
+    owner: optionalTextOf(memberOf(part, "owner")),
+    origin: optionalTextOf(memberOf(part, "origin")),
+    createdAt: optionalTextOf(memberOf(part, "createdAt")),
+    lastUpdatedAt: optionalTextOf(memberOf(part, "lastUpdatedAt")),
+    ...(resources.value === undefined || resources.value === null
+      ? {}
+      : { taggedResources: listOf(resources).map((resource) => ({ id: idOf(memberOf(resource, "id")) })) }),
+  };
 }

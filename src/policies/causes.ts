@@ -1,8 +1,8 @@
-import type { Field } from "../kinds/schema-config/tree.ts";
 import { locatedCause } from "../model/cause.ts";
 import { type NodePath, nodePointer } from "../model/nodes.ts";
 import type { Cause, Change, DraftCause, DraftFacts, Plan } from "../model/plan.ts";
 import type { Locate } from "../model/problem.ts";
+import type { Field } from "../model/schema-tree.ts";
 import type { PolicyTarget } from "./evaluate.ts";
 
 export interface CauseInput {

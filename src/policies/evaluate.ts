@@ -1,7 +1,6 @@
 import type { TableTest } from "../kinds/kind.ts";
 import type { LabelScope } from "../kinds/patterns/labels.ts";
 import { matchesName } from "../kinds/patterns/nodes.ts";
-import type { Field } from "../kinds/schema-config/tree.ts";
 import type { IntegrationNames } from "../kinds/select.ts";
 import type { Address } from "../model/address.ts";
 import type { PolicyFinding } from "../model/findings.ts";
@@ -11,6 +10,7 @@ import { type NodePath, nodePointer } from "../model/nodes.ts";
 import type { Cause } from "../model/plan.ts";
 import type { Locate } from "../model/problem.ts";
 import { locationIn, type PolicySpec, type Resource } from "../model/resource.ts";
+import type { Field } from "../model/schema-tree.ts";
 import { paragraph } from "../text/lines.ts";
 import { type CompiledPolicy, compilePolicy, isValidOn } from "./compile.ts";
 import { namesIn, type PolicyFunction, runPolicyFunction } from "./script.ts";

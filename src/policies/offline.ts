@@ -1,12 +1,13 @@
 import { isIntegration, isSchemaConfig } from "../kinds/manifests.ts";
 import { type LabelScope, labelRoots } from "../kinds/patterns/labels.ts";
-import { literalPointer, nodeText } from "../kinds/schema-config/tree.ts";
 import type { IntegrationNames } from "../kinds/select.ts";
 import type { ColumnLabels } from "../model/labels.ts";
 import type { NodePath } from "../model/nodes.ts";
 import type { Problem, Severity } from "../model/problem.ts";
 import { locationIn, type PolicySpec, type Resource, type SchemaConfigSpec } from "../model/resource.ts";
+import { literalPointer } from "../model/schema-tree.ts";
 import { paragraph } from "../text/lines.ts";
+import { nodeText } from "../text/paths.ts";
 import { type CompiledPolicy, compilePolicy, isValidOn } from "./compile.ts";
 import { policiesIn, policyProblems } from "./validate.ts";
 import { findViolations, type Violation } from "./violations.ts";

@@ -1,9 +1,9 @@
-import { walk } from "../kinds/schema-config/tree.ts";
 import type { IntegrationNames } from "../kinds/select.ts";
 import { isObject } from "../model/json/json.ts";
 import { fromPointer, type Pointer } from "../model/json/pointer.ts";
 import type { LiveSchemas } from "../model/live.ts";
 import { nodePointer } from "../model/nodes.ts";
+import { walk } from "../model/schema-tree.ts";
 
 /** The input of a policy's module: a copy, so that the module can change it. */
 export interface PolicyState {

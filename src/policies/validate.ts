@@ -1,8 +1,8 @@
 import { isPolicy, isRuleSet, isSchemaConfig } from "../kinds/manifests.ts";
-import { levelNames } from "../kinds/schema-config/tree.ts";
 import type { PolicyFinding } from "../model/findings.ts";
 import type { Locate, Problem } from "../model/problem.ts";
 import { locationIn, type PolicySpec, type Resource } from "../model/resource.ts";
+import { levelNames } from "../model/schema-tree.ts";
 import { compilePolicy } from "./compile.ts";
 
 export const policiesIn = (resources: readonly Resource[]): readonly Resource<PolicySpec>[] => resources.filter(isPolicy);

@@ -1,7 +1,7 @@
 import { columnLabels, enterLabels, type LabelScope, labelAmong } from "../kinds/patterns/labels.ts";
 import { matchesName } from "../kinds/patterns/nodes.ts";
-import { type ColumnPath, type Field, type SchemaPath, type TablePath, walk } from "../kinds/schema-config/tree.ts";
 import type { NodePath } from "../model/nodes.ts";
+import { type ColumnPath, type Field, type SchemaPath, type TablePath, walk } from "../model/schema-tree.ts";
 import type { CompiledPolicy } from "./compile.ts";
 
 // One check for both kinds of trees. In a live tree every value is known. In the literal tree of a manifest, what

@@ -1,12 +1,11 @@
 import { columnLabels, enterLabels, type LabelScope } from "../kinds/patterns/labels.ts";
-import { decisionOf } from "../kinds/schema-config/explain.ts";
-import type { RuleCache } from "../kinds/schema-config/rules/rule-cache.ts";
-import { type Field, walk } from "../kinds/schema-config/tree.ts";
+import { decisionOf, type RuleCache } from "../kinds/schemas.ts";
 import { locatedLabel } from "../model/cause.ts";
 import type { LiveIntegration, LiveReference, LiveSchemas } from "../model/live.ts";
 import { type NodePath, nodePointer } from "../model/nodes.ts";
 import type { Locate } from "../model/problem.ts";
 import type { RegisterRow } from "../model/register.ts";
+import { type Field, walk } from "../model/schema-tree.ts";
 import type { Verdicts } from "../policies/verdicts.ts";
 
 /** One integration, and what the project says about it. */

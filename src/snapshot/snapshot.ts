@@ -2,7 +2,7 @@ import { readAhead, readWhole } from "../engine/reads/read-account.ts";
 import { lists } from "../kinds/index.ts";
 import { integrations } from "../kinds/lists.ts";
 import { integrationAddress } from "../kinds/manifests.ts";
-import { readSchemas } from "../kinds/schema-config/read.ts";
+import { readSchemas } from "../kinds/schemas.ts";
 import { type Address, byText } from "../model/address.ts";
 import { listOf, memberOf, objectOf, type Part, textOf } from "../model/decode.ts";
 import { DimsyncError, ServiceError } from "../model/errors.ts";

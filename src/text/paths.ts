@@ -47,6 +47,9 @@ export function wholePath(pointer: Pointer): string {
 /** The nonempty parts, joined with spaces. */
 export const spaced = (...parts: readonly string[]): string => joinParts(parts, " ");
 
+/** For messages: public.users.email; unusual names are quoted. */
+export const nodeText = (path: readonly (string | undefined)[]): string => dotted(path.filter((name) => name !== undefined));
+
 /** "public.users.email" from the names of a schema, table and column, or of any other path. */
 function dotted(names: readonly string[]): string {
   return names.map(nameText).join(".");

@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
-import { integrations, users } from "../../src/kinds/lists.ts";
-import { tags } from "../../src/kinds/tag/list.ts";
+import { integrations, tags, users } from "../../src/kinds/lists.ts";
 import type { CallReport } from "../../src/service/request.ts";
 import { clientFor, failureOf } from "./client-under-test.ts";
 import { json, refusedUrl, serve } from "./loopback.ts";

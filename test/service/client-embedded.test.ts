@@ -1,7 +1,6 @@
 import { expect, onTestFinished, test } from "vitest";
 import type { EmbeddedOptions } from "../../src/embedded/index.ts";
-import { integrations, users } from "../../src/kinds/lists.ts";
-import { tags } from "../../src/kinds/tag/list.ts";
+import { integrations, tags, users } from "../../src/kinds/lists.ts";
 import { own } from "../../src/model/json/json.ts";
 import { urlPath } from "../../src/model/json/pointer.ts";
 import type { LiveTable } from "../../src/model/live.ts";

@@ -1,6 +1,6 @@
 import { inspect } from "node:util";
 import { describe, expect, test } from "vitest";
-import { tags } from "../../src/kinds/tag/list.ts";
+import { tags } from "../../src/kinds/lists.ts";
 import type { SendableRequest } from "../../src/model/service.ts";
 import { Secret } from "../../src/model/settings/secret.ts";
 import { clientFor, failureOf, key } from "./client-under-test.ts";

@@ -1,7 +1,7 @@
 import { getEventListeners } from "node:events";
 import { setTimeout as sleepFor } from "node:timers/promises";
 import { beforeEach, describe, expect, test } from "vitest";
-import { tags } from "../../src/kinds/tag/list.ts";
+import { tags } from "../../src/kinds/lists.ts";
 import { pause } from "../../src/service/connection/abort-listeners.ts";
 import { createWatch, type InFlight, type Watch } from "../../src/service/in-flight.ts";
 import { clientFor } from "./client-under-test.ts";

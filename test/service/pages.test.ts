@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { tags as list } from "../../src/kinds/tag/list.ts";
+import { tags as list } from "../../src/kinds/lists.ts";
 import { clientFor, failureOf } from "./client-under-test.ts";
 import { json, serve } from "./loopback.ts";
 

@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { integrations, users } from "../../src/kinds/lists.ts";
-import { tags } from "../../src/kinds/tag/list.ts";
+import { integrations, tags, users } from "../../src/kinds/lists.ts";
 import { own } from "../../src/model/json/json.ts";
 import { clientFor, failureOf, key } from "./client-under-test.ts";
 import { json, serve } from "./loopback.ts";

@@ -1,7 +1,6 @@
 import { setTimeout as sleepFor } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
-import { users } from "../../src/kinds/lists.ts";
-import { tags } from "../../src/kinds/tag/list.ts";
+import { tags, users } from "../../src/kinds/lists.ts";
 import { backoffMs, retryAfterMs } from "../../src/service/retry.ts";
 import { clientFor, failureOf } from "./client-under-test.ts";
 import { json, serve, serveSockets } from "./loopback.ts";

@@ -1,10 +1,10 @@
 import { integrationAddress } from "../../kinds/manifests.ts";
-import { nodeText } from "../../kinds/schema-config/tree.ts";
-import type { SchemaConfigUnit } from "../../kinds/schema-config/units.ts";
+import type { SchemaConfigUnit } from "../../kinds/schemas.ts";
 import type { Address } from "../../model/address.ts";
 import type { LiveSchemas } from "../../model/live.ts";
 import type { NodePath } from "../../model/nodes.ts";
 import type { SchemaConfigSpec } from "../../model/resource.ts";
+import { nodeText } from "../../text/paths.ts";
 import { type DocumentText, schemaConfigText } from "../document-text.ts";
 import { type ImportFailure, notShared } from "../failure.ts";
 import type { Sharing } from "../other-targets.ts";

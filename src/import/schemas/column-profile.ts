@@ -1,8 +1,8 @@
-import { isReplicated } from "../../kinds/schema-config/tree.ts";
 import { byText } from "../../model/address.ts";
 import { own } from "../../model/json/json.ts";
 import type { LiveColumn, LiveSchema } from "../../model/live.ts";
 import type { ColumnTree } from "../../model/resource.ts";
+import { isReplicated } from "../../model/schema-tree.ts";
 import { escapeGlob } from "./escape-glob.ts";
 
 // The states of a schema's columns, summarised by column name, so that rules can be written about names instead of single columns.

@@ -1,10 +1,9 @@
-import { expand } from "../../kinds/schema-config/coverage.ts";
-import type { RuleCache } from "../../kinds/schema-config/rules/rule-cache.ts";
-import { isReplicated, walk } from "../../kinds/schema-config/tree.ts";
+import { expand, type RuleCache } from "../../kinds/schemas.ts";
 import { emptyRecord, isObject, own } from "../../model/json/json.ts";
 import type { LiveSchemas } from "../../model/live.ts";
 import type { NodePath } from "../../model/nodes.ts";
 import type { SchemaConfigSpec, SchemaRule, SchemaTree } from "../../model/resource.ts";
+import { isReplicated, walk } from "../../model/schema-tree.ts";
 import { addRules } from "./add-rules.ts";
 import { inferRules, liveRuleId } from "./infer-rules.ts";
 import { literalSchemas } from "./literal-schemas.ts";

@@ -2,10 +2,7 @@ import type { RunReads } from "../../engine/reads/cached-reads.ts";
 import { type ReadAhead, readAhead } from "../../engine/reads/read-account.ts";
 import type { AccountView } from "../../kinds/kind.ts";
 import { integrationAddress, isSchemaConfig, kindNames, schemaConfigAddress } from "../../kinds/manifests.ts";
-import { tablesToRead } from "../../kinds/schema-config/coverage.ts";
-import { schemaConfig } from "../../kinds/schema-config/index.ts";
-import { readSchemas, type Tables } from "../../kinds/schema-config/read.ts";
-import type { SchemaConfigUnit } from "../../kinds/schema-config/units.ts";
+import { readSchemas, type SchemaConfigUnit, schemaUnits, type Tables, tablesToRead } from "../../kinds/schemas.ts";
 import { type Address, kindOf } from "../../model/address.ts";
 import { ServiceError } from "../../model/errors.ts";
 import type { LiveSchemas } from "../../model/live.ts";
@@ -88,7 +85,7 @@ export async function importSchemas(adoption: Adoption, input: SchemasInput): Pr
 
 /** What decides for each integration that a SchemaConfig selects, by live id. */
 export const unitsById = (account: AccountView): Map<string, SchemaConfigUnit> =>
-  new Map(schemaConfig.units(account.resources.filter(isSchemaConfig), account).units.map((unit) => [unit.liveId, unit]));
+  new Map(schemaUnits(account).units.map((unit) => [unit.liveId, unit]));
 
 /** The new documents in the integration's file: its own, and those behind its schemas. */
 function documentsOf({ documents }: Adoption, name: string): readonly [readonly NewDocument[], readonly NewDocument[]] {

@@ -1,8 +1,8 @@
-import { isReplicated } from "../../kinds/schema-config/tree.ts";
 import { byText } from "../../model/address.ts";
 import { canonicalJson, emptyRecord, own } from "../../model/json/json.ts";
 import type { LiveSchema, LiveSchemas } from "../../model/live.ts";
 import type { ColumnTree, SchemaRule, SchemaTree } from "../../model/resource.ts";
+import { isReplicated } from "../../model/schema-tree.ts";
 import { type ColumnProfile, type ColumnState, columnProfile, isMostlyOff, setFor } from "./column-profile.ts";
 import { escapeGlob } from "./escape-glob.ts";
 import { literalSchema, sortedTables, type WritableSchema, type WritableTables } from "./literal-schemas.ts";

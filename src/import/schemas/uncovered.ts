@@ -1,11 +1,10 @@
-import { explain } from "../../kinds/schema-config/explain.ts";
-import type { RuleCache } from "../../kinds/schema-config/rules/rule-cache.ts";
-import { type ColumnPath, isReplicated, type TablePath, walk } from "../../kinds/schema-config/tree.ts";
+import { explain, type RuleCache } from "../../kinds/schemas.ts";
 import { emptyRecord, own } from "../../model/json/json.ts";
 import { toPointer } from "../../model/json/pointer.ts";
 import type { LiveColumn, LiveSchema, LiveSchemas, LiveTable } from "../../model/live.ts";
 import type { NodePath } from "../../model/nodes.ts";
 import type { ColumnTree, SchemaRule, SchemaTree } from "../../model/resource.ts";
+import { type ColumnPath, isReplicated, type TablePath, walk } from "../../model/schema-tree.ts";
 import type { Uncovered } from "./add-rules.ts";
 import { nameOfPattern } from "./escape-glob.ts";
 

@@ -1,11 +1,11 @@
 import { byText } from "../../model/address.ts";
 import type { Problem } from "../../model/problem.ts";
 import { locationIn, type Resource, type SchemaConfigSpec, type SchemaTree, type Unreviewed } from "../../model/resource.ts";
+import type { Depth, NodeCause } from "../../model/schema-tree.ts";
 import { isRuleSet, isSchemaConfig } from "../manifests.ts";
 import type { NamePattern } from "../patterns/names.ts";
 import { type CompiledRule, compileExpectation, compileRule, type WrittenRule } from "./rules/compile-rule.ts";
 import { type RuleSets, ruleSetsIn, spliceRules } from "./rules/rule-sets.ts";
-import type { Depth, NodeCause } from "./tree.ts";
 
 export type Config = Resource<SchemaConfigSpec>;
 

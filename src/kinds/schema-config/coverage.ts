@@ -2,21 +2,11 @@ import { emptyRecord } from "../../model/json/json.ts";
 import type { LiveColumn, LiveSchema, LiveSchemas, LiveTable } from "../../model/live.ts";
 import type { UnmanagedTable } from "../../model/plan.ts";
 import type { ColumnTree, SchemaTree } from "../../model/resource.ts";
+import { type ColumnPath, type Depth, type SchemaPath, type TablePath, type WalkOrder, walk } from "../../model/schema-tree.ts";
 import type { TableTest } from "../kind.ts";
+import { literalColumnMaps, literalColumns, literalSchemas, literalTables } from "./literal-trees.ts";
 import { type Literals, newResolution, type Resolution, resolve } from "./rules/resolve-rules.ts";
 import { type CachedMatch, matchIn, type RuleCache } from "./rules/rule-cache.ts";
-import {
-  type ColumnPath,
-  type Depth,
-  literalColumnMaps,
-  literalColumns,
-  literalSchemas,
-  literalTables,
-  type SchemaPath,
-  type TablePath,
-  type WalkOrder,
-  walk,
-} from "./tree.ts";
 
 /** A live node with what rules and literal trees set for it. */
 interface ResolvedNode<Node, Path> {

@@ -1,5 +1,6 @@
 import type { LiveColumn, LiveSchemas } from "../../model/live.ts";
 import type { ColumnTree } from "../../model/resource.ts";
+import { comparePaths, type Depth } from "../../model/schema-tree.ts";
 import {
   type Collected,
   checkColumnChanges,
@@ -13,10 +14,10 @@ import {
   type TableState,
   warnIneffective,
 } from "./evaluation.ts";
+import { literalColumnMaps, literalColumns, literalSchemas, literalTables, memberOf } from "./literal-trees.ts";
 import { effectiveRules, type Literals, newResolution, type Place, type Resolution, resolve } from "./rules/resolve-rules.ts";
 import { type CachedMatch, hasNoRules, matchAt, matchIn, type RuleCache } from "./rules/rule-cache.ts";
 import { countMatch, countScope, countUnknownColumns } from "./rules/rule-stats.ts";
-import { comparePaths, type Depth, literalColumnMaps, literalColumns, literalSchemas, literalTables, memberOf } from "./tree.ts";
 
 // Compares the SchemaConfigs of one integration with its live schemas. This is the hot loop: a fleet has millions of
 // columns, few different names and even fewer differences, so it has its own walk, in which a column without a difference

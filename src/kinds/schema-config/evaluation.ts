@@ -3,12 +3,12 @@ import type { LiveColumn, LiveSchema, LiveTable } from "../../model/live.ts";
 import { type NodePath, nodePointer } from "../../model/nodes.ts";
 import type { Risk } from "../../model/plan.ts";
 import { type ColumnTree, locationIn } from "../../model/resource.ts";
+import { type Depth, type Field, literalPointer, type NodeCause, riskOf, type TablePath } from "../../model/schema-tree.ts";
 import type { ProgramRule, RuleProgram, ValueSource } from "./compiled-config.ts";
 import { type CompiledRule, type Expected, expectedKeys } from "./rules/compile-rule.ts";
 import type { Resolution } from "./rules/resolve-rules.ts";
 import { type CachedMatch, type RuleCache, type RuleScope, rulesNaming } from "./rules/rule-cache.ts";
 import { addTo, addWarning, emptySample, newStats, type RunningStats, type Sample } from "./rules/rule-stats.ts";
-import { type Depth, type Field, literalPointer, type NodeCause, riskOf, type TablePath } from "./tree.ts";
 
 // What evaluate.ts collects while it walks a tree. Only nodes that differ get here, so it may allocate.
 

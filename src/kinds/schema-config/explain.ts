@@ -5,24 +5,15 @@ import type { LiveColumn, LiveSchema, LiveSchemas, LiveTable } from "../../model
 import { type NodePath, nodePointer } from "../../model/nodes.ts";
 import type { SourceLocation } from "../../model/problem.ts";
 import { type ColumnTree, locationIn } from "../../model/resource.ts";
+import { type Depth, type Field, levelNames, literalPointer, type NodeCause } from "../../model/schema-tree.ts";
+import { nodeText } from "../../text/paths.ts";
 import { nearest } from "../../text/suggest.ts";
 import type { RuleProgram, UnmatchedMode } from "./compiled-config.ts";
 import { evaluate, type NewColumns } from "./evaluate.ts";
 import { causeOf, type IsIgnored, isSwitchedOff, type NodeChange } from "./evaluation.ts";
+import { literalColumnMaps, literalColumns, literalSchemas, literalTables } from "./literal-trees.ts";
 import { coversItself, type Literals, newResolution, type Resolution, resolve, type Step, steps } from "./rules/resolve-rules.ts";
 import { type CachedMatch, matchIn, type RuleCache, type RuleScope } from "./rules/rule-cache.ts";
-import {
-  type Depth,
-  type Field,
-  levelNames,
-  literalColumnMaps,
-  literalColumns,
-  literalPointer,
-  literalSchemas,
-  literalTables,
-  type NodeCause,
-  nodeText,
-} from "./tree.ts";
 
 /** A rule, a literal entry, an `unmatched` mode or `unreviewed: disable` that applies to a node. */
 export interface AppliedSetting {

@@ -6,8 +6,10 @@ import { nodePointer } from "../../model/nodes.ts";
 import type { ChangeGroup, DraftFacts, DraftItem } from "../../model/plan.ts";
 import type { Problem } from "../../model/problem.ts";
 import type { Reference, Resource, SchemaConfigSpec } from "../../model/resource.ts";
+import type { NodeCause, TablePath } from "../../model/schema-tree.ts";
 import type { Listed } from "../../model/service.ts";
 import { andMore } from "../../text/lists.ts";
+import { nodeText } from "../../text/paths.ts";
 import { type AccountView, type ComparedObject, type DiffResult, emptyDiff, type Kind } from "../kind.ts";
 import { integrations } from "../lists.ts";
 import { kindNames, manifestOfSchemas } from "../manifests.ts";
@@ -25,7 +27,6 @@ import { manualSteps, missingNames, refusals } from "./problems.ts";
 import { type ObservedSchemas, observedAt, readSchemas, withColumns } from "./read.ts";
 import { finishStats, type UnitTally } from "./rules/rule-stats.ts";
 import { ruleWarnings } from "./rules/rule-warnings.ts";
-import { type NodeCause, nodeText, type TablePath } from "./tree.ts";
 import { desiredOf, type SchemaConfigUnit, units } from "./units.ts";
 
 // One PATCH changes what an integration replicates and hashes. Its response is the whole new state.

@@ -5,7 +5,7 @@ import type { Pointer } from "../../model/json/pointer.ts";
 import type { LiveColumn, LiveSchema, LiveSchemas, LiveTable } from "../../model/live.ts";
 import { type NodePath, nodePointer } from "../../model/nodes.ts";
 import type { ChangeFacts, ChangeGroup } from "../../model/plan.ts";
-import { riskOf, walk } from "./tree.ts";
+import { riskOf, walk } from "../../model/schema-tree.ts";
 
 // What differs between two readings of schemas. Columns that one of them leaves out are unknown, not different.
 

@@ -8,6 +8,7 @@ import type { Problem } from "../../model/problem.ts";
 import { counted } from "../../text/counts.ts";
 import { andMore } from "../../text/lists.ts";
 import { neverReviewedText } from "../../text/never-reviewed.ts";
+import { nodeText } from "../../text/paths.ts";
 import { shellWord } from "../../text/shell.ts";
 import type { AccountView } from "../kind.ts";
 import { integrations } from "../lists.ts";
@@ -15,7 +16,6 @@ import { labelsOf } from "../patterns/labels.ts";
 import { labelScopes } from "../select.ts";
 import type { NewColumns } from "./evaluate.ts";
 import { keyRole } from "./evaluation.ts";
-import { nodeText } from "./tree.ts";
 import type { SchemaConfigUnit } from "./units.ts";
 
 /** Compares the columns of an integration with those that someone has reviewed. Columns that `ignore` in dimsync.yaml covers are left out. */

@@ -3,10 +3,11 @@ import type { LiveSchemas } from "../../model/live.ts";
 import { type NodePath, nodePointer } from "../../model/nodes.ts";
 import type { Problem, SourceLocation } from "../../model/problem.ts";
 import { locationIn } from "../../model/resource.ts";
+import { type Depth, levelNames, literalPointer, walk } from "../../model/schema-tree.ts";
+import { nodeText } from "../../text/paths.ts";
 import type { CompiledConfig, Layer, RuleProgram } from "./compiled-config.ts";
 import { patternPlace } from "./rules/compile-rule.ts";
 import type { UnitTally } from "./rules/rule-stats.ts";
-import { type Depth, levelNames, literalPointer, nodeText, walk } from "./tree.ts";
 
 // With `missing: nowhere`, a literal name must exist in at least one of the integrations that a SchemaConfig selects. That
 // is known only when all of them are compared. With one integration, it is the same as `missing: error` (problems.ts).

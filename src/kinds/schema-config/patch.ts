@@ -3,9 +3,9 @@ import { type Pointer, urlPath } from "../../model/json/pointer.ts";
 import type { LiveSchemas } from "../../model/live.ts";
 import { nodePointer } from "../../model/nodes.ts";
 import type { SchemaTree } from "../../model/resource.ts";
+import { type TablePath, walk } from "../../model/schema-tree.ts";
 import type { PlannedRequest } from "../../model/service.ts";
 import type { NodeChange } from "./evaluation.ts";
-import { type TablePath, walk } from "./tree.ts";
 
 /** Used if `client.maxBodyBytes` is not set. */
 const defaultMaxBytes = 8 * 1024 * 1024;

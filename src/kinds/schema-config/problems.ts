@@ -4,6 +4,8 @@ import { type NodePath, nodePointer } from "../../model/nodes.ts";
 import type { Difference } from "../../model/plan.ts";
 import type { Problem, SourceLocation } from "../../model/problem.ts";
 import { locationIn } from "../../model/resource.ts";
+import { type Depth, levelNames, literalPointer, walk } from "../../model/schema-tree.ts";
+import { nodeText } from "../../text/paths.ts";
 import { didYouMean } from "../../text/suggest.ts";
 import type { Config, Layer, ProgramRule, RuleProgram, ValueSource } from "./compiled-config.ts";
 import type { Evaluation } from "./evaluate.ts";
@@ -11,7 +13,6 @@ import type { Refused, Unmet } from "./evaluation.ts";
 import { isNowhere } from "./nowhere.ts";
 import { patternPlace } from "./rules/compile-rule.ts";
 import { sampleText, type UnitTally } from "./rules/rule-stats.ts";
-import { type Depth, levelNames, literalPointer, nodeText, walk } from "./tree.ts";
 import type { SchemaConfigUnit } from "./units.ts";
 
 /** What sets a value, as the subject of a sentence. */

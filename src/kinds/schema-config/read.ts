@@ -1,7 +1,7 @@
 import { emptyRecord, own } from "../../model/json/json.ts";
 import type { LiveSchemas, LiveTable } from "../../model/live.ts";
+import { isReplicated, type TablePath, walk } from "../../model/schema-tree.ts";
 import type { Reads } from "../../model/service.ts";
-import { isReplicated, type TablePath, walk } from "./tree.ts";
 
 /** The schemas of one integration as they were read. */
 export interface ObservedSchemas {

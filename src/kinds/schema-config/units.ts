@@ -6,6 +6,7 @@ import type { Problem } from "../../model/problem.ts";
 import { locationIn, type Resource, type SchemaConfigSpec } from "../../model/resource.ts";
 import { andMore } from "../../text/lists.ts";
 import type { AccountView, Unit, Units } from "../kind.ts";
+import { isSchemaConfig } from "../manifests.ts";
 import { labelScopes, type Selected, schemasOf, selectedBy } from "../select.ts";
 import { type CompiledConfig, type Config, compileConfig, makeRuleProgram, uniqueProblems } from "./compiled-config.ts";
 import { newRuleCache, type RuleCache, withLabels } from "./rules/rule-cache.ts";
@@ -32,6 +33,9 @@ interface Target {
   /** Lowest priority first. */
   readonly configs: CompiledConfig[];
 }
+
+/** The units of all SchemaConfigs of the account. */
+export const schemaUnits = (account: AccountView): Units<SchemaConfigUnit> => units(account.resources.filter(isSchemaConfig), account);
 
 /**
  * One unit per selected integration, with every SchemaConfig that selects it; equal priorities are

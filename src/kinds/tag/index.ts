@@ -6,12 +6,11 @@ import type { Reference, Resource, TagSpec } from "../../model/resource.ts";
 import { bindItem, boundIdentity, goneInstruction, recordedFor } from "../identity.ts";
 import { type AccountView, type ComparedObject, emptyDiff, type Identity, type Kind } from "../kind.ts";
 import { leafChanges } from "../leaves.ts";
-import { integrations, users } from "../lists.ts";
+import { integrations, tags, users } from "../lists.ts";
 import { kindNames } from "../manifests.ts";
 import { needsUsers, userRefFor } from "../users.ts";
 import { fieldChanges, fieldCount } from "./fields.ts";
 import { imported } from "./import.ts";
-import { tags } from "./list.ts";
 import { relations } from "./relations.ts";
 import type { TagUnit } from "./unit.ts";
 

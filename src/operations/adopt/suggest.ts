@@ -2,7 +2,7 @@ import { cachedReads } from "../../engine/reads/cached-reads.ts";
 import { readAccount, readAhead } from "../../engine/reads/read-account.ts";
 import { newSuggester, type Suggestion } from "../../import/suggest.ts";
 import { integrations } from "../../kinds/lists.ts";
-import { readSchemas } from "../../kinds/schema-config/read.ts";
+import { readSchemas } from "../../kinds/schemas.ts";
 import { labelScopes, nameInAddresses } from "../../kinds/select.ts";
 import type { Project } from "../../manifests/project.ts";
 import { byText } from "../../model/address.ts";

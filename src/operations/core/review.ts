@@ -1,5 +1,5 @@
 import { isSchemaConfig } from "../../kinds/manifests.ts";
-import { unreviewedIn } from "../../kinds/schema-config/compiled-config.ts";
+import { unreviewedIn } from "../../kinds/schemas.ts";
 import type { Project } from "../../manifests/project.ts";
 import type { ColumnReview } from "../../model/columns.ts";
 import type { Problem } from "../../model/problem.ts";

@@ -2,7 +2,7 @@ import { allowances } from "../../engine/checks/allow.ts";
 import { sortDiagnostics } from "../../engine/plan.ts";
 import { conflicts } from "../../kinds/index.ts";
 import { emptyLabelSelectors } from "../../kinds/label-selectors.ts";
-import { ruleProblems } from "../../kinds/schema-config/compiled-config.ts";
+import { ruleProblems } from "../../kinds/schemas.ts";
 import type { Project } from "../../manifests/project.ts";
 import type { Exit } from "../../model/exit.ts";
 import { type Problem, toDiagnostic } from "../../model/problem.ts";

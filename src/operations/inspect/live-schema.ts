@@ -3,10 +3,9 @@ import { cachedReads } from "../../engine/reads/cached-reads.ts";
 import { readAhead } from "../../engine/reads/read-account.ts";
 import type { AccountView } from "../../kinds/kind.ts";
 import { integrations } from "../../kinds/lists.ts";
-import { isIntegration, isSchemaConfig } from "../../kinds/manifests.ts";
+import { isIntegration } from "../../kinds/manifests.ts";
 import { namesMatcher } from "../../kinds/patterns/names.ts";
-import { schemaConfig } from "../../kinds/schema-config/index.ts";
-import { readSchemas } from "../../kinds/schema-config/read.ts";
+import { readSchemas, schemaUnits } from "../../kinds/schemas.ts";
 import type { Project } from "../../manifests/project.ts";
 import { collectLiveNames, type ExtendedKinds, type Fit } from "../../manifests/schema/live-names.ts";
 import type { Schema } from "../../manifests/schema/lookup.ts";
@@ -108,7 +107,7 @@ function selectedIntegrations(account: AccountView, patterns: readonly string[])
       )}`,
       { command: "dimsync get integrations" },
     );
-  const configured = new Set(schemaConfig.units(account.resources.filter(isSchemaConfig), account).units.map(({ liveId }) => liveId));
+  const configured = new Set(schemaUnits(account).units.map(({ liveId }) => liveId));
   const rank = ({ integration }: Selected): number => (configured.has(integration.id) ? 0 : 1);
   return selected.sort((a, b) => rank(a) - rank(b) || byText(a.integration.name, b.integration.name));
 }

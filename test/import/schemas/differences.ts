@@ -1,8 +1,8 @@
-import { type Field, walk } from "../../../src/kinds/schema-config/tree.ts";
 import { own } from "../../../src/model/json/json.ts";
 import type { LiveSchemas } from "../../../src/model/live.ts";
 import type { NodePath } from "../../../src/model/nodes.ts";
 import type { ColumnTree, SchemaTree } from "../../../src/model/resource.ts";
+import { type Field, walk } from "../../../src/model/schema-tree.ts";
 
 /** A leaf that is managed and has this other value live. */
 interface LeafDifference {

@@ -1,7 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { kindNamed } from "../../../src/kinds/index.ts";
-import { integrations, users } from "../../../src/kinds/lists.ts";
-import { tags } from "../../../src/kinds/tag/list.ts";
+import { integrations, tags, users } from "../../../src/kinds/lists.ts";
 import type { LiveTag } from "../../../src/model/live.ts";
 import type { Resource, TagSpec } from "../../../src/model/resource.ts";
 import {

@@ -9,7 +9,7 @@ import { setTimeout as sleepFor } from "node:timers/promises";
 import { promisify } from "node:util";
 import { build } from "esbuild";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { tags } from "../../../src/kinds/tag/list.ts";
+import { tags } from "../../../src/kinds/lists.ts";
 import { selfSigned } from "../certificate.ts";
 import { clientFor, failureOf, key } from "../client-under-test.ts";
 import { proxyTo } from "../connect-proxy.ts";
@@ -40,7 +40,7 @@ describe("over TLS, with the certificate in NODE_EXTRA_CA_CERTS", () => {
       stdin: {
         contents: `
           import { createClient } from "./src/service/client.ts";
-          import { tags } from "./src/kinds/tag/list.ts";
+          import { tags } from "./src/kinds/lists.ts";
           import { Secret } from "./src/model/settings/secret.ts";
           const client = createClient({ baseUrl: process.argv[2], apiKey: new Secret(${JSON.stringify(key)}), timeoutMs: 5000, retries: 0, concurrency: 4,
             readOnly: false, userAgent: "dimsync/test", env: process.env });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { tags } from "../../../src/kinds/tag/list.ts";
+import { tags } from "../../../src/kinds/lists.ts";
 import { own } from "../../../src/model/json/json.ts";
 import { decodeWrite } from "../../../src/service/decode/resources.ts";
 import { decodeColumns, decodeSchemas } from "../../../src/service/decode/schemas.ts";

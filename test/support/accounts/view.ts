@@ -1,8 +1,8 @@
 import { kinds } from "../../../src/kinds/index.ts";
 import { type AccountView, type DiffResult, emptyDiff, type Identity } from "../../../src/kinds/kind.ts";
+import { tags } from "../../../src/kinds/lists.ts";
 import { accountLists, indexed } from "../../../src/kinds/lookup.ts";
 import { withIdentities } from "../../../src/kinds/select.ts";
-import { tags } from "../../../src/kinds/tag/list.ts";
 import { type Address, toAddress } from "../../../src/model/address.ts";
 import type { LiveIntegration, LiveTag, LiveUser } from "../../../src/model/live.ts";
 import type { Resource } from "../../../src/model/resource.ts";

@@ -1,4 +1,4 @@
-import type { LiveNode } from "../tree.ts";
+import type { LiveNode } from "../../../model/schema-tree.ts";
 
 /** A number for each combination of the attributes that `where` compares, without syncMode. */
 export function attributesKey(node: LiveNode | undefined): number {

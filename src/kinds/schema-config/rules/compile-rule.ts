@@ -8,9 +8,9 @@ import {
   type SchemaMatch,
   type SchemaRule,
 } from "../../../model/resource.ts";
+import { type Depth, type LiveNode, levelNames, type NodeCause } from "../../../model/schema-tree.ts";
 import { wantedLabels } from "../../patterns/labels.ts";
 import { type NodePatterns, nodePatterns } from "../../patterns/nodes.ts";
-import { type Depth, type LiveNode, levelNames, type NodeCause } from "../tree.ts";
 
 export type Where = NonNullable<SchemaMatch["where"]>;
 export type Expected = Omit<SchemaExpectation, "match">;

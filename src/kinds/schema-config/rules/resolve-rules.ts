@@ -1,6 +1,6 @@
 import type { ColumnTree } from "../../../model/resource.ts";
+import type { Depth, Field } from "../../../model/schema-tree.ts";
 import type { Layer, ProgramRule } from "../compiled-config.ts";
-import type { Depth, Field } from "../tree.ts";
 
 /** The literal entry of a node; for schemas and tables with the maps below. */
 export interface LiteralEntry extends ColumnTree {

@@ -1,6 +1,6 @@
+import type { Depth, LiveNode } from "../../../model/schema-tree.ts";
 import { type ColumnLabel, columnLabels, enterLabels, type LabelScope, labelAmong } from "../../patterns/labels.ts";
 import type { ProgramRule, RuleProgram } from "../compiled-config.ts";
-import type { Depth, LiveNode } from "../tree.ts";
 import { attributesKey } from "./attributes-key.ts";
 import { holds, type Where } from "./compile-rule.ts";
 import { effectiveRules, newResolution, type Resolution, resolve } from "./resolve-rules.ts";

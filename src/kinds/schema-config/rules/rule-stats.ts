@@ -1,7 +1,8 @@
 import type { NodePath } from "../../../model/nodes.ts";
+import { comparePaths } from "../../../model/schema-tree.ts";
 import { andMore } from "../../../text/lists.ts";
+import { nodeText } from "../../../text/paths.ts";
 import type { CompiledConfig, Layer, ProgramRule, RuleProgram, UnmatchedMode } from "../compiled-config.ts";
-import { comparePaths, nodeText } from "../tree.ts";
 import { type CachedMatch, hasNoRules, type RuleCache, type RuleScope } from "./rule-cache.ts";
 
 // Whether a glob matches nothing, or a rule never decides anything, is known only for all integrations of a SchemaConfig

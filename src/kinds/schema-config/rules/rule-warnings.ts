@@ -1,12 +1,13 @@
 import { byText } from "../../../model/address.ts";
 import type { Problem, SourceLocation } from "../../../model/problem.ts";
 import { locationIn } from "../../../model/resource.ts";
+import { type Depth, levelNames, literalPointer } from "../../../model/schema-tree.ts";
 import { counted } from "../../../text/counts.ts";
 import { andMore } from "../../../text/lists.ts";
+import { nodeText } from "../../../text/paths.ts";
 import type { CompiledConfig } from "../compiled-config.ts";
 import { nowhereNames } from "../nowhere.ts";
 import { sourceText } from "../problems.ts";
-import { type Depth, levelNames, literalPointer, nodeText } from "../tree.ts";
 import { type CompiledRule, patternPlace } from "./compile-rule.ts";
 import type { UnitTally, Warning } from "./rule-stats.ts";
 

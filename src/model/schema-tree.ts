@@ -1,11 +1,9 @@
-import { byText } from "../../model/address.ts";
-import { own } from "../../model/json/json.ts";
-import type { Pointer } from "../../model/json/pointer.ts";
-import type { LiveColumn, LiveSchema } from "../../model/live.ts";
-import { type NodePath, nodePointer } from "../../model/nodes.ts";
-import type { DraftFacts, Risk } from "../../model/plan.ts";
-import type { ColumnTree, SchemaTree, TableTree } from "../../model/resource.ts";
-import { nameText } from "../../text/paths.ts";
+import { byText } from "./address.ts";
+import { own } from "./json/json.ts";
+import type { Pointer } from "./json/pointer.ts";
+import type { LiveColumn, LiveSchema } from "./live.ts";
+import { type NodePath, nodePointer } from "./nodes.ts";
+import type { DraftFacts, Risk } from "./plan.ts";
 
 /** How deep a node is: schemas 0, tables 1, columns 2. */
 export type Depth = 0 | 1 | 2;
@@ -73,12 +71,6 @@ const sortedEntries = <T>(record: Readonly<Record<string, T>>): [string, T][] =>
 /** Into the manifest: "/spec/schemas/public/tables/users/enabled". */
 export const literalPointer = (path: NodePath, key?: string): Pointer => `/spec${nodePointer(path, key)}`;
 
-/** For messages: public.users.email; unusual names are quoted. */
-export const nodeText = (path: readonly (string | undefined)[]): string => namesOf(path).map(nameText).join(".");
-
-/** The names of a path, without the levels that it does not have. */
-const namesOf = (path: readonly (string | undefined)[]): readonly string[] => path.filter((name) => name !== undefined);
-
 /** By name, level by level, so that the order does not depend on a response. */
 export function comparePaths(a: NodePath, b: NodePath): number {
   for (let depth = 0; depth < 3; depth++) {
@@ -88,51 +80,4 @@ export function comparePaths(a: NodePath, b: NodePath): number {
     return one < other ? -1 : 1;
   }
   return 0;
-}
-
-// The literal trees of all layers, entered side by side while a live tree is walked. Most nodes
-// have no literal entry in any layer, so the functions return undefined for them instead of an
-// empty list.
-
-type SchemaEntry = SchemaTree[string];
-type ColumnMap = Readonly<Record<string, ColumnTree>>;
-/** By layer; undefined if the layer's tree has no entry. */
-type ByLayer<T> = readonly (T | undefined)[];
-
-function anyOf<T>(entries: ByLayer<T>): ByLayer<T> | undefined {
-  return entries.some((entry) => entry !== undefined) ? entries : undefined;
-}
-
-export const literalSchemas = (trees: ByLayer<SchemaTree>, schema: string): ByLayer<SchemaEntry> | undefined =>
-  anyOf(trees.map((tree) => own(tree, schema)));
-
-export const literalTables = (schemas: ByLayer<SchemaEntry> | undefined, table: string): ByLayer<TableTree> | undefined =>
-  schemas && anyOf(schemas.map((entry) => own(entry?.tables, table)));
-
-/** The column maps of the layers; an empty map counts as none. */
-export const literalColumnMaps = (tables: ByLayer<TableTree> | undefined): ByLayer<ColumnMap> | undefined =>
-  tables && anyOf(tables.map((entry) => (entry?.columns === undefined || isEmpty(entry.columns) ? undefined : entry.columns)));
-
-const isEmpty = (map: object): boolean => Object.keys(map).length === 0;
-
-/** The entries for one column. `into` is reused for the next column, because there are millions. */
-export function literalColumns(
-  maps: ByLayer<ColumnMap>,
-  column: string,
-  into: (ColumnTree | undefined)[] = [],
-): ByLayer<ColumnTree> | undefined {
-  let any = false;
-  for (let layer = 0; layer < maps.length; layer++) {
-    const entry = memberOf(maps[layer], column);
-    into[layer] = entry;
-    any ||= entry !== undefined;
-  }
-  return any ? into : undefined;
-}
-
-/** The same as `own`, in half the time: entries are objects, and what objects inherit are functions, except `__proto__`. */
-export function memberOf<T extends object>(map: Readonly<Record<string, T>> | undefined, name: string): T | undefined {
-  const member: unknown = map?.[name];
-  if (member === undefined) return undefined;
-  return typeof member === "object" && name !== "__proto__" ? (member as T) : own(map, name);
 }

@@ -1,0 +1,12 @@
+// What the folders above need of the kind whose units are the schemas of integrations, and of no other kind: policies, labels, `explain`,
+// import and the register work on schemas. The registry (index.ts) has what every kind has. No other file outside this folder
+// imports a kind (build/layers.mjs).
+
+export { ruleProblems, unreviewedIn } from "./schema-config/compiled-config.ts";
+export { expand, policyTablesWithoutColumns, tablesToRead } from "./schema-config/coverage.ts";
+export { absenceOf, decisionOf, disabledAbove, type Explanation, explain } from "./schema-config/explain.ts";
+export { schemaConfig, unknownColumns } from "./schema-config/index.ts";
+export { switchedOffBy } from "./schema-config/new-columns.ts";
+export { type ObservedSchemas, readSchemas, type Tables, withColumns } from "./schema-config/read.ts";
+export type { RuleCache } from "./schema-config/rules/rule-cache.ts";
+export { type SchemaConfigUnit, schemaUnits } from "./schema-config/units.ts";
