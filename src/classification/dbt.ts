@@ -1,8 +1,8 @@
+import { foldText } from "../kinds/patterns/glob.ts";
 import { isObject, own, sameJson } from "../model/json/json.ts";
 import { DeepNesting, parseJson } from "../model/json/parse.ts";
 import type { LabelledColumn, LabelOrigin } from "../model/labels.ts";
 import type { DbtSource } from "../model/resource.ts";
-import { type Lineage, lineageOf } from "./lineage.ts";
 
 // Reads the labels in a dbt manifest (target/manifest.json, docs.getdbt.com/reference/artifacts/manifest-json). Its sources
 // describe tables in the warehouse, which is the destination of the integrations. dbt 1.6 to 2.x write the same layout: a
@@ -13,7 +13,12 @@ const versions: ReadonlySet<number> = new Set([10, 11, 12, 20]);
 const readable = "10 to 12 and 20";
 
 /** What a manifest labels, or the end of a sentence that begins with the name of the file. */
-export type DbtLabels = { readonly columns: readonly LabelledColumn[]; readonly lineage: Lineage } | { readonly refusal: string };
+export type DbtLabels =
+  | { readonly columns: readonly LabelledColumn[]; readonly tables: ReadonlySet<string> }
+  | { readonly refusal: string };
+
+/** A table in the destination, in lower case. */
+export const tableKey = (schema: string, table: string): string => JSON.stringify([foldText(schema), foldText(table)]);
 
 export interface DbtFile {
   readonly text: string;
@@ -27,10 +32,12 @@ export function readDbtLabels({ text, file, place }: DbtFile, wanted: DbtSource)
   const parsed = parseManifest(text);
   if ("refusal" in parsed) return parsed;
   const columns: LabelledColumn[] = [];
+  const tables = new Set<string>();
   for (const [id, source] of Object.entries(parsed.sources)) {
     const table = describedTable(source);
     if (table === undefined) return { refusal: `has no table at /sources/${id}: schema, name and columns are expected there` };
     if (wanted.database !== undefined && table.database?.toLowerCase() !== wanted.database.toLowerCase()) continue;
+    tables.add(tableKey(table.schema, table.identifier));
     const describedBy = `${file} ${id}`;
     for (const [name, column] of Object.entries(table.columns))
       for (const { label, why, isOfTable } of labelsOfColumn(table, column, wanted)) {
@@ -39,12 +46,14 @@ export function readDbtLabels({ text, file, place }: DbtFile, wanted: DbtSource)
         columns.push({ side: "destination", schema: table.schema, table: table.identifier, column: name, label, origin, describedBy });
       }
   }
-  return { columns, lineage: lineageOf(parsed.manifest, wanted.database) };
+  return { columns, tables };
 }
 
 type Json = Readonly<Record<string, unknown>>;
+type ParsedManifest = { readonly manifest: Json; readonly sources: Json } | { readonly refusal: string };
 
-function parseManifest(text: string): { readonly manifest: Json; readonly sources: Json } | { readonly refusal: string } {
+/** A manifest of a version that dimsync reads, or the end of a sentence that begins with the name of the file. */
+export function parseManifest(text: string): ParsedManifest {
   let manifest: unknown;
   try {
     manifest = parseJson(text);

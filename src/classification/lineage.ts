@@ -1,6 +1,7 @@
 import { foldText } from "../kinds/patterns/glob.ts";
 import { isObject, own } from "../model/json/json.ts";
 import type { Impact, Reader } from "../model/plan.ts";
+import { tableKey } from "./dbt.ts";
 import { columnUse, sqlTokens } from "./sql-columns.ts";
 
 // The lineage of a dbt manifest: source table → models, snapshots and tests → exposures. `depends_on` of the nodes is read;
@@ -43,7 +44,7 @@ interface SourceTable {
 
 /** Who reads the tables that dbt sources describe. */
 export interface Lineage {
-  /** By schema and table in the destination, in lower case, as JSON. */
+  /** By `tableKey`. */
   readonly sources: ReadonlyMap<string, readonly SourceTable[]>;
   readonly nodes: ReadonlyMap<string, LineageNode>;
   readonly children: ReadonlyMap<string, readonly string[]>;
@@ -62,40 +63,35 @@ const objectAt = (node: Json, key: string): Json => {
   return isObject(value) ? value : {};
 };
 
-const keyOf = (schema: string, table: string): string => JSON.stringify([foldText(schema), foldText(table)]);
-
-/** The lineage of a manifest of a version that dimsync reads. What it does not understand is left out. `database`: only these sources. */
-export function lineageOf(manifest: Json, database?: string): Lineage {
+/** The lineage of a manifest of a version that dimsync reads. What it does not understand is left out. `databases`: only these sources; undefined is any. */
+export function lineageOf(manifest: Json, databases: readonly (string | undefined)[] = [undefined]): Lineage {
   const sources = new Map<string, SourceTable[]>();
+  const wanted = new Set(databases.map((one) => one?.toLowerCase()));
   for (const [id, source] of Object.entries(objectAt(manifest, "sources"))) {
     if (!isObject(source)) continue;
     const [schema = "", name = ""] = [textAt(source, "schema"), textAt(source, "name")];
-    if (database !== undefined && textAt(source, "database")?.toLowerCase() !== database.toLowerCase()) continue;
+    if (!wanted.has(undefined) && !wanted.has(textAt(source, "database")?.toLowerCase() ?? "")) continue;
     const identifier = textAt(source, "identifier") ?? name;
-    const key = keyOf(schema, identifier);
+    const key = tableKey(schema, identifier);
     const table = { id, name: `${textAt(source, "source_name") ?? schema}.${name}`, relations: lowered([name, identifier]) };
     sources.set(key, [...(sources.get(key) ?? []), table]);
   }
-  const nodes = new Map<string, LineageNode>();
+  const all = new Map<string, LineageNode>();
   const groups = objectAt(manifest, "groups");
   for (const member of ["nodes", "exposures", "metrics", "semantic_models", "saved_queries"])
-    for (const [id, node] of Object.entries(objectAt(manifest, member))) if (isObject(node)) nodes.set(id, nodeOf(id, node, groups));
+    for (const [id, node] of Object.entries(objectAt(manifest, member))) if (isObject(node)) all.set(id, nodeOf(id, node, groups));
   const children = new Map<string, string[]>();
-  for (const { id, parents } of nodes.values())
+  for (const { id, parents } of all.values())
     for (const parent of parents) {
       const known = children.get(parent) ?? [];
       children.set(parent, known);
       known.push(id);
     }
   const tables = [...sources.values()].flat().map(({ id }) => id);
-  // A manifest can have 100 MB. Only the SQL of what reads a source stays in memory.
+  // A manifest can have 100 MB. Only what reads a source stays in memory.
   const reached = reachedFrom(tables, children);
-  return {
-    sources,
-    nodes: new Map([...nodes].filter(([id]) => reached.has(id))),
-    children,
-    cycle: cycleIn(nodes, children),
-  };
+  const nodes = new Map([...all].filter(([id]) => reached.has(id)));
+  return { sources, nodes, children: new Map([...children].filter(([id]) => reached.has(id))), cycle: cycleIn(nodes, children) };
 }
 
 function reachedFrom(start: readonly string[], children: Lineage["children"]): ReadonlySet<string> {
@@ -188,8 +184,16 @@ type Readers = Pick<Impact, "readers" | "moreReaders" | "tableReaders">;
 /** Who reads a column; without one, who reads the table. Undefined if no dbt source describes the table, or nobody reads it. */
 export type ReadersOf = (schema: string, table: string, column?: string) => Readers | undefined;
 
+/** A lineage that is made when it is needed: a manifest can have 100 MB, and few commands ask for readers. */
+export interface LazyLineage {
+  /** The keys of the tables that its sources describe; undefined if they are not known yet. */
+  readonly tables: ReadonlySet<string> | undefined;
+  /** Undefined if the manifest cannot be read. */
+  readonly lineage: () => Lineage | undefined;
+}
+
 /** Remembers what it found: integrations often share tables, and columns are asked for one by one. */
-export function readersIn(lineages: readonly Lineage[]): ReadersOf {
+export function readersIn(files: readonly LazyLineage[]): ReadersOf {
   const known = new Map<string, Readers | undefined>();
   const tokens = new Map<LineageNode, readonly string[]>();
   const tokensOf = (node: LineageNode): readonly string[] => {
@@ -198,8 +202,11 @@ export function readersIn(lineages: readonly Lineage[]): ReadersOf {
     return found;
   };
   return (schema, table, column) => {
-    const key = keyOf(schema, table);
-    const tables = lineages.flatMap((lineage) => (lineage.sources.get(key) ?? []).map((source) => ({ lineage, source })));
+    const key = tableKey(schema, table);
+    const tables = files.flatMap((file) => {
+      const lineage = file.tables?.has(key) === false ? undefined : file.lineage();
+      return lineage === undefined ? [] : (lineage.sources.get(key) ?? []).map((source) => ({ lineage, source }));
+    });
     if (tables.length === 0) return undefined;
     const memo = JSON.stringify([key, column === undefined ? null : foldText(column)]);
     if (!known.has(memo)) known.set(memo, listed(tables.flatMap((one) => readersOf({ ...one, column, tokensOf }))));

@@ -4,14 +4,14 @@ import type { JsonValue } from "../model/json/json.ts";
 import type { ColumnLabels, LabelledColumn, LabelPatterns } from "../model/labels.ts";
 import type { Problem } from "../model/problem.ts";
 import { type ClassificationSpec, locationIn, type Resource } from "../model/resource.ts";
-import { type ReadersOf, readersIn } from "./lineage.ts";
+import type { LineageFile } from "./lineage-files.ts";
 import { type ProjectPaths, type ReadSources, readSources } from "./sources.ts";
 
 export interface LoadedLabels {
   /** Absent if the project has no Classification. */
   readonly labels?: ColumnLabels;
-  /** Who reads the columns in the destination. Absent if no Classification names a dbt manifest. */
-  readonly readersOf?: ReadersOf;
+  /** The dbt manifests that Classifications name. */
+  readonly manifests: readonly LineageFile[];
   readonly problems: readonly Problem[];
   /** Everything that files label, for the digest of the manifests: a new file with the same labels changes nothing. */
   readonly digested: readonly JsonValue[];
@@ -29,14 +29,12 @@ export async function loadLabels(resources: readonly Resource[], paths: ProjectP
   const defined = [
     ...new Set([...patterns.map(({ label }) => label), ...columns.map(({ label }) => label), ...classifications.flatMap(namedLabels)]),
   ].sort();
-  // Two entries for one manifest have the same readers.
-  const lineages = [...new Map(sources.flatMap((one) => one.lineages).map(({ file, lineage }) => [file, lineage])).values()];
   const problems = sources.flatMap((one) => one.problems);
   // A file that cannot be read may define the label.
   const isComplete = problems.every(({ severity }) => severity !== "error");
   return {
     ...(classifications.length === 0 ? {} : { labels: { defined, patterns, columns } }),
-    ...(lineages.length === 0 ? {} : { readersOf: readersIn(lineages) }),
+    manifests: sources.flatMap((one) => one.manifests),
     problems: [...problems, ...(isComplete ? unknownLabels(resources, defined) : [])],
     digested: columns.length === 0 ? [] : [columns.map(digestedColumn)],
     files: sources.flatMap((one) => one.files),

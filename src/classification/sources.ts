@@ -1,11 +1,11 @@
 import { isAscii, isUtf8 } from "node:buffer";
+import { readFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import type { LabelledColumn } from "../model/labels.ts";
 import type { Problem, SourceLocation } from "../model/problem.ts";
 import { type ClassificationSpec, type DbtSource, type LabelSource, locationIn, type Resource } from "../model/resource.ts";
-import { andMore } from "../text/lists.ts";
-import type { Lineage } from "./lineage.ts";
+import type { LineageFile } from "./lineage-files.ts";
 
 /** Where the files of a project are. */
 export interface ProjectPaths {
@@ -21,15 +21,10 @@ export interface ProjectPaths {
 export interface ReadSources {
   readonly columns: readonly LabelledColumn[];
   readonly problems: readonly Problem[];
-  /** Of the dbt manifests, with their files as shown. */
-  readonly lineages: readonly FileLineage[];
+  /** The dbt manifests. */
+  readonly manifests: readonly LineageFile[];
   /** Absolute paths of the files that belong to the project. Manifests of dbt do not: dbt writes them, and git ignores them. */
   readonly files: readonly string[];
-}
-
-export interface FileLineage {
-  readonly file: string;
-  readonly lineage: Lineage;
 }
 
 /** Reads the files that a Classification names. Errors in them are returned as problems; never throws. */
@@ -41,7 +36,7 @@ export async function readSources(resource: Resource<ClassificationSpec>, paths:
   return {
     columns: read.flatMap((one) => one.columns),
     problems: read.flatMap((one) => one.problems).map((problem) => ({ ...problem, address: resource.address })),
-    lineages: read.flatMap((one) => one.lineages),
+    manifests: read.flatMap((one) => one.manifests),
     files: read.flatMap((one) => one.files),
   };
 }
@@ -50,7 +45,7 @@ const readLabels = ({ dbt, csv }: LabelSource, place: SourceLocation, paths: Pro
   dbt === undefined ? readCsv(csv.file, place, paths) : readDbt(dbt, place, paths);
 
 async function readDbt(source: DbtSource, place: SourceLocation, paths: ProjectPaths): Promise<ReadSources> {
-  const { file, ...read } = await readText(source.manifest, paths);
+  const { path, file, ...read } = await readText(source.manifest, paths);
   if ("outside" in read) return outside(read.outside, { ...place, pointer: `${place.pointer}/dbt/manifest` });
   const refused = (refusal: string): ReadSources => ({
     columns: [],
@@ -63,33 +58,16 @@ async function readDbt(source: DbtSource, place: SourceLocation, paths: ProjectP
         command: "dbt parse",
       },
     ],
-    lineages: [],
+    manifests: [],
     files: [],
   });
   if ("refusal" in read) return refused(read.refusal);
   const labels = (await import("./dbt.ts")).readDbtLabels({ text: read.text, file, place }, source);
   if ("refusal" in labels) return refused(labels.refusal);
-  const { columns, lineage } = labels;
-  return {
-    columns,
-    problems: [...(columns.length > 0 ? [] : [selectsNothing(source, file, place)]), ...cycleProblems(lineage, file, place)],
-    lineages: [{ file, lineage }],
-    files: [],
-  };
+  const { columns, tables } = labels;
+  const manifest = { path, file, tables, databases: [source.database], place: { ...place, pointer: `${place.pointer}/dbt/manifest` } };
+  return { columns, problems: columns.length > 0 ? [] : [selectsNothing(source, file, place)], manifests: [manifest], files: [] };
 }
-
-const cycleProblems = ({ cycle }: Lineage, file: string, place: SourceLocation): readonly Problem[] =>
-  cycle.length === 0
-    ? []
-    : [
-        {
-          code: "W_DBT_LINEAGE",
-          severity: "warning",
-          message: `In ${file}, nodes depend on each other in a cycle: ${andMore(cycle)}. dbt does not write such a manifest. Readers of columns that these nodes read may be missing from the impact of a plan. Run this in the dbt project:`,
-          place: { ...place, pointer: `${place.pointer}/dbt/manifest` },
-          command: "dbt parse",
-        },
-      ];
 
 const selectsNothing = ({ where }: DbtSource, file: string, place: SourceLocation): Problem => ({
   code: "W_LABEL_NO_MATCH",
@@ -101,20 +79,20 @@ const selectsNothing = ({ where }: DbtSource, file: string, place: SourceLocatio
 async function readCsv(written: string, place: SourceLocation, paths: ProjectPaths): Promise<ReadSources> {
   const { path, file, ...read } = await readText(written, paths);
   if ("outside" in read) return outside(read.outside, { ...place, pointer: `${place.pointer}/csv/file` });
-  if ("text" in read) return { ...(await import("./csv.ts")).readCsvLabels(read.text, file), lineages: [], files: [path] };
+  if ("text" in read) return { ...(await import("./csv.ts")).readCsvLabels(read.text, file), manifests: [], files: [path] };
   const problem: Problem = {
     code: "E_LABEL_CSV",
     severity: "error",
     message: `${file} ${read.refusal}. The path is relative to dimsync.yaml.`,
     place: { ...place, pointer: `${place.pointer}/csv/file` },
   };
-  return { columns: [], problems: [problem], lineages: [], files: [] };
+  return { columns: [], problems: [problem], manifests: [], files: [] };
 }
 
 const outside = (message: string, place: SourceLocation): ReadSources => ({
   columns: [],
   problems: [{ code: "E_PATH_OUTSIDE", severity: "error", message, place }],
-  lineages: [],
+  manifests: [],
   files: [],
 });
 
@@ -133,11 +111,27 @@ async function readText(written: string, { folders, shown, refusalOf }: ProjectP
     try {
       return { path, file: shown(path), ...decoded(await readFile(path)) };
     } catch (error) {
-      const code = error instanceof Error && "code" in error ? String(error.code) : "unknown";
-      if (code !== "ENOENT") return { path, file: shown(path), refusal: `can't be read (${code})` };
+      const refusal = whyUnread(error);
+      if (refusal !== missing) return { path, file: shown(path), refusal };
     }
   }
-  return { path: first, file: shown(first), refusal: "does not exist" };
+  return { path: first, file: shown(first), refusal: missing };
+}
+
+/** The text of a file, or the end of a sentence that begins with its name. */
+export function textNow(path: string): ReturnType<typeof decoded> {
+  try {
+    return decoded(readFileSync(path));
+  } catch (error) {
+    return { refusal: whyUnread(error) };
+  }
+}
+
+const missing = "does not exist";
+
+function whyUnread(error: unknown): string {
+  const code = error instanceof Error && "code" in error ? String(error.code) : "unknown";
+  return code === "ENOENT" ? missing : `can't be read (${code})`;
 }
 
 /** A byte order mark is left out. */

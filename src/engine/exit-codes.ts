@@ -57,7 +57,9 @@ const named: Readonly<Record<FailOn, (plan: Plan) => boolean>> = {
   blocked: ({ blocked }) => blocked.length > 0,
   policy: ({ policy }) => policy.some(({ severity, state }) => severity === "error" && state !== "fixed"),
   unreviewed: ({ newColumns = [], neverReviewed = [] }) => newColumns.length + neverReviewed.length > 0,
-  impact: ({ impact = [] }) => impact.some(({ readers }) => readers.length > 0),
+  // Readers that are not known must not pass the gate.
+  impact: ({ impact = [], diagnostics }) =>
+    impact.some(({ readers }) => readers.length > 0) || diagnostics.some(({ code }) => code === "W_DBT_LINEAGE"),
   warnings: ({ diagnostics, policy }) =>
     [...diagnostics, ...policy.filter(({ state }) => state !== "fixed")].some(({ severity }) => severity === "warning"),
 };

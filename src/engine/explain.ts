@@ -19,16 +19,18 @@ import { DimsyncError, ProblemsError } from "../model/errors.ts";
 import { own } from "../model/json/json.ts";
 import type { LiveSchemas } from "../model/live.ts";
 import { type NodePath, nodePointer } from "../model/nodes.ts";
+import type { Impact } from "../model/plan.ts";
 import type { Problem } from "../model/problem.ts";
 import type { IntegrationRef, Resource, SchemaTree } from "../model/resource.ts";
 import type { Field, TablePath } from "../model/schema-tree.ts";
 import type { PlannedRequest, Reads } from "../model/service.ts";
 import { nodeText } from "../text/paths.ts";
 import { didYouMean } from "../text/suggest.ts";
+import { readersOfNode } from "./checks/impact.ts";
 import { observeAccount } from "./observe.ts";
 import { cachedReads, columnBudget, columnsNeeded } from "./reads/cached-reads.ts";
 import { ignoring } from "./scope.ts";
-import type { Session } from "./session.ts";
+import type { LoadedProject, Session } from "./session.ts";
 
 /** One node of one integration, with everything that applies to it. */
 export interface Explained extends Explanation {
@@ -51,6 +53,8 @@ export interface Explained extends Explanation {
   readonly stoppedBy?: string;
   /** Why nothing can be sent for this integration. */
   readonly refused: readonly Problem[];
+  /** Who reads the table or column, according to dbt. */
+  readonly impact?: Impact;
 }
 
 /** Why a schema, table or column has its desired state. Throws E_UNKNOWN_ADDRESS and E_NOT_LIVE, and ServiceError if a read fails. */
@@ -66,10 +70,14 @@ export async function explainNode(session: Session, address: Address, path: Node
       "E_NOT_LIVE",
       `The integration of ${address} does not exist yet, so there are no schemas to explain. dimsync plan shows what it waits for.`,
     );
-  return Promise.all(observed.units.map((unit) => explainUnit(unit, observed, path)));
+  return Promise.all(observed.units.map((unit) => explainUnit(unit, { ...observed, readers: session.project.readers }, path)));
 }
 
-async function explainUnit({ unit, live }: ReadUnit, { reads, account }: ObservedConfigs, path: NodePath): Promise<Explained> {
+async function explainUnit(
+  { unit, live }: ReadUnit,
+  { reads, account, readers }: Pick<ObservedConfigs, "reads" | "account"> & { readonly readers: LoadedProject["readers"] },
+  path: NodePath,
+): Promise<Explained> {
   const whole = await withColumns({ id: unit.liveId, tree: live.tree }, unknownTable(live.tree, path), reads);
   const { items, problems, review } = schemaConfig.diff(unit, whole, account);
   const liveName = account.list(integrations).byId.get(unit.liveId ?? "")?.name;
@@ -77,6 +85,7 @@ async function explainUnit({ unit, live }: ReadUnit, { reads, account }: Observe
   const changes = items.flatMap((item) => [...eachChange(item)]);
   const absent = absenceOf(whole.tree, path);
   const switchedOff = review && switchedOffBy(unit, review);
+  const impact = absent === undefined ? readersOfNode({ readers, account, tree: whole.tree }, unit, path) : undefined;
   const disabled = disabledAbove(whole.tree, path, new Map(changes.map((change) => [change.path, change.after])));
   return {
     address: unit.address,
@@ -88,6 +97,7 @@ async function explainUnit({ unit, live }: ReadUnit, { reads, account }: Observe
     ...(absent === undefined ? {} : { absent }),
     ...(disabled === undefined ? {} : { stoppedBy: nodeText(disabled) }),
     refused: problems.filter(({ severity }) => severity === "error"),
+    ...(impact === undefined ? {} : { impact }),
     ...explain(unit.rules, whole.tree, path, { isIgnored, switchedOff }),
   };
 }

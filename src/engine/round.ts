@@ -94,7 +94,7 @@ export function checkRoundPolicies({ session, options, kind, scope, today }: Rou
 export interface ComparedRound extends Compared {
   /** Absent if there is no base, or if it is not known. */
   readonly released?: readonly Released[];
-  /** Absent if no Classification names a dbt manifest. */
+  /** Absent if the project names no dbt manifest. */
   readonly impact?: readonly Impact[];
 }
 
@@ -105,7 +105,7 @@ export interface ComparedRound extends Compared {
 export async function compareRound(round: Round, view: RoundView, policies: PolicyCheck): Promise<ComparedRound> {
   const { session, options, reads, scope, kind } = round;
   const labels = checkLabels(session.project, view, scope === everything);
-  const impact = checkImpact(session.project.readersOf, view);
+  const impact = checkImpact(session.project.readers?.of, view);
   const needs = { policyColumns: columnsNeeded(session, policies.columnsNeeded), claimColumns: view.claimColumns };
   const compared = await compareUnits({
     observed: view,
@@ -126,7 +126,7 @@ export async function compareRound(round: Round, view: RoundView, policies: Poli
   const { base } = view;
   const isWhole = base?.isComplete === true && kind === "Plan" && scope === everything && complete && view.complete;
   const released = isWhole ? await releasedObjects({ base, compared, reads, needs }) : undefined;
-  const problems = complete ? (labels?.problems() ?? []) : [];
+  const problems = [...(complete ? (labels?.problems() ?? []) : []), ...(session.project.readers?.problems() ?? [])];
   return {
     ...compared,
     found: [...compared.found, ...(problems.length === 0 ? [] : [{ ...emptyDiff, problems }])],

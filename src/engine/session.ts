@@ -1,4 +1,4 @@
-import type { ReadersOf } from "../classification/lineage.ts";
+import type { ColumnReaders } from "../classification/lineage-files.ts";
 import type { Address } from "../model/address.ts";
 import type { ColumnReview } from "../model/columns.ts";
 import type { ColumnLabels } from "../model/labels.ts";
@@ -20,8 +20,8 @@ export interface LoadedProject {
   readonly settings: Settings;
   readonly resources: readonly Resource[];
   readonly labels?: ColumnLabels;
-  /** Who reads the columns in the destination. Absent if no Classification names a dbt manifest. */
-  readonly readersOf?: ReadersOf;
+  /** Who reads the columns in the destination. Absent if the project names no dbt manifest. */
+  readonly readers?: ColumnReaders;
   readonly problems: readonly Problem[];
   readonly locate: Locate;
   readonly manifestDigest: () => string;

@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Catalog } from "../catalog/file.ts";
-import type { ReadersOf } from "../classification/lineage.ts";
+import type { ColumnReaders, LineageFile } from "../classification/lineage-files.ts";
 import type { LoadedLabels } from "../classification/load.ts";
 import type { ProjectPaths } from "../classification/sources.ts";
 import type { ProjectFiles } from "../git/state.ts";
@@ -38,8 +38,8 @@ export interface Project {
   readonly resources: readonly Resource[];
   /** The labels of columns; absent if there is no Classification. */
   readonly labels?: ColumnLabels;
-  /** Who reads the columns in the destination; absent if no Classification names a dbt manifest. */
-  readonly readersOf?: ReadersOf;
+  /** Who reads the columns in the destination; absent if the project names no dbt manifest. */
+  readonly readers?: ColumnReaders;
   /** All problems, found in one pass. */
   readonly problems: readonly Problem[];
   readonly locate: Locate;
@@ -101,6 +101,10 @@ export async function loadProject(options: LoadOptions): Promise<Project> {
       return target === undefined ? undefined : outsideMessage(shownPath(options.cwd, path), target, config.boundary.top);
     },
   });
+  const readers = await readersIn([
+    ...classified.manifests,
+    ...(settings.impact === undefined ? [] : [impactFile(settings.impact, options)]),
+  ]);
   const problems: Problem[] = [
     ...config.problems,
     ...ofCatalog,
@@ -117,7 +121,7 @@ export async function loadProject(options: LoadOptions): Promise<Project> {
   return {
     ...{ settings, resources, problems: limitProblems(problems), locate },
     ...(classified.labels === undefined ? {} : { labels: classified.labels }),
-    ...(classified.readersOf === undefined ? {} : { readersOf: classified.readersOf }),
+    ...(readers === undefined ? {} : { readers }),
     manifestDigest: digestOf(manifests, classified),
     ...(config.configPath === undefined ? {} : { configFile: config.configPath }),
     ...(catalog === undefined ? {} : { catalog }),
@@ -145,7 +149,17 @@ function digestOf(manifests: readonly ReadManifest[], { digested }: LoadedLabels
   };
 }
 
-const noLabels: LoadedLabels = { problems: [], digested: [], files: [] };
+const noLabels: LoadedLabels = { manifests: [], problems: [], digested: [], files: [] };
+
+/** The manifest that dimsync.yaml names. It is only read when someone asks for readers. */
+const impactFile = ({ manifest, place }: NonNullable<Settings["impact"]>, { cwd }: LoadOptions): LineageFile => ({
+  ...{ path: manifest, file: shownPath(cwd, manifest), place, tables: undefined, databases: [undefined] },
+});
+
+/** Projects without a dbt manifest load nothing for it. */
+async function readersIn(manifests: readonly LineageFile[]): Promise<ColumnReaders | undefined> {
+  return manifests.length === 0 ? undefined : (await import("../classification/lineage-files.ts")).columnReaders(manifests);
+}
 
 /** The labels of columns. Projects without labels load nothing for them. */
 async function labelsOf(resources: readonly Resource[], paths: ProjectPaths): Promise<LoadedLabels> {

@@ -334,7 +334,7 @@ export interface Plan {
   readonly unmanaged: Unmanaged;
   /** What the base manifests managed and the current ones do not. Present in a plan with a base. */
   readonly released?: readonly Released[];
-  /** Who reads what changes. Present if a Classification names a dbt manifest. */
+  /** Who reads what changes. Present if the project names a dbt manifest. */
   readonly impact?: readonly Impact[];
   readonly unverifiable: readonly Unverifiable[];
   /** Live columns that nobody has reviewed. Present if columns are reviewed, as `goneColumns`. */

@@ -193,7 +193,7 @@ export const titles = {
   W_HASHES_PRIMARY_KEY: "Hashes a primary key",
   W_IGNORE_EXPIRED: "Ignore entry expired",
   W_IGNORE_NO_MATCH: "Ignore entry matches nothing",
-  W_DBT_LINEAGE: "The lineage of dbt has a cycle",
+  W_DBT_LINEAGE: "Readers may be missing",
   W_LABEL_NO_MATCH: "A label matches nothing",
   W_LABELS_DISAGREE: "Labels disagree",
   W_MANY_COLUMN_READS: "Many column reads",

@@ -78,7 +78,8 @@ async function load(
   { target, signal, env: own }: { readonly target: string; readonly signal: AbortSignal; readonly env: Environment },
 ): Promise<Project> {
   const { configFile, vars = {}, varFiles = [], env = {}, commit, dirty = false } = content;
-  const project = await loadProject({
+  // Files that dbt writes are not in a bundle.
+  const { readers: _, ...project } = await loadProject({
     ...{ cwd: folder, top: folder, configFile: join(folder, configFile), target, vars, signal, needsAccount: true },
     // Whoever pushes decides what is in the environment of a bundle.
     env: { ...loadingEnvironment(env), [allowedHostsVariable]: own[allowedHostsVariable], [allowPathVariable]: undefined },

@@ -1,6 +1,7 @@
 import type { ReadersOf } from "../../classification/lineage.ts";
+import type { ColumnReaders } from "../../classification/lineage-files.ts";
 import { labelScopes } from "../../kinds/select.ts";
-import { byText } from "../../model/address.ts";
+import { type Address, byText } from "../../model/address.ts";
 import { isOfNodes } from "../../model/changes.ts";
 import { own } from "../../model/json/json.ts";
 import type { LiveSchemas } from "../../model/live.ts";
@@ -16,7 +17,7 @@ export interface ImpactCheck {
   readonly impact: () => readonly Impact[];
 }
 
-/** Undefined if no Classification names a dbt manifest. dbt names columns as they are in the destination. */
+/** Undefined if the project names no dbt manifest. dbt names columns as they are in the destination. */
 export function checkImpact(readersOf: ReadersOf | undefined, { account }: ObservedAccount): ImpactCheck | undefined {
   if (readersOf === undefined) return undefined;
   const scopes = labelScopes(account);
@@ -42,25 +43,50 @@ interface Destination {
 const affecting: ReadonlySet<string> = new Set(["hashed", "enabled"]);
 
 /** Each column once, although it may be both hashed and switched off. */
-function impactOf({ address, changes }: DraftItem, { tree, destinationSchema, readersOf }: Destination): readonly Impact[] {
+function impactOf({ address, changes }: DraftItem, destination: Destination): readonly Impact[] {
   const impact = new Map<string, Impact>();
   for (const entry of changes) {
     if (!isOfNodes(entry) || !affecting.has(entry.field)) continue;
-    for (const [schema, table, column] of [...eachNode(entry.nodes)].flatMap((path) => tablesOf(path, tree))) {
-      const liveSchema = own(tree, schema);
-      const liveTable = own(liveSchema?.tables, table);
-      const inDestination = column === undefined ? undefined : (own(liveTable?.columns, column)?.nameInDestination ?? column);
-      const schemaThere = liveSchema?.nameInDestination ?? destinationSchema ?? schema;
-      const readers = readersOf(schemaThere, liveTable?.nameInDestination ?? table, inDestination);
-      const place = { address, schema, table, ...(column === undefined ? {} : { column }) };
-      if (readers !== undefined) impact.set(JSON.stringify(place), { ...place, ...readers });
+    for (const path of [...eachNode(entry.nodes)].flatMap((node) => tablesOf(node, destination.tree))) {
+      const found = readersAt(address, path, destination);
+      if (found !== undefined) impact.set(JSON.stringify(path), found);
     }
   }
   return [...impact.values()];
 }
 
+/** Who reads a table, or one of its columns. Undefined if dbt does not know the table, or nobody reads it. */
+function readersAt(address: Address, [schema, table, column]: TablePath, destination: Destination): Impact | undefined {
+  const { tree, destinationSchema, readersOf } = destination;
+  const liveSchema = own(tree, schema);
+  const liveTable = own(liveSchema?.tables, table);
+  const inDestination = column === undefined ? undefined : (own(liveTable?.columns, column)?.nameInDestination ?? column);
+  const schemaThere = liveSchema?.nameInDestination ?? destinationSchema ?? schema;
+  const readers = readersOf(schemaThere, liveTable?.nameInDestination ?? table, inDestination);
+  return readers && { address, schema, table, ...(column === undefined ? {} : { column }), ...readers };
+}
+
+/** Who reads a live table or column, whether it changes or not. */
+export function readersOfNode(
+  { readers, account, tree }: NodeReaders,
+  { address, liveId }: { readonly address: Address; readonly liveId: string },
+  [schema, table, column]: NodePath,
+): Impact | undefined {
+  if (readers === undefined || table === undefined) return undefined;
+  const destination = { tree, destinationSchema: labelScopes(account)?.(liveId).destinationSchema, readersOf: readers.of };
+  return readersAt(address, column === undefined ? [schema, table] : [schema, table, column], destination);
+}
+
+interface NodeReaders {
+  readonly readers: ColumnReaders | undefined;
+  readonly account: ObservedAccount["account"];
+  readonly tree: LiveSchemas;
+}
+
+type TablePath = readonly [schema: string, table: string, column?: string];
+
 /** A schema stands for its tables. */
-const tablesOf = ([schema, table, column]: NodePath, tree: LiveSchemas): readonly (readonly [string, string, string?])[] =>
+const tablesOf = ([schema, table, column]: NodePath, tree: LiveSchemas): readonly TablePath[] =>
   table === undefined
     ? Object.keys(own(tree, schema)?.tables ?? {}).map((name) => [schema, name] as const)
     : [column === undefined ? [schema, table] : [schema, table, column]];

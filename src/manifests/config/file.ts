@@ -37,6 +37,7 @@ export interface ConfigFile {
     readonly heartbeat?: { readonly url?: SecretReference; readonly every?: number | string };
   };
   readonly connectors?: Readonly<Record<string, string>>;
+  readonly impact?: { readonly dbt: { readonly manifest: string } };
 }
 
 export interface TargetEntry {

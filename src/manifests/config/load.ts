@@ -146,13 +146,14 @@ interface NamedFiles {
   readonly boundary: Boundary;
 }
 
-/** The files outside the project that its config names for the bindings, the catalog and the embedded service, which are written too. */
+/** The files outside the project that its config names for the bindings, the catalog and the embedded service, which are written too, and for readers. */
 function namedOutside(settings: Omit<Settings, "connectors">, { config, entry, place, boundary }: NamedFiles): readonly Problem[] {
-  const { bindingsFile, catalogFile, baseUrl, target, folder } = settings;
+  const { bindingsFile, catalogFile, impact, baseUrl, target, folder } = settings;
   const account = /^embedded:(?!:memory:$)(.+)$/su.exec(entry.baseUrl === baseUrl ? baseUrl : "")?.[1];
   const files = [
     { file: bindingsFile, pointer: config.bindings === undefined ? "" : "/bindings" },
     { file: catalogFile, pointer: toPointer(["targets", target, "catalog"]) },
+    { file: impact?.manifest, pointer: "/impact/dbt/manifest" },
     { file: account === undefined ? undefined : resolve(folder, account), pointer: toPointer(["targets", target, "baseUrl"]) },
   ];
   return files.flatMap(({ file, pointer }) => {

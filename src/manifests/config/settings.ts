@@ -69,6 +69,7 @@ export function makeSettings(
     ...(controller === undefined ? {} : { controller }),
     bindingsFile: resolve(folder, config.bindings ?? "dimsync.bindings.yaml"),
     ...(entry.catalog === undefined ? {} : { catalogFile: resolve(folder, entry.catalog) }),
+    ...(config.impact === undefined ? {} : { impact: impactOf(config.impact, folder, options.place) }),
     ...{ folder, records },
     ...(entry.records === undefined || recordsPlace === undefined ? {} : { recordsPlace }),
   };
@@ -100,6 +101,15 @@ function catalogProblems({ targets = {} }: ConfigFile, { entry: { catalog }, tar
     },
   ];
 }
+
+const impactOf = (
+  { dbt: { manifest } }: NonNullable<ConfigFile["impact"]>,
+  folder: string,
+  place: SourceLocation | undefined,
+): NonNullable<Settings["impact"]> => ({
+  manifest: resolve(folder, manifest),
+  place: place === undefined ? undefined : { ...place, pointer: "/impact/dbt/manifest" },
+});
 
 /** Where the config has this member of the target. */
 const placeOf = ({ place, targetName }: TargetOptions, member: string): SourceLocation | undefined =>

@@ -8,7 +8,7 @@ import { locatedCause, locatedLabel } from "../../model/cause.ts";
 import { DimsyncError, ServiceError } from "../../model/errors.ts";
 import type { AuditEntry } from "../../model/live.ts";
 import type { NodePath } from "../../model/nodes.ts";
-import { toDiagnostic } from "../../model/problem.ts";
+import { type Diagnostic, toDiagnostic } from "../../model/problem.ts";
 import type { Reads } from "../../model/service.ts";
 import { shellWord } from "../../text/shell.ts";
 import { withReadSession } from "../core/plan.ts";
@@ -21,7 +21,7 @@ const maxEntries = 1_000;
 const maxEvents = 5;
 
 /** A node of one integration with everything that applies to it; files and lines are looked up. */
-export type ExplainedNode = ReturnType<typeof located>;
+export type ExplainedNode = ReturnType<typeof located> & { readonly impactDiagnostics?: readonly Diagnostic[] };
 
 /**
  * Every rule that matches a schema, table or column, the resulting values, what would be sent, and the last changes to the integration's schemas in the
@@ -48,7 +48,9 @@ export async function explainSchemaNode(
     ),
     log: await lastEntries(session.reads, run.signal),
   }));
-  return explained.map((one) => located(one, project, log));
+  // After the readers were asked for.
+  const unread = (project.readers?.problems() ?? []).map((problem) => toDiagnostic(problem, project.locate));
+  return explained.map((one) => ({ ...located(one, project, log), ...(unread.length === 0 ? {} : { impactDiagnostics: unread }) }));
 }
 
 type Log = { readonly entries: readonly AuditEntry[] } | { readonly unavailable: string };

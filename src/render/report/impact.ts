@@ -41,7 +41,8 @@ const ownersOf = (readers: readonly Reader[]): readonly string[] => [
   ...new Set(readers.flatMap(({ owner = "" }) => (owner === "" ? [] : [owner]))),
 ];
 
-function impactOf({ address, schema, table, column, readers, moreReaders = 0, tableReaders = 0 }: Impact): ImpactOf {
+/** One column or table. */
+export function impactOf({ address, schema, table, column, readers, moreReaders = 0, tableReaders = 0 }: Impact): ImpactOf {
   const ofCertainty = (wanted: Reader["certainty"]): string =>
     andMore(
       readers.flatMap(({ certainty, kind, name }) => (certainty === wanted ? [kind === "exposure" ? `exposure ${name}` : name] : [])),

@@ -1,6 +1,7 @@
 import { isObject, own } from "../../model/json/json.ts";
 import type { ShownLabel } from "../../model/labels.ts";
 import type { AuditEntry } from "../../model/live.ts";
+import type { Impact } from "../../model/plan.ts";
 import type { Diagnostic } from "../../model/problem.ts";
 import type { PlannedRequest } from "../../model/service.ts";
 import { visible } from "../../text/control-characters.ts";
@@ -8,6 +9,7 @@ import { counted } from "../../text/counts.ts";
 import { joinParts } from "../../text/lists.ts";
 import type { RenderOptions } from "../document.ts";
 import { labelText } from "../report/changes/changes.ts";
+import { impactOf } from "../report/impact.ts";
 import { cell, type Screen, screenOf, tableLines } from "./layout.ts";
 
 /** The explanation of one node of one integration, with file and line. */
@@ -35,6 +37,9 @@ export interface Explanation {
   readonly absent?: string;
   readonly stoppedBy?: string;
   readonly refused: readonly Diagnostic[];
+  readonly impact?: Impact;
+  /** Why readers may be missing in `impact`. */
+  readonly impactDiagnostics?: readonly Diagnostic[];
   readonly events: readonly AuditEntry[];
   /** Why the audit log can't be shown. */
   readonly eventsUnavailable?: string;
@@ -70,6 +75,7 @@ function factsOf(one: Explanation): readonly Fact[] {
     ...one.refused.map(({ code, message, file, line }): Fact => ["refused", `${code} ${where(file, line)}: ${message}`]),
     ...(one.changes.length === 0 ? [["change", "none"] as const] : one.changes.map(changeFact)),
     ...requestFacts(one),
+    ...readerFacts(one),
     ...eventTexts(one).map((text, index): Fact => [index === 0 ? "events" : "", text]),
   ];
 }
@@ -128,6 +134,23 @@ function partAt(map: unknown, [name, ...below]: Explanation["path"], [next = "",
   const inner = below.length === 0 ? {} : partAt(own(entry, next), below, deeper);
   if (inner === undefined) return undefined;
   return Object.fromEntries([[name, { ...Object.fromEntries(scalars), ...(Object.hasOwn(entry, next) ? { [next]: inner } : {}) }]]);
+}
+
+/** In the words of the section of a plan. */
+function readerFacts({ impact, impactDiagnostics = [] }: Explanation): readonly Fact[] {
+  const unread = impactDiagnostics.map(
+    ({ code, message, file, line, command = "" }): Fact => ["readers", `${code} ${where(file, line)}: ${message} ${command}`],
+  );
+  if (impact === undefined) return unread;
+  const { sum, readers, more, owners } = impactOf(impact);
+  const texts = [
+    sum,
+    ...readers.map(([certainty, names]) => `${certainty}: ${names}`),
+    more,
+    owners.length === 0 ? "" : `Owners: ${owners.join(", ")}`,
+  ];
+  const facts = texts.filter((text) => text !== "").map((text, index): Fact => [index === 0 ? "readers" : "", text]);
+  return [...facts, ...unread];
 }
 
 function eventTexts({ events, eventsUnavailable }: Explanation): readonly string[] {

@@ -1,0 +1,81 @@
+import type { Problem, SourceLocation } from "../model/problem.ts";
+import { andMore } from "../text/lists.ts";
+import { parseManifest } from "./dbt.ts";
+import { type LazyLineage, type Lineage, lineageOf, type ReadersOf, readersIn } from "./lineage.ts";
+import { textNow } from "./sources.ts";
+
+/** A dbt manifest that the project names. */
+export interface LineageFile extends Pick<LazyLineage, "tables"> {
+  /** Absolute path. */
+  readonly path: string;
+  /** As shown. */
+  readonly file: string;
+  /** Where the project names it. */
+  readonly place: SourceLocation | undefined;
+  /** The databases whose sources count; undefined: any. */
+  readonly databases: readonly (string | undefined)[];
+}
+
+/** Who reads the columns in the destination, according to dbt. */
+export interface ColumnReaders {
+  /** Reads a manifest when it is asked for a table that one of its sources describes. */
+  readonly of: ReadersOf;
+  /** Why readers may be missing in what `of` has returned so far. */
+  readonly problems: () => readonly Problem[];
+}
+
+/** Undefined if there is no manifest. One that is named several times is read once, for the sources of all its entries. */
+export function columnReaders(named: readonly LineageFile[]): ColumnReaders | undefined {
+  if (named.length === 0) return undefined;
+  const problems: Problem[] = [];
+  const paths = [...new Set(named.map(({ path }) => path))];
+  const of = readersIn(
+    paths.map((path) =>
+      lazily(
+        named.filter((one) => one.path === path),
+        problems,
+      ),
+    ),
+  );
+  return { of, problems: () => problems };
+}
+
+/** One manifest. Why it cannot be read, or what is wrong with it, is added to `problems`. */
+function lazily(entries: readonly LineageFile[], problems: Problem[]): LazyLineage {
+  let made: { readonly lineage: Lineage | undefined } | undefined;
+  const isKnown = entries.every(({ tables }) => tables !== undefined);
+  return {
+    tables: isKnown ? new Set(entries.flatMap(({ tables }) => [...(tables ?? [])])) : undefined,
+    lineage() {
+      made ??= { lineage: readLineage(entries, problems) };
+      return made.lineage;
+    },
+  };
+}
+
+function readLineage(entries: readonly LineageFile[], problems: Problem[]): Lineage | undefined {
+  const [{ path = "", file = "", place } = {}] = entries;
+  const report = (what: string): void => {
+    problems.push({
+      ...({ code: "W_DBT_LINEAGE", severity: "warning" } as const),
+      message: `${file} ${what} Run this in the dbt project:`,
+      ...(place === undefined ? {} : { place }),
+      command: "dbt parse",
+    });
+  };
+  const read = textNow(path);
+  const parsed = "refusal" in read ? read : parseManifest(read.text);
+  if ("refusal" in parsed) {
+    report(`${parsed.refusal}, so dimsync cannot say who reads a column.`);
+    return undefined;
+  }
+  const lineage = lineageOf(
+    parsed.manifest,
+    entries.flatMap(({ databases }) => databases),
+  );
+  if (lineage.cycle.length > 0)
+    report(
+      `has nodes that depend on each other in a cycle: ${andMore(lineage.cycle)}. dbt does not write such a manifest. Readers of columns that these nodes read may be missing.`,
+    );
+  return lineage;
+}
