@@ -52,7 +52,7 @@ export async function applyJob(given: CiContext, job: CiJob, planFile: string | 
     if (failures.length > 0 || io.interrupted.aborted) break;
   }
   await attempt(() => log.end(documents));
-  return endJob(context, job, {
+  return await endJob(context, job, {
     documents,
     failures: io.interrupted.aborted ? [] : failures.map((error) => printError(context, error)),
     exits: kept.map(({ exit }) => exit),

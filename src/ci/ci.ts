@@ -28,7 +28,7 @@ export async function runCi(context: Context<CiFlags>, task: string, planFile: s
     return await (await load())(context, job, planFile);
   } catch (error) {
     if (io.interrupted.aborted) return 130;
-    return endJob(context, job, { documents: [], failures: [printError(context, error)] });
+    return await endJob(context, job, { documents: [], failures: [printError(context, error)] });
   }
 }
 

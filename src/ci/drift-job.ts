@@ -35,7 +35,7 @@ export async function driftJob(context: CiContext, job: CiJob): Promise<ExitCode
   const reports = made.map(({ document }) => document);
   if (reports.length > 0) await writeDocuments(context, jobDestinations(context, job), reports);
   await writeMetricsFlag(context, reports);
-  const code = endJob(context, job, {
+  const code = await endJob(context, job, {
     documents: reports,
     failures: failed.map(({ target, failure }) => ({ ...failure, title: notMade("drift report", target) })),
   });

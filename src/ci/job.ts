@@ -5,11 +5,12 @@ import { type Destination, destinations, filePrefix } from "../cli/output.ts";
 import { loadOptions } from "../cli/project.ts";
 import { orIgnored, printError } from "../cli/report-error.ts";
 import type { CiEnvironment } from "../forge/environment.ts";
+import { changedLines } from "../git/changed-lines.ts";
 import type { Project } from "../manifests/project.ts";
 import { combineExits, type Exit, type ExitCode } from "../model/exit.ts";
 import type { Environment } from "../model/settings/env.ts";
 import { planAccount } from "../operations/core/plan.ts";
-import type { Document } from "../render/document.ts";
+import type { Document, RenderOptions } from "../render/document.ts";
 import { annotations } from "../render/machine/github.ts";
 import type { Failure } from "../render/machine/ndjson.ts";
 import { findingsOf } from "../render/report/findings.ts";
@@ -60,15 +61,15 @@ export interface JobReport {
  * Writes what a step of GitHub Actions gets besides its log: the summary, each output once, and the annotations. Returns the exit
  * code of the job. Throws E_OUTPUT.
  */
-export function endJob(context: CiContext, job: CiJob, report: JobReport): ExitCode {
+export async function endJob(context: CiContext, job: CiJob, report: JobReport): Promise<ExitCode> {
   const { io } = context;
   const { documents, failures, exits = [], planFile, isSummarized = false } = report;
   const ofFailures = failures.map(({ exit, code }): Exit => ({ code: exit, reasons: [code] }));
   const all = combineExits([...documents.map(({ exit }) => exit), ...ofFailures, ...exits]);
   const code = io.interrupted.aborted ? 130 : all.code;
   if (!isStep(context, job)) return code;
-  const prefix = filePrefix(context);
-  const failed = failures.map((failure) => failurePieces(failure, prefix));
+  const places = { filePrefix: filePrefix(context), ...(await touchedLines(context, job, report)) };
+  const failed = failures.map((failure) => failurePieces(failure, places));
   const pieces = stepPieces(io.env, documents, planFile === undefined ? {} : { planFile });
   const summary = joinParts([isSummarized ? "" : pieces.summary, ...failed.map((one) => one.summary)], "\n");
   const lines = [pieces.outputs["summary_line"] ?? "", ...failed.map(({ line }) => line)];
@@ -78,9 +79,22 @@ export function endJob(context: CiContext, job: CiJob, report: JobReport): ExitC
   else write();
   // The runner also reads annotations on stderr; stdout may belong to another format.
   const isOnStdout = stdoutFormat(context, job) === "github";
-  const ofDocuments = isOnStdout ? [] : annotations(documents.flatMap(findingsOf), prefix).map((line) => `${line}\n`);
+  const ofDocuments = isOnStdout ? [] : annotations(documents.flatMap(findingsOf), places).map((line) => `${line}\n`);
   writeCommands(isOnStdout ? io.stdout : io.stderr, [...ofDocuments, ...failed.map((one) => one.annotations)].join(""));
   return code;
+}
+
+/** In a pull request: which of the lines that the findings are at it touches. */
+export async function touchedLines(
+  { cwd }: CiContext,
+  { environment: { isPullRequest, base }, env }: CiJob,
+  { documents, failures }: Pick<JobReport, "documents" | "failures">,
+): Promise<Pick<RenderOptions, "touches">> {
+  if (!isPullRequest || base === undefined) return {};
+  const places = [...documents.flatMap(findingsOf), ...failures.flatMap(({ diagnostics }) => diagnostics)];
+  const files = places.flatMap(({ file }) => (file === undefined ? [] : [file]));
+  const touches = await changedLines({ folder: cwd, env }, base, files);
+  return touches === undefined ? {} : { touches };
 }
 
 /** Whether the job has a summary and outputs to write. */

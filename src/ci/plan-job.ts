@@ -26,6 +26,7 @@ import {
   jobDestinations,
   planSinceApply,
   targetsOutput,
+  touchedLines,
 } from "./job.ts";
 import { commentPlans, withdrawComments } from "./provider.ts";
 
@@ -43,9 +44,15 @@ export async function planJob(context: CiContext, job: CiJob): Promise<ExitCode>
   if (planFile !== undefined)
     for (const plan of plans)
       await withSignalsCaught(io, () => writePlanFile(planFile, plan, { digestKey: io.env["DIMSYNC_DIGEST_KEY"], signal: io.interrupted }));
-  if (plans.length > 0) await writeDocuments(context, jobDestinations(context, job), plans);
+  if (plans.length > 0)
+    await writeDocuments(
+      context,
+      jobDestinations(context, job),
+      plans,
+      await touchedLines(context, job, { documents: plans, failures: [] }),
+    );
   await writeMetricsFlag(context, plans);
-  const code = endJob(context, job, {
+  const code = await endJob(context, job, {
     documents: plans,
     failures: failed.map(({ target, failure }) => ({ ...failure, title: notMade("plan", target) })),
     outputs: targetsOutput(job, projects),
@@ -65,7 +72,7 @@ interface Planned {
 async function planTargets(context: CiContext, { environment }: CiJob): Promise<Planned> {
   const { flags, cwd } = context;
   checkOutputs(context);
-  const failOn = failOnFlags(flags.failOn, "Plan");
+  const failOn = flags.failOn.length === 0 ? (["blocked"] as const) : failOnFlags(flags.failOn, "Plan");
   if (flags.out !== undefined) checkWritable("--out", flags.out, resolve(cwd, flags.out));
   const projects = await loadProjects(context, { account: true, readOnly: true });
   if (flags.out !== undefined && projects.length > 1)
@@ -90,8 +97,8 @@ async function validateJob(context: CiContext, job: CiJob): Promise<ExitCode> {
   say(context.io, "A pull request from a fork or from Dependabot has no secrets, so dimsync only validates its manifests.");
   checkOutputs(context);
   const documents = await Promise.all((await loadProjects(context, { readOnly: true })).map(validateProject));
-  await writeDocuments(context, jobDestinations(context, job), documents);
-  return endJob(context, job, { documents, failures: [] });
+  await writeDocuments(context, jobDestinations(context, job), documents, await touchedLines(context, job, { documents, failures: [] }));
+  return await endJob(context, job, { documents, failures: [] });
 }
 
 const hasKey = ({ DIMSYNC_API_KEY: key, DIMSYNC_API_KEY_FILE: file }: Environment): boolean => (key ?? "") !== "" || (file ?? "") !== "";

@@ -6,7 +6,7 @@ import type { Validation } from "../model/result.ts";
 import type { Environment } from "../model/settings/env.ts";
 import { masked } from "../model/settings/secret.ts";
 import type { Document } from "../render/index.ts";
-import { annotations, githubPieces, summaryLimitBytes } from "../render/machine/github.ts";
+import { type AnnotationOptions, annotations, githubPieces, summaryLimitBytes } from "../render/machine/github.ts";
 import type { Failure } from "../render/machine/ndjson.ts";
 import { code, prose } from "../render/markdown/escape.ts";
 import { findingsOf } from "../render/report/findings.ts";
@@ -50,9 +50,9 @@ export interface TitledFailure extends Failure {
   readonly title?: string;
 }
 
-/** Problems are shown at their lines; `prefix` is the path from the root of the repository to their files. */
-export function failurePieces({ title, ...failure }: TitledFailure, prefix: string): FailurePieces {
-  const pieces = untitledPieces(failure, prefix);
+/** Problems are shown at their lines. */
+export function failurePieces({ title, ...failure }: TitledFailure, options: AnnotationOptions): FailurePieces {
+  const pieces = untitledPieces(failure, options);
   return title === undefined ? pieces : { ...pieces, summary: `${[`## ${title}`, ...failureReasons(failure)].join("\n\n")}\n` };
 }
 
@@ -67,7 +67,7 @@ export function failureReasons({ code: name, message, diagnostics }: Failure): r
 
 const placeText = ({ file, line }: Diagnostic): string => (file === undefined ? "" : `${file}${line === undefined ? "" : `:${line}`}`);
 
-function untitledPieces({ code, message, exit, diagnostics }: Failure, prefix: string): FailurePieces {
+function untitledPieces({ code, message, exit, diagnostics }: Failure, options: AnnotationOptions): FailurePieces {
   if (diagnostics.length === 0)
     return {
       summary: `## ${prose(code)}\n\n${prose(message)}\n`,
@@ -76,7 +76,7 @@ function untitledPieces({ code, message, exit, diagnostics }: Failure, prefix: s
     };
   const document: Validation = { kind: "Validation", manifests: 0, files: 0, diagnostics, exit: { code: exit, reasons: [] } };
   const { summary, outputs } = githubPieces([document]);
-  const lines = annotations(findingsOf(document), prefix);
+  const lines = annotations(findingsOf(document), options);
   return { summary, line: outputs.summary_line, annotations: lines.map((line) => `${line}\n`).join("") };
 }
 

@@ -20,7 +20,7 @@ export function reportError(context: Context, error: unknown): ExitCode {
   const { io, flags } = context;
   const failure = printError(context, error);
   if (flags.output?.some((text) => text.split("=")[0] === "github") === true) {
-    const { summary, line, annotations } = failurePieces(failure, filePrefix(context));
+    const { summary, line, annotations } = failurePieces(failure, { filePrefix: filePrefix(context) });
     const outputs = { has_changes: "false", exit_code: String(failure.exit), plan_file: "", summary_line: line };
     orIgnored(() => writeGithubStep(io.env, { summary, outputs }));
     // The runner also reads annotations on stderr; stdout may belong to another format.

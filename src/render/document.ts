@@ -23,6 +23,8 @@ export interface RenderOptions {
    * its end ("deploy/"). Default: "".
    */
   readonly filePrefix?: string;
+  /** Annotations: whether the pull request touches this line of a file, or the file. Absent: annotate any line. */
+  readonly touches?: (file: string, line: number | undefined) => boolean;
   /** JUnit: write the file and line of a case as attributes, which GitLab turns into links. */
   readonly caseFiles?: boolean;
   /** The history of a drift report, by its planId. */

@@ -254,6 +254,28 @@ describe("a pull request that sends the key of one of two targets elsewhere", ()
   });
 });
 
+test("a pull request fails if something is blocked, and is annotated only at the lines that it touches", async () => {
+  const github = await startGithub();
+  const { work, git, requestEnv } = startCheckout();
+  const rule = (name: string, table: string, priority: number): string =>
+    `apiVersion: dimsync/v1\nkind: SchemaConfig\nmetadata: { name: ${name} }\nspec: { integration: orders, priority: ${priority}, rules: [{ match: { table: ${table} }, set: { enabled: true } }] }\n`;
+  writeFileSync(join(work, "manifests/before.yaml"), rule("before", "x*", 5));
+  git("add", "--all");
+  git("commit", "--quiet", "--message", "before");
+  const env = requestEnv(github.url, "example/data", { sha: git("rev-parse", "HEAD") });
+  writeFileSync(join(work, "manifests/after.yaml"), `# new\n${rule("after", "y*", 7)}`);
+  writeFileSync(join(work, "manifests/gold.yaml"), "apiVersion: dimsync/v1\nkind: Tag\nmetadata: { name: no-such-tag }\nspec: { name: no-such-tag }\n");
+  git("add", "--all");
+  const plan = (...argv: readonly string[]) => runCommand(["ci", "plan", "-t", "a", ...argv], work, env);
+  const { code, stdout } = await plan();
+  expect([code, stdout], stdout).toEqual([2, expect.stringContaining("Exit 2")]);
+  expect([...stdout.matchAll(/^::\w+ title=([EW]_\w+)[^\n]*?,file=([^,:]+),/gmu)].map(([, of, file]) => [of, file])).toEqual([
+    ["W_GLOB_NO_MATCH", "manifests/after.yaml"],
+  ]);
+  expect((await plan("--fail-on", "policy")).code).toBe(0);
+  expect((await plan("--fail-on", "")).code).toBe(0);
+});
+
 test("a pull request is compared with its base: the comment says what it no longer manages, and what someone changed in the account", async () => {
   const github = await startGithub();
   const { work, git, read, run, requestEnv } = startCheckout(".dimsync/\na.json*\n");

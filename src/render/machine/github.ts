@@ -1,10 +1,11 @@
 import { combineExits } from "../../model/exit.ts";
 import type { Severity } from "../../model/problem.ts";
 import { visible } from "../../text/control-characters.ts";
-import { severities } from "../../text/severity.ts";
+import { errorsFirst, severities } from "../../text/severity.ts";
 import { withoutCommands, workflowCommand } from "../../text/workflow-commands.ts";
 import type { Document, RenderOptions } from "../document.ts";
 import { renderMarkdown } from "../markdown/index.ts";
+import { grouped } from "../report/changes/grouped.ts";
 import { type Finding, findingsOf } from "../report/findings.ts";
 import { hasChanges, summaryLine } from "../report/totals.ts";
 import { renderHuman } from "../terminal/index.ts";
@@ -39,7 +40,7 @@ export function renderGithubAll(documents: readonly Document[], options: RenderO
     "::endgroup::",
   ]);
   const entries = documents.flatMap(findingsOf);
-  return `${[...groups, ...annotations(entries, options.filePrefix ?? "")].join("\n")}\n`;
+  return `${[...groups, ...annotations(entries, options)].join("\n")}\n`;
 }
 
 /** `room`: the free bytes of the step summary. */
@@ -86,16 +87,50 @@ const mostCharacters = 2_000;
 const commands: Readonly<Record<Severity, string>> = { error: "error", warning: "warning", info: "notice" };
 
 /**
- * Annotations as workflow commands, at most ten per severity. `prefix` is the path from the root of
- * the repository to the folder that files are relative to: "" or "deploy/".
+ * Annotations as workflow commands: one for each line and code, at most ten per severity, new ones before existing ones, which are
+ * notices. With `touches`, no line gets one that the pull request does not touch, unless a guard refuses because of it: what fails
+ * the job says its place in the message instead, and the rest is left out.
  */
-export function annotations(entries: readonly Finding[], prefix: string): readonly string[] {
+export function annotations(entries: readonly Finding[], { filePrefix = "", touches }: AnnotationOptions = {}): readonly string[] {
+  const shown = entries
+    .map((entry): Finding => (entry.effect === "existing" ? { ...entry, severity: "info" } : entry))
+    .flatMap((entry) => placed(entry, touches));
+  const all = onePerLine(shown);
   return severities.flatMap((severity) => {
-    const some = entries.filter((entry) => entry.severity === severity);
+    const some = all.filter((entry) => entry.severity === severity);
     // GitHub shows annotations with a line beside the code.
-    const sorted = [...some.filter(({ file }) => file !== undefined), ...some.filter(({ file }) => file === undefined)];
-    return sorted.slice(0, mostPerSeverity).map((entry) => annotation(entry, prefix));
+    const sorted = [...some].sort((a, b) => rank(a) - rank(b));
+    return sorted.slice(0, mostPerSeverity).map((entry) => annotation(entry, filePrefix));
   });
+}
+
+/** How annotations name files, and which lines they may be at. */
+export type AnnotationOptions = Pick<RenderOptions, "filePrefix" | "touches">;
+
+const rank = ({ effect, file }: Finding): number => (effect === "existing" ? 2 : 0) + (file === undefined ? 1 : 0);
+
+/** The finding with or without its place, or nothing. */
+function placed(entry: Finding, touches: AnnotationOptions["touches"]): readonly Finding[] {
+  const { file, line, column: _, ...rest } = entry;
+  if (touches === undefined || file === undefined || entry.effect === "refuses" || touches(file, line)) return [entry];
+  if (entry.severity !== "error" && entry.effect !== "blocks") return [];
+  return [{ ...rest, message: `${file}${line === undefined ? "" : `:${line}`}: ${entry.message}` }];
+}
+
+const mostMessages = 3;
+
+/** Findings of one rule at one line as one, with their messages. Those without a line stay as they are. */
+function onePerLine(entries: readonly Finding[]): readonly Finding[] {
+  const isAtLine = ({ file }: Finding): boolean => file !== undefined;
+  const groups = grouped(errorsFirst(entries.filter(isAtLine)), ({ rule, file, line }) => JSON.stringify([rule, file, line]));
+  const merged = groups.map(([first, ...others]): Finding => {
+    // Targets that share a manifest have the same ones.
+    const messages = [...new Set(others.map(({ message }) => message))].filter((message) => message !== first.message);
+    const left = messages.length - mostMessages;
+    const more = [...messages.slice(0, mostMessages), ...(left > 0 ? [`… and ${left} more.`] : [])];
+    return { ...first, more: [...more, ...first.more] };
+  });
+  return [...merged, ...entries.filter((entry) => !isAtLine(entry))];
 }
 
 function annotation({ rule, title, severity, message, more, file, line, column }: Finding, prefix: string): string {

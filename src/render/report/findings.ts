@@ -40,18 +40,20 @@ export interface Finding {
   readonly file?: string;
   readonly line?: number;
   readonly column?: number;
+  /** `existing`: a policy finding that the plan does not cause. `refuses`: a guard refuses the plan because of it. `blocks`: an item that must not run. */
+  readonly effect?: "existing" | "refuses" | "blocks";
 }
 
 /** All findings of a document, errors first, otherwise in the order of the document. */
 export function findingsOf(document: Document): readonly Finding[] {
   if (document.kind === "Validation") return errorsFirst(document.diagnostics.map(ofDiagnostic));
   const { kind, diagnostics, policy, guards } = document;
+  const refusing = shownGuards(guards, kind).filter(refuses);
+  const isRefused = refusing.some(({ guard }) => guard === "policy");
   const shared = [
     ...diagnostics.map(ofDiagnostic),
-    ...openFindings(policy).map(ofPolicy),
-    ...shownGuards(guards, kind)
-      .filter(refuses)
-      .map((guard) => ofGuard(guard, kind)),
+    ...openFindings(policy).map((finding) => ({ ...ofPolicy(finding), ...policyEffect(finding, { kind, isRefused }) })),
+    ...refusing.map((guard) => ofGuard(guard, kind)),
   ];
   return errorsFirst([...shared, ...(document.kind === "Result" ? ofResult(document) : ofPlan(document))]);
 }
@@ -74,6 +76,15 @@ function ofPolicy(finding: PolicyFinding): Finding {
   };
 }
 
+/** In a report every finding exists: that is what it reports. */
+function policyEffect(
+  { state, severity }: PolicyFinding,
+  { kind, isRefused }: { readonly kind: Document["kind"]; readonly isRefused: boolean },
+): Pick<Finding, "effect"> {
+  if (state === "existing") return kind === "DriftReport" ? {} : { effect: "existing" };
+  return isRefused && severity === "error" ? { effect: "refuses" } : {};
+}
+
 const refuses = ({ allowed }: GuardFinding): boolean => allowed === undefined;
 
 function ofGuard(finding: GuardFinding, kind: Document["kind"]): Finding {
@@ -81,7 +92,7 @@ function ofGuard(finding: GuardFinding, kind: Document["kind"]): Finding {
   const isReport = kind === "DriftReport";
   const more = [`${guardText(finding, kind)}.`, ...(isReport ? [] : [`To lift it, give a reason: --allow ${guard}="reason"`])];
   const title = isReport ? "Guard would refuse to restore the manifests" : "Guard refuses";
-  return { rule: `guard/${guard}`, title, severity: "error", message, more };
+  return { rule: `guard/${guard}`, title, severity: "error", message, more, effect: "refuses" };
 }
 
 const ofResult = (result: Result): readonly Finding[] => [
@@ -129,7 +140,7 @@ const isUnread = ({ code }: Blocked): boolean => code === "E_READ_FAILED";
 function ofBlocked({ names, address, code, message, command }: BlockedGroup, items: readonly Item[]): Finding {
   const text = `${names} ${address === undefined ? "are" : "is"} blocked. ${message}`;
   const place = address === undefined ? {} : { address, ...placeOf(address, items) };
-  return { rule: code, title: "Blocked", severity: "warning", message: text, more: linesOf(command), ...place };
+  return { rule: code, title: "Blocked", severity: "warning", message: text, more: linesOf(command), effect: "blocks", ...place };
 }
 
 /** One for each object, at the line of the first change. */

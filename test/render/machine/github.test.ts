@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { type Code, titles } from "../../../src/model/titles.ts";
+import type { PolicyFinding } from "../../../src/model/findings.ts";
 import type { Document } from "../../../src/render/document.ts";
 import { githubPieces, renderGithub, renderGithubAll, summaryLimitBytes } from "../../../src/render/machine/github.ts";
 import { workflowCommand } from "../../../src/text/workflow-commands.ts";
@@ -114,7 +115,7 @@ test("no more than ten annotations of one severity, those at lines first, over a
       severity,
       summary: "x",
       message: "y",
-      ...(index < 25 ? {} : { file: "a.yaml", line: index }),
+      ...(index < 15 ? {} : { file: "a.yaml", line: severity.length * 100 + index }),
     })),
   );
   const log = renderGithubAll([plan({ diagnostics, target: "a" }), plan({ diagnostics, target: "b" })], plain);
@@ -124,6 +125,44 @@ test("no more than ten annotations of one severity, those at lines first, over a
     expect(some).toHaveLength(10);
     expect(some.every(({ properties }) => properties["file"] === "a.yaml")).toBe(true);
   }
+});
+
+const finding = (file: string | undefined, line: number, more: Partial<PolicyFinding> = {}): PolicyFinding => ({
+  ...{ policy: "pii", severity: "error", state: "new", address: "Schemas/orders", path: "/schemas/s/tables/t/columns/c", message: "Hash it." },
+  ...(file === undefined ? {} : { file, line }),
+  ...more,
+});
+const placesOf = (log: string) =>
+  commandsIn(log)
+    .filter(({ name }) => annotationNames.has(name))
+    .map(({ name, properties: { file = "", line = "" }, message }) => `${name} ${file}:${line} ${message.split("\n").length}`);
+
+test("one annotation for each line and code, new findings before existing ones, and existing ones as notices", () => {
+  const existing = Array.from({ length: 12 }, (_, index) => finding("a.yaml", 3, { state: "existing", path: `/schemas/s${index}` }));
+  const info = Array.from({ length: 10 }, (_, index) => finding("c.yaml", index + 1, { severity: "info", state: "new" }));
+  const policy = [...existing, finding("b.yaml", 4), finding("b.yaml", 4, { policy: "other" }), ...info.slice(0, 9)];
+  expect(placesOf(renderGithub(plan({ policy }), plain))).toEqual([
+    "error b.yaml:4 1",
+    "error b.yaml:4 1",
+    ...info.slice(0, 9).map(({ line }) => `notice c.yaml:${line} 1`),
+    // The message of four, and how many more there are.
+    "notice a.yaml:3 5",
+  ]);
+  expect(placesOf(renderGithub(plan({ policy: [...existing, ...info] }), plain)), "no room for existing ones").toHaveLength(10);
+});
+
+test("no annotation at a line that the pull request does not touch, unless a guard refuses because of it", () => {
+  const touches = (file: string, line: number | undefined) => file === "a.yaml" && line === 1;
+  const [warning, error] = (["warning", "error"] as const).map((severity) => ({
+    ...{ code: severity === "error" ? ("E_USAGE" as const) : ("W_GLOB_NO_MATCH" as const), severity, summary: "x", message: severity },
+  }));
+  const at = (line: number) => [warning, error].flatMap((one) => (one === undefined ? [] : [{ ...one, file: "a.yaml", line }]));
+  const policy = [finding("p.yaml", 7), finding("p.yaml", 8, { state: "existing" }), finding("p.yaml", 9, { severity: "warning" })];
+  const guards = [{ guard: "policy" as const, message: "1 new finding." }];
+  const planned = plan({ diagnostics: [...at(1), ...at(2)], policy, guards });
+  const log = renderGithub(planned, { ...plain, touches });
+  expect(placesOf(log)).toEqual(["error a.yaml:1 1", "error p.yaml:7 1", "error : 1", "error : 3", "warning a.yaml:1 1"]);
+  expect(log).toContain("::a.yaml:2: error\n");
 });
 
 const many = <T>(draw: (index: number) => T): T[] => Array.from({ length: 10_000 }, (_, index) => draw(index));

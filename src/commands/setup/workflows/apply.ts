@@ -59,8 +59,9 @@ const planJob = (version: string, target: string, name: string): string => `  pl
       artifact_id: \${{ steps.upload.outputs.artifact-id }}
       sha256: \${{ steps.sum.outputs.sha256 }}
     steps:
-${checkoutHistory}${installSteps(version)}      - id: run
-        ${runDimsync('plan --out "$RUNNER_TEMP/plan.json"')}        env:
+${checkoutHistory}${installSteps(version)}      # --fail-on: what is blocked does not stop the rest. Apply reports it with exit code 4.
+      - id: run
+        ${runDimsync('plan --fail-on "" --out "$RUNNER_TEMP/plan.json"')}        env:
           DIMSYNC_TARGET: ${JSON.stringify(target)}
           DIMSYNC_API_KEY: \${{ secrets.DIMSYNC_READ_KEY }}
           # Optional: signs the plan.
