@@ -8,9 +8,9 @@ import { withDriftExit } from "../engine/exit-codes.ts";
 import type { ExitCode } from "../model/exit.ts";
 import { driftAccount } from "../operations/core/drift.ts";
 import { recordReport } from "../operations/core/record-report.ts";
-import { notMade } from "./comments.ts";
 import { requestDriftPulls } from "./drift-pull-request.ts";
 import { type CiContext, type CiJob, eachJobTarget, endJob, jobDestinations } from "./job.ts";
+import { notMade } from "./plan-comment.ts";
 import { reportDrift } from "./provider.ts";
 
 /**

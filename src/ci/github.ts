@@ -23,6 +23,7 @@ export function pullRequestComments(rest: Rest, repository: string, number: stri
       }),
     create: async (body, isCreated) => void (await rest.call("POST", `${base}/${number}/comments`, { body: { body }, isCreated })),
     update: async (id, body) => void (await rest.call("PATCH", `${base}/comments/${id}`, { body: { body } })),
+    remove: async (id) => void (await rest.call("DELETE", `${base}/comments/${id}`)),
   };
 }
 

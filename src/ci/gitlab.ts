@@ -25,6 +25,7 @@ export function mergeRequestComments(rest: Rest, project: string, iid: string): 
     },
     create: async (body, isCreated) => void (await rest.call("POST", base, { body: { body }, isCreated })),
     update: async (id, body) => void (await rest.call("PUT", `${base}/${id}`, { body: { body } })),
+    remove: async (id) => void (await rest.call("DELETE", `${base}/${id}`)),
   };
 }
 

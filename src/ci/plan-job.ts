@@ -7,7 +7,7 @@ import { loadOptions, loadProjects } from "../cli/project.ts";
 import { say } from "../cli/say.ts";
 import { withPlanExit } from "../engine/exit-codes.ts";
 import { fetchMissing } from "../git/base.ts";
-import type { Project } from "../manifests/project.ts";
+import { listTargets, type Project } from "../manifests/project.ts";
 import { DimsyncError, ProblemsError } from "../model/errors.ts";
 import type { ExitCode } from "../model/exit.ts";
 import type { Plan } from "../model/plan.ts";
@@ -16,19 +16,9 @@ import { planAccount } from "../operations/core/plan.ts";
 import { targetChange } from "../operations/core/target-changes.ts";
 import { validateProject } from "../operations/core/validate.ts";
 import { writePlanFile } from "../records/plan-file.ts";
-import { notMade } from "./comments.ts";
-import {
-  type CiContext,
-  type CiJob,
-  eachJobTarget,
-  endJob,
-  type FailedTarget,
-  jobDestinations,
-  planSinceApply,
-  targetsOutput,
-  touchedLines,
-} from "./job.ts";
-import { commentPlans, withdrawComments } from "./provider.ts";
+import { type CiContext, type CiJob, eachJobTarget, endJob, jobDestinations, planSinceApply, targetsOutput, touchedLines } from "./job.ts";
+import { notMade } from "./plan-comment.ts";
+import { commentPlans, type PlannedTargets, withdrawComments } from "./provider.ts";
 
 /** `dimsync ci plan`: plans each target, and comments on the pull request. */
 export async function planJob(context: CiContext, job: CiJob): Promise<ExitCode> {
@@ -58,13 +48,11 @@ export async function planJob(context: CiContext, job: CiJob): Promise<ExitCode>
     outputs: targetsOutput(job, projects),
     ...(planFile === undefined ? {} : { planFile }),
   });
-  if (isCommented) await commentPlans(job, plans, failed);
+  if (isCommented) await commentPlans(job, planned);
   return code;
 }
 
-interface Planned {
-  readonly plans: readonly Plan[];
-  readonly failed: readonly FailedTarget[];
+interface Planned extends PlannedTargets {
   readonly projects: readonly Project[];
 }
 
@@ -82,7 +70,8 @@ async function planTargets(context: CiContext, { environment }: CiJob): Promise<
     if (change !== undefined) throw new ProblemsError([change], project.locate);
     return withPlanExit(await planTarget(context, environment, project), { detailed: false, failOn });
   });
-  return { plans: made.map(({ document }) => document), failed, projects };
+  const known = await listTargets(loadOptions(context, []));
+  return { plans: made.map(({ document }) => document), failed, projects, known };
 }
 
 /** The base of a pull request, or the commit that was applied last, shows what the manifests cause, and what someone changed in the account. */

@@ -4,45 +4,77 @@ import { DimsyncError } from "../model/errors.ts";
 import type { Plan } from "../model/plan.ts";
 import { visible } from "../text/control-characters.ts";
 import { workflowCommand, writeCommands } from "../text/workflow-commands.ts";
-import { type Comments, markerOf, markerPrefix, noPlanComment, planComment, upsertComment, withdrawPlans } from "./comments.ts";
+import { type CommentOptions, type Comments, commentMarker, driftMarker, type Section, upsertComment } from "./comments.ts";
 import { githubIssues, pullRequestComments } from "./github.ts";
 import { gitlabIssues, mergeRequestComments } from "./gitlab.ts";
 import { upsertDriftIssue } from "./issues.ts";
 import type { CiJob, FailedTarget } from "./job.ts";
+import { noPlanSection, planSection, withdrawnSection } from "./plan-comment.ts";
 
 /** The label of drift issues, by which they are found. */
 const driftLabel = "dimsync-drift";
 
+/** What a job planned. */
+export interface PlannedTargets {
+  readonly plans: readonly Plan[];
+  readonly failed: readonly FailedTarget[];
+  /** All targets of the project, in its order: other jobs may plan those that are missing here. */
+  readonly known: readonly string[];
+}
+
+/** GitHub refuses a body with more than 65,536 characters. */
+const mostCharacters = 64_000;
+/** Longer than a job needs between reading a comment and writing it. */
+const recheckMs = 700;
+
 /**
- * Puts each plan into its comment on the pull or merge request, and why there is none for the other targets. Throws only
- * E_INTERRUPTED.
+ * Puts each plan into its section of the comment on the pull or merge request, and why there is none for the other targets. Throws
+ * only E_INTERRUPTED.
  */
-export async function commentPlans(job: CiJob, plans: readonly Plan[], failed: readonly FailedTarget[]): Promise<void> {
+export async function commentPlans(job: CiJob, { plans, failed, known }: PlannedTargets): Promise<void> {
   const comments = openComments(job);
   if (comments === undefined) return;
-  const footer = footerOf(job);
-  const texts = [
-    ...plans.map((plan) => ({ target: plan.target, ...planComment(plan, footer) })),
-    ...failed.map((one) => ({ target: one.target, ...noPlanComment(one, footer) })),
-  ];
-  for (const { target, ...comment } of texts)
-    await orWarn(job, "The plan is in the log and the summary of this job, but not in a comment.", async () => {
-      const outcome = await upsertComment(comments, { marker: markerOf("plan", job.environment.folder, target), ...comment });
-      job.log(`dimsync: comment for ${visible(target)}: ${outcome}\n`);
+  const targets = [...plans, ...failed].map(({ target }) => target);
+  const order = [...known, ...targets.filter((target) => !known.includes(target))];
+  const room = Math.floor(mostCharacters / order.length);
+  await orWarn(job, "The plan is in the log and the summary of this job, but not in a comment.", async () => {
+    const options = { ...commentOptions(job), recheckMs: order.length > targets.length ? recheckMs : undefined };
+    const outcome = await upsertComment(comments, options, (before) => {
+      const stateOf = (target: string): string => before.find((one) => one.target === target)?.state ?? "";
+      const mine = [
+        ...plans.map((plan) => ({ target: plan.target, ...planSection(plan, stateOf(plan.target), room) })),
+        ...failed.map((one) => ({ target: one.target, ...noPlanSection(one, stateOf(one.target)) })),
+      ];
+      return (sections) => {
+        const others = sections.filter(({ target }) => known.includes(target) && !targets.includes(target));
+        // Without a comment, empty plans need none.
+        if (sections.length === 0 && mine.every(({ isEmpty }) => isEmpty)) return [];
+        return [...others, ...mine].sort((a, b) => order.indexOf(a.target) - order.indexOf(b.target));
+      };
     });
+    job.log(`dimsync: comment for ${visible(targets.join(", "))}: ${outcome}\n`);
+  });
 }
 
 /**
- * Replaces the plans in the comments of the targets after a run without a plan; without targets, in
- * those of all targets. Throws only E_INTERRUPTED.
+ * Replaces the plans of the targets in the comment after a run without a plan; without targets, those of all targets: an old plan
+ * next to new manifests would mislead. Throws only E_INTERRUPTED.
  */
 export async function withdrawComments(job: CiJob, targets: readonly string[]): Promise<void> {
   const comments = openComments(job);
   if (comments === undefined) return;
-  const { folder } = job.environment;
-  const prefixes = targets.length === 0 ? [markerPrefix("plan", folder)] : targets.map((target) => markerOf("plan", folder, target));
-  await orWarn(job, "The comments still show the plans of an earlier run.", () => withdrawPlans(comments, prefixes, footerOf(job)));
+  const isOld = ({ target }: Section): boolean => targets.length === 0 || targets.includes(target);
+  await orWarn(job, "The comment still shows the plans of an earlier run.", async () => {
+    const options = { ...commentOptions(job), recheckMs: targets.length === 0 ? undefined : recheckMs };
+    await upsertComment(comments, options, () => (sections) => sections.map((one) => (isOld(one) ? withdrawnSection(one) : one)));
+  });
 }
+
+const commentOptions = (job: CiJob): Omit<CommentOptions, "recheckMs"> => ({
+  marker: commentMarker(job.environment.folder),
+  footer: footerOf(job),
+  signal: job.signal,
+});
 
 /**
  * Keeps the issue of each report's target up to date. Returns whether every report is in an issue.
@@ -56,7 +88,7 @@ export async function reportDrift(job: CiJob, reports: readonly Plan[]): Promise
   let areReported = true;
   for (const report of reports) {
     const isReported = await orWarn(job, "The report is in the log and the summary of this job, but not in an issue.", async () => {
-      const outcome = await upsertDriftIssue(issues, report, { marker: markerOf("drift", folder, report.target), footer: footerOf(job) });
+      const outcome = await upsertDriftIssue(issues, report, { marker: driftMarker(folder, report.target), footer: footerOf(job) });
       job.log(`dimsync: issue for ${visible(report.target)}: ${outcome}\n`);
     });
     areReported &&= isReported;

@@ -39,7 +39,7 @@ export interface RestOptions {
   readonly pauseMs?: number;
 }
 
-type Method = "GET" | "POST" | "PATCH" | "PUT";
+type Method = "GET" | "POST" | "PATCH" | "PUT" | "DELETE";
 
 interface Call {
   readonly method: Method;

@@ -70,6 +70,8 @@ export interface Section {
    */
   readonly part: "decision" | "cause" | "result" | "attention" | "work" | "rest";
   readonly entries: readonly Entry[];
+  /** What its entries are, in numbers, where they are folded or left out. */
+  readonly contents?: Line;
   /** Paragraphs below the entries. */
   readonly notes?: readonly Line[];
   readonly command?: string;

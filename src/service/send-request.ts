@@ -8,7 +8,7 @@ import { connectionCode, isConnectTimeout } from "./errors.ts";
 
 /** A request to a server other than the data integration service, such as a webhook or GitHub. */
 export interface HttpRequest {
-  readonly method: "GET" | "POST" | "PATCH" | "PUT";
+  readonly method: "GET" | "POST" | "PATCH" | "PUT" | "DELETE";
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string | undefined;

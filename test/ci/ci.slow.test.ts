@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { markerOf } from "../../src/ci/comments.ts";
+import { commentMarker, driftMarker } from "../../src/ci/comments.ts";
 import { dimsync } from "../cli/built-cli.ts";
 import { selfSigned } from "../service/certificate.ts";
 import { proxyTo } from "../service/connect-proxy.ts";
@@ -162,7 +162,7 @@ test("stdout belongs to the format that asks for it, and the step still has outp
   expect(outputs()["exit_code"]).toBe("1");
 });
 
-test("a comment that cannot be written is a warning: the plan, its exit code and the other comments stay as they are", async () => {
+test("a comment that cannot be written is a warning: the plan and its exit code stay as they are", async () => {
   const github = await startGithub();
   const { runInRequest, outputs, summary } = startCheckout();
   github.refuse = { matches: /^POST/u, status: 422, times: 1, message: "Validation Failed" };
@@ -173,9 +173,7 @@ test("a comment that cannot be written is a warning: the plan, its exit code and
   );
   expect(outputs()).toMatchObject({ has_changes: "true", exit_code: "0", artifact_suffix: "a-b" });
   expect(summary()).not.toContain("E_FORGE");
-  expect(github.comments.get(7)?.map(({ body }) => body.split("\n").slice(0, 2))).toEqual([
-    [markerOf("plan", "", "b"), expect.stringMatching(/^## Plan for `b`/u)],
-  ]);
+  expect(github.comments.get(7)).toEqual([]);
 });
 
 test("GitHub is reached through the proxy of HTTPS_PROXY", async () => {
@@ -224,20 +222,18 @@ describe("a pull request that sends the key of one of two targets elsewhere", ()
     expect(stdout).toContain("Plan for a");
     expect(stdout).toMatch(/^::error title=E_TARGET_CHANGED[^\n]*file=dimsync\.yaml,line=6/mu);
     expect(stderr).toContain('Target "b" differs from the branch that this pull request would be merged into');
-    expect(comments()).toEqual([
-      [
-        markerOf("plan", "", "a"),
-        expect.stringMatching(/^## Plan for `a` \(apply will refuse it: uncommitted/u),
-        ...Array(comments()?.[0]?.slice(2).length).fill(expect.anything()),
-      ],
-      [
-        markerOf("plan", "", "b"),
-        "## No plan for `b`",
-        "",
-        expect.stringMatching(/^`E_TARGET_CHANGED dimsync\.yaml:6`: Target "b" differs from the branch .* no secret was read/u),
-        "",
-        "Written by dimsync.",
-      ],
+    expect(comments()).toEqual([[commentMarker(""), ...Array((comments()?.[0] ?? []).length - 1).fill(expect.anything())]]);
+    expect(comments()?.[0]?.slice(1, 3)).toEqual([
+      expect.stringMatching(/^<!-- dimsync:target:a \S+ -->$/u),
+      expect.stringMatching(/^## Plan for `a` \(apply will refuse it: uncommitted/u),
+    ]);
+    expect(comments()?.[0]?.slice(-6)).toEqual([
+      "<!-- dimsync:target:b  -->",
+      "## No plan for `b`",
+      "",
+      expect.stringMatching(/^`E_TARGET_CHANGED dimsync\.yaml:6`: Target "b" differs from the branch .* no secret was read/u),
+      "<!-- dimsync:end -->",
+      "Written by dimsync.",
     ]);
     expect(outputs()).toMatchObject({ has_changes: "true", exit_code: "1", artifact_suffix: "a-b" });
     expect(new Set(outputNames()).size, "each once").toBe(outputNames().length);
@@ -250,7 +246,8 @@ describe("a pull request that sends the key of one of two targets elsewhere", ()
     const { code, stdout, stderr } = await plan({});
     expect([code, stdout]).toEqual([1, expect.stringContaining("Plan for a")]);
     expect(stderr).toMatch(/^dimsync: E_BASE_REF: The job does not say which branch the pull request would be merged into, so dimsync/mu);
-    expect(comments()?.[1]?.slice(1, 4)).toEqual(["## No plan for `b`", "", expect.stringMatching(/^`E_BASE_REF`: The job does not say/u)]);
+    const expected = ["## No plan for `b`", "", expect.stringMatching(/^`E_BASE_REF`: The job does not say/u)];
+    expect(comments()?.[0]?.slice(-5, -2)).toEqual(expected);
   });
 });
 
@@ -264,7 +261,10 @@ test("a pull request fails if something is blocked, and is annotated only at the
   git("commit", "--quiet", "--message", "before");
   const env = requestEnv(github.url, "example/data", { sha: git("rev-parse", "HEAD") });
   writeFileSync(join(work, "manifests/after.yaml"), `# new\n${rule("after", "y*", 7)}`);
-  writeFileSync(join(work, "manifests/gold.yaml"), "apiVersion: dimsync/v1\nkind: Tag\nmetadata: { name: no-such-tag }\nspec: { name: no-such-tag }\n");
+  writeFileSync(
+    join(work, "manifests/gold.yaml"),
+    "apiVersion: dimsync/v1\nkind: Tag\nmetadata: { name: no-such-tag }\nspec: { name: no-such-tag }\n",
+  );
   git("add", "--all");
   const plan = (...argv: readonly string[]) => runCommand(["ci", "plan", "-t", "a", ...argv], work, env);
   const { code, stdout } = await plan();
@@ -311,15 +311,14 @@ spec: { integration: forum, rules: [{ match: { column: "*" }, set: { enabled: tr
   expect(comment?.body).toMatch(/### Changed in the account \(\d+\)\n\n- \d+ changes? do(?:es)? not come from the manifests/u);
 });
 
-test("a failed job of one target leaves the comments of other targets unchanged", async () => {
+test("a failed job of one target leaves the sections of other targets unchanged", async () => {
   const github = await startGithub();
   const { runInRequest, work } = startCheckout();
   await runInRequest(github.url, "plan", "-t", "a", "-t", "b");
   writeFileSync(join(work, "dimsync.yaml"), "kind: [\n");
   await runInRequest(github.url, "plan", "-t", "a");
-  expect(github.comments.get(7)?.map(({ body }) => body.split("\n")[1])).toEqual([
-    "## No plan",
-    expect.stringMatching(/^## Plan for `b`/u),
+  expect(github.comments.get(7)?.map(({ body }) => body.match(/^## .*/gmu))).toEqual([
+    ["## No plan for `a`", expect.stringMatching(/^## Plan for `b`/u)],
   ]);
 });
 
@@ -329,7 +328,7 @@ test("a target that cannot be read fails the drift job, and the other one is in 
   writeFileSync(join(work, "dimsync.yaml"), read("dimsync.yaml").replace("embedded:../b.json", "https://b.example.com"));
   const { code, stderr } = await runInRequest(github.url, "drift", "-t", "a", "-t", "b");
   expect([code, stderr]).toEqual([1, expect.stringContaining('E_NO_API_KEY: No API key is set for target "b".')]);
-  expect(github.issues).toMatchObject([{ state: "open", body: expect.stringContaining(markerOf("drift", "", "a")) }]);
+  expect(github.issues).toMatchObject([{ state: "open", body: expect.stringContaining(driftMarker("", "a")) }]);
 });
 
 test("an issue that cannot be opened leaves the others, and the job fails only because of the drift", async () => {
@@ -337,7 +336,7 @@ test("an issue that cannot be opened leaves the others, and the job fails only b
   const { runInRequest } = startCheckout();
   github.refuse = { matches: /^POST/u, status: 422, times: 1 };
   expect((await runInRequest(github.url, "drift", "-t", "a", "-t", "b")).code).toBe(2);
-  expect(github.issues).toMatchObject([{ state: "open", body: expect.stringContaining(markerOf("drift", "", "b")) }]);
+  expect(github.issues).toMatchObject([{ state: "open", body: expect.stringContaining(driftMarker("", "b")) }]);
   github.refuse = { matches: /issues$/u, status: 410, times: 9, message: "Issues are disabled for this repo" };
   const { code, stderr } = await runInRequest(github.url, "drift", "-t", "a");
   expect([code, stderr]).toEqual([

@@ -1,7 +1,11 @@
 import { describe, expect, test } from "vitest";
-import { markerOf, planComment, upsertComment, withdrawPlans } from "../../src/ci/comments.ts";
+import { type Comments, commentMarker, driftMarker, type Section, upsertComment } from "../../src/ci/comments.ts";
 import { pullRequestComments } from "../../src/ci/github.ts";
+import { noPlanSection, planSection } from "../../src/ci/plan-comment.ts";
+import { commentPlans, withdrawComments } from "../../src/ci/provider.ts";
+import { readCiEnvironment } from "../../src/forge/environment.ts";
 import { openRest } from "../../src/forge/rest.ts";
+import type { Plan } from "../../src/model/plan.ts";
 import { change, item, plan } from "../render/plans.ts";
 import { type GithubStandIn, githubToken, startGithub } from "./github-stand-in.ts";
 
@@ -9,8 +13,22 @@ const commentsOf = ({ url }: GithubStandIn) => {
   const headers = { authorization: `Bearer ${githubToken}` };
   return pullRequestComments(openRest({ name: "GitHub", baseUrl: url, headers, env: {}, pauseMs: 1 }), "example/data", "7");
 };
-const marker = markerOf("plan", "", "prod");
-const upsert = (github: GithubStandIn, text: string, isEmpty = false) => upsertComment(commentsOf(github), { marker, text, isEmpty });
+const marker = commentMarker("");
+const footer = "Written by dimsync.";
+const section = (target: string, text: string): Section => ({ target, text, state: "" });
+const bodyWith = (...sections: readonly (readonly [target: string, text: string])[]) =>
+  [marker, ...sections.map(([target, text]) => `<!-- dimsync:target:${target}  -->\n${text}`), "<!-- dimsync:end -->", footer].join("\n");
+/** Replaces the section of a target, as its job does. */
+const put = (comments: Comments, text: string, { target = "prod", recheckMs }: { target?: string; recheckMs?: number } = {}) =>
+  upsertComment(
+    comments,
+    { marker, footer, recheckMs },
+    () => (sections) =>
+      [...sections.filter((one) => one.target !== target), ...(text === "" && sections.length === 0 ? [] : [section(target, text)])].sort(
+        (a, b) => (a.target < b.target ? -1 : 1),
+      ),
+  );
+const upsert = (github: GithubStandIn, text: string) => put(commentsOf(github), text);
 const bodies = (github: GithubStandIn) => github.comments.get(7)?.map(({ body }) => body);
 const byUser = (id: number, body: string, association: string) => ({
   id,
@@ -29,14 +47,14 @@ describe("the comment of a plan", () => {
     expect(await upsert(github, "first")).toBe("created");
     expect(await upsert(github, "second")).toBe("updated");
     expect(await upsert(github, "second")).toBe("same");
-    expect(bodies(github)?.slice(5)).toEqual([`${marker}\nsecond`]);
+    expect(bodies(github)?.slice(5)).toEqual([bodyWith(["prod", "second"])]);
   });
 
   test("is not created for an empty plan, but updated if it exists", async () => {
     const github = await startGithub();
-    expect(await upsert(github, "nothing", true)).toBe("none");
+    expect(await upsert(github, "")).toBe("none");
     await upsert(github, "something");
-    expect(await upsert(github, "nothing", true)).toBe("updated");
+    expect(await upsert(github, "")).toBe("updated");
     expect(github.comments.get(7)).toHaveLength(1);
   });
 
@@ -62,8 +80,8 @@ describe("the comment of a plan", () => {
       github.comments.set(7, []);
       return all;
     };
-    expect(await upsertComment({ ...comments, list }, { marker, text: "other", isEmpty: false })).toBe("created");
-    expect(bodies(github)).toEqual([`${marker}\nother`]);
+    expect(await put({ ...comments, list }, "other")).toBe("created");
+    expect(bodies(github)).toEqual([bodyWith(["prod", "other"])]);
   });
 });
 
@@ -72,7 +90,7 @@ describe("a comment whose creation failed", () => {
     const github = await startGithub();
     github.refuse = { matches: /^POST/u, status, times: 2 };
     expect(await upsert(github, "plan")).toBe("created");
-    expect(bodies(github)).toEqual([`${marker}\nplan`]);
+    expect(bodies(github)).toEqual([bodyWith(["prod", "plan"])]);
     expect(github.calls.filter((call) => call.startsWith("POST"))).toHaveLength(3);
   });
 
@@ -80,44 +98,160 @@ describe("a comment whose creation failed", () => {
     const github = await startGithub();
     github.refuse = { matches: /^POST/u, status: "reset-after", times: 1 };
     expect(await upsert(github, "plan")).toBe("created");
-    expect(bodies(github)).toEqual([`${marker}\nplan`]);
+    expect(bodies(github)).toEqual([bodyWith(["prod", "plan"])]);
     expect(github.calls.filter((call) => call.startsWith("POST"))).toHaveLength(1);
   });
 });
 
-test("a run without a plan withdraws the plans of its targets only", async () => {
-  const github = await startGithub();
-  const other = markerOf("plan", "", "other");
-  github.comments.set(7, [
-    byUser(1, `${marker}\nold plan`, "MEMBER"),
-    byUser(2, `${other}\nold plan`, "MEMBER"),
-    byUser(3, `${marker}\nnot ours`, "NONE"),
-  ]);
-  await withdrawPlans(commentsOf(github), [marker], "footer");
-  expect(bodies(github)).toEqual([expect.stringMatching(/^.*\n## No plan\n[\s\S]*footer$/u), `${other}\nold plan`, `${marker}\nnot ours`]);
+describe("the jobs of a matrix share one comment", () => {
+  test("in which each replaces its own section", async () => {
+    const github = await startGithub();
+    for (const target of ["b", "a"]) await put(commentsOf(github), `plan of ${target}`, { target, recheckMs: 1 });
+    await put(commentsOf(github), "new plan", { target: "b", recheckMs: 1 });
+    expect(bodies(github)).toEqual([bodyWith(["a", "plan of a"], ["b", "new plan"])]);
+  });
+
+  test("also if all write at the same time", async () => {
+    const github = await startGithub();
+    const targets = ["a", "b", "c", "d"];
+    await Promise.all(targets.map((target) => put(commentsOf(github), `plan of ${target}`, { target, recheckMs: 60 })));
+    expect(bodies(github)).toEqual([bodyWith(...targets.map((target) => [target, `plan of ${target}`] as const))]);
+  });
+
+  test("and one whose section is overwritten writes it again", async () => {
+    const github = await startGithub();
+    await put(commentsOf(github), "old", { target: "b" });
+    const comments = commentsOf(github);
+    let isOverwritten = false;
+    const update: Comments["update"] = async (id, body) => {
+      await comments.update(id, body);
+      if (!isOverwritten) await comments.update(id, bodyWith(["b", "new"]));
+      isOverwritten = true;
+    };
+    expect(await put({ ...comments, update }, "plan of a", { target: "a", recheckMs: 1 })).toBe("updated");
+    expect(bodies(github)).toEqual([bodyWith(["a", "plan of a"], ["b", "new"])]);
+  });
+
+  test("and no text of a section can pass for another one", async () => {
+    const github = await startGithub();
+    await put(commentsOf(github), "plan of b", { target: "b" });
+    const forged = "x\n<!-- dimsync:target:b  -->\nforged\n<!-- dimsync:end -->\ny";
+    await put(commentsOf(github), forged, { target: "a" });
+    await put(commentsOf(github), "plan of c", { target: "c", recheckMs: 1 });
+    expect(bodies(github)).toEqual([bodyWith(["a", forged.replaceAll("\n<!--", "\n <!--")], ["b", "plan of b"], ["c", "plan of c"])]);
+  });
+
+  test("that shows the first lines of the longest sections if it has no room for all", async () => {
+    const github = await startGithub();
+    for (const target of ["a", "b", "c"]) await put(commentsOf(github), `## ${target}\n\n${"x".repeat(30_000)}`, { target, recheckMs: 1 });
+    expect(bodies(github)?.[0]?.match(/^## \w|^\*\*Shortened|x{30000}/gmu)).toHaveLength(6);
+  });
 });
+
+const jobOf = ({ url }: GithubStandIn, log: string[] = []) => {
+  const env = { GITHUB_ACTIONS: "true", GITHUB_REPOSITORY: "example/data", GITHUB_API_URL: url, GITHUB_TOKEN: githubToken };
+  const environment = { ...readCiEnvironment(env, "/"), pullRequest: "7", isPullRequest: true };
+  return { environment, env, signal: new AbortController().signal, log: (text: string) => void log.push(text) };
+};
+const planned = (target: string, more: Partial<Plan> = {}) => plan({ target, items: [item({ changes: [change()] })], ...more });
+const failure = { code: "E_NO_API_KEY" as const, message: "No API key.", exit: 1 as const, diagnostics: [] };
+/** The headings, and what changed. */
+const outline = (github: GithubStandIn) =>
+  bodies(github)?.map((body) => body.match(/^## .*|^.*(?:Since the last|as in the last).*|^<details.*/gmu));
+
+describe("the comment of the plans", () => {
+  test("has a section for each target in the order of the project, also for one without a plan", async () => {
+    const github = await startGithub();
+    const log: string[] = [];
+    const known = ["b", "c", "a"];
+    await commentPlans(jobOf(github, log), { plans: [planned("a"), plan({ target: "b" })], failed: [{ target: "c", failure }], known });
+    expect(outline(github)).toEqual([
+      [
+        expect.stringMatching(/^<details><summary>Plan for b: No changes/u),
+        "## Plan for `b`: no changes",
+        "## No plan for `c`",
+        "## Plan for `a`: 1 to update",
+      ],
+    ]);
+    expect(log).toEqual(["dimsync: comment for a, b, c: created\n"]);
+  });
+
+  test("is not written for empty plans only", async () => {
+    const github = await startGithub();
+    await commentPlans(jobOf(github), { plans: [plan({ target: "a" }), plan({ target: "b" })], failed: [], known: ["a", "b"] });
+    expect(bodies(github)).toEqual([]);
+  });
+
+  test("loses the section of a target that the project no longer has", async () => {
+    const github = await startGithub();
+    await commentPlans(jobOf(github), { plans: [planned("a"), planned("b")], failed: [], known: ["a", "b"] });
+    await commentPlans(jobOf(github), { plans: [planned("a")], failed: [], known: ["a"] });
+    expect(outline(github)?.[0]).toEqual(["## Plan for `a`: 1 to update", "The plan is the same as in the last comment."]);
+  });
+
+  test("is withdrawn for the targets of a run without a plan, and later compared with the last plan", async () => {
+    const github = await startGithub();
+    const known = ["a", "b"];
+    await commentPlans(jobOf(github), { plans: [planned("a"), planned("b")], failed: [], known });
+    await withdrawComments(jobOf(github), ["a"]);
+    expect(outline(github)?.[0]).toEqual(["## No plan for `a`", "## Plan for `b`: 1 to update"]);
+    await commentPlans(jobOf(github), { plans: [planned("a")], failed: [{ target: "b", failure }], known });
+    expect(outline(github)?.[0]?.slice(1)).toEqual(["The plan is the same as in the last comment.", "## No plan for `b`"]);
+  });
+});
+
+const room = 60_000;
+const sinceOf = (before: Plan, now: Plan): string | undefined =>
+  planSection(now, planSection(before, "", room).state, room)
+    .text.split("\n\n")
+    .find((text) => /last comment/u.test(text));
+const one = (address: string, path = "/a") => item({ address, changes: [change({ path })] });
+const finding = (state: "new" | "existing") => ({
+  ...{ policy: "pii", severity: "error" as const, state, address: "Schemas/orders", path: "/schemas/s", message: "Hash it." },
+});
+const steps: readonly (readonly [string, Plan, Plan, string])[] = [
+  [
+    "the same plan",
+    planned("a"),
+    planned("a", { planId: "other", createdAt: "2027-01-01T00:00:00Z" }),
+    "The plan is the same as in the last comment.",
+  ],
+  [
+    "objects that are new, different and gone",
+    plan({ items: [one("Schemas/a"), one("Schemas/b")] }),
+    plan({ items: [one("Schemas/b", "/c"), one("Schemas/`@c`")] }),
+    "**Since the last comment:** new: <code>Schemas/&#96;&#64;c&#96;</code>; different: `Schemas/b`; no longer: `Schemas/a`.",
+  ],
+  [
+    "counts",
+    plan({ policy: [finding("existing"), finding("existing")] }),
+    plan({ policy: [finding("existing")], summary: { ...plan().summary, blocked: 2 } }),
+    "**Since the last comment:** blocked: 2 (was 0); existing policy findings: 1 (was 2).",
+  ],
+];
+test.each(steps)("a section says what changed since the last comment: %s", (_, before, now, expected) => {
+  expect(sinceOf(before, now)).toBe(expected);
+});
+
+test.each(["", "bm90IGpzb24=", Buffer.from('{"digest":1}').toString("base64"), "???"])(
+  "a state that cannot be read is none: %j",
+  (state) => {
+    expect(planSection(planned("a"), state, room).text).not.toContain("last comment");
+    expect(noPlanSection({ target: "a", failure }, state).state).toBe(state);
+  },
+);
 
 test("markers of different targets and folders differ, and none ends the HTML comment", () => {
   const names = ["prod", "prod -->", "a:b", "a", "b:", "--", "ü", "x/y"];
-  const markers = names.flatMap((folder) => names.map((target) => markerOf("plan", folder, target)));
+  const markers = names.flatMap((folder) => [commentMarker(folder), ...names.map((target) => driftMarker(folder, target))]);
   expect(new Set(markers).size).toBe(markers.length);
   for (const one of markers) expect(one).toMatch(/^<!-- (?:(?!--|>).)* -->$/u);
 });
 
-test("an empty plan is collapsed, and others are not", () => {
-  expect(planComment(plan(), "footer")).toMatchObject({
-    isEmpty: true,
-    text: expect.stringMatching(/^<details><summary>Plan for prod: No changes\./u),
-  });
-  expect(planComment(plan({ items: [item({ changes: [change()] })] }), "footer").text).toMatch(/^## Plan for `prod`: 1 to update/u);
-});
-
-test("a plan of 10 000 changes fits into a comment", async () => {
+test("plans of 10 000 changes fit into one comment", async () => {
   const github = await startGithub();
-  const large = plan({
-    items: Array.from({ length: 10_000 }, (_, index) => item({ id: `i${index}`, address: `Schemas/o${index}`, changes: [change()] })),
-  });
-  const { text } = planComment(large, "footer");
-  expect(await upsert(github, text)).toBe("created");
-  expect(text).toContain("10000 to update");
+  const items = Array.from({ length: 10_000 }, (_, index) => item({ id: `i${index}`, address: `Schemas/o${index}`, changes: [change()] }));
+  const known = ["a", "b", "c", "d", "e"];
+  await commentPlans(jobOf(github), { plans: known.map((target) => plan({ target, items })), failed: [], known });
+  expect(bodies(github)?.[0]?.match(/10000 to update/gu)).toHaveLength(5);
 });

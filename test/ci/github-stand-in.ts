@@ -128,6 +128,14 @@ async function answer(github: GithubStandIn, request: IncomingMessage, response:
   if (comment !== undefined) {
     const found = [...github.comments.values()].flat().find(({ id }) => id === Number(comment));
     if (found === undefined) return reply(404, { message: "Not Found" });
+    if (request.method === "DELETE") {
+      for (const [number, list] of github.comments)
+        github.comments.set(
+          number,
+          list.filter((one) => one !== found),
+        );
+      return void response.writeHead(204).end();
+    }
     found.body = checked(body["body"]);
     return reply(200, found);
   }

@@ -12,10 +12,16 @@ const restOf = (baseUrl: string) => openRest({ name: "GitLab", baseUrl, headers:
 test("the comment on a merge request is created and updated, and those of other users stay unchanged", async () => {
   const notes: GitlabNote[] = [{ id: 1, body: "<!-- m -->\nsomebody else's", author: { id: 6 } }];
   const rest = restOf(await startGitlab({ notes }));
-  const put = (text: string) => upsertComment(mergeRequestComments(rest, "12", "3"), { marker: "<!-- m -->", text, isEmpty: false });
+  const put = (text: string) =>
+    upsertComment(mergeRequestComments(rest, "12", "3"), { marker: "<!-- m -->", footer: "f" }, () => () => [
+      { target: "a", text, state: "" },
+    ]);
   expect(await put("one")).toBe("created");
   expect(await put("two")).toBe("updated");
-  expect(notes.map(({ body }) => body)).toEqual(["<!-- m -->\nsomebody else's", "<!-- m -->\ntwo"]);
+  expect(notes.map(({ body }) => body)).toEqual([
+    "<!-- m -->\nsomebody else's",
+    expect.stringMatching(/^<!-- m -->\n<!-- dimsync:target:a {2}-->\ntwo\n/u),
+  ]);
 });
 
 test("one issue is opened, updated and closed", async () => {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { markerOf } from "../../src/ci/comments.ts";
+import { driftMarker } from "../../src/ci/comments.ts";
 import { githubIssues } from "../../src/ci/github.ts";
 import { upsertDriftIssue } from "../../src/ci/issues.ts";
 import { openRest } from "../../src/forge/rest.ts";
@@ -16,7 +16,7 @@ const put = ({ url }: GithubStandIn, report: Plan, run = 1) =>
       "dimsync-drift",
     ),
     report,
-    { marker: markerOf("drift", "", report.target), footer: `Written by dimsync in [this run](https://example.com/${run}).` },
+    { marker: driftMarker("", report.target), footer: `Written by dimsync in [this run](https://example.com/${run}).` },
   );
 const nothing = plan({ kind: "DriftReport" });
 

@@ -5,15 +5,16 @@ import { code, details, fenced, htmlCode, prose, table } from "./escape.ts";
 
 /** A section with its heading, or folded. "" if the detail leaves it out. */
 export function sectionBlock(section: Section, detail: Detail): string {
-  const { title, count, entries, notes = [], command, isFolded = false, isVital = false, heads } = section;
+  const { title, count, entries, contents = [], notes = [], command, isFolded = false, isVital = false, heads } = section;
   if (detail === "counts" && !isVital) return "";
   const name = count === 0 ? prose(title) : `${prose(title)} (${count})`;
   const list = heads === undefined ? entryList(entries, detail) : entryTable(heads, entries, detail);
   const after = joinParts([...notes.map((note) => lineText(note, span)), command === undefined ? "" : code(command)], " ");
-  if (detail === "counts") return joinParts([`**${name}.**`, after], " ");
+  if (detail === "counts") return joinParts([`**${name}.**`, lineText(contents, span), after], " ");
   if (heads !== undefined) return list;
   if (list === "") return joinParts([`${name}.`, after], "\n\n");
-  return isFolded ? joinParts([details(name, list), after], "\n\n") : joinParts([`### ${name}`, list, after], "\n\n");
+  const summary = joinParts([name, lineText(contents, htmlSpan)], ": ");
+  return isFolded ? joinParts([details(summary, list), after], "\n\n") : joinParts([`### ${name}`, list, after], "\n\n");
 }
 
 /** Entries with YAML are folded, each by itself. */

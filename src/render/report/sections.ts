@@ -26,6 +26,7 @@ import type { ManualStep, ReportContent } from "../report.ts";
 import { traceText } from "./attribution.ts";
 import { blockedGroups } from "./blocked.ts";
 import { placeText } from "./changes/changes.ts";
+import { grouped } from "./changes/grouped.ts";
 import type { ReportColumn } from "./columns.ts";
 import { heldNote } from "./held.ts";
 import type { ReportOutcome } from "./outcomes.ts";
@@ -160,9 +161,26 @@ function policies({ policies: { open, existing, fixed } }: ReportContent): reado
   });
   return [
     { ...section("policies", partTitles.policies, open), isPlain: true, isFolded: false },
-    { ...section("existing", partTitles.existing, existing), entries: existing.map((group) => ({ ...policyEntry(group), isMinor: true })) },
+    {
+      ...section("existing", partTitles.existing, existing),
+      entries: existing.map((group) => ({ ...policyEntry(group), isMinor: true })),
+      ...{ contents: countsByPolicy(existing), isVital: true },
+    },
     { ...section("fixed", partTitles.fixed, fixed), entries: fixed.map(asFixed) },
   ];
+}
+
+const mostPolicies = 10;
+
+/** "300 of Policy/pii, 12 of Policy/owners": what a folded list has. */
+function countsByPolicy(groups: readonly PolicyGroup[]): Line {
+  const counts = grouped(groups, ({ policy }) => policy).map((all) => ({ of: all[0].policy, count: nodeCount(all) }));
+  const sorted = counts.sort((a, b) => b.count - a.count);
+  const more = sorted.length > mostPolicies ? [`and of ${counted(sorted.length - mostPolicies, "other policy", "other policies")}`] : [];
+  const texts = sorted
+    .slice(0, mostPolicies)
+    .flatMap(({ of, count }, index) => [`${index === 0 ? "" : ", "}${count} of`, code(policyAddress(of))]);
+  return [...texts, ...more];
 }
 
 /** The findings of one policy with the same message: the message once, and each place. */
