@@ -2,7 +2,7 @@ import { realpath, rm } from "node:fs/promises";
 import { isAbsolute, join, relative, sep } from "node:path";
 import { DimsyncError } from "../model/errors.ts";
 import type { Environment } from "../model/settings/env.ts";
-import { GitError, type GitPlace, gitText } from "./process.ts";
+import { GitError, type GitPlace, gitText, NoCheckoutError } from "./process.ts";
 import { findRemote } from "./remote.ts";
 import { temporaryFolder } from "./temporary-folder.ts";
 
@@ -87,7 +87,7 @@ async function findCommit(ref: string, git: (args: readonly string[]) => Promise
 function whyNoRepository(error: unknown): string {
   if (!(error instanceof GitError)) return "it could not be read";
   if (error.cause !== undefined) return "git is not installed, or not in PATH";
-  return /not a git repository/iu.test(error.message) ? "there is none" : `git cannot read it: ${error.message}`;
+  return error instanceof NoCheckoutError ? "there is none" : `git cannot read it: ${error.message}`;
 }
 
 /** The command that fetches the commit. A branch only needs its tip, so a shallow clone can stay shallow; other refs may need all history. */

@@ -33,7 +33,12 @@ export interface GitCall {
 
 /** Git could not be run, or failed. The message is what git printed, without credentials. */
 export class GitError extends Error {
-  override readonly name = "GitError";
+  override readonly name: string = "GitError";
+}
+
+/** The folder is in no checkout. */
+export class NoCheckoutError extends GitError {
+  override readonly name = "NoCheckoutError";
 }
 
 // What is checked out is data: no program may run because of it. A folder of a branch can look like a bare repository, whose configuration
@@ -58,7 +63,7 @@ async function startOf({ folder, env, gitDir, indexFile }: GitPlace): Promise<{ 
   const full = { ...kept, ...index, LC_ALL: "C", GIT_TERMINAL_PROMPT: "0" };
   if (gitDir !== undefined) return { cwd: folder, env: { ...full, GIT_DIR: gitDir } };
   const cwd = repositoryTop(await realpath(folder).catch(() => folder));
-  if (cwd === undefined) throw new GitError(`not a git repository (or any of the parent directories): ${folder}`);
+  if (cwd === undefined) throw new NoCheckoutError(`not a git repository (or any of the parent directories): ${folder}`);
   // Git itself finds .git, so that it checks the owner. It looks nowhere else.
   return { cwd, env: { ...full, GIT_CEILING_DIRECTORIES: dirname(cwd) } };
 }
@@ -107,6 +112,10 @@ export async function runGit(
     child.stdin.end(input ?? "");
   });
 }
+
+/** Whether there is a repository at the `gitDir` of the place. Throws GitError if git can't be started. */
+export const isRepository = async (place: GitPlace & Required<Pick<GitPlace, "gitDir">>): Promise<boolean> =>
+  (await runGit(place, ["rev-parse", "--resolve-git-dir", place.gitDir])).code === 0;
 
 /** What git prints, without the line feed at its end. Throws GitError if its exit code is not 0. */
 export async function gitText(place: GitPlace, args: readonly string[], call: GitCall = {}): Promise<string> {

@@ -1,6 +1,6 @@
 import { lstat, mkdir, realpath, writeFile } from "node:fs/promises";
 import { join, relative, sep } from "node:path";
-import { gitText } from "../git/process.ts";
+import { gitText, isRepository } from "../git/process.ts";
 import { repositoryTop } from "../git/top.ts";
 import { DimsyncError } from "../model/errors.ts";
 import type { Environment } from "../model/settings/env.ts";
@@ -35,9 +35,10 @@ export async function refuseTrackedState(projectFolder: string, env: Environment
   const path = stateFolder(relative(top, folder)).split(sep).join("/");
   // Reads only the index, so the owner of the repository does not matter. A file system may ignore case.
   const args = ["--work-tree=.", "ls-files", "-z", "--", `:(top,icase,literal)${path}`];
-  const tracked = await gitText({ folder: top, gitDir: join(top, ".git"), env }, args).catch((error: unknown) => {
+  const place = { folder: top, gitDir: join(top, ".git"), env };
+  const tracked = await gitText(place, args).catch(async (error: unknown) => {
     const why = error instanceof Error ? error.message : String(error);
-    if (/not a git repository/iu.test(why)) return "";
+    if (!(await isRepository(place).catch(() => true))) return "";
     throw new DimsyncError(
       "E_STATE_TRACKED",
       `${top} is a checkout of git, and git cannot tell whether it tracks ${path}: ${why}. ${path} has the journal and the locks of one machine. If the branch had it, whoever can push could make dimsync forget what it has created. Install git, or fix the repository.`,

@@ -142,9 +142,9 @@ function toValue(document: Document.Parsed, index: number): { readonly value: un
   } catch (error) {
     if (error instanceof RangeError) throw error;
     const offset = document.contents?.range?.[0] ?? 0;
-    const isExcessive = error instanceof Error && error.message.startsWith("Excessive");
+    const unresolved = unresolvedAt(document);
     return {
-      problem: isExcessive ? aliasProblem(index, offset, "too many") : aliasProblem(index, unresolvedAt(document) ?? offset, "unresolved"),
+      problem: unresolved === undefined ? aliasProblem(index, offset, "too many") : aliasProblem(index, unresolved, "unresolved"),
     };
   }
 }
@@ -152,7 +152,11 @@ function toValue(document: Document.Parsed, index: number): { readonly value: un
 function unresolvedAt(document: Document.Parsed): number | undefined {
   const find = (node: Node | null): number | undefined => {
     if (isAlias(node)) return node.resolve(document) === undefined ? node.range?.[0] : undefined;
-    const children = isSeq<Node>(node) ? node.items : isMap<Node, Node | null>(node) ? node.items.map((pair) => pair.value) : [];
+    const children = isSeq<Node>(node)
+      ? node.items
+      : isMap<Node, Node | null>(node)
+        ? node.items.flatMap(({ key, value }) => [key, value])
+        : [];
     for (const child of children) {
       const found = find(child);
       if (found !== undefined) return found;

@@ -4,6 +4,10 @@ import type { NumberedText } from "./library.ts";
 import { lineStart } from "./nodes.ts";
 import { messageFor, syntaxProblem, type YamlProblem } from "./problems.ts";
 
+// How the library's messages about something unclosed begin. Their codes (MISSING_CHAR, BAD_INDENT) are those of other errors, too.
+// If a version words them in another way, the problem has the same place and a less helpful message.
+const texts = { bracket: "Flow ", quote: "Missing closing" } as const;
+
 /**
  * A problem for the first syntax error of a document: the library's other errors follow from it.
  */
@@ -13,8 +17,8 @@ export function firstSyntaxError(document: Document.Parsed, index: number, sourc
   const [start] = first.pos;
   const { text } = source;
   const place: Place = { document: index, from: Math.min(document.range[0], start), offset: start };
-  if (first.message.startsWith("Flow ")) return unclosedBracket(source, place) ?? syntaxProblem(index, start, messageFor(first.code));
-  if (first.message.startsWith("Missing closing")) return unclosedQuote(text, place) ?? syntaxProblem(index, start, messageFor(first.code));
+  if (first.message.startsWith(texts.bracket)) return unclosedBracket(source, place) ?? syntaxProblem(index, start, messageFor(first.code));
+  if (first.message.startsWith(texts.quote)) return unclosedQuote(text, place) ?? syntaxProblem(index, start, messageFor(first.code));
   if (first.code === "BAD_INDENT") return wrongColumn(text, place);
   // `a: 1`, and a deeper `b: 2` on the next line: the library takes `1 b` for a key.
   const misread = [first, second].find((error) => error?.code === "MULTILINE_IMPLICIT_KEY");

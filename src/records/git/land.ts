@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { GitError } from "../../git/process.ts";
+import { isDenied } from "../../git/refusals.ts";
 import type { RecordsRepository } from "./repository.ts";
 
 // The outcome of a push is determined by reading the ref, never by git's output. "stale info" and
@@ -19,10 +20,6 @@ export type Landing =
   | { readonly outcome: "refused"; readonly words: string }
   | { readonly outcome: "unclear"; readonly words: string };
 
-// Printed by git, ssh and forges if the server did not let this client write, so that it did not even look at the push.
-const denied =
-  /error: 40[13]\b|authentication failed|could not read (?:username|password)|permission denied|access denied|host key verification failed|marked as read only|not allowed to push/iu;
-
 /** Pushes a commit until its outcome is known, for at most `timeLimitMs`. Never throws GitError. */
 export async function land(
   repository: RecordsRepository,
@@ -38,7 +35,7 @@ export async function land(
     const left = Math.max(shortestMs, deadline - performance.now());
     const report = await repository.push(commit, parent, Math.min(left, 20_000));
     if (report.accepted) return { outcome: "stored", tip: commit };
-    rejected = report.rejected || denied.test(report.words);
+    rejected = report.rejected || isDenied(report.words);
     words = report.words;
     const seen = await whatIsThere(repository, commit, parent);
     if (typeof seen === "object") return seen;
@@ -46,8 +43,10 @@ export async function land(
     if (performance.now() + pause + shortestMs > deadline) {
       if (!rejected || seen !== "unchanged") return { outcome: "unclear", words };
       // Readers and writers see different refs.
-      const isHidden = words.includes("stale info");
-      return { outcome: "refused", words: isHidden ? `${words} The server may hide the ref ${repository.name} from writers.` : words };
+      return {
+        outcome: "refused",
+        words: report.isStale ? `${words} The server may hide the ref ${repository.name} from writers.` : words,
+      };
     }
     await sleep(pause);
   }

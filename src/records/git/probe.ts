@@ -31,9 +31,9 @@ export async function probeGit(options: GitStoreOptions): Promise<GitProbe> {
 
 async function dryRun(open: () => Promise<RecordsRepository>, version: string): Promise<GitProbe["refused"]> {
   try {
-    const { accepted, words } = await (await open()).dryRun(version);
+    const { accepted, isStale, words } = await (await open()).dryRun(version);
     // Readers see the ref, and those who push do not.
-    return accepted ? undefined : { words, isHidden: words.includes("stale info") };
+    return accepted ? undefined : { words, isHidden: isStale };
   } catch (error) {
     if (!(error instanceof GitError)) throw error;
     return { words: error.message, isHidden: false };

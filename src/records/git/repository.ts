@@ -41,6 +41,8 @@ export interface PushReport {
   readonly accepted: boolean;
   /** Git printed that the remote rejected it, which proves nothing by itself. */
   readonly rejected: boolean;
+  /** The ref was not at the parent when the push began, or is hidden from those who push. */
+  readonly isStale: boolean;
   /** What git printed, for a message. */
   readonly words: string;
 }
@@ -164,7 +166,8 @@ function pushReport({ code, stdout, stderr }: GitOutput): PushReport {
     .find((line) => line.startsWith("!"));
   // The reason behind the names of the refs: "[remote rejected] (pre-receive hook declined)".
   const reason = status?.split("\t").slice(2).join(" ") ?? "";
-  return { accepted: code === 0, rejected: status !== undefined, words: wordsOf(`${reason} ${stderr}`) };
+  const [isAccepted, isStale] = [code === 0, reason === "[rejected] (stale info)"];
+  return { accepted: isAccepted, rejected: status !== undefined, isStale, words: wordsOf(`${reason} ${stderr}`) };
 }
 
 const keyOf = (...parts: readonly string[]): string => createHash("sha256").update(parts.join("\n")).digest("hex").slice(0, 16);

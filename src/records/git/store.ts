@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { GitError } from "../../git/process.ts";
+import { isHopeless } from "../../git/refusals.ts";
 import { DimsyncError } from "../../model/errors.ts";
 import type { Environment } from "../../model/settings/env.ts";
 import type { Version } from "../shared/store.ts";
@@ -79,16 +80,12 @@ export async function loadTip(store: GitStore, writes: boolean, known?: Tip): Pr
         );
       return fetched.commit === known?.version ? known : await readTip(store, repository, fetched.commit, known);
     } catch (error) {
-      const hopeless = !(error instanceof GitError) || permanent.test(error.message) || performance.now() + pauseMs > deadline;
+      const hopeless = !(error instanceof GitError) || isHopeless(error.message) || performance.now() + pauseMs > deadline;
       if (hopeless) throw readError(store, error);
       await sleep(pauseMs);
     }
   }
 }
-
-// Only decides whether to try again, so git's message is good enough.
-const permanent =
-  /authentication failed|could not read (?:username|password)|permission denied|host key verification failed|error: 40[134]|not found|does not appear to be a git repository/iu;
 
 /** Reads a fetched commit. Throws GitError, E_RECORDS_GONE, E_RECORDS_READ. */
 async function readTip(store: GitStore, repository: RecordsRepository, commit: string, known: Tip | undefined): Promise<Tip> {

@@ -124,6 +124,7 @@ export function wordsOf(error: unknown): string {
   if (error instanceof AggregateError && error.errors.length > 0) return wordsOf(error.errors[0]);
   const code = error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : undefined;
   if (code !== undefined) return `the database cannot be reached: ${networkReasons[code] ?? code}`;
+  // The driver's own errors have no code. Only the words here depend on its text.
   const message = error instanceof Error ? error.message : "";
   if (/timeout/iu.test(message)) return "the database did not respond in time";
   return /terminated/iu.test(message) ? "the connection to the database was lost" : "the connection to the database failed";
