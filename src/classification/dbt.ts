@@ -49,6 +49,20 @@ export function readDbtLabels({ text, file, place }: DbtFile, wanted: DbtSource)
   return { columns, tables };
 }
 
+/** "stg_customers.email (models/stg_customers.sql)": models, seeds and snapshots with the marks that an entry wants. They label nothing. */
+export function labelledNodes(manifest: Json, wanted: DbtSource): readonly string[] {
+  const nodes = own(manifest, "nodes");
+  return Object.values(isObject(nodes) ? nodes : {}).flatMap((node): readonly string[] => {
+    const kind = isObject(node) ? own(node, "resource_type") : undefined;
+    const table = kind === "model" || kind === "seed" || kind === "snapshot" ? describedTable(node) : undefined;
+    if (table === undefined) return [];
+    const named = (name: string): string => `${name} (${table.file})`;
+    if (labelsOfColumn(table, noMarks, wanted).length > 0) return [named(table.name)];
+    const columns = Object.entries(table.columns).filter(([, column]) => labelsOfColumn(table, column, wanted).length > 0);
+    return columns.map(([column]) => named(`${table.name}.${column}`));
+  });
+}
+
 type Json = Readonly<Record<string, unknown>>;
 type ParsedManifest = { readonly manifest: Json; readonly sources: Json } | { readonly refusal: string };
 
@@ -118,9 +132,11 @@ const nameOf = (column: unknown): string | undefined => {
   return typeof name === "string" ? name : undefined;
 };
 
+const noMarks: Marks = { meta: {}, tags: [] };
+
 /** `config` has precedence: newer versions of dbt write `meta` and `tags` there. Each can be null. */
 function marksOf(node: unknown): Marks {
-  if (!isObject(node)) return { meta: {}, tags: [] };
+  if (!isObject(node)) return noMarks;
   const config = own(node, "config");
   const members = [node, ...(isObject(config) ? [config] : [])];
   return {

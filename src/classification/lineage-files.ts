@@ -1,6 +1,7 @@
 import type { Problem, SourceLocation } from "../model/problem.ts";
+import type { DbtSource } from "../model/resource.ts";
 import { andMore } from "../text/lists.ts";
-import { parseManifest } from "./dbt.ts";
+import { labelledNodes, parseManifest } from "./dbt.ts";
 import { type LazyLineage, type Lineage, lineageOf, type ReadersOf, readersIn } from "./lineage.ts";
 import { textNow } from "./sources.ts";
 
@@ -12,8 +13,8 @@ export interface LineageFile extends Pick<LazyLineage, "tables"> {
   readonly file: string;
   /** Where the project names it. */
   readonly place: SourceLocation | undefined;
-  /** The databases whose sources count; undefined: any. */
-  readonly databases: readonly (string | undefined)[];
+  /** The entry of a Classification; absent: the manifest is only read for readers. */
+  readonly wanted?: DbtSource;
 }
 
 /** Who reads the columns in the destination, according to dbt. */
@@ -22,6 +23,16 @@ export interface ColumnReaders {
   readonly of: ReadersOf;
   /** Why readers may be missing in what `of` has returned so far. */
   readonly problems: () => readonly Problem[];
+  /** What dbt marks in models, as an entry of a Classification marks sources; it has no effect. Reads the manifests. */
+  readonly withoutEffect: () => readonly MarkedNodes[];
+}
+
+/** The models, or their columns, that one entry of a Classification would label if they were sources. */
+export interface MarkedNodes {
+  readonly file: string;
+  readonly place: SourceLocation | undefined;
+  /** "stg_customers.email (models/stg_customers.sql)" */
+  readonly names: readonly string[];
 }
 
 /** Undefined if there is no manifest. One that is named several times is read once, for the sources of all its entries. */
@@ -37,7 +48,19 @@ export function columnReaders(named: readonly LineageFile[]): ColumnReaders | un
       ),
     ),
   );
-  return { of, problems: () => problems };
+  const withoutEffect = (): readonly MarkedNodes[] => named.flatMap(markedNodes).filter(({ names }) => names.length > 0);
+  return { of, problems: () => problems, withoutEffect };
+}
+
+function markedNodes({ path, file, place, wanted }: LineageFile): readonly MarkedNodes[] {
+  const parsed = wanted === undefined ? undefined : manifestAt(path);
+  if (wanted === undefined || parsed === undefined || "refusal" in parsed) return [];
+  return [{ file, place, names: labelledNodes(parsed.manifest, wanted) }];
+}
+
+function manifestAt(path: string): ReturnType<typeof parseManifest> {
+  const read = textNow(path);
+  return "refusal" in read ? read : parseManifest(read.text);
 }
 
 /** One manifest. Why it cannot be read, or what is wrong with it, is added to `problems`. */
@@ -63,15 +86,14 @@ function readLineage(entries: readonly LineageFile[], problems: Problem[]): Line
       command: "dbt parse",
     });
   };
-  const read = textNow(path);
-  const parsed = "refusal" in read ? read : parseManifest(read.text);
+  const parsed = manifestAt(path);
   if ("refusal" in parsed) {
     report(`${parsed.refusal}, so dimsync cannot say who reads a column.`);
     return undefined;
   }
   const lineage = lineageOf(
     parsed.manifest,
-    entries.flatMap(({ databases }) => databases),
+    entries.map(({ wanted }) => wanted?.database),
   );
   if (lineage.cycle.length > 0)
     report(

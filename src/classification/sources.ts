@@ -65,7 +65,7 @@ async function readDbt(source: DbtSource, place: SourceLocation, paths: ProjectP
   const labels = (await import("./dbt.ts")).readDbtLabels({ text: read.text, file, place }, source);
   if ("refusal" in labels) return refused(labels.refusal);
   const { columns, tables } = labels;
-  const manifest = { path, file, tables, databases: [source.database], place: { ...place, pointer: `${place.pointer}/dbt/manifest` } };
+  const manifest = { path, file, tables, wanted: source, place: { ...place, pointer: `${place.pointer}/dbt/manifest` } };
   return { columns, problems: columns.length > 0 ? [] : [selectsNothing(source, file, place)], manifests: [manifest], files: [] };
 }
 

@@ -3,6 +3,7 @@ import type { Project } from "../manifests/project.ts";
 import { DimsyncError, ProblemsError, ServiceError } from "../model/errors.ts";
 import type { Exit } from "../model/exit.ts";
 import type { LiveIntegration } from "../model/live.ts";
+import type { Diagnostic } from "../model/problem.ts";
 import type { Listing } from "../model/service.ts";
 import { accountName } from "../model/settings/config.ts";
 import type { Environment } from "../model/settings/env.ts";
@@ -13,6 +14,7 @@ import type { CallReport } from "../service/request.ts";
 import { counted } from "../text/counts.ts";
 import { accountCheckNames, accountChecks, clockCheck } from "./account-checks.ts";
 import { type Check, fail, ok, skip } from "./check.ts";
+import { labelChecks, labelledColumnsCheck } from "./label-checks.ts";
 import { configCheck, configErrors, manifestCheck, nodeCheck, taggedByCheck } from "./project-checks.ts";
 import { type StoreProbe, storeChecks } from "./store-checks.ts";
 import { transportChecks } from "./transport.ts";
@@ -35,6 +37,8 @@ export interface DoctorOptions {
   readonly versions: { readonly dimsync: string; readonly node: string };
   /** Milliseconds since 1970. */
   readonly now: () => number;
+  /** The diagnostics of a plan of everything. */
+  readonly planDiagnostics: () => Promise<readonly Diagnostic[]>;
   readonly readRecords: () => Promise<RecordsState>;
   readonly probeRecords: () => Promise<StoreProbe>;
   /** Opens the account for reading. Throws DimsyncError if the settings are not valid. */
@@ -49,8 +53,11 @@ export async function diagnose(project: Project, options: DoctorOptions): Promis
     configCheck(project),
     manifestCheck(project),
     taggedByCheck(project),
+    ...labelChecks(project),
     ...(await serviceChecks(project, options)),
   ];
+  const canPlan = checks.every(({ verdict }) => verdict !== "fail");
+  checks.push(...(await labelledColumnsCheck(project, canPlan ? options.planDiagnostics : undefined)));
   return {
     kind: "DoctorReport",
     target: settings.target,

@@ -153,7 +153,7 @@ const noLabels: LoadedLabels = { manifests: [], problems: [], digested: [], file
 
 /** The manifest that dimsync.yaml names. It is only read when someone asks for readers. */
 const impactFile = ({ manifest, place }: NonNullable<Settings["impact"]>, { cwd }: LoadOptions): LineageFile => ({
-  ...{ path: manifest, file: shownPath(cwd, manifest), place, tables: undefined, databases: [undefined] },
+  ...{ path: manifest, file: shownPath(cwd, manifest), place, tables: undefined },
 });
 
 /** Projects without a dbt manifest load nothing for it. */

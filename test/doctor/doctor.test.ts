@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { runDoctor } from "../../src/commands/setup/doctor.ts";
 import type { DoctorReport } from "../../src/doctor/doctor.ts";
+import { dbtManifest } from "../classification/dbt-manifest.ts";
 import { type AccountProject, openAccountProject } from "../support/accounts/project.ts";
 
 let project: AccountProject;
@@ -123,6 +124,49 @@ test("a binding to an object that no longer exists fails, one without a manifest
     "fail Tag/gold is bound to t-3, which no longer exists in the account.",
     "warn Tag/old is bound to t-2, but no manifest has that address.",
   ]);
+});
+
+test("labels that nothing uses, labelled columns that the account does not have, and models that dbt marks instead of sources are warnings", async () => {
+  await project.importJson();
+  await withTagger();
+  expect(
+    (await doctor()).checks.filter(({ check }) => /label|dbt/u.test(check)),
+    "without a Classification",
+  ).toEqual([]);
+  const marked = { meta: { pii: true } };
+  const model = { resource_type: "model", schema: "marts", depends_on: { nodes: [] } };
+  const manifest = {
+    ...JSON.parse(dbtManifest({ customers: { columns: { email: marked } } })),
+    nodes: {
+      "model.a.stg": {
+        ...model,
+        name: "stg",
+        original_file_path: "models/stg.sql",
+        columns: { email: { name: "email", ...marked }, id: {} },
+      },
+      "model.a.dim": { ...model, name: "dim", original_file_path: "models/dim.sql", columns: {}, config: marked },
+      "test.a.t": { ...model, name: "t", resource_type: "test", columns: { email: marked } },
+      "model.a.broken": 7,
+    },
+  };
+  await project.write("target/manifest.json", JSON.stringify(manifest));
+  await project.write(
+    "manifests/personal.yaml",
+    "apiVersion: dimsync/v1\nkind: Classification\nmetadata: { name: personal }\nspec:\n  from:\n    - dbt: { manifest: target/manifest.json, label: pii, where: { meta: { pii: true } } }\n",
+  );
+  const found = (await doctor()).checks.filter(({ check }) => /label|dbt/u.test(check));
+  expect(found.map(({ check, verdict, found: text }) => `${check}: ${verdict}: ${text}`)).toEqual([
+    'labels: warn: No rule, policy or `expect` entry matches label "pii".',
+    "dbt models: warn: In target/manifest.json, models have the meta or tag that manifests/personal.yaml:6 looks for in sources. There it has no effect (2): stg.email (models/stg.sql), dim (models/dim.sql).",
+    expect.stringMatching(/^labelled columns: warn: 1 labelled column matches no column that this run read: RAW_SHOP\.customers\.email/u),
+  ]);
+  await project.write(
+    "manifests/policy.yaml",
+    "apiVersion: dimsync/v1\nkind: Policy\nmetadata: { name: pii }\nspec: { severity: error, when: { column: { label: pii } }, require: { hashed: true }, message: hash it }\n",
+  );
+  expect((await doctor()).checks).toContainEqual({ check: "labels", verdict: "ok", found: "1 label, each used by a rule or a policy." });
+  project.service.addFault("* .*=status:401");
+  expect((await doctor()).checks.at(-1)).toMatchObject({ check: "labelled columns", verdict: "skip" });
 });
 
 test("tags with resources and no user who tags are a warning", async () => {

@@ -5,6 +5,7 @@ import { diagnose } from "../../doctor/doctor.ts";
 import type { ExitCode } from "../../model/exit.ts";
 import { version } from "../../model/runtime/version.ts";
 import { openAccount, systemClock } from "../../operations/account.ts";
+import { planAccount } from "../../operations/core/plan.ts";
 import { probeRecords, readRecords } from "../../operations/records/open.ts";
 import { doctorText } from "../../render/terminal/doctor.ts";
 import { jsonDocument } from "../../text/control-characters.ts";
@@ -18,6 +19,7 @@ export async function runDoctor(context: Context): Promise<ExitCode> {
     env: io.env,
     versions: { dimsync: version, node: process.versions.node },
     now: () => systemClock.now().getTime(),
+    planDiagnostics: async () => (await planAccount(project, {}, { env: io.env, signal: io.interrupted })).diagnostics,
     readRecords: () => readRecords(project.settings, { env: io.env }),
     probeRecords: () => probeRecords(project.settings, io.env),
     openAccount: (onCall) => openAccount(project, { readOnly: true, env: io.env, signal: io.interrupted, onCall }),
