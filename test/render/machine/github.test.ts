@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { type Code, titles } from "../../../src/model/titles.ts";
 import type { PolicyFinding } from "../../../src/model/findings.ts";
+import { type Code, titles } from "../../../src/model/titles.ts";
 import type { Document } from "../../../src/render/document.ts";
 import { githubPieces, renderGithub, renderGithubAll, summaryLimitBytes } from "../../../src/render/machine/github.ts";
 import { workflowCommand } from "../../../src/text/workflow-commands.ts";
@@ -128,7 +128,14 @@ test("no more than ten annotations of one severity, those at lines first, over a
 });
 
 const finding = (file: string | undefined, line: number, more: Partial<PolicyFinding> = {}): PolicyFinding => ({
-  ...{ policy: "pii", severity: "error", state: "new", address: "Schemas/orders", path: "/schemas/s/tables/t/columns/c", message: "Hash it." },
+  ...{
+    policy: "pii",
+    severity: "error",
+    state: "new",
+    address: "Schemas/orders",
+    path: "/schemas/s/tables/t/columns/c",
+    message: "Hash it.",
+  },
   ...(file === undefined ? {} : { file, line }),
   ...more,
 });
