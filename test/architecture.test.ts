@@ -222,11 +222,11 @@ describe("tests", () => {
     expect(lost).toEqual([]);
   });
 
-  // Otherwise .ci/run would not find the files that it must run without the programs.
   test("take random inputs from fast-check with the seed of the commit", () => {
     expect(filesWith(/from "fast-[c]heck"/u)).toEqual(["support/fast-check.ts"]);
   });
 
+  // Otherwise .ci/run would not find the files that it must run without the programs.
   test("start programs that may be missing only by their path from programs.mjs", () => {
     const names = Object.values(programs).flatMap(({ commands }) => commands);
     const starts = new RegExp(String.raw`\b(?:spawn|execFile)(?:Sync)?\(\s*"(?:${names.join("|")})"`, "u");

@@ -64,7 +64,7 @@ export async function compareUnits(input: ComparisonInput): Promise<Compared> {
   const compareNext = async (one: AskedUnit): Promise<ComparedUnit> => {
     try {
       await pause();
-      return await compareUnit(one, input);
+      return await compareUnit(one, input, pause);
     } finally {
       done++;
       onProgress?.({ type: "step", phase: "read", done, total, label: one.unit.address });
@@ -100,14 +100,16 @@ interface ComparedUnit {
   readonly failed: boolean;
 }
 
-async function compareUnit({ kind, unit }: AskedUnit, input: ComparisonInput): Promise<ComparedUnit> {
+async function compareUnit({ kind, unit }: AskedUnit, input: ComparisonInput, pause: () => Promise<void>): Promise<ComparedUnit> {
   const { observed, reads, needs, checkUnit, base, protectOnly } = input;
   const { account } = observed;
   try {
     if (input.signal.aborted) throw interrupted();
     const live = unit.liveId === undefined ? undefined : await kind.observe?.(unit, reads, needs);
+    await pause();
     const all = withoutIgnored(kind.diff(unit, live, account), account);
     const found = protectOnly === true ? holdOthers(all) : all;
+    await pause();
     checkUnit?.({ kind, unit, live, difference: found });
     if (isEqual(all)) return { found, equal: unit.address, failed: false };
     const isTraced = base !== undefined || account.isDrift;
