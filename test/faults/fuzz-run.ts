@@ -1,7 +1,7 @@
 import { expect } from "vitest";
 import type { Ran } from "../support/command.ts";
 import fc from "../support/fast-check.ts";
-import { runs } from "../support/sample.ts";
+import { runs, sampleSeed } from "../support/sample.ts";
 
 /**
  * Results that no input may cause: a bug in dimsync, a stack trace, an exit code without a message.
@@ -19,7 +19,7 @@ const longestMs = 10_000;
 
 /**
  * Checks a property on `runs` random inputs, or twenty times as many with DIMSYNC_TESTS=all, and prints
- * how many, with the seed. FUZZ_SEED=N repeats a run. An input that takes 10 s is a hang.
+ * how many, with the seed of `sample.ts`. An input that takes 10 s is a hang.
  */
 export async function fuzz<T>(
   name: string,
@@ -28,14 +28,13 @@ export async function fuzz<T>(
   attempt: (input: T) => Promise<readonly string[]>,
 ): Promise<void> {
   const numRuns = runs(usual, 20 * usual);
-  const seed = Number(process.env["FUZZ_SEED"] ?? Date.now() % 2 ** 31);
-  console.info(`fuzz, ${name}: ${numRuns} inputs, FUZZ_SEED=${seed}`);
+  console.info(`fuzz, ${name}: ${numRuns} inputs, DIMSYNC_TESTS_SEED=${sampleSeed}`);
   await fc.assert(
     fc
       .asyncProperty(arbitrary, async (input) => {
         expect(await attempt(input)).toEqual([]);
       })
       .beforeEach(() => undefined),
-    { numRuns, seed, timeout: longestMs, interruptAfterTimeLimit: runs(100_000, 1_000_000), markInterruptAsFailure: true },
+    { numRuns, timeout: longestMs, interruptAfterTimeLimit: runs(100_000, 1_000_000), markInterruptAsFailure: true },
   );
 }
