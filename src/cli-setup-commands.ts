@@ -13,6 +13,7 @@ export function declareSetUp({ program, add }: CommandLine): void {
     async (context, directory) => (await import("./commands/setup/init.ts")).runInit(context, directory),
   )
     .option("--from-live", "Then import the account at DIMSYNC_BASE_URL")
+    .option("--ci <system>", "Write jobs for github, gitlab or none (default: by the host of the git remote)")
     .option("--approval", "In CI, apply only plans that a reviewer has approved")
     .option("--no-records", "Do not create records in the git remote");
   add("doctor", "Check the API key, service, clock and records", async (context) =>

@@ -164,6 +164,7 @@ export interface ResolveFlags extends GlobalFlags {
 export interface InitFlags extends GlobalFlags {
   readonly fromLive?: boolean;
   readonly approval?: boolean;
+  readonly ci?: string;
   /** False for --no-records. */
   readonly records?: boolean;
 }

@@ -35,6 +35,7 @@ interface Job {
   readonly steps: readonly Step[];
 }
 interface Workflow {
+  readonly defaults?: { readonly run: { readonly "working-directory": string } };
   readonly on: { readonly workflow_call?: { readonly inputs?: Inputs } };
   readonly jobs: Readonly<Record<string, Job>>;
 }
@@ -87,7 +88,7 @@ export async function runAction(text: string, given: Texts, machine: Machine): P
 
 /** Runs the jobs of a workflow in order, each for the first target of its matrix. */
 export async function runWorkflow(text: string, { inputs = {}, secrets = {}, startMachine, approve }: WorkflowRun): Promise<ActionRun> {
-  const { on, jobs } = parse(text) as Workflow;
+  const { on, jobs, defaults } = parse(text) as Workflow;
   const artifacts: Artifacts = new Map();
   const needs = new Map<string, string>();
   let [all, outputs]: [Steps, Texts] = [nothing, {}];
@@ -105,7 +106,13 @@ export async function runWorkflow(text: string, { inputs = {}, secrets = {}, sta
     const values = valuesOf(on.workflow_call?.inputs ?? {}, inputs, machine);
     for (const [key, value] of before) values.set(key, value);
     for (const [secret, value] of Object.entries(secrets)) values.set(`secrets.${secret}`, value);
-    const run = isWanted(job.if ?? "success()", values, 0) ? await runSteps(job.steps, values, { machine, artifacts }) : nothing;
+    const run = isWanted(job.if ?? "success()", values, 0)
+      ? await runSteps(
+          job.steps.map((step) => ({ ...defaults?.run, ...step })),
+          values,
+          { machine, artifacts },
+        )
+      : nothing;
     outputs = outputsOf(job, values);
     for (const [key, value] of Object.entries(outputs)) needs.set(`needs.${name}.outputs.${key}`, value);
     all = joined(all, run);

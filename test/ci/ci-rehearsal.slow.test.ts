@@ -238,6 +238,20 @@ describe("the three jobs", () => {
     expect([run.code, run.used.length, service.requests]).toEqual([0, 1, []]);
   });
 
+  test("the plan job of init runs in the folder of its project, only for changes there", { timeout: 60_000 }, async () => {
+    const { service, github, repository, job } = await rehearse({}, { inFolder: true });
+    const deploy = { "deploy/eu/dimsync.yaml": config(service.url, ""), "deploy/eu/manifests/orders.yaml": ordersManifest("email: {}") };
+    repository.commit("main", deploy);
+    repository.commit("docs", { "manifests/other.yaml": "text" });
+    repository.commit("feature", { "deploy/eu/manifests/orders.yaml": ordersManifest("email: { hashed: true }") });
+    const inFolder = { way: "the workflows of init", task: "plan", folder: "deploy/eu" } as const;
+    expect(await job({ ...inFolder, branch: "docs" })).toMatchObject({ code: 0, summary: "" });
+    const run = await job({ ...inFolder, branch: "feature" });
+    expect(run.code, run.log).toBe(0);
+    expect(run.summary).toContain("`manifests/orders.yaml:11`");
+    expect(github.comments).toHaveLength(1);
+  });
+
   test("two applies at once, on machines that share nothing, create nothing twice", { timeout: 60_000 }, async () => {
     const { service, job } = await rehearse({ "manifests/returns.yaml": `${returns}---\n${lake}` });
     const jobs = await Promise.all([1, 2].map(() => job({ task: "apply", branch: "main", secrets })));

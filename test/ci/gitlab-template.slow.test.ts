@@ -2,6 +2,7 @@ import { execFile } from "node:child_process";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { beforeAll, expect, onTestFinished, test } from "vitest";
+import { ciFiles } from "../../src/commands/setup/workflows/index.ts";
 import { startEmbeddedService } from "../../src/embedded/index.ts";
 import { programsOfBranch } from "../security/hostile.ts";
 import { ordersManifest } from "../support/orders.ts";
@@ -148,6 +149,17 @@ test.each(sampled)("a pipeline of source %s on %s has the jobs %j", { timeout: 3
   expect(code, log).toBe(0);
   const jobs = JSON.parse(stdout) as readonly { name: string; when: string }[];
   expect(jobs.filter(({ when }) => when !== "never").map(({ name }) => name)).toEqual(wanted);
+});
+
+test("a project in a folder has a job for each target", { timeout: 30_000 }, async () => {
+  const written = ciFiles("gitlab", { version: "0.0.0", targets: ["prod", "e u"], hosts: ["api.example.com"], folder: "deploy/e u" });
+  const variables = { CI_PIPELINE_SOURCE: "schedule", CI_COMMIT_BRANCH: "main", CI_DEFAULT_BRANCH: "main" };
+  const { code, stdout, log } = await gitlab(startRepository(written).checkout("main"), variables, "--list-json");
+  expect(code, log).toBe(0);
+  const jobs = JSON.parse(stdout) as readonly { name: string; when: string }[];
+  expect(jobs.filter(({ when }) => when !== "never").map(({ name }) => name)).toEqual(
+    ["prod", "e u"].map((target) => `dimsync drift (deploy/e u): [${target}]`),
+  );
 });
 
 test("the check against GitLab's schema finds an unknown key", { timeout: 30_000 }, async () => {

@@ -150,11 +150,13 @@ export interface Job {
   readonly hasReadKey?: boolean;
   /** Default: the action. */
   readonly way?: (typeof ways)[number];
+  /** Of the project in the repository, for the workflows of init. */
+  readonly folder?: string;
 }
 
 /** Runs a job with no other secrets than those that GitHub would hand to it. */
 export async function runJob(rehearsal: Rehearsal, job: Job): Promise<ActionRun> {
-  const { task, branch, inputs = {}, secrets = {}, author = "member", way = "the action" } = job;
+  const { task, branch, inputs = {}, secrets = {}, author = "member", way = "the action", folder = "" } = job;
   const { hasReadKey = author === "member" } = job;
   const machine = startMachine(rehearsal, { event: task === "plan" ? "pull_request" : "push", branch, author });
   const given = { package: rehearsal.packageFile, ...inputs };
@@ -174,17 +176,17 @@ export async function runJob(rehearsal: Rehearsal, job: Job): Promise<ActionRun>
       startMachine: () => machine,
     });
   }
-  const text = workflowOfInit(rehearsal, { task, secrets });
+  const text = workflowOfInit(rehearsal, { task, secrets, folder });
   return await runWorkflow(text, { secrets: { ...keys, ...secrets }, startMachine: () => machine });
 }
 
 /** The workflow that init writes, with the packed package and the secrets of the manifests. */
 function workflowOfInit(
   { packageFile }: Rehearsal,
-  { task, secrets, approval = false }: { task: Job["task"]; secrets: Readonly<Record<string, string>>; approval?: boolean },
+  { task, secrets, ...options }: Required<Pick<Job, "task" | "secrets">> & { readonly approval?: boolean; readonly folder?: string },
 ): string {
   const added = Object.keys(secrets).map((name) => `${name}: \${{ secrets.${name} }}\n          `);
-  return workflows({ version: "0.0.0", targets: ["prod"], approval })
+  return workflows({ version: "0.0.0", targets: ["prod"], ...options })
     [task].replaceAll("dimsync@0.0.0", packageFile)
     .replace("# Add the secrets", `${added.join("")}#`);
 }

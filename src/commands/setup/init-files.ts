@@ -1,11 +1,14 @@
 import { schemaText } from "../../manifests/schema/lookup.ts";
 import { version } from "../../model/runtime/version.ts";
-import { workflows } from "./workflows/index.ts";
+import { type CiSystem, ciFiles } from "./workflows/index.ts";
+
+/** Texts by path. */
+type Files = Readonly<Record<string, string>>;
 
 /**
- * What `dimsync init` writes: texts by path below the project's folder. `baseUrl`: of the account, if
+ * What `dimsync init` writes below the project's folder, and below the top of the repository. `baseUrl`: of the account, if
  * the environment names it. `targets`: those of an existing config. `approval`: apply waits for the
- * approval of its plan.
+ * approval of its plan. `folder`: of the project in the repository.
  */
 export function initFiles(options: {
   readonly baseUrl?: string | undefined;
@@ -13,20 +16,19 @@ export function initFiles(options: {
   /** Of the targets of an existing config. */
   readonly hosts: readonly string[];
   readonly approval: boolean;
-}): Readonly<Record<string, string>> {
-  const { baseUrl = "https://api.example.com", targets, approval } = options;
+  readonly ci: CiSystem;
+  readonly folder: string;
+}): { readonly project: Files; readonly repository: Files } {
+  const { baseUrl = "https://api.example.com", targets, approval, ci, folder } = options;
   const hosts = options.hosts.length > 0 ? options.hosts : hostsOf([baseUrl]);
-  const { plan, apply, drift } = workflows({ version, targets, hosts, approval });
-  return {
+  const project = {
     "dimsync.yaml": configText(baseUrl),
     "manifests/README.md": manifestsReadme,
     "schema/config.schema.json": schemaText("Config") ?? "",
     "schema/manifest.schema.json": schemaText("Manifest") ?? "",
     ".gitignore": ".dimsync/\nnode_modules/\nplan.json\n*.plan.json\n",
-    ".github/workflows/dimsync-plan.yml": plan,
-    ".github/workflows/dimsync-apply.yml": apply,
-    ".github/workflows/dimsync-drift.yml": drift,
   };
+  return { project, repository: ciFiles(ci, { version, targets, hosts, approval, folder }) };
 }
 
 /** The hosts that get an API key: not those of an embedded account. */

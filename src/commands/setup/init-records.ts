@@ -2,7 +2,7 @@ import type { Context } from "../../cli/context.ts";
 import type { InitFlags } from "../../cli/flags.ts";
 import { loadProjects } from "../../cli/project.ts";
 import { say } from "../../cli/say.ts";
-import { runGit } from "../../git/process.ts";
+import { gitText } from "../../git/process.ts";
 import { DimsyncError } from "../../model/errors.ts";
 import type { Environment } from "../../model/settings/env.ts";
 
@@ -12,7 +12,7 @@ import type { Environment } from "../../model/settings/env.ts";
  */
 export async function createRecords(context: Context<InitFlags>, root: string): Promise<void> {
   const { io } = context;
-  if (context.flags.records === false || !(await hasOrigin(root, io.env))) return;
+  if (context.flags.records === false || (await originOf(root, io.env)) === undefined) return;
   try {
     const { runMove } = await import("../records/move-records.ts");
     await runMove({ ...context, cwd: root }, "init", undefined);
@@ -34,11 +34,8 @@ export async function targetsInFolder(context: Context<InitFlags>, root: string)
   }
 }
 
-async function hasOrigin(root: string, env: Environment): Promise<boolean> {
-  try {
-    return (await runGit({ folder: root, env }, ["remote", "get-url", "origin"])).code === 0;
-  } catch {
-    // Git is not installed.
-    return false;
-  }
+/** The URL of the git remote `origin`; undefined without one. */
+export async function originOf(root: string, env: Environment): Promise<string | undefined> {
+  // Without git or a repository there is none.
+  return await gitText({ folder: root, env }, ["remote", "get-url", "origin"]).catch(() => undefined);
 }

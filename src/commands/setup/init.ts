@@ -11,10 +11,11 @@ import type { ExitCode } from "../../model/exit.ts";
 import type { Environment } from "../../model/settings/env.ts";
 import { shellWord } from "../../text/shell.ts";
 import { firstTarget, hostsOf, initFiles } from "./init-files.ts";
-import { createRecords, targetsInFolder } from "./init-records.ts";
+import { createRecords, originOf, targetsInFolder } from "./init-records.ts";
+import type { CiSystem } from "./workflows/index.ts";
 
 /**
- * `dimsync init [DIR]`: writes a config, folders, editor schemas and CI workflows, and creates the
+ * `dimsync init [DIR]`: writes a config, folders, editor schemas and the jobs for CI, and creates the
  * records of a new project in its remote. Existing files are not changed. With --from-live, imports
  * the account afterwards.
  */
@@ -29,21 +30,27 @@ export async function runInit(context: Context<InitFlags>, directory: string | u
     );
   const isNew = !existsSync(join(root, "dimsync.yaml"));
   const targets = await targetsIn(root, io.env);
+  const top = repositoryTop(root) ?? root;
   const files = initFiles({
     baseUrl,
     targets,
     hosts: isNew ? [] : await hostsIn(root, targets, io.env),
     approval: flags.approval === true,
+    ci: await ciSystem(flags, existsSync(root) ? root : top, io.env),
+    folder: relative(top, root).split(sep).join("/"),
   });
   io.catchSignals?.();
-  for (const [path, text] of Object.entries(files)) {
-    const file = join(root, path);
-    io.stderr(`${await writeNew(file, text)}  ${relative(cwd, file)}\n`);
-  }
+  const write = async (below: string, path: string, text: string): Promise<string> => {
+    const file = join(below, path);
+    const done = await writeNew(file, text);
+    io.stderr(`${done}  ${relative(cwd, file)}\n`);
+    return done;
+  };
+  for (const [path, text] of Object.entries(files.project)) await write(root, path, text);
+  for (const [path, text] of Object.entries(files.repository))
+    if ((await write(top, path, text)) === "kept     " && path === ".gitlab-ci.yml") io.stderr(`${includeText(text)}`);
   if (isNew) await createRecords(context, root);
   const inFolder = await targetsInFolder(context, root);
-  const repository = repositoryTop(root);
-  if (repository !== undefined && repository !== root) io.stderr(moveWorkflowsText(relative(repository, root).split(sep).join("/")));
   if (flags.fromLive === true) {
     const { runImport } = await import("../adopt/import.ts");
     return runImport({ ...context, cwd: root }, []);
@@ -67,11 +74,22 @@ async function hostsIn(root: string, targets: readonly string[], env: Environmen
   return hostsOf(configs.flatMap(({ settings }) => settings?.baseUrl ?? []));
 }
 
-const moveWorkflowsText = (folder: string): string => `
-dimsync: ${folder} is a folder of a repository, but GitHub reads workflows only from .github/workflows at its root.
-Move the three files there. Put ${folder}/ in front of their paths, and give each step that runs dimsync
-\`working-directory: ${folder}\`.
-`;
+/** Where the jobs run: as the flag says, else by the host of the git remote. Throws E_USAGE. */
+async function ciSystem({ ci, approval }: InitFlags, folder: string, env: Environment): Promise<CiSystem> {
+  const chosen = ci ?? (/gitlab/iu.test((await originOf(folder, env)) ?? "") ? "gitlab" : "github");
+  const known = (["github", "gitlab", "none"] as const).find((one) => one === chosen);
+  if (known === undefined) throw new DimsyncError("E_USAGE", `--ci takes github, gitlab or none, not ${JSON.stringify(ci)}.`);
+  if (approval === true && known !== "github")
+    throw new DimsyncError(
+      "E_USAGE",
+      "--approval writes a workflow for GitHub. In GitLab, protect the environment of the target instead. For GitHub, add --ci github.",
+    );
+  return known;
+}
+
+/** The file exists, and only people know where in it the jobs belong. */
+const includeText = (text: string): string =>
+  `\ndimsync: add this to .gitlab-ci.yml, or the jobs will not run:\n${text.replaceAll(/^(?=.)/gmu, "  ")}`;
 
 function nextStepsText(folder: string, baseUrl: string | undefined): string {
   const first =

@@ -1,4 +1,5 @@
-import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { runCommand } from "../../support/command.ts";
@@ -25,6 +26,16 @@ test("init creates the records in the remote, once, and names them in dimsync.ya
   const { code, stderr } = await runCommand(["init", "deploy"], folder, gitEnv);
   expect([code, stderr]).toEqual([0, expect.stringContaining("dimsync records init --to git:refs/dimsync/prod-2")]);
   expect(config(join(folder, "deploy"))).not.toContain("records");
+});
+
+test.each([
+  ["https://gitlab.example.com/data/sync.git", ["dimsync.gitlab-ci.yml"]],
+  ["git@github.com:example/sync.git", [".github"]],
+])("init writes the jobs of the remote %s", async (url, written) => {
+  const folder = gitRemote().clone();
+  execFileSync("git", ["remote", "set-url", "origin", url], { cwd: folder });
+  expect((await runCommand(["init", "--no-records"], folder, gitEnv)).code).toBe(0);
+  expect([".github", "dimsync.gitlab-ci.yml"].filter((name) => existsSync(join(folder, name)))).toEqual(written);
 });
 
 test("init --no-records pushes nothing", async () => {

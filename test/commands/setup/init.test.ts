@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
@@ -74,4 +74,42 @@ test("the workflows limit the hosts that get a key to those of the config, and a
     const text = readFileSync(join(fresh, `.github/workflows/dimsync-${name}.yml`), "utf8");
     expect([text.includes('DIMSYNC_ALLOWED_HOSTS: "eu.example.com"'), text.includes("ALLOW_CODE")]).toEqual([true, false]);
   }
+});
+
+describe("the jobs are written", () => {
+  const workflowsIn = (folder: string): readonly string[] =>
+    existsSync(join(folder, ".github/workflows")) ? readdirSync(join(folder, ".github/workflows")).sort() : [];
+
+  test("to the top of the repository, also for a project in a folder", async () => {
+    const top = writeProject({ ".git/HEAD": "" });
+    const { code, stderr } = await runCommand(["init", "deploy/eu"], top);
+    expect(code, stderr).toBe(0);
+    expect(workflowsIn(top)).toEqual(tasks.map((task) => `dimsync-${task}-deploy-eu.yml`).sort());
+    expect(workflowsIn(join(top, "deploy/eu"))).toEqual([]);
+    expect(readFileSync(join(top, "deploy/eu/dimsync.yaml"), "utf8")).toContain("kind: Config");
+  });
+
+  test("for GitLab with --ci gitlab, or not at all with --ci none", async () => {
+    const [gitlab, none] = [writeProject({}), writeProject({})];
+    expect((await runCommand(["init", "--ci", "gitlab"], gitlab)).code).toBe(0);
+    expect(readFileSync(join(gitlab, ".gitlab-ci.yml"), "utf8")).toBe("include:\n  - local: dimsync.gitlab-ci.yml\n");
+    expect((await runCommand(["init", "--ci", "none"], none)).code).toBe(0);
+    expect([workflowsIn(gitlab), workflowsIn(none)]).toEqual([[], []]);
+  });
+
+  test("beside an existing .gitlab-ci.yml, with the lines to add there", async () => {
+    const folder = writeProject({ ".gitlab-ci.yml": "test: { script: [make] }\n" });
+    const { stderr } = await runCommand(["init", "--ci", "gitlab"], folder);
+    expect(stderr).toContain("add this to .gitlab-ci.yml, or the jobs will not run:\n  include:\n    - local: dimsync.gitlab-ci.yml\n");
+    expect(readFileSync(join(folder, ".gitlab-ci.yml"), "utf8")).toBe("test: { script: [make] }\n");
+  });
+
+  test.each([
+    [["--ci", "travis"], '--ci takes github, gitlab or none, not "travis".'],
+    [["--ci", "gitlab", "--approval"], "--approval writes a workflow for GitHub."],
+  ])("and nothing is written with %j", async (flags, message) => {
+    const folder = writeProject({});
+    const { code, stderr } = await runCommand(["init", ...flags], folder);
+    expect([code, stderr, readdirSync(folder)]).toEqual([1, expect.stringContaining(message), []]);
+  });
 });

@@ -1,5 +1,9 @@
 import { applyWorkflow, approvedApplyWorkflow } from "./apply.ts";
+import { gitlabPipeline } from "./gitlab.ts";
 import { driftWorkflow, planWorkflow } from "./read-only.ts";
+
+/** Where the jobs run. */
+export type CiSystem = "github" | "gitlab" | "none";
 
 /** The input of the workflows. */
 export interface WorkflowOptions {
@@ -11,21 +15,55 @@ export interface WorkflowOptions {
   readonly hosts?: readonly string[];
   /** Whether a reviewer approves each plan before exactly that plan is applied. */
   readonly approval?: boolean;
+  /** The folder of the project in the repository, such as "deploy/eu"; "" at its top. */
+  readonly folder?: string;
 }
+
+/** The files that set up the jobs, by path in the repository. */
+export function ciFiles(ci: CiSystem, options: WorkflowOptions): Readonly<Record<string, string>> {
+  const slug = slugOf(options.folder ?? "");
+  const suffix = slug === "" ? "" : `-${slug}`;
+  if (ci === "none") return {};
+  if (ci === "gitlab") {
+    const file = `dimsync${suffix}.gitlab-ci.yml`;
+    return { [file]: gitlabPipeline({ ...options, file, slug }), ".gitlab-ci.yml": `include:\n  - local: ${file}\n` };
+  }
+  const texts = Object.entries(workflows(options)).map(([task, text]) => [`.github/workflows/dimsync-${task}${suffix}.yml`, text]);
+  return Object.fromEntries(texts);
+}
+
+/** For names of files and groups. */
+const slugOf = (folder: string): string => folder.replaceAll(/[^A-Za-z0-9_.-]+/gu, "-");
 
 /**
  * The workflows for GitHub, by file name below .github/workflows. They need nothing but these actions
  * of GitHub and the npm package.
  */
 export function workflows(options: WorkflowOptions): Readonly<Record<"plan" | "apply" | "drift", string>> {
-  const { version, targets, hosts = [], approval = false } = options;
+  const { version, targets, hosts = [], approval = false, folder = "" } = options;
   const matrix = `[${targets.map((target) => JSON.stringify(target)).join(", ")}]`;
-  const limited = (text: string): string => text.replace(/^jobs:$/mu, () => `${hostsText(hosts)}jobs:`);
+  const finished = (text: string): string =>
+    inFolder(
+      folder,
+      text.replace(/^jobs:$/mu, () => `${hostsText(hosts)}jobs:`),
+    );
   return {
-    plan: limited(planWorkflow(version, matrix)),
-    apply: limited(approval ? approvedApplyWorkflow(version, targets) : applyWorkflow(version, matrix)),
-    drift: limited(driftWorkflow(version, matrix)),
+    plan: finished(planWorkflow(version, matrix)),
+    apply: finished(approval ? approvedApplyWorkflow(version, targets) : applyWorkflow(version, matrix)),
+    drift: finished(driftWorkflow(version, matrix)),
   };
+}
+
+/** The workflow of a project in a folder: its scripts run there, only its files trigger it, and it has names and groups of its own. */
+function inFolder(folder: string, text: string): string {
+  if (folder === "") return text;
+  const inRepository = (path: string): string => path.replace(/^!?/u, (not) => `${not}${folder}/`);
+  return text
+    .replace(/^name: (.*)$/mu, (_, name: string) => `name: ${JSON.stringify(`${name} (${folder})`)}`)
+    .replace(/^jobs:$/mu, () => `defaults:\n  run:\n    working-directory: ${JSON.stringify(folder)}\njobs:`)
+    .replace(/(?<=^ +paths: ).*$/mu, (paths) => JSON.stringify((JSON.parse(paths) as readonly string[]).map(inRepository)))
+    .replaceAll(/(?<=^ +path: )\.dimsync\/.*$/gmu, (path) => JSON.stringify(inRepository(path)))
+    .replaceAll(/(?<=^ +group: dimsync-\w+-)/gmu, `${slugOf(folder)}-`);
 }
 
 const hostsText = (hosts: readonly string[]): string =>

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
-import { workflows } from "../../../../src/commands/setup/workflows/index.ts";
+import { ciFiles, workflows } from "../../../../src/commands/setup/workflows/index.ts";
 import { lintWorkflow } from "../../../ci/actionlint.ts";
 
 const folder = ".github/workflows";
@@ -12,6 +12,10 @@ const targets = ["prod", "eu-west", "u s", "u.s"];
 const ofInit = [
   ...Object.entries(workflows({ version: "0.0.0", targets })).map(([name, text]): readonly [string, string] => [`init-${name}.yml`, text]),
   ["init-approved-apply.yml", workflows({ version: "0.0.0", targets, approval: true }).apply] as const,
+  ...Object.entries(workflows({ version: "0.0.0", targets, folder: "deploy/e u" })).map(([name, text]): readonly [string, string] => [
+    `init-folder-${name}.yml`,
+    text,
+  ]),
 ];
 
 describe("actionlint", () => {
@@ -84,9 +88,45 @@ describe.each(scripts)("%s", (name, text) => {
   });
 });
 
-test("the GitLab template installs this version", () => {
+describe("in GitLab", () => {
   const { version } = JSON.parse(readFileSync("package.json", "utf8")) as { readonly version: string };
-  expect(readFileSync("examples/gitlab/dimsync.gitlab-ci.yml", "utf8")).toContain(`DIMSYNC_PACKAGE: dimsync@${version}\n`);
+  const options = { version, targets: ["prod"], hosts: ["api.example.com"] };
+
+  test("the example is what init writes", async () => {
+    await expect(ciFiles("gitlab", options)["dimsync.gitlab-ci.yml"]).toMatchFileSnapshot(
+      join(process.cwd(), "examples/gitlab/dimsync.gitlab-ci.yml"),
+    );
+  });
+
+  test("a project in a folder has jobs, files and groups of its own, and each target a job", () => {
+    const files = ciFiles("gitlab", { ...options, targets: ["prod", "e u"], folder: "deploy/e u" });
+    expect(Object.keys(files)).toEqual(["dimsync-deploy-e-u.gitlab-ci.yml", ".gitlab-ci.yml"]);
+    const jobs = parse(files["dimsync-deploy-e-u.gitlab-ci.yml"] ?? "") as Readonly<Record<string, Step>>;
+    expect(Object.keys(jobs)).toEqual([
+      ".dimsync deploy-e-u",
+      ".dimsync read deploy-e-u",
+      ...["plan", "apply", "drift"].map((task) => `dimsync ${task} (deploy/e u)`),
+    ]);
+    expect(jobs[".dimsync deploy-e-u"]).toMatchObject({
+      parallel: { matrix: [{ DIMSYNC_TARGET: ["prod", "e u"] }] },
+      before_script: expect.arrayContaining(["cd 'deploy/e u'"]),
+      artifacts: { paths: ["deploy/e u/dimsync-*.md", "deploy/e u/dimsync-*.xml"], reports: { junit: "deploy/e u/dimsync-*.xml" } },
+    });
+    expect(jobs["dimsync apply (deploy/e u)"]).toMatchObject({
+      extends: ".dimsync deploy-e-u",
+      resource_group: "dimsync-apply-deploy-e-u-$DIMSYNC_TARGET",
+    });
+  });
+});
+
+test("a GitHub workflow of a project in a folder runs there, for changes there", () => {
+  const { plan, apply } = workflows({ version: "0.0.0", targets: ["prod"], folder: "deploy/e u" });
+  expect(parse(plan)).toMatchObject({ name: "dimsync plan (deploy/e u)", defaults: { run: { "working-directory": "deploy/e u" } } });
+  expect(parse(apply)).toMatchObject({
+    on: { push: { paths: expect.arrayContaining(["deploy/e u/manifests/**", "!deploy/e u/dimsync.bindings.yaml"]) } },
+    jobs: { apply: { concurrency: { group: expect.stringMatching(/^dimsync-apply-deploy-e-u-\$/u) } } },
+  });
+  expect(apply).toContain('path: "deploy/e u/.dimsync/responses-*/*.ndjson"');
 });
 
 // A reusable workflow cannot use an action of its own repository without naming the repository, so both
@@ -147,6 +187,7 @@ describe("concurrency", () => {
       "dimsync-reviewed-apply.yml apply",
       "init-apply.yml apply",
       ...["prod", "eu-west", "u-s", "u-s-3"].map((target) => `init-approved-apply.yml apply-${target}`),
+      "init-folder-apply.yml apply",
     ]);
   });
 });
