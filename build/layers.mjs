@@ -57,6 +57,26 @@ const startsEmbedded = ["commands", "operations", "index.ts"];
 /** Each parses, calls operations and prints; none passes data to another one. */
 const doors = new Set(["commands", "ci", "mcp", "controller", "index.ts"]);
 
+/**
+ * What `commands`, `ci` and `mcp` import, besides their own files: folders, and single files. Everything else of the account and the project is an
+ * operation. Those in the second line are left: projects and records are loaded by what the command line shares, and plans get their exit code.
+ */
+const doorImports = [
+  ...["cli", "operations", "render", "model", "text", "yaml", "forge", "embedded"],
+  ...[
+    "manifests",
+    "records",
+    "git",
+    "engine/exit-codes.ts",
+    "engine/session.ts",
+    "engine/checks/guards.ts",
+    "kinds/index.ts",
+    "kinds/manifests.ts",
+  ],
+  ...["doctor/doctor.ts", "drift/notify.ts"],
+];
+const commandDoors = new Set(["commands", "ci", "mcp"]);
+
 const top = (path) => path.split("/")[0];
 const layerOf = (name) => layers.findIndex((names) => names.includes(name));
 
@@ -68,6 +88,8 @@ export function refusal(file, imported) {
   if (from === "embedded") return "embedded imports nothing from dimsync";
   if (to === "embedded") return startsEmbedded.includes(from) ? undefined : `only ${startsEmbedded.join(", ")} start the embedded service`;
   if (doors.has(from) && doors.has(to)) return `${from} and ${to} are doors, and no door imports another one`;
+  if (commandDoors.has(from) && !doorImports.some((name) => imported === name || to === name))
+    return `${from} gets what ${to} does from operations`;
   const [above, below] = [layerOf(from), layerOf(to)];
   if (above < 0 || below < 0) return `${above < 0 ? from : to} is in no layer of build/layers.mjs`;
   if (above < below || besides.get(from)?.includes(to)) return undefined;

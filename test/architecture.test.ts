@@ -122,6 +122,8 @@ describe("the layers", () => {
     ],
     ["no door may import another door", "ci/ci.ts", "commands/core/plan.ts", "ci and commands are doors, and no door imports another one"],
     ["not even the library", "index.ts", "controller/operate.ts", "index.ts and controller are doors, and no door imports another one"],
+    ["a door calls operations", "commands/adopt/catalog.ts", "operations/adopt/catalog.ts", undefined],
+    ["and not what is below them", "ci/drift-pull-request.ts", "drift/accept.ts", "ci gets what drift does from operations"],
     ["only listed neighbours may", "bin.ts", "cli.ts", undefined],
     ["and only in one direction", "cli.ts", "bin.ts", "cli.ts and bin.ts are in the same layer"],
     ["the embedded service imports nothing from dimsync", "embedded/service.ts", "model/json.ts", "embedded imports nothing from dimsync"],

@@ -1,31 +1,19 @@
 import { createHash } from "node:crypto";
 import { relative } from "node:path";
-import { acceptDrift } from "../drift/accept.ts";
 import { gitText } from "../git/process.ts";
-import { policyAddress } from "../kinds/manifests.ts";
 import type { Project } from "../manifests/project.ts";
-import type { NewColumn } from "../model/columns.ts";
 import { DimsyncError } from "../model/errors.ts";
-import { isWithin } from "../model/json/pointer.ts";
-import { nodePointer } from "../model/nodes.ts";
 import type { Plan } from "../model/plan.ts";
+import { acceptedDrift } from "../operations/core/accept.ts";
 import { hasChanges, summaryLine } from "../render/report/totals.ts";
 import { visible } from "../text/control-characters.ts";
 import { ownersOf } from "./code-owners.ts";
-import { type BranchFile, type BranchOptions, checkDriftBranch, deleteDriftBranch, pushDriftBranch } from "./drift-branch.ts";
+import { type BranchOptions, checkDriftBranch, deleteDriftBranch, pushDriftBranch } from "./drift-branch.ts";
 import { githubPullRequests } from "./github.ts";
 import { gitlabMergeRequests } from "./gitlab.ts";
 import type { CiJob } from "./job.ts";
 import { footerOf, openJobProvider, orWarn } from "./provider.ts";
-import {
-  closePullRequest,
-  type LeftOut,
-  type PullRequestContent,
-  type PullRequests,
-  pullRequestBody,
-  pullRequestTitle,
-  upsertPullRequest,
-} from "./pull-requests.ts";
+import { closePullRequest, type PullRequests, pullRequestBody, pullRequestTitle, upsertPullRequest } from "./pull-requests.ts";
 import { commitAuthor } from "./push-bindings.ts";
 import { pushCredentials } from "./push-credentials.ts";
 
@@ -78,7 +66,7 @@ async function updatePullRequest({ job, pulls, project, report, cwd }: Request):
     );
   // What was not read is not over.
   if (report.exit.code === 1 || !report.complete) return "left as it is";
-  const { files, ...content } = await contentOf(project, report, cwd);
+  const { files, ...content } = await acceptedDrift(project, report, cwd);
   const options = branchOptions(project, job, report.target);
   if (files.length === 0) {
     await checkDriftBranch(options);
@@ -96,45 +84,6 @@ async function updatePullRequest({ job, pulls, project, report, cwd }: Request):
   );
   const body = pullRequestBody({ ...content, report, owners, footer: footerOf(job) });
   return await upsertPullRequest(pulls, { branch: options.branch, base, title, body });
-}
-
-type Content = Omit<PullRequestContent, "report" | "owners" | "footer"> & { readonly files: readonly BranchFile[] };
-
-/** The edits of manifests and of the catalog, and what they leave out. */
-async function contentOf(project: Project, report: Plan, cwd: string): Promise<Content> {
-  const { edits, accepted, unaccepted } = await acceptDrift(report, project, cwd);
-  const { columns, file, leftOut } = await acceptedColumns(project, report);
-  const reviewed = new Set(columns.map((column) => `${column.address} ${pointerOf(column)}/enabled`));
-  return {
-    files: [...edits.map(({ path, after }) => ({ path, text: after })), ...(file === undefined ? [] : [file])],
-    accepted,
-    columns,
-    leftOut: [...unaccepted.filter(({ address, path }) => !reviewed.has(`${address} ${path}`)), ...leftOut],
-  };
-}
-
-const pointerOf = ({ schema, table, column }: NewColumn): string => nodePointer([schema, table, column]);
-
-/** The new columns for the catalog, without those that a policy of severity error does not allow as they are. */
-async function acceptedColumns(
-  { catalog, settings }: Project,
-  { newColumns = [], goneColumns = [], policy }: Plan,
-): Promise<{ readonly columns: readonly NewColumn[]; readonly file?: BranchFile; readonly leftOut: readonly LeftOut[] }> {
-  const { catalogFile } = settings;
-  if (catalog === undefined || catalogFile === undefined || newColumns.length + goneColumns.length === 0)
-    return { columns: [], leftOut: [] };
-  const findingOf = (column: NewColumn) =>
-    policy.find(({ severity, address, path }) => severity === "error" && address === column.address && isWithin(path, pointerOf(column)));
-  const leftOut = newColumns.flatMap((column): readonly LeftOut[] => {
-    const finding = findingOf(column);
-    if (finding === undefined) return [];
-    const why = `${policyAddress(finding.policy)} does not allow the new column as it is. Fix it in the account, or add an exemption to the policy.`;
-    return [{ address: column.address, path: pointerOf(column), why }];
-  });
-  const columns = newColumns.filter((column) => findingOf(column) === undefined);
-  const [{ acceptListed }, { reviewedIn }] = await Promise.all([import("../catalog/accept.ts"), import("../catalog/blocks.ts")]);
-  const text = acceptListed(reviewedIn(catalog.columns), { newColumns: columns, goneColumns });
-  return { columns, leftOut, ...(text === catalog.text ? {} : { file: { path: catalogFile, text } }) };
 }
 
 function branchOptions({ settings }: Project, { environment, env }: CiJob, target: string): BranchOptions {

@@ -1,5 +1,6 @@
 import type { NewColumn } from "../model/columns.ts";
 import type { Plan } from "../model/plan.ts";
+import type { AcceptedDrift } from "../operations/core/accept.ts";
 import { code, prose } from "../render/markdown/escape.ts";
 import { renderMarkdown } from "../render/markdown/index.ts";
 import { summaryLine } from "../render/report/totals.ts";
@@ -59,21 +60,8 @@ export async function closePullRequest(pulls: PullRequests, branch: string, why:
 /** The last line links the run, which is a new one each day. */
 const withoutFooter = (body: string): string => body.replaceAll("\r\n", "\n").trim().split("\n").slice(0, -1).join("\n");
 
-/** A difference that the pull request does not accept. */
-export interface LeftOut {
-  readonly address: string;
-  /** JSON Pointer; "" for the whole object. */
-  readonly path: string;
-  readonly why: string;
-}
-
-export interface PullRequestContent {
+export interface PullRequestContent extends Omit<AcceptedDrift, "files"> {
   readonly report: Plan;
-  /** How many differences the edits of the manifests accept. */
-  readonly accepted: number;
-  /** The new columns that the catalog accepts. */
-  readonly columns: readonly NewColumn[];
-  readonly leftOut: readonly LeftOut[];
   readonly owners: readonly FileOwners[];
   readonly footer: string;
 }
@@ -103,7 +91,7 @@ export function pullRequestBody({ report, accepted, columns, leftOut, owners, fo
   return joinParts(blocks, "\n\n");
 }
 
-function leftOutSection(leftOut: readonly LeftOut[]): string {
+function leftOutSection(leftOut: PullRequestContent["leftOut"]): string {
   if (leftOut.length === 0) return "";
   const lines = leftOut
     .slice(0, mostLeftOut)

@@ -1,4 +1,5 @@
-import { type AuditWindow, endOfNow, momentOf } from "../drift/audit.ts";
+import { type AuditWindow, endOfNow } from "../drift/audit.ts";
+import { durationMs } from "../manifests/scalars.ts";
 import { DimsyncError } from "../model/errors.ts";
 
 /** The time in a flag: an ISO date or date-time, or an age. Throws E_USAGE. */
@@ -30,4 +31,20 @@ export function untilFlag(text: string): Date {
   const until = momentOf(text, nowMs);
   if (until !== undefined && Date.parse(until) > nowMs) return new Date(until);
   throw new DimsyncError("E_USAGE", `--until must be a time in the future, such as 2027-01-31T18:00:00Z, not ${JSON.stringify(text)}.`);
+}
+
+/**
+ * A time as users write it, as ISO 8601: an age before `nowMs` ("24h", "7d"), or a date or
+ * date-time, in UTC if it has no zone. Undefined for other text.
+ */
+export function momentOf(text: string, nowMs: number): string | undefined {
+  const ageMs = durationMs(text);
+  if (ageMs !== undefined) return new Date(nowMs - ageMs).toISOString();
+  if (!/^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d)?)?$/iu.test(text)) return undefined;
+  // Date.parse takes 30 February for 2 March.
+  const day = text.slice(0, 10);
+  const midnight = Date.parse(day);
+  if (Number.isNaN(midnight) || !new Date(midnight).toISOString().startsWith(day)) return undefined;
+  const time = Date.parse(/T\d\d:\d\d(?::\d\d(?:\.\d+)?)?$/iu.test(text) ? `${text}Z` : text);
+  return Number.isNaN(time) ? undefined : new Date(time).toISOString();
 }

@@ -1,5 +1,4 @@
 import { readAuditLog } from "../engine/reads/audit-log.ts";
-import { durationMs } from "../manifests/scalars.ts";
 import type { AuditEntry } from "../model/live.ts";
 import type { Reads } from "../model/service.ts";
 
@@ -29,22 +28,6 @@ export async function readAudit(
   const query = { sortOrder: "desc", endAt: until, ...(since === undefined ? {} : { startAt: since }) } as const;
   const { items, totalItems, complete } = await readAuditLog(reads, query, { limit, signal });
   return { items: [...items].sort((a, b) => timeOf(b) - timeOf(a)).slice(0, limit), totalItems, complete };
-}
-
-/**
- * A time as users write it, as ISO 8601: an age before `nowMs` ("24h", "7d"), or a date or
- * date-time, in UTC if it has no zone. Undefined for other text.
- */
-export function momentOf(text: string, nowMs: number): string | undefined {
-  const ageMs = durationMs(text);
-  if (ageMs !== undefined) return new Date(nowMs - ageMs).toISOString();
-  if (!/^\d{4}-\d\d-\d\d(?:T\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d)?)?$/iu.test(text)) return undefined;
-  // Date.parse takes 30 February for 2 March.
-  const day = text.slice(0, 10);
-  const midnight = Date.parse(day);
-  if (Number.isNaN(midnight) || !new Date(midnight).toISOString().startsWith(day)) return undefined;
-  const time = Date.parse(/T\d\d:\d\d(?::\d\d(?:\.\d+)?)?$/iu.test(text) ? `${text}Z` : text);
-  return Number.isNaN(time) ? undefined : new Date(time).toISOString();
 }
 
 /** The end of a window that reaches up to now: 15 minutes later, because the service's clock may be ahead and ends are exclusive. */

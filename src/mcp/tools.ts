@@ -16,7 +16,7 @@ import { validateProject } from "../operations/core/validate.ts";
 import { auditEntries } from "../operations/inspect/audit.ts";
 import { explainSchemaNode } from "../operations/inspect/explain.ts";
 import { liveKinds, liveQuery, readLive } from "../operations/inspect/get.ts";
-import { withRegister } from "../operations/inspect/register.ts";
+import { makeRegister } from "../operations/inspect/register.ts";
 import { renderManifests } from "../operations/inspect/render.ts";
 import type { RunEnvironment } from "../operations/session.ts";
 import type { Document } from "../render/document.ts";
@@ -172,14 +172,14 @@ export const tools: readonly Tool[] = [
       const project = await loadValidProject(call.context, { ...targetOf(call), account: true });
       const options = { labels: strings(call, "label"), integrations: strings(call, "integration"), remember: false };
       const format = text(call, "format");
-      // The rows are in a temporary file, which is removed at the end.
-      return await withRun(call.context, (run) =>
-        withRegister(project, options, run, async (register): Promise<Answer> => {
-          const made =
-            format === "csv" ? registerCsv(register) : format === "json" ? registerJson(register) : registerMarkdown(register, plain);
-          return { text: [...made].join(""), exit: register.exit.code };
-        }),
-      );
+      const { register, close } = await withRun(call.context, (run) => makeRegister(project, options, run));
+      try {
+        const made =
+          format === "csv" ? registerCsv(register) : format === "json" ? registerJson(register) : registerMarkdown(register, plain);
+        return { text: [...made].join(""), exit: register.exit.code };
+      } finally {
+        close();
+      }
     },
   },
   {

@@ -1,5 +1,6 @@
 import { describe, expect, onTestFinished, test } from "vitest";
-import { momentOf, readAudit } from "../../src/drift/audit.ts";
+import { momentOf } from "../../src/cli/moments.ts";
+import { readAudit } from "../../src/drift/audit.ts";
 import type { AuditEntry } from "../../src/model/live.ts";
 import type { AuditQuery } from "../../src/model/service.ts";
 import { Secret } from "../../src/model/settings/secret.ts";

@@ -39,11 +39,8 @@ async function suggest(context: Context<ImportFlags>, addresses: readonly string
         command: "dimsync import --suggest > manifests/personal.yaml",
       },
     );
-  const [{ suggestClassification }, { suggestionYaml }] = await Promise.all([
-    import("../../operations/adopt/suggest.ts"),
-    import("../../import/suggest.ts"),
-  ]);
-  const suggestion = await withRun(context, (run) => suggestClassification(project, run));
-  await deliverForms(context, { human: () => suggestionYaml(suggestion), json: () => jsonDocument(suggestion) });
+  const { suggestClassification } = await import("../../operations/adopt/suggest.ts");
+  const { suggestion, yaml } = await withRun(context, (run) => suggestClassification(project, run));
+  await deliverForms(context, { human: () => yaml, json: () => jsonDocument(suggestion) });
   return 0;
 }

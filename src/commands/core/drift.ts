@@ -8,17 +8,16 @@ import { checkOutputs, checkWritable, deliver } from "../../cli/output.ts";
 import { failOnFlags, planOptions } from "../../cli/plan-options.ts";
 import { loadOptions } from "../../cli/project.ts";
 import { say } from "../../cli/say.ts";
-import { acceptDrift, writeEdits } from "../../drift/accept.ts";
 import { parseNotify } from "../../drift/notify.ts";
 import { withDriftExit } from "../../engine/exit-codes.ts";
-import { listTargets, type Project } from "../../manifests/project.ts";
+import type { Project } from "../../manifests/project.ts";
 import { DimsyncError } from "../../model/errors.ts";
 import { combineExits, type ExitCode } from "../../model/exit.ts";
 import type { Plan } from "../../model/plan.ts";
 import type { NotifySettings } from "../../model/settings/config.ts";
+import { acceptInFiles } from "../../operations/core/accept.ts";
 import { type Drift, driftAccount } from "../../operations/core/drift.ts";
 import { recordReport } from "../../operations/core/record-report.ts";
-import { writeAtomic } from "../../records/files/atomic.ts";
 import type { ReportHistory } from "../../render/index.ts";
 import { visible } from "../../text/control-characters.ts";
 
@@ -81,20 +80,17 @@ export function webhookFlag(
   return ({ settings }) => given ?? (settings.notify === undefined || !isWhole ? undefined : { ...settings.notify, ...format });
 }
 
-/** `--resolve accept`: edits the manifests and prints the edits on stderr, with the differences that could not be accepted. Throws like `acceptDrift` and `writeEdits`. */
+/** `--resolve accept`: edits the manifests and prints the edits on stderr, with the differences that could not be accepted. Throws like `acceptInFiles`. */
 export async function acceptReport(context: Context<DriftFlags>, project: Project, report: Plan): Promise<void> {
-  const { cwd, io } = context;
-  const { edits, accepted, unaccepted } = await acceptDrift(report, project, cwd);
-  await writeEdits(edits, writeAtomic);
+  const { io } = context;
+  const { edits, accepted, unaccepted, otherTargets } = await acceptInFiles(project, report, loadOptions(context, []));
   for (const { diff } of edits) io.stderr(`${diff.split(/\r?\n/u).map(visible).join("\n").trimEnd()}\n`);
   const files = edits.length === 0 ? "No file was changed." : `Changed ${edits.map(({ file }) => file).join(", ")}.`;
   io.stderr(`${visible(files)} Differences accepted: ${accepted}, not accepted: ${unaccepted.length}.\n`);
   for (const { address, path, why } of unaccepted)
     io.stderr(`  ${visible(address)}${path === "" ? "" : ` ${visible(path)}`}\n    ${visible(why)}\n`);
-  if (edits.length === 0) return;
-  const others = (await listTargets(loadOptions(context, []))).filter((name) => name !== project.settings.target);
-  if (others.length === 0) return;
-  const commands = others.map((name) => `  dimsync plan -t ${name}\n`).join("");
+  if (otherTargets.length === 0) return;
+  const commands = otherTargets.map((name) => `  dimsync plan -t ${name}\n`).join("");
   io.stderr(`The manifests may also apply to other targets. Check their plans before you commit:\n${commands}`);
 }
 

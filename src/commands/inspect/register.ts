@@ -2,13 +2,13 @@ import { statSync } from "node:fs";
 import { resolve } from "node:path";
 import type { Context } from "../../cli/context.ts";
 import type { RegisterFlags } from "../../cli/flags.ts";
+import { momentOf } from "../../cli/moments.ts";
 import { checkOutputs, deliverForms } from "../../cli/output.ts";
 import { showProgress } from "../../cli/progress.ts";
 import { loadValidProject } from "../../cli/project.ts";
-import { momentOf } from "../../drift/audit.ts";
 import { DimsyncError } from "../../model/errors.ts";
 import type { ExitCode } from "../../model/exit.ts";
-import { diffRegister, type RegisterBase, withRegister } from "../../operations/inspect/register.ts";
+import { makeRegister, type RegisterBase } from "../../operations/inspect/register.ts";
 import { registerCsv, registerDiffCsv } from "../../render/register/csv.ts";
 import { registerDiffText, registerText } from "../../render/register/human.ts";
 import { registerDiffJson, registerJson } from "../../render/register/json.ts";
@@ -22,6 +22,7 @@ export async function runRegister(context: Context<RegisterFlags>): Promise<Exit
   const base = flags.diff === undefined ? undefined : baseOf(flags.diff, cwd, nowMs);
   const project = await loadValidProject(context, { account: flags.snapshot === undefined, readOnly: true });
   const options = {
+    base,
     labels: flags.label,
     integrations: flags.integration,
     historyFolder: typeof flags.history === "string" ? resolve(cwd, flags.history) : undefined,
@@ -30,20 +31,17 @@ export async function runRegister(context: Context<RegisterFlags>): Promise<Exit
   const progress = showProgress(context);
   const snapshotFile = flags.snapshot === undefined ? undefined : resolve(cwd, flags.snapshot);
   const run = { env: io.env, signal: io.interrupted, onProgress: progress.onProgress, snapshotFile };
+  const { register, diff, close } = await makeRegister(project, options, run).finally(progress.end);
   try {
-    return await withRegister(project, options, run, async (register) => {
-      progress.end();
-      if (base === undefined) {
-        await deliverForms(context, {
-          human: (how) => registerText(register, how),
-          csv: () => registerCsv(register, flags.csv),
-          json: () => registerJson(register),
-          html: async () => (await import("../../render/register/html.ts")).registerHtml(register),
-          markdown: (how) => registerMarkdown(register, how),
-        });
-        return register.exit.code;
-      }
-      const diff = await diffRegister(project, register, { base, options });
+    if (diff === undefined)
+      await deliverForms(context, {
+        human: (how) => registerText(register, how),
+        csv: () => registerCsv(register, flags.csv),
+        json: () => registerJson(register),
+        html: async () => (await import("../../render/register/html.ts")).registerHtml(register),
+        markdown: (how) => registerMarkdown(register, how),
+      });
+    else
       await deliverForms(context, {
         human: (how) => registerDiffText(diff, how),
         csv: () => registerDiffCsv(diff, flags.csv),
@@ -51,10 +49,9 @@ export async function runRegister(context: Context<RegisterFlags>): Promise<Exit
         html: async () => (await import("../../render/register/html.ts")).registerDiffHtml(diff),
         markdown: (how) => registerDiffMarkdown(diff, how),
       });
-      return diff.exit.code;
-    });
+    return (diff ?? register).exit.code;
   } finally {
-    progress.end();
+    close();
   }
 }
 

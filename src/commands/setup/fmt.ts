@@ -6,17 +6,10 @@ import { loadAnyProjects } from "../../cli/project.ts";
 import { diagnosticText } from "../../cli/report-error.ts";
 import { say } from "../../cli/say.ts";
 import { findConfig } from "../../manifests/config/file.ts";
-import { formatManifests } from "../../manifests/format.ts";
-import type { Schema } from "../../manifests/schema/lookup.ts";
-import { schemaNames, schemaText } from "../../manifests/schema/lookup.ts";
-import { readSource, type Source } from "../../manifests/source.ts";
-import { DimsyncError } from "../../model/errors.ts";
 import type { ExitCode } from "../../model/exit.ts";
 import { toDiagnostic } from "../../model/problem.ts";
-import { writeAtomic } from "../../records/files/atomic.ts";
+import { type Formatted, newFormatter } from "../../operations/adopt/format.ts";
 import { visible } from "../../text/control-characters.ts";
-import { lineAndColumn, lineStartsOf } from "../../text/lines.ts";
-import { read } from "../../yaml/read.ts";
 
 /**
  * `dimsync fmt [PATH…]`: writes manifests (without paths also the config file) in canonical form and prints the names of changed files. With --check it
@@ -39,11 +32,14 @@ export async function runFmt(context: Context<FmtFlags>, paths: readonly string[
         toDiagnostic(problem, () => ({ file: "" })),
       ),
     );
-  const outcomes: Outcome[] = [];
-  const schemaOf = openSchemas();
+  const outcomes: Formatted["outcome"][] = [];
+  const format = newFormatter({ cwd, check: flags.check === true });
   for (const path of files) {
     io.interrupted.throwIfAborted();
-    outcomes.push(await formatFile(context, path, schemaOf));
+    const formatted = await withSignalsCaught(io, () => format(path));
+    outcomes.push(formatted.outcome);
+    if (formatted.outcome === "failed") for (const message of formatted.messages) say(io, message);
+    else if (formatted.outcome === "changed") io.stdout(`${visible(formatted.file)}\n`);
   }
   const changed = outcomes.filter((outcome) => outcome === "changed").length;
   if (flags.check === true && changed > 0) say(io, `${changed} of ${files.size} files are not in canonical form. Run dimsync fmt.`);
@@ -51,52 +47,5 @@ export async function runFmt(context: Context<FmtFlags>, paths: readonly string[
   return flags.check === true && changed > 0 ? 2 : 0;
 }
 
-type Outcome = "changed" | "unchanged" | "failed";
-
 /** Problems of the paths on the command line. */
 const pathCodes: ReadonlySet<string> = new Set(["E_PATH_NOT_FOUND", "W_GLOB_NO_FILE"]);
-
-type SchemaOf = (kind: string) => Schema | undefined;
-
-async function formatFile({ io, flags, cwd }: Context<FmtFlags>, path: string, schemaOf: SchemaOf): Promise<Outcome> {
-  const { source, problems } = readSource(cwd, path);
-  const messages = source === undefined ? problems.map(({ message }) => message) : yamlProblemLines(source);
-  if (source === undefined || messages.length > 0) {
-    for (const message of messages) say(io, message);
-    return "failed";
-  }
-  const formatted = formatManifests(source.text, schemaOf);
-  if (formatted === source.text) return "unchanged";
-  io.stdout(`${visible(source.file)}\n`);
-  if (flags.check !== true) {
-    await withSignalsCaught(io, () => writeAtomic(path, formatted)).catch((error: unknown) => {
-      throw new DimsyncError(
-        "E_OUTPUT",
-        `${source.file} could not be written: ${error instanceof Error ? error.message : String(error)}. Check its permissions.`,
-        { cause: error },
-      );
-    });
-  }
-  return "changed";
-}
-
-function yamlProblemLines({ file, text }: Source): readonly string[] {
-  const lineStarts = lineStartsOf(text);
-  return read(text).problems.map(({ offset, message }) => {
-    const { line, column } = lineAndColumn(lineStarts, offset);
-    return `${file}:${line}:${column}: ${message}`;
-  });
-}
-
-/** Reads each schema once. */
-function openSchemas(): SchemaOf {
-  const schemas = new Map<string, Schema | undefined>();
-  const known: readonly string[] = schemaNames;
-  return (kind) => {
-    if (!schemas.has(kind)) {
-      const text = known.includes(kind) ? schemaText(kind) : undefined;
-      schemas.set(kind, text === undefined ? undefined : (JSON.parse(text) as Schema));
-    }
-    return schemas.get(kind);
-  };
-}

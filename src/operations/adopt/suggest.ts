@@ -1,6 +1,6 @@
 import { cachedReads } from "../../engine/reads/cached-reads.ts";
 import { readAccount, readAhead } from "../../engine/reads/read-account.ts";
-import { newSuggester, type Suggestion } from "../../import/suggest.ts";
+import { newSuggester, type Suggestion, suggestionYaml } from "../../import/suggest.ts";
 import { integrations } from "../../kinds/lists.ts";
 import { readSchemas } from "../../kinds/schemas.ts";
 import { labelScopes, nameInAddresses } from "../../kinds/select.ts";
@@ -14,8 +14,11 @@ import type { RunEnvironment } from "../session.ts";
 /** How many integrations are read ahead of the one that is in use. */
 const ahead = 4;
 
-/** Columns of the account whose names look personal and that have no label. Sends GET only, and writes nothing. Throws ServiceError. */
-export async function suggestClassification(project: Project, run: RunEnvironment): Promise<Suggestion> {
+/** Columns of the account whose names look personal and that have no label, and a Classification for them. Sends GET only, and writes nothing. Throws ServiceError. */
+export async function suggestClassification(
+  project: Project,
+  run: RunEnvironment,
+): Promise<{ readonly suggestion: Suggestion; readonly yaml: string }> {
   const { reads: all, close } = await openReads(project, run);
   try {
     const reads = cachedReads(all);
@@ -33,7 +36,8 @@ export async function suggestClassification(project: Project, run: RunEnvironmen
       run.onProgress?.({ type: "step", phase: "read", done: ++done, total: sorted.length, label: item.name });
       if (read !== undefined) suggester.add(nameInAddresses(item.id, account), read, labelsOf?.(item.id));
     }
-    return suggester.suggestion(project.settings.target);
+    const suggestion = suggester.suggestion(project.settings.target);
+    return { suggestion, yaml: suggestionYaml(suggestion) };
   } finally {
     await close();
   }

@@ -37,34 +37,36 @@ export interface RegisterOptions {
 /** What `--diff` compares with: ISO 8601, or the absolute path of a register in JSON or CSV. */
 export type RegisterBase = { readonly time: string } | { readonly file: string };
 
-/** Makes the register, calls `use` with it, and removes its temporary file. Throws DimsyncError, ProblemsError and ServiceError. */
-export async function withRegister<T>(
+export interface MadeRegister {
+  readonly register: Register;
+  /** What changed since the base, if there is one. Exit 2 if anything did. */
+  readonly diff?: RegisterDiff;
+  /** Removes the rows, which are in a temporary file. */
+  readonly close: () => void;
+}
+
+/** What happens to every labelled column, and what changed since `base`. Throws DimsyncError, ProblemsError and ServiceError. */
+export async function makeRegister(
   project: Project,
-  options: RegisterOptions,
+  { base, ...options }: RegisterOptions & { readonly base?: RegisterBase | undefined },
   run: RunEnvironment,
-  use: (register: Register) => Promise<T>,
-): Promise<T> {
+): Promise<MadeRegister> {
   const spool = await newSpool();
   try {
     const into: Into = { spool, tally: newTally(), isWanted: filterOf(options) };
     const at = await addCurrent(project, options, run, into);
     const summary = into.tally.counts();
-    const { settings } = project;
-    return await use({
-      target: settings.target,
-      account: accountName(settings.baseUrl),
-      at,
-      summary,
-      rows: spool.rows,
-      exit: registerExit(summary),
-    });
-  } finally {
+    const { target, baseUrl } = project.settings;
+    const register = { target, account: accountName(baseUrl), at, summary, rows: spool.rows, exit: registerExit(summary) };
+    const diff = base === undefined ? {} : { diff: await diffRegister(project, register, { base, options }) };
+    return { register, ...diff, close: spool.close };
+  } catch (error) {
     spool.close();
+    throw error;
   }
 }
 
-/** What changed since the base. Exit 2 if anything did. */
-export async function diffRegister(
+async function diffRegister(
   project: Project,
   register: Register,
   { base, options }: { readonly base: RegisterBase; readonly options: RegisterOptions },

@@ -1,0 +1,55 @@
+import { formatManifests } from "../../manifests/format.ts";
+import { type Schema, schemaNames, schemaText } from "../../manifests/schema/lookup.ts";
+import { readSource, type Source } from "../../manifests/source.ts";
+import { DimsyncError } from "../../model/errors.ts";
+import { writeAtomic } from "../../records/files/atomic.ts";
+import { lineAndColumn, lineStartsOf } from "../../text/lines.ts";
+import { read } from "../../yaml/read.ts";
+
+/** The outcome for one file: its name as shown, or why it could not be formatted. */
+export type Formatted =
+  | { readonly outcome: "changed" | "unchanged"; readonly file: string }
+  | { readonly outcome: "failed"; readonly messages: readonly string[] };
+
+/** Formats files (absolute paths), one after the other; `check` writes nothing. Throws E_OUTPUT. */
+export function newFormatter({ cwd, check }: { readonly cwd: string; readonly check: boolean }): (path: string) => Promise<Formatted> {
+  const schemaOf = openSchemas();
+  return async (path) => {
+    const { source, problems } = readSource(cwd, path);
+    const messages = source === undefined ? problems.map(({ message }) => message) : yamlProblemLines(source);
+    if (source === undefined || messages.length > 0) return { outcome: "failed", messages };
+    const { file, text } = source;
+    const formatted = formatManifests(text, schemaOf);
+    if (formatted === text) return { outcome: "unchanged", file };
+    if (!check)
+      await writeAtomic(path, formatted).catch((error: unknown) => {
+        throw new DimsyncError(
+          "E_OUTPUT",
+          `${file} could not be written: ${error instanceof Error ? error.message : String(error)}. Check its permissions.`,
+          { cause: error },
+        );
+      });
+    return { outcome: "changed", file };
+  };
+}
+
+function yamlProblemLines({ file, text }: Source): readonly string[] {
+  const lineStarts = lineStartsOf(text);
+  return read(text).problems.map(({ offset, message }) => {
+    const { line, column } = lineAndColumn(lineStarts, offset);
+    return `${file}:${line}:${column}: ${message}`;
+  });
+}
+
+/** Reads each schema once. */
+function openSchemas(): (kind: string) => Schema | undefined {
+  const schemas = new Map<string, Schema | undefined>();
+  const known: readonly string[] = schemaNames;
+  return (kind) => {
+    if (!schemas.has(kind)) {
+      const text = known.includes(kind) ? schemaText(kind) : undefined;
+      schemas.set(kind, text === undefined ? undefined : (JSON.parse(text) as Schema));
+    }
+    return schemas.get(kind);
+  };
+}
