@@ -34,9 +34,19 @@ export function sqlTokens(sql: string, isPython = false): readonly string[] {
 /** "customers" of `'shop', 'customers'` and of `'stg_customers', v=2`. */
 const relationName = (arguments_: string): string => [...arguments_.matchAll(/['"]([^'"]*)['"]/gu)].at(-1)?.[1] ?? "";
 
+interface Word {
+  readonly name: string;
+  /** "c" of `c.email`. */
+  readonly of: string | undefined;
+}
+
 interface SelectItem {
-  readonly words: string[];
+  readonly words: Word[];
+  /** The item at the same place of the first select, if UNION adds this one: it names the column of the result. */
+  readonly first: SelectItem | undefined;
   isStar: boolean;
+  /** "c" of `c.*`. */
+  starOf?: string | undefined;
 }
 
 /** One select statement, with those that UNION adds to it. */
@@ -44,8 +54,15 @@ interface Query {
   /** Set if it is a CTE. */
   readonly cte: string | undefined;
   readonly items: SelectItem[];
-  readonly others: string[];
+  /** How many items the select has so far, and the first one. */
+  place: number;
+  firstSelect: SelectItem[] | undefined;
+  readonly others: Word[];
   readonly input: Set<string>;
+  /** What relations contain, by their aliases and names. */
+  readonly aliases: Map<string, Names>;
+  /** Of the relation that was just read: an alias may follow. */
+  unnamed: Names | undefined;
   clause: "select" | "from" | "other";
   /** Open parentheses that do not begin a query. */
   depth: number;
@@ -55,14 +72,23 @@ interface Query {
 const newQuery = (cte?: string): Query => ({
   cte,
   items: [],
+  place: 0,
+  firstSelect: undefined,
   others: [],
   input: new Set(),
+  aliases: new Map(),
+  unnamed: undefined,
   clause: "other",
   depth: 0,
   expectsRelation: false,
 });
 
 const endOfFrom: ReadonlySet<string> = new Set(["where", "group", "order", "having", "qualify", "limit", "window", "union", "on", "using"]);
+/** What can follow a relation and is no alias. */
+const afterRelation: ReadonlySet<string> = new Set([
+  ...endOfFrom,
+  ...["join", "left", "right", "inner", "full", "outer", "cross", "natural", "lateral", "intersect", "except", "minus", "tablesample"],
+]);
 const starExceptions: ReadonlySet<string> = new Set(["except", "exclude"]);
 
 /** What a query does with a column that its relations contain under these names. */
@@ -84,7 +110,12 @@ export function columnUse(tokens: readonly string[], relations: ReadonlyMap<stri
       open.pop();
       const names = close(query);
       if (query.cte === undefined) addSubquery(open.at(-1), names);
-    } else readToken(query, { token, next, before: tokens[index - 1] }, (relation) => ctes.get(relation) ?? relations.get(relation));
+    } else
+      readToken(
+        query,
+        { token, next, before: tokens[index - 1], of: tokens[index - 2] },
+        (relation) => ctes.get(relation) ?? relations.get(relation),
+      );
   }
   const results = open.reverse().map(close);
   const names = new Set(results.flatMap((one) => [...one]));
@@ -107,7 +138,8 @@ function cteName(tokens: readonly string[], parenthesis: number): string | undef
 function addSubquery(query: Query | undefined, names: Names): void {
   if (query === undefined) return;
   for (const name of names) query.input.add(name);
-  if (query.clause === "select") query.items.at(-1)?.words.push(...names);
+  if (query.clause === "select") query.items.at(-1)?.words.push(...[...names].map((name) => ({ name, of: undefined })));
+  else query.unnamed = names;
   query.expectsRelation = false;
 }
 
@@ -115,51 +147,83 @@ interface Place {
   readonly token: string;
   readonly before: string | undefined;
   readonly next: string | undefined;
+  /** The token before the one before: the alias, after a dot. */
+  readonly of: string | undefined;
 }
 
-function readToken(query: Query, { token, before, next }: Place, namesIn: (relation: string) => Names | undefined): void {
+function readToken(query: Query, place: Place, namesIn: (relation: string) => Names | undefined): void {
+  const { token, before, next } = place;
+  const { unnamed } = query;
+  if (token !== "as") query.unnamed = undefined;
   if (token === "(") query.depth++;
   else if (token === ")") query.depth = Math.max(0, query.depth - 1);
-  else if (query.depth > 0) addWord(query, token);
+  else if (query.depth > 0) addWord(query, place);
+  else if (unnamed !== undefined && token !== "as" && /^[\p{L}_]/u.test(token) && !afterRelation.has(token))
+    addAlias(query, token, unnamed);
   else if (token === "select") {
     query.clause = "select";
-    query.items.push({ words: [], isStar: false });
+    query.place = 0;
+    query.firstSelect = query.items.length === 0 ? undefined : (query.firstSelect ?? [...query.items]);
+    addItem(query);
   } else if (token === "from" || token === "join") {
     query.clause = "from";
     query.expectsRelation = true;
   } else if (token === ",") {
-    if (query.clause === "select") query.items.push({ words: [], isStar: false });
+    if (query.clause === "select") addItem(query);
     query.expectsRelation = query.clause === "from";
   } else if (token === "*") {
     const item = query.items.at(-1);
-    if (item !== undefined && query.clause === "select" && ["select", "distinct", ",", "."].includes(before ?? "")) item.isStar = true;
+    if (item !== undefined && query.clause === "select" && ["select", "distinct", ",", "."].includes(before ?? "")) {
+      item.isStar = true;
+      if (before === ".") item.starOf = place.of;
+    }
   } else if (query.expectsRelation && token !== "." && next !== ".") {
-    for (const name of namesIn(token) ?? []) query.input.add(name);
+    const names = namesIn(token) ?? noNames;
+    for (const name of names) query.input.add(name);
+    // What a table function returns is not followed.
+    if (next !== "(") {
+      query.unnamed = names;
+      addAlias(query, token, names);
+    }
     query.expectsRelation = false;
   } else if (query.clause === "from" && endOfFrom.has(token)) query.clause = "other";
-  else if (!query.expectsRelation) addWord(query, token);
+  else if (!query.expectsRelation) addWord(query, place);
   // The macro of dbt_utils.
   const item = query.items.at(-1);
   if (token === "star" && next === "(" && query.clause === "select" && item !== undefined) item.isStar = true;
 }
 
-function addWord(query: Query, word: string): void {
-  if (/^[.,*]$/u.test(word)) return;
+const noNames: Names = new Set();
+
+function addItem(query: Query): void {
+  query.items.push({ words: [], isStar: false, first: query.firstSelect?.[query.place] });
+  query.place++;
+}
+
+/** UNION can use an alias again for another relation: it then stands for both. */
+const addAlias = ({ aliases }: Query, alias: string, names: Names): void =>
+  void aliases.set(alias, new Set([...(aliases.get(alias) ?? []), ...names]));
+
+function addWord(query: Query, { token, before, of }: Place): void {
+  if (/^[.,*]$/u.test(token)) return;
+  const word: Word = { name: token, of: before === "." ? of : undefined };
   if (query.clause === "select") query.items.at(-1)?.words.push(word);
   else query.others.push(word);
 }
 
-function resultOf({ items, others, input }: Query): { readonly names: Names; readonly mentions: boolean } {
+function resultOf({ items, others, input, aliases }: Query): { readonly names: Names; readonly mentions: boolean } {
   const names = new Set<string>();
-  let mentions = others.some((word) => input.has(word));
-  for (const { words, isStar } of items) {
-    const exception = isStar ? words.findIndex((word) => starExceptions.has(word)) : -1;
+  const namesOf = (alias: string | undefined): Names => aliases.get(alias ?? "") ?? input;
+  const isRead = ({ name, of }: Word): boolean => namesOf(of).has(name);
+  let mentions = others.some(isRead);
+  for (const { words, isStar, starOf, first } of items) {
+    const exception = isStar ? words.findIndex(({ name }) => starExceptions.has(name)) : -1;
     const read = exception < 0 ? words : words.slice(0, exception);
-    const without = new Set(exception < 0 ? [] : words.slice(exception));
-    if (isStar) for (const name of input) if (!without.has(name)) names.add(name);
-    if (!read.some((word) => input.has(word))) continue;
+    const without = new Set(exception < 0 ? [] : words.slice(exception).map(({ name }) => name));
+    if (isStar) for (const name of namesOf(starOf)) if (!without.has(name)) names.add(name);
+    if (!read.some(isRead)) continue;
     mentions = true;
-    names.add(read.at(-1) ?? "");
+    names.add((first?.isStar === false ? first : { words: read }).words.at(-1)?.name ?? "");
   }
   return { names, mentions };
 }
