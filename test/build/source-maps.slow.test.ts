@@ -10,7 +10,8 @@ import { isAll } from "../support/sample.ts";
 const sourceMaps = (dist: string, folder: string) =>
   spawnSync(process.execPath, ["build/source-maps.mjs", dist, folder], { encoding: "utf8" });
 
-test("the source maps of a release lead from its bundles to the sources", { timeout: 60_000 }, () => {
+// Each builds all bundles.
+test.runIf(isAll)("the source maps of a release lead from its bundles to the sources", { timeout: 60_000 }, () => {
   const [dist, folder] = [dirname(builtCli), writeProject({})];
   expect(sourceMaps(dist, folder)).toMatchObject({ status: 0, stderr: "" });
   const code = readFileSync(join(dist, "index.js"), "utf8");
@@ -20,7 +21,6 @@ test("the source maps of a release lead from its bundles to the sources", { time
   expect(found).toMatchObject({ originalSource: expect.stringMatching(/src\/index\.ts$/u) });
 });
 
-// Each builds all bundles.
 test.runIf(isAll)("maps of other bundles than those that are published are refused", { timeout: 60_000 }, () => {
   const dist = writeProject({ "bin.cjs": "// another build" });
   expect(sourceMaps(dist, writeProject({}))).toMatchObject({

@@ -45,8 +45,8 @@ const groupOf = (fault: string): string => groups[isUnsent(fault) ? 0 : 1] ?? ""
 export const kindInFolder = (at: Nth): string => (isRead(at) ? "GET" : kindOf(at));
 
 /**
- * Every fault and kill at each request. A commit tries a third of the pairs of a fault and a kind of request: each fault at two kinds
- * or three, and each kind with two faults of each group and one kill.
+ * Every fault and kill at each request. A commit tries a sixth of the pairs of a fault and a kind of request: each kind with one
+ * fault of each group and one kill, and so each fault at a kind or two.
  */
 function folderCases(nths: readonly Nth[]): readonly Case[] {
   const kinds = [...new Set(nths.map(kindInFolder))];
@@ -55,7 +55,7 @@ function folderCases(nths: readonly Nth[]): readonly Case[] {
     const kind = kindInFolder(at);
     const kindIndex = kinds.indexOf(kind);
     const common = { store: "folder" as const };
-    const tried = [unsent, unheard].flatMap((faults) => faults.filter((_, fault) => isTried(fault, kindIndex, 3)));
+    const tried = [unsent, unheard].flatMap((faults) => faults.filter((_, fault) => isTried(fault, kindIndex, 6)));
     return [
       ...tried.map((fault) => {
         const retries = (index + sampleSeed) % 2;

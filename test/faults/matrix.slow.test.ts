@@ -15,7 +15,7 @@ it("every kind of request and every fault is tried, and each kind of write to th
   const requests = [...new Set(matrix.requests().map(kindInFolder))];
   const tried = (some: readonly string[], kindsOfRequests: readonly string[]): number =>
     some.flatMap((fault) => kindsOfRequests.filter((request) => kinds.has(`folder ${fault} ${request}`))).length;
-  for (const fault of faults) expect(tried([fault], requests)).toBeGreaterThanOrEqual(2);
+  for (const fault of faults) expect(tried([fault], requests)).toBeGreaterThanOrEqual(1);
   for (const request of requests)
     expect([unsent, unheard, faults.slice(-kills.length)].map((some) => tried(some, [request]) > 0)).toEqual([true, true, true]);
   expect([...kinds].filter((kind) => kind.includes("journal.ndjson")).length).toBeGreaterThan(2);

@@ -9,6 +9,7 @@ import { packPackage, runJob, startRepository, ways } from "../ci/rehearsal-job.
 import { emptyFolder } from "../cli/built-cli.ts";
 import { ordersManifest } from "../support/orders.ts";
 import { fileNeeds } from "../support/programs.ts";
+import { sampleOf } from "../support/sample.ts";
 import { programsOfBranch } from "./hostile.ts";
 
 // A branch does not choose the program that a job runs with the key.
@@ -43,7 +44,10 @@ async function startRegistry() {
 }
 
 describe("a branch with .npmrc, package.json and node_modules of its own", () => {
-  test.each(ways)("does not choose what runs in a job of %s", { timeout: 120_000 }, async (way) => {
+  // Each installs the package with npm.
+  const sampled = sampleOf(ways, { name: "programs of a branch", kindOf: () => "a way" });
+
+  test.each(sampled)("does not choose what runs in a job of %s", { timeout: 120_000 }, async (way) => {
     const service = await startEmbeddedService({ apiKeys: { reading: "reader@example.com" } });
     onTestFinished(service.close);
     const [github, registry, hostile] = [await startGithub(), await startRegistry(), await startRegistry()];

@@ -1,19 +1,24 @@
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
-/** Files that take more than 15 s of processor time, without `test/` and `.slow.test.ts`, longest first. */
+/** Files that take more than 15 s, without `test/` and `.slow.test.ts`, longest first; those that mostly wait take longest. */
 const longest = [
-  "faults/matrix",
-  "ci/ci-rehearsal",
-  "faults/matrix-postgres",
-  "cli/memory",
-  "records/git/push-outcomes",
-  "records/git/apply",
   "controller/controller-work",
-  "controller/controller",
-  "records/git/hammer",
-  "ci/gitlab-template",
-  "records/git/suite",
+  "controller/alerts/outbox-processes",
+  "records/git/push-outcomes",
+  "faults/matrix",
+  "commands/records/move-records",
+  "records/git/apply",
   "records/git/transports",
+  "ci/ci-rehearsal",
+  "records/git/hammer",
+  "records/postgres/faults",
+  "controller/work/queue",
+  "records/git/suite",
+  "ci/gitlab-template",
+  "controller/controller",
+  "controller/page/server-browser",
+  "faults/controller",
+  "faults/processes",
 ];
 
 /**
