@@ -1,9 +1,13 @@
 import { execFileSync } from "node:child_process";
-import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { parse } from "yaml";
+import { startEmbeddedService } from "../../src/embedded/index.ts";
 import { lintWorkflow } from "../ci/actionlint.ts";
+import { runCommand } from "../support/command.ts";
+import { ordersManifest } from "../support/orders.ts";
+import { writeProject } from "../support/project-folder.ts";
 
 test("docs/reference is what docs/generate.mjs makes of schemas, command line and sources", () => {
   execFileSync(process.execPath, ["docs/generate.mjs", "--check"], { stdio: ["ignore", "pipe", "pipe"], encoding: "utf8" });
@@ -94,6 +98,40 @@ describe("docs/ci.md", () => {
       if (typeof secrets === "object")
         expect(Object.keys(called.on.workflow_call.secrets)).toEqual(expect.arrayContaining(Object.keys(secrets)));
     }
+  });
+});
+
+describe("docs/other-ci.md", () => {
+  const text = readFileSync("docs/other-ci.md", "utf8");
+  const blocks = [...text.matchAll(/^```(yaml|groovy)\n([\s\S]*?)^```/gmu)].map(([, language = "", code = ""]) => ({ language, code }));
+
+  test("has pipelines that are valid YAML, and install this version", () => {
+    const { version } = JSON.parse(readFileSync("package.json", "utf8")) as { readonly version: string };
+    expect(blocks.map(({ language }) => language)).toEqual(["yaml", "yaml", "groovy"]);
+    for (const { language, code } of blocks) {
+      expect(code).toContain(`dimsync@${version}`);
+      if (language === "yaml") expect(parse(code)).toMatchObject({});
+    }
+  });
+
+  test("its commands work with a key and a target of the environment", async () => {
+    const commands = [...text.matchAll(/node_modules\/\.bin\/dimsync" ([a-z][^'\n]*)/gu)].map(([, command = ""]) => command.trim());
+    expect(commands.map((command) => command.split(" ")[0])).toEqual([...Array(3)].flatMap(() => ["plan", "apply", "drift"]));
+    const service = await startEmbeddedService();
+    onTestFinished(service.close);
+    const targets = `targets: { dev: { baseUrl: "https://dev.example.com" }, prod: { baseUrl: "${service.url}", apiKey: { $secret: { env: DIMSYNC_API_KEY } } } }`;
+    const folder = writeProject({
+      "dimsync.yaml": `apiVersion: dimsync/v1\nkind: Config\nmanifests: [manifests]\n${targets}\n`,
+      "manifests/orders.yaml": ordersManifest("email: { hashed: true }"),
+    });
+    const env = { DIMSYNC_TARGET: "prod", DIMSYNC_API_KEY: service.apiKey, DIMSYNC_ALLOWED_HOSTS: "127.0.0.1" };
+    expect(text).toContain("- mkdir -p test-results\n");
+    mkdirSync(join(folder, "test-results"));
+    for (const command of commands) {
+      const { code, stderr } = await runCommand(command.split(" "), folder, env);
+      expect([command, code], stderr).toEqual([command, 0]);
+    }
+    expect(readdirSync(folder)).toEqual(expect.arrayContaining(["plan.md", "plan.xml", "apply.xml", "drift.xml"]));
   });
 });
 
