@@ -3,7 +3,7 @@ import type { DiffResult } from "../kinds/kind.ts";
 import { type Address, byText, parseAddress } from "../model/address.ts";
 import { changeCount } from "../model/changes.ts";
 import type { GuardFinding } from "../model/findings.ts";
-import { canonicalJson } from "../model/json/json.ts";
+import { canonicalJson, defined } from "../model/json/json.ts";
 import type { Blocked, CallCounts, Change, Deferred, DraftItem, Held, Item, Manual, Plan, Summary } from "../model/plan.ts";
 import { type Diagnostic, type Locate, type Problem, toDiagnostic } from "../model/problem.ts";
 import { severities } from "../text/severity.ts";
@@ -54,20 +54,8 @@ export interface PlanInput {
  * order give the same plan.
  */
 export function makePlan({ head, findings, rules, locate }: PlanInput): Plan {
-  const {
-    differences,
-    complete,
-    unmanaged,
-    policy,
-    equal,
-    readCalls,
-    newColumns,
-    goneColumns,
-    neverReviewed,
-    seenColumns,
-    released,
-    impact,
-  } = findings;
+  const { differences, complete, unmanaged, policy, equal, readCalls } = findings;
+  const { newColumns, goneColumns, neverReviewed, seenColumns, released, impact } = findings;
   const { runnable, heldItems, heldWaiting, blocked, deferred } = whatRuns(differences, rules);
   const numbering = { kind: head.kind, locate };
   const items = numbered(runnable, numbering);
@@ -89,12 +77,7 @@ export function makePlan({ head, findings, rules, locate }: PlanInput): Plan {
     ...(held === undefined ? {} : { held }),
     unmanaged: { ...unmanaged, columns: differences.reduce((sum, { unmanagedColumns }) => sum + unmanagedColumns, 0) },
     unverifiable: differences.flatMap(({ unverifiable }) => unverifiable).sort((a, b) => byText(a.address, b.address)),
-    ...(released === undefined ? {} : { released }),
-    ...(impact === undefined ? {} : { impact }),
-    ...(newColumns === undefined ? {} : { newColumns }),
-    ...(goneColumns === undefined ? {} : { goneColumns }),
-    ...(neverReviewed === undefined ? {} : { neverReviewed }),
-    ...(seenColumns === undefined ? {} : { seenColumns }),
+    ...defined({ released, impact, newColumns, goneColumns, neverReviewed, seenColumns }),
     policy,
     guards,
     diagnostics,
@@ -159,8 +142,7 @@ function diagnosticsOf({ problems, differences }: Findings, runnable: readonly D
 const heldOf = (items: readonly Item[], waiting: readonly Deferred[]): readonly Held[] => [
   ...items.map((item) => {
     const { address, kind, action, liveId, liveName, changes } = item;
-    const live = { ...(liveId === undefined ? {} : { liveId }), ...(liveName === undefined ? {} : { liveName }) };
-    return { address, kind, action, ...live, changes };
+    return { address, kind, action, ...defined({ liveId, liveName }), changes };
   }),
   ...[...waiting]
     .sort((a, b) => byText(a.address, b.address))

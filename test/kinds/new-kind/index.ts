@@ -1,5 +1,6 @@
 import { bindItem, boundIdentity, goneInstruction } from "../../../src/kinds/identity.ts";
-import { emptyDiff, type ImportedObjects, type Kind, type Unit } from "../../../src/kinds/kind.ts";
+import { type ComparedObject, emptyDiff, type ImportedObjects, type Kind, type Unit } from "../../../src/kinds/kind.ts";
+import { leafChanges } from "../../../src/kinds/leaves.ts";
 import { idOf, memberOf, textOf } from "../../../src/model/decode.ts";
 import { urlPath } from "../../../src/model/json/pointer.ts";
 import type { DraftItem } from "../../../src/model/plan.ts";
@@ -32,6 +33,11 @@ export const note: Kind<NoteUnit, LiveNote> = {
   references: () => [],
   lists: () => [notes],
   imported,
+  compared: {
+    list: notes,
+    differences: ({ live: from }: ComparedObject<LiveNote>, { live: to }: ComparedObject<LiveNote>) =>
+      leafChanges({ text: from.text }, { text: to.text }),
+  },
   liveView: { columns: ["id", "name", "text"] },
 
   identify(resource, account) {
