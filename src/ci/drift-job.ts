@@ -15,7 +15,8 @@ import { reportDrift } from "./provider.ts";
 
 /**
  * `dimsync ci drift`: reports the drift of each target in an issue, and with `--pull-request` in a pull request that accepts it. If
- * every report is in one of them, the job succeeds despite drift: exit 2 becomes 0. The output `exit_code` stays 2.
+ * every report is in one of them, the job succeeds despite drift: exit 2 becomes 0. So does exit 3, for what violates a policy, if every
+ * report is in an issue. The output `exit_code` stays.
  */
 export async function driftJob(context: CiContext, job: CiJob): Promise<ExitCode> {
   const { io, flags, cwd } = context;
@@ -41,5 +42,6 @@ export async function driftJob(context: CiContext, job: CiJob): Promise<ExitCode
   });
   const isInIssue = flags.issue !== false && (await reportDrift(job, reports));
   const isInPull = flags.pullRequest === true && (await withSignalsCaught(io, () => requestDriftPulls(job, made, cwd)));
-  return code === 2 && (isInIssue || isInPull) ? 0 : code;
+  // A pull request does not fix what violates a policy.
+  return (code === 2 && (isInIssue || isInPull)) || (code === 3 && isInIssue) ? 0 : code;
 }

@@ -3,11 +3,13 @@ import type { Plan } from "../model/plan.ts";
 import type { AcceptedDrift } from "../operations/core/accept.ts";
 import { code, prose } from "../render/markdown/escape.ts";
 import { renderMarkdown } from "../render/markdown/index.ts";
+import { traceText } from "../render/report/attribution.ts";
+import { grouped } from "../render/report/changes/grouped.ts";
 import { summaryLine } from "../render/report/totals.ts";
 import { counted } from "../text/counts.ts";
-import { joinParts } from "../text/lists.ts";
-import { nameText, spaced, wholePath } from "../text/paths.ts";
-import { cutMiddle } from "../text/values.ts";
+import { andMore, joinParts } from "../text/lists.ts";
+import { nameText, pathText, spaced, wholePath } from "../text/paths.ts";
+import { cutMiddle, valueAt } from "../text/values.ts";
 import type { FileOwners } from "./code-owners.ts";
 
 /** A pull request, or merge request, from a branch of the same repository. */
@@ -66,8 +68,13 @@ export interface PullRequestContent extends Omit<AcceptedDrift, "files"> {
   readonly footer: string;
 }
 
+type Difference = AcceptedDrift["accepted"][number];
+
 const mostTitle = 200;
 const mostLeftOut = 50;
+// This many differences or more are grouped, as in the report.
+const groupedFrom = 30;
+const mostGroups = 50;
 /** GitHub refuses a body with more than 65,536 characters. */
 const reportBudget = 40_000;
 
@@ -76,19 +83,52 @@ export const pullRequestTitle = ({ target }: Plan): string => cutMiddle(`Accept 
 /** What the pull request changes and leaves out, who owns the files, and the report with the differences by cause. */
 export function pullRequestBody({ report, accepted, columns, leftOut, owners, footer }: PullRequestContent): string {
   const did = [
-    ...(accepted === 0 ? [] : [`- accepts ${counted(accepted, "difference")} in the manifests`]),
+    ...(accepted.length === 0 ? [] : [`- accepts ${counted(accepted.length, "difference")} in the manifests`]),
     ...(columns.length === 0 ? [] : [`- adds ${counted(columns.length, "reviewed column")} to the catalog`]),
   ];
   const blocks = [
     `${prose(summaryLine(report))}.`.replace(/\.\.$/u, "."),
     `Merging this keeps what the account has:\n\n${did.join("\n")}`,
     "To restore what the manifests declare instead, close this and run `dimsync drift --resolve revert`.",
+    acceptedSection(accepted),
+    columnsSection(columns),
     leftOutSection(leftOut),
     ownersSection(owners),
-    renderMarkdown(report, { color: false, verbose: false, byRule: true, budget: reportBudget }).trim(),
+    renderMarkdown(report, { color: false, verbose: false, byRule: accepted.length >= groupedFrom, budget: reportBudget }).trim(),
     footer,
   ];
   return joinParts(blocks, "\n\n");
+}
+
+/** Each difference with its values, who made it and when; many are grouped by what they have in common. */
+function acceptedSection(accepted: readonly Difference[]): string {
+  if (accepted.length === 0) return "";
+  const isGrouped = accepted.length >= groupedFrom;
+  const shownValue = (path: string, value: Difference["live"]): string => (value === undefined ? "(not set)" : code(valueAt(path, value)));
+  const textsOf = (one: Difference) => ({
+    change: `${shownValue(one.path, one.desired)} → ${shownValue(one.path, one.live)}`,
+    who: prose(traceText(one)),
+  });
+  const groups = grouped(accepted, (one) =>
+    isGrouped ? JSON.stringify([one.address, pathText(one.path).leaf, ...Object.values(textsOf(one))]) : `${one.address} ${one.path}`,
+  );
+  const lines = groups.slice(0, mostGroups).map((group) => {
+    const [first] = group;
+    const { node, leaf } = pathText(first.path);
+    const nodes = group.map(({ path }) => code(pathText(path).node));
+    const what = group.length === 1 ? code(spaced(node, leaf)) : `${code(leaf)} of ${counted(group.length, "node")} (${andMore(nodes)})`;
+    const { change, who } = textsOf(first);
+    return `- ${joinParts([`${code(first.address)} ${what}: ${change}`, who], "; ")}`;
+  });
+  const more = groups.length > mostGroups ? [`- … and ${groups.length - mostGroups} more`] : [];
+  return `### Accepted in the manifests (${accepted.length})\n\n${[...lines, ...more].join("\n")}`;
+}
+
+function columnsSection(columns: readonly NewColumn[]): string {
+  if (columns.length === 0) return "";
+  const names = columns.map((column) => `- ${code(column.address)} ${code(columnName(column))}`);
+  const shown = names.length < groupedFrom ? names : [...names.slice(0, groupedFrom - 1), `- … and ${names.length - groupedFrom + 1} more`];
+  return `### Added to the catalog (${columns.length})\n\n${shown.join("\n")}`;
 }
 
 function leftOutSection(leftOut: PullRequestContent["leftOut"]): string {
@@ -106,5 +146,5 @@ function ownersSection(owners: readonly FileOwners[]): string {
 }
 
 /** "public.customers.email" of a new column. */
-export const columnName = ({ schema, table, column }: Pick<NewColumn, "schema" | "table" | "column">): string =>
+const columnName = ({ schema, table, column }: Pick<NewColumn, "schema" | "table" | "column">): string =>
   [schema, table, column].map(nameText).join(".");

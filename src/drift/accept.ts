@@ -10,7 +10,7 @@ import type { Edit } from "../yaml/diff.ts";
 import { editYaml } from "../yaml/edit/edit.ts";
 import type { WriteFile } from "./history.ts";
 import { type Override, withOverride } from "./overrides.ts";
-import { type DifferenceEdits, type ProjectManifests, planEdits } from "./plan-edits.ts";
+import { type Difference, type DifferenceEdits, type ProjectManifests, planEdits } from "./plan-edits.ts";
 
 export interface FileEdit {
   /** As shown. */
@@ -37,8 +37,8 @@ export interface Unaccepted {
 export interface Accepted {
   /** By file, in the order of the report. Nothing is written yet. */
   readonly edits: readonly FileEdit[];
-  /** The number of differences that the edits accept. */
-  readonly accepted: number;
+  /** The differences that the edits accept. */
+  readonly accepted: readonly Difference[];
   readonly unaccepted: readonly Unaccepted[];
 }
 
@@ -88,7 +88,7 @@ export async function acceptDrift(
   }
   return {
     edits,
-    accepted: differences.length - reasons.size,
+    accepted: differences.filter((_, index) => !reasons.has(index)).map(({ edits: _, ...difference }) => difference),
     unaccepted: differences.flatMap(({ address, path }, index) => {
       const why = reasons.get(index);
       return why === undefined ? [] : [{ address, path, why }];

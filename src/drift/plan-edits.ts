@@ -35,10 +35,17 @@ export type PlannedEdit =
  * One difference and the edits that accept it: several if a manifest has the value in several
  * places.
  */
-export interface DifferenceEdits {
+export interface DifferenceEdits extends Difference {
+  readonly edits: readonly PlannedEdit[];
+}
+
+/** A difference of a report. */
+export interface Difference extends Pick<Manual, "origin" | "attribution"> {
   readonly address: Address;
   readonly path: Pointer;
-  readonly edits: readonly PlannedEdit[];
+  /** What the manifests say; absent if unknown. So is `live`. */
+  readonly desired?: JsonValue | undefined;
+  readonly live?: JsonValue | undefined;
 }
 
 export interface ProjectManifests {
@@ -52,7 +59,7 @@ export function planEdits(report: Plan, { resources, locate }: ProjectManifests)
   const context = { resources, locate, findings: report.policy };
   return [
     ...report.items.filter(({ action }) => action !== "bind").flatMap((item) => ofItem(item, byAddress, context)),
-    ...report.manual.map((step) => ({ address: step.address, path: step.path, edits: ofManual(step, byAddress) })),
+    ...report.manual.map((step) => ({ ...step, desired: step.expected, live: step.actual, edits: ofManual(step, byAddress) })),
   ];
 }
 
@@ -68,7 +75,7 @@ function ofItem(item: Item, byAddress: ReadonlyMap<Address, Resource>, project: 
   const whole = (why: string): readonly DifferenceEdits[] => [{ address, path: "", edits: refused(why) }];
   if (action === "create") return whole("It is not in the account. Run apply to create it, or delete its manifest.");
   if (action === "relate")
-    return whole("The tag is not attached to this resource. Run apply to attach it, or remove the resource from spec.resources.");
+    return whole("The relation is missing in the account. Run apply to attach it, or remove the resource from spec.resources.");
   const top = manifestOf(item, byAddress);
   if (top === undefined) return whole("No manifest has this address.");
   const configs = (item.manifests ?? []).flatMap((one) => byAddress.get(one) ?? []).filter(isSchemaConfig);
@@ -76,7 +83,7 @@ function ofItem(item: Item, byAddress: ReadonlyMap<Address, Resource>, project: 
   return changes.map((change) => {
     const forbidden = forbiddenBy(change) ?? notReviewed(item, change) ?? policyAgainst(item, change, project.findings);
     const edits = isSchemaConfig(top) ? [ofNode(item, change, configs, project)] : ofField(change, top);
-    return { address, path: change.path, edits: forbidden === undefined ? edits : refused(forbidden) };
+    return { ...change, address, desired: change.after, live: change.before, edits: forbidden === undefined ? edits : refused(forbidden) };
   });
 }
 

@@ -331,6 +331,21 @@ test("a target that cannot be read fails the drift job, and the other one is in 
   expect(github.issues).toMatchObject([{ state: "open", body: expect.stringContaining(driftMarker("", "a")) }]);
 });
 
+test("the drift job succeeds if what violates a policy is in an issue, and fails without one", async () => {
+  const github = await startGithub();
+  const { runInRequest, work } = startCheckout();
+  const policy = `apiVersion: dimsync/v1
+kind: Policy
+metadata: { name: hash-all }
+spec: { severity: error, when: { column: { name: "*" } }, require: { hashed: true }, message: Hash it. }
+`;
+  writeFileSync(join(work, "manifests/policy.yaml"), policy);
+  expect((await runInRequest(github.url, "drift", "-t", "a", "--no-issue")).code).toBe(3);
+  const { code, stderr } = await runInRequest(github.url, "drift", "-t", "a");
+  expect(code, stderr).toBe(0);
+  expect(github.issues).toMatchObject([{ state: "open", title: expect.stringMatching(/\d+ policy findings/u) }]);
+});
+
 test("an issue that cannot be opened leaves the others, and the job fails only because of the drift", async () => {
   const github = await startGithub();
   const { runInRequest } = startCheckout();

@@ -139,7 +139,9 @@ describe.each<[name: string, start: () => Promise<Forge>]>([
     expect(another).toBeUndefined();
     expect(pull).toMatchObject({ title: "Accept drift of test", isOpen: true, from: branch, into: "main" });
     expect(pull?.body).toContain("- accepts 1 difference in the manifests");
-    expect(pull?.body).toMatch(/sam&#64;.*example\.com, 20\d\d-/u);
+    expect(pull?.body).toMatch(
+      /### Accepted in the manifests \(1\)\n\n- `Schemas\/orders` `public\.customers\.email hashed`: `false` → `true`; sam&#64;.*example\.com, 20\d\d-/u,
+    );
     expect(pull?.body).toContain("- `manifests/orders.yaml`: @example/data dana@example.com");
     expect(onBranch("manifests/orders.yaml")).toContain("# Ours.\n");
     expect(onBranch("manifests/orders.yaml")).toContain("email: { hashed: true }, phone: { hashed: true }");
@@ -231,6 +233,7 @@ describe("new columns", () => {
     expect(onBranch("dimsync.catalog.yaml")).not.toContain("national_id2");
     const body = forge.pulls()[0]?.body ?? "";
     expect(body).toContain("- adds 1 reviewed column to the catalog");
+    expect(body).toMatch(/### Added to the catalog \(1\)\n\n- `Schemas\/orders` `public\.customers\.\w+`/u);
     expect(body).toMatch(/### Left out \(1\)\n\n- `Schemas\/orders` `public\.customers\.national_id2`: Policy\/hash-ids does not allow/u);
   });
 });

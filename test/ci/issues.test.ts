@@ -50,6 +50,7 @@ test("each target has its own issue, also if the list has several pages", async 
 test("a policy that the account violates opens an issue, too", async () => {
   const github = await startGithub();
   expect(await put(github, { ...nothing, policy: driftReport.policy, exit: { code: 3, reasons: ["policy"] } })).toBe("created");
+  expect(github.issues[0]?.title).toBe("Drift for prod: 2 policy findings");
 });
 
 test.each([502, "reset-after"] as const)("an issue is opened once although the response was %s", async (status) => {

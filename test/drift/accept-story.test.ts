@@ -147,7 +147,7 @@ test("a colleague unhashes a column and pauses an integration while a pull reque
         "customers: { columns: { email: { hashed: false } } }   # asked for by legal\n        users: { columns: { email: { hashed: false } } }\n",
       ),
   );
-  expect(accepted.accepted).toBe(3);
+  expect(accepted.accepted).toHaveLength(3);
   expect(accepted.unaccepted.map(({ address, path, why }) => [address, path, why.split(".")[0]])).toEqual([
     ["Schemas/orders", phone, "The manifests changed here, not the account"],
     ["Tag/pii", "/description", "Both the manifests and the account changed here"],

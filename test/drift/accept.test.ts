@@ -232,7 +232,7 @@ test("differences that cannot be accepted are left unchanged, with a reason", as
   const before = read("a.yaml");
   const { edits, accepted, unaccepted } = await accept();
   expect(edits).toEqual([]);
-  expect(accepted).toBe(0);
+  expect(accepted).toEqual([]);
   expect(unaccepted).toEqual([
     { address: "Tag/gold#8f1c", path: "", why: expect.stringContaining("remove the resource") },
     { address: "Integration/orders", path: "/paused", why: expect.stringContaining("$" + "{var.paused}") },
@@ -260,7 +260,7 @@ test("a live value that a policy of severity error does not allow is not accepte
   });
   const before = read("b.yaml");
   const { accepted, unaccepted } = await accept();
-  expect(accepted).toBe(1);
+  expect(accepted).toHaveLength(1);
   expect(unaccepted.map(({ path, why }) => [path, why])).toEqual(
     ["/schemas/public/tables/users/columns/email/hashed", "/schemas/public/tables/users/enabled"].map((path) => [
       path,

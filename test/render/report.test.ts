@@ -1,8 +1,13 @@
 import { describe, expect, test } from "vitest";
 import type { PolicyFinding } from "../../src/model/findings.ts";
+import type { Item } from "../../src/model/plan.ts";
+import { renderHtml } from "../../src/render/html/index.ts";
 import { renderers } from "../../src/render/index.ts";
+import { renderGithub } from "../../src/render/machine/github.ts";
+import { renderMarkdown } from "../../src/render/markdown/index.ts";
 import { unmanagedCounts } from "../../src/render/report/unmanaged.ts";
 import { reportOf } from "../../src/render/report.ts";
+import { renderHuman } from "../../src/render/terminal/index.ts";
 import { fleetPlan } from "./fleet-plan.ts";
 import { fullPlan, planOfColumns } from "./full-plan.ts";
 import { history, past, tracedReport } from "./html-report.ts";
@@ -133,4 +138,29 @@ test("the page, the text and the history count the same unmanaged objects and co
 
 test("finished manual steps come from the history", () => {
   expect(reportOf(tracedReport, { ...plain, history }).done).toEqual(past.done);
+});
+
+test("a missing tag relation says what lacks the tag, that it is missing, and who removed it", () => {
+  const attribution = { actor: "dana@example.com", at: "2026-03-03T07:55:00Z", confidence: "exact" as const, event: "x", own: false };
+  const after = { resourceType: "Integration", name: "billing" };
+  const relation = (id: string): Item =>
+    item({
+      ...{ id, address: `Tag/gold#${id}`, kind: "Tag", action: "relate", liveId: "t-3", liveName: "Gold" },
+      changes: [change({ path: `/taggedResources/${id}`, after, risk: "neutral", origin: "drift", attribution })],
+      requests: [{ method: "POST", path: "/v1/tags/t-3/relation", body: { resourceId: id, resourceType: "Integration" } }],
+    });
+  const report = plan({ kind: "DriftReport", items: [relation("b27d")] });
+  const options = { color: false, verbose: false };
+  expect(renderHuman(report, { ...options, width: 120 })).toContain(
+    "missing on Integration billing (b27d)   dana@example.com, 2026-03-03 07:55 UTC",
+  );
+  expect(renderMarkdown(report, options)).toContain(
+    "(`t-3`) missing on Integration `billing` (`b27d`) (`pii-email, manifests/pii.yaml:9`); drift; dana&#64;&#8203;example.com, 2026-03-03 07:55 UTC",
+  );
+  expect(renderHtml(report, options)).toMatch(/<h4>Tag\/gold#b27d is missing on Integration <b>billing<\/b> <code>b27d<\/code>/u);
+  expect(renderGithub(report, options)).toContain("Tag/gold#b27d is missing on Integration billing (b27d); drift; dana@example.com, 2026");
+  const many = plan({ kind: "DriftReport", items: ["a", "b", "c", "d"].map(relation) });
+  expect(renderMarkdown(many, { ...options, byRule: true })).toContain(
+    "4 missing relations: `billing (a)`, `billing (b)`, `billing (c)` and 1 more; drift; dana",
+  );
 });

@@ -86,7 +86,7 @@ export async function acceptReport(context: Context<DriftFlags>, project: Projec
   const { edits, accepted, unaccepted, otherTargets } = await acceptInFiles(project, report, loadOptions(context, []));
   for (const { diff } of edits) io.stderr(`${diff.split(/\r?\n/u).map(visible).join("\n").trimEnd()}\n`);
   const files = edits.length === 0 ? "No file was changed." : `Changed ${edits.map(({ file }) => file).join(", ")}.`;
-  io.stderr(`${visible(files)} Differences accepted: ${accepted}, not accepted: ${unaccepted.length}.\n`);
+  io.stderr(`${visible(files)} Differences accepted: ${accepted.length}, not accepted: ${unaccepted.length}.\n`);
   for (const { address, path, why } of unaccepted)
     io.stderr(`  ${visible(address)}${path === "" ? "" : ` ${visible(path)}`}\n    ${visible(why)}\n`);
   if (otherTargets.length === 0) return;

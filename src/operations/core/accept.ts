@@ -25,8 +25,8 @@ export async function acceptInFiles(
 export interface AcceptedDrift {
   /** Manifests and the catalog: whole texts, by absolute path. */
   readonly files: readonly { readonly path: string; readonly text: string }[];
-  /** How many differences the edits of the manifests accept. */
-  readonly accepted: number;
+  /** The differences that the edits of the manifests accept. */
+  readonly accepted: Accepted["accepted"];
   /** The new columns that the catalog accepts. */
   readonly columns: readonly NewColumn[];
   readonly leftOut: readonly Unaccepted[];

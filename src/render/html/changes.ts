@@ -73,7 +73,7 @@ ${items.map((item) => itemHtml(item, address, words)).join("\n")}
 const actionTexts: Readonly<Record<ItemGroup["action"], readonly [plan: string, report: string]>> = {
   create: ["will be created", "is missing"],
   update: ["will be updated", "differs"],
-  relate: ["will be attached", "is not attached"],
+  relate: ["will be attached", "is"],
   bind: ["id will be recorded", "id is not recorded"],
 };
 
@@ -81,7 +81,8 @@ function itemHtml(item: ItemGroup, objectAddress: string, words: Words): string 
   const { address, action, liveName, liveId, renamedFrom, lines, left, on, exposed, isShort } = item;
   const former = renamedFrom === undefined ? "" : `renamed from ${escaped(renamedFrom)}`;
   const live = joinParts([escaped(liveName ?? ""), liveId === undefined ? "" : code(liveId), former], " ");
-  const target = on === undefined ? "" : ` on ${escaped(on.type)} ${code(on.id)}`;
+  const target =
+    on === undefined ? "" : ` ${joinParts([escaped(on.text), on.name === "" ? "" : `<b>${escaped(on.name)}</b>`, code(on.id)], " ")}`;
   const text = actionTexts[action][words.change === "difference" ? 1 : 0];
   const [only] = lines;
   const cause = isShort && only !== undefined ? joinParts([traceHtml(only.trace), whyHtml(only.cause, only.reason)], " ") : "";

@@ -6,7 +6,7 @@ import { objectsOf } from "../report/changes/objects.ts";
 import { type Rendered, renderedOf, stateCounts, targetName } from "../report/targets.ts";
 import { type Report, reportOf } from "../report.ts";
 import { sectionPart } from "./blocks.ts";
-import { objectCards, ruleTable } from "./changes.ts";
+import { objectCards, ruleTable, traceHtml } from "./changes.ts";
 import { chart } from "./chart.ts";
 import { blocks, chip, code, escaped, folded, list, table } from "./escape.ts";
 import { type Page, type Part, page, type Tile } from "./page.ts";
@@ -139,7 +139,7 @@ function rulesHtml({ groups, isGrouped }: Report): string {
       if (group.type === "rules") return ruleTable(group);
       if (group.type === "item") return "";
       const title = joinParts([escaped(group.address), escaped(group.title)], " ");
-      return folded(title, list(group.names.map(code)));
+      return folded(title, blocks(traceHtml(group.trace), list(group.names.map(code))));
     }),
   );
 }

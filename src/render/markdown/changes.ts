@@ -2,7 +2,7 @@ import { counted } from "../../text/counts.ts";
 import { andMore, joinParts } from "../../text/lists.ts";
 import { spaced } from "../../text/paths.ts";
 import { actionSigns } from "../../text/signs.ts";
-import { attributionText, originText } from "../report/attribution.ts";
+import { attributionText, originText, traceText } from "../report/attribution.ts";
 import type { ChangeLine } from "../report/changes/changes.ts";
 import type { ItemGroup, ReportGroup, RulesGroup } from "../report/changes/groups.ts";
 import type { RuleChanges } from "../report/changes/rules.ts";
@@ -30,13 +30,16 @@ export function groupBlocks(groups: readonly ReportGroup[], detail: Detail, word
 }
 
 function lineOf(group: ReportGroup, words: Words): string {
-  if (group.type === "names") return `- ${head(group)} ${group.title}: ${andMore(group.names.map(code))}`;
+  if (group.type === "names")
+    return `- ${joinParts([`${head(group)} ${group.title}: ${andMore(group.names.map(code))}`, prose(traceText(group.trace))], "; ")}`;
   if (group.type === "rules") return `- ${head(group)}`;
   const { lines, on, isShort } = group;
   const [only] = lines;
-  const target = on === undefined ? "" : `on ${code(on.type)} ${code(on.id)}`;
+  const target =
+    on === undefined ? "" : spaced(prose(on.text), on.name === "" ? "" : code(on.name), on.name === "" ? code(on.id) : `(${code(on.id)})`);
+  const who = on === undefined || only === undefined ? "" : prose(traceText(only.trace));
   const cause = isShort && only !== undefined && only.cause !== "" ? `(${code(only.cause)})` : "";
-  return `- ${spaced(head(group), target, cause)}${isShort ? "" : `: ${lineCounts(lines, words)}`}`;
+  return `- ${joinParts([spaced(head(group), target, cause), who], "; ")}${isShort ? "" : `: ${lineCounts(lines, words)}`}`;
 }
 
 function blockOf(group: ReportGroup, detail: Detail, words: Words): string {

@@ -1,5 +1,5 @@
 import { objectAddress } from "../../model/address.ts";
-import { changeCount } from "../../model/changes.ts";
+import { changeCount, eachChange } from "../../model/changes.ts";
 import type { NeverReviewed } from "../../model/columns.ts";
 import type { GuardFinding, PolicyFinding } from "../../model/findings.ts";
 import { defined } from "../../model/json/json.ts";
@@ -13,7 +13,9 @@ import { pathText, spaced, wholePath } from "../../text/paths.ts";
 import { errorsFirst } from "../../text/severity.ts";
 import { valueAt } from "../../text/values.ts";
 import type { Document } from "../document.ts";
+import { traceText } from "./attribution.ts";
 import { type BlockedGroup, blockedGroups } from "./blocked.ts";
+import { relationTarget } from "./changes/groups.ts";
 import { groupByRule, labelsOf, type RuleGroup } from "./changes/rules.ts";
 import { columnsOf, type ReportColumn } from "./columns.ts";
 import { heldNote } from "./held.ts";
@@ -187,7 +189,13 @@ function ofDifference(item: Item): readonly Finding[] {
   const { address, action } = item;
   if (changeCount(item) === 0 && action !== "bind")
     return [{ rule: "drift", title: "The account differs", severity: "warning", message: `${address} differs.`, more: [], address }];
-  return byRule({ rule: "drift", title: "The account differs from the manifests", address }, groupByRule([item]));
+  const title = "The account differs from the manifests";
+  const on = relationTarget(item, { kind: "DriftReport" });
+  if (on === undefined) return byRule({ rule: "drift", title, address }, groupByRule([item]));
+  const cause = firstCause(item);
+  const trace = traceText([...eachChange(item)][0] ?? {});
+  const message = `${joinParts([spaced(`${address} is ${on.text}`, on.name, `(${on.id})`), trace], "; ")}.`;
+  return [{ rule: "drift", title, severity: "warning", message, more: [], address, ...defined({ file: cause?.file, line: cause?.line }) }];
 }
 
 /** One finding for the changes of each rule, at the line of the rule. */

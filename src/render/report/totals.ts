@@ -7,6 +7,7 @@ import { joinParts } from "../../text/lists.ts";
 import { severities } from "../../text/severity.ts";
 import type { Document } from "../document.ts";
 import { isDone, outcomesText } from "./outcomes.ts";
+import { openFindings } from "./policies.ts";
 import { refusalTitle, wasNotRead } from "./refusals.ts";
 import { wordsOf } from "./words.ts";
 
@@ -55,22 +56,30 @@ export function totalsOf(plan: Plan): Totals {
         ]);
   const hasChanges = plan.items.some((item) => changeCount(item) > 0);
   const risks = plan.kind === "Plan" ? `${protects} protect, ${exposes} expose` : `${exposed} exposed, ${stricter} stricter than desired`;
-  return {
-    steps: steps === "" ? nothingText(plan) : steps,
-    others: countList([
-      [summary.manual, "manual"],
-      [summary.blocked, "blocked"],
-      [summary.deferred, "deferred"],
-      [summary.held ?? 0, "held"],
-    ]),
-    risks: hasChanges ? risks : "",
-  };
+  const others = countList([
+    [summary.manual, "manual"],
+    [summary.blocked, "blocked"],
+    [summary.deferred, "deferred"],
+    [summary.held ?? 0, "held"],
+    ...(plan.kind === "Plan" ? [] : foundCounts(plan)),
+  ]);
+  const isOther = plan.kind === "DriftReport" && plan.complete && others !== "";
+  return { steps: steps === "" && !isOther ? nothingText(plan) : steps, others, risks: hasChanges ? risks : "" };
+}
+
+/** What a report found besides differences. */
+function foundCounts({ policy, newColumns = [] }: Plan): readonly (readonly [number, string])[] {
+  const [findings, columns] = [openFindings(policy).length, newColumns.length];
+  return [
+    [findings, findings === 1 ? "policy finding" : "policy findings"],
+    [columns, columns === 1 ? "new column" : "new columns"],
+  ];
 }
 
 function nothingText(plan: Plan): string {
   if (wasNotRead(plan)) return "not compared with the account";
   if (!plan.complete) return "not compared completely";
-  return plan.kind === "Plan" ? "no changes" : "nothing that a request could change";
+  return plan.kind === "Plan" ? "no changes" : "no differences";
 }
 
 /** "1 to create, 2 to update; 1 manual; 3 protect, 0 expose" */

@@ -2,6 +2,7 @@ import { visible } from "../../text/control-characters.ts";
 import { andMore, joinParts } from "../../text/lists.ts";
 import { actionSigns } from "../../text/signs.ts";
 import { valueLines } from "../../text/values.ts";
+import { attributionText } from "../report/attribution.ts";
 import type { Call, ItemGroup, ReportGroup } from "../report/changes/groups.ts";
 import type { Words } from "../report/words.ts";
 import { apart, type Block } from "./blocks.ts";
@@ -14,7 +15,10 @@ export function groupBlock(group: ReportGroup, words: Words, screen: Screen): Bl
   const dimmed = (text: string): readonly string[] => wrap(text, "    ", width).map(paint.dim);
   switch (group.type) {
     case "names":
-      return apart([...head(group, screen, cell(group.title)), ...dimmed(andMore(group.names.map(visible)))]);
+      return apart([
+        ...head(group, screen, cell(group.title), attributionText(group.trace.attribution)),
+        ...dimmed(andMore(group.names.map(visible))),
+      ]);
     case "rules": {
       const several = group.integrations.length > 1 ? `${group.integrations.length} integrations: ${andMore(group.integrations)}` : "";
       return apart([...head(group, screen, cell(several, paint.dim)), ...ruleRows(group, screen), ...callLines(group.calls, [], screen)]);
@@ -29,8 +33,10 @@ export function groupBlock(group: ReportGroup, words: Words, screen: Screen): Bl
 function itemLines(item: ItemGroup, words: Words, screen: Screen): readonly string[] {
   const { paint, width, verbose } = screen;
   const { action, lines, on, exposed, calls, after, isShort } = item;
-  const target = on === undefined ? "" : `on ${visible(on.type)} ${visible(on.id)}`;
-  const cause = isShort ? (lines[0]?.cause ?? "") : "";
+  const target =
+    on === undefined ? "" : joinParts([visible(on.text), visible(on.name), on.name === "" ? visible(on.id) : `(${visible(on.id)})`], " ");
+  const [only] = isShort ? lines : [];
+  const cause = joinParts([on === undefined ? "" : (only?.who ?? ""), only?.cause ?? ""], "   ");
   const title = head(item, screen, cell(target, paint.cyan), cause);
   const hasDetails = !isShort || (verbose && action !== "bind");
   if (!hasDetails) return title;

@@ -93,7 +93,7 @@ test("--resolve accept prints the edit and what was not accepted on stderr", asy
   expect(stderr).toContain("--- a/manifests/a.yaml\n+++ b/manifests/a.yaml\n");
   expect(stderr).toContain("-  expect: { paused: false }\n+  expect: { paused: true }\n");
   expect(stderr).toContain(
-    "Changed manifests/a.yaml. Differences accepted: 1, not accepted: 1.\n  Tag/gold#8f1c\n    The tag is not attached to this resource.",
+    "Changed manifests/a.yaml. Differences accepted: 1, not accepted: 1.\n  Tag/gold#8f1c\n    The relation is missing in the account.",
   );
   expect(readFileSync(join(reported.folder, "manifests/a.yaml"), "utf8")).toBe(manifest.replace("false", "true"));
   expect(stderr).not.toContain("other targets");

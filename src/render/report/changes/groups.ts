@@ -1,7 +1,9 @@
 import { objectAddress, schemasKind } from "../../../model/address.ts";
-import { changeCount as changesIn } from "../../../model/changes.ts";
-import type { Action, Item } from "../../../model/plan.ts";
+import { changeCount as changesIn, eachChange } from "../../../model/changes.ts";
+import { isObject } from "../../../model/json/json.ts";
+import type { Action, Attribution, Item } from "../../../model/plan.ts";
 import type { PlannedRequest } from "../../../model/service.ts";
+import { commonTrace, type Traced } from "../attribution.ts";
 import { isAlarm, type Words } from "../words.ts";
 import { type ChangeLine, changeLines } from "./changes.ts";
 import { grouped } from "./grouped.ts";
@@ -27,7 +29,7 @@ interface Head {
 export interface ItemGroup extends Head {
   readonly type: "item";
   /** The resource of a tag relation; raw. */
-  readonly on?: { readonly type: string; readonly id: string } | undefined;
+  readonly on?: RelationTarget | undefined;
   readonly lines: readonly ChangeLine[];
   /** How many changes the lines leave out. */
   readonly left: number;
@@ -35,6 +37,14 @@ export interface ItemGroup extends Head {
   readonly isShort: boolean;
   /** Addresses of items that run first; raw. */
   readonly after: readonly string[];
+}
+
+export interface RelationTarget {
+  /** "on Integration"; "missing on Integration" in a drift report. */
+  readonly text: string;
+  /** As in the manifests; "" if only the id is known. */
+  readonly name: string;
+  readonly id: string;
 }
 
 /** The changes of rules in schemas, for one integration or for all together. */
@@ -53,6 +63,8 @@ export interface NamesGroup extends Head {
   readonly title: string;
   /** Raw. */
   readonly names: readonly string[];
+  /** What all have in common. */
+  readonly trace: Traced;
 }
 
 /** Requests with the same method and path. */
@@ -99,13 +111,13 @@ export function reportGroups(items: readonly Item[], words: Words, byRule: boole
   if (!byRule) return itemGroups(items, words);
   return grouped(items, groupKey).flatMap((group): readonly ReportGroup[] => {
     if (isSchemaChange(group[0])) return [rulesGroup(group, words)];
-    return group.length < fewestNames ? itemGroups(group, words, { all: items }) : [namesGroup(group)];
+    return group.length < fewestNames ? itemGroups(group, words, { all: items }) : [namesGroup(group, words)];
   });
 }
 
 function groupKey(item: Item): string {
   if (item.action === "bind") return "bind";
-  if (item.action === "relate") return `relate ${objectAddress(item.address)}`;
+  if (item.action === "relate") return `relate ${objectAddress(item.address)} ${attributionOf(item)?.actor ?? ""}`;
   return isSchemaChange(item) ? "schemas" : item.id;
 }
 
@@ -122,7 +134,7 @@ function itemGroup(
   return {
     type: "item",
     ...{ action, address, liveName, liveId, renamedFrom },
-    on: relationTarget(item),
+    on: relationTarget(item, words),
     lines,
     left: Math.max(0, changesIn(item) - lines.length),
     isShort: action === "bind" || (action === "relate" && changesIn(item) <= 1),
@@ -150,19 +162,22 @@ function rulesGroup(group: readonly [Item, ...Item[]], words: Words): RulesGroup
   };
 }
 
-function namesGroup(group: readonly [Item, ...Item[]]): NamesGroup {
+function namesGroup(group: readonly [Item, ...Item[]], words: Words): NamesGroup {
   const [{ action, address }] = group;
   const isBind = action === "bind";
   return {
     type: "names",
     action,
     address: isBind ? "" : objectAddress(address),
-    title: isBind ? `${group.length} ids to record` : `${group.length} relations`,
-    names: group.map((item) => (isBind ? item.address : item.address.slice(item.address.indexOf("#") + 1))),
+    title: isBind ? `${group.length} ids to record` : `${group.length} ${words.kind === "DriftReport" ? "missing relations" : "relations"}`,
+    names: group.map((item) => (isBind ? item.address : relationName(item))),
+    trace: isBind ? {} : commonTrace(group.flatMap((item) => [...eachChange(item)])),
     calls: [],
     exposed: 0,
   };
 }
+
+const attributionOf = (item: Item): Attribution | undefined => item.changes[0]?.attribution;
 
 function callsOf(items: readonly Item[], words: Words): readonly Call[] {
   if (words.kind === "DriftReport") return [];
@@ -178,9 +193,20 @@ function callsOf(items: readonly Item[], words: Words): readonly Call[] {
 const exposedOf = (items: readonly Item[], words: Words): number =>
   words.kind === "DriftReport" ? 0 : items.reduce((sum, { exposedColumns = 0 }) => sum + exposedColumns, 0);
 
-/** The resource of a tag relation, as in the request: Integration 8f1c. */
-function relationTarget({ action, requests }: Item): ItemGroup["on"] {
+/** The resource of a tag relation: its type and id as in the request, and its name. */
+export function relationTarget({ action, requests, changes }: Item, { kind }: Pick<Words, "kind">): ItemGroup["on"] {
   if (action !== "relate") return undefined;
   const { resourceType: type, resourceId: id } = requests[0]?.body ?? {};
-  return typeof type === "string" && typeof id === "string" ? { type, id } : undefined;
+  if (typeof type !== "string" || typeof id !== "string") return undefined;
+  const [change] = changes;
+  const after = change !== undefined && "after" in change ? change.after : undefined;
+  const name = isObject(after) ? after["name"] : undefined;
+  const isMissing = kind === "DriftReport";
+  return { text: `${isMissing ? "missing on" : "on"} ${type}`, name: typeof name === "string" && name !== id ? name : "", id };
 }
+
+/** "orders (8f1c)" */
+const relationName = (item: Item): string => {
+  const { name = "", id = item.address.slice(item.address.indexOf("#") + 1) } = relationTarget(item, { kind: "Plan" }) ?? {};
+  return name === "" ? id : `${name} (${id})`;
+};
