@@ -84,7 +84,7 @@ const newQuery = (cte?: string): Query => ({
 });
 
 const endOfFrom: ReadonlySet<string> = new Set(["where", "group", "order", "having", "qualify", "limit", "window", "union", "on", "using"]);
-/** What can follow a relation and is no alias. */
+/** What can follow a relation and is not an alias. */
 const afterRelation: ReadonlySet<string> = new Set([
   ...endOfFrom,
   ...["join", "left", "right", "inner", "full", "outer", "cross", "natural", "lateral", "intersect", "except", "minus", "tablesample"],

@@ -77,10 +77,11 @@ const approvedJob = (version: string, target: string, name: string): string => `
     # The environment has the secrets of the target and its required reviewers.
     environment: ${JSON.stringify(target)}
 ${applyPermissions(4)}
-${oneAtATime(name)}
+    # No concurrency group: a run that waits for an approval would be cancelled by a newer one, or keep it
+    # waiting. The lease of the records lets one apply run at a time.
     steps:
 ${checkoutTip("The branch as it is now: a plan of older manifests is refused.")}${installSteps(version)}${downloadPlan(`plan-${name}`)}      - id: run
-        ${runDimsync('apply "$RUNNER_TEMP/reviewed/plan.json"')}${applyEnvironment(JSON.stringify(target))}${keepResponses(name)}`;
+        ${runDimsync('apply "$RUNNER_TEMP/reviewed/plan.json" --lock-timeout=10m')}${applyEnvironment(JSON.stringify(target))}${keepResponses(name)}`;
 
 const oneAtATime = (
   target: string,

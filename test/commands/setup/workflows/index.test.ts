@@ -181,15 +181,26 @@ describe("concurrency", () => {
     },
   );
 
-  test("every apply has one", () => {
+  test("every apply without an approval has one", () => {
     expect(groups.filter(([, job]) => job.startsWith("apply")).map(([name, job]) => `${name} ${job}`)).toEqual([
       "dimsync-apply.yml apply",
-      "dimsync-reviewed-apply.yml apply",
       "init-apply.yml apply",
-      ...["prod", "eu-west", "u-s", "u-s-3"].map((target) => `init-approved-apply.yml apply-${target}`),
       "init-folder-apply.yml apply",
     ]);
   });
+
+  // In a group, a run that waits for its approval would be cancelled by a newer one, or keep it waiting.
+  test("an apply that waits for an approval has none, and waits for the lease of another one", () => {
+    for (const [name, text] of all.filter(([file]) => /reviewed|approved/u.test(file)))
+      expect([name, text.includes("concurrency:"), text.includes('reviewed/plan.json" --lock-timeout=10m')]).toEqual([name, false, true]);
+  });
+});
+
+test("the reusable workflows take a label, labels or a group of runners", () => {
+  const runner = "(startsWith(inputs.runs-on, '[') || startsWith(inputs.runs-on, '{')) && fromJSON(inputs.runs-on) || inputs.runs-on";
+  for (const [name, text] of files.filter(([file]) => file.startsWith("dimsync-")))
+    for (const { "runs-on": runsOn } of Object.values((parse(text) as { jobs: Record<string, Step> }).jobs))
+      expect([name, runsOn]).toEqual([name, `$\{{ ${runner} }}`]);
 });
 
 test("no workflow hands secrets to code of a fork", () => {
