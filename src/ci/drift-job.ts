@@ -2,7 +2,7 @@ import { ofTarget } from "../cli/each-target.ts";
 import { withSignalsCaught } from "../cli/io.ts";
 import { checkOutputs, writeDocuments, writeMetricsFlag } from "../cli/output.ts";
 import { failOnFlags, planOptions } from "../cli/plan-options.ts";
-import { loadProjects } from "../cli/project.ts";
+import { loadOptions, loadProjects } from "../cli/project.ts";
 import { say } from "../cli/say.ts";
 import { withDriftExit } from "../engine/exit-codes.ts";
 import type { ExitCode } from "../model/exit.ts";
@@ -19,7 +19,7 @@ import { reportDrift } from "./provider.ts";
  * report is in an issue. The output `exit_code` stays.
  */
 export async function driftJob(context: CiContext, job: CiJob): Promise<ExitCode> {
-  const { io, flags, cwd } = context;
+  const { io, flags } = context;
   checkOutputs(context);
   const failOn = failOnFlags(flags.failOn, "DriftReport");
   const isWhole = flags.only.length + flags.exclude.length === 0;
@@ -41,7 +41,8 @@ export async function driftJob(context: CiContext, job: CiJob): Promise<ExitCode
     failures: failed.map(({ target, failure }) => ({ ...failure, title: notMade("drift report", target) })),
   });
   const isInIssue = flags.issue !== false && (await reportDrift(job, reports));
-  const isInPull = flags.pullRequest === true && (await withSignalsCaught(io, () => requestDriftPulls(job, made, cwd)));
+  const isInPull =
+    flags.pullRequest === true && (await withSignalsCaught(io, () => requestDriftPulls(job, made, loadOptions(context, []))));
   // A pull request does not fix what violates a policy.
   return (code === 2 && (isInIssue || isInPull)) || (code === 3 && isInIssue) ? 0 : code;
 }

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { relative } from "node:path";
 import { gitText } from "../git/process.ts";
-import type { Project } from "../manifests/project.ts";
+import type { LoadOptions, Project } from "../manifests/project.ts";
 import { DimsyncError } from "../model/errors.ts";
 import type { Plan } from "../model/plan.ts";
 import { acceptedDrift } from "../operations/core/accept.ts";
@@ -26,9 +26,9 @@ interface Reported {
 /**
  * `dimsync ci drift --pull-request`: keeps one pull request for each target, with the edits that accept
  * its drift. Returns whether the drift of every report is in one. Failures are warnings. Throws only
- * E_INTERRUPTED. `cwd`: the folder that the paths of manifests are relative to.
+ * E_INTERRUPTED.
  */
-export async function requestDriftPulls(job: CiJob, reported: readonly Reported[], cwd: string): Promise<boolean> {
+export async function requestDriftPulls(job: CiJob, reported: readonly Reported[], load: LoadOptions): Promise<boolean> {
   const { provider, repository } = job.environment;
   const rest = openJobProvider(job);
   if (rest === undefined) return false;
@@ -37,7 +37,7 @@ export async function requestDriftPulls(job: CiJob, reported: readonly Reported[
   for (const { project, document: report } of reported) {
     let isReported = false;
     await orWarn(job, "The report is in the log and the summary of this job, but not in a pull request.", async () => {
-      const outcome = await updatePullRequest({ job, pulls, project, report, cwd });
+      const outcome = await updatePullRequest({ job, pulls, project, report, load });
       isReported = ["created", "updated", "same"].includes(outcome) || !hasChanges(report);
       job.log(`dimsync: pull request for ${visible(report.target)}: ${outcome}\n`);
     });
@@ -51,12 +51,12 @@ interface Request {
   readonly pulls: PullRequests;
   readonly project: Project;
   readonly report: Plan;
-  readonly cwd: string;
+  readonly load: LoadOptions;
 }
 
 type Outcome = Awaited<ReturnType<typeof upsertPullRequest> | ReturnType<typeof closePullRequest>> | "left as it is";
 
-async function updatePullRequest({ job, pulls, project, report, cwd }: Request): Promise<Outcome> {
+async function updatePullRequest({ job, pulls, project, report, load }: Request): Promise<Outcome> {
   const { environment } = job;
   const base = environment.branch;
   if (base === undefined)
@@ -66,7 +66,7 @@ async function updatePullRequest({ job, pulls, project, report, cwd }: Request):
     );
   // What was not read is not over.
   if (report.exit.code === 1 || !report.complete) return "left as it is";
-  const { files, ...content } = await acceptedDrift(project, report, cwd);
+  const { files, ...content } = await acceptedDrift(project, report, load);
   const options = branchOptions(project, job, report.target);
   if (files.length === 0) {
     await checkDriftBranch(options);

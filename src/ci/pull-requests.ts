@@ -81,7 +81,7 @@ const reportBudget = 40_000;
 export const pullRequestTitle = ({ target }: Plan): string => cutMiddle(`Accept drift of ${target}`, mostTitle);
 
 /** What the pull request changes and leaves out, who owns the files, and the report with the differences by cause. */
-export function pullRequestBody({ report, accepted, columns, leftOut, owners, footer }: PullRequestContent): string {
+export function pullRequestBody({ report, accepted, columns, leftOut, shared, owners, footer }: PullRequestContent): string {
   const did = [
     ...(accepted.length === 0 ? [] : [`- accepts ${counted(accepted.length, "difference")} in the manifests`]),
     ...(columns.length === 0 ? [] : [`- adds ${counted(columns.length, "reviewed column")} to the catalog`]),
@@ -92,6 +92,7 @@ export function pullRequestBody({ report, accepted, columns, leftOut, owners, fo
     "To restore what the manifests declare instead, close this and run `dimsync drift --resolve revert`.",
     acceptedSection(accepted),
     columnsSection(columns),
+    sharedSection(shared),
     leftOutSection(leftOut),
     ownersSection(owners),
     renderMarkdown(report, { color: false, verbose: false, byRule: accepted.length >= groupedFrom, budget: reportBudget }).trim(),
@@ -129,6 +130,22 @@ function columnsSection(columns: readonly NewColumn[]): string {
   const names = columns.map((column) => `- ${code(column.address)} ${code(columnName(column))}`);
   const shown = names.length < groupedFrom ? names : [...names.slice(0, groupedFrom - 1), `- … and ${names.length - groupedFrom + 1} more`];
   return `### Added to the catalog (${columns.length})\n\n${shown.join("\n")}`;
+}
+
+/** What merging changes for other targets. */
+function sharedSection(shared: PullRequestContent["shared"]): string {
+  if (shared.length === 0) return "";
+  const lines = shared.flatMap(({ file, targets, values }) => [
+    `- ${code(file)} also belongs to ${targets.slice(0, mostLeftOut).map(code).join(", ")}. Merging changes there:`,
+    ...values
+      .slice(0, mostLeftOut)
+      .map(
+        ({ address, path, value, isInNew }) =>
+          `  - ${code(address)} ${code(wholePath(path))}: ${code(String(value))}${isInNew ? ", in a new SchemaConfig" : ""}`,
+      ),
+    ...(values.length > mostLeftOut ? [`  - … and ${values.length - mostLeftOut} more`] : []),
+  ]);
+  return `### Other targets\n\n${lines.slice(0, 3 * mostLeftOut).join("\n")}`;
 }
 
 function leftOutSection(leftOut: PullRequestContent["leftOut"]): string {

@@ -3,7 +3,8 @@ import { resolve } from "node:path";
 import { createTwoFilesPatch } from "diff";
 import type { Address } from "../model/address.ts";
 import { DimsyncError } from "../model/errors.ts";
-import type { Pointer } from "../model/json/pointer.ts";
+import type { JsonScalar } from "../model/json/json.ts";
+import { type Pointer, toPointer } from "../model/json/pointer.ts";
 import type { Plan } from "../model/plan.ts";
 import type { Problem } from "../model/problem.ts";
 import type { Edit } from "../yaml/diff.ts";
@@ -22,6 +23,16 @@ export interface FileEdit {
   readonly after: string;
   /** Unified. */
   readonly diff: string;
+  readonly values: readonly AcceptedValue[];
+}
+
+/** A value that a manifest gets. */
+export interface AcceptedValue {
+  /** The manifest; for a new one, what it configures. */
+  readonly address: Address;
+  readonly path: Pointer;
+  readonly value: JsonScalar;
+  readonly isInNew: boolean;
 }
 
 /**
@@ -84,7 +95,8 @@ export async function acceptDrift(
     const mark = before.startsWith("\ufeff") ? "\ufeff" : "";
     const withValues = editValues(before.slice(mark.length), changes, { file, reasons });
     const after = mark + addOverrides(withValues, changes, { file, reasons, names });
-    if (after !== before) edits.push({ file, path, before, after, diff: diffOf(file, before, after) });
+    if (after !== before)
+      edits.push({ file, path, before, after, diff: diffOf(file, before, after), values: valuesIn(file, differences, reasons) });
   }
   return {
     edits,
@@ -95,6 +107,17 @@ export async function acceptDrift(
     }),
   };
 }
+
+/** What the edits of a file set, without those that have a reason not to. */
+const valuesIn = (file: string, differences: readonly DifferenceEdits[], reasons: Reasons): readonly AcceptedValue[] =>
+  differences.flatMap(({ edits }, index) =>
+    edits.flatMap((edit): readonly AcceptedValue[] => {
+      if (edit.how === "refused" || reasons.has(index)) return [];
+      const isInNew = edit.how === "override";
+      const { address, place } = isInNew ? { address: edit.item.address, place: edit.home.place } : edit.resource;
+      return place.file === file ? [{ address, path: toPointer(edit.path.slice(1)), value: edit.value, isInNew }] : [];
+    }),
+  );
 
 function byFile(differences: readonly DifferenceEdits[], reasons: Reasons): ReadonlyMap<string, InFile> {
   const files = new Map<string, InFile>();

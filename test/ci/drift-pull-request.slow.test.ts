@@ -1,4 +1,4 @@
-import { chmodSync, writeFileSync } from "node:fs";
+import { chmodSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { branchName } from "../../src/ci/drift-pull-request.ts";
@@ -219,6 +219,18 @@ describe.each<[name: string, start: () => Promise<Forge>]>([
     expect(tip()).toBe("");
     expect((await drift()).stderr).toContain("pull request for test: none\n");
   });
+});
+
+test("a manifest that other targets load is named, with what merging changes for them", async () => {
+  const forge = await github();
+  const { hash, work, env } = await startJob(forge);
+  const config = join(work, "dimsync.yaml");
+  writeFileSync(config, `${readFileSync(config, "utf8").replace("targets:", "targets:\n  eu: {}")}`);
+  hash("email", true);
+  await runCommand(["ci", "drift", "--pull-request", "--no-issue", "-q", "-t", "test"], work, env);
+  expect(forge.pulls()[0]?.body).toContain(
+    "### Other targets\n\n- `manifests/orders.yaml` also belongs to `eu`. Merging changes there:\n  - `SchemaConfig/orders` `public.customers.email hashed`: `true`\n",
+  );
 });
 
 describe("new columns", () => {

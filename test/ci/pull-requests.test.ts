@@ -13,7 +13,7 @@ const difference = (column: string, more: Partial<Difference> = {}): Difference 
 const acceptedIn = (accepted: readonly Difference[]) => {
   const body = pullRequestBody({
     report: plan({ kind: "DriftReport" }),
-    ...{ accepted, columns: [], leftOut: [], owners: [], footer: "Written by dimsync." },
+    ...{ accepted, columns: [], leftOut: [], shared: [], owners: [], footer: "Written by dimsync." },
   });
   return /### Accepted in the manifests \(\d+\)\n\n((?:- .*\n)*)/u.exec(body)?.[1]?.trimEnd().split("\n");
 };

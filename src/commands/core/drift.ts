@@ -15,11 +15,14 @@ import { DimsyncError } from "../../model/errors.ts";
 import { combineExits, type ExitCode } from "../../model/exit.ts";
 import type { Plan } from "../../model/plan.ts";
 import type { NotifySettings } from "../../model/settings/config.ts";
-import { acceptInFiles } from "../../operations/core/accept.ts";
+import { acceptInFiles, type SharedEdit } from "../../operations/core/accept.ts";
 import { type Drift, driftAccount } from "../../operations/core/drift.ts";
 import { recordReport } from "../../operations/core/record-report.ts";
 import type { ReportHistory } from "../../render/index.ts";
 import { visible } from "../../text/control-characters.ts";
+import { andMore } from "../../text/lists.ts";
+import { wholePath } from "../../text/paths.ts";
+import { shellWord } from "../../text/shell.ts";
 
 /** `dimsync drift`: reports how the account differs, who changed it, and what to do. Never writes to the account; --resolve writes manifests or a plan file. */
 export async function runDrift(context: Context<DriftFlags>, paths: readonly string[]): Promise<ExitCode> {
@@ -83,16 +86,36 @@ export function webhookFlag(
 /** `--resolve accept`: edits the manifests and prints the edits on stderr, with the differences that could not be accepted. Throws like `acceptInFiles`. */
 export async function acceptReport(context: Context<DriftFlags>, project: Project, report: Plan): Promise<void> {
   const { io } = context;
-  const { edits, accepted, unaccepted, otherTargets } = await acceptInFiles(project, report, loadOptions(context, []));
+  const load = loadOptions(context, []);
+  const { edits, accepted, unaccepted, shared } = await acceptInFiles(project, report, {
+    load,
+    onShared: (all) => io.stderr(sharedText(all)),
+  });
   for (const { diff } of edits) io.stderr(`${diff.split(/\r?\n/u).map(visible).join("\n").trimEnd()}\n`);
   const files = edits.length === 0 ? "No file was changed." : `Changed ${edits.map(({ file }) => file).join(", ")}.`;
   io.stderr(`${visible(files)} Differences accepted: ${accepted.length}, not accepted: ${unaccepted.length}.\n`);
   for (const { address, path, why } of unaccepted)
     io.stderr(`  ${visible(address)}${path === "" ? "" : ` ${visible(path)}`}\n    ${visible(why)}\n`);
-  if (otherTargets.length === 0) return;
-  const commands = otherTargets.map((name) => `  dimsync plan -t ${name}\n`).join("");
-  io.stderr(`The manifests may also apply to other targets. Check their plans before you commit:\n${commands}`);
+  const others = [...new Set(shared.flatMap(({ targets }) => targets))];
+  if (others.length === 0) return;
+  const commands = others.map((name) => `  dimsync plan -t ${shellWord(name)}\n`).join("");
+  io.stderr(`These files also belong to other targets. Check their plans before you commit:\n${commands}`);
 }
+
+/** What changes for other targets, one value a line. */
+const sharedText = (shared: readonly SharedEdit[]): string =>
+  shared
+    .map(({ file, targets, values }) => {
+      const lines = values.map(
+        ({ address, path, value, isInNew }) => `${address} ${wholePath(path)}: ${String(value)}${isInNew ? ", in a new SchemaConfig" : ""}`,
+      );
+      const shown = lines.length > mostShared ? [...lines.slice(0, mostShared), `… and ${lines.length - mostShared} more`] : lines;
+      const head = `${file} also belongs to ${targets.length === 1 ? "target" : "targets"} ${andMore(targets)}. Accepting the drift changes there:`;
+      return [visible(head), ...shown.map((line) => `  ${visible(line)}`), ""].join("\n");
+    })
+    .join("");
+
+const mostShared = 20;
 
 /** Saves a plan that undoes the drift; `dimsync apply FILE` runs it. */
 async function saveRevert({ io }: Context<DriftFlags>, file: string, found: readonly { readonly made: Drift }[]): Promise<void> {

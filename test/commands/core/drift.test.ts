@@ -107,5 +107,24 @@ test("--resolve accept names the other targets that load the edited manifests", 
   const config = join(reported.folder, "dimsync.yaml");
   writeFileSync(config, readFileSync(config, "utf8").replace("targets:", "targets:\n  staging: {}"));
   await acceptReport(context, project, report);
-  expect(printed().stderr).toContain("may also apply to other targets. Check their plans before you commit:\n  dimsync plan -t staging\n");
+  const { stderr } = printed();
+  const before =
+    "manifests/a.yaml also belongs to target staging. Accepting the drift changes there:\n  Integration/orders expect.paused: true\n";
+  expect(stderr.startsWith(before), stderr).toBe(true);
+  expect(stderr).toContain("These files also belong to other targets. Check their plans before you commit:\n  dimsync plan -t staging\n");
+});
+
+test("--resolve accept does not name targets that do not load the edited manifests", async () => {
+  const reported = await story({ "a.yaml": manifest });
+  pause(reported, true);
+  const { context, printed } = contextIn<DriftFlags>(reported, { ...noFlags, resolve: "accept" });
+  const [project, report] = [await reported.load(), await reported.report()];
+  const config = join(reported.folder, "dimsync.yaml");
+  const text = readFileSync(config, "utf8").replace(/^manifests:.*\n/mu, "");
+  writeFileSync(
+    config,
+    text.replace(/targets:\n( +)(\w+): \{/u, "targets:\n$1staging: { manifests: [other] }\n$1$2: { manifests: [manifests],"),
+  );
+  await acceptReport(context, project, report);
+  expect(printed().stderr).not.toContain("staging");
 });
