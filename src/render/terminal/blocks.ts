@@ -183,10 +183,12 @@ function excerptLines(
   if (caret.lastIndexOf("^") >= index) marks += `${" ".repeat(Math.max(0, caret.indexOf("^", index) - index))}^`;
   const textWidth = width - number.length - 7;
   const start = [...shown].length <= textWidth ? 0 : Math.max(0, marks.indexOf("^") - Math.floor(textWidth / 3));
-  const cut = (text: string) =>
-    [...text]
-      .slice(start, start + textWidth)
-      .join("")
-      .trimEnd();
-  return [`    ${paint.dim(`${number} |`)} ${cut(shown)}`, `    ${paint.dim(`${" ".repeat(number.length)} |`)} ${color(cut(marks))}`];
+  const cut = (text: string): string[] => [...text].slice(start, start + textWidth);
+  const excerpt = cut(shown);
+  if (start > 0) excerpt[0] = "…";
+  if ([...shown].length > start + textWidth) excerpt[excerpt.length - 1] = "…";
+  return [
+    `    ${paint.dim(`${number} |`)} ${excerpt.join("").trimEnd()}`,
+    `    ${paint.dim(`${" ".repeat(number.length)} |`)} ${color(cut(marks).join("").trimEnd())}`,
+  ];
 }
