@@ -2,6 +2,7 @@ import { execFile } from "node:child_process";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { beforeAll, expect, onTestFinished, test } from "vitest";
+import { parse } from "yaml";
 import { ciFiles } from "../../src/commands/setup/workflows/index.ts";
 import { startEmbeddedService } from "../../src/embedded/index.ts";
 import { programsOfBranch } from "../security/hostile.ts";
@@ -160,6 +161,18 @@ test("a project in a folder has a job for each target", { timeout: 30_000 }, asy
   expect(jobs.filter(({ when }) => when !== "never").map(({ name }) => name)).toEqual(
     ["prod", "e u"].map((target) => `dimsync drift (deploy/e u): [${target}]`),
   );
+});
+
+test("the component takes the target and the hosts as inputs", { timeout: 30_000 }, async () => {
+  const include = "include: { local: component.yml, inputs: { target: eu, allowed-hosts: eu.example.com } }\n";
+  const written = { ".gitlab-ci.yml": include, "component.yml": readFileSync("examples/gitlab/component.yml", "utf8") };
+  const { code, stdout, log } = await gitlab(startRepository(written).checkout("main"), {}, "--preview");
+  expect(code, log).toBe(0);
+  expect(parse(stdout)).toMatchObject({
+    "dimsync apply": {
+      variables: { DIMSYNC_TARGET: "eu", DIMSYNC_ALLOWED_HOSTS: "eu.example.com", DIMSYNC_PACKAGE: expect.stringMatching(/^dimsync@\d/u) },
+    },
+  });
 });
 
 test("the check against GitLab's schema finds an unknown key", { timeout: 30_000 }, async () => {

@@ -98,6 +98,25 @@ describe("in GitLab", () => {
     );
   });
 
+  test("the component is what init writes, with inputs", async () => {
+    const input = (name: string): string => `$[[ inputs.${name} ]]`;
+    const pipeline = ciFiles("gitlab", { version: input("version"), targets: [input("target")], hosts: [input("allowed-hosts")] });
+    const text = (pipeline["dimsync.gitlab-ci.yml"] ?? "").replace(/^# Include it in [\s\S]*?\n(?=# Set these)/mu, "");
+    const spec = `spec:
+  inputs:
+    target:
+      description: A target of dimsync.yaml
+      default: prod
+    allowed-hosts:
+      description: The hosts that may get an API key, whatever dimsync.yaml says, separated by commas
+    version:
+      description: The version of the npm package dimsync
+      default: ${version}
+---
+`;
+    await expect(spec + text).toMatchFileSnapshot(join(process.cwd(), "examples/gitlab/component.yml"));
+  });
+
   test("a project in a folder has jobs, files and groups of its own, and each target a job", () => {
     const files = ciFiles("gitlab", { ...options, targets: ["prod", "e u"], folder: "deploy/e u" });
     expect(Object.keys(files)).toEqual(["dimsync-deploy-e-u.gitlab-ci.yml", ".gitlab-ci.yml"]);
