@@ -29,7 +29,7 @@ export async function appliedBase(
     return {
       problems: [
         unknown(
-          `The records contain no commit that was applied, so the plan cannot show what someone changed in the account, and the guard outsideChanges refuses nothing. The next apply of everything records its commit.${where}`,
+          `The records contain no commit that was applied, so the plan cannot show what someone changed in the account, and the guard outsideChanges has nothing to refuse. The next apply of everything records its commit.${where}`,
         ),
       ],
     };

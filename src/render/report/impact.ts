@@ -12,7 +12,7 @@ export interface ImpactOf {
   readonly sum: string;
   /** How certain it is, and names: "mention it", "stg_customers, dim_customer". */
   readonly readers: readonly (readonly [certainty: string, names: string])[];
-  /** "1 more model reads the table"; "" if there is none. */
+  /** "1 more model reads the table.", or "1 model …" if nothing else reads the column; "" if there is none. */
   readonly more: string;
   readonly owners: readonly string[];
 }
@@ -53,7 +53,10 @@ export function impactOf({ address, schema, table, column, readers, moreReaders 
     path: [schema, table, ...(column === undefined ? [] : [column])].map(nameText).join("."),
     sum: sumOf(readers, moreReaders),
     readers: certainties.map(([of, text]) => [text, ofCertainty(of)] as const).filter(([, names]) => names !== ""),
-    more: tableReaders === 0 ? "" : `${counted(tableReaders, "more model")} ${tableReaders === 1 ? "reads" : "read"} the table.`,
+    more:
+      tableReaders === 0
+        ? ""
+        : `${counted(tableReaders, readers.length === 0 ? "model" : "more model")} ${tableReaders === 1 ? "reads" : "read"} the table.`,
     owners: ownersOf(readers),
   };
 }

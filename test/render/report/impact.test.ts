@@ -45,6 +45,12 @@ test("a plan says who reads a column that changes, and how certain that is", () 
   expect(html).toContain("finance@example.com</code>");
 });
 
+test("a column that nobody reads, of a table that a model reads, has no other models", () => {
+  expect(drawn([{ ...email, readers: [] }]).terminal).toContain(
+    "! Schemas/orders   public.customers.email\n    1 model reads the table.\n",
+  );
+});
+
 test("several columns are summed up, and each reader and owner counts once", () => {
   const { terminal } = drawn([email, { ...email, column: "phone" }, { ...email, column: "fax", readers: [], tableReaders: 0 }]);
   expect(terminal).toContain("Who reads what changes (2):");
