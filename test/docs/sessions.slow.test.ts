@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { replayed } from "../support/document-session.ts";
@@ -14,3 +15,9 @@ test.each(["docs/tutorial.md", "docs/recipes.md", "docs/fleet-rules.md"])(
     expect(readFileSync(path, "utf8")).toBe(made);
   },
 );
+
+test("the picture in README.md shows what its commands print", () => {
+  const made = execFileSync(process.execPath, ["docs/generate/picture.mjs"], { encoding: "utf8" });
+  if (process.env["UPDATE_GOLDEN"] === "1") writeFileSync("docs/plan-comment-drift.svg", made);
+  expect(readFileSync("docs/plan-comment-drift.svg", "utf8")).toBe(made);
+});
