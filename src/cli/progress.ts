@@ -30,7 +30,8 @@ export function showProgress(
   }: Partial<Intervals> & { readonly events?: OnProgress | undefined } = {},
 ): { readonly onProgress: OnProgress | undefined; readonly end: () => void } {
   const { io, flags } = context;
-  if (flags.quiet === true) return { onProgress: events, end: () => {} };
+  const onEvent = events === undefined ? undefined : withoutRepeatedWaits(events);
+  if (flags.quiet === true) return { onProgress: onEvent, end: () => {} };
   const isRedrawn = io.stderrIsTty && !isDumb(io);
   const startedMs = Date.now();
   let latest: ProgressEvent | undefined;
@@ -54,7 +55,7 @@ export function showProgress(
   return {
     onProgress: (event) => {
       latest = event;
-      events?.(event);
+      onEvent?.(event);
     },
     end: () => {
       clearInterval(timer);
@@ -62,6 +63,16 @@ export function showProgress(
       if (drawn !== "") io.stderr("\r\u001b[K");
       drawn = "";
     },
+  };
+}
+
+/** Waiting for ten minutes is one event, not sixty equal ones. */
+function withoutRepeatedWaits(events: OnProgress): OnProgress {
+  let last = "";
+  return (event) => {
+    const text = event.phase === "wait" ? JSON.stringify(event) : "";
+    if (text === "" || text !== last) events(event);
+    if (text !== "") last = text;
   };
 }
 

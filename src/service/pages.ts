@@ -34,6 +34,7 @@ export async function readPages<T extends { readonly id: string }>(
   const byId = new Map<string, T>();
   const received = { items: 0, pageSize: 0, cursors: new Set<string>() };
   let announced: number | undefined;
+  let twice: string | undefined;
   let next = path;
   const short = (reason: string): Listing<T> => ({
     items: [...byId.values()],
@@ -45,8 +46,12 @@ export async function readPages<T extends { readonly id: string }>(
     const envelope = await get(next);
     const parts = listOf(memberOf(envelope.data, "items"));
     const known = byId.size;
+    const ofPage = new Set<string>();
     for (const part of parts) {
       const item = decode(part);
+      // Pages may overlap, because objects are created while they are read.
+      if (ofPage.has(item.id)) twice ??= item.id;
+      ofPage.add(item.id);
       if (!byId.has(item.id)) byId.set(item.id, item);
     }
     received.items += parts.length;
@@ -56,7 +61,10 @@ export async function readPages<T extends { readonly id: string }>(
       return short("its total changed while it was read. Run the command again.");
     announced = paging.total;
 
-    if (!saysMore(paging, byId.size)) return { items: [...byId.values()], completeness: saysAll(paging, byId.size) ? "shown" : "unknown" };
+    if (!saysMore(paging, byId.size)) {
+      if (twice !== undefined) return short(`it has the id ${JSON.stringify(twice)} twice, so another object may be missing.`);
+      return { items: [...byId.values()], completeness: saysAll(paging, byId.size) ? "shown" : "unknown" };
+    }
     if (byId.size === known) return short("it announces more items, but the next page has no new ones.");
     const query = nextPage(paging, received);
     if (query === undefined) return short("it repeats the same cursor.");

@@ -108,3 +108,12 @@ test.each([
   const { context } = listening({ isTty: true, env });
   expect(wantsColor(context, true)).toBe(is);
 });
+
+test("waiting for the same thing is one event", () => {
+  const events: object[] = [];
+  const { onProgress, end } = showProgress(listening({ isTty: false }).context, { events: (event) => void events.push(event) });
+  const wait = { type: "step", phase: "wait", done: 0, total: 2, label: "waiting for the schema of a new integration" } as const;
+  for (const event of [wait, step, wait, { ...wait, total: 1 }]) onProgress?.(event);
+  end();
+  expect(events).toEqual([wait, step, { ...wait, total: 1 }]);
+});

@@ -71,6 +71,7 @@ describe("inconsistent pages give a list that is known to be short, and no loop"
     "the first page is empty although there are items": [() => ({ data: { items: [], total: 5 } }), 1],
     "the cursor stays the same": [(turn) => ({ data: { items: tags(turn * 2, 2), nextCursor: "same" } }), 2],
     "hasMore never ends": [() => ({ data: { items: tags(0, 1), hasMore: true } }), 2],
+    "an id appears twice": [() => ({ data: { items: [...tags(0, 2), ...tags(1, 1)], totalItems: 2 } }), 1],
     "the total changes": [(turn) => ({ data: { items: tags(turn * 2, 2), totalItems: 5 - turn } }), 2],
   };
   test.each(Object.entries(rows))("%s", async (_sentence, [page, requests]) => {

@@ -3,6 +3,7 @@ import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join, relative, resolve, sep } from "node:path";
 import type { Context } from "../../cli/context.ts";
 import type { InitFlags } from "../../cli/flags.ts";
+import { say } from "../../cli/say.ts";
 import { repositoryTop } from "../../git/top.ts";
 import { loadConfig } from "../../manifests/config/load.ts";
 import { listTargets } from "../../manifests/project.ts";
@@ -53,7 +54,11 @@ export async function runInit(context: Context<InitFlags>, directory: string | u
   const inFolder = await targetsInFolder(context, root);
   if (flags.fromLive === true) {
     const { runImport } = await import("../adopt/import.ts");
-    return runImport({ ...context, cwd: root }, []);
+    return await runImport({ ...context, cwd: root }, []).catch((error: unknown) => {
+      const command = root === cwd ? "dimsync import" : `dimsync -C ${shellWord(relative(cwd, root))} import`;
+      say(io, "The project is set up, but nothing was imported. When the cause below is fixed, go on with:", command);
+      throw error;
+    });
   }
   io.stderr(nextStepsText(relative(cwd, root), baseUrl));
   if (inFolder.length > 0) io.stderr(folderText(inFolder));

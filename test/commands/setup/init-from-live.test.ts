@@ -31,6 +31,15 @@ test("init --from-live creates a project whose plan is empty and which needs onl
   expect(texts.filter((text) => text.includes(service.apiKey))).toEqual([]);
 });
 
+test("if the import fails, the message says how to go on", async () => {
+  const env = { DIMSYNC_API_KEY: "wrong-key-1234", DIMSYNC_BASE_URL: service.url };
+  const { code, stderr } = await runCommand(["init", "my infra", "--from-live"], folder, env);
+  expect(code).toBe(1);
+  expect(stderr).toContain("nothing was imported. When the cause below is fixed, go on with:\n  dimsync -C 'my infra' import\ndimsync: E_");
+  const again = await runCommand(["-C", "my infra", "import"], folder, { ...env, DIMSYNC_API_KEY: service.apiKey });
+  expect(again.code, again.stderr).toBe(0);
+});
+
 test("without a base URL nothing is written, and the message says what to set", async () => {
   const { code, stderr } = await runCommand(["init", "--from-live"], folder, {});
   expect(code).toBe(1);
