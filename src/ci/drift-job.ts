@@ -26,7 +26,9 @@ export async function driftJob(context: CiContext, job: CiJob): Promise<ExitCode
   const covers = planOptions(flags).scope?.item ?? (() => true);
   const projects = await loadProjects(context, { account: true, readOnly: true });
   const { made, failed } = await eachJobTarget(context, projects, async (project) => {
-    const { report } = await ofTarget(context, project, driftAccount);
+    // What a merge wants and no apply has sent yet must not be accepted as drift.
+    const sinceApply = loadOptions(context, []);
+    const { report } = await ofTarget(context, project, (of, options, run) => driftAccount(of, { ...options, sinceApply }, run));
     const ended = withDriftExit(report, failOn);
     const webhook = isWhole ? project.settings.notify : undefined;
     const options = { historyFolder: undefined, webhook, covers, warn: (text: string) => say(io, text) };

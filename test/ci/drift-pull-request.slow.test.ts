@@ -221,6 +221,20 @@ describe.each<[name: string, start: () => Promise<Forge>]>([
   });
 });
 
+test("what a merge changes and no apply has sent yet is not accepted", async () => {
+  const forge = await github();
+  const { hash, drift, work, env, git, onBranch } = await startJob(forge);
+  await runCommand(["apply", "--yes", "-q"], work, env);
+  const file = join(work, "manifests/orders.yaml");
+  writeFileSync(file, readFileSync(file, "utf8").replace("phone: { hashed: true }", "phone: { hashed: false }"));
+  git("commit", "--quiet", "--all", "--message", "phones unhashed");
+  git("push", "--quiet", "origin", "main");
+  hash("email", true);
+  await drift();
+  expect(onBranch("manifests/orders.yaml")).toContain("email: { hashed: true }, phone: { hashed: false }");
+  expect(forge.pulls()[0]?.body).toMatch(/### Left out \(1\)\n\n- .*phone.*: The manifests changed here, not the account\./u);
+});
+
 test("a manifest that other targets load is named, with what merging changes for them", async () => {
   const forge = await github();
   const { hash, work, env } = await startJob(forge);

@@ -1,15 +1,14 @@
 import { plan } from "../../engine/pipeline.ts";
 import { heldReads } from "../../engine/reads/cached-reads.ts";
-import type { PlanOptions } from "../../engine/session.ts";
 import type { Project } from "../../manifests/project.ts";
 import type { Plan } from "../../model/plan.ts";
 import { loadPolicyModules } from "../policy-modules.ts";
 import type { RunEnvironment } from "../session.ts";
 import { attributed } from "./attributed.ts";
-import { withReadSession } from "./plan.ts";
+import { type PlanAccountOptions, withAppliedBase, withReadSession } from "./plan.ts";
 import { openReview, withCatalogProblems } from "./review.ts";
 
-export interface DriftOptions extends PlanOptions {
+export interface DriftOptions extends PlanAccountOptions {
   /** Since when the audit log is read, ISO 8601. Default: 30 days ago. */
   readonly since?: string;
   /** False: the audit log is not read. */
@@ -30,13 +29,14 @@ export interface Drift {
  * audit log cannot be read, the report says so; that is not an error. Without differences, it is not read.
  */
 export async function driftAccount(given: Project, options: DriftOptions, run: RunEnvironment): Promise<Drift> {
-  const { since, attribution = true, revert = false, ...planned } = options;
+  const { since, attribution = true, revert = false, sinceApply, ...planned } = options;
   const project = withCatalogProblems(given);
   const policyFunctions = await loadPolicyModules(project, run.env);
   return withReadSession(project, run, async (opened) => {
-    const session = revert ? { ...opened, reads: heldReads(opened.reads) } : opened;
+    const based = await withAppliedBase(opened, sinceApply, { project, isRequired: false });
+    const session = revert ? { ...based.session, reads: heldReads(opened.reads) } : based.session;
     const compare = async (kind: Plan["kind"]): Promise<Plan> =>
-      plan({ ...session, review: await openReview(project, session.records()) }, { policyFunctions, ...planned }, kind);
+      plan({ ...session, review: await openReview(project, session.records()) }, { policyFunctions, ...planned, ...based.base }, kind);
     const compared = await compare("DriftReport");
     const undone = revert ? { revert: await compare("Plan") } : {};
     const isAsked = attribution && run.snapshotFile === undefined;

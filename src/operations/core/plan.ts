@@ -21,17 +21,25 @@ export async function planAccount(given: Project, options: PlanAccountOptions, r
   const project = withCatalogProblems(given);
   const policyFunctions = await loadPolicyModules(project, run.env);
   return withReadSession(project, run, async (session) => {
-    const records = session.records();
-    const review = await openReview(project, records);
+    const review = await openReview(project, session.records());
     const { sinceApply, ...ofPlan } = options;
     const isRequired = project.settings.guards.outsideChanges === "refuse" && options.allow?.has("outsideChanges") !== true;
-    const { problems, ...base } =
-      sinceApply === undefined ? { problems: [] } : await appliedBase(project, records, { options: sinceApply, isRequired });
-    const withBase = { ...session, review, project: { ...session.project, problems: [...session.project.problems, ...problems] } };
-    const made = await plan(withBase, { policyFunctions, ...ofPlan, ...base });
+    const based = await withAppliedBase(session, sinceApply, { project, isRequired });
+    const made = await plan({ ...based.session, review }, { policyFunctions, ...ofPlan, ...based.base });
     const isUndoing = made.items.some((item) => changeCount(item, isOutside) > 0);
     return isUndoing && run.snapshotFile === undefined ? await attributed(made, { env: run.env }, session) : made;
   });
+}
+
+/** The session, and the base that `sinceApply` asks for. Throws E_BASE_REF if the commit is missing and `isRequired`. */
+export async function withAppliedBase(
+  session: Session,
+  sinceApply: LoadOptions | undefined,
+  { project, isRequired }: { readonly project: Project; readonly isRequired: boolean },
+): Promise<{ readonly session: Session; readonly base: Pick<PlanOptions, "base"> }> {
+  if (sinceApply === undefined) return { session, base: {} };
+  const { problems, ...base } = await appliedBase(project, session.records(), { options: sinceApply, isRequired });
+  return { session: { ...session, project: { ...session.project, problems: [...session.project.problems, ...problems] } }, base };
 }
 
 /** Runs `work` with a read-only session on the project's account, and closes the account afterwards. */
