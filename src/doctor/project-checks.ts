@@ -7,6 +7,7 @@ import type { Problem } from "../model/problem.ts";
 import type { RecordsState } from "../records/records.ts";
 import type { Client } from "../service/client.ts";
 import { counted } from "../text/counts.ts";
+import { shellWord } from "../text/shell.ts";
 import { type Check, fail, ok, warn } from "./check.ts";
 
 const oldestNode = [20, 19] as const;
@@ -90,7 +91,11 @@ export async function recordChecks(
     [...bindings].map(async ([address, { id }]): Promise<readonly Check[]> => {
       if (!declared.has(address))
         return [
-          warn("bindings", `${address} is bound to ${id}, but no manifest has that address.`, `To remove it: dimsync unbind ${address}`),
+          warn(
+            "bindings",
+            `${address} is bound to ${id}, but no manifest has that address.`,
+            `To remove it: dimsync unbind ${shellWord(address)}`,
+          ),
         ];
       return client !== undefined && (await isGone(client, address, id)) ? [goneCheck(address, id)] : [];
     }),
@@ -106,7 +111,7 @@ const goneCheck = (address: string, id: string): Check =>
   fail(
     "bindings",
     `${address} is bound to ${id}, which no longer exists in the account.`,
-    `To create it again: dimsync unbind ${address}. Otherwise, remove the manifest.`,
+    `To create it again: dimsync unbind ${shellWord(address)}. Otherwise, remove the manifest.`,
   );
 
 function journalCheck(open: readonly string[]): Check {

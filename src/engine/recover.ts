@@ -120,8 +120,8 @@ export function blockedByEarlierRun(
   return {
     address,
     code: "E_UNBOUND",
-    message: `An earlier run created it as ${earlier.id}, and the bindings file no longer has that id, so it is not created again. Bind the id again, or run dimsync unbind ${address} to create another one.`,
-    command: `dimsync bind ${address}=${earlier.id}`,
+    message: `An earlier run created it as ${earlier.id}, and the bindings file no longer has that id, so it is not created again. Bind the id again, or run dimsync unbind ${shellWord(address)} to create another one.`,
+    command: `dimsync bind ${shellWord(`${address}=${earlier.id}`)}`,
   };
 }
 

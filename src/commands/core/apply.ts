@@ -15,6 +15,7 @@ import type { Result } from "../../model/result.ts";
 import { masked } from "../../model/settings/secret.ts";
 import { type ApplyAccountOptions, applyAccount } from "../../operations/core/apply.ts";
 import { jsonDocument } from "../../text/control-characters.ts";
+import { shellWord } from "../../text/shell.ts";
 import { runPlan } from "./plan.ts";
 
 /** `dimsync apply [FILE]`: sends the requests of a plan, verifies the responses, records the ids. */
@@ -68,7 +69,7 @@ function refuseManifests(shown: string, path: string, projects: readonly Project
   throw new DimsyncError(
     "E_USAGE",
     `apply takes a saved plan, and ${JSON.stringify(shown)} is ${isFolder ? "a directory" : "a YAML file"}. The config names the manifests that apply uses; to apply only some of them, use --only.`,
-    { command: `dimsync apply ${(isFew ? unique : ["Kind/name"]).map((address) => `--only ${address}`).join(" ")}` },
+    { command: `dimsync apply ${(isFew ? unique : ["Kind/name"]).map((address) => `--only ${shellWord(address)}`).join(" ")}` },
   );
 }
 

@@ -125,5 +125,5 @@ async function saveRevert({ io }: Context<DriftFlags>, file: string, found: read
   const { writePlanFile } = await import("../../records/plan-file.ts");
   const { revert } = only.made;
   await withSignalsCaught(io, () => writePlanFile(file, revert, { digestKey: io.env["DIMSYNC_DIGEST_KEY"], signal: io.interrupted }));
-  say(io, `saved a plan that undoes the drift. To apply it:`, `dimsync apply ${file}`);
+  say(io, `saved a plan that undoes the drift. To apply it:`, `dimsync apply ${shellWord(file)}`);
 }

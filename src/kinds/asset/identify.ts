@@ -1,4 +1,5 @@
 import type { AssetSpec, Resource } from "../../model/resource.ts";
+import { shellWord } from "../../text/shell.ts";
 import { boundIdentity } from "../identity.ts";
 import type { AccountView, Identity } from "../kind.ts";
 import { type Duplicate, duplicatesOf } from "./duplicates.ts";
@@ -36,7 +37,7 @@ function ofDuplicate(resource: Resource<AssetSpec>, { address, id, hasManifest }
     state: "blocked",
     code: "E_UNBOUND",
     message: `${address} is bound to ${id}, which has the same name and type, so a second one is not created. If ${resource.address} is that asset, bind it and remove ${address}. If it is another asset, change its spec.name.`,
-    command: `dimsync bind ${resource.address}=${id}`,
+    command: `dimsync bind ${shellWord(`${resource.address}=${id}`)}`,
   };
 }
 
@@ -56,6 +57,6 @@ function lookalike(resource: Resource<AssetSpec>, account: AccountView): Identit
     state: "blocked",
     code: "E_UNBOUND",
     message: `Its id is not recorded, and integrations refer to ${seen}, which may be this asset. An asset can't be read back, so dimsync does not create a second one. If it is the same, bind it.`,
-    command: `dimsync bind ${resource.address}=${candidate.id}`,
+    command: `dimsync bind ${shellWord(`${resource.address}=${candidate.id}`)}`,
   };
 }

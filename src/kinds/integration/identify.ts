@@ -1,6 +1,7 @@
 import { byText } from "../../model/address.ts";
 import type { LiveIntegration } from "../../model/live.ts";
 import type { IntegrationSpec, Resource } from "../../model/resource.ts";
+import { shellWord } from "../../text/shell.ts";
 import { boundIdentity, recordedFor } from "../identity.ts";
 import type { AccountView, Identity } from "../kind.ts";
 import { integrations } from "../lists.ts";
@@ -129,7 +130,7 @@ function existingIntegration(resource: Resource<IntegrationSpec>, similar: reado
     state: "blocked",
     code: "E_UNBOUND",
     message: `No live integration has ${describe(key)}, but ${seen} has the source and destination that would be created, so a second one is not created. If it is the same, bind it. Otherwise, correct spec.match.`,
-    ...(first === undefined ? {} : { command: `dimsync bind ${resource.address}=${first.id}` }),
+    ...(first === undefined ? {} : { command: `dimsync bind ${shellWord(`${resource.address}=${first.id}`)}` }),
   };
 }
 

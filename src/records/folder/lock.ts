@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { DimsyncError, LeaseLostError } from "../../model/errors.ts";
+import { shellWord } from "../../text/shell.ts";
 import { breakFileLock, type FileLock, fileLockOwner, takeFileLock } from "../files/file-lock.ts";
 import { reasonOf } from "../files/fs-errors.ts";
 import { type Instant, instant } from "../lease.ts";
@@ -145,7 +146,7 @@ const lockedForMaintenance = (target: string, reason: string, until: string | un
     `The target ${target} is locked by a user${until === undefined ? "" : ` until ${until}`}: ${reason}. To end the lock:`,
     {
       exit: 6,
-      command: `dimsync records unlock -t ${target}`,
+      command: `dimsync records unlock -t ${shellWord(target)}`,
     },
   );
 

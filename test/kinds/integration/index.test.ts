@@ -113,6 +113,12 @@ describe("a manifest is identified with", () => {
       { state: "blocked", code: "E_UNBOUND", command: "dimsync bind Integration/returns=8f1c" },
     ],
     [
+      "none in a command that does more than it says, whatever the id is",
+      [returns({ match: { name: "Other" } })],
+      { integrations: [liveIntegration("x; reboot", "A", "returns-pg")] },
+      { state: "blocked", code: "E_UNBOUND", command: "dimsync bind 'Integration/returns=x; reboot'" },
+    ],
+    [
       "one that waits for its destination",
       [returns({ destination: { asset: "lake" } }), lake("ifMissing")],
       {},
