@@ -58,6 +58,8 @@ export interface Project {
   readonly files: readonly string[];
   /** The files that plans depend on: config, bindings, variables, connector schemas and manifests. */
   readonly sourceFiles: ProjectFiles;
+  /** Absolute paths of the dbt manifests that Classifications name. dbt writes them, so they are no sources. */
+  readonly dbtFiles: readonly string[];
   /** Absolute path: policy modules are relative to it. Absent if it is `settings.folder`. */
   readonly moduleFolder?: string;
   /** Present if the git state is known, or meaningless, without asking git about the folder. */
@@ -127,6 +129,7 @@ export async function loadProject(options: LoadOptions): Promise<Project> {
     ...(catalog === undefined ? {} : { catalog }),
     patterns: config.manifests,
     files: paths.map((path) => shownPath(options.cwd, path)),
+    dbtFiles: [...new Set(classified.manifests.map(({ path }) => path))],
     sourceFiles: { files: [...config.except, ...paths, ...classified.files], covers: (path) => covers(config.wanted, config.folder, path) },
   };
 }

@@ -32,7 +32,7 @@ export function keepUnchanged(load: Load, { folder, changes, ...loadedWith }: Wa
     const [git, gitFiles] = await Promise.all([projectGitState(project, signal), gitStateFiles(folder, loadedWith.env)]);
     const sources = [...project.sourceFiles.files, ...moduleFiles(project.resources, folder)];
     // Adding or removing a file changes its folder.
-    const paths = [...new Set([...sources, ...sources.map((path) => dirname(path)), ...gitFiles])];
+    const paths = [...new Set([...sources, ...sources.map((path) => dirname(path)), ...project.dbtFiles, ...gitFiles])];
     kept.set(target, { project: withoutTexts(project, git), changes: before, paths, stamp: stampOf(paths) }, sizeOf(sources));
     return { ...project, recordedGit: { state: git } };
   };

@@ -1,5 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { isAbsolute, relative, sep } from "node:path";
+import { sourcesOnly } from "../../classification/dbt.ts";
 import type { Project } from "../../manifests/project.ts";
 import { byText } from "../../model/address.ts";
 import { DimsyncError, ProblemsError } from "../../model/errors.ts";
@@ -42,8 +43,13 @@ export async function makeBundle(projects: readonly Project[], options: BundleOp
   const path = (file: string): string => pathIn(folder, file);
   const secrets = new Set(projects.flatMap(({ settings, resources }) => secretsOf(settings, resources)).map(({ $secret }) => $secret.env));
   const env = variablesOf(files, options.env, (name) => secrets.has(name) || whySecretVariable(name) !== undefined);
+  // A worker has no dbt project.
+  const labelled = await Promise.all(
+    [...new Set(projects.flatMap(({ dbtFiles }) => dbtFiles))].map(async (file) => [path(file), sourcesOnly(await readFile(file, "utf8"))]),
+  );
   return {
-    ...{ format: 1, source: options.source, toolVersion: version, configFile: path(first.configFile), files },
+    ...{ format: 1, source: options.source, toolVersion: version, configFile: path(first.configFile) },
+    files: { ...files, ...Object.fromEntries(labelled) },
     ...(options.git === undefined ? {} : { commit: options.git.commit }),
     ...(options.git?.dirty === true ? { dirty: true } : {}),
     ...(Object.keys(options.vars).length === 0 ? {} : { vars: options.vars }),

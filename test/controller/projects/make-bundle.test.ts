@@ -3,6 +3,7 @@ import { expect, test } from "vitest";
 import { bundleDigest } from "../../../src/controller/bundle-content.ts";
 import { makeBundle } from "../../../src/controller/projects/make-bundle.ts";
 import { loadProject } from "../../../src/manifests/project.ts";
+import { dbtManifest } from "../../classification/dbt-manifest.ts";
 import { writeProject } from "../../support/project-folder.ts";
 
 const config = (target: string): string => `apiVersion: dimsync/v1
@@ -36,6 +37,34 @@ test("a bundle has the files and variables of the project, and no secret", async
   expect(JSON.stringify(one.content)).not.toContain("canary-secret");
   expect(JSON.stringify(one.content)).not.toContain(one.cwd);
   expect(bundleDigest(one.content)).toBe(bundleDigest(two.content));
+});
+
+test("a bundle has the sources of dbt that label columns, without models, environment and times", async () => {
+  const labels =
+    "apiVersion: dimsync/v1\nkind: Classification\nmetadata: { name: p }\nspec: { from: [{ dbt: { manifest: target/manifest.json, label: pii, where: { meta: { pii: true } } } }] }\n";
+  const dbt = JSON.parse(dbtManifest({ customers: { columns: { email: { meta: { pii: true } } } } })) as {
+    readonly metadata: object;
+    readonly sources: Readonly<Record<string, object>>;
+  };
+  const written = (at: number, secret: string) => ({
+    "dimsync.yaml": config(records + controller),
+    "manifests/labels.yaml": labels,
+    "target/manifest.json": JSON.stringify({
+      metadata: { ...dbt.metadata, env: { PASSWORD: secret }, generated_at: `2026-01-0${at}` },
+      nodes: { "model.a.b": { raw_code: `select '\${env.REGION}${secret}'` } },
+      sources: Object.fromEntries(Object.entries(dbt.sources).map(([id, source]) => [id, { ...source, created_at: at }])),
+    }),
+  });
+  const [{ content }, again] = [await bundle(written(1, "canary-one")), await bundle(written(2, "canary-two"))];
+  expect(Object.keys(content.files)).toEqual(["dimsync.yaml", "manifests/labels.yaml", "manifests/tag.yaml", "target/manifest.json"]);
+  expect(JSON.stringify(content)).not.toContain("canary");
+  expect(bundleDigest(content)).toBe(bundleDigest(again.content));
+  const { labels: loaded, problems } = await loadProject({
+    cwd: writeProject(content.files),
+    env: { KEY: "x", REGION: "eu" },
+    target: "prod",
+  });
+  expect([loaded?.columns.map(({ column, label }) => [column, label]), problems]).toEqual([[["email", "pii"]], []]);
 });
 
 const policy = (code: string) => ({
