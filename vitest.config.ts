@@ -11,6 +11,8 @@ const shared = {
   testTimeout: process.env["DIMSYNC_TESTS"] === "all" ? 1_200_000 : 180_000,
   hookTimeout: 180_000,
   pool: "forks" as const,
+  // Three more than two cores: tests of leases and retries mostly wait. Each more loads the sources once more.
+  maxWorkers: 5,
   // Most code runs a few times. Optimizing the embedded database would take 2 s of processor time in each
   // worker, and optimizing the rest a tenth of the time of all fast tests.
   execArgv: ["--liftoff-only", "--no-opt"],
@@ -34,9 +36,6 @@ export default defineConfig({
         test: {
           ...shared,
           name: "fast",
-          // Each more loads the sources once more.
-          maxWorkers: 3,
-          sequence: { groupOrder: 0 },
           globalSetup: [temporaryFolder],
           include: ["test/**/*.test.ts"],
           exclude: ["test/**/*.slow.test.ts"],
@@ -46,9 +45,6 @@ export default defineConfig({
         test: {
           ...shared,
           name: "slow",
-          // Two more than two cores: tests of leases and retries mostly wait.
-          maxWorkers: 4,
-          sequence: { groupOrder: 1 },
           include: ["test/**/*.slow.test.ts"],
           globalSetup: [temporaryFolder, "test/support/postgres/shared-setup.ts"],
         },

@@ -58,7 +58,7 @@ export interface Project {
   readonly files: readonly string[];
   /** The files that plans depend on: config, bindings, variables, connector schemas and manifests. */
   readonly sourceFiles: ProjectFiles;
-  /** Absolute paths of the dbt manifests that Classifications name. dbt writes them, so they are no sources. */
+  /** Absolute paths of the dbt manifests that Classifications name. dbt writes them, and git ignores them. */
   readonly dbtFiles: readonly string[];
   /** Absolute path: policy modules are relative to it. Absent if it is `settings.folder`. */
   readonly moduleFolder?: string;

@@ -27,13 +27,6 @@ describe("init", () => {
     expect(await dimsyncHere(["validate"], { cwd: project, env: { DIMSYNC_API_KEY: "key" } })).toMatchObject({ code: 0, stderr: "" });
   });
 
-  test("says that GitHub reads no workflows from a folder of a repository", async () => {
-    const cwd = emptyFolder({ ".git/HEAD": "ref: refs/heads/main\n" });
-    const { code, stderr } = await dimsyncHere(["init", "deploy/eu"], { cwd });
-    expect({ code, stderr }).toEqual({ code: 0, stderr: expect.stringContaining("working-directory: deploy/eu") });
-    expect((await dimsyncHere(["init"], { cwd })).stderr).not.toContain("working-directory");
-  });
-
   test("gives an example that is a valid manifest", async () => {
     const cwd = emptyFolder();
     await dimsyncHere(["init"], { cwd });

@@ -22,22 +22,20 @@ const longest = [
 ];
 
 /**
- * Starts the longest files first, so that no worker is left with one of them at the end. Without its
- * cache, as in CI, vitest starts large files first.
+ * Starts the longest files first, so that no worker is left with one of them at the end, and the fast ones last: they fill the
+ * gaps. Without its cache, as in CI, vitest starts large files first.
  */
 export class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const isLong = ({ moduleId }: TestSpecification): boolean => rankOf(moduleId) < longest.length;
     const sorted = await super.sort(files);
-    const others = sorted.filter((file) => !isLong(file));
-    const long = sorted.filter(isLong).sort((a, b) => rankOf(a.moduleId) - rankOf(b.moduleId));
+    const slow = sorted.filter(({ project }) => project.name === "slow");
+    const long = slow.filter((file) => rankOf(file) < longest.length).sort((a, b) => rankOf(a) - rankOf(b));
     // The files of a project stay together: its workers load the sources once.
-    const firstSlow = others.findIndex(({ project }) => project.name === "slow");
-    return others.toSpliced(firstSlow < 0 ? others.length : firstSlow, 0, ...long);
+    return [...new Set([...long, ...slow, ...sorted])];
   }
 }
 
-function rankOf(moduleId: string): number {
+function rankOf({ moduleId }: TestSpecification): number {
   const rank = longest.findIndex((name) => moduleId.endsWith(`/test/${name}.slow.test.ts`));
   return rank < 0 ? longest.length : rank;
 }
