@@ -24,7 +24,7 @@ export async function driftJob(context: CiContext, job: CiJob): Promise<ExitCode
   const failOn = failOnFlags(flags.failOn, "DriftReport");
   const isWhole = flags.only.length + flags.exclude.length === 0;
   const covers = planOptions(flags).scope?.item ?? (() => true);
-  const projects = await loadProjects(context, { account: true, readOnly: true });
+  const projects = await loadProjects(context, { account: true, interruptible: true });
   const { made, failed } = await eachJobTarget(context, projects, async (project) => {
     // What a merge wants and no apply has sent yet must not be accepted as drift.
     const sinceApply = loadOptions(context, []);

@@ -62,7 +62,7 @@ async function planTargets(context: CiContext, { environment }: CiJob): Promise<
   checkOutputs(context);
   const failOn = flags.failOn.length === 0 ? (["blocked"] as const) : failOnFlags(flags.failOn, "Plan");
   if (flags.out !== undefined) checkWritable("--out", flags.out, resolve(cwd, flags.out));
-  const projects = await loadProjects(context, { account: true, readOnly: true });
+  const projects = await loadProjects(context, { account: true, interruptible: true });
   if (flags.out !== undefined && projects.length > 1)
     throw new DimsyncError("E_USAGE", "--out saves the plan of one target. Select it with -t NAME.");
   const { made, failed } = await eachJobTarget(context, projects, async (project) => {
@@ -85,7 +85,7 @@ async function planTarget(context: CiContext, { isPullRequest, base }: CiJob["en
 async function validateJob(context: CiContext, job: CiJob): Promise<ExitCode> {
   say(context.io, "A pull request from a fork or from Dependabot has no secrets, so dimsync only validates its manifests.");
   checkOutputs(context);
-  const documents = await Promise.all((await loadProjects(context, { readOnly: true })).map(validateProject));
+  const documents = await Promise.all((await loadProjects(context, { interruptible: true })).map(validateProject));
   await writeDocuments(context, jobDestinations(context, job), documents, await touchedLines(context, job, { documents, failures: [] }));
   return await endJob(context, job, { documents, failures: [] });
 }

@@ -27,7 +27,7 @@ export async function eachTarget<T>(
   paths: readonly string[],
   make: Make<T>,
 ): Promise<readonly MadeOfTarget<T>[]> {
-  const projects = await loadProjects(context, { paths, account: context.flags.snapshot === undefined, readOnly: true });
+  const projects = await loadProjects(context, { paths, account: context.flags.snapshot === undefined, interruptible: true });
   const results: MadeOfTarget<T>[] = [];
   for (const project of projects) results.push({ project, made: await ofTarget(context, project, make, { paths }) });
   return results;

@@ -43,6 +43,8 @@ export function applyOptions({ flags, io }: Context<ApplyFlags>): ApplyAccountOp
     lockTimeoutMs: flags.lockTimeout === undefined ? 0 : durationFlag("--lock-timeout", flags.lockTimeout),
     ...(flags.maxPlanAge === undefined ? {} : { maxPlanAgeMs: durationFlag("--max-plan-age", flags.maxPlanAge) }),
     onNotice: (text) => say(io, text),
+    // Until then, nothing is held that the next run would miss, so the system may end the process.
+    beforeFirstWrite: async () => void io.catchSignals?.(),
   };
 }
 

@@ -19,14 +19,14 @@ export interface ProjectNeeds {
   readonly targets?: readonly string[] | undefined;
   /** The addresses that are selected, instead of those of the flags. */
   readonly selection?: Selection;
-  /** The command sends only GET and writes no files of the project, so a signal may end the process at any time. */
-  readonly readOnly?: boolean;
+  /** A signal may end the process at any time: the command only reads, or catches signals itself before it writes. */
+  readonly interruptible?: boolean;
 }
 
-/** Loads the project for each target of the flags, and catches signals from then on, unless the command is `readOnly`. Throws what loading throws, and E_USAGE. */
+/** Loads the project for each target of the flags, and catches signals from then on, unless it is `interruptible`. Throws what loading throws, and E_USAGE. */
 export async function loadProjects(context: Context, needs: ProjectNeeds = {}): Promise<readonly Project[]> {
   const { flags } = context;
-  const { paths = [], account = false, readOnly = false, selection = flags } = needs;
+  const { paths = [], account = false, interruptible = false, selection = flags } = needs;
   const options = { ...loadOptions(context, paths), needsAccount: account };
   const targets = needs.targets ?? (await targetsOf(flags, options));
   if (targets.length > 1 && (context.io.env["DIMSYNC_BASE_URL"] ?? "") !== "")
@@ -37,7 +37,7 @@ export async function loadProjects(context: Context, needs: ProjectNeeds = {}): 
   const several = targets.length === 0 ? [undefined] : targets;
   const projects = await Promise.all(several.map((target) => loadProject(target === undefined ? options : { ...options, target })));
   for (const project of projects) checkSelection(selection, project);
-  if (!readOnly) context.io.catchSignals?.();
+  if (!interruptible) context.io.catchSignals?.();
   return projects;
 }
 

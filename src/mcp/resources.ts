@@ -31,7 +31,7 @@ export async function resourceEntries(context: Context): Promise<readonly Resour
 }
 
 async function manifestEntries(context: Context): Promise<readonly ResourceEntry[]> {
-  const projects = await loadAnyProjects(context, { readOnly: true }).catch((error: unknown) => {
+  const projects = await loadAnyProjects(context, { interruptible: true }).catch((error: unknown) => {
     if (error instanceof DimsyncError) return [];
     throw error;
   });

@@ -208,7 +208,7 @@ export const plain = { color: false, width: 120, verbose: false } as const;
 /** The target of the arguments, else those of the server. */
 function targetOf(call: ToolCall): ProjectNeeds {
   const name = text(call, "target");
-  return { readOnly: true, ...(name === undefined ? {} : { targets: [name] }) };
+  return { interruptible: true, ...(name === undefined ? {} : { targets: [name] }) };
 }
 
 /** Compares each project with its account, and reports what `make` returns. */

@@ -46,16 +46,20 @@ test.each(["import --dry-run", "snapshot --out s.json"])("dimsync %s, which writ
   expect(await whileWaiting(command)).toEqual({ code: 130, signal: null, stdout: "", stderr: "\ndimsync: interrupted.\n" });
 });
 
-test("dimsync apply, interrupted before anything was sent, says so in its result", async () => {
-  const service = await serve((_request, _response, turn) => turn === 0 && child.kill("SIGINT"));
-  const env = { ...quickstartSecrets, DIMSYNC_BASE_URL: service.url, DIMSYNC_API_KEY: "key" };
-  const child = startCli(["apply", "--yes", "-o", "json"], { cwd: quickstart(), env });
-  const { code, stdout, stderr } = await ended(child);
-  expect(code).toBe(130);
-  expect(JSON.parse(stdout)).toMatchObject({ kind: "Result", items: [], exit: { code: 130 } });
-  expect(stderr).toBe("\ndimsync: interrupted. No new requests are started; writes in flight finish. Interrupt again to stop at once.\n");
-  expect(new Set(service.received.map(({ method }) => method))).toEqual(new Set(["GET"]));
-});
+test.each(["apply --yes", "ci apply --bindings none"])(
+  "dimsync %s ends at once on a signal while it plans, and holds nothing",
+  async (command) => {
+    const service = await serve((_request, _response, turn) => turn === 0 && child.kill("SIGINT"));
+    const env = { ...quickstartSecrets, DIMSYNC_BASE_URL: service.url, DIMSYNC_API_KEY: "key" };
+    const cwd = quickstart();
+    const child = startCli(command.split(" "), { cwd, env });
+    expect({ ...(await ended(child)), signal: child.signalCode }).toMatchObject({ code: null, signal: "SIGINT", stdout: "" });
+    expect(new Set(service.received.map(({ method }) => method))).toEqual(new Set(["GET"]));
+    // The next run needs no `records unlock`.
+    const next = startCli(["apply", "--yes"], { cwd, env: quickstartSecrets });
+    expect((await ended(next)).code).toBe(0);
+  },
+);
 
 /** The environment of a run that gets a SIGINT in the middle of synchronous work (signal-at.mjs). */
 const signalAt = (when: Readonly<Record<string, string>>): Readonly<Record<string, string>> => ({
@@ -113,7 +117,7 @@ describe("a signal during synchronous work", () => {
     });
 
     test("process 1 ends after a second of synchronous work, also in a run that finishes its writes", async () => {
-      expect(await asProcessOne(["apply", "--yes", "-t", "a"], { read: "a.json", blocked: "60000" })).toEqual({
+      expect(await asProcessOne(["snapshot", "--out", "s.json", "-t", "a"], { read: "a.json", blocked: "60000" })).toEqual({
         ...{ code: 130, stdout: "" },
         stderr: "\ndimsync: stopped at once by SIGINT, in the middle of work.\n",
       });

@@ -114,7 +114,7 @@ describe("SIGINT and SIGTERM: nothing new is started, the request in flight fini
     const started = run(["apply", "--yes", "--result", "result.json"]);
     await reached;
     started.process.kill("SIGINT");
-    expect(await started.ended).toMatchObject({ code: 130 });
+    expect(await started.ended).toMatchObject({ code: null, signal: "SIGINT" });
     expect(Object.keys(service.counts())).toEqual(["GET"]);
     expect(service.requests.length).toBeLessThan(5);
   });

@@ -38,6 +38,6 @@ async function sideOf(context: Context<CompareFlags>, name: string): Promise<Com
   const isFile = statSync(snapshotFile, { throwIfNoEntry: false })?.isFile() === true;
   // A snapshot needs no project.
   if (isFile || /[/\\]|\.(?:json|gz)$/u.test(name)) return { name, source: { snapshotFile } };
-  const project = await loadOneProject(context, { targets: [name], readOnly: true });
+  const project = await loadOneProject(context, { targets: [name], interruptible: true });
   return { name, source: project };
 }

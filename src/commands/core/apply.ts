@@ -30,7 +30,7 @@ export async function runApply(context: Context<ApplyFlags>, file: string | unde
     });
   const resultFile = flags.result === undefined ? undefined : resolve(cwd, flags.result);
   if (flags.result !== undefined && resultFile !== undefined) checkWritable("--result", flags.result, resultFile);
-  const projects = await loadProjects(context, { account: true });
+  const projects = await loadProjects(context, { account: true, interruptible: true });
   if (file !== undefined) refuseManifests(file, resolve(cwd, file), projects);
   if (file !== undefined && projects.length > 1)
     throw new DimsyncError("E_USAGE", "A saved plan is for one target. Select it with -t NAME.");

@@ -7,7 +7,7 @@ import { validateProject } from "../../operations/core/validate.ts";
 /** `dimsync validate [PATH…]`: everything that can be checked without the account. Sends no request. */
 export async function runValidate(context: Context, paths: readonly string[]): Promise<ExitCode> {
   checkOutputs(context);
-  const validations = await Promise.all((await loadProjects(context, { paths, readOnly: true })).map(validateProject));
+  const validations = await Promise.all((await loadProjects(context, { paths, interruptible: true })).map(validateProject));
   await deliver(context, validations);
   return combineExits(validations.map(({ exit }) => exit)).code;
 }

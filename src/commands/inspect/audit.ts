@@ -18,7 +18,7 @@ export async function runAudit(context: Context<AuditFlags>): Promise<ExitCode> 
   checkOutputs(context, isRaw ? listingFormats.filter((format) => format !== "markdown") : listingFormats);
   if (isRaw && flags.actor !== undefined)
     throw new DimsyncError("E_USAGE", "--actor cannot be combined with --raw: the service cannot filter by actor.");
-  const project = await loadOneProject(context, { account: true, readOnly: true });
+  const project = await loadOneProject(context, { account: true, interruptible: true });
   const run = { env: io.env, signal: io.interrupted };
   if (isRaw) {
     const pages = await auditPages(project, window, run);

@@ -13,7 +13,7 @@ export async function runExplain(context: Context<ExplainFlags>, address: string
   const { io, flags } = context;
   checkOutputs(context, ["human", "json"]);
   const node = nodePath("explain", path, flags.pointer);
-  const project = await loadValidProject(context, { account: true, readOnly: true });
+  const project = await loadValidProject(context, { account: true, interruptible: true });
   const explained = await explainSchemaNode(project, { address, node }, { env: io.env, signal: io.interrupted });
   await deliverForms(context, {
     human: (options) => explained.map((one) => explainText(one, options)).join("\n"),

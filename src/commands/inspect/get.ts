@@ -11,7 +11,7 @@ export async function runGet(context: Context<GetFlags>, kind: string, id: strin
   const { io, flags } = context;
   const query = liveQuery(kind, id, flags.raw === true);
   checkOutputs(context, query.isRaw ? listingFormats.filter((format) => format !== "markdown") : listingFormats);
-  const project = await loadOneProject(context, { account: true, readOnly: true });
+  const project = await loadOneProject(context, { account: true, interruptible: true });
   const { value, rows, columns } = await readLive(project, query, { env: io.env, signal: io.interrupted });
   await deliverForms(context, query.isRaw ? rawForms(value, rows) : listingForms({ value, rows, columns, isTty: io.stdoutIsTty }));
   return 0;

@@ -21,7 +21,7 @@ interface ListedManifest {
 /** `dimsync list [PATH…]`: prints the addresses of the manifests with their live ids and files. Sends no request to the account. */
 export async function runList(context: Context, paths: readonly string[]): Promise<ExitCode> {
   checkOutputs(context, listingFormats);
-  const projects = await loadAnyProjects(context, { paths, readOnly: true });
+  const projects = await loadAnyProjects(context, { paths, interruptible: true });
   const listed = (await Promise.all(projects.map((project) => manifestsOf(project, context.io.env)))).flat();
   const rows = listed.map(({ file, line, ...row }) => ({ ...row, file: line === undefined ? file : `${file}:${line}` }));
   const columns = [...(projects.length > 1 ? ["target"] : []), "address", "id", "file"];

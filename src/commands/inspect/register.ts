@@ -20,7 +20,7 @@ export async function runRegister(context: Context<RegisterFlags>): Promise<Exit
   checkOutputs(context, ["human", "csv", "json", "html", "markdown"]);
   const nowMs = Date.now();
   const base = flags.diff === undefined ? undefined : baseOf(flags.diff, cwd, nowMs);
-  const project = await loadValidProject(context, { account: flags.snapshot === undefined, readOnly: true });
+  const project = await loadValidProject(context, { account: flags.snapshot === undefined, interruptible: true });
   const options = {
     base,
     labels: flags.label,

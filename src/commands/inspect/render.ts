@@ -14,7 +14,7 @@ export async function runRender(context: Context<RenderFlags>, address: string |
   const { io, flags, cwd } = context;
   checkOutputs(context, ["human", "json"]);
   const isExpanded = flags.expand === true;
-  const project = await loadValidProject(context, { account: isExpanded && flags.snapshot === undefined, readOnly: true });
+  const project = await loadValidProject(context, { account: isExpanded && flags.snapshot === undefined, interruptible: true });
   const snapshotFile = flags.snapshot === undefined ? undefined : resolve(cwd, flags.snapshot);
   const run = { env: io.env, signal: io.interrupted, snapshotFile };
   const { documents, unexpanded } = await renderManifests(project, { address, isExpanded }, run);

@@ -226,7 +226,7 @@ const flagsOf = (options: readonly Option[]): readonly string[] => options.flatM
 
 /** The addresses of the project's manifests, and of the schemas of its integrations, a line each: what shell completion asks for. */
 export async function runAddresses(context: Context): Promise<ExitCode> {
-  const projects = await loadAnyProjects(context, { readOnly: true });
+  const projects = await loadAnyProjects(context, { interruptible: true });
   const addresses = new Set(
     projects.flatMap(({ resources }) =>
       resources.flatMap((resource) => [
@@ -241,14 +241,14 @@ export async function runAddresses(context: Context): Promise<ExitCode> {
 
 /** The names of the targets, a line each. */
 export async function runTargets(context: Context): Promise<ExitCode> {
-  const projects = await loadAnyProjects(context, { readOnly: true });
+  const projects = await loadAnyProjects(context, { interruptible: true });
   context.io.stdout(projects.map(({ settings }) => `${settings.target}\n`).join(""));
   return 0;
 }
 
 /** "public", "public.orders": the paths in literal trees that can be written without quotes, a line each. */
 export async function runPaths(context: Context): Promise<ExitCode> {
-  const projects = await loadAnyProjects(context, { readOnly: true });
+  const projects = await loadAnyProjects(context, { interruptible: true });
   const configs = projects.flatMap(({ resources }) => resources.filter(isSchemaConfig));
   const isPlain = (name: string): boolean => /^[\p{L}\p{N}_-]+$/u.test(name);
   const found = configs.flatMap(({ spec: { schemas = {} } }) =>

@@ -14,7 +14,7 @@ import { jsonDocument } from "../../text/control-characters.ts";
 export async function runDoctor(context: Context): Promise<ExitCode> {
   const { io } = context;
   checkOutputs(context, ["human", "json"]);
-  const project = await loadOneProject(context, { readOnly: true });
+  const project = await loadOneProject(context, { interruptible: true });
   const report = await diagnose(project, {
     env: io.env,
     versions: { dimsync: version, node: process.versions.node },

@@ -17,7 +17,7 @@ import { visible } from "../../text/control-characters.ts";
  */
 export async function runFmt(context: Context<FmtFlags>, paths: readonly string[]): Promise<ExitCode> {
   const { io, flags, cwd } = context;
-  const projects = await loadAnyProjects({ ...context, flags: { ...flags, only: [], exclude: [] } }, { paths, readOnly: true });
+  const projects = await loadAnyProjects({ ...context, flags: { ...flags, only: [], exclude: [] } }, { paths, interruptible: true });
   const config =
     paths.length > 0 ? undefined : findConfig({ cwd, env: io.env, ...(flags.config === undefined ? {} : { configFile: flags.config }) });
   const files = new Set([

@@ -41,7 +41,7 @@ async function printLive(context: Context<SchemaFlags>, text: string): Promise<E
     import("../../operations/inspect/live-schema.ts"),
     import("../../cli/project.ts"),
   ]);
-  const project = await loadOneProject(context, { account: snapshot === undefined, readOnly: true });
+  const project = await loadOneProject(context, { account: snapshot === undefined, interruptible: true });
   const snapshotFile = snapshot === undefined ? undefined : resolve(cwd, snapshot);
   const run = { env: io.env, signal: io.interrupted, snapshotFile };
   const { schema: extended, leftOut } = await liveSchema(project, { schema, kinds, integrations }, run);

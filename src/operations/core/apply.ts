@@ -164,8 +164,8 @@ async function applyWith(project: Project, options: ApplyAccountOptions, { run, 
     const signal = AbortSignal.any([run.signal, writes.lost]);
     const session = await openWriteSession(project, account.client, { run: { ...run, signal }, writes, git });
     const beforeFirstWrite = async (made: Plan): Promise<void> => {
-      if (options.saved !== undefined) await writes.markApplied(made.planId);
       await options.beforeFirstWrite?.(made);
+      if (options.saved !== undefined) await writes.markApplied(made.planId);
     };
     const review = await openReview(project, writes.state());
     const done = await apply({ ...session, review, reads: lists.recording(session.reads) }, { ...options, beforeFirstWrite });
