@@ -92,9 +92,11 @@ export function sourcesOnly(text: string): string {
   const parsed = parseManifest(text);
   if ("refusal" in parsed) throw new Error(`The manifest ${parsed.refusal}.`);
   const { dbt_schema_version } = parsed.manifest["metadata"] as { readonly dbt_schema_version: string }; // checked by parseManifest
-  return JSON.stringify({ metadata: { dbt_schema_version }, sources: parsed.sources }, (key, value: unknown) =>
-    key === "created_at" ? undefined : value,
-  );
+  const timeless = Object.entries(parsed.sources).map(([id, source]) => [
+    id,
+    isObject(source) ? { ...source, created_at: undefined } : source,
+  ]);
+  return JSON.stringify({ metadata: { dbt_schema_version }, sources: Object.fromEntries(timeless) });
 }
 
 /** A table that a dbt source describes. */

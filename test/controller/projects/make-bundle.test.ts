@@ -42,7 +42,9 @@ test("a bundle has the files and variables of the project, and no secret", async
 test("a bundle has the sources of dbt that label columns, without models, environment and times", async () => {
   const labels =
     "apiVersion: dimsync/v1\nkind: Classification\nmetadata: { name: p }\nspec: { from: [{ dbt: { manifest: target/manifest.json, label: pii, where: { meta: { pii: true } } } }] }\n";
-  const dbt = JSON.parse(dbtManifest({ customers: { columns: { email: { meta: { pii: true } } } } })) as {
+  const dbt = JSON.parse(
+    dbtManifest({ customers: { columns: { email: { meta: { pii: true } }, created_at: { meta: { pii: true } } } } }),
+  ) as {
     readonly metadata: object;
     readonly sources: Readonly<Record<string, object>>;
   };
@@ -64,7 +66,13 @@ test("a bundle has the sources of dbt that label columns, without models, enviro
     env: { KEY: "x", REGION: "eu" },
     target: "prod",
   });
-  expect([loaded?.columns.map(({ column, label }) => [column, label]), problems]).toEqual([[["email", "pii"]], []]);
+  expect([loaded?.columns.map(({ column, label }) => [column, label]), problems]).toEqual([
+    [
+      ["email", "pii"],
+      ["created_at", "pii"],
+    ],
+    [],
+  ]);
 });
 
 const policy = (code: string) => ({
