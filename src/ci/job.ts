@@ -55,7 +55,11 @@ export interface JobReport {
   readonly planFile?: string;
   /** Whether the summary already has the documents. */
   readonly isSummarized?: boolean;
+  /** What `touchedLines` returned, if it was asked before. */
+  readonly touched?: Touched;
 }
+
+type Touched = Pick<RenderOptions, "touches">;
 
 /**
  * Writes what a step of GitHub Actions gets besides its log: the summary, each output once, and the annotations. Returns the exit
@@ -68,7 +72,7 @@ export async function endJob(context: CiContext, job: CiJob, report: JobReport):
   const all = combineExits([...documents.map(({ exit }) => exit), ...ofFailures, ...exits]);
   const code = io.interrupted.aborted ? 130 : all.code;
   if (!isStep(context, job)) return code;
-  const places = { filePrefix: filePrefix(context), ...(await touchedLines(context, job, report)) };
+  const places = { filePrefix: filePrefix(context), ...(report.touched ?? (await touchedLines(context, job, report))) };
   const failed = failures.map((failure) => failurePieces(failure, places));
   const pieces = stepPieces(io.env, documents, planFile === undefined ? {} : { planFile });
   const summary = joinParts([isSummarized ? "" : pieces.summary, ...failed.map((one) => one.summary)], "\n");
@@ -89,7 +93,7 @@ export async function touchedLines(
   { cwd }: CiContext,
   { environment: { isPullRequest, base }, env }: CiJob,
   { documents, failures }: Pick<JobReport, "documents" | "failures">,
-): Promise<Pick<RenderOptions, "touches">> {
+): Promise<Touched> {
   if (!isPullRequest || base === undefined) return {};
   const places = [...documents.flatMap(findingsOf), ...failures.flatMap(({ diagnostics }) => diagnostics)];
   const files = places.flatMap(({ file }) => (file === undefined ? [] : [file]));

@@ -34,17 +34,14 @@ export async function planJob(context: CiContext, job: CiJob): Promise<ExitCode>
   if (planFile !== undefined)
     for (const plan of plans)
       await withSignalsCaught(io, () => writePlanFile(planFile, plan, { digestKey: io.env["DIMSYNC_DIGEST_KEY"], signal: io.interrupted }));
-  if (plans.length > 0)
-    await writeDocuments(
-      context,
-      jobDestinations(context, job),
-      plans,
-      await touchedLines(context, job, { documents: plans, failures: [] }),
-    );
+  const failures = failed.map(({ target, failure }) => ({ ...failure, title: notMade("plan", target) }));
+  const touched = await touchedLines(context, job, { documents: plans, failures });
+  if (plans.length > 0) await writeDocuments(context, jobDestinations(context, job), plans, touched);
   await writeMetricsFlag(context, plans);
   const code = await endJob(context, job, {
     documents: plans,
-    failures: failed.map(({ target, failure }) => ({ ...failure, title: notMade("plan", target) })),
+    failures,
+    touched,
     outputs: targetsOutput(job, projects),
     ...(planFile === undefined ? {} : { planFile }),
   });
@@ -86,8 +83,9 @@ async function validateJob(context: CiContext, job: CiJob): Promise<ExitCode> {
   say(context.io, "A pull request from a fork or from Dependabot has no secrets, so dimsync only validates its manifests.");
   checkOutputs(context);
   const documents = await Promise.all((await loadProjects(context, { interruptible: true })).map(validateProject));
-  await writeDocuments(context, jobDestinations(context, job), documents, await touchedLines(context, job, { documents, failures: [] }));
-  return await endJob(context, job, { documents, failures: [] });
+  const touched = await touchedLines(context, job, { documents, failures: [] });
+  await writeDocuments(context, jobDestinations(context, job), documents, touched);
+  return await endJob(context, job, { documents, failures: [], touched });
 }
 
 const hasKey = ({ DIMSYNC_API_KEY: key, DIMSYNC_API_KEY_FILE: file }: Environment): boolean => (key ?? "") !== "" || (file ?? "") !== "";
