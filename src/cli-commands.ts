@@ -165,7 +165,7 @@ function declareRecords({ program, add }: CommandLine): void {
     "Settle a create whose response was lost. Until then, plans do not touch the address.",
     async (context, address) => (await import("./commands/records/resolve.ts")).runResolve(context, address),
   )
-    .option("--created <id>", "The object was created with this id. It must exist, if the API can read it (not assets)")
+    .option("--created <id>", "The object was created with this id. Checked against the account and the audit log")
     .option("--not-created", "The object was not created")
     .option("--run <id>", "Instead of an address: every create that this run left open")
     .option("--force", "Even if the run that was unlocked may still send the create; needs --reason")

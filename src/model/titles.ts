@@ -82,6 +82,7 @@ export const titles = {
   E_NOT_UTF8: "File is not UTF-8",
   E_NOTHING_TO_ACCEPT: "Nothing to accept",
   E_NOTIFY: "Receiver not notified",
+  E_OTHER_OBJECT: "Another object has this id",
   E_OUTPUT: "Output not written",
   E_PATH: "Invalid request path",
   E_PATH_NOT_FOUND: "Path not found",

@@ -116,11 +116,44 @@ describe("a create whose response is lost", () => {
     expect([unreadable.code, unreadable.stderr]).toEqual([0, expect.stringContaining("could not be read, so it was not checked")]);
   });
 
-  it("of an integration that a read shows: resolve --created records it", async () => {
-    const at = await scene(integrationManifest("returns"), { service: { faults: ["POST /v1/integrations@1=reset-before"] } });
+  it("of an integration that a read shows: resolve --created records it, and refuses the id of another one", async () => {
+    const at = await scene(integrationManifest("returns"), {
+      service: { faults: ["POST /v1/integrations@1=reset-after", "GET /v1/integrations$@3=status:500"] },
+      config: { client: { settleSeconds: 0, retries: 0, timeoutSeconds: 5 } },
+    });
+    expect((await at.apply()).result.items[0]).toMatchObject({ outcome: "unknown" });
+    at.service.clearFaults();
+    const refused = await at.run(["resolve", "Integration/returns", "--created=8f1c"]);
+    expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining("E_OTHER_OBJECT")]);
+    expect(refused.stderr).toContain('was not created as "8f1c": that is "Orders", and the create was for sourceName "returns-pg"');
+    expect(refused.stderr).toContain("\n  dimsync bind Integration/returns=8f1c\n");
+    const [id = ""] = returns(at.service.state());
+    const { code, stderr } = await at.run(["resolve", "Integration/returns", `--created=${id}`]);
+    expect([code, stderr]).toEqual([0, `dimsync: Integration/returns was created and is bound to ${id}.\n`]);
+  });
+
+  it("of an asset: resolve --created refuses ids that belong to something else, and says what they are", async () => {
+    const at = await scene(together(assetManifest(), assetManifest("vault").replace("vault }", "vault, id: d-99 }")), {
+      service: { faults: ["POST /v1/assets=reset-after"] },
+    });
+    expect((await at.apply()).code).toBe(4);
+    const [id = ""] = archives(at.service.state());
+    const resolve = async (given: string) => (await at.run(["resolve", "Asset/archive", `--created=${given}`])).stderr;
+    expect(await resolve("d-12")).toContain('was not created as "d-12": the integration "Orders" shows it as "Warehouse" (snowflake).');
+    expect(await resolve("d-77")).toContain(`the audit log shows what that run created: Asset ${id} "archive" created (`);
+    expect(await resolve("d-99")).toContain('was not created as "d-99": that id is bound to Asset/vault.');
+    expect(await resolve(id)).toBe(`dimsync: Asset/archive was created and is bound to ${id}.\n`);
+  });
+
+  it.each([
+    ["says that something else has this id", 'Asset d-40 "Lake" created', "the audit log shows what it is: Asset d-40"],
+    ["does not name the id", 'Asset d-41 "archive" created', "It could not be checked that Asset/archive is d-40"],
+    ["names the id of an object with this name", 'Asset d-40 "archive" created', "Asset/archive was created and is bound to d-40"],
+  ])("of an asset, if the audit log %s", async (_, event, said) => {
+    const at = await scene(assetManifest(), { service: { faults: ["POST /v1/assets@1=reset-before"] } });
     await at.apply();
-    const { code, stderr } = await at.run(["resolve", "Integration/returns", "--created=8f1c"]);
-    expect([code, stderr]).toEqual([0, "dimsync: Integration/returns was created and is bound to 8f1c.\n"]);
+    at.service.mutate(() => {}, undefined, event);
+    expect((await at.run(["resolve", "Asset/archive", "--created=d-40"])).stderr).toContain(said);
   });
 
   it("is recorded by resolve --created with the digests of the request, like after a response", async () => {

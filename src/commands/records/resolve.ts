@@ -23,7 +23,7 @@ export async function runResolve(context: Context<ResolveFlags>, address: string
     if (id === undefined) refuseStillSending(open, records.state().unlocked, settings.client.timeoutMs, flags);
     const by = flags.force === true && flags.reason !== undefined ? `resolve: ${flags.reason}` : "resolve";
     if (id !== undefined) {
-      const notChecked = await checkCreated(open, id, { settings, run: { env: io.env, signal: io.interrupted } });
+      const notChecked = await checkCreated(open, id, { settings, records: records.state(), run: { env: io.env, signal: io.interrupted } });
       if (notChecked !== undefined) say(notChecked);
       await bindCreated(records, open, id);
     }

@@ -1,44 +1,131 @@
+import { hasWord, parseEvent, wordsIn } from "../../drift/event-matching.ts";
+import { auditEvidence, describeEntry, isAboutAsset, isBefore, newestEntries } from "../../engine/reads/audit-log.ts";
 import { kindNamed } from "../../kinds/index.ts";
-import { isRelation } from "../../model/address.ts";
+import { integrations } from "../../kinds/lists.ts";
+import { isRelation, kindOf } from "../../model/address.ts";
 import { DimsyncError } from "../../model/errors.ts";
-import type { Reads } from "../../model/service.ts";
+import type { List, Reads } from "../../model/service.ts";
 import type { Settings } from "../../model/settings/config.ts";
 import type { OpenIntent } from "../../records/history.ts";
+import type { RecordsState } from "../../records/records.ts";
+import { shellWord } from "../../text/shell.ts";
 import { openReads } from "../open-reads.ts";
 import type { RunEnvironment } from "../session.ts";
 
+/** The id that a user gives for a create whose response was lost. */
+interface NamedObject {
+  readonly intent: OpenIntent;
+  readonly id: string;
+}
+
 /**
- * Checks that the account has what a create is said to have made. Returns why that could not be
- * checked, or undefined. The API cannot read assets, so they are not checked. Throws E_NOT_FOUND.
+ * Checks that this create can have made the object `id`: by the records, by what lists show, and by the audit log, which is the only
+ * evidence for an asset that no integration uses. Returns why that could not be checked, or undefined. Throws E_NOT_FOUND and
+ * E_OTHER_OBJECT.
  */
 export async function checkCreatedObject(
-  { address, kind: kindName, naturalKey }: OpenIntent,
+  intent: OpenIntent,
   id: string,
-  { settings, run }: { readonly settings: Settings; readonly run: RunEnvironment },
+  { settings, records, run }: { readonly settings: Settings; readonly records: RecordsState; readonly run: RunEnvironment },
 ): Promise<string | undefined> {
-  const kind = kindNamed(kindName);
-  const list = kind?.list;
-  if (list === undefined) return undefined;
-  const look = async (reads: Reads): Promise<boolean> => {
-    if (!isRelation(address)) return (await reads.one(list, id)) !== undefined;
-    const found = naturalKey === undefined ? [] : await kind?.find?.(naturalKey, reads);
-    return found !== undefined && found !== "gone" && found.length > 0;
-  };
-  let exists: boolean;
+  const { address } = intent;
+  const named = { intent, id };
+  const [owner] =
+    [...records.bindings].find(([other, bound]) => bound.id === id && other !== address && kindOf(other) === kindOf(address)) ?? [];
+  if (owner !== undefined && !isRelation(address))
+    throw new DimsyncError(
+      "E_OTHER_OBJECT",
+      `${address} was not created as ${JSON.stringify(id)}: that id is bound to ${owner}. Correct the id; if ${address} was not created, use --not-created. Nothing was recorded.`,
+    );
   try {
     const { reads, close } = await openReads({ settings }, run);
-    exists = await look(reads).finally(close);
+    return await (isRelation(address) ? checkRelation(intent, reads) : checkObject(named, reads)).finally(close);
   } catch (error) {
-    if (!(error instanceof DimsyncError) || run.signal.aborted) throw error;
+    const isFinding = error instanceof DimsyncError && (error.code === "E_NOT_FOUND" || error.code === "E_OTHER_OBJECT");
+    if (!(error instanceof DimsyncError) || isFinding || run.signal.aborted) throw error;
     return `The account could not be read, so it was not checked that ${address} exists: ${error.message}`;
   }
-  if (exists) return undefined;
-  const missing = isRelation(address)
-    ? `The tag is not attached to the resource of ${address}.`
-    : `The account has no ${kindName.toLowerCase()} with the id ${JSON.stringify(id)}.`;
-  throw new DimsyncError(
-    "E_NOT_FOUND",
-    `${missing} Correct the id; if ${address} was not created, use --not-created. Nothing was recorded.`,
-    isRelation(address) ? {} : { command: `dimsync get ${kindName.toLowerCase()}s` },
-  );
 }
+
+async function checkRelation({ address, kind, naturalKey }: OpenIntent, reads: Reads): Promise<undefined> {
+  const found = naturalKey === undefined ? [] : await kindNamed(kind)?.find?.(naturalKey, reads);
+  if (found === undefined || found === "gone" || found.length === 0)
+    throw missing(address, `The tag is not attached to the resource of ${address}.`);
+}
+
+async function checkObject(named: NamedObject, reads: Reads): Promise<string | undefined> {
+  const { naturalKey, kind: kindName } = named.intent;
+  const kind = kindNamed(kindName);
+  const existing = naturalKey === undefined ? undefined : await kind?.find?.(naturalKey, reads);
+  const alike = existing === "gone" ? undefined : existing;
+  return kind?.list === undefined ? checkUnlisted(named, alike, reads) : checkListed(named, alike, { list: kind.list, reads });
+}
+
+const keyOf = ({ naturalKey = {} }: OpenIntent): string =>
+  Object.entries(naturalKey)
+    .map(([field, value]) => `${field} ${JSON.stringify(value)}`)
+    .join(", ");
+
+/** `alike`: the ids that have the natural key of the create; there were none before it. */
+async function checkListed(
+  named: NamedObject,
+  alike: readonly string[] | undefined,
+  { list, reads }: { readonly list: List; readonly reads: Reads },
+): Promise<undefined> {
+  const { intent, id } = named;
+  const what = intent.kind.toLowerCase();
+  const live = await reads.one(list, id);
+  if (live === undefined)
+    throw missing(intent.address, `The account has no ${what} with the id ${JSON.stringify(id)}.`, `dimsync get ${what}s`);
+  const name = live.name ?? "";
+  if (alike?.includes(id) === false) throw other(named, `that is ${JSON.stringify(name)}, and the create was for ${keyOf(intent)}`);
+  if (alike?.length === 1) return;
+  // Somebody else may have created an equal one at the same time.
+  const own = await auditEvidence(reads, { ...intent, name });
+  const withId = (one: string) => own.find(({ event }) => hasWord(event.toLowerCase(), one));
+  const created = withId(id) === undefined ? alike?.map(withId).find((found) => found !== undefined) : undefined;
+  if (created !== undefined) throw other(named, `the audit log shows what that run created: ${describeEntry(created)}`);
+}
+
+/** The same for an object that is in no list. */
+async function checkUnlisted(named: NamedObject, alike: readonly string[] = [], reads: Reads): Promise<string | undefined> {
+  const { intent, id } = named;
+  if (alike.includes(id)) return undefined;
+  if (alike.length > 0) throw other(named, `integrations show ${alike.join(" and ")} with ${keyOf(intent)}`);
+  const live = (await reads.list(integrations)).items;
+  const user = live.find(({ source, destination }) => source.id === id || destination.id === id);
+  if (user === undefined) return checkAuditLog(named, reads);
+  const { name, type } = user.source.id === id ? user.source : user.destination;
+  throw other(named, `the integration ${JSON.stringify(user.name)} shows it as ${JSON.stringify(name)} (${type})`);
+}
+
+/** What the log says about an object that cannot be read. Its text is not specified, so only what is certain counts. */
+async function checkAuditLog(named: NamedObject, reads: Reads): Promise<string | undefined> {
+  const { intent, id } = named;
+  const name = intent.naturalKey?.["name"] ?? "";
+  const own = (await auditEvidence(reads, { ...intent, name })).map(parseEvent).filter(isAboutAsset);
+  if (own.some(({ text }) => hasWord(text, id))) return undefined;
+  const created = own.find(({ unquoted }) => wordsIn(unquoted).some((word) => /\d/u.test(word)));
+  if (created !== undefined) throw other(named, `the audit log shows what that run created: ${describeEntry(created.entry)}`);
+  const about = (await newestEntries(reads)).map(parseEvent).filter((event) => isAboutAsset(event) && hasWord(event.text, id));
+  const different = about.find(
+    ({ entry, unquoted, quoted }) => isBefore(entry, intent) || (unquoted.includes("creat") && quoted.size > 0 && !quoted.has(name)),
+  );
+  if (different !== undefined) throw other(named, `the audit log shows what it is: ${describeEntry(different.entry)}`);
+  if (about.some(({ quoted }) => quoted.has(name))) return undefined;
+  return `It could not be checked that ${intent.address} is ${id}: the API cannot read assets, and no integration or entry of the audit log shows it.`;
+}
+
+const missing = (address: string, what: string, command?: string): DimsyncError =>
+  new DimsyncError(
+    "E_NOT_FOUND",
+    `${what} Correct the id; if ${address} was not created, use --not-created. Nothing was recorded.`,
+    command === undefined ? {} : { command },
+  );
+
+const other = ({ intent: { address }, id }: NamedObject, what: string): DimsyncError =>
+  new DimsyncError(
+    "E_OTHER_OBJECT",
+    `${address} was not created as ${JSON.stringify(id)}: ${what}. Correct the id; if ${address} was not created, use --not-created. Nothing was recorded. If you know that it is the right object, and that it was changed since, bind it:`,
+    { command: `dimsync bind ${shellWord(`${address}=${id}`)}` },
+  );
