@@ -2,12 +2,14 @@ import { createHash } from "node:crypto";
 import { manifestKindNamed, manifestKinds } from "../kinds/index.ts";
 import { toAddress } from "../model/address.ts";
 import { canonicalJson, isObject, type JsonObject, type JsonValue, own } from "../model/json/json.ts";
+import { isWithin } from "../model/json/pointer.ts";
 import type { Problem, SourceLocation } from "../model/problem.ts";
 import type { Resource } from "../model/resource.ts";
 import type { Code } from "../model/titles.ts";
 import { didYouMean } from "../text/suggest.ts";
 import type { ValueDocument } from "../yaml/read.ts";
 import type { Variables } from "./config/variables.ts";
+import { type PartialManifest, withoutBroken } from "./partial.ts";
 import { insteadOfKind } from "./removed.ts";
 import { type Connectors, connectorProblems } from "./schema/connectors.ts";
 import { validateEffective } from "./schema/validate.ts";
@@ -25,6 +27,8 @@ export interface ReadManifest {
   readonly problems: readonly Problem[];
   /** Present if there is no error. */
   readonly resource?: Resource;
+  /** Present if only parts of it have errors. */
+  readonly partial?: PartialManifest;
   /** The document with variables replaced, which the digest covers. */
   readonly effective?: JsonValue;
   readonly environment?: readonly EnvironmentUse[];
@@ -47,9 +51,22 @@ export function readManifest(document: ValueDocument, place: SourceLocation, con
   if (kind === undefined || validator === undefined) return { place, problems: [...effective.problems, unknownKind(written, place)] };
   const checked = validateEffective(validator, effective, { kind, place });
   const connection = context.connectors.check(kind, checked.value, effective.texts);
-  const fromConnector = checked.problems.length > 0 ? [] : connectorProblems(connection, { ...checked.context, value: connection.value });
-  const manifest = manifestOf({ kind, value: connection.value, place }, [...effective.problems, ...checked.problems, ...fromConnector]);
-  return effective.environment.length === 0 ? manifest : { ...manifest, environment: effective.environment };
+  const isChecked = ({ place: at }: Problem): boolean =>
+    at !== undefined && (isWithin(at.pointer, connection.base) || isWithin(connection.base, at.pointer));
+  const fromConnector = checked.problems.some(isChecked)
+    ? []
+    : connectorProblems(connection, { ...checked.context, value: connection.value });
+  const problems = [...effective.problems, ...checked.problems, ...fromConnector];
+  const manifest = manifestOf({ kind, value: connection.value, place }, problems);
+  const rest = problems.length === 0 ? undefined : withoutBroken(connection.value, problems, { validator, context: checked.context });
+  return {
+    ...manifest,
+    ...(effective.environment.length === 0 ? {} : { environment: effective.environment }),
+    // The rest has the shape that the kind's schema requires.
+    ...(rest === undefined
+      ? {}
+      : { partial: { resource: toResource(kind, rest.value as unknown as ManifestShape, place), wholePointer: rest.wholePointer } }),
+  };
 }
 
 interface CheckedManifest {

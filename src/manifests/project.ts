@@ -24,6 +24,7 @@ import { type ConfigOptions, type LoadOptions, yamlParser } from "./config/optio
 import { covers, discover, leadsOutside } from "./discover.ts";
 import { makeLocate } from "./locate.ts";
 import { manifestDigest, type ReadManifest, readManifest } from "./manifest.ts";
+import { atWholePlaces, type PartialManifest } from "./partial.ts";
 import { limitProblems } from "./problem-limit.ts";
 import { duplicateProblems, referenceProblems } from "./references.ts";
 import { withoutSecretVariables } from "./secrets/variables.ts";
@@ -36,6 +37,8 @@ export interface Project {
   readonly settings: Settings;
   /** Those without an error, by address. */
   readonly resources: readonly Resource[];
+  /** Those with errors in some of their parts, without these parts: to find their other problems in the same pass. */
+  readonly partial: readonly PartialManifest[];
   /** The labels of columns; absent if there is no Classification. */
   readonly labels?: ColumnLabels;
   /** Who reads the columns in the destination; absent if the project names no dbt manifest. */
@@ -95,6 +98,8 @@ export async function loadProject(options: LoadOptions): Promise<Project> {
   const outside = modulesOutside(readable, settings.folder, config.boundary);
   const refused = new Set(outside.map(({ address }) => address));
   const resources = readable.filter(({ address }) => !refused.has(address));
+  const whole = new Set(readable.map(({ address }) => address));
+  const partial = manifests.flatMap((manifest) => manifest.partial ?? []).filter(({ resource }) => !whole.has(resource.address));
   const classified = await labelsOf(resources, {
     folders: [settings.folder, ...(options.labelFolder === undefined ? [] : [options.labelFolder])],
     shown: (path) => shownPath(options.cwd, path),
@@ -114,14 +119,14 @@ export async function loadProject(options: LoadOptions): Promise<Project> {
     ...unread,
     ...manifests.flatMap((manifest) => manifest.problems),
     ...duplicateProblems(manifests, locate),
-    ...referenceProblems(resources, manifests),
+    ...atWholePlaces(referenceProblems([...resources, ...partial.map(({ resource }) => resource)], manifests), partial),
     ...classified.problems,
     ...outside,
   ];
   if (manifests.length === 0 && problems.every(({ severity }) => severity !== "error"))
     problems.push(noManifests(config, (options.paths ?? []).length > 0));
   return {
-    ...{ settings, resources, problems: limitProblems(problems), locate },
+    ...{ settings, resources, partial, problems: limitProblems(problems), locate },
     ...(classified.labels === undefined ? {} : { labels: classified.labels }),
     ...(readers === undefined ? {} : { readers }),
     manifestDigest: digestOf(manifests, classified),

@@ -6,8 +6,10 @@ import type { SchemaError } from "./schema-error.ts";
 import type { ErrorAt, SchemaProblem } from "./schema-problem.ts";
 
 /** A value of the wrong type, and how to write the right one. */
-export function wrongType({ params }: SchemaError, at: ErrorAt): SchemaProblem {
+export function wrongType({ params }: SchemaError, at: ErrorAt): SchemaProblem | undefined {
   const { pointer, subject, found, partsAt } = at;
+  // The error of `enum` names the values.
+  if (partsAt(pointer).every((part) => own(part, "enum") !== undefined)) return undefined;
   const types: readonly string[] = [params["type"]].flat().map(String);
   const isSecretAllowed = partsAt(pointer).some((part) => Object.hasOwn(propertiesOf(part), "$secret"));
   const main = `${subject} must be ${describeTypes(types, isSecretAllowed ? "a $secret" : undefined)}, but is ${describeType(found)}.`;

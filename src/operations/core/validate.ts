@@ -3,6 +3,7 @@ import { sortDiagnostics } from "../../engine/plan.ts";
 import { conflicts } from "../../kinds/index.ts";
 import { emptyLabelSelectors } from "../../kinds/label-selectors.ts";
 import { ruleProblems } from "../../kinds/schemas.ts";
+import { atWholePlaces } from "../../manifests/partial.ts";
 import type { Project } from "../../manifests/project.ts";
 import type { Exit } from "../../model/exit.ts";
 import { type Problem, toDiagnostic } from "../../model/problem.ts";
@@ -15,15 +16,15 @@ import { missingModules } from "../policy-modules.ts";
 import { catalogProblems } from "./review.ts";
 
 /** Everything that can be checked without the account. Sends no request. */
-export async function validateProject({ problems, locate, resources, labels, files, settings, configFile }: Project): Promise<Validation> {
+export async function validateProject(project: Project): Promise<Validation> {
+  const { problems, locate, resources, partial, labels, files, settings, configFile } = project;
+  const all = [...resources, ...partial.map(({ resource }) => resource)];
+  const ofManifests = [...ruleProblems(all), ...emptyLabelSelectors(all), ...policyProblems(all), ...missingModules(all, settings.folder)];
   const today = new Date().toISOString().slice(0, 10);
   const hasIgnores = settings.ignore.some(({ address }) => /^(?:Schema(?:Config|s)\/|[^/]*[*?[{!])/u.test(address));
   const found = [
     ...problems,
-    ...ruleProblems(resources),
-    ...emptyLabelSelectors(resources),
-    ...policyProblems(resources),
-    ...missingModules(resources, settings.folder),
+    ...atWholePlaces(ofManifests, partial),
     ...catalogProblems({ settings, resources }),
     ...allowances(settings.allow, today).problems,
     ...literalProblems(resources, { today, ignoring: hasIgnores, labels }),
