@@ -4,6 +4,7 @@ import { type JsonObject, type JsonValue, sameJson } from "../model/json/json.ts
 import { atPointer, type Pointer } from "../model/json/pointer.ts";
 import type { Item } from "../model/plan.ts";
 import type { PlannedRequest } from "../model/service.ts";
+import { backoffMs } from "../service/retry.ts";
 import { inlineSecrets } from "./inline-secrets.ts";
 import type { Ending, Step } from "./step.ts";
 import { describeStale, desiredBy, listPointers, staleNodes, verifyWrite } from "./verify.ts";
@@ -70,7 +71,7 @@ async function sendOne<Live>(step: UpdateStep<Live>, request: PlannedRequest): P
       const sent = await afterUnclear(step, desired, error);
       if (sent !== undefined) return sent;
       if (attempt >= session.project.settings.client.retries || session.signal.aborted) throw error;
-      await session.clock.sleep(200 * 2 ** attempt, session.signal);
+      await session.clock.sleep(backoffMs(attempt + 1, Math.random), session.signal);
     }
   }
 }

@@ -123,8 +123,8 @@ async function write(
 
 const plainText = (text: string): string => text.replaceAll("\r\n", "\n").trim();
 
-/** GitHub refuses a body with more than 65,536 characters. */
-const mostCharacters = 65_000;
+/** Of the body of a comment. GitHub refuses more than 65,536. */
+export const mostCharacters = 65_000;
 const end = "<!-- dimsync:end -->";
 
 /** If it would be too long, only the first lines of the longest sections are left. */

@@ -4,7 +4,7 @@ import { DimsyncError } from "../model/errors.ts";
 import type { Plan } from "../model/plan.ts";
 import { visible } from "../text/control-characters.ts";
 import { workflowCommand, writeCommands } from "../text/workflow-commands.ts";
-import { type CommentOptions, type Comments, commentMarker, driftMarker, type Section, upsertComment } from "./comments.ts";
+import { type CommentOptions, type Comments, commentMarker, driftMarker, mostCharacters, type Section, upsertComment } from "./comments.ts";
 import { githubIssues, pullRequestComments } from "./github.ts";
 import { gitlabIssues, mergeRequestComments } from "./gitlab.ts";
 import { upsertDriftIssue } from "./issues.ts";
@@ -22,8 +22,6 @@ export interface PlannedTargets {
   readonly known: readonly string[];
 }
 
-/** GitHub refuses a body with more than 65,536 characters. */
-const mostCharacters = 64_000;
 /** Longer than a job needs between reading a comment and writing it. */
 const recheckMs = 700;
 
@@ -36,7 +34,8 @@ export async function commentPlans(job: CiJob, { plans, failed, known }: Planned
   if (comments === undefined) return;
   const targets = [...plans, ...failed].map(({ target }) => target);
   const order = [...known, ...targets.filter((target) => !known.includes(target))];
-  const room = Math.floor(mostCharacters / order.length);
+  // The rest is for the markers and the footer.
+  const room = Math.floor((mostCharacters - 1000) / order.length);
   await orWarn(job, "The plan is in the log and the summary of this job, but not in a comment.", async () => {
     const options = { ...commentOptions(job), recheckMs: order.length > targets.length ? recheckMs : undefined };
     const outcome = await upsertComment(comments, options, (before) => {

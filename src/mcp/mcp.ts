@@ -10,12 +10,11 @@ import { createMcpServer } from "./server.ts";
 export async function runMcp(context: Context): Promise<ExitCode> {
   const { io } = context;
   const stop = new AbortController();
-  const interrupted = AbortSignal.any([io.interrupted, stop.signal]);
   const ended = new Promise<void>((resolve) => {
     process.stdin.once("end", resolve);
     process.stdin.once("close", resolve);
   });
-  const server = createMcpServer({ ...context, io: { ...io, interrupted } });
+  const server = createMcpServer({ ...context, io: { ...io, interrupted: stop.signal } });
   server.onerror = (error) => say(io, `${error.message}`);
   await server.connect(new StdioServerTransport(process.stdin, protocolOutput()));
   await ended;

@@ -14,6 +14,15 @@ export function countList(counts: readonly (readonly [count: number, words: stri
     .join(", ");
 }
 
+/** "45 s", "90 s", "12 min", "1 h", "5 h", "3 days": at least two of a unit, unless one is exact. */
+export function durationText(ms: number): string {
+  const seconds = Math.max(0, Math.round(ms / 1000));
+  const fits = (unit: number): boolean => seconds >= 2 * unit || seconds === unit;
+  if (fits(86_400)) return counted(Math.round(seconds / 86_400), "day");
+  if (fits(3_600)) return `${Math.round(seconds / 3_600)} h`;
+  return fits(60) ? `${Math.round(seconds / 60)} min` : `${seconds} s`;
+}
+
 /** "1 PATCH, 2 POST", or "nothing". */
 export function callsText(calls: CallCounts): string {
   const counts = Object.entries(calls).filter(([, count]) => count > 0);

@@ -1,5 +1,5 @@
 import { type AlertEvent, type AlertSeverity, alertSeverities, type Receiver } from "../../model/settings/notifications.ts";
-import { counted } from "../../text/counts.ts";
+import { counted, durationText } from "../../text/counts.ts";
 import { andMore, joinParts } from "../../text/lists.ts";
 import { wholePath } from "../../text/paths.ts";
 import type { FoundFinding } from "../work/findings.ts";
@@ -185,14 +185,6 @@ const labelText = (labels: AlertAccount["labels"]): string =>
   );
 
 const shownTime = (iso: string): string => `${iso.slice(0, 16).replace("T", " ")} UTC`;
-
-/** "45 s", "12 min", "5 h", "3 days". */
-function durationText(ms: number): string {
-  const seconds = Math.max(0, Math.round(ms / 1000));
-  if (seconds < 120) return `${seconds} s`;
-  if (seconds < 7_200) return `${Math.round(seconds / 60)} min`;
-  return seconds < 172_800 ? `${Math.round(seconds / 3_600)} h` : `${Math.round(seconds / 86_400)} days`;
-}
 
 /** What is affected, worst first: "Schemas/orders public.users.email hashed (dana@example.com)". */
 export function findingLines({ accounts }: AlertMessage, most: number): { readonly lines: readonly string[]; readonly rest: number } {

@@ -4,6 +4,7 @@ import { checkOutputs, deliverForms } from "../../cli/output.ts";
 import { combineExits, type Exit, type ExitCode } from "../../model/exit.ts";
 import { cell, tableLines } from "../../render/terminal/layout.ts";
 import { jsonDocument, visible } from "../../text/control-characters.ts";
+import { durationText } from "../../text/counts.ts";
 import { listAccounts } from "../views/accounts.ts";
 import { type ReceiverStatus, readReceivers } from "../views/receivers.ts";
 import type { AccountSummary } from "../views/status.ts";
@@ -47,7 +48,7 @@ function statusText(
       String(account.exposedColumns),
       String(account.differences),
       String(account.manual),
-      account.lastCheckedAt === undefined ? "never" : `${age(nowMs - Date.parse(account.lastCheckedAt))} ago`,
+      account.lastCheckedAt === undefined ? "never" : `${durationText(nowMs - Date.parse(account.lastCheckedAt))} ago`,
       account.mode,
       account.commit?.slice(0, 12) ?? "",
     ].map((text) => cell(text)),
@@ -65,12 +66,4 @@ function statusText(
   const notes = [...ofAccounts, ...failing];
   const lines = [...tableLines([header, ...rows], "", width), ...(notes.length === 0 ? [] : ["", ...notes.map(visible)])];
   return `${lines.join("\n")}\n`;
-}
-
-/** "42s", "7m", "3h", "2d". */
-function age(ms: number): string {
-  const seconds = Math.max(0, Math.round(ms / 1000));
-  if (seconds < 120) return `${seconds}s`;
-  if (seconds < 7_200) return `${Math.round(seconds / 60)}m`;
-  return seconds < 172_800 ? `${Math.round(seconds / 3_600)}h` : `${Math.round(seconds / 86_400)}d`;
 }

@@ -6,6 +6,7 @@ import { accountName, type Settings } from "../../model/settings/config.ts";
 import type { Code } from "../../model/titles.ts";
 import { readPlanFile } from "../../records/plan-file.ts";
 import type { Records } from "../../records/records.ts";
+import { durationText } from "../../text/counts.ts";
 import { andMore } from "../../text/lists.ts";
 
 /** Reads a saved plan and checks that it was not edited; `checkSavedPlan` checks whether it can be used. Throws like `readPlanFile`. */
@@ -121,9 +122,4 @@ export function refuseUnsavedOnProtected({ protected: isProtected, target }: Set
 function commitsText(made: Plan["git"], now: Plan["git"]): string {
   if (made === undefined || now === undefined || made.commit === now.commit) return "";
   return ` (at commit ${made.commit.slice(0, 12)}; HEAD is now ${now.commit.slice(0, 12)})`;
-}
-
-function durationText(ms: number): string {
-  if (ms >= 2 * 60 * 60 * 1000) return `${Math.round(ms / 3_600_000)} hours`;
-  return ms >= 2 * 60 * 1000 ? `${Math.round(ms / 60_000)} minutes` : `${Math.round(ms / 1000)} seconds`;
 }

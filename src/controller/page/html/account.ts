@@ -1,5 +1,5 @@
 import { blocks, chip, code, command, escaped, list, table } from "../../../render/html/escape.ts";
-import { counted } from "../../../text/counts.ts";
+import { counted, durationText } from "../../../text/counts.ts";
 import { joinParts } from "../../../text/lists.ts";
 import { shellWord } from "../../../text/shell.ts";
 import type { AccountDetail, RunSummary, Suspension } from "../../views/status.ts";
@@ -13,19 +13,7 @@ import { eventTable, findingCards } from "./findings.ts";
 import { pageAsked, pager } from "./pager.ts";
 import { shell, time } from "./shell.ts";
 import { timeline } from "./timeline.ts";
-import {
-  accountHref,
-  ageHtml,
-  bundleHref,
-  commitHtml,
-  durationText,
-  link,
-  modeTexts,
-  numberHtml,
-  runHref,
-  shortDigest,
-  stateTexts,
-} from "./words.ts";
+import { accountHref, ageHtml, bundleHref, commitHtml, link, modeTexts, numberHtml, runHref, shortDigest, stateTexts } from "./words.ts";
 
 const runsPerPage = 20;
 

@@ -1,6 +1,7 @@
 import type { Tone } from "../../../render/blocks.ts";
 import { chip, escaped } from "../../../render/html/escape.ts";
 import { timeText } from "../../../render/report/attribution.ts";
+import { durationText } from "../../../text/counts.ts";
 import type { AccountState, Finding, Mode } from "../../views/status.ts";
 
 /** Texts of states, without user text. */
@@ -30,14 +31,6 @@ export const riskTones: Readonly<Record<Finding["risk"], Tone>> = {
 /** "exposed", "manual", "policy: error". */
 export const kindText = (kind: Finding["kind"], risk: Finding["risk"]): string =>
   kind === "change" ? risk : kind === "policy" ? `policy: ${risk}` : kind;
-
-/** "12 s", "4 min", "3 h", "2 d": the largest whole unit. */
-export function durationText(ms: number): string {
-  const seconds = Math.max(0, Math.round(ms / 1000));
-  if (seconds < 60) return `${seconds} s`;
-  if (seconds < 3600) return `${Math.floor(seconds / 60)} min`;
-  return seconds < 48 * 3600 ? `${Math.floor(seconds / 3600)} h` : `${Math.floor(seconds / 86_400)} d`;
-}
 
 /** "4 min ago", "in 3 min", "now", with the time as its title; "" without a time. */
 export function ageHtml(iso: string | undefined, now: Date): string {
