@@ -14,6 +14,7 @@ import type { Exit, ExitCode } from "../model/exit.ts";
 import type { Plan } from "../model/plan.ts";
 import type { Result } from "../model/result.ts";
 import type { OnProgress } from "../model/runtime/progress.ts";
+import { isLocal } from "../model/settings/config.ts";
 import { applyAccount, recordUnchanged } from "../operations/core/apply.ts";
 import { readSavedPlan } from "../operations/core/saved-plan.ts";
 import { progressLine, renderNdjson } from "../render/machine/ndjson.ts";
@@ -160,7 +161,7 @@ async function keepBindings({ io, flags, cwd }: CiContext, { environment }: CiJo
   const mode = flags.bindings ?? "push";
   const done: Kept = { exit: { code: 0, reasons: [] }, outputs: {} };
   const { folder, bindingsFile: file, target } = settings;
-  if (settings.records.store !== "folder" || mode === "none" || !existsSync(file)) return done;
+  if (!isLocal(settings.records) || mode === "none" || !existsSync(file)) return done;
   const pushed = await pushBindings(environment, { folder, file, target }, { isPushed: mode === "push", env: io.env });
   if (pushed.outcome !== "refused") {
     say(io, `bindings: ${pushed.outcome}`);

@@ -16,7 +16,7 @@ import { accountCheckNames, accountChecks, clockCheck } from "./account-checks.t
 import { type Check, fail, ok, skip } from "./check.ts";
 import { labelChecks, labelledColumnsCheck } from "./label-checks.ts";
 import { configCheck, configErrors, manifestCheck, nodeCheck, taggedByCheck } from "./project-checks.ts";
-import { type StoreProbe, storeChecks } from "./store-checks.ts";
+import { storeChecks } from "./store-checks.ts";
 import { transportChecks } from "./transport.ts";
 
 // Checks are ordered by dependency: settings, connection, an accepted key, single reads. The first
@@ -40,7 +40,8 @@ export interface DoctorOptions {
   /** The diagnostics of a plan of everything. */
   readonly planDiagnostics: () => Promise<readonly Diagnostic[]>;
   readonly readRecords: () => Promise<RecordsState>;
-  readonly probeRecords: () => Promise<StoreProbe>;
+  /** See StoreAccess. */
+  readonly checkStore: (state: RecordsState) => Promise<readonly Check[]>;
   /** Opens the account for reading. Throws DimsyncError if the settings are not valid. */
   readonly openAccount: (onCall: (report: CallReport) => void) => Promise<{ readonly client: Client; readonly close: () => Promise<void> }>;
 }

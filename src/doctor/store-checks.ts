@@ -9,28 +9,25 @@ import { andMore } from "../text/lists.ts";
 import { type Check, fail, ok, skip, warn } from "./check.ts";
 import { recordChecks } from "./project-checks.ts";
 
-/** The condition of the records of a target. */
-export type StoreProbe = { readonly store: "folder" } | GitProbe | PostgresProbe;
-
 export interface StoreAccess {
-  readonly env: Environment;
   readonly readRecords: () => Promise<RecordsState>;
-  readonly probeRecords: () => Promise<StoreProbe>;
+  /** The condition of the store. Throws as `readRecords` does. */
+  readonly checkStore: (state: RecordsState) => Promise<readonly Check[]>;
 }
 
 /** The store of the records, then what it contains. Nothing is written. */
 export async function storeChecks(project: Project, access: StoreAccess, client: Client | undefined): Promise<readonly Check[]> {
   let state: RecordsState;
-  let probe: StoreProbe;
+  let checks: readonly Check[];
   try {
     state = await access.readRecords();
-    probe = await access.probeRecords();
+    checks = await access.checkStore(state);
   } catch (error) {
     if (!(error instanceof DimsyncError)) throw error;
     const because = "the records could not be read.";
     return [fail("records", error.message, adviceFor(error)), skip("bindings", because), skip("journal", because)];
   }
-  return [...probeChecks(probe, state, access.env), ...(await recordChecks(project, state, client))];
+  return [...checks, ...(await recordChecks(project, state, client))];
 }
 
 function adviceFor({ code, command }: DimsyncError): string {
@@ -42,18 +39,13 @@ function adviceFor({ code, command }: DimsyncError): string {
   return "Fix this and run dimsync doctor again.";
 }
 
-function probeChecks(probe: StoreProbe, { version }: RecordsState, env: Environment): readonly Check[] {
-  if (probe.store === "git") return gitChecks(probe, version);
-  return probe.store === "postgres" ? postgresChecks(probe, version) : [folderCheck(env)];
-}
-
-function folderCheck({ GITHUB_ACTIONS: github, GITLAB_CI: gitlab }: Environment): Check {
+export function folderChecks({ GITHUB_ACTIONS: github, GITLAB_CI: gitlab }: Environment): readonly Check[] {
   const found = "Files on this machine. Other machines do not see them.";
-  if (github !== "true" && gitlab !== "true") return ok("records", found);
-  return warn("records", `${found} A job that is killed can lead to a second create.`, "Move them: dimsync records migrate --to git");
+  if (github !== "true" && gitlab !== "true") return [ok("records", found)];
+  return [warn("records", `${found} A job that is killed can lead to a second create.`, "Move them: dimsync records migrate --to git")];
 }
 
-function gitChecks(probe: GitProbe, version: string): readonly Check[] {
+export function gitChecks(probe: GitProbe, version: string): readonly Check[] {
   return [
     ok("records", `${probe.ref} was read at ${version.slice(0, 12)}, and has the id that dimsync.yaml names.`),
     sealCheck(probe),
@@ -89,7 +81,7 @@ function pushCheck({ refused, ref }: GitProbe): Check {
   );
 }
 
-function postgresChecks(probe: PostgresProbe, version: string): readonly Check[] {
+export function postgresChecks(probe: PostgresProbe, version: string): readonly Check[] {
   const { schema, serverVersion } = probe;
   const found = `The schema ${schema} in PostgreSQL ${serverVersion} was read at version ${version}, and has the id that dimsync.yaml names.`;
   return [ok("records", found), tlsCheck(probe), commitCheck(probe), writeCheck(probe), poolerCheck(probe)];

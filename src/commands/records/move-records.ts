@@ -8,16 +8,10 @@ import { say } from "../../cli/say.ts";
 import { type Project, withLocations } from "../../manifests/project.ts";
 import { DimsyncError } from "../../model/errors.ts";
 import type { ExitCode } from "../../model/exit.ts";
-import type { Settings } from "../../model/settings/config.ts";
-import {
-  type CreatedStore,
-  createStore,
-  parseStore,
-  type StoreChoice,
-  writeRecordsConfig,
-  writeRecordsId,
-} from "../../operations/records/create-store.ts";
+import { isLocal, type Settings } from "../../model/settings/config.ts";
 import { openRecords } from "../../operations/records/open.ts";
+import { type CreatedStore, parseStore, type StoreChoice, storeNamed } from "../../operations/records/stores.ts";
+import { writeRecordsConfig, writeRecordsId } from "../../operations/records/write-config.ts";
 import { type Bundle, bundleOf, importBundle, isEmpty, parseBundle, sameRecords } from "../../records/bundle.ts";
 import { movedReason, movedTo } from "../../records/moved.ts";
 import type { Records } from "../../records/records.ts";
@@ -48,7 +42,7 @@ export async function runMove(context: Context<RecordsFlags>, task: Task, file: 
 
 /** Whether a project names records in this store, or in any if none is given. With several targets, the others follow. */
 function isThere({ settings: { records } }: Project, to: string | undefined): boolean {
-  return records.store !== "unusable" && records.store !== "folder" && (to === undefined || to === records.store);
+  return records.store !== "unusable" && !isLocal(records) && (to === undefined || to === records.store);
 }
 
 async function moveOne(
@@ -96,7 +90,7 @@ interface Opened {
 /** The store that dimsync.yaml names, if it is to be created: it has no id, or records init was asked for and it is gone. */
 async function namedStore({ records, ...settings }: Settings, task: Task, { io }: Context<RecordsFlags>): Promise<StoreChoice | undefined> {
   if (records.store === "unusable") return task === "init" || task === "migrate" ? records.named : undefined;
-  if (records.store === "folder" || task !== "init") return undefined;
+  if (isLocal(records) || task !== "init") return undefined;
   const opened = await openRecords({ ...settings, records }, io.env);
   try {
     await opened.read();
@@ -115,7 +109,7 @@ async function namedStore({ records, ...settings }: Settings, task: Task, { io }
 
 async function init({ context, project, records, named }: Opened): Promise<void> {
   const { settings } = project;
-  if (settings.records.store !== "folder" && named === undefined)
+  if (!isLocal(settings.records) && named === undefined)
     throw new DimsyncError(
       "E_RECORDS_EXIST",
       `dimsync.yaml already names records for the target ${settings.target} (${records.place}), with their id. To move them to another store:`,
@@ -136,7 +130,11 @@ async function init({ context, project, records, named }: Opened): Promise<void>
       },
     );
   const choice = named ?? parseStore(context.flags.to, settings.target);
-  await finish({ context, project, records, named }, choice, await createStore(settings, choice, context.io.env));
+  await finish(
+    { context, project, records, named },
+    choice,
+    await storeNamed(choice.store).create(choice, { settings, env: context.io.env }),
+  );
 }
 
 async function migrate({ context, project, records, named }: Opened): Promise<void> {
@@ -153,7 +151,7 @@ async function migrate({ context, project, records, named }: Opened): Promise<vo
   await records.lock({ runId, reason: `dimsync records migrate is moving the records to ${choice.store}` });
   let isCopied = false;
   try {
-    const created = await createStore(settings, choice, context.io.env);
+    const created = await storeNamed(choice.store).create(choice, { settings, env: context.io.env });
     const target = await openRecords({ ...settings, records: created.settings }, context.io.env);
     try {
       // By an earlier migration out of this store.

@@ -6,7 +6,7 @@ import type { ExitCode } from "../../model/exit.ts";
 import { version } from "../../model/runtime/version.ts";
 import { openAccount, systemClock } from "../../operations/account.ts";
 import { planAccount } from "../../operations/core/plan.ts";
-import { probeRecords, readRecords } from "../../operations/records/open.ts";
+import { checkStore, readRecords } from "../../operations/records/open.ts";
 import { doctorText } from "../../render/terminal/doctor.ts";
 import { jsonDocument } from "../../text/control-characters.ts";
 
@@ -21,7 +21,7 @@ export async function runDoctor(context: Context): Promise<ExitCode> {
     now: () => systemClock.now().getTime(),
     planDiagnostics: async () => (await planAccount(project, {}, { env: io.env, signal: io.interrupted })).diagnostics,
     readRecords: () => readRecords(project.settings, { env: io.env }),
-    probeRecords: () => probeRecords(project.settings, io.env),
+    checkStore: (state) => checkStore(project.settings, io.env, state),
     openAccount: (onCall) => openAccount(project, { readOnly: true, env: io.env, signal: io.interrupted, onCall }),
   });
   // Reads that an interruption ended look like failed checks.

@@ -4,6 +4,7 @@ import { loadProjects } from "../../cli/project.ts";
 import { say } from "../../cli/say.ts";
 import { gitText } from "../../git/process.ts";
 import { DimsyncError } from "../../model/errors.ts";
+import { isLocal } from "../../model/settings/config.ts";
 import type { Environment } from "../../model/settings/env.ts";
 
 /**
@@ -27,7 +28,7 @@ export async function targetsInFolder(context: Context<InitFlags>, root: string)
   const all = { ...context, cwd: root, flags: { ...context.flags, target: [], allTargets: true } };
   try {
     const projects = await loadProjects(all);
-    return projects.filter(({ settings }) => settings.records.store === "folder").map(({ settings }) => settings.target);
+    return projects.filter(({ settings }) => isLocal(settings.records)).map(({ settings }) => settings.target);
   } catch (error) {
     if (error instanceof DimsyncError) return [];
     throw error;

@@ -91,12 +91,7 @@ export function checkPlaces({ settings, resources }: Project, isLocal: boolean):
 
 /** Every secret that a run of the target can need. */
 export const secretsOf = (settings: Settings, resources: Project["resources"]) =>
-  secretsIn([
-    settings.apiKey ?? {},
-    settings.records.store === "postgres" ? settings.records.url : {},
-    settings.notifications ?? {},
-    ...resources.map(({ spec }) => spec),
-  ]);
+  secretsIn([settings.apiKey ?? {}, settings.records, settings.notifications ?? {}, ...resources.map(({ spec }) => spec)]);
 
 async function readFiles(projects: readonly Project[], folder: string): Promise<Readonly<Record<string, string>>> {
   const bindings = new Set(projects.map(({ settings }) => settings.bindingsFile));

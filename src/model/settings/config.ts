@@ -63,8 +63,16 @@ export interface ControllerSettings {
   readonly keepMs: number;
 }
 
-/** Where the records are kept; "folder": beside dimsync.yaml. */
-export type RecordsSettings = { readonly store: "folder" } | GitRecordsSettings | PostgresRecordsSettings | UnusableRecordsSettings;
+/** Where the records are kept. */
+export type RecordsSettings = FolderRecordsSettings | GitRecordsSettings | PostgresRecordsSettings | UnusableRecordsSettings;
+
+/** Files beside dimsync.yaml, which other machines do not see. */
+export interface FolderRecordsSettings {
+  readonly store: "folder";
+}
+
+/** Whether only this machine sees the records. */
+export const isLocal = (records: RecordsSettings): records is FolderRecordsSettings => records.store === "folder";
 
 /** Settings with errors: neither these records are opened nor others in their place. */
 export interface UnusableRecordsSettings {

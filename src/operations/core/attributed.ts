@@ -4,6 +4,7 @@ import type { Session } from "../../engine/session.ts";
 import { eachAttribution } from "../../model/changes.ts";
 import { ServiceError } from "../../model/errors.ts";
 import type { Plan } from "../../model/plan.ts";
+import { isLocal } from "../../model/settings/config.ts";
 import type { Environment } from "../../model/settings/env.ts";
 import type { RecordsChange } from "../../records/records.ts";
 import { openRecords } from "../records/open.ts";
@@ -41,7 +42,7 @@ const mostWrites = 10_000;
 
 /** The writes to the records of the target. None if no run of dimsync changed anything, or if the records are in a folder, which no other machine sees. */
 async function runsOf(report: Plan, { project: { settings } }: Session, env: Environment): Promise<readonly RecordsChange[]> {
-  if (settings.records.store === "folder" || ![...eachAttribution(report)].some((one) => runOf(one) !== undefined)) return [];
+  if (isLocal(settings.records) || ![...eachAttribution(report)].some((one) => runOf(one) !== undefined)) return [];
   const records = await openRecords(settings, env);
   return await records.history(mostWrites).finally(records.close);
 }

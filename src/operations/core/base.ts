@@ -3,6 +3,7 @@ import { checkOutBase, fetchMissing } from "../../git/base.ts";
 import { type LoadOptions, loadProject, type Project } from "../../manifests/project.ts";
 import { DimsyncError, ProblemsError } from "../../model/errors.ts";
 import type { Problem } from "../../model/problem.ts";
+import { isLocal } from "../../model/settings/config.ts";
 import type { RecordsState } from "../../records/records.ts";
 import { visible } from "../../text/control-characters.ts";
 
@@ -24,8 +25,7 @@ export async function appliedBase(
   if (appliedCommit === undefined) {
     // Expected in a first run; nothing was promised.
     if (!isRequired) return { problems: [] };
-    const where =
-      project.settings.records.store === "folder" ? " Records in a folder stay on one machine; keep them in git or PostgreSQL." : "";
+    const where = isLocal(project.settings.records) ? " Records in a folder stay on one machine; keep them in git or PostgreSQL." : "";
     return {
       problems: [
         unknown(

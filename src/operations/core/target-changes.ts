@@ -7,6 +7,7 @@ import { DimsyncError, ProblemsError } from "../../model/errors.ts";
 import { canonicalJson, type JsonValue } from "../../model/json/json.ts";
 import { toPointer } from "../../model/json/pointer.ts";
 import type { Problem } from "../../model/problem.ts";
+import { isLocal } from "../../model/settings/config.ts";
 import { secretsIn } from "../../model/settings/secret.ts";
 import { importsIn, moduleFiles } from "../policy-modules.ts";
 import { atBase } from "./base.ts";
@@ -30,8 +31,8 @@ const memberNames = ["baseUrl", "apiKey", "records", "connectors"] as const;
 export async function targetChange(project: Project, ref: string | undefined, options: LoadOptions): Promise<Problem | undefined> {
   const { settings } = project;
   const now = reachOf(project);
-  const isLocal = settings.baseUrl.startsWith("embedded:") && settings.records.store === "folder";
-  if (isLocal && now.code.size === 0 && now.commands === "[]") return undefined;
+  const isOnThisMachine = settings.baseUrl.startsWith("embedded:") && isLocal(settings.records);
+  if (isOnThisMachine && now.code.size === 0 && now.commands === "[]") return undefined;
   if (ref === undefined)
     throw new DimsyncError(
       "E_BASE_REF",
@@ -53,8 +54,7 @@ export async function targetChange(project: Project, ref: string | undefined, op
 
 function reachOf({ settings, resources }: Project): Reach {
   const { baseUrl, apiKey, records, connectors, folder } = settings;
-  const url = records.store === "postgres" ? [records.url] : [];
-  const commands = secretsIn([apiKey, url, resources.map(({ spec }) => spec)]).flatMap(({ $secret: { exec } }) =>
+  const commands = secretsIn([apiKey, records, resources.map(({ spec }) => spec)]).flatMap(({ $secret: { exec } }) =>
     exec === undefined ? [] : [exec],
   );
   const members = { baseUrl, apiKey: apiKey ?? null, records, connectors };

@@ -9,7 +9,7 @@ import type { Exit } from "../../model/exit.ts";
 import { type Problem, toDiagnostic } from "../../model/problem.ts";
 import type { Resource } from "../../model/resource.ts";
 import type { Validation } from "../../model/result.ts";
-import type { Settings } from "../../model/settings/config.ts";
+import { isLocal, type Settings } from "../../model/settings/config.ts";
 import { literalProblems } from "../../policies/offline.ts";
 import { policyProblems } from "../../policies/validate.ts";
 import { missingModules } from "../policy-modules.ts";
@@ -42,7 +42,7 @@ export async function validateProject(project: Project): Promise<Validation> {
  */
 async function conflictProblems(resources: readonly Resource[], { records, bindingsFile, target }: Settings): Promise<readonly Problem[]> {
   const found = conflicts(resources, new Map());
-  if (found.length === 0 || records.store !== "folder") return [];
+  if (found.length === 0 || !isLocal(records)) return [];
   const { openBindings } = await import("../../records/folder/bindings.ts");
   return conflicts(resources, (await openBindings(bindingsFile, target)).all());
 }

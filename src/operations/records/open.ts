@@ -1,41 +1,22 @@
-import type { StoreProbe } from "../../doctor/store-checks.ts";
+import type { Check } from "../../doctor/check.ts";
 import { ProblemsError } from "../../model/errors.ts";
 import type { Settings } from "../../model/settings/config.ts";
 import type { Environment } from "../../model/settings/env.ts";
-import { type SecretReference, secretKey } from "../../model/settings/secret.ts";
-import { openFolderRecords } from "../../records/folder/index.ts";
 import type { Records, RecordsState } from "../../records/records.ts";
 import { refuseTrackedState } from "../../records/state-folder.ts";
-import { resolveAll } from "../account.ts";
+import { storeNamed } from "./stores.ts";
 
 /** The store that the settings name. Opening makes no connection and writes nothing. Throws ProblemsError if its URL is missing, and E_STATE_TRACKED. */
 export async function openRecords(settings: Settings, env: Environment): Promise<Records> {
-  const { records, folder, target, bindingsFile } = settings;
-  await refuseTrackedState(folder, env);
-  if (records.store === "unusable") throw new ProblemsError(records.problems);
-  if (records.store === "folder") return openFolderRecords({ folder, target, bindingsFile });
-  if (records.store === "postgres") {
-    const [{ openPostgresRecords }, url] = await Promise.all([
-      import("../../records/postgres/index.ts"),
-      databaseUrl(records.url, settings, env),
-    ]);
-    return openPostgresRecords({ ...records, folder, target, url });
-  }
-  const { openGitRecords } = await import("../../records/git/index.ts");
-  return openGitRecords({ ...records, folder, target, env, key: env["DIMSYNC_DIGEST_KEY"] || undefined });
+  await refuseTrackedState(settings.folder, env);
+  const records = usable(settings);
+  return await storeNamed(records.store).open(records, { settings, env });
 }
 
-/** Throws ProblemsError, at `records` in dimsync.yaml, if it is missing. */
-export async function databaseUrl(reference: SecretReference, settings: Settings, env: Environment): Promise<string> {
-  const { recordsPlace: place, target } = settings;
-  const secrets = await resolveAll([reference], settings, env, undefined).catch((error: unknown) => {
-    if (!(error instanceof ProblemsError)) throw error;
-    const what = `It is the URL of the records of target ${JSON.stringify(target)}.`;
-    throw new ProblemsError(
-      error.problems.map((problem) => ({ ...problem, message: `${problem.message} ${what}`, ...(place === undefined ? {} : { place }) })),
-    );
-  });
-  return String(secrets.get(secretKey(reference))?.reveal());
+/** Throws ProblemsError. */
+function usable({ records }: Settings): Exclude<Settings["records"], { readonly store: "unusable" }> {
+  if (records.store === "unusable") throw new ProblemsError(records.problems);
+  return records;
 }
 
 /** Reads the records once. Throws as `Records.read` does. */
@@ -50,17 +31,10 @@ export async function readRecords(settings: Settings, { env, onRecords }: Record
   }
 }
 
-/** The condition of the records; writes nothing. Throws as `Records.read` does, and ProblemsError if the URL of a database is missing. */
-export async function probeRecords(settings: Settings, env: Environment): Promise<StoreProbe> {
-  const { records, folder, target } = settings;
-  if (records.store === "unusable") throw new ProblemsError(records.problems);
-  if (records.store === "folder") return { store: "folder" };
-  if (records.store === "git") {
-    const { probeGit } = await import("../../records/git/probe.ts");
-    return await probeGit({ ...records, folder, target, env, key: env["DIMSYNC_DIGEST_KEY"] || undefined });
-  }
-  const [{ probePostgres }, url] = await Promise.all([import("../../records/postgres/probe.ts"), databaseUrl(records.url, settings, env)]);
-  return await probePostgres({ url, schema: records.schema }, { target, place: `schema ${records.schema} in PostgreSQL` });
+/** The condition of the records for `dimsync doctor`; writes nothing. Throws as `Records.read` does, and ProblemsError if the URL of a database is missing. */
+export async function checkStore(settings: Settings, env: Environment, { version }: RecordsState): Promise<readonly Check[]> {
+  const records = usable(settings);
+  return await storeNamed(records.store).checks(records, { settings, env }, version);
 }
 
 export interface RecordsReader {

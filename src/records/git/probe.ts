@@ -4,7 +4,6 @@ import { type GitStoreOptions, loadTip, openStore } from "./store.ts";
 
 /** The condition of records in git, for `dimsync doctor`. */
 export interface GitProbe {
-  readonly store: "git";
   readonly ref: string;
   /** Whether the newest commit has a seal. With a key, the seal was checked. */
   readonly isSealed: boolean;
@@ -21,7 +20,6 @@ export async function probeGit(options: GitStoreOptions): Promise<GitProbe> {
   const store = openStore(options);
   const { version, tree } = await loadTip(store, false);
   return {
-    store: "git",
     ref: options.ref,
     isSealed: tree.files.has("seal"),
     hasKey: options.key !== undefined,

@@ -5,7 +5,6 @@ import { synchronousCommit, tableIn } from "./schema.ts";
 
 /** The condition of records in PostgreSQL, for `dimsync doctor`. */
 export interface PostgresProbe {
-  readonly store: "postgres";
   readonly schema: string;
   /** "15.4" */
   readonly serverVersion: string;
@@ -46,7 +45,6 @@ export async function probePostgres(
     const [row] = rows as readonly { readonly version: string; readonly role: string; readonly isReadOnly: boolean }[];
     return {
       ...{
-        store: "postgres",
         schema,
         serverVersion: row?.version.split(" ")[0] ?? "",
         role: row?.role ?? "",
