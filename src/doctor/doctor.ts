@@ -57,14 +57,14 @@ export async function diagnose(project: Project, options: DoctorOptions): Promis
     ...labelChecks(project),
     ...(await serviceChecks(project, options)),
   ];
-  const canPlan = checks.every(({ verdict }) => verdict !== "fail");
+  const canPlan = checks.every(({ state }) => state !== "fail");
   checks.push(...(await labelledColumnsCheck(project, canPlan ? options.planDiagnostics : undefined)));
   return {
     kind: "DoctorReport",
     target: settings.target,
     account: accountName(settings.baseUrl),
     checks,
-    exit: checks.some(({ verdict }) => verdict === "fail") ? { code: 1, reasons: ["failed-checks"] } : { code: 0, reasons: [] },
+    exit: checks.some(({ state }) => state === "fail") ? { code: 1, reasons: ["failed-checks"] } : { code: 0, reasons: [] },
   };
 }
 
@@ -73,7 +73,7 @@ async function serviceChecks(project: Project, options: DoctorOptions): Promise<
   const records = (client?: Client): Promise<readonly Check[]> => storeChecks(project, options, client);
   if (baseUrl === "") return [...withSkipped([missingUrl(project)], "the base URL is missing or wrong."), ...(await records())];
   const transport = transportChecks(baseUrl, options.env);
-  if (transport.some(({ check, verdict }) => check === "proxy" && verdict === "fail"))
+  if (transport.some(({ check, state }) => check === "proxy" && state === "fail"))
     return [...withSkipped(transport, "the proxy cannot be used."), ...(await records())];
   const connection = await connect(project, options);
   if ("failed" in connection) return [...transport, ...withSkipped(connection.failed, connection.because), ...(await records())];

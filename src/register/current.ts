@@ -12,9 +12,9 @@ import { ProblemsError } from "../model/errors.ts";
 import type { LiveIntegration, LiveSchemas } from "../model/live.ts";
 import type { OnProgress } from "../model/runtime/progress.ts";
 import type { Reads } from "../model/service.ts";
+import { policyResults } from "../policies/results.ts";
 import type { PolicyFunction } from "../policies/script.ts";
 import { policiesIn } from "../policies/validate.ts";
-import { newVerdicts } from "../policies/verdicts.ts";
 import type { RecordsState } from "../records/records.ts";
 import { type CurrentRow, rowsOf } from "./rows.ts";
 
@@ -47,7 +47,7 @@ export async function* currentRows(project: Project, session: RegisterSession): 
   if (errors.length > 0) throw new ProblemsError(errors, project.locate);
   if (labelsOf === undefined) return;
   const rulesById = new Map(units.map((unit) => [unit.liveId, unit.rules]));
-  const verdictsOn = verdicts(project, account, session);
+  const resultsOn = results(project, account, session);
   const claim = columnBudget(project.settings.client.maxColumnReads);
   const sorted = [...account.list(integrations).items].sort((a, b) =>
     byText(nameInAddresses(a.id, account), nameInAddresses(b.id, account)),
@@ -66,7 +66,7 @@ export async function* currentRows(project: Project, session: RegisterSession): 
     if (tree === undefined) continue;
     const [name, labels] = [nameInAddresses(live.id, account), labelsOf(live.id)];
     const about = { live, name, tree, labels, rules: rulesById.get(live.id), locate: project.locate };
-    yield { integrationId: live.id, name, rows: rowsOf({ ...about, verdicts: verdictsOn(live, name, { tree, labels }) }) };
+    yield { integrationId: live.id, name, rows: rowsOf({ ...about, policyResults: resultsOn(live, name, { tree, labels }) }) };
   }
 }
 
@@ -87,11 +87,11 @@ interface LabelledTree {
   readonly labels: LabelScope;
 }
 
-function verdicts(project: Project, account: AccountView, { today, policyFunctions }: RegisterSession) {
-  const verdictsOn = newVerdicts(policiesIn(account.resources), { functions: policyFunctions, today, locate: project.locate });
+function results(project: Project, account: AccountView, { today, policyFunctions }: RegisterSession) {
+  const resultsOn = policyResults(policiesIn(account.resources), { functions: policyFunctions, today, locate: project.locate });
   const namesOf = integrationNames(account);
   return ({ id }: LiveIntegration, name: string, { tree, labels }: LabelledTree) =>
-    verdictsOn({
+    resultsOn({
       ...namesOf(id),
       address: integrationAddress(name),
       live: tree,

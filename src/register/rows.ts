@@ -6,7 +6,7 @@ import { type NodePath, nodePointer } from "../model/nodes.ts";
 import type { Locate } from "../model/problem.ts";
 import type { RegisterRow } from "../model/register.ts";
 import { type Field, walk } from "../model/schema-tree.ts";
-import type { Verdicts } from "../policies/verdicts.ts";
+import type { PolicyResults } from "../policies/results.ts";
 
 /** One integration, and what the project says about it. */
 export interface RegisteredIntegration {
@@ -17,7 +17,7 @@ export interface RegisteredIntegration {
   readonly labels: LabelScope;
   /** Undefined if no SchemaConfig selects it. */
   readonly rules: RuleCache | undefined;
-  readonly verdicts: Verdicts;
+  readonly policyResults: PolicyResults;
   readonly locate: Locate;
 }
 
@@ -59,7 +59,7 @@ export function rowsOf(integration: RegisteredIntegration): readonly CurrentRow[
           destinationColumn: entry.nameInDestination ?? "",
           ...{ replicated, hashed: entry.hashed },
           ...decisionText(integration, path, { replicated, hashed: entry.hashed }),
-          ...verdictOf(integration, path),
+          ...policyResultOf(integration, path),
         };
         // Two files can give a column the same label; the first one counts, as in rules.
         for (const one of new Map([...found].reverse().map((each) => [each.label, each])).values())
@@ -98,16 +98,16 @@ function decisionText(
   return { rule: "", reason: "" };
 }
 
-function verdictOf(
-  { verdicts }: RegisteredIntegration,
+function policyResultOf(
+  { policyResults }: RegisteredIntegration,
   path: readonly [string, string, string],
 ): Pick<RegisterRow, "exemption" | "approvedBy" | "expires" | "breaks"> {
   const pointers = [nodePointer(path, "hashed"), nodePointer(path, "enabled"), nodePointer(path)];
-  const exemption = pointers.map((pointer) => verdicts.exempt.get(pointer)).find((one) => one !== undefined);
+  const exemption = pointers.map((pointer) => policyResults.exempt.get(pointer)).find((one) => one !== undefined);
   return {
     exemption: exemption?.reason ?? "",
     approvedBy: exemption?.approvedBy ?? "",
     expires: exemption?.expires ?? "",
-    breaks: [...new Set(pointers.flatMap((pointer) => verdicts.breaks.get(pointer) ?? []))],
+    breaks: [...new Set(pointers.flatMap((pointer) => policyResults.breaks.get(pointer) ?? []))],
   };
 }

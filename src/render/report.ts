@@ -42,7 +42,7 @@ export interface Report {
   /** "prod"; "" for a validation. Raw, as the title. */
   readonly target: string;
   readonly about: About;
-  readonly verdict: Verdict;
+  readonly headline: Headline;
   /** "(apply will refuse it: 1 error)", to follow the title; "" if it will not. */
   readonly refusalTitle: string;
   readonly refusals: readonly Refusal[];
@@ -105,7 +105,7 @@ export interface About {
 }
 
 /** The result as one word and one sentence. */
-export interface Verdict {
+export interface Headline {
   readonly word: string;
   readonly tone: "good" | "bad" | "warn" | "info";
   readonly text: string;
@@ -155,7 +155,7 @@ function ofPlan(plan: Plan, { verbose, history }: RenderOptions, byRule: boolean
       id: `${plan.kind === "Plan" ? "plan" : "report"} ${plan.planId}`,
       tool: `${plan.tool.name} ${plan.tool.version}`,
     },
-    verdict: planVerdict(plan),
+    headline: planHeadline(plan),
     refusalTitle: refusalTitle(plan),
     refusals: refusalsOf(plan),
     waysOut: waysOut(plan),
@@ -190,7 +190,7 @@ function ofResult(result: Result, { verbose }: RenderOptions, byRule: boolean): 
       id: `run ${result.runId}`,
       tool: `${result.tool.name} ${result.tool.version}`,
     },
-    verdict: resultVerdict(result),
+    headline: resultHeadline(result),
     outcomes: isDeclined(items) ? [] : reportOutcomes(items, verbose && !byRule),
     ids: Object.entries(bindings).filter(([address]) => verbose || recorded.has(address)),
     idsTitle: verbose ? "Recorded ids" : "Ids recorded in this run",
@@ -212,7 +212,7 @@ function ofComparison({ from, to, items, onlyFrom, onlyTo, exit }: Comparison, o
   return {
     ...empty,
     ...{ words, target, title: `${words.title} ${words.preposition} ${target}` },
-    verdict:
+    headline:
       exit.code === 0
         ? { word: "no differences", tone: "good", text: "No differences.", isSentence: true }
         : { word: "different", tone: alarms > 0 ? "bad" : "warn", text: `${joinParts(counts, "; ")}.`, isSentence: false },
@@ -233,14 +233,14 @@ function ofValidation(validation: Validation): ReportContent {
     ...empty,
     words: wordsOf("Validation"),
     title: "Validation",
-    verdict: { word: isValid ? "valid" : "invalid", tone: isValid ? "good" : "bad", text: validationText(validation), isSentence: true },
+    headline: { word: isValid ? "valid" : "invalid", tone: isValid ? "good" : "bad", text: validationText(validation), isSentence: true },
     problems: errorsFirst(validation.diagnostics),
   };
 }
 
 const nothing: Plan["unmanaged"] = { columns: 0 };
 
-const empty: Omit<ReportContent, "words" | "title" | "verdict"> = {
+const empty: Omit<ReportContent, "words" | "title" | "headline"> = {
   target: "",
   about: { times: [] },
   refusalTitle: "",
@@ -274,7 +274,7 @@ const empty: Omit<ReportContent, "words" | "title" | "verdict"> = {
 };
 
 /** Members of both plans and results. */
-function common(document: Plan | Result): Omit<ReportContent, "title" | "verdict"> {
+function common(document: Plan | Result): Omit<ReportContent, "title" | "headline"> {
   return {
     ...empty,
     words: wordsOf(document.kind),
@@ -303,7 +303,7 @@ function manualStep(step: Manual, index: number): ManualStep {
 const commitText = ({ commit, dirty }: NonNullable<Plan["git"]>): string =>
   `commit ${commit.slice(0, 7)}${dirty ? " with uncommitted changes" : ""}`;
 
-function planVerdict(plan: Plan): Verdict {
+function planHeadline(plan: Plan): Headline {
   const isReport = plan.kind === "DriftReport";
   if (isEmpty(plan)) return { word: isReport ? "no drift" : "no changes", tone: "good", text: emptyText(plan), isSentence: true };
   const counts = { text: `${totalsText(plan)}.`, isSentence: false };
@@ -322,7 +322,7 @@ function leadingState({ kind, items, manual, blocked }: Plan): string {
 /** Whether the user did not confirm the plan. */
 const isDeclined = (items: readonly ItemResult[]): boolean => items.length > 0 && items.every(({ code }) => code === "E_DECLINED");
 
-function resultVerdict({ items, held = [] }: Result): Verdict {
+function resultHeadline({ items, held = [] }: Result): Headline {
   if (isDeclined(items)) return { word: "declined", tone: "bad", text: "Not confirmed: nothing was applied.", isSentence: true };
   if (items.length + held.length === 0) return { word: "done", tone: "good", text: "Nothing to apply.", isSentence: true };
   const counts = { text: `${outcomesText({ items, held })}.`, isSentence: false };

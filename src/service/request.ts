@@ -83,15 +83,15 @@ export function createSendRequest(options: ExchangeOptions): SendRequest {
   return async (call) => {
     const responsesBefore = breaker.responses();
     for (let attempt = 1; ; attempt += 1) {
-      const verdict = await throttle.run(() => attemptOnce(call, attempt, options), {
+      const outcome = await throttle.run(() => attemptOnce(call, attempt, options), {
         isSmall: call.isSmall === true,
         loadOf,
         wait: options.wait,
       });
-      if (verdict.ok) return verdict.value;
-      const { failure } = verdict;
+      if (outcome.ok) return outcome.value;
+      const { failure } = outcome;
       if (attempt > retries) breaker.gaveUp(failure, responsesBefore);
-      if (attempt > retries || !mayRepeat(call.method, failure)) throw verdict.unreadable ?? toServiceError(call, failure, attempt);
+      if (attempt > retries || !mayRepeat(call.method, failure)) throw outcome.unreadable ?? toServiceError(call, failure, attempt);
       // The throttle waits for a Retry-After, for all requests.
       if ((failure.retryAfterMs ?? 0) === 0) await options.wait(backoffMs(attempt, options.random));
     }
@@ -105,30 +105,30 @@ async function attemptOnce<T>(call: Call<T>, attempt: number, options: ExchangeO
   const open = breaker.open();
   if (open !== undefined) return { ok: false, failure: open };
   const begun = performance.now();
-  const outcome = await transport.exchange(call, signal);
+  const received = await transport.exchange(call, signal);
   const durationMs = performance.now() - begun;
-  const verdict: AttemptOutcome<T> =
-    outcome.type === "failure"
-      ? { ok: false, failure: failureOfWire(outcome, call.method, options.timeoutMs) }
-      : readResponse(call, outcome, options);
-  if (outcome.type === "response") breaker.responded(verdict.ok ? undefined : verdict.failure, call.method === "GET");
-  if (!verdict.ok && verdict.failure.retryAfterMs !== undefined) throttle.hold(verdict.failure.retryAfterMs);
+  const outcome: AttemptOutcome<T> =
+    received.type === "failure"
+      ? { ok: false, failure: failureOfWire(received, call.method, options.timeoutMs) }
+      : readResponse(call, received, options);
+  if (received.type === "response") breaker.responded(outcome.ok ? undefined : outcome.failure, call.method === "GET");
+  if (!outcome.ok && outcome.failure.retryAfterMs !== undefined) throttle.hold(outcome.failure.retryAfterMs);
   const report: CallReport = {
     method: call.method,
     origin: options.origin,
     path: call.path,
     attempt,
     durationMs,
-    ...(outcome.type === "response" ? { status: outcome.status, ...dateOf(outcome) } : {}),
-    ...(verdict.ok ? {} : { error: verdict.failure.code }),
-    ...(verdict.ok || verdict.failure.retryAfterMs === undefined ? {} : { retryAfterMs: verdict.failure.retryAfterMs }),
+    ...(received.type === "response" ? { status: received.status, ...dateOf(received) } : {}),
+    ...(outcome.ok ? {} : { error: outcome.failure.code }),
+    ...(outcome.ok || outcome.failure.retryAfterMs === undefined ? {} : { retryAfterMs: outcome.failure.retryAfterMs }),
   };
   options.onCall?.(report);
   if (published.hasSubscribers) published.publish(report);
-  return verdict;
+  return outcome;
 }
 
-const loadOf = (verdict: AttemptOutcome<unknown>): Backpressure => (verdict.ok ? "fine" : verdict.failure.load);
+const loadOf = (outcome: AttemptOutcome<unknown>): Backpressure => (outcome.ok ? "fine" : outcome.failure.load);
 
 function readResponse<T>(call: Call<T>, response: WireResponse, options: ExchangeOptions): AttemptOutcome<T> {
   const { status } = response;

@@ -21,8 +21,8 @@ async function doctor(of: AccountProject = project, env: Readonly<Record<string,
   return JSON.parse(out) as DoctorReport;
 }
 
-const named = ({ checks }: DoctorReport, verdict: string): readonly string[] =>
-  checks.flatMap((one) => (one.verdict === verdict ? [one.check] : []));
+const named = ({ checks }: DoctorReport, state: string): readonly string[] =>
+  checks.flatMap((one) => (one.state === state ? [one.check] : []));
 
 const editConfig = async (edit: (text: string) => string): Promise<void> => {
   const file = join(project.folder, "dimsync.yaml");
@@ -36,7 +36,7 @@ test("all checks of an imported account pass, and only GET was sent", async () =
   await project.importJson();
   await withTagger();
   const report = await doctor();
-  expect(report.checks.filter(({ verdict }) => verdict !== "ok")).toEqual([]);
+  expect(report.checks.filter(({ state }) => state !== "ok")).toEqual([]);
   expect(report.exit).toEqual({ code: 0, reasons: [] });
   expect(Object.keys(project.service.counts())).toEqual(["GET"]);
   expect((await project.run(runDoctor, {})).out).toContain("Ready to plan.");
@@ -104,12 +104,12 @@ describe("one cause is one failed check, and what depends on it is skipped", () 
 test.each([
   ["without the audit log there is a warning, since only attribution needs it", "GET /v1/audit-logs=status:403", "read audit log", "warn"],
   ["users that the key must not read fail", "GET /v1/users=status:403", "read users", "fail"],
-])("%s", async (_, fault, check, verdict) => {
+])("%s", async (_, fault, check, state) => {
   await project.importJson();
   project.service.addFault(fault);
   const report = await doctor();
-  expect(report.checks.find((one) => one.check === check)).toMatchObject({ verdict, advice: expect.any(String) });
-  expect(report.exit.code).toBe(verdict === "fail" ? 1 : 0);
+  expect(report.checks.find((one) => one.check === check)).toMatchObject({ state, advice: expect.any(String) });
+  expect(report.exit.code).toBe(state === "fail" ? 1 : 0);
 });
 
 test("a binding to an object that no longer exists fails, one without a manifest is a warning", async () => {
@@ -120,7 +120,7 @@ test("a binding to an object that no longer exists fails, one without a manifest
   const file = join(project.folder, "dimsync.bindings.yaml");
   await writeFile(file, (await readFile(file, "utf8")).replace("Tag/finance:", "Tag/old:"));
   const found = (await doctor()).checks.filter(({ check }) => check === "bindings");
-  expect(found.map(({ verdict, found: text }) => `${verdict} ${text}`).sort()).toEqual([
+  expect(found.map(({ state, found: text }) => `${state} ${text}`).sort()).toEqual([
     "fail Tag/gold is bound to t-3, which no longer exists in the account.",
     "warn Tag/old is bound to t-2, but no manifest has that address.",
   ]);
@@ -155,7 +155,7 @@ test("labels that nothing uses, labelled columns that the account does not have,
     "apiVersion: dimsync/v1\nkind: Classification\nmetadata: { name: personal }\nspec:\n  from:\n    - dbt: { manifest: target/manifest.json, label: pii, where: { meta: { pii: true } } }\n",
   );
   const found = (await doctor()).checks.filter(({ check }) => /label|dbt/u.test(check));
-  expect(found.map(({ check, verdict, found: text }) => `${check}: ${verdict}: ${text}`)).toEqual([
+  expect(found.map(({ check, state, found: text }) => `${check}: ${state}: ${text}`)).toEqual([
     'labels: warn: No rule, policy or `expect` entry matches label "pii".',
     "dbt models: warn: In target/manifest.json, models have the meta or tag that manifests/personal.yaml:6 looks for in sources. There it has no effect (2): stg.email (models/stg.sql), dim (models/dim.sql).",
     expect.stringMatching(/^labelled columns: warn: 1 labelled column matches no column that this run read: RAW_SHOP\.customers\.email/u),
@@ -164,26 +164,26 @@ test("labels that nothing uses, labelled columns that the account does not have,
     "manifests/policy.yaml",
     "apiVersion: dimsync/v1\nkind: Policy\nmetadata: { name: pii }\nspec: { severity: error, when: { column: { label: pii } }, require: { hashed: true }, message: hash it }\n",
   );
-  expect((await doctor()).checks).toContainEqual({ check: "labels", verdict: "ok", found: "1 label, each used by a rule or a policy." });
+  expect((await doctor()).checks).toContainEqual({ check: "labels", state: "ok", found: "1 label, each used by a rule or a policy." });
   project.service.addFault("* .*=status:401");
-  expect((await doctor()).checks.at(-1)).toMatchObject({ check: "labelled columns", verdict: "skip" });
+  expect((await doctor()).checks.at(-1)).toMatchObject({ check: "labelled columns", state: "skip" });
 });
 
 test("tags with resources and no user who tags are a warning", async () => {
   await project.importJson();
   const tagger = async () => (await doctor()).checks.find(({ check }) => check === "tagged by");
-  expect(await tagger()).toMatchObject({ verdict: "warn", advice: expect.stringContaining("defaults.taggedBy") });
+  expect(await tagger()).toMatchObject({ state: "warn", advice: expect.stringContaining("defaults.taggedBy") });
   await withTagger();
-  expect(await tagger()).toMatchObject({ verdict: "ok" });
+  expect(await tagger()).toMatchObject({ state: "ok" });
 });
 
 test.each([
   ["lists with pages that the response does not mention", { paging: { style: "silent", size: 50 } }, "paging", "warn"],
   ["schemas without columns", { schemaForm: "snake" }, "response form", "warn"],
-] as const)("doctor warns of %s", async (_, options, check, verdict) => {
+] as const)("doctor warns of %s", async (_, options, check, state) => {
   const other = await openAccountProject(undefined, options);
   try {
-    expect((await doctor(other)).checks.find((one) => one.check === check)?.verdict).toBe(verdict);
+    expect((await doctor(other)).checks.find((one) => one.check === check)?.state).toBe(state);
   } finally {
     await other.close();
   }

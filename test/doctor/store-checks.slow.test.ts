@@ -36,7 +36,7 @@ async function projectIn(store: string, more: Readonly<Record<string, string>> =
     const { checks } = JSON.parse(stdout) as DoctorReport;
     const lines = checks
       .filter(({ check }) => /^(?:records|bindings|journal)/u.test(check))
-      .map(({ check, verdict, found, advice }) => `${verdict} ${check}: ${found}${advice === undefined ? "" : ` ${advice}`}`);
+      .map(({ check, state, found, advice }) => `${state} ${check}: ${found}${advice === undefined ? "" : ` ${advice}`}`);
     return [`exit ${code}`, ...lines];
   };
   return { remote, folder, doctor, edit };

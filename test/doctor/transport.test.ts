@@ -3,7 +3,7 @@ import { transportChecks } from "../../src/doctor/transport.ts";
 
 const proxied = { HTTPS_PROXY: "http://user:word@proxy.example.com:3128" };
 
-test.each<readonly [sentence: string, env: Readonly<Record<string, string>>, check: string, verdict: string, found: string]>([
+test.each<readonly [sentence: string, env: Readonly<Record<string, string>>, check: string, state: string, found: string]>([
   ["no proxy", {}, "proxy", "ok", "directly"],
   ["a proxy", proxied, "proxy", "ok", "through the proxy in HTTPS_PROXY."],
   ["the lower-case variable wins", { ...proxied, https_proxy: "http://other" }, "proxy", "ok", "in https_proxy."],
@@ -16,8 +16,8 @@ test.each<readonly [sentence: string, env: Readonly<Record<string, string>>, che
   ["no certificates of one's own", {}, "TLS", "ok", "those of Node."],
   ["a certificate file that does not exist", { NODE_EXTRA_CA_CERTS: "/nowhere/ca.pem" }, "TLS", "warn", "cannot be read"],
   ["no verification", { NODE_TLS_REJECT_UNAUTHORIZED: "0" }, "TLS", "fail", "anyone on the network path"],
-])("doctor reports how requests reach the service: %s", (_, env, check, verdict, found) => {
+])("doctor reports how requests reach the service: %s", (_, env, check, state, found) => {
   const result = transportChecks("https://api.example.com", env).find((one) => one.check === check);
-  expect(result).toMatchObject({ verdict, found: expect.stringContaining(found) });
+  expect(result).toMatchObject({ state, found: expect.stringContaining(found) });
   expect(result?.found).not.toContain("word");
 });

@@ -48,7 +48,7 @@ function targetTable(all: readonly Rendered[]): string {
   const rows = all.map(({ document, report }, index) => {
     const tiles = new Map(tilesOf(document, report).map((tile) => [tile.label, tile]));
     return [
-      `<a href="#target-${index + 1}">${escaped(targetName({ report }))}</a> ${chip(report.verdict.word, report.verdict.tone)}`,
+      `<a href="#target-${index + 1}">${escaped(targetName({ report }))}</a> ${chip(report.headline.word, report.headline.tone)}`,
       ...labels.map((label) => numberHtml(tiles.get(label))),
       escaped(timeText(report.about.times.at(-1) ?? "")),
     ];
@@ -85,12 +85,12 @@ function aboutHtml({ about }: Report): string {
   return text === "" ? "" : `<p class="quiet">${text}</p>`;
 }
 
-function leadHtml({ verdict, refusals, refusalTitle, limits }: Report): string {
+function leadHtml({ headline, refusals, refusalTitle, limits }: Report): string {
   const sentences = (texts: readonly string[]): string =>
     texts.length < 2 ? texts.map((text) => `<p>${escaped(text)}</p>`).join("") : list(texts.map(escaped));
   const reasons = sentences(refusals.map(({ text }) => text));
   return blocks(
-    `<p class="verdict">${chip(verdict.word, verdict.tone)} <span>${escaped(verdict.text)}</span></p>`,
+    `<p class="headline">${chip(headline.word, headline.tone)} <span>${escaped(headline.text)}</span></p>`,
     limits.length === 0 ? "" : `<div class="note bad">${sentences(limits)}</div>`,
     refusalTitle === "" ? "" : `<div class="note bad"><p><strong>Apply will refuse this plan.</strong></p>${reasons}</div>`,
   );

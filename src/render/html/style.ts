@@ -34,7 +34,7 @@ pre{margin:.5rem 0;padding:.55rem .75rem;background:var(--panel);border:1px soli
 .chip{display:inline-block;padding:.05rem .5rem;border-radius:1rem;font-size:.8125rem;font-weight:600;line-height:1.5;white-space:nowrap}
 .bad{color:var(--bad);background:var(--bad-bg)}.good{color:var(--good);background:var(--good-bg)}.warn{color:var(--warn);background:var(--warn-bg)}
 .info{color:var(--info);background:var(--info-bg)}.chip.quiet{color:var(--fg);background:var(--panel);box-shadow:inset 0 0 0 1px var(--line)}
-.verdict{display:flex;flex-wrap:wrap;gap:.35rem .6rem;align-items:baseline;margin:.75rem 0 0;font-size:1.0625rem}
+.headline{display:flex;flex-wrap:wrap;gap:.35rem .6rem;align-items:baseline;margin:.75rem 0 0;font-size:1.0625rem}
 .tiles{display:grid;grid-template-columns:repeat(auto-fit,minmax(8rem,1fr));gap:.6rem;list-style:none;margin:1.25rem 0 0;padding:0}
 .tiles a,.tiles div{display:block;height:100%;padding:.6rem .8rem;background:var(--panel);border:1px solid var(--line);border-radius:8px;color:inherit;text-decoration:none}
 .tiles a:hover{border-color:var(--link)}

@@ -9,7 +9,7 @@ export interface TestCase {
   readonly file?: string;
   readonly line?: number;
   /** "failure": something is wrong; "skipped": it waits for something or someone. Absent: passed. */
-  readonly verdict?: { readonly element: "failure" | "skipped"; readonly type: string; readonly lines: readonly string[] };
+  readonly result?: { readonly element: "failure" | "skipped"; readonly type: string; readonly lines: readonly string[] };
   readonly output?: string;
 }
 
@@ -39,17 +39,17 @@ export function junitText(suites: readonly TestSuite[], placing: Placing): strin
 function suiteText({ name, at, properties, cases }: TestSuite, placing: Placing): string {
   const time = at === undefined ? "" : ` timestamp="${attribute(at.slice(0, 19))}"`;
   const members = properties.map(([key, value]) => `      <property name="${key}" value="${attribute(value)}"/>\n`);
-  return `  <testsuite name="${attribute(name)}"${time} ${counts(cases)} skipped="${verdicts(cases, "skipped")}" time="0">\n    <properties>\n${members.join("")}    </properties>\n${cases
+  return `  <testsuite name="${attribute(name)}"${time} ${counts(cases)} skipped="${withResult(cases, "skipped")}" time="0">\n    <properties>\n${members.join("")}    </properties>\n${cases
     .map((one) => caseText(one, placing))
     .join("")}  </testsuite>\n`;
 }
 
-function caseText({ name, group, file, line, verdict, output }: TestCase, { prefix, isLinked }: Placing): string {
+function caseText({ name, group, file, line, result, output }: TestCase, { prefix, isLinked }: Placing): string {
   const path = file === undefined || file.startsWith("/") ? file : prefix + file;
   const link = path === undefined || !isLinked ? "" : ` file="${attribute(path)}"${line === undefined ? "" : ` line="${line}"`}`;
   const head = `    <testcase name="${attribute(name)}" classname="${attribute(group)}"${link} time="0"`;
-  if (verdict !== undefined) {
-    const { element, type, lines } = verdict;
+  if (result !== undefined) {
+    const { element, type, lines } = result;
     const kind = element === "failure" ? ` type="${attribute(type)}"` : "";
     const place = path === undefined ? [] : [line === undefined ? path : `${path}:${line}`];
     const body = element === "failure" ? [...place, ...lines] : place;
@@ -59,10 +59,10 @@ function caseText({ name, group, file, line, verdict, output }: TestCase, { pref
   return output === undefined ? `${head}/>\n` : `${head}>\n      <system-out>${content(output)}</system-out>\n    </testcase>\n`;
 }
 
-const verdicts = (cases: readonly TestCase[], element: "failure" | "skipped"): number =>
-  cases.filter(({ verdict }) => verdict?.element === element).length;
+const withResult = (cases: readonly TestCase[], element: "failure" | "skipped"): number =>
+  cases.filter(({ result }) => result?.element === element).length;
 
-const counts = (cases: readonly TestCase[]): string => `tests="${cases.length}" failures="${verdicts(cases, "failure")}" errors="0"`;
+const counts = (cases: readonly TestCase[]): string => `tests="${cases.length}" failures="${withResult(cases, "failure")}" errors="0"`;
 
 const entities: ReadonlyMap<string, string> = new Map([
   ["&", "&amp;"],

@@ -47,8 +47,8 @@ function findingCase({ rule, title, severity, message, more, address, file, line
     ...(file === undefined ? {} : { file }),
     ...(line === undefined ? {} : { line }),
     ...(isFailure
-      ? { verdict: { element: "failure" as const, type: rule, lines } }
-      : { verdict: { element: "skipped" as const, type: rule, lines } }),
+      ? { result: { element: "failure" as const, type: rule, lines } }
+      : { result: { element: "skipped" as const, type: rule, lines } }),
   };
 }
 

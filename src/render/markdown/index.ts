@@ -41,15 +41,15 @@ export function renderMarkdownAll(documents: readonly Document[], options: Rende
 /** With so much detail. */
 export function drawMarkdown(report: Report, detail: Detail): string {
   const { words, target } = report;
-  const [first = "", ...rest] = report.verdict.text.replace(/\.$/u, "").split("; ");
-  const { isSentence } = report.verdict;
+  const [first = "", ...rest] = report.headline.text.replace(/\.$/u, "").split("; ");
+  const { isSentence } = report.headline;
   const name = target === "" ? words.title : `${words.title} ${words.preposition} ${code(cutMiddle(target, 80))}`;
   const title = joinParts([name, prose(report.refusalTitle)], " ");
   // Alerts are part of the refusal.
   const sections = report.sections.filter(({ isAlert }) => isAlert !== true);
   const blocks = [
-    `## ${title}: ${isSentence ? report.verdict.word : first}`,
-    isSentence ? report.verdict.text : rest.length === 0 ? "" : `**${rest.join("; ")}.**`,
+    `## ${title}: ${isSentence ? report.headline.word : first}`,
+    isSentence ? report.headline.text : rest.length === 0 ? "" : `**${rest.join("; ")}.**`,
     shortenedText(detail, words.kind === "Result" ? "dimsync show FILE" : `${words.command}${words.kind === "Validation" ? "" : " -v"}`),
     refusalBlock(report, detail),
     ...sections.filter((section) => !isBelow(section)).map((section) => sectionBlock(section, detail)),

@@ -25,7 +25,7 @@ export function registerHtml(register: Register): string {
     title: `Register of ${target}`,
     titleNote: "",
     about: `<p class="quiet">${escaped(account)} · ${escaped(register.at)}</p>`,
-    lead: `<p class="verdict">${chip(verdict, breaking === 0 ? "good" : "bad")} <span>${escaped(totalText(register))}</span></p>`,
+    lead: `<p class="headline">${chip(verdict, breaking === 0 ? "good" : "bad")} <span>${escaped(totalText(register))}</span></p>`,
     tiles: [
       { label: "hashed", count: sum("hashed"), part: "summary" },
       { label: "readable", count: sum("readable"), part: "summary", isAlarm: sum("readable") > 0 },
@@ -101,7 +101,7 @@ export function registerDiffHtml({ target, from, to, changes }: RegisterDiff): s
     title: `Register of ${target}`,
     titleNote: "",
     about: `<p class="quiet">${escaped(from)} → ${escaped(to)}</p>`,
-    lead: `<p class="verdict">${changes.length === 0 ? noChanges : counted(changes.length, "change")}</p>`,
+    lead: `<p class="headline">${changes.length === 0 ? noChanges : counted(changes.length, "change")}</p>`,
     tiles: [],
     parts: [
       {

@@ -77,7 +77,7 @@ export function targetRows(all: readonly Rendered[], timeText: (time: string) =>
     const { report } = one;
     return [
       targetName(one),
-      report.verdict.word,
+      report.headline.word,
       ...labels.map((label) => counts.get(label) ?? ""),
       timeText(report.about.times.at(-1) ?? ""),
     ];

@@ -93,8 +93,9 @@ const changeFact = ({ key, before, after, risk }: Explanation["changes"][number]
 
 function saidLines(said: Explanation["said"], { paint, width }: Screen): readonly string[] {
   const rows = said.map(({ rule, effect, set, wins, label, file, line, reason }) => {
-    const verdict = wins.length > 0 ? `decides ${wins.join(" and ")}` : effect === "set" && Object.keys(set).length > 0 ? "overridden" : "";
-    const texts = [rule ?? "literal", effectText(effect, set), verdict, joinParts([where(file, line), labelText([{ label }])], " ")];
+    const effectOnField =
+      wins.length > 0 ? `decides ${wins.join(" and ")}` : effect === "set" && Object.keys(set).length > 0 ? "overridden" : "";
+    const texts = [rule ?? "literal", effectText(effect, set), effectOnField, joinParts([where(file, line), labelText([{ label }])], " ")];
     return [...texts.map((text) => cell(visible(text))), cell(visible(reason ?? ""), paint.dim)];
   });
   return tableLines(rows, "  ", width);

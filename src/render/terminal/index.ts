@@ -73,10 +73,10 @@ function reasonLines({ groups }: Report, { paint, verbose, width }: Screen): rea
 }
 
 function closing(report: Report, screen: Screen): readonly string[] {
-  const { words, verdict, calls, exit, isGrouped, changes } = report;
+  const { words, headline, calls, exit, isGrouped, changes } = report;
   const { paint, width } = screen;
-  const text = verdict.isSentence ? verdict.text : `${words.title}: ${verdict.text}`;
-  const color = { good: paint.green, bad: paint.red, warn: (plain: string) => plain, info: (plain: string) => plain }[verdict.tone];
+  const text = headline.isSentence ? headline.text : `${words.title}: ${headline.text}`;
+  const color = { good: paint.green, bad: paint.red, warn: (plain: string) => plain, info: (plain: string) => plain }[headline.tone];
   const [send = "", read = ""] = calls.length === 1 ? ["", ...calls] : calls;
   return [
     ...(isGrouped ? [groupedText(changes, words), ...commandLines(`${words.command} -v`, screen, "    "), ""] : []),

@@ -102,7 +102,7 @@ describe.each(Object.entries(documents))("%s", (_, document) => {
   });
 });
 
-const verdicts: readonly (readonly [string, Document, string, "failure" | "skipped" | "passed"])[] = [
+const results: readonly (readonly [string, Document, string, "failure" | "skipped" | "passed"])[] = [
   ["an error of a manifest fails", invalid, "E_UNKNOWN_REFERENCE", "failure"],
   ["a warning is skipped", invalid, "W_GLOB_NO_MATCH", "skipped"],
   ["a guard that refuses fails", fullPlan, "guard/policy", "failure"],
@@ -116,11 +116,11 @@ const verdicts: readonly (readonly [string, Document, string, "failure" | "skipp
   ["a finished item passes", fullResult, "update Asset/warehouse", "passed"],
 ];
 
-test.each(verdicts)("%s", (_, document, name, verdict) => {
+test.each(results)("%s", (_, document, name, result) => {
   const found = casesOf(document).filter((one) => one.name.startsWith(name));
   expect(found.length).toBeGreaterThan(0);
   for (const { failure, skipped } of found)
-    expect(failure !== undefined ? "failure" : skipped !== undefined ? "skipped" : "passed").toBe(verdict);
+    expect(failure !== undefined ? "failure" : skipped !== undefined ? "skipped" : "passed").toBe(result);
 });
 
 test("a case has the manifest's file and line in its text, and for GitLab in attributes", () => {

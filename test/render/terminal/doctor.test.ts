@@ -3,15 +3,15 @@ import { doctorText, type ShownChecks } from "../../../src/render/terminal/docto
 import { testWidths } from "./widths.ts";
 
 const checks: ShownChecks["checks"] = [
-  { check: "config", verdict: "ok", found: "dimsync.yaml, target prod." },
-  { check: "audit log", verdict: "warn", found: "GET /v1/audit-logs was refused.", advice: "Give the key the permission to read it." },
+  { check: "config", state: "ok", found: "dimsync.yaml, target prod." },
+  { check: "audit log", state: "warn", found: "GET /v1/audit-logs was refused.", advice: "Give the key the permission to read it." },
   {
     check: "key",
-    verdict: "fail",
+    state: "fail",
     found: "The service refused the API key with status 401. It comes from secret env:DIMSYNC_API_KEY.",
     advice: "Put a valid key of this account there.",
   },
-  { check: "clock", verdict: "skip", found: "Skipped: the service refused the API key." },
+  { check: "clock", state: "skip", found: "Skipped: the service refused the API key." },
 ];
 
 describe("doctor", () => {

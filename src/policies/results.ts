@@ -6,7 +6,7 @@ import { type EvaluatorOptions, newPolicyEvaluator, type PolicyTarget } from "./
 import { findViolations } from "./violations.ts";
 
 /** What policies say of the nodes of one integration. */
-export interface Verdicts {
+export interface PolicyResults {
   /** The names of the policies of severity error that a node breaks, by the pointer of its value. */
   readonly breaks: ReadonlyMap<Pointer, readonly string[]>;
   /** The valid exemptions that let a node break a policy. */
@@ -16,7 +16,10 @@ export interface Verdicts {
 }
 
 /** Evaluates policies on the live state, with the exemptions that findings leave out. */
-export function newVerdicts(policies: readonly Resource<PolicySpec>[], options: EvaluatorOptions): (target: PolicyTarget) => Verdicts {
+export function policyResults(
+  policies: readonly Resource<PolicySpec>[],
+  options: EvaluatorOptions,
+): (target: PolicyTarget) => PolicyResults {
   const evaluator = newPolicyEvaluator(policies, options);
   const compiled = policies.filter(({ spec }) => spec.require !== undefined).map(compilePolicy);
   return (target) => {
