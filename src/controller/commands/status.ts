@@ -5,6 +5,7 @@ import { combineExits, type Exit, type ExitCode } from "../../model/exit.ts";
 import { cell, tableLines } from "../../render/terminal/layout.ts";
 import { jsonDocument, visible } from "../../text/control-characters.ts";
 import { durationText } from "../../text/counts.ts";
+import { isExposed } from "../page/accounts.ts";
 import { listAccounts } from "../views/accounts.ts";
 import { type ReceiverStatus, readReceivers } from "../views/receivers.ts";
 import type { AccountSummary } from "../views/status.ts";
@@ -22,14 +23,14 @@ export async function runStatus(context: Context<ControllerFlags>): Promise<Exit
   return exit.code;
 }
 
-/** 1: an account fails or is stale; 3: one violates a policy; 2: one differs. Suspended accounts do not count. */
+/** 1: an account fails or is stale; 3: one violates a policy; 2: one differs. Of suspended accounts, only what is exposed counts. */
 export function statusExit(accounts: readonly AccountSummary[]): Exit {
   const active = accounts.filter(({ state }) => state !== "suspended");
   const exits: Exit[] = [];
   if (active.some(({ error }) => error !== undefined)) exits.push({ code: 1, reasons: ["failing"] });
   if (active.some(({ isStale }) => isStale)) exits.push({ code: 1, reasons: ["stale"] });
-  if (active.some(({ policyViolations }) => policyViolations > 0)) exits.push({ code: 3, reasons: ["policy"] });
-  if (active.some(({ state }) => state === "exposed")) exits.push({ code: 2, reasons: ["exposed"] });
+  if (accounts.some(({ policyViolations }) => policyViolations > 0)) exits.push({ code: 3, reasons: ["policy"] });
+  if (accounts.some(isExposed)) exits.push({ code: 2, reasons: ["exposed"] });
   if (active.some(({ state }) => state === "drifted")) exits.push({ code: 2, reasons: ["drift"] });
   return combineExits(exits);
 }
@@ -44,7 +45,7 @@ function statusText(
   const rows = accounts.map((account) =>
     [
       visible(account.name),
-      account.state,
+      account.state === "suspended" && isExposed(account) ? "suspended, exposed" : account.state,
       String(account.exposedColumns),
       String(account.differences),
       String(account.manual),

@@ -1,6 +1,6 @@
 import { byText } from "../../model/address.ts";
 import { didYouMean } from "../../text/suggest.ts";
-import { type AccountState, type AccountSummary, accountStates } from "../views/status.ts";
+import { type AccountState, type AccountSummary, accountStates, type CauseGroup } from "../views/status.ts";
 import { ProblemError } from "./reply.ts";
 
 /** Which accounts a list shows; the same in the query of the page and of the API. */
@@ -11,6 +11,8 @@ export interface AccountFilter {
   readonly labels: readonly string[];
   /** A part of the name or source, in any case. */
   readonly name: string;
+  /** What an open finding comes from, or the code of a failure; "" for any. */
+  readonly cause: string;
 }
 
 /** @throws ProblemError 400 for a state that does not exist. */
@@ -19,6 +21,7 @@ export function accountFilter(query: URLSearchParams): AccountFilter {
     states: query.getAll("state").flatMap((text) => text.split(",").filter(Boolean).map(stateNamed)),
     labels: query.getAll("label").filter(Boolean),
     name: (query.get("name") ?? "").trim(),
+    cause: query.get("cause") ?? "",
   };
 }
 
@@ -32,15 +35,23 @@ function stateNamed(text: string): AccountState {
   });
 }
 
-export const isFiltered = ({ states, labels, name }: AccountFilter): boolean => states.length + labels.length > 0 || name !== "";
+export const isFiltered = ({ states, labels, name, cause }: AccountFilter): boolean =>
+  states.length + labels.length > 0 || name !== "" || cause !== "";
 
-export function filtered(accounts: readonly AccountSummary[], { states, labels, name }: AccountFilter): readonly AccountSummary[] {
+/** `causes`: the open findings of all accounts; only read for a filter by cause. */
+export function filtered(
+  accounts: readonly AccountSummary[],
+  { states, labels, name, cause }: AccountFilter,
+  causes: readonly CauseGroup[],
+): readonly AccountSummary[] {
   const wanted = name.toLowerCase();
+  const affected = new Set(causes.filter((group) => group.cause === cause).flatMap((group) => group.accounts));
   return accounts.filter(
     (account) =>
-      (states.length === 0 || states.includes(account.state)) &&
+      (states.length === 0 || states.includes(account.state) || (states.includes("exposed") && isExposed(account))) &&
       labels.every((label) => hasLabel(account, label)) &&
-      (wanted === "" || account.name.toLowerCase().includes(wanted) || account.source.toLowerCase().includes(wanted)),
+      (wanted === "" || account.name.toLowerCase().includes(wanted) || account.source.toLowerCase().includes(wanted)) &&
+      (cause === "" || affected.has(account.name) || account.error?.code === cause),
   );
 }
 
@@ -53,10 +64,11 @@ export const labelsOf = ({ labels }: AccountSummary): readonly string[] =>
     .sort(([a], [b]) => byText(a, b))
     .map(([key, value]) => `${key}=${value}`);
 
-/** The worst state first; within a state, most exposed columns, then most differences, then by name. */
+/** What is exposed first, whatever its state, then the worst state; within these, most exposed columns, then most differences, then by name. */
 export const worstFirst = (accounts: readonly AccountSummary[]): readonly AccountSummary[] =>
   accounts.toSorted(
     (a, b) =>
+      Number(isExposed(b)) - Number(isExposed(a)) ||
       accountStates.indexOf(a.state) - accountStates.indexOf(b.state) ||
       b.exposedColumns - a.exposedColumns ||
       b.differences - a.differences ||
@@ -98,3 +110,29 @@ export function totalsOf(accounts: readonly AccountSummary[]): Totals {
 /** A suspended account can be exposed too. */
 export const isExposed = ({ state, exposedColumns, policyViolations }: AccountSummary): boolean =>
   state === "exposed" || exposedColumns + policyViolations > 0;
+
+/** Accounts whose last runs failed with the same code: one failed read is one cause. */
+export interface FailureGroup {
+  readonly code: string;
+  /** The first message. */
+  readonly message: string;
+  readonly since: string | undefined;
+  /** Names, sorted. */
+  readonly accounts: readonly string[];
+}
+
+/** Those of the most accounts first. */
+export function failuresOf(accounts: readonly AccountSummary[]): readonly FailureGroup[] {
+  const groups = new Map<string, FailureGroup>();
+  for (const { name, error, lastCheckedAt } of accounts.toSorted((a, b) => byText(a.name, b.name))) {
+    if (error === undefined) continue;
+    const { code, message, since = lastCheckedAt } = error;
+    const group = groups.get(code) ?? { code, message, since, accounts: [] };
+    groups.set(code, { ...group, since: earliest([group.since, since]), accounts: [...group.accounts, name] });
+  }
+  return [...groups.values()].sort((a, b) => b.accounts.length - a.accounts.length || byText(a.code, b.code));
+}
+
+/** The first of the times that are known; all are ISO 8601 in UTC. */
+export const earliest = (times: readonly (string | undefined)[]): string | undefined =>
+  times.filter((time) => time !== undefined).sort()[0];

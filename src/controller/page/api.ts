@@ -16,8 +16,8 @@ const highestLimit = 500;
 export async function accountList(reads: PageReads, { query, path }: PageRequest): Promise<Reply> {
   const range = rangeOf(query);
   const filter = accountFilter(query);
-  const accounts = await reads.accounts();
-  const found = filtered(worstFirst(accounts), filter);
+  const [accounts, causes] = await Promise.all([reads.accounts(), filter.cause === "" ? [] : reads.causes()]);
+  const found = filtered(worstFirst(accounts), filter, causes);
   const items = found.slice(range.offset, range.offset + range.limit);
   const { offset } = range;
   const isLast = offset + items.length >= found.length;

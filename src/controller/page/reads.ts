@@ -1,10 +1,20 @@
 import { DimsyncError } from "../../model/errors.ts";
 import type { Database } from "../../records/postgres/connection.ts";
 import { listAccounts, readAccount } from "../views/accounts.ts";
-import { findingsByCause, readMetrics } from "../views/metrics.ts";
+import { closedByCause, findingsByCause } from "../views/causes.ts";
+import { readMetrics } from "../views/metrics.ts";
 import { type ReceiverStatus, readReceivers } from "../views/receivers.ts";
 import { accountRuns, readBundle, readRun } from "../views/runs.ts";
-import type { AccountDetail, AccountSummary, BundleDetail, CauseGroup, ControllerMetrics, RunDetail, RunSummary } from "../views/status.ts";
+import type {
+  AccountDetail,
+  AccountSummary,
+  BundleDetail,
+  CauseGroup,
+  ClosedGroup,
+  ControllerMetrics,
+  RunDetail,
+  RunSummary,
+} from "../views/status.ts";
 import { readWorkers, type WorkerHealth } from "../views/workers.ts";
 
 /** A part of a long list. */
@@ -24,6 +34,8 @@ export interface PageReads {
   readonly run: (id: string) => Promise<RunDetail | undefined>;
   readonly bundle: (digest: string) => Promise<BundleDetail | undefined>;
   readonly causes: () => Promise<readonly CauseGroup[]>;
+  /** What was closed in the last 24 hours. */
+  readonly closed: () => Promise<readonly ClosedGroup[]>;
   readonly metrics: () => Promise<ControllerMetrics>;
   readonly workers: () => Promise<WorkerHealth>;
   readonly receivers: () => Promise<readonly ReceiverStatus[]>;
@@ -39,6 +51,7 @@ export const readsOf = (database: Database, worker?: string): PageReads => ({
   run: (id) => readRun(database, id),
   bundle: (digest) => readBundle(database, digest),
   causes: () => findingsByCause(database),
+  closed: () => closedByCause(database),
   metrics: () => readMetrics(database),
   workers: () => readWorkers(database),
   receivers: () => readReceivers(database),

@@ -26,11 +26,11 @@ interface Route {
   readonly reply: Handler;
 }
 
-const filters = ["state", "label", "name"];
+const filters = ["state", "label", "name", "cause"];
 const slice = ["limit", "offset"];
 
 const routes: readonly Route[] = [
-  { path: /^\/$/u, takes: [...filters, "page"], reply: async (reads, request) => htmlReply(await accountsPage(reads, request)) },
+  { path: /^\/$/u, takes: [...filters, "group", "page"], reply: async (reads, request) => htmlReply(await accountsPage(reads, request)) },
   { path: /^\/accounts\/(.+)$/u, takes: ["page"], reply: async (...given) => htmlReply(await accountPage(...given)) },
   { path: /^\/runs\/([^/]+)$/u, takes: [], reply: async (...given) => htmlReply(await runPage(...given)) },
   { path: /^\/bundles\/([^/]+)$/u, takes: [], reply: async (...given) => htmlReply(await bundlePage(...given)) },

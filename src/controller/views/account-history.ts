@@ -13,6 +13,7 @@ interface FindingRow {
   readonly detail: Finding["detail"];
   readonly opened_at: string;
   readonly opened_run: string;
+  readonly since: string;
   readonly changed_at: string | null;
   readonly actor: string | null;
 }
@@ -25,7 +26,7 @@ export const riskOrder = (column: string): string =>
 export async function openFindings(database: Database, account: number): Promise<readonly Finding[]> {
   const rows = await rowsOf<FindingRow>(
     database,
-    `select id, kind, address, path, risk, cause, detail, ${iso("opened_at")} as opened_at, opened_run, ${iso("changed_at")} as changed_at, actor
+    `select id, kind, address, path, risk, cause, detail, ${iso("opened_at")} as opened_at, opened_run, ${iso("coalesce(since, opened_at)")} as since, ${iso("changed_at")} as changed_at, actor
       from dimsync_controller.finding where account = $1 and closed_at is null order by ${riskOrder("risk")}, address, path limit 1000`,
     [account],
   );

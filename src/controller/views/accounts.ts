@@ -6,7 +6,7 @@ import { openFindings, readEvents, readSuspensions, readTimeline, type Suspensio
 import { commitOf, isDirty } from "./commit.ts";
 import { namedAccounts } from "./named-accounts.ts";
 import { readRuns } from "./runs.ts";
-import { type AccountDetail, type AccountState, type AccountSummary, accountStates, type Mode } from "./status.ts";
+import { type AccountDetail, type AccountError, type AccountState, type AccountSummary, accountStates, type Mode } from "./status.ts";
 
 interface AccountRow {
   readonly id: number;
@@ -24,6 +24,7 @@ interface AccountRow {
   readonly policy_violations: number;
   readonly error_code: string | null;
   readonly message: string | null;
+  readonly failing_since: string | null;
   readonly last_run: string | null;
   readonly last_checked_at: string | null;
   readonly next_check_at: string;
@@ -57,10 +58,14 @@ export const silenceOf = (column: string): string => `select ${column} from dims
 
 const silenceColumns = `json_build_object('reason', s.reason, 'until', ${iso("s.until")}, 'by', s.silenced_by)`;
 
+const failingSince = `select ${iso("r.finished_at")} from dimsync_controller.run r where r.account = a.id and r.error_code is not null
+  and r.finished_at > coalesce(a.last_checked_at, a.created_at) order by r.finished_at limit 1`;
+
 const accountSql = (
   where: string,
 ): string => `select a.id, a.name, a.source, a.target, a.labels, a.mode, a.every_ms, ${intervalSql("a.throttled_runs")} as interval_ms,
   a.outcome, a.exposed_columns, a.differences, a.manual, a.policy_violations, a.error_code, a.message, a.last_run,
+  case when a.error_code is not null then (${failingSince}) end as failing_since,
   ${iso("a.last_checked_at")} as last_checked_at, ${iso("a.next_check_at")} as next_check_at,
   now() - coalesce(a.last_checked_at, a.created_at) > 3 * ${intervalSql("a.throttled_runs")} * interval '1 ms' as is_stale,
   case when a.running_until >= now() then a.running_run end as running_run, a.running_worker, ${iso("a.running_since")} as running_since, a.digest, a.git_commit, ${isDirty("a.digest")} as dirty, a.observed >= a.wanted as is_current,
@@ -101,7 +106,7 @@ function toSummary(row: AccountRow): AccountSummary {
     ...{ manual: row.manual, policyViolations: row.policy_violations, nextCheckAt: row.next_check_at, isStale: row.is_stale },
     isCurrent: row.is_current,
     ...(row.last_checked_at === null ? {} : { lastCheckedAt: row.last_checked_at }),
-    ...(row.error_code === null ? {} : { error: { code: row.error_code, message: row.message ?? "" } }),
+    ...(row.error_code === null ? {} : { error: errorOf(row.error_code, row) }),
     ...(row.suspension === null ? {} : { suspension: toSuspension(row.suspension) }),
     ...(row.silence === null || row.silence === undefined ? {} : { silence: row.silence }),
     ...(row.last_run === null ? {} : { lastRun: row.last_run }),
@@ -112,6 +117,11 @@ function toSummary(row: AccountRow): AccountSummary {
     ...commitOf(row),
   };
 }
+
+const errorOf = (code: string, { message, failing_since: since }: AccountRow): AccountError => ({
+  ...{ code, message: message ?? "" },
+  ...(since === null ? {} : { since }),
+});
 
 /** Exposed data stays the state until a comparison finds that it is protected: a failed run proves nothing. */
 function stateOf({ suspension, outcome, error_code, is_stale }: AccountRow): AccountState {

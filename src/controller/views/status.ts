@@ -34,7 +34,7 @@ export interface AccountSummary {
   /** Not checked within three intervals. Other states than "stale" can have it too. */
   readonly isStale: boolean;
   /** Why the last run failed. The counts are then those of the last finished comparison. */
-  readonly error?: { readonly code: string; readonly message: string };
+  readonly error?: AccountError;
   readonly suspension?: Suspension;
   /** Its notifications wait. */
   readonly silence?: Pick<Suspension, "reason" | "until" | "by">;
@@ -47,6 +47,13 @@ export interface AccountSummary {
   readonly dirty?: true;
   /** False if a push was not compared yet. */
   readonly isCurrent: boolean;
+}
+
+export interface AccountError {
+  readonly code: string;
+  readonly message: string;
+  /** The first failed run after the last finished comparison; absent if that run is what failed. */
+  readonly since?: string;
 }
 
 export interface Suspension {
@@ -85,6 +92,8 @@ export interface Finding {
   readonly detail: FindingDetail;
   readonly openedAt: string;
   readonly openedRun: string;
+  /** When the change was made, from the audit log; else when it was first seen. */
+  readonly since: string;
   /** When a value or the user changed last. */
   readonly changedAt?: string;
   /** The user who made the change, if the audit log names one. */
@@ -190,7 +199,20 @@ export interface CauseGroup {
   /** Names of accounts, sorted. */
   readonly accounts: readonly string[];
   readonly openedAt: string;
+  /** When the first change was made, from the audit log; else when it was first seen. */
+  readonly since: string;
+  /** The users who made the changes, as far as the audit log names them; sorted. */
+  readonly actors: readonly string[];
   readonly example: Pick<Finding, "address" | "path" | "detail">;
+}
+
+/** Closed findings of all accounts with one cause. */
+export interface ClosedGroup extends CauseGroup {
+  /** When the last of them was closed. */
+  readonly closedAt: string;
+  readonly closedRun: string;
+  /** Whether dimsync closed them; else the account or its manifests changed. */
+  readonly isRepaired: boolean;
 }
 
 /** Upper bounds of the histogram of durations, in seconds. */

@@ -28,7 +28,7 @@ export function findingsOf(report: Plan): readonly FoundFinding[] {
   const found = [
     ...report.items.filter(({ action }) => action !== "bind").flatMap(ofItem),
     ...report.manual.map(ofManual),
-    ...report.blocked.map(
+    ...report.blocked.filter(isCause).map(
       ({ address, code, message, command }): FoundFinding => ({
         ...{ key: `blocked ${address} ${code}`, kind: "blocked", address, path: "", risk: "neutral", cause: `${code} ${address}` },
         detail: { text: oneParagraph(message, command) },
@@ -39,6 +39,9 @@ export function findingsOf(report: Plan): readonly FoundFinding[] {
   const unique = [...new Map(found.map((finding) => [finding.key, finding])).values()];
   return unique.sort((a, b) => order.indexOf(a.risk) - order.indexOf(b.risk)).slice(0, maxFindings);
 }
+
+/** What a failed read leaves unknown is not a cause: the failure of the run is. */
+const isCause = ({ code }: Plan["blocked"][number]): boolean => code !== "E_READ_FAILED";
 
 /** A missing object is one finding, whatever it would contain. */
 function ofItem(item: Item): readonly FoundFinding[] {

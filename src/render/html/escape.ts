@@ -37,6 +37,6 @@ export const list = (entries: readonly string[], style = ""): string =>
     ? ""
     : `<ul${style === "" ? "" : ` class="${style}"`}>\n${entries.map((entry) => `<li>${entry}</li>`).join("\n")}\n</ul>`;
 
-/** Folded content; "" if it is empty. The summary is HTML. */
-export const folded = (summary: string, content: string): string =>
-  content === "" ? "" : `<details><summary>${summary}</summary>\n${content}</details>`;
+/** Folded content; "" if it is empty. The summary is HTML. `id`: if the page refreshes itself, it stays open or closed. */
+export const folded = (summary: string, content: string, id = ""): string =>
+  content === "" ? "" : `<details${id === "" ? "" : ` id="${id}"`}><summary>${summary}</summary>\n${content}</details>`;

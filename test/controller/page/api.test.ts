@@ -51,6 +51,8 @@ describe("accounts", () => {
     ["label=team=sales&label=region=eu-west&state=exposed", ["exposed"]],
     ["label=team&state=drifted", ["drifted"]],
     ["label=unknown", []],
+    ["cause=E_UNAUTHORIZED", ["failing"]],
+    ["cause=SchemaConfig%2Fshops%2C%20rule%206", ["exposed"]],
   ])("?%s", async (query, states) => {
     const { items } = await json(`/api/v1/accounts?${query}`);
     expect([...new Set(items.map(({ state }: { state: string }) => state))].sort()).toEqual([...states].sort());
@@ -119,7 +121,7 @@ describe("problems are JSON and say what to do", () => {
     ["/api/v1/runs/nothing", 404, 'no run "nothing"'],
     ["/api/v1/bundles/nothing", 404, 'no bundle "nothing"'],
     ["/api/v1/accounts?state=exposd", 400, "Did you mean exposed?"],
-    ["/api/v1/accounts?stat=exposed", 400, 'Unknown parameter "stat". This address takes state, label, name, limit, offset.'],
+    ["/api/v1/accounts?stat=exposed", 400, 'Unknown parameter "stat". This address takes state, label, name, cause, limit, offset.'],
     ["/api/v1/accounts?limit=0", 400, "limit must be a whole number between 1 and 500."],
     ["/api/v1/accounts?limit=501", 400, "limit must be"],
     ["/api/v1/accounts?offset=-1", 400, "offset must be"],

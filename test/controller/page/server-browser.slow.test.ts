@@ -79,6 +79,18 @@ describe("in Chromium", needs("chromium"), () => {
     expect(await tab.locator("#cause-1").getAttribute("open")).toBeNull();
   });
 
+  test("a button copies a command; without JavaScript there is none", async () => {
+    const tab = await openApart({ permissions: ["clipboard-read", "clipboard-write"] });
+    await tab.goto(`${await siteOf(50)}/accounts/shop-eu-west-000`);
+    const copy = tab.locator("#fix .copy").first();
+    await copy.click();
+    expect(await tab.evaluate("navigator.clipboard.readText()")).toBe("dimsync drift -t shop-eu-west-000 --resolve revert");
+    expect(await copy.textContent()).toBe("Copied");
+    const plain = await openApart({ javaScriptEnabled: false });
+    await plain.goto(`${await siteOf(50)}/accounts/shop-eu-west-000`);
+    expect(await plain.locator("#fix .copy").first().isVisible()).toBe(false);
+  });
+
   test("everything works without JavaScript", async () => {
     const tab = await openApart({ javaScriptEnabled: false });
     await tab.goto(await siteOf(50));

@@ -6,6 +6,7 @@ import {
   accountStates,
   type BundleDetail,
   type CauseGroup,
+  type ClosedGroup,
   type ControllerMetrics,
   type Day,
   type Finding,
@@ -142,6 +143,7 @@ export const findings: readonly Finding[] = [
       },
       openedAt: before(49 * minute),
       openedRun: "run-0002",
+      since: before(50 * minute),
       actor: "dana@example.com",
     }),
   ),
@@ -155,6 +157,7 @@ export const findings: readonly Finding[] = [
     detail: { actual: true, desired: false, text: "Resume the integration in the service." },
     openedAt: before(12 * day),
     openedRun: "run-0003",
+    since: before(12 * day),
   },
   {
     id: 10,
@@ -166,6 +169,7 @@ export const findings: readonly Finding[] = [
     detail: { policy: "pii-must-be-hashed", text: "personal data would be copied unhashed" },
     openedAt: before(49 * minute),
     openedRun: "run-0002",
+    since: before(49 * minute),
   },
 ];
 
@@ -249,9 +253,23 @@ export const causesOf = (accounts: readonly AccountSummary[], count = 12): reado
     findings: 640 - index * 40,
     accounts: names.slice(0, Math.max(1, 40 - index * 7)),
     openedAt: before((index + 1) * 3 * 3_600_000),
+    since: before((index + 1) * 3 * 3_600_000 + 5 * minute),
+    actors: index === 2 ? [] : ["dana@example.com", "lee@example.com", "max@example.com"].slice(0, (index % 3) + 1),
     example: { address: "Schemas/orders", path: column("customers", "email"), detail: findings[0]?.detail ?? {} },
   }));
 };
+
+/** What was closed in the last 24 hours: the first by dimsync. */
+export const closedOf = (accounts: readonly AccountSummary[], count = 3): readonly ClosedGroup[] =>
+  causesOf(accounts, count).map((group, index) => ({
+    ...group,
+    findings: index + 1,
+    accounts: group.accounts.slice(0, index + 1),
+    closedAt: before((index + 1) * 41 * minute),
+    since: before((index + 1) * 41 * minute + 4 * minute),
+    closedRun: "run-0005",
+    isRepaired: index === 0,
+  }));
 
 const worker = { id: "worker-1", version: "0.1.0", startedAt: before(day), seenAt: before(1000), takenAt: before(5000), isStuck: false };
 
@@ -290,6 +308,7 @@ export function worldOf(accounts: readonly AccountSummary[], members: Partial<Pa
     bundle: async (digest) =>
       digest === bundle.digest ? { ...bundle, accounts: accounts.map(({ name }) => name).slice(0, 60) } : undefined,
     causes: async () => causesOf(accounts),
+    closed: async () => closedOf(accounts),
     metrics: async () => metricsOf(accounts),
     workers: async () => ({ workers: [worker], overdue: 0 }),
     receivers: async () => [],

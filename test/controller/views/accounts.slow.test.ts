@@ -1,7 +1,8 @@
 import { gzipSync } from "node:zlib";
 import { expect, it } from "vitest";
 import { listAccounts, readAccount } from "../../../src/controller/views/accounts.ts";
-import { findingsByCause, readMetrics } from "../../../src/controller/views/metrics.ts";
+import { closedByCause, findingsByCause } from "../../../src/controller/views/causes.ts";
+import { readMetrics } from "../../../src/controller/views/metrics.ts";
 import { readBundle, readRun } from "../../../src/controller/views/runs.ts";
 import { describeDatabases } from "../../support/postgres/controller-database.ts";
 
@@ -41,6 +42,15 @@ insert into dimsync_controller.run (id, account, reason, mode, worker, started_a
 insert into dimsync_controller.finding (account, key, kind, address, path, risk, cause, opened_at, opened_run)
   select id, 'k', 'change', 'Schemas/a', '/x', case when digest is null then 'neutral' else 'exposed' end, 'rule pii', now(), 'run-1'
   from dimsync_controller.account where target = 'prod';
+update dimsync_controller.finding set since = '2026-03-01T08:00:00Z', actor = 'eve' where risk = 'exposed';
+insert into dimsync_controller.finding (account, key, kind, address, path, risk, cause, opened_at, opened_run, since, closed_at, closed_run, closed_by)
+  select a.id, 'closed', 'change', 'Schemas/a', '/x', 'exposed', 'rule pii', '2026-03-01T09:00:00Z', 'run-1', c.since, now() - c.ago, c.run, c.by
+  from dimsync_controller.account a join (values ('same', interval '2 hours', 'run-2', 'dimsync', '2026-03-01T07:00:00Z'::timestamptz),
+    ('old', interval '1 hour', 'run-3', 'dimsync', null), ('new', interval '3 hours', 'run-4', null, null), ('weekly', interval '25 hours', 'run-5', 'dimsync', null)
+  ) as c (target, ago, run, by, since) on c.target = a.target;
+insert into dimsync_controller.run (id, account, reason, mode, worker, started_at, finished_at, exit_code, error_code)
+  select 'failed-' || year, id, 'schedule', 'protect', 'w1', now(), (year || '-01-01')::timestamptz, 1, 'E_HTTP' from dimsync_controller.account,
+    (values (2020), (2099), (2100)) as years (year) where digest = 'sha256:1';
 insert into dimsync_controller.finding_event (finding, account, run, event, at, actor)
   select id, account, 'run-1', 'opened', now(), 'eve' from dimsync_controller.finding;
 insert into dimsync_controller.daily (account, day, checks, duration_ms)
@@ -69,10 +79,14 @@ insert into dimsync_controller.daily (account, day, checks, duration_ms)
     expect(accounts.find(({ name }) => name === "quiet")?.suspension).toMatchObject({ reason: "migration", by: "ann" });
 
     const detail = await readAccount(database(), "data/prod");
-    expect(detail?.findings).toMatchObject([{ address: "Schemas/a", risk: "exposed", openedRun: "run-1" }]);
+    expect(detail?.findings).toMatchObject([
+      { address: "Schemas/a", risk: "exposed", openedRun: "run-1", since: "2026-03-01T08:00:00.000Z" },
+    ]);
+    expect(detail?.error).toEqual({ code: "E_HTTP", message: "the last run failed", since: "2099-01-01T00:00:00.000Z" });
+    expect(accounts.find(({ name }) => name === "broken")?.error).toEqual({ code: "E_HTTP", message: "failed" });
     expect(detail?.timeline).toHaveLength(2);
     expect(detail?.timeline[0]).toMatchObject({ checks: 3, durationMs: 1500, day: expect.stringMatching(/^\d{4}-\d\d-\d\d$/u) });
-    expect(detail?.runs).toMatchObject([{ id: "run-1", account: "data/prod", exit: { code: 2, reasons: ["drift"] } }]);
+    expect(detail?.runs.slice(2, 3)).toMatchObject([{ id: "run-1", account: "data/prod", exit: { code: 2, reasons: ["drift"] } }]);
     expect(detail?.events).toMatchObject([{ event: "opened", actor: "eve" }]);
     expect(detail?.lastCheckedAt).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/u);
     expect(await readAccount(database(), "gone")).toBeUndefined();
@@ -95,7 +109,13 @@ insert into dimsync_controller.daily (account, day, checks, duration_ms)
         findings: 2,
         accounts: ["data/prod", "other/prod"],
         example: { address: "Schemas/a" },
+        since: "2026-03-01T08:00:00.000Z",
+        actors: ["eve"],
       },
+    ]);
+    expect(await closedByCause(database())).toMatchObject([
+      { cause: "rule pii", accounts: ["old", "same"], isRepaired: true, closedRun: "run-3", since: "2026-03-01T07:00:00.000Z" },
+      { cause: "rule pii", accounts: ["new"], isRepaired: false, actors: [] },
     ]);
     expect(await readMetrics(database())).toMatchObject({ queue: { running: 0 }, workers: [], counters: [] });
   });

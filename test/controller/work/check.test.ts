@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { checkProject } from "../../../src/controller/work/check.ts";
+import { findingsOf } from "../../../src/controller/work/findings.ts";
 import { env, story } from "../../drift/account.ts";
 
 const manifest = "apiVersion: dimsync/v1\nkind: Integration\nmetadata: { name: orders }\nspec:\n  match: { name: Orders }\n";
@@ -14,4 +15,7 @@ test.each<[string, number, boolean]>([
   const outcome = await checkProject(at.load, { env: env(at.service), signal: new AbortController().signal });
   expect(outcome).toMatchObject({ exit: { code: 1 }, isThrottled });
   expect(outcome.report?.diagnostics).toEqual([expect.objectContaining({ code: "E_READ_FAILED", status })]);
+  // One failed read is one cause: the failure of the run, not each object that it leaves unknown.
+  expect(outcome.report?.blocked.length).toBeGreaterThan(0);
+  expect(outcome.report && findingsOf(outcome.report)).toEqual([]);
 });

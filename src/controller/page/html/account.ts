@@ -1,4 +1,4 @@
-import { blocks, chip, code, command, escaped, list, table } from "../../../render/html/escape.ts";
+import { blocks, chip, code, escaped, folded, list, table } from "../../../render/html/escape.ts";
 import { counted, durationText } from "../../../text/counts.ts";
 import { joinParts } from "../../../text/lists.ts";
 import { shellWord } from "../../../text/shell.ts";
@@ -13,7 +13,19 @@ import { eventTable, findingCards } from "./findings.ts";
 import { pageAsked, pager } from "./pager.ts";
 import { shell, time } from "./shell.ts";
 import { timeline } from "./timeline.ts";
-import { accountHref, ageHtml, bundleHref, commitHtml, link, modeTexts, numberHtml, runHref, shortDigest, stateTexts } from "./words.ts";
+import {
+  accountHref,
+  ageHtml,
+  bundleHref,
+  commandHtml,
+  commitHtml,
+  link,
+  modeTexts,
+  numberHtml,
+  runHref,
+  shortDigest,
+  stateTexts,
+} from "./words.ts";
 
 const runsPerPage = 20;
 
@@ -25,6 +37,7 @@ export async function accountPage(reads: PageReads, { query, now }: PageRequest,
   // One more shows whether there are older ones.
   const runs = await reads.runs(account.name, { offset: (page - 1) * runsPerPage, limit: runsPerPage + 1 });
   const { findings, suspensions, events } = account;
+  const fix = fixHtml(account);
   return shell({
     title: account.name,
     note: stateHtml(account),
@@ -34,7 +47,7 @@ export async function accountPage(reads: PageReads, { query, now }: PageRequest,
     isLive: true,
     sections: [
       { id: "state", title: "", html: summaryHtml(account, now) },
-      { id: "fix", title: findings.length === 0 ? "" : "Fix it", html: findings.length === 0 ? "" : fixHtml(account) },
+      { id: "fix", title: fix === "" ? "" : "Fix it", html: fix },
       {
         id: "findings",
         title: "Current differences",
@@ -121,23 +134,86 @@ function summaryHtml(account: AccountDetail, now: Date): string {
   );
 }
 
-/** The two ways to end a drift, as commands for the project's folder. */
-function fixHtml({ target, findings }: AccountDetail): string {
-  const name = shellWord(target);
-  const isOnlyManual = findings.every(({ kind }) => kind === "manual" || kind === "blocked");
-  const steps = findings.filter(({ kind }) => kind === "manual").length;
+/** What to do, as commands, and where to run them. "" if there is nothing to do. */
+function fixHtml(account: AccountDetail): string {
+  const steps = [...failureSteps(account), ...driftSteps(account)];
+  const manual = account.findings.filter(({ kind }) => kind === "manual").length;
   return blocks(
-    isOnlyManual
-      ? ""
-      : list(
-          [
-            `<p><strong>Revert</strong>: restore what the manifests declare. Review the plan before you apply it.</p>${command(`dimsync drift -t ${name} --resolve revert`)}${command("dimsync apply revert.plan.json")}`,
-            `<p><strong>Accept</strong>: edit the manifests so that they match the account. Commit the edit.</p>${command(`dimsync drift -t ${name} --resolve accept`)}`,
-          ],
-          "steps beside",
-        ),
-    steps === 0 ? "" : `<p>${counted(steps, "difference")} can only be fixed by hand: follow the instruction beside it.</p>`,
+    steps.length === 0 ? "" : `<p>${placeHtml(account)}</p>`,
+    list(
+      steps.map(({ title, text, commands }) => `<p><strong>${title}</strong>: ${text}</p>${commands.map(commandHtml).join("")}`),
+      "steps beside",
+    ),
+    manual === 0 ? "" : `<p>${counted(manual, "difference")} can only be fixed by hand: follow the instruction beside it.</p>`,
   );
+}
+
+/** A way to fix something. All are HTML but the commands. */
+interface Step {
+  readonly title: string;
+  readonly text: string;
+  readonly commands: readonly string[];
+}
+
+/** Where commands work: they need the manifests that the account is compared with. */
+function placeHtml(account: AccountDetail): string {
+  const { source, digest, commit } = account;
+  if (digest === undefined) return `Run the commands in the folder ${code(source)}.`;
+  return commit === undefined
+    ? `Run the commands in the folder that was pushed as ${code(source)}.`
+    : `Run the commands in a checkout of ${code(source)} at ${commitHtml(account)}.`;
+}
+
+/** A check that failed, or that nobody makes. */
+function failureSteps({ name, target, error, suspension, isStale, digest }: AccountDetail): readonly Step[] {
+  const check = `dimsync controller check ${shellWord(name)} --wait`;
+  const t = `-t ${shellWord(target)}`;
+  if (suspension !== undefined)
+    return [{ title: "Resume", text: "end the suspension, and check now.", commands: [`dimsync controller resume ${shellWord(name)}`] }];
+  if (error === undefined)
+    return isStale ? [{ title: "Check", text: "start a worker if none runs, and check now.", commands: [check] }] : [];
+  if (error.code === "E_PROTECT_STOPPED")
+    return [{ title: "Agree", text: `${escaped(error.message)} Then revert or accept it.`, commands: [] }];
+  if (error.code === "E_RUN_INTERRUPTED") return [{ title: "Check", text: "compare the account again.", commands: [check] }];
+  if (error.code === "E_GUARD")
+    return [
+      {
+        title: "Review",
+        text: "see what the guard refused to send, and apply it yourself if it is right.",
+        commands: [`dimsync plan ${t}`],
+      },
+    ];
+  // Problems of the project begin with their place: "manifests/pii.yaml:9:3: …"
+  if (/^[^\s:]+:\d+/u.test(error.message))
+    return [
+      {
+        title: "Correct the project",
+        text: digest === undefined ? "it is loaded again when you save it." : "then commit and push it. CI brings it to the controller.",
+        commands: [`dimsync validate ${t}`],
+      },
+    ];
+  return [
+    { title: "Find the reason", text: "check the API key, the service and the records from here.", commands: [`dimsync doctor ${t}`] },
+    { title: "Check again", text: "when it is fixed. The worker uses its own environment.", commands: [check] },
+  ];
+}
+
+/** The two ways to end a drift. */
+function driftSteps({ target, findings }: AccountDetail): readonly Step[] {
+  if (findings.every(({ kind }) => kind === "manual" || kind === "blocked")) return [];
+  const t = `-t ${shellWord(target)}`;
+  return [
+    {
+      title: "Revert",
+      text: "restore what the manifests declare. Review the plan before you apply it.",
+      commands: [`dimsync drift ${t} --resolve revert`, `dimsync apply ${t} revert.plan.json`],
+    },
+    {
+      title: "Accept",
+      text: "edit the manifests so that they match the account. Commit the edit.",
+      commands: [`dimsync drift ${t} --resolve accept`],
+    },
+  ];
 }
 
 const noFindings = ({ lastCheckedAt }: AccountDetail): string =>
@@ -149,9 +225,7 @@ function eventsHtml({ events }: AccountDetail): string {
   const rest = events.slice(eventsShown);
   return blocks(
     eventTable(events.slice(0, eventsShown)),
-    rest.length === 0
-      ? ""
-      : `<details id="more-events"><summary>${counted(rest.length, "older event")}</summary>\n${eventTable(rest)}</details>`,
+    rest.length === 0 ? "" : folded(counted(rest.length, "older event"), eventTable(rest), "more-events"),
   );
 }
 
@@ -189,7 +263,7 @@ function resultHtml({ exit, error, isSending }: RunSummary): string {
 
 function suspensionTable(suspensions: readonly Suspension[], { name }: AccountDetail, now: Date): string {
   if (suspensions.length === 0)
-    return `<p class="quiet">Never suspended. To stop checks for some time:</p>\n${command(`dimsync controller suspend ${shellWord(name)} --until 2h --reason "…"`)}`;
+    return `<p class="quiet">Never suspended. To stop checks for some time:</p>\n${commandHtml(`dimsync controller suspend ${shellWord(name)} --until 2h --reason "…"`)}`;
   const rows = suspensions.map(({ reason, at, by, until, resumedAt, resumedBy }) => [
     escaped(reason),
     escaped(by),

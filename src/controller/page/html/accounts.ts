@@ -2,11 +2,13 @@ import { blocks, chip, code, escaped, folded, table } from "../../../render/html
 import { counted } from "../../../text/counts.ts";
 import { andMore, joinParts } from "../../../text/lists.ts";
 import type { ReceiverStatus } from "../../views/receivers.ts";
-import { type AccountSummary, accountStates, type CauseGroup } from "../../views/status.ts";
+import { type AccountSummary, accountStates, type CauseGroup, type ClosedGroup } from "../../views/status.ts";
 import type { WorkerHealth } from "../../views/workers.ts";
 import {
   type AccountFilter,
   accountFilter,
+  earliest,
+  failuresOf,
   filtered,
   isExposed,
   isFiltered,
@@ -18,44 +20,74 @@ import {
 import type { PageReads } from "../reads.ts";
 import type { HtmlPage } from "../reply.ts";
 import type { PageRequest } from "../routes.ts";
-import { causeHtml, findingPlace, placeText } from "./findings.ts";
+import { causesHtml, closedHtml, isExposing } from "./causes.ts";
+import { causeHtml } from "./findings.ts";
 import { pageNumber, pager } from "./pager.ts";
-import { shell } from "./shell.ts";
-import { accountHref, ageHtml, commitHtml, kindText, link, numberHtml, riskTones, stateChip, stateTexts } from "./words.ts";
+import { shell, time } from "./shell.ts";
+import { accountHref, ageHtml, commandHtml, commitHtml, firstSentence, link, numberHtml, stateChip, stateTexts } from "./words.ts";
 
 const accountsPerPage = 500;
-const causesShown = 5;
 const namesShown = 2;
 
-/** `/`: totals, findings by cause, and the accounts, worst first. */
+/** `/`: what is exposed, since when and by whom, what was closed in the last 24 hours, and the accounts, worst first. */
 export async function accountsPage(reads: PageReads, { query, now }: PageRequest): Promise<HtmlPage> {
-  const [accounts, causes, health, receivers] = await Promise.all([reads.accounts(), reads.causes(), reads.workers(), reads.receivers()]);
+  const [accounts, causes, closed, health, receivers] = await Promise.all([
+    reads.accounts(),
+    reads.causes(),
+    reads.closed(),
+    reads.workers(),
+    reads.receivers(),
+  ]);
   const filter = accountFilter(query);
-  const found = worstFirst(filtered(accounts, filter));
+  const group = query.get("group") ?? "";
+  const found = worstFirst(filtered(accounts, filter, causes));
   const { items, page, pages } = pageNumber(query, found, accountsPerPage);
   const totals = totalsOf(accounts);
+  const failures = failuresOf(accounts);
+  const open = causes.length + failures.length;
+  const list = { now, isFolded: !isFiltered(filter) };
   return shell({
     title: "Accounts under control",
     ...(totals.exposedAccounts === 0 ? {} : { tabNote: `${totals.exposedAccounts} exposed` }),
     now,
     isLive: true,
     sections: [
-      { id: "totals", title: "", html: blocks(workersHtml(health, totals), receiversHtml(receivers), verdict(totals), tiles(totals)) },
-      { id: "causes", title: causes.length === 0 ? "" : "Findings by cause", count: causes.length, html: causesHtml(causes, now) },
-      ...(accounts.length === 0 ? [] : [{ id: "filter", title: "", html: filterForm(filter, accounts), isFixed: true }]),
+      {
+        id: "totals",
+        title: "",
+        html: blocks(workersHtml(health, totals), receiversHtml(receivers), verdict(totals, { causes, closed, now }), tiles(totals)),
+      },
+      { id: "causes", title: open === 0 ? "" : "What is wrong, by cause", count: open, html: causesHtml(causes, failures, now) },
+      {
+        id: "closed",
+        title: closed.length === 0 ? "" : "Closed in the last 24 hours",
+        count: closed.reduce((sum, { findings }) => sum + findings, 0),
+        html: closedHtml(closed, now),
+      },
+      ...(accounts.length === 0 ? [] : [{ id: "filter", title: "", html: filterForm(filter, group, accounts), isFixed: true }]),
       {
         id: "accounts",
         title: "Accounts",
         count: found.length,
-        html: accounts.length === 0 ? noAccounts : blocks(accountTable(items, found.length, now), pager("/", query, page, pages)),
+        html:
+          accounts.length === 0
+            ? noAccounts
+            : blocks(
+                filter.cause === "" ? "" : `<p>Affected by ${causeHtml(filter.cause)}. ${showAll}</p>`,
+                found.length === 0 ? `<div class="empty"><p>No account matches the filter. ${showAll}</p></div>` : "",
+                group === "" ? accountList(items, list) : groupedList(items, group, list),
+                pager("/", query, page, pages),
+              ),
       },
     ],
   });
 }
 
+const showAll = link("/#accounts", "Show all accounts");
+
 const noAccounts = `<div class="empty"><p><strong>No account is under control yet.</strong></p>
 <p>Add <code>controller</code> to a target in dimsync.yaml, then push the project. In CI, do this after each merge:</p>
-<pre>dimsync controller push</pre></div>`;
+${commandHtml("dimsync controller push")}</div>`;
 
 /** Says that accounts are not checked, and why. "" if the workers take what is due. */
 function workersHtml({ workers, overdue }: WorkerHealth, { accounts }: Totals): string {
@@ -83,34 +115,50 @@ const receiversHtml = (receivers: readonly ReceiverStatus[]): string =>
     )
     .join("");
 
+interface Known {
+  readonly causes: readonly CauseGroup[];
+  readonly closed: readonly ClosedGroup[];
+  readonly now: Date;
+}
+
 /** The answer to "is anything exposed?", with what limits it. */
-function verdict(totals: Totals): string {
+function verdict(totals: Totals, { causes, closed, now }: Known): string {
   const { accounts, exposedAccounts, exposedColumns, policyViolations, unknown, byState } = totals;
-  const limits = joinParts(
-    [
-      unknown === 0 ? "" : `The current state of ${counted(unknown, "account")} is not known.`,
-      byState.suspended === 0 ? "" : `${counted(byState.suspended, "account")} ${byState.suspended === 1 ? "is" : "are"} suspended.`,
-    ],
-    " ",
-  );
+  if (accounts === 0) return "";
+  const repaired = closed.filter(({ isRepaired }) => isRepaired).reduce((sum, { findings }) => sum + findings, 0);
+  const limits = [
+    repaired === 0 ? "" : `dimsync ${link("#closed", `closed ${counted(repaired, "finding")}`)} in the last 24 hours.`,
+    unknown === 0 ? "" : `The current state of ${counted(unknown, "account")} is not known.`,
+    byState.suspended === 0 ? "" : `${counted(byState.suspended, "account")} ${byState.suspended === 1 ? "is" : "are"} suspended.`,
+  ];
   if (exposedAccounts > 0) {
     const sentences = [
       exposedColumns === 0
         ? ""
         : `${counted(exposedColumns, "column")} ${exposedColumns === 1 ? "is" : "are"} less protected than the manifests declare.`,
       policyViolations === 0 ? "" : `Policies of severity error are violated in ${counted(policyViolations, "place")}.`,
-      limits,
+      sinceText(causes.filter(isExposing), now),
+      ...limits,
     ];
     return `<p class="lead bad"><strong>${counted(exposedAccounts, "account")} exposed.</strong> ${joinParts(sentences, " ")}</p>`;
   }
-  if (accounts === 0) return "";
   const tone = unknown > 0 ? "warn" : "good";
-  return `<p class="lead ${tone}"><strong>Nothing is exposed${unknown > 0 ? ", as far as is known" : ""}.</strong> ${limits}</p>`;
+  return `<p class="lead ${tone}"><strong>Nothing is exposed${unknown > 0 ? ", as far as is known" : ""}.</strong> ${joinParts(limits, " ")}</p>`;
+}
+
+/** Since when, and by whom. "" without causes. */
+function sinceText(exposing: readonly CauseGroup[], now: Date): string {
+  const since = earliest(exposing.map((group) => group.since));
+  if (since === undefined) return "";
+  const actors = [...new Set(exposing.flatMap((group) => group.actors))].sort();
+  const who = actors.length === 0 ? "the audit log does not say by whom" : `by ${andMore(actors.map(escaped))}`;
+  return `Since ${time(since)} (${ageHtml(since, now)}), ${who}.`;
 }
 
 /** One number for each state, with a link to its accounts. */
-function tiles({ accounts, byState, exposedColumns, manual }: Totals): string {
+function tiles({ accounts, byState: all, exposedAccounts, exposedColumns, manual }: Totals): string {
   if (accounts === 0) return "";
+  const byState = { ...all, exposed: exposedAccounts };
   const states = accountStates
     .filter((state) => byState[state] > 0 || state === "exposed" || state === "in-sync")
     .map((state) => {
@@ -125,72 +173,73 @@ function tiles({ accounts, byState, exposedColumns, manual }: Totals): string {
   return `<ul class="tiles">${[...states, ...sums].join("")}</ul>`;
 }
 
-function causesHtml(causes: readonly CauseGroup[], now: Date): string {
-  if (causes.length === 0) return "";
-  const drawn = (some: readonly CauseGroup[], caption: string): string =>
-    table(
-      caption,
-      ["Cause", "Findings", "Since", "Accounts"],
-      some.map((group) => causeRow(group, now)),
-      "causes",
-    );
-  const rest = causes.slice(causesShown);
-  return blocks(
-    drawn(causes.slice(0, causesShown), "Open findings by cause"),
-    rest.length === 0
-      ? ""
-      : folded(`${counted(rest.length, "more cause")}`, drawn(rest, "More open findings by cause")).replace(
-          "<details>",
-          '<details id="more-causes">',
-        ),
-  );
-}
-
-function causeRow(group: CauseGroup, now: Date): readonly string[] {
-  const { cause, kind, risk, findings, accounts, openedAt, example } = group;
-  const place = placeText(example.detail);
-  const links = accounts.slice(0, namesShown).map((name) => link(accountHref(name), escaped(name)));
-  const head = [
-    `<span class="strong">${causeHtml(cause)}</span>`,
-    chip(kindText(kind, risk), riskTones[risk]),
-    place === "" ? "" : `<span class="quiet small">${escaped(place)}</span>`,
-  ];
-  return [
-    `${joinParts(head, " ")}<br><span class="quiet small">such as ${findingPlace(example)}</span>`,
-    String(findings),
-    ageHtml(openedAt, now),
-    `<strong>${accounts.length}</strong> <span class="quiet">${andMore(links, { shown: namesShown, total: accounts.length })}</span>`,
-  ];
-}
-
 /** Works without JavaScript. */
-function filterForm({ states, labels, name }: AccountFilter, accounts: readonly AccountSummary[]): string {
+function filterForm(filter: AccountFilter, group: string, accounts: readonly AccountSummary[]): string {
+  const { states, labels, name, cause } = filter;
   const option = (value: string, text: string, isChosen: boolean): string =>
     `<option value="${escaped(value)}"${isChosen ? " selected" : ""}>${escaped(text)}</option>`;
-  const known = [...new Set([...accounts.flatMap(labelsOf), ...labels])].sort();
-  const [state = ""] = states;
-  const [label = ""] = labels;
-  const choice =
+  const choice = (title: string, field: string, known: readonly (readonly [value: string, text: string])[], chosen = ""): string =>
     known.length === 0
       ? ""
-      : `<label>Label <select name="label">${option("", "any", label === "")}${known.map((each) => option(each, each, each === label)).join("")}</select></label>`;
+      : `<label>${title} <select name="${field}">${known.map(([value, text]) => option(value, text, value === chosen)).join("")}</select></label>\n`;
+  const known = [...new Set([...accounts.flatMap(labelsOf), ...labels])].sort();
+  const keys = [...new Set([...accounts.flatMap((account) => Object.keys(account.labels)), ...(group === "" ? [] : [group])])].sort();
+  const withNone = (none: string, texts: readonly string[]) =>
+    texts.length === 0 ? [] : [["", none] as const, ...texts.map((text) => [text, text] as const)];
   return `<form method="get" action="/#accounts" role="search" aria-label="Filter accounts">
 <label>Name <input type="search" name="name" id="filter-name" value="${escaped(name)}" autocomplete="off" spellcheck="false"></label>
-<label>State <select name="state">${option("", "any", state === "")}${accountStates.map((each) => option(each, stateTexts[each].label, each === state)).join("")}</select></label>
-${choice}<button>Filter</button>${isFiltered({ states, labels, name }) ? ` <a href="/#accounts">Show all</a>` : ""}
+${choice("State", "state", [["", "any"], ...accountStates.map((state) => [state, stateTexts[state].label] as const)], states[0])}${choice("Label", "label", withNone("any", known), labels[0])}${choice("Group by", "group", withNone("nothing", keys), group)}${cause === "" ? "" : `<input type="hidden" name="cause" value="${escaped(cause)}">`}<button>Filter</button>${isFiltered(filter) || group !== "" ? ` <a href="/#accounts">Show all</a>` : ""}
 </form>`;
+}
+
+interface ListOptions {
+  readonly now: Date;
+  /** Whether accounts in sync are one line. */
+  readonly isFolded: boolean;
+  /** Of a group. */
+  readonly id?: string;
 }
 
 const heads = ["Account", "State", "Exposed", "Differences", "Manual", "Last check", "Next check", "Mode", "Commit"];
 
-function accountTable(accounts: readonly AccountSummary[], total: number, now: Date): string {
-  if (total === 0) return `<div class="empty"><p>No account matches the filter. ${link("/#accounts", "Show all accounts")}</p></div>`;
-  return table(
-    "Accounts, worst first",
-    heads,
-    accounts.map((account) => accountRow(account, now)),
-    "accounts",
+/** The accounts, worst first; those in sync are folded into a line. */
+function accountList(accounts: readonly AccountSummary[], { now, isFolded, id = "in-sync" }: ListOptions): string {
+  const isFine = ({ state }: AccountSummary): boolean => isFolded && state === "in-sync";
+  const inSync = accounts.filter(isFine);
+  const drawn = (caption: string, some: readonly AccountSummary[]): string =>
+    some.length === 0
+      ? ""
+      : table(
+          caption,
+          heads,
+          some.map((account) => accountRow(account, now)),
+          "accounts",
+        );
+  const oldest = earliest(inSync.map(({ lastCheckedAt }) => lastCheckedAt));
+  const summary = `${chip("in sync", "good")} <strong>${counted(inSync.length, "account")}</strong> <span class="quiet">in sync, checked ${ageHtml(oldest, now)} or later</span>`;
+  return blocks(
+    drawn(
+      "Accounts, worst first",
+      accounts.filter((account) => !isFine(account)),
+    ),
+    folded(summary, drawn("Accounts in sync", inSync), id),
   );
+}
+
+/** One list for each value of the label, the one with the worst account first. */
+function groupedList(accounts: readonly AccountSummary[], label: string, options: ListOptions): string {
+  const groups = new Map<string, AccountSummary[]>();
+  for (const account of accounts) {
+    const value = Object.hasOwn(account.labels, label) ? `${label}=${account.labels[label] ?? ""}` : `without ${label}`;
+    groups.set(value, [...(groups.get(value) ?? []), account]);
+  }
+  return [...groups]
+    .map(([value, some], index) => {
+      const { exposedAccounts } = totalsOf(some);
+      const alarm = exposedAccounts === 0 ? "" : ` ${chip(`${exposedAccounts} exposed`, "bad")}`;
+      return `<h3>${escaped(value)} <span class="quiet">(${some.length})</span>${alarm}</h3>\n${accountList(some, { ...options, id: `in-sync-${index + 1}` })}`;
+    })
+    .join("\n");
 }
 
 function accountRow(account: AccountSummary, now: Date): readonly string[] {
@@ -247,6 +296,3 @@ function noteHtml(account: AccountSummary, now: Date): string {
     "",
   );
 }
-
-/** The account's page has the whole message. */
-const firstSentence = (text: string): string => /^.*?[.!?](?=\s|$)/su.exec(text)?.[0] ?? text;

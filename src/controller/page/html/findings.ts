@@ -48,7 +48,7 @@ function card(cause: string, findings: readonly Finding[], { id, isOpen, now }: 
   const why = reason === undefined || reasons.size > 1 ? "" : `<p class="quiet">${escaped(reason)}</p>\n`;
   const rows = findings.map((finding) => findingRow(finding, commonPlace(findings) === "", now));
   return `<details class="card" id="${id}"${isOpen ? " open" : ""}><summary>${summary}</summary><div class="inside">
-${why}${table(`Open findings of ${cause}`, ["What", "Account", "Desired", "Who", "Open since"], rows, "findings")}
+${why}${table(`Open findings of ${cause}`, ["What", "Account", "Desired", "By", "Since"], rows, "findings")}
 </div></details>`;
 }
 
@@ -75,7 +75,7 @@ export function causeHtml(cause: string): string {
 }
 
 function findingRow(finding: Finding, hasPlace: boolean, now: Date): readonly string[] {
-  const { kind, risk, detail, openedAt, openedRun } = finding;
+  const { kind, risk, detail, since, openedRun } = finding;
   const text = detail.text === undefined ? "" : `<span class="why">${escaped(detail.text)}</span>`;
   const place = hasPlace && detail.cause !== undefined ? `<span class="why quiet">${escaped(placeText(detail))}</span>` : "";
   return [
@@ -83,7 +83,7 @@ function findingRow(finding: Finding, hasPlace: boolean, now: Date): readonly st
     valueHtml(finding, detail.actual),
     valueHtml(finding, detail.desired),
     whoHtml(finding),
-    link(runHref(openedRun), ageHtml(openedAt, now)),
+    link(runHref(openedRun), ageHtml(since, now)),
   ];
 }
 

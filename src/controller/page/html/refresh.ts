@@ -1,10 +1,30 @@
 /**
- * Reads the page again every 15 s while it is visible, and replaces the parts marked `data-live`.
+ * Copies commands, and reads the page again every 15 s while it is visible, and replaces the parts marked `data-live`.
  * Open details, focus and scroll position stay; a selection of text stops it until it is gone. If
  * the controller cannot be reached, the page says so: an old state must not look like the current one.
  */
 export const refreshScript = `
 (() => {
+  document.documentElement.classList.add("js");
+  document.addEventListener("click", async ({ target }) => {
+    if (!target.matches(".copy")) return;
+    const command = target.previousElementSibling;
+    const selection = document.getSelection();
+    try {
+      // Browsers only have a clipboard for pages from https or localhost.
+      if (navigator.clipboard) await navigator.clipboard.writeText(command.textContent);
+      else {
+        selection.selectAllChildren(command);
+        if (!document.execCommand("copy")) throw new Error("refused");
+        selection.removeAllRanges();
+      }
+      target.textContent = "Copied";
+    } catch {
+      selection.selectAllChildren(command);
+      target.textContent = "Selected";
+    }
+    setTimeout(() => { target.textContent = "Copy"; }, 2000);
+  });
   const every = 15000;
   const lost = document.getElementById("lost");
   const footer = document.getElementById("refresh");

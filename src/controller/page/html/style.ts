@@ -25,6 +25,10 @@ button{background:var(--panel);font-weight:600;padding:.4rem 1rem;cursor:pointer
 button:hover{border-color:var(--link)}
 form a{padding:.5rem 0}
 form+section h2,#accounts h2{margin-top:1.25rem}
+.command{display:flex;gap:.5rem;align-items:flex-start;margin:.5rem 0}
+.command pre{flex:1;margin:0;min-width:0}
+.copy{display:none;min-height:2.25rem;padding:.3rem .7rem;font-size:.8125rem;flex:none}
+.js .copy{display:block}
 .labels,.why{display:block;font-size:.8125rem;line-height:1.45;overflow-wrap:anywhere}
 .why{font-weight:400;max-width:34rem}
 .accounts,.runs,.causes,.numbers{font-variant-numeric:tabular-nums}
@@ -53,13 +57,15 @@ form+section h2,#accounts h2{margin-top:1.25rem}
 @media (prefers-color-scheme:dark){:root{--control:#656c76}}
 @media (min-width:44.01rem){
 .accounts tbody th,.runs tbody th,.causes tbody th,.findings tbody th,.events tbody th,.numbers tbody th{width:auto}
-.accounts tbody td,.runs tbody td,.causes tbody td,.events tbody td,.numbers tbody td,.accounts tbody td:last-child:not(:only-of-type),.runs tbody td:last-child:not(:only-of-type),.causes tbody td:last-child:not(:only-of-type),.findings tbody td:last-child:not(:only-of-type),.events tbody td:last-child:not(:only-of-type),.numbers tbody td:last-child:not(:only-of-type){min-width:0}
-.accounts td:nth-child(3),.accounts td:nth-child(4),.accounts td:nth-child(5),.causes td:nth-child(2){text-align:right;padding-right:1.5rem}
-.accounts th:nth-child(3),.accounts th:nth-child(4),.accounts th:nth-child(5),.causes th:nth-child(2){text-align:right;padding-right:1.5rem}
+.accounts tbody td,.runs tbody td,.events tbody td,.numbers tbody td,.accounts tbody td:last-child:not(:only-of-type),.runs tbody td:last-child:not(:only-of-type),.findings tbody td:last-child:not(:only-of-type),.events tbody td:last-child:not(:only-of-type),.numbers tbody td:last-child:not(:only-of-type){min-width:0}
+.accounts td:nth-child(3),.accounts td:nth-child(4),.accounts td:nth-child(5){text-align:right;padding-right:1.5rem}
+.accounts th:nth-child(3),.accounts th:nth-child(4),.accounts th:nth-child(5){text-align:right;padding-right:1.5rem}
 .accounts th,.accounts td{padding-top:.4rem;padding-bottom:.4rem}
-.accounts td:nth-child(2),.accounts td:nth-child(n+6),.causes td:nth-child(3){white-space:nowrap}
+.accounts td:nth-child(2),.accounts td:nth-child(n+6),.causes td:nth-child(2){white-space:nowrap}
 .runs tbody th,.events tbody th{white-space:nowrap}
-.causes tbody th{width:54%}
+.causes tbody th{width:48%}
+#closed tbody th{width:40%}
+.causes tbody td:last-child:not(:only-of-type){min-width:14rem}
 .findings{table-layout:fixed}
 .findings thead th:first-child,.findings tbody th{width:40%}
 .findings th:nth-child(2),.findings th:nth-child(3){width:12%}
@@ -73,7 +79,7 @@ h1{font-size:1.3rem}
 .accounts tbody td:nth-child(2)::before{content:none}
 td:has(>.zero:only-child){display:none!important}
 .causes tbody tr{display:grid;grid-template-columns:1fr 1fr;gap:.1rem 1rem}
-.causes tbody th,.causes tbody td:nth-child(4){grid-column:1/-1}
+.causes tbody th,.causes tbody td:last-child{grid-column:1/-1}
 #state .tiles{grid-template-columns:repeat(2,1fr)}
 .runs tbody th,.runs tbody td:nth-child(2),.runs tbody td:last-child{grid-column:1/-1}
 .facts{grid-template-columns:1fr 1fr}

@@ -124,8 +124,5 @@ function dayTable(given: readonly Day[]): string {
   const heads = ["Day (UTC)", "Checks", "Failed", "Exposed columns", "Differences", "Manual", "Opened", "Closed", "Changes sent"];
   return given.length === 0
     ? ""
-    : folded("The timeline as a table", table("Days with a check, newest first", heads, rows, "numbers")).replace(
-        "<details>",
-        '<details id="days">',
-      );
+    : folded("The timeline as a table", table("Days with a check, newest first", heads, rows, "numbers"), "days");
 }

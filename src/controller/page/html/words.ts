@@ -54,8 +54,17 @@ export const numberHtml = (count: number, isAlarm = false): string =>
   count === 0 ? '<span class="quiet zero">0</span>' : isAlarm ? `<strong class="alarm">${count}</strong>` : String(count);
 
 export const accountHref = (name: string): string => `/accounts/${encodeURIComponent(name)}`;
+/** The accounts that a cause affects. */
+export const causeHref = (cause: string): string => `/?cause=${encodeURIComponent(cause)}#accounts`;
 export const runHref = (id: string): string => `/runs/${encodeURIComponent(id)}`;
 export const bundleHref = (digest: string): string => `/bundles/${encodeURIComponent(digest)}`;
 
 /** A link; the text is HTML. */
 export const link = (href: string, text: string): string => `<a href="${escaped(href)}">${text}</a>`;
+
+/** A command, with a button that copies it; the button is only there with JavaScript. */
+export const commandHtml = (text: string): string =>
+  `<div class="command"><pre>${escaped(text)}</pre><button type="button" class="copy">Copy</button></div>`;
+
+/** For a line; the account's page has the whole message. */
+export const firstSentence = (text: string): string => /^.*?[.!?](?=\s|$)/su.exec(text)?.[0] ?? text;

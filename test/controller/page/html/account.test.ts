@@ -20,7 +20,7 @@ const words = (text: string): string => text.replaceAll(/<[^>]*>/gu, " ").replac
 describe("an exposed account", () => {
   test("shows who made each change, and when", async () => {
     expect(words(await html())).toContain(
-      "public.customers.email hashed exposed false true dana@example.com 2026-03-01 08:10 UTC “Schema configuration of integration 8f1c &quot;Orders&quot; changed” 49 min ago",
+      "public.customers.email hashed exposed false true dana@example.com 2026-03-01 08:10 UTC “Schema configuration of integration 8f1c &quot;Orders&quot; changed” 50 min ago",
     );
   });
 
@@ -28,7 +28,7 @@ describe("an exposed account", () => {
     const commands = [...(await html({ target: "shop eu" })).matchAll(/<pre>(.*?)<\/pre>/gsu)].map(([, text]) => text);
     expect(commands.slice(0, 3)).toEqual([
       "dimsync drift -t &#39;shop eu&#39; --resolve revert",
-      "dimsync apply revert.plan.json",
+      "dimsync apply -t &#39;shop eu&#39; revert.plan.json",
       "dimsync drift -t &#39;shop eu&#39; --resolve accept",
     ]);
   });
@@ -111,6 +111,57 @@ test.each<[string, Partial<AccountDetail>, string]>([
   ["what a mode does", { mode: "protect" }, "The controller sends changes that protect data, within the guards."],
 ])("it shows %s", async (_, members, expected) => {
   expect(words(await html(members))).toContain(expected);
+});
+
+describe("it says what to do, with commands and where they run", () => {
+  const fixOf = async (members: Partial<AccountDetail>): Promise<readonly string[]> => {
+    const fix = /<section id="fix".*?<\/section>/su.exec(await html({ findings: [], ...members }))?.[0] ?? "";
+    return [words(fix).trim(), ...[...fix.matchAll(/<pre>(.*?)<\/pre>/gsu)].map(([, command = ""]) => command)];
+  };
+  const failing = (code: string, message: string): Partial<AccountDetail> => ({ state: "failing", error: { code, message } });
+  const place = /Run the commands in a checkout of https:\/\/git\.example\.com\/data\/accounts at 4f2c1ab\b/u;
+
+  test.each<[string, Partial<AccountDetail>, readonly string[], RegExp]>([
+    ["nothing", {}, [], /^$/u],
+    [
+      "a drift",
+      { findings },
+      ["dimsync drift -t prod --resolve revert", "dimsync apply -t prod revert.plan.json", "dimsync drift -t prod --resolve accept"],
+      place,
+    ],
+    [
+      "a failed read",
+      failing("E_UNAUTHORIZED", "The key is wrong."),
+      ["dimsync doctor -t prod", "dimsync controller check prod --wait"],
+      place,
+    ],
+    [
+      "a mistake in the project",
+      failing("E_SCHEMA", "manifests/pii.yaml:9:3: must be a string"),
+      ["dimsync validate -t prod"],
+      /commit and push it/u,
+    ],
+    ["a refusal of a guard", failing("E_GUARD", "Too many."), ["dimsync plan -t prod"], place],
+    ["a worker that was killed", failing("E_RUN_INTERRUPTED", "It was about to send."), ["dimsync controller check prod --wait"], place],
+    [
+      "protection that gave up",
+      failing("E_PROTECT_STOPPED", "dana changed it again."),
+      [],
+      /Agree : dana changed it again\. Then revert or accept it\./u,
+    ],
+    ["a stale account", { state: "stale", isStale: true }, ["dimsync controller check prod --wait"], /start a worker if none runs/u],
+    ["a suspended account", { state: "suspended", suspension }, ["dimsync controller resume prod"], place],
+  ])("for %s", async (_, members, commands, text) => {
+    const [all = "", ...found] = await fixOf(members);
+    expect(found).toEqual(commands);
+    expect(all).toMatch(text);
+  });
+
+  test("in the folder of a controller that watches it", async () => {
+    const { digest: _, commit: __, ...watched } = detail({ source: "/home/dana/accounts" });
+    const reads = worldOf([], { account: async () => watched });
+    expect(words((await accountPage(reads, request, "prod")).html)).toContain("Run the commands in the folder /home/dana/accounts .");
+  });
 });
 
 describe("runs", () => {

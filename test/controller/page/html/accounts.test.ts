@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { accountsPage } from "../../../../src/controller/page/html/accounts.ts";
 import type { PageReads } from "../../../../src/controller/page/reads.ts";
-import { type AccountSummary, accountStates } from "../../../../src/controller/views/status.ts";
+import { type AccountSummary, accountStates, type CauseGroup } from "../../../../src/controller/views/status.ts";
 import { account, accountsOf, before, causesOf, now, suspension, worldOf } from "../world.ts";
 
 async function html(accounts: readonly AccountSummary[], query = "", members: Partial<PageReads> = {}): Promise<string> {
@@ -10,10 +10,12 @@ async function html(accounts: readonly AccountSummary[], query = "", members: Pa
 }
 
 const words = (text: string): string => text.replaceAll(/<[^>]*>/gu, " ").replaceAll(/\s+/gu, " ");
-const verdict = async (...members: readonly Partial<AccountSummary>[]): Promise<string> =>
-  words(
-    /<p class="lead.*?<\/p>/su.exec(await html(members.map((each, index) => account({ target: `a${index}`, ...each }))))?.[0] ?? "",
+const verdict = async (accounts: readonly Partial<AccountSummary>[], causes: readonly CauseGroup[] = []): Promise<string> => {
+  const all = accounts.map((each, index) => account({ target: `a${index}`, ...each }));
+  return words(
+    /<p class="lead.*?<\/p>/su.exec(await html(all, "", { causes: async () => causes, closed: async () => [] }))?.[0] ?? "",
   ).trim();
+};
 
 describe("one sentence says whether anything is exposed", () => {
   test.each<[string, readonly Partial<AccountSummary>[], string]>([
@@ -38,7 +40,25 @@ describe("one sentence says whether anything is exposed", () => {
       "Nothing is exposed, as far as is known. The current state of 2 accounts is not known.",
     ],
   ])("%s", async (_, accounts, expected) => {
-    expect(await verdict(...accounts)).toBe(expected);
+    expect(await verdict(accounts)).toBe(expected);
+  });
+
+  test.each<[string, readonly CauseGroup[], string]>([
+    ["since when, and by whom", causesOf([account()], 1), "Since 2026-03-01 05:55 UTC ( 3 h ago ), by dana@example.com."],
+    [
+      "of all that is exposed, and nothing else",
+      causesOf([account()], 12),
+      "Since 2026-02-28 20:55 UTC ( 12 h ago ), by dana@example.com, lee@example.com.",
+    ],
+    [
+      "that nobody is known",
+      causesOf([account()], 1).map((group) => ({ ...group, actors: [] })),
+      "Since 2026-03-01 05:55 UTC ( 3 h ago ), the audit log does not say by whom.",
+    ],
+  ])("and %s", async (_, causes, expected) => {
+    expect(await verdict([{ state: "exposed", exposedColumns: 1 }], causes)).toBe(
+      `1 account exposed. 1 column is less protected than the manifests declare. ${expected}`,
+    );
   });
 
   test("the title of the tab has the number of exposed accounts", async () => {
@@ -48,7 +68,7 @@ describe("one sentence says whether anything is exposed", () => {
 });
 
 test("accounts are listed worst first, with one row each", async () => {
-  const text = await html(accountsOf(50));
+  const text = await html(accountsOf(50), "name=-");
   const table = text.slice(text.indexOf('<table class="accounts">'));
   const states = [...table.matchAll(/<td data-head="State"><span class="chip \w+">([\w ]+)</gu)].map(([, state = ""]) =>
     state.replace(" ", "-"),
@@ -88,9 +108,8 @@ describe("causes", () => {
   test("a rule that drifted 40 accounts is one row", async () => {
     const text = words(await html(accountsOf(50), "", { causes: async () => causesOf(accountsOf(50), 1) }));
     expect(text).toContain(
-      "SchemaConfig/shops, rule pii-email exposed manifests/pii.yaml:9 such as Schemas/orders public.customers.email hashed 640 3 h ago 40 ",
+      "SchemaConfig/shops, rule pii-email exposed manifests/pii.yaml:9 640 findings, such as Schemas/orders public.customers.email hashed 3 h ago dana@example.com 40 shop-eu-west-000 , shop-us-east-001 and 38 more",
     );
-    expect(text).toContain("and 38 more");
   });
 
   test("a literal setting is shown as users write it", async () => {
@@ -103,9 +122,77 @@ describe("causes", () => {
   test("the worst are shown, the rest is folded", async () => {
     const text = await html(accountsOf(50));
     const [shown = "", rest = ""] = text.split('<details id="more-causes">');
-    expect(shown.match(/such as/gu)).toHaveLength(5);
-    expect(rest.match(/such as/gu)).toHaveLength(7);
-    expect(rest).toContain("7 more causes");
+    const rows = /data-head="By"/gu;
+    expect(shown.match(rows)).toHaveLength(5);
+    expect(rest.split("</details>")[0]?.match(rows)).toHaveLength(8);
+    expect(rest).toContain("8 more");
+  });
+
+  test("one failed read is one cause, before differences that expose nothing", async () => {
+    const error = { code: "E_SERVICE_STATUS", message: "GET /v1/tags: status 503. Try again.", since: before(7 * 60_000) };
+    const accounts = [1, 2, 3].map((index) => account({ target: `a${index}`, state: "failing", error }));
+    const text = words(await html(accounts, "", { causes: async () => causesOf(accounts, 3) }));
+    expect(text).toMatch(
+      /rule pii-email .*rule 1 .*E_SERVICE_STATUS failing GET \/v1\/tags: status 503\. 7 min ago 3 a1 , a2 and 1 more .*rule 2 /u,
+    );
+  });
+
+  test("each is a link to the accounts that it affects", async () => {
+    const error = { code: "E_TIMEOUT", message: "No response." };
+    const accounts = [account({ target: "a" }), account({ target: "b" }), account({ target: "c", state: "failing", error })];
+    const causes = async (): Promise<readonly CauseGroup[]> => causesOf(accounts, 1).map((group) => ({ ...group, accounts: ["b"] }));
+    const text = await html(accounts, "", { causes });
+    const named = async (link: string): Promise<readonly string[]> => {
+      expect(text).toContain(`<a href="${link}">`);
+      const list = (await html(accounts, link.replace(/^.*\?|#.*$/gu, ""), { causes })).split('id="accounts"')[1] ?? "";
+      return [...list.matchAll(/<a href="\/accounts\/(\w)">/gu)].map(([, name = ""]) => name);
+    };
+    expect(await named("/?cause=SchemaConfig%2Fshops%2C%20rule%20pii-email#accounts")).toEqual(["b"]);
+    expect(await named("/?cause=E_TIMEOUT#accounts")).toEqual(["c"]);
+    expect(words(await html(accounts, "cause=gone"))).toContain("Affected by gone. Show all accounts No account matches the filter.");
+  });
+});
+
+test("what was closed in the last 24 hours says when, by whom, who had opened it, and for how long", async () => {
+  const text = words(await html(accountsOf(50), "", { causes: async () => [] }));
+  expect(text).toContain("Closed in the last 24 hours (6)");
+  expect(text).toContain(
+    "SchemaConfig/shops, rule pii-email exposed manifests/pii.yaml:9 Schemas/orders public.customers.email hashed 41 min ago by dimsync 4 min dana@example.com shop-eu-west-000",
+  );
+  expect(text).toContain("82 min ago not by dimsync 4 min dana@example.com, lee@example.com shop-eu-west-000 , shop-us-east-001");
+  expect(text).toContain("dimsync closed 1 finding in the last 24 hours.");
+  expect(words(await html(accountsOf(50), "", { closed: async () => [] }))).not.toContain("Closed in");
+});
+
+describe("accounts in sync", () => {
+  const rowsOf = (text: string): readonly number[] =>
+    text.split('<details id="in-sync').map((part) => part.match(/data-head="Mode"/gu)?.length ?? 0);
+
+  test("are folded into one line", async () => {
+    const text = await html(accountsOf(50));
+    expect(rowsOf(text)).toEqual([30, 20]);
+    expect(words(text)).toContain("in sync 20 accounts in sync, checked 4 min ago or later");
+  });
+
+  test("are not, if someone looks for them", async () => {
+    expect(rowsOf(await html(accountsOf(50), "state=in-sync"))).toEqual([20]);
+  });
+
+  test("are folded in each group of a label, and the group with the worst account is first", async () => {
+    const accounts = [
+      account({ target: "a", labels: { team: "sales" } }),
+      account({ target: "b", labels: {} }),
+      account({ target: "c", labels: { team: "data" }, state: "drifted" }),
+      account({ target: "d", labels: { team: "sales" }, state: "exposed", exposedColumns: 1 }),
+    ];
+    const text = await html(accounts, "group=team");
+    expect([...text.matchAll(/<h3>(.*?)<\/h3>/gu)].map(([, title = ""]) => words(title).trim())).toEqual([
+      "team=sales (2) 1 exposed",
+      "team=data (1)",
+      "without team (1)",
+    ]);
+    expect(rowsOf(text)).toEqual([1, 2, 1]);
+    expect(text).toContain('<option value="team" selected>team</option>');
   });
 });
 

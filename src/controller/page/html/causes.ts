@@ -1,0 +1,105 @@
+import { blocks, chip, code, escaped, folded, table } from "../../../render/html/escape.ts";
+import { counted, durationText } from "../../../text/counts.ts";
+import { andMore, joinParts } from "../../../text/lists.ts";
+import type { CauseGroup, ClosedGroup } from "../../views/status.ts";
+import type { FailureGroup } from "../accounts.ts";
+import { causeHtml, findingPlace, placeText } from "./findings.ts";
+import { accountHref, ageHtml, causeHref, firstSentence, kindText, link, riskTones, runHref } from "./words.ts";
+
+const rowsShown = 5;
+const namesShown = 2;
+
+/** Whether findings of this risk are data that should be protected. */
+export const isExposing = ({ risk }: Pick<CauseGroup, "risk">): boolean => risk === "exposed" || risk === "error";
+
+/** What is wrong, by cause: exposed data, then failures, then other differences. Each is a link to the accounts that it affects. */
+export function causesHtml(causes: readonly CauseGroup[], failures: readonly FailureGroup[], now: Date): string {
+  const rows = [
+    ...causes.filter(isExposing).map((group) => causeRow(group, now)),
+    ...failures.map((group) => failureRow(group, now)),
+    ...causes.filter((group) => !isExposing(group)).map((group) => causeRow(group, now)),
+  ];
+  return firstRows(rows, {
+    id: "more-causes",
+    heads: ["Cause", "Since", "By", "Accounts"],
+    caption: "Open findings and failures by cause",
+  });
+}
+
+/** What was closed in the last 24 hours, by cause. */
+export function closedHtml(closed: readonly ClosedGroup[], now: Date): string {
+  const rows = closed.map((group) => {
+    const { closedAt, closedRun, since, isRepaired } = group;
+    return [
+      causeCell(group, causeHtml(group.cause)),
+      `${link(runHref(closedRun), ageHtml(closedAt, now))} ${isRepaired ? chip("by dimsync", "good") : '<span class="quiet">not by dimsync</span>'}`,
+      `${durationText(Date.parse(closedAt) - Date.parse(since))}`,
+      actorsHtml(group),
+      namesHtml(group.accounts),
+    ];
+  });
+  return firstRows(rows, {
+    id: "more-closed",
+    heads: ["Cause", "Closed", "Open for", "By", "Accounts"],
+    caption: "Findings that were closed in the last 24 hours",
+  });
+}
+
+interface RowsOptions {
+  readonly id: string;
+  readonly heads: readonly string[];
+  readonly caption: string;
+}
+
+/** The first rows; the others are folded. */
+function firstRows(rows: readonly (readonly string[])[], { id, heads, caption }: RowsOptions): string {
+  if (rows.length === 0) return "";
+  const rest = rows.slice(rowsShown);
+  return blocks(
+    table(caption, heads, rows.slice(0, rowsShown), "causes"),
+    rest.length === 0 ? "" : folded(`${rest.length} more`, table(`${caption}, continued`, heads, rest, "causes"), id),
+  );
+}
+
+const causeRow = (group: CauseGroup, now: Date): readonly string[] => [
+  causeCell(group, link(causeHref(group.cause), causeHtml(group.cause))),
+  ageHtml(group.since, now),
+  actorsHtml(group),
+  namesHtml(group.accounts),
+];
+
+/** `cause`: HTML. */
+function causeCell({ kind, risk, findings, example }: CauseGroup, cause: string): string {
+  const place = placeText(example.detail);
+  const head = [
+    `<span class="strong">${cause}</span>`,
+    chip(kindText(kind, risk), riskTones[risk]),
+    place === "" ? "" : `<span class="quiet small">${escaped(place)}</span>`,
+  ];
+  const what = findings === 1 ? findingPlace(example) : `${counted(findings, "finding")}, such as ${findingPlace(example)}`;
+  return `${joinParts(head, " ")}<br><span class="quiet small">${what}</span>`;
+}
+
+const failureRow = ({ code: failure, message, since, accounts }: FailureGroup, now: Date): readonly string[] => [
+  `<span class="strong">${link(causeHref(failure), code(failure))}</span> ${chip("failing", "warn")}<br><span class="quiet small">${escaped(firstSentence(message))}</span>`,
+  ageHtml(since, now),
+  "",
+  namesHtml(accounts),
+];
+
+function actorsHtml({ actors }: CauseGroup): string {
+  if (actors.length === 0) return '<span class="quiet">not known</span>';
+  return andMore(actors.map(escaped), { shown: namesShown });
+}
+
+const namesHtml = (accounts: readonly string[]): string =>
+  joinParts(
+    [
+      accounts.length > namesShown ? `<strong>${accounts.length}</strong>` : "",
+      andMore(
+        accounts.slice(0, namesShown).map((name) => link(accountHref(name), escaped(name))),
+        { shown: namesShown, total: accounts.length },
+      ),
+    ],
+    " ",
+  );

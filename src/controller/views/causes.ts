@@ -1,0 +1,32 @@
+import type { Database } from "../../records/postgres/connection.ts";
+import { iso } from "../../records/postgres/iso.ts";
+import { rowsOf } from "../database/rows.ts";
+import { riskOrder } from "./account-history.ts";
+import { namedAccounts } from "./named-accounts.ts";
+import type { CauseGroup, ClosedGroup } from "./status.ts";
+
+/** SQL: what findings `f` of accounts `a` with one cause have in common. "since" is the time of the first change, from the audit log if known. */
+const groupColumns = `f.cause, f.kind, (array_agg(f.risk order by ${riskOrder("f.risk")}))[1] as risk, count(*) as findings,
+  json_agg(distinct a.name) as accounts, ${iso("min(f.opened_at)")} as "openedAt", ${iso("min(coalesce(f.since, f.opened_at))")} as since,
+  coalesce(json_agg(distinct f.actor) filter (where f.actor is not null), '[]') as actors,
+  (array_agg(json_build_object('address', f.address, 'path', f.path, 'detail', f.detail) order by f.opened_at, f.id))[1] as example`;
+
+const from = `from dimsync_controller.finding f join ${namedAccounts} a on a.id = f.account`;
+
+/** Open findings of all accounts grouped by cause: the worst first, then those of the most accounts. At most 200. */
+export const findingsByCause = (database: Database): Promise<readonly CauseGroup[]> =>
+  rowsOf<CauseGroup>(
+    database,
+    `select ${groupColumns} ${from} where f.closed_at is null group by f.cause, f.kind
+      order by min(${riskOrder("f.risk")}), count(distinct f.account) desc, f.cause limit 200`,
+  );
+
+/** Findings that were closed in the last 24 hours, by cause: the worst first, then those that were closed last. At most 50. */
+export const closedByCause = (database: Database): Promise<readonly ClosedGroup[]> =>
+  rowsOf<ClosedGroup>(
+    database,
+    `select ${groupColumns}, ${iso("max(f.closed_at)")} as "closedAt", f.closed_by is not null as "isRepaired",
+        (array_agg(f.closed_run order by f.closed_at desc))[1] as "closedRun"
+      ${from} where f.closed_at > now() - interval '24 hours' group by f.cause, f.kind, f.closed_by
+      order by min(${riskOrder("f.risk")}), max(f.closed_at) desc, f.cause limit 50`,
+  );
