@@ -159,7 +159,7 @@ function basesOf(shapes: readonly Shape[]): Base[] {
   const sorted = [...shapes].sort((a, b) => b.ids.length - a.ids.length || b.lines.size - a.lines.size || byFirstId(a, b));
   for (const shape of sorted) {
     const keys = [...shape.lines].map(([table, columns]) => `${table} ${columns}`);
-    const nearest = mostFrequent(keys.flatMap((key) => having.get(key) ?? []));
+    const nearest = mostAlike(keys.flatMap((key) => having.get(key) ?? []));
     const lines = nearest === undefined ? shape.lines : differing(shape.lines, nearest.lines);
     if (nearest !== undefined && shape.ids.length + lines.size < shape.lines.size) {
       nearest.unlike.push({ ids: shape.ids, lines });
@@ -172,13 +172,15 @@ function basesOf(shapes: readonly Shape[]): Base[] {
   return bases;
 }
 
-function mostFrequent<T>(all: readonly T[]): T | undefined {
-  const counts = new Map<T, number>();
+/** Of bases, each as often as it has a line of the shape, the one with the fewest other lines. */
+function mostAlike(all: readonly Base[]): Base | undefined {
+  const counts = new Map<Base, number>();
   for (const one of all) counts.set(one, (counts.get(one) ?? 0) + 1);
-  return [...counts].reduce<readonly [T, number] | undefined>(
-    (best, one) => (best === undefined || one[1] > best[1] ? one : best),
+  const unlike = (base: Base): number => base.lines.size - 2 * (counts.get(base) ?? 0);
+  return [...counts.keys()].reduce<Base | undefined>(
+    (best, one) => (best === undefined || unlike(one) < unlike(best) ? one : best),
     undefined,
-  )?.[0];
+  );
 }
 
 const differing = (lines: Lines, base: Lines): Lines =>

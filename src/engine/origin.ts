@@ -29,19 +29,24 @@ export interface BaseView {
  */
 export const objectOf = (kind: Kind, { liveId, address }: Unit): string => `${kind.name} ${liveId ?? address}`;
 
+/** All units of the manifests, by `objectOf`. */
+export const unitsByObject = (account: AccountView): ReadonlyMap<string, BaseUnit> =>
+  new Map(
+    kinds.flatMap((kind) =>
+      kind
+        .units(
+          account.resources.filter((resource) => resource.kind === kind.name),
+          account,
+        )
+        .units.map((unit) => [objectOf(kind, unit), { kind, unit }] as const),
+    ),
+  );
+
 /** The units that the base manifests have in the same account. */
 export function baseView(
   now: ObservedAccount,
   { account, unreadLists }: ObservedAccount,
 ): { readonly view: BaseView; readonly problems: readonly Problem[] } {
-  const units = kinds.flatMap((kind) =>
-    kind
-      .units(
-        account.resources.filter((resource) => resource.kind === kind.name),
-        account,
-      )
-      .units.map((unit) => [objectOf(kind, unit), { kind, unit }] as const),
-  );
   const unread = [...unreadLists].filter((list) => !now.unreadLists.has(list)).map(({ name }) => name);
   const unknown: Problem = {
     code: "W_BASE_UNREAD",
@@ -49,7 +54,7 @@ export function baseView(
     message: `The manifests at the base ref need a list that could not be read (${unread.join(", ")}), so the origin of the differences is unknown.`,
   };
   const isComplete = unread.length === 0;
-  return { view: { account, unitByObject: new Map(units), isComplete }, problems: isComplete ? [] : [unknown] };
+  return { view: { account, unitByObject: unitsByObject(account), isComplete }, problems: isComplete ? [] : [unknown] };
 }
 
 /** The base manifests of the kinds that are compared. Names may have changed since, so all of a kind are needed. */

@@ -1,14 +1,15 @@
 import { lists } from "../kinds/index.ts";
-import type { ReadNeeds } from "../kinds/kind.ts";
+import type { AccountView, ReadNeeds, Unit } from "../kinds/kind.ts";
 import { kindNames } from "../kinds/manifests.ts";
 import { byText, parseAddress } from "../model/address.ts";
 import { ServiceError } from "../model/errors.ts";
 import type { Released } from "../model/plan.ts";
 import type { Reads } from "../model/service.ts";
 import type { Compared } from "./compare.ts";
-import type { BaseUnit, BaseView } from "./origin.ts";
+import { type BaseUnit, type BaseView, unitsByObject } from "./origin.ts";
 
 interface ReleasedInput {
+  readonly account: AccountView;
   readonly base: BaseView;
   readonly compared: Pick<Compared, "objects" | "parts">;
   readonly reads: Reads;
@@ -17,9 +18,9 @@ interface ReleasedInput {
 
 /**
  * The live objects that the base manifests have and the current ones do not, an integration and its schemas as one. Reads
- * the schemas to count the columns that the base manifests covered.
+ * the schemas to count the columns that only the base manifests covered.
  */
-export async function releasedObjects({ base, compared, reads, needs }: ReleasedInput): Promise<readonly Released[]> {
+export async function releasedObjects({ account, base, compared, reads, needs }: ReleasedInput): Promise<readonly Released[]> {
   const parts = new Set(compared.parts);
   const released = [...base.unitByObject].flatMap(([object, one]) =>
     one.unit.liveId === undefined ||
@@ -31,23 +32,41 @@ export async function releasedObjects({ base, compared, reads, needs }: Released
   );
   const found = new Map<string, Released>();
   for (const one of released) {
-    const { kind, unit } = one;
-    const id = unit.liveId ?? "";
-    const isOfIntegration = kind.schemas !== undefined || kind.name === kindNames.integration;
-    const key = `${isOfIntegration ? kindNames.integration : kind.name} ${id}`;
-    const known = found.get(key);
-    const address = known?.address.startsWith(`${kindNames.integration}/`) === true ? known.address : unit.address;
-    const columns = kind.schemas !== undefined ? await managedColumns(one, base, { reads, needs }) : 0;
-    found.set(key, { address, id, name: nameOf(one, base), columns: (known?.columns ?? 0) + columns });
+    const { liveId: id = "", address } = one.unit;
+    const key = keyOf(one);
+    // Its schemas come after the integration.
+    if (!found.has(key)) found.set(key, { address, id, name: nameOf(one, base), columns: 0 });
+  }
+  // A SchemaConfig for many integrations can still cover some of the columns.
+  const current = found.size === 0 ? undefined : unitsByObject(account);
+  for (const [object, one] of base.unitByObject) {
+    const known = found.get(keyOf(one));
+    if (known === undefined || one.kind.schemas === undefined) continue;
+    const columns = await columnsReleased({ one, base, now: current?.get(object)?.unit, account }, { reads, needs });
+    found.set(keyOf(one), { ...known, columns });
   }
   return [...found.values()].sort((a, b) => byText(a.address, b.address));
 }
 
-/** 0 if they cannot be read: the plan does not touch them, so it must not fail for them. */
-async function managedColumns({ kind, unit }: BaseUnit, { account }: BaseView, { reads, needs }: Pick<ReleasedInput, "reads" | "needs">) {
+/** The same for an integration and its schemas. */
+const keyOf = ({ kind, unit: { liveId = "" } }: BaseUnit): string =>
+  `${kind.schemas !== undefined || kind.name === kindNames.integration ? kindNames.integration : kind.name} ${liveId}`;
+
+interface ComparedSchemas {
+  readonly one: BaseUnit;
+  readonly base: BaseView;
+  readonly now: Unit | undefined;
+  readonly account: AccountView;
+}
+
+/** 0 if they cannot be read: the plan must not fail for them. */
+async function columnsReleased({ one, base, now, account }: ComparedSchemas, { reads, needs }: Pick<ReleasedInput, "reads" | "needs">) {
+  const { kind, unit } = one;
   try {
     const live = await kind.observe?.(unit, reads, needs);
-    return kind.diff(unit, live, account).size?.managedColumns ?? 0;
+    const managed = (by: Unit | undefined, view: AccountView): number =>
+      by === undefined ? 0 : (kind.diff(by, live, view).size?.managedColumns ?? 0);
+    return Math.max(0, managed(unit, base.account) - managed(now, account));
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error;
     return 0;

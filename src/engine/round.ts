@@ -125,7 +125,7 @@ export async function compareRound(round: Round, view: RoundView, policies: Poli
   const complete = compared.complete && others.complete;
   const { base } = view;
   const isWhole = base?.isComplete === true && kind === "Plan" && scope === everything && complete && view.complete;
-  const released = isWhole ? await releasedObjects({ base, compared, reads, needs }) : undefined;
+  const released = isWhole ? await releasedObjects({ account: view.account, base, compared, reads, needs }) : undefined;
   const problems = [...(complete ? (labels?.problems() ?? []) : []), ...(session.project.readers?.problems() ?? [])];
   return {
     ...compared,

@@ -2,9 +2,12 @@ import { relative } from "node:path";
 import { createTwoFilesPatch } from "diff";
 import { policyAddress } from "../kinds/manifests.ts";
 import { type Address, byText } from "../model/address.ts";
-import { eachChange } from "../model/changes.ts";
+import { changeCount, eachChange } from "../model/changes.ts";
 import { combineExits, type Exit } from "../model/exit.ts";
+import { defined } from "../model/json/json.ts";
 import type { Item, Plan } from "../model/plan.ts";
+import type { Problem } from "../model/problem.ts";
+import { counted } from "../text/counts.ts";
 import { andMore, joinParts } from "../text/lists.ts";
 import { pathText } from "../text/paths.ts";
 import { shellWord } from "../text/shell.ts";
@@ -28,6 +31,8 @@ export interface ImportReport {
   readonly remaining?: readonly string[];
   /** The command that accepts the differences into the manifests. */
   readonly command?: string;
+  /** The errors of the plan after the import; absent if it has none. They can keep the manifests from being compared with the account. */
+  readonly errors?: readonly Pick<Problem, "code" | "message" | "address" | "command">[];
   readonly exit: Exit;
 }
 
@@ -58,10 +63,11 @@ export interface ReportInput {
 
 export function importReport({ target, files, imported, plan }: ReportInput): ImportReport {
   const remaining = plan === undefined ? undefined : linesOf(plan);
-  const stricter = plan?.items.filter(isStricter) ?? [];
+  const errors = (plan?.diagnostics ?? []).filter(({ severity }) => severity === "error");
   const isAcceptable = plan !== undefined && plan.manual.length + plan.items.filter(differs).length > 0;
   const exits: Exit[] = [];
   if (imported.failures.length > 0) exits.push({ code: 1, reasons: ["failures"] });
+  if (errors.length > 0) exits.push({ code: 1, reasons: ["errors"] });
   if (remaining !== undefined && remaining.length > 0) exits.push({ code: 1, reasons: ["not-empty"] });
   return {
     kind: "Import",
@@ -69,9 +75,12 @@ export function importReport({ target, files, imported, plan }: ReportInput): Im
     dryRun: plan === undefined,
     files: [...files].sort((a, b) => byText(a.path, b.path)),
     bindings: Object.fromEntries([...imported.bound].sort(([a], [b]) => byText(a, b))),
-    notices: [...imported.notices, ...stricter.map(stricterNotice), ...(plan === undefined ? [] : policyNotices(plan))],
+    notices: [...imported.notices, ...(plan === undefined ? [] : [...stricterNotices(plan), ...policyNotices(plan)])],
     failures: imported.failures,
     ...(remaining === undefined ? {} : { remaining }),
+    ...(errors.length === 0
+      ? {}
+      : { errors: errors.map(({ code, message, address, command }) => ({ code, message, ...defined({ address, command }) })) }),
     ...(isAcceptable ? { command: `dimsync drift --resolve accept -t ${shellWord(target)}` } : {}),
     exit: combineExits(exits),
   };
@@ -84,8 +93,18 @@ const differs = (item: Item): boolean => item.action !== "bind" && !isStricter(i
 
 const pathsOf = (item: Item): string => andMore([...eachChange(item)].map(({ path }) => path));
 
-const stricterNotice = (item: Item): string =>
-  `${item.address} is stricter than the account, and import leaves that as it is. Apply would protect ${pathsOf(item)}.`;
+/** One for all of them: the first rules for a second account are stricter than all of it. */
+function stricterNotices({ items, target }: Plan): readonly string[] {
+  const stricter = items.filter(isStricter);
+  const [only] = stricter;
+  if (only === undefined) return [];
+  const changes = stricter.reduce((sum, item) => sum + changeCount(item), 0);
+  return [
+    stricter.length === 1
+      ? `${only.address} is stricter than the account, and import leaves that as it is. Apply would protect ${pathsOf(only)}.`
+      : `${andMore(stricter.map(({ address }) => address))} are stricter than the account, and import leaves that as it is. Apply would make ${counted(changes, "change")} that ${changes === 1 ? "protects" : "protect"}; dimsync plan -t ${shellWord(target)} shows them.`,
+  ];
+}
 
 const mostNodes = 5;
 
@@ -101,12 +120,9 @@ function policyNotices({ policy }: Plan): readonly string[] {
 
 const dottedPath = (path: string): string => pathText(path).node || path;
 
-/** Everything in the plan that is not a bind and not stricter: what import did not get right, or what differed before. */
-function linesOf({ items, manual, blocked, deferred, diagnostics }: Plan): readonly string[] {
+/** Everything in the plan that is not an error, a bind or stricter: what import did not get right, or what differed before. */
+function linesOf({ items, manual, blocked, deferred }: Plan): readonly string[] {
   return [
-    ...diagnostics
-      .filter(({ severity }) => severity === "error")
-      .map(({ code, message, address }) => `${address ?? "plan"}: ${code}: ${message}`),
     ...items.filter(differs).map((item) => `${item.address}: ${item.action} ${pathsOf(item)}`),
     ...manual.map(({ address, path, instruction }) => `${address}: ${path}: ${instruction}`),
     ...blocked.map(({ address, code, message }) => `${address}: ${code}: ${message}`),

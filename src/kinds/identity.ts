@@ -21,7 +21,7 @@ export function recordOf(resource: Resource, id: string, account: AccountView): 
 }
 
 /** The address that the object `id` is or was recorded under, if no manifest has that address any more. */
-function renamedFrom(resource: Resource, id: string, { lookup }: AccountView): Address | undefined {
+export function renamedFrom(resource: Resource, id: string, { lookup }: AccountView): Address | undefined {
   return lookup.recorded.get(id)?.find((address) => kindOf(address) === resource.kind && !lookup.resources.has(address));
 }
 

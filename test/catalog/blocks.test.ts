@@ -60,6 +60,15 @@ describe("the text", () => {
 `);
   });
 
+  test("a table that differs is written once, also if integrations with more schemas have the other tables", () => {
+    const crm = new Map([["crm", tablesOf(shard).get("public") ?? new Map<string, ReadonlySet<string>>()]]);
+    const more = ["m-1", "m-2", "m-3"].map((id) => [id, { name: id, tables: new Map([...tablesOf(shard), ...crm]) }] as const);
+    const others = reviewedOf({ a: shard, b: shard, c: { ...shard, users: ["id"] } });
+    expect(bodyOf(new Map([...more, ...others]))).toMatch(
+      /: \{ a: shop a, b: shop b, c: shop c \}\n[\s\S]*: \{ c: shop c \}\n {4}tables:\n {6}public\/users: \[id\]\n/u,
+    );
+  });
+
   test("an integration without tables has an entry, too", () => {
     const reviewed = new Map([["8f1c", { name: "Orders", tables: new Map() }]]);
     expect(bodyOf(reviewed)).toBe('reviewed:\n  - integrations: { "8f1c": Orders }\n    tables: {}\n');

@@ -65,7 +65,10 @@ test("what has another manifest, another name or another file is not released", 
   write("renamed", integration("store", "8f1c"));
   expect((await plan()).released).toEqual([]);
   remove("renamed");
-  expect((await plan()).released).toEqual([{ address: "Integration/shop", id: "8f1c", name: "Orders", columns: 0 }]);
+  // Another SchemaConfig still covers the integration, but not these columns.
+  expect((await plan()).released).toEqual([{ address: "Integration/shop", id: "8f1c", name: "Orders", columns: 2 }]);
+  write("all", schemas("all", `integrations: { names: ["*"] }, ${emails}`));
+  expect((await plan()).released).toMatchObject([{ address: "Integration/shop", columns: 0 }]);
 });
 
 test("nothing is released if the manifests have errors, without a base, and with --only", async () => {

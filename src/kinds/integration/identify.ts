@@ -1,8 +1,9 @@
 import { byText } from "../../model/address.ts";
+import { defined } from "../../model/json/json.ts";
 import type { LiveIntegration } from "../../model/live.ts";
 import type { IntegrationSpec, Resource } from "../../model/resource.ts";
 import { shellWord } from "../../text/shell.ts";
-import { boundIdentity, recordedFor } from "../identity.ts";
+import { boundIdentity, recordedFor, renamedFrom } from "../identity.ts";
 import type { AccountView, Identity } from "../kind.ts";
 import { integrations } from "../lists.ts";
 import { destinationOf } from "./unit.ts";
@@ -37,8 +38,8 @@ function integrationsWith(key: LookupKey, { list, lookup }: AccountView): readon
 }
 
 /**
- * Pin, binding, then a lookup: by `match`, else by source and destination, else by name. Several
- * matches are ambiguous; list order never decides.
+ * Pin, binding, then a lookup: by `match`, else by source and destination, else by name, else by what
+ * is recorded for a manifest that was renamed. Several matches are ambiguous; list order never decides.
  */
 export function identify(resource: Resource<IntegrationSpec>, account: AccountView): Identity {
   const bound = boundIdentity(resource, account);
@@ -48,7 +49,8 @@ export function identify(resource: Resource<IntegrationSpec>, account: AccountVi
   const found = integrationsWith(key, account);
   const [first] = found;
   if (found.length > 1) return managedElsewhere(resource, found, { key, account }) ?? ambiguous(found, key);
-  if (first !== undefined) return { state: "found", id: first.id, by: "look-up" };
+  const one = first ?? renamed(resource, account);
+  if (one !== undefined) return { state: "found", id: one.id, by: "look-up" };
   const { create } = resource.spec;
   if (create === undefined || resource.lifecycle.create === "never") return missing(resource, key);
   const destination = destinationOf(resource, account);
@@ -117,6 +119,21 @@ function managedElsewhere(
     code: "E_INTEGRATION_MISSING",
     message: `The ${found.length} live integrations with ${describe(key)} belong to other manifests: ${seen.join(", ")}. If one of them is meant, pin it with metadata.id and remove the other manifest.`,
   };
+}
+
+/**
+ * The one integration that is as the manifest expects, and whose records name a manifest that does not exist any more. Import
+ * writes manifests without `match`, so nothing else would find it after the manifest gets another name.
+ */
+function renamed(resource: Resource<IntegrationSpec>, account: AccountView): LiveIntegration | undefined {
+  const { name, source } = resource.spec.expect ?? {};
+  if (name === undefined) return undefined;
+  const key = { name, ...defined({ sourceName: source?.name, sourceType: source?.type }) };
+  const expected = integrationsWith(key, account);
+  const [first] = expected;
+  const isFree =
+    first !== undefined && renamedFrom(resource, first.id, account) !== undefined && recordedFor(resource, first.id, account).length === 0;
+  return expected.length === 1 && isFree ? first : undefined;
 }
 
 /** `match` finds nothing, but an integration has the source and destination that would be created: after a lost binding, a create would duplicate it. */

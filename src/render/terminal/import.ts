@@ -20,6 +20,8 @@ export interface ShownImport {
   readonly remaining?: readonly string[];
   /** The command that accepts the differences into the manifests. */
   readonly command?: string;
+  /** The errors of the plan after the import; absent if it has none. */
+  readonly errors?: readonly { readonly code: string; readonly message: string; readonly address?: string; readonly command?: string }[];
 }
 
 /** `manifests`: how many were written or found. */
@@ -63,18 +65,26 @@ const diffLines = (diff = ""): readonly string[] =>
     .split("\n")
     .map((line) => `  ${visible(line)}`);
 
-function summaryLines({ remaining, failures, command }: ShownImport, manifests: number, { width, paint }: Screen): readonly string[] {
+function summaryLines(report: ShownImport, manifests: number, { width, paint }: Screen): readonly string[] {
+  const { remaining, failures, command, errors = [] } = report;
   if (remaining === undefined) return ["This was a dry run: nothing was written."];
-  if (remaining.length > 0)
+  const failed = errors.flatMap(({ code, message, address = "", command: fix }) => [
+    ...wrap(visible(`${address === "" ? "" : `${address}: `}${code}: ${message}`), "  ", width),
+    ...(fix === undefined ? [] : [`    ${paint.cyan(visible(fix))}`]),
+  ]);
+  const differences = [
+    ...remaining.flatMap((line) => wrap(line, "  ", width)),
+    ...(command === undefined
+      ? []
+      : [
+          ...wrap("Import does not change what a manifest covers. To accept the differences into the manifests:", "", width),
+          `  ${paint.cyan(visible(command))}`,
+        ]),
+  ];
+  if (failed.length + remaining.length > 0)
     return [
-      "The plan after the import is not empty:",
-      ...remaining.flatMap((line) => wrap(line, "  ", width)),
-      ...(command === undefined
-        ? []
-        : [
-            ...wrap("Import does not change what a manifest covers. To accept the differences into the manifests:", "", width),
-            `  ${paint.cyan(visible(command))}`,
-          ]),
+      ...(failed.length === 0 ? [] : ["The plan after the import has errors:", ...failed]),
+      ...(remaining.length === 0 ? [] : ["The plan after the import is not empty:", ...differences]),
     ];
   const what = failures.length === 0 ? "the account" : "the part of the account that was imported";
   return wrap(`${counted(manifests, "manifest")} for ${what}. The plan after the import is empty.`, "", width);

@@ -83,6 +83,23 @@ describe("a manifest is identified with", () => {
     ["a new one, if none is similar", [returns()], {}, { state: "absent" }],
     ["none, if it must not be created", [returns({}, never)], {}, { state: "blocked", code: "E_INTEGRATION_MISSING" }],
     ["none, if it cannot be created", [resourceOf("Integration", "x", {})], {}, { state: "blocked", code: "E_INTEGRATION_MISSING" }],
+    [
+      "the one that it expects, if that was recorded for a manifest that is gone",
+      [resourceOf("Integration", "new", { expect: { name: "Billing", source: { name: "billing-pg" } } })],
+      bound({ id: "b27d" }),
+      { state: "found", id: "b27d", by: "look-up" },
+    ],
+    ...[
+      ["another manifest still has it", [returns()], { name: "Billing" }],
+      ["it expects another name", [], { name: "Orders" }],
+      ["it expects another source", [], { name: "Billing", source: { name: "orders-pg" } }],
+      ["it expects no name", [], { paused: false }],
+    ].map(([why, others, expects]): (typeof rows)[number] => [
+      `none that was recorded for another manifest, if ${why}`,
+      [resourceOf("Integration", "new", { expect: expects }), ...(others as readonly Resource[])],
+      bound({ id: "b27d" }),
+      { state: "blocked", code: "E_INTEGRATION_MISSING" },
+    ]),
     ["none, without a destination", [returns({ destination: undefined } as never)], {}, { state: "blocked", code: "E_NO_DESTINATION" }],
     ["none, if it is gone", [existing({})], { ...bound({ id: "dead" }), goneIds: new Set(["dead"]) }, { state: "gone", id: "dead" }],
     ["the recovered one", [returns()], { recovered: new Map([["Integration/returns", "b27d"]]) }, { state: "found", by: "recovered" }],
