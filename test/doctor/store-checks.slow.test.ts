@@ -149,6 +149,10 @@ describe("PostgreSQL", needs("postgresql", "pgbouncer"), () => {
     expect((await doctor({ DIMSYNC_DATABASE_URL: url.replace("postgres@", "reader@") }))[4]).toEqual(
       like("warn records write: This server only accepts reads."),
     );
+    postgres.sql(url, "alter table dimsync.lease drop column applied_commit");
+    expect((await doctor())[2]).toEqual(
+      like("warn records tables: They are of an earlier version of dimsync", "run as their owner: dimsync records init"),
+    );
     edit(/\bid: "?[0-9a-f]{32}"?/u, "id: abc");
     expect(await doctor()).toEqual(["exit 1", like("fail records: ", "abc"), ...unread]);
     expect(await doctor({ DIMSYNC_DATABASE_URL: "postgres://127.0.0.1:1/x" })).toEqual([

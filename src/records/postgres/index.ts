@@ -10,7 +10,7 @@ import type { Draft, SharedStore, WriteOutcome } from "../shared/store.ts";
 import { recordsForeign, recordsGone, recordsInvalid, recordsRefused, recordsUnreadable, type StorePlace } from "../store-errors.ts";
 import { type Database, isRefusal, isUndefinedTable, openDatabase, type WatchedDatabase, wordsOf } from "./connection.ts";
 import { ContentError, type PostgresVersion, readHistory, readVersion } from "./read.ts";
-import { initSchema, supportedFormat, synchronousCommit, tableIn } from "./schema.ts";
+import { addAppliedCommit, initSchema, supportedFormat, synchronousCommit, tableIn } from "./schema.ts";
 import { rememberVersion } from "./seen.ts";
 import { writeScript } from "./write.ts";
 
@@ -50,7 +50,11 @@ function sharedStore(options: PostgresStoreOptions, place: StorePlace, database:
     waveSize: 16,
     load: () => load(options, place, database),
     isAbandoned: ({ content: { lease }, isExpired }) => isExpired && lease?.reason === undefined,
-    prepare: async (parent, draft) => nextVersion(parent, draft),
+    async prepare(parent, draft) {
+      // Tables of an earlier build get what they lack when it is needed.
+      const isMissing = !parent.keepsCommit && draft.facts.some(({ type }) => type === "commit");
+      return nextVersion(isMissing ? { ...parent, keepsCommit: await addAppliedCommit(database, schema) } : parent, draft);
+    },
     async write(next, parent) {
       const { draft } = next;
       if (draft === undefined) throw new Error("Only a prepared version can be written.");

@@ -20,7 +20,7 @@ export interface PostgresVersion extends Version {
   readonly writeId: string;
   /** The lease has not been renewed for its time-to-live, by the database's clock. */
   readonly isExpired: boolean;
-  /** False for tables of an earlier build, until `records init` is run: then no commit is recorded. */
+  /** False for tables of an earlier build, until an apply or `records init` adds the column. */
   readonly keepsCommit: boolean;
 }
 

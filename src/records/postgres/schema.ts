@@ -54,9 +54,21 @@ export const tableIn =
   (table: string): string =>
     `${escapeIdentifier(schema)}.${escapeIdentifier(table)}`;
 
-/** A condition: whether the tables have the column of the applied commit, which `records init` adds to older ones. */
+/** A condition: whether the tables have the column of the applied commit, which older ones lack. */
 export const keepsCommit = (schema: string): string =>
   `exists (select 1 from pg_attribute where attrelid = to_regclass(${escapeLiteral(tableIn(schema)("lease"))}) and attname = 'applied_commit' and not attisdropped)`;
+
+const addCommit = (schema: string): string => `alter table ${tableIn(schema)("lease")} add column if not exists applied_commit text`;
+
+/** Adds the column to tables of an earlier build. False if that is not possible now: its role does not own them, or someone uses them. */
+export async function addAppliedCommit(database: Database, schema: string): Promise<boolean> {
+  try {
+    await database.script(`${beginDurable}set local lock_timeout = '2s';\n${addCommit(schema)};\ncommit;`);
+    return true;
+  } catch {
+    return false;
+  }
+}
 
 /** Begins a transaction whose commit is on disk before it is reported, whatever the server's setting. */
 export const beginDurable = "begin;\nset local synchronous_commit = on;\n";
@@ -79,9 +91,7 @@ begin
   end if;
   ${steps.join("\n  ")}
   -- A column that older processes do not use, so the format stays the same.
-  if not (${keepsCommit(schema)}) then
-    alter table ${t("lease")} add column applied_commit text;
-  end if;
+  ${addCommit(schema)};
   if current is null then
     insert into ${t("store")} (id, format) values (${escapeLiteral(newId)}, ${supportedFormat});
   elsif current < ${supportedFormat} then

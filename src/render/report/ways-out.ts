@@ -69,7 +69,6 @@ const mostExemptions = 5;
 
 function exemptionsOf(policy: string, all: readonly PolicyFinding[]): WayOut {
   const findings = all.filter((finding) => finding.policy === policy);
-  const [{ file, line } = {}] = findings;
   const more = findings.length - mostExemptions;
   const entries = findings.slice(0, mostExemptions).map(({ address, path }) => {
     const [, schema, , table, , column] = path.startsWith("/schemas/") ? fromPointer(path) : [];
@@ -79,9 +78,8 @@ function exemptionsOf(policy: string, all: readonly PolicyFinding[]): WayOut {
     );
     return inlineYaml({ ...Object.fromEntries(node), reason: why, approvedBy: who, expires: day });
   });
-  const place = file === undefined ? "" : ` (${file}${line === undefined ? "" : `:${line}`})`;
   return {
-    intro: `Change the manifests, or add an exemption to ${policyAddress(policy)}${place}:`,
+    intro: `Change the manifests, or add an exemption to the spec of ${policyAddress(policy)}:`,
     yaml: [...listOf("exemptions", entries), ...(more > 0 ? [`  # and ${more} more`] : [])],
   };
 }

@@ -17,13 +17,13 @@ const storeAt = async (url: string): Promise<StoreUnderTest> => {
 
 describe("PostgreSQL", needs("postgresql"), () => {
   recordsSuite("postgres", async () => storeAt(postgres.database()));
-  it("reads and writes tables of an earlier build, which keep no commit until init is run", async () => {
+  it("reads and writes tables of an earlier build, and adds what they lack if it may", async () => {
     const options = { target: "prod", url: postgres.database(), schema: "dimsync", ttlMs: 60_000 };
     const { id } = await initPostgresRecords(options);
     await postgres.sql(options.url, "alter table dimsync.lease drop column applied_commit");
     const applied = { commit: "a1".repeat(20), manifestDigest: "sha256:1", runId: "run-1", at: "2026-11-03T08:00:00.000Z" };
-    const runAgain = async (): Promise<RecordsState> => {
-      const records = openPostgresRecords({ ...options, id, folder: writeProject({}) });
+    const runAgain = async (url: string): Promise<RecordsState> => {
+      const records = openPostgresRecords({ ...options, url, id, folder: writeProject({}) });
       onTestFinished(() => records.close());
       const run = await records.begin({ runId: "run-1", waitMs: 0 });
       await run.bind("Integration/a", { id: "1" });
@@ -31,10 +31,17 @@ describe("PostgreSQL", needs("postgresql"), () => {
       await run.release();
       return await records.read();
     };
-    const before = await runAgain();
+    // Another role owns the table.
+    await postgres.sql(
+      options.url,
+      "create role owner_only; grant all on schema dimsync to owner_only; alter table dimsync.lease owner to owner_only; create role applies login; grant usage on schema dimsync to applies; grant all on all tables in schema dimsync to applies",
+    );
+    const applies = Object.assign(new URL(options.url), { username: "applies" }).href;
+    const before = await runAgain(applies);
     expect([before.bindings.size, before.appliedCommit]).toEqual([1, undefined]);
+    expect((await runAgain(options.url)).appliedCommit).toEqual(applied);
     await initPostgresRecords(options);
-    expect((await runAgain()).appliedCommit).toEqual(applied);
+    expect((await runAgain(applies)).appliedCommit).toEqual(applied);
   });
   describe("and PgBouncer", needs("pgbouncer"), () => {
     recordsSuite("postgres (through pgbouncer in transaction mode)", async () => storeAt(bouncer.through(postgres.database())));

@@ -70,10 +70,10 @@ test.each<[string, Partial<Plan>, readonly string[]]>([
       ],
     },
     [
-      "Change the manifests, or add an exemption to Policy/pii (p.yaml:9):",
+      "Change the manifests, or add an exemption to the spec of Policy/pii:",
       "exemptions:",
       exemption("integration: orders, schema: public, table: a/b, column: email"),
-      "Change the manifests, or add an exemption to Policy/other (p.yaml:9):",
+      "Change the manifests, or add an exemption to the spec of Policy/other:",
       "exemptions:",
       exemption("integration: i"),
     ],
@@ -82,7 +82,7 @@ test.each<[string, Partial<Plan>, readonly string[]]>([
     "existing findings that refuse, without those that are fixed",
     { guards: [guard("policy")], policy: [finding(email, { state: "existing" }), finding(email, { state: "fixed" })] },
     [
-      "Change the manifests, or add an exemption to Policy/pii (p.yaml:9):",
+      "Change the manifests, or add an exemption to the spec of Policy/pii:",
       "exemptions:",
       exemption("integration: orders, schema: public, table: a/b, column: email"),
     ],
