@@ -1,6 +1,6 @@
 // W4, W5 and W9: one SchemaConfig with rules for a fleet.
 import { execFileSync } from "node:child_process";
-import { appendFileSync, rmSync, statSync } from "node:fs";
+import { readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { dbtManifest, labelledRules, rulesManifest } from "./account.mjs";
 import { peakMemory, roundRobin, runOnce } from "./measure.mjs";
@@ -14,14 +14,15 @@ const planOf = (bench, folder, { exit, more = [] }) => ({
   exit,
 });
 
-async function measure(bench, { shape, name, differences, exit, runs, hasCatalog = false, hasLabels = false }) {
+async function measure(bench, { shape, name, differences, exit, runs, hasCatalog = false, hasLabels = false, models = 0 }) {
   await bench.begin({ shape, warm: true, differences });
   const folder = writeProject(bench, name, {
     "manifests/fleet.yaml": hasLabels ? labelledRules() : rulesManifest,
-    ...(hasLabels ? { "dbt.json": dbtManifest(shape) } : {}),
+    ...(hasLabels ? { "dbt.json": dbtManifest(shape, models) } : {}),
   });
   if (hasCatalog) {
-    appendFileSync(join(folder, "dimsync.yaml"), "catalog: dimsync.catalog.yaml\n");
+    const file = join(folder, "dimsync.yaml");
+    writeFileSync(file, readFileSync(file, "utf8").replace("{ bench: {", "{ bench: { catalog: dimsync.catalog.yaml,"));
     execFileSync(process.execPath, [bench.bin, "catalog", "accept", "--all", "-q", "-C", folder], { env: { DIMSYNC_API_KEY: bench.key } });
   }
   const least = floor(bench, shape.integrations);
@@ -43,6 +44,7 @@ export async function w4(bench) {
   const different = await measure(bench, { shape, name: "w4-changes", differences, exit: 2, runs });
   const reviewed = await measure(bench, { shape, name: "w4-catalog", exit: 0, runs, hasCatalog: true });
   const labelled = await measure(bench, { shape, name: "w4-labels", exit: 0, runs, hasLabels: true });
+  const read = await measure(bench, { shape, name: "w4-impact", differences, exit: 2, runs, hasLabels: true, models: 2000 });
   const rows = [["W4: fleet, 700 integrations, 1.4 M columns", "wall ms", "to F", "peak MiB"]];
   rows.push(["F", wall(equal.least), times(equal.least, equal.least), mib(equal.leastPeak)]);
   rows.push(["dimsync plan, no change", wall(equal.own), times(equal.own, equal.least), mib(equal.peak)]);
@@ -53,6 +55,12 @@ export async function w4(bench) {
     wall(labelled.own),
     times(labelled.own, labelled.least),
     mib(labelled.peak),
+  ]);
+  rows.push([
+    "dimsync plan, 1 % of columns differ, with the readers among 2,000 models of dbt",
+    wall(read.own),
+    times(read.own, read.least),
+    mib(read.peak),
   ]);
   return `${table(rows)}\n\n${columnsOf(shape).toLocaleString("en")} columns, 701 requests (checked). ${runs} runs; memory of one.`;
 }

@@ -179,11 +179,11 @@ function unmatched({ session, scope, options, today }: Round, { observed, compar
   return scope.problems([...project.resources.map(({ address }) => address), ...compared.parts]);
 }
 
-/** Entries of the catalog without an integration; not known if the list of integrations may be incomplete. */
-const unknownInCatalog = ({ session: { review } }: Round, { observed }: RoundParts): readonly Problem[] =>
-  review === undefined || !observed.complete || observed.suspicions.length > 0
-    ? []
-    : review.problems(observed.account.list(integrations).items);
+/** Entries of the catalog without an integration; not known if the list of integrations may be incomplete, or was not read: then it is empty. */
+function unknownInCatalog({ session: { review } }: Round, { observed }: RoundParts): readonly Problem[] {
+  const { items } = observed.account.list(integrations);
+  return items.length === 0 || !observed.complete || observed.suspicions.length > 0 ? [] : (review?.problems(items) ?? []);
+}
 
 /** An unknown outcome is reported even if no manifest declares the object any more. */
 function unreportedUnknowns(found: readonly DiffResult[], { unknown }: Recovered): DiffResult {

@@ -44,7 +44,7 @@ function capital(letter: string): string {
   return large.length === letter.length ? large : letter;
 }
 
-export const foldText = (text: string): string => Array.from(text, foldLetter).join("");
+export const foldText = (text: string): string => (/[^ -~]/u.test(text) ? Array.from(text, foldLetter).join("") : text.toLowerCase());
 
 /**
  * Without one of these a pattern is a literal: closing signs and commas have no meaning on their

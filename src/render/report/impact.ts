@@ -42,15 +42,20 @@ const ownersOf = (readers: readonly Reader[]): readonly string[] => [
 ];
 
 /** One column or table. */
-export function impactOf({ address, schema, table, column, readers, moreReaders = 0, tableReaders = 0 }: Impact): ImpactOf {
+export const impactOf = (impact: Impact): ImpactOf => ({ ...placeOf(impact), ...readersOf(impact) });
+
+const placeOf = ({ address, schema, table, column }: Impact) => ({
+  address,
+  path: [schema, table, ...(column === undefined ? [] : [column])].map(nameText).join("."),
+});
+
+function readersOf({ readers, moreReaders = 0, tableReaders = 0 }: Impact): Omit<ImpactOf, "address" | "path"> {
   const ofCertainty = (wanted: Reader["certainty"]): string =>
     andMore(
       readers.flatMap(({ certainty, kind, name }) => (certainty === wanted ? [kind === "exposure" ? `exposure ${name}` : name] : [])),
       { shown: 10 },
     );
   return {
-    address,
-    path: [schema, table, ...(column === undefined ? [] : [column])].map(nameText).join("."),
     sum: sumOf(readers, moreReaders),
     readers: certainties.map(([of, text]) => [text, ofCertainty(of)] as const).filter(([, names]) => names !== ""),
     more:
@@ -71,6 +76,13 @@ export interface Impacts {
 /** Columns without any reader are not listed. */
 export function impactsOf({ impact = [] }: Pick<Plan, "impact">): Impacts {
   const read = impact.filter(({ readers, tableReaders = 0 }) => readers.length + tableReaders > 0);
-  const all = byName(read.flatMap(({ readers }) => readers));
-  return { columns: read.map(impactOf), sum: read.length > 1 ? sumOf(all) : "", owners: ownersOf(all) };
+  // The columns of equal integrations share their readers.
+  const known = new Map<readonly Reader[], ReturnType<typeof readersOf>>();
+  const columns = read.map((one) => {
+    const found = known.get(one.readers) ?? readersOf(one);
+    known.set(one.readers, found);
+    return { ...placeOf(one), ...found };
+  });
+  const all = byName([...known.keys()].flat());
+  return { columns, sum: read.length > 1 ? sumOf(all) : "", owners: ownersOf(all) };
 }

@@ -260,6 +260,14 @@ describe("an integration that the catalog does not have", () => {
   });
 });
 
+test("an id is not called unknown if the integrations were not read", async () => {
+  const { folder, plan } = await accepted("disable");
+  writeFileSync(join(folder, "manifests/tag.yaml"), "apiVersion: dimsync/v1\nkind: Tag\nmetadata: { name: pii }\nspec: { name: PII }\n");
+  expect((await plan("--only", "Tag/*")).diagnostics).toEqual([]);
+  writeFileSync(join(folder, "manifests/tag.yaml"), "apiVersion: dimsync/v1\nkind: Tag\n");
+  expect(new Set((await plan()).diagnostics.map(({ code }) => code))).toEqual(new Set(["E_MISSING_KEY"]));
+});
+
 describe("names", () => {
   test("that changed in the service are updated by --all alone", async () => {
     const { catalog, plan, run, service } = await accepted("disable");
