@@ -6,6 +6,7 @@ import type { AuditEntry } from "../model/live.ts";
 import type { Attribution, Item, Manual, Plan } from "../model/plan.ts";
 import { unmanagedObjects } from "../model/plan.ts";
 import type { Diagnostic } from "../model/problem.ts";
+import type { Steps } from "../model/runtime/event-loop.ts";
 import { titles } from "../model/titles.ts";
 import { andMore } from "../text/lists.ts";
 import { timeOf } from "./audit.ts";
@@ -29,34 +30,26 @@ const ownAgent = /^dimsync\/\S+ \(run\/(?<run>[^)]+)\)/u;
 const maxPerObject = 500;
 
 /** The report with the best attribution for each difference. Changes that only the manifests made (origin "config") have none. */
-export function attribute(report: Plan, entries: readonly AuditEntry[], known: KnownObjects = {}): Plan {
+export function* attribute(report: Plan, entries: readonly AuditEntry[], known: KnownObjects = {}): Steps<Plan> {
   const ids = idsIn(report, known);
   const find = finder(entries, report, ids);
-  return {
-    ...report,
-    items: report.items.map((item) => attributeItem(item, objectNames(item.address, ids), find)),
-    manual: report.manual.map((step) => attributeStep(step, objectNames(step.address, ids), find)),
-  };
+  const items: Item[] = [];
+  for (const item of report.items) items.push(yield* attributeItem(item, objectNames(item.address, ids), find));
+  return { ...report, items, manual: report.manual.map((step) => attributeStep(step, objectNames(step.address, ids), find)) };
 }
 
-/** A difference to explain. */
-interface Question {
-  readonly object: ObjectNames;
-  readonly topic: Topic;
-  /** Names that only an event about exactly this difference contains. */
-  readonly nodes: readonly string[];
-}
+/** Explains a difference of an object. `nodes`: names that only an event about exactly this difference contains, the last one most of all. */
+type FindOfObject = (topic: Topic, nodes: readonly string[]) => Attribution | undefined;
+type Find = (object: ObjectNames) => FindOfObject;
 
-type Find = (question: Question) => Attribution | undefined;
-
-function attributeItem(item: Item, byAddress: ObjectNames, find: Find): Item {
+function* attributeItem(item: Item, byAddress: ObjectNames, findAny: Find): Steps<Item> {
   if (item.action === "create" || item.action === "bind") return item;
   const liveName = item.liveName === undefined ? [] : [item.liveName];
-  const object = { id: item.liveId ?? byAddress.id, names: [...liveName, ...byAddress.names] };
-  const changes = withTraces(item.changes, ({ path, origin }) => {
+  const find = findAny({ id: item.liveId ?? byAddress.id, names: [...liveName, ...byAddress.names] });
+  const changes = yield* withTraces(item.changes, ({ path, origin }) => {
     if (origin === "config") return {};
     const topic = topicOf(item.address, path, item.action === "relate");
-    const attribution = find({ object, topic, nodes: nodesOf(item.address, path) });
+    const attribution = find(topic, nodesOf(item.address, path));
     return attribution === undefined ? {} : { attribution };
   });
   return { ...item, changes };
@@ -65,7 +58,7 @@ function attributeItem(item: Item, byAddress: ObjectNames, find: Find): Item {
 function attributeStep(step: Manual, object: ObjectNames, find: Find): Manual {
   const { address, path } = step;
   if (step.origin === "config" || path.startsWith("/spec/")) return step;
-  const attribution = find({ object, topic: topicOf(address, path, false), nodes: nodesOf(address, path) });
+  const attribution = find(object)(topicOf(address, path, false), nodesOf(address, path));
   return attribution === undefined ? step : { ...step, attribution };
 }
 
@@ -79,32 +72,76 @@ function finder(entries: readonly AuditEntry[], report: Plan, ids: ReadonlyMap<A
   const events = [...entries].sort((a, b) => timeOf(b) - timeOf(a)).map(parseEvent);
   const byWord = indexByWord(events);
   const unexplained = onlyUnexplainedWrite(events, report, ids);
-  const candidatesByObject = new Map<string, readonly Candidate[]>();
-  return ({ object, topic, nodes }) => {
+  const ofObjects = new Map<string, FindOfObject>();
+  return (object) => {
     const key = JSON.stringify([object.id ?? "", ...object.names]);
-    const candidates = candidatesByObject.get(key) ?? candidatesFor(object, events, byWord);
-    candidatesByObject.set(key, candidates);
-    const best = bestOf(candidates, topic, nodes);
-    if (best !== undefined) return toAttribution(best.event, best.confidence);
-    const fits = unexplained !== undefined && !topic.startsWith("relation") && fitOf(unexplained.unquoted, topic) > 0;
-    return fits ? toAttribution(unexplained, "window") : undefined;
+    const find = ofObjects.get(key) ?? finderOfObject(candidatesFor(object, events, byWord), unexplained);
+    ofObjects.set(key, find);
+    return find;
   };
 }
 
-/** Candidates are newest first, so that of equal ranks the newest wins. */
-function bestOf(candidates: readonly Candidate[], topic: Topic, nodes: readonly string[]): Candidate | undefined {
-  let best: { readonly rank: number; readonly candidate: Candidate } | undefined;
-  for (const candidate of candidates) {
-    const { event, confidence } = candidate;
-    const fit = fitOf(event.unquoted, topic);
-    const named = nodes.filter((node) => hasWord(event.text, node)).length;
-    // Only the name of the resource distinguishes the relations of a tag.
-    if (fit === 0 || (topic.startsWith("relation") && named === 0)) continue;
-    const rank = (confidence === "exact" ? 1000 : 0) + fit * 100 + named;
-    if (best === undefined || rank > best.rank) best = { rank, candidate };
-  }
-  return best?.candidate;
+function finderOfObject(candidates: readonly Candidate[], unexplained: ParsedEvent | undefined): FindOfObject {
+  const ofTopics = new Map<Topic, (nodes: readonly string[]) => Attribution | undefined>();
+  const otherwise = unexplained === undefined ? undefined : toAttribution(unexplained, "window");
+  return (topic, nodes) => {
+    const best = ofTopics.get(topic) ?? rankedBy(candidates, topic);
+    ofTopics.set(topic, best);
+    const fits = unexplained !== undefined && !topic.startsWith("relation") && fitOf(unexplained.unquoted, topic) > 0;
+    return best(nodes) ?? (fits ? otherwise : undefined);
+  };
 }
+
+/** A candidate that fits the topic. Of equal ranks the newest wins, which is the first. */
+interface Ranked {
+  readonly rank: number;
+  readonly order: number;
+  readonly text: string;
+  readonly attribution: Attribution;
+}
+
+const isBetter = (one: Ranked, other: Ranked | undefined): boolean =>
+  other === undefined || one.rank > other.rank || (one.rank === other.rank && one.order < other.order);
+
+/**
+ * The best candidate for a difference of the topic. An object can have hundreds of thousands of differences and hundreds of candidates, so only
+ * those candidates are looked at that have a word of the difference.
+ */
+function rankedBy(candidates: readonly Candidate[], topic: Topic): (nodes: readonly string[]) => Attribution | undefined {
+  const all = candidates.flatMap(({ event, confidence }, order): readonly Ranked[] => {
+    const fit = fitOf(event.unquoted, topic);
+    const rank = (confidence === "exact" ? 1000 : 0) + fit * 100;
+    return fit === 0 ? [] : [{ rank, order, text: event.text, attribution: toAttribution(event, confidence) }];
+  });
+  const byWord = new Map<string, Ranked[]>();
+  for (const one of all) for (const each of new Set(wordsIn(one.text))) byWord.set(each, [...(byWord.get(each) ?? []), one]);
+  const naming = (name: string): readonly Ranked[] => {
+    const found = wordsIn(name.toLowerCase()).map((each) => byWord.get(each) ?? []);
+    const [fewest = []] = found.sort((a, b) => a.length - b.length);
+    return fewest.length === 0 ? [] : fewest.filter(({ text }) => hasWord(text, name));
+  };
+  const bestOf = (ranked: readonly Ranked[], start?: Ranked): Ranked | undefined =>
+    ranked.reduce((best, one) => (isBetter(one, best) ? one : best), start);
+  // Only the name of the resource distinguishes the relations of a tag.
+  const unnamed = topic.startsWith("relation") ? undefined : bestOf(all);
+  // The differences of a table follow each other.
+  let table: { readonly name: string | undefined; readonly naming: ReadonlySet<Ranked>; readonly best: Ranked | undefined } | undefined;
+  return (nodes) => {
+    const [above, name] = nodes.length > 1 ? nodes : [undefined, nodes[0]];
+    if (table === undefined || table.name !== above) {
+      const named = above === undefined ? [] : naming(above);
+      table = { name: above, naming: new Set(named), best: bestOf(named.map(raised), unnamed) };
+    }
+    const { naming: ofTable, best } = table;
+    const named = name === undefined ? [] : naming(name);
+    return bestOf(
+      named.map((one) => raised(ofTable.has(one) ? raised(one) : one)),
+      best,
+    )?.attribution;
+  };
+}
+
+const raised = (one: Ranked): Ranked => ({ ...one, rank: one.rank + 1 });
 
 /** Events by each of their words in lower case: thousands of objects must not search thousands of events each. */
 function indexByWord(events: readonly ParsedEvent[]): ReadonlyMap<string, readonly ParsedEvent[]> {

@@ -5,7 +5,7 @@ import type { Address } from "../model/address.ts";
 import { ServiceError } from "../model/errors.ts";
 import type { Blocked } from "../model/plan.ts";
 import type { Resource } from "../model/resource.ts";
-import { newPauses } from "../model/runtime/event-loop.ts";
+import { newPauses, withPauses } from "../model/runtime/event-loop.ts";
 import type { OnProgress } from "../model/runtime/progress.ts";
 import type { Reads } from "../model/service.ts";
 import type { PolicyCheck } from "./checks/policies.ts";
@@ -100,20 +100,20 @@ interface ComparedUnit {
   readonly failed: boolean;
 }
 
-async function compareUnit({ kind, unit }: AskedUnit, input: ComparisonInput, pause: () => Promise<void>): Promise<ComparedUnit> {
+async function compareUnit({ kind, unit }: AskedUnit, input: ComparisonInput, pause: ReturnType<typeof newPauses>): Promise<ComparedUnit> {
   const { observed, reads, needs, checkUnit, base, protectOnly } = input;
   const { account } = observed;
   try {
     if (input.signal.aborted) throw interrupted();
     const live = unit.liveId === undefined ? undefined : await kind.observe?.(unit, reads, needs);
     await pause();
-    const all = withoutIgnored(kind.diff(unit, live, account), account);
+    const all = withoutIgnored(await withPauses(kind.diff(unit, live, account), pause), account);
     const found = protectOnly === true ? holdOthers(all) : all;
     await pause();
     checkUnit?.({ kind, unit, live, difference: found });
     if (isEqual(all)) return { found, equal: unit.address, failed: false };
     const isTraced = base !== undefined || account.isDrift;
-    return { found: isTraced ? withOrigin(found, { kind, unit, live }, base) : found, failed: false };
+    return { found: isTraced ? await withOrigin(found, { kind, unit, live, pause }, base) : found, failed: false };
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error;
     const problem = failedRead(error, unit.address);

@@ -22,6 +22,7 @@ import { type NodePath, nodePointer } from "../model/nodes.ts";
 import type { Impact } from "../model/plan.ts";
 import type { Problem } from "../model/problem.ts";
 import type { IntegrationRef, Resource, SchemaTree } from "../model/resource.ts";
+import { withPauses } from "../model/runtime/event-loop.ts";
 import type { Field, TablePath } from "../model/schema-tree.ts";
 import type { PlannedRequest, Reads } from "../model/service.ts";
 import { nodeText } from "../text/paths.ts";
@@ -79,7 +80,7 @@ async function explainUnit(
   path: NodePath,
 ): Promise<Explained> {
   const whole = await withColumns({ id: unit.liveId, tree: live.tree }, unknownTable(live.tree, path), reads);
-  const { items, problems, review } = schemaConfig.diff(unit, whole, account);
+  const { items, problems, review } = await withPauses(schemaConfig.diff(unit, whole, account));
   const liveName = account.list(integrations).byId.get(unit.liveId ?? "")?.name;
   const isIgnored = (node: NodePath, key: Field): boolean => account.ignored(unit.address, nodePointer(node, key));
   const changes = items.flatMap((item) => [...eachChange(item)]);

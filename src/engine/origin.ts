@@ -7,6 +7,7 @@ import type { Pointer } from "../model/json/pointer.ts";
 import type { DraftItem, Manual, Origin } from "../model/plan.ts";
 import type { Problem } from "../model/problem.ts";
 import type { Resource } from "../model/resource.ts";
+import { isStep, type newPauses, type Steps, withPauses } from "../model/runtime/event-loop.ts";
 import type { ObservedAccount } from "./observe.ts";
 
 export interface BaseUnit {
@@ -64,16 +65,24 @@ export function baseResources(resources: readonly Resource[], compared: readonly
 }
 
 /** The differences of one unit, each with its origin. It is `unknown` without a base. */
-export function withOrigin(found: DiffResult, { kind, unit, live }: ComparedUnit, base: BaseView | undefined): DiffResult {
-  if (base === undefined || !base.isComplete) return markOrigin(found, undefined);
+export async function withOrigin(
+  found: DiffResult,
+  { kind, unit, live, pause }: ComparedUnit,
+  base: BaseView | undefined,
+): Promise<DiffResult> {
+  if (base === undefined || !base.isComplete) return withPauses(markOrigin(found, undefined), pause);
   const before = base.unitByObject.get(objectOf(kind, unit))?.unit;
-  return markOrigin(found, before === undefined ? emptyDiff : kind.diff(before, live, base.account));
+  return withPauses(
+    markOrigin(found, before === undefined ? emptyDiff : await withPauses(kind.diff(before, live, base.account), pause)),
+    pause,
+  );
 }
 
 export interface ComparedUnit {
   readonly kind: Kind;
   readonly unit: Unit;
   readonly live: unknown;
+  readonly pause: ReturnType<typeof newPauses>;
 }
 
 /**
@@ -84,8 +93,8 @@ export interface ComparedUnit {
  * Without a second diff, every origin is `unknown`. If the base manifests have errors, differences
  * that its diff does not contain are `unknown` too, because it may have stopped early.
  */
-function markOrigin(found: DiffResult, base: DiffResult | undefined): DiffResult {
-  const desiredAtBase = base === undefined ? undefined : desiredValues(base);
+function* markOrigin(found: DiffResult, base: DiffResult | undefined): Steps<DiffResult> {
+  const desiredAtBase = base === undefined ? undefined : yield* desiredValues(base);
   const steps = new Set((base?.items ?? []).map(stepOf));
   const notInBase: Origin = base === undefined || base.problems.some(({ severity }) => severity === "error") ? "unknown" : "config";
   const originOf = (path: Pointer, desired: unknown): Origin => {
@@ -93,16 +102,19 @@ function markOrigin(found: DiffResult, base: DiffResult | undefined): DiffResult
     if (atBase === undefined) return notInBase;
     return atBase === canonicalJson(desired ?? null) ? "drift" : "conflict";
   };
-  const mark = (item: DraftItem): DraftItem => {
+  const mark = function* (item: DraftItem): Steps<DraftItem> {
     // Recording an id concerns the bindings, not the account or the manifests.
     if (item.action === "bind" || base === undefined) return withOneOrigin(item, "unknown");
     // A create or a relation is one change: it only matters whether the base manifests had it.
     if (item.action !== "update") return withOneOrigin(item, steps.has(stepOf(item)) ? "drift" : notInBase);
-    return { ...item, changes: withTraces(item.changes, ({ path, after }) => ({ origin: originOf(path, after) })) };
+    return { ...item, changes: yield* withTraces(item.changes, ({ path, after }) => ({ origin: originOf(path, after) })) };
   };
   const markManual = (step: Omit<Manual, "id">): Omit<Manual, "id"> => ({ ...step, origin: originOf(step.path, step.expected) });
-  const held = found.held === undefined ? {} : { held: found.held.map(mark) };
-  return { ...found, items: found.items.map(mark), ...held, manual: found.manual.map(markManual) };
+  const items: DraftItem[] = [];
+  const held: DraftItem[] = [];
+  for (const item of found.items) items.push(yield* mark(item));
+  for (const item of found.held ?? []) held.push(yield* mark(item));
+  return { ...found, items, ...(found.held === undefined ? {} : { held }), manual: found.manual.map(markManual) };
 }
 
 const withOneOrigin = (item: DraftItem, origin: Origin): DraftItem => ({
@@ -118,11 +130,14 @@ const stepOf = ({ action, address, naturalKey }: StepKey): string =>
 const resourcePart = (address: Address): string => (address.includes("#") ? address.slice(address.indexOf("#")) : "");
 
 /** The desired value of each path that differs, as canonical JSON. */
-function desiredValues({ items, manual }: DiffResult): ReadonlyMap<Pointer, string> {
-  return new Map([
-    ...items
-      .filter(({ action }) => action === "update")
-      .flatMap((item) => Array.from(eachChange(item), ({ path, after }): [Pointer, string] => [path, canonicalJson(after ?? null)])),
-    ...manual.map(({ path, expected }): [Pointer, string] => [path, canonicalJson(expected ?? null)]),
-  ]);
+function* desiredValues({ items, manual }: DiffResult): Steps<ReadonlyMap<Pointer, string>> {
+  const desired = new Map<Pointer, string>();
+  for (const item of items)
+    if (item.action === "update")
+      for (const { path, after } of eachChange(item)) {
+        if (isStep(desired.size)) yield;
+        desired.set(path, canonicalJson(after ?? null));
+      }
+  for (const { path, expected } of manual) desired.set(path, canonicalJson(expected ?? null));
+  return desired;
 }

@@ -4,6 +4,7 @@ import { kindNames } from "../kinds/manifests.ts";
 import { byText, parseAddress } from "../model/address.ts";
 import { ServiceError } from "../model/errors.ts";
 import type { Released } from "../model/plan.ts";
+import { withPauses } from "../model/runtime/event-loop.ts";
 import type { Reads } from "../model/service.ts";
 import type { Compared } from "./compare.ts";
 import { type BaseUnit, type BaseView, unitsByObject } from "./origin.ts";
@@ -64,9 +65,9 @@ async function columnsReleased({ one, base, now, account }: ComparedSchemas, { r
   const { kind, unit } = one;
   try {
     const live = await kind.observe?.(unit, reads, needs);
-    const managed = (by: Unit | undefined, view: AccountView): number =>
-      by === undefined ? 0 : (kind.diff(by, live, view).size?.managedColumns ?? 0);
-    return Math.max(0, managed(unit, base.account) - managed(now, account));
+    const managed = async (by: Unit | undefined, view: AccountView): Promise<number> =>
+      by === undefined ? 0 : ((await withPauses(kind.diff(by, live, view))).size?.managedColumns ?? 0);
+    return Math.max(0, (await managed(unit, base.account)) - (await managed(now, account)));
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error;
     return 0;

@@ -7,6 +7,7 @@ import type { NodePath } from "../model/nodes.ts";
 import type { Blocked, ChangeGroup, Deferred, Difference, DraftCause, DraftItem, Item, NamedObject } from "../model/plan.ts";
 import type { Problem } from "../model/problem.ts";
 import type { IntegrationSpec, Reference, Resource } from "../model/resource.ts";
+import type { Steps } from "../model/runtime/event-loop.ts";
 import type { List, Listed, Reads, WriteAnswer, WriteDecoder } from "../model/service.ts";
 import type { Code } from "../model/titles.ts";
 import type { AccountLists, AccountLookup } from "./lookup.ts";
@@ -247,7 +248,7 @@ export interface Kind<U extends Unit = Unit, Live = unknown> extends ManifestKin
   units(resources: readonly Resource[], account: AccountView): Units<U>;
   /** Reads what comparing the unit needs beyond the lists; undefined: the object is gone. Called for units with a liveId. */
   observe?(unit: U, reads: Reads, needs: ReadNeeds): Promise<Live | undefined>;
-  diff(unit: U, live: Live | undefined, account: AccountView): DiffResult;
+  diff(unit: U, live: Live | undefined, account: AccountView): DiffResult | Steps<DiffResult>;
   /** Of the kind whose units are the schemas of integrations. */
   readonly schemas?: SchemasOf<U, Live>;
   /** Whether an object that is created as `desired` starts to replicate data at once. */

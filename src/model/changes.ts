@@ -2,6 +2,7 @@ import { canonicalJson } from "./json/json.ts";
 import { fromPointer } from "./json/pointer.ts";
 import { eachNode, levelOf, type NodePath, newNodes, nodePointer } from "./nodes.ts";
 import type { Attribution, Change, ChangeFacts, ChangeGroup, DraftFacts, NodeChanges, PathChange, Plan } from "./plan.ts";
+import { isStep, type Steps } from "./runtime/event-loop.ts";
 
 // A plan of a fleet can have millions of changes by a few rules. Its items list them as people read them: one entry for all
 // nodes of an integration that change in the same way, for the same reason.
@@ -81,27 +82,49 @@ export function newNodeChanges<F extends AnyFacts>(): {
   };
 }
 
-/** The changes with more facts, by which entries are split. */
-export function withTraces<F extends AnyFacts>(
+type Trace = Pick<ChangeFacts, "origin" | "attribution">;
+
+/** The changes with more facts, by which entries are split. Thousands of changes share an attribution, which is then one object. */
+export function* withTraces<F extends AnyFacts>(
   changes: readonly ChangeGroup<F>[],
-  traceOf: (change: Change<F>) => Pick<ChangeFacts, "origin" | "attribution">,
-): readonly ChangeGroup<F>[] {
-  return changes.flatMap((entry): readonly ChangeGroup<F>[] => {
-    if ("path" in entry) return [{ ...entry, ...traceOf(single(entry)) }];
+  traceOf: (change: Change<F>) => Trace,
+): Steps<readonly ChangeGroup<F>[]> {
+  const all: ChangeGroup<F>[] = [];
+  for (const entry of changes) {
+    if ("path" in entry) {
+      all.push({ ...entry, ...traceOf(single(entry)) });
+      continue;
+    }
     const { count: _, nodes, field, ...rest } = entry;
     // The members of the entry that are not facts are left out above.
     const facts = rest as unknown as F;
-    const traced = new Map<string, F>();
+    const traced = newTraced(facts);
     const split = newNodeChanges<F>();
+    let done = 0;
     for (const path of eachNode(nodes)) {
-      const trace = traceOf({ path: nodePointer(path, field), field, ...facts });
-      const key = JSON.stringify(trace);
-      const known = traced.get(key) ?? { ...facts, ...trace };
-      traced.set(key, known);
-      split.add(path, field, known);
+      if (isStep(done++)) yield;
+      split.add(path, field, traced(traceOf({ path: nodePointer(path, field), field, ...facts })));
     }
-    return split.changes();
-  });
+    all.push(...split.changes());
+  }
+  return all;
+}
+
+/** The facts with a trace: one object for equal traces. */
+function newTraced<F extends AnyFacts>(facts: F): (trace: Trace) => F {
+  const byText = new Map<string, F>();
+  const byOrigin = new Map<Trace["origin"], Map<Trace["attribution"], F>>();
+  return (trace) => {
+    const ofOrigin = byOrigin.get(trace.origin) ?? new Map<Trace["attribution"], F>();
+    if (ofOrigin.size === 0) byOrigin.set(trace.origin, ofOrigin);
+    const seen = ofOrigin.get(trace.attribution);
+    if (seen !== undefined) return seen;
+    const text = JSON.stringify(trace);
+    const known = byText.get(text) ?? { ...facts, ...trace };
+    byText.set(text, known);
+    ofOrigin.set(trace.attribution, known);
+    return known;
+  };
 }
 
 /** Entries of nodes whose facts are equal become one. */

@@ -1,9 +1,12 @@
 import { describe, expect, test } from "vitest";
-import { attribute, withoutAttribution } from "../../src/drift/attribution.ts";
+import { attribute as attributeInSteps, withoutAttribution } from "../../src/drift/attribution.ts";
 import { changeCount } from "../../src/model/changes.ts";
 import type { AuditEntry } from "../../src/model/live.ts";
 import type { ChangeFacts, Plan } from "../../src/model/plan.ts";
+import { atOnce } from "../../src/model/runtime/event-loop.ts";
 import { change, item, plan } from "../render/plans.ts";
+
+const attribute = (...input: Parameters<typeof attributeInSteps>): Plan => atOnce(attributeInSteps(...input));
 
 let count = 0;
 /** An entry `hour` hours after midnight. */

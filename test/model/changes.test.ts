@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { changeCount, eachChange, mergeEqual, newNodeChanges, withTraces } from "../../src/model/changes.ts";
 import { type NodePath, nodePointer } from "../../src/model/nodes.ts";
 import type { ChangeFacts, ChangeGroup, Item } from "../../src/model/plan.ts";
+import { atOnce } from "../../src/model/runtime/event-loop.ts";
 import { item } from "../render/plans.ts";
 import { isPlain } from "../support/changes.ts";
 import fc from "../support/fast-check.ts";
@@ -107,9 +108,11 @@ describe("nodes are nested as deep as what changes", () => {
 test("an entry is split where its changes have different origins, and only there", () => {
   const all = ["a", "b", "c"].map((column): Single => ({ path: ["s", "t", column], field: "hashed", facts: hashes[0] as ChangeFacts }));
   const { changes } = itemOf(all);
-  const traced = withTraces([...changes, { path: "/name", risk: "neutral" }], ({ path }) => ({
-    origin: path.endsWith("/b/hashed") ? "config" : "drift",
-  }));
+  const traced = atOnce(
+    withTraces([...changes, { path: "/name", risk: "neutral" }], ({ path }) => ({
+      origin: path.endsWith("/b/hashed") ? "config" : "drift",
+    })),
+  );
   expect(traced).toEqual([
     { field: "hashed", ...hashes[0], count: 2, nodes: { s: { t: ["a", "c"] } }, origin: "drift" },
     { field: "hashed", ...hashes[0], count: 1, nodes: { s: { t: ["b"] } }, origin: "config" },

@@ -1,5 +1,6 @@
 import type { LiveColumn, LiveSchemas } from "../../model/live.ts";
 import type { ColumnTree } from "../../model/resource.ts";
+import { isStep, type Steps } from "../../model/runtime/event-loop.ts";
 import { comparePaths, type Depth } from "../../model/schema-tree.ts";
 import {
   type Collected,
@@ -21,7 +22,7 @@ import { countMatch, countScope, countUnknownColumns } from "./rules/rule-stats.
 
 // Compares the SchemaConfigs of one integration with its live schemas. This is the hot loop: a fleet has millions of
 // columns, few different names and even fewer differences, so it has its own walk, in which a column without a difference
-// costs one look-up (rule-cache.ts) and allocates nothing.
+// costs one look-up (rule-cache.ts) and allocates nothing. One table can have a million columns, so a table is not one step.
 
 export interface Evaluation extends Pick<Collected, "unmet" | "uncovered" | "refused" | "stats"> {
   /** By name, whatever the order of the response. */
@@ -62,7 +63,11 @@ export interface EvaluateOptions {
   readonly switchedOff?: NewColumns | undefined;
 }
 
-export function evaluate(cache: RuleCache, live: LiveSchemas, { isIgnored = () => false, switchedOff }: EvaluateOptions = {}): Evaluation {
+export function* evaluate(
+  cache: RuleCache,
+  live: LiveSchemas,
+  { isIgnored = () => false, switchedOff }: EvaluateOptions = {},
+): Steps<Evaluation> {
   const { program, root } = cache;
   const { layers } = program;
   const collected = newCollected(cache, isIgnored);
@@ -88,7 +93,7 @@ export function evaluate(cache: RuleCache, live: LiveSchemas, { isIgnored = () =
     const resolution = resolveNode(walk, match, literals, 0);
     const enabled = collectValue(collected, { path, key: "enabled", before: liveSchema.enabled }, resolution);
     checkExpectations(collected, match, path, liveSchema);
-    evaluateTables(walk, { schema, live: liveSchema, enabled, match, literals });
+    yield* evaluateTables(walk, { schema, live: liveSchema, enabled, match, literals });
   }
   const { unmet, uncovered, refused, stats } = collected;
   return {
@@ -113,7 +118,10 @@ interface SchemaState {
   readonly literals: ReturnType<typeof literalSchemas>;
 }
 
-function evaluateTables(walk: Walk, { schema, live, enabled: schemaEnabled, match: { below }, literals: ofSchema }: SchemaState): void {
+function* evaluateTables(
+  walk: Walk,
+  { schema, live, enabled: schemaEnabled, match: { below }, literals: ofSchema }: SchemaState,
+): Steps<void> {
   const { collected } = walk;
   countScope(collected.stats, below);
   for (const table of Object.keys(live.tables)) {
@@ -126,7 +134,7 @@ function evaluateTables(walk: Walk, { schema, live, enabled: schemaEnabled, matc
     const resolution = resolveNode(walk, match, literals, 1);
     const enabled = collectValue(collected, { path, key: "enabled", before: liveTable.enabled }, resolution);
     checkExpectations(collected, match, path, liveTable);
-    evaluateColumns(walk, {
+    const compared = evaluateColumns(walk, {
       path,
       live: liveTable,
       enabled,
@@ -136,10 +144,13 @@ function evaluateTables(walk: Walk, { schema, live, enabled: schemaEnabled, matc
       literals: literalColumnMaps(literals),
       switchedOff: walk.switchedOff?.get(schema)?.get(table),
     });
+    if (compared !== undefined) yield* compared;
+    else if (isStep(walk.nodes)) yield;
   }
 }
 
-function evaluateColumns(walk: Walk, table: TableState): void {
+/** Returns the loop over the columns, if it is necessary. */
+function evaluateColumns(walk: Walk, table: TableState): Steps<void> | undefined {
   const { collected } = walk;
   const { scope, literals, replicated, wasReplicated, switchedOff } = table;
   const { columns } = table.live;
@@ -148,7 +159,7 @@ function evaluateColumns(walk: Walk, table: TableState): void {
     if (isExposing) walk.exposed++;
     countUnknownColumns(collected.stats, scope, table.enabled);
     if (!table.enabled) warnIneffective(collected, table, undefined);
-    return;
+    return undefined;
   }
   countScope(collected.stats, scope);
   const isUnruled = hasNoRules(scope) && switchedOff === undefined;
@@ -157,17 +168,18 @@ function evaluateColumns(walk: Walk, table: TableState): void {
     const count = Object.keys(columns).length;
     walk.unmanaged += count;
     walk.columns += count;
-    return;
+    return undefined;
   }
   if (!table.enabled && !(isUnruled && literals === undefined)) warnIneffective(collected, table, Object.keys(columns));
   // Nor if the literal tree of the only layer sets the live values.
   const asWritten = isUnruled && literals?.length === 1 && !isExposing ? countAsWritten(literals[0], columns) : undefined;
-  if (asWritten === undefined) compareColumns(walk, table, columns);
-  else walk.columns += asWritten;
+  if (asWritten === undefined) return compareColumns(walk, table, columns);
+  walk.columns += asWritten;
+  return undefined;
 }
 
 /** The loop over columns. */
-function compareColumns(walk: Walk, table: TableState, columns: Readonly<Record<string, LiveColumn>>): void {
+function* compareColumns(walk: Walk, table: TableState, columns: Readonly<Record<string, LiveColumn>>): Steps<void> {
   const { scope, literals: maps, replicated, wasReplicated, switchedOff } = table;
   const { syncMode } = table.live;
   const { stats } = walk.collected;
@@ -179,6 +191,7 @@ function compareColumns(walk: Walk, table: TableState, columns: Readonly<Record<
   for (const name in columns) {
     const column = columns[name];
     if (column === undefined) continue;
+    if (isStep(position)) yield;
     const match = matchAt(scope, position++, name, column, syncMode);
     const literals = maps === undefined ? undefined : literalColumns(maps, name, entries);
     if (literals !== undefined) literalCount += countEntries(literals);

@@ -5,6 +5,7 @@ import type { LiveColumn, LiveSchema, LiveSchemas, LiveTable } from "../../model
 import { type NodePath, nodePointer } from "../../model/nodes.ts";
 import type { SourceLocation } from "../../model/problem.ts";
 import { type ColumnTree, locationIn } from "../../model/resource.ts";
+import { atOnce } from "../../model/runtime/event-loop.ts";
 import { type Depth, type Field, levelNames, literalPointer, type NodeCause } from "../../model/schema-tree.ts";
 import { nodeText } from "../../text/paths.ts";
 import { nearest } from "../../text/suggest.ts";
@@ -102,7 +103,7 @@ export function explain(
     changes:
       node === undefined
         ? []
-        : evaluate(cache, onlyNode(live, path, depth), { isIgnored, switchedOff }).changes.filter(
+        : atOnce(evaluate(cache, onlyNode(live, path, depth), { isIgnored, switchedOff })).changes.filter(
             (change) => change.path.length === path.length,
           ),
   };

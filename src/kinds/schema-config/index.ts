@@ -6,6 +6,7 @@ import { nodePointer } from "../../model/nodes.ts";
 import type { ChangeGroup, DraftFacts, DraftItem } from "../../model/plan.ts";
 import type { Problem } from "../../model/problem.ts";
 import type { Reference, Resource, SchemaConfigSpec } from "../../model/resource.ts";
+import { isStep, type Steps } from "../../model/runtime/event-loop.ts";
 import type { NodeCause, TablePath } from "../../model/schema-tree.ts";
 import type { Listed } from "../../model/service.ts";
 import { andMore } from "../../text/lists.ts";
@@ -101,7 +102,7 @@ export const schemaConfig: Kind<SchemaConfigUnit, ObservedSchemas> = {
   },
 };
 
-function diff(unit: SchemaConfigUnit, live: ObservedSchemas | undefined, account: AccountView): DiffResult {
+function* diff(unit: SchemaConfigUnit, live: ObservedSchemas | undefined, account: AccountView): Steps<DiffResult> {
   const { address, liveId, name, rules } = unit;
   if (live === undefined) {
     const message = `GET of the integration ${liveId} returns 404: it is gone from the account. Correct spec.integration.`;
@@ -110,7 +111,7 @@ function diff(unit: SchemaConfigUnit, live: ObservedSchemas | undefined, account
   const { tree } = live;
   if (Object.keys(tree).length === 0) return discovering(unit);
   const reviewed = account.review === undefined ? undefined : reviewColumns(unit, tree, { account, review: account.review });
-  const evaluation = evaluate(rules, tree, {
+  const evaluation = yield* evaluate(rules, tree, {
     isIgnored: (path, key) => account.ignored(address, nodePointer(path, key)),
     switchedOff: reviewed && switchedOffBy(unit, reviewed),
   });
@@ -127,7 +128,7 @@ function diff(unit: SchemaConfigUnit, live: ObservedSchemas | undefined, account
   const isRefused = problems.some(({ severity }) => severity === "error");
   return {
     ...emptyDiff,
-    items: isRefused || evaluation.changes.length === 0 ? [] : [updateItem(unit, { tree, evaluation, account })],
+    items: isRefused || evaluation.changes.length === 0 ? [] : [yield* updateItem(unit, { tree, evaluation, account })],
     problems: problems.map((problem) => ({ address, ...problem })),
     manual: manualSteps(unit, evaluation.unmet),
     unverifiable: unknownColumns(address, live.withoutColumns),
@@ -170,7 +171,7 @@ interface UpdateInput {
   readonly account: AccountView;
 }
 
-function updateItem({ address, liveId, name, manifests }: SchemaConfigUnit, { tree, evaluation, account }: UpdateInput): DraftItem {
+function* updateItem({ address, liveId, name, manifests }: SchemaConfigUnit, { tree, evaluation, account }: UpdateInput): Steps<DraftItem> {
   return {
     address,
     kind: schemasKind,
@@ -178,18 +179,19 @@ function updateItem({ address, liveId, name, manifests }: SchemaConfigUnit, { tr
     liveId,
     liveName: account.naming.manifests.get(liveId)?.name ?? (account.list(integrations).byId.get(liveId)?.name || name),
     manifests,
-    changes: grouped(evaluation.changes),
-    requests: patches(liveId, evaluation.changes, tree, account.maxBodyBytes),
+    changes: yield* grouped(evaluation.changes),
+    requests: yield* patches(liveId, evaluation.changes, tree, account.maxBodyBytes),
     exposedColumns: evaluation.exposedColumns,
     after: manifests,
   };
 }
 
-function grouped(changes: readonly NodeChange[]): readonly ChangeGroup<DraftFacts>[] {
+function* grouped(changes: readonly NodeChange[]): Steps<readonly ChangeGroup<DraftFacts>[]> {
   const all = newNodeChanges<DraftFacts>();
   // A cause is one object for all changes of a rule.
   const known = new Map<NodeCause, DraftFacts[]>();
-  for (const { path, key, before, after, risk, cause } of changes) {
+  for (const [index, { path, key, before, after, risk, cause }] of changes.entries()) {
+    if (isStep(index)) yield;
     const ofCause = known.get(cause) ?? [];
     if (ofCause.length === 0) known.set(cause, ofCause);
     let facts = ofCause.find((one) => one.after === after && one.risk === risk);

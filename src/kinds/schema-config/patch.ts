@@ -1,8 +1,9 @@
 import { type JsonObject, type JsonValue, own, setOwn } from "../../model/json/json.ts";
 import { type Pointer, urlPath } from "../../model/json/pointer.ts";
-import type { LiveSchemas } from "../../model/live.ts";
+import type { LiveColumn, LiveSchemas, LiveTable } from "../../model/live.ts";
 import { nodePointer } from "../../model/nodes.ts";
 import type { SchemaTree } from "../../model/resource.ts";
+import { isStep, type Steps } from "../../model/runtime/event-loop.ts";
 import { type TablePath, walk } from "../../model/schema-tree.ts";
 import type { PlannedRequest } from "../../model/service.ts";
 import type { NodeChange } from "./evaluation.ts";
@@ -11,7 +12,7 @@ import type { NodeChange } from "./evaluation.ts";
 const defaultMaxBytes = 8 * 1024 * 1024;
 
 /**
- * The changes as PATCH requests. A body has the changed nodes and their ancestors, nothing else. docs/service-interface.md
+ * The changes, in their order, as PATCH requests. A body has the changed nodes and their ancestors, nothing else. docs/service-interface.md
  * does not say that `enabled`, `tables`, `columns` or `hashed` may be omitted, so every entry has all of them: unchanged
  * values repeat the live ones, and maps without changed members are empty. If some changes protect and others expose, the
  * protecting ones are sent first, in a request of their own.
@@ -19,92 +20,20 @@ const defaultMaxBytes = 8 * 1024 * 1024;
  * A body that is larger than `maxBodyBytes` is split between tables, never within one, because servers and proxies limit
  * body sizes (often to 10 MB) and the interface names no limit.
  */
-export function patches(
+export function* patches(
   integrationId: string,
   changes: readonly NodeChange[],
   live: LiveSchemas,
   maxBodyBytes = defaultMaxBytes,
-): readonly PlannedRequest[] {
-  const exposing = changes.filter(({ risk }) => risk === "exposes");
+): Steps<readonly PlannedRequest[]> {
   const others = changes.filter(({ risk }) => risk !== "exposes");
   const path = urlPath(["v1", "integrations", integrationId, "schemas"]);
   // An exposing body repeats the values that the protecting ones have set, and shared ancestors those of all bodies before.
-  return [
-    ...bodies(others, { done: others, live, maxBytes: maxBodyBytes }),
-    ...bodies(exposing, { done: changes, live, maxBytes: maxBodyBytes }),
-  ].map((body) => ({ method: "PATCH", path, body }));
-}
-
-interface BodyOptions {
-  /** The changes that are in effect after the body: its own, and those sent before. */
-  readonly done: readonly NodeChange[];
-  readonly live: LiveSchemas;
-  readonly maxBytes: number;
-}
-
-function bodies(send: readonly NodeChange[], { done, live, maxBytes }: BodyOptions): readonly JsonObject[] {
-  if (send.length === 0) return [];
-  const after = valuesAfter(done);
-  if (mostBytes(send) <= maxBytes) return [bodyOf(draftsOf(send, after, live))];
-  const parts: Drafts[] = [];
-  let bytesLeft = 0;
-  for (const ofTable of byTable(send)) {
-    const drafts = draftsOf(ofTable, after, live);
-    const bytes = Buffer.byteLength(JSON.stringify(bodyOf(drafts)));
-    const part = parts.at(-1);
-    if (part === undefined || bytes > bytesLeft) {
-      parts.push(drafts);
-      bytesLeft = maxBytes - bytes;
-    } else {
-      addTables(part, drafts);
-      bytesLeft -= bytes;
-    }
-  }
-  return parts.map(bodyOf);
-}
-
-/** At least the size of the body, so that most bodies need not be printed to know that they fit. */
-function mostBytes(changes: readonly NodeChange[]): number {
-  // What is printed around a name is shorter, and a UTF-16 unit of a name has at most six bytes.
-  const aroundName = 64;
-  let units = 0;
-  for (const { path } of changes) for (const name of path) units += (name ?? "").length;
-  return aroundName * 3 * changes.length + units * 6;
-}
-
-function byTable(changes: readonly NodeChange[]): Iterable<readonly NodeChange[]> {
-  const groups = new Map<Pointer, NodeChange[]>();
-  for (const change of changes) {
-    const [schema, table] = change.path;
-    const pointer = nodePointer(table === undefined ? [schema] : [schema, table]);
-    const known = groups.get(pointer);
-    if (known === undefined) groups.set(pointer, [change]);
-    else known.push(change);
-  }
-  return groups.values();
-}
-
-/** The new values of a node and of those below it, by name. */
-interface ValuesAfter {
-  enabled?: boolean;
-  hashed?: boolean;
-  below?: Map<string, ValuesAfter>;
-}
-
-function valuesAfter(changes: readonly NodeChange[]): ValuesAfter {
-  const root: ValuesAfter = {};
-  for (const { path, key, after } of changes) {
-    let node = root;
-    for (const name of path) {
-      if (name === undefined) break;
-      node.below ??= new Map();
-      const known: ValuesAfter = node.below.get(name) ?? {};
-      node.below.set(name, known);
-      node = known;
-    }
-    node[key] = after;
-  }
-  return root;
+  const bodies = [
+    ...(yield* bodiesOf(yield* draftsOf(others, () => true, live), maxBodyBytes)),
+    ...(yield* bodiesOf(yield* draftsOf(changes, ({ risk }) => risk === "exposes", live), maxBodyBytes)),
+  ];
+  return bodies.map((body) => ({ method: "PATCH", path, body }));
 }
 
 type Drafts = Record<string, Draft>;
@@ -125,51 +54,110 @@ const columnDraft = ({ enabled, hashed }: { readonly enabled: boolean; readonly 
 const on = { hashed: { enabled: true, hashed: true }, plain: { enabled: true, hashed: false } } as const;
 const off = { hashed: { enabled: false, hashed: true }, plain: { enabled: false, hashed: false } } as const;
 
-function draftsOf(changes: readonly NodeChange[], after: ValuesAfter, live: LiveSchemas): Drafts {
+/** A node with its values after the changes so far, and its draft if it is sent. */
+interface Place<Live> {
+  readonly name: string | undefined;
+  readonly live: Live | undefined;
+  enabled: boolean;
+  hashed: boolean;
+  draft: Draft | undefined;
+}
+
+function placeOf<Live extends { readonly enabled: boolean; readonly hashed?: boolean }>(
+  name: string | undefined,
+  live: Live | undefined,
+): Place<Live> {
+  return { name, live, enabled: live?.enabled ?? false, hashed: live?.hashed ?? false, draft: undefined };
+}
+
+/** The nodes that are sent, and at least the size of their JSON, so that most bodies need not be printed to know that they fit. */
+interface Sent {
+  readonly schemas: Drafts;
+  readonly mostBytes: number;
+}
+
+/**
+ * Nodes are sent with their values after all of the changes. The changes are in the order of the names, so those of a node follow each other, and
+ * come before those of the nodes below.
+ */
+function* draftsOf(changes: readonly NodeChange[], isSent: (change: NodeChange) => boolean, live: LiveSchemas): Steps<Sent> {
   const schemas: Drafts = {};
-  for (const {
-    path: [schema, table, column],
-  } of changes) {
-    const liveSchema = own(live, schema);
-    const ofSchema = after.below?.get(schema);
-    const schemaDraft = draftIn(schemas, schema, () => ({
-      enabled: ofSchema?.enabled ?? liveSchema?.enabled ?? false,
-      tables: {},
-    }));
-    if (table === undefined || schemaDraft.tables === undefined) continue;
-    const liveTable = own(liveSchema?.tables, table);
-    const ofTable = ofSchema?.below?.get(table);
-    const tableDraft = draftIn(schemaDraft.tables, table, () => ({
-      enabled: ofTable?.enabled ?? liveTable?.enabled ?? false,
-      columns: {},
-    }));
-    if (column === undefined || tableDraft.columns === undefined) continue;
-    const liveColumn = own(liveTable?.columns, column);
-    const ofColumn = ofTable?.below?.get(column);
-    const enabled = ofColumn?.enabled ?? liveColumn?.enabled ?? false;
-    const hashed = ofColumn?.hashed ?? liveColumn?.hashed ?? false;
-    setOwn(tableDraft.columns, column, columnDraft({ enabled, hashed }));
+  let mostBytes = 0;
+  const add = (drafts: Drafts = {}, name: string, draft: Draft): Draft => {
+    setOwn(drafts, name, draft);
+    // What is printed around a name is shorter, and a UTF-16 unit of a name has at most six bytes.
+    mostBytes += 64 + name.length * 6;
+    return draft;
+  };
+  let schema = placeOf<LiveSchemas[string]>(undefined, undefined);
+  let table = placeOf<LiveTable>(undefined, undefined);
+  let column = placeOf<LiveColumn>(undefined, undefined);
+  for (const [index, change] of changes.entries()) {
+    if (isStep(index)) yield;
+    const { path, key, after } = change;
+    const isOtherSchema = path[0] !== schema.name;
+    if (isOtherSchema) schema = placeOf(path[0], own(live, path[0]));
+    const isOtherTable = isOtherSchema || path[1] !== table.name;
+    if (isOtherTable) table = placeOf(path[1], path[1] === undefined ? undefined : own(schema.live?.tables, path[1]));
+    if (isOtherTable || path[2] !== column.name)
+      column = placeOf(path[2], path[2] === undefined ? undefined : own(table.live?.columns, path[2]));
+    const node = path[1] === undefined ? schema : path[2] === undefined ? table : column;
+    node[key] = after;
+    if (column.draft === undefined && !isSent(change)) continue;
+    schema.draft ??= add(schemas, path[0], { enabled: schema.enabled, tables: {} });
+    if (path[1] === undefined) continue;
+    table.draft ??= add(schema.draft.tables, path[1], { enabled: table.enabled, columns: {} });
+    if (path[2] !== undefined) column.draft = add(table.draft.columns, path[2], columnDraft(column));
   }
   // V8 keeps a map that was filled name by name as a hash table, with five times the memory of a copy.
   for (const { tables = {} } of Object.values(schemas))
-    for (const table of Object.values(tables)) if (table.columns !== undefined) table.columns = { ...table.columns };
-  return schemas;
+    for (const draft of Object.values(tables)) {
+      yield;
+      if (draft.columns !== undefined) draft.columns = { ...draft.columns };
+    }
+  return { schemas, mostBytes };
+}
+
+function* bodiesOf({ schemas, mostBytes }: Sent, maxBytes: number): Steps<readonly JsonObject[]> {
+  const pieces = Object.entries(schemas).flatMap(([name, draft]) => piecesOf(name, draft));
+  if (pieces.length === 0) return [];
+  if (pieces.length === 1 || mostBytes <= maxBytes) return [bodyOf(schemas)];
+  const parts: Drafts[] = [];
+  let bytesLeft = 0;
+  for (const piece of pieces) {
+    yield;
+    const bytes = Buffer.byteLength(JSON.stringify(bodyOf(piece)));
+    const part = parts.at(-1);
+    if (part === undefined || bytes > bytesLeft) {
+      parts.push(piece);
+      bytesLeft = maxBytes - bytes;
+    } else {
+      addTables(part, piece);
+      bytesLeft -= bytes;
+    }
+  }
+  return parts.map(bodyOf);
+}
+
+/** The schema with each of its tables, or without any. */
+function piecesOf(name: string, { enabled, tables = {} }: Draft): readonly Drafts[] {
+  const ofTables = Object.entries(tables).map(([table, draft]) => ({ enabled, tables: only(table, draft) }));
+  return (ofTables.length === 0 ? [{ enabled, tables }] : ofTables).map((draft) => only(name, draft));
+}
+
+function only(name: string, draft: Draft): Drafts {
+  const drafts: Drafts = {};
+  setOwn(drafts, name, draft);
+  return drafts;
 }
 
 /** Adds the tables of other drafts, which the drafts do not have. */
 function addTables(drafts: Drafts, others: Drafts): void {
   for (const [schema, other] of Object.entries(others)) {
-    const { tables = {} } = draftIn(drafts, schema, () => other);
-    for (const [table, draft] of Object.entries(other.tables ?? {})) setOwn(tables, table, draft);
+    const { tables } = own(drafts, schema) ?? {};
+    if (tables === undefined) setOwn(drafts, schema, other);
+    else for (const [table, draft] of Object.entries(other.tables ?? {})) setOwn(tables, table, draft);
   }
-}
-
-function draftIn(drafts: Drafts, name: string, make: () => Draft): Draft {
-  const known = own(drafts, name);
-  if (known !== undefined) return known;
-  const made = make();
-  setOwn(drafts, name, made);
-  return made;
 }
 
 /** The bodies that `patches` has made. */

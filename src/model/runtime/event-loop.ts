@@ -1,15 +1,47 @@
-/** Signals and timers wait for the end of synchronous work. This is how long they wait at most. */
+/** Signals and timers wait for the end of synchronous work. This is how long they wait at most, if the work has steps. */
 const longestMs = 50;
 
 /**
  * A function for long work: called between two steps, it lets signals and timers run if 50 ms have
- * passed since it last did.
+ * passed since it last did. Undefined: it is not time yet.
  */
-export function newPauses(): () => Promise<void> {
+export function newPauses(): () => Promise<void> | undefined {
   let last = performance.now();
-  return async () => {
-    if (performance.now() - last < longestMs) return;
-    await new Promise<void>((resume) => setImmediate(resume));
-    last = performance.now();
+  return () => {
+    if (performance.now() - last < longestMs) return undefined;
+    return new Promise((resume) => {
+      setImmediate(() => {
+        last = performance.now();
+        resume();
+      });
+    });
   };
+}
+
+/** Long work that is pure: it yields between two steps, each of which takes a few milliseconds at most. */
+export type Steps<T> = Generator<undefined, T, undefined>;
+
+/** Whether work that has done so many things is at the end of a step. */
+export const isStep = (done: number): boolean => done % 4096 === 0;
+
+const hasSteps = <T extends object>(work: T | Steps<T>): work is Steps<T> => "next" in work;
+
+/** The result of the work, which is done at once. */
+export function atOnce<T extends object>(work: T | Steps<T>): T {
+  if (!hasSteps(work)) return work;
+  for (;;) {
+    const step = work.next();
+    if (step.done === true) return step.value;
+  }
+}
+
+/** The result of the work, with pauses between its steps. */
+export async function withPauses<T extends object>(work: T | Steps<T>, pause = newPauses()): Promise<T> {
+  if (!hasSteps(work)) return work;
+  for (;;) {
+    const step = work.next();
+    if (step.done === true) return step.value;
+    const paused = pause();
+    if (paused !== undefined) await paused;
+  }
 }

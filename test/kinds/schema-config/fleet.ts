@@ -13,6 +13,7 @@ import { eachChange } from "../../../src/model/changes.ts";
 import type { LiveColumn, LiveIntegration, LiveSchema, LiveSchemas, LiveTable } from "../../../src/model/live.ts";
 import type { Problem } from "../../../src/model/problem.ts";
 import type { Resource, RuleSetSpec, SchemaConfigSpec } from "../../../src/model/resource.ts";
+import { atOnce } from "../../../src/model/runtime/event-loop.ts";
 import type { Reads } from "../../../src/model/service.ts";
 import { nothingElse } from "../../support/accounts/view.ts";
 
@@ -137,7 +138,7 @@ export function compareFleet({ manifests, live = { shop: shop() }, read, view: m
     view,
   );
   const compared = units.filter(({ name }) => only(name));
-  const found = compared.map((unit) => schemaConfig.diff(unit, read ?? observed(live[unit.liveId]), view));
+  const found = compared.map((unit) => atOnce(schemaConfig.diff(unit, read ?? observed(live[unit.liveId]), view)));
   // The kind's own tallies, passed back to it.
   const concluded = ruleWarnings(found.flatMap(({ tally }) => (tally === undefined ? [] : [tally as UnitTally])));
   const all = [...problems, ...found.flatMap((difference) => difference.problems), ...concluded];

@@ -5,6 +5,7 @@ import { patches } from "../../../src/kinds/schema-config/patch.ts";
 import type { ObservedSchemas } from "../../../src/kinds/schema-config/read.ts";
 import type { LiveSchemas } from "../../../src/model/live.ts";
 import type { SchemaConfigSpec } from "../../../src/model/resource.ts";
+import { atOnce } from "../../../src/model/runtime/event-loop.ts";
 import type { Reads } from "../../../src/model/service.ts";
 import { column, compareFleet, config, readsOf, rulesOf, schema, shop, table } from "./fleet.ts";
 
@@ -124,9 +125,9 @@ test("a PATCH that is too large is split between tables, never within one", () =
       ],
     }),
   ]);
-  const { changes } = evaluate(rules, live);
-  const whole = patches("i", changes, live);
-  const split = patches("i", changes, live, 5_000);
+  const { changes } = atOnce(evaluate(rules, live));
+  const whole = atOnce(patches("i", changes, live));
+  const split = atOnce(patches("i", changes, live, 5_000));
   expect(whole).toHaveLength(2);
   expect(split.length).toBeGreaterThan(10);
   const size = (body: unknown): number => JSON.stringify(body).length;
@@ -138,7 +139,7 @@ test("a PATCH that is too large is split between tables, never within one", () =
       ),
     );
   expect([...tablesOf(split)].sort()).toEqual([...tablesOf(whole)].sort());
-  expect(patches("i", changes, live, 10).length).toBe(60 + 3);
+  expect(atOnce(patches("i", changes, live, 10)).length).toBe(60 + 3);
 });
 
 describe("reads of columns", () => {

@@ -9,6 +9,7 @@ import { fromPointer } from "../../../src/model/json/pointer.ts";
 import type { LiveSchemas, LiveTable } from "../../../src/model/live.ts";
 import type { NodePath } from "../../../src/model/nodes.ts";
 import type { SchemaConfigSpec, SchemaRule } from "../../../src/model/resource.ts";
+import { atOnce } from "../../../src/model/runtime/event-loop.ts";
 import fc from "../../support/fast-check.ts";
 import { runs } from "../../support/sample.ts";
 import { compareFleet, config, ruleSet, rulesOf } from "./fleet.ts";
@@ -23,7 +24,7 @@ const cacheOf = (specs: readonly SchemaConfigSpec[], sets: Sets = {}): RuleCache
 
 type Line = readonly [path: string, key: string, before: boolean, after: boolean];
 const lines = (rules: RuleCache, tree: LiveSchemas): readonly Line[] =>
-  evaluate(rules, tree).changes.map(({ path, key, before, after }) => [JSON.stringify(path), key, before, after]);
+  atOnce(evaluate(rules, tree)).changes.map(({ path, key, before, after }) => [JSON.stringify(path), key, before, after]);
 const byText = (a: Line, b: Line): number => (`${a[0]}${a[1]}` < `${b[0]}${b[1]}` ? -1 : 1);
 
 function differences(wanted: readonly Wanted[]): readonly Line[] {
@@ -87,7 +88,7 @@ describe("for any rules and any account", () => {
           ...Object.fromEntries(specs.map((one, index) => [`c${index}.yaml`, { spec: one }])),
           ...Object.fromEntries(Object.entries(sets).map(([key, rules]) => [`${key}.yaml`, { spec: { rules } }])),
         };
-        for (const { key, after, cause } of evaluate(cacheOf(specs, sets), tree).changes) {
+        for (const { key, after, cause } of atOnce(evaluate(cacheOf(specs, sets), tree)).changes) {
           const said = fromPointer(cause.place.pointer).reduce<unknown>(
             (value, segment) => (value as Record<string, unknown>)[segment],
             documents[cause.place.file],
@@ -110,9 +111,9 @@ describe("for any rules and any account", () => {
       fc.property(withSets, fc.array(live, { minLength: 2, maxLength: 4 }), ([specs, sets], trees) => {
         const rules = cacheOf(specs, sets);
         for (const tree of [...trees, ...trees]) {
-          const { stats, ...evaluation } = evaluate(rules, tree);
+          const { stats, ...evaluation } = atOnce(evaluate(rules, tree));
           const fresh = cacheOf(specs, sets);
-          const { stats: freshStats, ...freshEvaluation } = evaluate(fresh, tree);
+          const { stats: freshStats, ...freshEvaluation } = atOnce(evaluate(fresh, tree));
           expect(JSON.stringify(evaluation.changes)).toBe(JSON.stringify(freshEvaluation.changes));
           expect([evaluation.unmanagedColumns, evaluation.exposedColumns, evaluation.uncovered]).toEqual([
             freshEvaluation.unmanagedColumns,
@@ -130,7 +131,7 @@ describe("for any rules and any account", () => {
     fc.assert(
       fc.property(layers, live, fc.array(name, { maxLength: 3 }), sparse(fc.constantFrom("enabled", "hashed")), (specs, tree, of, only) => {
         const ignored = (path: NodePath, key: string): boolean => of.includes(path.at(-1) ?? "") && (only === undefined || key === only);
-        const { changes } = evaluate(cacheOf(specs), tree, { isIgnored: ignored });
+        const { changes } = atOnce(evaluate(cacheOf(specs), tree, { isIgnored: ignored }));
         const wanted = differences(reference(specs, tree)).filter(([path, key]) => !ignored(JSON.parse(path), key));
         const reported = changes.map(({ path, key, before, after }): Line => [JSON.stringify(path), key, before, after]);
         expect([...reported].sort(byText)).toEqual([...wanted].sort(byText));
@@ -180,7 +181,7 @@ describe("for any rules and any account", () => {
         );
         const wanted = reference(specs, tree, sets).filter(({ path, state: is }) => path.length === 3 && is === "unmanaged");
         expect([...listed].sort()).toEqual(wanted.map(({ path }) => JSON.stringify(path)).sort());
-        expect(listed).toHaveLength(evaluate(rules, tree).unmanagedColumns);
+        expect(listed).toHaveLength(atOnce(evaluate(rules, tree)).unmanagedColumns);
       }),
       usual,
     );
@@ -189,8 +190,8 @@ describe("for any rules and any account", () => {
   test("the PATCHes, one after the other, result in exactly the evaluated tree, whole or split", () => {
     fc.assert(
       fc.property(layers, live, fc.constantFrom(undefined, 1, 200), (specs, tree, maxBytes) => {
-        const { changes } = evaluate(cacheOf(specs), tree);
-        const after = patches("i", changes, tree, maxBytes).reduce((now, { body }) => merged(now, body["schemas"]), tree);
+        const { changes } = atOnce(evaluate(cacheOf(specs), tree));
+        const after = atOnce(patches("i", changes, tree, maxBytes)).reduce((now, { body }) => merged(now, body["schemas"]), tree);
         expect(state(after)).toEqual(reference(specs, tree).map(({ path, enabled, hashed }) => [path, enabled, hashed]));
       }),
       usual,
@@ -200,8 +201,8 @@ describe("for any rules and any account", () => {
   test("everything that protects is sent before anything that exposes", () => {
     fc.assert(
       fc.property(layers, live, fc.constantFrom(undefined, 1), (specs, tree, maxBytes) => {
-        const { changes } = evaluate(cacheOf(specs), tree);
-        const requests = patches("i", changes, tree, maxBytes);
+        const { changes } = atOnce(evaluate(cacheOf(specs), tree));
+        const requests = atOnce(patches("i", changes, tree, maxBytes));
         let now = tree;
         let exposing = false;
         for (const { body } of requests) {
@@ -226,7 +227,7 @@ describe("for any rules and any account", () => {
     fc.assert(
       fc.property(layers, live, (specs, tree) => {
         const wanted = reference(specs, tree);
-        const { exposedColumns, unmanagedColumns, liveNodes } = evaluate(cacheOf(specs), tree);
+        const { exposedColumns, unmanagedColumns, liveNodes } = atOnce(evaluate(cacheOf(specs), tree));
         const before = flows(wanted, "before");
         const exposed = [...flows(wanted, "after")].filter(
           ([path, after]) => (after === "clear" && before.get(path) !== "clear") || (after !== "not" && before.get(path) === "not"),
