@@ -1,13 +1,14 @@
 import type { Updates } from "../kinds/kind.ts";
 import { ServiceError } from "../model/errors.ts";
-import { type JsonObject, type JsonValue, sameJson } from "../model/json/json.ts";
+import { type JsonObject, sameJson } from "../model/json/json.ts";
 import { atPointer, type Pointer } from "../model/json/pointer.ts";
 import type { Item } from "../model/plan.ts";
+import { withPauses } from "../model/runtime/event-loop.ts";
 import type { PlannedRequest } from "../model/service.ts";
 import { backoffMs } from "../service/retry.ts";
 import { inlineSecrets } from "./inline-secrets.ts";
 import type { Ending, Step } from "./step.ts";
-import { describeStale, desiredBy, listPointers, staleNodes, verifyWrite } from "./verify.ts";
+import { describeStale, listPointers, staleNodes, verifyWrite } from "./verify.ts";
 
 // PUT and PATCH state the desired values, so sending one twice has the effect of sending it once.
 // Still, the touched nodes are read first, and after an unclear failure the request is sent again
@@ -26,7 +27,7 @@ export async function sendUpdate<Live>(step: Step<Live>): Promise<Ending> {
   let live: Live | undefined = await update.reread(item, session.writer.reads);
   if (live === undefined) return { outcome: "failed", code: "E_GONE", message: `${item.liveId ?? item.address} is gone from the account.` };
   // If responses show nothing of the object, neither do reads show all of it.
-  const stale = staleNodes(item, update.document(item, live), update.answered !== undefined);
+  const stale = await withPauses(staleNodes(item, update.document(item, live), update.answered !== undefined));
   if (stale.length > 0)
     return { outcome: "skipped", code: "E_STALE", message: `It changed after the plan was made: ${describeStale(stale)}.` };
   await step.records.take();
@@ -60,15 +61,15 @@ interface Sent<Live> {
 
 async function sendOne<Live>(step: UpdateStep<Live>, request: PlannedRequest): Promise<Sent<Live>> {
   const { session, update, live, secrets } = step;
-  const desired = desiredBy(request.body);
+  const { body } = request;
   for (let attempt = 0; ; attempt++) {
     try {
       const response = await session.writer.send(inlineSecrets(request, secrets));
       if (update.answered === undefined) return { live };
-      return await verified(step, desired, update.answered(live, response, session.writer.decode));
+      return await verified(step, body, update.answered(live, response, session.writer.decode));
     } catch (error) {
       if (!(error instanceof ServiceError) || error.sent !== "maybe") throw error;
-      const sent = await afterUnclear(step, desired, error);
+      const sent = await afterUnclear(step, body, error);
       if (sent !== undefined) return sent;
       if (attempt >= session.project.settings.client.retries || session.signal.aborted) throw error;
       await session.clock.sleep(backoffMs(attempt + 1, Math.random), session.signal);
@@ -77,19 +78,15 @@ async function sendOne<Live>(step: UpdateStep<Live>, request: PlannedRequest): P
 }
 
 /** Whether a request without a clear response took effect; undefined: it did not, and may be sent again. */
-async function afterUnclear<Live>(
-  step: UpdateStep<Live>,
-  desired: ReadonlyMap<Pointer, JsonValue>,
-  error: ServiceError,
-): Promise<Sent<Live> | undefined> {
+async function afterUnclear<Live>(step: UpdateStep<Live>, body: JsonObject, error: ServiceError): Promise<Sent<Live> | undefined> {
   const { item, update, live } = step;
   const after = await rereadAfter(error, step);
   const document = update.document(item, after);
-  const { different, unseen } = verifyWrite(desired, document);
+  const { different, equal } = await withPauses(verifyWrite(body, document));
   // A request takes effect as a whole, so the readable values also prove those that no read returns
   // (an asset).
-  if (after !== undefined && different.length === 0 && unseen.length < desired.size)
-    return update.answered === undefined ? { live: after } : verified(step, desired, after);
+  if (after !== undefined && different.length === 0 && equal > 0)
+    return update.answered === undefined ? { live: after } : verified(step, body, after);
   const before = update.document(item, live);
   const changedByOthers = different.filter((pointer) => !isSameAt(pointer, before, document));
   if (changedByOthers.length === 0) return undefined;
@@ -116,14 +113,14 @@ async function rereadAfter<Live>(failure: ServiceError, { item, update, session 
   }
 }
 
-/** Compares what the response (or a read) shows with the desired values and with the state before. */
-async function verified<Live>(step: UpdateStep<Live>, desired: ReadonlyMap<Pointer, JsonValue>, shown: Live): Promise<Sent<Live>> {
+/** Compares what the response (or a read) shows with the values of the body and with the state before. */
+async function verified<Live>(step: UpdateStep<Live>, body: JsonObject, shown: Live): Promise<Sent<Live>> {
   const { item, update, live: before } = step;
-  const first = verifyWrite(desired, update.document(item, shown));
+  const first = await withPauses(verifyWrite(body, update.document(item, shown)));
   // Some responses have no columns; those are read.
   const isPartial = first.different.length === 0 && first.unseen.length > 0;
   const live = isPartial ? await rereadOr(shown, step) : shown;
-  const { different, unseen } = isPartial ? verifyWrite(desired, update.document(item, live)) : first;
+  const { different, unseen } = isPartial ? await withPauses(verifyWrite(body, update.document(item, live))) : first;
   const unreached = [...different, ...unseen];
   if (unreached.length > 0)
     return {
@@ -134,7 +131,7 @@ async function verified<Live>(step: UpdateStep<Live>, desired: ReadonlyMap<Point
         message: `The service accepted the request, but its response does not show the desired value of ${listPointers(unreached)}. Run plan to see the live state.`,
       },
     };
-  const touched = update.unintended?.(before, live, new Set(desired.keys())) ?? [];
+  const touched = update.unintended === undefined ? [] : await withPauses(update.unintended(before, live, body));
   if (touched.length === 0) return { live };
   return {
     live,

@@ -1,38 +1,59 @@
 import { eachChange } from "../model/changes.ts";
-import { type JsonObject, type JsonValue, sameJson } from "../model/json/json.ts";
-import { leavesOf } from "../model/json/leaves.ts";
-import { atPointer, type Pointer } from "../model/json/pointer.ts";
+import { isObject, type JsonObject, type JsonValue, own, sameJson } from "../model/json/json.ts";
+import { escaped, type Pointer } from "../model/json/pointer.ts";
 import type { Item } from "../model/plan.ts";
+import { isStep, type Steps } from "../model/runtime/event-loop.ts";
 import { isSecretReference } from "../model/settings/secret.ts";
 import { cutEnd } from "../text/values.ts";
 
-/** The values that a body asks for, by pointer. Secrets are left out: no response shows them. */
-export function desiredBy(body: JsonObject): ReadonlyMap<Pointer, JsonValue> {
-  return new Map(
-    leavesOf(body).flatMap(({ path, value }) => (isSecretReference(value) || isEmptyMap(value) ? [] : [[path, value] as const])),
-  );
+/** A value that a body asks for, with that of a document at the same place. */
+interface Asked {
+  readonly pointer: Pointer;
+  readonly sent: JsonValue;
+  readonly now: JsonValue | undefined;
 }
 
-/** `tables: {}` is sent because the interface may require it, and has no effect. */
-const isEmptyMap = (value: JsonValue): boolean => typeof value === "object" && value !== null && !Array.isArray(value);
+/**
+ * Calls `each` for the values that a body asks for. Secrets are left out, because no response shows them, and so are empty maps: `tables: {}` is sent
+ * because the interface may require it, and has no effect.
+ */
+function* eachAsked(body: JsonObject, document: JsonObject, each: (asked: Asked) => void): Steps<void> {
+  let done = 0;
+  const visit = function* (sentIn: JsonObject, nowIn: JsonObject, above: Pointer): Steps<void> {
+    for (const key of Object.keys(sentIn)) {
+      const sent = own(sentIn, key);
+      const now = own(nowIn, key);
+      const pointer = `${above}/${escaped(key)}`;
+      if (sent === undefined || isSecretReference(sent)) continue;
+      // Members of JSON are JSON.
+      if (isObject(sent)) yield* visit(sent as JsonObject, isObject(now) ? (now as JsonObject) : {}, pointer);
+      else each({ pointer, sent, now });
+      if (isStep(++done)) yield;
+    }
+  };
+  yield* visit(body, document, "");
+}
 
 export interface Verification {
   /** Pointers at which the document has another value. */
   readonly different: readonly Pointer[];
   /** Pointers at which the document has no value. */
   readonly unseen: readonly Pointer[];
+  /** How many values it has as the body asks for them. */
+  readonly equal: number;
 }
 
-/** Compares a live document with the desired values. */
-export function verifyWrite(desired: ReadonlyMap<Pointer, JsonValue>, document: JsonObject): Verification {
+/** Compares a live document with the values that a body asks for. */
+export function* verifyWrite(body: JsonObject, document: JsonObject): Steps<Verification> {
   const different: Pointer[] = [];
   const unseen: Pointer[] = [];
-  for (const [pointer, value] of desired) {
-    const shown = atPointer(document, pointer);
-    if (shown === undefined) unseen.push(pointer);
-    else if (!sameJson(shown, value)) different.push(pointer);
-  }
-  return { different, unseen };
+  let equal = 0;
+  yield* eachAsked(body, document, ({ pointer, sent, now }) => {
+    if (now === undefined) unseen.push(pointer);
+    else if (sameJson(now, sent)) equal++;
+    else different.push(pointer);
+  });
+  return { different, unseen, equal };
 }
 
 /** A touched node that has changed since the item was planned; undefined: not there. */
@@ -46,18 +67,20 @@ export interface StaleNode {
  * The values that the item sends, compared with those at planning: `before` of a change; a body repeats all others, such as
  * those of ancestors. What was not known at planning is left out. `isShown`: whether the document has all values of the object.
  */
-export function staleNodes(item: Item, document: JsonObject, isShown: boolean): readonly StaleNode[] {
-  const before = new Map(Array.from(eachChange(item), (change) => [change.path, change.before]));
+export function* staleNodes(item: Item, document: JsonObject, isShown: boolean): Steps<readonly StaleNode[]> {
+  const before = new Map<Pointer, JsonValue | undefined>();
+  for (const change of eachChange(item)) {
+    if (isStep(before.size)) yield;
+    before.set(change.path, change.before);
+  }
   const stale = new Map<Pointer, StaleNode>();
   for (const { body } of item.requests)
-    for (const [pointer, sent] of desiredBy(body)) {
+    yield* eachAsked(body, document, ({ pointer, sent, now }) => {
       const isChanged = before.has(pointer);
       const planned = isChanged ? before.get(pointer) : sent;
-      // A document is JSON, and so is everything in it.
-      const now = atPointer(document, pointer) as JsonValue | undefined;
       const isKnown = planned !== undefined && (isChanged || isShown || now !== undefined);
       if (isKnown && !sameJson(now, planned)) stale.set(pointer, { pointer, planned, now });
-    }
+    });
   return [...stale.values()];
 }
 

@@ -287,6 +287,6 @@ export interface Updates<Live> {
   document(item: Item, live: Live | undefined): JsonObject;
   /** The object as the response shows it; absent if responses show nothing of it. */
   answered?(before: Live | undefined, answer: WriteAnswer, decode: WriteDecoder): Live;
-  /** Nodes other than the `sent` ones that differ between two readings. */
-  unintended?(before: Live, after: Live, sent: ReadonlySet<Pointer>): readonly Pointer[];
+  /** Values other than those of the request body that differ between two readings. */
+  unintended?(before: Live, after: Live, body: JsonObject): Steps<readonly Pointer[]> | readonly Pointer[];
 }

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import { desiredBy } from "../../src/apply/verify.ts";
 import type { Exchange } from "../../src/embedded/index.ts";
 import { eachChange } from "../../src/model/changes.ts";
 import { canonicalJson, isObject, type JsonValue } from "../../src/model/json/json.ts";
+import { leavesOf } from "../../src/model/json/leaves.ts";
 import { atPointer, type Pointer } from "../../src/model/json/pointer.ts";
 import type { Change, Plan } from "../../src/model/plan.ts";
 import { accountChanges } from "../support/accounts/changes.ts";
@@ -102,7 +102,7 @@ test("every leaf of a body differs from the live value, or must be repeated", as
           const changed = new Map<Pointer, Change>(Array.from(eachChange(item), (change) => [change.path, change]));
           const seen = new Set<Pointer>();
           for (const { body } of requests) {
-            const leaves = [...desiredBy(body)];
+            const leaves = leavesOf(body).flatMap(({ path, value }) => (isObject(value) ? [] : [[path, value] as const]));
             const fresh = leaves.filter(([path, value]) => atPointer(live, path) !== value);
             expect(fresh.length, "a body without a change").toBeGreaterThan(0);
             for (const [path, value] of fresh) {

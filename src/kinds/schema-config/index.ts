@@ -23,7 +23,7 @@ import { liveView } from "./live-view.ts";
 import { isLabel, readOnlyNodeField } from "./manifest.ts";
 import { newColumnProblems, reviewColumns, switchedOffBy } from "./new-columns.ts";
 import { lackingEntries } from "./nowhere.ts";
-import { patches, tablesTouched } from "./patch.ts";
+import { patches, tablesTouched, treeIn } from "./patch.ts";
 import { manualSteps, missingNames, refusals } from "./problems.ts";
 import { type ObservedSchemas, observedAt, readSchemas, withColumns } from "./read.ts";
 import { finishStats, type UnitTally } from "./rules/rule-stats.ts";
@@ -98,7 +98,7 @@ export const schemaConfig: Kind<SchemaConfigUnit, ObservedSchemas> = {
 
     answered: (_before, answer, decode) => observedAt(decode.schemas(answer)),
 
-    unintended: (before, after, sent) => unintendedChanges(before.tree, after.tree, sent),
+    unintended: (before, after, body) => unintendedChanges(before.tree, after.tree, treeIn(body)),
   },
 };
 

@@ -5,7 +5,9 @@ import type { Pointer } from "../../model/json/pointer.ts";
 import type { LiveColumn, LiveSchema, LiveSchemas, LiveTable } from "../../model/live.ts";
 import { type NodePath, nodePointer } from "../../model/nodes.ts";
 import type { ChangeFacts, ChangeGroup } from "../../model/plan.ts";
-import { riskOf, walk } from "../../model/schema-tree.ts";
+import type { SchemaTree } from "../../model/resource.ts";
+import { isStep, type Steps } from "../../model/runtime/event-loop.ts";
+import { riskOf } from "../../model/schema-tree.ts";
 
 // What differs between two readings of schemas. Columns that one of them leaves out are unknown, not different.
 
@@ -55,28 +57,35 @@ const namesIn = (from: object, to: object): readonly string[] => [...new Set([..
  * Leaves that were read before a PATCH and that its response shows with another value or not at all, except those that
  * were sent. Nodes that are new in the response were discovered by the service, not changed by the request.
  */
-export function unintendedChanges(before: LiveSchemas, after: LiveSchemas, sent: ReadonlySet<Pointer>): readonly Pointer[] {
+export function* unintendedChanges(before: LiveSchemas, after: LiveSchemas, sent: SchemaTree): Steps<readonly Pointer[]> {
   const found: Pointer[] = [];
-  const compare = <T extends object>(path: NodePath, [was, is]: readonly [T, T | undefined], keys: readonly (keyof T & string)[]): void => {
-    for (const key of keys) {
-      if (was[key] === is?.[key] || was[key] === undefined) continue;
-      const pointer = nodePointer(path, key);
-      if (!sent.has(pointer)) found.push(pointer);
-    }
+  const compare = <T extends object>(
+    path: NodePath,
+    [was, is, ofBody]: readonly [T, T | undefined, object | undefined],
+    keys: readonly (keyof T & string)[],
+  ): void => {
+    for (const key of keys)
+      if (was[key] !== is?.[key] && was[key] !== undefined && (ofBody === undefined || !Object.hasOwn(ofBody, key)))
+        found.push(nodePointer(path, key));
   };
-  walk(before, {
-    schema(was, path) {
-      compare(path, [was, own(after, path[0])], ofSchema);
-    },
-    table(was, path) {
-      const is = own(own(after, path[0])?.tables, path[1]);
-      compare(path, [was, is], ofTable);
-      return is?.columns !== undefined;
-    },
-    column(was, path) {
-      const is = own(own(own(after, path[0])?.tables, path[1])?.columns, path[2]);
-      compare(path, [was, is], ofColumn);
-    },
-  });
+  let done = 0;
+  for (const schema of Object.keys(before)) {
+    const [was, is, ofBody] = [own(before, schema), own(after, schema), own(sent, schema)];
+    if (was === undefined) continue;
+    compare([schema], [was, is, ofBody], ofSchema);
+    for (const table of Object.keys(was.tables)) {
+      const [wasTable, isTable, tableOfBody] = [own(was.tables, table), own(is?.tables, table), own(ofBody?.tables, table)];
+      if (isStep(++done)) yield;
+      if (wasTable === undefined) continue;
+      compare([schema, table], [wasTable, isTable, tableOfBody], ofTable);
+      if (isTable?.columns === undefined) continue;
+      for (const column of Object.keys(wasTable.columns ?? {})) {
+        const wasColumn = own(wasTable.columns, column);
+        if (isStep(++done)) yield;
+        if (wasColumn !== undefined)
+          compare([schema, table, column], [wasColumn, own(isTable.columns, column), own(tableOfBody?.columns, column)], ofColumn);
+      }
+    }
+  }
   return found;
 }

@@ -160,13 +160,21 @@ function addTables(drafts: Drafts, others: Drafts): void {
   }
 }
 
-/** The bodies that `patches` has made. */
-const treeIn = (body: JsonObject): SchemaTree => (body["schemas"] ?? {}) as SchemaTree;
+/** The tree of a body that `patches` has made. */
+export const treeIn = (body: JsonObject): SchemaTree => (body["schemas"] ?? {}) as SchemaTree;
 
 /** The tables in which the bodies change columns. */
 export function tablesTouched(requests: readonly PlannedRequest[]): readonly TablePath[] {
   const touched = new Map<Pointer, TablePath>();
-  for (const request of requests)
-    walk(treeIn(request.body), { column: (_, [schema, table]) => touched.set(nodePointer([schema, table]), [schema, table]) });
+  for (const { body } of requests)
+    walk(treeIn(body), {
+      table({ columns = {} }, path) {
+        for (const _ in columns) {
+          touched.set(nodePointer(path), path);
+          break;
+        }
+        return false;
+      },
+    });
   return [...touched.values()];
 }

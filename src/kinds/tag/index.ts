@@ -1,4 +1,5 @@
 import { byText } from "../../model/address.ts";
+import { own } from "../../model/json/json.ts";
 import type { Pointer } from "../../model/json/pointer.ts";
 import type { LiveTag } from "../../model/live.ts";
 import type { Blocked } from "../../model/plan.ts";
@@ -138,9 +139,9 @@ export const tag: Kind<TagUnit, LiveTag> = {
       ...(before?.taggedResources === undefined ? {} : { taggedResources: before.taggedResources }),
     }),
 
-    unintended(before, after, sent) {
+    unintended(before, after, body) {
       const watched = ["id", "name", "description", "owner", "origin"] as const;
-      return watched.filter((key) => !sent.has(`/${key}`) && before[key] !== after[key]).map((key): Pointer => `/${key}`);
+      return watched.filter((key) => own(body, key) === undefined && before[key] !== after[key]).map((key): Pointer => `/${key}`);
     },
   },
 };

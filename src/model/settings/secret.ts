@@ -24,9 +24,14 @@ export const secretKey = (reference: SecretReference): string => canonicalJson(r
 
 /** Every `$secret` in a value, in document order. */
 export function secretsIn(value: unknown): readonly SecretReference[] {
-  if (isSecretReference(value)) return [value];
-  if (Array.isArray(value)) return value.flatMap(secretsIn);
-  return isObject(value) ? Object.values(value).flatMap(secretsIn) : [];
+  const found: SecretReference[] = [];
+  const visit = (one: unknown): void => {
+    if (typeof one !== "object" || one === null) return;
+    if (isSecretReference(one)) found.push(one);
+    else for (const member of Object.values(one)) visit(member);
+  };
+  visit(value);
+  return found;
 }
 
 /** Shown instead of the value: its source. */
