@@ -23,10 +23,9 @@ export const maxFindings = 5_000;
 
 const order: readonly Finding["risk"][] = ["exposed", "error", "stricter", "warning", "neutral", "info"];
 
-/** What a drift report found, exposed first, at most `maxFindings`. */
+/** What a drift report found, exposed first, at most `maxFindings`: no more are made of a report with a million changes. */
 export function findingsOf(report: Plan): readonly FoundFinding[] {
-  const found = [
-    ...report.items.filter(({ action }) => action !== "bind").flatMap(ofItem),
+  const others = [
     ...report.manual.map(ofManual),
     ...report.blocked.filter(isCause).map(
       ({ address, code, message, command }): FoundFinding => ({
@@ -36,32 +35,43 @@ export function findingsOf(report: Plan): readonly FoundFinding[] {
     ),
     ...report.policy.filter(({ state }) => state !== "fixed").map(ofPolicy),
   ];
-  const unique = [...new Map(found.map((finding) => [finding.key, finding])).values()];
-  return unique.sort((a, b) => order.indexOf(a.risk) - order.indexOf(b.risk)).slice(0, maxFindings);
+  const items = report.items.filter(({ action }) => action !== "bind");
+  const found = new Map<string, FoundFinding>();
+  for (const risk of order)
+    for (const some of [...items.map((item) => ofItem(item, risk)), others.filter((finding) => finding.risk === risk)])
+      for (const finding of some) {
+        found.set(finding.key, finding);
+        if (found.size === maxFindings) return [...found.values()];
+      }
+  return [...found.values()];
 }
 
 /** What a failed read leaves unknown is not a cause: the failure of the run is. */
 const isCause = ({ code }: Plan["blocked"][number]): boolean => code !== "E_READ_FAILED";
 
-/** A missing object is one finding, whatever it would contain. */
-function ofItem(item: Item): readonly FoundFinding[] {
+/** Those with this risk. A missing object is one finding, whatever it would contain. */
+function* ofItem(item: Item, risk: Finding["risk"]): Generator<FoundFinding> {
   const { address, action, changes, manifests } = item;
-  if (action === "create" || changes.length === 0)
-    return [
-      {
-        ...{ key: `${action} ${address}`, kind: "change", address, path: "", risk: "neutral", cause: `${action} ${address}` },
+  if (action === "create" || changes.length === 0) {
+    if (risk === "neutral")
+      yield {
+        ...{ key: `${action} ${address}`, kind: "change", address, path: "", risk, cause: `${action} ${address}` },
         detail: { text: action === "create" ? "missing in the account" : action },
-      },
-    ];
+      };
+    return;
+  }
   const manifest = manifests?.at(-1) ?? objectAddress(address);
-  return Array.from(eachChange(item), (change) => ofChange(address, manifest, change));
+  for (const change of eachChange({ changes: changes.filter((entry) => riskOf(entry) === risk) }))
+    yield ofChange(address, manifest, change);
 }
 
+const riskOf = ({ risk }: Pick<Change, "risk">): Finding["risk"] => (risk === "exposed" || risk === "stricter" ? risk : "neutral");
+
 function ofChange(address: string, manifest: string, change: Change): FoundFinding {
-  const { path, before, after, risk, cause, attribution } = change;
+  const { path, before, after, cause, attribution } = change;
   return {
     ...{ key: `change ${address} ${path}`, kind: "change", address, path, cause: causeText(manifest, change) },
-    risk: risk === "exposed" || risk === "stricter" ? risk : "neutral",
+    risk: riskOf(change),
     detail: {
       ...(before === undefined ? {} : { actual: before }),
       ...(after === undefined ? {} : { desired: after }),

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
-import { gzipSync } from "node:zlib";
+import { promisify } from "node:util";
+import { gzip } from "node:zlib";
 import { changeCount } from "../../model/changes.ts";
 import type { Plan } from "../../model/plan.ts";
 import type { ControllerMode } from "../../model/settings/config.ts";
@@ -60,7 +61,7 @@ export async function recordSending(
   const { items, calls, summary, manual } = report;
   const requests = items.flatMap((item) => item.requests.map(({ method, path }) => `${method} ${path}`));
   const list = andMore(requests, { shown: 20 });
-  const stored = storedReport(report);
+  const stored = await storedReport(report);
   await database.query(
     `with stored as (${storeReport("$3::bigint", "$16", "$18::bytea")}) insert into dimsync_controller.run (id, claim, is_sending, account, reason, mode, worker, generation, digest, git_commit, started_at, finished_at, exit_code,
       exit_reasons, exposed_columns, differences, manual, policy_violations, error_code, message, calls, report_digest, report_head)
@@ -79,30 +80,35 @@ export async function recordSending(
 /** Stores a run with its report, and what it says about the account and its findings, in one statement: all or nothing, and once. */
 export async function recordRun(database: Database, run: FinishedRun): Promise<Recorded> {
   const { report, result } = run.outcome;
-  const stored = report === undefined ? undefined : storedReport(report);
+  const stored = report === undefined ? undefined : await storedReport(report);
   const [recorded] = await rowsOf<Recorded>(
     database,
     `select exists (select 1 from mine) or exists (select 1 from again) as is_current, (select count(*) from opened) as opened, (select count(*) from closed) as closed,
       (select extract(epoch from next_check_at - now())::double precision from account where running_run is null) as next_in_seconds`,
-    [masked(jsonParameter(inputOf(run))), stored?.content ?? null, zipped(result), stored?.digest ?? null, stored?.head ?? null],
+    [masked(jsonParameter(inputOf(run))), stored?.content ?? null, await zipped(result), stored?.digest ?? null, stored?.head ?? null],
     statement,
   );
   return recorded ?? { is_current: false, opened: 0, closed: 0, next_in_seconds: null };
 }
 
-/**
- * Splits a report into `head`, which differs in every run, and `content`, which runs with equal findings share. `digest` identifies the content.
- */
-function storedReport({ planId, createdAt, calls, ...report }: Plan): {
+// A report can be long, and other checks go on meanwhile.
+const compress = promisify(gzip);
+
+interface StoredReport {
   readonly digest: string;
   readonly head: string;
   readonly content: Buffer;
-} {
+}
+
+/**
+ * Splits a report into `head`, which differs in every run, and `content`, which runs with equal findings share. `digest` identifies the content.
+ */
+async function storedReport({ planId, createdAt, calls, ...report }: Plan): Promise<StoredReport> {
   const text = masked(JSON.stringify(report));
   return {
     digest: createHash("sha256").update(text).digest("hex"),
     head: JSON.stringify({ planId, createdAt, calls }),
-    content: gzipSync(text),
+    content: await compress(text),
   };
 }
 
@@ -110,7 +116,7 @@ const storeReport = (account: string, digest: string, content: string): string =
   `insert into dimsync_controller.report as stored (account, digest, content) select ${account}, ${digest}::text, ${content} where ${digest}::text is not null
     on conflict (account, digest) do update set seen_at = now()`;
 
-const zipped = (value: unknown): Buffer | null => (value === undefined ? null : gzipSync(masked(JSON.stringify(value))));
+const zipped = async (value: unknown): Promise<Buffer | null> => (value === undefined ? null : compress(masked(JSON.stringify(value))));
 
 /** The state of the account that a report shows; undefined if it was not read completely and nothing is known to be exposed. */
 function stateOf({ complete, summary, policy, exit }: Plan): "exposed" | "drifted" | "in-sync" | undefined {

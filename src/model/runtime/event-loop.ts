@@ -1,19 +1,16 @@
 /** Signals and timers wait for the end of synchronous work. This is how long they wait at most, if the work has steps. */
 const longestMs = 50;
 
-/**
- * A function for long work: called between two steps, it lets signals and timers run if 50 ms have
- * passed since it last did. Undefined: it is not time yet.
- */
+/** Lets signals and timers run. Node.js looks for them between two calls of setImmediate, and maybe not before the first one. */
+export const turn = (): Promise<void> => new Promise((resume) => void setImmediate(() => setImmediate(resume)));
+
+/** A function for long work: called between two steps, it makes a `turn` if 50 ms have passed since the last one. Otherwise it returns undefined. */
 export function newPauses(): () => Promise<void> | undefined {
   let last = performance.now();
   return () => {
     if (performance.now() - last < longestMs) return undefined;
-    return new Promise((resume) => {
-      setImmediate(() => {
-        last = performance.now();
-        resume();
-      });
+    return turn().then(() => {
+      last = performance.now();
     });
   };
 }
