@@ -44,7 +44,7 @@ export interface ComparisonInput {
   readonly needs: ReadNeeds;
   /** Called with every live object while it is in memory, and with its differences. */
   readonly checkUnit: PolicyCheck["checkUnit"];
-  /** Aborted: no further unit is compared, as if its reads had failed. */
+  /** Aborted: nothing more is compared, as if its reads had failed. */
   readonly signal: AbortSignal;
 }
 
@@ -59,11 +59,10 @@ export async function compareUnits(input: ComparisonInput): Promise<Compared> {
   const { asked, before, parts, objects } = unitsOf(input);
   const total = asked.length;
   const limit = pLimit(concurrency);
-  const pause = newPauses();
+  const pause = newPauses(() => throwIfInterrupted(input.signal));
   let done = 0;
   const compareNext = async (one: AskedUnit): Promise<ComparedUnit> => {
     try {
-      await pause();
       return await compareUnit(one, input, pause);
     } finally {
       done++;
@@ -104,7 +103,8 @@ async function compareUnit({ kind, unit }: AskedUnit, input: ComparisonInput, pa
   const { observed, reads, needs, checkUnit, base, protectOnly } = input;
   const { account } = observed;
   try {
-    if (input.signal.aborted) throw interrupted();
+    throwIfInterrupted(input.signal);
+    await pause();
     const live = unit.liveId === undefined ? undefined : await kind.observe?.(unit, reads, needs);
     await pause();
     const all = withoutIgnored(await withPauses(kind.diff(unit, live, account), pause), account);
@@ -126,8 +126,9 @@ async function compareUnit({ kind, unit }: AskedUnit, input: ComparisonInput, pa
 /** The same for all units: the problem names the request and the reason. */
 const unreadMessage = "Not compared, because a read that it needs failed.";
 
-const interrupted = (): ServiceError =>
-  new ServiceError("E_INTERRUPTED", "The run was interrupted.", { method: "GET", path: "", sent: "never" });
+function throwIfInterrupted({ aborted }: AbortSignal): void {
+  if (aborted) throw new ServiceError("E_INTERRUPTED", "The run was interrupted.", { method: "GET", path: "", sent: "never" });
+}
 
 /** The units in scope, in the order of kinds and addresses, and the manifests that have none. */
 function unitsOf({ observed, compared, scope }: ComparisonInput): {

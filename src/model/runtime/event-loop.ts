@@ -4,13 +4,17 @@ const longestMs = 50;
 /** Lets signals and timers run. Node.js looks for them between two calls of setImmediate, and maybe not before the first one. */
 export const turn = (): Promise<void> => new Promise((resume) => void setImmediate(() => setImmediate(resume)));
 
-/** A function for long work: called between two steps, it makes a `turn` if 50 ms have passed since the last one. Otherwise it returns undefined. */
-export function newPauses(): () => Promise<void> | undefined {
+/**
+ * A function for long work: called between two steps, it makes a `turn` if 50 ms have passed since the last one. Otherwise it returns undefined. What
+ * `afterTurn` throws, for example because a signal was aborted, ends the work.
+ */
+export function newPauses(afterTurn: () => void = () => {}): () => Promise<void> | undefined {
   let last = performance.now();
   return () => {
     if (performance.now() - last < longestMs) return undefined;
     return turn().then(() => {
       last = performance.now();
+      afterTurn();
     });
   };
 }

@@ -4,8 +4,11 @@ import type { Session } from "../../engine/session.ts";
 import { eachAttribution } from "../../model/changes.ts";
 import { ServiceError } from "../../model/errors.ts";
 import type { Plan } from "../../model/plan.ts";
-import { withPauses } from "../../model/runtime/event-loop.ts";
-import { isLocal } from "../../model/settings/config.ts";
+
+
+import { newPauses, withPauses } from "../../model/runtime/event-loop.ts";
+
+
 import type { Environment } from "../../model/settings/env.ts";
 import type { RecordsChange } from "../../records/records.ts";
 import { openRecords } from "../records/open.ts";
@@ -29,7 +32,10 @@ export async function attributed(report: Plan, { since, env }: AttributionOption
   try {
     const { items, totalItems, complete } = await readAudit(reads, window, { signal });
     const idByAddress = new Map([...records().bindings].map(([address, { id }]) => [address, id]));
-    const made = await withPauses(attribute(report, items, { idByAddress }));
+    const made = await withPauses(
+      attribute(report, items, { idByAddress }),
+      newPauses(() => signal.throwIfAborted()),
+    );
     const known = await runsOf(made, session, env);
     return withCalls(withOtherProjects(complete ? made : withPartialAttribution(made, items.length, totalItems), known));
   } catch (error) {
