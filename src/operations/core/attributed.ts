@@ -5,9 +5,8 @@ import { eachAttribution } from "../../model/changes.ts";
 import { ServiceError } from "../../model/errors.ts";
 import type { Plan } from "../../model/plan.ts";
 
-
 import { newPauses, withPauses } from "../../model/runtime/event-loop.ts";
-
+import { isLocal } from "../../model/settings/config.ts";
 
 import type { Environment } from "../../model/settings/env.ts";
 import type { RecordsChange } from "../../records/records.ts";
