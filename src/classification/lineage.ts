@@ -31,8 +31,8 @@ interface ColumnTest {
   readonly attached: string | undefined;
   /** The column of the other node in a `relationships` test. */
   readonly field: string | undefined;
-  /** Whether it is one of the tests of dbt itself. */
-  readonly isBuiltIn: boolean;
+  /** What makes a test of dbt itself fail: hashed values are neither null nor equal. Undefined: nobody knows. */
+  readonly fails: "if it changes" | "if it is gone" | undefined;
 }
 
 interface SourceTable {
@@ -130,7 +130,12 @@ function ownerOf(node: Json): string | undefined {
   );
 }
 
-const builtIn: ReadonlySet<string> = new Set(["not_null", "unique", "accepted_values", "relationships"]);
+const builtIn: ReadonlyMap<string, ColumnTest["fails"]> = new Map([
+  ["not_null", "if it is gone"],
+  ["unique", "if it is gone"],
+  ["accepted_values", "if it changes"],
+  ["relationships", "if it changes"],
+]);
 
 function testOf(node: Json): ColumnTest | undefined {
   const metadata = objectAt(node, "test_metadata");
@@ -142,7 +147,7 @@ function testOf(node: Json): ColumnTest | undefined {
         column: unquoted(column),
         attached: textAt(node, "attached_node"),
         field: textAt(kwargs, "field") === undefined ? undefined : unquoted(textAt(kwargs, "field") ?? ""),
-        isBuiltIn: builtIn.has(textAt(metadata, "name") ?? "") && textAt(metadata, "namespace") === undefined,
+        fails: textAt(metadata, "namespace") === undefined ? builtIn.get(textAt(metadata, "name") ?? "") : undefined,
       };
 }
 
@@ -181,8 +186,16 @@ const mostReaders = 100;
 
 type Readers = Pick<Impact, "readers" | "moreReaders" | "tableReaders">;
 
+/** A table or column in the destination, and whether it goes away: otherwise its values change. */
+export interface Affected {
+  readonly schema: string;
+  readonly table: string;
+  readonly column?: string | undefined;
+  readonly isGone: boolean;
+}
+
 /** Who reads a column; without one, who reads the table. Undefined if no dbt source describes the table, or nobody reads it. */
-export type ReadersOf = (schema: string, table: string, column?: string) => Readers | undefined;
+export type ReadersOf = (affected: Affected) => Readers | undefined;
 
 /** A lineage that is made when it is needed: a manifest can have 100 MB, and few commands ask for readers. */
 export interface LazyLineage {
@@ -201,23 +214,22 @@ export function readersIn(files: readonly LazyLineage[]): ReadersOf {
     tokens.set(node, found);
     return found;
   };
-  return (schema, table, column) => {
+  return ({ schema, table, column, isGone }) => {
     const key = tableKey(schema, table);
     const tables = files.flatMap((file) => {
       const lineage = file.tables?.has(key) === false ? undefined : file.lineage();
       return lineage === undefined ? [] : (lineage.sources.get(key) ?? []).map((source) => ({ lineage, source }));
     });
     if (tables.length === 0) return undefined;
-    const memo = JSON.stringify([key, column === undefined ? null : foldText(column)]);
-    if (!known.has(memo)) known.set(memo, listed(tables.flatMap((one) => readersOf({ ...one, column, tokensOf }))));
+    const memo = JSON.stringify([key, column === undefined ? null : foldText(column), isGone]);
+    if (!known.has(memo)) known.set(memo, listed(tables.flatMap((one) => readersOf({ ...one, column, isGone, tokensOf }))));
     return known.get(memo);
   };
 }
 
-interface Asked {
+interface Asked extends Pick<Affected, "column" | "isGone"> {
   readonly lineage: Lineage;
   readonly source: SourceTable;
-  readonly column: string | undefined;
   readonly tokensOf: (node: LineageNode) => readonly string[];
 }
 
@@ -235,7 +247,7 @@ interface Found {
 }
 
 /** Everything below a source table; each node after its parents. */
-function readersOf({ lineage, source, column, tokensOf }: Asked): readonly Found[] {
+function readersOf({ lineage, source, column, isGone, tokensOf }: Asked): readonly Found[] {
   const below = order(source.id, lineage);
   const start: Found = {
     node: { kind: "source", name: source.name, path: "", owner: undefined },
@@ -250,7 +262,7 @@ function readersOf({ lineage, source, column, tokensOf }: Asked): readonly Found
     const parents = node.parents.flatMap((id) => found.get(id) ?? []).sort((a, b) => a.distance - b.distance);
     const [nearest] = parents;
     if (nearest === undefined) continue;
-    const use = column === undefined ? tableUse(node, nearest) : useOf(node, { parents, found, tokensOf });
+    const use = column === undefined ? tableUse(node, nearest, isGone) : useOf(node, { parents, found, isGone, tokensOf });
     const via = (parents.find(({ certainty }) => certainty !== "table") ?? nearest).node.name;
     found.set(node.id, { ...use, node, via, distance: nearest.distance + 1, relations: node.relations });
   }
@@ -267,6 +279,7 @@ function order(source: string, lineage: Lineage): readonly LineageNode[] {
 interface UseInput {
   readonly parents: readonly Found[];
   readonly found: ReadonlyMap<string, Found>;
+  readonly isGone: boolean;
   readonly tokensOf: Asked["tokensOf"];
 }
 
@@ -274,11 +287,14 @@ type Use = Pick<Found, "names" | "certainty">;
 
 const noNames: ReadonlySet<string> = new Set();
 
-/** Without the table, everything below it changes, and the tests of its columns fail. */
-const tableUse = ({ test }: LineageNode, { distance }: Found): Use => ({
-  certainty: distance > 0 ? "mayRead" : test?.isBuiltIn === true ? "certain" : "mentions",
+/** Everything below the table changes; without it, the tests of its columns fail. */
+const tableUse = ({ test }: LineageNode, { distance }: Found, isGone: boolean): Use => ({
+  certainty: distance > 0 ? "mayRead" : failing(test, isGone),
   names: noNames,
 });
+
+const failing = (test: ColumnTest | undefined, isGone: boolean): "certain" | "mentions" =>
+  test?.fails === "if it changes" || (test?.fails === "if it is gone" && isGone) ? "certain" : "mentions";
 
 function useOf(node: LineageNode, input: UseInput): Use {
   const { parents, tokensOf } = input;
@@ -295,18 +311,17 @@ function useOf(node: LineageNode, input: UseInput): Use {
   return { certainty: use ?? "table", names: use === undefined ? noNames : after };
 }
 
-function testCertainty({ parents: ids }: LineageNode, test: ColumnTest, { found }: UseInput): Certainty {
+function testCertainty({ parents: ids }: LineageNode, test: ColumnTest, { found, isGone }: UseInput): Certainty {
   const isOn = ids.some((id) => {
     const tested = test.attached === undefined || ids.length === 1 || id === test.attached ? test.column : test.field;
     return tested !== undefined && found.get(id)?.names.has(tested) === true;
   });
-  if (!isOn) return "table";
-  return test.isBuiltIn ? "certain" : "mentions";
+  return isOn ? failing(test, isGone) : "table";
 }
 
 const shownKinds = ["test", "model", "snapshot", "exposure"] as const;
 
-/** Tests first, because they are certain; then the nearest. */
+/** Tests that fail first, because they are certain; then the nearest. */
 function listed(all: readonly Found[]): Readers | undefined {
   const tableReaders = all.filter(({ certainty, node }) => certainty === "table" && node.kind === "model").length;
   const readers = all

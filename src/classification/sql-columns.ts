@@ -58,6 +58,8 @@ interface Query {
   place: number;
   firstSelect: SelectItem[] | undefined;
   readonly others: Word[];
+  /** Words of subqueries with an alias that the subquery does not have. */
+  readonly outer: Word[];
   readonly input: Set<string>;
   /** What relations contain, by their aliases and names. */
   readonly aliases: Map<string, Names>;
@@ -75,6 +77,7 @@ const newQuery = (cte?: string): Query => ({
   place: 0,
   firstSelect: undefined,
   others: [],
+  outer: [],
   input: new Set(),
   aliases: new Map(),
   unnamed: undefined,
@@ -109,6 +112,7 @@ export function columnUse(tokens: readonly string[], relations: ReadonlyMap<stri
     else if (token === ")" && query.depth === 0 && open.length > 1) {
       open.pop();
       const names = close(query);
+      open.at(-1)?.outer.push(...unresolved(query));
       if (query.cte === undefined) addSubquery(open.at(-1), names);
     } else
       readToken(
@@ -211,11 +215,15 @@ function addWord(query: Query, { token, before, of }: Place): void {
   else query.others.push(word);
 }
 
-function resultOf({ items, others, input, aliases }: Query): { readonly names: Names; readonly mentions: boolean } {
+/** Words that are about a relation of an outer query, if about any. */
+const unresolved = ({ items, others, outer, aliases }: Query): readonly Word[] =>
+  [...items.flatMap(({ words }) => words), ...others, ...outer].filter(({ of }) => of !== undefined && !aliases.has(of));
+
+function resultOf({ items, others, outer, input, aliases }: Query): { readonly names: Names; readonly mentions: boolean } {
   const names = new Set<string>();
   const namesOf = (alias: string | undefined): Names => aliases.get(alias ?? "") ?? input;
   const isRead = ({ name, of }: Word): boolean => namesOf(of).has(name);
-  let mentions = others.some(isRead);
+  let mentions = others.some(isRead) || outer.some(({ name, of = "" }) => aliases.get(of)?.has(name) === true);
   for (const { words, isStar, starOf, first } of items) {
     const exception = isStar ? words.findIndex(({ name }) => starExceptions.has(name)) : -1;
     const read = exception < 0 ? words : words.slice(0, exception);

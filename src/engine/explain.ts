@@ -86,7 +86,8 @@ async function explainUnit(
   const changes = items.flatMap((item) => [...eachChange(item)]);
   const absent = absenceOf(whole.tree, path);
   const switchedOff = review && switchedOffBy(unit, review);
-  const impact = absent === undefined ? readersOfNode({ readers, account, tree: whole.tree }, unit, path) : undefined;
+  const isGone = !changes.some((change) => change.path === nodePointer(path, "hashed"));
+  const impact = absent === undefined ? readersOfNode({ readers, account, tree: whole.tree, isGone }, unit, path) : undefined;
   const disabled = disabledAbove(whole.tree, path, new Map(changes.map((change) => [change.path, change.after])));
   return {
     address: unit.address,

@@ -24,8 +24,8 @@ function manifest(nodes: Readonly<Record<string, Node>>): Readonly<Record<string
 const made = (lineage: Lineage): LazyLineage => ({ tables: undefined, lineage: () => lineage });
 
 /** The readers of a column of RAW_SHOP.customers as "model stg (mentions, via shop.customers)". */
-function readers(nodes: Readonly<Record<string, Node>>, column: string | undefined = "EMAIL"): readonly string[] {
-  const found = readersIn([made(lineageOf(manifest(nodes)))])("raw_shop", "Customers", column);
+function readers(nodes: Readonly<Record<string, Node>>, isGone = true): readonly string[] {
+  const found = readersIn([made(lineageOf(manifest(nodes)))])({ schema: "raw_shop", table: "Customers", column: "EMAIL", isGone });
   return [
     ...(found?.readers ?? []).map(
       ({ kind, name, owner, via, certainty }) => `${kind} ${name} (${certainty}, via ${via})${owner === undefined ? "" : ` of ${owner}`}`,
@@ -119,13 +119,25 @@ describe("readers of a column", () => {
     ],
   ])("%s", (_, nodes, expected) => expect(readers(nodes)).toEqual(expected));
 
+  test("hashed values can fail tests of what they are, but not of whether they are there and different", () => {
+    const testOf = (name: string): Node => ({ reads: [customers], column_name: "email", test_metadata: { name, kwargs: { field: "id" } } });
+    const tests = ["not_null", "unique", "accepted_values", "relationships"].map((name) => [`test.${name}`, testOf(name)] as const);
+    const certain = (isGone: boolean) =>
+      readers(Object.fromEntries(tests), isGone).flatMap((one) => /^test (\w+) \(certain/u.exec(one)?.[1] ?? []);
+    expect(certain(true)).toEqual(["not_null", "unique", "accepted_values", "relationships"]);
+    expect(certain(false)).toEqual(["accepted_values", "relationships"]);
+    expect(readers(Object.fromEntries(tests), false)).toHaveLength(4);
+  });
+
   test("a table that no source describes has none", () => {
-    expect(readersIn([made(lineageOf(manifest({ "model.stg": stg })))])("raw_shop", "orders", "email")).toBeUndefined();
+    expect(
+      readersIn([made(lineageOf(manifest({ "model.stg": stg })))])({ schema: "raw_shop", table: "orders", column: "email", isGone: true }),
+    ).toBeUndefined();
   });
 
   test("everything below a table reads the table", () => {
     const nodes = { "model.stg": { ...stg, sql: "select id from x" }, "model.dim": { sql: "", reads: ["model.stg"] } };
-    const found = readersIn([made(lineageOf(manifest(nodes)))])("raw_shop", "customers");
+    const found = readersIn([made(lineageOf(manifest(nodes)))])({ schema: "raw_shop", table: "customers", isGone: true });
     expect(found?.readers.map(({ name, certainty }) => `${name} ${certainty}`)).toEqual(["stg mentions", "dim mayRead"]);
   });
 

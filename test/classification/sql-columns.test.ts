@@ -35,6 +35,21 @@ describe("a query uses a column of a relation", () => {
       "select o.id, x.mail from orders o join (select email as mail from customers) as x on true",
       "mentions: mail",
     ],
+    [
+      "of the outer query, in a subquery",
+      "select c.id from customers c where exists (select 1 from visits v where v.id in (select id from mails m where m.mail = c.email))",
+      "mentions: ",
+    ],
+    [
+      "of the outer query, in a subquery before its relations",
+      "select (select max(v.id) from visits v where v.mail = c.email) as last from customers c",
+      "mentions: ",
+    ],
+    [
+      "not of a relation of a subquery with the alias of an outer one",
+      "select c.id from customers c where exists (select 1 from visits c where c.email = 'a')",
+      "nothing: ",
+    ],
     ["of a table function, whichever has the word", "select f.email from customers, flatten(tags) f", "mentions: email"],
     ["in a condition after a relation without an alias", "select id from customers where email is null", "mentions: "],
     [

@@ -1,6 +1,9 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
+import { reviewedIn } from "../../src/catalog/blocks.ts";
+import { readCatalog } from "../../src/catalog/file.ts";
+import { eachChange } from "../../src/model/changes.ts";
 import type { Plan } from "../../src/model/plan.ts";
 import { runCommand } from "../support/command.ts";
 import fc from "../support/fast-check.ts";
@@ -64,7 +67,13 @@ const manifestsOf = ({ names, files, own }: World): Readonly<Record<string, stri
   ),
 });
 
-test("renaming, moving and deleting manifests never makes a reviewed column new, and never switches one off", async () => {
+/** The reviewed tables of each integration, without names. */
+function tablesIn(text: string): unknown {
+  const { catalog = [] } = readCatalog(text, { file: "c.yaml", parser: undefined });
+  return new Map([...reviewedIn(catalog)].map(([id, { tables }]) => [id, tables]));
+}
+
+test("renaming, moving and deleting manifests never makes a reviewed column new or an unreviewed one reviewed, and only switches off that", async () => {
   const service = await startService();
   onTestFinished(() => service.close());
   const config = configText(service.url, { catalog: "c.yaml" });
@@ -74,6 +83,13 @@ test("renaming, moving and deleting manifests never makes a reviewed column new,
   expect(accepted.code).toBe(0);
   const catalog = readFileSync(join(folder, "c.yaml"), "utf8");
   const liveNames = new Map(service.state().integrations.map(({ id, name }) => [id, name]));
+  // One column that nobody has reviewed.
+  service.mutate(({ integrations }) => {
+    const { columns = {} } = integrations.find(({ id }) => id === "8f1c")?.schemas["public"]?.tables["customers"] ?? {};
+    columns["extra"] = { nameInDestination: "extra", enabled: true, hashed: false, isPrimaryKey: false };
+  });
+  expect(await run("catalog", "accept", "--all")).toMatchObject({ code: 0 });
+  const [before, after] = [tablesIn(catalog), tablesIn(readFileSync(join(folder, "c.yaml"), "utf8"))];
   const steps = fc.array(step, { minLength: 1, maxLength: 12 });
   await fc.assert(
     fc.asyncProperty(steps, async (all) => {
@@ -84,6 +100,7 @@ test("renaming, moving and deleting manifests never makes a reviewed column new,
         liveNames: new Map(liveNames),
       };
       writeFileSync(join(folder, "c.yaml"), catalog);
+      let isAccepted = false;
       for (const one of all) {
         change(world, one);
         service.mutate((state) => {
@@ -95,10 +112,17 @@ test("renaming, moving and deleting manifests never makes a reviewed column new,
           writeFileSync(join(folder, path), text);
         }
         if (one.type === "accept") expect(await run("catalog", "accept", "--all")).toMatchObject({ code: 0 });
+        isAccepted ||= one.type === "accept";
+        expect(tablesIn(readFileSync(join(folder, "c.yaml"), "utf8"))).toEqual(isAccepted ? after : before);
         const { stdout } = await run("plan", "--protect-only", "-o", "json");
         const plan = JSON.parse(stdout) as Plan;
-        expect(plan).toMatchObject({ complete: true, newColumns: [], goneColumns: [], neverReviewed: [] });
-        expect(plan.items.filter(({ kind }) => kind === "Schemas")).toEqual([]);
+        expect(plan).toMatchObject({ complete: true, goneColumns: [], neverReviewed: [] });
+        const extra = isAccepted ? [] : ["/schemas/public/tables/customers/columns/extra"];
+        expect(plan.newColumns?.map(({ id, column }) => [id, column])).toEqual(extra.map(() => ["8f1c", "extra"]));
+        const ofSchemas = plan.items.filter(({ kind }) => kind === "Schemas");
+        expect(ofSchemas.flatMap((item) => [...eachChange(item)].map(({ path, after: value }) => [path, value]))).toEqual(
+          extra.map((path) => [`${path}/enabled`, false]),
+        );
       }
     }),
     { numRuns: runs(8, 200) },

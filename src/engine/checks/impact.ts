@@ -44,36 +44,43 @@ const affecting: ReadonlySet<string> = new Set(["hashed", "enabled"]);
 
 /** Each column once, although it may be both hashed and switched off. */
 function impactOf({ address, changes }: DraftItem, destination: Destination): readonly Impact[] {
-  const impact = new Map<string, Impact>();
+  const affected = new Map<string, { readonly path: TablePath; readonly isGone: boolean }>();
   for (const entry of changes) {
     if (!isOfNodes(entry) || !affecting.has(entry.field)) continue;
+    const isGone = entry.field === "enabled" && entry.after === false;
     for (const path of [...eachNode(entry.nodes)].flatMap((node) => tablesOf(node, destination.tree))) {
-      const found = readersAt(address, path, destination);
-      if (found !== undefined) impact.set(JSON.stringify(path), found);
+      const key = JSON.stringify(path);
+      affected.set(key, { path, isGone: isGone || affected.get(key)?.isGone === true });
     }
   }
-  return [...impact.values()];
+  return [...affected.values()].flatMap(({ path, isGone }) => readersAt(address, path, { ...destination, isGone }) ?? []);
 }
 
 /** Who reads a table, or one of its columns. Undefined if dbt does not know the table, or nobody reads it. */
-function readersAt(address: Address, [schema, table, column]: TablePath, destination: Destination): Impact | undefined {
-  const { tree, destinationSchema, readersOf } = destination;
+function readersAt(
+  address: Address,
+  [schema, table, column]: TablePath,
+  { tree, destinationSchema, readersOf, isGone }: Destination & { readonly isGone: boolean },
+): Impact | undefined {
   const liveSchema = own(tree, schema);
   const liveTable = own(liveSchema?.tables, table);
-  const inDestination = column === undefined ? undefined : (own(liveTable?.columns, column)?.nameInDestination ?? column);
-  const schemaThere = liveSchema?.nameInDestination ?? destinationSchema ?? schema;
-  const readers = readersOf(schemaThere, liveTable?.nameInDestination ?? table, inDestination);
+  const readers = readersOf({
+    schema: liveSchema?.nameInDestination ?? destinationSchema ?? schema,
+    table: liveTable?.nameInDestination ?? table,
+    column: column === undefined ? undefined : (own(liveTable?.columns, column)?.nameInDestination ?? column),
+    isGone,
+  });
   return readers && { address, schema, table, ...(column === undefined ? {} : { column }), ...readers };
 }
 
 /** Who reads a live table or column, whether it changes or not. */
 export function readersOfNode(
-  { readers, account, tree }: NodeReaders,
+  { readers, account, tree, isGone }: NodeReaders,
   { address, liveId }: { readonly address: Address; readonly liveId: string },
   [schema, table, column]: NodePath,
 ): Impact | undefined {
   if (readers === undefined || table === undefined) return undefined;
-  const destination = { tree, destinationSchema: labelScopes(account)?.(liveId).destinationSchema, readersOf: readers.of };
+  const destination = { tree, destinationSchema: labelScopes(account)?.(liveId).destinationSchema, readersOf: readers.of, isGone };
   return readersAt(address, column === undefined ? [schema, table] : [schema, table, column], destination);
 }
 
@@ -81,6 +88,8 @@ interface NodeReaders {
   readonly readers: ColumnReaders | undefined;
   readonly account: ObservedAccount["account"];
   readonly tree: LiveSchemas;
+  /** Whether to answer as if it went away, not as if its values changed. */
+  readonly isGone: boolean;
 }
 
 type TablePath = readonly [schema: string, table: string, column?: string];

@@ -18,7 +18,7 @@ export interface ImpactOf {
 }
 
 const certainties: readonly (readonly [of: Reader["certainty"], text: string])[] = [
-  ["certain", "tests on it"],
+  ["certain", "tests that can fail"],
   ["mentions", "mention it"],
   ["mayRead", "may read it"],
   ["unknown", "without SQL in the manifest"],

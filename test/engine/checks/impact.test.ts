@@ -17,9 +17,9 @@ const dbt = {
   nodes: {
     "model.a.stg": node("model", "stg", customers, { raw_code: "select email as contact, id from {{ source('shop', 'customers') }}" }),
     "model.a.ids": node("model", "ids", customers, { raw_code: "select id from {{ source('shop', 'customers') }}" }),
-    "test.a.unique_contact": node("test", "unique_contact", "model.a.stg", {
+    "test.a.accepted_contact": node("test", "accepted_contact", "model.a.stg", {
       column_name: "contact",
-      test_metadata: { name: "unique", kwargs: { column_name: "contact" } },
+      test_metadata: { name: "accepted_values", kwargs: { column_name: "contact" } },
     }),
   },
   exposures: { "exposure.a.board": node("exposure", "board", "model.a.stg", { owner: { email: "finance@example.com" } }) },
@@ -48,7 +48,7 @@ const column = {
   table: "customers",
   column: "email",
   readers: [
-    { kind: "test", name: "unique_contact", path: "models/unique_contact.sql", via: "stg", certainty: "certain" },
+    { kind: "test", name: "accepted_contact", path: "models/accepted_contact.sql", via: "stg", certainty: "certain" },
     { kind: "model", name: "stg", path: "models/stg.sql", via: "shop.customers", certainty: "mentions" },
     { kind: "exposure", name: "board", path: "models/board.sql", owner: "finance@example.com", via: "stg", certainty: "mayRead" },
   ],
@@ -185,7 +185,7 @@ test("explain says who reads the column, in the words of a plan", async () => {
   const { stdout } = await runCommand(["explain", "Schemas/Orders", "public.customers.email"], folder, { COLUMNS: "120" });
   expect(stdout).toContain(`
   readers   read by 1 model, 1 test, 1 exposure
-            tests on it: unique_contact
+            tests that can fail: accepted_contact
             mention it: stg
             may read it: exposure board
             1 more model reads the table.

@@ -35,9 +35,9 @@ test("a plan says who reads a column that changes, and how certain that is", () 
 ! Schemas/orders   public.customers.email   read by 3 models, 1 test, 1 exposure
     1 more model reads the table.
     Owners: finance@example.com
-    tests on it:   not_null_customers_email
-    mention it:    stg_customers, dim_customer
-    may read it:   fct_churn, exposure revenue_dashboard
+    tests that can fail:   not_null_customers_email
+    mention it:            stg_customers, dim_customer
+    may read it:           fct_churn, exposure revenue_dashboard
 `);
   // Code: the comment mentions nobody.
   expect(markdown).toContain("Owners: `finance@example.com`");
