@@ -173,10 +173,10 @@ function cycleIn(nodes: Lineage["nodes"], children: Lineage["children"]): readon
   const left = [...nodes.keys()].filter((id) => !ordered.has(id));
   const isLeft = new Set(left);
   // What only depends on the cycle is not a part of it.
-  const path: string[] = [];
+  const path = new Set<string>();
   for (let id = left[0]; id !== undefined; id = nodes.get(id)?.parents.find((parent) => isLeft.has(parent))) {
-    if (path.includes(id)) return path.slice(path.indexOf(id)).reverse();
-    path.push(id);
+    if (path.has(id)) return [...path].slice([...path].indexOf(id)).reverse();
+    path.add(id);
   }
   return [];
 }

@@ -26,11 +26,11 @@ const certainties: readonly (readonly [of: Reader["certainty"], text: string])[]
 
 const kinds = ["model", "snapshot", "test", "exposure"] as const;
 
-/** "read by 3 models and 1 exposure" */
-function sumOf(readers: readonly Reader[], more = 0): string {
+/** "read by 3 models, 1 exposure"; `isLeast`: of some columns, only the first readers are known. */
+function sumOf(readers: readonly Reader[], more = 0, isLeast = false): string {
   const counts = kinds.map((kind) => [readers.filter((reader) => reader.kind === kind).length, kind] as const);
   const parts = [...counts, [more, "more reader"] as const].filter(([count]) => count > 0);
-  return parts.length === 0 ? "" : `read by ${parts.map(([count, kind]) => counted(count, kind)).join(", ")}`;
+  return parts.length === 0 ? "" : `read by ${isLeast ? "at least " : ""}${parts.map(([count, kind]) => counted(count, kind)).join(", ")}`;
 }
 
 const byName = (readers: readonly Reader[]): readonly Reader[] => [
@@ -84,5 +84,16 @@ export function impactsOf({ impact = [] }: Pick<Plan, "impact">): Impacts {
     return { ...placeOf(one), ...found };
   });
   const all = byName([...known.keys()].flat());
-  return { columns, sum: read.length > 1 ? sumOf(all) : "", owners: ownersOf(all) };
+  return {
+    columns,
+    sum:
+      read.length > 1
+        ? sumOf(
+            all,
+            0,
+            read.some(({ moreReaders = 0 }) => moreReaders > 0),
+          )
+        : "",
+    owners: ownersOf(all),
+  };
 }

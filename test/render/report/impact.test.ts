@@ -56,6 +56,7 @@ test("several columns are summed up, and each reader and owner counts once", () 
   expect(terminal).toContain("Who reads what changes (2):");
   expect(terminal).toContain("All of them: read by 3 models, 1 test, 1 exposure.");
   expect(terminal.match(/Owners:/gu)).toHaveLength(1);
+  expect(drawn([{ ...email, moreReaders: 7 }, email]).terminal).toContain("All of them: read by at least 3 models, 1 test, 1 exposure.");
 });
 
 test("names of dbt are hostile", () => {
