@@ -13,7 +13,7 @@ export function newSchemaWait({ clock, project, signal, onProgress }: Session) {
       deadline ??= now + project.settings.client.schemaWaitMs;
       // A timer can end a little early.
       if (discovering.length === 0 || deadline - now < 10) return false;
-      const label = "waiting for the schema of a new integration";
+      const label = "the schema of a new integration";
       onProgress?.({ type: "step", phase: "wait", done: 0, total: discovering.length, label });
       await clock.sleep(Math.min(deadline - now, pauseMs), signal);
       pauseMs = Math.min(pauseMs * 2, 10_000);

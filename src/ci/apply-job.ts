@@ -1,9 +1,10 @@
 import { appendFileSync, existsSync } from "node:fs";
 import { relative, resolve } from "node:path";
-import { ofTarget, withRun } from "../cli/each-target.ts";
+import { ofTarget } from "../cli/each-target.ts";
 import { stepPieces, writeGithubStep } from "../cli/github-outputs.ts";
 import { checkOutputs, type Destination, writeDocuments, writeMetricsFlag } from "../cli/output.ts";
 import { applyOptions, failOnFlags, refuseReadOnly } from "../cli/plan-options.ts";
+import { withRun } from "../cli/progress.ts";
 import { loadProjects } from "../cli/project.ts";
 import { printError } from "../cli/report-error.ts";
 import { say } from "../cli/say.ts";

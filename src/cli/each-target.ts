@@ -5,11 +5,11 @@ import { interruptedError } from "../model/errors.ts";
 import type { OnProgress } from "../model/runtime/progress.ts";
 import { loadBase } from "../operations/core/base.ts";
 import type { RunEnvironment } from "../operations/session.ts";
-import { type Context, recordsNotice } from "./context.ts";
+import type { Context } from "./context.ts";
 import type { PlanFlags } from "./flags.ts";
 import { withSignalsCaught } from "./io.ts";
 import { planOptions } from "./plan-options.ts";
-import { showProgress } from "./progress.ts";
+import { withRun } from "./progress.ts";
 import { loadOptions, loadProjects } from "./project.ts";
 import { say } from "./say.ts";
 
@@ -54,15 +54,4 @@ export async function ofTarget<T>(
   // Reads that an interruption ended look like failed reads, so the plan is useless.
   if (io.interrupted.aborted) throw interruptedError();
   return made;
-}
-
-/** Runs an operation in the environment of the command, and shows its progress. `events`: see `showProgress`. */
-export async function withRun<T>(context: Context, work: (run: RunEnvironment) => Promise<T>, events?: OnProgress | undefined): Promise<T> {
-  const { io } = context;
-  const progress = showProgress(context, { events });
-  try {
-    return await work({ env: io.env, signal: io.interrupted, onProgress: progress.onProgress, onRecords: recordsNotice(context) });
-  } finally {
-    progress.end();
-  }
 }

@@ -2,12 +2,13 @@ import { appendFileSync } from "node:fs";
 import { resolve } from "node:path";
 import type { OnProgress, ProgressEvent } from "../model/runtime/progress.ts";
 import { masked } from "../model/settings/secret.ts";
+import type { RunEnvironment } from "../operations/session.ts";
 import { type Failure, progressLine, renderFailure } from "../render/machine/ndjson.ts";
 import { visible } from "../text/control-characters.ts";
-import { type Context, isDumb } from "./context.ts";
+import { type Context, isDumb, recordsNotice } from "./context.ts";
 import { onRequest } from "./request-log.ts";
 
-const verbs: Readonly<Record<string, string>> = { read: "Reading", plan: "Planning", apply: "Applying", wait: "Waiting" };
+const verbs = { read: "Reading", columns: "Reading", plan: "Planning", apply: "Applying", wait: "Waiting for" } as const;
 
 /** How often progress is printed, in milliseconds. */
 export interface Intervals {
@@ -17,9 +18,17 @@ export interface Intervals {
   readonly heartbeatMs: number;
 }
 
+export interface ShownProgress {
+  readonly onProgress: OnProgress;
+  /** Removes the line from a terminal, until there is more progress. */
+  readonly clear: () => void;
+  readonly end: () => void;
+}
+
 /**
- * Shows progress on stderr: a line that is overwritten on a terminal, otherwise a new line every ten seconds; nothing with --quiet. `events` gets the
- * events even with --quiet, because they are part of the document of `-o ndjson`; by default, they are written at once.
+ * Shows progress on stderr: a line that is overwritten on a terminal, otherwise a new line every ten seconds; nothing with --quiet. Requests are
+ * counted, so there is progress also where nothing is reported. `events` gets the events even with --quiet, because they are part of the document
+ * of `-o ndjson`; by default, they are written at once.
  */
 export function showProgress(
   context: Context,
@@ -28,42 +37,64 @@ export function showProgress(
     heartbeatMs = 10_000,
     events = eventStream(context),
   }: Partial<Intervals> & { readonly events?: OnProgress | undefined } = {},
-): { readonly onProgress: OnProgress | undefined; readonly end: () => void } {
+): ShownProgress {
   const { io, flags } = context;
   const onEvent = events === undefined ? undefined : withoutRepeatedWaits(events);
-  if (flags.quiet === true) return { onProgress: onEvent, end: () => {} };
+  if (flags.quiet === true) return { onProgress: (event) => onEvent?.(event), clear: () => {}, end: () => {} };
   const isRedrawn = io.stderrIsTty && !isDumb(io);
   const startedMs = Date.now();
-  let latest: ProgressEvent | undefined;
+  let seen: Seen = { requests: 0 };
   let waitUntilMs = 0;
   let drawn = "";
   const stopListening = onRequest(({ retryAfterMs = 0 }) => {
+    seen = { ...seen, requests: seen.requests + 1 };
     waitUntilMs = Math.max(waitUntilMs, Date.now() + retryAfterMs);
   });
   const draw = (): void => {
-    if (latest === undefined) return;
-    const text = visible(progressText(latest) + timesText(Date.now() - startedMs, waitUntilMs - Date.now()));
+    const text = progressText(seen, timesText(Date.now() - startedMs, waitUntilMs - Date.now()));
+    if (text === "") return;
     if (!isRedrawn) io.stderr(`dimsync: ${text}\n`);
     else if (text !== drawn) {
-      io.stderr(`\r\u001b[K${text.slice(0, io.columns - 1)}`);
+      io.stderr(`\r\u001b[K${cutToWidth(text, io.columns - 1)}`);
       drawn = text;
     }
+  };
+  const clear = (): void => {
+    seen = { requests: 0 };
+    if (drawn !== "") io.stderr("\r\u001b[K");
+    drawn = "";
   };
   const timer = setInterval(draw, isRedrawn ? redrawMs : heartbeatMs);
   // It must not keep the process alive.
   timer.unref();
   return {
     onProgress: (event) => {
-      latest = event;
+      seen = event.type === "step" && event.phase === "columns" ? { ...seen, columns: event } : { ...seen, latest: event };
       onEvent?.(event);
     },
+    clear,
     end: () => {
       clearInterval(timer);
       stopListening();
-      if (drawn !== "") io.stderr("\r\u001b[K");
-      drawn = "";
+      clear();
     },
   };
+}
+
+/** Runs an operation in the environment of the command, and shows its progress; `clear` makes room for a question. `events`: see `showProgress`. */
+export async function withRun<T>(
+  context: Context,
+  work: (run: RunEnvironment, clear: () => void) => Promise<T>,
+  events?: OnProgress | undefined,
+): Promise<T> {
+  const { io } = context;
+  const progress = showProgress(context, { events });
+  try {
+    const run = { env: io.env, signal: io.interrupted, onProgress: progress.onProgress, onRecords: recordsNotice(context) };
+    return await work(run, progress.clear);
+  } finally {
+    progress.end();
+  }
 }
 
 /** Waiting for ten minutes is one event, not sixty equal ones. */
@@ -76,16 +107,52 @@ function withoutRepeatedWaits(events: OnProgress): OnProgress {
   };
 }
 
-function timesText(elapsedMs: number, waitMs: number): string {
-  const seconds = Math.floor(elapsedMs / 1000);
-  const waitSeconds = Math.ceil(waitMs / 1000);
-  return (seconds < 5 ? "" : ` (${seconds} s)`) + (waitSeconds > 1 ? `; the service asks to wait ${waitSeconds} s` : "");
+/** What there is to show. */
+interface Seen {
+  readonly latest?: ProgressEvent;
+  readonly columns?: Extract<ProgressEvent, { readonly type: "step" }>;
+  readonly requests: number;
 }
 
-function progressText(event: ProgressEvent): string {
-  const verb = verbs[event.phase] ?? event.phase;
-  if (event.type === "phase") return `${verb} …`;
-  return `${verb}${event.total > 0 ? ` ${event.done} of ${event.total}` : ""} · ${event.label}`;
+/** "Reading 3 of 41, columns of 1,200 of 38,472 tables, 1,310 requests (2 min 5 s) · Schemas/orders"; "" if there is nothing to show yet. */
+function progressText({ latest, columns, requests }: Seen, times: string): string {
+  if (latest === undefined && requests === 0) return "";
+  const verb = verbs[latest?.phase ?? "read"];
+  const step = latest?.type === "step" ? latest : undefined;
+  if (latest?.phase === "wait") return visible(`${verb} ${step?.label ?? ""}${times}`);
+  const isReading = verb === verbs.read;
+  const counts = [
+    step === undefined || step.total === 0 ? "" : `${shown(step.done)} of ${shown(step.total)}`,
+    isReading && columns !== undefined && columns.done < columns.total
+      ? `columns of ${shown(columns.done)} of ${shown(columns.total)} tables`
+      : "",
+    isReading && requests > 0 ? `${shown(requests)} ${requests === 1 ? "request" : "requests"}` : "",
+  ].filter((count) => count !== "");
+  const label = step === undefined ? "" : ` · ${step.label}`;
+  return visible(`${verb}${counts.length === 0 ? "" : ` ${counts.join(", ")}`}${times}${label}`);
+}
+
+/** Wide characters take two columns. */
+function cutToWidth(text: string, width: number): string {
+  let cut = "";
+  let used = 0;
+  for (const character of text) {
+    used += character >= "\u1100" ? 2 : 1;
+    if (used > width) break;
+    cut += character;
+  }
+  return cut;
+}
+
+/** 1,204 */
+const shown = (count: number): string => count.toLocaleString("en-US");
+
+function timesText(elapsedMs: number, waitMs: number): string {
+  const seconds = Math.floor(elapsedMs / 1000);
+  const minutes = Math.floor(seconds / 60);
+  const waitSeconds = Math.ceil(waitMs / 1000);
+  const elapsed = minutes > 0 ? `${minutes} min ${seconds % 60} s` : `${seconds} s`;
+  return (seconds < 5 ? "" : ` (${elapsed})`) + (waitSeconds > 1 ? `; the service asks to wait ${waitSeconds} s` : "");
 }
 
 /**

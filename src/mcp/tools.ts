@@ -1,9 +1,9 @@
 import type { Context } from "../cli/context.ts";
-import { withRun } from "../cli/each-target.ts";
 import { auditWindow, momentFlag } from "../cli/moments.ts";
 import { nodePath } from "../cli/node-path.ts";
 import { filePrefix } from "../cli/output.ts";
 import { planOptions } from "../cli/plan-options.ts";
+import { withRun } from "../cli/progress.ts";
 import { loadOneProject, loadOptions, loadProjects, loadValidProject, type ProjectNeeds } from "../cli/project.ts";
 import { withDriftExit, withPlanExit } from "../engine/exit-codes.ts";
 import type { PlanOptions } from "../engine/session.ts";

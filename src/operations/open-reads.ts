@@ -2,6 +2,7 @@ import type { Reads } from "../model/service.ts";
 import { readSnapshotFile } from "../snapshot/file.ts";
 import { readsOf } from "../snapshot/snapshot.ts";
 import { type AccountProject, openAccount } from "./account.ts";
+import { withColumnProgress } from "./column-progress.ts";
 import type { RunEnvironment } from "./session.ts";
 
 /** What is read: the account of a project, or a snapshot file (absolute path). */
@@ -14,8 +15,8 @@ export interface OpenReads {
 }
 
 /** Opens an account or a snapshot for reading. Throws DimsyncError. */
-export async function openReads(source: ReadSource, { env, signal }: RunEnvironment): Promise<OpenReads> {
+export async function openReads(source: ReadSource, { env, signal, onProgress }: RunEnvironment): Promise<OpenReads> {
   if ("snapshotFile" in source) return { reads: readsOf(await readSnapshotFile(source.snapshotFile)), close: async () => {} };
   const account = await openAccount(source, { readOnly: true, env, signal });
-  return { reads: account.client.asReadOnly(), close: account.close };
+  return { reads: withColumnProgress(account.client.asReadOnly(), onProgress), close: account.close };
 }

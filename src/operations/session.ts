@@ -8,6 +8,7 @@ import { version } from "../model/runtime/version.ts";
 import type { Environment } from "../model/settings/env.ts";
 import type { Client } from "../service/client.ts";
 import { systemClock } from "./account.ts";
+import { withColumnProgress } from "./column-progress.ts";
 import { moduleFiles } from "./policy-modules.ts";
 import { readRecords } from "./records/open.ts";
 
@@ -53,7 +54,11 @@ export function accountSession(
   git: Session["git"],
   run: RunEnvironment,
 ): Session {
-  return { ...sessionBase(project, records, git, run), reads: client.asReadOnly(run.signal), calls: client.calls };
+  return {
+    ...sessionBase(project, records, git, run),
+    reads: withColumnProgress(client.asReadOnly(run.signal), run.onProgress),
+    calls: client.calls,
+  };
 }
 
 /** A session that reads a snapshot. Its plans cannot be applied. */

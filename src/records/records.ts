@@ -157,6 +157,8 @@ export interface BeginOptions {
    * once. Shared stores call it from time to time while they wait.
    */
   readonly hasEnded?: (lease: Lease) => Promise<boolean>;
+  /** Called from time to time while another run holds the lease. */
+  readonly onWait?: () => void;
 }
 
 export interface MaintenanceHold {

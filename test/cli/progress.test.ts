@@ -1,3 +1,4 @@
+import { channel } from "node:diagnostics_channel";
 import { expect, test } from "vitest";
 import { type Context, wantsColor } from "../../src/cli/context.ts";
 import { type Intervals, showProgress } from "../../src/cli/progress.ts";
@@ -47,9 +48,9 @@ const step = { type: "step", phase: "read", done: 3, total: 41, label: "GET /v1/
 test("on a terminal one line is overwritten, and removed at the end", async () => {
   const { context, printed, next } = listening({ isTty: true });
   const { onProgress, end } = showProgress(context, pace);
-  onProgress?.(step);
+  onProgress(step);
   await next();
-  onProgress?.({ ...step, done: 4 });
+  onProgress({ ...step, done: 4 });
   await next();
   end();
   expect(printed).toEqual(["\r\u001b[KReading 3 of 41 · GET /v1/tags/t-1", "\r\u001b[KReading 4 of 41 · GET /v1/tags/t-1", "\r\u001b[K"]);
@@ -58,10 +59,43 @@ test("on a terminal one line is overwritten, and removed at the end", async () =
 test("on a narrow terminal the line is cut, so it never wraps", async () => {
   const { context, printed, next } = listening({ isTty: true, columns: 20 });
   const { onProgress, end } = showProgress(context, pace);
-  onProgress?.(step);
+  onProgress(step);
   await next();
   end();
   expect(printed[0]).toBe("\r\u001b[KReading 3 of 41 · G");
+});
+
+test("wide characters take two columns", async () => {
+  const { context, printed, next } = listening({ isTty: true, columns: 22 });
+  const { onProgress, end } = showProgress(context, pace);
+  onProgress({ ...step, label: "注文台帳" });
+  await next();
+  end();
+  expect(printed[0]).toBe("\r\u001b[KReading 3 of 41 · 注");
+});
+
+test("requests are counted, also where nothing reports progress, and tables whose columns are read one by one", async () => {
+  const { context, printed, next } = listening({ isTty: false });
+  const { onProgress, clear, end } = showProgress(context, pace);
+  const shown = async () => {
+    printed.length = 0;
+    await next();
+    return printed[0];
+  };
+  for (let count = 0; count < 1_204; count += 1) channel("dimsync:request").publish({});
+  expect(await shown()).toBe("dimsync: Reading 1,204 requests\n");
+  onProgress({ type: "step", phase: "columns", done: 1_200, total: 38_472, label: "tables" });
+  onProgress(step);
+  expect(await shown()).toBe("dimsync: Reading 3 of 41, columns of 1,200 of 38,472 tables, 1,204 requests · GET /v1/tags/t-1\n");
+  onProgress({ type: "step", phase: "apply", done: 1, total: 2, label: "Asset/lake done" });
+  expect(await shown()).toBe("dimsync: Applying 1 of 2 · Asset/lake done\n");
+  clear();
+  printed.length = 0;
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  expect(printed).toEqual([]);
+  onProgress({ type: "phase", phase: "apply", round: 1, total: 3 });
+  expect(await shown()).toBe("dimsync: Applying\n");
+  end();
 });
 
 test.each([
@@ -70,12 +104,12 @@ test.each([
 ])("%s there is a new line at intervals until the work ends", async (_, terminal) => {
   const { context, printed, next } = listening(terminal);
   const { onProgress, end } = showProgress(context, pace);
-  onProgress?.({ type: "step", phase: "wait", done: 0, total: 0, label: "schema of Integration/returns" });
+  onProgress({ type: "step", phase: "wait", done: 0, total: 0, label: "the schema of Integration/returns" });
   await next();
   await next();
   end();
   const count = printed.length;
-  expect(new Set(printed)).toEqual(new Set(["dimsync: Waiting · schema of Integration/returns\n"]));
+  expect(new Set(printed)).toEqual(new Set(["dimsync: Waiting for the schema of Integration/returns\n"]));
   await new Promise((resolve) => setTimeout(resolve, 20));
   expect(printed).toHaveLength(count);
 });
@@ -83,7 +117,7 @@ test.each([
 test("a name with control characters can't move the cursor", async () => {
   const { context, printed, next } = listening({ isTty: false });
   const { onProgress, end } = showProgress(context, pace);
-  onProgress?.({ ...step, label: "a\u001b[2Jb\nc" });
+  onProgress({ ...step, label: "a\u001b[2Jb\nc" });
   await next();
   end();
   expect(printed[0]).not.toContain("\u001b");
@@ -93,10 +127,10 @@ test("a name with control characters can't move the cursor", async () => {
 test("short work, and --quiet, show nothing", async () => {
   const quick = listening({ isTty: true });
   const { onProgress, end } = showProgress(quick.context);
-  onProgress?.(step);
+  onProgress(step);
   end();
   const quiet = listening({ isTty: true, quiet: true });
-  expect(showProgress(quiet.context, pace).onProgress).toBeUndefined();
+  showProgress(quiet.context, pace).onProgress(step);
   expect([...quick.printed, ...quiet.printed]).toEqual([]);
 });
 
@@ -112,8 +146,8 @@ test.each([
 test("waiting for the same thing is one event", () => {
   const events: object[] = [];
   const { onProgress, end } = showProgress(listening({ isTty: false }).context, { events: (event) => void events.push(event) });
-  const wait = { type: "step", phase: "wait", done: 0, total: 2, label: "waiting for the schema of a new integration" } as const;
-  for (const event of [wait, step, wait, { ...wait, total: 1 }]) onProgress?.(event);
+  const wait = { type: "step", phase: "wait", done: 0, total: 2, label: "the schema of a new integration" } as const;
+  for (const event of [wait, step, wait, { ...wait, total: 1 }]) onProgress(event);
   end();
   expect(events).toEqual([wait, step, { ...wait, total: 1 }]);
 });

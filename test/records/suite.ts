@@ -331,7 +331,12 @@ function leaseTests(openStore: OpenStore): void {
     const store = await openStore();
     const first = await begun(await opened(store));
     await first.take();
-    const waiting = begun(await opened(store), { runId: "run-2", waitMs: 15_000 });
+    let waits: () => void = () => {};
+    const begins = new Promise<void>((resolve) => {
+      waits = resolve;
+    });
+    const waiting = begun(await opened(store), { runId: "run-2", waitMs: 15_000, onWait: () => waits() });
+    await begins;
     await first.bind("Asset/a", { id: "1" });
     await first.release();
     const second = await waiting;

@@ -1,9 +1,9 @@
 import type { Context } from "../../cli/context.ts";
-import { withRun } from "../../cli/each-target.ts";
 import type { CatalogFlags } from "../../cli/flags.ts";
 import { nodePath } from "../../cli/node-path.ts";
 import { checkOutputs, deliverForms } from "../../cli/output.ts";
 import { planOptions } from "../../cli/plan-options.ts";
+import { withRun } from "../../cli/progress.ts";
 import { loadProjects } from "../../cli/project.ts";
 import { DimsyncError } from "../../model/errors.ts";
 import type { ExitCode } from "../../model/exit.ts";

@@ -3,6 +3,7 @@ import { resolve } from "node:path";
 import type { Context } from "../../cli/context.ts";
 import type { CompareFlags } from "../../cli/flags.ts";
 import { checkOutputs, deliverForms } from "../../cli/output.ts";
+import { withRun } from "../../cli/progress.ts";
 import { loadOneProject } from "../../cli/project.ts";
 import { DimsyncError } from "../../model/errors.ts";
 import type { ExitCode } from "../../model/exit.ts";
@@ -20,8 +21,8 @@ export async function runCompare(context: Context<CompareFlags>): Promise<ExitCo
     throw new DimsyncError("E_USAGE", "compare needs two targets or snapshot files.", {
       command: "dimsync compare --from staging --to prod",
     });
-  const run = { env: context.io.env, signal: context.io.interrupted };
-  const comparison = await compareSides(await sideOf(context, from), await sideOf(context, to), run);
+  const sides = [await sideOf(context, from), await sideOf(context, to)] as const;
+  const comparison = await withRun(context, (run) => compareSides(...sides, run));
   await deliverForms(context, {
     human: (options) => renderHuman(comparison, options),
     json: () => documentPieces(comparison),

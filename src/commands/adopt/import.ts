@@ -1,8 +1,8 @@
 import { resolve } from "node:path";
 import type { Context } from "../../cli/context.ts";
-import { withRun } from "../../cli/each-target.ts";
 import type { ImportFlags } from "../../cli/flags.ts";
 import { checkOutputs, deliverForms } from "../../cli/output.ts";
+import { withRun } from "../../cli/progress.ts";
 import { loadOneProject, loadOptions } from "../../cli/project.ts";
 import type { Project } from "../../manifests/project.ts";
 import { DimsyncError } from "../../model/errors.ts";

@@ -1,8 +1,8 @@
 import { resolve } from "node:path";
 import type { Context } from "../../cli/context.ts";
-import { withRun } from "../../cli/each-target.ts";
 import type { SnapshotFlags } from "../../cli/flags.ts";
 import { checkOutputs, checkWritable, deliverForms } from "../../cli/output.ts";
+import { withRun } from "../../cli/progress.ts";
 import { loadOneProject } from "../../cli/project.ts";
 import { DimsyncError } from "../../model/errors.ts";
 import type { ExitCode } from "../../model/exit.ts";

@@ -1,10 +1,10 @@
 import { statSync } from "node:fs";
 import { resolve } from "node:path";
-import { type Context, recordsNotice, wantsColor } from "../../cli/context.ts";
+import { type Context, wantsColor } from "../../cli/context.ts";
 import type { ApplyFlags } from "../../cli/flags.ts";
 import { checkOutputs, checkWritable, deliver } from "../../cli/output.ts";
 import { applyOptions, refuseReadOnly } from "../../cli/plan-options.ts";
-import { showProgress } from "../../cli/progress.ts";
+import { withRun } from "../../cli/progress.ts";
 import { loadProjects } from "../../cli/project.ts";
 import { withPlanExit } from "../../engine/exit-codes.ts";
 import type { Project } from "../../manifests/project.ts";
@@ -95,24 +95,18 @@ async function applyTarget(context: Context<ApplyFlags>, project: Project, file:
     file === undefined
       ? undefined
       : await (await import("../../operations/core/saved-plan.ts")).readSavedPlan(file, io.env["DIMSYNC_DIGEST_KEY"]);
-  const progress = showProgress(context);
-  const options: ApplyAccountOptions = {
-    ...applyOptions(context),
-    ...(saved === undefined ? {} : { saved }),
-    ...(flags.yes === true || saved !== undefined ? {} : { confirm: (plan) => ask(context, plan, progress.end) }),
-  };
-  const run = { env: io.env, signal: io.interrupted, onProgress: progress.onProgress, onRecords: recordsNotice(context) };
-  try {
-    return (await applyAccount(project, options, run)).result;
-  } finally {
-    progress.end();
-  }
+  const options: ApplyAccountOptions = { ...applyOptions(context), ...(saved === undefined ? {} : { saved }) };
+  const isAsked = flags.yes !== true && saved === undefined;
+  const { result } = await withRun(context, (run, clear) =>
+    applyAccount(project, isAsked ? { ...options, confirm: (plan) => ask(context, plan, clear) } : options, run),
+  );
+  return result;
 }
 
 /** Shows the plan on stderr and asks for confirmation: "y" or "yes". */
-async function ask(context: Context<ApplyFlags>, plan: Plan, endProgress: () => void): Promise<boolean> {
+async function ask(context: Context<ApplyFlags>, plan: Plan, clearProgress: () => void): Promise<boolean> {
   const { io, flags } = context;
-  endProgress();
+  clearProgress();
   const { renderHuman } = await import("../../render/terminal/index.ts");
   io.stderr(
     renderHuman(withPlanExit(plan, { detailed: false, failOn: [] }), {

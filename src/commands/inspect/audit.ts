@@ -2,6 +2,7 @@ import type { Context } from "../../cli/context.ts";
 import type { AuditFlags } from "../../cli/flags.ts";
 import { auditWindow } from "../../cli/moments.ts";
 import { checkOutputs, deliverForms } from "../../cli/output.ts";
+import { withRun } from "../../cli/progress.ts";
 import { loadOneProject } from "../../cli/project.ts";
 import { DimsyncError } from "../../model/errors.ts";
 import type { ExitCode } from "../../model/exit.ts";
@@ -19,13 +20,12 @@ export async function runAudit(context: Context<AuditFlags>): Promise<ExitCode> 
   if (isRaw && flags.actor !== undefined)
     throw new DimsyncError("E_USAGE", "--actor cannot be combined with --raw: the service cannot filter by actor.");
   const project = await loadOneProject(context, { account: true, interruptible: true });
-  const run = { env: io.env, signal: io.interrupted };
   if (isRaw) {
-    const pages = await auditPages(project, window, run);
+    const pages = await withRun(context, (run) => auditPages(project, window, run));
     await deliverForms(context, rawForms(pages, pages));
     return 0;
   }
-  const { missing, ...value } = await auditEntries(project, { window, actor: flags.actor }, run);
+  const { missing, ...value } = await withRun(context, (run) => auditEntries(project, { window, actor: flags.actor }, run));
   if (missing !== undefined) io.stderr(`${missing}\n`);
   await deliverForms(context, {
     ...listingForms({ value, rows: value.items, columns, isTty: io.stdoutIsTty }),

@@ -2,6 +2,7 @@ import type { Context } from "../../cli/context.ts";
 import type { ExplainFlags } from "../../cli/flags.ts";
 import { nodePath } from "../../cli/node-path.ts";
 import { checkOutputs, deliverForms } from "../../cli/output.ts";
+import { withRun } from "../../cli/progress.ts";
 import { loadValidProject } from "../../cli/project.ts";
 import type { ExitCode } from "../../model/exit.ts";
 import { explainSchemaNode } from "../../operations/inspect/explain.ts";
@@ -10,11 +11,11 @@ import { jsonDocument } from "../../text/control-characters.ts";
 
 /** `dimsync explain ADDRESS SCHEMA[.TABLE[.COLUMN]]`. Only sends GET. */
 export async function runExplain(context: Context<ExplainFlags>, address: string, path: string | undefined): Promise<ExitCode> {
-  const { io, flags } = context;
+  const { flags } = context;
   checkOutputs(context, ["human", "json"]);
   const node = nodePath("explain", path, flags.pointer);
   const project = await loadValidProject(context, { account: true, interruptible: true });
-  const explained = await explainSchemaNode(project, { address, node }, { env: io.env, signal: io.interrupted });
+  const explained = await withRun(context, (run) => explainSchemaNode(project, { address, node }, run));
   await deliverForms(context, {
     human: (options) => explained.map((one) => explainText(one, options)).join("\n"),
     json: () => jsonDocument(explained),

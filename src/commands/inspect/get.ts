@@ -1,6 +1,7 @@
 import type { Context } from "../../cli/context.ts";
 import type { GetFlags } from "../../cli/flags.ts";
 import { checkOutputs, deliverForms } from "../../cli/output.ts";
+import { withRun } from "../../cli/progress.ts";
 import { loadOneProject } from "../../cli/project.ts";
 import type { ExitCode } from "../../model/exit.ts";
 import { liveQuery, readLive } from "../../operations/inspect/get.ts";
@@ -12,7 +13,7 @@ export async function runGet(context: Context<GetFlags>, kind: string, id: strin
   const query = liveQuery(kind, id, flags.raw === true);
   checkOutputs(context, query.isRaw ? listingFormats.filter((format) => format !== "markdown") : listingFormats);
   const project = await loadOneProject(context, { account: true, interruptible: true });
-  const { value, rows, columns } = await readLive(project, query, { env: io.env, signal: io.interrupted });
+  const { value, rows, columns } = await withRun(context, (run) => readLive(project, query, run));
   await deliverForms(context, query.isRaw ? rawForms(value, rows) : listingForms({ value, rows, columns, isTty: io.stdoutIsTty }));
   return 0;
 }

@@ -4,7 +4,7 @@ import type { Context } from "../../cli/context.ts";
 import type { RegisterFlags } from "../../cli/flags.ts";
 import { momentOf } from "../../cli/moments.ts";
 import { checkOutputs, deliverForms } from "../../cli/output.ts";
-import { showProgress } from "../../cli/progress.ts";
+import { withRun } from "../../cli/progress.ts";
 import { loadValidProject } from "../../cli/project.ts";
 import { DimsyncError } from "../../model/errors.ts";
 import type { ExitCode } from "../../model/exit.ts";
@@ -16,7 +16,7 @@ import { registerDiffMarkdown, registerMarkdown } from "../../render/register/ma
 
 /** `dimsync register`: what happens to every labelled column. Sends GET only; exit 3 if one breaks a policy of severity error, 2 if `--diff` finds changes. */
 export async function runRegister(context: Context<RegisterFlags>): Promise<ExitCode> {
-  const { io, flags, cwd } = context;
+  const { flags, cwd } = context;
   checkOutputs(context, ["human", "csv", "json", "html", "markdown"]);
   const nowMs = Date.now();
   const base = flags.diff === undefined ? undefined : baseOf(flags.diff, cwd, nowMs);
@@ -28,10 +28,8 @@ export async function runRegister(context: Context<RegisterFlags>): Promise<Exit
     historyFolder: typeof flags.history === "string" ? resolve(cwd, flags.history) : undefined,
     remember: flags.history !== false,
   };
-  const progress = showProgress(context);
   const snapshotFile = flags.snapshot === undefined ? undefined : resolve(cwd, flags.snapshot);
-  const run = { env: io.env, signal: io.interrupted, onProgress: progress.onProgress, snapshotFile };
-  const { register, diff, close } = await makeRegister(project, options, run).finally(progress.end);
+  const { register, diff, close } = await withRun(context, (run) => makeRegister(project, options, { ...run, snapshotFile }));
   try {
     if (diff === undefined)
       await deliverForms(context, {

@@ -2,6 +2,7 @@ import { resolve } from "node:path";
 import type { Context } from "../../cli/context.ts";
 import type { RenderFlags } from "../../cli/flags.ts";
 import { checkOutputs, deliverForms } from "../../cli/output.ts";
+import { withRun } from "../../cli/progress.ts";
 import { loadValidProject } from "../../cli/project.ts";
 import { say } from "../../cli/say.ts";
 import type { ExitCode } from "../../model/exit.ts";
@@ -16,8 +17,9 @@ export async function runRender(context: Context<RenderFlags>, address: string |
   const isExpanded = flags.expand === true;
   const project = await loadValidProject(context, { account: isExpanded && flags.snapshot === undefined, interruptible: true });
   const snapshotFile = flags.snapshot === undefined ? undefined : resolve(cwd, flags.snapshot);
-  const run = { env: io.env, signal: io.interrupted, snapshotFile };
-  const { documents, unexpanded } = await renderManifests(project, { address, isExpanded }, run);
+  const { documents, unexpanded } = await withRun(context, (run) =>
+    renderManifests(project, { address, isExpanded }, { ...run, snapshotFile }),
+  );
   if (unexpanded.length > 0 && flags.quiet !== true)
     say(io, `not expanded, because their integrations are not in the account yet: ${unexpanded.join(", ")}.`);
   await deliverForms(context, {

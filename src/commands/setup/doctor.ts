@@ -1,5 +1,6 @@
 import type { Context } from "../../cli/context.ts";
 import { checkOutputs, deliverForms } from "../../cli/output.ts";
+import { withRun } from "../../cli/progress.ts";
 import { loadOneProject } from "../../cli/project.ts";
 import { diagnose } from "../../doctor/doctor.ts";
 import type { ExitCode } from "../../model/exit.ts";
@@ -15,15 +16,17 @@ export async function runDoctor(context: Context): Promise<ExitCode> {
   const { io } = context;
   checkOutputs(context, ["human", "json"]);
   const project = await loadOneProject(context, { interruptible: true });
-  const report = await diagnose(project, {
-    env: io.env,
-    versions: { dimsync: version, node: process.versions.node },
-    now: () => systemClock.now().getTime(),
-    planDiagnostics: async () => (await planAccount(project, {}, { env: io.env, signal: io.interrupted })).diagnostics,
-    readRecords: () => readRecords(project.settings, { env: io.env }),
-    checkStore: (state) => checkStore(project.settings, io.env, state),
-    openAccount: (onCall) => openAccount(project, { readOnly: true, env: io.env, signal: io.interrupted, onCall }),
-  });
+  const report = await withRun(context, ({ env, signal, onProgress }) =>
+    diagnose(project, {
+      env,
+      versions: { dimsync: version, node: process.versions.node },
+      now: () => systemClock.now().getTime(),
+      planDiagnostics: async () => (await planAccount(project, {}, { env, signal, onProgress })).diagnostics,
+      readRecords: () => readRecords(project.settings, { env }),
+      checkStore: (state) => checkStore(project.settings, env, state),
+      openAccount: (onCall) => openAccount(project, { readOnly: true, env, signal, onCall }),
+    }),
+  );
   // Reads that an interruption ended look like failed checks.
   io.interrupted.throwIfAborted();
   await deliverForms(context, { human: (options) => doctorText(report, options), json: () => jsonDocument(report) });

@@ -37,14 +37,15 @@ async function printLive(context: Context<SchemaFlags>, text: string): Promise<E
     throw new DimsyncError("E_USAGE", "--from-live and --snapshot cannot be combined. Both say where the names come from.");
   const schema: Schema = JSON.parse(text);
   const kinds = extendedKinds(schema);
-  const [{ liveSchema }, { loadOneProject }] = await Promise.all([
+  const [{ withRun }, { liveSchema }, { loadOneProject }] = await Promise.all([
+    import("../../cli/progress.ts"),
     import("../../operations/inspect/live-schema.ts"),
     import("../../cli/project.ts"),
   ]);
   const project = await loadOneProject(context, { account: snapshot === undefined, interruptible: true });
   const snapshotFile = snapshot === undefined ? undefined : resolve(cwd, snapshot);
-  const run = { env: io.env, signal: io.interrupted, snapshotFile };
-  const { schema: extended, leftOut } = await liveSchema(project, { schema, kinds, integrations }, run);
+  const options = { schema, kinds, integrations };
+  const { schema: extended, leftOut } = await withRun(context, (run) => liveSchema(project, options, { ...run, snapshotFile }));
   if (flags.quiet !== true) for (const sentence of leftOut) say(io, sentence);
   io.stdout(jsonDocument(extended, 1));
   return 0;

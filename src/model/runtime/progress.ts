@@ -3,7 +3,8 @@ export type ProgressEvent =
   | { readonly type: "phase"; readonly phase: "read" | "plan" | "apply" | "wait"; readonly round: number; readonly total?: number }
   | {
       readonly type: "step";
-      readonly phase: "read" | "apply" | "wait";
+      /** "columns": reading the columns of tables, one by one. */
+      readonly phase: "read" | "columns" | "apply" | "wait";
       readonly done: number;
       readonly total: number;
       readonly label: string;

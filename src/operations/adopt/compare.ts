@@ -5,6 +5,7 @@ import { byText, toAddress } from "../../model/address.ts";
 import { changeCount } from "../../model/changes.ts";
 import type { Comparison, LoneObject } from "../../model/comparison.ts";
 import type { Item } from "../../model/plan.ts";
+import type { OnProgress } from "../../model/runtime/progress.ts";
 import type { Listed, Reads } from "../../model/service.ts";
 import { openReads, type ReadSource } from "../open-reads.ts";
 import type { RunEnvironment } from "../session.ts";
@@ -21,7 +22,7 @@ export async function compareSides(from: ComparedSide, to: ComparedSide, run: Ru
   try {
     const b = await openReads(to.source, run);
     try {
-      const { items, onlyFrom, onlyTo } = await compareAccounts(a.reads, b.reads);
+      const { items, onlyFrom, onlyTo } = await compareAccounts(a.reads, b.reads, run.onProgress);
       const isSame = items.length + onlyFrom.length + onlyTo.length === 0;
       return {
         ...{ formatVersion: "2.0", kind: "Comparison", from: from.name, to: to.name, items, onlyFrom, onlyTo },
@@ -36,7 +37,11 @@ export async function compareSides(from: ComparedSide, to: ComparedSide, run: Ru
 }
 
 /** Kind by kind; items in which `to` protects less come first. Throws ServiceError. */
-async function compareAccounts(from: Reads, to: Reads): Promise<Pick<Comparison, "items" | "onlyFrom" | "onlyTo">> {
+async function compareAccounts(
+  from: Reads,
+  to: Reads,
+  onProgress: OnProgress | undefined,
+): Promise<Pick<Comparison, "items" | "onlyFrom" | "onlyTo">> {
   const [a, b] = await Promise.all([readLists(from), readLists(to)]);
   const items: Item[] = [];
   const onlyFrom: LoneObject[] = [];
@@ -59,9 +64,11 @@ async function compareAccounts(from: Reads, to: Reads): Promise<Pick<Comparison,
     );
     const whole = (live: Listed, reads: Reads): Promise<unknown> => compared.read?.(live, reads) ?? Promise.resolve(live);
     const read = readAhead(both, 2, (pair) => Promise.all([whole(pair.from, from), whole(pair.to, to)]));
+    let done = 0;
     for await (const outcome of read) {
       if ("error" in outcome) throw outcome.error;
       const { name, to: object } = outcome.item;
+      onProgress?.({ type: "step", phase: "read", done: ++done, total: both.length, label: toAddress(itemKindOf(kind), name) });
       const changes = compared.differences({ live: outcome.read[0], list: a }, { live: outcome.read[1], list: b });
       const [address, id] = [toAddress(itemKindOf(kind), name), `i${items.length + 1}`];
       if (changes.length > 0)

@@ -9,8 +9,9 @@ import { namesMatcher } from "../../kinds/patterns/names.ts";
 import { type LoadOptions, listTargets, loadProject, type Project } from "../../manifests/project.ts";
 import { ProblemsError } from "../../model/errors.ts";
 import type { Plan } from "../../model/plan.ts";
-import { openAccount, systemClock } from "../account.ts";
+import { systemClock } from "../account.ts";
 import { planAccount } from "../core/plan.ts";
+import { openReads } from "../open-reads.ts";
 import { openRecords } from "../records/open.ts";
 import type { RunEnvironment } from "../session.ts";
 
@@ -83,10 +84,7 @@ async function importFiles({ project, folders, options, run }: ImportInput, onFi
     {
       ...{ records, otherTargets: others, signal: run.signal, onProgress: run.onProgress },
       today: systemClock.now().toISOString().slice(0, 10),
-      openReads: async () => {
-        const account = await openAccount(project, { readOnly: true, env: run.env, signal: run.signal });
-        return { reads: account.client.asReadOnly(), close: account.close };
-      },
+      openReads: () => openReads(project, run),
     },
   );
   return await imported.finally(records.close);

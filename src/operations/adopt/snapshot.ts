@@ -3,7 +3,8 @@ import { version } from "../../model/runtime/version.ts";
 import { accountName } from "../../model/settings/config.ts";
 import { writeSnapshotFile } from "../../snapshot/file.ts";
 import { type SnapshotHead, snapshotText } from "../../snapshot/snapshot.ts";
-import { type AccountProject, openAccount, systemClock } from "../account.ts";
+import { type AccountProject, systemClock } from "../account.ts";
+import { openReads } from "../open-reads.ts";
 import type { RunEnvironment } from "../session.ts";
 
 /** A snapshot that was written. */
@@ -23,17 +24,17 @@ export async function takeSnapshot(project: AccountProject, file: string, run: R
     account: accountName(settings.baseUrl),
     tool: { name: "dimsync", version },
   };
-  const account = await openAccount(project, { readOnly: true, env: run.env, signal: run.signal });
+  const { reads, close } = await openReads(project, run);
   let integrations = 0;
   try {
-    const pieces = snapshotText(account.client.asReadOnly(), head, (done, total, label) => {
+    const pieces = snapshotText(reads, head, (done, total, label) => {
       integrations = done;
       run.onProgress?.({ type: "step", phase: "read", done, total, label });
     });
     const { bytes, compressed } = await writeSnapshotFile(file, pieces).catch((error: unknown) => notWritten(file, error));
     return { ...head, integrations, bytes, compressed };
   } finally {
-    await account.close();
+    await close();
   }
 }
 

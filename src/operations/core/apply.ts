@@ -60,6 +60,7 @@ async function applyUnderLease(
     const begin = {
       ...{ runId: randomUUID(), waitMs: options.lockTimeoutMs ?? 0, signal: run.signal },
       hasEnded: (lease: Lease) => hasHolderEnded(lease, settings.folder, run),
+      onWait: () => run.onProgress?.({ type: "step", phase: "wait", done: 0, total: 0, label: `the lock of ${settings.target}` }),
     };
     const writes = await records.begin({ ...begin, ...(runUrl === undefined ? {} : { runUrl }) });
     if (writes.notice !== undefined) options.onNotice?.(writes.notice);

@@ -30,6 +30,8 @@ export interface LockWait {
   /** A heartbeat older than this, in milliseconds, makes a lock stale. */
   readonly ttlMs: number;
   readonly signal?: AbortSignal | undefined;
+  /** Called from time to time while another process has it. */
+  readonly onWait?: (() => void) | undefined;
 }
 
 const pollMs = 100;
@@ -55,6 +57,7 @@ export async function takeFileLock(
     }
     const leftMs = deadline - Date.now();
     if (leftMs <= 0) return { heldBy: held.owner };
+    wait.onWait?.();
     await sleep(Math.min(leftMs, pollMs * (0.5 + Math.random())), undefined, wait.signal ? { signal: wait.signal } : {}).catch(
       () => undefined,
     );

@@ -20,6 +20,8 @@ export interface LockOptions {
   /** A holder without a heartbeat for this long, in milliseconds, has lost the lock. */
   readonly ttlMs?: number;
   readonly signal?: AbortSignal;
+  /** Called from time to time while another run holds it. */
+  readonly onWait?: () => void;
 }
 
 export interface Lock {
@@ -50,7 +52,7 @@ export async function acquireLock(folder: string, target: string, options: LockO
   const lock = await takeFileLock(
     file,
     { runId, ...(runUrl === undefined ? {} : { runUrl }) },
-    { waitMs: options.waitMs, ttlMs, signal: options.signal },
+    { waitMs: options.waitMs, ttlMs, signal: options.signal, onWait: options.onWait },
   ).catch((error: unknown) => {
     options.signal?.throwIfAborted();
     throw unusable(file, error);

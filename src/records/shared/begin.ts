@@ -63,6 +63,7 @@ async function whenFree<V extends Version>(
     if (abandoned !== undefined) return { tip, abandoned };
     const left = deadline - performance.now();
     if (left <= 0) throw leaseHeld(store, lease);
+    options.onWait?.();
     const pauseMs = Math.min(left, Math.max(250, Math.min(5_000, lease.ttlMs / 10)));
     await sleep(pauseMs, undefined, signal === undefined ? {} : { signal }).catch(() => signal?.throwIfAborted());
     const asked = performance.now();

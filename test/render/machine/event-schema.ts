@@ -85,7 +85,10 @@ export function eventSchema(): Schema {
     {
       at: { type: "string", format: "date-time", description: "Time, ISO 8601." },
       step: { enum: ["phase", "step"], description: "Whether a phase starts, or one of its steps is done." },
-      phase: { enum: ["read", "plan", "apply", "wait"], description: "The phase." },
+      phase: {
+        enum: ["read", "columns", "plan", "apply", "wait"],
+        description: "The phase. columns: reading the columns of tables, one by one.",
+      },
       round: count("phase: the round of an apply, from 1."),
       done: count("step: how many steps are done."),
       total: count("How many there are, if known."),
