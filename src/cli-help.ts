@@ -53,10 +53,10 @@ const globalOptions = 'Use "dimsync --help" for the global options (-C, --config
 const exitCodes = `Exit codes:
   0    success
   1    error: usage, config, manifests, secrets, or a failed read
-  2    changes (--detailed-exitcode), drift, or what --fail-on names
-  3    refused by a guard or a policy
+  2    changes (plan --detailed-exitcode), drift (drift), or what --fail-on names
+  3    a guard or a policy refuses; for drift, the account violates a policy
   4    apply incomplete
-  5    saved plan stale, expired, for another target, or already applied
+  5    saved plan stale, expired, for another target, changed, or already applied
   6    locked by another run
   130  interrupted
 
@@ -117,7 +117,11 @@ export const examples: Readonly<Record<string, readonly string[]>> = {
   fmt: ["dimsync fmt", "dimsync fmt --check manifests"],
   serve: ["dimsync serve", "dimsync serve --port 8080 --data account.json --faults 'POST /v1/assets=reset-after'"],
   schema: ["dimsync schema SchemaConfig", "dimsync schema --from-live --integration 'shop-*'"],
-  completion: ["source <(dimsync completion bash)", "dimsync completion fish | source"],
+  completion: [
+    "source <(dimsync completion bash)",
+    "dimsync completion fish | source",
+    "dimsync completion powershell | Out-String | Invoke-Expression",
+  ],
   controller: [
     "dimsync controller run --watch",
     "dimsync controller status",

@@ -1,4 +1,4 @@
-import { contextOf } from "./cli/context.ts";
+import { type Context, contextOf } from "./cli/context.ts";
 import type { FmtFlags, GlobalFlags, InitFlags, SchemaFlags, ServeFlags } from "./cli/flags.ts";
 import type { CommandLine } from "./cli-declare.ts";
 import { schemaOptions, serveOptions } from "./cli-options.ts";
@@ -47,21 +47,22 @@ export function declareSetUp({ program, add }: CommandLine): void {
 export function declareHelp({ program, io, done, add }: CommandLine): void {
   add<GlobalFlags, readonly [shell: string]>(
     "completion <shell>",
-    "Print a completion script for bash, zsh or fish",
+    "Print a completion script. Shells: bash, zsh, fish, powershell.",
     async (context, shell) => {
       const { commandLineWords, runCompletion } = await import("./commands/setup/completion.ts");
       return runCompletion(context, shell, commandLineWords(program));
     },
   );
   // Completion scripts call these.
-  for (const [name, run] of [
-    ["addresses", "runAddresses"],
-    ["targets", "runTargets"],
-    ["paths", "runPaths"],
-  ] as const)
+  const context = (): Context => contextOf(io, program.opts<GlobalFlags>());
+  for (const name of ["addresses", "targets", "paths"] as const)
     program
       .command(`completion-${name}`, { hidden: true })
-      .action(async () => done(await (await import("./commands/setup/completion.ts"))[run](contextOf(io, program.opts<GlobalFlags>()))));
+      .action(async () => done(await (await import("./commands/setup/completion.ts")).runNames(context(), name)));
+  program.command("completion-words [line]", { hidden: true }).action(async (line: string = "") => {
+    const { commandLineWords, runWords } = await import("./commands/setup/completion.ts");
+    done(await runWords(context(), line, commandLineWords(program)));
+  });
   add("version", "Print the version", async ({ flags }) => {
     io.stdout(flags.output.includes("json") ? `${JSON.stringify({ version, node: process.versions.node })}\n` : `${version}\n`);
     return 0;

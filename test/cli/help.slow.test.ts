@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { examples } from "../../src/cli-help.ts";
 import { dimsync } from "./built-cli.ts";
@@ -29,6 +30,15 @@ describe("help", () => {
     expect(positions).not.toContain(-1);
     expect(positions).toEqual([...positions].sort((a, b) => a - b));
     expect(stdout).not.toContain("(default: [])");
+  });
+
+  test("explains the exit codes as README.md does", async () => {
+    const { stdout } = await dimsync(["--help"]);
+    const inHelp = stdout.slice(stdout.indexOf("\nExit codes:\n")).matchAll(/^ {2}(\d+) +(.*)$/gmu);
+    const inReadme = readFileSync("README.md", "utf8")
+      .replaceAll("`", "")
+      .matchAll(/^\| (\d+) \| (.*) \|$/gmu);
+    expect([...inHelp].map((found) => found.slice(1))).toEqual([...inReadme].map((found) => found.slice(1)));
   });
 
   test("of a command is the same by `help`, its alias and --help", async () => {

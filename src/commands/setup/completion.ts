@@ -182,10 +182,21 @@ complete -c dimsync -n 'string match -q -- "* ${withPath} */* *" (commandline -p
 `;
 };
 
+// `completion-words` decides what may follow. A completer that returns nothing offers files.
+const powershell = (): string => `# dimsync completion for PowerShell: dimsync completion powershell | Out-String | Invoke-Expression
+Register-ArgumentCompleter -Native -CommandName dimsync -ScriptBlock {
+  param($word, $ast, $cursor)
+  $line = ($ast.CommandElements | Where-Object { $_.Extent.EndOffset -lt $cursor }) -join ' '
+  dimsync completion-words $line 2>$null |
+    Where-Object { $_.StartsWith($word) -and ($word -or -not $_.StartsWith('-')) } |
+    ForEach-Object { [System.Management.Automation.CompletionResult]::new($_, $_, 'ParameterValue', $_) }
+}
+`;
+
 /** For a single-quoted string. */
 const quoted = (text: string): string => text.replaceAll("'", "’");
 
-const scripts: Readonly<Record<string, (words: CommandLineWords) => string>> = { bash, zsh, fish };
+const scripts: Readonly<Record<string, (words: CommandLineWords) => string>> = { bash, zsh, fish, powershell };
 
 const shells: readonly string[] = Object.keys(scripts);
 
@@ -224,30 +235,55 @@ export function commandLineWords(program: Command): CommandLineWords {
 
 const flagsOf = (options: readonly Option[]): readonly string[] => options.flatMap(({ short, long }) => [short ?? [], long ?? []].flat());
 
-/** The addresses of the project's manifests, and of the schemas of its integrations, a line each: what shell completion asks for. */
-export async function runAddresses(context: Context): Promise<ExitCode> {
+/** `dimsync completion-words LINE`: prints what may follow the words of a command line, a word a line; nothing if files may follow. */
+export async function runWords(context: Context, line: string, words: CommandLineWords): Promise<ExitCode> {
+  const typed = [...line.matchAll(/'([^']*)'|"([^"]*)"|\S+/gu)].map(([word, ...inner]) => inner.find((one) => one !== undefined) ?? word);
+  context.io.stdout((await wordsAfter(context, typed.slice(1), words)).map((word) => `${word}\n`).join(""));
+  return 0;
+}
+
+async function wordsAfter(
+  context: Context,
+  typed: readonly string[],
+  { commands, flags, valued, addressed, targeted, guarded, formats: outputs }: CommandLineWords,
+): Promise<readonly string[]> {
+  const previous = typed.at(-1) ?? "";
+  if (["-o", "--output"].includes(previous)) return outputs;
+  if (addressed.includes(previous)) return addressesIn(context);
+  if (targeted.includes(previous)) return targetsIn(context);
+  if (guarded.includes(previous)) return guardNames.map((name) => `${name}=`);
+  if (valued.includes(previous)) return [];
+  const given = typed.filter((word, index) => !word.startsWith("-") && !valued.includes(typed[index - 1] ?? ""));
+  const command = commands.find(({ name }) => name === given[0]);
+  if (command === undefined) return [...commands.map(({ name }) => name), ...flags];
+  const { name, takes } = command;
+  const ofCommand = [...command.flags, ...flags];
+  if (name === withPath && given[1]?.includes("/") === true) return [...(await pathsIn(context)), ...ofCommand];
+  if (takes === "files") return ofCommand;
+  return [...(takes === "addresses" ? await addressesIn(context) : takes), ...ofCommand];
+}
+
+/** `dimsync completion-addresses`, `-targets`, `-paths`: prints what there is in the project, a line each. */
+export async function runNames(context: Context, what: "addresses" | "targets" | "paths"): Promise<ExitCode> {
+  const names = await { addresses: addressesIn, targets: targetsIn, paths: pathsIn }[what](context);
+  context.io.stdout(names.map((name) => `${name}\n`).join(""));
+  return 0;
+}
+
+/** The addresses of the project's manifests, and of the schemas of its integrations. */
+async function addressesIn(context: Context): Promise<readonly string[]> {
   const projects = await loadAnyProjects(context, { interruptible: true });
-  const addresses = new Set(
-    projects.flatMap(({ resources }) =>
-      resources.flatMap((resource) => [
-        `${resource.address}\n`,
-        ...(isIntegration(resource) ? [`${schemasAddress(resource.name)}\n`] : []),
-      ]),
-    ),
+  const addresses = projects.flatMap(({ resources }) =>
+    resources.flatMap((resource) => [resource.address, ...(isIntegration(resource) ? [schemasAddress(resource.name)] : [])]),
   );
-  context.io.stdout([...addresses].join(""));
-  return 0;
+  return [...new Set(addresses)];
 }
 
-/** The names of the targets, a line each. */
-export async function runTargets(context: Context): Promise<ExitCode> {
-  const projects = await loadAnyProjects(context, { interruptible: true });
-  context.io.stdout(projects.map(({ settings }) => `${settings.target}\n`).join(""));
-  return 0;
-}
+const targetsIn = async (context: Context): Promise<readonly string[]> =>
+  (await loadAnyProjects(context, { interruptible: true })).map(({ settings }) => settings.target);
 
-/** "public", "public.orders": the paths in literal trees that can be written without quotes, a line each. */
-export async function runPaths(context: Context): Promise<ExitCode> {
+/** "public", "public.orders": the paths in literal trees that can be written without quotes. */
+async function pathsIn(context: Context): Promise<readonly string[]> {
   const projects = await loadAnyProjects(context, { interruptible: true });
   const configs = projects.flatMap(({ resources }) => resources.filter(isSchemaConfig));
   const isPlain = (name: string): boolean => /^[\p{L}\p{N}_-]+$/u.test(name);
@@ -261,6 +297,5 @@ export async function runPaths(context: Context): Promise<ExitCode> {
           .map((table) => `${schema}.${table}`),
       ]),
   );
-  context.io.stdout([...new Set(found)].map((path) => `${path}\n`).join(""));
-  return 0;
+  return [...new Set(found)];
 }

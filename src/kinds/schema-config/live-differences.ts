@@ -9,7 +9,7 @@ import type { SchemaTree } from "../../model/resource.ts";
 import { isStep, type Steps } from "../../model/runtime/event-loop.ts";
 import { riskOf } from "../../model/schema-tree.ts";
 
-// What differs between two readings of schemas. Columns that one of them leaves out are unknown, not different.
+// The differences between two reads of the schemas of an integration. Columns that one of them leaves out are unknown, not different.
 
 const ofSchema = ["enabled", "nameInDestination"] as const satisfies readonly (keyof LiveSchema)[];
 const ofTable = ["enabled", "nameInDestination", "syncMode", "cursorField"] as const satisfies readonly (keyof LiveTable)[];
@@ -27,7 +27,7 @@ export function schemaDifferences(from: LiveSchemas, to: LiveSchemas): readonly 
     known.set(key, facts);
     all.add(path, field, facts);
   };
-  /** Adds what differs of a node. The pair, if both have it. */
+  /** Adds the differences of one node. Returns the pair if both sides have it. */
   const compared = <T extends object>(
     path: NodePath,
     [before, after]: readonly [T | undefined, T | undefined],
