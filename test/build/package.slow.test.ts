@@ -1,21 +1,20 @@
 import { execFileSync } from "node:child_process";
-import { cpSync, existsSync, mkdtempSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { beforeAll, expect, test } from "vitest";
-import { packPackage } from "../ci/rehearsal-job.ts";
+import { packedPackage } from "../ci/rehearsal-job.ts";
+import { writeFolder } from "../support/project-folder.ts";
 
 // The package as users get it: packed, and installed into an empty folder offline.
 
 let [folder, tarball] = ["", ""];
-beforeAll(() => {
+beforeAll(async () => {
   if (!existsSync(join(process.env["DIMSYNC_TEST_DIST"] ?? "dist", "index.d.ts")))
     throw new Error("The build has no types. Run `npm run build` first.");
-  const packed = packPackage();
-  folder = packed.folder;
-  tarball = packed.file;
-  writeFileSync(join(folder, "package.json"), '{ "name": "empty", "private": true, "type": "module" }');
+  tarball = await packedPackage();
+  folder = writeFolder({ "package.json": '{ "name": "empty", "private": true, "type": "module" }' });
   execFileSync("npm", ["install", "--offline", "--no-audit", "--no-fund", tarball], { cwd: folder, stdio: "pipe" });
-  return packed.remove;
+  return () => rmSync(folder, { recursive: true, force: true });
 }, 60_000);
 
 const run = (...args: readonly string[]): string =>

@@ -1,4 +1,4 @@
-import { cpSync, existsSync, readFileSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import type { AccountState, SchemaMap } from "../../src/embedded/data/account.ts";
@@ -11,6 +11,7 @@ import { gitEnv } from "../support/git/env.ts";
 import { git } from "../support/git/remote.ts";
 import { ordersManifest } from "../support/orders.ts";
 import { fileNeeds } from "../support/programs.ts";
+import { writeFolder } from "../support/project-folder.ts";
 import { returnsManifest } from "../support/returns.ts";
 import { sampleOf } from "../support/sample.ts";
 import { startGithub } from "./github-stand-in.ts";
@@ -18,7 +19,7 @@ import {
   approvedWays,
   installedOnce,
   type Job,
-  packPackage,
+  packedPackage,
   type Rehearsal,
   runJob,
   runReviewedApply,
@@ -34,14 +35,12 @@ fileNeeds("bash");
 
 let [packageFile, npm] = ["", ""];
 beforeAll(async () => {
-  const packed = packPackage();
-  packageFile = packed.file;
-  npm = installedOnce(packageFile);
+  [packageFile, npm] = [await packedPackage(), await installedOnce()];
   // The jobs only use compiled code that is there, because they have the variable CI.
-  const cwd = join(packed.folder, "quickstart");
+  const cwd = writeFolder({});
   cpSync(join(repository, "examples/quickstart"), cwd, { recursive: true });
   for (let runs = 0; runs < 2; runs += 1) await dimsync(["ci", "plan"], { cwd, env: quickstartSecrets });
-  return packed.remove;
+  return () => rmSync(cwd, { recursive: true, force: true });
 }, 60_000);
 
 const keys = { read: "rehearsal-read-key", write: "rehearsal-write-key" };

@@ -6,23 +6,22 @@ import { parse } from "yaml";
 import { ciFiles } from "../../src/commands/setup/workflows/index.ts";
 import { startEmbeddedService } from "../../src/embedded/index.ts";
 import { programsOfBranch } from "../security/hostile.ts";
+import { withCompileCache } from "../support/compile-cache.ts";
 import { ordersManifest } from "../support/orders.ts";
 import { fileNeeds } from "../support/programs.ts";
 import { writeProject } from "../support/project-folder.ts";
 import { sampleOf } from "../support/sample.ts";
 import { type GitlabIssue, type GitlabNote, gitlabToken, startGitlab } from "./gitlab-stand-in.ts";
-import { packPackage, startRepository } from "./rehearsal-job.ts";
+import { installedOnce, packedPackage, startRepository } from "./rehearsal-job.ts";
 
 // gitlab-ci-local checks the template against GitLab's JSON Schema, evaluates its rules, and runs its
 // scripts as GitLab's runner does.
 
 fileNeeds("bash");
 
-let packageFile = "";
-beforeAll(() => {
-  const packed = packPackage();
-  packageFile = packed.file;
-  return packed.remove;
+let [packageFile, npm] = ["", ""];
+beforeAll(async () => {
+  [packageFile, npm] = [await packedPackage(), await installedOnce()];
 }, 60_000);
 
 const template = readFileSync("examples/gitlab/dimsync.gitlab-ci.yml", "utf8");
@@ -30,20 +29,20 @@ const template = readFileSync("examples/gitlab/dimsync.gitlab-ci.yml", "utf8");
 const setUnion = "data:text/javascript,Set.prototype.union||=function(other){return new Set([...this,...other])}";
 const runner = ["--import", setUnion, resolve("node_modules/gitlab-ci-local/dist/index.js")];
 
-/** Runs a job, or lists all jobs if none is named. */
-function gitlab(cwd: string, variables: Readonly<Record<string, string>>, ...job: readonly string[]) {
+/** Runs a job, with the `npm` in the variable PATH if there is one, or lists all jobs if none is named. */
+function gitlab(cwd: string, { PATH = process.env["PATH"], ...variables }: Readonly<Record<string, string>>, ...job: readonly string[]) {
   const given = Object.entries(variables).flatMap(([name, value]) => ["--variable", `${name}=${value}`]);
   const how = ["--force-shell-executor", "--no-shell-isolation", "--ignore-predefined-vars", Object.keys(variables).join(",")];
   // It copies files for jobs in containers with rsync, which is not needed here.
   const bin = writeProject({});
   writeFileSync(join(bin, "rsync"), "#!/bin/sh\n", { mode: 0o755 });
-  const env = {
-    PATH: `${bin}:${process.env["PATH"]}`,
+  const env = withCompileCache({
+    PATH: `${bin}:${PATH}`,
     HOME: bin,
     GIT_CONFIG_GLOBAL: "/dev/null",
     GIT_CONFIG_SYSTEM: "/dev/null",
     NO_COLOR: "1",
-  };
+  });
   return new Promise<{ readonly code: number; readonly stdout: string; readonly log: string }>((done) => {
     execFile(process.execPath, [...runner, ...job, ...how, ...given], { cwd, env }, (error, stdout, stderr) =>
       done({ code: error === null ? 0 : Number(error.code), stdout, log: stdout + stderr }),
@@ -67,6 +66,7 @@ test("a merge request, the merge, and the night after", { timeout: 120_000 }, as
     await repository.createRecords();
     const checkout = repository.checkout("main");
     const common = {
+      PATH: `${npm}:${process.env["PATH"]}`,
       GITLAB_CI: "true",
       CI_API_V4_URL: await startGitlab({ notes, issues }),
       CI_PROJECT_ID: "12",

@@ -1,10 +1,10 @@
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { workflows } from "../../src/commands/setup/workflows/index.ts";
 import { runCommand } from "../support/command.ts";
 import { withCompileCache } from "../support/compile-cache.ts";
+import { folderOfRun } from "../support/folder-of-run.ts";
 import { gitEnv } from "../support/git/env.ts";
 import { git } from "../support/git/remote.ts";
 import { writeProject } from "../support/project-folder.ts";
@@ -12,38 +12,41 @@ import { type ActionRun, type Machine, runAction, runWorkflow } from "./action-r
 import { type GithubStandIn, githubToken } from "./github-stand-in.ts";
 
 /**
- * Packs the built package into a temporary folder. DIMSYNC_TEST_DIST selects another build, with
+ * The file of the built package, packed once in a run. DIMSYNC_TEST_DIST selects another build, with
  * package.json above it.
  */
-export function packPackage(): { readonly file: string; readonly folder: string; readonly remove: () => void } {
-  const dist = resolve(process.env["DIMSYNC_TEST_DIST"] ?? "dist");
-  if (!existsSync(join(dist, "bin.cjs"))) throw new Error("There is no build. Run `npm run build` first.");
-  const folder = mkdtempSync(join(tmpdir(), "dimsync-package-"));
-  const name = execFileSync("npm", ["pack", "--ignore-scripts", "--silent", "--pack-destination", folder], {
-    cwd: dirname(dist),
-    encoding: "utf8",
-  }).trim();
-  return { file: join(folder, name.split("\n").at(-1) ?? ""), folder, remove: () => rmSync(folder, { recursive: true, force: true }) };
+export async function packedPackage(): Promise<string> {
+  const folder = await folderOfRun("package", (made) => {
+    const dist = resolve(process.env["DIMSYNC_TEST_DIST"] ?? "dist");
+    if (!existsSync(join(dist, "bin.cjs"))) throw new Error("There is no build. Run `npm run build` first.");
+    execFileSync("npm", ["pack", "--ignore-scripts", "--silent", "--pack-destination", made], { cwd: dirname(dist), stdio: "ignore" });
+  });
+  const [name = ""] = readdirSync(folder);
+  return join(folder, name);
 }
 
 /**
- * A folder for PATH, beside the packed package, with an `npm` that uses one installation of it.
- * Each job would otherwise install it again, which takes longer than what the job runs.
+ * A folder for PATH with an `npm` that uses one installation of the packed package. Each job would
+ * otherwise install it again, which takes longer than what the job runs.
  */
-export function installedOnce(packageFile: string): string {
-  const [installed, bin] = [join(dirname(packageFile), "installed"), join(dirname(packageFile), "bin")];
-  mkdirSync(installed);
-  mkdirSync(bin);
-  execFileSync("npm", ["install", "--prefix", installed, "--no-save", "--no-audit", "--no-fund", "--ignore-scripts", packageFile], {
-    env: { ...gitEnv, npm_config_offline: "true", npm_config_cache: join(bin, "cache") },
-    stdio: "ignore",
-  });
-  const script = `#!/bin/sh
-[ "$*" = "install --prefix $RUNNER_TEMP/dimsync-package --no-save --no-audit --no-fund --ignore-scripts ${packageFile}" ] || exit 99
-ln -s "${installed}" "$RUNNER_TEMP/dimsync-package"
+export async function installedOnce(): Promise<string> {
+  const packageFile = await packedPackage();
+  const folder = await folderOfRun("installed-package", (made) => {
+    const [installed, cache] = [join(made, "installed"), join(made, "cache")];
+    mkdirSync(installed);
+    execFileSync("npm", ["install", "--prefix", installed, "--no-save", "--no-audit", "--no-fund", "--ignore-scripts", packageFile], {
+      env: { ...gitEnv, npm_config_offline: "true", npm_config_cache: cache },
+      stdio: "ignore",
+    });
+    const script = `#!/bin/sh
+[ "$*" = "install --prefix $3 --no-save --no-audit --no-fund --ignore-scripts ${packageFile}" ] || exit 99
+[ "$3" = "\${RUNNER_TEMP:-\${3%/*}}/\${3##*/}" ] || exit 98
+mkdir -p "$3" && ln -s "\${0%/*}/../installed/node_modules" "$3/node_modules"
 `;
-  writeFileSync(join(bin, "npm"), script, { mode: 0o755 });
-  return bin;
+    mkdirSync(join(made, "bin"));
+    writeFileSync(join(made, "bin/npm"), script, { mode: 0o755 });
+  });
+  return join(folder, "bin");
 }
 
 /** Refuses a push to main, as a protected branch does, unless a file in the bare repository allows it. */

@@ -5,7 +5,7 @@ import type { AddressInfo } from "node:net";
 import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { startEmbeddedService } from "../../src/embedded/index.ts";
 import { startGithub } from "../ci/github-stand-in.ts";
-import { packPackage, runJob, startRepository, ways } from "../ci/rehearsal-job.ts";
+import { packedPackage, runJob, startRepository, ways } from "../ci/rehearsal-job.ts";
 import { emptyFolder } from "../cli/built-cli.ts";
 import { ordersManifest } from "../support/orders.ts";
 import { fileNeeds } from "../support/programs.ts";
@@ -17,10 +17,8 @@ import { programsOfBranch } from "./hostile.ts";
 fileNeeds("bash");
 
 let packageFile = "";
-beforeAll(() => {
-  const packed = packPackage();
-  packageFile = packed.file;
-  return packed.remove;
+beforeAll(async () => {
+  packageFile = await packedPackage();
 }, 60_000);
 
 const { version } = JSON.parse(readFileSync("package.json", "utf8")) as { readonly version: string };
