@@ -1,4 +1,3 @@
-import Module from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -7,12 +6,9 @@ type Environment = Readonly<Record<string, string>>;
 
 const preload = fileURLToPath(new URL("compiled.cjs", import.meta.url));
 
-/** Node.js keeps compiled code from 22.8 on. */
-const older: Environment = "enableCompileCache" in Module ? {} : { NODE_OPTIONS: `--require ${JSON.stringify(preload)}` };
-
 /** Lets the processes of the built command line share the code that they compile. */
 export const withCompileCache = (env: Environment): Environment => ({
   NODE_COMPILE_CACHE: join(process.env["DIMSYNC_TESTS_TEMP"] ?? tmpdir(), "compiled"),
-  ...older,
+  NODE_OPTIONS: `--require ${JSON.stringify(preload)}`,
   ...env,
 });

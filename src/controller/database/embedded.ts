@@ -11,16 +11,16 @@ import type { Database, Rows } from "../../records/postgres/connection.ts";
 import { withStoredText } from "../../records/postgres/stored-text.ts";
 
 /**
- * PostgreSQL in this process, kept in a folder (in memory without one). It has one connection, and only
- * one process may open the folder. Throws E_CONTROLLER_DATABASE if the package is not installed.
+ * PostgreSQL in this process, kept in a folder. It has one connection, and only one process may open the
+ * folder. Throws E_CONTROLLER_DATABASE if the package is not installed.
  */
-export async function openEmbeddedDatabase(folder: string | undefined): Promise<Database> {
+export async function openEmbeddedDatabase(folder: string): Promise<Database> {
   const { PGlite: Embedded } = await loadPglite();
-  if (folder !== undefined) await mkdir(folder, { recursive: true, mode: 0o700 });
-  const dataDir = folder === undefined ? undefined : join(folder, "postgres");
-  if (dataDir !== undefined) await refusePartOfDatabase(dataDir);
-  const db = await Embedded.create(dataDir === undefined ? {} : { dataDir }).catch((error: unknown) => {
-    throw dataDir === undefined ? error : damaged(dataDir, "it does not start", error);
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  const dataDir = join(folder, "postgres");
+  await refusePartOfDatabase(dataDir);
+  const db = await Embedded.create({ dataDir }).catch((error: unknown) => {
+    throw damaged(dataDir, "it does not start", error);
   });
   // Results and errors have the same types as those of a server, and statements can be prepared.
   const client = new Client({ stream: () => connectionTo(db), user: "postgres", database: "postgres", password: "" });
