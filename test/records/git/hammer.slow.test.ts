@@ -9,7 +9,7 @@ import { intentOf } from "../suite.ts";
 import { begun, httpStore } from "./git-store.ts";
 import { type HammerOptions, type HammerReport, hammer } from "./hammer.ts";
 
-const seconds = Number(process.env["DIMSYNC_HAMMER_SECONDS"] ?? (isAll ? 60 : 8));
+const seconds = Number(process.env["DIMSYNC_HAMMER_SECONDS"] ?? (isAll ? 60 : 5));
 // Which process is first still depends on the machine.
 const seed = sampleSeed;
 
