@@ -134,6 +134,7 @@ export function controllerOptions(controller: Command): void {
       "run: where the status page listens (default: 127.0.0.1:8480). Other addresses need DIMSYNC_CONTROLLER_TOKEN or --trust-proxy-header",
     )
     .option("--trust-proxy-header <name>", "run: header in which a reverse proxy names the user it authenticated")
+    .option("--base-path <path>", "run: path of the status page's URL behind a proxy, such as /dimsync")
     .option("--public-url <url>", "run: URL of the status page, for links in notifications")
     .option("--role <role>", "run: all (default), worker or page")
     .option("--accounts-at-once <n>", "run: accounts that this process checks at once (default: 8)")

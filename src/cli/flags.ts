@@ -135,6 +135,7 @@ export interface ControllerFlags extends GlobalFlags {
   readonly state?: string;
   readonly listen?: string;
   readonly trustProxyHeader?: string;
+  readonly basePath?: string;
   readonly publicUrl?: string;
   readonly label?: string;
   readonly all?: boolean;

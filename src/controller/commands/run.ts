@@ -10,6 +10,7 @@ import { didYouMean } from "../../text/suggest.ts";
 import { runController } from "../controller.ts";
 import { logFormats, makeLog } from "../log.ts";
 import { checkAccess, defaultListen, parseListen } from "../page/access.ts";
+import { basePath } from "../page/base-path.ts";
 import { readsOf } from "../page/reads.ts";
 import { startPage } from "../page/server.ts";
 import { watchedProject } from "../projects/watch.ts";
@@ -28,6 +29,7 @@ export async function runRun(context: Context<ControllerFlags>): Promise<ExitCod
     ...parseListen(flags.listen ?? defaultListen),
     token: io.env["DIMSYNC_CONTROLLER_TOKEN"],
     trustProxyHeader: flags.trustProxyHeader,
+    base: flags.basePath === undefined ? undefined : basePath(flags.basePath),
   };
   // Before anything starts that would have to end again.
   if (role !== "worker") checkAccess(access);

@@ -60,9 +60,10 @@ export async function causesReply(reads: PageReads, { query, path }: PageRequest
 }
 
 /** `GET /api/v1/openapi.json`. */
-export const openApiReply = (): Reply => ({
-  ...jsonReply(JSON.parse(readFileSync(join(packageFolder(), "schema/controller-api.json"), "utf8")), { "cache-control": "no-cache" }),
-});
+export function openApiReply({ base = "" }: PageRequest): Reply {
+  const document = JSON.parse(readFileSync(join(packageFolder(), "schema/controller-api.json"), "utf8"));
+  return jsonReply({ ...document, servers: [{ url: base === "" ? "/" : base }] }, { "cache-control": "no-cache" });
+}
 
 /** RFC 8288. */
 function nextLink(path: string, query: URLSearchParams, { offset, limit }: Range): Readonly<Record<string, string>> {

@@ -14,6 +14,8 @@ export interface PageRequest {
   readonly path: string;
   readonly query: URLSearchParams;
   readonly now: Date;
+  /** "/dimsync": what the path was below. The links of replies do not have it yet. */
+  readonly base?: string;
 }
 
 /** `name` is what the path names: an account, a run or a bundle; "" for a list. */
@@ -40,7 +42,7 @@ const routes: readonly Route[] = [
   { path: /^\/api\/v1\/runs\/([^/]+)$/u, takes: [], reply: runReply },
   { path: /^\/api\/v1\/bundles\/([^/]+)$/u, takes: [], reply: bundleReply },
   { path: /^\/api\/v1\/findings$/u, takes: slice, reply: causesReply },
-  { path: /^\/api\/v1\/openapi\.json$/u, takes: [], reply: async () => openApiReply() },
+  { path: /^\/api\/v1\/openapi\.json$/u, takes: [], reply: async (_reads, request) => openApiReply(request) },
   { path: /^\/metrics$/u, takes: [], reply: metricsReply },
   { path: /^\/healthz$/u, takes: [], reply: async () => textReply("ok\n") },
   { path: /^\/readyz$/u, takes: [], reply: readyReply },

@@ -3,12 +3,15 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { Socket } from "node:net";
 import { DimsyncError } from "../../model/errors.ts";
 import { type Access, accessCheck, checkAccess, type Refusal, urlHost } from "./access.ts";
+import { requestBase, withBase, withoutBase } from "./base-path.ts";
 import type { PageReads } from "./reads.ts";
 import { type Problem, ProblemError, type Reply } from "./reply.ts";
-import { isPublic, problemFor, replyTo } from "./routes.ts";
+import { isPublic, type PageRequest, problemFor, replyTo } from "./routes.ts";
 
 export interface PageOptions extends Access {
   readonly reads: PageReads;
+  /** "/dimsync": the path of the page's URL behind a proxy. Default: none. */
+  readonly base?: string | undefined;
   /** For ages and times; default: the clock. */
   readonly now?: () => Date;
   /** Receives failures that are not the fault of a client, such as an unreadable database. */
@@ -55,7 +58,7 @@ export async function startPage(options: PageOptions): Promise<StatusPage> {
   boundWaiting(server);
   server.setTimeout(idleMs);
   const port = await listen(server, options);
-  return { url: `http://${urlHost(options.host)}:${port}`, port, close: () => close(server) };
+  return { url: `http://${urlHost(options.host)}:${port}${options.base ?? ""}`, port, close: () => close(server) };
 }
 
 /**
@@ -107,15 +110,24 @@ async function close(server: Server): Promise<void> {
   await closed;
 }
 
-async function answer(
-  incoming: IncomingMessage,
-  { reads, now = () => new Date(), onError }: PageOptions,
-  refusalOf: (headers: IncomingMessage["headers"]) => Refusal | undefined,
-): Promise<Reply> {
+async function answer(incoming: IncomingMessage, options: PageOptions, refusalOf: RefusalOf): Promise<Reply> {
+  const { now = () => new Date() } = options;
   const [path = "/", query = ""] = (incoming.url ?? "/").split("?");
-  const request = { path, query: new URLSearchParams(query), now: now() };
+  const base = requestBase(incoming.headers, options);
+  const request = { path: withoutBase(path, base), query: new URLSearchParams(query), now: now(), base };
+  return withBase(await answerBelow(incoming, request, { ...options, refusalOf }), base);
+}
+
+type RefusalOf = (headers: IncomingMessage["headers"]) => Refusal | undefined;
+
+/** The reply, whose links do not have the base yet. */
+async function answerBelow(
+  incoming: IncomingMessage,
+  request: PageRequest,
+  { reads, onError, refusalOf }: PageOptions & { readonly refusalOf: RefusalOf },
+): Promise<Reply> {
   try {
-    const refusal = isPublic(path) ? undefined : refusalOf(incoming.headers);
+    const refusal = isPublic(request.path) ? undefined : refusalOf(incoming.headers);
     if (refusal !== undefined) return problemFor(request, refusals[refusal]);
     const wrong = wrongRequest(incoming);
     if (wrong !== undefined) return problemFor(request, wrong);
