@@ -50,6 +50,7 @@ export async function runRun(context: Context<ControllerFlags>): Promise<ExitCod
       }
       const page = await startPage({
         ...access,
+        isHttps: flags.publicUrl?.startsWith("https:"),
         reads: readsOf(database, worker),
         onError: (error) => log(`The status page: ${error instanceof Error ? error.message : String(error)}`, { level: "error" }),
       });

@@ -37,6 +37,9 @@ export function withBase({ status, headers, body }: Reply, base: string): Reply 
       ...(link === undefined ? {} : { link: link.replace("<", `<${base}`) }),
       ...(location === undefined ? {} : { location: `${base}${location}` }),
     },
-    body: headers["content-type"]?.startsWith("text/html") === true ? body.replaceAll(/ (href|action)="\//gu, ` $1="${base}/`) : body,
+    body:
+      headers["content-type"]?.startsWith("text/html") === true
+        ? body.replaceAll(/ (href|action|content)="(0;url=)?\//gu, ` $1="$2${base}/`)
+        : body,
   };
 }

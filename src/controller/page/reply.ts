@@ -44,6 +44,13 @@ export function jsonReply(value: unknown, headers: Readonly<Record<string, strin
   return { status: 200, headers: { "content-type": "application/json", ...kept(body), ...headers }, body };
 }
 
+/** 303: the browser goes there with GET. */
+export const redirectReply = (location: string, headers: Readonly<Record<string, string>>): Reply => ({
+  status: 303,
+  headers: { location, "cache-control": "no-store", ...headers },
+  body: "",
+});
+
 export const textReply = (body: string, type = "text/plain; charset=utf-8", status = 200): Reply => ({
   status,
   headers: { "content-type": type, "cache-control": "no-store" },
@@ -52,7 +59,7 @@ export const textReply = (body: string, type = "text/plain; charset=utf-8", stat
 
 /** Why a request got no result. */
 export interface Problem {
-  readonly status: 400 | 401 | 404 | 405 | 409 | 413 | 421 | 500 | 503;
+  readonly status: 400 | 401 | 403 | 404 | 405 | 409 | 413 | 421 | 429 | 500 | 503;
   /** Without user text. */
   readonly title: string;
   /** Sentences: what is wrong, and what to do. */

@@ -3,11 +3,13 @@ import { accountList, accountReply, bundleReply, causesReply, openApiReply, runL
 import { accountPage } from "./html/account.ts";
 import { accountsPage } from "./html/accounts.ts";
 import { bundlePage } from "./html/bundle.ts";
+import { loginPage } from "./html/login.ts";
 import { problemPage } from "./html/problem.ts";
 import { runPage } from "./html/run.ts";
 import { metricsReply } from "./metrics.ts";
 import type { PageReads } from "./reads.ts";
-import { htmlReply, type Problem, ProblemError, problemReply, type Reply, textReply } from "./reply.ts";
+import { type HtmlPage, htmlReply, type Problem, ProblemError, problemReply, type Reply, textReply } from "./reply.ts";
+import { pathWithin } from "./session.ts";
 
 export interface PageRequest {
   /** As sent, percent-encoded. */
@@ -16,6 +18,10 @@ export interface PageRequest {
   readonly now: Date;
   /** "/dimsync": what the path was below. The links of replies do not have it yet. */
   readonly base?: string;
+  /** Whether people can sign in with the token, or have. Absent without a token. */
+  readonly login?: "offered" | "done";
+  /** Whether a link of another site led here. */
+  readonly isFromOtherSite?: boolean;
 }
 
 /** `name` is what the path names: an account, a run or a bundle; "" for a list. */
@@ -36,6 +42,7 @@ const routes: readonly Route[] = [
   { path: /^\/accounts\/(.+)$/u, takes: ["page"], reply: async (...given) => htmlReply(await accountPage(...given)) },
   { path: /^\/runs\/([^/]+)$/u, takes: [], reply: async (...given) => htmlReply(await runPage(...given)) },
   { path: /^\/bundles\/([^/]+)$/u, takes: [], reply: async (...given) => htmlReply(await bundlePage(...given)) },
+  { path: /^\/login$/u, takes: ["next"], reply: loginReply },
   { path: /^\/api\/v1\/accounts$/u, takes: [...filters, ...slice], reply: accountList },
   { path: /^\/api\/v1\/accounts\/(.+)$/u, takes: [], reply: accountReply },
   { path: /^\/api\/v1\/runs$/u, takes: ["account", ...slice], reply: runList },
@@ -48,8 +55,8 @@ const routes: readonly Route[] = [
   { path: /^\/readyz$/u, takes: [], reply: readyReply },
 ];
 
-/** Probes need no token, because a probe of Kubernetes cannot keep one secret. They show nothing about accounts. */
-export const isPublic = (path: string): boolean => path === "/healthz" || path === "/readyz";
+/** Probes need no token, because a probe of Kubernetes cannot keep one secret. They show nothing about accounts, as the form. */
+export const isPublic = (path: string): boolean => path === "/healthz" || path === "/readyz" || path === "/login";
 
 /** Rejects with a ProblemError for a request that has no result, and with other errors if the state cannot be read. */
 export async function replyTo(request: PageRequest, reads: PageReads): Promise<Reply> {
@@ -74,11 +81,27 @@ async function readyReply(reads: PageReads): Promise<Reply> {
   }
 }
 
+async function loginReply(_: PageReads, request: PageRequest): Promise<Reply> {
+  if (request.login === undefined) throw new ProblemError(notFound);
+  const next = pathWithin(request.query.get("next") ?? "/");
+  return htmlReply(loginPage(request, { next, reason: "", isFromOtherSite: false }));
+}
+
 /** The problem as JSON for programs, and as a page for people. */
 export function problemFor(request: PageRequest, problem: Problem): Reply {
   if (/^\/(?:api\/|metrics$|healthz$|readyz$)/u.test(request.path)) return problemReply(problem);
-  const { headers, ...rest } = htmlReply(problemPage(problem, request), problem.status);
+  const { headers, ...rest } = htmlReply(
+    problem.status === 401 && request.login !== undefined ? loginFor(request) : problemPage(problem, request),
+    problem.status,
+  );
   return { ...rest, headers: { ...headers, ...problem.headers } };
+}
+
+/** The form, which leads to the page that someone asked for. */
+function loginFor(request: PageRequest): HtmlPage {
+  const { path, query, isFromOtherSite = false } = request;
+  const next = pathWithin(`${path}${query.size === 0 ? "" : `?${query}`}`);
+  return loginPage(request, { next, reason: "", isFromOtherSite });
 }
 
 const notFound: Problem = {

@@ -2,16 +2,20 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { DimsyncError } from "../../model/errors.ts";
-import { type Access, accessCheck, checkAccess, type Refusal, urlHost } from "./access.ts";
+import { type Access, type AccessCheck, accessCheck, checkAccess, type Refusal, urlHost } from "./access.ts";
 import { requestBase, withBase, withoutBase } from "./base-path.ts";
+import { loginPosts } from "./login.ts";
 import type { PageReads } from "./reads.ts";
 import { type Problem, ProblemError, type Reply } from "./reply.ts";
 import { isPublic, type PageRequest, problemFor, replyTo } from "./routes.ts";
+import { hasSession } from "./session.ts";
 
 export interface PageOptions extends Access {
   readonly reads: PageReads;
   /** "/dimsync": the path of the page's URL behind a proxy. Default: none. */
   readonly base?: string | undefined;
+  /** Whether browsers use https, although this server does not. Else a proxy can say so in X-Forwarded-Proto. */
+  readonly isHttps?: boolean | undefined;
   /** For ages and times; default: the clock. */
   readonly now?: () => Date;
   /** Receives failures that are not the fault of a client, such as an unreadable database. */
@@ -40,14 +44,15 @@ const idleMs = 60_000;
 const mostWaiting = { ofAddress: 100, ofAll: 400 } as const;
 
 /**
- * Starts the status page and API. Read-only: it has no route that changes anything.
+ * Starts the status page and API. Read-only: it has no route that changes anything but the cookie of whoever signs in.
  * @throws DimsyncError E_CONTROLLER_LISTEN if it would be readable by others, or cannot listen.
  */
 export async function startPage(options: PageOptions): Promise<StatusPage> {
   checkAccess(options);
-  const refusalOf = accessCheck(options);
+  const { token = "" } = options;
+  const doors = { refusalOf: accessCheck(options), ...(token === "" ? {} : { replyToPost: loginPosts({ ...options, token }) }) };
   const server = createServer(limits, (incoming, response) => {
-    answer(incoming, options, refusalOf)
+    answer(incoming, { ...options, ...doors })
       .then((reply) => send(incoming, response, reply))
       .catch((error: unknown) => {
         options.onError?.(error);
@@ -110,24 +115,36 @@ async function close(server: Server): Promise<void> {
   await closed;
 }
 
-async function answer(incoming: IncomingMessage, options: PageOptions, refusalOf: RefusalOf): Promise<Reply> {
-  const { now = () => new Date() } = options;
-  const [path = "/", query = ""] = (incoming.url ?? "/").split("?");
-  const base = requestBase(incoming.headers, options);
-  const request = { path: withoutBase(path, base), query: new URLSearchParams(query), now: now(), base };
-  return withBase(await answerBelow(incoming, request, { ...options, refusalOf }), base);
+interface AnswerOptions extends PageOptions {
+  readonly refusalOf: AccessCheck;
+  /** Absent without a token. */
+  readonly replyToPost?: ReturnType<typeof loginPosts>;
 }
 
-type RefusalOf = (headers: IncomingMessage["headers"]) => Refusal | undefined;
+async function answer(incoming: IncomingMessage, options: AnswerOptions): Promise<Reply> {
+  const { now: clock = () => new Date(), token = "" } = options;
+  const { url = "/", headers } = incoming;
+  const [path = "/", query = ""] = url.split("?");
+  const base = requestBase(headers, options);
+  const now = clock();
+  const request: PageRequest = {
+    ...{ path: withoutBase(path, base), query: new URLSearchParams(query), now, base },
+    ...(token === "" ? {} : { login: hasSession(token, headers.cookie, now) ? "done" : "offered" }),
+    isFromOtherSite: headers["sec-fetch-site"] === "cross-site" && headers["sec-fetch-mode"] === "navigate",
+  };
+  return withBase(await answerBelow(incoming, request, options), base);
+}
 
 /** The reply, whose links do not have the base yet. */
 async function answerBelow(
   incoming: IncomingMessage,
   request: PageRequest,
-  { reads, onError, refusalOf }: PageOptions & { readonly refusalOf: RefusalOf },
+  { reads, onError, refusalOf, replyToPost }: AnswerOptions,
 ): Promise<Reply> {
   try {
-    const refusal = isPublic(request.path) ? undefined : refusalOf(incoming.headers);
+    const posted = await replyToPost?.(incoming, request);
+    if (posted !== undefined) return posted;
+    const refusal = isPublic(request.path) ? undefined : refusalOf(incoming.headers, request.now);
     if (refusal !== undefined) return problemFor(request, refusals[refusal]);
     const wrong = wrongRequest(incoming);
     if (wrong !== undefined) return problemFor(request, wrong);
@@ -144,7 +161,7 @@ const refusals: Readonly<Record<Refusal, Problem>> = {
     status: 401,
     title: "Unauthorized",
     detail:
-      "This page needs the controller's token. Send it as `Authorization: Bearer TOKEN`, or sign in through the proxy in front of it.",
+      "This page needs the controller's token. Send it as `Authorization: Bearer TOKEN`, or sign in at /login or through the proxy in front of it.",
     headers: { "www-authenticate": 'Bearer realm="dimsync controller"' },
   },
   misdirected: {

@@ -1,7 +1,10 @@
+import type { IncomingHttpHeaders } from "node:http";
 import { describe, expect, test } from "vitest";
-import { accessCheck, checkAccess, parseListen } from "../../../src/controller/page/access.ts";
+import { type Access, accessCheck, checkAccess, parseListen } from "../../../src/controller/page/access.ts";
 
 const token = "0123456789abcdef0123456789abcdef";
+
+const checkOf = (access: Access) => (headers: IncomingHttpHeaders) => accessCheck(access)(headers, new Date(0));
 
 describe("--listen", () => {
   test.each([
@@ -49,7 +52,7 @@ describe("the page refuses to start", () => {
 });
 
 describe("on loopback without a token, the Host header must be loopback", () => {
-  const check = accessCheck({ host: "127.0.0.1", port: 8480 });
+  const check = checkOf({ host: "127.0.0.1", port: 8480 });
   test.each(["localhost:8480", "LOCALHOST", "127.0.0.1:8480", "127.1.2.3", "[::1]:8480"])("accepts %s", (host) => {
     expect(check({ host })).toBeUndefined();
   });
@@ -68,7 +71,7 @@ describe("on loopback without a token, the Host header must be loopback", () => 
 });
 
 describe("a token", () => {
-  const check = accessCheck({ host: "0.0.0.0", port: 8480, token });
+  const check = checkOf({ host: "0.0.0.0", port: 8480, token });
   test.each([
     ["is accepted", `Bearer ${token}`, undefined],
     ["is accepted in any case of the scheme", `bearer  ${token} `, undefined],
@@ -87,7 +90,7 @@ describe("a token", () => {
 });
 
 describe("a trusted header", () => {
-  const check = accessCheck({ host: "0.0.0.0", port: 8480, trustProxyHeader: "X-Forwarded-User" });
+  const check = checkOf({ host: "0.0.0.0", port: 8480, trustProxyHeader: "X-Forwarded-User" });
   test("names the user", () => {
     expect(check({ "x-forwarded-user": "dana@example.com" })).toBeUndefined();
   });
@@ -97,7 +100,7 @@ describe("a trusted header", () => {
     expect(check({ authorization: "Bearer " })).toBe("unauthorized");
   });
   test("is an alternative to a token, for programs that do not go through the proxy", () => {
-    const both = accessCheck({ host: "0.0.0.0", port: 8480, token, trustProxyHeader: "X-Forwarded-User" });
+    const both = checkOf({ host: "0.0.0.0", port: 8480, token, trustProxyHeader: "X-Forwarded-User" });
     expect(both({ authorization: `Bearer ${token}` })).toBeUndefined();
     expect(both({ "x-forwarded-user": "dana" })).toBeUndefined();
     expect(both({})).toBe("unauthorized");

@@ -28,6 +28,8 @@ describe("in Chromium", needs("chromium"), () => {
     "500 accounts": [500, "/"],
     "no account": [0, "/"],
     "no match": [50, "/?name=nothing"],
+    "groups of a label": [50, "/?group=team"],
+    "a cause": [50, "/?cause=E_UNAUTHORIZED"],
     "an exposed account": [50, "/accounts/shop-eu-west-000"],
     "a failing account": [50, "/accounts/shop-eu-west-009"],
     "a suspended account": [50, "/accounts/shop-us-east-004"],
@@ -223,6 +225,54 @@ describe("in Chromium", needs("chromium"), () => {
       expect(await tab.evaluate("window.ran")).toBeUndefined();
       expect(await tab.locator("img, body script + script").count()).toBe(0);
     }
+  });
+
+  describe("a person signs in with the token", () => {
+    const token = "0123456789abcdef0123456789abcdef";
+
+    test("in a form, on every kind of page, with and without JavaScript, and out again", async () => {
+      const page = await started({ token, base: "/dimsync" });
+      for (const javaScriptEnabled of [true, false]) {
+        const tab = await openApart({ javaScriptEnabled });
+        await tab.goto(`${page.url}/accounts/shop-eu-west-000?page=2`);
+        await tab.getByLabel("Token of the controller").fill("not the token at all");
+        await tab.getByRole("button", { name: "Sign in" }).click();
+        await tab.getByText("This is not the token of the controller.").waitFor();
+        await tab.getByLabel("Token of the controller").fill(token);
+        await tab.keyboard.press("Enter");
+        await tab.waitForURL(/\/dimsync\/accounts\/shop-eu-west-000\?page=2$/u);
+        expect(await tab.locator("h1").textContent()).toContain("shop-eu-west-000");
+        if (javaScriptEnabled) expect(await tab.evaluate("document.cookie")).toBe("");
+        await tab.getByRole("link", { name: "Accounts" }).click();
+        await tab.getByRole("button", { name: "Sign out" }).click();
+        await tab.waitForURL(/\/dimsync\/login$/u);
+        await tab.goto(page.url);
+        expect(await tab.getByRole("button", { name: "Sign in" }).count()).toBe(1);
+      }
+    });
+
+    test("and follows a link in a chat without signing in again", async () => {
+      const page = await started({ token });
+      const tab = await openApart();
+      await tab.goto(`${page.url}/login`);
+      await tab.getByLabel("Token of the controller").fill(token);
+      await tab.keyboard.press("Enter");
+      await tab.locator("#accounts").waitFor();
+      // localhost and 127.0.0.1 are two sites for a browser.
+      await tab.route("http://localhost:1/", (route) =>
+        route.fulfill({ contentType: "text/html", body: `<a href="${page.url}/accounts/shop-eu-west-000">exposed</a>` }),
+      );
+      await tab.goto("http://localhost:1/");
+      await tab.getByText("exposed").click();
+      await tab.getByRole("heading", { name: "shop-eu-west-000" }).waitFor();
+    });
+
+    test.each(Object.entries(views))("%s: axe-core finds nothing in the form, and nothing overflows", async (_, how) => {
+      const page = await started({ token });
+      const tab = await open(`${page.url}/login`, how);
+      expect(await axeViolations(tab)).toEqual([]);
+      expect(await pageWidth(tab)).toBe(how.width);
+    });
   });
 
   test("the policy blocks a script and a style that someone injects", async () => {

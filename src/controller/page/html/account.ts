@@ -30,7 +30,7 @@ import {
 const runsPerPage = 20;
 
 /** `/accounts/NAME`: the differences, who made them, the commands that fix it, and the history. */
-export async function accountPage(reads: PageReads, { query, now }: PageRequest, name: string): Promise<HtmlPage> {
+export async function accountPage(reads: PageReads, { query, now, login }: PageRequest, name: string): Promise<HtmlPage> {
   const page = pageAsked(query);
   const account = await accountNamed(reads, name);
   const href = accountHref(account.name);
@@ -44,6 +44,7 @@ export async function accountPage(reads: PageReads, { query, now }: PageRequest,
     about: aboutHtml(account, now),
     crumbs: [["Accounts", "/"]],
     now,
+    ...(login === undefined ? {} : { login }),
     isLive: true,
     sections: [
       { id: "state", title: "", html: summaryHtml(account, now) },

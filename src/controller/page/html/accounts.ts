@@ -30,7 +30,7 @@ const accountsPerPage = 500;
 const namesShown = 2;
 
 /** `/`: what is exposed, since when and by whom, what was closed in the last 24 hours, and the accounts, worst first. */
-export async function accountsPage(reads: PageReads, { query, now }: PageRequest): Promise<HtmlPage> {
+export async function accountsPage(reads: PageReads, { query, now, login }: PageRequest): Promise<HtmlPage> {
   const [accounts, causes, closed, health, receivers] = await Promise.all([
     reads.accounts(),
     reads.causes(),
@@ -50,6 +50,7 @@ export async function accountsPage(reads: PageReads, { query, now }: PageRequest
     title: "Accounts under control",
     ...(totals.exposedAccounts === 0 ? {} : { tabNote: `${totals.exposedAccounts} exposed` }),
     now,
+    ...(login === undefined ? {} : { login }),
     isLive: true,
     sections: [
       {

@@ -8,7 +8,7 @@ import { shell, time } from "./shell.ts";
 import { accountHref, commitHtml, link, shortDigest } from "./words.ts";
 
 /** `/bundles/DIGEST`: the project that accounts are compared with. Secrets are references in it. */
-export async function bundlePage(reads: PageReads, { now }: PageRequest, digest: string): Promise<HtmlPage> {
+export async function bundlePage(reads: PageReads, { now, login }: PageRequest, digest: string): Promise<HtmlPage> {
   const bundle = await bundleNamed(reads, digest);
   const { source, toolVersion, pushedBy, pushedAt, commit, bytes, accounts, files } = bundle;
   const facts: readonly (readonly [string, string])[] = [
@@ -23,6 +23,7 @@ export async function bundlePage(reads: PageReads, { now }: PageRequest, digest:
     about: `<p class="quiet small">${code(bundle.digest)}</p><dl class="facts">${facts.map(([term, text]) => `<div><dt>${term}</dt><dd>${text}</dd></div>`).join("")}</dl>`,
     crumbs: [["Accounts", "/"]],
     now,
+    ...(login === undefined ? {} : { login }),
     isLive: false,
     sections: [
       {

@@ -52,6 +52,7 @@ export const refreshScript = `
     try {
       const response = await fetch(location.href, { cache: "no-store", headers: etag ? { "if-none-match": etag } : {} });
       if (response.status !== 304) {
+        if (response.status === 401) throw new Error("Reload the page and sign in again.");
         if (!response.ok) throw new Error("It responded with status " + response.status + ".");
         const page = new DOMParser().parseFromString(await response.text(), "text/html");
         const top = scrollY;

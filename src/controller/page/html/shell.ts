@@ -2,6 +2,7 @@ import { escaped } from "../../../render/html/escape.ts";
 import { timeText } from "../../../render/report/attribution.ts";
 import { joinParts } from "../../../text/lists.ts";
 import type { HtmlPage } from "../reply.ts";
+import type { PageRequest } from "../routes.ts";
 import { refreshScript } from "./refresh.ts";
 import { pageStyle } from "./style.ts";
 
@@ -32,10 +33,24 @@ export interface ShellOptions {
   readonly now: Date;
   /** Whether it refreshes itself. */
   readonly isLive: boolean;
+  readonly login?: PageRequest["login"];
+  /** A path that it goes to at once. */
+  readonly reload?: string;
 }
 
 /** A page of the controller. Without JavaScript it is complete, but does not refresh itself. */
-export function shell({ title, tabNote = "", note = "", about = "", crumbs = [], sections, now, isLive }: ShellOptions): HtmlPage {
+export function shell({
+  title,
+  tabNote = "",
+  note = "",
+  about = "",
+  crumbs = [],
+  sections,
+  now,
+  isLive,
+  login,
+  reload,
+}: ShellOptions): HtmlPage {
   const path = crumbs.map(([text, href]) => `<li><a href="${escaped(href)}">${escaped(text)}</a></li>`).join("");
   const html = `<!DOCTYPE html>
 <html lang="en">
@@ -43,7 +58,7 @@ export function shell({ title, tabNote = "", note = "", about = "", crumbs = [],
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width,initial-scale=1">
 <meta name="color-scheme" content="light dark">
-<title>${escaped(joinParts([tabNote, title, "dimsync"], " · "))}</title>
+${reload === undefined ? "" : `<meta http-equiv="refresh" content="0;url=${escaped(reload)}">\n`}<title>${escaped(joinParts([tabNote, title, "dimsync"], " · "))}</title>
 <style>${pageStyle}</style>
 </head>
 <body>
@@ -58,7 +73,7 @@ ${sections.map(section).join("\n")}
 </main>
 <footer>
 <p>dimsync controller · state at ${time(now.toISOString())}<span id="refresh"></span> · <a href="/api/v1/openapi.json">API</a> · <a href="/metrics">Metrics</a></p>
-</footer>
+${login === "done" ? '<form method="post" action="/logout"><button>Sign out</button></form>\n' : ""}</footer>
 </div>
 ${isLive ? `<script>${refreshScript}</script>\n` : ""}</body>
 </html>

@@ -18,6 +18,9 @@ section:first-child>.lead{margin-top:1.25rem}
 .facts dt{color:var(--quiet);font-size:.8125rem}
 .facts dd{margin:0;overflow-wrap:anywhere}
 form{display:flex;flex-wrap:wrap;gap:.6rem .9rem;align-items:end;margin:2rem 0 0}
+footer form{margin:.75rem 0 0}
+#login form{margin:1.5rem 0 .75rem}
+#login input{min-width:min(100%,22rem)}
 label{display:flex;flex-direction:column;gap:.15rem;font-size:.8125rem;color:var(--quiet)}
 input,select,button{font:inherit;font-size:.9375rem;color:var(--fg);background:var(--bg);border:1px solid var(--control);border-radius:6px;padding:.4rem .6rem;min-height:2.5rem}
 select{max-width:16rem}

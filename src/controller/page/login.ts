@@ -1,0 +1,63 @@
+import type { IncomingMessage } from "node:http";
+import { loginPage } from "./html/login.ts";
+import { htmlReply, type Problem, ProblemError, type Reply, redirectReply } from "./reply.ts";
+import type { PageRequest } from "./routes.ts";
+import { endedCookie, isEqual, pathWithin, sessionCookie, wrongTokens } from "./session.ts";
+
+// The only requests that are not GET: they set and delete a cookie, and change nothing else.
+
+const mostBytes = 8 * 1024;
+
+export interface LoginOptions {
+  /** Not empty. */
+  readonly token: string;
+  /** Whether browsers reach the page with https, although no proxy says so. */
+  readonly isHttps?: boolean | undefined;
+}
+
+/** Replies to POST /login and POST /logout; undefined for any other request. Rejects with a ProblemError. */
+export function loginPosts({
+  token,
+  isHttps = false,
+}: LoginOptions): (incoming: IncomingMessage, request: PageRequest) => Promise<Reply | undefined> {
+  const wrong = wrongTokens();
+  return async (incoming, { path, now, base = "" }) => {
+    if (incoming.method !== "POST" || (path !== "/login" && path !== "/logout")) return undefined;
+    const { headers, socket } = incoming;
+    // Browsers say where a form comes from, if they use https or localhost. Nobody gains by signing someone else in: there is one token.
+    const site = headers["sec-fetch-site"];
+    if (site !== undefined && site !== "same-origin") throw new ProblemError(otherSite);
+    const cookie = { base, isSecure: isHttps || headers["x-forwarded-proto"] === "https" };
+    if (path === "/logout") return redirectReply("/login", { "set-cookie": endedCookie(cookie) });
+    const address = socket.remoteAddress ?? "";
+    if (wrong.isBlocked(address, now)) throw new ProblemError(tooMany);
+    const form = new URLSearchParams(await bodyOf(incoming));
+    const next = pathWithin(form.get("next") ?? "/");
+    if (isEqual((form.get("token") ?? "").trim(), token)) return redirectReply(next, { "set-cookie": sessionCookie(token, now, cookie) });
+    wrong.add(address);
+    return htmlReply(loginPage({ now }, { next, reason: "This is not the token of the controller.", isFromOtherSite: false }), 401);
+  };
+}
+
+async function bodyOf(incoming: IncomingMessage): Promise<string> {
+  const { "transfer-encoding": encoding, "content-length": length = "0" } = incoming.headers;
+  if (encoding !== undefined || Number(length) > mostBytes) throw new ProblemError(tooLong);
+  let text = "";
+  for await (const chunk of incoming.setEncoding("utf8")) text += chunk;
+  return text;
+}
+
+const otherSite: Problem = {
+  status: 403,
+  title: "Form of another site",
+  detail: "The request comes from a page of another site. Open the status page itself and sign in there.",
+};
+
+const tooMany: Problem = {
+  status: 429,
+  title: "Too many attempts",
+  detail: "Wrong tokens were sent from your address ten times. Wait for a minute.",
+  headers: { "retry-after": "60" },
+};
+
+const tooLong: Problem = { status: 413, title: "Request too long", detail: "The form is longer than 8 KiB." };
