@@ -86,6 +86,33 @@ test("what protect repairs is reported: what it was, who did it, and that it is 
   });
 });
 
+test("protection that gives up is an event and an alert, once, and ends when the change is gone", async () => {
+  const { check, deliver, hash, env, events, server, service } = await setUp({}, "protect");
+  const writes = (): number => service.requests.filter(({ method }) => method === "PATCH").length;
+  // The audit log does not say who made the first change, so it counts for nobody.
+  for (let round = 0; round < 4; round++) {
+    if (round > 0) await hash(false);
+    expect(await check()).toMatchObject({ state: "in-sync", exposedColumns: 0 });
+  }
+  await hash(false);
+  const before = writes();
+  for (let round = 0; round < 2; round++) {
+    expect(await check()).toMatchObject({ state: "exposed", error: { code: "E_PROTECT_STOPPED" } });
+    await deliver(env);
+  }
+  expect(writes()).toBe(before);
+  expect(events().filter((event) => event === "protection-stopped")).toHaveLength(1);
+  expect(server.requests.find(({ message }) => message.event === "protection-stopped")?.message).toMatchObject({
+    ...{ severity: "error", cause: "E_PROTECT_STOPPED" },
+    text: "dimsync no longer protects test: a change came back after it was reverted three times",
+    accounts: [{ account: "test", error: { message: expect.stringContaining("again after dimsync reverted it three times in a day") } }],
+  });
+  await hash(true);
+  await check();
+  await deliver(env);
+  expect(server.requests.at(-1)?.message).toMatchObject({ event: "resolved", resolves: ["exposed", "protection-stopped"] });
+});
+
 describe("a receiver that", () => {
   test("is down gets the message later, with the same id", async () => {
     const { check, deliver, retry, env, server, log } = await setUp();
