@@ -5,7 +5,7 @@ import { joinParts } from "../../text/lists.ts";
 import { cutMiddle } from "../../text/values.ts";
 import { widthOf } from "../../text/width.ts";
 import type { RenderOptions } from "../document.ts";
-import { type Cell, cell, type Screen, screenOf, tableLines, textOf, wrap } from "../terminal/layout.ts";
+import { type Cell, cell, headedLines, type Screen, screenOf, tableLines, textOf, wrap } from "../terminal/layout.ts";
 import { changeText, destinationPath, noChanges, sourcePath, summaryCells, summaryHeads, totalText, verdictText } from "./texts.ts";
 
 /** The totals, then the columns of each integration. One integration is in memory at a time. */
@@ -15,11 +15,9 @@ export function* registerText(register: Register, options: RenderOptions): Itera
   const { target, summary, rows } = register;
   yield `${paint.bold(`Register of ${visible(target)}`)}   ${paint.dim(register.at)}\n${wrap(totalText(register), "", width).join("\n")}\n`;
   if (summary.length === 0) return;
-  const cells = [
-    summaryHeads.map((head) => cell(head.toLowerCase(), paint.dim)),
-    ...summary.map((one) => summaryCells(one).map((text) => cell(visible(text)))),
-  ];
-  yield `\n${tableLines(cells, "  ", width).join("\n")}\n`;
+  const heads = summaryHeads.map((head) => cell(head.toLowerCase(), paint.dim));
+  const cells = summary.map((one) => summaryCells(one).map((text) => cell(visible(text))));
+  yield `\n${headedLines(heads, cells, "  ", width).join("\n")}\n`;
   let group: RegisterRow[] = [];
   for (const row of rows()) {
     if (group.length > 0 && group[0]?.integrationId !== row.integrationId) {

@@ -68,7 +68,7 @@ export function limitsOf(plan: Plan): readonly string[] {
 export function guardText({ guard, limit, actual, allowed, population }: GuardFinding, kind: Words["kind"]): string {
   const unit = population === undefined ? "" : "%";
   const found = actual === undefined ? "" : `${actual}${unit} found`;
-  const measure = joinParts([found, limit === undefined ? "" : `at most ${limit}${unit} allowed`], ", ");
+  const measure = joinParts([found, limit === undefined ? "" : limit === 0 ? "none allowed" : `at most ${limit}${unit} allowed`], ", ");
   const refuses = kind === "DriftReport" ? "would refuse to restore the manifests" : "refuses";
   return joinParts([`Guard ${visible(guard)} ${allowed === undefined ? refuses : "is lifted"}`, measure], ": ");
 }

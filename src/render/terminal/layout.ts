@@ -41,28 +41,19 @@ const quantiles = [1, 0.9, 0.75] as const;
 const lastQuantile = 0.75;
 
 /**
- * The rows as lines within the width. Columns are aligned, and the words of the last one wrapped.
- * Cells that do not fit are below, indented; equal ones of successive rows appear only once. Words
- * are never broken, so a long name can be wider than the screen.
+ * The rows as lines within the width. Columns are aligned, and the words of the last one wrapped. Cells that do not fit are below
+ * their row, indented, so that each row can be read alone. Words are never broken, so a long name can be wider than the screen.
  */
-export const tableLines = (rows: readonly Row[], indent: string, width: number): readonly string[] =>
-  drawnRows(rows, indent, width).flatMap(({ lines, below }, index, all) =>
-    below === "" || below === all[index + 1]?.below ? lines : [...lines, ...below.split("\n")],
-  );
-
-/** The same with every cell in its own row, for rows that are looked up one by one. */
-export const listLines = (rows: readonly Row[], width: number): readonly string[] =>
-  drawnRows(rows, "", width).flatMap(({ lines, below }) => (below === "" ? lines : [...lines, ...below.split("\n")]));
-
-interface DrawnRow {
-  readonly lines: readonly string[];
-  /** Lines for the cells that have no room beside the others; "" if there are none. */
-  readonly below: string;
-}
-
-function drawnRows(rows: readonly Row[], indent: string, width: number): readonly DrawnRow[] {
+export const tableLines = (rows: readonly Row[], indent: string, width: number): readonly string[] => {
   const table = { ...columnsOf(rows, width - indent.length), indent, width };
-  return rows.map((row) => (typeof row === "string" ? { lines: [row], below: "" } : rowLines(row, table)));
+  return rows.flatMap((row) => (typeof row === "string" ? [row] : rowLines(row, table)));
+};
+
+/** The same below a row of headings. A cell that does not fit beside the others is below its row, after its heading. */
+export function headedLines(heads: readonly Cell[], rows: readonly (readonly Cell[])[], indent: string, width: number): readonly string[] {
+  const table = { ...columnsOf([heads, ...rows], width - indent.length), indent, width };
+  const names = heads.map((head) => cell(`${textOf(head).toLowerCase()}: `));
+  return [...rowLines(heads.slice(0, table.beside), table), ...rows.flatMap((row) => rowLines(row, table, names))];
 }
 
 interface Columns {
@@ -100,10 +91,12 @@ function widthOfColumn(sorted: readonly number[], quantile: number): number {
   return widest <= narrow ? widest : (sorted[Math.ceil(sorted.length * quantile) - 1] ?? widest);
 }
 
+/** `names`: what to write before the cells that have no room beside the others. */
 function rowLines(
   row: readonly Cell[],
   { indent, width, widths, beside }: Columns & { readonly indent: string; readonly width: number },
-): DrawnRow {
+  names: readonly Cell[] = [],
+): readonly string[] {
   const last = row.findLastIndex((parts, index) => index < beside && textOf(parts) !== "");
   let lines: readonly string[] = [];
   let line = indent;
@@ -124,13 +117,11 @@ function rowLines(
     if (lines.length > 0) break;
     target += (widths[index] ?? 0) === 0 ? 0 : (widths[index] ?? 0) + gap;
   }
-  const rest = row.slice(placed).filter((parts) => textOf(parts) !== "");
+  const rest = row.flatMap((parts, index) => (index < placed || textOf(parts) === "" ? [] : [joined(names[index] ?? [], parts)]));
   const deeper = `${indent}    `;
-  const below = wrapCell(
-    rest.flatMap((parts, index) => (index === 0 ? parts : [...cell(" ".repeat(gap)), ...parts])),
-    width - deeper.length,
-  );
-  return { lines: line.trim() === "" ? lines : [line, ...lines], below: below.map((text) => deeper + text).join("\n") };
+  const inOne = rest.flatMap((parts, index) => (index === 0 ? parts : joined(cell(" ".repeat(gap)), parts)));
+  const below = (names.length > 0 ? rest : [inOne]).flatMap((parts) => wrapCell(parts, width - deeper.length));
+  return [...(line.trim() === "" ? lines : [line, ...lines]), ...below.map((text) => deeper + text)];
 }
 
 /** The cell as painted lines of at most `width` columns, broken between words. */

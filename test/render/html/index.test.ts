@@ -158,7 +158,7 @@ test("a drift page begins with what to do, and shows no guard", () => {
 test("a plan page begins with why apply will refuse it", () => {
   const text = words(html(fullPlan));
   expect(text).toContain("Plan for prod (apply will refuse it: 1 policy error)");
-  expect(text).toContain("Apply will refuse this plan. Guard policy refuses: 1 found, at most 0 allowed.");
+  expect(text).toContain("Apply will refuse this plan. Guard policy refuses: 1 found, none allowed.");
   expect(text.indexOf("Apply will refuse this plan.")).toBeLessThan(text.indexOf("Changes ("));
 });
 

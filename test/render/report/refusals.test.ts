@@ -19,7 +19,7 @@ const rows: Readonly<Record<string, readonly [members: Partial<Plan>, title: str
   "new policy errors": [
     { executable: false, guards: [{ guard: "policy", message: "x", actual: 2, limit: 0 }] },
     "(apply will refuse it: 2 policy errors)",
-    ["Guard policy refuses: 2 found, at most 0 allowed."],
+    ["Guard policy refuses: 2 found, none allowed."],
   ],
   "an error": [{ executable: false, diagnostics: [error] }, "(apply will refuse it: 1 error)", ["There is 1 error. Fix it first."]],
   "errors before the account is read": [

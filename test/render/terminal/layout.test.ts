@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { renderers } from "../../../src/render/index.ts";
-import { cell, joined, tableLines, wrap } from "../../../src/render/terminal/layout.ts";
+import { cell, headedLines, joined, tableLines, wrap } from "../../../src/render/terminal/layout.ts";
 import { widthOf } from "../../../src/text/width.ts";
 import fc from "../../support/fast-check.ts";
 import { fleetPlan } from "../fleet-plan.ts";
@@ -26,12 +26,25 @@ describe("a table", () => {
     ]);
   });
 
-  test("puts columns that do not fit below, and equal ones only once", () => {
+  test("puts columns that do not fit below each row, also if they are equal", () => {
     const cause = "manifests/customers.yaml:40";
     expect(tableLines([row("public.users.email", "true", cause), row("public.users.phone", "true", cause)], "", 40)).toEqual([
       "public.users.email   true",
+      `    ${cause}`,
       "public.users.phone   true",
       `    ${cause}`,
+    ]);
+  });
+
+  test("with headings repeats the heading of what does not fit, in every row", () => {
+    const rows = [row("8f1c", "Orders", "postgres", "2026-03-01"), row("7a2b", "Billing of the whole group", "-", "")];
+    expect(headedLines(row("ID", "NAME", "SOURCE", "LAST UPDATED AT"), rows, "", 40)).toEqual([
+      "ID     NAME",
+      "8f1c   Orders",
+      "    source: postgres",
+      "    last updated at: 2026-03-01",
+      "7a2b   Billing of the whole group",
+      "    source: -",
     ]);
   });
 

@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
 import { listingText } from "../../../src/render/terminal/listing.ts";
-import { testWidths } from "./widths.ts";
 
 const headings = ["id", "name", "source", "last updated at"];
 const rows = [
@@ -9,7 +8,16 @@ const rows = [
 ];
 
 describe("get, list and audit", () => {
-  testWidths((options) => listingText(headings, rows, options));
+  test("on a narrow terminal, what does not fit is below its row, after its heading", () => {
+    expect(listingText(headings, rows, { color: false, width: 60 })).toBe(
+      `ID     NAME                                      SOURCE
+8f1c   Orders                                    postgres
+    last updated at: 2026-03-01T09:00:00Z
+7a2b   Billing of all business units in Europe   -
+    last updated at: 2026-03-01T09:00:00Z
+`,
+    );
+  });
 
   test("without a terminal each row is one line", () => {
     expect(listingText(headings, rows, { color: false, width: Number.POSITIVE_INFINITY })).toBe(
