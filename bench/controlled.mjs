@@ -17,9 +17,11 @@ const accountsPerProject = 20;
 /** A PostgreSQL server in a temporary folder, as the tests start it. */
 export async function startServer() {
   const input = fileURLToPath(new URL("../test/support/postgres/server.ts", import.meta.url));
-  const bundle = await rolldown({ input, platform: "node" });
-  const { output } = await bundle.generate({ format: "esm" });
-  const { startPostgres } = await import(`data:text/javascript,${encodeURIComponent(output[0].code)}`);
+  const folder = mkdtempSync(join(tmpdir(), "dimsync-bench-server-"));
+  const file = join(folder, "server.mjs");
+  await (await rolldown({ input, platform: "node" })).write({ file, format: "esm" });
+  const { startPostgres } = await import(pathToFileURL(file).href);
+  rmSync(folder, { recursive: true });
   return startPostgres(["max_connections = 200"]);
 }
 
