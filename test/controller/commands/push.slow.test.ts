@@ -8,7 +8,7 @@ import { registerAccounts } from "../../../src/controller/projects/register.ts";
 import { openQueue } from "../../../src/controller/work/queue.ts";
 import { openDatabase } from "../../../src/records/postgres/connection.ts";
 import { initPostgresRecords } from "../../../src/records/postgres/index.ts";
-import { dimsync, repository, startCli } from "../../cli/built-cli.ts";
+import { dimsync, dimsyncHere, repository, startCli } from "../../cli/built-cli.ts";
 import { home } from "../../support/git/env.ts";
 import { git, gitRemote } from "../../support/git/remote.ts";
 import { sharedPostgres } from "../../support/postgres/shared.ts";
@@ -46,12 +46,15 @@ async function checkout(databaseUrl: string, target: Readonly<Record<string, unk
   git(folder, "add", "--all");
   git(folder, "commit", "--quiet", "-m", "Accounts");
   const push = (url = databaseUrl, ...args: readonly string[]) =>
-    dimsync(["controller", "push", ...args], {
+    dimsyncHere(["controller", "push", ...args], {
       cwd: folder,
       env: { DIMSYNC_DATABASE_URL: url, GITHUB_ACTOR: "ci-bot", ...home, COLUMNS: "1000" },
     });
   const run = (...args: readonly string[]) =>
-    dimsync(["controller", ...args], { cwd: folder, env: { DIMSYNC_DATABASE_URL: databaseUrl, GITHUB_ACTOR: "ci-bot", COLUMNS: "1000" } });
+    dimsyncHere(["controller", ...args], {
+      cwd: folder,
+      env: { DIMSYNC_DATABASE_URL: databaseUrl, GITHUB_ACTOR: "ci-bot", COLUMNS: "1000" },
+    });
   return { folder, push, run, commit: git(folder, "rev-parse", "HEAD") };
 }
 

@@ -1,9 +1,9 @@
-import { writeFileSync } from "node:fs";
+import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { type EmbeddedService, startEmbeddedService } from "../../../src/embedded/index.ts";
-import { dimsync, emptyFolder } from "../../cli/built-cli.ts";
-import { configText, keyVariable } from "../../support/project-folder.ts";
+import { dimsync, dimsyncHere, emptyFolder } from "../../cli/built-cli.ts";
+import { configText, keyVariable, writeFolder } from "../../support/project-folder.ts";
 import { startYamlEditor, type YamlEditor } from "../../support/yaml-language-server.ts";
 
 let service: EmbeddedService;
@@ -22,17 +22,27 @@ const project = (): string =>
       "apiVersion: dimsync/v1\nkind: Integration\nmetadata: { name: orders }\nspec: { match: { name: Orders } }\n---\napiVersion: dimsync/v1\nkind: SchemaConfig\nmetadata: { name: x }\nspec: { integration: \n",
   });
 
-const run = (folder: string, ...args: string[]) => dimsync(["schema", ...args], { cwd: folder, env: { [keyVariable]: service.apiKey } });
+const run = (folder: string, ...args: string[]) =>
+  dimsyncHere(["schema", ...args], { cwd: folder, env: { [keyVariable]: service.apiKey } });
 
-/** An editor in a project with the schema of this command line. */
-async function editorWith(...args: string[]): Promise<{ readonly editor: YamlEditor; readonly stderr: string }> {
-  const folder = project();
-  const { code, stdout, stderr } = await run(folder, ...args);
+const editors = new Map<string, { readonly editor: YamlEditor; readonly folder: string }>();
+afterAll(async () => {
+  for (const { editor, folder } of editors.values()) {
+    await editor.close();
+    rmSync(folder, { recursive: true, force: true });
+  }
+});
+
+/** An editor in a project with the schema of this command line, started once. */
+async function editorWith(...args: string[]): Promise<YamlEditor> {
+  const started = editors.get(args.join(" "));
+  if (started !== undefined) return started.editor;
+  const { code, stdout, stderr } = await run(project(), ...args);
   expect(code, stderr).toBe(0);
-  writeFileSync(join(folder, "live.schema.json"), stdout);
+  const folder = writeFolder({ "live.schema.json": stdout });
   const editor = await startYamlEditor(folder);
-  onTestFinished(() => editor.close());
-  return { editor, stderr };
+  editors.set(args.join(" "), { editor, folder });
+  return editor;
 }
 
 const config = (spec: string): string =>
@@ -42,7 +52,7 @@ const publicTables = `${orders}  schemas:\n    public:\n      tables:\n`;
 
 describe("a YAML editor with the schema of an account", () => {
   it("completes the names of the integration that the manifest names", async () => {
-    const { editor } = await editorWith("SchemaConfig", "--from-live");
+    const editor = await editorWith("SchemaConfig", "--from-live");
     const offered = async (spec: string) => (await editor.completions(config(spec))).join(" ");
     expect(await offered("  integration: |\n")).toBe("Billing Orders orders shop-shard-01 shop-shard-02");
     expect(await offered(`${orders}  schemas:\n    |\n`)).toBe("public reporting");
@@ -60,7 +70,7 @@ describe("a YAML editor with the schema of an account", () => {
   });
 
   it("completes the names of all integrations for a selector", async () => {
-    const { editor } = await editorWith("SchemaConfig", "--from-live");
+    const editor = await editorWith("SchemaConfig", "--from-live");
     expect(await editor.completions(config("  integrations:\n    names: ['*']\n  schemas:\n    |\n"))).toEqual([
       "billing",
       "public",
@@ -69,14 +79,14 @@ describe("a YAML editor with the schema of an account", () => {
   });
 
   it("accepts names that are not live, and reports mistakes as before", async () => {
-    const { editor } = await editorWith("SchemaConfig", "--from-live");
+    const editor = await editorWith("SchemaConfig", "--from-live");
     const tree = (field: string) => config(`${publicTables}        soon: { columns: { x: { ${field} } } }\n`);
     expect(await editor.problems(tree("hashed: true"))).toEqual([]);
     expect(await editor.problems(tree("masked: true"))).toEqual(["Property masked is not allowed."]);
   });
 
   it("completes documents of several kinds with the schema of all manifests", async () => {
-    const { editor } = await editorWith("--from-live");
+    const editor = await editorWith("--from-live");
     const head = "# yaml-language-server: $schema=./live.schema.json\napiVersion: dimsync/v1\n";
     const ruleSet = `${head}kind: RuleSet\nmetadata: { name: pii }\nspec:\n  rules:\n    - match:\n        schema: |\n`;
     expect(await editor.completions(`${config(orders)}---\n${ruleSet}`)).toEqual(["billing", "public", "reporting"]);
@@ -86,7 +96,7 @@ describe("a YAML editor with the schema of an account", () => {
   });
 
   it("completes only the integrations of --integration", async () => {
-    const { editor } = await editorWith("SchemaConfig", "--from-live", "--integration", "shop-*");
+    const editor = await editorWith("SchemaConfig", "--from-live", "--integration", "shop-*");
     expect(await editor.completions(config("  integration: |\n"))).toEqual(["shop-shard-01", "shop-shard-02"]);
   });
 });
@@ -110,8 +120,8 @@ describe("dimsync schema with names", () => {
 
   it("needs no project for a snapshot", async () => {
     const folder = project();
-    await dimsync(["snapshot", "--out", "account.json"], { cwd: folder, env: { [keyVariable]: service.apiKey } });
-    const { code, stdout, stderr } = await dimsync(["schema", "--snapshot", join(folder, "account.json")]);
+    await dimsyncHere(["snapshot", "--out", "account.json"], { cwd: folder, env: { [keyVariable]: service.apiKey } });
+    const { code, stdout, stderr } = await dimsyncHere(["schema", "--snapshot", join(folder, "account.json")]);
     expect(code, stderr).toBe(0);
     expect(stdout).toContain("shop-shard-02");
   });
@@ -120,7 +130,7 @@ describe("dimsync schema with names", () => {
     const other = await startEmbeddedService({ schemaForm: "snake" });
     onTestFinished(other.close);
     const folder = emptyFolder({ "dimsync.yaml": configText(other.url) });
-    const { stdout, stderr } = await dimsync(["schema", "--from-live"], { cwd: folder, env: { [keyVariable]: other.apiKey } });
+    const { stdout, stderr } = await dimsyncHere(["schema", "--from-live"], { cwd: folder, env: { [keyVariable]: other.apiKey } });
     expect(stderr).toContain("The columns of tables that are not replicated are left out in ");
     expect(JSON.parse(stdout).title).toBe("Manifest");
   });

@@ -62,7 +62,7 @@ export async function sshServer(): Promise<SshServer> {
   }
   appendFileSync(file("known_hosts"), `[127.0.0.1]:${port} ${publicKey("host")}`);
   const client = (key: string, hosts = file("known_hosts")): string =>
-    `ssh -F /dev/null -i ${file(key)} -o IdentitiesOnly=yes -o IdentityAgent=none -o GlobalKnownHostsFile=/dev/null -o UserKnownHostsFile=${hosts}`;
+    `ssh -F /dev/null -o KexAlgorithms=curve25519-sha256 -i ${file(key)} -o IdentitiesOnly=yes -o IdentityAgent=none -o GlobalKnownHostsFile=/dev/null -o UserKnownHostsFile=${hosts}`;
   return {
     urlOf: (path) => `ssh://${userInfo().username}@127.0.0.1:${port}${path}`,
     command: client("writer"),
