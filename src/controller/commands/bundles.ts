@@ -55,6 +55,9 @@ export async function runRollback(context: Context<ControllerFlags>, digest: str
     await requestChecks(database, pushed.accounts);
     return pushed;
   });
-  say(io, `${wanted.slice(0, 19)} is wanted again by ${counted(accounts.length, "account")}, which are checked now.`);
+  say(
+    io,
+    `${wanted.slice(0, 19)} is wanted again by ${counted(accounts.length, "account")}. Workers check ${accounts.length === 1 ? "it" : "them"} now.`,
+  );
   return 0;
 }

@@ -8,14 +8,15 @@ import { knownAccount } from "../operate.ts";
 import { currentUser, withController } from "./place.ts";
 import { neededReason, neededUntil, selectedAccounts } from "./selection.ts";
 
-/** `dimsync controller silence ACCOUNT|--label K=V|--all --until 2h --reason R`: accounts are checked, and their events wait. */
+/** `dimsync controller silence ACCOUNT|--label K=V|--all --until 2h --reason R`: accounts are checked, and their events wait. `--until 0s` ends it. */
 export async function runSilence(context: Context<ControllerFlags>, name: string): Promise<ExitCode> {
-  const reason = neededReason(context, "silence");
   const until = neededUntil(context, "silence");
+  const isEnd = until.ms === 0;
+  const reason = isEnd ? "ended" : neededReason(context, "silence");
   return await withController<ExitCode>(context, async (database) => {
     const { scope, text } = await selectedAccounts(database, context, name);
     const end = await silence(database, scope, { ...until, reason, by: currentUser(context) });
-    say(context.io, `Notifications of ${text} wait until ${end}. Checks continue.`);
+    say(context.io, isEnd ? `Notifications of ${text} no longer wait.` : `Notifications of ${text} wait until ${end}. Checks continue.`);
     return 0;
   });
 }

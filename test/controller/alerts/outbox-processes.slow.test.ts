@@ -104,6 +104,7 @@ ${Array.from({ length: count }, (_, index) => `  account-${index}: ${target}`).j
     code: 1,
     stderr: expect.stringContaining("exactly one"),
   });
+  expect(await run("silence", "--all", "--until", "0s")).toMatchObject({ code: 0, stderr: expect.stringContaining("no longer wait.") });
   expect(await run("silence", "--label", "team=x", "--until", "2h", ...reason)).toMatchObject({
     code: 1,
     stderr: expect.stringContaining("No account has the label"),
