@@ -26,7 +26,7 @@ async function modules() {
   }
 }
 
-const { startPage, account, before, causesOf, now, suspension, worldOf } = await modules();
+const { startPage, account, before, causesOf, closedOf, now, suspension, worldOf } = await modules();
 
 const accounts = [
   account({ target: "shop-eu", labels: { team: "sales" }, state: "exposed", exposedColumns: 12, differences: 14, policyViolations: 2 }),
@@ -49,8 +49,10 @@ const causes = [
   { ...rule, findings: 15, accounts: ["shop-eu", "shop-us"] },
   { ...policy, cause: "pii-must-be-hashed", findings: 2, accounts: ["shop-eu"] },
 ];
+const closed = closedOf(accounts, 1).map((group) => ({ ...group, findings: 2, accounts: ["crm"] }));
+const reads = worldOf(accounts, { causes: async () => causes, closed: async () => closed });
 
-const page = await startPage({ reads: worldOf(accounts, { causes: async () => causes }), host: "127.0.0.1", port: 0, now: () => now });
+const page = await startPage({ reads, host: "127.0.0.1", port: 0, now: () => now });
 const executablePath = process.env.CHROME_PATH ?? "/usr/bin/chromium";
 const browser = await chromium.launch({ executablePath, args: ["--no-sandbox"] });
 try {
