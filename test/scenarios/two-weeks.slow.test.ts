@@ -277,6 +277,9 @@ describe("two weeks of a team", () => {
       ...["  Integration/forum: E_INTEGRATION_MISSING", "  Integration/legal-archive: E_INTEGRATION_MISSING"],
       ...["  Schemas/forum: E_DEPENDENCY", "  Schemas/legal-archive: E_DEPENDENCY"],
     ]);
+    expect(again.stdout.replaceAll(/\s+/gu, " ")).toContain(
+      'The live integration with name "Forum", sourceName "Forum db", sourceType "postgres" belongs to another manifest: d38 (Integration/forum-d38).',
+    );
     expect((await run("apply", "-t", "dev", "--yes")).code).toBe(4);
     expect([readable(dev), switchedOff(dev)]).toEqual([[], []]);
     expect(await plan()).toMatchObject({ items: [], blocked: [], diagnostics: [] });

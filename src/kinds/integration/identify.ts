@@ -52,7 +52,7 @@ export function identify(resource: Resource<IntegrationSpec>, account: AccountVi
   const one = first ?? renamed(resource, account);
   if (one !== undefined) return { state: "found", id: one.id, by: "look-up" };
   const { create } = resource.spec;
-  if (create === undefined || resource.lifecycle.create === "never") return missing(resource, key);
+  if (create === undefined || resource.lifecycle.create === "never") return missing(resource, key, account);
   const destination = destinationOf(resource, account);
   if (destination.state === "waits") return { state: "waits", on: [destination.on] };
   if (destination.state === "unresolved") return { state: "blocked", code: destination.code, message: destination.message };
@@ -103,8 +103,8 @@ function ambiguous(found: readonly LiveIntegration[], key: LookupKey): Identity 
 }
 
 /**
- * Several match, and each of them belongs to another manifest: import has written one for each. Then none is left for this one,
- * which is not ambiguous.
+ * Each of those that match belongs to another manifest: import has written one for each. Then none is left for this one, which is
+ * not ambiguous.
  */
 function managedElsewhere(
   resource: Resource<IntegrationSpec>,
@@ -117,8 +117,14 @@ function managedElsewhere(
   return {
     state: "blocked",
     code: "E_INTEGRATION_MISSING",
-    message: `The ${found.length} live integrations with ${describe(key)} belong to other manifests: ${seen.join(", ")}. If one of them is meant, pin it with metadata.id and remove the other manifest.`,
+    message: `${found.length === 1 ? `The live integration with ${describe(key)} belongs to another manifest` : `The ${found.length} live integrations with ${describe(key)} belong to other manifests`}: ${seen.join(", ")}. If ${found.length === 1 ? "it" : "one of them"} is meant, pin it with metadata.id and remove the other manifest.`,
   };
+}
+
+/** What the manifest expects. It is evidence only, not a look-up. Undefined if it expects no name. */
+function expectedKey({ spec }: Resource<IntegrationSpec>): LookupKey | undefined {
+  const { name, source } = spec.expect ?? {};
+  return name === undefined ? undefined : { name, ...defined({ sourceName: source?.name, sourceType: source?.type }) };
 }
 
 /**
@@ -126,14 +132,10 @@ function managedElsewhere(
  * writes manifests without `match`, so nothing else would find it after the manifest gets another name.
  */
 function renamed(resource: Resource<IntegrationSpec>, account: AccountView): LiveIntegration | undefined {
-  const { name, source } = resource.spec.expect ?? {};
-  if (name === undefined) return undefined;
-  const key = { name, ...defined({ sourceName: source?.name, sourceType: source?.type }) };
-  const expected = integrationsWith(key, account);
-  const [first] = expected;
-  const isFree =
-    first !== undefined && renamedFrom(resource, first.id, account) !== undefined && recordedFor(resource, first.id, account).length === 0;
-  return expected.length === 1 && isFree ? first : undefined;
+  const key = expectedKey(resource);
+  const [first, ...others] = key === undefined ? [] : integrationsWith(key, account);
+  if (first === undefined || others.length > 0 || renamedFrom(resource, first.id, account) === undefined) return undefined;
+  return recordedFor(resource, first.id, account).length === 0 ? first : undefined;
 }
 
 /** `match` finds nothing, but an integration has the source and destination that would be created: after a lost binding, a create would duplicate it. */
@@ -151,14 +153,25 @@ function existingIntegration(resource: Resource<IntegrationSpec>, similar: reado
   };
 }
 
-function missing(resource: Resource<IntegrationSpec>, key: LookupKey): Identity {
+function missing(resource: Resource<IntegrationSpec>, key: LookupKey, account: AccountView): Identity {
+  const wanted = expectedKey(resource);
+  const expected = wanted === undefined ? [] : integrationsWith(wanted, account);
+  const taken = wanted === undefined || expected.length === 0 ? undefined : managedElsewhere(resource, expected, { key: wanted, account });
+  if (taken !== undefined) return taken;
+  const code = "E_INTEGRATION_MISSING";
+  const [only] = expected;
+  if (only !== undefined && expected.length === 1)
+    return {
+      ...{ state: "blocked", code },
+      message: `No live integration has ${describe(key)}, but ${only.id} (${JSON.stringify(only.name)}) is as spec.expect requires. If it is the same, bind it; dimsync import does that for all that it can tell apart.`,
+      command: `dimsync bind ${shellWord(`${resource.address}=${only.id}`)}`,
+    };
   const [why, instead] =
     resource.spec.create === undefined
       ? ["its manifest has no spec.create", "add spec.create"]
       : ["lifecycle.create is never", "set lifecycle.create: ifMissing"];
   return {
-    state: "blocked",
-    code: "E_INTEGRATION_MISSING",
+    ...{ state: "blocked", code },
     message: `No live integration has ${describe(key)}, and ${why}. Create it in the service, correct spec.match, or ${instead}.`,
   };
 }

@@ -89,9 +89,24 @@ describe("a manifest is identified with", () => {
       bound({ id: "b27d" }),
       { state: "found", id: "b27d", by: "look-up" },
     ],
+    [
+      "none, if one that it expects is not bound, with the command",
+      [resourceOf("Integration", "new", { expect: { name: "Billing" } })],
+      {},
+      { state: "blocked", code: "E_INTEGRATION_MISSING", command: "dimsync bind Integration/new=b27d" },
+    ],
+    [
+      "none, if the one that it expects belongs to another manifest",
+      [resourceOf("Integration", "new", { expect: { name: "Billing" } }), returns()],
+      bound({ id: "b27d" }),
+      {
+        state: "blocked",
+        message: expect.stringMatching(/^The live integration with name "Billing" belongs to another manifest: b27d \(/u),
+      },
+    ],
     ...[
       ["another manifest still has it", [returns()], { name: "Billing" }],
-      ["it expects another name", [], { name: "Orders" }],
+      ["it expects another name", [], { name: "Orders 2" }],
       ["it expects another source", [], { name: "Billing", source: { name: "orders-pg" } }],
       ["it expects no name", [], { paused: false }],
     ].map(([why, others, expects]): (typeof rows)[number] => [
