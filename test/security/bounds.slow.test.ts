@@ -8,8 +8,11 @@ import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { startPage } from "../../src/controller/page/server.ts";
 import { seedAccount } from "../../src/embedded/data/seed.ts";
 import { startEmbeddedService } from "../../src/embedded/index.ts";
-import { dimsync, dimsyncHere, emptyFolder, startCli } from "../cli/built-cli.ts";
+import { openDatabase } from "../../src/records/postgres/connection.ts";
+import { dimsync, dimsyncHere, emptyFolder, ended, startCli } from "../cli/built-cli.ts";
 import { accountsOf, worldOf } from "../controller/page/world.ts";
+import { sharedPostgres } from "../support/postgres/shared.ts";
+import { needs } from "../support/programs.ts";
 
 /*
  * Every input has a bound, with a clear error and its place. A repository and a service are data of
@@ -211,6 +214,104 @@ test("a stop signal ends a command at once while it reads a manifest of 30 MB, w
     expect(await Promise.race([closed, late])).toEqual([null, "SIGTERM"]);
   }
 }, 150_000);
+
+describe("a stop signal is heard in the middle of the comparison of a table, which takes a minute", () => {
+  // Each of 100 patterns tries each pair of letters of 20,000 names.
+  const columns = Object.fromEntries(
+    Array.from({ length: 20_000 }, (_, index) => [
+      `${"ab".repeat(75)}${index}`,
+      { nameInDestination: `c${index}`, enabled: true, hashed: false, isPrimaryKey: false },
+    ]),
+  );
+  const users = { nameInDestination: "users", enabled: true, syncMode: "incremental", columns };
+  const schemas = { public: { nameInDestination: "public", enabled: true, tables: { users } } };
+  const manifest = (integration: string): string => `apiVersion: dimsync/v1
+kind: SchemaConfig
+metadata: { name: users }
+spec:
+  integration: ${integration}
+  rules:
+${Array.from({ length: 100 }, (_, index) => `    - { match: { schema: "*", table: "*", column: "*a*b*!${index}" }, set: { hashed: true } }\n`).join("")}`;
+
+  /** An account whose integrations have the table, and what resolves once a response with the table was sent. */
+  async function hugeTable() {
+    const state = seedAccount();
+    state.catalogue = { default: schemas };
+    for (const integration of state.integrations) integration.schemas = schemas;
+    let sent = (): void => {};
+    const isSent = new Promise<void>((resolve) => {
+      sent = resolve;
+    });
+    const service = await startEmbeddedService({
+      state: () => state,
+      apiKeys: { key: "bot@example.com" },
+      onExchange: ({ method, path }) => method === "GET" && path.endsWith("/schemas") && sent(),
+    });
+    onTestFinished(() => service.close());
+    return { service, isSent };
+  }
+
+  /** Sends SIGTERM once the process has worked for two seconds on the response. How it ended, if within five seconds. */
+  async function stopped(child: ReturnType<typeof startCli>, isSent: Promise<void>) {
+    onTestFinished(() => void child.kill("SIGKILL"));
+    const end = ended(child);
+    await Promise.race([isSent, end]);
+    const before = ticksOf(child.pid);
+    await vi.waitFor(() => expect(ticksOf(child.pid)).toBeGreaterThan(before + 200), { timeout: 60_000, interval: 50 });
+    child.kill("SIGTERM");
+    return await Promise.race([end, new Promise<"late">((resolve) => setTimeout(() => resolve("late"), 5_000).unref())]);
+  }
+
+  test("by apply, which plans again after its first write", async () => {
+    const { service, isSent } = await hugeTable();
+    const cwd = emptyFolder({
+      "dimsync.yaml": config({ baseUrl: service.url, more: "manifests: [manifests]\n" }),
+      "manifests/integration.yaml": newIntegration,
+      "manifests/users.yaml": manifest("new"),
+    });
+    const child = startCli(["apply", "--yes", "--result", "result.json"], { cwd, env: { DIMSYNC_API_KEY: "key" } });
+    expect(await stopped(child, isSent)).toMatchObject({ code: 130, stderr: expect.stringContaining("dimsync: interrupted.") });
+    // What was written before is in the result.
+    expect(JSON.parse(readFileSync(join(cwd, "result.json"), "utf8"))).toMatchObject({
+      items: expect.arrayContaining([expect.objectContaining({ address: "Integration/new", outcome: "done" })]),
+      exit: { code: 130 },
+    });
+  }, 120_000);
+
+  test("by a worker, which gives the check back", { timeout: 180_000, ...needs("postgresql") }, async () => {
+    const { service, isSent } = await hugeTable();
+    const target = `{ baseUrl: "${service.url}", apiKey: { $secret: { env: KEY } }, controller: { every: 1m } }`;
+    const cwd = emptyFolder({
+      "dimsync.yaml": `apiVersion: dimsync/v1\nkind: Config\nmanifests: [manifests]\ntargets: { test: ${target} }\n`,
+      "manifests/users.yaml": manifest("Orders"),
+    });
+    const url = (await sharedPostgres()).database();
+    const env = { KEY: "key", DIMSYNC_DATABASE_URL: url };
+    const child = startCli(["controller", "run", "--watch", "--role", "worker"], { cwd, env });
+    expect(await stopped(child, isSent)).toMatchObject({ code: 0 });
+    const database = openDatabase(url, 1);
+    onTestFinished(() => database.close());
+    const { rows } = await database.query(
+      "select running_run, last_checked_at, error_code, (select count(*)::int from dimsync_controller.run) as runs from dimsync_controller.account",
+      [],
+    );
+    expect(rows).toEqual([{ running_run: null, last_checked_at: null, error_code: null, runs: 0 }]);
+  });
+});
+
+const newIntegration = `apiVersion: dimsync/v1
+kind: Integration
+metadata: { name: new }
+spec:
+  destination: { id: d-12 }
+  create:
+    destinationSchema: new
+    replicationFrequency: 1h
+    onSchemaUpdate: allow_columns
+    enabled: false
+    sourceConfig: { type: postgres, name: new-pg, authMethod: password, connectionType: source, owners: [data-platform], connection: { database: new } }
+    sourceSettings: { incremental_mode: xmin }
+`;
 
 /** The CPU time of a process, in hundredths of a second. */
 function ticksOf(pid = 0): number {

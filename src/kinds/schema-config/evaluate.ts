@@ -134,7 +134,8 @@ function* evaluateTables(
     const resolution = resolveNode(walk, match, literals, 1);
     const enabled = collectValue(collected, { path, key: "enabled", before: liveTable.enabled }, resolution);
     checkExpectations(collected, match, path, liveTable);
-    const compared = evaluateColumns(walk, {
+    if (isStep(walk.nodes)) yield;
+    yield* evaluateColumns(walk, {
       path,
       live: liveTable,
       enabled,
@@ -144,13 +145,10 @@ function* evaluateTables(
       literals: literalColumnMaps(literals),
       switchedOff: walk.switchedOff?.get(schema)?.get(table),
     });
-    if (compared !== undefined) yield* compared;
-    else if (isStep(walk.nodes)) yield;
   }
 }
 
-/** Returns the loop over the columns, if it is necessary. */
-function evaluateColumns(walk: Walk, table: TableState): Steps<void> | undefined {
+function* evaluateColumns(walk: Walk, table: TableState): Steps<void> {
   const { collected } = walk;
   const { scope, literals, replicated, wasReplicated, switchedOff } = table;
   const { columns } = table.live;
@@ -158,8 +156,8 @@ function evaluateColumns(walk: Walk, table: TableState): Steps<void> | undefined
   if (columns === undefined) {
     if (isExposing) walk.exposed++;
     countUnknownColumns(collected.stats, scope, table.enabled);
-    if (!table.enabled) warnIneffective(collected, table, undefined);
-    return undefined;
+    if (!table.enabled) yield* warnIneffective(collected, table, undefined);
+    return;
   }
   countScope(collected.stats, scope);
   const isUnruled = hasNoRules(scope) && switchedOff === undefined;
@@ -168,14 +166,13 @@ function evaluateColumns(walk: Walk, table: TableState): Steps<void> | undefined
     const count = Object.keys(columns).length;
     walk.unmanaged += count;
     walk.columns += count;
-    return undefined;
+    return;
   }
-  if (!table.enabled && !(isUnruled && literals === undefined)) warnIneffective(collected, table, Object.keys(columns));
+  if (!table.enabled && !(isUnruled && literals === undefined)) yield* warnIneffective(collected, table, Object.keys(columns));
   // Nor if the literal tree of the only layer sets the live values.
   const asWritten = isUnruled && literals?.length === 1 && !isExposing ? countAsWritten(literals[0], columns) : undefined;
-  if (asWritten === undefined) return compareColumns(walk, table, columns);
-  walk.columns += asWritten;
-  return undefined;
+  if (asWritten === undefined) yield* compareColumns(walk, table, columns);
+  else walk.columns += asWritten;
 }
 
 /** The loop over columns. */

@@ -3,6 +3,7 @@ import type { LiveColumn, LiveSchema, LiveTable } from "../../model/live.ts";
 import { type NodePath, nodePointer } from "../../model/nodes.ts";
 import type { Risk } from "../../model/plan.ts";
 import { type ColumnTree, locationIn } from "../../model/resource.ts";
+import { isStep, type Steps } from "../../model/runtime/event-loop.ts";
 import { type Depth, type Field, literalPointer, type NodeCause, riskOf, type TablePath } from "../../model/schema-tree.ts";
 import type { ProgramRule, RuleProgram, ValueSource } from "./compiled-config.ts";
 import { type CompiledRule, type Expected, expectedKeys } from "./rules/compile-rule.ts";
@@ -165,19 +166,21 @@ export function checkExpectations(
 }
 
 /** Warns of column rules and literal columns in a table that is disabled after the changes. `columns` undefined: unknown. */
-export function warnIneffective(
+export function* warnIneffective(
   collected: Collected,
   { path, live, scope, literals }: TableState,
   columns: readonly string[] | undefined,
-): void {
+): Steps<void> {
   // A rule without a table pattern matches all tables, disabled ones too. It gets a warning only if
   // it changes a column.
-  for (const rule of scope.rules) {
-    if (rule.parts[1] === undefined || rule.set === undefined) continue;
-    const matches = (column: string): boolean =>
-      rulesNaming(scope, column, own(live.columns, column)).some(({ index }) => index === rule.index);
-    if (columns === undefined || columns.some(matches)) warnOfDisabledTable(collected, rule, path);
+  const rules = scope.rules.filter(({ parts, set }) => parts[1] !== undefined && set !== undefined);
+  const unmatched = new Set(columns === undefined ? [] : rules.map(({ index }) => index));
+  for (const [done, column] of (columns ?? []).entries()) {
+    if (unmatched.size === 0) break;
+    if (isStep(done)) yield;
+    for (const { index } of rulesNaming(scope, column, own(live.columns, column))) unmatched.delete(index);
   }
+  for (const rule of rules) if (!unmatched.has(rule.index)) warnOfDisabledTable(collected, rule, path);
   for (const [layer, map] of (literals ?? []).entries()) {
     const by = collected.program.layers[layer];
     if (map === undefined || by === undefined || (columns !== undefined && !differsFrom(map, live))) continue;

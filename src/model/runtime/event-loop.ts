@@ -19,11 +19,11 @@ export function newPauses(afterTurn: () => void = () => {}): () => Promise<void>
   };
 }
 
-/** Long work that is pure: it yields between two steps, each of which takes a few milliseconds at most. */
+/** Long work that is pure: it yields between two steps, each of which takes milliseconds. */
 export type Steps<T> = Generator<undefined, T, undefined>;
 
-/** Whether work that has done so many things is at the end of a step. */
-export const isStep = (done: number): boolean => done % 4096 === 0;
+/** Whether work that has done so many things is at the end of a step. One thing can take a millisecond: a column that hundreds of patterns are tried on. */
+export const isStep = (done: number): boolean => done % 64 === 0;
 
 const hasSteps = <T extends object>(work: T | Steps<T>): work is Steps<T> => "next" in work;
 
