@@ -110,7 +110,7 @@ async function compareUnit({ kind, unit }: AskedUnit, input: ComparisonInput, pa
     const all = withoutIgnored(await withPauses(kind.diff(unit, live, account), pause), account);
     const found = protectOnly === true ? holdOthers(all) : all;
     await pause();
-    checkUnit?.({ kind, unit, live, difference: found });
+    if (checkUnit !== undefined) await withPauses(checkUnit({ kind, unit, live, difference: found }), pause);
     if (isEqual(all)) return { found, equal: unit.address, failed: false };
     const isTraced = base !== undefined || account.isDrift;
     return { found: isTraced ? await withOrigin(found, { kind, unit, live, pause }, base) : found, failed: false };

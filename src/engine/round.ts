@@ -139,7 +139,7 @@ export async function compareRound(round: Round, view: RoundView, policies: Poli
 function allChecks(checks: readonly PolicyCheck["checkUnit"][]): PolicyCheck["checkUnit"] {
   const present = checks.filter((check) => check !== undefined);
   if (present.length === 0) return undefined;
-  return (unit) => {
-    for (const check of present) check(unit);
+  return function* (unit) {
+    for (const check of present) yield* check(unit);
   };
 }

@@ -1,6 +1,7 @@
 import type { ColumnLabels, LabelledColumn } from "../model/labels.ts";
 import type { LiveSchemas, LiveTable } from "../model/live.ts";
 import type { Problem } from "../model/problem.ts";
+import { isStep, type Steps } from "../model/runtime/event-loop.ts";
 import { counted } from "../text/counts.ts";
 import { andMore } from "../text/lists.ts";
 import { nameText } from "../text/paths.ts";
@@ -12,7 +13,7 @@ import { type ColumnLabel, columnLabels, enterLabels, indicesIn, type LabelScope
 /** Collects what the labels match. */
 export interface LabelCoverage {
   /** Adds the schemas of one integration. `name`: as in addresses. */
-  readonly add: (root: LabelScope, live: LiveSchemas, name: string) => void;
+  readonly add: (root: LabelScope, live: LiveSchemas, name: string) => Steps<void>;
   /** What matched nothing, and what files disagree about. */
   readonly problems: () => readonly Problem[];
 }
@@ -41,13 +42,14 @@ export function labelCoverage(labels: ColumnLabels): LabelCoverage {
     disagreements: new Map(),
   };
   return {
-    add(root, live, name) {
+    *add(root, live, name) {
       for (const [schema, entry] of Object.entries(live)) {
         const inSchema = enterLabels(root, schema, entry.nameInDestination);
         if (inSchema.possible.size === 0) continue;
         for (const [table, tableEntry] of Object.entries(entry.tables)) {
           const inTable = enterLabels(inSchema, table, tableEntry.nameInDestination);
-          if (!collected.done.has(inTable.id)) addTable(collected, inTable, tableEntry, (column) => textOf([schema, table, column], name));
+          if (!collected.done.has(inTable.id))
+            yield* addTable(collected, inTable, tableEntry, (column) => textOf([schema, table, column], name));
         }
       }
     },
@@ -61,16 +63,18 @@ export function labelCoverage(labels: ColumnLabels): LabelCoverage {
 
 const textOf = (path: readonly string[], integration: string): string => `${path.map(nameText).join(".")} of ${integration}`;
 
-function addTable(
+function* addTable(
   { pending, done, disagreements }: Collected,
   scope: LabelScope,
   { columns }: LiveTable,
   shown: (column: string) => string,
-): void {
+): Steps<void> {
   const indices = indicesIn(scope);
   // Unknown columns may match.
   if (columns === undefined) for (const index of indices) pending.delete(index);
+  let position = 0;
   for (const column in columns) {
+    if (isStep(++position)) yield;
     const found = columnLabels(scope, column, columns[column]?.nameInDestination);
     for (const { index } of found) pending.delete(index);
     if (found.length > 1) addDisagreement(disagreements, found, shown(column));

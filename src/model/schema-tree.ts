@@ -4,6 +4,7 @@ import type { Pointer } from "./json/pointer.ts";
 import type { LiveColumn, LiveSchema } from "./live.ts";
 import { type NodePath, nodePointer } from "./nodes.ts";
 import type { DraftFacts, Risk } from "./plan.ts";
+import { atOnce, isStep, type Steps } from "./runtime/event-loop.ts";
 
 /** How deep a node is: schemas 0, tables 1, columns 2. */
 export type Depth = 0 | 1 | 2;
@@ -54,14 +55,27 @@ export function walk<Schema extends SchemaEntryLike>(
   visitor: Visitor<Schema>,
   order: WalkOrder = "as-given",
 ): void {
+  atOnce(walkInSteps(tree, visitor, order));
+}
+
+/** As `walk`, in steps. */
+export function* walkInSteps<Schema extends SchemaEntryLike>(
+  tree: Readonly<Record<string, Schema>>,
+  visitor: Visitor<Schema>,
+  order: WalkOrder = "as-given",
+): Steps<void> {
   const entriesOf = order === "by-name" ? sortedEntries : Object.entries;
+  let done = 0;
   for (const [schema, entry] of entriesOf<Schema>(tree)) {
     if (visitor.schema?.(entry, [schema]) === false || (visitor.table ?? visitor.column) === undefined) continue;
     // The type of the tables is that of `Schema`; the constraint of the type parameter drops it.
     for (const [table, tableEntry] of entriesOf((entry.tables ?? {}) as Record<string, TableOf<Schema>>)) {
+      if (isStep(++done)) yield;
       if (visitor.table?.(tableEntry, [schema, table], entry) === false || visitor.column === undefined) continue;
-      for (const [column, columnEntry] of entriesOf((tableEntry.columns ?? {}) as Record<string, ColumnOf<Schema>>))
+      for (const [column, columnEntry] of entriesOf((tableEntry.columns ?? {}) as Record<string, ColumnOf<Schema>>)) {
+        if (isStep(++done)) yield;
         visitor.column(columnEntry, [schema, table, column], tableEntry, entry);
+      }
     }
   }
 }

@@ -10,6 +10,7 @@ import { type NodePath, nodePointer } from "../model/nodes.ts";
 import type { Cause } from "../model/plan.ts";
 import type { Locate } from "../model/problem.ts";
 import { locationIn, type PolicySpec, type Resource } from "../model/resource.ts";
+import { flatMapInSteps, type Steps } from "../model/runtime/event-loop.ts";
 import type { Field } from "../model/schema-tree.ts";
 import { paragraph } from "../text/lines.ts";
 import { type CompiledPolicy, compilePolicy, isValidOn } from "./compile.ts";
@@ -54,7 +55,7 @@ export interface PolicyEvaluator {
   readonly selects: (integration: IntegrationNames) => boolean;
   /** The tables whose columns policies check, as long as they are replicated; undefined if none. */
   readonly columnsNeeded: (integration: IntegrationNames) => TableTest | undefined;
-  readonly evaluate: (target: PolicyTarget) => PolicyEvaluation;
+  readonly evaluate: (target: PolicyTarget) => Steps<PolicyEvaluation>;
 }
 
 export interface EvaluatorOptions {
@@ -77,8 +78,9 @@ export function newPolicyEvaluator(policies: readonly Resource<PolicySpec>[], op
       if (needing.length === 0) return undefined;
       return (schema, table, syncMode) => needing.some((policy) => hasModule(policy) || matchesTable(policy, schema, table, syncMode));
     },
-    evaluate: (target) => {
-      const evaluations = selected(target).map((policy) => evaluatePolicy({ policy, target, options }));
+    *evaluate(target) {
+      const evaluations: PolicyEvaluation[] = [];
+      for (const policy of selected(target)) evaluations.push(yield* evaluatePolicy({ policy, target, options }));
       const tables = evaluations.flatMap(({ tablesWithoutColumns }) => tablesWithoutColumns);
       return {
         findings: evaluations.flatMap(({ findings }) => findings),
@@ -119,12 +121,12 @@ interface Run {
   readonly tablesWithoutColumns: readonly NodePath[];
 }
 
-function evaluatePolicy(check: Check): PolicyEvaluation {
+function* evaluatePolicy(check: Check): Steps<PolicyEvaluation> {
   const { planned, isCreated, exposes } = check.target;
-  const after = runPolicy(check, planned);
-  const before = isCreated ? noRun : planned.size === 0 ? after : runPolicy(check, new Map());
+  const after = yield* runPolicy(check, planned);
+  const before = isCreated ? noRun : planned.size === 0 ? after : yield* runPolicy(check, new Map());
   return {
-    findings: withStates(before.found, after.found, exposes).flatMap((one) => toFinding(one, check)),
+    findings: yield* flatMapInSteps(yield* withStates(before.found, after.found, exposes), (one) => toFinding(one, check)),
     failures: after.failure === undefined ? [] : [{ policy: check.policy.resource, reason: after.failure }],
     tablesWithoutColumns: after.tablesWithoutColumns,
   };
@@ -132,7 +134,7 @@ function evaluatePolicy(check: Check): PolicyEvaluation {
 
 const noRun: Run = { found: [], tablesWithoutColumns: [] };
 
-function runPolicy({ policy, target, options }: Check, planned: PolicyTarget["planned"]): Run {
+function* runPolicy({ policy, target, options }: Check, planned: PolicyTarget["planned"]): Steps<Run> {
   const { address, spec } = policy.resource;
   const module = options.functions.get(address);
   if (module !== undefined) {
@@ -141,23 +143,24 @@ function runPolicy({ policy, target, options }: Check, planned: PolicyTarget["pl
     const found = result.findings.map(({ path, message }): Found => ({ names: namesIn(path), path, message, requirement: "/spec/module" }));
     return { ...noRun, found };
   }
-  const { violations, tablesWithoutColumns } = findViolations(policy, {
+  const { violations, tablesWithoutColumns } = yield* findViolations(policy, {
     tree: target.live,
     isLive: true,
     labels: target.columnLabels,
     value: planned.size === 0 ? (_path, _key, own) => own : (path, key, own) => planned.get(nodePointer(path, key)) ?? own,
   });
-  const found = violations.map(
-    ({ path, key, actual, decidedAt }): Found => ({
+  const message = paragraph(spec.message);
+  const found = yield* flatMapInSteps(violations, ({ path, key, actual, decidedAt }): readonly Found[] => [
+    {
       names: path.filter((name) => name !== undefined),
       path: nodePointer(path, key),
-      message: paragraph(spec.message),
+      message,
       actual,
       required: !actual,
       decided: { at: decidedAt, node: path, key },
       requirement: `/spec/require/${key}`,
-    }),
-  );
+    },
+  ]);
   return { found, tablesWithoutColumns };
 }
 
@@ -170,18 +173,19 @@ interface FoundWithState {
  * Compares the findings before and after the plan. A module can put figures into its messages ("3 unhashed columns"), so
  * a finding at the same path with another message counts as existing, unless the plan makes more data readable.
  */
-function withStates(before: readonly Found[], after: readonly Found[], exposes: boolean): readonly FoundWithState[] {
+function* withStates(before: readonly Found[], after: readonly Found[], exposes: boolean): Steps<readonly FoundWithState[]> {
   if (before === after) return after.map((found) => ({ found, state: "existing" }));
   const keyOf = ({ path, message }: Found): string => `${path}\n${message}`;
-  const [beforeKeys, afterKeys] = [new Set(before.map(keyOf)), new Set(after.map(keyOf))];
-  const onlyBefore = before.filter((found) => !afterKeys.has(keyOf(found)));
+  const keysOf = (all: readonly Found[]): Steps<readonly string[]> => flatMapInSteps(all, (found) => [keyOf(found)]);
+  const [beforeKeys, afterKeys] = [new Set(yield* keysOf(before)), new Set(yield* keysOf(after))];
+  const onlyBefore = yield* flatMapInSteps(before, (found) => (afterKeys.has(keyOf(found)) ? [] : [found]));
   const changedPaths = new Set(onlyBefore.map(({ path }) => path));
   const onlyAfterPaths = new Set(after.filter((found) => !beforeKeys.has(keyOf(found))).map(({ path }) => path));
   return [
-    ...after.map((found) => {
+    ...(yield* flatMapInSteps(after, (found): readonly FoundWithState[] => {
       const isExisting = beforeKeys.has(keyOf(found)) || (!exposes && changedPaths.has(found.path));
-      return { found, state: isExisting ? ("existing" as const) : ("new" as const) };
-    }),
+      return [{ found, state: isExisting ? "existing" : "new" }];
+    })),
     ...onlyBefore.filter(({ path }) => !onlyAfterPaths.has(path)).map((found) => ({ found, state: "fixed" as const })),
   ];
 }

@@ -5,6 +5,7 @@ import type { ColumnLabels } from "../model/labels.ts";
 import type { NodePath } from "../model/nodes.ts";
 import type { Problem, Severity } from "../model/problem.ts";
 import { locationIn, type PolicySpec, type Resource, type SchemaConfigSpec } from "../model/resource.ts";
+import { atOnce } from "../model/runtime/event-loop.ts";
 import { literalPointer } from "../model/schema-tree.ts";
 import { paragraph } from "../text/lines.ts";
 import { nodeText } from "../text/paths.ts";
@@ -86,12 +87,14 @@ function problemsOf(
       )
       .some((exemption) => isValidOn(exemption, today));
   const maySkip = ignoring || config.spec.missing === "ignore" || config.spec.missing === "nowhere";
-  const { violations } = findViolations(policy, {
-    tree: config.spec.schemas ?? {},
-    isLive: false,
-    labels: scope,
-    value: (_path, _key, own) => own,
-  });
+  const { violations } = atOnce(
+    findViolations(policy, {
+      tree: config.spec.schemas ?? {},
+      isLive: false,
+      labels: scope,
+      value: (_path, _key, own) => own,
+    }),
+  );
   return violations
     .filter(({ path }) => !isExempt(path))
     .map((violation) => toProblem(policy.resource, config, { ...violation, isCertain: violation.isCertain && !maySkip }));

@@ -1,6 +1,7 @@
 import type { Pointer } from "../model/json/pointer.ts";
 import { nodePointer } from "../model/nodes.ts";
 import type { PolicyExemption, PolicySpec, Resource } from "../model/resource.ts";
+import { atOnce } from "../model/runtime/event-loop.ts";
 import { compilePolicy, isValidOn } from "./compile.ts";
 import { type EvaluatorOptions, newPolicyEvaluator, type PolicyTarget } from "./evaluate.ts";
 import { findViolations } from "./violations.ts";
@@ -24,16 +25,18 @@ export function policyResults(
   const compiled = policies.filter(({ spec }) => spec.require !== undefined).map(compilePolicy);
   return (target) => {
     const breaks = new Map<Pointer, readonly string[]>();
-    const { findings, failures } = evaluator.evaluate(target);
+    const { findings, failures } = atOnce(evaluator.evaluate(target));
     for (const { severity, path, policy } of findings) if (severity === "error") breaks.set(path, [...(breaks.get(path) ?? []), policy]);
     const exempt = new Map<Pointer, PolicyExemption>();
     for (const policy of compiled.filter(({ selects, resource }) => selects(target) && (resource.spec.exemptions ?? []).length > 0))
-      for (const { path, key } of findViolations(policy, {
-        tree: target.live,
-        isLive: true,
-        labels: target.columnLabels,
-        value: (_path, _key, own) => own,
-      }).violations) {
+      for (const { path, key } of atOnce(
+        findViolations(policy, {
+          tree: target.live,
+          isLive: true,
+          labels: target.columnLabels,
+          value: (_path, _key, own) => own,
+        }),
+      ).violations) {
         const names = path.filter((name) => name !== undefined);
         const exemption = policy.exemptions(target.names, names).find((one) => isValidOn(one, options.today));
         if (exemption !== undefined) exempt.set(nodePointer(path, key), exemption);

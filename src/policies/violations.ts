@@ -1,7 +1,8 @@
 import { columnLabels, enterLabels, type LabelScope, labelAmong } from "../kinds/patterns/labels.ts";
 import { matchesName } from "../kinds/patterns/nodes.ts";
 import type { NodePath } from "../model/nodes.ts";
-import { type ColumnPath, type Field, type SchemaPath, type TablePath, walk } from "../model/schema-tree.ts";
+import type { Steps } from "../model/runtime/event-loop.ts";
+import { type ColumnPath, type Field, type SchemaPath, type TablePath, walkInSteps } from "../model/schema-tree.ts";
 import type { CompiledPolicy } from "./compile.ts";
 
 // One check for both kinds of trees. In a live tree every value is known. In the literal tree of a manifest, what
@@ -75,7 +76,7 @@ const isPossible = ({ labels: wanted }: CompiledPolicy, labels: LabelScope | und
   wanted === undefined || wanted.some((label) => labels?.possible.has(label));
 
 /** The violations of a declarative policy. Columns are checked in replicated tables only. */
-export function findViolations(policy: CompiledPolicy, checked: CheckedTree): Violations {
+export function* findViolations(policy: CompiledPolicy, checked: CheckedTree): Steps<Violations> {
   const onTree: Check = { ...checked, ...policy, root: checked.labels };
   const { depth } = policy.nodes;
   const { require = {} } = policy.resource.spec;
@@ -87,7 +88,7 @@ export function findViolations(policy: CompiledPolicy, checked: CheckedTree): Vi
   };
   let schemaState = nothing;
   let tableState = nothing;
-  walk(checked.tree, {
+  yield* walkInSteps(checked.tree, {
     schema(entry, path) {
       schemaState = stateOfSchema(onTree, { entry, path });
       if (depth === 0) check({ path, key: "enabled", decidedAt: path }, schemaState.enabled, schemaState.applies);

@@ -44,7 +44,10 @@ test("at most `concurrency` trees are held at a time, however many integrations 
     base: undefined,
     concurrency,
     needs: { policyColumns: () => undefined, claimColumns: () => undefined },
-    checkUnit: ({ unit }) => held.delete(unit.liveId ?? ""),
+    *checkUnit({ unit }) {
+      yield;
+      held.delete(unit.liveId ?? "");
+    },
     signal: new AbortController().signal,
   });
   expect(compared.found.flatMap(({ items }) => items)).toHaveLength(shards);
@@ -68,7 +71,8 @@ async function compareInMemory(onUnit: (count: number) => void, signal = new Abo
     reads: cachedReads(reads as unknown as Reads),
     ...{ onProgress: undefined, base: undefined, concurrency, signal },
     needs: { policyColumns: () => undefined, claimColumns: () => undefined },
-    checkUnit: () => {
+    *checkUnit() {
+      yield;
       count += 1;
       onUnit(count);
     },

@@ -3,6 +3,7 @@ import { labelCoverage } from "../../src/kinds/label-coverage.ts";
 import { labelRoots } from "../../src/kinds/patterns/labels.ts";
 import type { ColumnLabels, LabelledColumn } from "../../src/model/labels.ts";
 import type { LiveSchemas } from "../../src/model/live.ts";
+import { atOnce } from "../../src/model/runtime/event-loop.ts";
 import { column, schema, shop, table } from "./schema-config/fleet.ts";
 
 const place = (file: string) => ({ file, document: 0, pointer: "" });
@@ -22,7 +23,7 @@ function problems(given: Partial<ColumnLabels>, trees: readonly LiveSchemas[] = 
   const labels = { defined: [], patterns: [], columns: [], ...given };
   const roots = labelRoots(labels);
   const coverage = labelCoverage(labels);
-  for (const [index, live] of trees.entries()) coverage.add(roots({ names: [`shop-${index}`] }), live, `shop-${index}`);
+  for (const [index, live] of trees.entries()) atOnce(coverage.add(roots({ names: [`shop-${index}`] }), live, `shop-${index}`));
   return coverage.problems().map(({ code, place: at, message }) => `${code} ${at?.file} ${message}`);
 }
 

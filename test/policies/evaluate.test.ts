@@ -2,10 +2,16 @@ import { describe, expect, test } from "vitest";
 import type { PolicyFinding } from "../../src/model/findings.ts";
 import type { LiveSchemas } from "../../src/model/live.ts";
 import type { PolicySpec, Resource } from "../../src/model/resource.ts";
-import { newPolicyEvaluator, type PolicyTarget } from "../../src/policies/evaluate.ts";
+import { atOnce } from "../../src/model/runtime/event-loop.ts";
+import { newPolicyEvaluator as inSteps, type PolicyEvaluation, type PolicyTarget } from "../../src/policies/evaluate.ts";
 import type { PolicyFunction } from "../../src/policies/script.ts";
 import { column, schema, table } from "../kinds/schema-config/fleet.ts";
 import { resourceOf } from "../support/accounts/view.ts";
+
+function newPolicyEvaluator(...input: Parameters<typeof inSteps>) {
+  const evaluator = inSteps(...input);
+  return { ...evaluator, evaluate: (of: PolicyTarget): PolicyEvaluation => atOnce(evaluator.evaluate(of)) };
+}
 
 const today = "2026-06-01";
 const place = { file: "policy.yaml", line: 7 };

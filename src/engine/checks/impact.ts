@@ -7,12 +7,13 @@ import { own } from "../../model/json/json.ts";
 import type { LiveSchemas } from "../../model/live.ts";
 import { eachNode, type NodePath } from "../../model/nodes.ts";
 import type { DraftItem, Impact } from "../../model/plan.ts";
+import { flatMapInSteps, isStep, type Steps } from "../../model/runtime/event-loop.ts";
 import type { ObservedAccount } from "../observe.ts";
 import type { CheckedUnit } from "./policies.ts";
 
 /** Collects who reads what the items of a run change. */
 export interface ImpactCheck {
-  readonly checkUnit: (unit: CheckedUnit) => void;
+  readonly checkUnit: (unit: CheckedUnit) => Steps<void>;
   /** Sorted by address; in an item, in the order of its changes. */
   readonly impact: () => readonly Impact[];
 }
@@ -23,11 +24,11 @@ export function checkImpact(readersOf: ReadersOf | undefined, { account }: Obser
   const scopes = labelScopes(account);
   const found: Impact[] = [];
   return {
-    checkUnit({ kind, unit, live, difference }) {
+    *checkUnit({ kind, unit, live, difference }) {
       if (kind.schemas === undefined || unit.liveId === undefined || live === undefined) return;
       const destinationSchema = scopes?.(unit.liveId).destinationSchema;
       const tree = kind.schemas.tree(live);
-      for (const item of difference.items) found.push(...impactOf(item, { tree, destinationSchema, readersOf }));
+      for (const item of difference.items) for (const one of yield* impactOf(item, { tree, destinationSchema, readersOf })) found.push(one);
     },
     impact: () => [...found].sort((a, b) => byText(a.address, b.address)),
   };
@@ -43,17 +44,24 @@ interface Destination {
 const affecting: ReadonlySet<string> = new Set(["hashed", "enabled"]);
 
 /** Each column once, although it may be both hashed and switched off. */
-function impactOf({ address, changes }: DraftItem, destination: Destination): readonly Impact[] {
+function* impactOf({ address, changes }: DraftItem, destination: Destination): Steps<readonly Impact[]> {
   const affected = new Map<string, { readonly path: TablePath; readonly isGone: boolean }>();
+  let done = 0;
   for (const entry of changes) {
     if (!isOfNodes(entry) || !affecting.has(entry.field)) continue;
     const isGone = entry.field === "enabled" && entry.after === false;
-    for (const path of [...eachNode(entry.nodes)].flatMap((node) => tablesOf(node, destination.tree))) {
-      const key = JSON.stringify(path);
-      affected.set(key, { path, isGone: isGone || affected.get(key)?.isGone === true });
+    for (const node of eachNode(entry.nodes)) {
+      if (isStep(++done)) yield;
+      for (const path of tablesOf(node, destination.tree)) {
+        const key = JSON.stringify(path);
+        affected.set(key, { path, isGone: isGone || affected.get(key)?.isGone === true });
+      }
     }
   }
-  return [...affected.values()].flatMap(({ path, isGone }) => readersAt(address, path, { ...destination, isGone }) ?? []);
+  return yield* flatMapInSteps([...affected.values()], ({ path, isGone }) => {
+    const found = readersAt(address, path, { ...destination, isGone });
+    return found === undefined ? [] : [found];
+  });
 }
 
 /** Who reads a table, or one of its columns. Undefined if dbt does not know the table, or nobody reads it. */
