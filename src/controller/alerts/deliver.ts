@@ -9,6 +9,7 @@ import { iso } from "../../records/postgres/iso.ts";
 import { jsonParameter } from "../../records/postgres/stored-text.ts";
 import { rowsOf } from "../database/rows.ts";
 import type { Log } from "../log.ts";
+import { accountHref, causeHref } from "../page/html/words.ts";
 import type { SourceNotifications } from "../projects/register.ts";
 import type { DeliveryJob } from "../work/queue.ts";
 import { requestsFor } from "./formats.ts";
@@ -193,9 +194,13 @@ function toMessage(
     ...(reminds === null ? {} : { reminds }),
     ...(detail.receiver === undefined ? {} : { receiver: detail.receiver }),
     ...(accounts.length === 0 && detail.error !== undefined ? { error: detail.error } : {}),
-    ...(publicUrl === undefined ? {} : { link: accounts.length === 1 ? accounts[0]?.link : `${publicUrl}/` }),
+    ...(publicUrl === undefined ? {} : { link: accounts.length === 1 ? accounts[0]?.link : `${publicUrl}${causePath(first)}` }),
   };
 }
+
+/** The page of several accounts: those that the cause affects, if it is open and only one. */
+const causePath = ({ cause, resolves, event }: EventRow): string =>
+  cause === "" || cause.includes("; ") || resolves.length > 0 || event === "repaired" ? "/" : causeHref(cause);
 
 function toAccount(event: EventRow, publicUrl: string | undefined): AlertAccount | undefined {
   const { account, labels, detail, id, at, since, actor, commit, run } = event;
@@ -205,6 +210,6 @@ function toAccount(event: EventRow, publicUrl: string | undefined): AlertAccount
     ...(detail.counts === undefined ? {} : { counts: detail.counts }),
     ...{ findings: detail.findings ?? [], findingsTotal: detail.findingsTotal ?? 0 },
     ...(detail.error === undefined ? {} : { error: detail.error }),
-    ...(publicUrl === undefined ? {} : { link: `${publicUrl}/accounts/${encodeURIComponent(account)}` }),
+    ...(publicUrl === undefined ? {} : { link: `${publicUrl}${accountHref(account)}` }),
   };
 }

@@ -239,7 +239,11 @@ test("40 accounts with one cause are one message", async () => {
   await deliver(env);
   expect(server.requests).toHaveLength(1);
   expect(server.requests[0]?.message.accounts).toHaveLength(40);
-  expect(server.requests[0]?.message.text).toBe("40 columns are exposed in 40 accounts of data");
+  expect(server.requests[0]?.message).toMatchObject({
+    text: "40 columns are exposed in 40 accounts of data",
+    cause: "SchemaConfig/orders /schemas/public/tables/customers/columns/email/hashed",
+    link: "https://status.example.com/?cause=SchemaConfig%2Forders%20%2Fschemas%2Fpublic%2Ftables%2Fcustomers%2Fcolumns%2Femail%2Fhashed#accounts",
+  });
 });
 
 test("a project that cannot be used, and an account that a push removes, are reported", async () => {
