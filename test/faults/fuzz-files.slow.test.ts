@@ -89,9 +89,9 @@ const read = (file: string): string => readFileSync(join(original, file), "utf8"
 
 describe("never a stack trace, a hang or a write", { timeout: runs(150_000, 1_200_000) }, () => {
   for (const [file, usual] of [
-    ["manifests/all.yaml", 150],
-    ["manifests/rules.yaml", 150],
-    ["dimsync.yaml", 100],
+    ["manifests/all.yaml", 75],
+    ["manifests/rules.yaml", 75],
+    ["dimsync.yaml", 50],
   ] as const)
     it(`${file}: mutations, validated`, async () => {
       const text = read(file);
@@ -100,7 +100,7 @@ describe("never a stack trace, a hang or a write", { timeout: runs(150_000, 1_20
 
   it("manifests: mutations, planned", async () => {
     const text = read("manifests/all.yaml");
-    await fuzz("manifests, planned", textEdits, 25, (edits) => disturbed("manifests/all.yaml", edited(text, edits), ["plan"]));
+    await fuzz("manifests, planned", textEdits, 12, (edits) => disturbed("manifests/all.yaml", edited(text, edits), ["plan"]));
   });
 
   it("plan files: mutations of text and nodes, applied and shown", async () => {
@@ -110,7 +110,7 @@ describe("never a stack trace, a hang or a write", { timeout: runs(150_000, 1_20
       textEdits.map((edits) => edited(text, edits)),
       nodeEdits.map((edits) => JSON.stringify(withNodesEdited(plan, edits)) ?? ""),
     );
-    await fuzz("plan files", fc.tuple(either, fc.constantFrom("apply", "show")), 100, async ([changed, command]) =>
+    await fuzz("plan files", fc.tuple(either, fc.constantFrom("apply", "show")), 50, async ([changed, command]) =>
       // Without a change, it would be applied correctly.
       changed === text || JSON.stringify(plan) === changed ? [] : disturbed("plan.json", changed, [command, "plan.json"]),
     );
@@ -119,7 +119,7 @@ describe("never a stack trace, a hang or a write", { timeout: runs(150_000, 1_20
   it("bindings: mutations, read: understood, or refused with a place, and never written to", async () => {
     const text = read("dimsync.bindings.yaml");
     const file = join(project.folder, "fuzzed.bindings.yaml");
-    await fuzz("bindings", textEdits, 250, async (edits) => {
+    await fuzz("bindings", textEdits, 125, async (edits) => {
       const changed = edited(text, edits);
       writeFileSync(file, changed);
       const wrong = await refusedOrRead(() => openBindings(file, "test"));
@@ -129,7 +129,7 @@ describe("never a stack trace, a hang or a write", { timeout: runs(150_000, 1_20
 
   it("journals: mutations, read: understood, or refused with a place", async () => {
     const text = read(".dimsync/journal.ndjson");
-    await fuzz("journals", textEdits, 250, async (edits) => {
+    await fuzz("journals", textEdits, 125, async (edits) => {
       writeFileSync(join(project.folder, ".dimsync", "journal.ndjson"), edited(text, edits));
       return refusedOrRead(async () => (await openJournal(project.folder, "test")).open());
     });
@@ -139,7 +139,7 @@ describe("never a stack trace, a hang or a write", { timeout: runs(150_000, 1_20
   for (const file of ["dimsync.bindings.yaml", ".dimsync/journal.ndjson", ".dimsync/lists.json"])
     it(`${file}: mutations, planned`, async () => {
       const text = read(file);
-      await fuzz(`${file}, planned`, textEdits, 15, (edits) => disturbed(file, edited(text, edits), ["plan", "--only", "Tag/gold"]));
+      await fuzz(`${file}, planned`, textEdits, 8, (edits) => disturbed(file, edited(text, edits), ["plan", "--only", "Tag/gold"]));
     });
 });
 

@@ -18,7 +18,7 @@ export function mistakesOf({ code, stdout, stderr }: Ran, allowed: readonly numb
 const longestMs = 10_000;
 
 /**
- * Checks a property on `runs` random inputs, or twenty times as many with DIMSYNC_TESTS=all, and prints
+ * Checks a property on `runs` random inputs, or forty times as many with DIMSYNC_TESTS=all, and prints
  * how many, with the seed of `sample.ts`. An input that takes 10 s is a hang.
  */
 export async function fuzz<T>(
@@ -27,7 +27,7 @@ export async function fuzz<T>(
   usual: number,
   attempt: (input: T) => Promise<readonly string[]>,
 ): Promise<void> {
-  const numRuns = runs(usual, 20 * usual);
+  const numRuns = runs(usual, 40 * usual);
   console.info(`fuzz, ${name}: ${numRuns} inputs, DIMSYNC_TESTS_SEED=${sampleSeed}`);
   await fc.assert(
     fc

@@ -222,7 +222,7 @@ test("import of one target never changes the plan of the other", async () => {
         }
       },
     ),
-    { numRuns: runs(5, 200) },
+    { numRuns: runs(3, 200) },
   );
 }, 300_000);
 

@@ -69,7 +69,7 @@ test("any mutation of a manifest causes problems with a line, a code and a messa
         expect([typeof line, typeof column, excerpt?.length]).toEqual(["number", "number", 2]);
       }
     }),
-    { numRuns: runs(50, 1_500) },
+    { numRuns: runs(25, 1_500) },
   );
 });
 
@@ -96,7 +96,7 @@ test("any mutation of the values of a manifest", () => {
       );
       for (const { message } of problems) expect(message).not.toMatch(/undefined|\[object|NaN|one of[ ,.]*,/u);
     }),
-    { numRuns: runs(150, 5_000) },
+    { numRuns: runs(75, 5_000) },
   );
 });
 

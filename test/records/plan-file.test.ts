@@ -5,6 +5,7 @@ import { DimsyncError } from "../../src/model/errors.ts";
 import type { Plan } from "../../src/model/plan.ts";
 import { digestOf, type PlanFileOptions, readDocuments, readPlanFile, writePlanFile } from "../../src/records/plan-file.ts";
 import fc from "../support/fast-check.ts";
+import { runs } from "../support/sample.ts";
 import { tempFolder } from "./child.ts";
 
 const plan: Plan = {
@@ -219,6 +220,6 @@ it("causes a DimsyncError or reads the same plan, however the file is damaged", 
       if (outcome instanceof Error) expect(outcome).toBeInstanceOf(DimsyncError);
       else expect(JSON.stringify(outcome)).toBe(JSON.stringify(plan));
     }),
-    { numRuns: 300 },
+    { numRuns: runs(100, 1_000) },
   );
 });

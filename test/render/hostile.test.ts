@@ -10,6 +10,7 @@ import { renderHuman } from "../../src/render/terminal/index.ts";
 import { jsonDocument } from "../../src/text/control-characters.ts";
 import { blockLines } from "../../src/yaml/print.ts";
 import fc from "../support/fast-check.ts";
+import { runs } from "../support/sample.ts";
 import { invalid } from "./diagnostics.ts";
 import { driftReport, fullPlan, planOfColumns } from "./full-plan.ts";
 import { withName } from "./hostile.ts";
@@ -97,7 +98,7 @@ test("names with any characters are escaped for the terminal", () => {
         expect(renderers[format](withName(document, name), plain).replaceAll("\n", "")).not.toMatch(dangerous);
       },
     ),
-    { numRuns: 150 },
+    { numRuns: runs(60, 1_500) },
   );
 });
 
@@ -106,7 +107,7 @@ test("names with markup do not break the Markdown", () => {
     fc.property(markupName, fc.constantFrom(...documents), (name, document) => {
       expect(faults(renderers.markdown(withName(document, name), plain))).toEqual([]);
     }),
-    { numRuns: 200 },
+    { numRuns: runs(80, 2_000) },
   );
 });
 
@@ -122,7 +123,7 @@ test("any text in JSON, YAML and CSV is safe, and JSON and YAML have the same va
       expect([JSON.parse(json), parse(yaml)]).toEqual([{ [name]: [name] }, { [name]: [name] }]);
       expect(parseCsv(csv).flat()).not.toContainEqual(expect.stringMatching(/^[=+\-@\t\r]/u));
     }),
-    { numRuns: 300 },
+    { numRuns: runs(120, 3_000) },
   );
 });
 

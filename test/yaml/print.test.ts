@@ -36,7 +36,7 @@ test("a printed value reads back as the same value", () => {
       expect(parse(inlineYaml(value), options)).toEqual(parse(JSON.stringify(value), options));
       expect(parse(blockLines({ value }).join("\n"), options)).toEqual(parse(JSON.stringify({ value }), options));
     }),
-    { numRuns: runs(200, 5_000) },
+    { numRuns: runs(100, 5_000) },
   );
 });
 
@@ -46,6 +46,6 @@ test("printed YAML is in the form of dimsync fmt", () => {
       const text = `${blockLines(value).join("\n")}\n`;
       expect(formatYaml(text, () => [])).toBe(text);
     }),
-    { numRuns: runs(200, 5_000) },
+    { numRuns: runs(100, 5_000) },
   );
 });

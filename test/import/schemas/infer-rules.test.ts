@@ -133,7 +133,7 @@ test("rules and exceptions cover every node except columns of tables that one ru
       });
       expect(left.filter((leaf) => !mayBeLeft.some((place) => leaf.startsWith(place)))).toEqual([]);
     }),
-    { numRuns: runs(60, 2_000) },
+    { numRuns: runs(30, 2_000) },
   );
 });
 
@@ -147,7 +147,7 @@ test("nodes that the source adds later are never enabled and never unhashed", ()
       );
       expect(exposed).toEqual([]);
     }),
-    { numRuns: runs(60, 2_000) },
+    { numRuns: runs(30, 2_000) },
   );
 });
 

@@ -291,7 +291,7 @@ describe("for any names", () => {
         expect(printBindingsText(read)).toBe(printed);
         expect(printed.split("\n").filter((line) => line.includes(" id: ")).length).toBe(bindings.length);
       }),
-      { numRuns: runs(50, 1_500) },
+      { numRuns: runs(25, 1_500) },
     );
   });
 
@@ -316,7 +316,7 @@ describe("for any names", () => {
           }
         },
       ),
-      { numRuns: runs(150, 5_000) },
+      { numRuns: runs(75, 5_000) },
     );
   });
 });

@@ -6,6 +6,7 @@ import { DimsyncError } from "../../../src/model/errors.ts";
 import { openJournal } from "../../../src/records/folder/journal.ts";
 import type { Intent, Settlement } from "../../../src/records/journal-line.ts";
 import fc from "../../support/fast-check.ts";
+import { runs } from "../../support/sample.ts";
 import { compileProgram, start, tempFolder } from "../child.ts";
 import { intentOf } from "../suite.ts";
 
@@ -220,10 +221,12 @@ it("loses nothing if two processes append at the same time", async () => {
   }
 });
 
+const rounds = runs(3, 12);
+
 it("is readable after kill -9 at any moment, and contains every acknowledged intent", async () => {
   const folder = await tempFolder();
   const program = await compileProgram(folder, appender);
-  for (let round = 0; round < 6; round++) {
+  for (let round = 0; round < rounds; round++) {
     const target = `t${round}`;
     const { process: child, ended } = start(program, [folder, target, "100000", "200000"]);
     let seen = "";
@@ -254,6 +257,6 @@ it("causes a DimsyncError or is read, however it is damaged", async () => {
       if (outcome instanceof Error) expect(outcome).toBeInstanceOf(DimsyncError);
       else expect(outcome).toHaveProperty("open");
     }),
-    { numRuns: 200 },
+    { numRuns: runs(80, 1_000) },
   );
 });

@@ -3,6 +3,7 @@ import { renderers } from "../../../src/render/index.ts";
 import { cell, headedLines, joined, tableLines, wrap } from "../../../src/render/terminal/layout.ts";
 import { widthOf } from "../../../src/text/width.ts";
 import fc from "../../support/fast-check.ts";
+import { runs } from "../../support/sample.ts";
 import { fleetPlan } from "../fleet-plan.ts";
 import { driftReport, fullPlan, planOfColumns } from "../full-plan.ts";
 import { tracedReport } from "../html-report.ts";
@@ -98,7 +99,7 @@ test("no line of a table is wider than the screen, unless it is a single word", 
         for (const line of lines) if (widthOf(line) > width) expect(words(line)).toHaveLength(1);
       },
     ),
-    { numRuns: 300 },
+    { numRuns: runs(100, 3_000) },
   );
 });
 

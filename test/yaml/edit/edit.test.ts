@@ -249,15 +249,15 @@ test("with any names, the new values are set, and all other values and lines sta
   );
 });
 
-test("ten thousand new values in one file", () => {
+test("four thousand new values in one file", () => {
   const text = `s:\n${Array.from({ length: 1000 }, (_, index) => `  t${index}:\n    a: { x: 1 }\n`).join("")}`;
   const edits = Array.from(
-    { length: 10_000 },
+    { length: 4_000 },
     (_, index): Edit => ({ type: "set", path: ["s", `t${index % 1000}`, `c${index}`, "hashed"], value: false }),
   );
   const edited = editYaml(text, 0, edits);
   expect(edited.refused).toEqual([]);
-  expect(edited.text.match(/hashed: false/gu)).toHaveLength(10_000);
+  expect(edited.text.match(/hashed: false/gu)).toHaveLength(4_000);
 });
 
 test("any printed map can be edited into any other, or the edit is refused", () => {
@@ -272,7 +272,7 @@ test("any printed map can be edited into any other, or the edit is refused", () 
       const plain = (value: JsonValue): string => canonicalJson(value).replaceAll("$\u0024{", "\u0024{");
       expect(plain(parse(edited.text, options) as JsonValue)).toBe(plain(wanted));
     }),
-    { numRuns: runs(100, 10_000) },
+    { numRuns: runs(50, 10_000) },
   );
 });
 
@@ -285,6 +285,6 @@ test("an edited text in canonical form stays in canonical form", () => {
       const edited = editYaml(text, 0, valueEdits(read, parse(JSON.stringify(after), { stringKeys: true }) as JsonValue));
       expect(format(edited.text)).toBe(edited.text);
     }),
-    { numRuns: runs(100, 10_000) },
+    { numRuns: runs(50, 10_000) },
   );
 });

@@ -87,7 +87,7 @@ describe("positions and masks are those of the library, on", () => {
     expect(left).toBe(0);
   });
 
-  const numRuns = runs(600, 30_000);
+  const numRuns = runs(300, 30_000);
   test.each([
     ["lines made of ordinary and unusual pieces", yamlLines],
     ["manifests with problems", mutatedManifest],
