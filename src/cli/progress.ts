@@ -5,6 +5,7 @@ import { masked } from "../model/settings/secret.ts";
 import type { RunEnvironment } from "../operations/session.ts";
 import { type Failure, progressLine, renderFailure } from "../render/machine/ndjson.ts";
 import { visible } from "../text/control-characters.ts";
+import { durationText } from "../text/counts.ts";
 import { type Context, isDumb, recordsNotice } from "./context.ts";
 import { onRequest } from "./request-log.ts";
 
@@ -114,7 +115,7 @@ interface Seen {
   readonly requests: number;
 }
 
-/** "Reading 3 of 41, columns of 1,200 of 38,472 tables, 1,310 requests (2 min 5 s) · Schemas/orders"; "" if there is nothing to show yet. */
+/** "Reading 3 of 41, columns of 1,200 of 38,472 tables, 1,310 requests (2 min) · Schemas/orders"; "" if there is nothing to show yet. */
 function progressText({ latest, columns, requests }: Seen, times: string): string {
   if (latest === undefined && requests === 0) return "";
   const verb = verbs[latest?.phase ?? "read"];
@@ -148,11 +149,10 @@ function cutToWidth(text: string, width: number): string {
 const shown = (count: number): string => count.toLocaleString("en-US");
 
 function timesText(elapsedMs: number, waitMs: number): string {
-  const seconds = Math.floor(elapsedMs / 1000);
-  const minutes = Math.floor(seconds / 60);
   const waitSeconds = Math.ceil(waitMs / 1000);
-  const elapsed = minutes > 0 ? `${minutes} min ${seconds % 60} s` : `${seconds} s`;
-  return (seconds < 5 ? "" : ` (${elapsed})`) + (waitSeconds > 1 ? `; the service asks to wait ${waitSeconds} s` : "");
+  return (
+    (elapsedMs < 5_000 ? "" : ` (${durationText(elapsedMs)})`) + (waitSeconds > 1 ? `; the service asks to wait ${waitSeconds} s` : "")
+  );
 }
 
 /**

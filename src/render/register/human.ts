@@ -1,4 +1,4 @@
-import { type Register, type RegisterDiff, type RegisterRow, sinceText, stateText } from "../../model/register.ts";
+import { type Register, type RegisterDiff, type RegisterRow, stateText } from "../../model/register.ts";
 import { visible } from "../../text/control-characters.ts";
 import { counted } from "../../text/counts.ts";
 import { joinParts } from "../../text/lists.ts";
@@ -19,32 +19,39 @@ export function* registerText(register: Register, options: RenderOptions): Itera
   const cells = summary.map((one) => summaryCells(one).map((text) => cell(visible(text))));
   yield `\n${headedLines(heads, cells, "  ", width).join("\n")}\n`;
   let group: RegisterRow[] = [];
+  let isCut = false;
+  const drawn = (): string => {
+    const { text, leavesOut } = integrationText(group, screen);
+    isCut ||= leavesOut;
+    group = [];
+    return text;
+  };
   for (const row of rows()) {
-    if (group.length > 0 && group[0]?.integrationId !== row.integrationId) {
-      yield integrationText(group, screen);
-      group = [];
-    }
+    if (group.length > 0 && group[0]?.integrationId !== row.integrationId) yield drawn();
     group.push(row);
   }
-  if (group.length > 0) yield integrationText(group, screen);
+  if (group.length > 0) yield drawn();
+  if (isCut) yield `\n${wrap("The terminal is too narrow for everything: -v shows it.", "", width).join("\n")}\n`;
 }
 
-function integrationText(rows: readonly RegisterRow[], screen: Screen): string {
+/** `leavesOut`: whether a narrow terminal leaves something out. */
+function integrationText(rows: readonly RegisterRow[], screen: Screen): { readonly text: string; readonly leavesOut: boolean } {
   const { paint } = screen;
   const [first] = rows;
-  if (first === undefined) return "";
+  if (first === undefined) return { text: "", leavesOut: false };
   const head = `${paint.bold(visible(first.integration))}   ${paint.dim(visible(`${first.source} → ${first.destination}`))}`;
   const lines = rows.map(
     (row): RegisterCells => ({
       name: cell(visible(sourcePath(row))),
       label: cell(visible(row.label), paint.cyan),
       state: stateCell(row, screen),
-      since: cell(sinceText(row).replace(/T.*$/u, ""), paint.dim),
+      since: cell(`${row.atLeast ? "at least since" : "since"} ${row.since.replace(/T.*$/u, "")}`, paint.dim),
       verdict: cell(visible(verdictText(row)), row.breaks.length > 0 ? paint.red : paint.yellow),
       rule: cell(visible(joinParts([row.rule, row.reason === "" ? "" : `(${row.reason})`, destinationText(row)], " ")), paint.dim),
     }),
   );
-  return `\n${head}\n${onOneLine(lines, screen).join("\n")}\n`;
+  const { shown, leavesOut } = onOneLine(lines, screen);
+  return { text: `\n${head}\n${shown.join("\n")}\n`, leavesOut };
 }
 
 type RegisterCells = Readonly<Record<"name" | "label" | "state" | "since" | "verdict" | "rule", Cell>>;
@@ -54,22 +61,22 @@ const leftOut = [[], ["rule"], ["rule", "since"], ["rule", "since", "label"], ["
 const shortestRule = 16;
 
 /** One line for each column, also if the terminal is narrow: long rules are cut. Only a name may be wider than the terminal. */
-function onOneLine(rows: readonly RegisterCells[], { width, verbose }: Screen): readonly string[] {
-  if (verbose)
-    return tableLines(
-      rows.map((row) => Object.values(row)),
-      indent,
-      width,
-    );
+function onOneLine(
+  rows: readonly RegisterCells[],
+  { width, verbose }: Screen,
+): { readonly shown: readonly string[]; readonly leavesOut: boolean } {
+  const all = rows.map((row) => Object.values(row));
+  if (verbose) return { shown: tableLines(all, indent, width), leavesOut: false };
   const used = ["name", "label", "state", "since", "verdict"] as const;
   const before = used.reduce((sum, part) => sum + widest(rows.map((row) => row[part])), indent.length);
   const cut = rows.map((row) => ({ ...row, rule: cutCell(row.rule, Math.max(shortestRule, width - before)) }));
   for (const without of leftOut as readonly (readonly string[])[]) {
     const cells = cut.map((row) => Object.entries(row).flatMap(([part, one]) => (without.includes(part) ? [] : [one])));
     const lines = tableLines(cells, indent, width);
-    if (lines.length === rows.length) return lines;
+    const isEmpty = (part: string): boolean => rows.every((row) => textOf(row[part as keyof RegisterCells]) === "");
+    if (lines.length === rows.length) return { shown: lines, leavesOut: !without.every(isEmpty) };
   }
-  return rows.map(({ name, state }) => `${indent}${textOf(name)}  ${textOf(state)}`);
+  return { shown: rows.map(({ name, state }) => `${indent}${textOf(name)}  ${textOf(state)}`), leavesOut: true };
 }
 
 const indent = "  ";

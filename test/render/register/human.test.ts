@@ -17,6 +17,8 @@ test.each([40, 60, 80, 100, 140, 400])("a column has one line if the terminal ha
 
 test("a narrow terminal has the states, a wide one the rules, and -v everything", () => {
   expect(lines(60).join("\n")).toMatch(/public\.customers\.phone.*readable/u);
+  expect(lines(60).join("\n")).toContain("The terminal is too narrow for everything: -v shows it.");
+  expect(lines(400).join("\n")).not.toContain("too narrow");
   expect(lines(400).join("\n")).toContain("dial (manifests/shops.yaml:12) (@call centre)");
   expect(lines(60, true).join(" ").replaceAll(/\s+/gu, " ")).toContain("dial (manifests/shops.yaml:12) (@call centre)");
 });
