@@ -1,7 +1,8 @@
 // The controller while its workers are killed. `node bench/controller-kills.mjs` runs 200 accounts of one host with three
 // workers and PostgreSQL for ten minutes, kills one worker with SIGKILL every minute and starts another, and has a person
 // expose a column of every account and hash it again, every 150 s. Prints Markdown with the counts of stale accounts,
-// failed checks, and lost and doubled events. It takes about 14 minutes. `--accounts 20 --minutes 2` tries it.
+// failed checks, and lost and doubled events. It takes about 14 minutes. `--accounts 20 --minutes 3` tries it, and
+// `--signal SIGTERM` restarts the workers as a deployment does.
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -19,6 +20,7 @@ const { values } = parseArgs({
   options: {
     accounts: { type: "string", default: "200" },
     minutes: { type: "string", default: "10" },
+    signal: { type: "string", default: "SIGKILL" },
     dist: { type: "string", default: fileURLToPath(new URL("../dist", import.meta.url)) },
   },
 });
@@ -156,7 +158,7 @@ try {
     samples += 1;
     if (second % 60 === 30) {
       const [victim] = workers.splice(kills % 3, 1);
-      victim.kill("SIGKILL");
+      victim.kill(values.signal);
       kills += 1;
       workers.push(startWorker());
     }
@@ -185,11 +187,11 @@ try {
     table([
       ["measure", "value"],
       ["accounts of one host, minutes, workers", `${count}, ${minutes}, 3`],
-      ["workers killed with SIGKILL", String(kills)],
+      [`workers ended with ${values.signal}, and replaced`, String(kills)],
       ["checks; failed", `${sum(runs)}; ${sum(failed)}`],
       [`stale accounts at most (${samples} samples)`, String(stale)],
       ["events expected; accounts without exactly these, in order", `${expected.length * count}; ${wrong.length}`],
-      ["messages; sent again with the same id after a kill", `${messages.length}; ${repeated}`],
+      ["messages; sent again with the same id", `${messages.length}; ${repeated}`],
     ]),
   );
   for (const [account, seen] of wrong.slice(0, 10)) console.error(`${account}: ${seen.join()} instead of ${wanted}`);
