@@ -6,9 +6,8 @@ import type { Plan } from "../model/plan.ts";
 import type { ItemResult, Result } from "../model/result.ts";
 import { type Secret, secretsIn } from "../model/settings/secret.ts";
 import { declined, interrupted, notRun, refusal, type WhyNotRun } from "./not-run.ts";
-import { resultOf } from "./result.ts";
+import { resultOf, unfinishedItems } from "./result.ts";
 import { allowGuards, executeRounds } from "./rounds.ts";
-import { unfinishedItems } from "./unfinished.ts";
 
 export interface ApplyOptions extends PlanOptions {
   /** A saved plan: its items, then what it deferred, and nothing else. Absent: plan now. */

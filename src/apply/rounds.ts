@@ -1,19 +1,19 @@
+import type { Counted } from "../engine/checks/guards.ts";
 import { planRound } from "../engine/pipeline.ts";
 import { newestEntries } from "../engine/reads/audit-log.ts";
 import { cachedReads, once, type RunReads } from "../engine/reads/cached-reads.ts";
 import { scopeOfAddresses } from "../engine/scope.ts";
-import type { Round, WriteSession } from "../engine/session.ts";
+import type { Round, Session, WriteSession } from "../engine/session.ts";
+import type { Address } from "../model/address.ts";
 import { DimsyncError } from "../model/errors.ts";
-import type { Plan } from "../model/plan.ts";
+import type { Deferred, Item, Plan } from "../model/plan.ts";
 import type { ItemResult } from "../model/result.ts";
 import type { Secret } from "../model/settings/secret.ts";
 import { titles } from "../model/titles.ts";
 import type { ApplyOptions } from "./apply.ts";
 import { execute } from "./execute.ts";
 import { interrupted, notRun, refusal } from "./not-run.ts";
-import { newOutcomes, replansPerAddress } from "./outcomes.ts";
-import type { Execution } from "./step.ts";
-import { newSchemaWait } from "./wait-for-schemas.ts";
+import { type Execution, isGood } from "./step.ts";
 import { gatherIntents } from "./waves.ts";
 
 export interface RoundsInput {
@@ -131,3 +131,60 @@ const keepsChanging = (result: ItemResult): ItemResult =>
         message: `${result.message ?? ""} It was planned again ${replansPerAddress} times.`.trim(),
       }
     : result;
+
+/** Waits for schemas that the service has not discovered yet: in total at most `client.schemaWaitSeconds`. */
+function newSchemaWait({ clock, project, signal, onProgress }: Session) {
+  let deadline: number | undefined;
+  let pauseMs = 250;
+  return {
+    /** False if waiting can't help or the deadline has passed. */
+    async waitFor(deferred: readonly Deferred[]): Promise<boolean> {
+      const discovering = deferred.filter(({ liveId }) => liveId !== undefined);
+      const now = clock.now().getTime();
+      deadline ??= now + project.settings.client.schemaWaitMs;
+      // A timer can end a little early.
+      if (discovering.length === 0 || deadline - now < 10) return false;
+      const label = "the schema of a new integration";
+      onProgress?.({ type: "step", phase: "wait", done: 0, total: discovering.length, label });
+      await clock.sleep(Math.min(deadline - now, pauseMs), signal);
+      pauseMs = Math.min(pauseMs * 2, 10_000);
+      return !signal.aborted;
+    },
+  };
+}
+
+/** How often one address is planned again because it changed between plan and write. */
+const replansPerAddress = 3;
+
+/** The outcomes of an apply so far, over all its rounds. */
+function newOutcomes() {
+  const byStep = new Map<string, ItemResult>();
+  const replans = new Map<Address, number>();
+  const counted: Counted[] = [];
+  return {
+    /** True if something was created, related or bound that deferred items may have waited for. */
+    add(items: readonly Item[], results: readonly ItemResult[]): boolean {
+      for (const result of results) byStep.set(`${result.action} ${result.address}`, result);
+      const reached = new Set(results.filter(({ outcome }) => mayHaveActed(outcome)).map(({ id }) => id));
+      for (const { id, address, action, exposedColumns: exposed = 0 } of items)
+        if (reached.has(id)) counted.push({ address, created: action === "create" ? 1 : 0, exposed });
+      return results.some(({ outcome, action }) => isGood(outcome) && action !== "update");
+    },
+    failed: (): boolean => [...byStep.values()].some(({ outcome, code }) => !isGood(outcome) && code !== "E_STALE"),
+    /** Removes the stale items that may be planned again, counts them, and returns their addresses. */
+    takeStale(): readonly Address[] {
+      const stale = [...byStep].filter(([, { code, address }]) => code === "E_STALE" && (replans.get(address) ?? 0) < replansPerAddress);
+      for (const [step, { address }] of stale) {
+        byStep.delete(step);
+        replans.set(address, (replans.get(address) ?? 0) + 1);
+      }
+      return stale.map(([, { address }]) => address);
+    },
+    /** What earlier rounds did, which the guards of the next round add to its own. */
+    counts: (): readonly Counted[] => counted,
+    addresses: (): ReadonlySet<Address> => new Set([...byStep.values()].map(({ address }) => address)),
+    results: (): readonly ItemResult[] => [...byStep.values()],
+  };
+}
+
+const mayHaveActed = (outcome: ItemResult["outcome"]): boolean => outcome !== "skipped" && outcome !== "failed" && outcome !== "blocked";

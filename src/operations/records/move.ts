@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { readFile } from "node:fs/promises";
 import type { Project } from "../../manifests/project.ts";
 import type { Address } from "../../model/address.ts";
 import { DimsyncError } from "../../model/errors.ts";
@@ -6,13 +7,14 @@ import type { JsonObject } from "../../model/json/json.ts";
 import { isLocal } from "../../model/settings/config.ts";
 import type { Environment } from "../../model/settings/env.ts";
 import { type Bundle, bundleOf, importBundle, isEmpty, parseBundle, sameRecords } from "../../records/bundle.ts";
+import { writeAtomic } from "../../records/files/atomic.ts";
 import { movedReason, movedTo } from "../../records/moved.ts";
 import type { Records } from "../../records/records.ts";
 import { counted } from "../../text/counts.ts";
+import { editYaml } from "../../yaml/edit/edit.ts";
 import { inlineYaml } from "../../yaml/print.ts";
 import { openRecords } from "./open.ts";
 import { type CreatedStore, parseStore, type StoreChoice, type StoreOwner, storeNamed } from "./stores.ts";
-import { writeRecordsConfig, writeRecordsId } from "./write-config.ts";
 
 export interface NewStoreOptions {
   readonly env: Environment;
@@ -261,3 +263,30 @@ async function nameStore(
 
 const summary = ({ bindings, open, applied }: Bundle): string =>
   `${counted(Object.keys(bindings).length, "recorded id")}, ${counted(open.length, "create")} with an unknown outcome, ${counted(applied.length, "applied plan")}`;
+
+/** Writes `records` of the target into dimsync.yaml; comments and order stay. Throws E_CONFIG_EDIT (exit 1) if the file cannot be edited. */
+const writeRecordsConfig = (configFile: string, target: string, records: JsonObject | undefined): Promise<void> =>
+  editConfig(
+    configFile,
+    records === undefined
+      ? { type: "members", path: ["targets", target], removed: new Set(["records"]), added: new Map(), before: new Map() }
+      : { type: "set", path: ["targets", target, "records"], value: records as never },
+  );
+
+/** Like `writeRecordsConfig`, for the id of the store that dimsync.yaml names already. */
+const writeRecordsId = (
+  configFile: string,
+  target: string,
+  { store, id }: { readonly store: string; readonly id: string },
+): Promise<void> => editConfig(configFile, { type: "set", path: ["targets", target, "records", store, "id"], value: id });
+
+async function editConfig(configFile: string, edit: Parameters<typeof editYaml>[2][number]): Promise<void> {
+  const text = await readFile(configFile, "utf8");
+  const edited = editYaml(text, 0, [edit]);
+  if (edited.refused.length > 0)
+    throw new DimsyncError(
+      "E_CONFIG_EDIT",
+      `${configFile} could not be edited: ${edited.refused[0]?.why ?? "unknown reason"}. The store exists; add its settings to the target yourself.`,
+    );
+  await writeAtomic(configFile, edited.text);
+}

@@ -1,11 +1,14 @@
-import { GitError } from "../../git/process.ts";
-import type { Records } from "../records.ts";
+import { rm } from "node:fs/promises";
+import { GitError, gitText } from "../../git/process.ts";
+import { temporaryFolder } from "../../git/temporary-folder.ts";
+import type { Records, RecordsChange } from "../records.ts";
 import { recordsOf } from "../shared/records.ts";
 import type { SharedStore, WriteOutcome } from "../shared/store.ts";
 import { recordsRefused, recordsUnreadable } from "../store-errors.ts";
 import { commitOn } from "./commit.ts";
-import { readCommits } from "./history.ts";
 import { type Landing, land, whatIsThere } from "./land.ts";
+import { parseMessage } from "./message.ts";
+import type { RecordsRepository } from "./repository.ts";
 import { type GitStoreOptions, loadTip, openStore, type Tip } from "./store.ts";
 
 export type { GitStoreOptions } from "./store.ts";
@@ -56,4 +59,25 @@ function sharedStore(options: GitStoreOptions): SharedStore<Tip> {
 function outcomeOf(landing: Landing): WriteOutcome {
   if (landing.outcome === "stored") return { outcome: "stored", newest: landing.tip };
   return landing.outcome === "lost" ? { outcome: "lost", isGone: landing.tip === undefined } : landing;
+}
+
+/**
+ * The newest commits of the ref, newest first. They are fetched into a repository that is deleted
+ * again: a shallow fetch into the one that is kept could cut off what it knows. Throws GitError.
+ */
+async function readCommits(repository: RecordsRepository, limit: number): Promise<readonly RecordsChange[]> {
+  const folder = await temporaryFolder("history");
+  try {
+    const place = { ...repository.place, gitDir: folder };
+    await gitText(place, ["init", "--quiet", "--bare", "--template=", `--object-format=${repository.objectFormat}`]);
+    const flags = ["--quiet", "--no-tags", "--no-write-fetch-head", "--filter=tree:0", `--depth=${limit}`];
+    await gitText(place, ["fetch", ...flags, repository.url, `+${repository.ref}:refs/history`], { timeoutMs: 60_000 });
+    const text = await gitText(place, ["log", "-z", "--format=%H%n%cI%n%B", "refs/history"]);
+    return text.split("\0").flatMap((entry) => {
+      const [version = "", at = "", ...message] = entry.split("\n");
+      return version === "" ? [] : [{ version, at, ...parseMessage(message.join("\n")) }];
+    });
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
 }

@@ -1,17 +1,21 @@
 import { randomBytes, randomUUID } from "node:crypto";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { DimsyncError } from "../../model/errors.ts";
-import { isObject } from "../../model/json/json.ts";
+import { isObject, own } from "../../model/json/json.ts";
+import { parseJson } from "../../model/json/parse.ts";
 import { withFacts } from "../facts.ts";
+import { writeAtomic } from "../files/atomic.ts";
 import type { Records } from "../records.ts";
 import { describeFacts } from "../shared/describe-change.ts";
 import { recordsOf } from "../shared/records.ts";
 import type { Draft, SharedStore, WriteOutcome } from "../shared/store.ts";
+import { ensureStateFolder, stateFolder } from "../state-folder.ts";
 import { recordsForeign, recordsGone, recordsInvalid, recordsRefused, recordsUnreadable, type StorePlace } from "../store-errors.ts";
 import { type Database, isRefusal, isUndefinedTable, openDatabase, type WatchedDatabase, wordsOf } from "./connection.ts";
 import { ContentError, type PostgresVersion, readHistory, readVersion } from "./read.ts";
 import { addAppliedCommit, initSchema, supportedFormat, synchronousCommit, tableIn } from "./schema.ts";
-import { rememberVersion } from "./seen.ts";
 import { writeScript } from "./write.ts";
 
 export interface PostgresStoreOptions {
@@ -218,3 +222,40 @@ function opened({ url }: Pick<PostgresStoreOptions, "url">, place: StorePlace): 
     throw recordsUnreadable(place, error instanceof Error ? error.message : "the URL cannot be used");
   }
 }
+
+// A database that was restored from a backup does not know the objects that were created since. This
+// machine remembers the newest version that it saw, so it notices.
+
+interface Store {
+  readonly folder: string;
+  readonly target: string;
+  readonly id: string;
+}
+
+/**
+ * Remembers the version. False if this machine has seen a newer one of the same store, which then stays
+ * remembered. A folder that cannot be written only makes this check weaker.
+ */
+async function rememberVersion(store: Store, version: string): Promise<boolean> {
+  const seen = (await readSeen(store)) ?? 0n;
+  if (BigInt(version) <= seen) return BigInt(version) === seen;
+  try {
+    await ensureStateFolder(store.folder);
+    await writeAtomic(fileOf(store), `${JSON.stringify({ id: store.id, version })}\n`);
+  } catch {
+    // Reading records needs no permission to write.
+  }
+  return true;
+}
+
+async function readSeen(store: Store): Promise<bigint | undefined> {
+  try {
+    const value: unknown = parseJson(await readFile(fileOf(store), "utf8"));
+    const version = isObject(value) && own(value, "id") === store.id ? own(value, "version") : undefined;
+    return typeof version === "string" ? BigInt(version) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+const fileOf = ({ folder, target }: Store): string => join(stateFolder(folder), `records-${encodeURIComponent(target)}.json`);

@@ -1,6 +1,5 @@
-import type { Register, RegisterDiff, RegisterRow } from "../../model/register.ts";
+import { type Register, type RegisterDiff, type RegisterRow, sinceText } from "../../model/register.ts";
 import { visible } from "../../text/control-characters.ts";
-import { registerColumns } from "./columns.ts";
 
 /** "raw" has values as they are, for machines. "safe" has no characters that a reader cannot see, and no cell that a spreadsheet runs as a formula. */
 export type CsvForm = "safe" | "raw";
@@ -20,6 +19,28 @@ export const safeRow = (row: RegisterRow): RegisterRow =>
 
 /** Spreadsheets show a cell that begins with an apostrophe as text, without the apostrophe. */
 const safeCell = (value: string): string => `${/^[=+\-@\t\r]/u.test(value) ? "'" : ""}${visible(value)}`;
+
+/** The columns of the CSV file, in its order. */
+export const registerColumns: readonly (readonly [name: string, value: (row: RegisterRow) => string])[] = [
+  ["integration", ({ integration }) => integration],
+  ["integration_id", ({ integrationId }) => integrationId],
+  ["schema", ({ schema }) => schema],
+  ["table", ({ table }) => table],
+  ["column", ({ column }) => column],
+  ["destination_schema", ({ destinationSchema }) => destinationSchema],
+  ["destination_table", ({ destinationTable }) => destinationTable],
+  ["destination_column", ({ destinationColumn }) => destinationColumn],
+  ["label", ({ label }) => label],
+  ["label_source", ({ labelSource }) => labelSource],
+  ["replicated", ({ replicated }) => String(replicated)],
+  ["hashed", ({ hashed }) => String(hashed)],
+  ["rule", ({ rule }) => rule],
+  ["reason", ({ reason }) => reason],
+  ["exemption", ({ exemption }) => exemption],
+  ["approved_by", ({ approvedBy }) => approvedBy],
+  ["expires", ({ expires }) => expires],
+  ["since", sinceText],
+];
 
 const names = registerColumns.map(([name]) => name);
 

@@ -1,7 +1,6 @@
 import type { Depth, LiveNode } from "../../../model/schema-tree.ts";
 import { type ColumnLabel, columnLabels, enterLabels, type LabelScope, labelAmong } from "../../patterns/labels.ts";
 import type { ProgramRule, RuleProgram } from "../compiled-config.ts";
-import { attributesKey } from "./attributes-key.ts";
 import { holds, type Where } from "./compile-rule.ts";
 import { effectiveRules, newResolution, type Resolution, resolve } from "./resolve-rules.ts";
 
@@ -280,4 +279,16 @@ function sharedScope(memo: Memo, parts: Pick<RuleScope, "depth" | "ignoring" | "
 function inOrder(a: readonly ProgramRule[], b: readonly ProgramRule[]): readonly ProgramRule[] {
   if (a.length === 0 || b.length === 0) return a.length === 0 ? b : a;
   return [...a, ...b].sort((one, other) => one.index - other.index);
+}
+
+/** A number for each combination of the attributes that `where` compares, without syncMode. */
+function attributesKey(node: LiveNode | undefined): number {
+  if (node === undefined) return 0;
+  const { hashed, isPrimaryKey } = node;
+  return (
+    1 +
+    (node.enabled ? 1 : 0) +
+    2 * (hashed === undefined ? 2 : hashed ? 1 : 0) +
+    6 * (isPrimaryKey === undefined ? 2 : isPrimaryKey ? 1 : 0)
+  );
 }
