@@ -51,12 +51,16 @@ export const bundleReply = async (reads: PageReads, _: PageRequest, digest: stri
   jsonReply(await bundleNamed(reads, digest));
 
 /** `GET /api/v1/findings`: open findings of all accounts, grouped by cause, worst first. */
-export async function causesReply(reads: PageReads, { query, path }: PageRequest): Promise<Reply> {
+export const causesReply = async (reads: PageReads, request: PageRequest): Promise<Reply> => listReply(await reads.causes(), request);
+
+/** `GET /api/v1/closed`: findings that were closed in the last 24 hours, grouped by cause, worst first. */
+export const closedReply = async (reads: PageReads, request: PageRequest): Promise<Reply> => listReply(await reads.closed(), request);
+
+function listReply(all: readonly unknown[], { query, path }: PageRequest): Reply {
   const range = rangeOf(query);
-  const causes = await reads.causes();
-  const items = causes.slice(range.offset, range.offset + range.limit);
-  const isLast = range.offset + items.length >= causes.length;
-  return jsonReply({ items, total: causes.length, offset: range.offset }, isLast ? {} : nextLink(path, query, range));
+  const items = all.slice(range.offset, range.offset + range.limit);
+  const isLast = range.offset + items.length >= all.length;
+  return jsonReply({ items, total: all.length, offset: range.offset }, isLast ? {} : nextLink(path, query, range));
 }
 
 /** `GET /api/v1/openapi.json`. */

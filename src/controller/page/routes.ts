@@ -1,5 +1,5 @@
 import { DimsyncError } from "../../model/errors.ts";
-import { accountList, accountReply, bundleReply, causesReply, openApiReply, runList, runReply } from "./api.ts";
+import { accountList, accountReply, bundleReply, causesReply, closedReply, openApiReply, runList, runReply } from "./api.ts";
 import { accountPage } from "./html/account.ts";
 import { accountsPage } from "./html/accounts.ts";
 import { bundlePage } from "./html/bundle.ts";
@@ -49,6 +49,7 @@ const routes: readonly Route[] = [
   { path: /^\/api\/v1\/runs\/([^/]+)$/u, takes: [], reply: runReply },
   { path: /^\/api\/v1\/bundles\/([^/]+)$/u, takes: [], reply: bundleReply },
   { path: /^\/api\/v1\/findings$/u, takes: slice, reply: causesReply },
+  { path: /^\/api\/v1\/closed$/u, takes: slice, reply: closedReply },
   { path: /^\/api\/v1\/openapi\.json$/u, takes: [], reply: async (_reads, request) => openApiReply(request) },
   { path: /^\/metrics$/u, takes: [], reply: metricsReply },
   { path: /^\/healthz$/u, takes: [], reply: async () => textReply("ok\n") },

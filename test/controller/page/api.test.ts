@@ -23,6 +23,7 @@ test("every address of the document responds as documented, and there is no othe
     ["/api/v1/runs/{id}", `/api/v1/runs/${run.id}`],
     ["/api/v1/bundles/{digest}", `/api/v1/bundles/${bundle.digest}`],
     ["/api/v1/findings", "/api/v1/findings"],
+    ["/api/v1/closed", "/api/v1/closed"],
     ["/api/v1/openapi.json", "/api/v1/openapi.json"],
   ]);
   expect([...examples.keys()]).toEqual(Object.keys(document.paths));

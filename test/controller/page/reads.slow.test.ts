@@ -30,6 +30,9 @@ insert into dimsync_controller.finding (account, key, kind, address, path, risk,
   from dimsync_controller.account where target = 'prod';
 insert into dimsync_controller.finding_event (finding, account, run, event, at, actor)
   select id, account, 'run-1', 'opened', now(), 'eve' from dimsync_controller.finding;
+insert into dimsync_controller.finding (account, key, kind, address, path, risk, cause, opened_at, opened_run, closed_at, closed_run, closed_by)
+  select id, 'closed', 'change', 'Schemas/a', '/y', 'exposed', 'rule new', now(), 'run-1', now(), 'run-2', 'dimsync'
+  from dimsync_controller.account where target = 'prod';
 insert into dimsync_controller.daily (account, day, checks) select id, (now() at time zone 'UTC')::date, 3 from dimsync_controller.account;
 insert into dimsync_controller.counter (name, label, value) values ('lease_losses', '', 2), ('runs', '2', 3);`);
     await database().query("update dimsync_controller.run set report = $1 where id = 'run-1'", [gzipped(tracedReport)]);
@@ -49,6 +52,7 @@ insert into dimsync_controller.counter (name, label, value) values ('lease_losse
     expect(await json("/api/v1/findings")).toMatchObject({ items: [{ cause: "rule pii", accounts: ["prod"] }] });
     expect(await json("/api/v1/runs/run-1")).toMatchObject({ report: { planId: tracedReport.planId } });
     expect(await json("/api/v1/bundles/sha256:1")).toMatchObject({ files: [{ path: "dimsync.yaml" }] });
+    expect(await json("/api/v1/closed")).toMatchObject({ items: [{ cause: "rule new", isRepaired: true, closedRun: "run-2" }] });
     const runs = await json("/api/v1/runs?account=data/prod&limit=2&offset=1");
     expect(runs.items?.map(({ id }) => id)).toEqual(["run-2", "run-3"]);
 

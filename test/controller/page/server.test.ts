@@ -15,6 +15,7 @@ const apis = [
   `/api/v1/runs/${run.id}`,
   `/api/v1/bundles/${bundle.digest}`,
   "/api/v1/findings",
+  "/api/v1/closed",
   "/api/v1/openapi.json",
   "/metrics",
 ];
