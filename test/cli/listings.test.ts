@@ -88,6 +88,8 @@ test("an address means the id that it is bound to", async () => {
   ] as const)
     for (const more of [[], ["--raw"]])
       expect(await out("get", kind, address, "-o", "json", ...more)).toBe(await out("get", kind, id, "-o", "json", ...more));
+  expect(await out("get", "schemas", "orders")).toBe(await out("get", "schemas", "8f1c"));
+  expect((await run("get", "schemas", "order")).stderr).toContain('no integration with the id or name "order"');
   const { code, stderr } = await run("get", "schemas", "Integration/order");
   expect({ code, stderr: stderr.split("\n")[0] }).toEqual({
     code: 1,

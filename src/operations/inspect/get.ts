@@ -2,7 +2,7 @@ import { itemKindOf, kinds } from "../../kinds/index.ts";
 import type { LiveView } from "../../kinds/kind.ts";
 import { users } from "../../kinds/lists.ts";
 import { manifestOfSchemas } from "../../kinds/manifests.ts";
-import { integrationOfSchemas } from "../../model/address.ts";
+import { integrationOfSchemas, toAddress } from "../../model/address.ts";
 import { DimsyncError } from "../../model/errors.ts";
 import { urlPath } from "../../model/json/pointer.ts";
 import type { List, Reads } from "../../model/service.ts";
@@ -93,7 +93,9 @@ export async function readLive(
       const value = await account.client.raw((liveId === undefined ? `/v1/${live.list?.name}` : pathOf(live, liveId)) ?? "");
       return { value, rows: [value], columns: [] };
     }
-    const value = await read(live, account.client, name, liveId);
+    const boundId = async (address: string): Promise<string | undefined> =>
+      (await readRecords(project.settings, run)).bindings.get(address)?.id;
+    const value = await read(account.client, { name, live, id: liveId }, boundId);
     const columns = id === undefined ? live.columns : [...live.columns, ...(live.more ?? [])];
     // Anything but a list is a single object.
     return { value, rows: Array.isArray(value) ? value : (live.rows?.(value as object) ?? [value]), columns };
@@ -114,11 +116,20 @@ async function liveIdOf(id: string, name: string, settings: Settings, env: Envir
   });
 }
 
-async function read(live: View, reads: Reads, name: string, id: string | undefined): Promise<unknown> {
+/** By id, by live name, or by the name of a bound manifest. */
+async function read(
+  reads: Reads,
+  { name, live, id }: Pick<LiveQuery, "name" | "live" | "id">,
+  boundId: (address: string) => Promise<string | undefined>,
+): Promise<unknown> {
   const kind = (live.idOf ?? name).toLowerCase();
   if (id === undefined) return live.list === undefined ? undefined : (await reads.list(live.list)).items;
   const value = (await readOne(live, id, reads)) ?? (await readByName(live, reads, name, id));
   if (value !== undefined) return value;
+  const isOfManifests = kinds.some((one) => one.name === (live.idOf ?? name));
+  const bound = isOfManifests ? await boundId(toAddress(live.idOf ?? name, id)) : undefined;
+  const ofManifest = bound === undefined ? undefined : await readOne(live, bound, reads);
+  if (ofManifest !== undefined) return ofManifest;
   throw new DimsyncError("E_NOT_FOUND", `The account has no ${kind} with the id or name ${JSON.stringify(id)}. The list shows both.`, {
     command: `dimsync get ${kind}s`,
   });
