@@ -8,10 +8,10 @@ import { andMore } from "../text/lists.ts";
 import { type Check, ok, skip, warn } from "./check.ts";
 
 /** What the manifests alone show: labels that nothing uses, and marks of dbt that have no effect. None without a Classification. */
-export function labelChecks({ resources, labels, readers, locate }: Project): readonly Check[] {
-  if (labels === undefined) return [];
+export function labelChecks({ resources, columnLabels, readers, locate }: Project): readonly Check[] {
+  if (columnLabels === undefined) return [];
   const used = new Set(labelReferences(resources).flatMap(({ label }) => wantedLabels(label) ?? []));
-  const unused = labels.defined.filter((label) => !used.has(label));
+  const unused = columnLabels.defined.filter((label) => !used.has(label));
   const ofModels = (readers?.withoutEffect() ?? []).map(({ file, place, names }): Check => {
     const at = place === undefined ? undefined : locate(place);
     const entry = at === undefined ? "a Classification" : `${at.file}${at.line === undefined ? "" : `:${at.line}`}`;
@@ -29,18 +29,18 @@ export function labelChecks({ resources, labels, readers, locate }: Project): re
         "Its columns are only listed by dimsync register. Add a rule or a policy, or remove the label.",
       ),
     ),
-    ...(unused.length > 0 ? [] : [ok("labels", `${counted(labels.defined.length, "label")}, each used by a rule or a policy.`)]),
+    ...(unused.length > 0 ? [] : [ok("labels", `${counted(columnLabels.defined.length, "label")}, each used by a rule or a policy.`)]),
     ...ofModels,
   ];
 }
 
 /** Which labelled columns the account does not have. `planned`: the diagnostics of a plan of everything; undefined: other checks failed. */
 export async function labelledColumnsCheck(
-  { labels }: Pick<Project, "labels">,
+  { columnLabels }: Pick<Project, "columnLabels">,
   planned: (() => Promise<readonly Diagnostic[]>) | undefined,
 ): Promise<readonly Check[]> {
   const check = "labelled columns";
-  if (labels === undefined) return [];
+  if (columnLabels === undefined) return [];
   if (planned === undefined) return [skip(check, "another check failed.")];
   try {
     const found = (await planned()).filter(({ code }) => code === "W_LABEL_NO_MATCH" || code === "W_LABELS_DISAGREE");

@@ -26,7 +26,7 @@ export interface ObservedAccount {
 }
 
 export interface ObserveInput {
-  readonly project: Pick<LoadedProject, "settings" | "resources" | "labels">;
+  readonly project: Pick<LoadedProject, "settings" | "resources" | "columnLabels">;
   /** The manifests that are compared. Others only resolve references. */
   readonly compared: readonly Resource[];
   readonly records: KnownRecords;
@@ -166,7 +166,7 @@ function viewOf(input: ObserveInput, { items }: ObservedLists, readById: readonl
     identities: new Map(),
     naming: { ofLive: new Map(), ofManifest: new Map(), manifests: new Map() },
     addressesOf: (address) => [address],
-    ...(project.labels === undefined ? {} : { columnLabels: labelRoots(project.labels) }),
+    ...(project.columnLabels === undefined ? {} : { columnLabels: labelRoots(project.columnLabels) }),
     list: accountLists(new Map([...items].map(([list, listed]) => [list.name, [...listed, ...found(list)]]))),
     goneIds: new Set(readById.flatMap(({ state, id }) => (state === "gone" ? [id] : []))),
     bindings: records.bindings,

@@ -39,12 +39,12 @@ export async function observeRound(round: Round, recovered: Recovered): Promise<
   const inScope = manifestsInScope(project.resources, scope);
   const compared = hasErrors(project) ? [] : inScope;
   const observe = (
-    from: Pick<LoadedProject, "resources" | "labels">,
+    from: Pick<LoadedProject, "resources" | "columnLabels">,
     of: readonly Resource[],
     review?: Session["review"],
   ): Promise<ObservedAccount> =>
     observeAccount({
-      project: { resources: from.resources, settings, ...(from.labels === undefined ? {} : { labels: from.labels }) },
+      project: { resources: from.resources, settings, ...(from.columnLabels === undefined ? {} : { columnLabels: from.columnLabels }) },
       compared: of,
       records,
       reads,

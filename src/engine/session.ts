@@ -19,7 +19,7 @@ import type { Scope } from "./scope.ts";
 export interface LoadedProject {
   readonly settings: Settings;
   readonly resources: readonly Resource[];
-  readonly labels?: ColumnLabels;
+  readonly columnLabels?: ColumnLabels;
   /** Who reads the columns in the destination. Absent if the project names no dbt manifest. */
   readonly readers?: ColumnReaders;
   readonly problems: readonly Problem[];
@@ -82,7 +82,7 @@ export interface PlanOptions {
   /** Lists the unmanaged columns by name instead of only counting them. Needs memory for each. */
   readonly listUnmanaged?: boolean;
   /** The manifests at a base ref; with them, each difference has an origin. */
-  readonly base?: Pick<LoadedProject, "resources" | "labels">;
+  readonly base?: Pick<LoadedProject, "resources" | "columnLabels">;
   /** Ignored in this run, in addition to the entries of the config. */
   readonly ignore?: readonly IgnoreEntry[];
   /** Policies in JavaScript, by policy address. */

@@ -40,7 +40,7 @@ export interface Project {
   /** Those with errors in some of their parts, without these parts: to find their other problems in the same pass. */
   readonly partial: readonly PartialManifest[];
   /** The labels of columns; absent if there is no Classification. */
-  readonly labels?: ColumnLabels;
+  readonly columnLabels?: ColumnLabels;
   /** Who reads the columns in the destination; absent if the project names no dbt manifest. */
   readonly readers?: ColumnReaders;
   /** All problems, found in one pass. */
@@ -127,7 +127,7 @@ export async function loadProject(options: LoadOptions): Promise<Project> {
     problems.push(noManifests(config, (options.paths ?? []).length > 0));
   return {
     ...{ settings, resources, partial, problems: limitProblems(problems), locate },
-    ...(classified.labels === undefined ? {} : { labels: classified.labels }),
+    ...(classified.labels === undefined ? {} : { columnLabels: classified.labels }),
     ...(readers === undefined ? {} : { readers }),
     manifestDigest: digestOf(manifests, classified),
     ...(config.configPath === undefined ? {} : { configFile: config.configPath }),

@@ -22,16 +22,16 @@ const project = (files: Readonly<Record<string, string>>) =>
 
 describe("labels of a project", () => {
   test("are those of its Classifications", async () => {
-    const { labels, problems } = await project({ "m/shops.yaml": rules("pii") });
+    const { columnLabels, problems } = await project({ "m/shops.yaml": rules("pii") });
     expect(problems).toEqual([]);
-    expect(labels?.defined).toEqual(["pii"]);
-    expect(labels?.patterns.map(({ origin }) => [origin.text, origin.reason, origin.place.pointer])).toEqual([
+    expect(columnLabels?.defined).toEqual(["pii"]);
+    expect(columnLabels?.patterns.map(({ origin }) => [origin.text, origin.reason, origin.place.pointer])).toEqual([
       ["Classification/personal", "DPIA-41", "/spec/labels/0"],
     ]);
   });
 
   test("are absent without one", async () => {
-    expect((await load({ "dimsync.yaml": config() })).labels).toBeUndefined();
+    expect((await load({ "dimsync.yaml": config() })).columnLabels).toBeUndefined();
   });
 
   test.each<[string, string, string, string]>([
@@ -76,14 +76,14 @@ describe("files that a Classification names", () => {
   const files = (more: Readonly<Record<string, string>>) => load({ "dimsync.yaml": config("manifests: [m]"), ...more });
 
   test("label columns; their paths are relative to dimsync.yaml", async () => {
-    const { labels, problems, sourceFiles, folder } = await files({
+    const { columnLabels, problems, sourceFiles, folder } = await files({
       "m/c.yaml": from(dbt, csv),
       "dbt/manifest.json": dbtManifest(tables),
       "register.csv": "schema,table,column,label\npublic,users,name,secret\n",
     });
     expect(problems).toEqual([]);
-    expect(labels?.defined).toEqual(["pii", "secret"]);
-    expect(labels?.columns.map(({ side, column, origin }) => `${side} ${column} ← ${origin.text}`)).toEqual([
+    expect(columnLabels?.defined).toEqual(["pii", "secret"]);
+    expect(columnLabels?.columns.map(({ side, column, origin }) => `${side} ${column} ← ${origin.text}`)).toEqual([
       "destination email ← models/sources.yml, source shop.customers.email, meta.contains_pii",
       "source name ← register.csv:2",
     ]);

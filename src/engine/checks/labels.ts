@@ -16,10 +16,10 @@ export interface LabelCheck {
 }
 
 /** Undefined without a Classification, and in a run that reads only a part of the account. */
-export function checkLabels({ labels }: LoadedProject, { account }: ObservedAccount, isWhole: boolean): LabelCheck | undefined {
+export function checkLabels({ columnLabels }: LoadedProject, { account }: ObservedAccount, isWhole: boolean): LabelCheck | undefined {
   const scopes = labelScopes(account);
-  if (labels === undefined || scopes === undefined || !isWhole) return undefined;
-  const coverage = labelCoverage(labels);
+  if (columnLabels === undefined || scopes === undefined || !isWhole) return undefined;
+  const coverage = labelCoverage(columnLabels);
   let trees = 0;
   const checkTree: LabelCheck["checkTree"] = (liveId, live) => {
     trees++;

@@ -7,7 +7,7 @@ import { isLocal } from "../../model/settings/config.ts";
 import type { RecordsState } from "../../records/records.ts";
 import { visible } from "../../text/control-characters.ts";
 
-export interface Base extends Pick<Project, "resources" | "labels"> {
+export interface Base extends Pick<Project, "resources" | "columnLabels"> {
   /** The number of problems that excluded manifests. */
   readonly errors: number;
 }
@@ -68,9 +68,9 @@ export async function loadBase(project: Project, ref: string, options: LoadOptio
   const varFiles = (options.varFiles ?? []).map((file) => resolve(options.cwd, file));
   return atBase(project, { ref, options }, async (there) => {
     try {
-      const { resources, labels, problems } = await loadProject({ ...there, varFiles });
+      const { resources, columnLabels, problems } = await loadProject({ ...there, varFiles });
       const errors = problems.filter(({ severity }) => severity === "error").length;
-      return { resources, ...(labels === undefined ? {} : { labels }), errors };
+      return { resources, ...(columnLabels === undefined ? {} : { columnLabels }), errors };
     } catch (error) {
       if (error instanceof ProblemsError) return { resources: [], errors: error.problems.length };
       throw error;

@@ -17,7 +17,7 @@ import { catalogProblems } from "./review.ts";
 
 /** Everything that can be checked without the account. Sends no request. */
 export async function validateProject(project: Project): Promise<Validation> {
-  const { problems, locate, resources, partial, labels, files, settings, configFile } = project;
+  const { problems, locate, resources, partial, columnLabels, files, settings, configFile } = project;
   const all = [...resources, ...partial.map(({ resource }) => resource)];
   const ofManifests = [...ruleProblems(all), ...emptyLabelSelectors(all), ...policyProblems(all), ...missingModules(all, settings.folder)];
   const today = new Date().toISOString().slice(0, 10);
@@ -27,7 +27,7 @@ export async function validateProject(project: Project): Promise<Validation> {
     ...atWholePlaces(ofManifests, partial),
     ...catalogProblems({ settings, resources }),
     ...allowances(settings.allow, today).problems,
-    ...literalProblems(resources, { today, ignoring: hasIgnores, labels }),
+    ...literalProblems(resources, { today, ignoring: hasIgnores, labels: columnLabels }),
     ...(await conflictProblems(resources, settings)),
   ];
   const diagnostics = sortDiagnostics(found.map((problem) => toDiagnostic(configFile === undefined ? required(problem) : problem, locate)));

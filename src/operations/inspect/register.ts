@@ -124,13 +124,13 @@ async function addCurrent(project: Project, options: RegisterOptions, run: RunEn
 }
 
 /** Throws E_REGISTER without a Classification, and ProblemsError for a label that none defines. */
-function checkLabels({ labels, locate }: Project, wanted: readonly string[]): void {
-  if (labels === undefined)
+function checkLabels({ columnLabels, locate }: Project, wanted: readonly string[]): void {
+  if (columnLabels === undefined)
     throw new DimsyncError("E_REGISTER", "The project has no Classification, so no column has a label. Add one, and run register again.");
-  const unknown = wanted.filter((label) => !labels.defined.includes(label));
+  const unknown = wanted.filter((label) => !columnLabels.defined.includes(label));
   if (unknown.length > 0)
     throw new ProblemsError(
-      unknown.map((label) => unknownLabel("--label selects", label, labels.defined)),
+      unknown.map((label) => unknownLabel("--label selects", label, columnLabels.defined)),
       locate,
     );
 }

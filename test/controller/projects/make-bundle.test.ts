@@ -61,7 +61,7 @@ test("a bundle has the sources of dbt that label columns, without models, enviro
   expect(Object.keys(content.files)).toEqual(["dimsync.yaml", "manifests/labels.yaml", "manifests/tag.yaml", "target/manifest.json"]);
   expect(JSON.stringify(content)).not.toContain("canary");
   expect(bundleDigest(content)).toBe(bundleDigest(again.content));
-  const { labels: loaded, problems } = await loadProject({
+  const { columnLabels: loaded, problems } = await loadProject({
     cwd: writeProject(content.files),
     env: { KEY: "x", REGION: "eu" },
     target: "prod",
