@@ -217,7 +217,7 @@ function accountList(accounts: readonly AccountSummary[], { now, isFolded, id = 
           "accounts",
         );
   const oldest = earliest(inSync.map(({ lastCheckedAt }) => lastCheckedAt));
-  const summary = `${chip("in sync", "good")} <strong>${counted(inSync.length, "account")}</strong> <span class="quiet">in sync, checked ${ageHtml(oldest, now)} or later</span>`;
+  const summary = `${chip("in sync", "good")} <strong>${counted(inSync.length, "account")}</strong> <span class="quiet">checked ${ageHtml(oldest, now)} or later</span>`;
   return blocks(
     drawn(
       "Accounts, worst first",

@@ -171,7 +171,7 @@ describe("accounts in sync", () => {
   test("are folded into one line", async () => {
     const text = await html(accountsOf(50));
     expect(rowsOf(text)).toEqual([30, 20]);
-    expect(words(text)).toContain("in sync 20 accounts in sync, checked 4 min ago or later");
+    expect(words(text)).toContain("in sync 20 accounts checked 4 min ago or later");
   });
 
   test("are not, if someone looks for them", async () => {
