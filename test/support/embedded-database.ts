@@ -12,7 +12,8 @@ import { folderOfRun } from "./folder-of-run.ts";
  * tests that start many processes would take half as long again after it.
  */
 export async function startEmbeddedDatabase(): Promise<Database> {
-  const folder = mkdtempSync(join(tmpdir(), "dimsync-embedded-"));
+  // Removed after all tests if it is not closed: without PostgreSQL, a process keeps one.
+  const folder = mkdtempSync(join(tmpdir(), "embedded-"));
   await copyEmptyDatabase(folder);
   const database = await openEmbeddedDatabase(folder);
   return {
