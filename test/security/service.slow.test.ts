@@ -7,8 +7,10 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "v
 import { main } from "../../src/cli.ts";
 import { type EmbeddedService, startEmbeddedService } from "../../src/embedded/index.ts";
 import { toPointer } from "../../src/model/json/pointer.ts";
+import { initPostgresRecords } from "../../src/records/postgres/index.ts";
 import { guarded } from "../../src/text/workflow-commands.ts";
 import { dimsync, emptyFolder, ended, startCli } from "../cli/built-cli.ts";
+import { startReceiver } from "../controller/alerts/receiver.ts";
 import { capturedIo } from "../support/captured-io.ts";
 import type { Ran } from "../support/command.ts";
 import { gitEnv } from "../support/git/env.ts";
@@ -266,6 +268,16 @@ metadata: { name: orders }
 spec: { integration: Orders, rules: [{ id: pii, match: { schema: public, column: "*" }, set: { hashed: true } }] }
 `;
 
+/** The records of the target `test` in a database. */
+async function recordsIn(url: string): Promise<object> {
+  const { id } = await initPostgresRecords({ target: "test", url, schema: "dimsync" });
+  return { url: { $secret: { env: "DIMSYNC_DATABASE_URL" } }, id };
+}
+
+/** All strings of a JSON document. */
+const stringsIn = (value: unknown): readonly string[] =>
+  typeof value === "string" ? [value] : typeof value === "object" && value !== null ? Object.values(value).flatMap(stringsIn) : [];
+
 const databases = [
   ["embedded", {}],
   ["PostgreSQL", needs("postgresql")],
@@ -275,11 +287,24 @@ describe.each(sampleOf(databases, { name: "hostile controller", kindOf: () => "d
   "a controller with %s (attack 4)",
   (kind, missing) => {
     it("stores what it finds about columns with odd names, and shows them as they are", { timeout: 300_000, ...missing }, async () => {
-      const target = { baseUrl: service.url, apiKey: { $secret: { env: keyVariable } }, controller: { every: "1m" } };
-      const cwd = emptyFolder({ "dimsync.yaml": configText(service.url, { targets: { test: target } }), "manifests/all.yaml": exposing });
-      const url = kind === "embedded" ? {} : { DIMSYNC_DATABASE_URL: (await sharedPostgres()).database() };
-      const env = { [keyVariable]: service.apiKey, USER: "ann", GITHUB_ACTIONS: "true", ...url };
-      const child = startCli(["controller", "run", "--watch", "--listen", "127.0.0.1:0"], { cwd, env });
+      // With PostgreSQL, the project is pushed; otherwise it is watched.
+      const url = kind === "embedded" ? undefined : (await sharedPostgres()).database();
+      const target = {
+        ...{ baseUrl: service.url, apiKey: { $secret: { env: keyVariable } }, controller: { every: "1m" } },
+        ...(url === undefined ? {} : { records: { postgres: await recordsIn(url) } }),
+      };
+      const receiver = await startReceiver();
+      const hook = { $secret: { env: "HOOK" } };
+      const notify = { group: "0s", receivers: (["json", "slack", "teams"] as const).map((type) => ({ name: type, type, url: hook })) };
+      const cwd = emptyFolder({
+        "dimsync.yaml": configText(service.url, { targets: { test: target }, notify }),
+        [`manifests/all${breakouts.join("")}\u001b[31m\u202e<b>.yaml`]: exposing,
+      });
+      const env = {
+        ...{ [keyVariable]: service.apiKey, HOOK: receiver.url, USER: "ann", GITHUB_ACTIONS: "true" },
+        ...(url === undefined ? {} : { DIMSYNC_DATABASE_URL: url }),
+      };
+      const child = startCli(["controller", "run", ...(url === undefined ? ["--watch"] : []), "--listen", "127.0.0.1:0"], { cwd, env });
       let stderrSoFar = "";
       child.stderr?.on("data", (chunk) => {
         stderrSoFar += chunk;
@@ -289,6 +314,18 @@ describe.each(sampleOf(databases, { name: "hostile controller", kindOf: () => "d
       const controller = (...args: readonly string[]) => dimsync(["controller", ...args], { cwd, env });
       const exposed = Object.keys(hostileNames).length;
       const page = await vi.waitFor(() => /Status page: (\S+)/u.exec(stderrSoFar)?.[1] ?? expect.unreachable(), { timeout: 60_000 });
+      const prints = async (...args: readonly string[]): Promise<string> => {
+        const { code, stdout, stderr } = await controller(...args);
+        // 2: columns are exposed.
+        expect([0, 2], `${args.join(" ")}: ${stderr}`).toContain(code);
+        expect([...faultsIn(stdout), ...faultsIn(stderr)], args.join(" ")).toEqual([]);
+        return stdout;
+      };
+      // What is pushed has names too: the source and the reason.
+      const reason = Object.values(hostileNames).slice(0, 12).join("").replaceAll("\0", "");
+      const source = `data${reason}`;
+      const push = () => prints("push", "--source", source, "--force", "--reason", reason);
+      if (url !== undefined) await push();
       const accounts = async () => (await fetch(new URL("/api/v1/accounts", page))).json();
       await vi.waitFor(async () => expect(await accounts()).toMatchObject({ items: [{ exposedColumns: exposed }] }), {
         ...{ timeout: 150_000, interval: 500 },
@@ -297,12 +334,6 @@ describe.each(sampleOf(databases, { name: "hostile controller", kindOf: () => "d
       const { events } = JSON.parse((await controller("history", "test", "-o", "json")).stdout);
       const pathOf = (name: string): string => toPointer(["schemas", "public", "tables", "users", "columns", name, "hashed"]);
       expect(new Set(events.map(({ path }: { readonly path: string }) => path))).toEqual(new Set(Object.values(hostileNames).map(pathOf)));
-      const prints = async (...args: readonly string[]): Promise<void> => {
-        const { code, stdout, stderr } = await controller(...args);
-        // 2: columns are exposed.
-        expect([0, 2], `${args.join(" ")}: ${stderr}`).toContain(code);
-        expect([...faultsIn(stdout), ...faultsIn(stderr)], args.join(" ")).toEqual([]);
-      };
       const serves = async (path: string): Promise<void> => {
         const response = await fetch(new URL(path, page));
         const text = await response.text();
@@ -311,7 +342,6 @@ describe.each(sampleOf(databases, { name: "hostile controller", kindOf: () => "d
         expect([path, response.status, ...faults.slice(0, 3)]).toEqual([path, 200]);
         if (!path.startsWith("/api")) expect(text).not.toMatch(/<script>alert|<\/details><\/summary>/u);
       };
-      const reason = Object.values(hostileNames).slice(0, 12).join("").replaceAll("\0", "");
       for (const args of [["status"], ["status", "-o", "json"], ["check", "test", "--wait"], ["check", "test", "--wait", "-o", "json"]])
         await prints(...args);
       await prints("suspend", "test", "--until", "2999-01-01T00:00:00Z", "--reason", reason);
@@ -323,10 +353,23 @@ describe.each(sampleOf(databases, { name: "hostile controller", kindOf: () => "d
         ["history", "test", "-o", "json"],
       ])
         await prints(...args);
-      // What is pushed has names too: the source and the reason. With PostgreSQL, the records must not be files.
-      if (kind === "embedded") await prints("push", "--source", `data${reason}`, "--force", "--reason", reason);
-      for (const args of [["bundles"], ["bundles", "-o", "json"]]) await prints(...args);
-      for (const path of ["/", "/api/v1/accounts"]) await serves(path);
+      if (url === undefined) await push();
+      await prints("bundles");
+      const { bundles } = JSON.parse(await prints("bundles", "-o", "json"));
+      expect(bundles).toMatchObject([{ source, reason, isCurrent: true }]);
+      for (const path of ["/", "/api/v1/accounts", `/bundles/${bundles[0].digest}`, `/api/v1/bundles/${bundles[0].digest}`])
+        await serves(path);
+      // Each receiver got a message, and its strings have no line that a name has begun.
+      await vi.waitFor(() => expect(receiver.requests.filter(({ body }) => body.includes("exposed")).length).toBeGreaterThanOrEqual(3), {
+        ...{ timeout: 60_000, interval: 500 },
+      });
+      for (const { body } of receiver.requests) {
+        expect(faultsIn(body, { commands: true }).filter((fault) => !fault.includes("old workflow"))).toEqual([]);
+        const message = JSON.parse(body);
+        // For programs, names are as they are.
+        const texts = message.kind === "ControllerNotification" ? [message.text] : stringsIn(message);
+        expect(texts.filter((text) => /^\W*FORGED|^[\s]*::error/mu.test(text))).toEqual([]);
+      }
       child.kill("SIGTERM");
       const { stdout, stderr } = await end;
       expect([...faultsIn(stdout), ...faultsIn(stderr)]).toEqual([]);

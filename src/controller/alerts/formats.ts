@@ -1,6 +1,6 @@
 import { createHmac } from "node:crypto";
 import type { AlertSeverity, Receiver, receiverTypes } from "../../model/settings/notifications.ts";
-import { visible } from "../../text/control-characters.ts";
+import { printableJson, visible } from "../../text/control-characters.ts";
 import { cutEnd } from "../../text/values.ts";
 import { type AlertMessage, factsOf, findingLines, isRouted, severityOf, titleOf } from "./message.ts";
 
@@ -23,7 +23,7 @@ type Format = (message: AlertMessage, receiver: Receiver, options: RequestOption
 export const requestsFor: Format = (message, receiver, options) => formats[receiver.type](message, receiver, options);
 
 const formats: Readonly<Record<(typeof receiverTypes)[number], Format>> = {
-  json: (message, _receiver, options) => [signed(JSON.stringify(jsonBody(message)), options)],
+  json: (message, _receiver, options) => [signed(printableJson(JSON.stringify(jsonBody(message))), options)],
   slack: (message) => [{ body: JSON.stringify(slackBody(message)) }],
   teams: (message) => [{ body: JSON.stringify(teamsBody(message)) }],
   pagerduty: (message, receiver, { secret = "" }) =>
@@ -42,7 +42,7 @@ function jsonBody(message: AlertMessage) {
   const { id, event, at, since, source, cause, resolves, isReminder, accounts, error, receiver, link } = message;
   return {
     ...{ formatVersion: "1.0", kind: "ControllerNotification", id, event, severity: severityOf(message) },
-    ...{ text: titleOf(message), at, since, source, cause, resolves, reminder: isReminder, accounts },
+    ...{ text: visible(titleOf(message)), at, since, source, cause, resolves, reminder: isReminder, accounts },
     ...(error === undefined ? {} : { error }),
     ...(receiver === undefined ? {} : { receiver }),
     ...(link === undefined ? {} : { link }),

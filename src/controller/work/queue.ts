@@ -123,17 +123,27 @@ export async function openQueueClient(database: Database): Promise<Pick<Queue, "
   };
 }
 
-/** Requests a check of each account at once, through the queue of a running controller. */
+/**
+ * Requests a check of each account at once, through the queue of a running controller. Before the first controller has created the queue, this does
+ * nothing: a worker that starts requests all accounts that are due.
+ */
 export async function requestChecks(
   database: Database,
   accounts: readonly { readonly id: number; readonly host: string }[],
 ): Promise<void> {
+  if (!(await isInstalled(database))) return;
   const queue = await openQueueClient(database);
   try {
     for (const { id, host } of accounts) await queue.request(id, host);
   } finally {
     await queue.stop(0);
   }
+}
+
+async function isInstalled(database: Database): Promise<boolean> {
+  const { rows } = await database.query("select to_regclass($1) is not null as has_tables", [`${queueSchema}.queue`]);
+  if (rows[0]?.has_tables !== true) return false;
+  return (await database.query(`select from ${queueSchema}.queue where name = $1`, [checks])).rows.length > 0;
 }
 
 async function request(boss: PgBoss, account: number, host: string, seconds = 0): Promise<void> {

@@ -1,3 +1,5 @@
+import { visible } from "../../text/control-characters.ts";
+
 export type Labels = Readonly<Record<string, string>>;
 export type Sample = readonly [labels: Labels, value: number, suffix?: "_bucket" | "_sum" | "_count"];
 
@@ -22,4 +24,4 @@ function labelText(labels: Labels): string {
   return pairs.length === 0 ? "" : `{${pairs.join(",")}}`;
 }
 
-const escaped = (text: string): string => text.replaceAll("\\", "\\\\").replaceAll('"', '\\"').replaceAll("\n", "\\n");
+const escaped = (text: string): string => visible(text).replaceAll("\\", "\\\\").replaceAll('"', '\\"');
