@@ -37,6 +37,7 @@ export const hostileNames: Readonly<Record<string, string>> = {
   "a long name": `p${"o".repeat(3_000)}`,
   "an apostrophe before a formula": "'=1",
   "a backslash": "q\\u202e",
+  "the member of a secret": "$secret",
 };
 
 /** Lines of one's own in the output of dimsync: a forged result, and a workflow command. */

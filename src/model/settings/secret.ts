@@ -15,8 +15,11 @@ export interface SecretReference {
   readonly $secret: SecretSource & JsonObject;
 }
 
+/** A map with the member `$secret`, unless that is a column, table or schema of this name in a request body: they all have `enabled`, and no reference has. */
 export function isSecretReference(value: unknown): value is SecretReference {
-  return isObject(value) && Object.hasOwn(value, "$secret");
+  if (!isObject(value) || !Object.hasOwn(value, "$secret")) return false;
+  const source = value["$secret"];
+  return !(isObject(source) && typeof source["enabled"] === "boolean");
 }
 
 /** Identifies a secret: equal references share a value. */
