@@ -24,4 +24,9 @@ function labelText(labels: Labels): string {
   return pairs.length === 0 ? "" : `{${pairs.join(",")}}`;
 }
 
-const escaped = (text: string): string => visible(text).replaceAll("\\", "\\\\").replaceAll('"', '\\"');
+/** A line break has an escape of its own, which readers undo. Other control characters are shown as they are in a terminal. */
+const escaped = (text: string): string =>
+  text
+    .split("\n")
+    .map((line) => visible(line).replaceAll("\\", "\\\\").replaceAll('"', '\\"'))
+    .join("\\n");
