@@ -14,14 +14,20 @@ const manifests = fileURLToPath(new URL("../examples/quickstart/manifests", impo
 const secrets = { LAKE_SECRET_KEY: "a-secret", RETURNS_DB_PASSWORD: "another-secret" };
 const accountsPerProject = 20;
 
+/** Imports a file of test/support/, which is in TypeScript. */
+export async function fromTests(path) {
+  const input = fileURLToPath(new URL(`../test/support/${path}`, import.meta.url));
+  const folder = mkdtempSync(join(tmpdir(), "dimsync-bench-import-"));
+  const file = join(folder, "imported.mjs");
+  await (await rolldown({ input, platform: "node" })).write({ file, format: "esm" });
+  const imported = await import(pathToFileURL(file).href);
+  rmSync(folder, { recursive: true });
+  return imported;
+}
+
 /** A PostgreSQL server in a temporary folder, as the tests start it. */
 export async function startServer() {
-  const input = fileURLToPath(new URL("../test/support/postgres/server.ts", import.meta.url));
-  const folder = mkdtempSync(join(tmpdir(), "dimsync-bench-server-"));
-  const file = join(folder, "server.mjs");
-  await (await rolldown({ input, platform: "node" })).write({ file, format: "esm" });
-  const { startPostgres } = await import(pathToFileURL(file).href);
-  rmSync(folder, { recursive: true });
+  const { startPostgres } = await fromTests("postgres/server.ts");
   return startPostgres(["max_connections = 200"]);
 }
 

@@ -13,7 +13,7 @@ import { createInterface } from "node:readline";
 import { setTimeout as wait } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import { startServer } from "./controlled.mjs";
+import { fromTests, startServer } from "./controlled.mjs";
 import { table } from "./table.mjs";
 
 const { values } = parseArgs({
@@ -62,21 +62,8 @@ notify:
 targets:
 ${accounts.map((name) => `  ${name}: { baseUrl: "${baseUrl}", apiKey: { $secret: { env: KEY } }, controller: { every: 1m } }\n`).join("")}`,
 );
-writeFileSync(
-  join(folder, "manifests/orders.yaml"),
-  `apiVersion: dimsync/v1
-kind: Integration
-metadata: { name: orders }
-spec: { match: { name: Orders } }
----
-apiVersion: dimsync/v1
-kind: SchemaConfig
-metadata: { name: orders }
-spec:
-  integration: orders
-  schemas: { public: { tables: { customers: { columns: { email: { hashed: true } } } } } }
-`,
-);
+const { ordersManifest } = await fromTests("orders.ts");
+writeFileSync(join(folder, "manifests/orders.yaml"), ordersManifest("email: { hashed: true }"));
 
 async function setHashed(hashed) {
   const change = { schemas: { public: { tables: { customers: { columns: { email: { hashed } } } } } } };

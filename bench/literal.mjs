@@ -93,7 +93,7 @@ export async function w1(bench) {
     rows.push([name, wall(walls[name]), peak, times(walls[name], walls.F), times(walls[name], walls[plan.name])]);
   }
   rows.push([...terraformRow(), "", "", ""]);
-  return `${table(rows)}\n\n${(bytes / 1e6).toFixed(1)} MB of YAML in ${shape.integrations} files. Requests: ${shape.integrations + 1} by name, ${shape.integrations} by id (checked). Before each plan but those of the row "kept", the project's .dimsync folder and cache are removed.`;
+  return `${table(rows)}\n\n${(bytes / 1e6).toFixed(1)} MB of YAML in ${shape.integrations} files. Requests: ${shape.integrations + 1}, by name and by id (checked). Before each plan but those of the row "kept", the project's .dimsync folder and cache are removed.`;
 }
 
 export async function w2(bench) {
