@@ -25,12 +25,12 @@ export const layers = [
   ["commands", "ci", "mcp", "controller"],
   ["cli"],
   ["operations"],
-  ["forge", "doctor", "register", "import", "snapshot", "drift"],
+  ["forge", "doctor", "protection/register", "import", "snapshot", "drift"],
   ["apply"],
   ["engine"],
   ["policies"],
-  ["kinds", "records", "service", "render", "manifests", "classification"],
-  ["catalog"],
+  ["kinds", "records", "service", "render", "manifests", "protection/classification", "protection/impact"],
+  ["protection/catalog"],
   ["yaml", "text", "git"],
   ["model"],
 ];
@@ -43,8 +43,9 @@ const besides = new Map([
   ["cli-setup-commands.ts", ["cli-declare.ts", "cli-options.ts"]],
   ["yaml", ["text"]],
   // Reading a manifest needs its kind; reports group items by kind.
-  ["manifests", ["kinds", "classification"]],
-  ["classification", ["kinds"]],
+  ["manifests", ["kinds", "protection/classification", "protection/impact"]],
+  ["protection/classification", ["kinds"]],
+  ["protection/impact", ["kinds", "protection/classification"]],
   ["render", ["kinds"]],
 ]);
 
@@ -77,7 +78,8 @@ const doorImports = [
 ];
 const commandDoors = new Set(["commands", "ci", "mcp"]);
 
-const top = (path) => path.split("/")[0];
+/** The folders of `protection` serve different layers: manifests read labels, and registers read accounts. */
+const top = (path) => /^(?:protection\/)?[^/]+/u.exec(path)[0];
 const layerOf = (name) => layers.findIndex((names) => names.includes(name));
 
 /** Why one file must not import another, both relative to src/; undefined if it may. */

@@ -124,6 +124,8 @@ describe("the layers", () => {
     ["not even the library", "index.ts", "controller/operate.ts", "index.ts and controller are doors, and no door imports another one"],
     ["a door calls operations", "commands/adopt/catalog.ts", "operations/adopt/catalog.ts", undefined],
     ["and not what is below them", "ci/drift-pull-request.ts", "drift/accept.ts", "ci gets what drift does from operations"],
+    ["a folder of protection has a layer of its own", "protection/register/current.ts", "engine/session.ts", undefined],
+    ["and may not be imported from below it", "engine/session.ts", "protection/register/current.ts", "protection/register is above engine"],
     ["only listed neighbours may", "bin.ts", "cli.ts", undefined],
     ["and only in one direction", "cli.ts", "bin.ts", "cli.ts and bin.ts are in the same layer"],
     ["the embedded service imports nothing from dimsync", "embedded/service.ts", "model/json.ts", "embedded imports nothing from dimsync"],

@@ -25,9 +25,9 @@ import type { IntegrationRef, Resource, SchemaTree } from "../model/resource.ts"
 import { withPauses } from "../model/runtime/event-loop.ts";
 import type { Field, TablePath } from "../model/schema-tree.ts";
 import type { PlannedRequest, Reads } from "../model/service.ts";
+import { readersOfNode } from "../protection/impact/check.ts";
 import { nodeText } from "../text/paths.ts";
 import { didYouMean } from "../text/suggest.ts";
-import { readersOfNode } from "./checks/impact.ts";
 import { observeAccount } from "./observe.ts";
 import { cachedReads, columnBudget, columnsNeeded } from "./reads/cached-reads.ts";
 import { ignoring } from "./scope.ts";

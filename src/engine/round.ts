@@ -2,8 +2,8 @@ import { emptyDiff } from "../kinds/kind.ts";
 import type { Impact, Released } from "../model/plan.ts";
 import type { Problem } from "../model/problem.ts";
 import type { Resource } from "../model/resource.ts";
+import { checkImpact } from "../protection/impact/check.ts";
 import { allowances } from "./checks/allow.ts";
-import { checkImpact } from "./checks/impact.ts";
 import { checkLabels } from "./checks/labels.ts";
 import { checkPolicies, type PolicyCheck } from "./checks/policies.ts";
 import { type Compared, compareUnits } from "./compare.ts";
@@ -105,7 +105,7 @@ export interface ComparedRound extends Compared {
 export async function compareRound(round: Round, view: RoundView, policies: PolicyCheck): Promise<ComparedRound> {
   const { session, options, reads, scope, kind } = round;
   const labels = checkLabels(session.project, view, scope === everything);
-  const impact = checkImpact(session.project.readers?.of, view);
+  const impact = checkImpact(session.project.readers?.of, view.account);
   const needs = { policyColumns: columnsNeeded(session, policies.columnsNeeded), claimColumns: view.claimColumns };
   const compared = await compareUnits({
     observed: view,

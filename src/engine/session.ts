@@ -1,4 +1,3 @@
-import type { ColumnReaders } from "../classification/lineage-files.ts";
 import type { Address } from "../model/address.ts";
 import type { ColumnReview } from "../model/columns.ts";
 import type { ColumnLabels } from "../model/labels.ts";
@@ -10,6 +9,7 @@ import type { Reads, SendableRequest, WriteAnswer, WriteDecoder } from "../model
 import type { IgnoreEntry, Settings } from "../model/settings/config.ts";
 import type { Secret, SecretReference } from "../model/settings/secret.ts";
 import type { PolicyFunction } from "../policies/script.ts";
+import type { ColumnReaders } from "../protection/impact/lineage-files.ts";
 import type { RecordsRun, RecordsState } from "../records/records.ts";
 import type { Counted } from "./checks/guards.ts";
 import type { RunReads } from "./reads/cached-reads.ts";

@@ -1,9 +1,5 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
-import type { Catalog } from "../catalog/file.ts";
-import type { ColumnReaders, LineageFile } from "../classification/lineage-files.ts";
-import type { LoadedLabels } from "../classification/load.ts";
-import type { ProjectPaths } from "../classification/sources.ts";
 import type { ProjectFiles } from "../git/state.ts";
 import { labelReferences } from "../kinds/label-references.ts";
 import { isClassification, isPolicy } from "../kinds/manifests.ts";
@@ -15,6 +11,10 @@ import type { Locate, Problem } from "../model/problem.ts";
 import { locationIn, type Resource } from "../model/resource.ts";
 import { newPauses } from "../model/runtime/event-loop.ts";
 import type { Settings } from "../model/settings/config.ts";
+import type { Catalog } from "../protection/catalog/file.ts";
+import type { LoadedLabels } from "../protection/classification/load.ts";
+import type { NamedManifest, ProjectPaths } from "../protection/classification/sources.ts";
+import type { ColumnReaders } from "../protection/impact/lineage-files.ts";
 import { didYouMean } from "../text/suggest.ts";
 import { read as readYaml, type YamlParser } from "../yaml/read.ts";
 import { type Boundary, outsideMessage, outsideProblem } from "./boundary.ts";
@@ -160,19 +160,19 @@ function digestOf(manifests: readonly ReadManifest[], { digested }: LoadedLabels
 const noLabels: LoadedLabels = { manifests: [], problems: [], digested: [], files: [] };
 
 /** The manifest that dimsync.yaml names. It is only read when someone asks for readers. */
-const impactFile = ({ manifest, place }: NonNullable<Settings["impact"]>, { cwd }: LoadOptions): LineageFile => ({
+const impactFile = ({ manifest, place }: NonNullable<Settings["impact"]>, { cwd }: LoadOptions): NamedManifest => ({
   ...{ path: manifest, file: shownPath(cwd, manifest), place, tables: undefined },
 });
 
 /** Projects without a dbt manifest load nothing for it. */
-async function readersIn(manifests: readonly LineageFile[]): Promise<ColumnReaders | undefined> {
-  return manifests.length === 0 ? undefined : (await import("../classification/lineage-files.ts")).columnReaders(manifests);
+async function readersIn(manifests: readonly NamedManifest[]): Promise<ColumnReaders | undefined> {
+  return manifests.length === 0 ? undefined : (await import("../protection/impact/lineage-files.ts")).columnReaders(manifests);
 }
 
 /** The labels of columns. Projects without labels load nothing for them. */
 async function labelsOf(resources: readonly Resource[], paths: ProjectPaths): Promise<LoadedLabels> {
   if (!resources.some(isClassification) && labelReferences(resources).length === 0) return noLabels;
-  return (await import("../classification/load.ts")).loadLabels(resources, paths);
+  return (await import("../protection/classification/load.ts")).loadLabels(resources, paths);
 }
 
 /** The manifests of this target, without files that are only for other targets. */
@@ -198,7 +198,7 @@ async function loadCatalog(
   const { source, problems } = readSource(options.cwd, catalogFile);
   if (source === undefined) return { problems };
   sources.set(source.file, source);
-  const { readCatalog } = await import("../catalog/file.ts");
+  const { readCatalog } = await import("../protection/catalog/file.ts");
   const read = readCatalog(source.text, { file, parser });
   const catalog = read.catalog === undefined ? {} : { catalog: { file, text: source.text, columns: read.catalog } };
   return { ...catalog, problems: [...problems, ...read.problems] };

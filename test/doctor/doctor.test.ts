@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { runDoctor } from "../../src/commands/setup/doctor.ts";
 import type { DoctorReport } from "../../src/doctor/doctor.ts";
-import { dbtManifest } from "../classification/dbt-manifest.ts";
+import { dbtManifest } from "../protection/classification/dbt-manifest.ts";
 import { type AccountProject, openAccountProject } from "../support/accounts/project.ts";
 
 let project: AccountProject;

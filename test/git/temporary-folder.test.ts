@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync, symlinkSync, utimesSync, writeFileSync } from "
 import { basename, dirname, join } from "node:path";
 import { expect, test, vi } from "vitest";
 import { temporaryFolder } from "../../src/git/temporary-folder.ts";
-import { newSpool } from "../../src/register/spool.ts";
+import { newSpool } from "../../src/protection/register/spool.ts";
 import { writeProject } from "../support/project-folder.ts";
 
 const aDay = 24 * 3600;

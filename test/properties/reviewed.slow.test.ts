@@ -1,10 +1,10 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { reviewedIn } from "../../src/catalog/blocks.ts";
-import { readCatalog } from "../../src/catalog/file.ts";
 import { eachChange } from "../../src/model/changes.ts";
 import type { Plan } from "../../src/model/plan.ts";
+import { reviewedIn } from "../../src/protection/catalog/blocks.ts";
+import { readCatalog } from "../../src/protection/catalog/file.ts";
 import { runCommand } from "../support/command.ts";
 import fc from "../support/fast-check.ts";
 import { configText, keyVariable, writeProject } from "../support/project-folder.ts";

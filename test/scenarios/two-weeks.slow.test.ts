@@ -5,7 +5,7 @@ import type { ColumnEntry, SchemaMap, TableEntry } from "../../src/embedded/data
 import { type AccountState, type EmbeddedService, seedAccount, startEmbeddedService } from "../../src/embedded/index.ts";
 import { eachChange } from "../../src/model/changes.ts";
 import type { Plan } from "../../src/model/plan.ts";
-import { dbtManifest } from "../classification/dbt-manifest.ts";
+import { dbtManifest } from "../protection/classification/dbt-manifest.ts";
 import { type Ran, runCommand } from "../support/command.ts";
 import { gitEnv } from "../support/git/env.ts";
 import { git } from "../support/git/remote.ts";

@@ -1,6 +1,5 @@
 import { readFile } from "node:fs/promises";
 import { isAbsolute, relative, sep } from "node:path";
-import { sourcesOnly } from "../../classification/dbt.ts";
 import type { Project } from "../../manifests/project.ts";
 import { byText } from "../../model/address.ts";
 import { DimsyncError, ProblemsError } from "../../model/errors.ts";
@@ -10,6 +9,7 @@ import type { Settings } from "../../model/settings/config.ts";
 import type { Environment } from "../../model/settings/env.ts";
 import { secretsIn, whySecretVariable } from "../../model/settings/secret.ts";
 import { importsIn, moduleFiles } from "../../operations/policy-modules.ts";
+import { sourcesOnly } from "../../protection/classification/dbt.ts";
 import type { BundleContent } from "../bundle-content.ts";
 import { variablesIn } from "./check-bundle.ts";
 

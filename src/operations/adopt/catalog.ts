@@ -1,12 +1,12 @@
 import { readFile } from "node:fs/promises";
-import { acceptColumns } from "../../catalog/accept.ts";
-import { newReview } from "../../catalog/review.ts";
 import { plan } from "../../engine/pipeline.ts";
 import type { PlanOptions } from "../../engine/session.ts";
 import { nameMatcher } from "../../kinds/patterns/names.ts";
 import type { Project, ProjectCatalog } from "../../manifests/project.ts";
 import { DimsyncError, interruptedError, ProblemsError } from "../../model/errors.ts";
 import type { NodePath } from "../../model/nodes.ts";
+import { acceptColumns } from "../../protection/catalog/accept.ts";
+import { newReview } from "../../protection/catalog/review.ts";
 import { writeAtomic } from "../../records/files/atomic.ts";
 import { visible } from "../../text/control-characters.ts";
 import { withReadSession } from "../core/plan.ts";

@@ -1,5 +1,3 @@
-import { acceptListed } from "../../catalog/accept.ts";
-import { reviewedIn } from "../../catalog/blocks.ts";
 import { type Accepted, acceptDrift, type FileEdit, type Unaccepted, writeEdits } from "../../drift/accept.ts";
 import { policyAddress } from "../../kinds/manifests.ts";
 import { type LoadOptions, listTargets, loadProject, type Project } from "../../manifests/project.ts";
@@ -8,6 +6,8 @@ import { ProblemsError } from "../../model/errors.ts";
 import { isWithin } from "../../model/json/pointer.ts";
 import { nodePointer } from "../../model/nodes.ts";
 import type { Plan } from "../../model/plan.ts";
+import { acceptListed } from "../../protection/catalog/accept.ts";
+import { reviewedIn } from "../../protection/catalog/blocks.ts";
 import { writeAtomic } from "../../records/files/atomic.ts";
 
 /** An edited file that other targets read, too. */

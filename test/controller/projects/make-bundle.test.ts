@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { bundleDigest } from "../../../src/controller/bundle-content.ts";
 import { makeBundle } from "../../../src/controller/projects/make-bundle.ts";
 import { loadProject } from "../../../src/manifests/project.ts";
-import { dbtManifest } from "../../classification/dbt-manifest.ts";
+import { dbtManifest } from "../../protection/classification/dbt-manifest.ts";
 import { writeProject } from "../../support/project-folder.ts";
 
 const config = (target: string): string => `apiVersion: dimsync/v1

@@ -1,5 +1,5 @@
 import type { Register, RegisterDiff, RegisterRow } from "../../../src/model/register.ts";
-import { newTally, registerExit } from "../../../src/register/summary.ts";
+import { newTally, registerExit } from "../../../src/protection/register/summary.ts";
 
 const row: RegisterRow = {
   ...{ integration: "shop-eu-03", integrationId: "51a3", source: "shop-eu-03-pg (postgres)", destination: "Warehouse (snowflake)" },

@@ -1,0 +1,101 @@
+import { cachedReads, columnBudget } from "../../engine/reads/cached-reads.ts";
+import { readAccount, readAhead } from "../../engine/reads/read-account.ts";
+import type { AccountView } from "../../kinds/kind.ts";
+import { integrations } from "../../kinds/lists.ts";
+import { integrationAddress } from "../../kinds/manifests.ts";
+import { enterLabels, type LabelScope } from "../../kinds/patterns/labels.ts";
+import { readSchemas, schemaUnits } from "../../kinds/schemas.ts";
+import { integrationNames, labelScopes, nameInAddresses } from "../../kinds/select.ts";
+import type { Project } from "../../manifests/project.ts";
+import { type Address, byText } from "../../model/address.ts";
+import { ProblemsError } from "../../model/errors.ts";
+import type { LiveIntegration, LiveSchemas } from "../../model/live.ts";
+import type { OnProgress } from "../../model/runtime/progress.ts";
+import type { Reads } from "../../model/service.ts";
+import { policyResults } from "../../policies/results.ts";
+import type { PolicyFunction } from "../../policies/script.ts";
+import { policiesIn } from "../../policies/validate.ts";
+import type { RecordsState } from "../../records/records.ts";
+import { type CurrentRow, rowsOf } from "./rows.ts";
+
+export interface RegisterSession {
+  readonly reads: Reads;
+  readonly records: RecordsState;
+  /** YYYY-MM-DD: exemptions and `ignore` entries expire. */
+  readonly today: string;
+  readonly policyFunctions: ReadonlyMap<Address, PolicyFunction>;
+  readonly onProgress?: OnProgress | undefined;
+}
+
+/** The labelled columns of one integration. */
+export interface IntegrationRows {
+  readonly integrationId: string;
+  readonly name: string;
+  readonly rows: readonly CurrentRow[];
+}
+
+/** How many integrations are read ahead of the one that is in use; no more are in memory. */
+const ahead = 4;
+
+/** Reads the labelled columns of every integration in the account, by name. Sends GET only. Throws ServiceError and ProblemsError. */
+export async function* currentRows(project: Project, session: RegisterSession): AsyncGenerator<IntegrationRows> {
+  const reads = cachedReads(session.reads);
+  const { account } = await readAccount(project, session.records, { reads, today: session.today });
+  const labelsOf = labelScopes(account);
+  const { units, problems } = schemaUnits(account);
+  const errors = problems.filter(({ severity }) => severity === "error");
+  if (errors.length > 0) throw new ProblemsError(errors, project.locate);
+  if (labelsOf === undefined) return;
+  const rulesById = new Map(units.map((unit) => [unit.liveId, unit.rules]));
+  const resultsOn = results(project, account, session);
+  const claim = columnBudget(project.settings.client.maxColumnReads);
+  const sorted = [...account.list(integrations).items].sort((a, b) =>
+    byText(nameInAddresses(a.id, account), nameInAddresses(b.id, account)),
+  );
+  const read = ({ id }: LiveIntegration) =>
+    readSchemas(reads, id, (live) => {
+      const tables = labelledTables(labelsOf(id), live);
+      claim(id, tables.length);
+      return tables;
+    });
+  let done = 0;
+  for await (const outcome of readAhead(sorted, ahead, read)) {
+    if ("error" in outcome) throw outcome.error;
+    const { item: live, read: tree } = outcome;
+    session.onProgress?.({ type: "step", phase: "read", done: ++done, total: sorted.length, label: live.name });
+    if (tree === undefined) continue;
+    const [name, labels] = [nameInAddresses(live.id, account), labelsOf(live.id)];
+    const about = { live, name, tree, labels, rules: rulesById.get(live.id), locate: project.locate };
+    yield { integrationId: live.id, name, rows: rowsOf({ ...about, policyResults: resultsOn(live, name, { tree, labels }) }) };
+  }
+}
+
+/** The tables without columns in the response that can have labelled ones. */
+function labelledTables(labels: LabelScope, live: LiveSchemas): readonly (readonly [string, string])[] {
+  return Object.entries(live).flatMap(([schema, { nameInDestination, tables }]) => {
+    const inSchema = enterLabels(labels, schema, nameInDestination);
+    return Object.entries(tables).flatMap(([table, entry]) =>
+      entry.columns === undefined && enterLabels(inSchema, table, entry.nameInDestination).possible.size > 0
+        ? [[schema, table] as const]
+        : [],
+    );
+  });
+}
+
+interface LabelledTree {
+  readonly tree: LiveSchemas;
+  readonly labels: LabelScope;
+}
+
+function results(project: Project, account: AccountView, { today, policyFunctions }: RegisterSession) {
+  const resultsOn = policyResults(policiesIn(account.resources), { functions: policyFunctions, today, locate: project.locate });
+  const namesOf = integrationNames(account);
+  return ({ id }: LiveIntegration, name: string, { tree, labels }: LabelledTree) =>
+    resultsOn({
+      ...namesOf(id),
+      address: integrationAddress(name),
+      live: tree,
+      columnLabels: labels,
+      ...{ planned: new Map(), isCreated: false, exposes: false, causeOf: () => undefined, fixedBy: () => undefined },
+    });
+}
