@@ -26,7 +26,7 @@ import { makeLocate } from "./locate.ts";
 import { manifestDigest, type ReadManifest, readManifest } from "./manifest.ts";
 import { atWholePlaces, type PartialManifest } from "./partial.ts";
 import { limitProblems } from "./problem-limit.ts";
-import { duplicateProblems, referenceProblems } from "./references.ts";
+import { duplicateProblems, type MayDeclare, mayDeclare, referenceProblems } from "./references.ts";
 import { withoutSecretVariables } from "./secrets/variables.ts";
 import { readSource, type Source, shownPath } from "./source.ts";
 
@@ -39,6 +39,8 @@ export interface Project {
   readonly resources: readonly Resource[];
   /** Those with errors in some of their parts, without these parts: to find their other problems in the same pass. */
   readonly partial: readonly PartialManifest[];
+  /** True for manifests with errors too. */
+  readonly isDeclared: MayDeclare;
   /** The labels of columns; absent if there is no Classification. */
   readonly columnLabels?: ColumnLabels;
   /** Who reads the columns in the destination; absent if the project names no dbt manifest. */
@@ -94,6 +96,7 @@ export async function loadProject(options: LoadOptions): Promise<Project> {
   const { manifests: read, problems: unread } = await readFiles(paths, { config, options, sources, parser });
   const manifests = withoutSecretVariables(read, config, locate);
   const { catalog, problems: ofCatalog } = await loadCatalog(settings, { options, sources, parser });
+  const isDeclared = mayDeclare(manifests, textsOf(sources, manifests, unread));
   const readable = withoutDuplicates(manifests.flatMap(({ resource }) => resource ?? [])).sort((a, b) => byText(a.address, b.address));
   const outside = modulesOutside(readable, settings.folder, config.boundary);
   const refused = new Set(outside.map(({ address }) => address));
@@ -119,14 +122,14 @@ export async function loadProject(options: LoadOptions): Promise<Project> {
     ...unread,
     ...manifests.flatMap((manifest) => manifest.problems),
     ...duplicateProblems(manifests, locate),
-    ...atWholePlaces(referenceProblems([...resources, ...partial.map(({ resource }) => resource)], manifests), partial),
+    ...atWholePlaces(referenceProblems([...resources, ...partial.map(({ resource }) => resource)], manifests, isDeclared), partial),
     ...classified.problems,
     ...outside,
   ];
   if (manifests.length === 0 && problems.every(({ severity }) => severity !== "error"))
     problems.push(noManifests(config, (options.paths ?? []).length > 0));
   return {
-    ...{ settings, resources, partial, problems: limitProblems(problems), locate },
+    ...{ settings, resources, partial, isDeclared, problems: limitProblems(problems), locate },
     ...(classified.labels === undefined ? {} : { columnLabels: classified.labels }),
     ...(readers === undefined ? {} : { readers }),
     manifestDigest: digestOf(manifests, classified),
@@ -137,6 +140,13 @@ export async function loadProject(options: LoadOptions): Promise<Project> {
     dbtFiles: [...new Set(classified.manifests.map(({ path }) => path))],
     sourceFiles: { files: [...config.except, ...paths, ...classified.files], covers: (path) => covers(config.wanted, config.folder, path) },
   };
+}
+
+/** The texts of files that were not read, or have a manifest whose kind or name is unknown. */
+function textsOf(sources: FileReading["sources"], manifests: readonly ReadManifest[], unread: readonly Problem[]): readonly string[] {
+  const nameless = manifests.filter(({ kind, name }) => kind === undefined || name === undefined);
+  const files = new Set([...unread, ...nameless].flatMap(({ place }) => place?.file ?? []));
+  return [...files].flatMap((file) => sources.get(file)?.text ?? []);
 }
 
 /** Policy modules outside the project. */

@@ -34,11 +34,30 @@ export function duplicateProblems(manifests: readonly ReadManifest[], locate: Lo
   });
 }
 
+/** Whether a manifest with this name may exist. */
+export type MayDeclare = (kind: string, name: string) => boolean;
+
+/**
+ * Whether a manifest that was not loaded may declare a name. Its own mistake is reported, and uses of its name are not. If its
+ * kind or name is unknown too, any word in its file may be the name. `unread`: the texts of these files.
+ */
+export function mayDeclare(manifests: readonly ReadManifest[], unread: readonly string[]): MayDeclare {
+  const declared = new Set(
+    manifests.flatMap(({ kind, name }) => (kind === undefined || name === undefined ? [] : [toAddress(kind, name)])),
+  );
+  const words = new Set(unread.flatMap((text) => text.match(/[\w.-]+/gu) ?? []));
+  return (kind, name) => declared.has(toAddress(kind, name)) || words.has(name);
+}
+
 /**
  * References to names that no manifest has. A name that the account may have is reported only if a
  * similar one is declared.
  */
-export function referenceProblems(resources: readonly Resource[], manifests: readonly ReadManifest[]): readonly Problem[] {
+export function referenceProblems(
+  resources: readonly Resource[],
+  manifests: readonly ReadManifest[],
+  isDeclared: MayDeclare,
+): readonly Problem[] {
   const namesByKind = new Map<string, Set<string>>();
   for (const { kind, name } of manifests) {
     if (kind === undefined || name === undefined) continue;
@@ -48,7 +67,7 @@ export function referenceProblems(resources: readonly Resource[], manifests: rea
   return resources.flatMap((resource) =>
     (manifestKindNamed(resource.kind)?.references(resource) ?? []).flatMap((reference): readonly Problem[] => {
       const names = namesByKind.get(reference.kind) ?? new Set();
-      if (names.has(reference.name)) return [];
+      if (isDeclared(reference.kind, reference.name)) return [];
       const similar = nearest(reference.name, names);
       const wanted = toAddress(reference.kind, reference.name);
       const hint = similar === undefined ? "" : ` Did you mean ${toAddress(reference.kind, similar)}?`;

@@ -71,8 +71,8 @@ export interface UnreviewedMode {
   readonly cause: NodeCause;
 }
 
-export function compileConfig(config: Config, sets: RuleSets): CompiledConfig {
-  const spliced = spliceRules(config, sets);
+export function compileConfig(config: Config, sets: RuleSets, isUnread?: (name: string) => boolean): CompiledConfig {
+  const spliced = spliceRules(config, sets, isUnread);
   const compiled = [
     ...spliced.rules.map(compileRule),
     ...(config.spec.expect ?? []).map((entry, index) => compileExpectation(entry, config, index)),
@@ -132,13 +132,14 @@ function unmatchedMode(layers: readonly Layer[], level: "schemas" | "tables"): U
 /**
  * Problems of rules that are known without an account: unknown RuleSets, cycles, empty matches, attributes that a level
  * does not have. Checks every SchemaConfig and RuleSet, used or not; each problem once, at its line.
+ * `isUnread`: whether there is a RuleSet of this name that was not loaded.
  */
-export function ruleProblems(resources: readonly Resource[]): readonly Problem[] {
+export function ruleProblems(resources: readonly Resource[], isUnread?: (name: string) => boolean): readonly Problem[] {
   const sets = ruleSetsIn(resources);
   const found = resources.flatMap((resource): readonly Problem[] => {
-    if (isSchemaConfig(resource)) return compileConfig(resource, sets).problems;
+    if (isSchemaConfig(resource)) return compileConfig(resource, sets, isUnread).problems;
     if (!isRuleSet(resource)) return [];
-    const { rules, problems } = spliceRules(resource, sets);
+    const { rules, problems } = spliceRules(resource, sets, isUnread);
     return [...problems, ...rules.filter(({ owner }) => owner === resource).flatMap((rule) => compileRule(rule).problems)];
   });
   return uniqueProblems(found);

@@ -2,6 +2,7 @@ import { allowances } from "../../engine/checks/allow.ts";
 import { sortDiagnostics } from "../../engine/plan.ts";
 import { conflicts } from "../../kinds/index.ts";
 import { emptyLabelSelectors } from "../../kinds/label-selectors.ts";
+import { kindNames } from "../../kinds/manifests.ts";
 import { ruleProblems } from "../../kinds/schemas.ts";
 import { atWholePlaces } from "../../manifests/partial.ts";
 import type { Project } from "../../manifests/project.ts";
@@ -17,9 +18,14 @@ import { catalogProblems } from "./review.ts";
 
 /** Everything that can be checked without the account. Sends no request. */
 export async function validateProject(project: Project): Promise<Validation> {
-  const { problems, locate, resources, partial, columnLabels, files, settings, configFile } = project;
+  const { problems, locate, resources, partial, isDeclared, columnLabels, files, settings, configFile } = project;
   const all = [...resources, ...partial.map(({ resource }) => resource)];
-  const ofManifests = [...ruleProblems(all), ...emptyLabelSelectors(all), ...policyProblems(all), ...missingModules(all, settings.folder)];
+  const ofManifests = [
+    ...ruleProblems(all, (name) => isDeclared(kindNames.ruleSet, name)),
+    ...emptyLabelSelectors(all),
+    ...policyProblems(all),
+    ...missingModules(all, settings.folder),
+  ];
   const today = new Date().toISOString().slice(0, 10);
   const hasIgnores = settings.ignore.some(({ address }) => /^(?:Schema(?:Config|s)\/|[^/]*[*?[{!])/u.test(address));
   const found = [

@@ -52,3 +52,30 @@ it.each<readonly [string, readonly string[], readonly string[]]>([
 ])("validate reports a value %s", async (_, manifests, wanted) => {
   expect(await problemsOf(...manifests)).toEqual(wanted);
 });
+
+it.each<readonly [string, readonly string[], readonly string[]]>([
+  ["whose spec is no map", ["spec: 7"], ["pii.yaml:4:7 E_WRONG_TYPE"]],
+  ["whose rules are no list", ["spec: { rules: 7 }"], ["pii.yaml:4:16 E_WRONG_TYPE"]],
+  ["without a spec", [], ["pii.yaml:1:1 E_MISSING_KEY"]],
+  ["with a second spec", ["spec: { rules: [] }", "spec: 7"], ["pii.yaml:5:1 E_DUPLICATE_KEY"]],
+])("validate reports a RuleSet %s once, and not each SchemaConfig that uses it", async (_, lines, wanted) => {
+  const uses = manifest("SchemaConfig", "shops", "spec:", "  integration: ordres", "  rules: [{ use: pii }, { use: pi }]");
+  const project = await load({
+    "dimsync.yaml": config("manifests: [pii.yaml, m.yaml]"),
+    "pii.yaml": manifest("RuleSet", "pii", ...lines),
+    "m.yaml": uses,
+  });
+  expect(headings((await validateProject(project)).diagnostics)).toEqual(["m.yaml:6:32 E_UNKNOWN_RULE_SET", ...wanted]);
+});
+
+it.each([
+  ["kind", "apiVersion: dimsync/v1\nkind: Ruleset\nmetadata: { name: email-rules }\nspec: { rules: [] }\n", "E_UNKNOWN_KIND"],
+  ["name", "apiVersion: dimsync/v1\nkind: RuleSet\nmetadata: { nmae: email-rules }\nspec: { rules: [] }\n", "E_UNKNOWN_KEY"],
+])("validate reports a RuleSet with an unknown %s once", async (_, text, code) => {
+  const project = await load({
+    "dimsync.yaml": config("manifests: [pii.yaml, m.yaml]"),
+    "pii.yaml": text,
+    "m.yaml": manifest("SchemaConfig", "shops", "spec:", "  integration: ordres", "  rules: [{ use: email-rules }]"),
+  });
+  expect((await validateProject(project)).diagnostics.map((one) => one.code)).toEqual([code]);
+});

@@ -21,9 +21,13 @@ interface SplicedRules {
 /**
  * The rules of a SchemaConfig or RuleSet, with the rules of a RuleSet instead of each `use`. A
  * `use` that cannot be replaced (unknown RuleSet, cycle, too many rules) is a problem and is left
- * out, so that the other rules are still checked.
+ * out, so that the other rules are still checked. A RuleSet that was not loaded is left out without a problem.
  */
-export function spliceRules(resource: Resource<Partial<RuleSetSpec>>, sets: RuleSets): SplicedRules {
+export function spliceRules(
+  resource: Resource<Partial<RuleSetSpec>>,
+  sets: RuleSets,
+  isUnread: (name: string) => boolean = () => false,
+): SplicedRules {
   const rules: WrittenRule[] = [];
   const problems: Problem[] = [];
   const splice = (owner: Resource<Partial<RuleSetSpec>>, route: readonly string[]): void => {
@@ -39,7 +43,7 @@ export function spliceRules(resource: Resource<Partial<RuleSetSpec>>, sets: Rule
         continue;
       }
       const used = sets.get(rule.use);
-      if (used === undefined) problems.push(unknownRuleSet(rule, owner, `${pointer}/use`, sets));
+      if (used === undefined) problems.push(...(isUnread(rule.use) ? [] : [unknownRuleSet(rule, owner, `${pointer}/use`, sets)]));
       else if (route.includes(rule.use)) problems.push(cycle([...route.slice(route.indexOf(rule.use)), rule.use], owner, `${pointer}/use`));
       else splice(used, [...route, rule.use]);
     }
