@@ -1,4 +1,4 @@
-import { randomBytes, timingSafeEqual } from "node:crypto";
+import { randomBytes } from "node:crypto";
 import { mkdir, readFile, rm } from "node:fs/promises";
 import { createServer, type IncomingMessage, request, type Server, type ServerResponse } from "node:http";
 import { join } from "node:path";
@@ -7,6 +7,7 @@ import { DimsyncError } from "../../model/errors.ts";
 import { isObject, own } from "../../model/json/json.ts";
 import { writeAtomic } from "../../records/files/atomic.ts";
 import type { Database, Rows } from "../../records/postgres/connection.ts";
+import { isEqual, type WrongTokens, wrongTokens } from "../page/session.ts";
 
 // Only one process can open the embedded database. Other commands send their statements to it: over
 // loopback, with a token that only the owner of the state folder can read. The status page is another
@@ -20,7 +21,8 @@ const maxBodyBytes = 64 * 2 ** 20;
 /** Serves the database of this process to commands of the same user. `close` removes the file that names the port. */
 export async function serveDatabase(database: Database, folder: string): Promise<{ readonly close: () => Promise<void> }> {
   const token = randomBytes(32).toString("base64url");
-  const server = createServer((incoming, response) => void respond(incoming, response, { database, token }));
+  const wrong = wrongTokens();
+  const server = createServer((incoming, response) => void respond(incoming, response, { database, token, wrong }));
   const port = await listening(server);
   await mkdir(folder, { recursive: true, mode: 0o700 });
   await writeAtomic(controlFile(folder), `${JSON.stringify({ port, token, pid: process.pid })}\n`, { mode: 0o600 });
@@ -46,15 +48,21 @@ function listening(server: Server): Promise<number> {
 interface Served {
   readonly database: Database;
   readonly token: string;
+  readonly wrong: WrongTokens;
 }
 
-async function respond(incoming: IncomingMessage, response: ServerResponse, { database, token }: Served): Promise<void> {
-  const send = (status: number, body: unknown): void => {
-    response.writeHead(status, { "content-type": "application/json" });
+async function respond(incoming: IncomingMessage, response: ServerResponse, { database, token, wrong }: Served): Promise<void> {
+  const send = (status: number, body: unknown, headers: Readonly<Record<string, string>> = {}): void => {
+    response.writeHead(status, { "content-type": "application/json", ...headers });
     response.end(JSON.stringify(body));
   };
   try {
-    if (!isToken(incoming.headers.authorization ?? "", `Bearer ${token}`)) return send(401, {});
+    if (!isEqual(incoming.headers.authorization ?? "", `Bearer ${token}`)) {
+      const [address, now] = [incoming.socket.remoteAddress ?? "", new Date()];
+      if (wrong.isBlocked(address, now)) return send(429, {}, { "retry-after": "60" });
+      wrong.add(address, now);
+      return send(401, {});
+    }
     const body: unknown = JSON.parse(await bodyOf(incoming));
     const [text, values] = isObject(body) ? [own(body, "text"), own(body, "values")] : [];
     if (typeof text !== "string") return send(400, {});
@@ -67,11 +75,6 @@ async function respond(incoming: IncomingMessage, response: ServerResponse, { da
     const code = error instanceof DatabaseError ? error.code : undefined;
     send(500, { message: error instanceof Error ? error.message : "", ...(code === undefined ? {} : { code }) });
   }
-}
-
-function isToken(given: string, wanted: string): boolean {
-  const [a, b] = [Buffer.from(given), Buffer.from(wanted)];
-  return a.length === b.length && timingSafeEqual(a, b);
 }
 
 async function bodyOf(stream: NodeJS.ReadableStream): Promise<string> {

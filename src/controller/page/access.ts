@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { DimsyncError } from "../../model/errors.ts";
 import { isLoopback } from "../../model/settings/base-url.ts";
-import { hasSession, isEqual } from "./session.ts";
+import { hasSession, isEqual, type WrongTokens } from "./session.ts";
 
 /** Where the page listens, and who may read it. */
 export interface Access {
@@ -47,18 +47,22 @@ export function checkAccess({ host, token = "", trustProxyHeader = "" }: Access)
 /** As in a URL: an IPv6 address has brackets. */
 export const urlHost = (host: string): string => (host.includes(":") ? `[${host}]` : host.toLowerCase());
 
-export type Refusal = "unauthorized" | "misdirected";
+export type Refusal = "unauthorized" | "blocked" | "misdirected";
 
 /** Returns why the request may not read anything; undefined if it may. */
-export type AccessCheck = (headers: IncomingHttpHeaders, now: Date) => Refusal | undefined;
+export type AccessCheck = (headers: IncomingHttpHeaders, from: { readonly address: string; readonly now: Date }) => Refusal | undefined;
 
-export function accessCheck({ token = "", trustProxyHeader = "" }: Access): AccessCheck {
+export function accessCheck({ token = "", trustProxyHeader = "" }: Access, wrong: WrongTokens): AccessCheck {
   if (token === "" && trustProxyHeader === "") return ({ host = "" }) => (isLoopbackHost(host) ? undefined : "misdirected");
-  return (headers, now) => {
+  return (headers, { address, now }) => {
     const [, given = ""] = /^Bearer +(\S+) *$/iu.exec(headers.authorization ?? "") ?? [];
     if (token !== "" && (isEqual(given, token) || hasSession(token, headers.cookie, now))) return undefined;
     const user = trustProxyHeader === "" ? undefined : headers[trustProxyHeader.toLowerCase()];
-    return typeof user === "string" && user.trim() !== "" ? undefined : "unauthorized";
+    if (typeof user === "string" && user.trim() !== "") return undefined;
+    if (token === "" || given === "") return "unauthorized";
+    if (wrong.isBlocked(address, now)) return "blocked";
+    wrong.add(address, now);
+    return "unauthorized";
   };
 }
 

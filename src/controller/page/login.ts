@@ -2,7 +2,7 @@ import type { IncomingMessage } from "node:http";
 import { loginPage } from "./html/login.ts";
 import { htmlReply, type Problem, ProblemError, type Reply, redirectReply } from "./reply.ts";
 import type { PageRequest } from "./routes.ts";
-import { endedCookie, isEqual, pathWithin, sessionCookie, wrongTokens } from "./session.ts";
+import { endedCookie, isEqual, pathWithin, sessionCookie, type WrongTokens } from "./session.ts";
 
 // The only requests that are not GET: they set and delete a cookie, and change nothing else.
 
@@ -11,6 +11,7 @@ const mostBytes = 8 * 1024;
 export interface LoginOptions {
   /** Not empty. */
   readonly token: string;
+  readonly wrong: WrongTokens;
   /** Whether browsers reach the page with https, although no proxy says so. */
   readonly isHttps?: boolean | undefined;
 }
@@ -18,9 +19,9 @@ export interface LoginOptions {
 /** Replies to POST /login and POST /logout; undefined for any other request. Rejects with a ProblemError. */
 export function loginPosts({
   token,
+  wrong,
   isHttps = false,
 }: LoginOptions): (incoming: IncomingMessage, request: PageRequest) => Promise<Reply | undefined> {
-  const wrong = wrongTokens();
   return async (incoming, { path, now, base = "" }) => {
     if (incoming.method !== "POST" || (path !== "/login" && path !== "/logout")) return undefined;
     const { headers, socket } = incoming;
@@ -30,11 +31,11 @@ export function loginPosts({
     const cookie = { base, isSecure: isHttps || headers["x-forwarded-proto"] === "https" };
     if (path === "/logout") return redirectReply("/login", { "set-cookie": endedCookie(cookie) });
     const address = socket.remoteAddress ?? "";
-    if (wrong.isBlocked(address, now)) throw new ProblemError(tooMany);
+    if (wrong.isBlocked(address, now)) throw new ProblemError(tooManyTokens);
     const form = new URLSearchParams(await bodyOf(incoming));
     const next = pathWithin(form.get("next") ?? "/");
     if (isEqual((form.get("token") ?? "").trim(), token)) return redirectReply(next, { "set-cookie": sessionCookie(token, now, cookie) });
-    wrong.add(address);
+    wrong.add(address, now);
     return htmlReply(loginPage({ now }, { next, reason: "This is not the token of the controller.", isFromOtherSite: false }), 401);
   };
 }
@@ -53,10 +54,10 @@ const otherSite: Problem = {
   detail: "The request comes from a page of another site. Open the status page itself and sign in there.",
 };
 
-const tooMany: Problem = {
+export const tooManyTokens: Problem = {
   status: 429,
   title: "Too many attempts",
-  detail: "Wrong tokens were sent from your address ten times. Wait for a minute.",
+  detail: "Wrong tokens were sent from your address ten times. Wait a minute, then send the controller's token.",
   headers: { "retry-after": "60" },
 };
 

@@ -4,11 +4,11 @@ import type { Socket } from "node:net";
 import { DimsyncError } from "../../model/errors.ts";
 import { type Access, type AccessCheck, accessCheck, checkAccess, type Refusal, urlHost } from "./access.ts";
 import { requestBase, withBase, withoutBase } from "./base-path.ts";
-import { loginPosts } from "./login.ts";
+import { loginPosts, tooManyTokens } from "./login.ts";
 import type { PageReads } from "./reads.ts";
 import { type Problem, ProblemError, type Reply } from "./reply.ts";
 import { isPublic, type PageRequest, problemFor, replyTo } from "./routes.ts";
-import { hasSession } from "./session.ts";
+import { hasSession, wrongTokens } from "./session.ts";
 
 export interface PageOptions extends Access {
   readonly reads: PageReads;
@@ -50,7 +50,11 @@ const mostWaiting = { ofAddress: 100, ofAll: 400 } as const;
 export async function startPage(options: PageOptions): Promise<StatusPage> {
   checkAccess(options);
   const { token = "" } = options;
-  const doors = { refusalOf: accessCheck(options), ...(token === "" ? {} : { replyToPost: loginPosts({ ...options, token }) }) };
+  const wrong = wrongTokens();
+  const doors = {
+    refusalOf: accessCheck(options, wrong),
+    ...(token === "" ? {} : { replyToPost: loginPosts({ ...options, token, wrong }) }),
+  };
   const server = createServer(limits, (incoming, response) => {
     answer(incoming, { ...options, ...doors })
       .then((reply) => send(incoming, response, reply))
@@ -144,7 +148,9 @@ async function answerBelow(
   try {
     const posted = await replyToPost?.(incoming, request);
     if (posted !== undefined) return posted;
-    const refusal = isPublic(request.path) ? undefined : refusalOf(incoming.headers, request.now);
+    const refusal = isPublic(request.path)
+      ? undefined
+      : refusalOf(incoming.headers, { address: incoming.socket.remoteAddress ?? "", now: request.now });
     if (refusal !== undefined) return problemFor(request, refusals[refusal]);
     const wrong = wrongRequest(incoming);
     if (wrong !== undefined) return problemFor(request, wrong);
@@ -164,6 +170,7 @@ const refusals: Readonly<Record<Refusal, Problem>> = {
       "This page needs the controller's token. Send it as `Authorization: Bearer TOKEN`, or sign in at /login or through the proxy in front of it.",
     headers: { "www-authenticate": 'Bearer realm="dimsync controller"' },
   },
+  blocked: tooManyTokens,
   misdirected: {
     status: 421,
     title: "Wrong host",

@@ -53,17 +53,23 @@ export function pathWithin(text: string): string {
 const mostWrong = 10;
 const windowMs = 60_000;
 
-/** Counts wrong tokens of each address: ten a minute. The token has at least 16 characters, so that is enough. */
-export function wrongTokens(): { readonly isBlocked: (address: string, now: Date) => boolean; readonly add: (address: string) => void } {
+/** Counts wrong tokens of each address, in the form and as Bearer: ten a minute. The token has at least 16 characters, so that is enough. */
+export interface WrongTokens {
+  readonly isBlocked: (address: string, now: Date) => boolean;
+  readonly add: (address: string, now: Date) => void;
+}
+
+export function wrongTokens(): WrongTokens {
   const counts = new Map<string, number>();
   let window = 0;
+  const countOf = (address: string, now: Date): number => {
+    const current = Math.floor(now.getTime() / windowMs);
+    if (current !== window) counts.clear();
+    window = current;
+    return counts.get(address) ?? 0;
+  };
   return {
-    isBlocked(address, now) {
-      const current = Math.floor(now.getTime() / windowMs);
-      if (current !== window) counts.clear();
-      window = current;
-      return (counts.get(address) ?? 0) >= mostWrong;
-    },
-    add: (address) => void counts.set(address, (counts.get(address) ?? 0) + 1),
+    isBlocked: (address, now) => countOf(address, now) >= mostWrong,
+    add: (address, now) => void counts.set(address, countOf(address, now) + 1),
   };
 }

@@ -141,22 +141,40 @@ describe("a form that should not be accepted:", () => {
     expect((await post(page, "/login", { token: "x".repeat(9_000) })).status).toBe(413);
     expect((await ask(page, "/login", { method: "POST", body: "token=x", headers: { "transfer-encoding": "chunked" } })).status).toBe(413);
   });
+});
 
-  test("the eleventh wrong one of an address within a minute, even if it is right", async () => {
+describe("an address that sent ten wrong tokens within a minute", () => {
+  const bearer = (given: string) => ({ headers: { authorization: `Bearer ${given}` } });
+  const wrongForm = async (page: StatusPage) => (await post(page, "/login", { token: "wrong" })).status;
+  const wrongBearer = (path: string) => async (page: StatusPage) => (await ask(page, path, bearer("wrong"))).status;
+
+  test.each([
+    ["in the form", wrongForm],
+    ["for the page", wrongBearer("/")],
+    ["for the API", wrongBearer("/api/v1/accounts")],
+    ["for the metrics", wrongBearer("/metrics")],
+  ])("%s gets 429 for the form and for other wrong tokens until the minute ends, and answers for the right token", async (_, attempt) => {
     let time = now;
     const page = await started({ token, now: () => time });
-    for (let tries = 0; tries < 10; tries++) expect((await post(page, "/login", { token: "wrong" })).status).toBe(401);
-    const blocked = await post(page, "/login", { token });
-    expect([blocked.status, blocked.headers["retry-after"]]).toEqual([429, "60"]);
-    expect((await ask(page, "/", { headers: { authorization: `Bearer ${token}` } })).status).toBe(200);
+    for (let tries = 0; tries < 10; tries++) expect(await attempt(page)).toBe(401);
+    for (const reply of [
+      await post(page, "/login", { token }),
+      await ask(page, "/", bearer("wrong")),
+      await ask(page, "/api/v1/accounts", bearer(`${token}x`)),
+      await ask(page, "/metrics", bearer("wrong")),
+    ])
+      expect([reply.status, reply.headers["retry-after"]]).toEqual([429, "60"]);
+    expect((await ask(page, "/metrics", bearer(token))).status).toBe(200);
+    // Nobody guesses there: a person without a session gets the form, and probes get their answer.
+    expect([(await ask(page, "/")).status, (await ask(page, "/healthz")).status]).toEqual([401, 200]);
     time = later(minute);
+    expect(await attempt(page)).toBe(401);
     expect((await post(page, "/login", { token })).status).toBe(303);
   });
 
-  test("and other addresses are not blocked", () => {
+  test("is not counted for other addresses", () => {
     const wrong = wrongTokens();
-    wrong.isBlocked("a", now);
-    for (let tries = 0; tries < 10; tries++) wrong.add("a");
+    for (let tries = 0; tries < 10; tries++) wrong.add("a", now);
     expect([wrong.isBlocked("a", now), wrong.isBlocked("b", now), wrong.isBlocked("a", later(minute))]).toEqual([true, false, false]);
   });
 });
