@@ -1,4 +1,4 @@
-import { createServer, request, type Server } from "node:http";
+import { createServer, type IncomingMessage, request, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
@@ -14,7 +14,7 @@ import { startService } from "../support/service.ts";
 
 fileNeeds("postgresql");
 
-const key = "a-key";
+const keys = { KEY: "a-key", OTHER: "another-key" } as const;
 
 interface Fleet {
   readonly database: Database;
@@ -23,34 +23,36 @@ interface Fleet {
     args?: readonly string[],
     env?: Readonly<Record<string, string>>,
   ) => ReturnType<typeof startCli> & { readonly log: () => string };
-  /** The service receives requests with these methods and does not respond. */
-  hold: readonly string[];
+  /** Whether the service receives a request and does not respond. */
+  isHeld: (incoming: IncomingMessage) => boolean;
   /** One row for each account. */
   readonly accounts: () => Promise<readonly Readonly<Record<string, unknown>>[]>;
   /** Another command of the controller. */
   readonly run: (...args: readonly string[]) => ReturnType<typeof dimsync>;
 }
 
-/** `count` accounts on one host under control of the project in a folder. In the account, a column is exposed. */
-async function fleet(count: number, controller = "every: 1m"): Promise<Fleet> {
-  const service = await startService({ apiKeys: { [key]: "bot@example.com" } });
+/** `count` accounts on one host under control of the project in a folder. In the account, a column is exposed. The first `repaired` protect it, with a key of their own. */
+async function fleet(count: number, repaired = 0): Promise<Fleet> {
+  const service = await startService({ apiKeys: { [keys.KEY]: "bot@example.com", [keys.OTHER]: "bot@example.com" } });
   onTestFinished(() => service.close());
-  const state: { hold: readonly string[] } = { hold: [] };
+  const state: Pick<Fleet, "isHeld"> = { isHeld: () => false };
   const front = await startFront(service.port, state);
-  const target = `{ baseUrl: "http://127.0.0.1:${(front.address() as AddressInfo).port}", apiKey: { $secret: { env: KEY } }, controller: { ${controller} } }`;
+  const baseUrl = `http://127.0.0.1:${(front.address() as AddressInfo).port}`;
+  const target = (index: number): string =>
+    `{ baseUrl: "${baseUrl}", apiKey: { $secret: { env: ${index < repaired ? "OTHER" : "KEY"} } }, controller: { every: 1m, mode: ${index < repaired ? "protect" : "report"} } }`;
   const cwd = writeProject({
     "dimsync.yaml": `apiVersion: dimsync/v1
 kind: Config
 manifests: [manifests]
 targets:
-${Array.from({ length: count }, (_, index) => `  account-${index}: ${target}`).join("\n")}
+${Array.from({ length: count }, (_, index) => `  account-${index}: ${target(index)}`).join("\n")}
 `,
     "manifests/orders.yaml": ordersManifest("email: { hashed: true }"),
   });
   const url = (await sharedPostgres()).database();
   const database = openDatabase(url, 2);
   onTestFinished(() => database.close());
-  const env = { KEY: key, USER: "ann", DIMSYNC_DATABASE_URL: url };
+  const env = { ...keys, USER: "ann", DIMSYNC_DATABASE_URL: url };
   return Object.assign(state, {
     database,
     run: (...args: readonly string[]) => dimsync(["controller", ...args], { cwd, env }),
@@ -76,9 +78,9 @@ ${Array.from({ length: count }, (_, index) => `  account-${index}: ${target}`).j
 }
 
 /** A server in front of the service that can hold requests back. */
-async function startFront(port: number, state: { readonly hold: readonly string[] }): Promise<Server> {
+async function startFront(port: number, state: Pick<Fleet, "isHeld">): Promise<Server> {
   const server = createServer((incoming, response) => {
-    if (state.hold.includes(incoming.method ?? "")) return;
+    if (state.isHeld(incoming)) return;
     const upstream = request(
       { port, host: "127.0.0.1", method: incoming.method, path: incoming.url, headers: incoming.headers },
       (answer) => {
@@ -99,20 +101,28 @@ async function startFront(port: number, state: { readonly hold: readonly string[
 
 const patient = { timeout: 120_000, interval: 500 } as const;
 
-test("another worker checks all accounts of a host within minutes after a worker was killed with four checks in flight", {
+test("after a worker was killed with four checks in flight, the history says what it was about to send, and another worker checks all accounts of the host", {
   timeout: 300_000,
 }, async () => {
-  const world = await fleet(20);
-  world.hold = ["GET"];
+  const world = await fleet(20, 2);
+  // Two checks read, and two send.
+  world.isHeld = ({ method, headers }) => method === "PATCH" || headers["x-api-key"] === keys.KEY;
+  const sending = async () =>
+    (await world.database.query("select error_code, message from dimsync_controller.run where mode = 'protect'", [])).rows;
   const first = world.start();
+  await vi.waitFor(async () => expect(await sending()).toHaveLength(2), patient);
   await vi.waitFor(async () => expect((await world.accounts()).filter(({ running }) => running)).toHaveLength(4), patient);
   first.kill("SIGKILL");
-  world.hold = [];
+  const interrupted = { error_code: "E_RUN_INTERRUPTED", message: expect.stringContaining("PATCH /v1/integrations/8f1c/schemas") };
+  expect(await sending()).toEqual([interrupted, interrupted]);
+  world.isHeld = () => false;
   world.start();
   await vi.waitFor(async () => {
     const rows = await world.accounts();
     expect(rows.filter(({ checked }) => checked)).toHaveLength(20);
     expect(rows.filter(({ error_code }) => error_code !== null)).toEqual([]);
+    // The next worker repairs, and completes a run of its own.
+    expect(await sending()).toContainEqual({ error_code: null, message: null });
   }, patient);
 });
 
@@ -156,7 +166,7 @@ test("checks can be requested after only a page was started", { timeout: 120_000
 
 test("a check that is interrupted by SIGTERM is given back and does not fail", { timeout: 120_000 }, async () => {
   const world = await fleet(1);
-  world.hold = ["GET"];
+  world.isHeld = ({ method }) => method === "GET";
   const child = world.start();
   const end = ended(child);
   await vi.waitFor(async () => expect(await world.accounts()).toMatchObject([{ running: true }]), patient);
@@ -164,23 +174,6 @@ test("a check that is interrupted by SIGTERM is given back and does not fail", {
   expect((await end).code).toBe(0);
   expect(await world.accounts()).toMatchObject([{ running: false, error_code: null, checked: false }]);
   expect((await world.database.query("select from dimsync_controller.run", [])).rowCount).toBe(0);
-});
-
-test("the history says what a worker was about to send when it was killed", { timeout: 120_000 }, async () => {
-  const world = await fleet(1, "every: 1m, mode: protect");
-  world.hold = ["PATCH"];
-  const child = world.start();
-  const sending = async () =>
-    (await world.database.query("select error_code, message from dimsync_controller.run where mode = 'protect'", [])).rows;
-  await vi.waitFor(async () => expect(await sending()).toHaveLength(1), patient);
-  child.kill("SIGKILL");
-  expect(await sending()).toEqual([
-    { error_code: "E_RUN_INTERRUPTED", message: expect.stringContaining("PATCH /v1/integrations/8f1c/schemas") },
-  ]);
-  world.hold = [];
-  world.start();
-  // The next worker repairs, and completes a run of its own.
-  await vi.waitFor(async () => expect(await sending()).toContainEqual({ error_code: null, message: null }), patient);
 });
 
 test("/readyz fails, and the page and a metric say so, if a worker takes none of the accounts that are due", {

@@ -7,7 +7,7 @@ import { rowsOf } from "../database/rows.ts";
 // by the lease of its records alone.
 
 /** How long a claim lasts without being renewed. */
-const claimMs = 45_000;
+const claimMs = 30_000;
 export const renewClaimsMs = 10_000;
 
 /** An account that a worker may check now. */

@@ -186,10 +186,10 @@ const checkJobs = {
 /** A receiver that does not respond must not keep the others from getting theirs. */
 const deliveriesAtOnce = 3;
 
-/** A message is sent again after 10 s, and then after longer and longer delays up to 15 minutes. The handler ends that after a day. */
+/** A message is sent again after 5 to 10 s, and then after longer and longer delays up to 15 minutes. The handler ends that after a day. */
 const deliveryJobs = {
-  ...{ heartbeatSeconds: 20, expireInSeconds: 120, deleteAfterSeconds: 3600 },
-  ...{ retryLimit: 1_000, retryDelay: 10, retryBackoff: true, retryDelayMax: 900 },
+  ...{ heartbeatSeconds: 10, expireInSeconds: 120, deleteAfterSeconds: 3600 },
+  ...{ retryLimit: 1_000, retryDelay: 5, retryBackoff: true, retryDelayMax: 900 },
 };
 
 async function createQueues(boss: PgBoss): Promise<void> {
