@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { code, name, type Section, word } from "../../src/render/blocks.ts";
+import { markupOf } from "../../src/render/html/html.ts";
 import { pageOf } from "../../src/render/html/index.ts";
 import { page } from "../../src/render/html/page.ts";
 import { drawMarkdown } from "../../src/render/markdown/index.ts";
@@ -44,7 +45,7 @@ test("in Markdown", () => {
 });
 
 test("and on a page, with an entry in the contents", () => {
-  const html = page(pageOf(fullPlan, longer, options));
+  const html = markupOf(page(pageOf(fullPlan, longer, options)));
   expect(html).toContain('<a href="#stale-connections">Stale connections');
   expect(html).toContain("<strong>Asset/&lt;b&gt;|`\\u202e</strong>");
   expect(html).toContain("<pre>dimsync explain Asset/lake</pre>");

@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { type Html, markupOf } from "../../render/html/html.ts";
 import { jsonDocument } from "../../text/control-characters.ts";
 
 /** What a request gets. HEAD gets the same without the body. */
@@ -10,12 +11,12 @@ export interface Reply {
 
 /** A page whose policy allows nothing but these hashes and, with a script, reading the page again. */
 export interface HtmlPage {
-  readonly html: string;
-  readonly style: string;
-  readonly script?: string;
+  readonly html: Html;
+  readonly style: Html;
+  readonly script?: Html;
 }
 
-const hashOf = (text: string): string => `'sha256-${createHash("sha256").update(text).digest("base64")}'`;
+const hashOf = (text: Html): string => `'sha256-${createHash("sha256").update(markupOf(text)).digest("base64")}'`;
 
 const policyOf = ({ style, script }: Omit<HtmlPage, "html">): string =>
   [
@@ -33,11 +34,14 @@ const kept = (body: string): Readonly<Record<string, string>> => ({
   etag: `"${createHash("sha256").update(body).digest("base64url").slice(0, 27)}"`,
 });
 
-export const htmlReply = ({ html, ...policy }: HtmlPage, status = 200): Reply => ({
-  status,
-  headers: { "content-type": "text/html; charset=utf-8", "content-security-policy": policyOf(policy), ...kept(html) },
-  body: html,
-});
+export function htmlReply({ html, ...policy }: HtmlPage, status = 200): Reply {
+  const body = markupOf(html);
+  return {
+    status,
+    headers: { "content-type": "text/html; charset=utf-8", "content-security-policy": policyOf(policy), ...kept(body) },
+    body,
+  };
+}
 
 export function jsonReply(value: unknown, headers: Readonly<Record<string, string>> = {}): Reply {
   const body = jsonDocument(value, 0);

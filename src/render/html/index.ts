@@ -1,5 +1,4 @@
 import { counted } from "../../text/counts.ts";
-import { joinParts } from "../../text/lists.ts";
 import type { Document, RenderOptions, Shown } from "../document.ts";
 import { timeText } from "../report/attribution.ts";
 import { objectsOf } from "../report/changes/objects.ts";
@@ -8,12 +7,28 @@ import { type Report, reportOf } from "../report.ts";
 import { sectionPart } from "./blocks.ts";
 import { objectCards, ruleTable, traceHtml } from "./changes.ts";
 import { chart } from "./chart.ts";
-import { blocks, chip, code, escaped, folded, list, table } from "./escape.ts";
+import {
+  blocks,
+  type Content,
+  chip,
+  code,
+  folded,
+  type Html,
+  html,
+  isEmpty,
+  joined,
+  list,
+  markupOf,
+  note,
+  paragraph,
+  quiet,
+  table,
+} from "./html.ts";
 import { type Page, type Part, page, type Tile } from "./page.ts";
 
 /** A single HTML file that loads nothing and runs no script. */
 export function renderHtml(document: Shown, options: RenderOptions): string {
-  return page(documentPage(document, options));
+  return markupOf(page(documentPage(document, options)));
 }
 
 /** The parts of that file, for a page that adds links to it. */
@@ -24,10 +39,10 @@ export function renderHtmlAll(documents: readonly Document[], options: RenderOpt
   const all = renderedOf(documents, options);
   const pages = all.map(({ document, report }) => pageOf(document, report, options));
   const [first] = all;
-  return page({
+  const whole = page({
     title: `${first?.report.words.title ?? ""}: ${counted(all.length, "target")}`,
     titleNote: "",
-    about: "",
+    about: html``,
     lead: targetTable(all),
     tiles: [],
     parts: pages.flatMap(({ title, titleNote, about, lead, tiles, parts, footer }, index) => {
@@ -38,32 +53,29 @@ export function renderHtmlAll(documents: readonly Document[], options: RenderOpt
         ...parts.map((part) => ({ ...part, id: `${prefix}-${part.id}`, isBelow: true })),
       ];
     }),
-    footer: "<p>dimsync</p>",
+    footer: html`<p>dimsync</p>`,
   });
+  return markupOf(whole);
 }
 
 /** Targets with their state, to see at a glance which one needs attention. */
-function targetTable(all: readonly Rendered[]): string {
+function targetTable(all: readonly Rendered[]): Html {
   const labels = [...new Set(all.flatMap(({ document, report }) => tilesOf(document, report).map(({ label }) => label)))];
   const rows = all.map(({ document, report }, index) => {
     const tiles = new Map(tilesOf(document, report).map((tile) => [tile.label, tile]));
     return [
-      `<a href="#target-${index + 1}">${escaped(targetName({ report }))}</a> ${chip(report.headline.word, report.headline.tone)}`,
+      html`<a href="#target-${index + 1}">${targetName({ report })}</a> ${chip(report.headline.word, report.headline.tone)}`,
       ...labels.map((label) => numberHtml(tiles.get(label))),
-      escaped(timeText(report.about.times.at(-1) ?? "")),
+      timeText(report.about.times.at(-1) ?? ""),
     ];
   });
   return table("Targets", ["Target", ...labels, "Last run"], rows, "targets");
 }
 
-const numberHtml = (tile: Tile | undefined): string =>
-  tile === undefined
-    ? ""
-    : tile.isAlarm
-      ? `<strong class="alarm">${tile.count}</strong>`
-      : tile.count === 0
-        ? `<span class="quiet">0</span>`
-        : String(tile.count);
+function numberHtml(tile: Tile | undefined): Content {
+  if (tile?.isAlarm === true) return html`<strong class="alarm">${tile.count}</strong>`;
+  return tile?.count === 0 ? quiet("0") : tile?.count;
+}
 
 /** The same of a report. */
 export function pageOf(document: Shown, report: Report, options: RenderOptions): Page {
@@ -78,21 +90,19 @@ export function pageOf(document: Shown, report: Report, options: RenderOptions):
   };
 }
 
-function aboutHtml({ about }: Report): string {
-  const times = about.times.map((time) => `<time datetime="${escaped(time)}">${escaped(timeText(time))}</time>`).join(" to ");
-  const parts = [escaped(about.account ?? ""), times, escaped(about.commit ?? "")];
-  const text = joinParts(parts, " · ");
-  return text === "" ? "" : `<p class="quiet">${text}</p>`;
+function aboutHtml({ about }: Report): Html {
+  const times = about.times.map((time) => html`<time datetime=${time}>${timeText(time)}</time>`);
+  const text = joined([about.account, joined(times, " to "), about.commit], " · ");
+  return isEmpty(text) ? text : html`<p class="quiet">${text}</p>`;
 }
 
-function leadHtml({ headline, refusals, refusalTitle, limits }: Report): string {
-  const sentences = (texts: readonly string[]): string =>
-    texts.length < 2 ? texts.map((text) => `<p>${escaped(text)}</p>`).join("") : list(texts.map(escaped));
-  const reasons = sentences(refusals.map(({ text }) => text));
+function leadHtml({ headline, refusals, refusalTitle, limits }: Report): Html {
+  const sentences = (texts: readonly string[]): Html => (texts.length < 2 ? paragraph(texts) : list(texts));
   return blocks(
-    `<p class="headline">${chip(headline.word, headline.tone)} <span>${escaped(headline.text)}</span></p>`,
-    limits.length === 0 ? "" : `<div class="note bad">${sentences(limits)}</div>`,
-    refusalTitle === "" ? "" : `<div class="note bad"><p><strong>Apply will refuse this plan.</strong></p>${reasons}</div>`,
+    html`<p class="headline">${chip(headline.word, headline.tone)} <span>${headline.text}</span></p>`,
+    note("bad", sentences(limits)),
+    refusalTitle !== "" &&
+      note("bad", [html`<p><strong>Apply will refuse this plan.</strong></p>`, sentences(refusals.map(({ text }) => text))]),
   );
 }
 
@@ -127,35 +137,33 @@ function partsOf(document: Shown, report: Report, options: RenderOptions): reado
       html: blocks(objectCards(objectsOf(items, words), words, !isGrouped), bindsHtml(report)),
     },
     ...sections.filter(({ isBelow }) => isBelow).map(({ part }) => part),
-    { id: "over-time", title: "Drift over time", html: history === undefined ? "" : chart(history) },
+    { id: "over-time", title: "Drift over time", html: history === undefined ? html`` : chart(history) },
   ];
 }
 
 /** The changes of schemas by rule, if there are many, and lists of names that are only counted. */
-function rulesHtml({ groups, isGrouped }: Report): string {
-  if (!isGrouped) return "";
+function rulesHtml({ groups, isGrouped }: Report): Html {
+  if (!isGrouped) return html``;
   return blocks(
     ...groups.map((group) => {
       if (group.type === "rules") return ruleTable(group);
-      if (group.type === "item") return "";
-      const title = joinParts([escaped(group.address), escaped(group.title)], " ");
-      return folded(title, blocks(traceHtml(group.trace), list(group.names.map(code))));
+      return (
+        group.type === "names" &&
+        folded(joined([group.address, group.title], " "), blocks(traceHtml(group.trace), list(group.names.map(code))))
+      );
     }),
   );
 }
 
 /** Ids to record. */
-const bindsHtml = ({ groups, isGrouped }: Report): string =>
+const bindsHtml = ({ groups, isGrouped }: Report): Html =>
   list(
     groups.flatMap((group) =>
       group.type === "item" && group.action === "bind" && !isGrouped
-        ? [`${escaped(group.address)} ${code(group.liveId ?? "")} will be recorded`]
+        ? [html`${group.address} ${code(group.liveId ?? "")} will be recorded`]
         : [],
     ),
   );
 
-function footerHtml({ calls, exit, about }: Report): string {
-  const made = joinParts([escaped(about.tool ?? "dimsync"), escaped(about.id ?? "")], ", ");
-  const text = joinParts([...calls, exit].map(escaped), " ");
-  return blocks(text === "" ? "" : `<p>${text}</p>`, `<p>${made}</p>`);
-}
+const footerHtml = ({ calls, exit, about }: Report): Html =>
+  blocks(paragraph(joined([...calls, exit], " ")), paragraph(joined([about.tool ?? "dimsync", about.id], ", ")));

@@ -1,7 +1,6 @@
 import { createHash } from "node:crypto";
-import { joinParts } from "../../text/lists.ts";
 import type { StateCount } from "../report/targets.ts";
-import { escaped } from "./escape.ts";
+import { blocks, type Html, html, isEmpty, joined, markupOf, quiet } from "./html.ts";
 import { style } from "./style.ts";
 
 /** One part of a page, with an entry in the contents. A part without content is left out. */
@@ -12,8 +11,7 @@ export interface Part {
   readonly count?: number;
   /** A warning beside the title. */
   readonly titleNote?: string;
-  /** HTML. */
-  readonly html: string;
+  readonly html: Html;
   /** Shown below the title. */
   readonly tiles?: readonly Tile[];
   /** Whether it belongs to the part before it, and has no entry in the contents. */
@@ -27,36 +25,32 @@ export interface Page {
   readonly title: string;
   /** A warning beside the title; "" if there is none. */
   readonly titleNote: string;
-  /** HTML below the title: the account, the time and the commit. */
-  readonly about: string;
-  /** HTML: how it ended. */
-  readonly lead: string;
+  /** Below the title: the account, the time and the commit. */
+  readonly about: Html;
+  /** How it ended. */
+  readonly lead: Html;
   readonly tiles: readonly Tile[];
   readonly parts: readonly Part[];
-  /** HTML. */
-  readonly footer: string;
+  readonly footer: Html;
   /** Style sheet after the shared one. */
-  readonly extraStyle?: string;
+  readonly extraStyle?: Html;
 }
 
 // The page may only use its style: no scripts, images or connections, whatever a name contains.
-const policyFor = (css: string): string =>
-  `default-src 'none'; style-src 'sha256-${createHash("sha256").update(css).digest("base64")}'; base-uri 'none'; form-action 'none'`;
+const policyFor = (css: Html): Html =>
+  html`default-src 'none'; style-src 'sha256-${createHash("sha256").update(markupOf(css)).digest("base64")}'; base-uri 'none'; form-action 'none'`;
 
 /** A whole HTML document. */
-export function page({ title, titleNote, about, lead, tiles, parts, footer, extraStyle = "" }: Page): string {
-  const css = style + extraStyle;
-  const shown = parts.filter(({ html }) => html !== "");
+export function page({ title, titleNote, about, lead, tiles, parts, footer, extraStyle }: Page): Html {
+  const css = html`${style}${extraStyle}`;
+  const shown = parts.filter((part) => !isEmpty(part.html));
   const ids = new Set(shown.map(({ id }) => id));
-  const name = ({ title: text, count, titleNote: note = "" }: Part): string =>
-    `${titleHtml(text, note)}${count === undefined || count === 0 ? "" : ` <span class="quiet">(${count})</span>`}`;
   // Parts of several targets are reached from the table of targets.
   const listed = shown.some(({ isBelow }) => isBelow === true) ? [] : shown;
   const contents =
-    listed.length < 2
-      ? ""
-      : `<nav aria-label="Contents"><ul>${listed.map((part) => `<li><a href="#${part.id}">${name(part)}</a></li>`).join("")}</ul></nav>\n`;
-  return `<!DOCTYPE html>
+    listed.length > 1 &&
+    html`<nav aria-label="Contents"><ul>${listed.map((part) => html`<li><a href="#${part.id}">${nameHtml(part)}</a></li>`)}</ul></nav>\n`;
+  return html`<!DOCTYPE html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
@@ -64,7 +58,7 @@ export function page({ title, titleNote, about, lead, tiles, parts, footer, extr
 <meta name="color-scheme" content="light dark">
 <meta name="referrer" content="no-referrer">
 <meta http-equiv="Content-Security-Policy" content="${policyFor(css)}">
-<title>${escaped(joinParts([title, titleNote], " "))}</title>
+<title>${joined([title, titleNote], " ")}</title>
 <style>${css}</style>
 </head>
 <body>
@@ -72,9 +66,9 @@ export function page({ title, titleNote, about, lead, tiles, parts, footer, extr
 <div class="page">
 <header>
 <h1>${titleHtml(title, titleNote)}</h1>
-${[about, lead, tileList(tiles, ids), contents].filter((part) => part !== "").join("\n")}</header>
+${blocks(about, lead, tileList(tiles, ids), contents)}</header>
 <main id="main">
-${shown.map((part) => section(part, name(part), ids)).join("\n")}
+${blocks(...shown.map((part) => section(part, ids)))}
 </main>
 <footer>
 ${footer}
@@ -85,24 +79,26 @@ ${footer}
 `;
 }
 
-const titleHtml = (title: string, note: string): string =>
-  joinParts([escaped(title), note === "" ? "" : `<span class="warned">${escaped(note)}</span>`], " ");
+const titleHtml = (title: string, note: string): Html => joined([title, note !== "" && html`<span class="warned">${note}</span>`], " ");
 
-function section({ id, html, tiles = [], isBelow }: Part, title: string, ids: ReadonlySet<string>): string {
-  const content = `${html}\n${tileList(tiles, ids)}</section>`;
-  const style = tiles.length === 0 ? "" : ' class="target"';
+const nameHtml = ({ title, count = 0, titleNote = "" }: Part): Html =>
+  joined([titleHtml(title, titleNote), quiet(count > 0 && `(${count})`)], " ");
+
+function section(part: Part, ids: ReadonlySet<string>): Html {
+  const { id, tiles = [], isBelow } = part;
+  const content = html`${part.html}\n${tileList(tiles, ids)}</section>`;
   // Landmarks need different names, and parts of several targets have the same.
   return isBelow === true
-    ? `<section>\n<h3 id="${id}">${title}</h3>\n${content}`
-    : `<section${style} aria-labelledby="${id}">\n<h2 id="${id}">${title}</h2>\n${content}`;
+    ? html`<section>\n<h3 id=${id}>${nameHtml(part)}</h3>\n${content}`
+    : html`<section class=${tiles.length > 0 && "target"} aria-labelledby=${id}>\n<h2 id=${id}>${nameHtml(part)}</h2>\n${content}`;
 }
 
 /** The numbers. Each links to its part if the page has it. */
-function tileList(tiles: readonly Tile[], ids: ReadonlySet<string>): string {
+function tileList(tiles: readonly Tile[], ids: ReadonlySet<string>): Html {
   const drawn = tiles.map(({ label, count, part, isAlarm }) => {
-    const number = `<strong>${count}</strong> <span>${escaped(label)}</span>`;
-    const content = ids.has(part) && count > 0 ? `<a href="#${part}">${number}</a>` : `<div>${number}</div>`;
-    return `<li${isAlarm === true ? ' class="alarm"' : ""}>${content}</li>`;
+    const number = html`<strong>${count}</strong> <span>${label}</span>`;
+    const content = ids.has(part) && count > 0 ? html`<a href="#${part}">${number}</a>` : html`<div>${number}</div>`;
+    return html`<li class=${isAlarm === true && "alarm"}>${content}</li>`;
   });
-  return drawn.length === 0 ? "" : `<ul class="tiles">${drawn.join("")}</ul>\n`;
+  return drawn.length === 0 ? html`` : html`<ul class="tiles">${drawn}</ul>\n`;
 }

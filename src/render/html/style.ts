@@ -1,6 +1,7 @@
+import { html } from "./html.ts";
+
 /** The style sheet: light and dark, phone and desktop, print. Contrasts are at least 4.5 : 1. */
-export const style = `
-:root{color-scheme:light dark;--bg:#fff;--panel:#f6f8fa;--fg:#1b1f24;--quiet:#57606a;--line:#d0d7de;--link:#0550ae;
+export const style = html`:root{color-scheme:light dark;--bg:#fff;--panel:#f6f8fa;--fg:#1b1f24;--quiet:#57606a;--line:#d0d7de;--link:#0550ae;
 --bad:#82071e;--bad-bg:#ffebe9;--bad-line:#e5534b;--good:#0f5323;--good-bg:#dafbe1;--warn:#633c01;--warn-bg:#fff8c5;--info:#0a3069;--info-bg:#ddf4ff;
 --chart-1:#8250df;--chart-2:#b42318;--chart-3:#7a4e00}
 @media (prefers-color-scheme:dark){:root{--bg:#0d1117;--panel:#161b22;--fg:#e6edf3;--quiet:#9da7b3;--line:#3d444d;--link:#79b8ff;
@@ -99,5 +100,4 @@ tbody td:empty{display:none}
 tbody td::before{content:attr(data-head);color:var(--quiet);font-size:.8125rem;margin-right:.5rem}
 .who{display:inline}
 }
-@media print{.skip,nav{display:none}.card,.steps>li,tr{break-inside:avoid}}
-`.trim();
+@media print{.skip,nav{display:none}.card,.steps>li,tr{break-inside:avoid}}`;

@@ -2,18 +2,15 @@ import { kindNames } from "../../kinds/manifests.ts";
 import { type Register, type RegisterDiff, type RegisterRow, sinceText, stateText } from "../../model/register.ts";
 import { version } from "../../model/runtime/version.ts";
 import { counted } from "../../text/counts.ts";
-import { joinParts } from "../../text/lists.ts";
-import { chip, code, escaped, table } from "../html/escape.ts";
-import { type Part, page } from "../html/page.ts";
+import { aside, blocks, type Content, chip, code, type Html, html, joined, markupOf, table } from "../html/html.ts";
+import { type Page, type Part, page } from "../html/page.ts";
 import { changeText, destinationPath, heads, noChanges, sourcePath, summaryCells, summaryHeads, totalText, verdictText } from "./texts.ts";
 
 /** A browser can't lay out a table of any length. */
 const mostRows = 20_000;
 
 /** For A4 paper, in landscape: a row has seven columns. */
-const print =
-  "@page{size:A4 landscape;margin:12mm}@media print{.page{max-width:none;padding:0}header{padding-top:0}body{font-size:9pt}table{font-size:8pt}th,td{padding:.25rem .6rem .25rem 0}thead{display:table-header-group}h2{break-after:avoid}footer{margin-top:1rem}}" +
-  "@media (min-width:44.01rem){.register tbody th,.totals tbody th{width:auto}.register tbody td,.totals tbody td,.register tbody td:last-child,.totals tbody td:last-child{min-width:0}.totals td{font-variant-numeric:tabular-nums}}";
+const print = html`@page{size:A4 landscape;margin:12mm}@media print{.page{max-width:none;padding:0}header{padding-top:0}body{font-size:9pt}table{font-size:8pt}th,td{padding:.25rem .6rem .25rem 0}thead{display:table-header-group}h2{break-after:avoid}footer{margin-top:1rem}}@media (min-width:44.01rem){.register tbody th,.totals tbody th{width:auto}.register tbody td,.totals tbody td,.register tbody td:last-child,.totals tbody td:last-child{min-width:0}.totals td{font-variant-numeric:tabular-nums}}`;
 
 /** The register as one page: the totals, then the columns of each integration. */
 export function registerHtml(register: Register): string {
@@ -21,30 +18,34 @@ export function registerHtml(register: Register): string {
   const sum = (key: "hashed" | "readable" | "off" | "breaking"): number => summary.reduce((total, one) => total + one[key], 0);
   const breaking = sum("breaking");
   const verdict = breaking === 0 ? "No policy is broken" : `${counted(breaking, "column")} ${breaking === 1 ? "breaks" : "break"} a policy`;
-  return page({
-    title: `Register of ${target}`,
-    titleNote: "",
-    about: `<p class="quiet">${escaped(account)} · ${escaped(register.at)}</p>`,
-    lead: `<p class="headline">${chip(verdict, breaking === 0 ? "good" : "bad")} <span>${escaped(totalText(register))}</span></p>`,
+  return registerPage(target, {
+    about: html`<p class="quiet">${account} · ${register.at}</p>`,
+    lead: html`<p class="headline">${chip(verdict, breaking === 0 ? "good" : "bad")} <span>${totalText(register)}</span></p>`,
     tiles: [
       { label: "hashed", count: sum("hashed"), part: "summary" },
       { label: "readable", count: sum("readable"), part: "summary", isAlarm: sum("readable") > 0 },
       { label: "not replicated", count: sum("off"), part: "summary" },
     ],
     parts: [summaryPart(register), ...integrationParts(register)],
-    footer: `<p>Made by dimsync ${escaped(version)}.</p>`,
-    extraStyle: print,
   });
 }
 
-const summaryPart = ({ summary }: Register): Part => {
-  const rows = summary.map((one) => summaryCells(one).map(escaped));
-  return {
-    id: "summary",
-    title: "Summary",
-    html: rows.length === 0 ? "" : table("By integration and label", summaryHeads, rows, "totals"),
-  };
-};
+const registerPage = (target: string, content: Pick<Page, "about" | "lead" | "tiles" | "parts">): string =>
+  markupOf(
+    page({
+      title: `Register of ${target}`,
+      titleNote: "",
+      ...content,
+      footer: html`<p>Made by dimsync ${version}.</p>`,
+      extraStyle: print,
+    }),
+  );
+
+const summaryPart = ({ summary }: Register): Part => ({
+  id: "summary",
+  title: "Summary",
+  html: summary.length === 0 ? html`` : table("By integration and label", summaryHeads, summary.map(summaryCells), "totals"),
+});
 
 function integrationParts({ rows }: Register): readonly Part[] {
   const groups: [RegisterRow, ...RegisterRow[]][] = [];
@@ -57,61 +58,45 @@ function integrationParts({ rows }: Register): readonly Part[] {
     else groups.push([row]);
     shown++;
   }
-  const more = `<p>Left out here: ${counted(left, "column")}. <code>dimsync register -o csv</code> lists all of them.</p>`;
-  return [...groups.map(integrationPart), { id: "more", title: "Left out", html: left === 0 ? "" : more }];
+  const more = html`<p>Left out here: ${counted(left, "column")}. <code>dimsync register -o csv</code> lists all of them.</p>`;
+  return [...groups.map(integrationPart), { id: "more", title: "Left out", html: left === 0 ? html`` : more }];
 }
 
 function integrationPart(rows: readonly [RegisterRow, ...RegisterRow[]], index: number): Part {
   const [{ integration, integrationId, source, destination }] = rows;
-  const about = `<p class="quiet">${escaped(source)} → ${escaped(destination)} · ${code(integrationId)}</p>`;
+  const about = html`<p class="quiet">${source} → ${destination} · ${code(integrationId)}</p>`;
   return {
     id: `integration-${index}`,
     title: integration,
     count: rows.length,
-    html: about + table(`Labelled columns of ${integration}`, heads, rows.map(cellsOf), "register"),
+    html: html`${about}${table(`Labelled columns of ${integration}`, heads, rows.map(cellsOf), "register")}`,
   };
 }
 
-const cellsOf = (row: RegisterRow): readonly string[] => [
+const cellsOf = (row: RegisterRow): readonly Content[] => [
   code(sourcePath(row)),
-  destinationPath(row) === "" ? "" : code(destinationPath(row)),
-  `${escaped(row.label)} <span class="quiet small">${escaped(row.labelSource)}</span>`,
+  code(destinationPath(row)),
+  html`${row.label} ${aside(row.labelSource)}`,
   stateChip(row),
-  joinParts([row.rule === "" ? "" : code(row.rule), row.reason === "" ? "" : `<span class="small">${escaped(row.reason)}</span>`], " "),
-  escaped(verdictText(row)),
-  escaped(sinceText(row).replace(/T(\d\d:\d\d).*$/u, " $1 UTC")),
+  joined([code(row.rule), row.reason !== "" && html`<span class="small">${row.reason}</span>`], " "),
+  verdictText(row),
+  sinceText(row).replace(/T(\d\d:\d\d).*$/u, " $1 UTC"),
 ];
 
-function stateChip(row: RegisterRow): string {
+function stateChip(row: RegisterRow): Html {
   const text = stateText(row);
   return chip(text, text === "readable" ? (row.exemption === "" ? "bad" : "warn") : text === "hashed" ? "good" : "quiet");
 }
 
 export function registerDiffHtml({ target, from, to, changes }: RegisterDiff): string {
   const shown = changes.slice(0, mostRows);
-  const rows = shown.map((one) => [
-    code(sourcePath(one.row)),
-    escaped(one.change),
-    escaped(one.row.integration),
-    escaped(one.row.label),
-    escaped(changeText(one)),
-  ]);
-  const more = changes.length > shown.length ? `<p>Left out here: ${counted(changes.length - shown.length, "change")}.</p>` : "";
-  return page({
-    title: `Register of ${target}`,
-    titleNote: "",
-    about: `<p class="quiet">${escaped(from)} → ${escaped(to)}</p>`,
-    lead: `<p class="headline">${changes.length === 0 ? noChanges : counted(changes.length, "change")}</p>`,
+  const rows = shown.map((one) => [code(sourcePath(one.row)), one.change, one.row.integration, one.row.label, changeText(one)]);
+  const heads = ["Column", "Change", kindNames.integration, "Label", "State"];
+  const more = changes.length > shown.length && html`<p>Left out here: ${counted(changes.length - shown.length, "change")}.</p>`;
+  return registerPage(target, {
+    about: html`<p class="quiet">${from} → ${to}</p>`,
+    lead: html`<p class="headline">${changes.length === 0 ? noChanges : counted(changes.length, "change")}</p>`,
     tiles: [],
-    parts: [
-      {
-        id: "changes",
-        title: "Changes",
-        html:
-          rows.length === 0 ? "" : table("Changes", ["Column", "Change", kindNames.integration, "Label", "State"], rows, "register") + more,
-      },
-    ],
-    footer: `<p>Made by dimsync ${escaped(version)}.</p>`,
-    extraStyle: print,
+    parts: [{ id: "changes", title: "Changes", html: blocks(rows.length > 0 && table("Changes", heads, rows, "register"), more) }],
   });
 }

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import type { Impact, Reader } from "../../../src/model/plan.ts";
+import { markupOf } from "../../../src/render/html/html.ts";
 import { pageOf } from "../../../src/render/html/index.ts";
 import { page } from "../../../src/render/html/page.ts";
 import { drawMarkdown } from "../../../src/render/markdown/index.ts";
@@ -26,7 +27,11 @@ const options = { color: false, verbose: false };
 const drawn = (impact: readonly Impact[]) => {
   const plan = { ...fullPlan, impact };
   const report = reportOf(plan, options);
-  return { terminal: drawHuman(report, options), markdown: drawMarkdown(report, "full"), html: page(pageOf(plan, report, options)) };
+  return {
+    terminal: drawHuman(report, options),
+    markdown: drawMarkdown(report, "full"),
+    html: markupOf(page(pageOf(plan, report, options))),
+  };
 };
 
 test("a plan says who reads a column that changes, and how certain that is", () => {

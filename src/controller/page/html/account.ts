@@ -1,6 +1,5 @@
-import { blocks, chip, code, escaped, folded, list, table } from "../../../render/html/escape.ts";
+import { aside, blocks, chip, code, folded, type Html, html, isEmpty, joined, list, note, table } from "../../../render/html/html.ts";
 import { counted, durationText } from "../../../text/counts.ts";
-import { joinParts } from "../../../text/lists.ts";
 import { shellWord } from "../../../text/shell.ts";
 import type { AccountDetail, RunSummary, Suspension } from "../../views/status.ts";
 import { isExposed, labelsOf } from "../accounts.ts";
@@ -11,7 +10,7 @@ import type { PageRequest } from "../routes.ts";
 import { stateHtml } from "./accounts.ts";
 import { eventTable, findingCards } from "./findings.ts";
 import { pageAsked, pager } from "./pager.ts";
-import { shell, time } from "./shell.ts";
+import { accountsCrumb, facts, shell, time } from "./shell.ts";
 import { timeline } from "./timeline.ts";
 import {
   accountHref,
@@ -42,13 +41,10 @@ export async function accountPage(reads: PageReads, { query, now, login }: PageR
     title: account.name,
     note: stateHtml(account),
     about: aboutHtml(account, now),
-    crumbs: [["Accounts", "/"]],
-    now,
-    ...(login === undefined ? {} : { login }),
-    isLive: true,
+    ...{ crumbs: accountsCrumb, now, login, isLive: true },
     sections: [
       { id: "state", title: "", html: summaryHtml(account, now) },
-      { id: "fix", title: fix === "" ? "" : "Fix it", html: fix },
+      { id: "fix", title: isEmpty(fix) ? "" : "Fix it", html: fix },
       {
         id: "findings",
         title: "Current differences",
@@ -59,7 +55,7 @@ export async function accountPage(reads: PageReads, { query, now, login }: PageR
       {
         id: "events",
         title: "What changed",
-        html: events.length === 0 ? '<p class="quiet">No finding was opened or closed yet.</p>' : eventsHtml(account),
+        html: events.length === 0 ? html`<p class="quiet">No finding was opened or closed yet.</p>` : eventsHtml(account),
       },
       {
         id: "runs",
@@ -71,39 +67,34 @@ export async function accountPage(reads: PageReads, { query, now, login }: PageR
   });
 }
 
-function aboutHtml(account: AccountDetail, now: Date): string {
+function aboutHtml(account: AccountDetail, now: Date): Html {
   const { source, target, name, mode, everyMs, intervalMs, lastCheckedAt, nextCheckAt, digest, isCurrent, running, suspension } = account;
-  const slower =
-    intervalMs > everyMs ? ` <span class="late">(now every ${durationText(intervalMs)}: the service is overloaded)</span>` : "";
-  const bundle =
-    digest === undefined ? "the working folder" : `${link(bundleHref(digest), code(shortDigest(digest)))} ${commitHtml(account)}`;
-  const facts: readonly (readonly [string, string])[] = [
-    [
-      "Last check",
-      lastCheckedAt === undefined ? "never" : `${ageHtml(lastCheckedAt, now)} <span class="quiet small">${time(lastCheckedAt)}</span>`,
-    ],
-    [
-      "Next check",
-      running !== undefined
-        ? `running since ${ageHtml(running.since, now)} on ${escaped(running.worker)}`
-        : suspension !== undefined
-          ? "suspended"
-          : ageHtml(nextCheckAt, now),
-    ],
-    ["Interval", `${durationText(everyMs)}${slower}`],
-    ["Mode", `<strong>${escaped(mode)}</strong> <span class="quiet small">${modeTexts[mode]}</span>`],
+  const late = (text: string): Html => html` <span class="late">(${text})</span>`;
+  const next =
+    running !== undefined
+      ? ["running since ", ageHtml(running.since, now), ` on ${running.worker}`]
+      : suspension !== undefined
+        ? "suspended"
+        : ageHtml(nextCheckAt, now);
+  return facts([
+    ["Last check", lastCheckedAt === undefined ? "never" : [ageHtml(lastCheckedAt, now), " ", aside(time(lastCheckedAt))]],
+    ["Next check", next],
+    ["Interval", [durationText(everyMs), intervalMs > everyMs && late(`now every ${durationText(intervalMs)}: the service is overloaded`)]],
+    ["Mode", html`<strong>${mode}</strong> ${aside(modeTexts[mode])}`],
     [
       "Bundle",
-      `${bundle}${isCurrent ? "" : ` <span class="late">(${digest === undefined ? "changed" : "pushed"}, not checked yet)</span>`}`,
+      [
+        digest === undefined ? "the working folder" : [link(bundleHref(digest), code(shortDigest(digest))), " ", commitHtml(account)],
+        !isCurrent && late(`${digest === undefined ? "changed" : "pushed"}, not checked yet`),
+      ],
     ],
-    ["Source", name === `${source}/${target}` ? `${escaped(source)}, target ${escaped(target)}` : escaped(source)],
-    ...(labelsOf(account).length === 0 ? [] : [["Labels", labelsOf(account).map(escaped).join(" ")] as const]),
-  ];
-  return `<dl class="facts">${facts.map(([term, text]) => `<div><dt>${term}</dt><dd>${text}</dd></div>`).join("")}</dl>`;
+    ["Source", name === `${source}/${target}` ? `${source}, target ${target}` : source],
+    ...(labelsOf(account).length === 0 ? [] : [["Labels", labelsOf(account).join(" ")] as const]),
+  ]);
 }
 
 /** One sentence, the numbers, and why the state is not known. */
-function summaryHtml(account: AccountDetail, now: Date): string {
+function summaryHtml(account: AccountDetail, now: Date): Html {
   const { state, exposedColumns, differences, manual, policyViolations, error, suspension, silence, isStale, lastRun } = account;
   const tone = isExposed(account) ? "bad" : stateTexts[state].tone === "quiet" ? "info" : stateTexts[state].tone;
   const numbers = [
@@ -114,42 +105,38 @@ function summaryHtml(account: AccountDetail, now: Date): string {
   ] as const;
   const tiles = numbers.map(
     ([count, text, isAlarm]) =>
-      `<li${isAlarm && count > 0 ? ' class="alarm"' : ""}><div><strong>${count}</strong> <span>${text}</span></div></li>`,
+      html`<li class=${isAlarm && count > 0 && "alarm"}><div><strong>${count}</strong> <span>${text}</span></div></li>`,
   );
-  const report = lastRun === undefined ? "" : ` ${link(runHref(lastRun), "Report of the last run")}`;
+  const stopped = (what: string, { by, until, reason }: Pick<Suspension, "by" | "until" | "reason">): Html =>
+    html`<p class="note info">${what} by ${by} until ${time(until)}: ${reason}</p>`;
+  const report = lastRun !== undefined && [" ", link(runHref(lastRun), "Report of the last run")];
   return blocks(
-    `<p class="lead ${tone}"><strong>${stateTexts[isExposed(account) ? "exposed" : state].meaning}</strong>${report}</p>`,
-    suspension === undefined
-      ? ""
-      : `<p class="note info">Suspended by ${escaped(suspension.by)} until ${time(suspension.until)}: ${escaped(suspension.reason)}</p>`,
-    silence === undefined
-      ? ""
-      : `<p class="note info">Notifications silenced by ${escaped(silence.by)} until ${time(silence.until)}: ${escaped(silence.reason)}</p>`,
-    error === undefined
-      ? ""
-      : `<div class="note bad"><p><strong>The last run failed.</strong> ${code(error.code)}</p><p>${escaped(error.message)}</p></div>`,
-    isStale && state !== "stale"
-      ? `<p class="note bad">Not checked within three intervals. The numbers are ${ageHtml(account.lastCheckedAt, now) || "not known"}.</p>`
-      : "",
-    `<ul class="tiles">${tiles.join("")}</ul>`,
+    html`<p class="lead ${tone}"><strong>${stateTexts[isExposed(account) ? "exposed" : state].meaning}</strong>${report}</p>`,
+    suspension !== undefined && stopped("Suspended", suspension),
+    silence !== undefined && stopped("Notifications silenced", silence),
+    error !== undefined && note("bad", html`<p><strong>The last run failed.</strong> ${code(error.code)}</p><p>${error.message}</p>`),
+    isStale &&
+      state !== "stale" &&
+      html`<p class="note bad">Not checked within three intervals. The numbers are ${account.lastCheckedAt === undefined ? "not known" : ageHtml(account.lastCheckedAt, now)}.</p>`,
+    html`<ul class="tiles">${tiles}</ul>`,
   );
 }
 
-/** What to do, as commands, and where to run them. "" if there is nothing to do. */
-function fixHtml(account: AccountDetail): string {
+/** What to do, as commands, and where to run them. Empty if there is nothing to do. */
+function fixHtml(account: AccountDetail): Html {
   const steps = [...failureSteps(account), ...driftSteps(account)];
   const manual = account.findings.filter(({ kind }) => kind === "manual").length;
   return blocks(
-    steps.length === 0 ? "" : `<p>${placeHtml(account)}</p>`,
+    steps.length > 0 && html`<p>${placeHtml(account)}</p>`,
     list(
-      steps.map(({ title, text, commands }) => `<p><strong>${title}</strong>: ${text}</p>${commands.map(commandHtml).join("")}`),
+      steps.map(({ title, text, commands }) => html`<p><strong>${title}</strong>: ${text}</p>${commands.map(commandHtml)}`),
       "steps beside",
     ),
-    manual === 0 ? "" : `<p>${counted(manual, "difference")} can only be fixed by hand: follow the instruction beside it.</p>`,
+    manual > 0 && html`<p>${counted(manual, "difference")} can only be fixed by hand: follow the instruction beside it.</p>`,
   );
 }
 
-/** A way to fix something. All are HTML but the commands. */
+/** A way to fix something. */
 interface Step {
   readonly title: string;
   readonly text: string;
@@ -157,12 +144,12 @@ interface Step {
 }
 
 /** Where commands work: they need the manifests that the account is compared with. */
-function placeHtml(account: AccountDetail): string {
+function placeHtml(account: AccountDetail): Html {
   const { source, digest, commit } = account;
-  if (digest === undefined) return `Run the commands in the folder ${code(source)}.`;
+  if (digest === undefined) return html`Run the commands in the folder ${code(source)}.`;
   return commit === undefined
-    ? `Run the commands in the folder that was pushed as ${code(source)}.`
-    : `Run the commands in a checkout of ${code(source)} at ${commitHtml(account)}.`;
+    ? html`Run the commands in the folder that was pushed as ${code(source)}.`
+    : html`Run the commands in a checkout of ${code(source)} at ${commitHtml(account)}.`;
 }
 
 /** A check that failed, or that nobody makes. */
@@ -173,8 +160,7 @@ function failureSteps({ name, target, error, suspension, isStale, digest }: Acco
     return [{ title: "Resume", text: "end the suspension, and check now.", commands: [`dimsync controller resume ${shellWord(name)}`] }];
   if (error === undefined)
     return isStale ? [{ title: "Check", text: "start a worker if none runs, and check now.", commands: [check] }] : [];
-  if (error.code === "E_PROTECT_STOPPED")
-    return [{ title: "Agree", text: `${escaped(error.message)} Then revert or accept it.`, commands: [] }];
+  if (error.code === "E_PROTECT_STOPPED") return [{ title: "Agree", text: `${error.message} Then revert or accept it.`, commands: [] }];
   if (error.code === "E_RUN_INTERRUPTED") return [{ title: "Check", text: "compare the account again.", commands: [check] }];
   if (error.code === "E_GUARD")
     return [
@@ -217,30 +203,30 @@ function driftSteps({ target, findings }: AccountDetail): readonly Step[] {
   ];
 }
 
-const noFindings = ({ lastCheckedAt }: AccountDetail): string =>
-  `<div class="empty"><p>${lastCheckedAt === undefined ? "The account has not been compared yet." : "The last comparison found no difference."}</p></div>`;
+const noFindings = ({ lastCheckedAt }: AccountDetail): Html =>
+  html`<div class="empty"><p>${lastCheckedAt === undefined ? "The account has not been compared yet." : "The last comparison found no difference."}</p></div>`;
 
 const eventsShown = 10;
 
-function eventsHtml({ events }: AccountDetail): string {
+function eventsHtml({ events }: AccountDetail): Html {
   const rest = events.slice(eventsShown);
   return blocks(
     eventTable(events.slice(0, eventsShown)),
-    rest.length === 0 ? "" : folded(counted(rest.length, "older event"), eventTable(rest), "more-events"),
+    rest.length > 0 && folded(counted(rest.length, "older event"), eventTable(rest), "more-events"),
   );
 }
 
-function runTable(runs: readonly RunSummary[], now: Date): string {
-  if (runs.length === 0) return '<p class="quiet">No run yet.</p>';
+function runTable(runs: readonly RunSummary[], now: Date): Html {
+  if (runs.length === 0) return html`<p class="quiet">No run yet.</p>`;
   const rows = runs.map((run) => [
-    `${link(runHref(run.id), time(run.finishedAt))} <span class="quiet small">${ageHtml(run.finishedAt, now)}</span>`,
+    html`${link(runHref(run.id), time(run.finishedAt))} ${aside(ageHtml(run.finishedAt, now))}`,
     resultHtml(run),
     numberHtml(run.exposedColumns, true),
     numberHtml(run.differences),
     numberHtml(run.manual),
     numberHtml(run.changesSent),
     durationText(Date.parse(run.finishedAt) - Date.parse(run.startedAt)),
-    `<span class="small">${escaped(run.reason)} · ${escaped(run.mode)} · ${escaped(run.worker)}</span>`,
+    html`<span class="small">${run.reason} · ${run.mode} · ${run.worker}</span>`,
   ]);
   return table(
     "Runs, newest first",
@@ -250,28 +236,24 @@ function runTable(runs: readonly RunSummary[], now: Date): string {
   );
 }
 
-function resultHtml({ exit, error, isSending }: RunSummary): string {
+function resultHtml({ exit, error, isSending }: RunSummary): Html {
   if (isSending) return chip("sending", "info");
-  if (error !== undefined)
-    return joinParts([chip("failed", "bad"), `<span class="why">${code(error.code)} ${escaped(error.message)}</span>`], " ");
-  const reasons = exit.reasons.map(escaped).join(", ");
+  if (error !== undefined) return html`${chip("failed", "bad")} <span class="why">${code(error.code)} ${error.message}</span>`;
   if (exit.code === 0) return chip("in sync", "good");
-  return joinParts(
-    [chip(`exit ${exit.code}`, exit.code === 2 ? "warn" : "bad"), reasons === "" ? "" : `<span class="small">${reasons}</span>`],
-    " ",
-  );
+  const reasons = exit.reasons.length > 0 && html`<span class="small">${exit.reasons.join(", ")}</span>`;
+  return joined([chip(`exit ${exit.code}`, exit.code === 2 ? "warn" : "bad"), reasons], " ");
 }
 
-function suspensionTable(suspensions: readonly Suspension[], { name }: AccountDetail, now: Date): string {
+function suspensionTable(suspensions: readonly Suspension[], { name }: AccountDetail, now: Date): Html {
   if (suspensions.length === 0)
-    return `<p class="quiet">Never suspended. To stop checks for some time:</p>\n${commandHtml(`dimsync controller suspend ${shellWord(name)} --until 2h --reason "…"`)}`;
+    return html`<p class="quiet">Never suspended. To stop checks for some time:</p>\n${commandHtml(`dimsync controller suspend ${shellWord(name)} --until 2h --reason "…"`)}`;
   const rows = suspensions.map(({ reason, at, by, until, resumedAt, resumedBy }) => [
-    escaped(reason),
-    escaped(by),
+    reason,
+    by,
     time(at),
     resumedAt === undefined
-      ? `${time(until)}${Date.parse(until) > now.getTime() ? ` ${chip("now", "info")}` : ""}`
-      : `${time(resumedAt)} <span class="quiet small">resumed${resumedBy === undefined ? "" : ` by ${escaped(resumedBy)}`}</span>`,
+      ? joined([time(until), Date.parse(until) > now.getTime() && chip("now", "info")], " ")
+      : html`${time(resumedAt)} ${aside(`resumed${resumedBy === undefined ? "" : ` by ${resumedBy}`}`)}`,
   ]);
   return table("Suspensions, newest first", ["Reason", "By", "From", "To"], rows);
 }

@@ -1,6 +1,20 @@
-import { blocks, chip, code, escaped, folded, table } from "../../../render/html/escape.ts";
+import type { Tone } from "../../../render/blocks.ts";
+import {
+  andMore,
+  aside,
+  blocks,
+  type Content,
+  chip,
+  code,
+  folded,
+  type Html,
+  html,
+  joined,
+  quiet,
+  table,
+} from "../../../render/html/html.ts";
+import { grouped } from "../../../render/report/changes/grouped.ts";
 import { counted } from "../../../text/counts.ts";
-import { andMore, joinParts } from "../../../text/lists.ts";
 import type { ReceiverStatus } from "../../views/receivers.ts";
 import { type AccountSummary, accountStates, type CauseGroup, type ClosedGroup } from "../../views/status.ts";
 import type { WorkerHealth } from "../../views/workers.ts";
@@ -48,10 +62,8 @@ export async function accountsPage(reads: PageReads, { query, now, login }: Page
   const list = { now, isFolded: !isFiltered(filter) };
   return shell({
     title: "Accounts under control",
-    ...(totals.exposedAccounts === 0 ? {} : { tabNote: `${totals.exposedAccounts} exposed` }),
-    now,
-    ...(login === undefined ? {} : { login }),
-    isLive: true,
+    tabNote: totals.exposedAccounts === 0 ? undefined : `${totals.exposedAccounts} exposed`,
+    ...{ now, login, isLive: true },
     sections: [
       {
         id: "totals",
@@ -74,8 +86,8 @@ export async function accountsPage(reads: PageReads, { query, now, login }: Page
           accounts.length === 0
             ? noAccounts
             : blocks(
-                filter.cause === "" ? "" : `<p>Affected by ${causeHtml(filter.cause)}. ${showAll}</p>`,
-                found.length === 0 ? `<div class="empty"><p>No account matches the filter. ${showAll}</p></div>` : "",
+                filter.cause !== "" && html`<p>Affected by ${causeHtml(filter.cause)}. ${showAll}</p>`,
+                found.length === 0 && html`<div class="empty"><p>No account matches the filter. ${showAll}</p></div>`,
                 group === "" ? accountList(items, list) : groupedList(items, group, list),
                 pager("/", query, page, pages),
               ),
@@ -86,35 +98,38 @@ export async function accountsPage(reads: PageReads, { query, now, login }: Page
 
 const showAll = link("/#accounts", "Show all accounts");
 
-const noAccounts = `<div class="empty"><p><strong>No account is under control yet.</strong></p>
+const noAccounts = html`<div class="empty"><p><strong>No account is under control yet.</strong></p>
 <p>Add <code>controller</code> to a target in dimsync.yaml, then push the project. In CI, do this after each merge:</p>
 ${commandHtml("dimsync controller push")}</div>`;
 
-/** Says that accounts are not checked, and why. "" if the workers take what is due. */
-function workersHtml({ workers, overdue }: WorkerHealth, { accounts }: Totals): string {
+/** Says that accounts are not checked, and why. Empty if the workers take what is due. */
+function workersHtml({ workers, overdue }: WorkerHealth, { accounts }: Totals): Content {
   if (accounts > 0 && workers.length === 0)
-    return warning("No worker is running.", "No account is checked. Start one with <code>dimsync controller run</code>.");
+    return lead("bad", "No worker is running.", html`No account is checked. Start one with <code>dimsync controller run</code>.`);
   const stuck = workers.filter(({ isStuck }) => isStuck);
-  if (stuck.length === 0) return "";
+  const [has, it] = stuck.length === 1 ? ["has", "it"] : ["have", "them"];
   const names = andMore(
     stuck.map(({ id }) => code(id)),
     { shown: namesShown },
   );
-  return warning(
-    `${counted(overdue, "account")} ${overdue === 1 ? "is" : "are"} overdue.`,
-    `${names} ${stuck.length === 1 ? "has" : "have"} taken no account for two intervals. Restart ${stuck.length === 1 ? "it" : "them"}, and read the log.`,
+  return (
+    stuck.length > 0 &&
+    lead(
+      "bad",
+      `${counted(overdue, "account")} ${overdue === 1 ? "is" : "are"} overdue.`,
+      html`${names} ${has} taken no account for two intervals. Restart ${it}, and read the log.`,
+    )
   );
 }
 
-const warning = (text: string, advice: string): string => `<p class="lead bad"><strong>${text}</strong> ${advice}</p>`;
+const lead = (tone: Tone, text: Content, more: Content): Html => html`<p class="lead ${tone}"><strong>${text}</strong> ${more}</p>`;
 
 /** Says which receivers of notifications do not get them, and why. */
-const receiversHtml = (receivers: readonly ReceiverStatus[]): string =>
-  receivers
-    .flatMap(({ name, source, failure }) =>
-      failure === null ? [] : warning(`Receiver ${code(name)} of ${escaped(source)} does not get notifications.`, `${escaped(failure)}.`),
-    )
-    .join("");
+const receiversHtml = (receivers: readonly ReceiverStatus[]): readonly Content[] =>
+  receivers.map(
+    ({ name, source, failure }) =>
+      failure !== null && lead("bad", ["Receiver ", code(name), ` of ${source} does not get notifications.`], `${failure}.`),
+  );
 
 interface Known {
   readonly causes: readonly CauseGroup[];
@@ -123,73 +138,70 @@ interface Known {
 }
 
 /** The answer to "is anything exposed?", with what limits it. */
-function verdict(totals: Totals, { causes, closed, now }: Known): string {
+function verdict(totals: Totals, { causes, closed, now }: Known): Content {
   const { accounts, exposedAccounts, exposedColumns, policyViolations, unknown, byState } = totals;
-  if (accounts === 0) return "";
+  if (accounts === 0) return undefined;
   const repaired = closed.filter(({ isRepaired }) => isRepaired).reduce((sum, { findings }) => sum + findings, 0);
   const limits = [
-    repaired === 0 ? "" : `dimsync ${link("#closed", `closed ${counted(repaired, "finding")}`)} in the last 24 hours.`,
-    unknown === 0 ? "" : `The current state of ${counted(unknown, "account")} is not known.`,
-    byState.suspended === 0 ? "" : `${counted(byState.suspended, "account")} ${byState.suspended === 1 ? "is" : "are"} suspended.`,
+    repaired > 0 && ["dimsync ", link("#closed", `closed ${counted(repaired, "finding")}`), " in the last 24 hours."],
+    unknown > 0 && `The current state of ${counted(unknown, "account")} is not known.`,
+    byState.suspended > 0 && `${counted(byState.suspended, "account")} ${byState.suspended === 1 ? "is" : "are"} suspended.`,
   ];
-  if (exposedAccounts > 0) {
-    const sentences = [
-      exposedColumns === 0
-        ? ""
-        : `${counted(exposedColumns, "column")} ${exposedColumns === 1 ? "is" : "are"} less protected than the manifests declare.`,
-      policyViolations === 0 ? "" : `Policies of severity error are violated in ${counted(policyViolations, "place")}.`,
-      sinceText(causes.filter(isExposing), now),
-      ...limits,
-    ];
-    return `<p class="lead bad"><strong>${counted(exposedAccounts, "account")} exposed.</strong> ${joinParts(sentences, " ")}</p>`;
-  }
-  const tone = unknown > 0 ? "warn" : "good";
-  return `<p class="lead ${tone}"><strong>Nothing is exposed${unknown > 0 ? ", as far as is known" : ""}.</strong> ${joinParts(limits, " ")}</p>`;
+  if (exposedAccounts === 0)
+    return lead(unknown > 0 ? "warn" : "good", `Nothing is exposed${unknown > 0 ? ", as far as is known" : ""}.`, joined(limits, " "));
+  const sentences = [
+    exposedColumns > 0 &&
+      `${counted(exposedColumns, "column")} ${exposedColumns === 1 ? "is" : "are"} less protected than the manifests declare.`,
+    policyViolations > 0 && `Policies of severity error are violated in ${counted(policyViolations, "place")}.`,
+    sinceHtml(causes.filter(isExposing), now),
+    ...limits,
+  ];
+  return lead("bad", `${counted(exposedAccounts, "account")} exposed.`, joined(sentences, " "));
 }
 
-/** Since when, and by whom. "" without causes. */
-function sinceText(exposing: readonly CauseGroup[], now: Date): string {
+/** Since when, and by whom. Empty without causes. */
+function sinceHtml(exposing: readonly CauseGroup[], now: Date): Content {
   const since = earliest(exposing.map((group) => group.since));
-  if (since === undefined) return "";
+  if (since === undefined) return undefined;
   const actors = [...new Set(exposing.flatMap((group) => group.actors))].sort();
-  const who = actors.length === 0 ? "the audit log does not say by whom" : `by ${andMore(actors.map(escaped))}`;
-  return `Since ${time(since)} (${ageHtml(since, now)}), ${who}.`;
+  const who = actors.length === 0 ? "the audit log does not say by whom" : ["by ", andMore(actors)];
+  return html`Since ${time(since)} (${ageHtml(since, now)}), ${who}.`;
 }
 
 /** One number for each state, with a link to its accounts. */
-function tiles({ accounts, byState: all, exposedAccounts, exposedColumns, manual }: Totals): string {
-  if (accounts === 0) return "";
+function tiles({ accounts, byState: all, exposedAccounts, exposedColumns, manual }: Totals): Content {
   const byState = { ...all, exposed: exposedAccounts };
   const states = accountStates
     .filter((state) => byState[state] > 0 || state === "exposed" || state === "in-sync")
     .map((state) => {
-      const content = `<strong>${byState[state]}</strong> <span>${stateTexts[state].label}</span>`;
-      const body = byState[state] === 0 ? `<div>${content}</div>` : link(`/?state=${state}#accounts`, content);
-      return `<li${state === "exposed" && byState[state] > 0 ? ' class="alarm"' : ""}>${body}</li>`;
+      const content = html`<strong>${byState[state]}</strong> <span>${stateTexts[state].label}</span>`;
+      const body = byState[state] === 0 ? html`<div>${content}</div>` : link(`/?state=${state}#accounts`, content);
+      return html`<li class=${state === "exposed" && byState[state] > 0 && "alarm"}>${body}</li>`;
     });
-  const sums = [
-    [exposedColumns, "exposed columns"],
-    [manual, "manual steps"],
-  ].map(([count, text]) => `<li><div><strong>${count}</strong> <span>${text}</span></div></li>`);
-  return `<ul class="tiles">${[...states, ...sums].join("")}</ul>`;
+  const sums = (
+    [
+      [exposedColumns, "exposed columns"],
+      [manual, "manual steps"],
+    ] as const
+  ).map(([count, text]) => html`<li><div><strong>${count}</strong> <span>${text}</span></div></li>`);
+  return accounts > 0 && html`<ul class="tiles">${states}${sums}</ul>`;
 }
 
 /** Works without JavaScript. */
-function filterForm(filter: AccountFilter, group: string, accounts: readonly AccountSummary[]): string {
+function filterForm(filter: AccountFilter, group: string, accounts: readonly AccountSummary[]): Html {
   const { states, labels, name, cause } = filter;
-  const option = (value: string, text: string, isChosen: boolean): string =>
-    `<option value="${escaped(value)}"${isChosen ? " selected" : ""}>${escaped(text)}</option>`;
-  const choice = (title: string, field: string, known: readonly (readonly [value: string, text: string])[], chosen = ""): string =>
-    known.length === 0
-      ? ""
-      : `<label>${title} <select name="${field}">${known.map(([value, text]) => option(value, text, value === chosen)).join("")}</select></label>\n`;
+  const choice = (title: string, field: string, known: readonly (readonly [value: string, text: string])[], chosen = ""): Content =>
+    known.length > 0 &&
+    html`<label>${title} <select name=${field}>${known.map(
+      ([value, text]) => html`<option value=${value} selected=${value === chosen}>${text}</option>`,
+    )}</select></label>\n`;
   const known = [...new Set([...accounts.flatMap(labelsOf), ...labels])].sort();
   const keys = [...new Set([...accounts.flatMap((account) => Object.keys(account.labels)), ...(group === "" ? [] : [group])])].sort();
   const withNone = (none: string, texts: readonly string[]) =>
     texts.length === 0 ? [] : [["", none] as const, ...texts.map((text) => [text, text] as const)];
-  return `<form method="get" action="/#accounts" role="search" aria-label="Filter accounts">
-<label>Name <input type="search" name="name" id="filter-name" value="${escaped(name)}" autocomplete="off" spellcheck="false"></label>
-${choice("State", "state", [["", "any"], ...accountStates.map((state) => [state, stateTexts[state].label] as const)], states[0])}${choice("Label", "label", withNone("any", known), labels[0])}${choice("Group by", "group", withNone("nothing", keys), group)}${cause === "" ? "" : `<input type="hidden" name="cause" value="${escaped(cause)}">`}<button>Filter</button>${isFiltered(filter) || group !== "" ? ` <a href="/#accounts">Show all</a>` : ""}
+  return html`<form method="get" action="/#accounts" role="search" aria-label="Filter accounts">
+<label>Name <input type="search" name="name" id="filter-name" value=${name} autocomplete="off" spellcheck="false"></label>
+${choice("State", "state", [["", "any"], ...accountStates.map((state) => [state, stateTexts[state].label] as const)], states[0])}${choice("Label", "label", withNone("any", known), labels[0])}${choice("Group by", "group", withNone("nothing", keys), group)}${cause !== "" && html`<input type="hidden" name="cause" value=${cause}>`}<button>Filter</button>${(isFiltered(filter) || group !== "") && [" ", link("/#accounts", "Show all")]}
 </form>`;
 }
 
@@ -204,96 +216,79 @@ interface ListOptions {
 const heads = ["Account", "State", "Exposed", "Differences", "Manual", "Last check", "Next check", "Mode", "Commit"];
 
 /** The accounts, worst first; those in sync are folded into a line. */
-function accountList(accounts: readonly AccountSummary[], { now, isFolded, id = "in-sync" }: ListOptions): string {
+function accountList(accounts: readonly AccountSummary[], { now, isFolded, id = "in-sync" }: ListOptions): Html {
   const isFine = ({ state }: AccountSummary): boolean => isFolded && state === "in-sync";
   const inSync = accounts.filter(isFine);
-  const drawn = (caption: string, some: readonly AccountSummary[]): string =>
-    some.length === 0
-      ? ""
-      : table(
-          caption,
-          heads,
-          some.map((account) => accountRow(account, now)),
-          "accounts",
-        );
+  const others = accounts.filter((account) => !isFine(account));
+  const drawn = (caption: string, some: readonly AccountSummary[]): Content => {
+    const rows = some.map((account) => accountRow(account, now));
+    return rows.length > 0 && table(caption, heads, rows, "accounts");
+  };
   const oldest = earliest(inSync.map(({ lastCheckedAt }) => lastCheckedAt));
-  const summary = `${chip("in sync", "good")} <strong>${counted(inSync.length, "account")}</strong> <span class="quiet">checked ${ageHtml(oldest, now)} or later</span>`;
-  return blocks(
-    drawn(
-      "Accounts, worst first",
-      accounts.filter((account) => !isFine(account)),
-    ),
-    folded(summary, drawn("Accounts in sync", inSync), id),
-  );
+  const summary = html`${chip("in sync", "good")} <strong>${counted(inSync.length, "account")}</strong> ${quiet(["checked ", ageHtml(oldest, now), " or later"])}`;
+  return blocks(drawn("Accounts, worst first", others), folded(summary, drawn("Accounts in sync", inSync), id));
 }
 
 /** One list for each value of the label, the one with the worst account first. */
-function groupedList(accounts: readonly AccountSummary[], label: string, options: ListOptions): string {
-  const groups = new Map<string, AccountSummary[]>();
-  for (const account of accounts) {
-    const value = Object.hasOwn(account.labels, label) ? `${label}=${account.labels[label] ?? ""}` : `without ${label}`;
-    groups.set(value, [...(groups.get(value) ?? []), account]);
-  }
-  return [...groups]
-    .map(([value, some], index) => {
+function groupedList(accounts: readonly AccountSummary[], label: string, options: ListOptions): Html {
+  const labelledValue = ({ labels }: AccountSummary): string =>
+    Object.hasOwn(labels, label) ? `${label}=${labels[label]}` : `without ${label}`;
+  return blocks(
+    ...grouped(accounts, labelledValue).map((some, index) => {
       const { exposedAccounts } = totalsOf(some);
-      const alarm = exposedAccounts === 0 ? "" : ` ${chip(`${exposedAccounts} exposed`, "bad")}`;
-      return `<h3>${escaped(value)} <span class="quiet">(${some.length})</span>${alarm}</h3>\n${accountList(some, { ...options, id: `in-sync-${index + 1}` })}`;
-    })
-    .join("\n");
+      const title = joined(
+        [labelledValue(some[0]), quiet(`(${some.length})`), exposedAccounts > 0 && chip(`${exposedAccounts} exposed`, "bad")],
+        " ",
+      );
+      return html`<h3>${title}</h3>\n${accountList(some, { ...options, id: `in-sync-${index + 1}` })}`;
+    }),
+  );
 }
 
-function accountRow(account: AccountSummary, now: Date): readonly string[] {
+function accountRow(account: AccountSummary, now: Date): readonly Content[] {
   const { name, exposedColumns, differences, manual, lastCheckedAt, isStale, mode, isCurrent } = account;
   return [
-    `${link(accountHref(name), escaped(name))}${noteHtml(account, now)}`,
+    [link(accountHref(name), name), noteHtml(account, now)],
     stateHtml(account),
     numberHtml(exposedColumns, true),
     numberHtml(differences),
     numberHtml(manual),
-    lastCheckedAt === undefined
-      ? '<span class="quiet">never</span>'
-      : `<span${isStale ? ' class="late"' : ""}>${ageHtml(lastCheckedAt, now)}</span>`,
+    lastCheckedAt === undefined ? quiet("never") : html`<span class=${isStale && "late"}>${ageHtml(lastCheckedAt, now)}</span>`,
     nextHtml(account, now),
-    escaped(mode),
-    `${commitHtml(account)}${isCurrent ? "" : ' <span class="quiet small">not checked yet</span>'}`,
+    mode,
+    [commitHtml(account), !isCurrent && [" ", aside("not checked yet")]],
   ];
 }
 
 /** The state; what is exposed shows in any state. */
-export function stateHtml(account: AccountSummary): string {
+export function stateHtml(account: AccountSummary): Html {
   const { state, policyViolations } = account;
-  return joinParts(
+  return joined(
     [
       stateChip(state),
-      state !== "exposed" && isExposed(account) ? chip("exposed", "bad") : "",
-      policyViolations === 0 ? "" : `<span class="small">${counted(policyViolations, "violation")}</span>`,
+      state !== "exposed" && isExposed(account) && chip("exposed", "bad"),
+      policyViolations > 0 && html`<span class="small">${counted(policyViolations, "violation")}</span>`,
     ],
     " ",
   );
 }
 
-function nextHtml({ running, suspension, nextCheckAt }: AccountSummary, now: Date): string {
+function nextHtml({ running, suspension, nextCheckAt }: AccountSummary, now: Date): Content {
   if (running !== undefined) return chip("running", "info");
-  if (suspension !== undefined) return '<span class="quiet">suspended</span>';
+  if (suspension !== undefined) return quiet("suspended");
   return Date.parse(nextCheckAt) <= now.getTime() ? "due" : ageHtml(nextCheckAt, now);
 }
 
 /** Labels, and why the account is not checked. */
-function noteHtml(account: AccountSummary, now: Date): string {
+function noteHtml(account: AccountSummary, now: Date): Content {
   const { suspension, error } = account;
   const labels = labelsOf(account);
   const why =
     suspension !== undefined
-      ? `${escaped(suspension.reason)}, resumes ${ageHtml(suspension.until, now)}`
-      : error === undefined
-        ? ""
-        : `${code(error.code)} ${escaped(firstSentence(error.message))}`;
-  return joinParts(
-    [
-      labels.length === 0 ? "" : `<span class="labels quiet">${labels.map(escaped).join(" ")}</span>`,
-      why === "" ? "" : `<span class="why">${why}</span>`,
-    ],
-    "",
-  );
+      ? [`${suspension.reason}, resumes `, ageHtml(suspension.until, now)]
+      : error !== undefined && [code(error.code), ` ${firstSentence(error.message)}`];
+  return [
+    labels.length > 0 && html`<span class="labels quiet">${labels.join(" ")}</span>`,
+    why !== false && html`<span class="why">${why}</span>`,
+  ];
 }

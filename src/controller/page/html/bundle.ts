@@ -1,30 +1,26 @@
-import { blocks, code, escaped, folded } from "../../../render/html/escape.ts";
+import { blocks, code, folded, html, source as lines, list } from "../../../render/html/html.ts";
 import { counted } from "../../../text/counts.ts";
 import { bundleNamed } from "../named.ts";
 import type { PageReads } from "../reads.ts";
 import type { HtmlPage } from "../reply.ts";
 import type { PageRequest } from "../routes.ts";
-import { shell, time } from "./shell.ts";
+import { accountsCrumb, facts, shell, time } from "./shell.ts";
 import { accountHref, commitHtml, link, shortDigest } from "./words.ts";
 
 /** `/bundles/DIGEST`: the project that accounts are compared with. Secrets are references in it. */
 export async function bundlePage(reads: PageReads, { now, login }: PageRequest, digest: string): Promise<HtmlPage> {
   const bundle = await bundleNamed(reads, digest);
   const { source, toolVersion, pushedBy, pushedAt, commit, bytes, accounts, files } = bundle;
-  const facts: readonly (readonly [string, string])[] = [
-    ["Pushed", `${time(pushedAt)}${pushedBy === undefined ? "" : ` by ${escaped(pushedBy)}`}`],
-    ["Commit", commit === undefined ? "not from a git repository" : commitHtml(bundle)],
-    ["Source", escaped(source)],
-    ["Made with", `dimsync ${escaped(toolVersion)}`],
-    ["Size", `${counted(files.length, "file")}, ${counted(bytes, "byte")} compressed`],
-  ];
   return shell({
     title: `Bundle ${shortDigest(bundle.digest)}`,
-    about: `<p class="quiet small">${code(bundle.digest)}</p><dl class="facts">${facts.map(([term, text]) => `<div><dt>${term}</dt><dd>${text}</dd></div>`).join("")}</dl>`,
-    crumbs: [["Accounts", "/"]],
-    now,
-    ...(login === undefined ? {} : { login }),
-    isLive: false,
+    about: html`<p class="quiet small">${code(bundle.digest)}</p>${facts([
+      ["Pushed", [time(pushedAt), pushedBy !== undefined && ` by ${pushedBy}`]],
+      ["Commit", commit === undefined ? "not from a git repository" : commitHtml(bundle)],
+      ["Source", source],
+      ["Made with", `dimsync ${toolVersion}`],
+      ["Size", `${counted(files.length, "file")}, ${counted(bytes, "byte")} compressed`],
+    ])}`,
+    ...{ crumbs: accountsCrumb, now, login, isLive: false },
     sections: [
       {
         id: "accounts",
@@ -32,14 +28,17 @@ export async function bundlePage(reads: PageReads, { now, login }: PageRequest, 
         count: accounts.length,
         html:
           accounts.length === 0
-            ? '<p class="quiet">None: a newer bundle replaced it.</p>'
-            : `<ul class="columns">${accounts.map((name) => `<li>${link(accountHref(name), escaped(name))}</li>`).join("")}</ul>`,
+            ? html`<p class="quiet">None: a newer bundle replaced it.</p>`
+            : list(
+                accounts.map((name) => link(accountHref(name), name)),
+                "columns",
+              ),
       },
       {
         id: "files",
         title: "Files",
         count: files.length,
-        html: blocks(...files.map(({ path, text }) => folded(code(path), `<pre>${text.split(/\r?\n/u).map(escaped).join("\n")}</pre>`))),
+        html: blocks(...files.map(({ path, text }) => folded(code(path), lines(text.split(/\r?\n/u))))),
       },
     ],
   });

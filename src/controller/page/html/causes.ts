@@ -1,6 +1,18 @@
-import { blocks, chip, code, escaped, folded, table } from "../../../render/html/escape.ts";
+import {
+  andMore,
+  aside,
+  blocks,
+  type Content,
+  chip,
+  code,
+  folded,
+  type Html,
+  html,
+  joined,
+  quiet,
+  table,
+} from "../../../render/html/html.ts";
 import { counted, durationText } from "../../../text/counts.ts";
-import { andMore, joinParts } from "../../../text/lists.ts";
 import type { CauseGroup, ClosedGroup } from "../../views/status.ts";
 import type { FailureGroup } from "../accounts.ts";
 import { causeHtml, findingPlace, placeText } from "./findings.ts";
@@ -13,7 +25,7 @@ const namesShown = 2;
 export const isExposing = ({ risk }: Pick<CauseGroup, "risk">): boolean => risk === "exposed" || risk === "error";
 
 /** What is wrong, by cause: exposed data, then failures, then other differences. Each is a link to the accounts that it affects. */
-export function causesHtml(causes: readonly CauseGroup[], failures: readonly FailureGroup[], now: Date): string {
+export function causesHtml(causes: readonly CauseGroup[], failures: readonly FailureGroup[], now: Date): Html {
   const rows = [
     ...causes.filter(isExposing).map((group) => causeRow(group, now)),
     ...failures.map((group) => failureRow(group, now)),
@@ -27,13 +39,13 @@ export function causesHtml(causes: readonly CauseGroup[], failures: readonly Fai
 }
 
 /** What was closed in the last 24 hours, by cause. */
-export function closedHtml(closed: readonly ClosedGroup[], now: Date): string {
+export function closedHtml(closed: readonly ClosedGroup[], now: Date): Html {
   const rows = closed.map((group) => {
     const { closedAt, closedRun, since, isRepaired } = group;
     return [
       causeCell(group, causeHtml(group.cause)),
-      `${link(runHref(closedRun), ageHtml(closedAt, now))} ${isRepaired ? chip("by dimsync", "good") : '<span class="quiet">not by dimsync</span>'}`,
-      `${durationText(Date.parse(closedAt) - Date.parse(since))}`,
+      html`${link(runHref(closedRun), ageHtml(closedAt, now))} ${isRepaired ? chip("by dimsync", "good") : quiet("not by dimsync")}`,
+      durationText(Date.parse(closedAt) - Date.parse(since)),
       actorsHtml(group),
       namesHtml(group.accounts),
     ];
@@ -52,52 +64,42 @@ interface RowsOptions {
 }
 
 /** The first rows; the others are folded. */
-function firstRows(rows: readonly (readonly string[])[], { id, heads, caption }: RowsOptions): string {
-  if (rows.length === 0) return "";
+function firstRows(rows: readonly (readonly Content[])[], { id, heads, caption }: RowsOptions): Html {
+  if (rows.length === 0) return html``;
   const rest = rows.slice(rowsShown);
   return blocks(
     table(caption, heads, rows.slice(0, rowsShown), "causes"),
-    rest.length === 0 ? "" : folded(`${rest.length} more`, table(`${caption}, continued`, heads, rest, "causes"), id),
+    rest.length > 0 && folded(`${rest.length} more`, table(`${caption}, continued`, heads, rest, "causes"), id),
   );
 }
 
-const causeRow = (group: CauseGroup, now: Date): readonly string[] => [
+const causeRow = (group: CauseGroup, now: Date): readonly Content[] => [
   causeCell(group, link(causeHref(group.cause), causeHtml(group.cause))),
   ageHtml(group.since, now),
   actorsHtml(group),
   namesHtml(group.accounts),
 ];
 
-/** `cause`: HTML. */
-function causeCell({ kind, risk, findings, example }: CauseGroup, cause: string): string {
-  const place = placeText(example.detail);
-  const head = [
-    `<span class="strong">${cause}</span>`,
-    chip(kindText(kind, risk), riskTones[risk]),
-    place === "" ? "" : `<span class="quiet small">${escaped(place)}</span>`,
-  ];
-  const what = findings === 1 ? findingPlace(example) : `${counted(findings, "finding")}, such as ${findingPlace(example)}`;
-  return `${joinParts(head, " ")}<br><span class="quiet small">${what}</span>`;
+function causeCell({ kind, risk, findings, example }: CauseGroup, cause: Html): Html {
+  const head = [html`<span class="strong">${cause}</span>`, chip(kindText(kind, risk), riskTones[risk]), aside(placeText(example.detail))];
+  return html`${joined(head, " ")}<br>${aside([findings > 1 && `${counted(findings, "finding")}, such as `, findingPlace(example)])}`;
 }
 
-const failureRow = ({ code: failure, message, since, accounts }: FailureGroup, now: Date): readonly string[] => [
-  `<span class="strong">${link(causeHref(failure), code(failure))}</span> ${chip("failing", "warn")}<br><span class="quiet small">${escaped(firstSentence(message))}</span>`,
+const failureRow = ({ code: failure, message, since, accounts }: FailureGroup, now: Date): readonly Content[] => [
+  html`<span class="strong">${link(causeHref(failure), code(failure))}</span> ${chip("failing", "warn")}<br>${aside(firstSentence(message))}`,
   ageHtml(since, now),
   "",
   namesHtml(accounts),
 ];
 
-function actorsHtml({ actors }: CauseGroup): string {
-  if (actors.length === 0) return '<span class="quiet">not known</span>';
-  return andMore(actors.map(escaped), { shown: namesShown });
-}
+const actorsHtml = ({ actors }: CauseGroup): Html => (actors.length === 0 ? quiet("not known") : andMore(actors, { shown: namesShown }));
 
-const namesHtml = (accounts: readonly string[]): string =>
-  joinParts(
+const namesHtml = (accounts: readonly string[]): Html =>
+  joined(
     [
-      accounts.length > namesShown ? `<strong>${accounts.length}</strong>` : "",
+      accounts.length > namesShown && html`<strong>${accounts.length}</strong>`,
       andMore(
-        accounts.slice(0, namesShown).map((name) => link(accountHref(name), escaped(name))),
+        accounts.slice(0, namesShown).map((name) => link(accountHref(name), name)),
         { shown: namesShown, total: accounts.length },
       ),
     ],

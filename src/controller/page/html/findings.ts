@@ -1,7 +1,6 @@
 import type { JsonValue } from "../../../model/json/json.ts";
-import { chip, code, escaped, table } from "../../../render/html/escape.ts";
+import { aside, blocks, type Content, chip, code, type Html, html, isEmpty, joined, quiet, table } from "../../../render/html/html.ts";
 import { counted } from "../../../text/counts.ts";
-import { joinParts } from "../../../text/lists.ts";
 import { pathText, wholePath } from "../../../text/paths.ts";
 import { valueAt } from "../../../text/values.ts";
 import type { Finding, FindingEvent } from "../../views/status.ts";
@@ -12,17 +11,17 @@ import { ageHtml, kindText, link, riskTones, runHref } from "./words.ts";
 const openFindings = 40;
 
 /** The open findings of one account, one card for each cause: the differences, who made them, and since when. */
-export function findingCards(findings: readonly Finding[], now: Date): string {
+export function findingCards(findings: readonly Finding[], now: Date): Html {
   const groups = new Map<string, Finding[]>();
   for (const finding of findings) groups.set(subjectOf(finding.cause), [...(groups.get(subjectOf(finding.cause)) ?? []), finding]);
   let shown = 0;
-  return [...groups]
-    .map(([cause, group], index) => {
+  return blocks(
+    ...[...groups].map(([cause, group], index) => {
       const isOpen = shown + group.length <= openFindings || index === 0;
       shown += group.length;
       return card(cause, group, { id: `cause-${index + 1}`, isOpen, now });
-    })
-    .join("\n");
+    }),
+  );
 }
 
 interface CardOptions {
@@ -31,24 +30,19 @@ interface CardOptions {
   readonly now: Date;
 }
 
-function card(cause: string, findings: readonly Finding[], { id, isOpen, now }: CardOptions): string {
+function card(cause: string, findings: readonly Finding[], { id, isOpen, now }: CardOptions): Html {
   const exposed = findings.filter(({ risk }) => risk === "exposed" || risk === "error").length;
-  const [first] = findings;
-  const reasons = new Set(findings.map(({ detail }) => detail.cause?.reason));
-  const summary = joinParts(
-    [
-      `<h3>${escaped(cause)}</h3>`,
-      chip(counted(findings.length, "finding"), "quiet"),
-      exposed === 0 ? "" : chip(`${exposed} exposed`, "bad"),
-      `<span class="quiet small">${escaped(commonPlace(findings))}</span>`,
-    ],
-    " ",
-  );
-  const reason = first?.detail.cause?.reason;
-  const why = reason === undefined || reasons.size > 1 ? "" : `<p class="quiet">${escaped(reason)}</p>\n`;
-  const rows = findings.map((finding) => findingRow(finding, commonPlace(findings) === "", now));
-  return `<details class="card" id="${id}"${isOpen ? " open" : ""}><summary>${summary}</summary><div class="inside">
-${why}${table(`Open findings of ${cause}`, ["What", "Account", "Desired", "By", "Since"], rows, "findings")}
+  const place = commonPlace(findings);
+  const [reason, ...reasons] = new Set(findings.map(({ detail }) => detail.cause?.reason));
+  const summary = [
+    html`<h3>${cause}</h3>`,
+    chip(counted(findings.length, "finding"), "quiet"),
+    exposed > 0 && chip(`${exposed} exposed`, "bad"),
+    aside(place),
+  ];
+  const rows = findings.map((finding) => findingRow(finding, place === "", now));
+  return html`<details class="card" id=${id} open=${isOpen}><summary>${joined(summary, " ")}</summary><div class="inside">
+${reason !== undefined && reasons.length === 0 && html`<p class="quiet">${reason}</p>\n`}${table(`Open findings of ${cause}`, ["What", "Account", "Desired", "By", "Since"], rows, "findings")}
 </div></details>`;
 }
 
@@ -68,18 +62,18 @@ export function placeText({ cause }: Finding["detail"]): string {
 const subjectOf = (cause: string): string => cause.replace(/ \/.*$/su, "");
 
 /** A cause as users write it: the path of a literal setting is a JSON Pointer. */
-export function causeHtml(cause: string): string {
+export function causeHtml(cause: string): Html {
   const subject = subjectOf(cause);
   const path = cause.slice(subject.length + 1);
-  return path === "" ? escaped(cause) : `${escaped(subject)} ${code(wholePath(path))}`;
+  return joined([subject, path !== "" && code(wholePath(path))], " ");
 }
 
-function findingRow(finding: Finding, hasPlace: boolean, now: Date): readonly string[] {
+function findingRow(finding: Finding, hasPlace: boolean, now: Date): readonly Content[] {
   const { kind, risk, detail, since, openedRun } = finding;
-  const text = detail.text === undefined ? "" : `<span class="why">${escaped(detail.text)}</span>`;
-  const place = hasPlace && detail.cause !== undefined ? `<span class="why quiet">${escaped(placeText(detail))}</span>` : "";
   return [
-    `${findingPlace(finding)} ${chip(kindText(kind, risk), riskTones[risk])}${text}${place}`,
+    html`${findingPlace(finding)} ${chip(kindText(kind, risk), riskTones[risk])}${detail.text !== undefined && html`<span class="why">${detail.text}</span>`}${
+      hasPlace && detail.cause !== undefined && html`<span class="why quiet">${placeText(detail)}</span>`
+    }`,
     valueHtml(finding, detail.actual),
     valueHtml(finding, detail.desired),
     whoHtml(finding),
@@ -88,33 +82,33 @@ function findingRow(finding: Finding, hasPlace: boolean, now: Date): readonly st
 }
 
 /** The address and the path of a finding. */
-export function findingPlace({ address, path }: Pick<Finding, "address" | "path">): string {
+export function findingPlace({ address, path }: Pick<Finding, "address" | "path">): Html {
   const { node, leaf } = pathText(path);
-  const where = joinParts([escaped(node), leaf === "" ? "" : `<b>${escaped(leaf)}</b>`], " ");
-  return `<span class="place">${escaped(address)}${where === "" ? "" : ` <code>${where}</code>`}</span>`;
+  const where = joined([node, leaf !== "" && html`<b>${leaf}</b>`], " ");
+  return html`<span class="place">${address}${!isEmpty(where) && html` <code>${where}</code>`}</span>`;
 }
 
 /** A value that the database stored as JSON. */
-const valueHtml = ({ path }: Finding, value: unknown): string => (value === undefined ? "" : code(valueAt(path, value as JsonValue)));
+const valueHtml = ({ path }: Finding, value: unknown): Content => value !== undefined && code(valueAt(path, value as JsonValue));
 
 const confidences: Readonly<Record<string, string>> = { likely: "likely", window: "only the time fits" };
 
 /** The user and the time of the change, according to the audit log. */
-function whoHtml({ actor, detail: { attribution } }: Finding): string {
-  if (attribution === undefined) return actor === undefined ? '<span class="quiet">not known</span>' : escaped(actor);
+function whoHtml({ actor, detail: { attribution } }: Finding): Content {
+  if (attribution === undefined) return actor ?? quiet("not known");
   const sure = confidences[attribution.confidence];
-  return joinParts(
+  return joined(
     [
-      `<strong>${escaped(actor ?? attribution.actor ?? "a user without an e-mail address")}</strong>`,
-      `<span class="small">${time(attribution.at)}${sure === undefined ? "" : ` (${sure})`}</span>`,
-      `<span class="quiet small">“${escaped(attribution.event)}”</span>`,
+      html`<strong>${actor ?? attribution.actor ?? "a user without an e-mail address"}</strong>`,
+      html`<span class="small">${time(attribution.at)}${sure !== undefined && ` (${sure})`}</span>`,
+      aside(`“${attribution.event}”`),
     ],
-    "<br>",
+    html`<br>`,
   );
 }
 
 /** What happened to findings, newest first. */
-export const eventTable = (events: readonly FindingEvent[]): string =>
+export const eventTable = (events: readonly FindingEvent[]): Html =>
   table(
     "Findings opened, changed and closed, newest first",
     ["When", "Event", "What", "Who"],
@@ -122,7 +116,7 @@ export const eventTable = (events: readonly FindingEvent[]): string =>
       link(runHref(event.run), time(event.at)),
       chip(event.event, event.event === "closed" ? "good" : riskTones[event.risk]),
       findingPlace(event),
-      event.actor === undefined ? "" : escaped(event.actor),
+      event.actor,
     ]),
     "events",
   );

@@ -1,4 +1,4 @@
-import { escaped } from "../../../render/html/escape.ts";
+import { html } from "../../../render/html/html.ts";
 import type { HtmlPage } from "../reply.ts";
 import type { PageRequest } from "../routes.ts";
 import { shell } from "./shell.ts";
@@ -18,17 +18,14 @@ export interface LoginOptions {
 /** The form that a person signs in with. */
 export const loginPage = ({ now }: Pick<PageRequest, "now">, { next, reason, isFromOtherSite }: LoginOptions): HtmlPage =>
   shell({
-    title: "Sign in",
-    now,
-    isLive: false,
-    ...(isFromOtherSite ? { reload: next } : {}),
+    ...{ title: "Sign in", now, isLive: false, reload: isFromOtherSite ? next : undefined },
     sections: [
       {
         id: "login",
         title: "",
-        html: `${reason === "" ? "" : `<div class="note bad" role="alert"><p>${escaped(reason)}</p></div>\n`}<form method="post" action="/login">
+        html: html`${reason !== "" && html`<div class="note bad" role="alert"><p>${reason}</p></div>\n`}<form method="post" action="/login">
 <label>Token of the controller <input type="password" name="token" autocomplete="current-password" required></label>
-<input type="hidden" name="next" value="${escaped(next)}">
+<input type="hidden" name="next" value="${next}">
 <button>Sign in</button>
 </form>
 <p class="quiet small">It is the value of DIMSYNC_CONTROLLER_TOKEN. You stay signed in for seven days. Programs send it as <code>Authorization: Bearer TOKEN</code>.</p>`,

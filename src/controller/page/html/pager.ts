@@ -1,5 +1,5 @@
+import { type Html, html, joined, quiet } from "../../../render/html/html.ts";
 import { counted } from "../../../text/counts.ts";
-import { joinParts } from "../../../text/lists.ts";
 import { ProblemError } from "../reply.ts";
 import { link } from "./words.ts";
 
@@ -30,18 +30,14 @@ export function pageAsked(query: URLSearchParams): number {
   throw new ProblemError({ status: 400, title: "Invalid page", detail: "page must be a whole number above 0." });
 }
 
-/** Links to the neighbouring pages; "" if there is only one. */
-export function pager(path: string, query: URLSearchParams, page: number, pages: number): string {
-  if (pages < 2) return "";
-  const to = (number: number, text: string): string => {
+/** Links to the neighbouring pages; empty if there is only one. */
+export function pager(path: string, query: URLSearchParams, page: number, pages: number): Html {
+  if (pages < 2) return html``;
+  const to = (number: number, text: string): Html => {
     const next = new URLSearchParams(query);
     next.set("page", String(number));
     return link(`${path}?${next}`, text);
   };
-  const parts = [
-    page > 1 ? to(page - 1, "Previous page") : "",
-    `<span class="quiet">Page ${page} of ${pages}</span>`,
-    page < pages ? to(page + 1, "Next page") : "",
-  ];
-  return `<nav aria-label="Pages" class="pager">${joinParts(parts, " ")}</nav>`;
+  const parts = [page > 1 && to(page - 1, "Previous page"), quiet(`Page ${page} of ${pages}`), page < pages && to(page + 1, "Next page")];
+  return html`<nav aria-label="Pages" class="pager">${joined(parts, " ")}</nav>`;
 }

@@ -1,10 +1,11 @@
+import { html } from "../../../render/html/html.ts";
+
 /**
  * Copies commands, and reads the page again every 15 s while it is visible, and replaces the parts marked `data-live`.
  * Open details, focus and scroll position stay; a selection of text stops it until it is gone. If
  * the controller cannot be reached, the page says so: an old state must not look like the current one.
  */
-export const refreshScript = `
-(() => {
+export const refreshScript = html`(() => {
   document.documentElement.classList.add("js");
   document.addEventListener("click", async ({ target }) => {
     if (!target.matches(".copy")) return;
@@ -77,5 +78,4 @@ export const refreshScript = `
   footer.textContent = ", refreshes every " + every / 1000 + " s";
   setInterval(refresh, every);
   document.addEventListener("visibilitychange", refresh);
-})();
-`.trim();
+})();`;

@@ -1,9 +1,8 @@
-import { escaped } from "../../../render/html/escape.ts";
+import { blocks, type Html, html, joined, note } from "../../../render/html/html.ts";
 import { documentPage } from "../../../render/html/index.ts";
 import { page } from "../../../render/html/page.ts";
 import { style } from "../../../render/html/style.ts";
 import { counted } from "../../../text/counts.ts";
-import { joinParts } from "../../../text/lists.ts";
 import type { RunDetail } from "../../views/status.ts";
 import { runNamed } from "../named.ts";
 import type { PageReads } from "../reads.ts";
@@ -24,35 +23,32 @@ export async function runPage(reads: PageReads, _: PageRequest, id: string): Pro
         title: `Run on ${run.account}`,
         titleNote: "failed before it had a report",
         about,
-        lead:
-          run.error === undefined
-            ? ""
-            : `<div class="note bad"><p>${escaped(run.error.code)}</p><p>${escaped(run.error.message)}</p></div>`,
+        lead: html`${run.error !== undefined && note("bad", html`<p>${run.error.code}</p><p>${run.error.message}</p>`)}`,
         tiles: [],
         parts: [],
-        footer: `<p>run ${escaped(run.id)}</p>`,
+        footer: html`<p>run ${run.id}</p>`,
       }),
     };
   const report = documentPage(run.report, options);
   const sent = run.result === undefined ? [] : resultParts(documentPage(run.result, options));
-  return { style, html: page({ ...report, about: `${about}${report.about}`, parts: [...sent, ...report.parts] }) };
+  return { style, html: page({ ...report, about: html`${about}${report.about}`, parts: [...sent, ...report.parts] }) };
 }
 
 type Parts = ReturnType<typeof documentPage>;
 
 /** What the run applied, before what it found. */
 const resultParts = ({ parts, lead }: Parts): Parts["parts"] => [
-  { id: "applied", title: "What this run sent", html: joinParts([lead, ...parts.map(({ html }) => html)], "\n") },
+  { id: "applied", title: "What this run sent", html: blocks(lead, ...parts.map((part) => part.html)) },
 ];
 
-function aboutHtml({ account, id, startedAt, finishedAt, reason, mode, worker, digest, changesSent }: RunDetail): string {
+function aboutHtml({ account, id, startedAt, finishedAt, reason, mode, worker, digest, changesSent }: RunDetail): Html {
   const parts = [
-    link(accountHref(account), `Account ${escaped(account)}`),
-    `run ${escaped(id)}`,
-    `${time(startedAt)} to ${time(finishedAt)}`,
-    `${escaped(reason)}, mode ${escaped(mode)}, on ${escaped(worker)}`,
-    digest === undefined ? "" : link(bundleHref(digest), `bundle ${escaped(shortDigest(digest))}`),
-    changesSent === 0 ? "" : `${counted(changesSent, "change")} sent`,
+    link(accountHref(account), `Account ${account}`),
+    `run ${id}`,
+    [time(startedAt), " to ", time(finishedAt)],
+    `${reason}, mode ${mode}, on ${worker}`,
+    digest !== undefined && link(bundleHref(digest), `bundle ${shortDigest(digest)}`),
+    changesSent > 0 && `${counted(changesSent, "change")} sent`,
   ];
-  return `<p class="quiet">${joinParts(parts, " · ")}</p>\n`;
+  return html`<p class="quiet">${joined(parts, " · ")}</p>\n`;
 }

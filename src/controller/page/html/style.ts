@@ -1,7 +1,8 @@
+import { html } from "../../../render/html/html.ts";
 import { style } from "../../../render/html/style.ts";
 
 /** The style sheet of reports, and what only the controller's pages need. */
-export const pageStyle = `${style}
+export const pageStyle = html`${style}
 header{padding:1.5rem 0 .75rem}
 h1{display:flex;flex-wrap:wrap;align-items:center;gap:.25rem .75rem;overflow-wrap:anywhere}
 h1 .chip{letter-spacing:0}
@@ -93,5 +94,4 @@ td:has(>.zero:only-child){display:none!important}
 .lead{font-size:1rem}
 form label{flex:1 1 9rem}
 input,select{width:100%}
-}
-`.trim();
+}`;

@@ -1,4 +1,4 @@
-import { escaped, folded, table } from "../../../render/html/escape.ts";
+import { type Content, folded, type Html, html, table } from "../../../render/html/html.ts";
 import { counted } from "../../../text/counts.ts";
 import type { Day } from "../../views/status.ts";
 
@@ -11,7 +11,7 @@ const width = days * step;
 const half = 60;
 
 /** The last 90 days: exposed columns as an area, findings opened (up) and closed (down) as bars, and all of it as a table. */
-export function timeline(given: readonly Day[], now: Date): string {
+export function timeline(given: readonly Day[], now: Date): Html {
   const all = everyDay(given, now);
   const first = all[0]?.day ?? "";
   const last = all.at(-1)?.day ?? "";
@@ -20,16 +20,16 @@ export function timeline(given: readonly Day[], now: Date): string {
   const most = Math.max(0, ...all.map(({ found }) => found?.exposedColumns ?? 0));
   const now90 = all.findLast(({ found }) => found !== undefined)?.found?.exposedColumns ?? 0;
   const summary = `${first} to ${last}: ${counted(opened, "finding")} opened, ${closed} closed; exposed columns at most ${most}, now ${now90}; ${uncheckedText(all)}.`;
-  return `<div class="timeline small">
-<p class="quiet">Exposed columns${most === 0 ? ": none in 90 days" : ""}</p>
-${most === 0 ? "" : plot(`Exposed columns per day, ${summary}`, exposedSvg(all, most), [String(most), "0"])}
-<p class="quiet">Findings opened and closed per day${opened + closed === 0 ? ": none in 90 days" : ""}</p>
-${opened + closed === 0 ? "" : plot(`Findings opened and closed per day, ${summary}`, barsSvg(all), barLabels(all))}
+  return html`<div class="timeline small">
+<p class="quiet">Exposed columns${most === 0 && ": none in 90 days"}</p>
+${most > 0 && plot(`Exposed columns per day, ${summary}`, exposedSvg(all, most), [String(most), "0"])}
+<p class="quiet">Findings opened and closed per day${opened + closed === 0 && ": none in 90 days"}</p>
+${opened + closed > 0 && plot(`Findings opened and closed per day, ${summary}`, barsSvg(all), barLabels(all))}
 <div class="days quiet" aria-hidden="true"><span>${first}</span><span>${all[Math.floor(days / 2)]?.day ?? ""}</span><span>${last}</span></div>
 <ul class="legend">
 <li>${swatch("exposed", stripes)} exposed columns (striped)</li><li>${swatch("opened")} opened (filled, up)</li><li>${swatch("closed")} closed (outlined, down)</li><li>${swatch("unchecked")} no check that day (dotted line)</li>
 </ul>
-<p>${escaped(summary)}</p>
+<p>${summary}</p>
 </div>
 ${dayTable(given)}`;
 }
@@ -58,15 +58,15 @@ function uncheckedText(all: readonly PlacedDay[]): string {
   return missing === 0 ? `checked every day since ${all[start]?.day ?? ""}` : `${counted(missing, "day")} without a check`;
 }
 
-function plot(label: string, content: string, [top, bottom]: readonly [string, string]): string {
-  return `<div class="plot"><div class="y quiet" aria-hidden="true"><span>${top}</span><span>${bottom}</span></div>
-<svg role="img" aria-label="${escaped(label)}" viewBox="0 0 ${width} ${2 * half}" preserveAspectRatio="none">${content}</svg></div>`;
+function plot(label: string, content: Content, [top, bottom]: readonly [string, string]): Html {
+  return html`<div class="plot"><div class="y quiet" aria-hidden="true"><span>${top}</span><span>${bottom}</span></div>
+<svg role="img" aria-label=${label} viewBox="0 0 ${width} ${2 * half}" preserveAspectRatio="none">${content}</svg></div>`;
 }
 
-const stripes = `<defs><pattern id="stripes" width="8" height="8" patternUnits="userSpaceOnUse"><path class="stripe" d="M0 2h8"/></pattern></defs>`;
+const stripes = html`<defs><pattern id="stripes" width="8" height="8" patternUnits="userSpaceOnUse"><path class="stripe" d="M0 2h8"/></pattern></defs>`;
 
 /** A step for each day; days without a check keep the last value, under a dotted line. */
-function exposedSvg(all: readonly PlacedDay[], most: number): string {
+function exposedSvg(all: readonly PlacedDay[], most: number): Html {
   const height = 2 * half;
   let value = 0;
   let line = `M0 ${height}`;
@@ -74,20 +74,20 @@ function exposedSvg(all: readonly PlacedDay[], most: number): string {
     value = found?.exposedColumns ?? value;
     line += `V${round(height - (value / most) * (height - 4))}H${(index + 1) * step}`;
   });
-  return `<path class="area" d="${line}V${height}Z"/><path class="edge" d="${line}"/>${uncheckedLines(all, height)}`;
+  return html`<path class="area" d="${line}V${height}Z"/><path class="edge" d="${line}"/>${uncheckedLines(all, height)}`;
 }
 
 /** Bars up and down from a line in the middle. */
-function barsSvg(all: readonly PlacedDay[]): string {
+function barsSvg(all: readonly PlacedDay[]): Html {
   const most = mostPerDay(all);
   const bars = all.map(({ found }, index) => {
-    if (found === undefined) return "";
+    if (found === undefined) return undefined;
     const size = (count: number): number => (count === 0 ? 0 : Math.max(4, round((count / most) * (half - 4))));
-    const bar = (name: string, y: number, height: number): string =>
-      height === 0 ? "" : `<rect class="${name}" x="${index * step + 1}" y="${y}" width="${step - 2}" height="${height}"/>`;
-    return bar("opened", half - size(found.opened), size(found.opened)) + bar("closed", half, size(found.closed));
+    const bar = (name: string, y: number, height: number): Content =>
+      height > 0 && html`<rect class=${name} x="${index * step + 1}" y="${y}" width="${step - 2}" height="${height}"/>`;
+    return [bar("opened", half - size(found.opened), size(found.opened)), bar("closed", half, size(found.closed))];
   });
-  return `<path class="axis" d="M0 ${half}H${width}"/>${bars.join("")}${uncheckedLines(all, half)}`;
+  return html`<path class="axis" d="M0 ${half}H${width}"/>${bars}${uncheckedLines(all, half)}`;
 }
 
 const mostPerDay = (all: readonly PlacedDay[]): number =>
@@ -96,33 +96,30 @@ const mostPerDay = (all: readonly PlacedDay[]): number =>
 const barLabels = (all: readonly PlacedDay[]): readonly [string, string] => [`+${mostPerDay(all)}`, `−${mostPerDay(all)}`];
 
 /** A dotted line along the days without a check after the first one. */
-function uncheckedLines(all: readonly PlacedDay[], y: number): string {
+function uncheckedLines(all: readonly PlacedDay[], y: number): Content {
   const start = all.findIndex(({ found }) => found !== undefined);
-  return all
-    .map(({ found }, index) => (found === undefined && index > start ? `<path class="unchecked" d="M${index * step} ${y}h${step}"/>` : ""))
-    .join("");
+  return all.map(
+    ({ found }, index) => found === undefined && index > start && html`<path class="unchecked" d="M${index * step} ${y}h${step}"/>`,
+  );
 }
 
 const round = (value: number): number => Math.round(value * 10) / 10;
 
-function swatch(name: string, defs = ""): string {
-  const shape =
+const swatch = (name: string, defs?: Html): Html =>
+  html`<svg aria-hidden="true" viewBox="0 0 32 12">${defs}${
     name === "unchecked"
-      ? '<path class="unchecked" d="M0 6h32"/>'
-      : `<rect class="${name === "exposed" ? "area edge" : name}" x="1" y="1" width="30" height="10"/>`;
-  return `<svg aria-hidden="true" viewBox="0 0 32 12">${defs}${shape}</svg>`;
-}
+      ? html`<path class="unchecked" d="M0 6h32"/>`
+      : html`<rect class="${name === "exposed" ? "area edge" : name}" x="1" y="1" width="30" height="10"/>`
+  }</svg>`;
 
 /** Days with a check, newest first. */
-function dayTable(given: readonly Day[]): string {
-  const rows = [...given]
-    .reverse()
-    .map((day) => [
-      day.day,
-      ...[day.checks, day.failures, day.exposedColumns, day.differences, day.manual, day.opened, day.closed, day.changesSent].map(String),
-    ]);
+function dayTable(given: readonly Day[]): Content {
+  const rows = given.map(({ day, checks, failures, exposedColumns, differences, manual, opened, closed, changesSent }) => [
+    ...[day, checks, failures, exposedColumns, differences, manual, opened, closed, changesSent],
+  ]);
   const heads = ["Day (UTC)", "Checks", "Failed", "Exposed columns", "Differences", "Manual", "Opened", "Closed", "Changes sent"];
-  return given.length === 0
-    ? ""
-    : folded("The timeline as a table", table("Days with a check, newest first", heads, rows, "numbers"), "days");
+  return (
+    given.length > 0 &&
+    folded("The timeline as a table", table("Days with a check, newest first", heads, rows.reverse(), "numbers"), "days")
+  );
 }

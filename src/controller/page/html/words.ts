@@ -1,5 +1,5 @@
 import type { Tone } from "../../../render/blocks.ts";
-import { chip, escaped } from "../../../render/html/escape.ts";
+import { type Content, chip, type Html, html } from "../../../render/html/html.ts";
 import { timeText } from "../../../render/report/attribution.ts";
 import { durationText } from "../../../text/counts.ts";
 import type { AccountState, Finding, Mode } from "../../views/status.ts";
@@ -15,7 +15,7 @@ export const stateTexts: Readonly<Record<AccountState, { readonly label: string;
   pending: { label: "pending", tone: "quiet", meaning: "The account has not been checked yet." },
 };
 
-export const stateChip = (state: AccountState): string => chip(stateTexts[state].label, stateTexts[state].tone);
+export const stateChip = (state: AccountState): Html => chip(stateTexts[state].label, stateTexts[state].tone);
 
 export const modeTexts: Readonly<Record<Mode, string>> = {
   report: "The controller only reads the account.",
@@ -32,26 +32,26 @@ export const riskTones: Readonly<Record<Finding["risk"], Tone>> = {
 export const kindText = (kind: Finding["kind"], risk: Finding["risk"]): string =>
   kind === "change" ? risk : kind === "policy" ? `policy: ${risk}` : kind;
 
-/** "4 min ago", "in 3 min", "now", with the time as its title; "" without a time. */
-export function ageHtml(iso: string | undefined, now: Date): string {
-  if (iso === undefined) return "";
+/** "4 min ago", "in 3 min", "now", with the time as its title; empty without a time. */
+export function ageHtml(iso: string | undefined, now: Date): Html {
+  if (iso === undefined) return html``;
   const ms = now.getTime() - Date.parse(iso);
   const text = Math.abs(ms) < 1000 ? "now" : ms > 0 ? `${durationText(ms)} ago` : `in ${durationText(-ms)}`;
-  return `<time datetime="${escaped(iso)}" title="${escaped(timeText(iso))}">${text}</time>`;
+  return html`<time datetime=${iso} title=${timeText(iso)}>${text}</time>`;
 }
 
-/** A git commit as people write it; "" without one. `dirty`: the project had changes that are not in it. */
-export const commitHtml = ({ commit, dirty = false }: { readonly commit?: string; readonly dirty?: boolean }): string =>
+/** A git commit as people write it; empty without one. `dirty`: the project had changes that are not in it. */
+export const commitHtml = ({ commit, dirty = false }: { readonly commit?: string; readonly dirty?: boolean }): Html =>
   commit === undefined
-    ? ""
-    : `<code title="${escaped(commit)}">${escaped(commit.slice(0, 7))}</code>${dirty ? ' <span class="why">with uncommitted changes</span>' : ""}`;
+    ? html``
+    : html`<code title=${commit}>${commit.slice(0, 7)}</code>${dirty && html` <span class="why">with uncommitted changes</span>`}`;
 
 /** "sha256:4f2c1ab09d3e" */
 export const shortDigest = (digest: string): string => digest.replace(/^(sha256:)?(.{12}).*$/su, "$1$2");
 
 /** Zero is quiet, and left out on a narrow screen, so that other numbers stand out. */
-export const numberHtml = (count: number, isAlarm = false): string =>
-  count === 0 ? '<span class="quiet zero">0</span>' : isAlarm ? `<strong class="alarm">${count}</strong>` : String(count);
+export const numberHtml = (count: number, isAlarm = false): Content =>
+  count === 0 ? html`<span class="quiet zero">0</span>` : isAlarm ? html`<strong class="alarm">${count}</strong>` : count;
 
 export const accountHref = (name: string): string => `/accounts/${encodeURIComponent(name)}`;
 /** The accounts that a cause affects. */
@@ -59,12 +59,11 @@ export const causeHref = (cause: string): string => `/?cause=${encodeURIComponen
 export const runHref = (id: string): string => `/runs/${encodeURIComponent(id)}`;
 export const bundleHref = (digest: string): string => `/bundles/${encodeURIComponent(digest)}`;
 
-/** A link; the text is HTML. */
-export const link = (href: string, text: string): string => `<a href="${escaped(href)}">${text}</a>`;
+export const link = (href: string, text: Content): Html => html`<a href=${href}>${text}</a>`;
 
 /** A command, with a button that copies it; the button is only there with JavaScript. */
-export const commandHtml = (text: string): string =>
-  `<div class="command"><pre>${escaped(text)}</pre><button type="button" class="copy">Copy</button></div>`;
+export const commandHtml = (text: string): Html =>
+  html`<div class="command"><pre>${text}</pre><button type="button" class="copy">Copy</button></div>`;
 
 /** For a line; the account's page has the whole message. */
 export const firstSentence = (text: string): string => /^.*?[.!?](?=\s|$)/su.exec(text)?.[0] ?? text;

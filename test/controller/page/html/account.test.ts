@@ -3,6 +3,7 @@ import { accountPage } from "../../../../src/controller/page/html/account.ts";
 import { bundlePage } from "../../../../src/controller/page/html/bundle.ts";
 import { runPage } from "../../../../src/controller/page/html/run.ts";
 import type { AccountDetail } from "../../../../src/controller/views/status.ts";
+import { markupOf } from "../../../../src/render/html/html.ts";
 import { renderers } from "../../../../src/render/index.ts";
 import { tracedReport } from "../../../render/html-report.ts";
 import { bundle, detail, findings, now, run, runDetail, runs, suspension, worldOf } from "../world.ts";
@@ -12,7 +13,7 @@ const request = { path: "/", query: new URLSearchParams(), now };
 async function html(members: Partial<AccountDetail> = {}, query = ""): Promise<string> {
   const reads = worldOf([], { account: async () => detail(members) });
   const page = await accountPage(reads, { ...request, query: new URLSearchParams(query) }, "prod");
-  return page.html.replaceAll(/<(style|script)>.*?<\/\1>/gsu, "");
+  return markupOf(page.html).replaceAll(/<(style|script)>.*?<\/\1>/gsu, "");
 }
 
 const words = (text: string): string => text.replaceAll(/<[^>]*>/gu, " ").replaceAll(/\s+/gu, " ");
@@ -160,7 +161,9 @@ describe("it says what to do, with commands and where they run", () => {
   test("in the folder of a controller that watches it", async () => {
     const { digest: _, commit: __, ...watched } = detail({ source: "/home/dana/accounts" });
     const reads = worldOf([], { account: async () => watched });
-    expect(words((await accountPage(reads, request, "prod")).html)).toContain("Run the commands in the folder /home/dana/accounts .");
+    expect(words(markupOf((await accountPage(reads, request, "prod")).html))).toContain(
+      "Run the commands in the folder /home/dana/accounts .",
+    );
   });
 });
 
@@ -176,7 +179,7 @@ describe("runs", () => {
   });
 
   test("have the report that drift -o html writes, with links to the account and the bundle", async () => {
-    const { html: text } = await runPage(worldOf([], { run: async () => ({ ...run, report: tracedReport }) }), request, run.id);
+    const text = markupOf((await runPage(worldOf([], { run: async () => ({ ...run, report: tracedReport }) }), request, run.id)).html);
     const report = renderers.html(tracedReport, { color: false, verbose: false });
     const links = /<p class="quiet"><a href="\/accounts\/prod">.*?<\/p>\n/su.exec(text)?.[0] ?? "";
     expect(links).toContain(`<a href="/bundles/${encodeURIComponent(bundle.digest)}">`);
@@ -184,15 +187,19 @@ describe("runs", () => {
   });
 
   test("show what they sent", async () => {
-    const { html: text } = await runPage(worldOf([], { run: async () => ({ ...runDetail, changesSent: 2 }) }), request, run.id);
+    const text = markupOf((await runPage(worldOf([], { run: async () => ({ ...runDetail, changesSent: 2 }) }), request, run.id)).html);
     expect(words(text)).toMatch(/2 changes sent.*What this run sent.*1 done, 1 recovered/su);
   });
 
   test("that failed have the reason", async () => {
-    const { html: text } = await runPage(
-      worldOf([], { run: async () => ({ ...run, error: { code: "E_TIMEOUT", message: "No <response>." } }) }),
-      request,
-      run.id,
+    const text = markupOf(
+      (
+        await runPage(
+          worldOf([], { run: async () => ({ ...run, error: { code: "E_TIMEOUT", message: "No <response>." } }) }),
+          request,
+          run.id,
+        )
+      ).html,
     );
     expect(words(text)).toContain("failed before it had a report");
     expect(text).toContain("No &lt;response&gt;.");
@@ -200,7 +207,7 @@ describe("runs", () => {
 });
 
 test("a bundle has its files as text", async () => {
-  const { html: text } = await bundlePage(worldOf([], { bundle: async () => bundle }), request, bundle.digest);
+  const text = markupOf((await bundlePage(worldOf([], { bundle: async () => bundle }), request, bundle.digest)).html);
   expect(text).toContain("kind: Policy # &lt;/pre&gt;&lt;script&gt;alert(1)&lt;/script&gt;\n</pre>");
   expect(words(text)).toContain("2 files, 18204 bytes compressed");
   expect(text).toContain('<a href="/accounts/shop-eu">');

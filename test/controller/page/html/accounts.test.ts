@@ -2,11 +2,12 @@ import { describe, expect, test } from "vitest";
 import { accountsPage } from "../../../../src/controller/page/html/accounts.ts";
 import type { PageReads } from "../../../../src/controller/page/reads.ts";
 import { type AccountSummary, accountStates, type CauseGroup } from "../../../../src/controller/views/status.ts";
+import { markupOf } from "../../../../src/render/html/html.ts";
 import { account, accountsOf, before, causesOf, now, suspension, worldOf } from "../world.ts";
 
 async function html(accounts: readonly AccountSummary[], query = "", members: Partial<PageReads> = {}): Promise<string> {
   const page = await accountsPage(worldOf(accounts, members), { path: "/", query: new URLSearchParams(query), now });
-  return page.html.replaceAll(/<(style|script)>.*?<\/\1>/gsu, "");
+  return markupOf(page.html).replaceAll(/<(style|script)>.*?<\/\1>/gsu, "");
 }
 
 const words = (text: string): string => text.replaceAll(/<[^>]*>/gu, " ").replaceAll(/\s+/gu, " ");

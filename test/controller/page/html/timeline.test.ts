@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { timeline } from "../../../../src/controller/page/html/timeline.ts";
 import type { Day } from "../../../../src/controller/views/status.ts";
+import { markupOf } from "../../../../src/render/html/html.ts";
 import { before, timeline as days, now } from "../world.ts";
 
 const day = (daysAgo: number, members: Partial<Day> = {}): Day => ({
@@ -10,7 +11,7 @@ const day = (daysAgo: number, members: Partial<Day> = {}): Day => ({
 });
 
 test("a sentence and the labels of the pictures have the numbers", () => {
-  const text = timeline(days, now);
+  const text = markupOf(timeline(days, now));
   const summary = "2025-12-02 to 2026-03-01: 47 findings opened, 44 closed; exposed columns at most 31, now 3; 5 days without a check.";
   expect(text).toContain(`<p>${summary}</p>`);
   expect([...text.matchAll(/role="img" aria-label="([^"]*)"/gu)].map(([, label]) => label)).toEqual([
@@ -20,9 +21,8 @@ test("a sentence and the labels of the pictures have the numbers", () => {
 });
 
 describe("it can be read without colour", () => {
-  const text = timeline(
-    [day(3, { opened: 4, exposedColumns: 4 }), day(1, { closed: 2, exposedColumns: 2 }), day(0, { exposedColumns: 2 })],
-    now,
+  const text = markupOf(
+    timeline([day(3, { opened: 4, exposedColumns: 4 }), day(1, { closed: 2, exposedColumns: 2 }), day(0, { exposedColumns: 2 })], now),
   );
 
   test("opened findings are bars up from the middle, closed ones down, half as high if half as many", () => {
@@ -46,12 +46,12 @@ describe("it can be read without colour", () => {
 });
 
 test("without findings it says so instead of an empty picture", () => {
-  const text = timeline([day(1), day(0)], now);
+  const text = markupOf(timeline([day(1), day(0)], now));
   expect(text).toContain("Exposed columns: none in 90 days");
   expect(text).toContain("Findings opened and closed per day: none in 90 days");
   expect(text).not.toContain('role="img"');
 });
 
 test("without a check it says that", () => {
-  expect(timeline([], now)).toContain("now 0; no check.");
+  expect(markupOf(timeline([], now))).toContain("now 0; no check.");
 });

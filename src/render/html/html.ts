@@ -1,0 +1,100 @@
+import { visible } from "../../text/control-characters.ts";
+import type { ListOptions } from "../../text/lists.ts";
+import type { Tone } from "../blocks.ts";
+
+const markup: unique symbol = Symbol("markup");
+
+/** Markup of a page. Only the tag `html` makes it, so no text can get into a page unescaped. */
+export interface Html {
+  readonly [markup]: string;
+}
+
+/** What a template takes: text, which it escapes; markup; lists of both. `undefined` and `false` print nothing. */
+export type Content = Html | string | number | boolean | undefined | readonly Content[];
+
+/**
+ * Markup with values in it. A value after ` name=` is an attribute: the tag quotes it. `undefined` and `false` leave the
+ * attribute out, `true` prints its name alone.
+ */
+export function html(parts: TemplateStringsArray, ...values: readonly Content[]): Html {
+  let text = "";
+  for (const [index, value] of values.entries()) {
+    const part = parts[index] ?? "";
+    const [attribute] = / [\w-]+=$/u.exec(part) ?? [];
+    if (attribute === undefined) text += part + markupOf(value);
+    else if (value === undefined || value === false) text += part.slice(0, -attribute.length);
+    else text += value === true ? part.slice(0, -1) : `${part}"${markupOf(value)}"`;
+  }
+  return { [markup]: text + (parts[values.length] ?? "") };
+}
+
+const entities: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;" };
+
+/** The text of a page. Characters of texts that a reader cannot see are escapes in it. */
+export function markupOf(content: Content): string {
+  if (content === undefined || typeof content === "boolean") return "";
+  if (typeof content === "string") return visible(content).replace(/[&<>"']/gu, (character) => entities[character] ?? character);
+  if (typeof content === "number") return String(content);
+  return markup in content ? content[markup] : content.map(markupOf).join("");
+}
+
+export const isEmpty = (content: Content): boolean => markupOf(content) === "";
+
+/** The contents that are not empty, with `between` between them. */
+export const joined = (contents: readonly Content[], between: Content): Html =>
+  html`${contents.filter((content) => !isEmpty(content)).map((content, index) => [index > 0 && between, content])}`;
+
+const lineBreak = html`\n`;
+
+/** The same, one per line. */
+export const blocks = (...contents: readonly Content[]): Html => joined(contents, lineBreak);
+
+/** "a, b, c and 4 more", as the function for texts. */
+export function andMore(entries: readonly Content[], { shown = 3, total = entries.length }: ListOptions = {}): Html {
+  const first = entries.slice(0, shown);
+  return html`${joined(first, ", ")}${total > first.length && ` and ${total - first.length} more`}`;
+}
+
+/** Nothing if there is no text, as the functions below. */
+const unlessEmpty = (text: Content, draw: () => Html): Html => (isEmpty(text) ? html`` : draw());
+
+export const code = (text: string): Html => unlessEmpty(text, () => html`<code>${text}</code>`);
+
+export const quiet = (text: Content): Html => unlessEmpty(text, () => html`<span class="quiet">${text}</span>`);
+
+/** For what is less important than what it stands beside. */
+export const aside = (text: Content): Html => unlessEmpty(text, () => html`<span class="quiet small">${text}</span>`);
+
+export const paragraph = (text: Content): Html => unlessEmpty(text, () => html`<p>${text}</p>`);
+
+/** Lines of a file. */
+export const source = (lines: readonly string[]): Html =>
+  unlessEmpty(lines, () => html`<pre>${lines.map((line, index) => [index > 0 && lineBreak, line])}</pre>`);
+
+/** A command that can be copied. */
+export const command = (text: string): Html => source([text]);
+
+export const chip = (text: string, tone: Tone): Html => unlessEmpty(text, () => html`<span class="chip ${tone}">${text}</span>`);
+
+/** A box for what a reader must not miss. */
+export const note = (tone: Tone, content: Content): Html => unlessEmpty(content, () => html`<div class="note ${tone}">${content}</div>`);
+
+/** A table. On a narrow screen each row is a block, and cells show their head. */
+export const table = (caption: string, heads: readonly string[], rows: readonly (readonly Content[])[], style?: string): Html =>
+  html`<table class=${style}><caption>${caption}</caption>
+<thead><tr>${heads.map((head) => html`<th scope="col">${head}</th>`)}</tr></thead>
+<tbody>
+${blocks(
+  ...rows.map(
+    ([first, ...cells]) =>
+      html`<tr><th scope="row">${first}</th>${cells.map((cell, index) => html`<td data-head="${heads[index + 1]}">${cell}</td>`)}</tr>`,
+  ),
+)}
+</tbody></table>`;
+
+export const list = (entries: readonly Content[], style?: string): Html =>
+  unlessEmpty(entries, () => html`<ul class=${style}>\n${blocks(...entries.map((entry) => html`<li>${entry}</li>`))}\n</ul>`);
+
+/** Folded content. `id`: if the page refreshes itself, it stays open or closed. */
+export const folded = (summary: Content, content: Content, id?: string): Html =>
+  unlessEmpty(content, () => html`<details id=${id}><summary>${summary}</summary>\n${content}</details>`);
