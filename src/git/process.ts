@@ -1,6 +1,7 @@
-import { spawn } from "node:child_process";
+import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { realpath } from "node:fs/promises";
 import { dirname } from "node:path";
+import type { Readable } from "node:stream";
 import { stripVTControlCharacters } from "node:util";
 import type { Environment } from "../model/settings/env.ts";
 import { repositoryTop } from "./top.ts";
@@ -24,7 +25,8 @@ export interface GitOutput {
 }
 
 export interface GitCall {
-  readonly input?: string | Uint8Array;
+  /** As a function: writes the input while git runs, reads the output, and ends the input. */
+  readonly input?: string | Uint8Array | ((child: Pick<ChildProcessWithoutNullStreams, "stdin" | "stdout">) => void);
   /** In milliseconds; 30 s if absent. Then git and its helpers are killed. */
   readonly timeoutMs?: number;
   /** Kills git and its helpers when aborted, as if its time were up. */
@@ -95,7 +97,8 @@ export async function runGit(
       clearTimeout(timer);
       signal?.removeEventListener("abort", stop);
     };
-    child.stdout.on("data", (chunk: Buffer) => stdout.push(chunk));
+    if (typeof input === "function") input(child);
+    else child.stdout.on("data", (chunk: Buffer) => stdout.push(chunk));
     child.stderr.on("data", (chunk: Buffer) => stderr.push(chunk));
     child.on("error", (error) => {
       settle();
@@ -109,7 +112,7 @@ export async function runGit(
     });
     // If a process ends without reading its input, only its exit code matters.
     child.stdin.on("error", () => undefined);
-    child.stdin.end(input ?? "");
+    if (typeof input !== "function") child.stdin.end(input ?? "");
   });
 }
 
@@ -122,6 +125,66 @@ export async function gitText(place: GitPlace, args: readonly string[], call: Gi
   const { code, stdout, stderr } = await runGit(place, args, call);
   if (code !== 0) throw new GitError(wordsOf(stderr) || `git ${args[0] ?? ""} ended with ${String(code)}`);
   return stdout.toString("utf8").replace(/\n$/u, "");
+}
+
+/** A conversation with a running git. */
+export interface GitTalk {
+  readonly write: (text: string | Uint8Array) => void;
+  /** The next line that git prints, without its line feed. Throws GitError if git ends before. */
+  readonly line: () => Promise<string>;
+  /** The next bytes that git prints. Throws GitError if git ends before. */
+  readonly bytes: (count: number) => Promise<Buffer>;
+}
+
+/** Runs git, whose next input depends on what it printed. Throws GitError if its exit code is not 0, and what `talk` throws. */
+export async function talkToGit<T>(place: GitPlace, args: readonly string[], talk: (git: GitTalk) => Promise<T>): Promise<T> {
+  let talked: Promise<T> | undefined;
+  const { code, stderr } = await runGit(place, args, {
+    input({ stdin, stdout }) {
+      talked = talk({ write: (text) => void stdin.write(text), ...readerOf(stdout) });
+      const end = (): void => {
+        stdin.end();
+        // Git ends only when its output was read.
+        stdout.resume();
+      };
+      talked.then(end, end);
+    },
+  });
+  const words = code === 0 ? "" : wordsOf(stderr) || `git ${args[0] ?? ""} ended with ${String(code)}`;
+  if (words !== "" || talked === undefined) throw new GitError(words, { cause: await talked?.catch((error: unknown) => error) });
+  return await talked;
+}
+
+function readerOf(stdout: Readable): Pick<GitTalk, "line" | "bytes"> {
+  const chunks: AsyncIterator<Buffer> = stdout[Symbol.asyncIterator]();
+  let kept: Buffer = Buffer.alloc(0);
+  const read = async (size: number): Promise<void> => {
+    const parts = [kept];
+    for (let length = kept.length; length < size; ) {
+      const { value, done } = await chunks.next();
+      if (done === true) throw new GitError("git ended before it had printed everything");
+      parts.push(value);
+      length += value.length;
+    }
+    kept = Buffer.concat(parts);
+  };
+  const take = (count: number): Buffer => {
+    const taken = kept.subarray(0, count);
+    kept = kept.subarray(count);
+    return taken;
+  };
+  return {
+    async line() {
+      while (!kept.includes(0x0a)) await read(kept.length + 1);
+      return take(kept.indexOf(0x0a) + 1)
+        .toString("utf8")
+        .slice(0, -1);
+    },
+    async bytes(count) {
+      await read(count);
+      return take(count);
+    },
+  };
 }
 
 /** What git printed, for a message: on one line, without credentials and control characters, at most 400 characters. */

@@ -1,14 +1,14 @@
+import { GitError, type GitPlace, type GitTalk, talkToGit } from "../../git/process.ts";
 import { DimsyncError } from "../../model/errors.ts";
 import type { Environment } from "../../model/settings/env.ts";
 import { subjectOf } from "../shared/describe-change.ts";
 import type { Draft } from "../shared/store.ts";
 import { withEdit } from "./edit.ts";
 import { commitMessage } from "./message.ts";
-import { objectOf, writeObjects } from "./objects.ts";
 import type { RecordsRepository } from "./repository.ts";
 import { sealOf } from "./seal.ts";
 import type { GitStore, Tip } from "./store.ts";
-import { blobsOf, type Files, rootListing, type Tree, treesOf } from "./tree.ts";
+import { type Files, listingOf, type Tree, type TreeEntry } from "./tree.ts";
 
 /**
  * Writes the commit into the local repository, and returns it as the new tip. Throws GitError, and
@@ -22,7 +22,7 @@ export async function commitOn(store: GitStore, repository: RecordsRepository, p
   const { files, content } = withEdit({ files: parent.tree.files, content: parent.content }, edit, store.target);
   const before = parent.content.state;
   const message = commitMessage({ subject: subjectOf(facts, subject), facts, before, runId, runUrl, epoch: content.epoch });
-  const { id, tree } = await writeCommit(repository, { files, before: parent.tree, parent: parent.version, message, key: store.key });
+  const { id, tree } = await writeCommit(repository.place, { files, before: parent.tree, parent: parent.version, message, key: store.key });
   return { version: id, tree, content: { ...content, state: { ...content.state, version: id } } };
 }
 
@@ -34,7 +34,7 @@ const keyMissing = ({ target, place }: GitStore): DimsyncError =>
 
 export interface NewCommit {
   readonly files: Files;
-  /** The known files, with their blobs. */
+  /** The files of the parent. */
   readonly before: Tree | undefined;
   readonly parent: string | undefined;
   readonly message: string;
@@ -42,26 +42,60 @@ export interface NewCommit {
   readonly key: string | undefined;
 }
 
-/** Writes a commit into the local repository; nothing is sent. Throws GitError. */
-export async function writeCommit(
-  { place, objectFormat }: Pick<RecordsRepository, "place" | "objectFormat">,
+/** Writes a commit into the local repository, in one process and at no ref; nothing is sent. Throws GitError. */
+export function writeCommit(
+  place: GitPlace,
   { parent, message, key, before, ...commit }: NewCommit,
 ): Promise<{ readonly id: string; readonly tree: Tree }> {
-  const files = new Map(commit.files);
-  files.delete("seal");
-  if (key !== undefined) files.set("seal", sealOf(parent, rootListing(blobsOf(files, before, objectFormat).blobs, objectFormat), key));
-  const { blobs, added } = blobsOf(files, before, objectFormat);
-  const trees = treesOf(blobs, objectFormat);
+  const files = new Map([...commit.files].filter(([path]) => path !== "seal"));
+  const changed = [...files].filter(([path, text]) => before?.files.get(path) !== text);
+  const removed = [...(before?.files.keys() ?? [])].filter((path) => !files.has(path));
   const at = `${Math.floor(Date.now() / 1000)} +0000`;
-  const header = [
-    `tree ${trees.at(-1)?.id}`,
-    ...(parent === undefined ? [] : [`parent ${parent}`]),
-    `author ${identityIn(place.env, "AUTHOR")} ${at}`,
-    `committer ${identityIn(place.env, "COMMITTER", "AUTHOR")} ${at}`,
-  ];
-  const written = objectOf("commit", Buffer.from(`${header.join("\n")}\n\n${message}`), objectFormat);
-  await writeObjects(place, [...added, ...trees, written], objectFormat);
-  return { id: written.id, tree: { files, blobs } };
+  return talkToGit(place, ["fast-import", "--quiet", "--done"], async (git) => {
+    git.write(`commit ${branch}\nmark :1\nauthor ${identityIn(place.env, "AUTHOR")} ${at}\n`);
+    git.write(`committer ${identityIn(place.env, "COMMITTER", "AUTHOR")} ${at}\n${dataOf(message)}`);
+    if (parent !== undefined) git.write(`from ${parent}\n`);
+    for (const path of removed) git.write(`D ${quoted(path)}\n`);
+    const write = ([path, text]: readonly [string, string]): void => git.write(`M 100644 inline ${quoted(path)}\n${dataOf(text)}`);
+    for (const file of changed) write(file);
+    const blobs = new Map([...(before?.blobs ?? [])].filter(([path]) => files.has(path)));
+    for (const { name, id } of await listed(
+      git,
+      changed.map(([path]) => path),
+    ))
+      blobs.set(name, id);
+    if (key !== undefined) {
+      const roots = new Set([...files.keys()].map((path) => path.replace(/\/.*/su, "")));
+      const seal = sealOf(parent, listingOf(await listed(git, [...roots])), key);
+      write(["seal", seal]);
+      files.set("seal", seal);
+      for (const { name, id } of await listed(git, ["seal"])) blobs.set(name, id);
+    }
+    git.write("get-mark :1\n");
+    const id = await git.line();
+    // Without it, git would move a ref that processes share.
+    git.write(`reset ${branch}\nfrom ${"0".repeat(id.length)}\n\ndone\n`);
+    return { id, tree: { files, blobs } };
+  });
+}
+
+const branch = "refs/new";
+
+/** The length is in bytes. */
+const dataOf = (text: string): string => `data ${Buffer.byteLength(text)}\n${text}\n`;
+
+const quoted = (path: string): string => `"${path.replaceAll(/["\\]/gu, "\\$&").replaceAll("\n", "\\n")}"`;
+
+/** The entries at these paths of the commit that is being written. */
+async function listed(git: GitTalk, paths: readonly string[]): Promise<readonly TreeEntry[]> {
+  git.write(paths.map((path) => `ls ${quoted(path)}\n`).join(""));
+  const entries: TreeEntry[] = [];
+  for (const name of paths) {
+    const [mode = "", , id] = (await git.line()).split(/[ \t]/u);
+    if (id === undefined) throw new GitError(`git did not write ${name}`);
+    entries.push({ mode: mode.replace(/^0/u, ""), name, id });
+  }
+  return entries;
 }
 
 /** NAME <EMAIL>, from the environment as git reads it, without the characters that git leaves out. The first role that has a part decides. */

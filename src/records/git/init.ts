@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { realpath } from "node:fs/promises";
 import { relative, sep } from "node:path";
-import { GitError, gitText } from "../../git/process.ts";
+import { GitError } from "../../git/process.ts";
 import { repositoryTop } from "../../git/top.ts";
 import { DimsyncError } from "../../model/errors.ts";
 import { emptyState } from "../facts.ts";
@@ -12,7 +12,7 @@ import { land } from "./land.ts";
 import { commitMessage } from "./message.ts";
 import type { RecordsRepository } from "./repository.ts";
 import { type GitStoreOptions, loadTip, openStore } from "./store.ts";
-import { readTree } from "./tree.ts";
+import { readCommit } from "./tree.ts";
 
 /**
  * Makes new, empty records at the ref, and returns their id. Records that were made before for the same
@@ -32,7 +32,7 @@ export async function initGitRecords(options: Omit<GitStoreOptions, "id">): Prom
     const subject = await subjectFor(options);
     const message = commitMessage({ subject, facts: [], before: emptyState, runId: "init", runUrl: undefined, epoch: 0 });
     if ((await repository.tip()) !== undefined) return await unusedRecords(options, repository, subject);
-    const { id: commit } = await writeCommit(repository, { files, before: undefined, parent: undefined, message, key: store.key });
+    const { id: commit } = await writeCommit(repository.place, { files, before: undefined, parent: undefined, message, key: store.key });
     const landing = await land(repository, { commit, parent: undefined }, store.timeLimitMs);
     if (landing.outcome === "lost") return await unusedRecords(options, repository, subject);
     if (landing.outcome === "refused") throw recordsRefused(store, landing.words);
@@ -54,12 +54,11 @@ async function subjectFor({ folder, target }: Pick<GitStoreOptions, "folder" | "
 
 /** The id of records that were made with this subject and in which no run has written yet. Throws E_RECORDS_EXIST if there are others. */
 async function unusedRecords(options: Omit<GitStoreOptions, "id">, repository: RecordsRepository, subject: string): Promise<string> {
-  const fetched = await repository.fetch();
-  const files = fetched === undefined ? new Map<string, string>() : (await readTree(repository.place, fetched.commit)).files;
+  const found = (await repository.fetch()) === "missing" ? undefined : await readCommit(repository.place, repository.fetched);
+  const files = found?.tree.files ?? new Map<string, string>();
   const id = files.get("id")?.trim() ?? "";
   const isUnused = files.get("epoch")?.trim() === "0" && [...files.keys()].every((name) => initialFiles.has(name));
-  const made = fetched === undefined ? "" : await gitText(repository.place, ["log", "-1", "--format=%s", fetched.commit]);
-  if (id === "" || !isUnused || made !== subject) throw exists(options, id);
+  if (id === "" || !isUnused || found?.subject !== subject) throw exists(options, id);
   await loadTip(openStore({ ...options, id }), true);
   return id;
 }

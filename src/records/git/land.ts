@@ -66,9 +66,8 @@ export async function whatIsThere(
     if (tip === commit) return { outcome: "stored", tip };
     if (tip === parent) return "unchanged";
     if (tip === undefined) return { outcome: "lost", tip };
-    const fetched = await repository.fetch();
-    if (fetched === undefined) return { outcome: "lost", tip: undefined };
-    return { outcome: (await repository.isAncestor(commit, fetched.commit)) ? "stored" : "lost", tip: fetched.commit };
+    if ((await repository.fetch()) === "missing") return { outcome: "lost", tip: undefined };
+    return { outcome: (await repository.isAncestor(commit, repository.fetched)) ? "stored" : "lost", tip };
   } catch (error) {
     if (!(error instanceof GitError)) throw error;
     return "unreadable";

@@ -7,7 +7,8 @@ import { removeAbandoned } from "../../git/temporary-folder.ts";
 import type { Environment } from "../../model/settings/env.ts";
 import { writeAtomic } from "../files/atomic.ts";
 import { workingFolder } from "../files/cache-folder.ts";
-import type { ObjectFormat } from "./objects.ts";
+
+type ObjectFormat = "sha1" | "sha256";
 
 /**
  * The ref of the remote, accessed with dimsync's own bare repository: a shallow fetch would make
@@ -24,10 +25,12 @@ export interface RecordsRepository {
   /** The commit at the ref; undefined if the remote has no such ref. Throws GitError. */
   readonly tip: () => Promise<string | undefined>;
   /**
-   * Like `tip`, and fetches the commit and its new ancestors. `rewound`: the ref was at another
-   * commit before, which is not an ancestor of this one.
+   * Fetches the commit at the ref, as `fetched`, and its new ancestors. "rewound": the ref was at another
+   * commit before, which is not an ancestor of this one. Throws GitError.
    */
-  readonly fetch: () => Promise<{ readonly commit: string; readonly rewound: boolean } | undefined>;
+  readonly fetch: () => Promise<"fetched" | "rewound" | "missing">;
+  /** The local name of the commit that was fetched last. */
+  readonly fetched: string;
   readonly isAncestor: (commit: string, of: string) => Promise<boolean>;
   /** One attempt to move the ref from `parent` (undefined: it must not exist) to `commit`. */
   readonly push: (commit: string, parent: string | undefined, timeoutMs: number) => Promise<PushReport>;
@@ -95,7 +98,7 @@ function repositoryAt({ name, url, ref, objectFormat, place }: Opened): RecordsR
     pushReport(await runGit(place, [...quick, ...flags, url, `${commit}:${ref}`], { timeoutMs }));
   return {
     name: `${ref} of ${name}`,
-    ...{ place, ref, url, objectFormat },
+    ...{ place, ref, url, objectFormat, fetched: connection.fetched },
     tip: () => remoteTip(connection),
     isAncestor: (commit, of) => isAncestor(place, commit, of),
     fetch: () => fetchTip(connection),
@@ -135,14 +138,14 @@ async function fetchTip(connection: RemoteRef): ReturnType<RecordsRepository["fe
   const refs = [`+${ref}:${fetched}`, `${ref}:${seen}`];
   const args = [...quick, "-c", "gc.auto=0", "-c", "maintenance.auto=false", "fetch", ...flags, url, ...refs];
   const { code, stderr } = await runGit(place, args, { timeoutMs: fetchMs });
-  if (code === 0) return { commit: await gitText(place, ["rev-parse", "--verify", fetched]), rewound: false };
+  if (code === 0) return "fetched";
   // A missing ref, a missing remote and a ref that was moved back have the same exit code.
   const tip = await remoteTip(connection);
-  if (tip === undefined) return undefined;
+  if (tip === undefined) return "missing";
   const before = await localCommit(place, seen);
   const isRewound = before !== undefined && tip === (await localCommit(place, fetched)) && !(await isAncestor(place, before, tip));
   // `seen` is kept, so that the next run notices it too.
-  if (isRewound) return { commit: tip, rewound: true };
+  if (isRewound) return "rewound";
   throw new GitError(wordsOf(stderr));
 }
 

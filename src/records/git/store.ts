@@ -8,7 +8,7 @@ import { recordsForeign, recordsGone, recordsInvalid, recordsUnreadable } from "
 import { ContentError, decodeContent, type GitContent } from "./content.ts";
 import { openRepositories, type RecordsRepository, type Repositories } from "./repository.ts";
 import { sealMatches, sealOf } from "./seal.ts";
-import { type Files, readTree, rootListing, type Tree } from "./tree.ts";
+import { type Files, type ReadCommit, readCommit, type Tree } from "./tree.ts";
 
 /** A commit at the ref, read and checked. */
 export interface Tip extends Version {
@@ -72,13 +72,13 @@ export async function loadTip(store: GitStore, writes: boolean, known?: Tip): Pr
       // Listing is cheaper than fetching, for runs that wait for a change.
       if (known !== undefined && (await repository.tip()) === known.version) return known;
       const fetched = await repository.fetch();
-      if (fetched === undefined) throw recordsGone(store, "the ref does not exist");
-      if (fetched.rewound)
+      if (fetched === "missing") throw recordsGone(store, "the ref does not exist");
+      if (fetched === "rewound")
         throw recordsGone(
           store,
           `the ref was moved back or replaced since this machine last read it (to accept what is there now, delete ${repository.place.gitDir})`,
         );
-      return fetched.commit === known?.version ? known : await readTip(store, repository, fetched.commit, known);
+      return await readTip(store, repository, known);
     } catch (error) {
       const hopeless = !(error instanceof GitError) || isHopeless(error.message) || performance.now() + pauseMs > deadline;
       if (hopeless) throw readError(store, error);
@@ -87,13 +87,14 @@ export async function loadTip(store: GitStore, writes: boolean, known?: Tip): Pr
   }
 }
 
-/** Reads a fetched commit. Throws GitError, E_RECORDS_GONE, E_RECORDS_READ. */
-async function readTip(store: GitStore, repository: RecordsRepository, commit: string, known: Tip | undefined): Promise<Tip> {
-  const tree = await readTree(repository.place, commit, known?.tree);
-  if (store.key !== undefined) checkSeal(store, repository, tree);
-  const content = decode(store, tree.files, commit);
+/** Reads the fetched commit. Throws GitError, E_RECORDS_GONE, E_RECORDS_READ. */
+async function readTip(store: GitStore, { place, fetched }: RecordsRepository, known: Tip | undefined): Promise<Tip> {
+  const commit = await readCommit(place, fetched, known?.tree);
+  if (commit.id === known?.version) return known;
+  if (store.key !== undefined) checkSeal(store, commit, store.key);
+  const content = decode(store, commit.tree.files, commit.id);
   if (content.id !== store.id) throw recordsForeign(store, content.id, store.id);
-  return { version: commit, tree, content };
+  return { version: commit.id, tree: commit.tree, content };
 }
 
 function decode(store: GitStore, files: Files, commit: string): GitContent {
@@ -105,10 +106,8 @@ function decode(store: GitStore, files: Files, commit: string): GitContent {
   }
 }
 
-function checkSeal(store: GitStore, repository: RecordsRepository, tree: Tree & { readonly parent: string | undefined }): void {
-  const blobs = new Map([...tree.blobs].filter(([path]) => path !== "seal"));
-  const expected = sealOf(tree.parent, rootListing(blobs, repository.objectFormat), store.key ?? "");
-  if (sealMatches(tree.files.get("seal"), expected)) return;
+function checkSeal(store: GitStore, { tree, parent, listing }: ReadCommit, key: string): void {
+  if (sealMatches(tree.files.get("seal"), sealOf(parent, listing, key))) return;
   const why = tree.files.has("seal") ? "its seal does not match" : "it has no seal";
   throw new DimsyncError(
     "E_RECORDS_UNSEALED",

@@ -1,5 +1,4 @@
-import { GitError, type GitPlace, gitText, runGit } from "../../git/process.ts";
-import { type GitObject, type ObjectFormat, objectOf, type TreeEntry, treeOf } from "./objects.ts";
+import { GitError, type GitPlace, type GitTalk, talkToGit } from "../../git/process.ts";
 
 /** Text by path. */
 export type Files = ReadonlyMap<string, string>;
@@ -10,83 +9,87 @@ export interface Tree {
   readonly blobs: ReadonlyMap<string, string>;
 }
 
-/** Reads the files of a commit, except those whose blobs `known` has. Throws GitError. */
-export async function readTree(place: GitPlace, commit: string, known?: Tree): Promise<Tree & { readonly parent: string | undefined }> {
-  const entries = await gitText(place, ["ls-tree", "-r", "-z", "--full-tree", commit]);
-  const blobs = new Map<string, string>();
-  for (const entry of entries.split("\0")) {
-    const [, blob, path] = /^100644 blob ([0-9a-f]+)\t(.+)$/su.exec(entry) ?? [];
-    if (blob !== undefined && path !== undefined) blobs.set(path, blob);
-    else if (entry !== "") throw new GitError(`the tree of ${commit} has an entry that is not a plain file: ${entry.slice(0, 100)}`);
+export interface ReadCommit {
+  readonly id: string;
+  /** Read from the commit, because git shows no parent at the end of a shallow history. */
+  readonly parent: string | undefined;
+  readonly subject: string;
+  readonly tree: Tree;
+  /** The root without the seal, as `git ls-tree` prints it. */
+  readonly listing: string;
+}
+
+/** Reads the commit with that name, in one process. Files whose blobs `known` has are not read again. Throws GitError. */
+export const readCommit = (place: GitPlace, name: string, known?: Tree): Promise<ReadCommit> =>
+  talkToGit(place, ["cat-file", "--batch"], async (git) => {
+    const commit = await readObject(git, name);
+    const [header = "", message = ""] = commit.content.toString("utf8").split("\n\n", 2);
+    // Not through the name: another process may fetch meanwhile.
+    const entries = entriesIn(await readObject(git, /^tree ([0-9a-f]+)$/mu.exec(header)?.[1] ?? ""));
+    const blobs = new Map<string, string>();
+    const folders = entries.filter(({ mode }) => mode === "40000");
+    const all = entries.filter(({ mode }) => mode !== "40000");
+    for (const folder of folders)
+      all.push(...entriesIn(await readObject(git, folder.id)).map((entry) => ({ ...entry, name: `${folder.name}/${entry.name}` })));
+    for (const { mode, name: path, id } of all) {
+      if (mode !== "100644") throw new GitError(`the tree of ${commit.id} has an entry that is not a plain file: ${path.slice(0, 100)}`);
+      blobs.set(path, id);
+    }
+    const texts = new Map([...(known?.blobs ?? [])].map(([path, blob]) => [blob, known?.files.get(path)]));
+    const missing = [...new Set(blobs.values())].filter((blob) => texts.get(blob) === undefined);
+    for (const blob of missing) texts.set(blob, (await readObject(git, blob)).content.toString("utf8"));
+    const files = new Map([...blobs].map(([path, blob]) => [path, texts.get(blob) ?? ""]));
+    return {
+      id: commit.id,
+      parent: /^parent ([0-9a-f]+)$/mu.exec(header)?.[1],
+      subject: message.split("\n")[0] ?? "",
+      tree: { files, blobs },
+      listing: listingOf(entries),
+    };
+  });
+
+interface GitObject {
+  readonly id: string;
+  readonly content: Buffer;
+}
+
+async function readObject(git: GitTalk, name: string): Promise<GitObject> {
+  git.write(`${name}\n`);
+  const [id = "", , size] = (await git.line()).split(" ");
+  if (size === undefined) throw new GitError(`the object ${name} of the records is missing`);
+  const content = await git.bytes(Number(size));
+  await git.line();
+  return { id, content };
+}
+
+/** An entry of a tree. */
+export interface TreeEntry {
+  readonly mode: string;
+  readonly name: string;
+  readonly id: string;
+}
+
+/** MODE NAME NUL ID, again and again; the id of an entry is as long as that of the tree. */
+function entriesIn({ id, content }: GitObject): readonly TreeEntry[] {
+  const entries: TreeEntry[] = [];
+  for (let at = 0; at < content.length; ) {
+    const [space, end] = [content.indexOf(" ", at), content.indexOf(0, at)];
+    const next = end + 1 + id.length / 2;
+    if (space < at || end < space || next > content.length) throw new GitError(`the tree ${id} of the records is damaged`);
+    entries.push({
+      mode: content.toString("latin1", at, space),
+      name: content.toString("utf8", space + 1, end),
+      id: content.toString("hex", end + 1, next),
+    });
+    at = next;
   }
-  const texts = new Map([...(known?.blobs ?? [])].map(([path, blob]) => [blob, known?.files.get(path)]));
-  const missing = [...new Set(blobs.values())].filter((blob) => texts.get(blob) === undefined);
-  // Not `git log`, which shows no parent at the end of a shallow history.
-  const [header = "", ...read] = await readObjects(place, [commit, ...missing]);
-  for (const [index, text] of read.entries()) texts.set(missing[index] ?? "", text);
-  const files = new Map([...blobs].map(([path, blob]) => [path, texts.get(blob) ?? ""]));
-  return { files, blobs, parent: /^parent ([0-9a-f]+)$/mu.exec(header)?.[1] };
+  return entries;
 }
 
-async function readObjects(place: GitPlace, ids: readonly string[]): Promise<readonly string[]> {
-  const { code, stdout } = await runGit(place, ["cat-file", "--batch"], { input: `${ids.join("\n")}\n` });
-  if (code !== 0) throw new GitError("the files of the records could not be read");
-  const texts: string[] = [];
-  let at = 0;
-  for (const id of ids) {
-    const end = stdout.indexOf(0x0a, at);
-    const [name, , size] = stdout.toString("latin1", at, end).split(" ");
-    if (name !== id || size === undefined) throw new GitError(`the object ${id} of the records is missing`);
-    const start = end + 1;
-    texts.push(stdout.toString("utf8", start, start + Number(size)));
-    at = start + Number(size) + 1;
-  }
-  return texts;
-}
-
-/** The blobs of the files by path; `added`: those that `before` does not have. */
-export function blobsOf(
-  files: Files,
-  before: Tree | undefined,
-  format: ObjectFormat,
-): { readonly blobs: ReadonlyMap<string, string>; readonly added: readonly GitObject[] } {
-  const blobs = new Map<string, string>();
-  const added: GitObject[] = [];
-  for (const [path, text] of files) {
-    const known = before?.files.get(path) === text ? before.blobs.get(path) : undefined;
-    const blob = known === undefined ? objectOf("blob", Buffer.from(text), format) : undefined;
-    if (blob !== undefined) added.push(blob);
-    blobs.set(path, known ?? blob?.id ?? "");
-  }
-  return { blobs, added };
-}
-
-/** The trees of the blobs, the root last; folders are one level deep. */
-export function treesOf(blobs: ReadonlyMap<string, string>, format: ObjectFormat): readonly GitObject[] {
-  const { root, folders } = rootOf(blobs, format);
-  return [...folders, treeOf(root, format)];
-}
-
-/** The entries of the root, sorted, as `git ls-tree` prints them. */
-export function rootListing(blobs: ReadonlyMap<string, string>, format: ObjectFormat): string {
-  const lines = rootOf(blobs, format).root.map(({ mode, name, id }) =>
-    mode === "40000" ? `040000 tree ${id}\t${name}\n` : `100644 blob ${id}\t${name}\n`,
-  );
-  return lines.sort().join("");
-}
-
-function rootOf(
-  blobs: ReadonlyMap<string, string>,
-  format: ObjectFormat,
-): { readonly root: readonly TreeEntry[]; readonly folders: readonly GitObject[] } {
-  const root: TreeEntry[] = [];
-  const inFolders = new Map<string, TreeEntry[]>();
-  for (const [path, id] of blobs) {
-    const [first = "", ...rest] = path.split("/");
-    if (rest.length === 0) root.push({ mode: "100644", name: first, id });
-    else inFolders.set(first, [...(inFolders.get(first) ?? []), { mode: "100644", name: rest.join("/"), id }]);
-  }
-  const folders = [...inFolders].map(([name, entries]) => ({ name, tree: treeOf(entries, format) }));
-  for (const { name, tree } of folders) root.push({ mode: "40000", name, id: tree.id });
-  return { root, folders: folders.map(({ tree }) => tree) };
-}
+/** The entries of the root without the seal, as `git ls-tree` prints them. */
+export const listingOf = (entries: readonly TreeEntry[]): string =>
+  entries
+    .filter(({ name }) => name !== "seal")
+    .map(({ mode, name, id }) => (mode === "40000" ? `040000 tree ${id}\t${name}\n` : `100644 blob ${id}\t${name}\n`))
+    .sort()
+    .join("");

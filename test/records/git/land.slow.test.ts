@@ -16,7 +16,8 @@ async function refusing() {
   writeFileSync(hook, "#!/bin/sh\nexit 1\n");
   chmodSync(hook, 0o755);
   const { toWrite: repository } = await openRepositories({ folder: remote.clone(), remote: "origin", ref, env: gitEnv });
-  const parent = (await repository.fetch())?.commit ?? "";
+  expect(await repository.fetch()).toBe("fetched");
+  const parent = remote.tip(ref) ?? "";
   const commit = git(repository.place.gitDir ?? "", "commit-tree", "-p", parent, "-m", "next", `${parent}^{tree}`);
   return { repository, commit, parent };
 }

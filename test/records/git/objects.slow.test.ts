@@ -21,7 +21,7 @@ it.each(["sha1", "sha256"] as const)("writes a commit as git does, with %s objec
   const folder = writeProject({});
   git(folder, "init", "--quiet", "--bare", "--template=", `--object-format=${objectFormat}`, "r.git");
   const gitDir = join(folder, "r.git");
-  const repository = { place: { folder, gitDir, env: gitEnv }, objectFormat };
+  const repository = { folder, gitDir, env: gitEnv };
   const one = { files, before: undefined, parent: undefined, message: "one", key: "key" };
   const { id, tree } = await writeCommit(repository, one);
   const changed = new Map(tree.files).set("journal.txt", "changed");
@@ -51,7 +51,7 @@ it.each([
   const folder = writeProject({});
   git(folder, "init", "--quiet", "--bare", "--template=", "r.git");
   const gitDir = join(folder, "r.git");
-  const repository = { place: { folder, gitDir, env: { PATH: gitEnv["PATH"] ?? "", ...env } }, objectFormat: "sha1" as const };
+  const repository = { folder, gitDir, env: { PATH: gitEnv["PATH"] ?? "", ...env } };
   const message = "Subject ü\n\n+ Asset/a\n\nRun: 1\nEpoch: 2\n";
   const before = Math.floor(Date.now() / 1000);
   const { id } = await writeCommit(repository, { files, before: undefined, parent: undefined, message, key: undefined });
