@@ -106,8 +106,6 @@ function recordIntent({ item, session, records }: Step, { method, path, body }: 
     path,
     ...(item.naturalKey === undefined ? {} : { naturalKey: item.naturalKey }),
     bodyDigest: `sha256:${createHash("sha256").update(canonicalJson(body)).digest("hex")}`,
-    // A read just showed that it does not exist.
-    idsSeenBefore: [],
     ...(item.binding === undefined ? {} : { record: item.binding }),
     at,
   });

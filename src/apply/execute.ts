@@ -108,7 +108,7 @@ async function recordId(item: Item, { records }: Execution): Promise<Ending> {
     return { outcome: "skipped", code: "E_STALE", message: `It was bound to ${bound.id} after the plan was made.` };
   const intents = open.filter(({ address }) => address === item.address);
   // Digests describe what was sent to one object, so they are not kept for another id.
-  const record = bound?.id === id ? bound : intents.find(({ idsSeenBefore }) => !idsSeenBefore.includes(id))?.record;
+  const record = bound?.id === id ? bound : intents[0]?.record;
   // Both at once, so that they are written together: an id that no address has could be created again.
   const unbound = item.renamedFrom === undefined ? undefined : records.unbind(item.renamedFrom);
   await Promise.all([unbound, records.bind(item.address, { ...record, ...item.binding, id })]);

@@ -59,9 +59,8 @@ type RecoveredOutcome =
   | { readonly state: "unknown"; readonly why: string };
 
 async function outcomeOf(intent: OpenIntent, bindings: Bindings, reads: Reads): Promise<RecoveredOutcome> {
-  const { address, idsSeenBefore } = intent;
-  const bound = bindings.get(address)?.id;
-  if (bound !== undefined && !idsSeenBefore.includes(bound)) return { state: "settled", id: bound };
+  const bound = bindings.get(intent.address)?.id;
+  if (bound !== undefined) return { state: "settled", id: bound };
   try {
     return await readOutcome(intent, bindings, reads);
   } catch (error) {
@@ -71,7 +70,7 @@ async function outcomeOf(intent: OpenIntent, bindings: Bindings, reads: Reads): 
 }
 
 async function readOutcome(intent: OpenIntent, bindings: Bindings, reads: Reads): Promise<RecoveredOutcome> {
-  const { address, naturalKey, answeredId, idsSeenBefore } = intent;
+  const { address, naturalKey, answeredId } = intent;
   const kind = kindNamed(intent.kind);
   if (answeredId !== undefined && !isRelation(address)) {
     // An object that can't be read by id (an asset) exists if the response had an id. Nothing else
@@ -83,7 +82,7 @@ async function readOutcome(intent: OpenIntent, bindings: Bindings, reads: Reads)
   const found = existing === "gone" ? [] : existing;
   if (isRelation(address) && found.length > 0) return { state: "settled" };
   const taken = new Set([...bindings].flatMap(([other, { id }]) => (other === address ? [] : [id])));
-  const created = found.filter((id) => !idsSeenBefore.includes(id) && !taken.has(id));
+  const created = found.filter((id) => !taken.has(id));
   const [only] = created;
   if (only !== undefined && created.length === 1) return { state: "created", id: only };
   if (created.length > 1) return { state: "unknown", why: `${created.length} new objects match it: ${created.join(", ")}.` };

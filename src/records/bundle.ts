@@ -97,6 +97,6 @@ export async function importBundle(records: Records, bundle: Bundle, runId: stri
 
 /** For a create that was settled long ago, only the address and the id are kept. */
 const createdIntent = (address: Address, runId: string): Intent => ({
-  ...{ runId, address, kind: address.split("/")[0] ?? "", method: "POST", path: "", bodyDigest: "", idsSeenBefore: [] },
+  ...{ runId, address, kind: address.split("/")[0] ?? "", method: "POST", path: "", bodyDigest: "" },
   at: new Date().toISOString(),
 });

@@ -17,8 +17,6 @@ export interface Intent {
   readonly naturalKey?: Readonly<Record<string, string>>;
   /** Made without secrets. */
   readonly bodyDigest: string;
-  /** The ids in the list before the create, so that a new one can be recognised. */
-  readonly idsSeenBefore: readonly string[];
   /** The binding without the id: digests, never values. A create that is recovered later is recorded in the same way. */
   readonly record?: Omit<Binding, "id">;
   /** ISO 8601 */
@@ -49,7 +47,7 @@ export function toLogEntry(line: JournalLine, at: string): LogEntry {
     const { outcome, id, by } = line.settlement;
     return { type, entryId, outcome, id, by, at };
   }
-  const { runId, address, kind, method, path, naturalKey, bodyDigest, idsSeenBefore, record } = line.intent;
+  const { runId, address, kind, method, path, naturalKey, bodyDigest, record } = line.intent;
   return {
     type,
     entryId,
@@ -61,7 +59,6 @@ export function toLogEntry(line: JournalLine, at: string): LogEntry {
     path,
     naturalKey,
     bodyDigest,
-    idsSeenBefore,
     record: record === undefined ? undefined : { sent: record.sent, secretVersion: record.secretVersion },
     at: line.intent.at,
   };
@@ -85,13 +82,12 @@ function parseIntend(value: LogEntry, entryId: string): JournalLine | undefined 
   const [target, runId, address, kind, method] = texts(value, "target", "runId", "address", "kind", "method");
   const [path, bodyDigest, at] = texts(value, "path", "bodyDigest", "at");
   const naturalKey = own(value, "naturalKey");
-  const idsSeenBefore = own(value, "idsSeenBefore");
   if (target === undefined || runId === undefined || address === undefined || kind === undefined || method === undefined) return undefined;
-  if (path === undefined || bodyDigest === undefined || at === undefined || !isTexts(idsSeenBefore)) return undefined;
+  if (path === undefined || bodyDigest === undefined || at === undefined) return undefined;
   if (naturalKey !== undefined && !isTextRecord(naturalKey)) return undefined;
   const record = parseRecord(own(value, "record"));
   if (record === null) return undefined;
-  const required = { runId, address, kind, method, path, bodyDigest, idsSeenBefore, at };
+  const required = { runId, address, kind, method, path, bodyDigest, at };
   const intent = { ...required, ...(naturalKey === undefined ? {} : { naturalKey }), ...(record === undefined ? {} : { record }) };
   return { type: "intend", entryId, target, intent };
 }
@@ -122,6 +118,5 @@ function texts(value: LogEntry, ...keys: readonly string[]): readonly (string | 
   });
 }
 
-const isTexts = (value: unknown): value is readonly string[] => Array.isArray(value) && value.every((member) => typeof member === "string");
-
-const isTextRecord = (value: unknown): value is Readonly<Record<string, string>> => isObject(value) && isTexts(Object.values(value));
+const isTextRecord = (value: unknown): value is Readonly<Record<string, string>> =>
+  isObject(value) && Object.values(value).every((member) => typeof member === "string");

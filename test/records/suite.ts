@@ -20,7 +20,6 @@ export const intentOf = (address: string, more: Partial<Intent> = {}): Intent =>
   path: "/v1/integrations",
   naturalKey: { "source.name": "orders-pg", __proto__: "x" },
   bodyDigest: "sha256:aa",
-  idsSeenBefore: ["1", "2"],
   at: "2026-01-01T00:00:00.000Z",
   ...more,
 });

@@ -106,6 +106,14 @@ describe("a created object in the journal", () => {
     });
 });
 
+it("reads the lines of earlier builds, which had a member more", async () => {
+  const folder = await tempFolder();
+  await mkdir(join(folder, ".dimsync"));
+  const line = { type: "intend", entryId: "x", target: "prod", ...intent("Asset/a"), idsSeenBefore: [] };
+  await writeFile(journalFile(folder), `${JSON.stringify(line)}\n`);
+  expect((await openJournal(folder, "prod")).open()).toEqual([{ entryId: "x", ...intent("Asset/a") }]);
+});
+
 it("moves an incomplete last line away and begins the next on a new line", async () => {
   const folder = await tempFolder();
   await (await openJournal(folder, "prod")).intend(intent("Integration/a"));
@@ -131,7 +139,7 @@ describe("refuses, with the line, and does not write to, a journal with", () => 
     "a number in the middle": "\n17\n",
     "bytes that are not text": "\n\u0000\u0000\n",
     "an entry of an unknown type": '\n{"type":"later","entryId":"x"}\n',
-    "an intent without its list of ids": `\n${JSON.stringify({ type: "intend", entryId: "x", target: "dev", ...intent("Asset/a"), idsSeenBefore: undefined })}\n`,
+    "an intent without its path": `\n${JSON.stringify({ type: "intend", entryId: "x", target: "dev", ...intent("Asset/a"), path: undefined })}\n`,
     "an unknown outcome": '\n{"type":"settle","entryId":"x","outcome":"maybe"}\n',
   };
   for (const [name, middle] of Object.entries(cases)) {
@@ -174,7 +182,7 @@ describe("a journal of more than 1 MiB", () => {
     const lines: string[] = [];
     for (let index = 0; index < 3000; index++) {
       lines.push(
-        JSON.stringify({ type: "intend", entryId: `e${index}`, target: "dev", ...intent("Asset/a", { idsSeenBefore: ["x".repeat(300)] }) }),
+        JSON.stringify({ type: "intend", entryId: `e${index}`, target: "dev", ...intent("Asset/a", { bodyDigest: "x".repeat(300) }) }),
       );
       lines.push(JSON.stringify({ type: "settle", entryId: `e${index}`, outcome: "failed" }));
     }
@@ -205,7 +213,7 @@ const appender = `
   import { openJournal } from "./folder/journal.ts";
   const [folder, target, count, pad] = process.argv.slice(2);
   const journal = await openJournal(folder, target);
-  const base = { runId: "r", kind: "Asset", method: "POST", path: "/v1/assets", bodyDigest: "d", at: "now", idsSeenBefore: ["x".repeat(Number(pad))] };
+  const base = { runId: "r", kind: "Asset", method: "POST", path: "/v1/assets", bodyDigest: "x".repeat(Number(pad)), at: "now" };
   for (let i = 0; i < Number(count); i++) {
     const id = await journal.intend({ ...base, address: \`Asset/\${target}\${i}\` });
     process.stdout.write(\`\${i}\\n\`);

@@ -45,7 +45,7 @@ async function turn(): Promise<void> {
       const at = new Date().toISOString();
       const ids = await run.intend(
         keys.map((address) => ({
-          ...{ runId, address, kind: "Asset", method: "POST", path: "/v1/assets", bodyDigest: "sha256:0", idsSeenBefore: [], at },
+          ...{ runId, address, kind: "Asset", method: "POST", path: "/v1/assets", bodyDigest: "sha256:0", at },
         })),
       );
       for (const [index, entryId] of ids.entries()) say({ type: "intended", entryId, address: keys[index] });
