@@ -180,6 +180,7 @@ export const titles = {
   E_WRONG_TYPE: "Value of the wrong type",
   E_WRONG_VALUE: "Value not allowed",
   E_YAML_SYNTAX: "Invalid YAML",
+  E_YAML_TOO_LARGE: "File too large for YAML in this form",
   W_ALLOW_EXPIRED: "Expired entry of allow",
   W_ALLOW_UNUSED: "Unused entry of allow",
   W_API_KEY_OVERRIDDEN: "The environment's key replaces the target's",

@@ -6,6 +6,7 @@ import { markedRanges } from "./document-ranges.ts";
 import { fastPositions } from "./fast/positions.ts";
 import { type Range, type SecretTest, secretByName, secretRanges } from "./mask.ts";
 import { composeDocument, composeDocuments } from "./parse.ts";
+import { mostByLibrary } from "./problems.ts";
 import type { YamlParser } from "./read.ts";
 
 /**
@@ -36,11 +37,11 @@ export interface PositionOptions {
 
 /**
  * Positions in any text. The fast path handles plain texts. The library, which needs about 40 ms
- * for 100 kB, is used only if necessary. Never throws.
+ * for 100 kB, is used only if necessary, for single documents. Never throws.
  */
 export function positionsIn(text: string, { parser, isSecret = secretByName }: PositionOptions = {}): Positions {
   const fast = parser === "library" ? undefined : fastPositions(text, isSecret);
-  if (fast === undefined) return libraryPositions(text, isSecret);
+  if (fast === undefined) return libraryPositions(text, isSecret, parser);
   let library: Positions | undefined;
   return {
     ...fast,
@@ -53,31 +54,88 @@ export function positionsIn(text: string, { parser, isSecret = secretByName }: P
   };
 }
 
-/** Positions by the YAML library alone. */
-export function libraryPositions(text: string, isSecret: SecretTest = secretByName): Positions {
-  const documents = composeEach(text);
-  let masks: readonly Range[] | undefined;
+/**
+ * Positions by the YAML library, of each document when it is asked for; of plain documents that are too
+ * large for the library by the fast path. Of other large ones, only the beginning is known.
+ */
+export function libraryPositions(text: string, isSecret: SecretTest = secretByName, parser?: YamlParser): Positions {
+  const documents = documentsOf(text, isSecret, parser !== "library");
   return {
     lineStarts: lineStartsOf(text),
-    offsetOf: (place) => offsetOf(place, documents),
-    masksIn: (start, end) => {
-      masks ??= documents.flatMap(({ root }) => (root === undefined ? [] : secretRanges(root, isSecret)));
-      return masks.filter(([from, to]) => to > start && from < end);
+    offsetOf: (place) => {
+      if (place.pointer.startsWith("@")) return Number(place.pointer.slice(1));
+      if (documents.length === 0) return 0;
+      return documents[place.document]?.positions().offsetOf(place);
     },
-    isBroken: (document) => (documents[document]?.root?.errors.length ?? 1) > 0,
+    masksIn: (from, to) =>
+      documents.filter(({ start, end }) => start < to && end > from).flatMap((one) => one.positions().masksIn(from, to)),
+    isBroken: (document) => documents[document]?.positions().isBroken(document) ?? true,
   };
 }
 
-/** A document; the root is undefined if it is nested too deeply, or has no value. */
-interface Composed {
+type InDocument = Omit<Positions, "lineStarts">;
+
+/** One document of a text. Its positions are those in the text, and found once. */
+interface LocatedDocument {
   readonly start: number;
-  readonly root: Document.Parsed | undefined;
+  readonly end: number;
+  readonly positions: () => InDocument;
 }
 
-function composeEach(text: string): readonly Composed[] {
+function documentsOf(text: string, isSecret: SecretTest, isBounded: boolean): readonly LocatedDocument[] {
   const ranges = markedRanges(text);
-  if (ranges !== undefined) return ranges.map((range) => ({ start: range[0], root: unlessTooDeep(() => composeDocument(text, range)) }));
-  return (unlessTooDeep(() => composeDocuments(text)) ?? []).map((root) => ({ start: root.range[0], root }));
+  const isTooLarge = (length: number): boolean => isBounded && length > mostByLibrary;
+  if (ranges === undefined) {
+    if (isTooLarge(text.length)) return [{ start: 0, end: text.length, positions: () => unknownIn(0) }];
+    const roots = unlessTooDeep(() => composeDocuments(text)) ?? [];
+    return roots.map((root) => ({
+      start: root.range[0],
+      end: root.range[2],
+      positions: once(() => positionsBelow(root, root.range[0], isSecret)),
+    }));
+  }
+  return ranges.map(([start, end]) => {
+    const find = (): InDocument =>
+      isTooLarge(end - start)
+        ? (plainPositions(text, [start, end], isSecret) ?? unknownIn(start))
+        : positionsBelow(
+            unlessTooDeep(() => composeDocument(text, [start, end])),
+            start,
+            isSecret,
+          );
+    return { start, end, positions: once(find) };
+  });
+}
+
+const unknownIn = (start: number): InDocument => ({ offsetOf: () => start, masksIn: () => [], isBroken: () => true });
+
+/** Of a document that the fast path supports. */
+function plainPositions(text: string, [start, end]: Range, isSecret: SecretTest): InDocument | undefined {
+  const fast = fastPositions(text.slice(start, end), isSecret);
+  if (fast === undefined) return undefined;
+  return {
+    offsetOf: (place) => start + (fast.offsetOf({ ...place, document: 0 }) ?? 0),
+    masksIn: (from, to) => fast.masksIn(from - start, to - start).map(([first, last]): Range => [first + start, last + start]),
+    isBroken: () => false,
+  };
+}
+
+/** `root`: undefined if it is nested too deeply, or has no value. */
+function positionsBelow(root: Document.Parsed | undefined, start: number, isSecret: SecretTest): InDocument {
+  const masks = once(() => (root === undefined ? [] : secretRanges(root, isSecret)));
+  return {
+    offsetOf: (place) => (root === undefined ? start : offsetOf(place, root)),
+    masksIn: (from, to) => masks().filter(([first, last]) => last > from && first < to),
+    isBroken: () => (root?.errors.length ?? 1) > 0,
+  };
+}
+
+function once<T>(make: () => T): () => T {
+  let made: { readonly value: T } | undefined;
+  return () => {
+    made ??= { value: make() };
+    return made.value;
+  };
 }
 
 function unlessTooDeep<T>(compose: () => T): T | undefined {
@@ -88,10 +146,7 @@ function unlessTooDeep<T>(compose: () => T): T | undefined {
   }
 }
 
-function offsetOf({ pointer, document, on }: Place, documents: readonly Composed[]): number | undefined {
-  if (pointer.startsWith("@")) return Number(pointer.slice(1));
-  const { root, start } = documents[document] ?? {};
-  if (root === undefined) return documents.length === 0 ? 0 : start;
+function offsetOf({ pointer, on }: Place, root: Document.Parsed): number {
   let node: Node | null = root.contents;
   let key: Node | undefined;
   for (const segment of fromPointer(pointer)) {

@@ -4,7 +4,7 @@ import { deepestNesting } from "../model/json/parse.ts";
 export interface YamlProblem {
   readonly document: number;
   readonly offset: number;
-  readonly code: "E_YAML_SYNTAX" | "E_TOO_DEEP" | "E_DUPLICATE_KEY" | "E_ALIAS_EXPANSION";
+  readonly code: "E_YAML_SYNTAX" | "E_YAML_TOO_LARGE" | "E_TOO_DEEP" | "E_DUPLICATE_KEY" | "E_ALIAS_EXPANSION";
   readonly message: string;
 }
 
@@ -48,6 +48,16 @@ export const tooDeep = (document: number, offset: number): YamlProblem => ({
   offset,
   code: "E_TOO_DEEP",
   message: `Here the values are nested more than ${deepestNesting} levels deep. Manifests need only a few levels. Check for brackets or dashes that are never closed.`,
+});
+
+/** The most UTF-16 units of a file that the YAML library reads: a second's work, which no signal interrupts. */
+export const mostByLibrary = 2 * 1024 * 1024;
+
+export const tooLarge = (document: number, offset: number): YamlProblem => ({
+  document,
+  offset,
+  code: "E_YAML_TOO_LARGE",
+  message: `On this line there is, or ends, something that only a slow parser reads, and that parser reads at most ${mostByLibrary / 1024 / 1024} MiB of a file. Look for a syntax error, a key that is there twice, a tab, a tag (\`!name\`), a key after \`?\` or an unusual number (\`0x1F\`). Fix it, write it plainly, or split the file.`,
 });
 
 export function duplicateKeyProblem(document: number, offset: number, firstLine: number): YamlProblem {

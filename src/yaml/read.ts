@@ -1,7 +1,8 @@
+import { lineStartsOf } from "../text/lines.ts";
 import { markedRanges } from "./document-ranges.ts";
-import { parsePlainYaml } from "./fast/transcode.ts";
+import { parsePlainYaml, transcode } from "./fast/transcode.ts";
 import { type LibraryText, numberedText, readByLibrary, readOneByLibrary } from "./library.ts";
-import type { YamlProblem } from "./problems.ts";
+import { mostByLibrary, tooLarge, type YamlProblem } from "./problems.ts";
 
 /** One document as plain values. Maps and lists behind one anchor can be the same object. */
 export interface ValueDocument {
@@ -31,8 +32,8 @@ export interface ReadOptions {
 /**
  * The values of a text and the problems in its YAML. Callers cannot see which parser ran: the fast
  * path gives the same result as the library, or leaves the document to it (test/yaml/fast). Each
- * document is left on its own, so that one does not slow the others. Never throws. Positions:
- * `positionsIn`.
+ * document is left on its own, so that one does not slow the others. What is too large for the library
+ * is a problem. Never throws. Positions: `positionsIn`.
  */
 export function read(text: string, { parser }: ReadOptions = {}): YamlText {
   const isPlain = parser === undefined;
@@ -40,16 +41,29 @@ export function read(text: string, { parser }: ReadOptions = {}): YamlText {
   if (plain !== undefined) return { documents: plain, problems: [] };
   const source = numberedText(text);
   const ranges = markedRanges(text);
-  if (ranges === undefined) return fromLibrary(readByLibrary(source));
+  if (ranges === undefined) return isPlain && text.length > mostByLibrary ? refused(text, 0, 0) : fromLibrary(readByLibrary(source));
   const documents: ValueDocument[] = [];
   const problems: YamlProblem[] = [];
+  let left = isPlain ? mostByLibrary : Number.POSITIVE_INFINITY;
   for (const [index, range] of ranges.entries()) {
-    const values = isPlain && ranges.length > 1 ? readPlain(text.slice(...range)) : undefined;
-    const one = values === undefined ? fromLibrary(readOneByLibrary(source, range, index)) : { documents: values, problems: [] };
-    for (const { value, isInert } of one.documents) documents.push({ index, value, isInert });
-    problems.push(...one.problems);
+    const one = text.slice(...range);
+    const values = isPlain && ranges.length > 1 ? readPlain(one) : undefined;
+    if (values !== undefined) {
+      for (const { value, isInert } of values) documents.push({ index, value, isInert });
+      continue;
+    }
+    left -= one.length;
+    const slow = left < 0 ? refused(one, range[0], index) : fromLibrary(readOneByLibrary(source, range, index));
+    documents.push(...slow.documents);
+    problems.push(...slow.problems);
   }
   return { documents, problems };
+}
+
+/** A text that is too large for the library. `start`: where it begins in the file. */
+function refused(text: string, start: number, index: number): YamlText {
+  const line = transcode(text, undefined, () => {}) ?? 0;
+  return { documents: [], problems: [tooLarge(index, start + (lineStartsOf(text)[line] ?? 0))] };
 }
 
 function readPlain(text: string): readonly ValueDocument[] | undefined {

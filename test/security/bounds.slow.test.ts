@@ -203,8 +203,10 @@ test("a stop signal ends a command at once while it reads a manifest of 30 MB, w
     "dimsync.yaml": config({ more: "manifests: [manifests]\n" }),
     "manifests/m.yaml": `${head}${tables.join("")}`,
   });
+  const { stdout } = await dimsyncHere(["validate"], { cwd });
+  expect(stdout).toMatch(/manifests\/m\.yaml:9:1 +E_YAML_TOO_LARGE/u);
   for (const argv of [["validate"], ["apply", "--yes"]]) {
-    const child = startCli(argv, { cwd, env: { DIMSYNC_API_KEY: "key" } });
+    const child = startCli(argv, { cwd, env: { DIMSYNC_API_KEY: "key", DIMSYNC_YAML: "library" } });
     onTestFinished(() => void child.kill("SIGKILL"));
     // It has started when it has used a second of CPU.
     await vi.waitFor(() => expect(ticksOf(child.pid)).toBeGreaterThan(100), { timeout: 60_000, interval: 100 });

@@ -53,6 +53,47 @@ describe("YAML 1.2 core", () => {
   });
 });
 
+describe("what only the library reads, in a file of more than 2 MiB", () => {
+  const plain = Array.from({ length: 20_000 }, (_, index) => `key_${index}: { note: ${"long ".repeat(20)}, enabled: true }\n`).join("");
+  const lineOf = (text: string): number | undefined => {
+    const { documents, problems } = read(text);
+    expect(documents).toEqual([]);
+    expect(problems.map(({ code }) => code)).toEqual(["E_YAML_TOO_LARGE"]);
+    return text.slice(0, problems[0]?.offset).split("\n").length;
+  };
+  const rows: Readonly<Record<string, string>> = {
+    "a tag": "tagged: !!binary x\n",
+    "a syntax error": "a: b: c\n",
+    "an unusual number": "mask: 0x1F\n",
+    "a key after a question mark": "? a\n: b\n",
+    "a character that may be a line break": "name: a\u2028b\n",
+  };
+  test.each(Object.entries(rows))("%s is found on its line, without the library", (_name, line) => {
+    expect(lineOf(`${plain}${line}${plain.replaceAll("key", "more")}`)).toBe(20_001);
+    expect(lineOf(`${plain}${line}`.replaceAll("\n", "\r\n"))).toBe(20_001);
+  });
+  test("a key that is there twice is found on its line, or where its map ends", () => {
+    expect(lineOf(`a:\n  b: 1\n  b: 2\n${plain}`)).toBe(3);
+  });
+  test("other documents of the file keep their values, and small ones are read by the library until 2 MiB", () => {
+    const { documents, problems } = read(`a: 0x1F\n---\n${plain}mask: 0x1F\n---\nc: 1\n---\nd: 0x1F\n`);
+    expect(documents).toMatchObject([
+      { index: 0, value: { a: 31 } },
+      { index: 2, value: { c: 1 } },
+    ]);
+    expect(problems.map(({ code, document }) => [code, document])).toEqual([
+      ["E_YAML_TOO_LARGE", 1],
+      ["E_YAML_TOO_LARGE", 3],
+    ]);
+  });
+  test("a file with directives is not split", () => {
+    expect(lineOf(`%YAML 1.2\n---\n${plain}`)).toBe(1);
+  });
+  test("a plain file of that size is read", () => {
+    expect(read(plain).problems).toEqual([]);
+  });
+});
+
 const key = fc.oneof(fc.string(), fc.constantFrom("__proto__", "constructor", "a/b", "~", "1", "1.0", "true", "- a", "#", "a: b"));
 const scalar = fc.oneof(
   fc.string({ unit: "binary" }).map((text) => text.replaceAll(/[\p{Cc}\p{Cn}\ufeff\u2028\u2029\ufffe\uffff]/gu, " ")),

@@ -28,12 +28,12 @@ export function plainNodes(text: string): ReadonlyMap<number, PlainNode> | undef
   const roots = new Map<number, PlainNode>();
   let offsets: Offsets | undefined;
   const marks: number[] = [];
-  const isPlain = transcode(text, marks, ({ index, buffer }) => {
+  const stopped = transcode(text, marks, ({ index, buffer }) => {
     offsets ??= makeOffsets(text, buffer);
     roots.set(index, readNode({ buffer, marks, offsets, at: 0, next: 0 }));
     marks.length = 0;
   });
-  return isPlain ? roots : undefined;
+  return stopped === undefined ? roots : undefined;
 }
 
 /** The offset in the text, by index in the buffer's input. */

@@ -46,42 +46,49 @@ const keptLength = 32 * 1024 * 1024;
  */
 export function parsePlainYaml(text: string): readonly PlainDocument[] | undefined {
   const documents: PlainDocument[] = [];
-  const isPlain = transcode(text, undefined, ({ index, buffer }) => {
+  const stopped = transcode(text, undefined, ({ index, buffer }) => {
     documents.push({ index, value: JSON.parse(jsonText(buffer)) });
   });
-  return isPlain ? documents : undefined;
+  return stopped === undefined ? documents : undefined;
 }
 
 /**
- * Calls `take` with the JSON of each document that is not empty. Returns false if the fast path
- * does not support the text: the caller must then discard what it took. `marks` become the
- * buffer's; the caller empties them between documents.
+ * Calls `take` with the JSON of each document that is not empty. Returns undefined, or the line (from
+ * 0) on which there is, or ends, something that the fast path does not support: the caller must then
+ * discard what it took. `marks` become the buffer's; the caller empties them between documents.
  */
-export function transcode(text: string, marks: number[] | undefined, take: (transcoded: Transcoded) => void): boolean {
+export function transcode(text: string, marks: number[] | undefined, take: (transcoded: Transcoded) => void): number | undefined {
   const lines = text.includes("\r\n") ? text.replaceAll("\r\n", "\n") : text;
   const size = Buffer.byteLength(lines);
   const isAscii = size === lines.length;
-  if (!isAscii && unsure.test(text)) return false;
+  const unsureAt = isAscii ? -1 : text.search(unsure);
+  if (unsureAt >= 0) return lineAt(Buffer.from(text.slice(0, unsureAt)));
   const needed = 6 * (size + 1) + 64;
   if (scratch.length < needed) scratch = Buffer.allocUnsafe(needed);
   scratch.write(lines);
   scratch[size] = byte.lineFeed;
   const [input, json] = [scratch.subarray(0, size + 1), scratch.subarray(size + 1)];
-  let at = 0;
+  let buffer = newBuffer({ input, json, isAscii, marks }, 0);
   try {
-    for (let index = 0; at < input.length; index++) {
-      const buffer = newBuffer({ input, json, isAscii, marks }, at);
+    for (let index = 0; buffer.at < input.length; index++) {
+      if (index > 0) buffer = newBuffer({ input, json, isAscii, marks }, buffer.at);
       transcodeDocument(buffer);
       if (buffer.length > 0) take({ index, buffer });
-      at = buffer.at;
     }
-    return true;
+    return undefined;
   } catch (error) {
-    if (error instanceof UnsupportedYaml) return false;
+    if (error instanceof UnsupportedYaml) return lineAt(input.subarray(0, buffer.at));
     throw error;
   } finally {
     if (scratch.length > keptLength) scratch = Buffer.alloc(0);
   }
+}
+
+/** The number of line breaks. */
+function lineAt(above: Buffer): number {
+  let lines = 0;
+  for (let at = above.indexOf(byte.lineFeed); at >= 0; at = above.indexOf(byte.lineFeed, at + 1)) lines += 1;
+  return lines;
 }
 
 /** Before a document that begins at `at`. No spread: V8 is ten times as fast without one here. */

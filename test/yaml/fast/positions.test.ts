@@ -3,7 +3,7 @@ import { isSecretMember } from "../../../src/manifests/secrets/secret-members.ts
 import { toPointer } from "../../../src/model/json/pointer.ts";
 import { fastPositions } from "../../../src/yaml/fast/positions.ts";
 import { parsePlainYaml } from "../../../src/yaml/fast/transcode.ts";
-import { libraryPositions, type Positions } from "../../../src/yaml/positions.ts";
+import { libraryPositions, type Positions, positionsIn } from "../../../src/yaml/positions.ts";
 import fc from "../../support/fast-check.ts";
 import { runs } from "../../support/sample.ts";
 import { brokenFlows } from "./flow-texts.ts";
@@ -108,4 +108,18 @@ describe("positions and masks are those of the library, on", () => {
     );
     expect(answered).toBeGreaterThan(numRuns / 20);
   });
+});
+
+test("in a file of several documents, the library reads only what the fast path does not, and nothing of more than 2 MiB", () => {
+  const plain = Array.from({ length: 20_000 }, (_, index) => `key_${index}: { note: ${"long ".repeat(20)}, enabled: true }\n`).join("");
+  const text = `a: 0x1F\n---\n${plain}---\n${plain}mask: 0x1F\n---\npassword: !x secret\n`;
+  const { offsetOf, masksIn, isBroken } = positionsIn(text);
+  const second = text.indexOf("---");
+  const third = text.indexOf("---", second + 1);
+  expect(offsetOf({ document: 0, pointer: "/a" })).toBe(3);
+  expect(offsetOf({ document: 1, pointer: "/key_19999/enabled" })).toBe(text.indexOf("true", text.indexOf("key_19999")));
+  expect(offsetOf({ document: 2, pointer: "/key_19999" })).toBe(third);
+  expect([0, 1, 2, 3].map(isBroken)).toEqual([false, false, true, false]);
+  const secret = text.indexOf("secret", third);
+  expect(masksIn(secret, text.length)).toEqual([[secret, text.length - 1]]);
 });
