@@ -7,7 +7,7 @@ import type { Address, EarlierCreate, NaturalKey } from "../model/address.ts";
 import { ServiceError } from "../model/errors.ts";
 import { own } from "../model/json/json.ts";
 import type { Problem } from "../model/problem.ts";
-import { locationIn, type Resource } from "../model/resource.ts";
+import { problemIn, type Resource } from "../model/resource.ts";
 import type { List, Listed, Listing, Reads } from "../model/service.ts";
 import type { RecordsState } from "../records/records.ts";
 import type { Ignored } from "./scope.ts";
@@ -216,7 +216,7 @@ function identifyAll(
       const identity = isUnread ? unreadIdentity : kind.identify(resource, view);
       identities.set(resource.address, identity);
       if (identity.state === "blocked" && identity.code === "E_AMBIGUOUS" && compared.has(resource))
-        problems.push(ambiguous(resource, identity.message));
+        problems.push(problemIn(resource, "/metadata/name", { code: identity.code, message: `${resource.address}: ${identity.message}` }));
     }
   return { identities, problems };
 }
@@ -226,14 +226,6 @@ const unreadIdentity: Identity = {
   code: "E_READ_FAILED",
   message: "A read that it needs failed, so it is not known whether it exists.",
 };
-
-const ambiguous = (resource: Resource, message: string): Problem => ({
-  code: "E_AMBIGUOUS",
-  severity: "error",
-  message: `${resource.address}: ${message}`,
-  place: locationIn(resource, "/metadata/name"),
-  address: resource.address,
-});
 
 /** A failed read as a problem of the plan. Nothing is concluded from data that was not read. */
 export function failedRead(error: ServiceError, address?: Address): Problem {
@@ -266,13 +258,10 @@ function sharedIdentities(resources: readonly Resource[], identities: ReadonlyMa
     owner.set(key, other ?? resource);
     if (other === undefined) return [];
     return [
-      {
+      problemIn(resource, "/metadata/name", {
         code: "E_SHARED_IDENTITY",
-        severity: "error",
         message: `${other.address} and ${resource.address} both refer to ${identity.id}. Remove one of them, or pin another id with metadata.id.`,
-        place: locationIn(resource, "/metadata/name"),
-        address: resource.address,
-      },
+      }),
     ];
   });
 }

@@ -1,7 +1,8 @@
 import { type Address, type Binding, kindOf } from "../model/address.ts";
-import type { DraftItem } from "../model/plan.ts";
+import type { JsonValue } from "../model/json/json.ts";
+import type { Blocked, Deferred, DraftItem } from "../model/plan.ts";
 import type { Resource } from "../model/resource.ts";
-import type { AccountView, Identity } from "./kind.ts";
+import { type AccountView, type DiffResult, emptyDiff, type Identity, type Unit, type Units } from "./kind.ts";
 
 /** The pinned id, else the bound one, else one that was recovered; undefined if there is none. */
 export function boundIdentity(resource: Resource, account: AccountView): Identity | undefined {
@@ -71,11 +72,32 @@ const emptyBind = ({ address, kind }: Resource, { id, name }: Parameters<typeof 
   requests: [],
 });
 
-/** What the user has to do about an object whose id returns 404: it is never created again automatically. */
-export function goneInstruction(resource: Resource, id: string): string {
+/** The units of manifests that describe one object each, and those that have none. `desired`: what a manifest that waits would create. */
+export function unitPerManifest<Spec>(
+  resources: readonly Resource[],
+  { identities }: AccountView,
+  desired: (spec: Spec) => JsonValue = () => null,
+): Units<Unit & { readonly resource: Resource<Spec> }> {
+  const units: (Unit & { readonly resource: Resource<Spec> })[] = [];
+  const blocked: Blocked[] = [];
+  const deferred: Deferred[] = [];
+  for (const resource of resources as readonly Resource<Spec>[]) {
+    const { address } = resource;
+    const identity = identities.get(address);
+    if (identity?.state === "blocked") {
+      const { state: _, ...why } = identity;
+      blocked.push({ address, ...why });
+    } else if (identity?.state === "waits") deferred.push({ address, waitsFor: identity.on, desired: desired(resource.spec) });
+    else units.push({ address, resource, ...(identity?.state === "found" ? { liveId: identity.id } : {}) });
+  }
+  return { units, blocked, deferred, problems: [] };
+}
+
+/** An object whose id returns 404 is never created again automatically: the user decides. */
+export function goneObject(resource: Resource, id: string): DiffResult {
   const unpin = resource.id === undefined ? "" : ", remove metadata.id,";
-  return (
+  const instruction =
     `${resource.address} refers to ${id}, which is gone from the account. dimsync never creates it again automatically. ` +
-    `Remove the manifest; or run dimsync unbind ${resource.address}${unpin} and plan again to look for another object, or to create one.`
-  );
+    `Remove the manifest; or run dimsync unbind ${resource.address}${unpin} and plan again to look for another object, or to create one.`;
+  return { ...emptyDiff, manual: [{ address: resource.address, path: "", instruction }] };
 }

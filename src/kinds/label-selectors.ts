@@ -1,5 +1,6 @@
-import type { Problem, SourceLocation } from "../model/problem.ts";
-import { type IntegrationSelector, locationIn, type Resource } from "../model/resource.ts";
+import type { Pointer } from "../model/json/pointer.ts";
+import type { Problem } from "../model/problem.ts";
+import { type IntegrationSelector, problemIn, type Resource } from "../model/resource.ts";
 import { didYouMean } from "../text/suggest.ts";
 import { isIntegration, isPolicy, isSchemaConfig, isTag } from "./manifests.ts";
 import { integrationMatcher } from "./select.ts";
@@ -9,7 +10,7 @@ export function emptyLabelSelectors(resources: readonly Resource[]): readonly Pr
   const integrations = resources.filter(isIntegration);
   const known = new Set(integrations.flatMap(({ labels }) => Object.entries(labels).map(pairText)));
   return resources.flatMap((resource) =>
-    selectorsIn(resource).flatMap(({ selector: { labels }, place }): readonly Problem[] => {
+    selectorsIn(resource).flatMap(({ selector: { labels }, pointer }): readonly Problem[] => {
       if (labels === undefined || Object.keys(labels).length === 0) return [];
       const matches = integrationMatcher({ labels });
       if (integrations.some((one) => matches({ names: [one.name], labels: one.labels }))) return [];
@@ -17,13 +18,11 @@ export function emptyLabelSelectors(resources: readonly Resource[]): readonly Pr
       const unknown = pairs.find((pair) => !known.has(pair));
       const hint = unknown === undefined ? "" : didYouMean(unknown, [...known]);
       return [
-        {
+        problemIn(resource, pointer, {
           code: "W_SELECTOR_EMPTY",
           severity: "warning",
           message: `No Integration manifest has ${pairs.length === 1 ? "the label" : "all the labels"} ${pairs.join(", ")}, so the selector has no effect.${hint} Correct the labels of the selector, or add them to metadata.labels of the integrations.`,
-          place,
-          address: resource.address,
-        },
+        }),
       ];
     }),
   );
@@ -33,12 +32,12 @@ const pairText = ([key, value]: readonly [string, string]): string => `${key}: $
 
 interface SelectorIn {
   readonly selector: IntegrationSelector;
-  readonly place: SourceLocation;
+  readonly pointer: Pointer;
 }
 
 function selectorsIn(resource: Resource): readonly SelectorIn[] {
   const at = (pointer: string, selector: IntegrationSelector | undefined): readonly SelectorIn[] =>
-    selector === undefined ? [] : [{ selector, place: locationIn(resource, pointer) }];
+    selector === undefined ? [] : [{ selector, pointer }];
   if (isSchemaConfig(resource)) return at("/spec/integrations", resource.spec.integrations);
   if (isPolicy(resource)) return at("/spec/when/integration", resource.spec.when?.integration);
   if (!isTag(resource)) return [];

@@ -1,6 +1,6 @@
 import { type Address, byText } from "../model/address.ts";
 import type { Problem } from "../model/problem.ts";
-import { locationIn, type PolicySpec, type Resource } from "../model/resource.ts";
+import { type PolicySpec, problemIn, type Resource } from "../model/resource.ts";
 import { andMore } from "../text/lists.ts";
 
 /**
@@ -61,12 +61,9 @@ function moduleProblems(all: readonly NotEvaluated[]): readonly Problem[] {
     .map(({ policy, failures }) => {
       const [[integration, reason] = ["", ""], ...others] = [...failures].sort(([a], [b]) => byText(a, b));
       const more = others.length === 0 ? "" : ` and ${others.length} more`;
-      return {
+      return problemIn(policy, "/spec/module", {
         code: "E_POLICY_MODULE",
-        severity: "error",
         message: `${policy.spec.module ?? policy.address} ${reason}. It was run for integration ${JSON.stringify(integration)}${more}. The run stops, because a policy that could not run must not look like one without findings. The module's default export must be a function of ({ integration, labels, schemas }) that returns a list of { path, message }.`,
-        place: locationIn(policy, "/spec/module"),
-        address: policy.address,
-      };
+      });
     });
 }

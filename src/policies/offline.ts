@@ -4,7 +4,7 @@ import type { IntegrationNames } from "../kinds/select.ts";
 import type { ColumnLabels } from "../model/labels.ts";
 import type { NodePath } from "../model/nodes.ts";
 import type { Problem, Severity } from "../model/problem.ts";
-import { locationIn, type PolicySpec, type Resource, type SchemaConfigSpec } from "../model/resource.ts";
+import { type PolicySpec, problemIn, type Resource, type SchemaConfigSpec } from "../model/resource.ts";
 import { atOnce } from "../model/runtime/event-loop.ts";
 import { literalPointer } from "../model/schema-tree.ts";
 import { paragraph } from "../text/lines.ts";
@@ -104,11 +104,9 @@ function toProblem(policy: Resource<PolicySpec>, config: Config, { path, key, ac
   const { severity: ofPolicy, message } = policy.spec;
   const severity: Severity = isCertain || ofPolicy === "info" ? ofPolicy : "warning";
   const doubt = isCertain ? "" : " It violates the policy if the node is replicated; dimsync plan checks the account.";
-  return {
+  return problemIn(config, literalPointer(path, key), {
     code: severity === "error" ? "E_POLICY" : severity === "warning" ? "W_POLICY" : "I_POLICY",
     severity,
     message: `${config.address} sets ${key} of ${nodeText(path)} to ${actual}, but ${policy.address} requires ${!actual}: ${paragraph(message).replace(/\.$/u, "")}.${doubt} Change the entry, or add an exemption with a reason.`,
-    place: locationIn(config, literalPointer(path, key)),
-    address: config.address,
-  };
+  });
 }

@@ -1,7 +1,7 @@
 import { isPolicy, isRuleSet, isSchemaConfig } from "../kinds/manifests.ts";
 import type { PolicyFinding } from "../model/findings.ts";
 import type { Locate, Problem } from "../model/problem.ts";
-import { locationIn, type PolicySpec, type Resource } from "../model/resource.ts";
+import { locationIn, type PolicySpec, problemIn, type Resource } from "../model/resource.ts";
 import { levelNames } from "../model/schema-tree.ts";
 import { compilePolicy } from "./compile.ts";
 
@@ -13,16 +13,7 @@ export function policyProblems(resources: readonly Resource[]): readonly Problem
     const found = problemOf(resource);
     if (found === undefined) return [];
     const [pointer, message] = found;
-    const { address } = resource;
-    return [
-      {
-        code: "E_POLICY_SAYS_NOTHING",
-        severity: "error",
-        message: `${address} ${message}`,
-        place: locationIn(resource, pointer),
-        address,
-      },
-    ];
+    return [problemIn(resource, pointer, { code: "E_POLICY_SAYS_NOTHING", message: `${resource.address} ${message}` })];
   });
 }
 

@@ -1,6 +1,6 @@
 import { type Address, type Binding, type Bindings, byText, kindOf } from "../../model/address.ts";
 import type { Problem } from "../../model/problem.ts";
-import { type AssetSpec, locationIn, type Resource } from "../../model/resource.ts";
+import { type AssetSpec, problemIn, type Resource } from "../../model/resource.ts";
 import type { AccountView } from "../kind.ts";
 import { integrations } from "../lists.ts";
 import { naturalKeyOf, recordedName } from "./record.ts";
@@ -61,13 +61,10 @@ export function sameAssets(resources: readonly Resource[], bindings: Bindings): 
     // Equal ids are reported for all kinds alike.
     if (a !== undefined && b !== undefined) return [];
     return [
-      {
+      problemIn(resource, "/spec/name", {
         code: "E_SHARED_IDENTITY",
-        severity: "error",
         message: `${other.address} and ${resource.address} have the same name and type, and an asset can't be read back, so dimsync can't tell them apart. Remove one of them, change its spec.name, or pin the ids of both with metadata.id.`,
-        place: locationIn(resource, "/spec/name"),
-        address: resource.address,
-      },
+      }),
     ];
   });
 }

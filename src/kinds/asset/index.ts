@@ -1,8 +1,7 @@
 import type { LiveReference } from "../../model/live.ts";
-import type { Blocked } from "../../model/plan.ts";
 import type { AssetSpec, Resource } from "../../model/resource.ts";
-import { goneInstruction } from "../identity.ts";
-import { emptyDiff, type Kind, type Unit } from "../kind.ts";
+import { goneObject, unitPerManifest } from "../identity.ts";
+import type { Kind, Unit } from "../kind.ts";
 import { integrations } from "../lists.ts";
 import { kindNames } from "../manifests.ts";
 import { createdAsset, updatedAsset } from "./diff.ts";
@@ -36,24 +35,11 @@ export const asset: Kind<AssetUnit, readonly LiveReference[]> = {
 
   baseline: ({ spec }) => recordOfSpec(spec as AssetSpec),
 
-  units(resources, account) {
-    const units: AssetUnit[] = [];
-    const blocked: Blocked[] = [];
-    for (const resource of resources as readonly Resource<AssetSpec>[]) {
-      const { address } = resource;
-      const identity = account.identities.get(address);
-      if (identity?.state === "blocked") {
-        const { code, message, command } = identity;
-        blocked.push({ address, code, message, ...(command === undefined ? {} : { command }) });
-      } else units.push({ address, resource, ...(identity?.state === "found" ? { liveId: identity.id } : {}) });
-    }
-    return { units, blocked, deferred: [], problems: [] };
-  },
+  units: (resources, account) => unitPerManifest(resources, account),
 
   diff({ address, resource, liveId }, _live, account) {
     const identity = account.identities.get(address);
-    if (identity?.state === "gone")
-      return { ...emptyDiff, manual: [{ address, path: "", instruction: goneInstruction(resource, identity.id) }] };
+    if (identity?.state === "gone") return goneObject(resource, identity.id);
     return liveId === undefined ? createdAsset(resource) : updatedAsset(resource, liveId, account);
   },
 

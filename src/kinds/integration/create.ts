@@ -3,7 +3,7 @@ import { leavesOf } from "../../model/json/leaves.ts";
 import type { LiveUser } from "../../model/live.ts";
 import type { DraftItem } from "../../model/plan.ts";
 import type { Problem } from "../../model/problem.ts";
-import { type IntegrationSpec, locationIn } from "../../model/resource.ts";
+import { type IntegrationSpec, locationIn, problemIn } from "../../model/resource.ts";
 import { type AccountView, type DiffResult, emptyDiff } from "../kind.ts";
 import { users } from "../lists.ts";
 import { needsUsers, plainEmailWarning, userToWrite } from "../users.ts";
@@ -70,10 +70,8 @@ function createBody(
   };
 }
 
-const unknownOwner = ({ resource, address }: IntegrationUnit, { email, pointer }: UnknownOwner): Problem => ({
-  code: "E_UNKNOWN_USER",
-  severity: "error",
-  message: `The account has no user with the e-mail address ${email}, so the id of the owner is unknown. Correct the address, or add the user to the account.`,
-  place: locationIn(resource, pointer),
-  address,
-});
+const unknownOwner = ({ resource }: IntegrationUnit, { email, pointer }: UnknownOwner): Problem =>
+  problemIn(resource, pointer, {
+    code: "E_UNKNOWN_USER",
+    message: `The account has no user with the e-mail address ${email}, so the id of the owner is unknown. Correct the address, or add the user to the account.`,
+  });

@@ -1,9 +1,8 @@
-import { isObject, type JsonObject, type JsonValue } from "../../model/json/json.ts";
+import { isObject, type JsonObject } from "../../model/json/json.ts";
 import { leavesOf } from "../../model/json/leaves.ts";
 import type { LiveIntegration } from "../../model/live.ts";
-import type { Blocked } from "../../model/plan.ts";
 import type { IntegrationSpec, Resource } from "../../model/resource.ts";
-import { bindItem, goneInstruction, recordOf } from "../identity.ts";
+import { bindItem, goneObject, recordOf, unitPerManifest } from "../identity.ts";
 import { type AccountView, type ComparedObject, type DiffResult, emptyDiff, type Kind } from "../kind.ts";
 import { leafChanges } from "../leaves.ts";
 import { integrations, users } from "../lists.ts";
@@ -57,35 +56,13 @@ export const integration: Kind<IntegrationUnit> = {
   },
 
   units(resources, account) {
-    const units: IntegrationUnit[] = [];
-    const blocked: Blocked[] = [];
-    const deferred = [];
-    for (const resource of resources as readonly Resource<IntegrationSpec>[]) {
-      const { address } = resource;
-      const identity = account.identities.get(address);
-      if (identity?.state === "blocked")
-        blocked.push({
-          address,
-          code: identity.code,
-          message: identity.message,
-          ...(identity.command === undefined ? {} : { command: identity.command }),
-        });
-      else if (identity?.state === "waits") deferred.push({ address, waitsFor: identity.on, desired: desired(resource) });
-      else
-        units.push({
-          address,
-          resource,
-          destination: destinationOf(resource, account),
-          ...(identity?.state === "found" ? { liveId: identity.id } : {}),
-        });
-    }
-    return { units, blocked, deferred, problems: [] };
+    const found = unitPerManifest<IntegrationSpec>(resources, account, ({ create = {} }) => create as JsonObject);
+    return { ...found, units: found.units.map((unit) => ({ ...unit, destination: destinationOf(unit.resource, account) })) };
   },
 
   diff(unit, _live, account) {
     const identity = account.identities.get(unit.address);
-    if (identity?.state === "gone")
-      return { ...emptyDiff, manual: [{ address: unit.address, path: "", instruction: goneInstruction(unit.resource, identity.id) }] };
+    if (identity?.state === "gone") return goneObject(unit.resource, identity.id);
     return unit.liveId === undefined ? createdIntegration(unit, account) : adopted(unit, unit.liveId, account);
   },
 
@@ -99,8 +76,6 @@ const comparable = ({ paused, source, destination }: LiveIntegration): object =>
   source: { name: source.name, type: source.type },
   destination: { name: destination.name, type: destination.type },
 });
-
-const desired = (resource: Resource<IntegrationSpec>): JsonValue => (resource.spec.create ?? {}) as JsonObject;
 
 function adopted(unit: IntegrationUnit, id: string, account: AccountView): DiffResult {
   const { resource } = unit;

@@ -1,9 +1,8 @@
 import { type Address, byText, integrationOfSchemas } from "../../model/address.ts";
 import type { JsonObject } from "../../model/json/json.ts";
-import type { Pointer } from "../../model/json/pointer.ts";
 import type { Blocked, Deferred } from "../../model/plan.ts";
 import type { Problem } from "../../model/problem.ts";
-import { locationIn, type Resource, type SchemaConfigSpec } from "../../model/resource.ts";
+import { problemIn, type Resource, type SchemaConfigSpec } from "../../model/resource.ts";
 import { andMore } from "../../text/lists.ts";
 import type { AccountView, Unit, Units } from "../kind.ts";
 import { isSchemaConfig } from "../manifests.ts";
@@ -120,21 +119,18 @@ export function desiredOf(layers: readonly CompiledConfig[]): JsonObject {
 /** What the SchemaConfig selects. A reference to nothing, and a selector without matches, are problems. */
 function checkedSelection(config: Config, account: AccountView, problems: Problem[]): readonly Selected[] {
   const selected = selectedBy(config.spec, account);
-  const place = (pointer: Pointer) => ({ place: locationIn(config, pointer), address: config.address });
   const [first] = selected;
   if (first === undefined)
-    problems.push({
-      code: "W_SELECTOR_EMPTY",
-      severity: "warning",
-      message: `${config.address} selects no integration, so it has no effect. Names match manifests and live integrations, labels match manifests.`,
-      ...place("/spec/integrations"),
-    });
+    problems.push(
+      problemIn(config, "/spec/integrations", {
+        code: "W_SELECTOR_EMPTY",
+        severity: "warning",
+        message: `${config.address} selects no integration, so it has no effect. Names match manifests and live integrations, labels match manifests.`,
+      }),
+    );
   if (first?.state !== "unresolved" || first.code === "E_DEPENDENCY" || config.spec.integration === undefined) return selected;
   const { code, message } = first;
-  problems.push({
-    ...{ code, severity: "error", message },
-    ...place("/spec/integration"),
-  });
+  problems.push(problemIn(config, "/spec/integration", { code, message }));
   return [];
 }
 
@@ -161,11 +157,8 @@ function conflictProblem({ configs, second, integrations }: Conflict): Problem {
   const names = configs.map(({ address }) => address).join(" and ");
   const shown = andMore(integrations.map((name) => JSON.stringify(name)));
   const which = integrations.length === 1 ? `the same integration, ${shown},` : `the same ${integrations.length} integrations, ${shown},`;
-  return {
+  return problemIn(second, second.spec.integration === undefined ? "/spec/integrations" : "/spec/integration", {
     code: "E_CONFLICTING_CONFIGS",
-    severity: "error",
     message: `${names} select ${which} with the same priority, so neither has precedence. Set different values of spec.priority (the higher one wins per field), or select each integration once.`,
-    place: locationIn(second, second.spec.integration === undefined ? "/spec/integrations" : "/spec/integration"),
-    address: second.address,
-  };
+  });
 }

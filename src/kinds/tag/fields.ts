@@ -2,11 +2,20 @@ import { urlPath } from "../../model/json/pointer.ts";
 import type { LiveTag } from "../../model/live.ts";
 import type { DraftFacts, DraftItem, PathChange } from "../../model/plan.ts";
 import type { Problem } from "../../model/problem.ts";
-import { locationIn } from "../../model/resource.ts";
-import type { AccountView } from "../kind.ts";
+import { locationIn, problemIn, type Resource, type TagSpec } from "../../model/resource.ts";
+import type { AccountView, Unit } from "../kind.ts";
 import { users } from "../lists.ts";
 import { isUser, plainEmailWarning, userToWrite } from "../users.ts";
-import { type TagUnit, unknownUser } from "./unit.ts";
+
+export interface TagUnit extends Unit {
+  readonly resource: Resource<TagSpec>;
+}
+
+export const unknownUser = ({ resource }: TagUnit, email: string, pointer: string): Problem =>
+  problemIn(resource, pointer, {
+    code: "E_UNKNOWN_USER",
+    message: `The account has no user with the e-mail address ${email}. Correct the address, write the user's id as plain text, or add the user to the account.`,
+  });
 
 const fields = ["name", "description", "owner"] as const;
 type Fields = { readonly [Field in (typeof fields)[number]]?: string };

@@ -2,18 +2,16 @@ import { byText } from "../../model/address.ts";
 import { own } from "../../model/json/json.ts";
 import type { Pointer } from "../../model/json/pointer.ts";
 import type { LiveTag } from "../../model/live.ts";
-import type { Blocked } from "../../model/plan.ts";
 import type { Reference, Resource, TagSpec } from "../../model/resource.ts";
-import { bindItem, boundIdentity, goneInstruction, recordedFor } from "../identity.ts";
+import { bindItem, boundIdentity, goneObject, recordedFor, unitPerManifest } from "../identity.ts";
 import { type AccountView, type ComparedObject, emptyDiff, type Identity, type Kind } from "../kind.ts";
 import { leafChanges } from "../leaves.ts";
 import { integrations, tags, users } from "../lists.ts";
 import { kindNames } from "../manifests.ts";
 import { needsUsers, userRefFor } from "../users.ts";
-import { fieldChanges, fieldCount } from "./fields.ts";
+import { fieldChanges, fieldCount, type TagUnit } from "./fields.ts";
 import { imported } from "./import.ts";
 import { relations } from "./relations.ts";
-import type { TagUnit } from "./unit.ts";
 
 // The interface has calls that list, read and change tags and attach them to resources. It has none
 // that creates a tag or removes a relation (docs/service-interface.md).
@@ -79,17 +77,7 @@ export const tag: Kind<TagUnit, LiveTag> = {
 
   identify: (resource, account) => boundIdentity(resource, account) ?? lookUp(resource as Resource<TagSpec>, account),
 
-  units(resources, account) {
-    const units: TagUnit[] = [];
-    const blocked: Blocked[] = [];
-    for (const resource of resources as readonly Resource<TagSpec>[]) {
-      const { address } = resource;
-      const identity = account.identities.get(address);
-      if (identity?.state === "blocked") blocked.push({ address, code: identity.code, message: identity.message });
-      else units.push({ address, resource, ...(identity?.state === "found" ? { liveId: identity.id } : {}) });
-    }
-    return { units, blocked, deferred: [], problems: [] };
-  },
+  units: (resources, account) => unitPerManifest(resources, account),
 
   // Only GET of a single tag returns its resources. If the manifest has no resources, the list is
   // enough.
@@ -104,7 +92,7 @@ export const tag: Kind<TagUnit, LiveTag> = {
     const { address, resource, liveId } = unit;
     const identity = account.identities.get(address);
     const goneId = identity?.state === "gone" ? identity.id : live === undefined ? liveId : undefined;
-    if (goneId !== undefined) return { ...emptyDiff, manual: [{ address, path: "", instruction: goneInstruction(resource, goneId) }] };
+    if (goneId !== undefined) return goneObject(resource, goneId);
     if (live === undefined || liveId === undefined) return emptyDiff;
     const fields = fieldChanges(unit, live, account);
     const related = relations(unit, live, account);

@@ -3,13 +3,13 @@ import { toPointer, urlPath } from "../../model/json/pointer.ts";
 import type { LiveTag } from "../../model/live.ts";
 import type { Blocked, Deferred, DraftItem, Manual } from "../../model/plan.ts";
 import type { Problem } from "../../model/problem.ts";
-import { locationIn, type TagResource } from "../../model/resource.ts";
+import { locationIn, problemIn, type TagResource } from "../../model/resource.ts";
 import type { AccountView } from "../kind.ts";
 import { users } from "../lists.ts";
 import { assetAddress, integrationAddress } from "../manifests.ts";
 import { fromIdentity, type Selected, selectIntegration, selectIntegrations } from "../select.ts";
 import { userIdOf } from "../users.ts";
-import { type TagUnit, unknownUser } from "./unit.ts";
+import { type TagUnit, unknownUser } from "./fields.ts";
 
 /** As the interface names them (docs/service-interface.md). */
 type ResourceType = "Integration" | "DataAsset" | "Monitor";
@@ -66,13 +66,8 @@ function blockedRelation({ address }: TagUnit, type: ResourceType, { name, code,
   return { address: `${address}#${resource}`, code, message };
 }
 
-const unknownIntegration = ({ resource, address }: TagUnit, pointer: string, { code, message }: Unresolved): Problem => ({
-  code,
-  severity: "error",
-  message: `${address} lists an integration. ${message}`,
-  place: locationIn(resource, pointer),
-  address,
-});
+const unknownIntegration = ({ resource, address }: TagUnit, pointer: string, { code, message }: Unresolved): Problem =>
+  problemIn(resource, pointer, { code, message: `${address} lists an integration. ${message}` });
 
 /** The live resources of one entry of `spec.resources`. */
 function targetsOf(target: TagResource, pointer: string, account: AccountView): readonly Target[] {

@@ -1,4 +1,4 @@
-import { bindItem, boundIdentity, goneInstruction } from "../../../src/kinds/identity.ts";
+import { bindItem, boundIdentity, goneObject } from "../../../src/kinds/identity.ts";
 import { type ComparedObject, emptyDiff, type ImportedObjects, type Kind, type Unit } from "../../../src/kinds/kind.ts";
 import { leafChanges } from "../../../src/kinds/leaves.ts";
 import { idOf, memberOf, textOf } from "../../../src/model/decode.ts";
@@ -56,8 +56,7 @@ export const note: Kind<NoteUnit, LiveNote> = {
 
   diff({ address, resource, liveId }, _live, account) {
     const identity = account.identities.get(address);
-    if (identity?.state === "gone")
-      return { ...emptyDiff, manual: [{ address, path: "", instruction: goneInstruction(resource, identity.id) }] };
+    if (identity?.state === "gone") return goneObject(resource, identity.id);
     const { name, spec } = resource;
     const live = account.list(notes).byId.get(liveId ?? "");
     const change = { path: "/text", after: spec.text, risk: "neutral", cause: { place: locationIn(resource, "/spec/text") } } as const;

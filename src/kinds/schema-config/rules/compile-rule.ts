@@ -2,6 +2,7 @@ import type { Problem, SourceLocation } from "../../../model/problem.ts";
 import {
   type ColumnTree,
   locationIn,
+  problemIn,
   type Resource,
   type SchemaConfigSpec,
   type SchemaExpectation,
@@ -76,7 +77,7 @@ export function compileRule({ rule, name, owner, pointer }: WrittenRule): Compil
   const both: readonly Problem[] =
     ignores && rule.set !== undefined
       ? [
-          problem(owner, pointer, {
+          problemIn(owner, pointer, {
             code: "E_IGNORE_AND_SET",
             message: "The rule has both ignore and set, which contradict each other. Write two rules; the later one wins.",
           }),
@@ -109,7 +110,7 @@ export function compileExpectation(
   const wrongLevel = expectedKeys
     .filter((key) => expected[key] !== undefined && !assertable[match.depth]?.includes(key))
     .map((key) =>
-      problem(owner, `${pointer}/${key}`, {
+      problemIn(owner, `${pointer}/${key}`, {
         code: "E_EXPECT_LEVEL",
         message: `A ${levelNames[match.depth]} has no ${key}. An expect entry applies to the deepest level that its match names.`,
       }),
@@ -148,27 +149,20 @@ function compileMatch(
     const message = 'The match names no schema, table, column or label. For every table, write table: "*".';
     return {
       match: undefined,
-      problems: [problem(owner, `${pointer}/match`, { code: "E_EMPTY_MATCH", message })],
+      problems: [problemIn(owner, `${pointer}/match`, { code: "E_EMPTY_MATCH", message })],
     };
   }
   // `where` comes from JSON that the schema has checked: its keys are those of its type.
   const problems = (Object.keys(where ?? {}) as (keyof Where)[])
     .filter((key) => !attributes[depth]?.includes(key))
     .map((key) =>
-      problem(owner, `${pointer}/match/where/${key}`, {
+      problemIn(owner, `${pointer}/match/where/${key}`, {
         code: "E_WHERE_LEVEL",
         message: `A ${levelNames[depth]} has no ${key}, so the rule could never match. A rule applies to the deepest level that its match names.`,
       }),
     );
   return { match: { type: "rule", depth, parts, labels, where }, problems };
 }
-
-const problem = (owner: Resource, pointer: string, text: Pick<Problem, "code" | "message">): Problem => ({
-  ...text,
-  severity: "error",
-  place: locationIn(owner, pointer),
-  address: owner.address,
-});
 
 /**
  * Whether the live node has these attributes. An attribute that the service did not return is

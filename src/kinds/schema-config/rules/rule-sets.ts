@@ -1,5 +1,5 @@
 import type { Problem } from "../../../model/problem.ts";
-import { locationIn, type Resource, type RuleSetSpec, type SchemaRule } from "../../../model/resource.ts";
+import { problemIn, type Resource, type RuleSetSpec, type SchemaRule } from "../../../model/resource.ts";
 import { didYouMean } from "../../../text/suggest.ts";
 import { isRuleSet } from "../../manifests.ts";
 import type { WrittenRule } from "./compile-rule.ts";
@@ -52,28 +52,21 @@ export function spliceRules(
   return { rules, problems };
 }
 
-const problem = (owner: Resource, pointer: string, text: Pick<Problem, "code" | "message">): Problem => ({
-  ...text,
-  severity: "error",
-  place: locationIn(owner, pointer),
-  address: owner.address,
-});
-
 const tooManyRules = ({ address }: Resource, owner: Resource, pointer: string): Problem =>
-  problem(owner, pointer, {
+  problemIn(owner, pointer, {
     code: "E_TOO_MANY_RULES",
     message: `With the RuleSets that it uses, ${address} has more than ${maxRules} rules. RuleSets that use others more than once multiply them.`,
   });
 
 function unknownRuleSet({ use }: Extract<SchemaRule, { readonly use: string }>, owner: Resource, pointer: string, sets: RuleSets): Problem {
-  return problem(owner, pointer, {
+  return problemIn(owner, pointer, {
     code: "E_UNKNOWN_RULE_SET",
     message: `${owner.address} uses RuleSet ${JSON.stringify(use)}, which no manifest defines.${didYouMean(use, [...sets.keys()].sort())}`,
   });
 }
 
 const cycle = (names: readonly string[], owner: Resource, pointer: string): Problem =>
-  problem(owner, pointer, {
+  problemIn(owner, pointer, {
     code: "E_RULE_SET_CYCLE",
     message: `${names.join(" uses ")}. Remove one of these uses.`,
   });
