@@ -1,4 +1,5 @@
 import { byText, integrationOfSchemas } from "../model/address.ts";
+import { groupBy } from "../model/group-by.ts";
 import type { Problem } from "../model/problem.ts";
 import { counted } from "../text/counts.ts";
 import { andMore } from "../text/lists.ts";
@@ -38,20 +39,11 @@ function groupFailedReads(problems: readonly Problem[]): readonly Problem[] {
 }
 
 function groupByLine(problems: readonly Problem[]): readonly Problem[] {
-  const groups = new Map<string, [Problem, ...Problem[]]>();
-  const alone: Problem[] = [];
-  for (const problem of problems) {
-    const { code, severity, place, address } = problem;
-    if (place === undefined || address === undefined || integrationOfSchemas(address) === undefined) {
-      alone.push(problem);
-      continue;
-    }
-    const key = JSON.stringify([code, severity, place.file, place.document, place.pointer, place.on ?? "value"]);
-    const group = groups.get(key);
-    if (group === undefined) groups.set(key, [problem]);
-    else group.push(problem);
-  }
-  return [...alone, ...[...groups.values()].flatMap(merged)];
+  const isOfSchemas = ({ place, address = "" }: Problem): boolean => place !== undefined && integrationOfSchemas(address) !== undefined;
+  const byLine = groupBy(problems.filter(isOfSchemas), ({ code, severity, place }) =>
+    JSON.stringify([code, severity, place?.file, place?.document, place?.pointer, place?.on ?? "value"]),
+  );
+  return [...problems.filter((problem) => !isOfSchemas(problem)), ...[...byLine.values()].flatMap(merged)];
 }
 
 function merged(group: readonly [Problem, ...Problem[]]): readonly Problem[] {

@@ -1,4 +1,5 @@
 import type { Address } from "../model/address.ts";
+import { groupBy } from "../model/group-by.ts";
 import type { LiveIntegration } from "../model/live.ts";
 import type { Resource } from "../model/resource.ts";
 import type { List, Listed } from "../model/service.ts";
@@ -24,7 +25,7 @@ export function accountLists(read: ReadonlyMap<string, readonly Listed[]>): Acco
     const objects = known.get(name) ?? {
       items,
       byId: new Map(items.map((object) => [object.id, object])),
-      byName: grouped(items, (object) => object.name ?? ""),
+      byName: groupBy(items, (object) => object.name ?? ""),
     };
     known.set(name, objects);
     return objects as Objects<T>; // what the list of this name decoded
@@ -47,21 +48,11 @@ export function indexed(account: Omit<AccountView, "lookup">): AccountView {
     ...[...bindings].map(([address, { id }]) => ({ address, id })),
     ...earlierCreates.flatMap(({ address, id }) => (id === undefined ? [] : [{ address, id }])),
   ];
-  const addresses = [...grouped(recorded, ({ id }) => id)].map(([id, group]) => [id, group.map(({ address }) => address)] as const);
+  const addresses = [...groupBy(recorded, ({ id }) => id)].map(([id, group]) => [id, group.map(({ address }) => address)] as const);
   const lookup: AccountLookup = {
     resources: new Map(resources.map((resource) => [resource.address, resource])),
-    integrationsBySource: grouped(account.list(integrations).items, ({ source }) => source.name),
+    integrationsBySource: groupBy(account.list(integrations).items, ({ source }) => source.name),
     recorded: new Map(addresses),
   };
   return { ...account, lookup };
-}
-
-function grouped<T>(values: readonly T[], keyOf: (value: T) => string): ReadonlyMap<string, readonly T[]> {
-  const groups = new Map<string, T[]>();
-  for (const value of values) {
-    const group = groups.get(keyOf(value));
-    if (group === undefined) groups.set(keyOf(value), [value]);
-    else group.push(value);
-  }
-  return groups;
 }

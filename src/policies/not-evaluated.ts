@@ -1,4 +1,5 @@
 import { type Address, byText } from "../model/address.ts";
+import { groupBy } from "../model/group-by.ts";
 import type { Problem } from "../model/problem.ts";
 import { type PolicySpec, problemIn, type Resource } from "../model/resource.ts";
 import { andMore } from "../text/lists.ts";
@@ -49,17 +50,13 @@ const waitsProblem = (addresses: readonly Address[]): Problem => ({
 
 /** One problem per policy, with the first integration by name. */
 function moduleProblems(all: readonly NotEvaluated[]): readonly Problem[] {
-  const byPolicy = new Map<Address, { readonly policy: Resource<PolicySpec>; readonly failures: Map<string, string> }>();
-  for (const one of all) {
-    if (one.type !== "module") continue;
-    const known = byPolicy.get(one.policy.address) ?? { policy: one.policy, failures: new Map() };
-    known.failures.set(one.integration, one.reason);
-    byPolicy.set(one.policy.address, known);
-  }
-  return [...byPolicy.values()]
-    .sort((a, b) => byText(a.policy.address, b.policy.address))
-    .map(({ policy, failures }) => {
-      const [[integration, reason] = ["", ""], ...others] = [...failures].sort(([a], [b]) => byText(a, b));
+  const failed = all.filter((one) => one.type === "module");
+  return [...groupBy(failed, ({ policy }) => policy.address)]
+    .sort(([a], [b]) => byText(a, b))
+    .map(([, failures]) => {
+      const [{ policy }] = failures;
+      const byIntegration = new Map(failures.map(({ integration, reason }) => [integration, reason]));
+      const [[integration, reason] = ["", ""], ...others] = [...byIntegration].sort(([a], [b]) => byText(a, b));
       const more = others.length === 0 ? "" : ` and ${others.length} more`;
       return problemIn(policy, "/spec/module", {
         code: "E_POLICY_MODULE",

@@ -1,6 +1,7 @@
 import { integrationAddress } from "../../kinds/manifests.ts";
 import type { SchemaConfigUnit } from "../../kinds/schemas.ts";
 import type { Address } from "../../model/address.ts";
+import { groupBy } from "../../model/group-by.ts";
 import type { LiveSchemas } from "../../model/live.ts";
 import type { NodePath } from "../../model/nodes.ts";
 import type { SchemaConfigSpec } from "../../model/resource.ts";
@@ -83,14 +84,9 @@ function addedNotices(address: Address, added: readonly NodePath[]): readonly st
 
 /** "public.orders (email, phone)" for columns of one table; other nodes, and a single column, as they are. */
 function byTable(paths: readonly NodePath[]): readonly string[] {
-  const groups = new Map<string, NodePath[]>();
-  for (const path of paths) {
-    const [schema, table, column] = path;
-    const key = table === undefined || column === undefined ? nodeText(path) : nodeText([schema, table]);
-    groups.set(key, [...(groups.get(key) ?? []), path]);
-  }
+  const groups = groupBy(paths, (path) => nodeText(path.slice(0, 2)));
   return [...groups].map(([table, nodes]) => {
-    const [only = [""] as const, second] = nodes;
+    const [only, second] = nodes;
     return second === undefined ? nodeText(only) : `${table} (${nodes.map(([, , column = ""]) => nodeText([column])).join(", ")})`;
   });
 }

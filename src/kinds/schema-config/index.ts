@@ -21,10 +21,10 @@ import { decisionOf } from "./explain.ts";
 import { schemaDifferences, unintendedChanges } from "./live-differences.ts";
 import { liveView } from "./live-view.ts";
 import { isLabel, readOnlyNodeField } from "./manifest.ts";
+import { missingNames } from "./missing-names.ts";
 import { newColumnProblems, reviewColumns, switchedOffBy } from "./new-columns.ts";
-import { lackingEntries } from "./nowhere.ts";
 import { patches, tablesTouched, treeIn } from "./patch.ts";
-import { manualSteps, missingNames, refusals } from "./problems.ts";
+import { manualSteps, refusals } from "./problems.ts";
 import { type ObservedSchemas, observedAt, readSchemas, withColumns } from "./read.ts";
 import { finishStats, type UnitTally } from "./rules/rule-stats.ts";
 import { ruleWarnings } from "./rules/rule-warnings.ts";
@@ -146,9 +146,7 @@ function* diff(unit: SchemaConfigUnit, live: ObservedSchemas | undefined, accoun
         }),
     ...(reviewed === undefined ? {} : { review: reviewed }),
     ...(account.listUnmanaged === true ? { unmanagedTables: unmanagedTables(rules, tree).map((one) => ({ address, ...one })) } : {}),
-    ...(tally === undefined
-      ? {}
-      : { tally: { ...tally, name, targets, lacking: lackingEntries(rules.program, tree, targets) } satisfies UnitTally }),
+    ...(tally === undefined ? {} : { tally: { ...tally, name, targets, lacking: missing.lacking } satisfies UnitTally }),
   };
 }
 

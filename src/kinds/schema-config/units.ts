@@ -1,4 +1,5 @@
 import { type Address, byText, integrationOfSchemas } from "../../model/address.ts";
+import { groupBy } from "../../model/group-by.ts";
 import type { JsonObject } from "../../model/json/json.ts";
 import type { Blocked, Deferred } from "../../model/plan.ts";
 import type { Problem } from "../../model/problem.ts";
@@ -26,13 +27,6 @@ export interface SchemaConfigUnit extends Unit {
   readonly targets: ReadonlyMap<CompiledConfig, number>;
 }
 
-/** The SchemaConfigs that select one integration. */
-interface Target {
-  readonly selected: Selected;
-  /** Lowest priority first. */
-  readonly configs: CompiledConfig[];
-}
-
 /** The units of all SchemaConfigs of the account. */
 export const schemaUnits = (account: AccountView): Units<SchemaConfigUnit> => units(account.resources.filter(isSchemaConfig), account);
 
@@ -55,7 +49,11 @@ export function units(configs: readonly Config[], account: AccountView): Units<S
   const blocked: Blocked[] = [];
   const deferred: Deferred[] = [];
   const conflicts = new Map<string, Conflict>();
-  for (const { selected, configs: layers } of targetsOf(selections)) {
+  // Lowest priority first.
+  const all = selections.flatMap(({ config, selected }) => selected.map((one) => ({ config, one })));
+  for (const group of groupBy(all, ({ one }) => (one.state === "found" ? one.id : `${one.state} ${one.name}`)).values()) {
+    const selected = group[0].one;
+    const layers = group.map(({ config }) => config);
     const top = layers.at(-1)?.config;
     if (top === undefined || isConflict(layers, selected, conflicts)) continue;
     const address = schemasOf(selected, account);
@@ -70,18 +68,6 @@ export function units(configs: readonly Config[], account: AccountView): Units<S
   }
   problems.push(...[...conflicts.values()].map(conflictProblem));
   return { units: found.sort((a, b) => byText(a.address, b.address)), blocked, deferred, problems };
-}
-
-function targetsOf(selections: readonly { readonly config: CompiledConfig; readonly selected: readonly Selected[] }[]): Iterable<Target> {
-  const targets = new Map<string, Target>();
-  for (const { config, selected: all } of selections)
-    for (const selected of all) {
-      const key = selected.state === "found" ? selected.id : `${selected.state} ${selected.name}`;
-      const known = targets.get(key);
-      if (known === undefined) targets.set(key, { selected, configs: [config] });
-      else known.configs.push(config);
-    }
-  return targets.values();
 }
 
 /** One value for equal lists of SchemaConfigs. */

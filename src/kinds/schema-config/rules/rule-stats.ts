@@ -3,6 +3,7 @@ import { comparePaths } from "../../../model/schema-tree.ts";
 import { andMore } from "../../../text/lists.ts";
 import { nodeText } from "../../../text/paths.ts";
 import type { CompiledConfig, Layer, ProgramRule, RuleProgram, UnmatchedMode } from "../compiled-config.ts";
+import type { Lacking } from "../missing-names.ts";
 import { type CachedMatch, hasNoRules, type RuleCache, type RuleScope } from "./rule-cache.ts";
 
 // Whether a glob matches nothing, or a rule never decides anything, is known only for all integrations of a SchemaConfig
@@ -41,8 +42,7 @@ export interface UnitTally extends RuleStats {
   readonly name: string;
   /** How many integrations each SchemaConfig of the run selects. Conclusions need all of them. */
   readonly targets: ReadonlyMap<CompiledConfig, number>;
-  /** By SchemaConfig with `missing: nowhere`: pointers of literal entries that the integration lacks. */
-  readonly lacking?: ReadonlyMap<CompiledConfig, ReadonlySet<string>>;
+  readonly lacking?: Lacking;
 }
 
 /** Statistics while one tree is walked. Counts are kept per match of the cache and added up by rule at the end. */

@@ -1,12 +1,13 @@
 import { byText } from "../../../model/address.ts";
+import { groupBy } from "../../../model/group-by.ts";
 import type { Problem, SourceLocation } from "../../../model/problem.ts";
-import { locationIn } from "../../../model/resource.ts";
+import { locationIn, problemIn } from "../../../model/resource.ts";
 import { type Depth, levelNames, literalPointer } from "../../../model/schema-tree.ts";
 import { counted } from "../../../text/counts.ts";
 import { andMore } from "../../../text/lists.ts";
 import { nodeText } from "../../../text/paths.ts";
 import type { CompiledConfig } from "../compiled-config.ts";
-import { nowhereNames } from "../nowhere.ts";
+import { type LevelPattern, nowhereNames } from "../missing-names.ts";
 import { sourceText } from "../problems.ts";
 import { type CompiledRule, patternPlace } from "./compile-rule.ts";
 import type { UnitTally, Warning } from "./rule-stats.ts";
@@ -50,14 +51,19 @@ export function ruleWarnings(tallies: readonly UnitTally[]): readonly Problem[] 
   const [first] = tallies;
   if (first === undefined) return [];
   const isComplete = completeConfigs(tallies, first.targets);
-  const totals = [...first.targets.keys()].flatMap((config) => config.rules.map((rule) => newTotal(config, rule)));
+  const configs = [...first.targets.keys()];
+  const totals = configs.flatMap((config) => config.rules.map((rule) => newTotal(config, rule)));
   const totalOf = new Map(totals.map((total) => [total.rule, total]));
   for (const tally of tallies) addTally(tally, totalOf);
-  const withoutEffect = [...byPlace(totals)]
+  const withoutEffect = [...groupBy(totals, ({ rule }) => placeKey(rule.cause.place)).values()]
     .filter((uses) => uses.every(({ config }) => isComplete(config)))
     .flatMap((uses) => [...globsWithoutMatch(uses), ...neverMatching(uses), ...neverDeciding(uses)]);
   const tooFew = totals.filter(({ config }) => isComplete(config)).flatMap(tooFewMatches);
-  return [...withoutEffect, ...tooFew, ...nowhereNames(tallies, isComplete), ...sharedWarnings(tallies)];
+  const byConfig = groupBy(totals, ({ config }) => config);
+  const nowhere = configs
+    .filter((config) => isNowhere(config) && isComplete(config))
+    .flatMap((config) => nowhereNames(config, tallies, (byConfig.get(config) ?? []).flatMap(literalsWithoutMatch)));
+  return [...withoutEffect, ...tooFew, ...nowhere, ...sharedWarnings(tallies)];
 }
 
 /** Whether all integrations that a SchemaConfig selects were compared. */
@@ -67,17 +73,7 @@ function completeConfigs(tallies: readonly UnitTally[], targets: UnitTally["targ
   return (config) => compared.get(config) === targets.get(config);
 }
 
-/** The totals of each rule as it is written. */
-function byPlace(totals: readonly RuleTotal[]): Iterable<readonly [RuleTotal, ...RuleTotal[]]> {
-  const groups = new Map<string, [RuleTotal, ...RuleTotal[]]>();
-  for (const total of totals) {
-    const key = placeKey(total.rule.cause.place);
-    const known = groups.get(key);
-    if (known === undefined) groups.set(key, [total]);
-    else known.push(total);
-  }
-  return groups.values();
-}
+const isNowhere = ({ config }: CompiledConfig): boolean => config.spec.missing === "nowhere";
 
 function addTally(
   { program, matches, effective, unknownColumns, levels, hits }: UnitTally,
@@ -93,12 +89,11 @@ function addTally(
   }
   for (const [id, { rule, depth, pattern }] of program.patterns.entries()) {
     const isHit = hits[id] === 1;
-    // A literal name is reported per integration (problems.ts), and there may be hundreds of thousands of them.
-    if (pattern.literal !== undefined && !(isHit && depth === rule.depth)) continue;
     const total = totalOf.get(rule.compiled);
     if (total === undefined) continue;
     if (isHit && depth === rule.depth) total.hasName = true;
-    if (pattern.literal !== undefined) continue;
+    // Other literal names are reported per integration (missing-names.ts), and there may be hundreds of thousands of them.
+    if (pattern.literal !== undefined && !isNowhere(total.config)) continue;
     if ((levels[rule.index] ?? 0) > depth) total.compared.add(patternKey(depth, pattern.position));
     if (isHit) total.matched.add(patternKey(depth, pattern.position));
   }
@@ -108,33 +103,33 @@ const patternKey = (depth: Depth, position: number | undefined): string => `${de
 
 type Uses = readonly [RuleTotal, ...RuleTotal[]];
 
-/** Globs that match none of the names that they were compared with. */
-function globsWithoutMatch(uses: Uses): readonly Problem[] {
+/** Patterns that match none of the names that they were compared with. */
+function patternsWithoutMatch(uses: Uses): readonly LevelPattern[] {
   const [{ rule }] = uses;
-  // E_MIN_MATCHES is enough.
-  if (rule.minMatches === 0 || uses.some((use) => tooFewMatches(use).length > 0)) return [];
+  if (rule.minMatches === 0) return [];
   return ([0, 1, 2] as const).flatMap((depth) =>
-    (rule.parts[depth]?.positive ?? []).flatMap(({ text, literal, position }): readonly Problem[] => {
-      const key = patternKey(depth, position);
-      const isUnknown = depth === 2 && uses.some(({ unknownColumns }) => unknownColumns);
-      if (
-        literal !== undefined ||
-        isUnknown ||
-        uses.some(({ matched }) => matched.has(key)) ||
-        !uses.some(({ compared }) => compared.has(key))
-      )
-        return [];
-      return [
-        {
-          code: "W_GLOB_NO_MATCH",
-          severity: "warning",
-          message: `No ${levelNames[depth]} matches ${JSON.stringify(text)} in any integration of ${configsText(uses)}. Correct or remove the pattern. If it is for names that do not exist yet, set minMatches: 0.`,
-          place: patternPlace(rule, depth, position),
-          address: rule.owner.address,
-        },
-      ];
-    }),
+    (rule.parts[depth]?.positive ?? [])
+      .filter(({ position }) => {
+        const key = patternKey(depth, position);
+        const isUnknown = depth === 2 && uses.some(({ unknownColumns }) => unknownColumns);
+        return !isUnknown && uses.some(({ compared }) => compared.has(key)) && !uses.some(({ matched }) => matched.has(key));
+      })
+      .map((pattern) => ({ rule, depth, pattern })),
   );
+}
+
+const literalsWithoutMatch = (total: RuleTotal): readonly LevelPattern[] =>
+  patternsWithoutMatch([total]).filter(({ pattern }) => pattern.literal !== undefined);
+
+function globsWithoutMatch(uses: Uses): readonly Problem[] {
+  // E_MIN_MATCHES is enough.
+  if (uses.some((use) => tooFewMatches(use).length > 0)) return [];
+  return patternsWithoutMatch(uses).flatMap(({ rule, depth, pattern: { text, literal, position } }): readonly Problem[] => {
+    if (literal !== undefined) return [];
+    const message = `No ${levelNames[depth]} matches ${JSON.stringify(text)} in any integration of ${configsText(uses)}. Correct or remove the pattern. If it is for names that do not exist yet, set minMatches: 0.`;
+    const { pointer } = patternPlace(rule, depth, position);
+    return [problemIn(rule.owner, pointer, { code: "W_GLOB_NO_MATCH", severity: "warning", message })];
+  });
 }
 
 /**
@@ -157,13 +152,11 @@ function neverMatching(uses: Uses): readonly Problem[] {
   const remedy =
     rule.expected === undefined ? "or remove the rule. If it is for names that do not exist yet, set minMatches: 0" : "or remove the entry";
   return [
-    {
+    problemIn(rule.owner, rule.cause.place.pointer, {
       code: "W_RULE_NO_MATCH",
       severity: "warning",
       message: `${ruleText(rule)} matches no ${level} in any integration of ${configsText(uses)}: ${reason}. Correct the match, ${remedy}.`,
-      place: rule.cause.place,
-      address: rule.owner.address,
-    },
+    }),
   ];
 }
 
@@ -185,13 +178,11 @@ function neverDeciding(uses: Uses): readonly Problem[] {
   const matches = uses.reduce((sum, use) => sum + use.matches, 0);
   if (rule.expected !== undefined || matches === 0 || uses.some(({ effective, unknownColumns }) => effective || unknownColumns)) return [];
   return [
-    {
+    problemIn(rule.owner, rule.cause.place.pointer, {
       code: "I_RULE_SHADOWED",
       severity: "info",
       message: `${ruleText(rule)} matches ${counted(matches, levelNames[rule.depth])} of ${configsText(uses)}, but has no effect: later rules or the literal tree override it, or earlier rules set the same. Remove it, or move it.`,
-      place: rule.cause.place,
-      address: rule.owner.address,
-    },
+    }),
   ];
 }
 

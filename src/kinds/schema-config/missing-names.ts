@@ -1,0 +1,172 @@
+import { own } from "../../model/json/json.ts";
+import type { Pointer } from "../../model/json/pointer.ts";
+import type { LiveSchemas } from "../../model/live.ts";
+import { type NodePath, nodePointer } from "../../model/nodes.ts";
+import type { Problem, SourceLocation } from "../../model/problem.ts";
+import { locationIn } from "../../model/resource.ts";
+import { type Depth, levelNames, literalPointer, walk } from "../../model/schema-tree.ts";
+import { nodeText } from "../../text/paths.ts";
+import { didYouMean } from "../../text/suggest.ts";
+import type { NamePattern } from "../patterns/names.ts";
+import { type CompiledConfig, type Config, type Layer, type RuleProgram, uniqueProblems } from "./compiled-config.ts";
+import type { Evaluation } from "./evaluate.ts";
+import { type CompiledRule, patternPlace } from "./rules/compile-rule.ts";
+import type { UnitTally } from "./rules/rule-stats.ts";
+
+// Literal names, in trees and matches, that do not exist. A name in a match is missing if no node that the other patterns
+// of the match allow has it. A missing schema or table is reported once, not again for the names below. With
+// `missing: nowhere`, a name must exist in at least one of the integrations that the SchemaConfig selects, which is known
+// only when all of them are compared. With one integration, that is the same as `missing: error`.
+
+interface MissingName {
+  readonly config: Config;
+  readonly depth: Depth;
+  readonly name: string;
+  readonly where: string;
+  readonly hint: string;
+  readonly place: SourceLocation;
+}
+
+const nameInTree = (config: Config, path: NodePath): MissingName => ({
+  config,
+  depth: (path.length - 1) as Depth,
+  name: path.at(-1) ?? "",
+  where: path.length === 1 ? "" : ` in ${nodeText(path.slice(0, -1))}`,
+  hint: "",
+  place: locationIn(config, literalPointer(path), "key"),
+});
+
+/** A pattern of a rule, and its level. */
+export interface LevelPattern {
+  readonly rule: CompiledRule;
+  readonly depth: Depth;
+  readonly pattern: NamePattern;
+}
+
+const nameInRule = (config: Config, { rule, depth, pattern: { literal = "", position } }: LevelPattern): MissingName => ({
+  config,
+  depth,
+  name: literal,
+  where: depth === 0 ? "" : ` in the ${levelNames[depth - 1]}s that the rule matches`,
+  hint: " If the rule may match nothing, set minMatches: 0.",
+  place: patternPlace(rule, depth, position),
+});
+
+const nameText = ({ depth, name, where }: MissingName): string => `${levelNames[depth]} ${JSON.stringify(name)}${where}.`;
+const remedy = ({ hint }: MissingName): string => `Correct the name, or set spec.missing to warn or ignore.${hint}`;
+
+/** By SchemaConfig with `missing: nowhere`: the literal entries that the integration lacks. Those below a missing one are left out. */
+export type Lacking = ReadonlyMap<CompiledConfig, ReadonlyMap<Pointer, NodePath>>;
+
+export interface Missing {
+  readonly problems: readonly Problem[];
+  /** How many of them are errors. A new integration is given time to discover these names; names that `missing` allows may never exist. */
+  readonly required: number;
+  readonly lacking: Lacking;
+}
+
+/** How many names are compared for a suggestion. */
+const maxCandidates = 5_000;
+
+/** What one integration lacks. */
+export function missingNames(
+  program: RuleProgram,
+  live: LiveSchemas,
+  {
+    stats,
+    hasMissingColumns,
+    name: integration,
+    targets,
+  }: Pick<Evaluation, "stats" | "hasMissingColumns"> & Pick<UnitTally, "name" | "targets">,
+): Missing {
+  const isNowhere = ({ config, compiled }: Layer): boolean => config.spec.missing === "nowhere" && targets.get(compiled) !== 1;
+  const lacking = new Map<CompiledConfig, Map<Pointer, NodePath>>();
+  const problems: Problem[] = [];
+  let required = 0;
+  const report = (name: MissingName, known: () => readonly string[]): void => {
+    const { missing } = name.config.spec;
+    if (missing === "ignore") return;
+    if (missing !== "warn") required++;
+    problems.push({
+      ...(missing === "warn"
+        ? ({ code: "W_MISSING_NAME", severity: "warning" } as const)
+        : ({ code: "E_MISSING_NAME", severity: "error" } as const)),
+      message: `${integration} has no ${nameText(name)}${didYouMean(name.name, known())} ${remedy(name)}`,
+      place: name.place,
+    });
+  };
+  for (const [id, one] of program.patterns.entries()) {
+    const { rule, depth, pattern } = one;
+    const layer = program.layers[rule.layer];
+    if (pattern.literal === undefined || stats.hits[id] === 1 || rule.minMatches === 0) continue;
+    if (layer === undefined || isNowhere(layer)) continue;
+    if ((stats.levels[rule.index] ?? 0) <= depth || (depth === 2 && stats.unknownColumns[rule.index] === 1)) continue;
+    report(nameInRule(layer.config, one), () => namesFor(rule, depth, live));
+  }
+  for (const layer of program.layers) {
+    const { config, compiled } = layer;
+    const found = new Map<Pointer, NodePath>();
+    if (isNowhere(layer)) lacking.set(compiled, found);
+    const check = (path: NodePath, siblings: object | undefined): boolean => {
+      if (siblings === undefined || Object.hasOwn(siblings, path.at(-1) ?? "")) return true;
+      if (isNowhere(layer)) found.set(nodePointer(path), path);
+      else report(nameInTree(config, path), () => Object.keys(siblings).sort().slice(0, maxCandidates));
+      return false;
+    };
+    walk(config.spec.schemas ?? {}, {
+      schema: (_, path) => check(path, live),
+      table: (_, path) => check(path, own(live, path[0])?.tables ?? {}) && hasMissingColumns,
+      // The columns of a table can be unknown.
+      column: (_, path) => void check(path, own(own(live, path[0])?.tables, path[1])?.columns),
+    });
+  }
+  return { problems, required, lacking };
+}
+
+/** The live names that the rule compares at this depth, sorted. */
+function namesFor(rule: CompiledRule, depth: Depth, live: LiveSchemas): readonly string[] {
+  const names = new Set<string>();
+  const matches = (at: Depth, name: string): boolean => rule.parts[at]?.matches(name) ?? true;
+  const add = (at: Depth, name: string): void => {
+    if (at === depth && names.size < maxCandidates) names.add(name);
+  };
+  walk(live, {
+    schema(_, [schema]) {
+      add(0, schema);
+      return depth > 0 && matches(0, schema);
+    },
+    table(_, [, table]) {
+      add(1, table);
+      return depth > 1 && matches(1, table);
+    },
+    column: (_, [, , column]) => add(2, column),
+  });
+  return [...names].sort();
+}
+
+/** The names that none of these integrations has, which are all that the SchemaConfig selects. `inRules`: literal patterns that match no name. */
+export function nowhereNames(
+  compiled: CompiledConfig,
+  tallies: readonly UnitTally[],
+  inRules: readonly LevelPattern[],
+): readonly Problem[] {
+  const { config } = compiled;
+  const lacking = tallies.flatMap((tally) => tally.lacking?.get(compiled) ?? []);
+  if (lacking.length === 0) return [];
+  const lacksPartOf = (path: NodePath, paths: ReadonlyMap<Pointer, NodePath>): boolean =>
+    path.some((_, depth) => paths.has(nodePointer(path.slice(0, depth + 1) as unknown as NodePath)));
+  const inTree = [...new Map(lacking.flatMap((paths) => [...paths])).values()].filter((path) =>
+    lacking.every((paths) => lacksPartOf(path, paths)),
+  );
+  const names = [...inTree.map((path) => nameInTree(config, path)), ...inRules.map((one) => nameInRule(config, one))];
+  // A RuleSet that is used twice has each of its patterns twice.
+  return uniqueProblems(
+    names.map((name) => ({
+      code: "E_MISSING_NAME",
+      severity: "error",
+      message: `None of the ${lacking.length} integrations that ${config.address} selects has a ${nameText(name)} ${remedy(name)}`,
+      place: name.place,
+      address: config.address,
+    })),
+  );
+}
