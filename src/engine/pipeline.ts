@@ -1,9 +1,10 @@
 import type { Plan } from "../model/plan.ts";
 import { traced } from "../model/runtime/traced.ts";
 import { assemblePlan } from "./assemble.ts";
+import { checkPolicies } from "./checks/policies.ts";
 import { cachedReads } from "./reads/cached-reads.ts";
 import { recoverRound } from "./recover.ts";
-import { checkRoundPolicies, compareRound, observeRound } from "./round.ts";
+import { compareRound, observeRound } from "./round.ts";
 import { everything } from "./scope.ts";
 import type { PlanOptions, Round, Session } from "./session.ts";
 
@@ -18,7 +19,7 @@ export async function plan(session: Session, options: PlanOptions = {}, kind: Pl
 export async function planRound(round: Round): Promise<Plan> {
   const recovered = await recoverRound(round);
   const observed = await traced({ name: "dimsync observe", attributes: {} }, () => observeRound(round, recovered));
-  const policies = checkRoundPolicies(round, observed);
+  const policies = checkPolicies(round, observed);
   const compared = await traced({ name: "dimsync compare", attributes: {} }, () => compareRound(round, observed, policies));
   return assemblePlan(round, { recovered, observed, policies, compared, git: await round.session.git });
 }

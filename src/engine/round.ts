@@ -5,7 +5,7 @@ import type { Resource } from "../model/resource.ts";
 import { checkImpact } from "../protection/impact/check.ts";
 import { allowances } from "./checks/allow.ts";
 import { checkLabels } from "./checks/labels.ts";
-import { checkPolicies, type PolicyCheck } from "./checks/policies.ts";
+import type { PolicyCheck } from "./checks/policies.ts";
 import { type Compared, compareUnits } from "./compare.ts";
 import { type ObservedAccount, observeAccount } from "./observe.ts";
 import { type BaseView, baseResources, baseView } from "./origin.ts";
@@ -72,22 +72,6 @@ export async function observeRound(round: Round, recovered: Recovered): Promise<
     ...(base?.problems ?? []),
   ];
   return { ...observed, problems, inScope, compared, base: base?.view, claimColumns: columnBudget(settings.client.maxColumnReads) };
-}
-
-export function checkRoundPolicies({ session, options, kind, scope, today }: Round, view: RoundView): PolicyCheck {
-  const { project } = session;
-  return checkPolicies({
-    account: view.account,
-    compared: view.compared,
-    scope,
-    options,
-    kindOfPlan: kind,
-    refuseExisting: project.settings.policies.existing === "refuse",
-    today,
-    concurrency: project.settings.client.concurrency,
-    claimColumns: view.claimColumns,
-    locate: project.locate,
-  });
 }
 
 /** What was compared, and what the manifests no longer have since the base. */

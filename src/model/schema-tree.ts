@@ -1,7 +1,7 @@
 import { byText } from "./address.ts";
 import { own } from "./json/json.ts";
 import type { Pointer } from "./json/pointer.ts";
-import type { LiveColumn, LiveSchema } from "./live.ts";
+import type { LiveColumn, LiveSchema, LiveSchemas } from "./live.ts";
 import { type NodePath, nodePointer } from "./nodes.ts";
 import type { DraftFacts, Risk } from "./plan.ts";
 import { atOnce, isStep, type Steps } from "./runtime/event-loop.ts";
@@ -43,6 +43,13 @@ export interface Visitor<Schema extends SchemaEntryLike> {
 
 /** Whether the table and its schema are enabled, so that its enabled columns are replicated. */
 export const isReplicated = (schema: LiveSchema, table: string): boolean => schema.enabled && own(schema.tables, table)?.enabled === true;
+
+/** The schema, table and column of a path, as far as the tree has them. */
+export function nodesAt(live: LiveSchemas, [schema, table, column]: NodePath) {
+  const ofSchema = own(live, schema);
+  const ofTable = table === undefined ? undefined : own(ofSchema?.tables, table);
+  return { schema: ofSchema, table: ofTable, column: column === undefined ? undefined : own(ofTable?.columns, column) };
+}
 
 export type WalkOrder = "as-given" | "by-name";
 

@@ -10,8 +10,8 @@ import { ServiceError } from "../../model/errors.ts";
 import type { PolicyFinding } from "../../model/findings.ts";
 import type { Pointer } from "../../model/json/pointer.ts";
 import type { LiveSchemas } from "../../model/live.ts";
-import type { Change, Deferred, DraftFacts, Plan, Unverifiable } from "../../model/plan.ts";
-import type { Locate, Problem } from "../../model/problem.ts";
+import type { Change, Deferred, DraftFacts, Unverifiable } from "../../model/plan.ts";
+import type { Problem } from "../../model/problem.ts";
 import type { Resource } from "../../model/resource.ts";
 import { isStep, type Steps, withPauses } from "../../model/runtime/event-loop.ts";
 import { causesOf } from "../../policies/causes.ts";
@@ -21,8 +21,7 @@ import { expiredRules, policiesIn, policyProblems } from "../../policies/validat
 import { nodeText } from "../../text/paths.ts";
 import { failedRead } from "../observe.ts";
 import type { ClaimColumns, RunReads } from "../reads/cached-reads.ts";
-import type { Scope } from "../scope.ts";
-import type { PlanOptions } from "../session.ts";
+import type { Round } from "../session.ts";
 
 /** A unit after its comparison. `live` is undefined if the object is gone. */
 export interface CheckedUnit {
@@ -55,20 +54,12 @@ export interface PolicyCheck {
   readonly problems: (deferred: readonly Deferred[]) => readonly Problem[];
 }
 
-export interface PolicyCheckInput {
+/** What the round has read. */
+export interface CheckedAccount {
   readonly account: AccountView;
   /** The manifests of this round's scope. */
   readonly compared: readonly Resource[];
-  readonly scope: Scope;
-  readonly options: PlanOptions;
-  readonly kindOfPlan: Plan["kind"];
-  /** Whether existing findings refuse too (`policies.existing: refuse`). */
-  readonly refuseExisting: boolean;
-  /** YYYY-MM-DD */
-  readonly today: string;
-  readonly concurrency: number;
   readonly claimColumns: ClaimColumns;
-  readonly locate: Locate;
 }
 
 /** What a check has collected so far. */
@@ -82,39 +73,31 @@ interface Collected {
 }
 
 /** Evaluates policies on the planned state in a plan, on the live state in a drift report. */
-export function checkPolicies(input: PolicyCheckInput): PolicyCheck {
-  const { account, options, today, locate } = input;
+export function checkPolicies(round: Round, view: CheckedAccount): PolicyCheck {
+  const { session, options, today } = round;
+  const { locate } = session.project;
+  const { account } = view;
   const invalid = policyProblems(account.resources);
   const invalidAddresses = new Set(invalid.map(({ address }) => address));
   const policies = policiesIn(account.resources).filter(({ address }) => !invalidAddresses.has(address));
   const collected: Collected = {
-    findings: [...expiredRules(ruleManifests(input), today, locate)],
+    findings: [...expiredRules(ruleManifests(view), today, locate)],
     notEvaluated: [],
     failedReads: [],
     unverifiable: [],
     done: new Set(),
   };
   const findings = () => sorted(collected.findings);
-  const refusing = () => findings().filter((finding) => refuses(finding, input));
-  if (policies.length === 0)
-    return {
-      checkUnit: undefined,
-      columnsNeeded: () => undefined,
-      checkOthers: async () => ({ complete: true }),
-      unverifiable: () => [],
-      findings,
-      refusing,
-      problems: () => invalid,
-    };
+  const refusing = () => findings().filter((finding) => refuses(finding, round));
   const evaluator = newPolicyEvaluator(policies, { functions: options.policyFunctions ?? new Map(), today, locate });
   const check: Check = {
-    ...{ input, evaluator, collected },
+    ...{ round, view, evaluator, collected },
     namesOf: integrationNames(account),
     labelsOf: labelScopes(account),
-    configured: configuredIntegrations(input),
+    configured: policies.length === 0 ? new Set() : configuredIntegrations(round, view),
   };
   return {
-    checkUnit: (unit) => checkUnit(check, unit),
+    checkUnit: policies.length === 0 ? undefined : (unit) => checkUnit(check, unit),
     columnsNeeded: (liveId) => evaluator.columnsNeeded(check.namesOf(liveId)),
     checkOthers: (reads, compared, onTree) => checkOthers(check, reads, { compared: new Set(compared), onTree }),
     unverifiable: () => collected.unverifiable,
@@ -129,7 +112,8 @@ export function checkPolicies(input: PolicyCheckInput): PolicyCheck {
 }
 
 interface Check {
-  readonly input: PolicyCheckInput;
+  readonly round: Round;
+  readonly view: CheckedAccount;
   readonly evaluator: PolicyEvaluator;
   readonly collected: Collected;
   readonly namesOf: (liveId: string) => IntegrationNames;
@@ -144,12 +128,13 @@ interface Check {
  * planned state is unknown.
  */
 function* checkUnit(check: Check, { kind, unit, live, difference }: CheckedUnit): Steps<void> {
-  const { input, evaluator, collected, namesOf } = check;
+  const { round, view, evaluator, collected, namesOf } = check;
+  const isPlan = round.kind === "Plan";
   const { schemas } = kind;
   if (schemas === undefined || unit.liveId === undefined) return;
   const integration = namesOf(unit.liveId);
   const isDiscovering = difference.deferred.length > 0;
-  const isRefused = input.kindOfPlan === "Plan" && difference.problems.some(({ severity }) => severity === "error");
+  const isRefused = isPlan && difference.problems.some(({ severity }) => severity === "error");
   if (isRefused && live !== undefined) return;
   collected.done.add(unit.liveId);
   if (live === undefined || isDiscovering || !evaluator.selects(integration)) return;
@@ -163,15 +148,15 @@ function* checkUnit(check: Check, { kind, unit, live, difference }: CheckedUnit)
     ...integration,
     address: unit.address,
     live: schemas.tree(live),
-    planned: input.kindOfPlan === "Plan" ? plannedValues(changes) : new Map(),
-    isCreated: input.account.fresh.has(unit.liveId),
+    planned: isPlan ? plannedValues(changes) : new Map(),
+    isCreated: view.account.fresh.has(unit.liveId),
     exposes: changes.some(({ risk }) => risk === "exposes"),
     columnLabels: check.labelsOf?.(unit.liveId),
     ...causesOf({
       decisionOf: (field) => schemas.decision(unit, live, field),
       changes,
-      kindOfPlan: input.kindOfPlan,
-      locate: input.locate,
+      kindOfPlan: round.kind,
+      locate: round.session.project.locate,
     }),
   });
 }
@@ -182,10 +167,11 @@ interface Others {
 }
 
 async function checkOthers(check: Check, reads: RunReads, { compared, onTree }: Others): Promise<{ readonly complete: boolean }> {
-  const { input, evaluator, collected, namesOf, configured } = check;
-  const limit = pLimit(input.concurrency);
-  const isOther = (id: string): boolean => !compared.has(id) && (input.kindOfPlan === "DriftReport" || !configured.has(id));
-  const { account, scope } = input;
+  const { round, view, evaluator, collected, namesOf, configured } = check;
+  const limit = pLimit(round.session.project.settings.client.concurrency);
+  const isOther = (id: string): boolean => !compared.has(id) && (round.kind === "DriftReport" || !configured.has(id));
+  const { scope } = round;
+  const { account } = view;
   const isInScope = (...addresses: readonly Address[]): boolean => addresses.some((address) => scope.item(address, account));
   const others = [...account.naming.manifests].flatMap(([id, manifest]) => {
     const address = schemasAddress(nameInAddresses(id, account));
@@ -198,7 +184,7 @@ async function checkOthers(check: Check, reads: RunReads, { compared, onTree }: 
       if (read === undefined) return;
       const needed = evaluator.columnsNeeded(integration);
       const tables = needed === undefined ? [] : policyTablesWithoutColumns(read, needed);
-      input.claimColumns(id, tables.length);
+      view.claimColumns(id, tables.length);
       const { tree, withoutColumns } = await withColumns({ id, tree: read }, tables, reads);
       collected.unverifiable.push(...unknownColumns(address, withoutColumns));
       if (onTree !== undefined) await withPauses(onTree(id, tree));
@@ -230,12 +216,12 @@ function* evaluate({ evaluator, collected }: Check, target: PolicyTarget): Steps
 }
 
 /** The manifests whose rules count in this scope. */
-function ruleManifests({ account, compared }: PolicyCheckInput): readonly Resource[] {
+function ruleManifests({ account, compared }: CheckedAccount): readonly Resource[] {
   const configs = compared.filter(isSchemaConfig);
   return configs.length === 0 ? [] : [...configs, ...account.resources.filter(isRuleSet)];
 }
 
-const configuredIntegrations = ({ account, compared, scope }: PolicyCheckInput): ReadonlySet<string> =>
+const configuredIntegrations = ({ scope }: Round, { account, compared }: CheckedAccount): ReadonlySet<string> =>
   new Set(
     compared
       .filter(isSchemaConfig)
@@ -244,17 +230,17 @@ const configuredIntegrations = ({ account, compared, scope }: PolicyCheckInput):
   );
 
 /** Integrations whose SchemaConfig has errors, or whose schemas could not be read. */
-const skipped = ({ configured, collected, evaluator, namesOf, input }: Check): readonly NotEvaluated[] =>
+const skipped = ({ configured, collected, evaluator, namesOf, view }: Check): readonly NotEvaluated[] =>
   [...configured].flatMap((id) =>
     collected.done.has(id) || !evaluator.selects(namesOf(id))
       ? []
-      : [{ type: "skipped", integration: nameInAddresses(id, input.account) } as const],
+      : [{ type: "skipped", integration: nameInAddresses(id, view.account) } as const],
   );
 
-const waiting = ({ input, evaluator, namesOf }: Check, deferred: readonly Deferred[]): readonly NotEvaluated[] =>
+const waiting = ({ view, evaluator, namesOf }: Check, deferred: readonly Deferred[]): readonly NotEvaluated[] =>
   deferred.flatMap(({ address, liveId }) => {
     if (integrationOfSchemas(address) === undefined) return [];
-    const integration = liveId === undefined ? namesOfManifest(address, input.account) : namesOf(liveId);
+    const integration = liveId === undefined ? namesOfManifest(address, view.account) : namesOf(liveId);
     return evaluator.selects(integration) ? [{ type: "waits", address } as const] : [];
   });
 
@@ -264,10 +250,11 @@ function namesOfManifest(address: Address, { lookup }: AccountView): Integration
   return { names: resource === undefined ? [] : [resource.name], labels: resource?.labels ?? {} };
 }
 
-function refuses({ severity, state }: PolicyFinding, { kindOfPlan, refuseExisting, options }: PolicyCheckInput): boolean {
+function refuses({ severity, state }: PolicyFinding, { session, kind, options }: Round): boolean {
   if (severity !== "error") return false;
+  const refuseExisting = session.project.settings.policies.existing === "refuse";
   // A violation elsewhere must not stop a run that only protects.
-  const isStrict = kindOfPlan === "DriftReport" || (refuseExisting && options.protectOnly !== true);
+  const isStrict = kind === "DriftReport" || (refuseExisting && options.protectOnly !== true);
   return state === "new" || (state === "existing" && isStrict);
 }
 

@@ -2,11 +2,12 @@ import type { RunReads } from "../../engine/reads/cached-reads.ts";
 import { type ReadAhead, readAhead } from "../../engine/reads/read-account.ts";
 import type { AccountView } from "../../kinds/kind.ts";
 import { integrationAddress, isSchemaConfig, kindNames, schemaConfigAddress } from "../../kinds/manifests.ts";
-import { readSchemas, type SchemaConfigUnit, schemaUnits, type Tables, tablesToRead } from "../../kinds/schemas.ts";
+import { readSchemas, type SchemaConfigUnit, schemaUnits, tablesToRead } from "../../kinds/schemas.ts";
 import { type Address, kindOf } from "../../model/address.ts";
 import { ServiceError } from "../../model/errors.ts";
 import type { LiveSchemas } from "../../model/live.ts";
 import type { OnProgress } from "../../model/runtime/progress.ts";
+import type { TablePath } from "../../model/schema-tree.ts";
 import type { Adoption, NamedIntegration, NewDocument } from "../adopt.ts";
 import type { ImportFailure } from "../failure.ts";
 import type { Sharing } from "../other-targets.ts";
@@ -97,7 +98,7 @@ function documentsOf({ documents }: Adoption, name: string): readonly [readonly 
 /** Import has to read the columns of the same tables as the plan after it. */
 const tablesOfPlan =
   (unit: SchemaConfigUnit | undefined) =>
-  (live: LiveSchemas): Tables =>
+  (live: LiveSchemas): readonly TablePath[] =>
     unit === undefined ? [] : tablesToRead(unit.rules, live, undefined);
 
 /** Adopts one integration's schemas if they were read, and returns the new SchemaConfig if there is one. */

@@ -1,6 +1,6 @@
-import { own } from "../../model/json/json.ts";
 import type { ColumnLabels, LabelledColumn, LabelOrigin, LabelPatterns } from "../../model/labels.ts";
 import type { LiveSchemas } from "../../model/live.ts";
+import { type ColumnPath, nodesAt } from "../../model/schema-tree.ts";
 import { foldText } from "./glob.ts";
 import { namesMatcher } from "./names.ts";
 import { matchesName, type NodePatterns, nodePatterns } from "./nodes.ts";
@@ -192,15 +192,10 @@ export const indicesIn = ({ patterns, files }: LabelScope): readonly number[] =>
 ];
 
 /** The labels of one column. To label many columns, enter each schema and table once instead. */
-export function labelsOf(
-  root: LabelScope,
-  live: LiveSchemas,
-  [schema, table, column]: readonly [schema: string, table: string, column: string],
-): readonly ColumnLabel[] {
-  const liveSchema = own(live, schema);
-  const liveTable = own(liveSchema?.tables, table);
-  const inTable = enterLabels(enterLabels(root, schema, liveSchema?.nameInDestination), table, liveTable?.nameInDestination);
-  return columnLabels(inTable, column, own(liveTable?.columns, column)?.nameInDestination);
+export function labelsOf(root: LabelScope, live: LiveSchemas, path: ColumnPath): readonly ColumnLabel[] {
+  const { schema, table, column } = nodesAt(live, path);
+  const inTable = enterLabels(enterLabels(root, path[0], schema?.nameInDestination), path[1], table?.nameInDestination);
+  return columnLabels(inTable, path[2], column?.nameInDestination);
 }
 
 /** The label of a column that a rule or policy with these labels matches by; undefined if it has none of them. */

@@ -1,12 +1,11 @@
 import type { Address } from "../../model/address.ts";
-import { own } from "../../model/json/json.ts";
 import type { Pointer } from "../../model/json/pointer.ts";
 import type { LiveColumn, LiveSchema, LiveSchemas, LiveTable } from "../../model/live.ts";
 import { type NodePath, nodePointer } from "../../model/nodes.ts";
 import type { SourceLocation } from "../../model/problem.ts";
 import { type ColumnTree, locationIn } from "../../model/resource.ts";
 import { atOnce } from "../../model/runtime/event-loop.ts";
-import { type Depth, type Field, levelNames, literalPointer, type NodeCause } from "../../model/schema-tree.ts";
+import { type Depth, type Field, levelNames, literalPointer, type NodeCause, nodesAt } from "../../model/schema-tree.ts";
 import { nodeText } from "../../text/paths.ts";
 import { nearest } from "../../text/suggest.ts";
 import type { RuleProgram, UnmatchedMode } from "./compiled-config.ts";
@@ -89,7 +88,7 @@ export function explain(
   { isIgnored = () => false, switchedOff }: ExplainOptions = {},
 ): Explanation {
   const located = locate(cache, live, path);
-  const { depth, node, resolution, unmatched } = located;
+  const { node, resolution, unmatched } = located;
   const mode = unmatched?.mode === "error" ? undefined : unmatched?.mode;
   const off = isNodeSwitchedOff(live, path, switchedOff) ? cache.program.unreviewed : undefined;
   const enabled = off === undefined ? (resolution.enabled ?? (mode === undefined ? undefined : mode === "enable")) : false;
@@ -103,17 +102,16 @@ export function explain(
     changes:
       node === undefined
         ? []
-        : atOnce(evaluate(cache, onlyNode(live, path, depth), { isIgnored, switchedOff })).changes.filter(
+        : atOnce(evaluate(cache, onlyNode(live, path), { isIgnored, switchedOff })).changes.filter(
             (change) => change.path.length === path.length,
           ),
   };
 }
 
-function isNodeSwitchedOff(live: LiveSchemas, [schema, table = "", column = ""]: NodePath, switchedOff: NewColumns | undefined): boolean {
-  const liveTable = own(own(live, schema)?.tables, table);
-  const liveColumn = own(liveTable?.columns, column);
-  if (liveTable === undefined || liveColumn === undefined) return false;
-  return isSwitchedOff(switchedOff?.get(schema)?.get(table), column, { column: liveColumn, table: liveTable });
+function isNodeSwitchedOff(live: LiveSchemas, path: NodePath, switchedOff: NewColumns | undefined): boolean {
+  const [schema, name = "", columnName = ""] = path;
+  const { table, column } = nodesAt(live, path);
+  return table !== undefined && column !== undefined && isSwitchedOff(switchedOff?.get(schema)?.get(name), columnName, { column, table });
 }
 
 const withoutEnabled = (setting: AppliedSetting): AppliedSetting => ({ ...setting, wins: setting.wins.filter((key) => key !== "enabled") });
@@ -122,8 +120,7 @@ function locate({ program, root }: RuleCache, live: LiveSchemas, path: NodePath)
   const { layers, literalTrees } = program;
   const [schema, table, column] = path;
   const depth = (path.length - 1) as Depth;
-  const liveSchema = own(live, schema);
-  const liveTable = own(liveSchema?.tables, table ?? "");
+  const { schema: liveSchema, table: liveTable, column: node } = nodesAt(live, path);
   const schemaLiterals = literalSchemas(literalTrees, schema);
   const schemaMatch = matchIn(root, schema, liveSchema, undefined);
   const at = ({ scope, match, literals, node }: Pick<Located, "scope" | "match" | "literals" | "node">): Located => {
@@ -137,7 +134,6 @@ function locate({ program, root }: RuleCache, live: LiveSchemas, path: NodePath)
   const tableMatch = matchIn(schemaMatch.below, table, liveTable, liveTable?.syncMode);
   if (column === undefined) return at({ scope: schemaMatch.below, match: tableMatch, literals: tableLiterals, node: liveTable });
   const maps = literalColumnMaps(tableLiterals);
-  const node = own(liveTable?.columns, column);
   const match = matchIn(tableMatch.below, column, node, liveTable?.syncMode);
   return at({ scope: tableMatch.below, match, literals: maps && literalColumns(maps, column), node });
 }
@@ -201,22 +197,20 @@ function appliedMode({ cause, config, mode }: Omit<UnmatchedMode, "type">): Appl
 }
 
 /** The tree with nothing but the path to one node. */
-function onlyNode(live: LiveSchemas, [schema, table, column]: NodePath, depth: Depth): LiveSchemas {
-  const liveSchema = own(live, schema);
-  const liveTable = own(liveSchema?.tables, table ?? "");
-  const liveColumn = own(liveTable?.columns, column ?? "");
-  if (liveSchema === undefined) return {};
-  const columns = depth === 2 && liveColumn !== undefined ? { [column ?? ""]: liveColumn } : {};
-  const tables = depth > 0 && liveTable !== undefined ? { [table ?? ""]: { ...liveTable, columns } } : {};
-  return { [schema]: { ...liveSchema, tables } };
+function onlyNode(live: LiveSchemas, path: NodePath): LiveSchemas {
+  const [schemaName, tableName = "", columnName = ""] = path;
+  const { schema, table, column } = nodesAt(live, path);
+  if (schema === undefined) return {};
+  const columns = column === undefined ? {} : { [columnName]: column };
+  return { [schemaName]: { ...schema, tables: table === undefined ? {} : { [tableName]: { ...table, columns } } } };
 }
 
 /** Why there is no live node to show, with a suggestion; undefined if there is one. */
-export function absenceOf(live: LiveSchemas, [schema, table, column]: NodePath): string | undefined {
-  const liveSchema = own(live, schema);
+export function absenceOf(live: LiveSchemas, path: NodePath): string | undefined {
+  const [schema, table, column] = path;
+  const { schema: liveSchema, table: liveTable } = nodesAt(live, path);
   if (liveSchema === undefined) return notInAccount([schema], Object.keys(live));
   if (table === undefined) return undefined;
-  const liveTable = own(liveSchema.tables, table);
   if (liveTable === undefined) return notInAccount([schema, table], Object.keys(liveSchema.tables));
   if (column === undefined) return undefined;
   if (liveTable.columns === undefined) return `unknown: the service returned no columns for ${nodeText([schema, table])}`;
@@ -240,8 +234,8 @@ export function disabledAbove(
 ): NodePath | undefined {
   const above: readonly NodePath[] = table === undefined ? [] : column === undefined ? [[schema]] : [[schema], [schema, table]];
   return above.find((node) => {
-    const liveSchema = own(live, node[0]);
-    const entry = node[1] === undefined ? liveSchema : own(liveSchema?.tables, node[1]);
-    return entry !== undefined && (after.get(nodePointer(node, "enabled")) ?? entry.enabled) === false;
+    const { schema: liveSchema, table: liveTable } = nodesAt(live, node);
+    const enabled = node[1] === undefined ? liveSchema?.enabled : liveTable?.enabled;
+    return enabled !== undefined && (after.get(nodePointer(node, "enabled")) ?? enabled) === false;
   });
 }

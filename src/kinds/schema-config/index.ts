@@ -1,6 +1,6 @@
 import { type Address, schemasKind } from "../../model/address.ts";
 import { newNodeChanges } from "../../model/changes.ts";
-import { type JsonObject, own } from "../../model/json/json.ts";
+import type { JsonObject } from "../../model/json/json.ts";
 import type { LiveSchemas } from "../../model/live.ts";
 import { nodePointer } from "../../model/nodes.ts";
 import type { ChangeGroup, DraftFacts, DraftItem } from "../../model/plan.ts";
@@ -25,7 +25,7 @@ import { missingNames } from "./missing-names.ts";
 import { newColumnProblems, reviewColumns, switchedOffBy } from "./new-columns.ts";
 import { patches, tablesTouched, treeIn } from "./patch.ts";
 import { manualSteps, refusals } from "./problems.ts";
-import { type ObservedSchemas, observedAt, readSchemas, withColumns } from "./read.ts";
+import { hasUnknownColumns, type ObservedSchemas, observedAt, readSchemas, withColumns } from "./read.ts";
 import { finishStats, type UnitTally } from "./rules/rule-stats.ts";
 import { ruleWarnings } from "./rules/rule-warnings.ts";
 import { desiredOf, type SchemaConfigUnit, units } from "./units.ts";
@@ -86,10 +86,7 @@ export const schemaConfig: Kind<SchemaConfigUnit, ObservedSchemas> = {
       const id = item.liveId ?? "";
       const tree = await reads.schemas(id);
       if (tree === undefined) return undefined;
-      const touched = tablesTouched(item.requests).filter(([schema, table]) => {
-        const known = own(own(tree, schema)?.tables, table);
-        return known !== undefined && known.columns === undefined;
-      });
+      const touched = tablesTouched(item.requests).filter((path) => hasUnknownColumns(tree, path));
       return withColumns({ id, tree }, touched, reads);
     },
 

@@ -1,5 +1,6 @@
-import { isObject } from "../../model/json/json.ts";
 import { urlPath } from "../../model/json/pointer.ts";
+import type { LiveSchemas } from "../../model/live.ts";
+import { walk } from "../../model/schema-tree.ts";
 import type { LiveView } from "../kind.ts";
 import { kindNames } from "../manifests.ts";
 
@@ -10,19 +11,19 @@ export const liveView: LiveView = {
   rows: columnRows,
 };
 
-/**
- * Each schema, its tables and their columns, one row each; every row has the names of its parents.
- */
+/** Each schema, its tables and their columns, one row each; every row has the names of its parents. */
 function columnRows(schemas: object): readonly object[] {
-  return entriesOf(schemas).flatMap(([schema, { tables, ...ofSchema }]) => [
-    { schema, ...ofSchema },
-    ...entriesOf(tables).flatMap(([table, { columns, ...ofTable }]) => [
-      { schema, table, ...ofTable },
-      ...entriesOf(columns).map(([column, ofColumn]) => ({ schema, table, column, ...ofColumn })),
-    ]),
-  ]);
-}
-
-function entriesOf(map: unknown): readonly (readonly [string, Readonly<Record<string, unknown>>])[] {
-  return isObject(map) ? Object.entries(map).flatMap(([name, entry]) => (isObject(entry) ? [[name, entry] as const] : [])) : [];
+  const rows: object[] = [];
+  walk(schemas as LiveSchemas, {
+    schema({ tables: _, ...entry }, [schema]) {
+      rows.push({ schema, ...entry });
+      return true;
+    },
+    table({ columns: _, ...entry }, [schema, table]) {
+      rows.push({ schema, table, ...entry });
+      return true;
+    },
+    column: (entry, [schema, table, column]) => void rows.push({ schema, table, column, ...entry }),
+  });
+  return rows;
 }

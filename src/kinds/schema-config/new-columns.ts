@@ -1,10 +1,10 @@
 import { byText } from "../../model/address.ts";
 import type { ColumnReview, GoneColumn, NewColumn, TableColumns } from "../../model/columns.ts";
-import { own } from "../../model/json/json.ts";
 import type { LiveSchemas } from "../../model/live.ts";
 import { nodePointer } from "../../model/nodes.ts";
 import type { ColumnDifference } from "../../model/plan.ts";
 import type { Problem } from "../../model/problem.ts";
+import { nodesAt, walk } from "../../model/schema-tree.ts";
 import { counted } from "../../text/counts.ts";
 import { andMore } from "../../text/lists.ts";
 import { neverReviewedText } from "../../text/never-reviewed.ts";
@@ -50,9 +50,11 @@ export function reviewColumns(
 
 function columnCount(live: LiveSchemas, isIncluded: (column: GoneColumn) => boolean, of: Pick<GoneColumn, "address" | "id">): number {
   let count = 0;
-  for (const [schema, { tables }] of Object.entries(live))
-    for (const [table, { columns = {} }] of Object.entries(tables))
-      for (const column of Object.keys(columns)) if (isIncluded({ ...of, schema, table, column })) count++;
+  walk(live, {
+    column(_, [schema, table, column]) {
+      if (isIncluded({ ...of, schema, table, column })) count++;
+    },
+  });
   return count;
 }
 
@@ -60,14 +62,9 @@ function columnCount(live: LiveSchemas, isIncluded: (column: GoneColumn) => bool
 export const switchedOffBy = ({ rules }: SchemaConfigUnit, { newColumns }: ColumnDifference): NewColumns | undefined =>
   rules.program.unreviewed?.mode === "disable" && newColumns.length > 0 ? byTable(newColumns) : undefined;
 
-function stateOf({ schema, table, column }: GoneColumn, live: LiveSchemas): Pick<NewColumn, "replicated" | "hashed"> {
-  const liveSchema = own(live, schema);
-  const liveTable = own(liveSchema?.tables, table);
-  const liveColumn = own(liveTable?.columns, column);
-  return {
-    replicated: liveSchema?.enabled === true && liveTable?.enabled === true && liveColumn?.enabled === true,
-    hashed: liveColumn?.hashed === true,
-  };
+function stateOf(of: GoneColumn, live: LiveSchemas): Pick<NewColumn, "replicated" | "hashed"> {
+  const { schema, table, column } = nodesAt(live, [of.schema, of.table, of.column]);
+  return { replicated: [schema, table, column].every((node) => node?.enabled === true), hashed: column?.hashed === true };
 }
 
 function byTable(columns: readonly NewColumn[]): NewColumns {
@@ -102,10 +99,9 @@ export function newColumnProblems(
     return unreviewed.mode === "warn" ? warn(`${neverReviewedText(neverReviewed)}. Review and accept it.`) : [];
   if (unreviewed.mode === "warn") return warning(newColumns, "Review and accept them.");
   if (unreviewed.mode !== "disable") return [];
-  const keys = newColumns.filter(({ schema, table, column }) => {
-    const liveTable = own(own(live, schema)?.tables, table);
-    const liveColumn = own(liveTable?.columns, column);
-    return liveTable !== undefined && liveColumn !== undefined && keyRole(column, liveColumn, liveTable) !== undefined;
+  const keys = newColumns.filter((one) => {
+    const { table, column } = nodesAt(live, [one.schema, one.table, one.column]);
+    return table !== undefined && column !== undefined && keyRole(one.column, column, table) !== undefined;
   });
   return warning(keys, "Primary keys and cursors cannot be disabled, so they are not switched off. Review and accept them.");
 }

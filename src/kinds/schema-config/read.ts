@@ -1,6 +1,6 @@
-import { emptyRecord, own } from "../../model/json/json.ts";
+import { emptyRecord } from "../../model/json/json.ts";
 import type { LiveSchemas, LiveTable } from "../../model/live.ts";
-import { isReplicated, type TablePath, walk } from "../../model/schema-tree.ts";
+import { isReplicated, nodesAt, type TablePath, walk } from "../../model/schema-tree.ts";
 import type { Reads } from "../../model/service.ts";
 
 /** The schemas of one integration as they were read. */
@@ -25,12 +25,9 @@ export async function withColumns(
   const read = await Promise.all(tables.map(async (path) => ({ path, columns: await reads.columns(id, ...path) })));
   const schemas = Object.assign(emptyRecord<LiveSchemas[string]>(), tree);
   const copied = new Map<string, Record<string, LiveTable>>();
-  for (const {
-    path: [schema, table],
-    columns,
-  } of read) {
-    const known = own(tree, schema);
-    const entry = own(known?.tables, table);
+  for (const { path, columns } of read) {
+    const [schema, table] = path;
+    const { schema: known, table: entry } = nodesAt(tree, path);
     if (known === undefined || entry === undefined || columns === undefined) continue;
     const tablesAfter = copied.get(schema) ?? Object.assign(emptyRecord<LiveTable>(), known.tables);
     copied.set(schema, tablesAfter);
@@ -44,8 +41,11 @@ export async function withColumns(
   };
 }
 
-/** Names of tables. */
-export type Tables = readonly (readonly [schema: string, table: string])[];
+/** Whether the service shows the table, and not its columns. */
+export function hasUnknownColumns(live: LiveSchemas, path: TablePath): boolean {
+  const { table } = nodesAt(live, path);
+  return table !== undefined && table.columns === undefined;
+}
 
 /**
  * An integration's schemas with the columns of every replicated table, and of the tables in
@@ -55,14 +55,10 @@ export type Tables = readonly (readonly [schema: string, table: string])[];
 export async function readSchemas(
   reads: Reads,
   id: string,
-  further: (live: LiveSchemas) => Tables = () => [],
+  further: (live: LiveSchemas) => readonly TablePath[] = () => [],
 ): Promise<LiveSchemas | undefined> {
   const live = await reads.schemas(id);
   if (live === undefined) return undefined;
-  const hasNoColumns = (schema: string, table: string): boolean => {
-    const entry = own(own(live, schema)?.tables, table);
-    return entry !== undefined && entry.columns === undefined;
-  };
   const replicated: TablePath[] = [];
   walk(live, {
     table(entry, path, schema) {
@@ -70,9 +66,9 @@ export async function readSchemas(
       return false;
     },
   });
-  const others = further(live).filter(([name, table]) => {
-    const schema = own(live, name);
-    return schema !== undefined && hasNoColumns(name, table) && !isReplicated(schema, table);
+  const others = further(live).filter((path) => {
+    const { schema } = nodesAt(live, path);
+    return schema !== undefined && hasUnknownColumns(live, path) && !isReplicated(schema, path[1]);
   });
   const { tree } = await withColumns({ id, tree: live }, [...replicated, ...others], reads);
   return tree;
