@@ -131,11 +131,16 @@ export function planWouldDiffer(before: RecordsState, after: RecordsState): bool
  */
 export function admissible(content: Pick<Content, "state" | "applied">, facts: readonly Fact[], hasLostLease: boolean): readonly Fact[] {
   const { state, applied } = content;
+  // With the facts before: the id of a renamed manifest moves from one address to another.
+  const bindings = new Map(state.bindings);
   const allowed = facts.filter((fact) => {
     if (fact.type === "bind") {
-      const isFree = otherWithId(state.bindings, fact.address, fact.binding.id) === undefined;
-      return isFree && (!hasLostLease || !state.bindings.has(fact.address));
+      const isFree = otherWithId(bindings, fact.address, fact.binding.id) === undefined;
+      const isAllowed = isFree && (!hasLostLease || !bindings.has(fact.address));
+      if (isAllowed) bindings.set(fact.address, fact.binding);
+      return isAllowed;
     }
+    if (fact.type === "unbind" && !hasLostLease) bindings.delete(fact.address);
     return !hasLostLease || fact.type === "settle";
   });
   return newFacts(state, applied, allowed);

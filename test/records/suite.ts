@@ -203,6 +203,18 @@ function bindingTests(openStore: OpenStore): void {
     expect([...(await (await opened(store)).read()).bindings.keys()].sort()).toEqual(["Asset/a", "Integration/b"]);
   });
 
+  it("moves an id to another address in one write", async () => {
+    const store = await openStore();
+    const first = await begun(await opened(store));
+    await first.bind("Asset/old", { id: "1" });
+    await first.release();
+    const second = await begun(await opened(store), { runId: "run-2" });
+    await second.take();
+    await Promise.all([second.unbind("Asset/old"), second.bind("Asset/new", { id: "1" })]);
+    await second.release();
+    expect([...(await (await opened(store)).read()).bindings]).toEqual([["Asset/new", { id: "1" }]]);
+  });
+
   it("writes many bindings that are set at once", async () => {
     const store = await openStore();
     const run = await begun(await opened(store));
