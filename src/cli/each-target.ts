@@ -43,8 +43,8 @@ export async function ofTarget<T>(
   const { io, flags, cwd } = context;
   const { base: ref } = flags;
   const base = ref === undefined ? undefined : await withSignalsCaught(io, () => loadBase(project, ref, loadOptions(context, paths)));
-  if (base !== undefined && base.errors > 0 && flags.quiet !== true)
-    say(io, `The project at ${ref} could only be read in part (errors: ${base.errors}). Manifests that are missing there count as new.`);
+  if (base !== undefined && base.errors !== "" && flags.quiet !== true)
+    say(io, `The project at ${ref} could only be read in part (${base.errors}). Manifests that are missing there count as new.`);
   const options = { ...planOptions(flags), ...(base === undefined ? {} : { base }) };
   const snapshotFile = flags.snapshot === undefined ? undefined : resolve(cwd, flags.snapshot);
   const made = await withLocations(

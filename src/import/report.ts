@@ -29,6 +29,8 @@ export interface ImportReport {
    * only stricter, which `notices` says.
    */
   readonly remaining?: readonly string[];
+  /** How many changes that protect the plan after the import has; absent if none. */
+  readonly stricter?: number;
   /** The command that accepts the differences into the manifests. */
   readonly command?: string;
   /** The errors of the plan after the import; absent if it has none. They can keep the manifests from being compared with the account. */
@@ -65,6 +67,7 @@ export function importReport({ target, files, imported, plan }: ReportInput): Im
   const remaining = plan === undefined ? undefined : linesOf(plan);
   const errors = (plan?.diagnostics ?? []).filter(({ severity }) => severity === "error");
   const isAcceptable = plan !== undefined && plan.manual.length + plan.items.filter(differs).length > 0;
+  const stricter = (plan?.items ?? []).filter(isStricter);
   const exits: Exit[] = [];
   if (imported.failures.length > 0) exits.push({ code: 1, reasons: ["failures"] });
   if (errors.length > 0) exits.push({ code: 1, reasons: ["errors"] });
@@ -75,9 +78,10 @@ export function importReport({ target, files, imported, plan }: ReportInput): Im
     dryRun: plan === undefined,
     files: [...files].sort((a, b) => byText(a.path, b.path)),
     bindings: Object.fromEntries([...imported.bound].sort(([a], [b]) => byText(a, b))),
-    notices: [...imported.notices, ...(plan === undefined ? [] : [...stricterNotices(plan), ...policyNotices(plan)])],
+    notices: [...imported.notices, ...(plan === undefined ? [] : [...stricterNotices(stricter, target), ...policyNotices(plan)])],
     failures: imported.failures,
     ...(remaining === undefined ? {} : { remaining }),
+    ...(stricter.length === 0 ? {} : { stricter: changesIn(stricter) }),
     ...(errors.length === 0
       ? {}
       : { errors: errors.map(({ code, message, address, command }) => ({ code, message, ...defined({ address, command }) })) }),
@@ -91,14 +95,15 @@ const isStricter = ({ changes }: Item): boolean => changes.length > 0 && changes
 
 const differs = (item: Item): boolean => item.action !== "bind" && !isStricter(item);
 
+const changesIn = (items: readonly Item[]): number => items.reduce((sum, item) => sum + changeCount(item), 0);
+
 const pathsOf = (item: Item): string => andMore([...eachChange(item)].map(({ path }) => path));
 
 /** One for all of them: the first rules for a second account are stricter than all of it. */
-function stricterNotices({ items, target }: Plan): readonly string[] {
-  const stricter = items.filter(isStricter);
+function stricterNotices(stricter: readonly Item[], target: string): readonly string[] {
   const [only] = stricter;
   if (only === undefined) return [];
-  const changes = stricter.reduce((sum, item) => sum + changeCount(item), 0);
+  const changes = changesIn(stricter);
   return [
     stricter.length === 1
       ? `${only.address} is stricter than the account, and import leaves that as it is. Apply would protect ${pathsOf(only)}.`

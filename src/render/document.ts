@@ -27,6 +27,8 @@ export interface RenderOptions {
   readonly touches?: (file: string, line: number | undefined) => boolean;
   /** JUnit: write the file and line of a case as attributes, which GitLab turns into links. */
   readonly caseFiles?: boolean;
+  /** Drift: the user has already chosen what to do, so the report leaves out the commands that do it. */
+  readonly isResolved?: boolean;
   /** The history of a drift report, by its planId. */
   readonly history?: ReadonlyMap<string, ReportHistory>;
 }

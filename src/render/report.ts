@@ -139,7 +139,7 @@ function contentOf(document: Shown, options: RenderOptions, byRule: boolean): Re
   return document.kind === "Result" ? ofResult(document, options, byRule) : ofPlan(document, options, byRule);
 }
 
-function ofPlan(plan: Plan, { verbose, history }: RenderOptions, byRule: boolean): ReportContent {
+function ofPlan(plan: Plan, { verbose, history, isResolved }: RenderOptions, byRule: boolean): ReportContent {
   const words = wordsOf(plan.kind);
   const grouped = byRule || isGrouped(plan.items, verbose);
   const read = `Read with ${callsText(plan.calls.read)}.`;
@@ -160,7 +160,7 @@ function ofPlan(plan: Plan, { verbose, history }: RenderOptions, byRule: boolean
     refusals: refusalsOf(plan),
     waysOut: waysOut(plan),
     limits: limitsOf(plan),
-    next: nextSteps(plan),
+    next: nextSteps(plan).filter(({ commands }) => isResolved !== true || commands.length === 0),
     groups: reportGroups(plan.items, words, grouped),
     changes: changeCount(plan.items),
     isGrouped: grouped,

@@ -272,8 +272,10 @@ test("a pull request fails if something is blocked, and is annotated only at the
   expect([...stdout.matchAll(/^::\w+ title=([EW]_\w+)[^\n]*?,file=([^,:]+),/gmu)].map(([, of, file]) => [of, file])).toEqual([
     ["W_GLOB_NO_MATCH", "manifests/after.yaml"],
   ]);
+  expect(stdout).toContain("::error title=E_TAG_MISSING%3A Blocked::Tag/no-such-tag is blocked.");
   expect((await plan("--fail-on", "policy")).code).toBe(0);
-  expect((await plan("--fail-on", "")).code).toBe(0);
+  const accepted = await plan("--fail-on", "");
+  expect(accepted).toMatchObject({ code: 0, stdout: expect.stringContaining("::warning title=E_TAG_MISSING%3A Blocked::") });
 });
 
 test("a pull request is compared with its base: the comment says what it no longer manages, and what someone changed in the account", async () => {

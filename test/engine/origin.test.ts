@@ -255,7 +255,7 @@ describe("reads and side effects of --base", () => {
     });
     write({ "tag.yaml": tag("Personal") });
     const { code, stderr } = await runCommand(["plan", "--base", "HEAD"], folder, { [keyVariable]: service.apiKey });
-    expect([code, stderr]).toEqual([0, expect.stringContaining("The project at HEAD could only be read in part")]);
+    expect([code, stderr]).toEqual([0, expect.stringContaining("The project at HEAD could only be read in part (E_UNKNOWN_KEY). ")]);
   });
 });
 

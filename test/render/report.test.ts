@@ -79,7 +79,9 @@ describe("what to do about drift", () => {
   const keep = ["To keep", "dimsync drift --resolve accept"];
 
   test("restore or keep changes in the account", () => {
-    expect(next({ items: [item({ changes: [change()] })] })).toEqual([restore, keep]);
+    const drift = plan({ kind: "DriftReport", items: [item({ changes: [change()] })] });
+    expect(next(drift)).toEqual([restore, keep]);
+    expect(reportOf(drift, { ...plain, isResolved: true }).next, "drift --resolve").toEqual([]);
   });
 
   test("changes only in the manifests are not accepted", () => {

@@ -60,7 +60,7 @@ export async function runDrift(context: Context<DriftFlags>, paths: readonly str
   await deliver(
     context,
     reported.map(({ report }) => report),
-    { history: histories },
+    { history: histories, isResolved: flags.resolve !== undefined },
   );
   for (const { project, report } of reported) {
     if (flags.resolve === "accept") await withSignalsCaught(io, () => acceptReport(context, project, report));
@@ -96,6 +96,7 @@ export async function acceptReport(context: Context<DriftFlags>, project: Projec
   io.stderr(`${visible(files)} Differences accepted: ${accepted.length}, not accepted: ${unaccepted.length}.\n`);
   for (const { address, path, why } of unaccepted)
     io.stderr(`  ${visible(address)}${path === "" ? "" : ` ${visible(path)}`}\n    ${visible(why)}\n`);
+  if (edits.length > 0) io.stderr("Review the diff, then commit it.\n");
   const others = [...new Set(shared.flatMap(({ targets }) => targets))];
   if (others.length === 0) return;
   const commands = others.map((name) => `  dimsync plan -t ${shellWord(name)}\n`).join("");

@@ -98,9 +98,16 @@ const includeText = (text: string): string =>
 
 function nextStepsText(folder: string, baseUrl: string | undefined): string {
   const first =
-    baseUrl === undefined ? "Set the service's address in dimsync.yaml and its host in the workflows, its key" : "Set the service's key";
-  const commands = [...(folder === "" ? [] : [`cd ${folder}`]), "dimsync validate", "dimsync plan"];
-  return `\nNext: ${first} in DIMSYNC_API_KEY, write a manifest, then run:\n${commands.map((command) => `  ${command}\n`).join("")}`;
+    baseUrl === undefined ? "the service's address in dimsync.yaml and its host in the workflows, and its key" : "the service's key";
+  const enter = folder === "" ? "" : `  cd ${shellWord(folder)}\n`;
+  return `
+Next: Set ${first} in DIMSYNC_API_KEY.
+Write a manifest, or import what the account has:
+${enter}  dimsync import
+Then check it:
+  dimsync validate
+  dimsync plan
+`;
 }
 
 /** `targets`: those whose records are files of this machine. */

@@ -6,10 +6,11 @@ import type { Problem } from "../../model/problem.ts";
 import { isLocal } from "../../model/settings/config.ts";
 import type { RecordsState } from "../../records/records.ts";
 import { visible } from "../../text/control-characters.ts";
+import { andMore } from "../../text/lists.ts";
 
 export interface Base extends Pick<Project, "resources" | "columnLabels"> {
-  /** The number of problems that excluded manifests. */
-  readonly errors: number;
+  /** The codes of the errors that excluded manifests, as "E_WRONG_TYPE, E_UNKNOWN_KEY"; "" if there are none. */
+  readonly errors: string;
 }
 
 /**
@@ -39,7 +40,7 @@ export async function appliedBase(
   try {
     await fetchMissing(project.settings.folder, commit, options.env);
     const base = await loadBase(project, commit, options);
-    if (base.errors === 0) return { base, problems: [] };
+    if (base.errors === "") return { base, problems: [] };
     return {
       problems: [
         unknown(
@@ -69,14 +70,16 @@ export async function loadBase(project: Project, ref: string, options: LoadOptio
   return atBase(project, { ref, options }, async (there) => {
     try {
       const { resources, columnLabels, problems } = await loadProject({ ...there, varFiles });
-      const errors = problems.filter(({ severity }) => severity === "error").length;
-      return { resources, ...(columnLabels === undefined ? {} : { columnLabels }), errors };
+      return { resources, ...(columnLabels === undefined ? {} : { columnLabels }), errors: codesOf(problems) };
     } catch (error) {
-      if (error instanceof ProblemsError) return { resources: [], errors: error.problems.length };
+      if (error instanceof ProblemsError) return { resources: [], errors: codesOf(error.problems) };
       throw error;
     }
   });
 }
+
+const codesOf = (problems: readonly Problem[]): string =>
+  andMore([...new Set(problems.flatMap(({ code, severity }) => (severity === "error" ? [code] : [])))]);
 
 /**
  * Runs `work` with what loads the project at a git ref, its variable files included. Files outside the repository have no history; they are

@@ -107,8 +107,8 @@ function ofPlan(plan: Plan): readonly Finding[] {
   const { items, blocked, manual, kind } = plan;
   return [
     // What was not read has one cause. Everything else is reported at its own line.
-    ...blockedGroups(blocked.filter(isUnread)).map((entry) => ofBlocked(entry, items)),
-    ...blocked.filter((entry) => !isUnread(entry)).map((entry) => ofBlocked({ ...entry, names: entry.address }, items)),
+    ...blockedGroups(blocked.filter(isUnread)).map((entry) => ofBlocked(entry, plan)),
+    ...blocked.filter((entry) => !isUnread(entry)).map((entry) => ofBlocked({ ...entry, names: entry.address }, plan)),
     ...(plan.held ?? []).map(ofHeld),
     ...items.flatMap((item) => (kind === "DriftReport" ? ofDifference(item) : ofExposure(item))),
     ...manual.map((step) => ofManual(step, items)),
@@ -139,10 +139,12 @@ const ofNeverReviewed = (integration: NeverReviewed): Finding => ({
 
 const isUnread = ({ code }: Blocked): boolean => code === "E_READ_FAILED";
 
-function ofBlocked({ names, address, code, message, command }: BlockedGroup, items: readonly Item[]): Finding {
+/** An error if the run fails because of it. */
+function ofBlocked({ names, address, code, message, command }: BlockedGroup, { items, exit }: Plan): Finding {
+  const severity = exit.reasons.includes("blocked") ? "error" : "warning";
   const text = `${names} ${address === undefined ? "are" : "is"} blocked. ${message}`;
   const place = address === undefined ? {} : { address, ...placeOf(address, items) };
-  return { rule: code, title: "Blocked", severity: "warning", message: text, more: linesOf(command), effect: "blocks", ...place };
+  return { rule: code, title: "Blocked", severity, message: text, more: linesOf(command), effect: "blocks", ...place };
 }
 
 /** One for each object, at the line of the first change. */

@@ -18,6 +18,8 @@ export interface ShownImport {
   readonly failures: readonly { readonly address: string; readonly message: string }[];
   /** What the plan after the import contains, one line each; absent after a dry run. */
   readonly remaining?: readonly string[];
+  /** How many changes that protect the plan after the import has; absent if none. */
+  readonly stricter?: number;
   /** The command that accepts the differences into the manifests. */
   readonly command?: string;
   /** The errors of the plan after the import; absent if it has none. */
@@ -66,7 +68,7 @@ const diffLines = (diff = ""): readonly string[] =>
     .map((line) => `  ${visible(line)}`);
 
 function summaryLines(report: ShownImport, manifests: number, { width, paint }: Screen): readonly string[] {
-  const { remaining, failures, command, errors = [] } = report;
+  const { remaining, stricter, failures, command, errors = [] } = report;
   if (remaining === undefined) return ["This was a dry run: nothing was written."];
   const failed = errors.flatMap(({ code, message, address = "", command: fix }) => [
     ...wrap(visible(`${address === "" ? "" : `${address}: `}${code}: ${message}`), "  ", width),
@@ -87,5 +89,7 @@ function summaryLines(report: ShownImport, manifests: number, { width, paint }: 
       ...(remaining.length === 0 ? [] : ["The plan after the import is not empty:", ...differences]),
     ];
   const what = failures.length === 0 ? "the account" : "the part of the account that was imported";
-  return wrap(`${counted(manifests, "manifest")} for ${what}. The plan after the import is empty.`, "", width);
+  const plan =
+    stricter === undefined ? "is empty" : `only has ${counted(stricter, "change")} that ${stricter === 1 ? "protects" : "protect"}`;
+  return wrap(`${counted(manifests, "manifest")} for ${what}. The plan after the import ${plan}.`, "", width);
 }

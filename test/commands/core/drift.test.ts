@@ -96,6 +96,7 @@ test("--resolve accept prints the edit and what was not accepted on stderr", asy
     "Changed manifests/a.yaml. Differences accepted: 1, not accepted: 1.\n  Tag/gold#8f1c\n    The relation is missing in the account.",
   );
   expect(readFileSync(join(reported.folder, "manifests/a.yaml"), "utf8")).toBe(manifest.replace("false", "true"));
+  expect(stderr).toMatch(/\nReview the diff, then commit it\.\n$/u);
   expect(stderr).not.toContain("other targets");
 });
 

@@ -46,4 +46,12 @@ The plan after the import is not empty:
     const text = importText({ ...report, failures: [], remaining: [] }, 3, { color: false, verbose: false });
     expect(text).toContain("3 manifests for the account. The plan after the import is empty.\n");
   });
+
+  test.each([
+    [1, "1 change that protects"],
+    [12, "12 changes that protect"],
+  ])("rules that are stricter than the account leave changes that protect: %i", (stricter, changes) => {
+    const text = importText({ ...report, failures: [], remaining: [], stricter }, 3, { color: false, verbose: false });
+    expect(text).toContain(`The plan after the import only has ${changes}.\n`);
+  });
 });
