@@ -4,7 +4,7 @@ import { fstatSync, writeSync } from "node:fs";
 export interface StandardStream {
   readonly write: (text: string) => void;
   readonly isTty: () => boolean;
-  /** Of the terminal; undefined without one. */
+  /** Of the terminal; undefined without one, and if it does not know its size, as in some containers. */
   readonly columns: () => number | undefined;
   /** Resolves when it can take more, or is closed. */
   readonly drained: () => Promise<void>;
@@ -33,7 +33,7 @@ export function standardStream(fd: 1 | 2): StandardStream {
       else writeDirectly(fd, bytes, (rest) => stream().write(rest));
     },
     isTty: () => isDevice && stream().isTTY === true,
-    columns: () => (isDevice ? stream().columns : undefined),
+    columns: () => (isDevice ? stream().columns || undefined : undefined),
     drained: () => (opened === undefined ? Promise.resolve() : drained(opened)),
   };
 }

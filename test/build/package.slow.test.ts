@@ -99,4 +99,5 @@ const packedBudgetBytes = 1_850_000;
 
 test("it is smaller than its budget", () => {
   expect(statSync(tarball).size).toBeLessThanOrEqual(packedBudgetBytes);
+  expect(readFileSync("docs/ci.md", "utf8")).toContain(`| package download | ${packedBudgetBytes / 1_000_000} MB (our own budget) |`);
 });

@@ -84,6 +84,12 @@ describe("what to do about drift", () => {
     expect(reportOf(drift, { ...plain, isResolved: true }).next, "drift --resolve").toEqual([]);
   });
 
+  test("the account lacks something: accept cannot write that into a manifest", () => {
+    const relation = item({ action: "relate", address: "Tag/pii#8f1c" });
+    expect(next({ items: [relation] })).toEqual([restore, ["Missing in"]]);
+    expect(next({ items: [relation, item({ changes: [change()] })] })).toEqual([restore, keep, ["Missing in"]]);
+  });
+
   test("changes only in the manifests are not accepted", () => {
     expect(next({ items: [item({ changes: [change({ origin: "config" })] })] })).toEqual([restore, ["1 difference"]]);
   });

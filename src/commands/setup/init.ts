@@ -81,7 +81,7 @@ async function hostsIn(root: string, targets: readonly string[], env: Environmen
 
 /** Where the jobs run: as the flag says, else by the host of the git remote. Throws E_USAGE. */
 async function ciSystem({ ci, approval }: InitFlags, folder: string, env: Environment): Promise<CiSystem> {
-  const chosen = ci ?? (/gitlab/iu.test((await originOf(folder, env)) ?? "") ? "gitlab" : "github");
+  const chosen = ci ?? (isGitlab((await originOf(folder, env)) ?? "") ? "gitlab" : "github");
   const known = (["github", "gitlab", "none"] as const).find((one) => one === chosen);
   if (known === undefined) throw new DimsyncError("E_USAGE", `--ci takes github, gitlab or none, not ${JSON.stringify(ci)}.`);
   if (approval === true && known !== "github")
@@ -91,6 +91,9 @@ async function ciSystem({ ci, approval }: InitFlags, folder: string, env: Enviro
     );
   return known;
 }
+
+/** Whether the host of a remote is GitLab: https://HOST/…, ssh://git@HOST:22/… or git@HOST:… */
+const isGitlab = (remote: string): boolean => /^(?:\w+:\/\/)?(?:[^@/]*@)?[^/:]*gitlab/iu.test(remote);
 
 /** The file exists, and only people know where in it the jobs belong. */
 const includeText = (text: string): string =>

@@ -17,9 +17,12 @@ export function nextSteps({ kind, items, manual }: Plan): readonly NextStep[] {
     different.reduce((sum, item) => sum + changeCount(item, (one) => one.origin === origin), 0) +
     manual.filter((one) => one.origin === origin).length;
   const [config, conflicts] = [count("config"), count("conflict")];
+  // What the account lacks cannot be written into a manifest.
+  const missing = different.filter(({ action }) => action === "create" || action === "relate").length;
   return [
     ...(different.length === 0 ? [] : [revert]),
-    ...(all === config ? [] : [accept]),
+    ...(all === config || missing === different.length + manual.length ? [] : [accept]),
+    ...(missing === 0 ? [] : [note(missingText(missing))]),
     ...(conflicts === 0 ? [] : [note(conflictText(conflicts))]),
     ...(config === 0
       ? []
@@ -39,6 +42,11 @@ const accept: NextStep = {
 };
 
 const note = (text: string): NextStep => ({ text, commands: [] });
+
+function missingText(count: number): string {
+  const them = count === 1 ? "it" : "them";
+  return `Missing in the account: ${count}. Apply adds ${them}. To keep the account as it is, remove ${them} from the manifests.`;
+}
 
 const conflictText = (count: number): string =>
   `${counted(count, "conflict")}: the manifests and the account both changed. Decide which value is right, and edit the manifest.`;

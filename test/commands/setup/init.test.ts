@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { runCommand } from "../../support/command.ts";
+import { git } from "../../support/git/remote.ts";
 import { writeProject } from "../../support/project-folder.ts";
 
 interface Workflow {
@@ -95,6 +96,20 @@ describe("the jobs are written", () => {
     expect(readFileSync(join(gitlab, ".gitlab-ci.yml"), "utf8")).toBe("include:\n  - local: dimsync.gitlab-ci.yml\n");
     expect((await runCommand(["init", "--ci", "none"], none)).code).toBe(0);
     expect([workflowsIn(gitlab), workflowsIn(none)]).toEqual([[], []]);
+  });
+
+  test.each([
+    ["https://gitlab.example.com/data/dimsync.git", true],
+    ["git@gitlab.com:data/dimsync.git", true],
+    ["ssh://git@gitlab.example.com:2222/data/dimsync.git", true],
+    ["https://github.com/gitlab-users/dimsync.git", false],
+    ["git@github.com:data/gitlab.git", false],
+  ])("for the host of the remote: %s", async (remote, isGitlab) => {
+    const folder = writeProject({});
+    git(folder, "init", "--quiet");
+    git(folder, "remote", "add", "origin", remote);
+    expect((await runCommand(["init", "--no-records"], folder)).code).toBe(0);
+    expect([existsSync(join(folder, ".gitlab-ci.yml")), workflowsIn(folder).length]).toEqual(isGitlab ? [true, 0] : [false, 3]);
   });
 
   test("beside an existing .gitlab-ci.yml, with the lines to add there", async () => {

@@ -54,8 +54,8 @@ it.each<readonly [string, readonly string[], readonly string[]]>([
 });
 
 it.each<readonly [string, readonly string[], readonly string[]]>([
-  ["whose spec is no map", ["spec: 7"], ["pii.yaml:4:7 E_WRONG_TYPE"]],
-  ["whose rules are no list", ["spec: { rules: 7 }"], ["pii.yaml:4:16 E_WRONG_TYPE"]],
+  ["with a spec that must be a map", ["spec: 7"], ["pii.yaml:4:7 E_WRONG_TYPE"]],
+  ["with rules that must be a list", ["spec: { rules: 7 }"], ["pii.yaml:4:16 E_WRONG_TYPE"]],
   ["without a spec", [], ["pii.yaml:1:1 E_MISSING_KEY"]],
   ["with a second spec", ["spec: { rules: [] }", "spec: 7"], ["pii.yaml:5:1 E_DUPLICATE_KEY"]],
 ])("validate reports a RuleSet %s once, and not each SchemaConfig that uses it", async (_, lines, wanted) => {
