@@ -4,7 +4,7 @@ import { resolveAll } from "../../operations/account.ts";
 import type { Database } from "../../records/postgres/connection.ts";
 import { rowsOf } from "../database/rows.ts";
 import type { SourceNotifications } from "../projects/register.ts";
-import { overdueSql } from "../views/workers.ts";
+import { hasWorker, isOverdue } from "../views/sql.ts";
 import { type DeliveryOptions, secretPlaces, whyNotSent } from "./deliver.ts";
 
 /**
@@ -18,8 +18,8 @@ export async function sendHeartbeats(database: Database, { env, signal, log }: O
     [],
     `due as (update dimsync_controller.notify n set heartbeat_at = now()
       where heartbeat_at <= now() - (n.settings -> 'heartbeat' ->> 'everyMs')::bigint * interval '1 ms'
-        and exists (select 1 from dimsync_controller.worker w where w.stopped_at is null and w.seen_at > now() - interval '2 minutes')
-        and not exists (select 1 from dimsync_controller.account a where a.source = n.source and ${overdueSql}) returning n.*)`,
+        and ${hasWorker}
+        and not exists (select 1 from dimsync_controller.account a where a.source = n.source and ${isOverdue}) returning n.*)`,
   );
   await Promise.all(
     due.map(async ({ source, settings: { heartbeat, folder } }) => {

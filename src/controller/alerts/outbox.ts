@@ -3,7 +3,7 @@ import type { MaintenanceWindow, NotificationSettings } from "../../model/settin
 import type { Database } from "../../records/postgres/connection.ts";
 import { iso } from "../../records/postgres/iso.ts";
 import { rowsOf } from "../database/rows.ts";
-import { intervalSql, silenceOf } from "../views/accounts.ts";
+import { hasWorker, isLate, isSuspended, silenceOf } from "../views/sql.ts";
 import type { DeliveryJob } from "../work/queue.ts";
 import { type AlertMessage, isRouted } from "./message.ts";
 import { isInMaintenance } from "./silence.ts";
@@ -11,17 +11,11 @@ import { isInMaintenance } from "./silence.ts";
 // Events are stored in the statement that stores their cause. Every process looks at them every few seconds: it adds what only time
 // shows, gathers events into messages, and creates a job of the queue for each receiver. A process may be killed after any statement.
 
-const isSuspended = `exists (select 1 from dimsync_controller.suspension s where s.account = a.id and s.resumed_at is null and s.until > now())`;
-
-const late = `now() - coalesce(a.last_checked_at, a.created_at) > 3 * ${intervalSql("a.throttled_runs")} * interval '1 ms'`;
-
-const hasWorker = `exists (select 1 from dimsync_controller.worker w where w.stopped_at is null and w.seen_at > now() - interval '2 minutes')`;
-
 /** Each is a statement of its own, which two processes can run at the same time. `inMaintenance`: ids of accounts. */
 const statements = (inMaintenance: readonly number[]): Readonly<Record<string, string>> => ({
   stale: `with late as (
       update dimsync_controller.account a set alerts = array_append(alerts, 'stale')
-      where a.removed_at is null and not 'stale' = any(a.alerts) and ${late} and not ${isSuspended} returning a.*)
+      where a.removed_at is null and not 'stale' = any(a.alerts) and ${isLate} and not ${isSuspended} returning a.*)
     insert into dimsync_controller.event (source, account, name, since, git_commit)
       select source, id, 'stale', coalesce(last_checked_at, created_at), git_commit from late`,
 

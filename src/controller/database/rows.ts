@@ -13,3 +13,11 @@ export async function rowsOf<T>(database: Database, sql: string, values: readonl
   // The statement is ours, and its columns are what the caller says.
   return rows.map(({ row }) => row as T);
 }
+
+/** The same rows as members of what the page and the API show: columns that are null are absent. */
+export const membersOf = async <T extends object>(
+  database: Database,
+  sql: string,
+  values: readonly unknown[] = [],
+): Promise<readonly T[]> =>
+  (await rowsOf<T>(database, sql, values)).map((row) => Object.fromEntries(Object.entries(row).filter(([, value]) => value !== null)) as T);

@@ -1,8 +1,7 @@
 import type { Database } from "../../records/postgres/connection.ts";
 import { iso } from "../../records/postgres/iso.ts";
 import { rowsOf } from "../database/rows.ts";
-import { riskOrder } from "./account-history.ts";
-import { namedAccounts } from "./named-accounts.ts";
+import { namedAccounts, riskOrder } from "./sql.ts";
 import type { CauseGroup, ClosedGroup } from "./status.ts";
 
 /** SQL: what findings `f` of accounts `a` with one cause have in common. "since" is the time of the first change, from the audit log if known. */

@@ -2,6 +2,7 @@ import type { Database } from "../../records/postgres/connection.ts";
 import { rowsOf } from "../database/rows.ts";
 import { listAccounts } from "./accounts.ts";
 import { readReceivers } from "./receivers.ts";
+import { isFree } from "./sql.ts";
 import type { ControllerMetrics } from "./status.ts";
 import { readWorkers } from "./workers.ts";
 
@@ -16,9 +17,9 @@ export async function readMetrics(database: Database): Promise<ControllerMetrics
     listAccounts(database),
     rowsOf<CountsRow>(
       database,
-      `select count(*) filter (where next_check_at <= now() and (running_until is null or running_until < now())) as due,
-        count(*) filter (where running_until >= now()) as running
-        from dimsync_controller.account where removed_at is null`,
+      `select count(*) filter (where a.next_check_at <= now() and ${isFree}) as due,
+        count(*) filter (where a.running_until >= now()) as running
+        from dimsync_controller.account a where a.removed_at is null`,
     ),
     readWorkers(database),
     readReceivers(database),

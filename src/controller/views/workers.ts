@@ -1,7 +1,7 @@
 import type { Database } from "../../records/postgres/connection.ts";
 import { iso } from "../../records/postgres/iso.ts";
 import { rowsOf } from "../database/rows.ts";
-import { intervalSql } from "./accounts.ts";
+import { intervals, isAlive, isOverdue } from "./sql.ts";
 
 /** A worker process that was seen in the last two minutes. */
 export interface WorkerSummary {
@@ -26,22 +26,16 @@ interface HealthRow {
   readonly workers: readonly WorkerSummary[] | null;
 }
 
-const twoIntervals = `2 * ${intervalSql("a.throttled_runs")} * interval '1 ms'`;
-
-/** SQL: whether the account `a` has been due for two intervals, and nobody checks it. */
-export const overdueSql = `a.removed_at is null and a.next_check_at < now() - ${twoIntervals} and (a.running_until is null or a.running_until < now())
-  and not exists (select 1 from dimsync_controller.suspension s where s.account = a.id and s.resumed_at is null and s.until > now())`;
-
 /** The workers, and whether they take the accounts that are due, by the database's clock. */
 export async function readWorkers(database: Database): Promise<WorkerHealth> {
   const [row] = await rowsOf<HealthRow>(
     database,
     `select (select count(*) from overdue) as overdue, (select json_agg(json_build_object('id', w.id, 'version', w.version, 'startedAt', ${iso("w.started_at")},
       'seenAt', ${iso("w.seen_at")}, 'takenAt', ${iso("w.taken_at")}, 'isStuck', exists (select 1 from overdue o where w.taken_at < o.since)) order by w.id)
-      from dimsync_controller.worker w where w.stopped_at is null and w.seen_at > now() - interval '2 minutes') as workers`,
+      from dimsync_controller.worker w where ${isAlive}) as workers`,
     [],
-    `overdue as (select now() - ${twoIntervals} as since from dimsync_controller.account a
-      where ${overdueSql})`,
+    `overdue as (select now() - ${intervals(2)} as since from dimsync_controller.account a
+      where ${isOverdue})`,
   );
   return { overdue: row?.overdue ?? 0, workers: row?.workers ?? [] };
 }

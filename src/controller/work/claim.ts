@@ -1,6 +1,7 @@
 import type { ControllerMode } from "../../model/settings/config.ts";
 import type { Database } from "../../records/postgres/connection.ts";
 import { rowsOf } from "../database/rows.ts";
+import { isFree, isSuspended } from "../views/sql.ts";
 
 // A claim says which worker compares an account, so that its API is read by one process at a time. It is
 // not a lock: a worker that was frozen can lose it without noticing. Who writes to the account is decided
@@ -49,10 +50,10 @@ export async function claimAccount(
     [account, run, worker, isRetry, watched ?? null],
     `claimed as (update dimsync_controller.account a set running_run = $2, running_worker = $3, running_since = now(),
       running_until = now() + ${claimMs} * interval '1 ms'
-      where a.id = $1 and a.removed_at is null and (a.running_until is null or a.running_until < now())
+      where a.id = $1 and a.removed_at is null and ${isFree}
         and (a.next_check_at <= now() + interval '1 second' or ($4::boolean and a.failed_runs > 0))
         and (a.digest is not null or a.source = $5)
-        and not exists (select 1 from dimsync_controller.suspension s where s.account = a.id and s.resumed_at is null and s.until > now())
+        and not ${isSuspended}
       returning a.*)`,
   );
   return claimed;
@@ -100,8 +101,8 @@ export const dueAccounts = (
   rowsOf(
     database,
     `select a.id, a.host from dimsync_controller.account a where a.removed_at is null and a.next_check_at <= now() - $1 * interval '1 second'
-      and (a.running_until is null or a.running_until < now())
-      and not exists (select 1 from dimsync_controller.suspension s where s.account = a.id and s.resumed_at is null and s.until > now())
+      and ${isFree}
+      and not ${isSuspended}
       order by a.next_check_at limit $2`,
     [seconds, limit],
   );

@@ -10,7 +10,7 @@ import type { Database } from "../../records/postgres/connection.ts";
 import { jsonParameter } from "../../records/postgres/stored-text.ts";
 import { andMore } from "../../text/lists.ts";
 import { rowsOf } from "../database/rows.ts";
-import { intervalSql } from "../views/accounts.ts";
+import { intervalSql } from "../views/sql.ts";
 import { type RunSummary, runBuckets } from "../views/status.ts";
 import type { RunOutcome } from "./check.ts";
 import { findingsOf, maxFindings } from "./findings.ts";
