@@ -10,7 +10,7 @@ import type { Log } from "./log.ts";
 import { bundleProjects } from "./projects/load-bundle.ts";
 import { registerAccounts } from "./projects/register.ts";
 import type { WatchedProject } from "./projects/watch.ts";
-import { registerWorker, releaseClaims, renewClaims, renewClaimsMs } from "./work/claim.ts";
+import { registerWorker, releaseClaims, renewClaims } from "./work/claim.ts";
 import { deleteOld } from "./work/cleanup.ts";
 import { openQueue, type Queue } from "./work/queue.ts";
 import { makeWorker, type WorkerOptions } from "./work/worker.ts";
@@ -48,9 +48,9 @@ export async function runController(options: ControllerOptions): Promise<void> {
     // First, because it fails if its port is in use.
     const stopPage = await options.onReady?.(database);
     try {
-      const stopWorker = options.role === "page" ? await startMessenger(options, database) : await startWorker(options, database);
+      const stop = await start(options, database);
       await aborted(signal);
-      await stopWorker?.();
+      await stop();
     } finally {
       await stopPage?.();
     }
@@ -65,62 +65,51 @@ const aborted = (signal: AbortSignal): Promise<void> =>
     signal.addEventListener("abort", () => resolve(), { once: true });
   });
 
+/** How often a process looks for new messages, and a worker renews its claims and looks for accounts whose job is lost. */
+const beatMs = 10_000;
+
 /**
- * A process with the page alone sends notifications too: if there is no worker, nobody else reports it. Commands such as `push` need the
- * queue, whether or not a worker has started before.
+ * Starts to check accounts and to send messages. A process with the page alone sends messages too: if there is no worker, nobody else
+ * reports it. Commands such as `push` need the queue, whether or not a worker has started before.
  */
-async function startMessenger(options: ControllerOptions, database: Database): Promise<() => Promise<void>> {
-  const outage = outageLog(options.log);
+async function start(options: ControllerOptions, database: Database): Promise<() => Promise<void>> {
+  const { env, signal, publicUrl, log } = options;
+  const outage = outageLog(log);
   const queue = await openQueue(database, outage.failed);
-  const route = await startDeliveries(options, database, queue);
-  const routing = setInterval(() => void route().then(outage.ended, outage.failed), routeMs);
-  return async () => {
-    clearInterval(routing);
-    await queue.stop(drainMs);
-  };
-}
-
-const routeMs = 10_000;
-
-/** Starts to send messages. Returns what looks for new ones. */
-async function startDeliveries(
-  { env, signal, publicUrl, log }: ControllerOptions,
-  database: Database,
-  queue: Queue,
-): Promise<() => Promise<unknown>> {
+  const worker = options.role === "page" ? undefined : await startWorker(options, database, queue);
   await queue.workOnDeliveries((job) => deliver(database, job, { env, signal, publicUrl, log }));
-  return async () => {
+  const beat = async (): Promise<void> => {
+    await worker?.beat();
     await routeEvents(database, queue.deliver);
     await sendHeartbeats(database, { env, signal, log });
   };
+  const beating = setInterval(() => void beat().then(outage.ended, outage.failed), beatMs);
+  return async () => {
+    worker?.stopWatching();
+    await queue.stop(drainMs);
+    clearInterval(beating);
+    await worker?.release();
+  };
 }
 
-async function startWorker(options: ControllerOptions, database: Database): Promise<() => Promise<void>> {
+async function startWorker(options: ControllerOptions, database: Database, queue: Queue) {
   const { worker: id, accountsAtOnce, accountsPerHost, maxMode, env, signal, log, watched } = options;
-  const outage = outageLog(log);
-  const queue = await openQueue(database, outage.failed);
   await registerWorker(database, { id, version, accountsAtOnce });
   const worker = makeWorker({
     ...{ id, database, queue, maxMode, env, signal, log, watched: watched?.source, databaseUrl: options.databaseUrl },
     load: accountLoader(options, database),
   });
-  const route = await startDeliveries(options, database, queue);
-  const renewal = setInterval(() => {
-    renewClaims(database, id, worker.taken())
-      .then(() => worker.sweep("overdue"))
-      .then(route)
-      .then(outage.ended, outage.failed);
-  }, renewClaimsMs);
   // The first push can be older than the queue.
   await worker.sweep("all");
   await queue.work({ check: worker.check, cleanup: () => deleteOld(database) }, { accountsAtOnce, accountsPerHost });
-  const stopWatching = watched === undefined ? () => {} : await follow(watched, { database, queue, log });
-  return async () => {
-    stopWatching();
-    await queue.stop(drainMs);
-    clearInterval(renewal);
+  return {
+    stopWatching: watched === undefined ? () => {} : await follow(watched, { database, queue, log }),
+    async beat(): Promise<void> {
+      await renewClaims(database, id, worker.taken());
+      await worker.sweep("overdue");
+    },
     // If the database is unavailable, the claims expire by themselves.
-    await releaseClaims(database, id).catch(() => undefined);
+    release: () => releaseClaims(database, id).catch(() => undefined),
   };
 }
 

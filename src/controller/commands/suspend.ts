@@ -1,11 +1,18 @@
 import type { Context } from "../../cli/context.ts";
 import type { ControllerFlags } from "../../cli/flags.ts";
+import { untilFlag } from "../../cli/moments.ts";
 import { say } from "../../cli/say.ts";
+import { durationMs } from "../../manifests/scalars.ts";
+import { DimsyncError } from "../../model/errors.ts";
 import type { ExitCode } from "../../model/exit.ts";
-import { requestCheck, resume, suspend } from "../operate.ts";
+import type { Database } from "../../records/postgres/connection.ts";
+import { counted } from "../../text/counts.ts";
+import { acknowledge, type SilenceScope, silence } from "../alerts/silence.ts";
+import { knownAccount, requestCheck, resume, suspend, type Until } from "../operate.ts";
+import { listAccounts } from "../views/accounts.ts";
+import type { AccountSummary } from "../views/status.ts";
 import { requestChecks } from "../work/queue.ts";
 import { currentUser, withController } from "./place.ts";
-import { neededReason, neededUntil, selectedAccounts } from "./selection.ts";
 
 /** `dimsync controller suspend ACCOUNT|--label K=V|--all --until T --reason R` */
 export async function runSuspend(context: Context<ControllerFlags>, name: string): Promise<ExitCode> {
@@ -31,4 +38,74 @@ export async function runResume(context: Context<ControllerFlags>, name: string)
     }
     return 0;
   });
+}
+
+/** `dimsync controller silence ACCOUNT|--label K=V|--all --until 2h --reason R`: accounts are checked, and their events wait. `--until 0s` ends it. */
+export async function runSilence(context: Context<ControllerFlags>, name: string): Promise<ExitCode> {
+  const until = neededUntil(context, "silence");
+  const isEnd = until.ms === 0;
+  const reason = isEnd ? "ended" : neededReason(context, "silence");
+  return await withController<ExitCode>(context, async (database) => {
+    const { scope, text } = await selectedAccounts(database, context, name);
+    const end = await silence(database, scope, { ...until, reason, by: currentUser(context) });
+    say(context.io, isEnd ? `Notifications of ${text} no longer wait.` : `Notifications of ${text} wait until ${end}. Checks continue.`);
+    return 0;
+  });
+}
+
+/** `dimsync controller acknowledge ACCOUNT --reason R`: no reminders of what is reported now. */
+export async function runAcknowledge(context: Context<ControllerFlags>, name: string): Promise<ExitCode> {
+  const reason = neededReason(context, "acknowledge");
+  return await withController<ExitCode>(context, async (database) => {
+    const account = await knownAccount(database, name);
+    const names = await acknowledge(database, account, { reason, by: currentUser(context) });
+    if (names.length === 0)
+      throw new DimsyncError("E_USAGE", `Nothing is reported of ${account.name}, so there is nothing to acknowledge.`);
+    say(context.io, `${account.name}: ${names.join(", ")} will not be sent again until it is over. What is new is sent.`);
+    return 0;
+  });
+}
+
+interface Selection {
+  readonly scope: SilenceScope;
+  readonly accounts: readonly AccountSummary[];
+  /** "prod", or "12 accounts with team=data". */
+  readonly text: string;
+}
+
+/** The accounts that a name, `--label` or `--all` selects. Throws E_USAGE unless it is exactly one of them, and E_UNKNOWN_ACCOUNT if there are none. */
+async function selectedAccounts(database: Database, { flags }: Context<ControllerFlags>, name: string): Promise<Selection> {
+  const given = [name !== "", flags.label !== undefined, flags.all === true].filter(Boolean);
+  if (given.length !== 1)
+    throw new DimsyncError("E_USAGE", "Name an account, or select accounts with --label NAME=VALUE or --all: exactly one of them.");
+  if (name !== "") {
+    const account = await knownAccount(database, name);
+    return { scope: { source: account.source, target: account.target }, accounts: [account], text: account.name };
+  }
+  const all = await listAccounts(database);
+  if (flags.label === undefined) return { scope: { all: true }, accounts: all, text: counted(all.length, "account") };
+  const [label = "", ...rest] = flags.label.split("=");
+  const value = rest.join("=");
+  const accounts = all.filter(({ labels }) => Object.hasOwn(labels, label) && labels[label] === value);
+  if (accounts.length === 0) throw new DimsyncError("E_UNKNOWN_ACCOUNT", `No account has the label ${JSON.stringify(flags.label)}.`);
+  return { scope: { label, value }, accounts, text: `${counted(accounts.length, "account")} with ${flags.label}` };
+}
+
+/** Throws E_USAGE. */
+function neededReason({ flags }: Context<ControllerFlags>, task: string): string {
+  const reason = flags.reason?.trim() ?? "";
+  if (reason !== "") return reason;
+  throw new DimsyncError("E_USAGE", `controller ${task} needs a reason, which the status page shows.`, {
+    command: `dimsync controller ${task} prod${task === "acknowledge" ? "" : " --until 2h"} --reason "warehouse migration"`,
+  });
+}
+
+/** Of `--until`: a duration such as 2h, or a time. Throws E_USAGE. */
+function neededUntil({ flags: { until } }: Context<ControllerFlags>, task: string): Until {
+  if (until === undefined)
+    throw new DimsyncError("E_USAGE", `controller ${task} needs an end: a duration or a time.`, {
+      command: `dimsync controller ${task} prod --until 2h --reason "warehouse migration"`,
+    });
+  const ms = durationMs(until);
+  return ms === undefined ? { at: untilFlag(until) } : { ms };
 }

@@ -2,6 +2,7 @@ import { gzipSync } from "node:zlib";
 import { DimsyncError } from "../../model/errors.ts";
 import { isObject } from "../../model/json/json.ts";
 import { parseJson } from "../../model/json/parse.ts";
+import { version } from "../../model/runtime/version.ts";
 import { gunzipText } from "../../records/files/gunzip.ts";
 import { type BundleContent, bundleDigest } from "../bundle-content.ts";
 
@@ -39,7 +40,8 @@ export function unpack(packed: Buffer, digest: string, isLocal: boolean): Bundle
   if (content.format !== 1)
     throw new DimsyncError(
       "E_BUNDLE",
-      `The bundle was pushed by dimsync ${String(content.toolVersion)}, and this worker cannot read its format. Update the worker.`,
+      `The bundle ${digest} was pushed by ${typeof content.toolVersion === "string" ? `dimsync ${content.toolVersion}` : "another program"}, and this worker, dimsync ${version}, cannot read its format. Update the worker, or make an earlier bundle the wanted one:`,
+      { command: "dimsync controller bundles" },
     );
   const fault = faultOf(content, isLocal);
   if (fault !== undefined)

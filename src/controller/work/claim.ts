@@ -7,9 +7,8 @@ import { isFree, isSuspended } from "../views/sql.ts";
 // not a lock: a worker that was frozen can lose it without noticing. Who writes to the account is decided
 // by the lease of its records alone.
 
-/** How long a claim lasts without being renewed. */
+/** How long a claim lasts without being renewed, which happens every ten seconds. */
 const claimMs = 30_000;
-export const renewClaimsMs = 10_000;
 
 /** An account that a worker may check now. */
 export interface ClaimedAccount {

@@ -5,26 +5,12 @@ import type { Result } from "../../model/result.ts";
 import type { ControllerMode } from "../../model/settings/config.ts";
 import { applyAccount } from "../../operations/core/apply.ts";
 import type { RunEnvironment } from "../../operations/session.ts";
+import type { Database } from "../../records/postgres/connection.ts";
+import { jsonParameter } from "../../records/postgres/stored-text.ts";
+import { rowsOf } from "../database/rows.ts";
 import { asOutcome, checkProject, type RunOutcome } from "./check.ts";
-import { changeKey, type StoppedChange } from "./protections.ts";
 
-export interface Repair {
-  readonly project: Project;
-  /** The DriftReport that the repair follows. */
-  readonly report: Plan;
-  readonly mode: ControllerMode;
-  /** Changes that protect does not send again. */
-  readonly stopped: readonly StoppedChange[];
-}
-
-/** Whether there is something that the mode may send. */
-export function canRepair({ report, mode, stopped }: Omit<Repair, "project">): boolean {
-  if (mode === "report" || report.exit.code === 1) return false;
-  if (mode === "apply") return report.items.length + report.deferred.length > 0;
-  const keys = new Set(stopped.map(({ key }) => key));
-  return exposedChanges(report).some(({ key }) => !keys.has(key));
-}
-
+/** What protect sends a change for. */
 export interface ExposedChange {
   readonly key: string;
   readonly address: string;
@@ -33,13 +19,69 @@ export interface ExposedChange {
   readonly actor: string;
 }
 
-/** What protect sends changes for. */
-export const exposedChanges = (report: Plan): readonly ExposedChange[] =>
+export interface Repair {
+  readonly project: Project;
+  /** The DriftReport that the repair follows. */
+  readonly report: Plan;
+  readonly mode: ControllerMode;
+  /** Changes that protect does not send again. */
+  readonly stopped: readonly ExposedChange[];
+  /** Changes that protect sends. */
+  readonly changes: readonly ExposedChange[];
+  /** Whether there is something that the mode may send. */
+  readonly isPossible: boolean;
+}
+
+/** What the mode may send after the report. */
+export async function repairOf(
+  database: Database,
+  account: number,
+  { project, report, mode }: Pick<Repair, "project" | "report" | "mode">,
+): Promise<Repair> {
+  const all = mode === "protect" ? exposedChanges(report) : [];
+  const stopped = await stoppedChanges(database, account, all);
+  const changes = all.filter((change) => !stopped.includes(change));
+  const hasWork = mode === "apply" ? report.items.length + report.deferred.length > 0 : changes.length > 0;
+  return { project, report, mode, stopped, changes, isPossible: hasWork && report.exit.code !== 1 };
+}
+
+const exposedChanges = (report: Plan): readonly ExposedChange[] =>
   report.items
     .filter(({ action }) => action === "update")
     .flatMap((item) => Array.from(eachChange(item), (change) => ({ ...change, address: item.address })))
     .filter(({ risk }) => risk === "exposed")
-    .map(({ address, path, attribution }) => ({ key: changeKey(address, path), address, path, actor: attribution?.actor ?? "" }));
+    .map(({ address, path, attribution }) => ({ key: `${address} ${path}`, address, path, actor: attribution?.actor ?? "" }));
+
+/** How often protect reverts the same change of the same user in a day. Then it only reports. */
+const mostPerDay = 3;
+
+/** The changes that protect reverted often enough today. */
+export async function stoppedChanges(
+  database: Database,
+  account: number,
+  changes: readonly ExposedChange[],
+): Promise<readonly ExposedChange[]> {
+  const often = await rowsOf<{ readonly key: string; readonly actor: string }>(
+    database,
+    `select key, actor from dimsync_controller.protection where account = $1 and at > now() - interval '1 day'
+      group by key, actor having count(*) >= ${mostPerDay}`,
+    [account],
+  );
+  const keys = new Set(often.map(({ key, actor }) => JSON.stringify([key, actor])));
+  return changes.filter(({ key, actor }) => keys.has(JSON.stringify([key, actor])));
+}
+
+/** Before they are sent: a run that ends early counts too. */
+export async function countProtections(
+  database: Database,
+  { account, run, changes }: { readonly account: number; readonly run: string; readonly changes: readonly ExposedChange[] },
+): Promise<void> {
+  await database.query(
+    `insert into dimsync_controller.protection (account, key, actor, run)
+      select $1, key, actor, $2 from jsonb_to_recordset($3::jsonb) as x(key text, actor text)`,
+    [account, run, jsonParameter(changes.map(({ key, actor }) => ({ key, actor })))],
+  );
+}
 
 /**
  * Sends what the mode allows, under the lease of the records, and compares again. If another run has

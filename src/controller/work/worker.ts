@@ -1,7 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Project } from "../../manifests/project.ts";
-import type { Plan } from "../../model/plan.ts";
 import { traced } from "../../model/runtime/traced.ts";
 import { type ControllerMode, controllerModes } from "../../model/settings/config.ts";
 import type { Environment } from "../../model/settings/env.ts";
@@ -11,10 +10,9 @@ import { wholePath } from "../../text/paths.ts";
 import type { Log } from "../log.ts";
 import { checkProject, type RunOutcome } from "./check.ts";
 import { type ClaimedAccount, claimAccount, dueAccounts } from "./claim.ts";
-import { countProtections, stoppedChanges } from "./protections.ts";
 import type { CheckJob, Queue } from "./queue.ts";
 import { type FinishedRun, type Recorded, recordRun, recordSending } from "./record.ts";
-import { canRepair, type ExposedChange, exposedChanges, type Repair, repairProject } from "./repair.ts";
+import { countProtections, type Repair, repairOf, repairProject } from "./repair.ts";
 
 export interface WorkerOptions {
   /** Identifies this process, such as "host:4711". */
@@ -108,7 +106,10 @@ async function checkClaimed(options: WorkerOptions, account: ClaimedAccount, { c
   // The worker stops: what could not be read is not a failure of the account. Another worker checks it.
   if (outcome.exit.code === 1) signal.throwIfAborted();
   const mode = modeOf(account, options);
-  const repair = project === undefined ? undefined : await repairOf(database, account, { project, report: outcome.report, mode });
+  const repair =
+    project === undefined || outcome.report === undefined || mode === "report"
+      ? undefined
+      : await repairOf(database, account.id, { project, report: outcome.report, mode });
   let recorded = await store({
     id: claim,
     mode: "report",
@@ -132,26 +133,8 @@ async function checkClaimed(options: WorkerOptions, account: ClaimedAccount, { c
   if (next !== null) await queue.request(account.id, account.host, Math.max(0, next));
 }
 
-interface PossibleRepair extends Repair {
-  readonly isPossible: boolean;
-  /** What protect would send. */
-  readonly changes: readonly ExposedChange[];
-}
-
-async function repairOf(
-  database: Database,
-  account: ClaimedAccount,
-  { project, report, mode }: { readonly project: Project; readonly report: Plan | undefined; readonly mode: ControllerMode },
-): Promise<PossibleRepair | undefined> {
-  if (report === undefined || mode === "report") return undefined;
-  const all = mode === "protect" ? exposedChanges(report) : [];
-  const stopped = await stoppedChanges(database, account.id, all);
-  const repair = { project, report, mode, stopped };
-  return { ...repair, isPossible: canRepair(repair), changes: all.filter((change) => !stopped.includes(change)) };
-}
-
 /** Says that protect gave up on changes, unless there is a failure to report. */
-function withStopped(outcome: RunOutcome, repair: PossibleRepair | undefined): RunOutcome {
+function withStopped(outcome: RunOutcome, repair: Repair | undefined): RunOutcome {
   const [first, ...others] = repair?.stopped ?? [];
   if (first === undefined || outcome.error !== undefined) return outcome;
   const who = first.actor === "" ? "someone" : first.actor;

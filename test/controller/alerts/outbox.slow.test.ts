@@ -1,4 +1,5 @@
 import { createHmac } from "node:crypto";
+import { gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import { sendHeartbeats } from "../../../src/controller/alerts/heartbeat.ts";
 import { acknowledge, silence } from "../../../src/controller/alerts/silence.ts";
@@ -246,11 +247,18 @@ test("40 accounts with one cause are one message", async () => {
   });
 });
 
-test("a project that cannot be used, and an account that a push removes, are reported", async () => {
+test("a bundle of a later version, and an account that a push removes, are reported", async () => {
   const { check, deliver, env, events, database } = await setUp();
-  await database.query("alter table dimsync_controller.account drop constraint account_digest_fkey", []);
-  await database.query("update dimsync_controller.account set digest = 'sha256:none'", []);
-  await check();
+  const content = gzipSync(JSON.stringify({ format: 2, toolVersion: "9.0.0" })).toString("base64");
+  await database.query(
+    "insert into dimsync_controller.bundle (digest, source, tool_version, content, bytes) values ('sha256:later', 'data', '9.0.0', decode($1, 'base64'), 1)",
+    [content],
+  );
+  await database.query("update dimsync_controller.account set digest = 'sha256:later'", []);
+  const message = expect.stringMatching(
+    /^The bundle sha256:later was pushed by dimsync 9\.0\.0, and this worker, dimsync \S+, cannot read its format\. Update the worker, or make an earlier bundle the wanted one: dimsync controller bundles$/u,
+  );
+  expect(await check()).toMatchObject({ state: "failing", error: { code: "E_BUNDLE", message } });
   await deliver(env);
   expect(events()).toEqual(["bundle-refused"]);
   await registerAccounts(database, { source: "data", accounts: [] });
