@@ -65,7 +65,9 @@ function refusedByRecords({ item, records }: Step): Ending | undefined {
     };
   const unknown = new Map(open.map(({ address }) => [address, "Run plan to look for it in the account."] as const));
   const blocked = blockedByEarlierRun(item, { unknown, created: earlier, bindings });
-  return blocked === undefined ? undefined : { outcome: "blocked", code: blocked.code, message: blocked.message };
+  if (blocked === undefined) return undefined;
+  const { address: _, ...why } = blocked;
+  return { outcome: "blocked", ...why };
 }
 
 async function refusedByAccount<Live>({ item, kind, session }: Step<Live>): Promise<Ending | undefined> {
@@ -92,7 +94,8 @@ async function refusedByAuditLog<Live>({ item, kind, records, auditLog, secrets 
   return {
     outcome: "blocked",
     code: "E_UNBOUND",
-    message: `The audit log shows that an object with this name was created: ${evidence}. It can't be read back, so it is not created again. If it is the same, take its id from there and run: dimsync bind ${item.address}=ID. Otherwise, change spec.name.`,
+    message: `The audit log shows that an object with this name was created: ${evidence}. It can't be read back, so it is not created again. If it is not the same, change spec.name. If it is, bind it to its id from there:`,
+    command: `dimsync bind ${shellWord(item.address)}=ID`,
   };
 }
 
@@ -174,7 +177,7 @@ async function conclude<Live>(sent: SentCreate<Live>, found: Confirmation, why: 
   return {
     outcome: "unknown",
     code: "E_UNKNOWN_OUTCOME",
-    message: `${why} dimsync could not determine whether it was created.${found.evidence} It is not sent again. Look in the service, then run: dimsync resolve ${shellWord(sent.step.item.address)} --created=ID, or --not-created`,
+    message: `${why} dimsync could not determine whether it was created.${found.evidence} It is not sent again. Look in the service, then say whether it was created.`,
   };
 }
 

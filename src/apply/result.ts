@@ -5,6 +5,7 @@ import { DimsyncError } from "../model/errors.ts";
 import { combineExits, type Exit } from "../model/exit.ts";
 import type { Deferred, Held, Plan } from "../model/plan.ts";
 import type { ItemResult, Result } from "../model/result.ts";
+import { withTarget } from "../text/shell.ts";
 import { dependencyFailed } from "./execute.ts";
 import { isGood } from "./step.ts";
 
@@ -29,8 +30,9 @@ export function resultOf(
     finishedAt: session.clock.now().toISOString(),
     tool: { name: "dimsync", version: session.version },
     target: first.target,
+    ...(first.severalTargets === undefined ? {} : { severalTargets: first.severalTargets }),
     account: first.account,
-    items,
+    items: items.map((item) => withTarget(item, first)),
     ...(first.held === undefined ? {} : { held: heldBy(plans) }),
     manual: lastByKey(
       plans.flatMap(({ manual }) => manual),
@@ -81,9 +83,7 @@ export function unfinishedItems(plans: readonly Plan[], results: readonly ItemRe
   const blocked = new Map([...(first?.blocked ?? []), ...(last?.blocked ?? [])].map((item) => [item.address, item]));
   const waiting = (last?.deferred ?? []).filter(({ address }) => !blocked.has(address));
   return [
-    ...[...blocked.values()].map(
-      ({ address, code, message }): ItemResult => ({ address, kind: kindOf(address), outcome: "blocked", code, message }),
-    ),
+    ...[...blocked.values()].map(({ address, ...why }): ItemResult => ({ address, kind: kindOf(address), outcome: "blocked", ...why })),
     ...waitingResults(waiting, results),
   ];
 }

@@ -28,7 +28,7 @@ export interface Step<Live = unknown> extends Execution {
 }
 
 /** How one item ended, before its place in the result is known. */
-export type Ending = Pick<ItemResult, "outcome"> & Partial<Pick<ItemResult, "code" | "message" | "liveId">>;
+export type Ending = Pick<ItemResult, "outcome"> & Partial<Pick<ItemResult, "code" | "message" | "command" | "liveId">>;
 
 /** Whether the item reached its desired state. */
 export const isGood = (outcome: Outcome): boolean => outcome === "done" || outcome === "recovered";

@@ -9,6 +9,7 @@ import { summaryLine } from "../render/report/totals.ts";
 import { counted } from "../text/counts.ts";
 import { andMore, joinParts } from "../text/lists.ts";
 import { nameText, pathText, spaced, wholePath } from "../text/paths.ts";
+import { forTarget } from "../text/shell.ts";
 import { cutMiddle, valueAt } from "../text/values.ts";
 import type { FileOwners } from "./code-owners.ts";
 
@@ -89,7 +90,7 @@ export function pullRequestBody({ report, accepted, columns, leftOut, shared, ow
   const blocks = [
     `${prose(summaryLine(report))}.`.replace(/\.\.$/u, "."),
     `Merging this keeps what the account has:\n\n${did.join("\n")}`,
-    "To restore what the manifests declare instead, close this and run `dimsync drift --resolve revert`.",
+    `To restore what the manifests declare instead, close this and run ${code(forTarget("dimsync drift --resolve revert", report))}.`,
     acceptedSection(accepted),
     columnsSection(columns),
     sharedSection(shared),

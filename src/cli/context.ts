@@ -2,6 +2,7 @@ import { statSync } from "node:fs";
 import { delimiter, resolve } from "node:path";
 import { DimsyncError } from "../model/errors.ts";
 import { allowCodeVariable, allowPathVariable, type Environment, isEnabled } from "../model/settings/env.ts";
+import { withFlags } from "../text/shell.ts";
 import type { GlobalFlags } from "./flags.ts";
 import type { Io } from "./io.ts";
 import { say } from "./say.ts";
@@ -43,6 +44,15 @@ export function wantsColor({ io, flags }: Context, isTty: boolean): boolean {
   const { NO_COLOR: noColor = "", FORCE_COLOR: forceColor } = io.env;
   if (!flags.color || noColor !== "") return false;
   return forceColor === undefined ? isTty && !isDumb(io) : forceColor === "" || isEnabled(forceColor);
+}
+
+/** A command line for the project and the target of this run, if its flags choose them. */
+export function commandLine({ flags: { chdir, config, target } }: Context, line: string): string {
+  const given = [["-C", chdir] as const, ["--config", config] as const, ["-t", target.length === 1 ? target[0] : undefined] as const];
+  return withFlags(
+    line,
+    given.flatMap(([flag, value]) => (value === undefined ? [] : [[flag, value] as const])),
+  );
 }
 
 /** Prints on stderr which version of shared records a run read or wrote; nothing with --quiet. */

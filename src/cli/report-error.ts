@@ -7,7 +7,7 @@ import { diagnosticLines } from "../render/terminal/blocks.ts";
 import { screenOf } from "../render/terminal/layout.ts";
 import { visible } from "../text/control-characters.ts";
 import { writeCommands } from "../text/workflow-commands.ts";
-import { type Context, wantsColor } from "./context.ts";
+import { type Context, commandLine, wantsColor } from "./context.ts";
 import { failurePieces, writeGithubStep } from "./github-outputs.ts";
 import { filePrefix } from "./output.ts";
 import { endStream } from "./progress.ts";
@@ -41,7 +41,7 @@ export function orIgnored(write: () => void): void {
 /** An error as a value, after printing it to stderr and ending the streams of `-o ndjson` with it. */
 export function printError(context: Context, error: unknown): Failure {
   const { io, flags } = context;
-  io.stderr(errorText(error, onStderr(context)));
+  io.stderr(errorText(error, onStderr(context), (command) => commandLine(context, command)));
   const failure = failureOf(error);
   // Usage errors are found before a stream starts, and its file may still be that of an earlier run.
   const hasStream = flags.output?.some((text) => text.split("=")[0] === "ndjson") === true;
@@ -66,13 +66,21 @@ const onStderr = (context: Context) => ({
   verbose: context.flags.verbose === true,
 });
 
-/** An error as lines for a terminal. One that is not a DimsyncError is a bug: with `verbose`, its stack is shown. */
-export function errorText(error: unknown, options: Pick<RenderOptions, "color" | "width" | "verbose">): string {
+/** An error as lines for a terminal, its commands as `named` gives them. One that is not a DimsyncError is a bug: with `verbose`, its stack is shown. */
+export function errorText(
+  error: unknown,
+  options: Pick<RenderOptions, "color" | "width" | "verbose">,
+  named: (command: string) => string = (command) => command,
+): string {
   const screen = screenOf(options);
-  if (error instanceof ProblemsError) return error.diagnostics.map((one) => `${diagnosticLines(one, screen).join("\n")}\n`).join("");
+  if (error instanceof ProblemsError)
+    return error.diagnostics
+      .map((one) => (one.command === undefined ? one : { ...one, command: named(one.command) }))
+      .map((one) => `${diagnosticLines(one, screen).join("\n")}\n`)
+      .join("");
   const head = (code: string): string => `dimsync: ${screen.paint.red(code)}: `;
   if (error instanceof DimsyncError) {
-    const command = error.command === undefined ? "" : `  ${screen.paint.cyan(visible(error.command))}\n`;
+    const command = error.command === undefined ? "" : `  ${screen.paint.cyan(visible(named(error.command)))}\n`;
     return `${head(error.code)}${visible(error.message)}\n${command}`;
   }
   const { message, stack = "" } = error instanceof Error ? error : new Error(String(error));

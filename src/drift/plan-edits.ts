@@ -6,7 +6,6 @@ import { atPointer, fromPointer, isWithin, type Pointer } from "../model/json/po
 import type { Change, Item, Manual, Plan } from "../model/plan.ts";
 import type { Locate } from "../model/problem.ts";
 import { locationIn, type Resource, type SchemaConfigSpec, type SchemaMatch } from "../model/resource.ts";
-import { shellWord } from "../text/shell.ts";
 
 /** How the manifests take over a live value. */
 export type PlannedEdit =
@@ -81,7 +80,7 @@ function ofItem(item: Item, byAddress: ReadonlyMap<Address, Resource>, project: 
   const configs = (item.manifests ?? []).flatMap((one) => byAddress.get(one) ?? []).filter(isSchemaConfig);
   const changes = [...eachChange(item)].sort((a, b) => byText(a.path, b.path));
   return changes.map((change) => {
-    const forbidden = forbiddenBy(change) ?? notReviewed(item, change) ?? policyAgainst(item, change, project.findings);
+    const forbidden = forbiddenBy(change) ?? notReviewed(change) ?? policyAgainst(item, change, project.findings);
     const edits = isSchemaConfig(top) ? [ofNode(item, change, configs, project)] : ofField(change, top);
     return { ...change, address, desired: change.after, live: change.before, edits: forbidden === undefined ? edits : refused(forbidden) };
   });
@@ -94,9 +93,9 @@ const manifestOf = (
 ): Resource | undefined => byAddress.get(manifests?.at(-1) ?? objectAddress(address));
 
 /** A column is not reviewed by editing a manifest, because `unreviewed: disable` overrides what manifests set. */
-function notReviewed({ address }: Item, { cause }: Change): string | undefined {
+function notReviewed({ cause }: Change): string | undefined {
   if (cause?.rule !== "unreviewed.columns") return undefined;
-  return `Nobody has reviewed the column. To keep it on, review it and run dimsync catalog accept ${shellWord(address)}.`;
+  return `Nobody has reviewed the column. To keep it on, review it and accept it (dimsync catalog accept).`;
 }
 
 /** Why the live value must not be accepted, if a policy of severity error does not allow it. */

@@ -70,6 +70,7 @@ function headOf({ session, kind, options: { scope = everything, ignore = [] } }:
     createdAt: session.clock.now().toISOString(),
     tool: { name: "dimsync", version: session.version },
     target: settings.target,
+    ...(settings.severalTargets === undefined ? {} : { severalTargets: settings.severalTargets }),
     account: accountName(settings.baseUrl),
     ...(git === undefined ? {} : { git }),
     ...(settings.protected ? { protected: true } : {}),

@@ -7,6 +7,7 @@ import { canonicalJson, defined } from "../model/json/json.ts";
 import type { Blocked, CallCounts, Change, Deferred, DraftItem, Held, Item, Manual, Plan, Summary } from "../model/plan.ts";
 import { type Diagnostic, type Locate, type Problem, toDiagnostic } from "../model/problem.ts";
 import { severities } from "../text/severity.ts";
+import { withTarget } from "../text/shell.ts";
 import { groupProblems } from "./group-problems.ts";
 import { numbered } from "./number-items.ts";
 import { holdWaiting } from "./protect-only.ts";
@@ -14,7 +15,18 @@ import { holdWaiting } from "./protect-only.ts";
 /** What the plan is about, in the order of the document. */
 export type PlanHead = Pick<
   Plan,
-  "kind" | "planId" | "createdAt" | "tool" | "target" | "account" | "git" | "protected" | "partial" | "snapshot" | "manifestDigest"
+  | "kind"
+  | "planId"
+  | "createdAt"
+  | "tool"
+  | "target"
+  | "severalTargets"
+  | "account"
+  | "git"
+  | "protected"
+  | "partial"
+  | "snapshot"
+  | "manifestDigest"
 >;
 
 type ReviewMember = "newColumns" | "goneColumns" | "neverReviewed" | "seenColumns";
@@ -71,8 +83,8 @@ export function makePlan({ head, findings, rules, locate }: PlanInput): Plan {
     executable: head.snapshot === undefined && complete && !failed && guards.every(({ allowed }) => allowed !== undefined),
     calls: { read: readCalls, planned: countCalls(items) },
     items,
-    manual,
-    blocked,
+    manual: manual.map((one) => withTarget(one, head)),
+    blocked: blocked.map((one) => withTarget(one, head)),
     deferred,
     ...(held === undefined ? {} : { held }),
     unmanaged: { ...unmanaged, columns: differences.reduce((sum, { unmanagedColumns }) => sum + unmanagedColumns, 0) },
@@ -80,7 +92,7 @@ export function makePlan({ head, findings, rules, locate }: PlanInput): Plan {
     ...defined({ released, impact, newColumns, goneColumns, neverReviewed, seenColumns }),
     policy,
     guards,
-    diagnostics,
+    diagnostics: diagnostics.map((one) => withTarget(one, head)),
     summary: {
       ...countActions(items),
       noop: equal,

@@ -119,7 +119,7 @@ export function blockedByEarlierRun(
   return {
     address,
     code: "E_UNBOUND",
-    message: `An earlier run created it as ${earlier.id}, and the bindings file no longer has that id, so it is not created again. Bind the id again, or run dimsync unbind ${shellWord(address)} to create another one.`,
+    message: `An earlier run created it as ${earlier.id}, and the bindings file no longer has that id, so it is not created again. To create another one, unbind the address (dimsync unbind). Otherwise, bind the id again:`,
     command: `dimsync bind ${shellWord(`${address}=${earlier.id}`)}`,
   };
 }

@@ -2,6 +2,7 @@ import { type Address, type Binding, kindOf } from "../model/address.ts";
 import type { JsonValue } from "../model/json/json.ts";
 import type { Blocked, Deferred, DraftItem } from "../model/plan.ts";
 import type { Resource } from "../model/resource.ts";
+import { shellWord } from "../text/shell.ts";
 import { type AccountView, type DiffResult, emptyDiff, type Identity, type Unit, type Units } from "./kind.ts";
 
 /** The pinned id, else the bound one, else one that was recovered; undefined if there is none. */
@@ -94,10 +95,8 @@ export function unitPerManifest<Spec>(
 }
 
 /** An object whose id returns 404 is never created again automatically: the user decides. */
-export function goneObject(resource: Resource, id: string): DiffResult {
-  const unpin = resource.id === undefined ? "" : ", remove metadata.id,";
-  const instruction =
-    `${resource.address} refers to ${id}, which is gone from the account. dimsync never creates it again automatically. ` +
-    `Remove the manifest; or run dimsync unbind ${resource.address}${unpin} and plan again to look for another object, or to create one.`;
-  return { ...emptyDiff, manual: [{ address: resource.address, path: "", instruction }] };
+export function goneObject({ address, id: pin }: Resource, id: string): DiffResult {
+  const forget = pin === undefined ? "unbind the address" : "unbind the address, remove metadata.id,";
+  const instruction = `${address} refers to ${id}, which is gone from the account. dimsync never creates it again automatically. Remove the manifest; or ${forget} and plan again to look for another object, or to create one.`;
+  return { ...emptyDiff, manual: [{ address, path: "", instruction, command: `dimsync unbind ${shellWord(address)}` }] };
 }

@@ -15,6 +15,7 @@ import type { Catalog } from "../protection/catalog/file.ts";
 import type { LoadedLabels } from "../protection/classification/load.ts";
 import type { NamedManifest, ProjectPaths } from "../protection/classification/sources.ts";
 import type { ColumnReaders } from "../protection/impact/lineage-files.ts";
+import { forTarget, withTarget } from "../text/shell.ts";
 import { didYouMean } from "../text/suggest.ts";
 import { read as readYaml, type YamlParser } from "../yaml/read.ts";
 import { type Boundary, outsideMessage, outsideProblem } from "./boundary.ts";
@@ -323,11 +324,18 @@ function noManifests({ wanted }: LoadedConfig, hasPaths: boolean): Problem {
   };
 }
 
-/** Adds lines and columns to problems that are found after loading. */
-export async function withLocations<T>({ locate }: Project, work: Promise<T>): Promise<T> {
+/** Adds to an error that is found after loading: lines and columns, and the target to its commands. */
+export async function withLocations<T>({ locate, settings }: Project, work: Promise<T>): Promise<T> {
   try {
     return await work;
   } catch (error) {
-    throw error instanceof ProblemsError && !error.isLocated ? new ProblemsError(error.problems, locate) : error;
+    if (error instanceof ProblemsError && !error.isLocated)
+      throw new ProblemsError(
+        error.problems.map((problem) => withTarget(problem, settings)),
+        locate,
+      );
+    if (!(error instanceof DimsyncError) || error.command === undefined) throw error;
+    const { code, message, exit, cause, command } = error;
+    throw new DimsyncError(code, message, { exit, cause, command: forTarget(command, settings) });
   }
 }

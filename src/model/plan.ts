@@ -146,6 +146,8 @@ export interface Manual {
   readonly expected?: JsonValue;
   readonly actual?: JsonValue;
   readonly instruction: string;
+  /** A command to run, on its own line. */
+  readonly command?: string;
   readonly origin?: Origin;
   readonly attribution?: Attribution;
 }
@@ -309,6 +311,8 @@ export interface Plan {
   readonly createdAt: string;
   readonly tool: { readonly name: "dimsync"; readonly version: string };
   readonly target: string;
+  /** Present if the project has other targets: then commands must name this one. */
+  readonly severalTargets?: true;
   /** The account: the origin of the base URL, or "embedded:FILE". */
   readonly account: string;
   /** `dirty`: files that the plan depends on have uncommitted changes. `changedFiles` names them, relative to the project's folder. */

@@ -18,6 +18,8 @@ export interface ItemResult {
   readonly code?: string;
   /** The reason, if it is not "done". */
   readonly message?: string;
+  /** A command to run, on its own line. */
+  readonly command?: string;
   readonly changes?: readonly ChangeGroup[];
 }
 
@@ -31,6 +33,8 @@ export interface Result {
   readonly finishedAt: string;
   readonly tool: { readonly name: "dimsync"; readonly version: string };
   readonly target: string;
+  /** As in the plan. */
+  readonly severalTargets?: true;
   readonly account: string;
   readonly items: readonly ItemResult[];
   /** Present if only protecting changes were sent (`--protect-only`). */

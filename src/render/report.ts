@@ -8,7 +8,7 @@ import { callsText, counted, countList } from "../text/counts.ts";
 import { joinParts } from "../text/lists.ts";
 import { wholePath } from "../text/paths.ts";
 import { errorsFirst } from "../text/severity.ts";
-import { shellWord } from "../text/shell.ts";
+import { forTarget, shellWord } from "../text/shell.ts";
 import { valueAt } from "../text/values.ts";
 import type { Section } from "./blocks.ts";
 import type { RenderOptions, ReportHistory, Shown } from "./document.ts";
@@ -124,14 +124,23 @@ export interface ManualStep {
   readonly live: string;
   readonly desired: string;
   readonly instruction: string;
+  readonly command: string | undefined;
   readonly trace: Traced;
 }
 
 /** `byRule` groups the changes by rule, however few there are. */
 export function reportOf(document: Shown, options: RenderOptions, byRule = false): Report {
-  const content = contentOf(document, options, byRule);
-  return { ...content, sections: sectionsOf(content) };
+  const { words, ...content } = contentOf(document, options, byRule);
+  const named = (command: string): string => ("target" in document ? forTarget(command, document) : command);
+  const report = { ...content, words: { ...words, command: named(words.command) } };
+  return { ...report, sections: sectionsOf(report).map((section) => withCommands(section, named)) };
 }
+
+const withCommands = ({ command, entries, ...section }: Section, named: (command: string) => string): Section => ({
+  ...section,
+  ...(command === undefined ? {} : { command: named(command) }),
+  entries: entries.map(({ commands, ...entry }) => (commands === undefined ? entry : { ...entry, commands: commands.map(named) })),
+});
 
 function contentOf(document: Shown, options: RenderOptions, byRule: boolean): ReportContent {
   if (document.kind === "Comparison") return ofComparison(document, options, byRule);
@@ -288,11 +297,11 @@ function common(document: Plan | Result): Omit<ReportContent, "title" | "headlin
 }
 
 function manualStep(step: Manual, index: number): ManualStep {
-  const { id, address, path, expected, actual, instruction } = step;
+  const { id, address, path, expected, actual, instruction, command } = step;
   const text = (value: Manual["actual"]): string => (value === undefined ? "" : valueAt(path, value));
   return {
     number: index + 1,
-    ...{ id, address, instruction },
+    ...{ id, address, instruction, command },
     path: wholePath(path),
     live: text(actual),
     desired: text(expected),

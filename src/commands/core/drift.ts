@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
-import type { Context } from "../../cli/context.ts";
-import { eachTarget } from "../../cli/each-target.ts";
+import { type Context, commandLine } from "../../cli/context.ts";
+import { eachTarget, type MadeOfTarget } from "../../cli/each-target.ts";
 import type { DriftFlags } from "../../cli/flags.ts";
 import { withSignalsCaught } from "../../cli/io.ts";
 import { momentFlag } from "../../cli/moments.ts";
@@ -22,7 +22,7 @@ import type { ReportHistory } from "../../render/index.ts";
 import { visible } from "../../text/control-characters.ts";
 import { andMore } from "../../text/lists.ts";
 import { wholePath } from "../../text/paths.ts";
-import { shellWord } from "../../text/shell.ts";
+import { forTarget, shellWord } from "../../text/shell.ts";
 
 /** `dimsync drift`: reports how the account differs, who changed it, and what to do. Never writes to the account; --resolve writes manifests or a plan file. */
 export async function runDrift(context: Context<DriftFlags>, paths: readonly string[]): Promise<ExitCode> {
@@ -119,12 +119,14 @@ const sharedText = (shared: readonly SharedEdit[]): string =>
 const mostShared = 20;
 
 /** Saves a plan that undoes the drift; `dimsync apply FILE` runs it. */
-async function saveRevert({ io }: Context<DriftFlags>, file: string, found: readonly { readonly made: Drift }[]): Promise<void> {
+async function saveRevert(context: Context<DriftFlags>, file: string, found: readonly MadeOfTarget<Drift>[]): Promise<void> {
   const [only, second] = found;
   if (only?.made.revert === undefined || second !== undefined)
     throw new DimsyncError("E_USAGE", "--resolve revert saves the plan of one target. Select it with -t NAME.");
   const { writePlanFile } = await import("../../records/plan-file.ts");
+  const { io } = context;
   const { revert } = only.made;
   await withSignalsCaught(io, () => writePlanFile(file, revert, { digestKey: io.env["DIMSYNC_DIGEST_KEY"], signal: io.interrupted }));
-  say(io, `saved a plan that undoes the drift. To apply it:`, `dimsync apply ${shellWord(file)}`);
+  const command = forTarget(commandLine(context, `dimsync apply ${shellWord(file)}`), only.project.settings);
+  say(io, "saved a plan that undoes the drift. To apply it:", command);
 }

@@ -3,6 +3,7 @@ import type { BindFlags } from "../../cli/flags.ts";
 import { kindNamed } from "../../kinds/index.ts";
 import { DimsyncError } from "../../model/errors.ts";
 import type { ExitCode } from "../../model/exit.ts";
+import { shellWord } from "../../text/shell.ts";
 import { didYouMean } from "../../text/suggest.ts";
 import { withRecords } from "./with-records.ts";
 
@@ -22,7 +23,9 @@ export async function runBind(context: Context<BindFlags>, texts: readonly strin
           `${JSON.stringify(text)} has no id. Use ADDRESS=ID; or use --accept to record that the account was changed by hand to match the manifest.`,
         );
       if (id === undefined || id === "")
-        throw new DimsyncError("E_USAGE", `No id is recorded for ${address}. Bind it first.`, { command: `dimsync bind ${address}=ID` });
+        throw new DimsyncError("E_USAGE", `No id is recorded for ${address}. Bind it first.`, {
+          command: `dimsync bind ${shellWord(address)}=ID`,
+        });
       const baseline = kindNamed(resource.kind)?.baseline?.(resource) ?? {};
       const kept = bindings.get(address);
       const version = baseline.secretVersion === undefined ? {} : { secretVersion: baseline.secretVersion };

@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { relative, resolve } from "node:path";
-import type { Context } from "../../cli/context.ts";
+import { type Context, commandLine } from "../../cli/context.ts";
 import type { RecordsFlags } from "../../cli/flags.ts";
 import { loadOneProject, loadProjects } from "../../cli/project.ts";
 import { say } from "../../cli/say.ts";
@@ -17,7 +17,7 @@ import {
   restoreRecords,
 } from "../../operations/records/move.ts";
 import { jsonDocument, visible } from "../../text/control-characters.ts";
-import { shellWord } from "../../text/shell.ts";
+import { forTarget, shellWord } from "../../text/shell.ts";
 import { inlineYaml } from "../../yaml/print.ts";
 
 type Task = "init" | "migrate" | "export" | "restore" | "check";
@@ -77,12 +77,15 @@ async function runOne(context: Context<RecordsFlags>, task: "export" | "restore"
   const { place, records, open, orphans } = await checkRecords(project, io.env);
   const line = (text: string): void => io.stdout(`${visible(text)}\n`);
   line(`${place}: ${records}.`);
-  for (const address of open)
-    line(`${address}: the outcome of its create is unknown. Run dimsync plan, then dimsync resolve ${shellWord(address)}.`);
-  for (const address of orphans)
-    line(
-      `${address}: no manifest has this address. If it was renamed, bind the new address; otherwise run dimsync unbind ${shellWord(address)}.`,
-    );
+  const command = (text: string): void => line(`  ${forTarget(commandLine(context, text), project.settings)}`);
+  for (const address of open) {
+    line(`${address}: the outcome of its create is unknown. Look in the service, then say whether it was created:`);
+    for (const flag of ["--created=ID", "--not-created"]) command(`dimsync resolve ${shellWord(address)} ${flag}`);
+  }
+  for (const address of orphans) {
+    line(`${address}: no manifest has this address. If it was renamed, bind the new address. Otherwise, remove it:`);
+    command(`dimsync unbind ${shellWord(address)}`);
+  }
 }
 
 async function restore({ io, flags, cwd }: Context<RecordsFlags>, project: Project, file: string | undefined): Promise<void> {

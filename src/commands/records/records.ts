@@ -3,17 +3,15 @@ import type { Context } from "../../cli/context.ts";
 import type { RecordsFlags } from "../../cli/flags.ts";
 import { untilFlag } from "../../cli/moments.ts";
 import { checkOutputs } from "../../cli/output.ts";
-import { loadOneProject } from "../../cli/project.ts";
 import { say } from "../../cli/say.ts";
-import { withLocations } from "../../manifests/project.ts";
 import { DimsyncError } from "../../model/errors.ts";
 import type { ExitCode } from "../../model/exit.ts";
-import { openRecords } from "../../operations/records/open.ts";
 import { movedTo } from "../../records/moved.ts";
 import type { Lease, Records } from "../../records/records.ts";
 import { describeLease, recordsMoved } from "../../records/store-errors.ts";
 import { didYouMean } from "../../text/suggest.ts";
 import { showHistory, showRecords } from "./show.ts";
+import { withStore } from "./with-records.ts";
 
 const tasks = ["show", "lock", "unlock", "init", "migrate", "export", "restore", "check"] as const;
 type Task = (typeof tasks)[number];
@@ -29,11 +27,13 @@ export async function runRecords(context: Context<RecordsFlags>, task: string, f
   switch (task) {
     case "show":
       checkOutputs(context, ["human", "json"]);
-      return withStore(context, (records, target) => (context.flags.log === true ? showHistory : showRecords)(context, records, target));
+      return withStore(context, (records, { settings }) =>
+        (context.flags.log === true ? showHistory : showRecords)(context, records, settings.target),
+      );
     case "lock":
       return withStore(context, (records) => lock(context, records));
     case "unlock":
-      return withStore(context, (records, target) => unlock(context, records, target));
+      return withStore(context, (records, { settings }) => unlock(context, records, settings.target));
     default:
       return (await import("./move-records.ts")).runMove(context, task, file);
   }
@@ -80,16 +80,4 @@ async function confirmUnlock({ flags, io }: Context<RecordsFlags>, lease: Lease)
     exit: 6,
     command: "dimsync records unlock --force",
   });
-}
-
-/** Opens the records of the only target, and closes them. */
-async function withStore(context: Context<RecordsFlags>, work: (records: Records, target: string) => Promise<ExitCode>): Promise<ExitCode> {
-  const project = await loadOneProject(context, { account: true });
-  const { settings } = project;
-  const records = await withLocations(project, openRecords(settings, context.io.env));
-  try {
-    return await work(records, settings.target);
-  } finally {
-    await records.close();
-  }
 }

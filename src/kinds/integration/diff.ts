@@ -5,6 +5,7 @@ import { atPointer, type Pointer } from "../../model/json/pointer.ts";
 import type { LiveIntegration } from "../../model/live.ts";
 import type { Difference, Manual, Unverifiable } from "../../model/plan.ts";
 import type { IntegrationSpec } from "../../model/resource.ts";
+import { shellWord } from "../../text/shell.ts";
 import { changedLeaves, leafDigests } from "../leaves.ts";
 import type { IntegrationUnit } from "./unit.ts";
 
@@ -96,8 +97,9 @@ function changedCreate({ address }: IntegrationUnit, create: Create, sent: NonNu
     .filter((path) => readAs[path] === undefined)
     .map((path) => {
       const expected = atPointer({ create }, path) as JsonValue | undefined;
-      const instruction = `The manifest changed after the integration was created, and no request changes this value. Change it in the service, then run: dimsync bind --accept ${address}`;
-      return { address, path: `/spec${path}`, ...(expected === undefined ? {} : { expected }), instruction };
+      const instruction = `The manifest changed after the integration was created, and no request changes this value. Change it in the service, then accept it:`;
+      const command = `dimsync bind --accept ${shellWord(address)}`;
+      return { address, path: `/spec${path}`, ...(expected === undefined ? {} : { expected }), instruction, command };
     });
 }
 

@@ -53,6 +53,7 @@ export function makeSettings(
   const { controller, problems: ofController } = controllerSettings(entry, placeOf(options, "controller"));
   const settings: Omit<Settings, "connectors"> = {
     target: targetName,
+    ...(Object.keys(config.targets ?? {}).length > 1 ? { severalTargets: true } : {}),
     baseUrl,
     apiKey: apiKey ?? entry.apiKey,
     ...(apiKey !== undefined || entry.apiKey === undefined || keyPlace === undefined ? {} : { apiKeyPlace: keyPlace }),

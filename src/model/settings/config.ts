@@ -7,6 +7,8 @@ import type { SecretReference } from "./secret.ts";
 export interface Settings {
   /** The name of the target; "default" without a config file. */
   readonly target: string;
+  /** Present if the config has other targets: then commands must name this one. */
+  readonly severalTargets?: true;
   /** https, http on loopback, or `embedded:FILE`. */
   readonly baseUrl: string;
   /** Resolved only when a client is made. Absent for an embedded service in this process. */

@@ -31,7 +31,10 @@ export interface ApplyAccountOptions extends ApplyOptions {
  * first write. Throws DimsyncError only before the first write.
  */
 export function applyAccount(project: Project, options: ApplyAccountOptions, run: RunEnvironment): Promise<Applied> {
-  return withGitState(project, run, (git) => applyUnderLease(withCatalogProblems(project), options, { run, git }));
+  return withLocations(
+    project,
+    withGitState(project, run, (git) => applyUnderLease(withCatalogProblems(project), options, { run, git })),
+  );
 }
 
 interface Applied {
@@ -48,7 +51,7 @@ async function applyUnderLease(
   const [{ checkSavedPlan, refuseOtherMode, refuseUnsavedOnProtected }, policyFunctions, records] = await Promise.all([
     import("./saved-plan.ts"),
     loadPolicyModules(project, run.env),
-    withLocations(project, openRecords(settings, run.env)),
+    openRecords(settings, run.env),
   ]);
   try {
     if (options.saved === undefined) refuseUnsavedOnProtected(settings);

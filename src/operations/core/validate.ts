@@ -13,6 +13,7 @@ import type { Validation } from "../../model/result.ts";
 import { isLocal, type Settings } from "../../model/settings/config.ts";
 import { literalProblems } from "../../policies/offline.ts";
 import { policyProblems } from "../../policies/validate.ts";
+import { withTarget } from "../../text/shell.ts";
 import { missingModules } from "../policy-modules.ts";
 import { catalogProblems } from "./review.ts";
 
@@ -36,7 +37,9 @@ export async function validateProject(project: Project): Promise<Validation> {
     ...literalProblems(resources, { today, ignoring: hasIgnores, labels: columnLabels }),
     ...(await conflictProblems(resources, settings)),
   ];
-  const diagnostics = sortDiagnostics(found.map((problem) => toDiagnostic(configFile === undefined ? required(problem) : problem, locate)));
+  const diagnostics = sortDiagnostics(
+    found.map((problem) => withTarget(toDiagnostic(configFile === undefined ? required(problem) : problem, locate), settings)),
+  );
   const failed = diagnostics.some(({ severity }) => severity === "error");
   const exit: Exit = failed ? { code: 1, reasons: ["errors"] } : { code: 0, reasons: [] };
   return { kind: "Validation", manifests: resources.length, files: files.length, diagnostics, exit };

@@ -10,7 +10,7 @@ import type { AuditEntry } from "../../model/live.ts";
 import type { NodePath } from "../../model/nodes.ts";
 import { type Diagnostic, toDiagnostic } from "../../model/problem.ts";
 import type { Reads } from "../../model/service.ts";
-import { shellWord } from "../../text/shell.ts";
+import { shellWord, withTarget } from "../../text/shell.ts";
 import { withReadSession } from "../core/plan.ts";
 import { openReview } from "../core/review.ts";
 import type { RunEnvironment } from "../session.ts";
@@ -49,7 +49,7 @@ export async function explainSchemaNode(
     log: await lastEntries(session.reads, run.signal),
   }));
   // After the readers were asked for.
-  const unread = (project.readers?.problems() ?? []).map((problem) => toDiagnostic(problem, project.locate));
+  const unread = (project.readers?.problems() ?? []).map((problem) => withTarget(toDiagnostic(problem, project.locate), project.settings));
   return explained.map((one) => ({ ...located(one, project, log), ...(unread.length === 0 ? {} : { impactDiagnostics: unread }) }));
 }
 
@@ -68,7 +68,7 @@ async function lastEntries(reads: Pick<Reads, "auditLogs">, signal: AbortSignal)
   }
 }
 
-function located({ names, applied, ...one }: Explained, { locate }: Project, log: Log) {
+function located({ names, applied, ...one }: Explained, { locate, settings }: Project, log: Log) {
   const at = (place: Parameters<typeof locate>[0]): { readonly file: string; readonly line?: number } => {
     const { file, line } = locate(place);
     return { file, ...(line === undefined ? {} : { line }) };
@@ -81,7 +81,7 @@ function located({ names, applied, ...one }: Explained, { locate }: Project, log
       ...at(place),
     })),
     changes: one.changes.map(({ path: _, by: __, cause, ...change }) => ({ ...change, cause: locatedCause(cause, locate) })),
-    refused: one.refused.map((problem) => toDiagnostic(problem, locate)),
+    refused: one.refused.map((problem) => withTarget(toDiagnostic(problem, locate), settings)),
     ...("unavailable" in log
       ? { events: [], eventsUnavailable: log.unavailable }
       : { events: eventsAbout(log.entries, { id: one.liveId, names }, maxEvents) }),

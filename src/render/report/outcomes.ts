@@ -83,7 +83,7 @@ function blockedCounts(items: readonly ItemResult[]): ReadonlyMap<string, number
 }
 
 /** The commands to choose from as the next step; none if the message says what to do. */
-function nextCommands({ outcome, address }: ItemResult): readonly string[] {
-  if (outcome !== "unknown") return [];
+function nextCommands({ outcome, address, command }: ItemResult): readonly string[] {
+  if (outcome !== "unknown") return command === undefined ? [] : [command];
   return ["--created=ID", "--not-created"].map((flag) => `dimsync resolve ${shellWord(visible(address))} ${flag}`);
 }

@@ -255,6 +255,7 @@ function manual({ manual: all, words }: ReportContent): Section {
       ...{ sign: `${step.number}.`, tone: "warn", task: "open" },
       head: [[name(step.address)], [code(step.path)], values(step), [id(step.id)]],
       notes: [[step.instruction], [muted(traceText(step.trace))]],
+      commands: step.command === undefined ? [] : [step.command],
     })),
   };
 }

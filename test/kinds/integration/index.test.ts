@@ -212,7 +212,7 @@ describe("for an existing integration, the manual steps are", () => {
         {
           path: "/spec/create/replicationFrequency",
           expected: "6h",
-          instruction: expect.stringContaining("dimsync bind --accept Integration/returns"),
+          command: "dimsync bind --accept Integration/returns",
         },
       ],
     ],
