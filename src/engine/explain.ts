@@ -7,16 +7,16 @@ import {
   type Explanation,
   expand,
   explain,
-  type ObservedSchemas,
   type SchemaConfigUnit,
   schemaConfig,
   switchedOffBy,
+  tablesToRead,
   withColumns,
 } from "../kinds/schemas.ts";
 import { type Address, kindOf } from "../model/address.ts";
 import { eachChange } from "../model/changes.ts";
 import { DimsyncError, ProblemsError } from "../model/errors.ts";
-import { own } from "../model/json/json.ts";
+import { isObject, type JsonObject, own } from "../model/json/json.ts";
 import type { LiveSchemas } from "../model/live.ts";
 import { type NodePath, nodePointer } from "../model/nodes.ts";
 import type { Impact } from "../model/plan.ts";
@@ -41,13 +41,12 @@ export interface Explained extends Explanation {
   readonly names: readonly string[];
   /** Fields that `ignore` entries of the config exclude. */
   readonly leftAlone: readonly Field[];
-  /**
-   * All requests that apply would send for this integration; none if there are no differences or
-   * the unit is refused.
-   */
+  /** The parts of the requests that change this node. None if nothing is sent for the integration. */
   readonly requests: readonly PlannedRequest[];
-  /** How many changes those requests make, including those of this node. */
+  /** How many changes would be sent for the integration, including those of this node, as far as its columns were read. */
   readonly changesInAll: number;
+  /** How many other tables a plan would read the columns of; absent if the response has all that it needs. */
+  readonly unreadTables?: number;
   /** Why there is no live node, with a suggestion. */
   readonly absent?: string;
   /** The node above that is disabled after apply, such as "public.users", so that this one is not replicated. */
@@ -75,11 +74,19 @@ export async function explainNode(session: Session, address: Address, path: Node
 }
 
 async function explainUnit(
-  { unit, live }: ReadUnit,
-  { reads, account, readers }: Pick<ObservedConfigs, "reads" | "account"> & { readonly readers: LoadedProject["readers"] },
+  unit: SchemaConfigUnit,
+  { reads, account, needs, readers }: ObservedConfigs & { readonly readers: LoadedProject["readers"] },
   path: NodePath,
 ): Promise<Explained> {
-  const whole = await withColumns({ id: unit.liveId, tree: live.tree }, unknownTable(live.tree, path), reads);
+  const id = unit.liveId;
+  const tree = existing(unit, await reads.schemas(id));
+  const explained = unknownTable(tree, path);
+  needs.claimColumns(id, explained.length);
+  // A plan reads the columns of all these tables. They decide nothing about this node.
+  const needed = tablesToRead(unit.rules, tree, needs.policyColumns(id)).filter(
+    ([schema, table]) => schema !== path[0] || table !== path[1],
+  );
+  const whole = await withColumns({ id, tree }, explained, reads);
   const { items, problems, review } = await withPauses(schemaConfig.diff(unit, whole, account));
   const liveName = account.list(integrations).byId.get(unit.liveId ?? "")?.name;
   const isIgnored = (node: NodePath, key: Field): boolean => account.ignored(unit.address, nodePointer(node, key));
@@ -94,14 +101,33 @@ async function explainUnit(
     liveId: unit.liveId,
     names: [...new Set([unit.name, ...(liveName === undefined ? [] : [liveName])])],
     leftAlone: (["enabled", "hashed"] as const).filter((key) => (key === "enabled" || path.length === 3) && isIgnored(path, key)),
-    requests: items.flatMap(({ requests }) => requests),
+    requests: items.flatMap(({ requests }) => requests.flatMap((request) => partOf(request, path))),
     changesInAll: changes.length,
+    ...(needed.length === 0 ? {} : { unreadTables: needed.length }),
     ...(absent === undefined ? {} : { absent }),
     ...(disabled === undefined ? {} : { stoppedBy: nodeText(disabled) }),
     refused: problems.filter(({ severity }) => severity === "error"),
     ...(impact === undefined ? {} : { impact }),
     ...explain(unit.rules, whole.tree, path, { isIgnored, switchedOff }),
   };
+}
+
+/** The part of a request that leads to a node: its ancestors with their own members, without siblings. */
+function partOf({ body, ...request }: PlannedRequest, path: NodePath): readonly PlannedRequest[] {
+  const part = (
+    map: unknown,
+    [name, ...below]: readonly (string | undefined)[],
+    [next = "", ...deeper]: readonly string[],
+  ): object | undefined => {
+    const entry: unknown = isObject(map) && name !== undefined ? own(map, name) : undefined;
+    if (name === undefined || !isObject(entry)) return undefined;
+    const scalars = Object.entries(entry).filter(([, member]) => typeof member !== "object");
+    const inner = below.length === 0 ? {} : part(own(entry, next), below, deeper);
+    if (inner === undefined) return undefined;
+    return Object.fromEntries([[name, { ...Object.fromEntries(scalars), ...(Object.hasOwn(entry, next) ? { [next]: inner } : {}) }]]);
+  };
+  const schemas = part(own(body, "schemas"), path, ["tables", "columns"]) as JsonObject | undefined; // members of a JSON value
+  return schemas === undefined ? [] : [{ ...request, body: { schemas } }];
 }
 
 /** The table of a column, if the response has no columns for it. */
@@ -136,33 +162,34 @@ function referenceTo({ liveId, name }: SchemaConfigUnit, { naming, lookup }: Acc
  * and ServiceError if a read fails.
  */
 export async function expandConfigs(session: Session, isWanted: (address: Address) => boolean): Promise<readonly Expanded[]> {
-  const { units, account } = await observeConfigs(session, isWanted);
-  return units.map(({ unit, live }) => ({
-    address: unit.address,
-    liveId: unit.liveId,
-    configs: unit.rules.program.layers.map(({ config }) => config),
-    name: unit.name,
-    ref: referenceTo(unit, account),
-    schemas: expand(unit.rules, live.tree),
-  }));
-}
-
-interface ReadUnit {
-  readonly unit: SchemaConfigUnit;
-  readonly live: ObservedSchemas;
+  const { units, account, reads, needs } = await observeConfigs(session, isWanted);
+  return Promise.all(
+    units.map(async (unit) => {
+      const live = existing(unit, await schemaConfig.observe?.(unit, reads, needs));
+      return {
+        address: unit.address,
+        liveId: unit.liveId,
+        configs: unit.rules.program.layers.map(({ config }) => config),
+        name: unit.name,
+        ref: referenceTo(unit, account),
+        schemas: expand(unit.rules, live.tree),
+      };
+    }),
+  );
 }
 
 interface ObservedConfigs {
-  readonly units: readonly ReadUnit[];
+  readonly units: readonly SchemaConfigUnit[];
   /** Whether one of them does not exist yet. */
   readonly isWaiting: boolean;
   /** Every address that could be wanted. */
   readonly known: readonly Address[];
   readonly reads: Reads;
   readonly account: AccountView;
+  readonly needs: ReadNeeds;
 }
 
-/** Reads the integrations whose schemas, or one of whose SchemaConfigs, are wanted. */
+/** Looks up the integrations whose schemas, or one of whose SchemaConfigs, are wanted. Their schemas are not read yet. */
 async function observeConfigs(session: Session, isWanted: (address: Address) => boolean): Promise<ObservedConfigs> {
   const { project, clock } = session;
   const reads = cachedReads(session.reads);
@@ -185,12 +212,11 @@ async function observeConfigs(session: Session, isWanted: (address: Address) => 
   const isNamed = ({ address }: { readonly address: Address }): boolean => account.addressesOf(address).some(isWanted);
   const claimColumns = columnBudget(project.settings.client.maxColumnReads);
   const needs = { policyColumns: columnsNeeded(session, () => undefined), claimColumns };
-  const units = await Promise.all(found.units.filter(isNamed).map((unit) => readUnit(unit, reads, needs)));
-  return { units, isWaiting: found.deferred.some(isNamed), known: [...new Set(known.flat())], reads, account };
+  const units = found.units.filter(isNamed);
+  return { units, isWaiting: found.deferred.some(isNamed), known: [...new Set(known.flat())], reads, account, needs };
 }
 
-async function readUnit(unit: SchemaConfigUnit, reads: Reads, needs: ReadNeeds): Promise<ReadUnit> {
-  const live = await schemaConfig.observe?.(unit, reads, needs);
-  if (live === undefined) throw new DimsyncError("E_GONE", `The integration ${unit.liveId} of ${unit.address} is gone from the account.`);
-  return { unit, live };
+function existing<T>({ liveId, address }: SchemaConfigUnit, live: T | undefined): T {
+  if (live === undefined) throw new DimsyncError("E_GONE", `The integration ${liveId} of ${address} is gone from the account.`);
+  return live;
 }

@@ -1,31 +1,19 @@
+import type { Project } from "../manifests/project.ts";
 import type { Address } from "../model/address.ts";
 import type { ColumnReview } from "../model/columns.ts";
-import type { ColumnLabels } from "../model/labels.ts";
 import type { CallCounts, Plan } from "../model/plan.ts";
-import type { Locate, Problem } from "../model/problem.ts";
-import type { Resource } from "../model/resource.ts";
 import type { OnProgress } from "../model/runtime/progress.ts";
 import type { Reads, SendableRequest, WriteAnswer, WriteDecoder } from "../model/service.ts";
-import type { IgnoreEntry, Settings } from "../model/settings/config.ts";
+import type { IgnoreEntry } from "../model/settings/config.ts";
 import type { Secret, SecretReference } from "../model/settings/secret.ts";
 import type { PolicyFunction } from "../policies/script.ts";
-import type { ColumnReaders } from "../protection/impact/lineage-files.ts";
 import type { RecordsRun, RecordsState } from "../records/records.ts";
 import type { Counted } from "./checks/guards.ts";
 import type { RunReads } from "./reads/cached-reads.ts";
 import type { Scope } from "./scope.ts";
 
 /** Manifests and settings, read and checked (manifests/project.ts). */
-export interface LoadedProject {
-  readonly settings: Settings;
-  readonly resources: readonly Resource[];
-  readonly columnLabels?: ColumnLabels;
-  /** Who reads the columns in the destination. Absent if the project names no dbt manifest. */
-  readonly readers?: ColumnReaders;
-  readonly problems: readonly Problem[];
-  readonly locate: Locate;
-  readonly manifestDigest: () => string;
-}
+export type LoadedProject = Pick<Project, "settings" | "resources" | "columnLabels" | "readers" | "problems" | "locate" | "manifestDigest">;
 
 /** A project and one account: what plan, drift and apply work with. Only apply has a writer. */
 export interface Session {

@@ -30,8 +30,8 @@ export interface ImportSession {
   readonly records: Records;
   /** The project's other targets: import writes nothing that changes what they plan. */
   readonly otherTargets: readonly OtherTarget[];
-  /** Opens the account for reading. */
-  readonly openReads: () => Promise<{ readonly reads: Reads; readonly close: () => Promise<void> }>;
+  /** Runs `work` with reads of the account. */
+  readonly withReads: <T>(work: (reads: Reads) => Promise<T>) => Promise<T>;
   /** YYYY-MM-DD: `ignore` entries expire. */
   readonly today: string;
   readonly signal: AbortSignal;
@@ -57,12 +57,7 @@ export async function importAccount(project: Project, options: ImportOptions, se
   const writes = options.dryRun ? undefined : await session.records.begin({ runId: randomUUID(), waitMs: 0, signal: session.signal });
   try {
     const state = writes === undefined ? await session.records.read() : writes.state();
-    const { reads, close } = await session.openReads();
-    try {
-      return await importFrom(cachedReads(reads), project, { options, session, state, bind: writes?.bind });
-    } finally {
-      await close();
-    }
+    return await session.withReads((reads) => importFrom(cachedReads(reads), project, { options, session, state, bind: writes?.bind }));
   } catch (error) {
     throw isSystemError(error) ? notWritten(error) : error;
   } finally {

@@ -211,11 +211,15 @@ describe("explain shows", () => {
     expect(stdout).toContain("  live      unknown: the service returned no columns for public.audit_events\n");
   });
 
-  test("the request that plan shows", async () => {
+  test("the part of the request in plan that changes the node", async () => {
     const { run } = await start();
     const [explained] = JSON.parse((await run("explain", "Schemas/orders", "public.users.email", "-o", "json")).stdout);
     const { items } = JSON.parse((await run("plan", "-o", "json")).stdout) as Plan;
-    expect(explained.requests).toEqual(items.find(({ kind }) => kind === "Schemas")?.requests);
+    const [request] = items.find(({ kind }) => kind === "Schemas")?.requests ?? [];
+    expect(request).toMatchObject(explained.requests[0]);
+    expect(explained.requests[0].body).toEqual({
+      schemas: { public: { enabled: true, tables: { users: { enabled: true, columns: { email: { enabled: true, hashed: true } } } } } },
+    });
     expect(explained).toMatchObject({
       address: "Schemas/orders",
       liveId: "8f1c",
@@ -273,15 +277,28 @@ describe("explain shows", () => {
     expect([code, stdout]).toEqual([0, expect.stringMatching(/ {2}change {4}hashed[\s\S]*\n {2}events {4}not available: [\s\S]*403/u)]);
   });
 
-  test("a column of a table that the response has no columns for, with one read", async () => {
-    const { run, service } = await start({
-      text: manifests.replace(/ {4}- \{ id: keys.*\n/u, "").replace(/ {4}- use: pii\n/u, ""),
-      options: { schemaForm: "snake" },
-    });
-    const { stdout } = await run("explain", "Schemas/orders", "public.products.sku");
-    expect(stdout).toContain("  live      nameInDestination: sku, enabled: true, hashed: false");
-    const columns = service.requests.flatMap(({ path }) => /tables\/(\w+)\/columns/u.exec(path)?.[1] ?? []);
-    expect(columns.sort()).toEqual(["customers", "orders", "products"]);
+  test.each([
+    ["a column", "public.users.email", ["users"], "hashed false → true", 5],
+    ["a column of a disabled table", "public.audit_events.actor_email", ["audit_events"], "none", 6],
+    ["a table", "public.products", [], "enabled true → false", 5],
+    ["a schema", "public", [], "none", 6],
+  ] as const)("%s without reading the columns of other tables", async (_sentence, path, tables, change, unread) => {
+    const read = async (schemaForm: "camel" | "snake") => {
+      const { run, service } = await start({ options: { schemaForm } });
+      const { stdout } = await run("explain", "Schemas/orders", path);
+      const [explained] = JSON.parse((await run("explain", "Schemas/orders", path, "-o", "json")).stdout);
+      const half = service.requests.slice(0, service.requests.length / 2).map((one) => one.path);
+      const columns = half.flatMap((one) => /tables\/(\w+)\/columns/u.exec(one)?.[1] ?? []);
+      return { stdout, explained, columns, others: half.length - columns.length };
+    };
+    const [camel, snake] = [await read("camel"), await read("snake")];
+    expect([camel.columns, camel.others, snake.columns, snake.others]).toEqual([[], 3, tables, 3]);
+    expect(snake.explained.changes).toEqual(camel.explained.changes);
+    expect(snake.explained.requests).toEqual(camel.explained.requests);
+    expect([camel.explained.unreadTables, snake.explained.unreadTables]).toEqual([undefined, unread]);
+    expect(snake.stdout).toContain(`  change    ${change}`);
+    expect(snake.stdout).toContain(`  unread    the columns of ${unread} other tables; a plan may find more changes and errors there`);
+    expect(camel.stdout).not.toContain("unread");
   });
 
   test("a node in every integration that a SchemaConfig selects", async () => {

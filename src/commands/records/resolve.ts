@@ -18,7 +18,7 @@ export async function runResolve(context: Context<ResolveFlags>, address: string
   const { flags, io } = context;
   checkFlags(flags, address);
   await withRecords(context, async ({ records, settings, say }) => {
-    const open = flags.run === undefined ? ofAddress(records, address ?? "") : ofRun(records, flags.run);
+    const open = flags.run === undefined ? openCreates(records, "address", address ?? "") : openCreates(records, "runId", flags.run);
     const id = flags.created;
     if (id === undefined) refuseStillSending(open, records.state().unlocked, settings.client.timeoutMs, flags);
     const by = flags.force === true && flags.reason !== undefined ? `resolve: ${flags.reason}` : "resolve";
@@ -45,26 +45,21 @@ function checkFlags({ created, notCreated, run, force, reason }: ResolveFlags, a
   if (force === true && (reason ?? "").trim() === "") throw usage("--force needs --reason: it is kept in the records.");
 }
 
-function ofAddress(records: RecordsRun, address: string): readonly OpenIntent[] {
+/** The creates without a known outcome of an address, or of a run. */
+function openCreates(records: RecordsRun, key: "address" | "runId", wanted: string): readonly OpenIntent[] {
   const { open } = records.state();
-  const found = open.filter((intent) => intent.address === address);
+  const found = open.filter((intent) => intent[key] === wanted);
   if (found.length > 0) return found;
-  const hint = didYouMean(
-    address,
-    open.map((intent) => intent.address),
-  );
-  throw new DimsyncError("E_UNKNOWN_ADDRESS", `No create of ${JSON.stringify(address)} has an unknown outcome.${hint}`);
-}
-
-function ofRun(records: RecordsRun, runId: string): readonly OpenIntent[] {
-  const { open } = records.state();
-  const found = open.filter((intent) => intent.runId === runId);
-  if (found.length > 0) return found;
-  const hint = didYouMean(
-    runId,
-    open.map((intent) => intent.runId),
-  );
-  throw new DimsyncError("E_UNKNOWN_RUN", `The run ${JSON.stringify(runId)} left no create with an unknown outcome.${hint}`);
+  const [name, hint] = [
+    JSON.stringify(wanted),
+    didYouMean(
+      wanted,
+      open.map((intent) => intent[key]),
+    ),
+  ];
+  throw key === "address"
+    ? new DimsyncError("E_UNKNOWN_ADDRESS", `No create of ${name} has an unknown outcome.${hint}`)
+    : new DimsyncError("E_UNKNOWN_RUN", `The run ${name} left no create with an unknown outcome.${hint}`);
 }
 
 /**

@@ -7,7 +7,7 @@ import type { Comparison, LoneObject } from "../../model/comparison.ts";
 import type { Item } from "../../model/plan.ts";
 import type { OnProgress } from "../../model/runtime/progress.ts";
 import type { Listed, Reads } from "../../model/service.ts";
-import { openReads, type ReadSource } from "../open-reads.ts";
+import { type ReadSource, withReads } from "../reads.ts";
 import type { RunEnvironment } from "../session.ts";
 
 /** One side of a comparison; `name` is how the result refers to it. */
@@ -18,22 +18,14 @@ export interface ComparedSide {
 
 /** Compares two accounts or snapshots. Sends GET only. Throws DimsyncError. */
 export async function compareSides(from: ComparedSide, to: ComparedSide, run: RunEnvironment): Promise<Comparison> {
-  const a = await openReads(from.source, run);
-  try {
-    const b = await openReads(to.source, run);
-    try {
-      const { items, onlyFrom, onlyTo } = await compareAccounts(a.reads, b.reads, run.onProgress);
-      const isSame = items.length + onlyFrom.length + onlyTo.length === 0;
-      return {
-        ...{ formatVersion: "2.0", kind: "Comparison", from: from.name, to: to.name, items, onlyFrom, onlyTo },
-        exit: isSame ? { code: 0, reasons: [] } : { code: 2, reasons: ["differences"] },
-      };
-    } finally {
-      await b.close();
-    }
-  } finally {
-    await a.close();
-  }
+  const { items, onlyFrom, onlyTo } = await withReads(from.source, run, (a) =>
+    withReads(to.source, run, (b) => compareAccounts(a, b, run.onProgress)),
+  );
+  const isSame = items.length + onlyFrom.length + onlyTo.length === 0;
+  return {
+    ...{ formatVersion: "2.0", kind: "Comparison", from: from.name, to: to.name, items, onlyFrom, onlyTo },
+    exit: isSame ? { code: 0, reasons: [] } : { code: 2, reasons: ["differences"] },
+  };
 }
 
 /** Kind by kind; items in which `to` protects less come first. Throws ServiceError. */

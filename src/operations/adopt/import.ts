@@ -11,7 +11,7 @@ import { ProblemsError } from "../../model/errors.ts";
 import type { Plan } from "../../model/plan.ts";
 import { systemClock } from "../account.ts";
 import { planAccount } from "../core/plan.ts";
-import { openReads } from "../open-reads.ts";
+import { withReads } from "../reads.ts";
 import { openRecords } from "../records/open.ts";
 import type { RunEnvironment } from "../session.ts";
 
@@ -84,7 +84,7 @@ async function importFiles({ project, folders, options, run }: ImportInput, onFi
     {
       ...{ records, otherTargets: others, signal: run.signal, onProgress: run.onProgress },
       today: systemClock.now().toISOString().slice(0, 10),
-      openReads: () => openReads(project, run),
+      withReads: (work) => withReads(project, run, work),
     },
   );
   return await imported.finally(records.close);

@@ -4,7 +4,7 @@ import { accountName } from "../../model/settings/config.ts";
 import { writeSnapshotFile } from "../../snapshot/file.ts";
 import { type SnapshotHead, snapshotText } from "../../snapshot/snapshot.ts";
 import { type AccountProject, systemClock } from "../account.ts";
-import { openReads } from "../open-reads.ts";
+import { withReads } from "../reads.ts";
 import type { RunEnvironment } from "../session.ts";
 
 /** A snapshot that was written. */
@@ -24,18 +24,15 @@ export async function takeSnapshot(project: AccountProject, file: string, run: R
     account: accountName(settings.baseUrl),
     tool: { name: "dimsync", version },
   };
-  const { reads, close } = await openReads(project, run);
-  let integrations = 0;
-  try {
+  return withReads(project, run, async (reads) => {
+    let integrations = 0;
     const pieces = snapshotText(reads, head, (done, total, label) => {
       integrations = done;
       run.onProgress?.({ type: "step", phase: "read", done, total, label });
     });
     const { bytes, compressed } = await writeSnapshotFile(file, pieces).catch((error: unknown) => notWritten(file, error));
     return { ...head, integrations, bytes, compressed };
-  } finally {
-    await close();
-  }
+  });
 }
 
 function notWritten(file: string, error: unknown): never {

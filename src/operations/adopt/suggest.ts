@@ -7,7 +7,7 @@ import { labelScopes, nameInAddresses } from "../../kinds/select.ts";
 import type { Project } from "../../manifests/project.ts";
 import { byText } from "../../model/address.ts";
 import { systemClock } from "../account.ts";
-import { openReads } from "../open-reads.ts";
+import { withReads } from "../reads.ts";
 import { readRecords } from "../records/open.ts";
 import type { RunEnvironment } from "../session.ts";
 
@@ -19,8 +19,7 @@ export async function suggestClassification(
   project: Project,
   run: RunEnvironment,
 ): Promise<{ readonly suggestion: Suggestion; readonly yaml: string }> {
-  const { reads: all, close } = await openReads(project, run);
-  try {
+  return withReads(project, run, async (all) => {
     const reads = cachedReads(all);
     const records = await readRecords(project.settings, run);
     const { account } = await readAccount(project, records, { reads, today: systemClock.now().toISOString().slice(0, 10) });
@@ -38,7 +37,5 @@ export async function suggestClassification(
     }
     const suggestion = suggester.suggestion(project.settings.target);
     return { suggestion, yaml: suggestionYaml(suggestion) };
-  } finally {
-    await close();
-  }
+  });
 }

@@ -16,7 +16,7 @@ import type { Reads } from "../../model/service.ts";
 import { counted } from "../../text/counts.ts";
 import { andMore } from "../../text/lists.ts";
 import { didYouMean } from "../../text/suggest.ts";
-import { openReads } from "../open-reads.ts";
+import { withReads } from "../reads.ts";
 import { readRecords } from "../records/open.ts";
 import type { RunEnvironment } from "../session.ts";
 
@@ -43,8 +43,7 @@ export interface LiveSchema {
  * if a pattern selects no integration, and ServiceError.
  */
 export async function liveSchema(project: Project, options: LiveSchemaOptions, run: RunEnvironment): Promise<LiveSchema> {
-  const { reads, close } = await openReads(run.snapshotFile === undefined ? project : { snapshotFile: run.snapshotFile }, run);
-  try {
+  return withReads(project, run, async (reads) => {
     const account = await observed(project, reads, run);
     const selected = selectedIntegrations(account, options.integrations);
     const names = collectLiveNames(maxNames);
@@ -60,9 +59,7 @@ export async function liveSchema(project: Project, options: LiveSchemaOptions, r
       if (fit === "whole" && lacksColumns) unread.push(item.integration.name);
     }
     return { schema: names.extend(options.schema, options.kinds), leftOut: leftOut(fits, unread) };
-  } finally {
-    await close();
-  }
+  });
 }
 
 async function observed(project: Project, reads: Reads, run: RunEnvironment): Promise<AccountView> {

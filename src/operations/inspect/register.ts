@@ -17,8 +17,8 @@ import { newTally, registerExit, type Tally } from "../../protection/register/su
 import { ensureStateFolder, stateFolder } from "../../records/state-folder.ts";
 import { registerColumns, safeRow } from "../../render/register/csv.ts";
 import { systemClock } from "../account.ts";
-import { openReads } from "../open-reads.ts";
 import { loadPolicyModules } from "../policy-modules.ts";
+import { withReads } from "../reads.ts";
 import { readRecords } from "../records/open.ts";
 import type { RunEnvironment } from "../session.ts";
 
@@ -102,9 +102,7 @@ const folderOf = ({ settings }: Project, { historyFolder }: RegisterOptions): st
 async function addCurrent(project: Project, options: RegisterOptions, run: RunEnvironment, into: Into): Promise<string> {
   checkLabels(project, options.labels);
   const at = systemClock.now().toISOString();
-  const source = run.snapshotFile === undefined ? project : { snapshotFile: run.snapshotFile };
-  const { reads, close } = await openReads(source, run);
-  try {
+  return withReads(project, run, async (reads) => {
     const { settings } = project;
     const [records, policyFunctions] = await Promise.all([readRecords(settings, run), loadPolicyModules(project, run.env)]);
     const session = { reads, records, today: at.slice(0, 10), policyFunctions, onProgress: run.onProgress };
@@ -118,9 +116,7 @@ async function addCurrent(project: Project, options: RegisterOptions, run: RunEn
     }
     if (remember) await rememberRun(folder, at, ids);
     return at;
-  } finally {
-    await close();
-  }
+  });
 }
 
 /** Throws E_REGISTER without a Classification, and ProblemsError for a label that none defines. */

@@ -9,7 +9,7 @@ import type { Settings } from "../../model/settings/config.ts";
 import type { OpenIntent } from "../../records/history.ts";
 import type { RecordsState } from "../../records/records.ts";
 import { shellWord } from "../../text/shell.ts";
-import { openReads } from "../open-reads.ts";
+import { withReads } from "../reads.ts";
 import type { RunEnvironment } from "../session.ts";
 
 /** The id that a user gives for a create whose response was lost. */
@@ -38,8 +38,7 @@ export async function checkCreatedObject(
       `${address} was not created as ${JSON.stringify(id)}: that id is bound to ${owner}. Correct the id; if ${address} was not created, use --not-created. Nothing was recorded.`,
     );
   try {
-    const { reads, close } = await openReads({ settings }, run);
-    return await (isRelation(address) ? checkRelation(intent, reads) : checkObject(named, reads)).finally(close);
+    return await withReads({ settings }, run, (reads) => (isRelation(address) ? checkRelation(intent, reads) : checkObject(named, reads)));
   } catch (error) {
     const isFinding = error instanceof DimsyncError && (error.code === "E_NOT_FOUND" || error.code === "E_OTHER_OBJECT");
     if (!(error instanceof DimsyncError) || isFinding || run.signal.aborted) throw error;

@@ -1,4 +1,4 @@
-import { isObject, own } from "../../model/json/json.ts";
+import { isObject } from "../../model/json/json.ts";
 import type { ShownLabel } from "../../model/labels.ts";
 import type { AuditEntry } from "../../model/live.ts";
 import type { Impact } from "../../model/plan.ts";
@@ -32,8 +32,9 @@ export interface Explanation {
   readonly leftAlone: readonly string[];
   readonly changes: readonly { readonly key: string; readonly before: boolean; readonly after: boolean; readonly risk: string }[];
   readonly requests: readonly PlannedRequest[];
-  /** How many changes the requests make in total. */
+  /** How many changes a plan makes in total, as far as the columns were read. */
   readonly changesInAll: number;
+  readonly unreadTables?: number;
   readonly absent?: string;
   readonly stoppedBy?: string;
   readonly refused: readonly Diagnostic[];
@@ -108,33 +109,20 @@ function effectText(effect: Explanation["said"][number]["effect"], set: object):
   return effect === "narrowed" ? "does not apply (where)" : fields(set);
 }
 
-/** The parts of the requests that change this node. Other changes are only counted. */
-function requestFacts({ requests, changes, changesInAll, path, address }: Explanation): readonly Fact[] {
-  if (requests.length === 0) return [];
+/** Other changes are only counted. */
+function requestFacts({ requests, changes, changesInAll, unreadTables, address }: Explanation): readonly Fact[] {
   const rest = changesInAll - changes.length;
-  const others = `${counted(rest, "other change")} of ${address}`;
-  if (changes.length === 0) return [["request", `none for it; a plan makes ${others}`]];
-  return requests.flatMap(({ method, path: to, body }): readonly Fact[] => {
-    const part = partAt(own(body, "schemas"), path, ["tables", "columns"]);
-    if (part === undefined) return [];
-    return [
-      ["request", `${method} ${to}${rest === 0 ? "" : `, here without ${others}`}`],
-      ["", JSON.stringify({ schemas: part })],
-    ];
-  });
-}
-
-/**
- * The part of a request body that leads to one node: its ancestors with their own members, without
- * siblings.
- */
-function partAt(map: unknown, [name, ...below]: Explanation["path"], [next = "", ...deeper]: readonly string[]): object | undefined {
-  const entry: unknown = isObject(map) && name !== undefined ? own(map, name) : undefined;
-  if (name === undefined || !isObject(entry)) return undefined;
-  const scalars = Object.entries(entry).filter(([, member]) => typeof member !== "object");
-  const inner = below.length === 0 ? {} : partAt(own(entry, next), below, deeper);
-  if (inner === undefined) return undefined;
-  return Object.fromEntries([[name, { ...Object.fromEntries(scalars), ...(Object.hasOwn(entry, next) ? { [next]: inner } : {}) }]]);
+  const others = `${unreadTables === undefined ? "" : "at least "}${counted(rest, "other change")} of ${address}`;
+  const unread: readonly Fact[] =
+    unreadTables === undefined
+      ? []
+      : [["unread", `the columns of ${counted(unreadTables, "other table")}; a plan may find more changes and errors there`]];
+  if (changes.length === 0) return [...(rest === 0 ? [] : [["request", `none for it; a plan makes ${others}`] as const]), ...unread];
+  const parts = requests.flatMap(({ method, path: to, body }): readonly Fact[] => [
+    ["request", `${method} ${to}${rest === 0 ? "" : `, here without ${others}`}`],
+    ["", JSON.stringify(body)],
+  ]);
+  return [...parts, ...unread];
 }
 
 /** In the words of the section of a plan. */
