@@ -21,7 +21,7 @@ const one: Explanation = {
     {
       method: "PATCH",
       path: "/v1/integrations/8f1c/schemas",
-      body: { schemas: { public: { tables: { users: { columns: { email: { hashed: true }, phone: { hashed: true } } } } } } },
+      body: { schemas: { public: { tables: { users: { columns: { email: { hashed: true } } } } } } },
     },
   ],
   changesInAll: 2,
