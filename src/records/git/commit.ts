@@ -6,9 +6,8 @@ import type { Draft } from "../shared/store.ts";
 import { withEdit } from "./edit.ts";
 import { commitMessage } from "./message.ts";
 import type { RecordsRepository } from "./repository.ts";
-import { sealOf } from "./seal.ts";
 import type { GitStore, Tip } from "./store.ts";
-import { type Files, listingOf, type Tree, type TreeEntry } from "./tree.ts";
+import { type Files, listingOf, sealOf, type Tree, type TreeEntry } from "./tree.ts";
 
 /**
  * Writes the commit into the local repository, and returns it as the new tip. Throws GitError, and

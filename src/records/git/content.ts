@@ -25,7 +25,7 @@ import type { Files } from "./tree.ts";
 //   columns.json        the columns that runs have seen, if the project reviews columns
 //   commit.json         the commit that was applied last
 //   unlocked.json       runs whose lease was ended early
-//   seal                HMAC over the parent and the other entries (seal.ts)
+//   seal                HMAC over the parent and the other entries (tree.ts)
 
 export const supportedFormat = "1";
 

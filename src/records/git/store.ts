@@ -7,8 +7,7 @@ import type { Version } from "../shared/store.ts";
 import { recordsForeign, recordsGone, recordsInvalid, recordsUnreadable } from "../store-errors.ts";
 import { ContentError, decodeContent, type GitContent } from "./content.ts";
 import { openRepositories, type RecordsRepository, type Repositories } from "./repository.ts";
-import { sealMatches, sealOf } from "./seal.ts";
-import { type Files, type ReadCommit, readCommit, type Tree } from "./tree.ts";
+import { type Files, type ReadCommit, readCommit, sealMatches, sealOf, type Tree } from "./tree.ts";
 
 /** A commit at the ref, read and checked. */
 export interface Tip extends Version {

@@ -1,3 +1,4 @@
+import { createHmac, timingSafeEqual } from "node:crypto";
 import { GitError, type GitPlace, type GitTalk, talkToGit } from "../../git/process.ts";
 
 /** Text by path. */
@@ -93,3 +94,20 @@ export const listingOf = (entries: readonly TreeEntry[]): string =>
     .map(({ mode, name, id }) => (mode === "40000" ? `040000 tree ${id}\t${name}\n` : `100644 blob ${id}\t${name}\n`))
     .sort()
     .join("");
+
+// A ref can't be protected against users who may push. With DIMSYNC_DIGEST_KEY each commit carries
+// an HMAC over its parent and its files, so that dimsync notices a commit without the key. Moving
+// the ref back to an older sealed commit is not noticed.
+
+/** The seal of a commit with this `listing`. */
+export function sealOf(parent: string | undefined, listing: string, key: string): string {
+  return `hmac-sha256:${createHmac("sha256", key)
+    .update(`dimsync records 1\n${parent ?? ""}\n${listing}`)
+    .digest("hex")}\n`;
+}
+
+/** Whether the seal in a commit is correct. */
+export function sealMatches(found: string | undefined, expected: string): boolean {
+  const [a, b] = [Buffer.from(found ?? ""), Buffer.from(expected)];
+  return a.length === b.length && timingSafeEqual(a, b);
+}

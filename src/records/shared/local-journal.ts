@@ -1,10 +1,13 @@
 import { mkdir, open, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
+import type { Fact } from "../facts.ts";
 import { readLog } from "../files/append-log.ts";
 import { syncFolder } from "../files/atomic.ts";
 import { isErrno } from "../files/fs-errors.ts";
 import { parseJournalLine, type Settlement, toLogEntry } from "../journal-line.ts";
+import type { RecordsState } from "../records.ts";
 import { ensureStateFolder, stateFolder } from "../state-folder.ts";
+import { recordsUnreadable, type StorePlace } from "../store-errors.ts";
 
 // The outcome of a create must survive a kill before it reaches the shared store: the id of an
 // asset is known from the response alone. Each run appends its responses to a file of its own, and
@@ -12,7 +15,7 @@ import { ensureStateFolder, stateFolder } from "../state-folder.ts";
 // left behind.
 
 /** A response of an earlier run on this machine. */
-export interface KeptResponse {
+interface KeptResponse {
   readonly entryId: string;
   readonly settlement: Settlement;
 }
@@ -29,7 +32,7 @@ export interface LocalJournal {
 }
 
 /** What earlier runs for the target left behind on this machine. A file that can't be understood is left alone. Throws what Node's calls throw. */
-export async function readLocalJournal(
+async function readLocalJournal(
   folder: string,
   target: string,
 ): Promise<{ readonly files: readonly string[]; readonly responses: readonly KeptResponse[] }> {
@@ -50,6 +53,28 @@ export async function readLocalJournal(
     }
   }
   return { files, responses };
+}
+
+/**
+ * Facts of earlier runs on this machine that could not be stored. An id is added as the service's
+ * response to an intent that is still open, and the next plan binds it.
+ */
+export async function keptFacts(
+  store: StorePlace & { readonly folder: string },
+  state: RecordsState,
+): Promise<{ readonly facts: readonly Fact[]; readonly files: readonly string[] }> {
+  const { files, responses } = await readLocalJournal(store.folder, store.target).catch((error: unknown) => {
+    throw recordsUnreadable(store, `the responses that this machine keeps in .dimsync: ${String(error)}`, error);
+  });
+  const open = new Set(state.open.map(({ entryId }) => entryId));
+  const at = new Date().toISOString();
+  const facts = responses
+    .filter(({ entryId }) => open.has(entryId))
+    .map(({ entryId, settlement }): Fact => {
+      const { id } = settlement;
+      return { type: "settle", entryId, settlement: id === undefined ? settlement : { outcome: "answered", id }, at };
+    });
+  return { facts, files };
 }
 
 /** The file of this run; nothing is created before the first response. `earlier`: the files that were read, and whose content this run stores. */

@@ -4,7 +4,7 @@ import { movedTo } from "../moved.ts";
 import type { Lease, MaintenanceHold, Records, StoreName } from "../records.ts";
 import { leaseHeld, recordsGone, recordsMoved, recordsRefused, recordsUnclear } from "../store-errors.ts";
 import { beginRun } from "./begin.ts";
-import { keptFacts } from "./kept-facts.ts";
+import { keptFacts } from "./local-journal.ts";
 import type { Draft, SharedStore, Version } from "./store.ts";
 
 /** The records of one target in a store that several machines share. */
