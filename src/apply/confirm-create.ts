@@ -1,7 +1,7 @@
 import { auditEvidence, describeEvidence } from "../engine/reads/audit-log.ts";
 import type { Existing } from "../kinds/kind.ts";
 import { isRelation } from "../model/address.ts";
-import { ServiceError } from "../model/errors.ts";
+import { readOr } from "../model/errors.ts";
 import type { AuditEntry } from "../model/live.ts";
 import type { Step } from "./step.ts";
 
@@ -42,7 +42,7 @@ export async function confirmCreate<Live>(sent: SentCreate<Live>, named: readonl
 async function matchesOf<Live>({ step: { item, kind, session } }: SentCreate<Live>): Promise<readonly string[]> {
   const { naturalKey } = item;
   if (naturalKey === undefined) return [];
-  const existing: Existing | undefined = await readOrNothing(async () => kind.find?.(naturalKey, session.writer.reads));
+  const existing: Existing | undefined = await readOr(async () => kind.find?.(naturalKey, session.writer.reads), nothing);
   return existing === undefined || existing === "gone" ? [] : existing;
 }
 
@@ -50,19 +50,12 @@ const severalMatches = (matches: readonly string[]): string =>
   matches.length > 1 ? ` ${matches.length} new objects match: ${matches.join(", ")}.` : "";
 
 async function foundAs<Live>(id: string, { kind: { list }, session, remember }: Step<Live>): Promise<Confirmation> {
-  const live = list === undefined ? undefined : await readOrNothing(() => session.writer.reads.one(list, id));
+  const live = list === undefined ? undefined : await readOr(() => session.writer.reads.one(list, id), nothing);
   if (list !== undefined && live !== undefined) remember(list, live);
   return { state: "found", id };
 }
 
-async function readOrNothing<T>(read: () => Promise<T | undefined>): Promise<T | undefined> {
-  try {
-    return await read();
-  } catch (error) {
-    if (!(error instanceof ServiceError)) throw error;
-    return undefined;
-  }
-}
+const nothing = (): undefined => undefined;
 
 /** Only for objects that are in no list: assets. "" if there is no evidence. */
 async function auditEvidenceOf<Live>({ step, at }: SentCreate<Live>): Promise<string> {

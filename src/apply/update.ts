@@ -1,5 +1,5 @@
 import type { Updates } from "../kinds/kind.ts";
-import { ServiceError } from "../model/errors.ts";
+import { readOr, ServiceError } from "../model/errors.ts";
 import { type JsonObject, sameJson } from "../model/json/json.ts";
 import { atPointer, type Pointer } from "../model/json/pointer.ts";
 import type { Item } from "../model/plan.ts";
@@ -80,7 +80,13 @@ async function sendOne<Live>(step: UpdateStep<Live>, request: PlannedRequest): P
 /** Whether a request without a clear response took effect; undefined: it did not, and may be sent again. */
 async function afterUnclear<Live>(step: UpdateStep<Live>, body: JsonObject, error: ServiceError): Promise<Sent<Live> | undefined> {
   const { item, update, live } = step;
-  const after = await rereadAfter(error, step);
+  // If the read fails too, the failure of the write is what is reported.
+  const after = await readOr(
+    () => update.reread(item, step.session.writer.reads),
+    () => {
+      throw error;
+    },
+  );
   const document = update.document(item, after);
   const { different, equal } = await withPauses(verifyWrite(body, document));
   // A request takes effect as a whole, so the readable values also prove those that no read returns
@@ -103,23 +109,18 @@ async function afterUnclear<Live>(step: UpdateStep<Live>, body: JsonObject, erro
 const isSameAt = (pointer: Pointer, before: JsonObject, after: JsonObject): boolean =>
   sameJson(atPointer(before, pointer), atPointer(after, pointer));
 
-/** Reads the object after an unclear failure of a write. If the read fails too, throws the failure of the write. */
-async function rereadAfter<Live>(failure: ServiceError, { item, update, session }: UpdateStep<Live>): Promise<Live | undefined> {
-  try {
-    return await update.reread(item, session.writer.reads);
-  } catch (error) {
-    if (error instanceof ServiceError) throw failure;
-    throw error;
-  }
-}
-
 /** Compares what the response (or a read) shows with the values of the body and with the state before. */
 async function verified<Live>(step: UpdateStep<Live>, body: JsonObject, shown: Live): Promise<Sent<Live>> {
   const { item, update, live: before } = step;
   const first = await withPauses(verifyWrite(body, update.document(item, shown)));
   // Some responses have no columns; those are read.
   const isPartial = first.different.length === 0 && first.unseen.length > 0;
-  const live = isPartial ? await rereadOr(shown, step) : shown;
+  const live = isPartial
+    ? ((await readOr(
+        () => update.reread(item, step.session.writer.reads),
+        () => undefined,
+      )) ?? shown)
+    : shown;
   const { different, unseen } = isPartial ? await withPauses(verifyWrite(body, update.document(item, live))) : first;
   const unreached = [...different, ...unseen];
   if (unreached.length > 0)
@@ -141,13 +142,4 @@ async function verified<Live>(step: UpdateStep<Live>, body: JsonObject, shown: L
       message: `The service has the desired values, but other values changed too: ${listPointers(touched)}. Check them before you apply anything else.`,
     },
   };
-}
-
-async function rereadOr<Live>(shown: Live, { item, update, session }: UpdateStep<Live>): Promise<Live> {
-  try {
-    return (await update.reread(item, session.writer.reads)) ?? shown;
-  } catch (error) {
-    if (!(error instanceof ServiceError)) throw error;
-    return shown;
-  }
 }

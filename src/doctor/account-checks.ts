@@ -1,4 +1,4 @@
-import { ServiceError } from "../model/errors.ts";
+import { readOr } from "../model/errors.ts";
 import { isObject, own } from "../model/json/json.ts";
 import { urlPath } from "../model/json/pointer.ts";
 import type { LiveIntegration } from "../model/live.ts";
@@ -119,14 +119,11 @@ export function clockCheck(serverMs: number | undefined, localMs: number): Check
     : fail(check, found, `Attribution, expiry dates and the age of saved plans depend on the clock. ${advice}`);
 }
 
-async function get(client: Client, path: string): Promise<{ readonly body: unknown } | { readonly error: string }> {
-  try {
-    return { body: await client.raw(path) };
-  } catch (error) {
-    if (!(error instanceof ServiceError)) throw error;
-    return { error: error.message };
-  }
-}
+const get = (client: Client, path: string): Promise<{ readonly body: unknown } | { readonly error: string }> =>
+  readOr(
+    async () => ({ body: await client.raw(path) }),
+    ({ message }) => ({ error: message }),
+  );
 
 function member(value: unknown, ...path: readonly string[]): unknown {
   return path.reduce((found: unknown, key) => (isObject(found) ? own(found, key) : undefined), value);

@@ -2,7 +2,7 @@ import { kindNamed } from "../kinds/index.ts";
 import { isTag } from "../kinds/manifests.ts";
 import type { Project } from "../manifests/project.ts";
 import { kindOf } from "../model/address.ts";
-import { ServiceError } from "../model/errors.ts";
+import { readOr } from "../model/errors.ts";
 import type { Problem } from "../model/problem.ts";
 import type { RecordsState } from "../records/records.ts";
 import type { Client } from "../service/client.ts";
@@ -125,11 +125,12 @@ function journalCheck(open: readonly string[]): Check {
 
 /** False for what the interface has no GET for, such as an asset. */
 async function isGone(client: Client, address: string, id: string): Promise<boolean> {
-  try {
-    const list = kindNamed(kindOf(address) ?? "")?.list;
-    return list !== undefined && (await client.one(list, id)) === undefined;
-  } catch (error) {
-    if (error instanceof ServiceError) return false;
-    throw error;
-  }
+  const list = kindNamed(kindOf(address) ?? "")?.list;
+  return (
+    list !== undefined &&
+    (await readOr(
+      () => client.one(list, id),
+      () => null,
+    )) === undefined
+  );
 }

@@ -1,4 +1,4 @@
-import { readAuditLog } from "../engine/reads/audit-log.ts";
+import { type AuditEntries, readAuditLog } from "../engine/reads/audit-log.ts";
 import type { AuditEntry } from "../model/live.ts";
 import type { Reads } from "../model/service.ts";
 
@@ -8,23 +8,14 @@ export interface AuditWindow {
   readonly until: string;
 }
 
-export interface AuditLog {
-  /** Newest first, each entry once; entries of the same time in the order of the service. */
-  readonly items: readonly AuditEntry[];
-  /** The number of entries in the window, according to the service. */
-  readonly totalItems: number;
-  /** False if there are more entries than were read. */
-  readonly complete: boolean;
-}
-
 const defaultLimit = 10_000;
 
-/** The newest entries of the window, at most `limit`. Throws ServiceError if a read fails. */
+/** The newest entries of the window, newest first, at most `limit`; those of the same time in the order of the service. Throws ServiceError if a read fails. */
 export async function readAudit(
   reads: Pick<Reads, "auditLogs">,
   { since, until }: AuditWindow,
   { limit = defaultLimit, signal }: { readonly limit?: number; readonly signal?: AbortSignal } = {},
-): Promise<AuditLog> {
+): Promise<AuditEntries> {
   const query = { sortOrder: "desc", endAt: until, ...(since === undefined ? {} : { startAt: since }) } as const;
   const { items, totalItems, complete } = await readAuditLog(reads, query, { limit, signal });
   return { items: [...items].sort((a, b) => timeOf(b) - timeOf(a)).slice(0, limit), totalItems, complete };

@@ -55,8 +55,8 @@ export function assemblePlan(round: Round, parts: RoundParts): Plan {
     rules: {
       inScope: (address) => scope.item(address, observed.account),
       protectOnly: round.options.protectOnly === true,
-      whyNotCreate: (item) => whyNotCreate(item, { round, parts, complete }),
-      guards: (items) => guardFindings(items, { round, parts, deferred }),
+      whyNotCreate: (item) => whyNotCreate(item, round, { ...parts, complete }),
+      guards: (items) => guardFindings(items, round, { ...parts, deferred }),
     },
     locate: project.locate,
   });
@@ -95,16 +95,13 @@ function columnsOf(
   };
 }
 
-interface CreateContext {
-  readonly round: Round;
-  readonly parts: RoundParts;
-  /** Whether every read succeeded. */
-  readonly complete: boolean;
-}
-
-/** Why an object or relation that looks missing may not be created, if so. */
-function whyNotCreate(item: DraftItem, { round, parts, complete }: CreateContext): Blocked | undefined {
-  const { unknown } = parts.recovered;
+/** Why an object or relation that looks missing may not be created, if so. `complete`: whether every read succeeded. */
+function whyNotCreate(
+  item: DraftItem,
+  round: Round,
+  { recovered, observed, complete }: RoundParts & { readonly complete: boolean },
+): Blocked | undefined {
+  const { unknown } = recovered;
   const { created, bindings } = round.session.records();
   const blocked = blockedByEarlierRun(item, { unknown, created, bindings });
   if (blocked !== undefined || item.action !== "create") return blocked;
@@ -115,7 +112,7 @@ function whyNotCreate(item: DraftItem, { round, parts, complete }: CreateContext
       code: "E_READ_FAILED",
       message: "It looks missing, but a read failed, so it may exist and is not created. Run plan again when all reads succeed.",
     };
-  const [suspicion] = parts.observed.suspicions;
+  const [suspicion] = observed.suspicions;
   if (suspicion === undefined || round.options.assumeCompleteLists === true) return undefined;
   return {
     address,
@@ -124,21 +121,19 @@ function whyNotCreate(item: DraftItem, { round, parts, complete }: CreateContext
   };
 }
 
-interface GuardContext {
-  readonly round: Round;
-  readonly parts: RoundParts;
-  readonly deferred: DiffResult["deferred"];
-}
-
-function guardFindings(items: readonly Item[], { round, parts, deferred }: GuardContext): ReturnType<PlanRules["guards"]> {
+function guardFindings(
+  items: readonly Item[],
+  round: Round,
+  { observed, compared, policies, deferred }: RoundParts & Pick<DiffResult, "deferred">,
+): ReturnType<PlanRules["guards"]> {
   const { session, options, scope, before, today, kind } = round;
   const { settings, resources } = session.project;
-  const { addressesOf } = parts.observed.account;
+  const { addressesOf } = observed.account;
   const isProtecting = options.protectOnly === true;
   const { guards, unused } = checkGuards(items, {
     // What a drift report has is what someone changed.
     limits: kind === "Plan" ? settings.guards : { ...settings.guards, outsideChanges: "report" },
-    sizes: parts.compared.found.flatMap(({ size }) => size ?? []),
+    sizes: compared.found.flatMap(({ size }) => size ?? []),
     before,
     allowed: options.allow ?? new Map(),
     entries: allowances(settings.allow, today).current,
@@ -146,12 +141,12 @@ function guardFindings(items: readonly Item[], { round, parts, deferred }: Guard
     resources,
     // With --protect-only, nothing is created, and so nothing waits for a create.
     deferred: isProtecting ? [] : deferred,
-    inScope: (address) => scope.item(address, parts.observed.account),
-    policy: parts.policies.refusing(),
+    inScope: (address) => scope.item(address, observed.account),
+    policy: policies.refusing(),
     // New columns elsewhere must not stop a run that only protects.
-    unreviewed: isProtecting ? [] : unreviewedColumns(parts.compared.found),
+    unreviewed: isProtecting ? [] : unreviewedColumns(compared.found),
   });
-  const isWhole = kind === "Plan" && !isProtecting && scope === everything && parts.compared.complete && parts.observed.complete;
+  const isWhole = kind === "Plan" && !isProtecting && scope === everything && compared.complete && observed.complete;
   return { guards, problems: isWhole ? unused.map(unusedAllowance) : [] };
 }
 

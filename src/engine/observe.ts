@@ -4,7 +4,7 @@ import { accountLists, indexed } from "../kinds/lookup.ts";
 import { labelRoots } from "../kinds/patterns/labels.ts";
 import { withIdentities } from "../kinds/select.ts";
 import type { Address, EarlierCreate, NaturalKey } from "../model/address.ts";
-import { ServiceError } from "../model/errors.ts";
+import { readOr, ServiceError } from "../model/errors.ts";
 import { own } from "../model/json/json.ts";
 import type { Problem } from "../model/problem.ts";
 import { problemIn, type Resource } from "../model/resource.ts";
@@ -132,13 +132,12 @@ type ReadById = { readonly list: List; readonly id: string } & (
 /** Reads the pinned and bound ids that their list does not contain, in the order of the manifests. */
 function observeIds(input: ObserveInput, { items, unread }: ObservedLists): Promise<readonly ReadById[]> {
   const readOne = async (list: List, id: string): Promise<ReadById> => {
-    try {
-      const object = await input.reads.one(list, id);
-      return object === undefined ? { list, id, state: "gone" } : { list, id, state: "found", object };
-    } catch (error) {
-      if (!(error instanceof ServiceError)) throw error;
-      return { list, id, state: "failed", error };
-    }
+    const object = await readOr(
+      () => input.reads.one(list, id),
+      (error) => error,
+    );
+    if (object instanceof ServiceError) return { list, id, state: "failed", error: object };
+    return object === undefined ? { list, id, state: "gone" } : { list, id, state: "found", object };
   };
   return Promise.all(
     kinds.flatMap(({ name, list }) => {

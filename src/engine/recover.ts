@@ -1,7 +1,7 @@
 import { kindNamed } from "../kinds/index.ts";
 import type { Bindings } from "../model/address.ts";
 import { type Address, isRelation } from "../model/address.ts";
-import { ServiceError } from "../model/errors.ts";
+import { readOr } from "../model/errors.ts";
 import type { Blocked, DraftItem } from "../model/plan.ts";
 import type { Reads } from "../model/service.ts";
 import type { OpenIntent } from "../records/history.ts";
@@ -61,12 +61,10 @@ type RecoveredOutcome =
 async function outcomeOf(intent: OpenIntent, bindings: Bindings, reads: Reads): Promise<RecoveredOutcome> {
   const bound = bindings.get(intent.address)?.id;
   if (bound !== undefined) return { state: "settled", id: bound };
-  try {
-    return await readOutcome(intent, bindings, reads);
-  } catch (error) {
-    if (!(error instanceof ServiceError)) throw error;
-    return { state: "unknown", why: `A read failed: ${error.message}` };
-  }
+  return readOr(
+    () => readOutcome(intent, bindings, reads),
+    ({ message }) => ({ state: "unknown", why: `A read failed: ${message}` }),
+  );
 }
 
 async function readOutcome(intent: OpenIntent, bindings: Bindings, reads: Reads): Promise<RecoveredOutcome> {

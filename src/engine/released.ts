@@ -2,7 +2,7 @@ import { lists } from "../kinds/index.ts";
 import type { AccountView, ReadNeeds, Unit } from "../kinds/kind.ts";
 import { kindNames } from "../kinds/manifests.ts";
 import { byText, parseAddress } from "../model/address.ts";
-import { ServiceError } from "../model/errors.ts";
+import { readOr } from "../model/errors.ts";
 import type { Released } from "../model/plan.ts";
 import { withPauses } from "../model/runtime/event-loop.ts";
 import type { Reads } from "../model/service.ts";
@@ -61,17 +61,15 @@ interface ComparedSchemas {
 }
 
 /** 0 if they cannot be read: the plan must not fail for them. */
-async function columnsReleased({ one, base, now, account }: ComparedSchemas, { reads, needs }: Pick<ReleasedInput, "reads" | "needs">) {
+function columnsReleased({ one, base, now, account }: ComparedSchemas, { reads, needs }: Pick<ReleasedInput, "reads" | "needs">) {
   const { kind, unit } = one;
-  try {
+  const count = async (): Promise<number> => {
     const live = await kind.observe?.(unit, reads, needs);
     const managed = async (by: Unit | undefined, view: AccountView): Promise<number> =>
       by === undefined ? 0 : ((await withPauses(kind.diff(by, live, view))).size?.managedColumns ?? 0);
     return Math.max(0, (await managed(unit, base.account)) - (await managed(now, account)));
-  } catch (error) {
-    if (!(error instanceof ServiceError)) throw error;
-    return 0;
-  }
+  };
+  return readOr(count, () => 0);
 }
 
 const nameOf = ({ unit: { liveId = "", address } }: BaseUnit, { account }: BaseView): string =>

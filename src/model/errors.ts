@@ -90,3 +90,13 @@ export class ServiceError extends DimsyncError {
     this.reason = call.reason ?? message;
   }
 }
+
+/** What `read` returns; if the service fails it, what `otherwise` makes of the failure. Other errors are thrown. */
+export async function readOr<T, F>(read: () => Promise<T>, otherwise: (failure: ServiceError) => F): Promise<T | F> {
+  try {
+    return await read();
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error;
+    return otherwise(error);
+  }
+}

@@ -1,4 +1,4 @@
-import { ServiceError } from "../../model/errors.ts";
+import { readOr } from "../../model/errors.ts";
 import type { AuditEntry } from "../../model/live.ts";
 import type { AuditQuery, Reads } from "../../model/service.ts";
 import { cutEnd } from "../../text/values.ts";
@@ -51,6 +51,8 @@ export interface SentCreate {
 const clockSkewMs = 60 * 60 * 1000;
 const evidenceLimit = 500;
 
+const unreadable = (): Pick<AuditEntries, "items"> => ({ items: [] });
+
 /**
  * Entries that show that a run created an object: they have the run's user agent and quote the
  * object's name. They are evidence only: they contain ids as free text, so nothing is bound from
@@ -59,27 +61,16 @@ const evidenceLimit = 500;
 export async function auditEvidence(reads: Reads, { runId, name, at }: SentCreate): Promise<readonly AuditEntry[]> {
   const sentMs = Date.parse(at);
   if (Number.isNaN(sentMs) || name === "") return [];
-  try {
-    const startAt = new Date(sentMs - clockSkewMs).toISOString();
-    const { items } = await readAuditLog(reads, { startAt }, { limit: evidenceLimit });
-    return items.filter(({ event, context }) => isRun(context.userAgent, runId) && quotes(event, name));
-  } catch (error) {
-    if (!(error instanceof ServiceError)) throw error;
-    return [];
-  }
+  const startAt = new Date(sentMs - clockSkewMs).toISOString();
+  const { items } = await readOr(() => readAuditLog(reads, { startAt }, { limit: evidenceLimit }), unreadable);
+  return items.filter(({ event, context }) => isRun(context.userAgent, runId) && quotes(event, name));
 }
 
 const newestLimit = 1_000;
 
 /** The newest entries, newest first; none if the log can't be read. */
-export async function newestEntries(reads: Reads): Promise<readonly AuditEntry[]> {
-  try {
-    return (await readAuditLog(reads, { sortOrder: "desc" }, { limit: newestLimit })).items;
-  } catch (error) {
-    if (!(error instanceof ServiceError)) throw error;
-    return [];
-  }
-}
+export const newestEntries = async (reads: Reads): Promise<readonly AuditEntry[]> =>
+  (await readOr(() => readAuditLog(reads, { sortOrder: "desc" }, { limit: newestLimit }), unreadable)).items;
 
 /**
  * Entries that show that an asset of this name was created. The text of events is not specified, so

@@ -186,45 +186,38 @@ type Columns = Readonly<Record<string, LiveColumn>>;
 
 /** The loop over columns. Returns the rest of it for a large table. */
 function compareColumns(walk: Walk, table: TableState, columns: Columns): Steps<void> | undefined {
-  const loop: ColumnLoop = { position: 0, literalCount: 0, entries: [] };
+  const loop: ColumnLoop = { walk, table, position: 0, literalCount: 0, entries: [] };
   // Responses are plain JSON and inherit nothing that could be listed here; this form of loop is three times as fast as the others.
   for (const name in columns) {
-    if (loop.position === mostAtOnce) return compareRest(walk, table, { columns, loop });
+    if (loop.position === mostAtOnce) return compareRest(loop, columns);
     const column = columns[name];
-    if (column !== undefined) compareOne(walk, table, { loop, name, column });
+    if (column !== undefined) compareOne(loop, name, column);
   }
-  endColumns(walk, table, loop);
+  endColumns(loop);
   return undefined;
 }
 
-function* compareRest(
-  walk: Walk,
-  table: TableState,
-  { columns, loop }: { readonly columns: Columns; readonly loop: ColumnLoop },
-): Steps<void> {
+function* compareRest(loop: ColumnLoop, columns: Columns): Steps<void> {
   const names = Object.keys(columns);
   for (let index = loop.position; index < names.length; index++) {
     if (isStep(index)) yield;
     const name = names[index] ?? "";
     const column = columns[name];
-    if (column !== undefined) compareOne(walk, table, { loop, name, column });
+    if (column !== undefined) compareOne(loop, name, column);
   }
-  endColumns(walk, table, loop);
+  endColumns(loop);
 }
 
 interface ColumnLoop {
+  readonly walk: Walk;
+  readonly table: TableState;
   position: number;
   literalCount: number;
   readonly entries: (ColumnTree | undefined)[];
 }
 
-interface OneColumn {
-  readonly loop: ColumnLoop;
-  readonly name: string;
-  readonly column: LiveColumn;
-}
-
-function compareOne(walk: Walk, table: TableState, { loop, name, column }: OneColumn): void {
+function compareOne(loop: ColumnLoop, name: string, column: LiveColumn): void {
+  const { walk, table } = loop;
   const { scope, literals: maps, replicated, wasReplicated, switchedOff } = table;
   const match = matchAt(scope, loop.position++, name, column, table.live.syncMode);
   const literals = maps === undefined ? undefined : literalColumns(maps, name, loop.entries);
@@ -238,7 +231,7 @@ function compareOne(walk: Walk, table: TableState, { loop, name, column }: OneCo
     compareColumn(walk, table, { name, column, match, resolution });
 }
 
-function endColumns(walk: Walk, { literals }: TableState, { position, literalCount }: ColumnLoop): void {
+function endColumns({ walk, table: { literals }, position, literalCount }: ColumnLoop): void {
   walk.columns += position;
   const entries = (literals ?? []).reduce((sum, map) => sum + (map === undefined ? 0 : Object.keys(map).length), 0);
   if (literalCount !== entries) walk.hasMissingColumns = true;
