@@ -3,7 +3,7 @@
 // imports a kind (build/layers.mjs).
 
 export { ruleProblems, unreviewedIn } from "./schema-config/compiled-config.ts";
-export { expand, policyTablesWithoutColumns, tablesToRead } from "./schema-config/coverage.ts";
+export { expand, isUncovered, policyTablesWithoutColumns, tablesToRead, walkResolved } from "./schema-config/coverage.ts";
 export { absenceOf, decisionOf, disabledAbove, type Explanation, explain } from "./schema-config/explain.ts";
 export { schemaConfig, unknownColumns } from "./schema-config/index.ts";
 export { switchedOffBy } from "./schema-config/new-columns.ts";

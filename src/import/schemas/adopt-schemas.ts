@@ -51,10 +51,11 @@ export function adoptSchemas(input: AdoptSchemasInput): SchemasAdoption {
 }
 
 /** Adds what nothing covers to the SchemaConfig of this integration alone. */
-function extend({ name, live, literal, sharing }: AdoptSchemasInput, { resource, rules, address }: SchemaConfigUnit): SchemasAdoption {
+function extend({ name, live, literal, sharing }: AdoptSchemasInput, unit: SchemaConfigUnit): SchemasAdoption {
+  const { resource, address } = unit;
   const isShared = resource.spec.integrations !== undefined || sharing.decidesIn(resource, integrationAddress(name)).length > 0;
   if (isShared) return {};
-  const { spec, addedColumns } = extendSpec({ spec: resource.spec, rules, live, literal });
+  const { spec, addedColumns } = extendSpec(unit, live, literal);
   if (spec === resource.spec) return {};
   return { changed: { resource, spec }, notices: addedNotices(address, addedColumns) };
 }

@@ -1,4 +1,4 @@
-import { expand, type RuleCache } from "../../kinds/schemas.ts";
+import type { SchemaConfigUnit } from "../../kinds/schemas.ts";
 import { emptyRecord, isObject, own } from "../../model/json/json.ts";
 import type { LiveSchemas } from "../../model/live.ts";
 import type { NodePath } from "../../model/nodes.ts";
@@ -8,16 +8,6 @@ import { addRules } from "./add-rules.ts";
 import { inferRules, liveRuleId } from "./infer-rules.ts";
 import { literalSchemas } from "./literal-schemas.ts";
 import { listsAllTables, uncoveredNodes } from "./uncovered.ts";
-
-export interface ExtendInput {
-  /** Of the SchemaConfig with the highest priority. */
-  readonly spec: SchemaConfigSpec;
-  /** The rules of the SchemaConfigs that select the integration. */
-  readonly rules: RuleCache;
-  readonly live: LiveSchemas;
-  /** Whether names that nothing covers are written into the literal tree (--literal). */
-  readonly literal: boolean;
-}
 
 export interface Extended {
   /** The same object if nothing has to change. */
@@ -32,12 +22,11 @@ const isWrittenByImport = (rule: SchemaRule): boolean => "id" in rule && rule.id
  * The spec with the nodes that nothing covers: in the rules that import wrote, else with --literal in the literal tree. What is
  * covered stays as it is, also if the account differs: `drift --resolve accept` accepts that.
  */
-export function extendSpec({ spec, rules: current, live, literal }: ExtendInput): Extended {
+export function extendSpec({ resource: { spec }, rules: current }: SchemaConfigUnit, live: LiveSchemas, literal: boolean): Extended {
   const rules = spec.rules ?? [];
   const hasRules = rules.some(isWrittenByImport);
   if (!hasRules && !literal) return { spec, addedColumns: [] };
-  const desired = expand(current, live);
-  const uncovered = uncoveredNodes({ rules: current, live, desired }, (schema) => !literal && listsAllTables(rules, schema));
+  const uncovered = uncoveredNodes(current, live, (schema) => !literal && listsAllTables(rules, schema));
   if (Object.keys(uncovered.schemas).length === 0) return { spec, addedColumns: [] };
   const addedColumns = readableColumns(uncovered.schemas);
   if (!hasRules) return { spec: { ...spec, schemas: merged(spec.schemas, literalSchemas(uncovered.schemas)) }, addedColumns };

@@ -1,45 +1,36 @@
-import { explain, type RuleCache } from "../../kinds/schemas.ts";
+import { isUncovered, type RuleCache, walkResolved } from "../../kinds/schemas.ts";
 import { emptyRecord, own } from "../../model/json/json.ts";
 import { toPointer } from "../../model/json/pointer.ts";
 import type { LiveColumn, LiveSchema, LiveSchemas, LiveTable } from "../../model/live.ts";
 import type { NodePath } from "../../model/nodes.ts";
-import type { ColumnTree, SchemaRule, SchemaTree } from "../../model/resource.ts";
-import { type ColumnPath, isReplicated, type TablePath, walk } from "../../model/schema-tree.ts";
+import type { SchemaRule } from "../../model/resource.ts";
+import { type ColumnPath, isReplicated, nodesAt, type TablePath } from "../../model/schema-tree.ts";
 import type { Uncovered } from "./add-rules.ts";
 import { nameOfPattern } from "./escape-glob.ts";
 
-export interface Managed {
-  readonly rules: RuleCache;
-  readonly live: LiveSchemas;
-  /** The rules expanded over the live schemas. */
-  readonly desired: SchemaTree;
-}
-
 /** The nodes that nothing covers. `leavesOut`: the columns of the schema's tables that are not replicated stay unmanaged. */
-export function uncoveredNodes({ rules, live, desired }: Managed, leavesOut: (schema: string) => boolean): Uncovered {
+export function uncoveredNodes(rules: RuleCache, live: LiveSchemas, leavesOut: (schema: string) => boolean): Uncovered {
   const nodes = new Set<string>();
-  // What has a desired value is covered; only the rest needs an explanation, which is slow.
-  const isUncovered = (wanted: ColumnTree | undefined, path: NodePath): boolean =>
-    wanted?.enabled === undefined && wanted?.hashed === undefined && explain(rules, live, path).state === "unmanaged";
   const schemas: Branches = emptyRecord();
-  walk(live, {
-    schema(schema, path) {
-      if (isUncovered(own(desired, path[0]), path)) {
-        nodes.add(toPointer(path));
-        branchOf(schemas, schema, path);
-      }
-      return true;
+  walkResolved(rules, live, {
+    schema({ node, path, resolution }) {
+      if (!isUncovered(rules, resolution, 0)) return;
+      nodes.add(toPointer(path));
+      branchOf(schemas, node, path);
     },
-    table(table, path, schema) {
-      if (isUncovered(own(own(desired, path[0])?.tables, path[1]), path)) {
+    table({ node, path, resolution }) {
+      const { schema } = nodesAt(live, path);
+      if (schema === undefined) return false;
+      if (isUncovered(rules, resolution, 1)) {
         nodes.add(toPointer(path));
-        columnsOf(branchOf(schemas, schema, path), table, path);
+        columnsOf(branchOf(schemas, schema, path), node, path);
       }
       return isReplicated(schema, path[1]) || !leavesOut(path[0]);
     },
-    column(column, path, table, schema) {
-      const wanted = own(own(own(desired, path[0])?.tables, path[1])?.columns, path[2]);
-      if (isUncovered(wanted, path)) columnsOf(branchOf(schemas, schema, path), table, path)[path[2]] = column;
+    column({ node, path, resolution }) {
+      const { schema, table } = nodesAt(live, path);
+      if (schema === undefined || table === undefined || !isUncovered(rules, resolution, 2)) return;
+      columnsOf(branchOf(schemas, schema, path), table, path)[path[2]] = node;
     },
   });
   return { schemas, nodes };

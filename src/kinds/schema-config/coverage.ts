@@ -31,7 +31,7 @@ interface ResolvedVisitor {
 }
 
 /** Walks a live tree with its rules. */
-function walkResolved(cache: RuleCache, live: LiveSchemas, visitor: ResolvedVisitor, order?: WalkOrder): void {
+export function walkResolved(cache: RuleCache, live: LiveSchemas, visitor: ResolvedVisitor, order?: WalkOrder): void {
   const { program, root } = cache;
   const { layers, literalTrees } = program;
   const resolution = newResolution();
@@ -79,6 +79,10 @@ function resolvedEnabled({ program }: RuleCache, resolution: Resolution, depth: 
   const mode = resolution.covered || resolution.ignored ? undefined : program.unmatched[depth]?.mode;
   return mode === undefined || mode === "error" ? undefined : mode === "enable";
 }
+
+/** Whether nothing covers or ignores a node, and `unmatched` sets nothing for it. */
+export const isUncovered = (cache: RuleCache, resolution: Resolution, depth: Depth): boolean =>
+  !resolution.covered && !resolution.ignored && resolvedEnabled(cache, resolution, depth) === undefined;
 
 type MutableSchema = { enabled?: boolean; tables?: Record<string, MutableTable> };
 type MutableTable = { enabled?: boolean; columns?: Record<string, ColumnTree> };
@@ -142,7 +146,7 @@ export function unmanagedTables(cache: RuleCache, live: LiveSchemas): readonly O
         return true;
       },
       column({ path: [schema, table, column], resolution }) {
-        if (resolution.covered || resolution.ignored) return;
+        if (!isUncovered(cache, resolution, 2)) return;
         if (columns === undefined) {
           columns = [];
           found.push({ schema, table, columns });
