@@ -5,8 +5,7 @@ import type { Project } from "../../manifests/project.ts";
 import type { Environment } from "../../model/settings/env.ts";
 import { moduleFiles } from "../../operations/policy-modules.ts";
 import { projectGitState } from "../../operations/session.ts";
-import { forRun, keptCharacters, withoutTexts } from "./kept-project.ts";
-import { recentlyUsed } from "./recently-used.ts";
+import { forRun, keptCharacters, recentlyUsed, withoutTexts } from "./kept-project.ts";
 
 type Load = (target: string, signal: AbortSignal) => Promise<Project>;
 

@@ -9,10 +9,8 @@ import type { Database } from "../../records/postgres/connection.ts";
 import type { BundleContent } from "../bundle-content.ts";
 import { rowsOf } from "../database/rows.ts";
 import { checkPacked, mostPackedBytes, unpack } from "./check-bundle.ts";
-import { loadingEnvironment } from "./environment.ts";
-import { forRun, keptCharacters, withoutTexts } from "./kept-project.ts";
+import { forRun, keptCharacters, loadingEnvironment, type RecentlyUsed, recentlyUsed, withoutTexts } from "./kept-project.ts";
 import { checkPlaces } from "./make-bundle.ts";
-import { type RecentlyUsed, recentlyUsed } from "./recently-used.ts";
 
 export interface BundleLoader {
   readonly database: Database;

@@ -5,8 +5,8 @@ import { findConfig } from "../../manifests/config/file.ts";
 import { listTargets, loadProject, type Project } from "../../manifests/project.ts";
 import { DimsyncError } from "../../model/errors.ts";
 import type { Environment } from "../../model/settings/env.ts";
-import { loadingEnvironment } from "./environment.ts";
 import { keepUnchanged } from "./keep-unchanged.ts";
+import { loadingEnvironment } from "./kept-project.ts";
 import { accountEntry, sourceNotifications, type Wanted } from "./register.ts";
 
 /** The project in a folder, whose files can change. */

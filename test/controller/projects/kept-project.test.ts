@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { recentlyUsed } from "../../../src/controller/projects/recently-used.ts";
+import { recentlyUsed } from "../../../src/controller/projects/kept-project.ts";
 
 const keysOf = (values: { readonly get: (key: string) => number | undefined }): string =>
   ["a", "b", "c", "d"].filter((key) => values.get(key) !== undefined).join(" ");
