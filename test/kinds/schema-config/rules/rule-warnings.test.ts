@@ -179,4 +179,13 @@ describe("a new integration that lacks names", () => {
     const compared = compareFleet({ manifests: [config(spec)], live, view: { fresh: new Set(["shop"]) } });
     expect([compared.changes, compared.found.flatMap(({ deferred }) => deferred).length]).toEqual([changes, waiting]);
   });
+
+  test.each([
+    ["only for a first schema", { shop: {} }, 1],
+    ["for nothing more once there is one", live, 0],
+  ])("waits %s if the manifest writes out no names", (_, now, waiting) => {
+    const manifests = [config({ rules: [{ match: { column: "*mail*" }, set: hash }] })];
+    const { found } = compareFleet({ manifests, live: now, view: { fresh: new Set(["shop"]) } });
+    expect(found.flatMap(({ deferred }) => deferred)).toHaveLength(waiting);
+  });
 });
