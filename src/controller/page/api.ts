@@ -13,7 +13,8 @@ const defaultLimit = 100;
 const highestLimit = 500;
 
 /** `GET /api/v1/accounts`: the accounts that the filter matches, worst first, and the totals of all accounts. */
-export async function accountList(reads: PageReads, { query, path }: PageRequest): Promise<Reply> {
+export async function accountList(reads: PageReads, request: PageRequest): Promise<Reply> {
+  const { query } = request;
   const range = rangeOf(query);
   const filter = accountFilter(query);
   const [accounts, causes] = await Promise.all([reads.accounts(), filter.cause === "" ? [] : reads.causes()]);
@@ -21,7 +22,7 @@ export async function accountList(reads: PageReads, { query, path }: PageRequest
   const items = found.slice(range.offset, range.offset + range.limit);
   const { offset } = range;
   const isLast = offset + items.length >= found.length;
-  return jsonReply({ items, total: found.length, offset, totals: totalsOf(accounts) }, isLast ? {} : nextLink(path, query, range));
+  return jsonReply({ items, total: found.length, offset, totals: totalsOf(accounts) }, isLast ? {} : nextLink(request, range));
 }
 
 /** `GET /api/v1/accounts/NAME`. */
@@ -29,7 +30,8 @@ export const accountReply = async (reads: PageReads, _: PageRequest, name: strin
   jsonReply(await accountNamed(reads, name));
 
 /** `GET /api/v1/runs?account=NAME`: newest first. */
-export async function runList(reads: PageReads, { query, path }: PageRequest): Promise<Reply> {
+export async function runList(reads: PageReads, request: PageRequest): Promise<Reply> {
+  const { query } = request;
   const name = query.get("account") ?? "";
   if (name === "")
     throw new ProblemError({ status: 400, title: "Account missing", detail: "Name the account: /api/v1/runs?account=NAME." });
@@ -37,10 +39,7 @@ export async function runList(reads: PageReads, { query, path }: PageRequest): P
   const account = await accountNamed(reads, name);
   // One more shows whether there is a next page.
   const runs = await reads.runs(account.name, { ...range, limit: range.limit + 1 });
-  return jsonReply(
-    { items: runs.slice(0, range.limit), offset: range.offset },
-    runs.length > range.limit ? nextLink(path, query, range) : {},
-  );
+  return jsonReply({ items: runs.slice(0, range.limit), offset: range.offset }, runs.length > range.limit ? nextLink(request, range) : {});
 }
 
 /** `GET /api/v1/runs/ID`: with its report. */
@@ -56,11 +55,11 @@ export const causesReply = async (reads: PageReads, request: PageRequest): Promi
 /** `GET /api/v1/closed`: findings that were closed in the last 24 hours, grouped by cause, worst first. */
 export const closedReply = async (reads: PageReads, request: PageRequest): Promise<Reply> => listReply(await reads.closed(), request);
 
-function listReply(all: readonly unknown[], { query, path }: PageRequest): Reply {
-  const range = rangeOf(query);
+function listReply(all: readonly unknown[], request: PageRequest): Reply {
+  const range = rangeOf(request.query);
   const items = all.slice(range.offset, range.offset + range.limit);
   const isLast = range.offset + items.length >= all.length;
-  return jsonReply({ items, total: all.length, offset: range.offset }, isLast ? {} : nextLink(path, query, range));
+  return jsonReply({ items, total: all.length, offset: range.offset }, isLast ? {} : nextLink(request, range));
 }
 
 /** `GET /api/v1/openapi.json`. */
@@ -70,10 +69,10 @@ export function openApiReply({ base = "" }: PageRequest): Reply {
 }
 
 /** RFC 8288. */
-function nextLink(path: string, query: URLSearchParams, { offset, limit }: Range): Readonly<Record<string, string>> {
+function nextLink({ path, query, base = "" }: PageRequest, { offset, limit }: Range): Readonly<Record<string, string>> {
   const next = new URLSearchParams(query);
   next.set("offset", String(offset + limit));
-  return { link: `<${path}?${next}>; rel="next"` };
+  return { link: `<${base}${path}?${next}>; rel="next"` };
 }
 
 function rangeOf(query: URLSearchParams): Range {

@@ -1,6 +1,5 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { DimsyncError } from "../../model/errors.ts";
-import type { Reply } from "./reply.ts";
 
 /** "/dimsync" of "/dimsync/"; "" of "/". Undefined if it is not a path: a link that begins with two slashes leads to another host. */
 export const basePathOf = (text: string): string | undefined =>
@@ -25,21 +24,3 @@ export function requestBase(
 /** The path below the base. Proxies can have removed the base, and probes do not use it. */
 export const withoutBase = (path: string, base: string): string =>
   path === base || path.startsWith(`${base}/`) ? path.slice(base.length) || "/" : path;
-
-/** The reply with its links below the base. Text of others has no quotation marks in HTML, so only links of the page begin like this. */
-export function withBase({ status, headers, body }: Reply, base: string): Reply {
-  if (base === "") return { status, headers, body };
-  const { link, location } = headers;
-  return {
-    status,
-    headers: {
-      ...headers,
-      ...(link === undefined ? {} : { link: link.replace("<", `<${base}`) }),
-      ...(location === undefined ? {} : { location: `${base}${location}` }),
-    },
-    body:
-      headers["content-type"]?.startsWith("text/html") === true
-        ? body.replaceAll(/ (href|action|content)="(0;url=)?\//gu, ` $1="$2${base}/`)
-        : body,
-  };
-}

@@ -29,14 +29,15 @@ export function loginPosts({
     const site = headers["sec-fetch-site"];
     if (site !== undefined && site !== "same-origin") throw new ProblemError(otherSite);
     const cookie = { base, isSecure: isHttps || headers["x-forwarded-proto"] === "https" };
-    if (path === "/logout") return redirectReply("/login", { "set-cookie": endedCookie(cookie) });
+    if (path === "/logout") return redirectReply(`${base}/login`, { "set-cookie": endedCookie(cookie) });
     const address = socket.remoteAddress ?? "";
     if (wrong.isBlocked(address, now)) throw new ProblemError(tooManyTokens);
     const form = new URLSearchParams(await bodyOf(incoming));
     const next = pathWithin(form.get("next") ?? "/");
-    if (isEqual((form.get("token") ?? "").trim(), token)) return redirectReply(next, { "set-cookie": sessionCookie(token, now, cookie) });
+    if (isEqual((form.get("token") ?? "").trim(), token))
+      return redirectReply(base + next, { "set-cookie": sessionCookie(token, now, cookie) });
     wrong.add(address, now);
-    return htmlReply(loginPage({ now }, { next, reason: "This is not the token of the controller.", isFromOtherSite: false }), 401);
+    return htmlReply(loginPage({ now }, { next, reason: "This is not the token of the controller.", isFromOtherSite: false }), base, 401);
   };
 }
 

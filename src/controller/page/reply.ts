@@ -34,8 +34,9 @@ const kept = (body: string): Readonly<Record<string, string>> => ({
   etag: `"${createHash("sha256").update(body).digest("base64url").slice(0, 27)}"`,
 });
 
-export function htmlReply({ html, ...policy }: HtmlPage, status = 200): Reply {
-  const body = markupOf(html);
+/** `base`: what its links are below. */
+export function htmlReply({ html, ...policy }: HtmlPage, base = "", status = 200): Reply {
+  const body = markupOf(html, base);
   return {
     status,
     headers: { "content-type": "text/html; charset=utf-8", "content-security-policy": policyOf(policy), ...kept(body) },

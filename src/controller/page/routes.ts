@@ -16,7 +16,7 @@ export interface PageRequest {
   readonly path: string;
   readonly query: URLSearchParams;
   readonly now: Date;
-  /** "/dimsync": what the path was below. The links of replies do not have it yet. */
+  /** "/dimsync": what the path was below, and the links of the reply are. */
   readonly base?: string;
   /** Whether people can sign in with the token, or have. Absent without a token. */
   readonly login?: "offered" | "done";
@@ -38,10 +38,26 @@ const filters = ["state", "label", "name", "cause"];
 const slice = ["limit", "offset"];
 
 const routes: readonly Route[] = [
-  { path: /^\/$/u, takes: [...filters, "group", "page"], reply: async (reads, request) => htmlReply(await accountsPage(reads, request)) },
-  { path: /^\/accounts\/(.+)$/u, takes: ["page"], reply: async (...given) => htmlReply(await accountPage(...given)) },
-  { path: /^\/runs\/([^/]+)$/u, takes: [], reply: async (...given) => htmlReply(await runPage(...given)) },
-  { path: /^\/bundles\/([^/]+)$/u, takes: [], reply: async (...given) => htmlReply(await bundlePage(...given)) },
+  {
+    path: /^\/$/u,
+    takes: [...filters, "group", "page"],
+    reply: async (reads, request) => htmlReply(await accountsPage(reads, request), request.base),
+  },
+  {
+    path: /^\/accounts\/(.+)$/u,
+    takes: ["page"],
+    reply: async (reads, request, name) => htmlReply(await accountPage(reads, request, name), request.base),
+  },
+  {
+    path: /^\/runs\/([^/]+)$/u,
+    takes: [],
+    reply: async (reads, request, name) => htmlReply(await runPage(reads, request, name), request.base),
+  },
+  {
+    path: /^\/bundles\/([^/]+)$/u,
+    takes: [],
+    reply: async (reads, request, name) => htmlReply(await bundlePage(reads, request, name), request.base),
+  },
   { path: /^\/login$/u, takes: ["next"], reply: loginReply },
   { path: /^\/api\/v1\/accounts$/u, takes: [...filters, ...slice], reply: accountList },
   { path: /^\/api\/v1\/accounts\/(.+)$/u, takes: [], reply: accountReply },
@@ -85,7 +101,7 @@ async function readyReply(reads: PageReads): Promise<Reply> {
 async function loginReply(_: PageReads, request: PageRequest): Promise<Reply> {
   if (request.login === undefined) throw new ProblemError(notFound);
   const next = pathWithin(request.query.get("next") ?? "/");
-  return htmlReply(loginPage(request, { next, reason: "", isFromOtherSite: false }));
+  return htmlReply(loginPage(request, { next, reason: "", isFromOtherSite: false }), request.base);
 }
 
 /** The problem as JSON for programs, and as a page for people. */
@@ -93,6 +109,7 @@ export function problemFor(request: PageRequest, problem: Problem): Reply {
   if (/^\/(?:api\/|metrics$|healthz$|readyz$)/u.test(request.path)) return problemReply(problem);
   const { headers, ...rest } = htmlReply(
     problem.status === 401 && request.login !== undefined ? loginFor(request) : problemPage(problem, request),
+    request.base,
     problem.status,
   );
   return { ...rest, headers: { ...headers, ...problem.headers } };

@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { Socket } from "node:net";
 import { DimsyncError } from "../../model/errors.ts";
 import { type Access, type AccessCheck, accessCheck, checkAccess, type Refusal, urlHost } from "./access.ts";
-import { requestBase, withBase, withoutBase } from "./base-path.ts";
+import { requestBase, withoutBase } from "./base-path.ts";
 import { loginPosts, tooManyTokens } from "./login.ts";
 import type { PageReads } from "./reads.ts";
 import { type Problem, ProblemError, type Reply } from "./reply.ts";
@@ -126,7 +126,7 @@ interface AnswerOptions extends PageOptions {
 }
 
 async function answer(incoming: IncomingMessage, options: AnswerOptions): Promise<Reply> {
-  const { now: clock = () => new Date(), token = "" } = options;
+  const { now: clock = () => new Date(), token = "", reads, onError, refusalOf, replyToPost } = options;
   const { url = "/", headers } = incoming;
   const [path = "/", query = ""] = url.split("?");
   const base = requestBase(headers, options);
@@ -136,21 +136,10 @@ async function answer(incoming: IncomingMessage, options: AnswerOptions): Promis
     ...(token === "" ? {} : { login: hasSession(token, headers.cookie, now) ? "done" : "offered" }),
     isFromOtherSite: headers["sec-fetch-site"] === "cross-site" && headers["sec-fetch-mode"] === "navigate",
   };
-  return withBase(await answerBelow(incoming, request, options), base);
-}
-
-/** The reply, whose links do not have the base yet. */
-async function answerBelow(
-  incoming: IncomingMessage,
-  request: PageRequest,
-  { reads, onError, refusalOf, replyToPost }: AnswerOptions,
-): Promise<Reply> {
   try {
     const posted = await replyToPost?.(incoming, request);
     if (posted !== undefined) return posted;
-    const refusal = isPublic(request.path)
-      ? undefined
-      : refusalOf(incoming.headers, { address: incoming.socket.remoteAddress ?? "", now: request.now });
+    const refusal = isPublic(request.path) ? undefined : refusalOf(headers, { address: incoming.socket.remoteAddress ?? "", now });
     if (refusal !== undefined) return problemFor(request, refusals[refusal]);
     const wrong = wrongRequest(incoming);
     if (wrong !== undefined) return problemFor(request, wrong);

@@ -6,8 +6,12 @@ const markup: unique symbol = Symbol("markup");
 
 /** Markup of a page. Only the tag `html` makes it, so no text can get into a page unescaped. */
 export interface Html {
-  readonly [markup]: string;
+  /** Split where the base of its links is inserted. */
+  readonly [markup]: readonly string[];
 }
+
+/** The path below which a page is served, which is known when it is sent: `<a href="${base}/accounts">`. */
+export const base: Html = { [markup]: ["", ""] };
 
 /** What a template takes: text, which it escapes; markup; lists of both. `undefined` and `false` print nothing. */
 export type Content = Html | string | number | boolean | undefined | readonly Content[];
@@ -17,28 +21,46 @@ export type Content = Html | string | number | boolean | undefined | readonly Co
  * attribute out, `true` prints its name alone.
  */
 export function html(parts: TemplateStringsArray, ...values: readonly Content[]): Html {
-  let text = "";
+  const pieces = [""];
   for (const [index, value] of values.entries()) {
     const part = parts[index] ?? "";
     const [attribute] = / [\w-]+=$/u.exec(part) ?? [];
-    if (attribute === undefined) text += part + markupOf(value);
-    else if (value === undefined || value === false) text += part.slice(0, -attribute.length);
-    else text += value === true ? part.slice(0, -1) : `${part}"${markupOf(value)}"`;
+    if (attribute === undefined) append(pieces, [part], piecesOf(value));
+    else if (value === undefined || value === false) append(pieces, [part.slice(0, -attribute.length)]);
+    else if (value === true) append(pieces, [part.slice(0, -1)]);
+    else append(pieces, [`${part}"`], piecesOf(value), ['"']);
   }
-  return { [markup]: text + (parts[values.length] ?? "") };
+  append(pieces, [parts[values.length] ?? ""]);
+  return { [markup]: pieces };
+}
+
+/** Appends each text to the last piece. */
+function append(pieces: string[], ...all: readonly (readonly string[])[]): void {
+  for (const [first = "", ...more] of all) {
+    pieces.push((pieces.pop() ?? "") + first);
+    for (const piece of more) pieces.push(piece);
+  }
 }
 
 const entities: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#39;" };
 
-/** The text of a page. Characters of texts that a reader cannot see are escapes in it. */
-export function markupOf(content: Content): string {
-  if (content === undefined || typeof content === "boolean") return "";
-  if (typeof content === "string") return visible(content).replace(/[&<>"']/gu, (character) => entities[character] ?? character);
-  if (typeof content === "number") return String(content);
-  return markup in content ? content[markup] : content.map(markupOf).join("");
+/** Characters of texts that a reader cannot see are escapes. */
+const escaped = (text: string): string => visible(text).replace(/[&<>"']/gu, (character) => entities[character] ?? character);
+
+function piecesOf(content: Content): readonly string[] {
+  if (content === undefined || typeof content === "boolean") return [""];
+  if (typeof content === "string") return [escaped(content)];
+  if (typeof content === "number") return [String(content)];
+  if (markup in content) return content[markup];
+  const pieces = [""];
+  for (const one of content) append(pieces, piecesOf(one));
+  return pieces;
 }
 
-export const isEmpty = (content: Content): boolean => markupOf(content) === "";
+/** The text of a page. `path`: the base of its links, "/dimsync". */
+export const markupOf = (content: Content, path = ""): string => piecesOf(content).join(escaped(path));
+
+export const isEmpty = (content: Content): boolean => markupOf(content, "/") === "";
 
 /** The contents that are not empty, with `between` between them. */
 export const joined = (contents: readonly Content[], between: Content): Html =>

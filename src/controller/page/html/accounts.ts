@@ -2,6 +2,7 @@ import type { Tone } from "../../../render/blocks.ts";
 import {
   andMore,
   aside,
+  base,
   blocks,
   type Content,
   chip,
@@ -143,7 +144,7 @@ function verdict(totals: Totals, { causes, closed, now }: Known): Content {
   if (accounts === 0) return undefined;
   const repaired = closed.filter(({ isRepaired }) => isRepaired).reduce((sum, { findings }) => sum + findings, 0);
   const limits = [
-    repaired > 0 && ["dimsync ", link("#closed", `closed ${counted(repaired, "finding")}`), " in the last 24 hours."],
+    repaired > 0 && ["dimsync ", html`<a href="#closed">closed ${counted(repaired, "finding")}</a>`, " in the last 24 hours."],
     unknown > 0 && `The current state of ${counted(unknown, "account")} is not known.`,
     byState.suspended > 0 && `${counted(byState.suspended, "account")} ${byState.suspended === 1 ? "is" : "are"} suspended.`,
   ];
@@ -199,7 +200,7 @@ function filterForm(filter: AccountFilter, group: string, accounts: readonly Acc
   const keys = [...new Set([...accounts.flatMap((account) => Object.keys(account.labels)), ...(group === "" ? [] : [group])])].sort();
   const withNone = (none: string, texts: readonly string[]) =>
     texts.length === 0 ? [] : [["", none] as const, ...texts.map((text) => [text, text] as const)];
-  return html`<form method="get" action="/#accounts" role="search" aria-label="Filter accounts">
+  return html`<form method="get" action="${base}/#accounts" role="search" aria-label="Filter accounts">
 <label>Name <input type="search" name="name" id="filter-name" value=${name} autocomplete="off" spellcheck="false"></label>
 ${choice("State", "state", [["", "any"], ...accountStates.map((state) => [state, stateTexts[state].label] as const)], states[0])}${choice("Label", "label", withNone("any", known), labels[0])}${choice("Group by", "group", withNone("nothing", keys), group)}${cause !== "" && html`<input type="hidden" name="cause" value=${cause}>`}<button>Filter</button>${(isFiltered(filter) || group !== "") && [" ", link("/#accounts", "Show all")]}
 </form>`;

@@ -1,4 +1,4 @@
-import { html } from "../../../render/html/html.ts";
+import { base, html } from "../../../render/html/html.ts";
 import type { HtmlPage } from "../reply.ts";
 import type { PageRequest } from "../routes.ts";
 import { shell } from "./shell.ts";
@@ -23,7 +23,7 @@ export const loginPage = ({ now }: Pick<PageRequest, "now">, { next, reason, isF
       {
         id: "login",
         title: "",
-        html: html`${reason !== "" && html`<div class="note bad" role="alert"><p>${reason}</p></div>\n`}<form method="post" action="/login">
+        html: html`${reason !== "" && html`<div class="note bad" role="alert"><p>${reason}</p></div>\n`}<form method="post" action="${base}/login">
 <label>Token of the controller <input type="password" name="token" autocomplete="current-password" required></label>
 <input type="hidden" name="next" value="${next}">
 <button>Sign in</button>

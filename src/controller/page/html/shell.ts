@@ -1,4 +1,4 @@
-import { blocks, type Content, type Html, html, joined, quiet } from "../../../render/html/html.ts";
+import { base, blocks, type Content, type Html, html, joined, quiet } from "../../../render/html/html.ts";
 import { timeText } from "../../../render/report/attribution.ts";
 import type { HtmlPage } from "../reply.ts";
 import type { PageRequest } from "../routes.ts";
@@ -36,7 +36,7 @@ export interface ShellOptions {
   readonly reload?: string | undefined;
 }
 
-export const accountsCrumb = html`<nav aria-label="Breadcrumb" class="crumbs"><ol><li><a href="/">Accounts</a></li></ol></nav>\n`;
+export const accountsCrumb = html`<nav aria-label="Breadcrumb" class="crumbs"><ol><li><a href="${base}/">Accounts</a></li></ol></nav>\n`;
 
 /** A page of the controller. Without JavaScript it is complete, but does not refresh itself. */
 export function shell({ title, tabNote, note, about, crumbs, sections, now, isLive, login, reload }: ShellOptions): HtmlPage {
@@ -47,7 +47,7 @@ export function shell({ title, tabNote, note, about, crumbs, sections, now, isLi
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width,initial-scale=1">
 <meta name="color-scheme" content="light dark">
-${reload !== undefined && html`<meta http-equiv="refresh" content="0;url=${reload}">\n`}<title>${joined([tabNote, title, "dimsync"], " · ")}</title>
+${reload !== undefined && html`<meta http-equiv="refresh" content="0;url=${base}${reload}">\n`}<title>${joined([tabNote, title, "dimsync"], " · ")}</title>
 <style>${pageStyle}</style>
 </head>
 <body>
@@ -61,8 +61,8 @@ ${isLive && html`<p class="note bad" id="lost" role="status" hidden></p>\n`}</he
 ${blocks(...sections.map(section))}
 </main>
 <footer>
-<p>dimsync controller · state at ${time(now.toISOString())}<span id="refresh"></span> · <a href="/api/v1/openapi.json">API</a> · <a href="/metrics">Metrics</a></p>
-${login === "done" && html`<form method="post" action="/logout"><button>Sign out</button></form>\n`}</footer>
+<p>dimsync controller · state at ${time(now.toISOString())}<span id="refresh"></span> · <a href="${base}/api/v1/openapi.json">API</a> · <a href="${base}/metrics">Metrics</a></p>
+${login === "done" && html`<form method="post" action="${base}/logout"><button>Sign out</button></form>\n`}</footer>
 </div>
 ${isLive && html`<script>${refreshScript}</script>\n`}</body>
 </html>

@@ -1,5 +1,5 @@
 import type { Tone } from "../../../render/blocks.ts";
-import { type Content, chip, type Html, html } from "../../../render/html/html.ts";
+import { base, type Content, chip, type Html, html } from "../../../render/html/html.ts";
 import { timeText } from "../../../render/report/attribution.ts";
 import { durationText } from "../../../text/counts.ts";
 import type { AccountState, Finding, Mode } from "../../views/status.ts";
@@ -59,7 +59,8 @@ export const causeHref = (cause: string): string => `/?cause=${encodeURIComponen
 export const runHref = (id: string): string => `/runs/${encodeURIComponent(id)}`;
 export const bundleHref = (digest: string): string => `/bundles/${encodeURIComponent(digest)}`;
 
-export const link = (href: string, text: Content): Html => html`<a href=${href}>${text}</a>`;
+/** `path`: of this page, "/accounts/prod". */
+export const link = (path: string, text: Content): Html => html`<a href="${base}${path}">${text}</a>`;
 
 /** A command, with a button that copies it; the button is only there with JavaScript. */
 export const commandHtml = (text: string): Html =>
