@@ -1,6 +1,7 @@
 import { byText } from "../../model/address.ts";
 import { didYouMean } from "../../text/suggest.ts";
-import { type AccountState, type AccountSummary, accountStates, type CauseGroup } from "../views/status.ts";
+import { type AccountState, type AccountSummary, accountStates } from "../views/status.ts";
+import type { PageReads } from "./reads.ts";
 import { ProblemError } from "./reply.ts";
 
 /** Which accounts a list shows; the same in the query of the page and of the API. */
@@ -38,15 +39,16 @@ function stateNamed(text: string): AccountState {
 export const isFiltered = ({ states, labels, name, cause }: AccountFilter): boolean =>
   states.length + labels.length > 0 || name !== "" || cause !== "";
 
-/** `causes`: the open findings of all accounts; only read for a filter by cause. */
-export function filtered(
+/** The accounts that the filter matches, the worst first. */
+export async function filtered(
   accounts: readonly AccountSummary[],
   { states, labels, name, cause }: AccountFilter,
-  causes: readonly CauseGroup[],
-): readonly AccountSummary[] {
+  reads: PageReads,
+): Promise<readonly AccountSummary[]> {
   const wanted = name.toLowerCase();
-  const affected = new Set(causes.filter((group) => group.cause === cause).flatMap((group) => group.accounts));
-  return accounts.filter(
+  const { items: causes } = cause === "" ? { items: [] } : await reads.causes(ofOneCause, cause);
+  const affected = new Set(causes.flatMap((group) => group.accounts));
+  return worstFirst(accounts).filter(
     (account) =>
       (states.length === 0 || states.includes(account.state) || (states.includes("exposed") && isExposed(account))) &&
       labels.every((label) => hasLabel(account, label)) &&
@@ -54,6 +56,9 @@ export function filtered(
       (cause === "" || affected.has(account.name) || account.error?.code === cause),
   );
 }
+
+// A group for each kind of finding.
+const ofOneCause = { offset: 0, limit: 10 };
 
 const hasLabel = (account: AccountSummary, label: string): boolean =>
   Object.hasOwn(account.labels, label) || labelsOf(account).includes(label);
@@ -65,7 +70,7 @@ export const labelsOf = ({ labels }: AccountSummary): readonly string[] =>
     .map(([key, value]) => `${key}=${value}`);
 
 /** What is exposed first, whatever its state, then the worst state; within these, most exposed columns, then most differences, then by name. */
-export const worstFirst = (accounts: readonly AccountSummary[]): readonly AccountSummary[] =>
+const worstFirst = (accounts: readonly AccountSummary[]): readonly AccountSummary[] =>
   accounts.toSorted(
     (a, b) =>
       Number(isExposed(b)) - Number(isExposed(a)) ||

@@ -1,9 +1,10 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { packageFolder } from "../../manifests/schema/lookup.ts";
-import { accountFilter, filtered, totalsOf, worstFirst } from "./accounts.ts";
+import type { Part, Range } from "../views/status.ts";
+import { accountFilter, filtered, totalsOf } from "./accounts.ts";
 import { accountNamed, bundleNamed, runNamed } from "./named.ts";
-import type { PageReads, Range } from "./reads.ts";
+import type { PageReads } from "./reads.ts";
 import { jsonReply, ProblemError, type Reply } from "./reply.ts";
 import type { PageRequest } from "./routes.ts";
 
@@ -17,8 +18,8 @@ export async function accountList(reads: PageReads, request: PageRequest): Promi
   const { query } = request;
   const range = rangeOf(query);
   const filter = accountFilter(query);
-  const [accounts, causes] = await Promise.all([reads.accounts(), filter.cause === "" ? [] : reads.causes()]);
-  const found = filtered(worstFirst(accounts), filter, causes);
+  const accounts = await reads.accounts();
+  const found = await filtered(accounts, filter, reads);
   const items = found.slice(range.offset, range.offset + range.limit);
   const { offset } = range;
   const isLast = offset + items.length >= found.length;
@@ -50,16 +51,16 @@ export const bundleReply = async (reads: PageReads, _: PageRequest, digest: stri
   jsonReply(await bundleNamed(reads, digest));
 
 /** `GET /api/v1/findings`: open findings of all accounts, grouped by cause, worst first. */
-export const causesReply = async (reads: PageReads, request: PageRequest): Promise<Reply> => listReply(await reads.causes(), request);
+export const causesReply = (reads: PageReads, request: PageRequest): Promise<Reply> => listReply(reads.causes, request);
 
 /** `GET /api/v1/closed`: findings that were closed in the last 24 hours, grouped by cause, worst first. */
-export const closedReply = async (reads: PageReads, request: PageRequest): Promise<Reply> => listReply(await reads.closed(), request);
+export const closedReply = (reads: PageReads, request: PageRequest): Promise<Reply> => listReply(reads.closed, request);
 
-function listReply(all: readonly unknown[], request: PageRequest): Reply {
+async function listReply(read: (range: Range) => Promise<Part<unknown>>, request: PageRequest): Promise<Reply> {
   const range = rangeOf(request.query);
-  const items = all.slice(range.offset, range.offset + range.limit);
-  const isLast = range.offset + items.length >= all.length;
-  return jsonReply({ items, total: all.length, offset: range.offset }, isLast ? {} : nextLink(request, range));
+  const { items, total } = await read(range);
+  const { offset } = range;
+  return jsonReply({ items, total, offset }, offset + items.length >= total ? {} : nextLink(request, range));
 }
 
 /** `GET /api/v1/openapi.json`. */

@@ -12,16 +12,12 @@ import type {
   CauseGroup,
   ClosedGroup,
   ControllerMetrics,
+  Part,
+  Range,
   RunDetail,
   RunSummary,
 } from "../views/status.ts";
 import { readWorkers, type WorkerHealth } from "../views/workers.ts";
-
-/** A part of a long list. */
-export interface Range {
-  readonly offset: number;
-  readonly limit: number;
-}
 
 /** What the page reads. Every function rejects if the database cannot be read. */
 export interface PageReads {
@@ -33,9 +29,10 @@ export interface PageReads {
   readonly runs: (name: string, range: Range) => Promise<readonly RunSummary[]>;
   readonly run: (id: string) => Promise<RunDetail | undefined>;
   readonly bundle: (digest: string) => Promise<BundleDetail | undefined>;
-  readonly causes: () => Promise<readonly CauseGroup[]>;
+  /** `cause`: only this one. */
+  readonly causes: (range: Range, cause?: string) => Promise<Part<CauseGroup>>;
   /** What was closed in the last 24 hours. */
-  readonly closed: () => Promise<readonly ClosedGroup[]>;
+  readonly closed: (range: Range) => Promise<Part<ClosedGroup>>;
   readonly metrics: () => Promise<ControllerMetrics>;
   readonly workers: () => Promise<WorkerHealth>;
   readonly receivers: () => Promise<readonly ReceiverStatus[]>;
@@ -50,8 +47,8 @@ export const readsOf = (database: Database, worker?: string): PageReads => ({
   runs: (name, range) => accountRuns(database, name, range),
   run: (id) => readRun(database, id),
   bundle: (digest) => readBundle(database, digest),
-  causes: () => findingsByCause(database),
-  closed: () => closedByCause(database),
+  causes: (range, cause) => findingsByCause(database, range, cause),
+  closed: (range) => closedByCause(database, range),
   metrics: () => readMetrics(database),
   workers: () => readWorkers(database),
   receivers: () => readReceivers(database),

@@ -2,7 +2,7 @@ import type { Database } from "../../records/postgres/connection.ts";
 import { iso } from "../../records/postgres/iso.ts";
 import { rowsOf } from "../database/rows.ts";
 import { namedAccounts, riskOrder } from "./sql.ts";
-import type { CauseGroup, ClosedGroup } from "./status.ts";
+import type { CauseGroup, ClosedGroup, Part, Range } from "./status.ts";
 
 /** SQL: what findings `f` of accounts `a` with one cause have in common. "since" is the time of the first change, from the audit log if known. */
 const groupColumns = `f.cause, f.kind, (array_agg(f.risk order by ${riskOrder("f.risk")}))[1] as risk, count(*) as findings,
@@ -12,20 +12,41 @@ const groupColumns = `f.cause, f.kind, (array_agg(f.risk order by ${riskOrder("f
 
 const from = `from dimsync_controller.finding f join ${namedAccounts} a on a.id = f.account`;
 
-/** Open findings of all accounts grouped by cause: the worst first, then those of the most accounts. At most 200. */
-export const findingsByCause = (database: Database): Promise<readonly CauseGroup[]> =>
-  rowsOf<CauseGroup>(
+/** Open findings of all accounts grouped by cause: the worst first, then those of the most accounts. `cause`: only this one. */
+export const findingsByCause = (database: Database, range: Range, cause = ""): Promise<Part<CauseGroup>> =>
+  partOf(
     database,
-    `select ${groupColumns} ${from} where f.closed_at is null group by f.cause, f.kind
-      order by min(${riskOrder("f.risk")}), count(distinct f.account) desc, f.cause limit 200`,
+    {
+      groups: `select ${groupColumns} ${from} where f.closed_at is null and ($3 = '' or f.cause = $3) group by f.cause, f.kind`,
+      order: `${riskOrder("risk")}, json_array_length(accounts) desc, cause, kind`,
+    },
+    [range.offset, range.limit, cause],
   );
 
-/** Findings that were closed in the last 24 hours, by cause: the worst first, then those that were closed last. At most 50. */
-export const closedByCause = (database: Database): Promise<readonly ClosedGroup[]> =>
-  rowsOf<ClosedGroup>(
+/** Findings that were closed in the last 24 hours, by cause: the worst first, then those that were closed last. */
+export const closedByCause = (database: Database, range: Range): Promise<Part<ClosedGroup>> =>
+  partOf(
     database,
-    `select ${groupColumns}, ${iso("max(f.closed_at)")} as "closedAt", f.closed_by is not null as "isRepaired",
+    {
+      groups: `select ${groupColumns}, ${iso("max(f.closed_at)")} as "closedAt", f.closed_by is not null as "isRepaired",
         (array_agg(f.closed_run order by f.closed_at desc))[1] as "closedRun"
-      ${from} where f.closed_at > now() - interval '24 hours' group by f.cause, f.kind, f.closed_by
-      order by min(${riskOrder("f.risk")}), max(f.closed_at) desc, f.cause limit 50`,
+      ${from} where f.closed_at > now() - interval '24 hours' group by f.cause, f.kind, f.closed_by`,
+      order: `${riskOrder("risk")}, "closedAt" desc, cause, kind`,
+    },
+    [range.offset, range.limit],
   );
+
+/** `values` begins with the offset and the limit. */
+async function partOf<T>(
+  database: Database,
+  { groups, order }: { readonly groups: string; readonly order: string },
+  values: readonly unknown[],
+): Promise<Part<T>> {
+  const [part = { items: [], total: 0 }] = await rowsOf<Part<T>>(
+    database,
+    `with all_groups as (${groups}), shown as (select * from all_groups order by ${order} offset $1 limit $2)
+      select (select count(*) from all_groups) as total, (select coalesce(json_agg(shown), '[]') from shown) as items`,
+    values,
+  );
+  return part;
+}

@@ -7,7 +7,7 @@ import { iso } from "../../records/postgres/iso.ts";
 import { type BundleContent, bundleFiles } from "../bundle-content.ts";
 import { membersOf } from "../database/rows.ts";
 import { dirtyOf, namedAccounts } from "./sql.ts";
-import type { BundleDetail, RunDetail, RunSummary } from "./status.ts";
+import type { BundleDetail, Range, RunDetail, RunSummary } from "./status.ts";
 
 // It is stored before it sends changes; if its worker is gone, it stays so, with an error.
 const isSending = "r.is_sending and a.running_run = r.claim and a.running_until >= now()";
@@ -77,9 +77,5 @@ export async function readBundle(database: Database, digest: string): Promise<Bu
 }
 
 /** The runs of the account with this unique name, newest first. */
-export const accountRuns = (
-  database: Database,
-  name: string,
-  { offset, limit }: { readonly offset: number; readonly limit: number },
-): Promise<readonly RunSummary[]> =>
+export const accountRuns = (database: Database, name: string, { offset, limit }: Range): Promise<readonly RunSummary[]> =>
   readRuns(database, "where a.name = $1 order by r.finished_at desc, r.id desc limit $2 offset $3", [name, limit, offset]);

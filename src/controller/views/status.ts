@@ -189,6 +189,18 @@ export interface BundleDetail {
   readonly files: readonly { readonly path: string; readonly text: string }[];
 }
 
+/** Which entries of a long list to read. */
+export interface Range {
+  readonly offset: number;
+  readonly limit: number;
+}
+
+/** The entries in a range, and how many the list has. */
+export interface Part<T> {
+  readonly items: readonly T[];
+  readonly total: number;
+}
+
 /** Open findings of all accounts with one cause. */
 export interface CauseGroup {
   readonly cause: string;

@@ -6,7 +6,7 @@ import { axeViolations, pageWidth, tabOfSuite, views } from "../../support/chrom
 import { needs } from "../../support/programs.ts";
 import { sampleOf } from "../../support/sample.ts";
 import { started } from "./ask.ts";
-import { account, accountsOf, bundle, causesOf, detail, findings, now, run, worldOf } from "./world.ts";
+import { account, accountsOf, bundle, causesOf, detail, findings, now, partOf, run, worldOf } from "./world.ts";
 
 describe("in Chromium", needs("chromium"), () => {
   const sites = new Map<number, StatusPage>();
@@ -131,7 +131,7 @@ describe("in Chromium", needs("chromium"), () => {
             reads++;
             return world().account(name);
           },
-          causes: () => world().causes(),
+          causes: (...given) => world().causes(...given),
         },
       });
       const tab = await openApart();
@@ -211,7 +211,7 @@ describe("in Chromium", needs("chromium"), () => {
       {
         account: async () =>
           detail({ name: hostile, findings: findings.map((each) => ({ ...each, cause: hostile, address: hostile, actor: hostile })) }),
-        causes: async () => causesOf([]).concat(causesOf([account()], 1).map((each) => ({ ...each, cause: hostile, accounts: [hostile] }))),
+        causes: async () => partOf(causesOf([account()], 1).map((each) => ({ ...each, cause: hostile, accounts: [hostile] }))),
       },
     );
     const page = await started({ reads });

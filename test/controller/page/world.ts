@@ -10,6 +10,8 @@ import {
   type ControllerMetrics,
   type Day,
   type Finding,
+  type Part,
+  type Range,
   type RunDetail,
   type RunSummary,
   type Suspension,
@@ -271,6 +273,12 @@ export const closedOf = (accounts: readonly AccountSummary[], count = 3): readon
     isRepaired: index === 0,
   }));
 
+/** As the database reads it. */
+export const partOf = <T>(all: readonly T[], { offset, limit }: Range = { offset: 0, limit: 200 }): Part<T> => ({
+  items: all.slice(offset, offset + limit),
+  total: all.length,
+});
+
 const worker = { id: "worker-1", version: "0.1.0", startedAt: before(day), seenAt: before(1000), takenAt: before(5000), isStuck: false };
 
 const metricsOf = (accounts: readonly AccountSummary[]): ControllerMetrics => ({
@@ -307,8 +315,12 @@ export function worldOf(accounts: readonly AccountSummary[], members: Partial<Pa
     run: async (id) => (id === run.id ? { ...runDetail, account: accounts[0]?.name ?? "prod" } : undefined),
     bundle: async (digest) =>
       digest === bundle.digest ? { ...bundle, accounts: accounts.map(({ name }) => name).slice(0, 60) } : undefined,
-    causes: async () => causesOf(accounts),
-    closed: async () => closedOf(accounts),
+    causes: async (range, cause) =>
+      partOf(
+        causesOf(accounts).filter((group) => cause === undefined || group.cause === cause),
+        range,
+      ),
+    closed: async (range) => partOf(closedOf(accounts), range),
     metrics: async () => metricsOf(accounts),
     workers: async () => ({ workers: [worker], overdue: 0 }),
     receivers: async () => [],

@@ -102,7 +102,8 @@ insert into dimsync_controller.daily (account, day, checks, duration_ms)
       dirty: true,
       files: [{ path: "dimsync.yaml", text: "kind: Config\n" }],
     });
-    expect(await findingsByCause(database())).toMatchObject([
+    const all = { offset: 0, limit: 200 };
+    expect((await findingsByCause(database(), all)).items).toMatchObject([
       {
         cause: "rule pii",
         risk: "exposed",
@@ -113,7 +114,10 @@ insert into dimsync_controller.daily (account, day, checks, duration_ms)
         actors: ["eve"],
       },
     ]);
-    expect(await closedByCause(database())).toMatchObject([
+    expect(await findingsByCause(database(), { offset: 0, limit: 0 }, "rule pii")).toEqual({ items: [], total: 1 });
+    expect(await findingsByCause(database(), all, "another")).toEqual({ items: [], total: 0 });
+    expect(await closedByCause(database(), { offset: 1, limit: 5 })).toMatchObject({ items: [{ isRepaired: false }], total: 2 });
+    expect((await closedByCause(database(), all)).items).toMatchObject([
       { cause: "rule pii", accounts: ["old", "same"], isRepaired: true, closedRun: "run-3", since: "2026-03-01T07:00:00.000Z" },
       { cause: "rule pii", accounts: ["new"], isRepaired: false, actors: [] },
     ]);

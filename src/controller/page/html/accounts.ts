@@ -17,7 +17,7 @@ import {
 import { grouped } from "../../../render/report/changes/grouped.ts";
 import { counted } from "../../../text/counts.ts";
 import type { ReceiverStatus } from "../../views/receivers.ts";
-import { type AccountSummary, accountStates, type CauseGroup, type ClosedGroup } from "../../views/status.ts";
+import { type AccountSummary, accountStates, type CauseGroup, type ClosedGroup, type Part } from "../../views/status.ts";
 import type { WorkerHealth } from "../../views/workers.ts";
 import {
   type AccountFilter,
@@ -30,7 +30,6 @@ import {
   labelsOf,
   type Totals,
   totalsOf,
-  worstFirst,
 } from "../accounts.ts";
 import type { PageReads } from "../reads.ts";
 import type { HtmlPage } from "../reply.ts";
@@ -42,24 +41,25 @@ import { shell, time } from "./shell.ts";
 import { accountHref, ageHtml, commandHtml, commitHtml, firstSentence, link, numberHtml, stateChip, stateTexts } from "./words.ts";
 
 const accountsPerPage = 500;
+const causesShown = { offset: 0, limit: 200 };
 const namesShown = 2;
 
 /** `/`: what is exposed, since when and by whom, what was closed in the last 24 hours, and the accounts, worst first. */
 export async function accountsPage(reads: PageReads, { query, now, login }: PageRequest): Promise<HtmlPage> {
   const [accounts, causes, closed, health, receivers] = await Promise.all([
     reads.accounts(),
-    reads.causes(),
-    reads.closed(),
+    reads.causes(causesShown),
+    reads.closed(causesShown),
     reads.workers(),
     reads.receivers(),
   ]);
   const filter = accountFilter(query);
   const group = query.get("group") ?? "";
-  const found = worstFirst(filtered(accounts, filter, causes));
+  const found = await filtered(accounts, filter, reads);
   const { items, page, pages } = pageNumber(query, found, accountsPerPage);
   const totals = totalsOf(accounts);
   const failures = failuresOf(accounts);
-  const open = causes.length + failures.length;
+  const open = causes.total + failures.length;
   const list = { now, isFolded: !isFiltered(filter) };
   return shell({
     title: "Accounts under control",
@@ -74,8 +74,8 @@ export async function accountsPage(reads: PageReads, { query, now, login }: Page
       { id: "causes", title: open === 0 ? "" : "What is wrong, by cause", count: open, html: causesHtml(causes, failures, now) },
       {
         id: "closed",
-        title: closed.length === 0 ? "" : "Closed in the last 24 hours",
-        count: closed.reduce((sum, { findings }) => sum + findings, 0),
+        title: closed.total === 0 ? "" : "Closed in the last 24 hours",
+        ...(closed.total > closed.items.length ? {} : { count: closed.items.reduce((sum, { findings }) => sum + findings, 0) }),
         html: closedHtml(closed, now),
       },
       ...(accounts.length === 0 ? [] : [{ id: "filter", title: "", html: filterForm(filter, group, accounts), isFixed: true }]),
@@ -133,8 +133,8 @@ const receiversHtml = (receivers: readonly ReceiverStatus[]): readonly Content[]
   );
 
 interface Known {
-  readonly causes: readonly CauseGroup[];
-  readonly closed: readonly ClosedGroup[];
+  readonly causes: Part<CauseGroup>;
+  readonly closed: Part<ClosedGroup>;
   readonly now: Date;
 }
 
@@ -142,9 +142,13 @@ interface Known {
 function verdict(totals: Totals, { causes, closed, now }: Known): Content {
   const { accounts, exposedAccounts, exposedColumns, policyViolations, unknown, byState } = totals;
   if (accounts === 0) return undefined;
-  const repaired = closed.filter(({ isRepaired }) => isRepaired).reduce((sum, { findings }) => sum + findings, 0);
+  const repaired = closed.items.filter(({ isRepaired }) => isRepaired).reduce((sum, { findings }) => sum + findings, 0);
   const limits = [
-    repaired > 0 && ["dimsync ", html`<a href="#closed">closed ${counted(repaired, "finding")}</a>`, " in the last 24 hours."],
+    repaired > 0 && [
+      "dimsync ",
+      html`<a href="#closed">closed ${closed.total > closed.items.length && "at least "}${counted(repaired, "finding")}</a>`,
+      " in the last 24 hours.",
+    ],
     unknown > 0 && `The current state of ${counted(unknown, "account")} is not known.`,
     byState.suspended > 0 && `${counted(byState.suspended, "account")} ${byState.suspended === 1 ? "is" : "are"} suspended.`,
   ];
@@ -154,7 +158,7 @@ function verdict(totals: Totals, { causes, closed, now }: Known): Content {
     exposedColumns > 0 &&
       `${counted(exposedColumns, "column")} ${exposedColumns === 1 ? "is" : "are"} less protected than the manifests declare.`,
     policyViolations > 0 && `Policies of severity error are violated in ${counted(policyViolations, "place")}.`,
-    sinceHtml(causes.filter(isExposing), now),
+    sinceHtml(causes.items.filter(isExposing), now),
     ...limits,
   ];
   return lead("bad", `${counted(exposedAccounts, "account")} exposed.`, joined(sentences, " "));

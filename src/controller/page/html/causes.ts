@@ -13,7 +13,7 @@ import {
   table,
 } from "../../../render/html/html.ts";
 import { counted, durationText } from "../../../text/counts.ts";
-import type { CauseGroup, ClosedGroup } from "../../views/status.ts";
+import type { CauseGroup, ClosedGroup, Part } from "../../views/status.ts";
 import type { FailureGroup } from "../accounts.ts";
 import { causeHtml, findingPlace, placeText } from "./findings.ts";
 import { accountHref, ageHtml, causeHref, firstSentence, kindText, link, riskTones, runHref } from "./words.ts";
@@ -25,7 +25,7 @@ const namesShown = 2;
 export const isExposing = ({ risk }: Pick<CauseGroup, "risk">): boolean => risk === "exposed" || risk === "error";
 
 /** What is wrong, by cause: exposed data, then failures, then other differences. Each is a link to the accounts that it affects. */
-export function causesHtml(causes: readonly CauseGroup[], failures: readonly FailureGroup[], now: Date): Html {
+export function causesHtml({ items: causes, total }: Part<CauseGroup>, failures: readonly FailureGroup[], now: Date): Html {
   const rows = [
     ...causes.filter(isExposing).map((group) => causeRow(group, now)),
     ...failures.map((group) => failureRow(group, now)),
@@ -35,11 +35,12 @@ export function causesHtml(causes: readonly CauseGroup[], failures: readonly Fai
     id: "more-causes",
     heads: ["Cause", "Since", "By", "Accounts"],
     caption: "Open findings and failures by cause",
+    more: moreHtml("/api/v1/findings", causes.length, total),
   });
 }
 
 /** What was closed in the last 24 hours, by cause. */
-export function closedHtml(closed: readonly ClosedGroup[], now: Date): Html {
+export function closedHtml({ items: closed, total }: Part<ClosedGroup>, now: Date): Html {
   const rows = closed.map((group) => {
     const { closedAt, closedRun, since, isRepaired } = group;
     return [
@@ -54,6 +55,7 @@ export function closedHtml(closed: readonly ClosedGroup[], now: Date): Html {
     id: "more-closed",
     heads: ["Cause", "Closed", "Open for", "By", "Accounts"],
     caption: "Findings that were closed in the last 24 hours",
+    more: moreHtml("/api/v1/closed", closed.length, total),
   });
 }
 
@@ -61,15 +63,23 @@ interface RowsOptions {
   readonly id: string;
   readonly heads: readonly string[];
   readonly caption: string;
+  /** What the page leaves out. */
+  readonly more: Content;
 }
 
+/** The page would get too long; the API lists all. */
+const moreHtml = (path: string, shown: number, total: number): Content =>
+  total > shown &&
+  html`<p>The page shows ${shown} of ${counted(total, "cause")}. The API lists ${link(`${path}?offset=${shown}`, counted(total - shown, "more cause"))}.</p>`;
+
 /** The first rows; the others are folded. */
-function firstRows(rows: readonly (readonly Content[])[], { id, heads, caption }: RowsOptions): Html {
+function firstRows(rows: readonly (readonly Content[])[], { id, heads, caption, more }: RowsOptions): Html {
   if (rows.length === 0) return html``;
   const rest = rows.slice(rowsShown);
   return blocks(
     table(caption, heads, rows.slice(0, rowsShown), "causes"),
     rest.length > 0 && folded(`${rest.length} more`, table(`${caption}, continued`, heads, rest, "causes"), id),
+    more,
   );
 }
 

@@ -1,4 +1,6 @@
+import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
+import { parse } from "yaml";
 import { accountPage } from "../../../../src/controller/page/html/account.ts";
 import { bundlePage } from "../../../../src/controller/page/html/bundle.ts";
 import { runPage } from "../../../../src/controller/page/html/run.ts";
@@ -138,9 +140,28 @@ describe("it says what to do, with commands and where they run", () => {
     ],
     [
       "a mistake in the project",
-      failing("E_SCHEMA", "manifests/pii.yaml:9:3: must be a string"),
+      failing("E_WRONG_TYPE", "manifests/pii.yaml:9:3: must be a string"),
       ["dimsync validate -t prod"],
       /commit and push it/u,
+    ],
+    ["a project without files", failing("E_NO_MANIFESTS", "No manifests."), ["dimsync validate -t prod"], /commit and push it/u],
+    [
+      "a rule for a column that the account does not have",
+      failing("E_MISSING_NAME", "manifests/pii.yaml:9:3: no column email"),
+      ["dimsync plan -t prod"],
+      /commit and push it/u,
+    ],
+    [
+      "a failure whose message begins as a place does",
+      failing("E_SERVICE_UNREACHABLE", "api.example.com:443: connection refused"),
+      ["dimsync doctor -t prod", "dimsync controller check prod --wait"],
+      place,
+    ],
+    [
+      "a key that the worker lacks",
+      failing("E_SECRET_MISSING", "dimsync.yaml:9:3: PROD_KEY is not set"),
+      ["dimsync doctor -t prod", "dimsync controller check prod --wait"],
+      place,
     ],
     ["a refusal of a guard", failing("E_GUARD", "Too many."), ["dimsync plan -t prod"], place],
     ["a worker that was killed", failing("E_RUN_INTERRUPTED", "It was about to send."), ["dimsync controller check prod --wait"], place],
@@ -156,6 +177,23 @@ describe("it says what to do, with commands and where they run", () => {
     const [all = "", ...found] = await fixOf(members);
     expect(found).toEqual(commands);
     expect(all).toMatch(text);
+  });
+
+  // What the environment of the worker decides, not the files.
+  const ofWorker =
+    /^E_(?:API_KEY|NO_API_KEY|NO_ACCOUNT|AMBIGUOUS_TARGET|CODE_NOT_ALLOWED|HOST_NOT_ALLOWED|PLACEHOLDER_SECRET|PROXY|SECRET_.*|UNSET_VARIABLE)$/u;
+
+  test("for every mistake that a project can have", async () => {
+    const codes = ["1-manifests", "2-config", "3-schemas"].flatMap((name) =>
+      Object.keys(parse(readFileSync(`docs/generate/diagnostics/${name}.yaml`, "utf8")).codes),
+    );
+    expect(codes.length).toBeGreaterThan(60);
+    const wrong: string[] = [];
+    for (const code of codes.filter((each) => each.startsWith("E_"))) {
+      const [, command = ""] = await fixOf(failing(code, "…"));
+      if (/^dimsync (?:validate|plan) /u.test(command) === ofWorker.test(code)) wrong.push(`${code}: ${command}`);
+    }
+    expect(wrong).toEqual([]);
   });
 
   test("in the folder of a controller that watches it", async () => {

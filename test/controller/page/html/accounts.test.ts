@@ -3,7 +3,7 @@ import { accountsPage } from "../../../../src/controller/page/html/accounts.ts";
 import type { PageReads } from "../../../../src/controller/page/reads.ts";
 import { type AccountSummary, accountStates, type CauseGroup } from "../../../../src/controller/views/status.ts";
 import { markupOf } from "../../../../src/render/html/html.ts";
-import { account, accountsOf, before, causesOf, now, suspension, worldOf } from "../world.ts";
+import { account, accountsOf, before, causesOf, closedOf, now, partOf, suspension, worldOf } from "../world.ts";
 
 async function html(accounts: readonly AccountSummary[], query = "", members: Partial<PageReads> = {}): Promise<string> {
   const page = await accountsPage(worldOf(accounts, members), { path: "/", query: new URLSearchParams(query), now });
@@ -14,7 +14,7 @@ const words = (text: string): string => text.replaceAll(/<[^>]*>/gu, " ").replac
 const verdict = async (accounts: readonly Partial<AccountSummary>[], causes: readonly CauseGroup[] = []): Promise<string> => {
   const all = accounts.map((each, index) => account({ target: `a${index}`, ...each }));
   return words(
-    /<p class="lead.*?<\/p>/su.exec(await html(all, "", { causes: async () => causes, closed: async () => [] }))?.[0] ?? "",
+    /<p class="lead.*?<\/p>/su.exec(await html(all, "", { causes: async () => partOf(causes), closed: async () => partOf([]) }))?.[0] ?? "",
   ).trim();
 };
 
@@ -107,7 +107,7 @@ test.each<[string, Partial<AccountSummary>, string]>([
 
 describe("causes", () => {
   test("a rule that drifted 40 accounts is one row", async () => {
-    const text = words(await html(accountsOf(50), "", { causes: async () => causesOf(accountsOf(50), 1) }));
+    const text = words(await html(accountsOf(50), "", { causes: async () => partOf(causesOf(accountsOf(50), 1)) }));
     expect(text).toContain(
       "SchemaConfig/shops, rule pii-email exposed manifests/pii.yaml:9 640 findings, such as Schemas/orders public.customers.email hashed 3 h ago dana@example.com 40 shop-eu-west-000 , shop-us-east-001 and 38 more",
     );
@@ -116,7 +116,7 @@ describe("causes", () => {
   test("a literal setting is shown as users write it", async () => {
     const [group] = causesOf([account()], 1);
     const cause = "SchemaConfig/shops /schemas/public/tables/customers/columns/e~1mail/hashed";
-    const text = await html([account()], "", { causes: async () => (group === undefined ? [] : [{ ...group, cause }]) });
+    const text = await html([account()], "", { causes: async () => partOf(group === undefined ? [] : [{ ...group, cause }]) });
     expect(text).toContain("SchemaConfig/shops <code>public.customers.&quot;e/mail&quot; hashed</code>");
   });
 
@@ -129,10 +129,23 @@ describe("causes", () => {
     expect(rest).toContain("8 more");
   });
 
+  test("beyond 200, the API lists them", async () => {
+    const causes: PageReads["causes"] = async (range) => partOf(causesOf([account()], 257), range);
+    const text = await html([account()], "", { causes });
+    expect(words(text)).toContain("What is wrong, by cause (257)");
+    expect(words(text)).toContain("The page shows 200 of 257 causes. The API lists 57 more causes .");
+    expect(text).toContain('<a href="/api/v1/findings?offset=200">57 more causes</a>');
+    const closed: PageReads["closed"] = async (range) => partOf(closedOf([account()], 203), range);
+    const both = words(await html([account()], "", { closed }));
+    expect(both).toContain("Closed in the last 24 hours Findings");
+    expect(both).toContain("The API lists 3 more causes .");
+    expect(both).toContain("dimsync closed at least 1 finding in the last 24 hours.");
+  });
+
   test("one failed read is one cause, before differences that expose nothing", async () => {
     const error = { code: "E_SERVICE_STATUS", message: "GET /v1/tags: status 503. Try again.", since: before(7 * 60_000) };
     const accounts = [1, 2, 3].map((index) => account({ target: `a${index}`, state: "failing", error }));
-    const text = words(await html(accounts, "", { causes: async () => causesOf(accounts, 3) }));
+    const text = words(await html(accounts, "", { causes: async () => partOf(causesOf(accounts, 3)) }));
     expect(text).toMatch(
       /rule pii-email .*rule 1 .*E_SERVICE_STATUS failing GET \/v1\/tags: status 503\. 7 min ago 3 a1 , a2 and 1 more .*rule 2 /u,
     );
@@ -141,7 +154,13 @@ describe("causes", () => {
   test("each is a link to the accounts that it affects", async () => {
     const error = { code: "E_TIMEOUT", message: "No response." };
     const accounts = [account({ target: "a" }), account({ target: "b" }), account({ target: "c", state: "failing", error })];
-    const causes = async (): Promise<readonly CauseGroup[]> => causesOf(accounts, 1).map((group) => ({ ...group, accounts: ["b"] }));
+    const causes: PageReads["causes"] = async (range, cause) =>
+      partOf(
+        causesOf(accounts, 1)
+          .filter((group) => cause === undefined || cause === group.cause)
+          .map((group) => ({ ...group, accounts: ["b"] })),
+        range,
+      );
     const text = await html(accounts, "", { causes });
     const named = async (link: string): Promise<readonly string[]> => {
       expect(text).toContain(`<a href="${link}">`);
@@ -155,14 +174,14 @@ describe("causes", () => {
 });
 
 test("what was closed in the last 24 hours says when, by whom, who had opened it, and for how long", async () => {
-  const text = words(await html(accountsOf(50), "", { causes: async () => [] }));
+  const text = words(await html(accountsOf(50), "", { causes: async () => partOf([]) }));
   expect(text).toContain("Closed in the last 24 hours (6)");
   expect(text).toContain(
     "SchemaConfig/shops, rule pii-email exposed manifests/pii.yaml:9 Schemas/orders public.customers.email hashed 41 min ago by dimsync 4 min dana@example.com shop-eu-west-000",
   );
   expect(text).toContain("82 min ago not by dimsync 4 min dana@example.com, lee@example.com shop-eu-west-000 , shop-us-east-001");
   expect(text).toContain("dimsync closed 1 finding in the last 24 hours.");
-  expect(words(await html(accountsOf(50), "", { closed: async () => [] }))).not.toContain("Closed in");
+  expect(words(await html(accountsOf(50), "", { closed: async () => partOf([]) }))).not.toContain("Closed in");
 });
 
 describe("accounts in sync", () => {
@@ -244,7 +263,7 @@ test("names from accounts and manifests are text, not tags", async () => {
   const [group] = causesOf(accounts, 1);
   const example = { address: hostile, path: `/${hostile}`, detail: { cause: { file: hostile } } };
   const text = await html(accounts, `name=${encodeURIComponent(hostile)}`, {
-    causes: async () => (group === undefined ? [] : [{ ...group, cause: hostile, accounts: [hostile], example }]),
+    causes: async () => partOf(group === undefined ? [] : [{ ...group, cause: hostile, accounts: [hostile], example }]),
   });
   expect(text).toContain("&lt;img src=x onerror=");
   expect(text).not.toContain("<img");
