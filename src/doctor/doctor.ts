@@ -12,6 +12,7 @@ import type { RecordsState } from "../records/records.ts";
 import type { Client } from "../service/client.ts";
 import type { CallReport } from "../service/request.ts";
 import { counted } from "../text/counts.ts";
+import { forTarget } from "../text/shell.ts";
 import { accountCheckNames, accountChecks, clockCheck } from "./account-checks.ts";
 import { type Check, fail, ok, skip } from "./check.ts";
 import { labelChecks, labelledColumnsCheck } from "./label-checks.ts";
@@ -63,10 +64,14 @@ export async function diagnose(project: Project, options: DoctorOptions): Promis
     kind: "DoctorReport",
     target: settings.target,
     account: accountName(settings.baseUrl),
-    checks,
+    checks: checks.map((one) => (one.advice === undefined ? one : { ...one, advice: namingTarget(one.advice, settings) })),
     exit: checks.some(({ state }) => state === "fail") ? { code: 1, reasons: ["failed-checks"] } : { code: 0, reasons: [] },
   };
 }
+
+/** An advice that ends in a command follows it with ": ". */
+const namingTarget = (advice: string, settings: Project["settings"]): string =>
+  advice.replace(/(?<=: )dimsync .+$/su, (command) => forTarget(command, settings));
 
 async function serviceChecks(project: Project, options: DoctorOptions): Promise<readonly Check[]> {
   const { baseUrl } = project.settings;

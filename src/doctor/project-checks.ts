@@ -111,7 +111,7 @@ const goneCheck = (address: string, id: string): Check =>
   fail(
     "bindings",
     `${address} is bound to ${id}, which no longer exists in the account.`,
-    `To create it again: dimsync unbind ${shellWord(address)}. Otherwise, remove the manifest.`,
+    `Remove the manifest. Or, to create it again: dimsync unbind ${shellWord(address)}`,
   );
 
 function journalCheck(open: readonly string[]): Check {

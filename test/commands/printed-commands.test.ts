@@ -46,7 +46,8 @@ function commandsIn({ stdout, stderr }: Pick<Ran, "stdout" | "stderr">): readonl
   const lines = [...text.matchAll(/^[\s│]*(?:\$ )?(dimsync (?!could|can't|does)[a-z].*)$/gmu)].map(([, line = ""]) => line);
   const code = [...text.matchAll(/`(dimsync [a-z][^`]*)`/gu)].map(([, line = ""]) => line);
   const members = [...text.matchAll(/"command": ("(?:[^"\\]|\\.)*")/gu)].map(([, json = '""']) => JSON.parse(json) as string);
-  return [...lines, ...code, ...members].map((line) => line.trim());
+  const advice = [...text.matchAll(/"advice": "[^"]*: (dimsync [^"]*)"/gu)].map(([, line = ""]) => line);
+  return [...lines, ...code, ...members, ...advice].map((line) => line.trim());
 }
 
 /** What is wrong with a command line, as the CLI would see it. */
@@ -85,6 +86,7 @@ test("every command that is printed for one of several targets parses and names 
     ["apply", "--yes", "-o", "json"],
     ["plan"],
     ["records", "check"],
+    ["doctor", "-o", "json"],
     ["records", "unlock"],
     ["explain", "Schemas/orders", "public.customers.email"],
   ]) {
