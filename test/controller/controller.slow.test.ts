@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { dimsync, ended, quickstart, repository, startCli } from "../cli/built-cli.ts";
+import { copyEmptyDatabase } from "../support/embedded-database.ts";
 import { sharedPostgres } from "../support/postgres/shared.ts";
 import { needs } from "../support/programs.ts";
 import { writeProject } from "../support/project-folder.ts";
@@ -38,7 +39,9 @@ for (const kind of ["embedded", "PostgreSQL"])
     it("checks, reports, suspends and resumes, and ends cleanly on SIGTERM", {
       timeout: 300_000,
     }, async () => {
-      const { start, run, status } = await controlled(await databaseUrl());
+      const { cwd, start, run, status } = await controlled(await databaseUrl());
+      // The test of the demo creates one.
+      if (kind === "embedded") await copyEmptyDatabase(join(cwd, ".dimsync/controller"));
       const none = await run("status");
       expect([none.code, none.stderr]).toEqual([1, expect.stringMatching(/E_CONTROLLER_NOT_RUNNING|E_CONTROLLER_DATABASE/u)]);
       const child = start();

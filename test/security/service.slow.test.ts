@@ -13,6 +13,7 @@ import { dimsync, emptyFolder, ended, startCli } from "../cli/built-cli.ts";
 import { startReceiver } from "../controller/alerts/receiver.ts";
 import { capturedIo } from "../support/captured-io.ts";
 import type { Ran } from "../support/command.ts";
+import { copyEmptyDatabase } from "../support/embedded-database.ts";
 import { gitEnv } from "../support/git/env.ts";
 import { gitRemote } from "../support/git/remote.ts";
 import { sharedPostgres } from "../support/postgres/shared.ts";
@@ -304,6 +305,7 @@ describe.each(sampleOf(databases, { name: "hostile controller", kindOf: () => "d
         ...{ [keyVariable]: service.apiKey, HOOK: receiver.url, USER: "ann", GITHUB_ACTIONS: "true" },
         ...(url === undefined ? {} : { DIMSYNC_DATABASE_URL: url }),
       };
+      if (kind === "embedded") await copyEmptyDatabase(join(cwd, ".dimsync/controller"));
       const child = startCli(["controller", "run", ...(url === undefined ? ["--watch"] : []), "--listen", "127.0.0.1:0"], { cwd, env });
       let stderrSoFar = "";
       child.stderr?.on("data", (chunk) => {

@@ -5,13 +5,15 @@ const { createHash } = require("node:crypto");
 const { mkdirSync, readFileSync, renameSync, writeFileSync } = require("node:fs");
 const Module = require("node:module");
 const { basename, dirname, join } = require("node:path");
-const { setFlagsFromString } = require("node:v8");
+const { cachedDataVersionTag, setFlagsFromString } = require("node:v8");
 const { Script } = require("node:vm");
 
 setFlagsFromString("--liftoff-only");
 
 const folder = process.env.NODE_COMPILE_CACHE;
 const added = new Map();
+/** V8 rejects code that was compiled with other flags. */
+const flags = cachedDataVersionTag();
 
 function kept(file) {
   try {
@@ -28,7 +30,7 @@ const importFor = (specifier) => import(specifier);
 if (!("enableCompileCache" in Module) && folder && basename(process.argv[1] ?? "") === "bin.cjs")
   Module.prototype._compile = function compile(content, filename) {
     const code = content.replace(/^#!.*/u, "").replaceAll(/\bimport\(/gu, "importFor(");
-    const file = join(folder, createHash("sha1").update(code).digest("hex"));
+    const file = join(folder, `${createHash("sha1").update(code).digest("hex")}-${flags}`);
     const cachedData = kept(file);
     const script = new Script(`(function (exports, require, module, __filename, __dirname, importFor) {${code}\n})`, {
       filename,
