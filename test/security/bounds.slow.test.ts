@@ -253,13 +253,13 @@ ${Array.from({ length: 100 }, (_, index) => `    - { match: { schema: "*", table
     return { service, isSent };
   }
 
-  /** Sends SIGTERM once the process has worked for two seconds on the response. How it ended, if within five seconds. */
+  /** Sends SIGTERM once the process has worked for a second on the response. How it ended, if within five seconds. */
   async function stopped(child: ReturnType<typeof startCli>, isSent: Promise<void>) {
     onTestFinished(() => void child.kill("SIGKILL"));
     const end = ended(child);
     await Promise.race([isSent, end]);
     const before = ticksOf(child.pid);
-    await vi.waitFor(() => expect(ticksOf(child.pid)).toBeGreaterThan(before + 200), { timeout: 60_000, interval: 50 });
+    await vi.waitFor(() => expect(ticksOf(child.pid)).toBeGreaterThan(before + 100), { timeout: 60_000, interval: 50 });
     child.kill("SIGTERM");
     return await Promise.race([end, new Promise<"late">((resolve) => setTimeout(() => resolve("late"), 5_000).unref())]);
   }

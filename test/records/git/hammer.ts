@@ -22,6 +22,8 @@ export interface HammerOptions {
   readonly faults?: readonly GitFault[];
   /** The fraction of pushes with a fault. */
   readonly faultRate?: number;
+  /** Ends at the first object that is created twice and the first duplicate line. */
+  readonly untilBroken?: boolean;
 }
 
 const allFaults: readonly GitFault[] = ["lost", "late", "twice", "twice", "reset", 429, 503];
@@ -97,8 +99,10 @@ export async function hammer(options: HammerOptions): Promise<HammerReport> {
   });
   const end = Date.now() + options.seconds * 1000;
   const isEnough = (): boolean => counts.faults > 0 && events.some(({ type }) => type === "created");
+  const isBroken = (): boolean =>
+    [...service.created().values()].some((count) => count > 1) || doubled(intendedEntries(addedLines(remote.bare))).length > 0;
   // On a slow machine, all runs may still wait for the lease.
-  while (Date.now() < end || (!isEnough() && Date.now() < end + 60_000)) {
+  while (!(options.untilBroken === true && isBroken()) && (Date.now() < end || (!isEnough() && Date.now() < end + 60_000))) {
     await sleep(500 + random() * 1_500);
     const victim = Math.floor(random() * machines.length);
     const { folder, child } = machines[victim] ?? { folder: "", child: undefined };
@@ -127,7 +131,7 @@ export async function hammer(options: HammerOptions): Promise<HammerReport> {
     const endedEntries = new Set(
       journal.flatMap((line) => (line["type"] === "intend" && ended.has(String(line["runId"])) ? [line["entryId"]] : [])),
     );
-    const stored = new Set(journal.flatMap((line) => (line["type"] === "intend" ? [line["entryId"]] : [])));
+    const stored = intendedEntries(journal);
     const created = events.filter(({ type }) => type === "created");
     const intended = events.filter(({ type }) => type === "intended");
     const failures = events.filter(({ type }) => type === "failed").map(({ code = "" }) => code);
@@ -137,8 +141,8 @@ export async function hammer(options: HammerOptions): Promise<HammerReport> {
       intended: intended.length,
       created: service.created().size,
       failed: Object.fromEntries([...new Set(failures)].map((code) => [code, failures.filter((one) => one === code).length])),
-      lost: intended.flatMap(({ entryId = "", address }) => (stored.has(entryId) ? [] : [`${address} ${entryId}`])),
-      doubledLines: doubled(journal.flatMap((line) => (line["type"] === "intend" ? [String(line["entryId"])] : []))),
+      lost: intended.flatMap(({ entryId = "", address }) => (stored.includes(entryId) ? [] : [`${address} ${entryId}`])),
+      doubledLines: doubled(stored),
       doubledCreates: [...service.created()].flatMap(([key, count]) => (count > 1 ? [`${key} × ${count}`] : [])),
       lostIds: created.flatMap(({ address = "", id: liveId, entryId }) =>
         endedEntries.has(entryId) && bindings.get(address)?.id !== liveId ? [`${address}=${liveId}`] : [],
@@ -158,6 +162,9 @@ function addedLines(bare: string): readonly Line[] {
   const text = git(bare, "log", "-p", "--reverse", "--format=", ref, "--", "journal");
   return text.split("\n").flatMap((line) => (line.startsWith("+{") ? [JSON.parse(line.slice(1)) as Line] : []));
 }
+
+const intendedEntries = (journal: readonly Line[]): readonly string[] =>
+  journal.flatMap((line) => (line["type"] === "intend" ? [String(line["entryId"])] : []));
 
 const doubled = (values: readonly string[]): readonly string[] => values.filter((value, index) => values.indexOf(value) !== index);
 
