@@ -87,17 +87,7 @@ async function checkClaimed(options: WorkerOptions, account: ClaimedAccount, { c
   const env = { ...options.env, ...(options.databaseUrl === undefined ? {} : { DIMSYNC_DATABASE_URL: options.databaseUrl }) };
   const environment = { env, signal };
   const run = { claim, reason, account: account.id, worker: options.id, generation: account.generation, ...bundleOf(account) };
-  const store = async (
-    finished: Pick<FinishedRun, "id" | "mode" | "startedAt" | "endedAt" | "outcome" | "isLast" | "isRefused">,
-  ): Promise<Recorded> => {
-    const recorded = await untilStored(options, async (failure) => {
-      const outcome = failure === undefined ? finished.outcome : notStored(finished.outcome, failure);
-      return recordRun(database, { ...run, ...finished, outcome });
-    });
-    report(options.log, finished);
-    return recorded;
-  };
-  let startedAt = performance.now();
+  const startedAt = performance.now();
   let project: Project | undefined;
   let outcome = await checkProject(async () => {
     project = await options.load(account, signal);
@@ -110,27 +100,32 @@ async function checkClaimed(options: WorkerOptions, account: ClaimedAccount, { c
     project === undefined || outcome.report === undefined || mode === "report"
       ? undefined
       : await repairOf(database, account.id, { project, report: outcome.report, mode });
-  let recorded = await store({
-    id: claim,
-    mode: "report",
-    startedAt,
-    endedAt: performance.now(),
-    outcome: withStopped(outcome, repair),
-    isLast: repair?.isPossible !== true,
-    isRefused: project === undefined && account.digest !== null && outcome.error?.code !== "E_INTERNAL",
-  });
+  const isRefused = project === undefined && account.digest !== null && outcome.error?.code !== "E_INTERNAL";
+  const isLast = repair?.isPossible !== true;
+  const compared = { ...run, id: claim, mode: "report", startedAt, outcome: withStopped(outcome, repair), isLast, isRefused } as const;
+  let recorded = await store(options, compared);
   if (repair?.isPossible === true && recorded.is_current) {
-    startedAt = performance.now();
-    const id = randomUUID();
-    if (mode === "protect") await countProtections(database, { account: account.id, run: id, changes: repair.changes });
-    await recordSending(database, { ...run, id, mode, report: repair.report });
+    const sending = { ...run, id: randomUUID(), mode, startedAt: performance.now(), isLast: true };
+    if (mode === "protect") await countProtections(database, { account: account.id, run: sending.id, changes: repair.changes });
+    await recordSending(database, { ...sending, report: repair.report });
     outcome = await repairProject(repair, environment);
-    recorded = await store({ id, mode, startedAt, endedAt: performance.now(), outcome: withStopped(outcome, repair), isLast: true });
+    recorded = await store(options, { ...sending, outcome: withStopped(outcome, repair) });
   }
   const { next_in_seconds: next } = recorded;
   if (outcome.exit.code === 1 && (next === null || next > 0))
     throw new Error(`${account.target}: ${outcome.error?.message ?? "the check failed"}`);
   if (next !== null) await queue.request(account.id, account.host, Math.max(0, next));
+}
+
+/** Records a run that ends now, and logs how it ended. */
+async function store(options: WorkerOptions, run: Omit<FinishedRun, "endedAt">): Promise<Recorded> {
+  const endedAt = performance.now();
+  const recorded = await untilStored(options, async (failure) => {
+    const outcome = failure === undefined ? run.outcome : notStored(run.outcome, failure);
+    return recordRun(options.database, { ...run, endedAt, outcome });
+  });
+  report(options.log, run);
+  return recorded;
 }
 
 /** Says that protect gave up on changes, unless there is a failure to report. */
