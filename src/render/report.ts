@@ -24,7 +24,6 @@ import { isDone, outcomesText, type ReportOutcome, reportOutcomes } from "./repo
 import { type Outside, outsideOf } from "./report/outside.ts";
 import { type Policies, policiesOf } from "./report/policies.ts";
 import { limitsOf, type Refusal, refusalsOf, refusalTitle, shownGuards } from "./report/refusals.ts";
-import { releasedText } from "./report/released.ts";
 import { sectionsOf } from "./report/sections.ts";
 import { emptyText, isEmpty, totalsText, validationText } from "./report/totals.ts";
 import { type Unmanaged, unmanagedOf } from "./report/unmanaged.ts";
@@ -179,7 +178,9 @@ function ofPlan(plan: Plan, { verbose, history, isResolved }: RenderOptions, byR
     unverifiable: plan.unverifiable,
     unmanaged: unmanagedOf(plan.unmanaged),
     columns: columnsOf(plan),
-    released: (plan.released ?? []).map(releasedText),
+    released: (plan.released ?? []).map(
+      ({ address, columns }) => `${visible(address)}${columns === 0 ? "" : `, ${counted(columns, "column")}`}`,
+    ),
     outside: outsideOf(plan),
     impacts: impactsOf(plan),
     calls: [...send, read],

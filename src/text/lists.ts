@@ -13,3 +13,15 @@ export function andMore(names: readonly string[], { shown = 3, total = names.len
 
 /** The nonempty parts, joined with `between`. */
 export const joinParts = (parts: readonly string[], between: string): string => parts.filter((part) => part !== "").join(between);
+
+/** Groups items by key, in the order of the first item of each group. */
+export function grouped<T>(all: readonly T[], keyOf: (one: T) => string): readonly (readonly [T, ...T[]])[] {
+  const groups = new Map<string, [T, ...T[]]>();
+  for (const one of all) {
+    const key = keyOf(one);
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, [one]);
+    else group.push(one);
+  }
+  return [...groups.values()];
+}

@@ -6,7 +6,7 @@ import type { ChangeLine } from "../report/changes/changes.ts";
 import type { ItemGroup, ReportGroup, RulesGroup } from "../report/changes/groups.ts";
 import type { ReportObject } from "../report/changes/objects.ts";
 import type { RuleChanges } from "../report/changes/rules.ts";
-import type { Words } from "../report/words.ts";
+import { exposedText, type Words } from "../report/words.ts";
 import { andMore, aside, blocks, chip, code, type Html, html, isEmpty, joined, paragraph, quiet, table } from "./html.ts";
 
 // Examples of what a rule changes; more if data becomes readable.
@@ -132,7 +132,3 @@ export function traceHtml({ origin, attribution }: Traced): Html {
 }
 
 const originTones: Readonly<Record<string, Tone>> = { config: "info", drift: "warn", conflict: "bad" };
-
-/** "6 columns become readable" */
-const exposedText = (count: number): string =>
-  `${count === 1 ? "1 column becomes" : `${count} columns become`} readable (newly replicated or no longer hashed)`;

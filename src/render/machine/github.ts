@@ -1,11 +1,11 @@
 import { combineExits } from "../../model/exit.ts";
 import type { Severity } from "../../model/problem.ts";
 import { visible } from "../../text/control-characters.ts";
+import { grouped } from "../../text/lists.ts";
 import { errorsFirst, severities } from "../../text/severity.ts";
 import { withoutCommands, workflowCommand } from "../../text/workflow-commands.ts";
 import type { Document, RenderOptions } from "../document.ts";
 import { renderMarkdown } from "../markdown/index.ts";
-import { grouped } from "../report/changes/grouped.ts";
 import { type Finding, findingsOf } from "../report/findings.ts";
 import { hasChanges, summaryLine } from "../report/totals.ts";
 import { renderHuman } from "../terminal/index.ts";

@@ -6,7 +6,7 @@ import { attributionText, originText, traceText } from "../report/attribution.ts
 import type { ChangeLine } from "../report/changes/changes.ts";
 import type { ItemGroup, ReportGroup, RulesGroup } from "../report/changes/groups.ts";
 import type { RuleChanges } from "../report/changes/rules.ts";
-import type { Words } from "../report/words.ts";
+import { exposedText, type Words } from "../report/words.ts";
 import type { Detail } from "./budget.ts";
 import { code, prose, table } from "./escape.ts";
 
@@ -48,7 +48,7 @@ function blockOf(group: ReportGroup, detail: Detail, words: Words): string {
   return joinParts(
     [
       ...parts,
-      group.exposed === 0 ? "" : `⚠️ **${exposedText(group.exposed)}**`,
+      group.exposed === 0 ? "" : `⚠️ **${exposedText(group.exposed)}.**`,
       group.calls.length === 0 || group.type === "rules" ? "" : `Requests: ${callList(group)}`,
     ],
     "\n\n",
@@ -70,9 +70,6 @@ const callList = ({ calls }: ReportGroup): string =>
   calls
     .map(({ method, path, requests }) => `${requests.length > 1 ? `${requests.length} × ` : ""}${code(joinParts([method, path], " "))}`)
     .join(", ");
-
-const exposedText = (count: number): string =>
-  `${count === 1 ? "1 column becomes" : `${count} columns become`} readable (newly replicated or no longer hashed).`;
 
 /** Every change of an item as a row. */
 function changeTable({ lines }: ItemGroup, words: Words): string {

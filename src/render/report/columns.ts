@@ -3,11 +3,10 @@ import type { GoneColumn, NewColumn } from "../../model/columns.ts";
 import type { Plan } from "../../model/plan.ts";
 import { visible } from "../../text/control-characters.ts";
 import { counted } from "../../text/counts.ts";
-import { joinParts } from "../../text/lists.ts";
+import { grouped, joinParts } from "../../text/lists.ts";
 import { neverReviewedText } from "../../text/never-reviewed.ts";
 import { nameText } from "../../text/paths.ts";
 import { shellWord } from "../../text/shell.ts";
-import { grouped } from "./changes/grouped.ts";
 import { integrationOf } from "./changes/rules.ts";
 
 /** Columns that nobody has reviewed, and reviewed ones that are gone. */

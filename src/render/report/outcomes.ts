@@ -2,10 +2,9 @@ import type { Action } from "../../model/plan.ts";
 import type { ItemResult, Outcome, Result } from "../../model/result.ts";
 import { visible } from "../../text/control-characters.ts";
 import { countList } from "../../text/counts.ts";
-import { andMore } from "../../text/lists.ts";
+import { andMore, grouped } from "../../text/lists.ts";
 import { shellWord } from "../../text/shell.ts";
 import { mostAlone } from "./blocked.ts";
-import { grouped } from "./changes/grouped.ts";
 
 const doneWords: Readonly<Record<Action, string>> = { create: "created", update: "updated", relate: "related", bind: "id recorded" };
 

@@ -4,6 +4,7 @@ import type { GuardFinding } from "../../model/findings.ts";
 import type { Blocked, Deferred, Unverifiable } from "../../model/plan.ts";
 import type { Diagnostic, Severity } from "../../model/problem.ts";
 import { counted } from "../../text/counts.ts";
+import { grouped } from "../../text/lists.ts";
 import { nameText, wholePath } from "../../text/paths.ts";
 import { outcomeSigns, severitySigns } from "../../text/signs.ts";
 import { valueLines } from "../../text/values.ts";
@@ -26,13 +27,11 @@ import type { ManualStep, ReportContent } from "../report.ts";
 import { traceText } from "./attribution.ts";
 import { blockedGroups } from "./blocked.ts";
 import { placeText } from "./changes/changes.ts";
-import { grouped } from "./changes/grouped.ts";
 import type { ReportColumn } from "./columns.ts";
 import { heldNote } from "./held.ts";
 import type { ReportOutcome } from "./outcomes.ts";
 import { nodeCount, type PolicyGroup } from "./policies.ts";
 import { guardText, liftReason } from "./refusals.ts";
-import { releasedNote } from "./released.ts";
 import { integrationsText } from "./unmanaged.ts";
 import { partTitles } from "./words.ts";
 
@@ -239,7 +238,7 @@ function impact({ impacts: { columns: all, sum, owners } }: ReportContent): Sect
 const released = ({ released: all }: ReportContent): Section => ({
   ...{ id: "released", title: partTitles.released, count: all.length, part: "attention", isVital: true },
   entries: all.map((text) => ({ head: [[text]] })),
-  notes: [[releasedNote]],
+  notes: [["dimsync sends nothing; the account keeps them."]],
 });
 
 function manual({ manual: all, words }: ReportContent): Section {

@@ -2,9 +2,8 @@ import { kinds } from "../../kinds/index.ts";
 import { byText } from "../../model/address.ts";
 import { type Plan, type UnmanagedTable, unmanagedObjects } from "../../model/plan.ts";
 import { counted, countList } from "../../text/counts.ts";
-import { andMore } from "../../text/lists.ts";
+import { andMore, grouped } from "../../text/lists.ts";
 import { nameText } from "../../text/paths.ts";
-import { grouped } from "./changes/grouped.ts";
 import { integrationOf } from "./changes/rules.ts";
 
 /** Live objects and columns that no manifest covers. */

@@ -79,6 +79,10 @@ export const groupedText = (changes: number, words: Words): string =>
     ? "The ids to record are counted. To see each one:"
     : `${counted(changes, words.change)} ${changes === 1 ? "is" : "are"} grouped by ${words.by}. To see each one:`;
 
+/** "6 columns become readable (newly replicated or no longer hashed)" */
+export const exposedText = (count: number): string =>
+  `${count === 1 ? "1 column becomes" : `${count} columns become`} readable (newly replicated or no longer hashed)`;
+
 /** "exposes"; "" for a neutral change. */
 export const riskText = ({ risk }: Pick<Change, "risk">, { risks }: Words): string =>
   risk === "neutral" ? "" : risks[isAlarm({ risk }) ? 0 : 1];

@@ -1,11 +1,10 @@
 import type { Action } from "../../model/plan.ts";
-import { andMore, joinParts } from "../../text/lists.ts";
+import { andMore, grouped, joinParts } from "../../text/lists.ts";
 import { cutMiddle } from "../../text/values.ts";
 import { traceText } from "../report/attribution.ts";
 import type { ChangeLine } from "../report/changes/changes.ts";
-import { grouped } from "../report/changes/grouped.ts";
 import type { RulesGroup } from "../report/changes/groups.ts";
-import type { Words } from "../report/words.ts";
+import { exposedText, type Words } from "../report/words.ts";
 import { type Cell, cell, joined, type Row, type Screen, tableLines, textOf, wrap } from "./layout.ts";
 
 // For this many changes or more, a table's name is a heading and its columns are below it.
@@ -59,10 +58,6 @@ export function ruleRows({ rules, exposed, exposedBy }: RulesGroup, screen: Scre
   const alarm = exposed === 0 ? [] : wrap(`${exposedText(exposed)}: ${andMore(exposedBy, { shown: manyExamples })}`, indent, width);
   return [...tableLines(rows, indent, width), ...alarm.map((line) => paint.bold(paint.red(line)))];
 }
-
-/** "6 columns become readable (newly replicated or no longer hashed)" */
-export const exposedText = (count: number): string =>
-  `${count === 1 ? "1 column becomes" : `${count} columns become`} readable (newly replicated or no longer hashed)`;
 
 function pathCell(node: string, leaf: string, { paint }: Screen): Cell {
   if (node === "" || leaf === "") return cell(node + leaf);

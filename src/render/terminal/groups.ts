@@ -4,9 +4,9 @@ import { actionSigns } from "../../text/signs.ts";
 import { valueLines } from "../../text/values.ts";
 import { attributionText } from "../report/attribution.ts";
 import type { Call, ItemGroup, ReportGroup } from "../report/changes/groups.ts";
-import type { Words } from "../report/words.ts";
+import { exposedText, type Words } from "../report/words.ts";
 import { apart, type Block } from "./blocks.ts";
-import { changeRows, exposedText, ruleRows } from "./changes.ts";
+import { changeRows, ruleRows } from "./changes.ts";
 import { type Cell, cell, joined, type Screen, tableLines, wrap } from "./layout.ts";
 
 /** One item, or many similar ones. */

@@ -14,8 +14,8 @@ import {
   quiet,
   table,
 } from "../../../render/html/html.ts";
-import { grouped } from "../../../render/report/changes/grouped.ts";
 import { counted } from "../../../text/counts.ts";
+import { grouped } from "../../../text/lists.ts";
 import type { ReceiverStatus } from "../../views/receivers.ts";
 import { type AccountSummary, accountStates, type CauseGroup, type ClosedGroup, type Part } from "../../views/status.ts";
 import type { WorkerHealth } from "../../views/workers.ts";

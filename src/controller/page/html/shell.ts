@@ -1,6 +1,6 @@
-import { base, blocks, type Content, type Html, html, joined, quiet } from "../../../render/html/html.ts";
+import { base, blocks, type Content, type Html, html, joined, note, quiet } from "../../../render/html/html.ts";
 import { timeText } from "../../../render/report/attribution.ts";
-import type { HtmlPage } from "../reply.ts";
+import type { HtmlPage, Problem } from "../reply.ts";
 import type { PageRequest } from "../routes.ts";
 import { refreshScript } from "./refresh.ts";
 import { pageStyle } from "./style.ts";
@@ -39,7 +39,7 @@ export interface ShellOptions {
 export const accountsCrumb = html`<nav aria-label="Breadcrumb" class="crumbs"><ol><li><a href="${base}/">Accounts</a></li></ol></nav>\n`;
 
 /** A page of the controller. Without JavaScript it is complete, but does not refresh itself. */
-export function shell({ title, tabNote, note, about, crumbs, sections, now, isLive, login, reload }: ShellOptions): HtmlPage {
+export function shell({ title, tabNote, note: beside, about, crumbs, sections, now, isLive, login, reload }: ShellOptions): HtmlPage {
   return {
     html: html`<!DOCTYPE html>
 <html lang="en">
@@ -54,7 +54,7 @@ ${reload !== undefined && html`<meta http-equiv="refresh" content="0;url=${base}
 <a class="skip" href="#main">Skip to the content</a>
 <div class="page">
 <header>
-${crumbs}<h1>${joined([title, note], " ")}</h1>
+${crumbs}<h1>${joined([title, beside], " ")}</h1>
 <div id="about" data-live>${about}</div>
 ${isLive && html`<p class="note bad" id="lost" role="status" hidden></p>\n`}</header>
 <main id="main">
@@ -84,3 +84,10 @@ export const facts = (all: readonly (readonly [term: string, text: Content])[]):
 
 /** A time, as "2026-03-01 09:00 UTC". */
 export const time = (iso: string): Html => html`<time datetime=${iso}>${timeText(iso)}</time>`;
+
+/** A page that says why there is no result, and what to do. */
+export const problemPage = ({ status, title, detail }: Problem, { now, login }: PageRequest): HtmlPage =>
+  shell({
+    ...{ title, crumbs: accountsCrumb, now, login, isLive: false },
+    sections: [{ id: "problem", title: "", html: html`${note("bad", html`<p>${detail}</p>`)}\n<p class="quiet">Status ${status}</p>` }],
+  });

@@ -3,10 +3,10 @@ import { changeCount as changesIn, eachChange } from "../../../model/changes.ts"
 import { isObject } from "../../../model/json/json.ts";
 import type { Action, Attribution, Item } from "../../../model/plan.ts";
 import type { PlannedRequest } from "../../../model/service.ts";
+import { grouped } from "../../../text/lists.ts";
 import { commonTrace, type Traced } from "../attribution.ts";
 import { isAlarm, type Words } from "../words.ts";
 import { type ChangeLine, changeLines } from "./changes.ts";
-import { grouped } from "./grouped.ts";
 import { changesByRule, integrationOf, type RuleChanges } from "./rules.ts";
 
 /** One block of the main part: an item, or many similar ones. */

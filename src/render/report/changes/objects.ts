@@ -1,9 +1,9 @@
 import { kindNames, manifestOfSchemas } from "../../../kinds/manifests.ts";
 import { kindOf, objectAddress } from "../../../model/address.ts";
 import type { Item } from "../../../model/plan.ts";
+import { grouped } from "../../../text/lists.ts";
 import { actorText } from "../attribution.ts";
 import type { Words } from "../words.ts";
-import { grouped } from "./grouped.ts";
 import { alarmsIn, changeCount, type ItemGroup, itemGroups } from "./groups.ts";
 
 /** All changes of one live object: an integration with its schemas, a tag with its relations, an asset. */
