@@ -3,17 +3,20 @@ import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join, relative, resolve, sep } from "node:path";
 import type { Context } from "../../cli/context.ts";
 import type { InitFlags } from "../../cli/flags.ts";
+import { loadProjects } from "../../cli/project.ts";
 import { say } from "../../cli/say.ts";
+import { gitText } from "../../git/process.ts";
 import { repositoryTop } from "../../git/top.ts";
 import { loadConfig } from "../../manifests/config/load.ts";
 import { listTargets } from "../../manifests/project.ts";
+import { schemaText } from "../../manifests/schema/lookup.ts";
 import { DimsyncError } from "../../model/errors.ts";
 import type { ExitCode } from "../../model/exit.ts";
+import { version } from "../../model/runtime/version.ts";
+import { isLocal } from "../../model/settings/config.ts";
 import type { Environment } from "../../model/settings/env.ts";
 import { shellWord } from "../../text/shell.ts";
-import { firstTarget, hostsOf, initFiles } from "./init-files.ts";
-import { createRecords, originOf, targetsInFolder } from "./init-records.ts";
-import type { CiSystem } from "./workflows/index.ts";
+import { type CiSystem, ciFiles } from "./workflows/index.ts";
 
 /**
  * `dimsync init [DIR]`: writes a config, folders, editor schemas and the jobs for CI, and creates the
@@ -135,3 +138,112 @@ async function writeNew(file: string, text: string): Promise<"created  " | "unch
     );
   }
 }
+
+/**
+ * Creates the records of a new project in the remote `origin` of its repository, so that CI jobs and
+ * other machines share them. If that fails, prints why.
+ */
+async function createRecords(context: Context<InitFlags>, root: string): Promise<void> {
+  const { io } = context;
+  if (context.flags.records === false || (await originOf(root, io.env)) === undefined) return;
+  try {
+    const { runMove } = await import("../records/move-records.ts");
+    await runMove({ ...context, cwd: root }, "init", undefined);
+  } catch (error) {
+    if (!(error instanceof DimsyncError)) throw error;
+    say(io, `${error.code}: ${error.message}`, error.command);
+  }
+}
+
+/** The targets of the project whose records are files of this machine; none if the config cannot be read. */
+async function targetsInFolder(context: Context<InitFlags>, root: string): Promise<readonly string[]> {
+  const all = { ...context, cwd: root, flags: { ...context.flags, target: [], allTargets: true } };
+  try {
+    const projects = await loadProjects(all);
+    return projects.filter(({ settings }) => isLocal(settings.records)).map(({ settings }) => settings.target);
+  } catch (error) {
+    if (error instanceof DimsyncError) return [];
+    throw error;
+  }
+}
+
+/** The URL of the git remote `origin`; undefined without one. */
+async function originOf(root: string, env: Environment): Promise<string | undefined> {
+  // Without git or a repository there is none.
+  return await gitText({ folder: root, env }, ["remote", "get-url", "origin"]).catch(() => undefined);
+}
+
+/** Texts by path. */
+type Files = Readonly<Record<string, string>>;
+
+/**
+ * What `dimsync init` writes below the project's folder, and below the top of the repository. `baseUrl`: of the account, if
+ * the environment names it. `targets`: those of an existing config. `approval`: apply waits for the
+ * approval of its plan. `folder`: of the project in the repository.
+ */
+function initFiles(options: {
+  readonly baseUrl?: string | undefined;
+  readonly targets: readonly string[];
+  /** Of the targets of an existing config. */
+  readonly hosts: readonly string[];
+  readonly approval: boolean;
+  readonly ci: CiSystem;
+  readonly folder: string;
+}): { readonly project: Files; readonly repository: Files } {
+  const { baseUrl = "https://api.example.com", targets, approval, ci, folder } = options;
+  const hosts = options.hosts.length > 0 ? options.hosts : hostsOf([baseUrl]);
+  const project = {
+    "dimsync.yaml": configText(baseUrl),
+    "manifests/README.md": manifestsReadme,
+    "schema/config.schema.json": schemaText("Config") ?? "",
+    "schema/manifest.schema.json": schemaText("Manifest") ?? "",
+    ".gitignore": ".dimsync/\nnode_modules/\nplan.json\n*.plan.json\n",
+  };
+  return { project, repository: ciFiles(ci, { version, targets, hosts, approval, folder }) };
+}
+
+/** The hosts that get an API key: not those of an embedded account. */
+const hostsOf = (baseUrls: readonly string[]): readonly string[] => [
+  ...new Set(baseUrls.flatMap((url) => (/^https?:/u.test(url) && URL.canParse(url) ? [new URL(url).hostname] : []))),
+];
+
+/** The target in the config that init writes. */
+const firstTarget = "prod";
+
+const configText = (baseUrl: string): string => `# yaml-language-server: $schema=./schema/config.schema.json
+apiVersion: dimsync/v1
+kind: Config
+manifests: [manifests]
+targets:
+  ${firstTarget}:
+    baseUrl: ${/^[\w:/.-]+$/u.test(baseUrl) ? baseUrl : JSON.stringify(baseUrl)}
+    apiKey: { $secret: { env: DIMSYNC_API_KEY } }
+`;
+
+const manifestsReadme = `# Manifests
+
+The YAML files in this folder describe the desired state of the account. Each integration, schema
+configuration, tag and asset has one document:
+
+\`\`\`yaml
+# yaml-language-server: $schema=../schema/manifest.schema.json
+apiVersion: dimsync/v1
+kind: SchemaConfig
+metadata: { name: orders }
+spec:
+  integration: orders
+  schemas:
+    public:
+      tables:
+        customers: { columns: { email: { hashed: true } } }
+---
+apiVersion: dimsync/v1
+kind: Integration
+metadata: { name: orders }
+spec:
+  match: { name: Orders } # an existing integration
+\`\`\`
+
+\`dimsync schema KIND\` prints the JSON Schema of a kind, \`dimsync get integrations\` lists the live
+integrations, and \`dimsync validate\` checks the files.
+`;
