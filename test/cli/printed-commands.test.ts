@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
 import { stringify } from "yaml";
-import { programOf, shownCommands } from "../cli/program.ts";
 import { type Ran, runCommand } from "../support/command.ts";
 import { ordersManifest } from "../support/orders.ts";
 import { keyVariable, writeProject } from "../support/project-folder.ts";
 import { startService, type TestService } from "../support/service.ts";
+import { programOf, shownCommands } from "./program.ts";
 
 const manifests = `${ordersManifest("email: { hashed: true }, first_name: { hashed: true }")}---
 apiVersion: dimsync/v1
