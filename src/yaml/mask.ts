@@ -1,5 +1,5 @@
-import { type Document, isAlias, isMap, isScalar, isSeq, type Node } from "yaml";
 import { isSecretName } from "../model/settings/secret.ts";
+import type { PlainNode } from "./fast/nodes.ts";
 
 /**
  * Whether the member `key` of the map at `path` holds a secret. `kind` is the `kind` at the top of
@@ -15,71 +15,52 @@ export const secretByName: SecretTest = (_kind, _path, key) => isSecretName(key)
 export type Range = readonly [start: number, end: number];
 
 /**
- * How to treat literals at a place, carried from the root down: look for secret names, mask
+ * How to treat literals at a place, carried from the root down: look for secret names below the path, mask
  * everything, mask everything but the members that say where a secret comes from, or show
  * everything.
  */
-export type SecretScope =
-  | { readonly to: "look"; readonly path: readonly (string | number)[] }
-  | { readonly to: "mask" }
-  | { readonly to: "maskButSources" }
-  | { readonly to: "show" };
-
-export const wholeDocument: SecretScope = { to: "look", path: [] };
+type Scope = readonly (string | number)[] | "mask" | "maskButSources" | "show";
 
 const sourceMembers = new Set(["env", "file", "exec", "pointer", "type"]);
 
-export function enterItem(scope: SecretScope, index: number): SecretScope {
-  return scope.to === "look" ? { to: "look", path: [...scope.path, index] } : scope;
-}
-
-/** The scope of a map's members, before any is entered. */
-export function enterMap(scope: SecretScope, holdsReference: () => boolean): SecretScope {
-  return scope.to === "mask" && holdsReference() ? wholeDocument : scope;
-}
-
-/** The scope of a member's value. `isSecret` gets the path of the map and the member's name. */
-export function enterMember(
-  scope: SecretScope,
-  name: string,
-  { isMap, isSecret }: { readonly isMap: boolean; readonly isSecret: (path: readonly (string | number)[], key: string) => boolean },
-): SecretScope {
-  if (scope.to === "maskButSources") return { to: sourceMembers.has(name) ? "show" : "mask" };
-  if (scope.to !== "look") return scope;
-  if (name === "$secret") return { to: isMap ? "maskButSources" : "mask" };
-  return isSecret(scope.path, name) ? { to: "mask" } : { to: "look", path: [...scope.path, name] };
-}
-
 /**
- * Where a document contains literal secrets: strings and numbers under secret names, and `$secret`
- * with a value instead of a source.
+ * The literal secrets of a document, strings and numbers under secret names and `$secret` with a value instead of a source,
+ * that overlap the range. They can span several lines. Without a range: all, also those that only an alias beyond it makes secret.
  */
-export function secretRanges(document: Document.Parsed, test: SecretTest): readonly Range[] {
+export function secretRanges(root: PlainNode, test: SecretTest, [start, end]: Range = [0, Number.POSITIVE_INFINITY]): readonly Range[] {
   const ranges: Range[] = [];
-  const kindNode = document.get("kind", true);
-  const kind = isScalar(kindNode) && typeof kindNode.value === "string" ? kindNode.value : undefined;
-  const isSecret = test.bind(undefined, kind);
+  const kind = root.nodes?.[root.names?.indexOf("kind") ?? -1]?.literal;
+  const isSecret = test.bind(undefined, typeof kind === "string" ? kind : undefined);
 
-  const visit = (node: Node | null, scope: SecretScope): void => {
-    if (scope.to === "show") return;
+  const scopeOf = (scope: Scope, name: string, child: PlainNode): Scope => {
+    if (scope === "maskButSources") return sourceMembers.has(name) ? "show" : "mask";
+    if (typeof scope === "string") return scope;
+    if (name === "$secret") return child.names === undefined ? "mask" : "maskButSources";
+    return isSecret(scope, name) ? "mask" : [...scope, name];
+  };
+  const visit = (node: PlainNode, scope: Scope): void => {
+    if (scope === "show") return;
     // The value behind an alias is masked where it is written.
-    const target = scope.to === "mask" && isAlias(node) ? (node.resolve(document) ?? null) : node;
-    if (isScalar(target)) {
-      const isLiteral = typeof target.value === "string" || typeof target.value === "number";
-      if (scope.to === "mask" && isLiteral && target.range) ranges.push([target.range[0], target.range[1]]);
-    } else if (isSeq<Node>(target)) for (const [index, item] of target.items.entries()) visit(item, enterItem(scope, index));
-    else if (isMap<Node, Node | null>(target)) {
-      const inside = enterMap(scope, () => target.has("$secret"));
-      for (const { key, value } of target.items)
-        visit(value, enterMember(inside, isScalar(key) ? String(key.value) : "", { isMap: isMap(value), isSecret }));
+    const { start: from, end: to, literal, nodes, names, keyStarts } = scope === "mask" ? (node.target?.() ?? node) : node;
+    if (nodes === undefined) {
+      if (scope === "mask" && literal !== undefined && from !== undefined) ranges.push([from, to]);
+      return;
+    }
+    const inside = scope === "mask" && names?.includes("$secret") === true ? [] : scope;
+    for (const [index, child] of nodes.entries()) {
+      if ((keyStarts[index] ?? child.start ?? start) >= end) break;
+      if ((keyStarts[index + 1] ?? nodes[index + 1]?.start ?? end) <= start) continue;
+      const name = names?.[index];
+      if (name !== undefined) visit(child, scopeOf(inside, name, child));
+      else visit(child, typeof inside === "string" ? inside : [...inside, index]);
     }
   };
   try {
-    visit(document.contents, wholeDocument);
+    visit(root, []);
   } catch {
     // Circular aliases overflow the stack. maskBySight then masks the lines.
   }
-  return ranges;
+  return ranges.filter(([from, to]) => to > start && from < end);
 }
 
 const keyInLine = /(["']?)([^\s"'{}[\],:#][^"'{}[\],:]*)\1\s*:(?=\s|$)/gu;

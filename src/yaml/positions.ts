@@ -3,7 +3,7 @@ import { fromPointer } from "../model/json/pointer.ts";
 import type { SourceLocation } from "../model/problem.ts";
 import { lineStartsOf } from "../text/lines.ts";
 import { markedRanges } from "./document-ranges.ts";
-import { fastPositions } from "./fast/positions.ts";
+import { type PlainNode, plainNodes } from "./fast/nodes.ts";
 import { type Range, type SecretTest, secretByName, secretRanges } from "./mask.ts";
 import { composeDocument, composeDocuments } from "./parse.ts";
 import { mostByLibrary } from "./problems.ts";
@@ -51,6 +51,25 @@ export function positionsIn(text: string, { parser, isSecret = secretByName }: P
       library ??= libraryPositions(text, isSecret);
       return library.offsetOf(place);
     },
+  };
+}
+
+/**
+ * Positions in a text that the fast path can read, the same as the YAML library gives and fifty
+ * times faster; undefined for any other. An offset is undefined, too, if only the library knows it:
+ * documents without a value, list items without one, and offsets in the text.
+ */
+export function fastPositions(text: string, isSecret: SecretTest): Positions | undefined {
+  const roots = plainNodes(text);
+  if (roots === undefined) return undefined;
+  return {
+    lineStarts: lineStartsOf(text),
+    offsetOf: (place) => {
+      const root = roots.get(place.document);
+      return root === undefined || place.pointer.startsWith("@") ? undefined : offsetOf(root, place);
+    },
+    masksIn: (start, end) => [...roots.values()].flatMap((root) => secretRanges(root, isSecret, [start, end])),
+    isBroken: () => false,
   };
 }
 
@@ -120,13 +139,15 @@ function plainPositions(text: string, [start, end]: Range, isSecret: SecretTest)
   };
 }
 
-/** `root`: undefined if it is nested too deeply, or has no value. */
-function positionsBelow(root: Document.Parsed | undefined, start: number, isSecret: SecretTest): InDocument {
-  const masks = once(() => (root === undefined ? [] : secretRanges(root, isSecret)));
+/** `document`: undefined if it is nested too deeply, or has no value. */
+function positionsBelow(document: Document.Parsed | undefined, start: number, isSecret: SecretTest): InDocument {
+  if (document === undefined) return unknownIn(start);
+  const root = nodeOf(document.contents, document);
+  const masks = once(() => secretRanges(root, isSecret));
   return {
-    offsetOf: (place) => (root === undefined ? start : offsetOf(place, root)),
+    offsetOf: (place) => offsetOf(root, place) ?? document.contents?.range[0] ?? document.range[0],
     masksIn: (from, to) => masks().filter(([first, last]) => last > from && first < to),
-    isBroken: () => (root?.errors.length ?? 1) > 0,
+    isBroken: () => document.errors.length > 0,
   };
 }
 
@@ -146,23 +167,38 @@ function unlessTooDeep<T>(compose: () => T): T | undefined {
   }
 }
 
-function offsetOf({ pointer, on }: Place, root: Document.Parsed): number {
-  let node: Node | null = root.contents;
-  let key: Node | undefined;
+/** Of the last value on the way to the pointer, if it does not exist. */
+function offsetOf(root: PlainNode, { pointer, on }: Place): number | undefined {
+  let node = root;
+  let keyStart: number | undefined;
   for (const segment of fromPointer(pointer)) {
-    const within: Node | null | undefined = isAlias(node) ? node.resolve(root) : node;
-    if (isSeq<Node>(within)) {
-      const item: Node | undefined = within.items[Number(segment)];
-      if (item === undefined) break;
-      [node, key] = [item, undefined];
-    } else if (isMap<Node, Node | null>(within)) {
-      // Of duplicate keys the last one counts, as in the values.
-      const pair = within.items.findLast((candidate) => isScalar(candidate.key) && String(candidate.key.value) === segment);
-      if (pair === undefined) break;
-      [node, key] = [pair.value, pair.key];
-    } else break;
+    const { names, nodes, keyStarts } = node.target?.() ?? node;
+    // Of duplicate keys the last one counts, as in the values.
+    const index = names === undefined ? Number(segment) : names.lastIndexOf(segment);
+    const next = nodes?.[index];
+    if (next === undefined) break;
+    keyStart = keyStarts[index];
+    node = next;
   }
-  const isEmpty = node === null || (isScalar(node) && node.range !== undefined && node.range !== null && node.range[0] === node.range[1]);
-  const target = key !== undefined && (on === "key" || isEmpty) ? key : node;
-  return target?.range?.[0] ?? root.range[0];
+  return on === "key" || node.start === undefined ? (keyStart ?? node.start) : node.start;
+}
+
+/** A node of the library. */
+function nodeOf(node: Node | null, document: Document.Parsed): PlainNode {
+  const [from = 0, end = from] = node?.range ?? [];
+  const start = node === null || (isScalar(node) && from === end) ? undefined : from;
+  const plain: PlainNode = { start, end, literal: undefined, nodes: undefined, names: undefined, keyStarts: [] };
+  if (isAlias(node)) return { ...plain, target: () => nodeOf(node.resolve(document) ?? null, document) };
+  if (isScalar(node)) return typeof node.value === "string" || typeof node.value === "number" ? { ...plain, literal: node.value } : plain;
+  const starts = (nodes: readonly (Node | null)[]): readonly number[] => nodes.map((one) => one?.range?.[0] ?? 0);
+  // An item without a value has no other position.
+  if (isSeq<Node>(node)) return { ...plain, nodes: node.items.map((item) => nodeOf(item, document)), keyStarts: starts(node.items) };
+  if (!isMap<Node, Node | null>(node)) return plain;
+  const keys = node.items.map(({ key }) => key);
+  return {
+    ...plain,
+    nodes: node.items.map(({ value }) => nodeOf(value, document)),
+    names: keys.map((key) => (isScalar(key) ? String(key.value) : "")),
+    keyStarts: starts(keys),
+  };
 }

@@ -18,6 +18,8 @@ export interface PlainNode {
   /** Of a map, beside `nodes`. */
   readonly names: readonly string[] | undefined;
   readonly keyStarts: readonly number[];
+  /** Of an alias, which has nothing else but its position: the value that it stands for. */
+  readonly target?: () => PlainNode;
 }
 
 /**

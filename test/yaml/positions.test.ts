@@ -1,13 +1,12 @@
 import { describe, expect, test } from "vitest";
-import { isSecretMember } from "../../../src/manifests/secrets/secret-members.ts";
-import { toPointer } from "../../../src/model/json/pointer.ts";
-import { fastPositions } from "../../../src/yaml/fast/positions.ts";
-import { parsePlainYaml } from "../../../src/yaml/fast/transcode.ts";
-import { libraryPositions, type Positions, positionsIn } from "../../../src/yaml/positions.ts";
-import fc from "../../support/fast-check.ts";
-import { runs } from "../../support/sample.ts";
-import { brokenFlows } from "./flow-texts.ts";
-import { foldedScalars, mutatedManifest, yamlLines } from "./texts.ts";
+import { isSecretMember } from "../../src/manifests/secrets/secret-members.ts";
+import { toPointer } from "../../src/model/json/pointer.ts";
+import { parsePlainYaml } from "../../src/yaml/fast/transcode.ts";
+import { fastPositions, libraryPositions, type Positions, positionsIn } from "../../src/yaml/positions.ts";
+import fc from "../support/fast-check.ts";
+import { runs } from "../support/sample.ts";
+import { brokenFlows } from "./fast/flow-texts.ts";
+import { foldedScalars, mutatedManifest, yamlLines } from "./fast/texts.ts";
 
 /** Pointers to every value, and to one absent member below each. */
 function pointersOf(value: unknown, path: readonly string[] = []): readonly string[] {
