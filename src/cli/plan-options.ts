@@ -79,7 +79,7 @@ function ignored(text: string): IgnoreEntry {
       "E_USAGE",
       `Invalid --ignore ${JSON.stringify(text)}. Use ADDRESS or ADDRESS:/path, such as Tag/pii:/description.`,
     );
-  return { address, path, reason: "--ignore", until: undefined };
+  return { address, path, reason: "--ignore" };
 }
 
 /** `--fail-on a,b` of the command that makes such a document. Throws E_USAGE for an unknown word. */

@@ -1,5 +1,5 @@
 import type { Address } from "./address.ts";
-import type { Pointer } from "./json/pointer.ts";
+import { type Pointer, toPointer } from "./json/pointer.ts";
 import { type Code, titles } from "./titles.ts";
 
 export type Severity = "error" | "warning" | "info";
@@ -33,6 +33,16 @@ export interface Problem {
   /** Of a failed read: the request, "GET /v1/tags", and a key that all reads have which failed for the same reason. Not part of a diagnostic. */
   readonly read?: { readonly call: string; readonly cause: string };
 }
+
+/** A problem of severity error. A place that is not known is left out. */
+export const errorAt = (place: SourceLocation | undefined, code: Code, message: string): Problem => ({
+  ...{ code, severity: "error", message },
+  ...(place === undefined ? {} : { place }),
+});
+
+/** A place below another one, if that is known. */
+export const below = (place: SourceLocation | undefined, path: readonly string[]): SourceLocation | undefined =>
+  place === undefined ? undefined : { ...place, pointer: place.pointer + toPointer(path) };
 
 /** A problem with its position. Lines and columns count from 1. */
 export interface Diagnostic {

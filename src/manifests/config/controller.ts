@@ -1,6 +1,5 @@
-import type { Problem, SourceLocation } from "../../model/problem.ts";
+import { below, errorAt, type Problem, type SourceLocation } from "../../model/problem.ts";
 import { type ControllerSettings, defaultKeepMs } from "../../model/settings/config.ts";
-import type { MaintenanceWindow } from "../../model/settings/notifications.ts";
 import { durationMs } from "../scalars.ts";
 import type { TargetEntry } from "./file.ts";
 
@@ -19,32 +18,40 @@ export function controllerSettings(
   const { every, mode = "report", labels = {}, maintenance = [], history = {} } = entry;
   const everyMs = every === undefined ? defaultEveryMs : (durationMs(every) ?? defaultEveryMs);
   const keepMs = history.keep === undefined ? defaultKeepMs : (durationMs(history.keep) ?? defaultKeepMs);
+  const wrongValue = (path: readonly string[], message: string): Problem => errorAt(below(place, path), "E_WRONG_VALUE", message);
   const isInRange = everyMs >= shortestEveryMs && everyMs <= longestEveryMs;
   return {
     controller: { everyMs, mode, labels, maintenance: maintenance.filter(({ timezone }) => isTimezone(timezone)), keepMs },
     problems: [
-      ...unknownTimezones(maintenance, place),
-      ...(isInRange
-        ? []
-        : [
-            outOfRange(
-              "every",
-              "every must be between 1m and 7d: each check reads the whole account, and an account that is rarely checked can be exposed for long.",
-              place,
-            ),
-          ]),
+      ...maintenance.flatMap(({ timezone }, index) =>
+        isTimezone(timezone)
+          ? []
+          : [
+              wrongValue(
+                ["maintenance", String(index), "timezone"],
+                `There is no time zone ${JSON.stringify(timezone)}. Use a name such as Europe/Berlin, or remove timezone for UTC.`,
+              ),
+            ],
+      ),
+      ...(isInRange ? [] : [wrongValue(["every"], everyRange)]),
       ...(keepMs >= dayMs && keepMs <= longestKeepMs
         ? []
-        : [outOfRange("history/keep", "history.keep must be between 1d and 3650d.", place)]),
+        : [wrongValue(["history", "keep"], "history.keep must be between 1d and 3650d.")]),
       ...(isProtected && mode !== "report" ? [refusedMode(mode, place)] : []),
     ],
   };
 }
 
+const everyRange =
+  "every must be between 1m and 7d: each check reads the whole account, and an account that is rarely checked can be exposed for long.";
+
 const refusedMode = (mode: string, place: SourceLocation | undefined): Problem => ({
-  ...{ code: "W_CONTROLLER_MODE", severity: "warning" },
-  message: `The target is protected, so it only accepts saved plans, and the controller has none: in mode ${mode} each repair is refused with E_PROTECTED. Use mode report, or remove protected: true to let the controller write.`,
-  ...(place === undefined ? {} : { place: { ...place, pointer: `${place.pointer}/mode` } }),
+  ...errorAt(
+    below(place, ["mode"]),
+    "W_CONTROLLER_MODE",
+    `The target is protected, so it only accepts saved plans, and the controller has none: in mode ${mode} each repair is refused with E_PROTECTED. Use mode report, or remove protected: true to let the controller write.`,
+  ),
+  severity: "warning",
 });
 
 function isTimezone(timezone = "UTC"): boolean {
@@ -54,21 +61,3 @@ function isTimezone(timezone = "UTC"): boolean {
     return false;
   }
 }
-
-const unknownTimezones = (windows: readonly MaintenanceWindow[], place: SourceLocation | undefined): readonly Problem[] =>
-  windows.flatMap(({ timezone }, index): readonly Problem[] =>
-    isTimezone(timezone)
-      ? []
-      : [
-          {
-            ...{ code: "E_WRONG_VALUE", severity: "error" },
-            message: `There is no time zone ${JSON.stringify(timezone)}. Use a name such as Europe/Berlin, or remove timezone for UTC.`,
-            ...(place === undefined ? {} : { place: { ...place, pointer: `${place.pointer}/maintenance/${index}/timezone` } }),
-          },
-        ],
-  );
-
-const outOfRange = (path: string, message: string, place: SourceLocation | undefined): Problem => ({
-  ...{ code: "E_WRONG_VALUE", severity: "error", message },
-  ...(place === undefined ? {} : { place: { ...place, pointer: `${place.pointer}/${path}` } }),
-});

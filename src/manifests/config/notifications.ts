@@ -1,6 +1,6 @@
-import { toPointer } from "../../model/json/pointer.ts";
-import type { Problem, SourceLocation } from "../../model/problem.ts";
+import { below, errorAt, type Problem, type SourceLocation } from "../../model/problem.ts";
 import type { NotificationSettings, Receiver } from "../../model/settings/notifications.ts";
+import type { Code } from "../../model/titles.ts";
 import { durationMs } from "../scalars.ts";
 import type { ConfigFile } from "./file.ts";
 
@@ -13,10 +13,8 @@ export function notificationSettings(
 ): { readonly notifications?: NotificationSettings; readonly problems: readonly Problem[] } {
   if (notify === undefined) return { problems: [] };
   const { receivers = [], remind, group, heartbeat, url, format } = notify;
-  const problem = (code: Fault["code"], message: string, ...path: readonly string[]): Problem => ({
-    ...{ code, severity: "error", message },
-    ...(place === undefined ? {} : { place: { ...place, pointer: toPointer(["notify", ...path]) } }),
-  });
+  const problem = (code: Code, message: string, ...path: readonly string[]): Problem =>
+    errorAt(below(place, ["notify", ...path]), code, message);
   const problems: Problem[] = [];
   if (url === undefined && format !== undefined)
     problems.push(problem("E_MISSING_KEY", "format is that of the webhook in url. Add url, or remove format."));
@@ -39,38 +37,26 @@ export function notificationSettings(
   };
   receivers.forEach((receiver, index) => {
     const fault = faultOf(receiver, receivers.slice(0, index));
-    if (fault !== undefined)
-      problems.push(problem(fault.code, fault.message, "receivers", String(index), ...(fault.member === undefined ? [] : [fault.member])));
+    if (fault !== undefined) problems.push(problem(fault[0], fault[1], "receivers", String(index), fault[2]));
   });
   const isUsed = [notify.receivers, remind, group, heartbeat].some((member) => member !== undefined);
   return { ...(isUsed ? { notifications } : {}), problems };
 }
 
-interface Fault {
-  readonly code: "E_MISSING_KEY" | "E_WRONG_VALUE" | "E_UNKNOWN_KEY";
-  readonly message: string;
-  readonly member?: keyof Receiver;
-}
-
-/** What the schema cannot say. */
-function faultOf({ name, type, key, secret }: Receiver, earlier: readonly Receiver[]): Fault | undefined {
+/** What the schema cannot say, and at which member. */
+function faultOf(
+  { name, type, key, secret }: Receiver,
+  earlier: readonly Receiver[],
+): readonly [code: Code, message: string, member: keyof Receiver] | undefined {
   if (earlier.some((other) => other.name === name))
-    return {
-      code: "E_WRONG_VALUE",
-      message: `Another receiver is named ${JSON.stringify(name)} too. Each needs a name of its own.`,
-      member: "name",
-    };
+    return ["E_WRONG_VALUE", `Another receiver is named ${JSON.stringify(name)} too. Each needs a name of its own.`, "name"];
   if (type !== "pagerduty" && key !== undefined)
-    return {
-      code: "E_UNKNOWN_KEY",
-      message: "Only receivers of type pagerduty have a key. A json receiver can have secret, which signs its requests.",
-      member: "key",
-    };
+    return [
+      "E_UNKNOWN_KEY",
+      "Only receivers of type pagerduty have a key. A json receiver can have secret, which signs its requests.",
+      "key",
+    ];
   if (type !== "json" && secret !== undefined)
-    return {
-      code: "E_UNKNOWN_KEY",
-      message: "Only receivers of type json have secret, because the others do not check signatures.",
-      member: "secret",
-    };
+    return ["E_UNKNOWN_KEY", "Only receivers of type json have secret, because the others do not check signatures.", "secret"];
   return undefined;
 }

@@ -1,8 +1,9 @@
 import { dirname, join, resolve } from "node:path";
+import { DimsyncError } from "../../model/errors.ts";
 import { toPointer } from "../../model/json/pointer.ts";
-import type { Problem, SourceLocation } from "../../model/problem.ts";
+import { below, errorAt, type Problem, type SourceLocation } from "../../model/problem.ts";
 import { allowedHosts, allowedHostsVariable, isAllowedHost } from "../../model/settings/allowed-hosts.ts";
-import { isLoopback } from "../../model/settings/base-url.ts";
+import { parseBaseUrl } from "../../model/settings/base-url.ts";
 import {
   type ClientSettings,
   defaultClient,
@@ -62,8 +63,8 @@ export function makeSettings(
     guards: mergeGuards(config.guards, entry.guards),
     policies: { existing: config.policies?.existing ?? "report" },
     client: mergeClient(options.overrides, config.client, entry.client),
-    ignore: ignoreEntries(config, options.place),
-    allow: allowEntries(config, options.place),
+    ignore: placed(config.ignore, "ignore", options),
+    allow: placed(config.allow, "allow", options),
     // Without its URL, which had a problem, there is nothing to notify.
     ...(url === undefined ? {} : { notify: { url, ...(format === undefined ? {} : { format }) } }),
     ...(notifications === undefined ? {} : { notifications }),
@@ -88,19 +89,15 @@ export function makeSettings(
 }
 
 /** An error if another target has the same catalog: ids of one account mean nothing in another. */
-function catalogProblems({ targets = {} }: ConfigFile, { entry: { catalog }, targetName, ...options }: TargetOptions): readonly Problem[] {
+function catalogProblems({ targets = {} }: ConfigFile, options: TargetOptions): readonly Problem[] {
+  const { entry, targetName } = options;
+  const { catalog } = entry;
   const other = Object.entries(targets).find(
-    ([name, entry]) => name !== targetName && entry.catalog !== undefined && catalog !== undefined && join(entry.catalog) === join(catalog),
+    ([name, one]) => name !== targetName && one.catalog !== undefined && catalog !== undefined && join(one.catalog) === join(catalog),
   );
   if (other === undefined) return [];
-  const place = placeOf({ ...options, entry: {}, targetName }, "catalog");
-  return [
-    {
-      ...({ code: "E_CATALOG_SHARED", severity: "error" } as const),
-      message: `The targets ${targetName} and ${other[0]} name the same catalog. Each target needs a file of its own, because ids of one account mean nothing in another.`,
-      ...(place === undefined ? {} : { place }),
-    },
-  ];
+  const message = `The targets ${targetName} and ${other[0]} name the same catalog. Each target needs a file of its own, because ids of one account mean nothing in another.`;
+  return [errorAt(placeOf(options, "catalog"), "E_CATALOG_SHARED", message)];
 }
 
 const impactOf = (
@@ -109,23 +106,18 @@ const impactOf = (
   place: SourceLocation | undefined,
 ): NonNullable<Settings["impact"]> => ({
   manifest: resolve(folder, manifest),
-  place: place === undefined ? undefined : { ...place, pointer: "/impact/dbt/manifest" },
+  place: below(place, ["impact", "dbt", "manifest"]),
 });
 
 /** Where the config has this member of the target. */
 const placeOf = ({ place, targetName }: TargetOptions, member: string): SourceLocation | undefined =>
-  place === undefined ? undefined : { ...place, pointer: toPointer(["targets", targetName, member]) };
+  below(place, ["targets", targetName, member]);
 
-const allowEntries = ({ allow = [] }: ConfigFile, place: SourceLocation | undefined): Settings["allow"] =>
-  allow.map(({ guard, address, reason, until }, index) => ({
-    ...{ guard, address, reason, until },
-    ...(place === undefined ? {} : { place: { ...place, pointer: toPointer(["allow", String(index)]) } }),
-  }));
-
-const ignoreEntries = ({ ignore = [] }: ConfigFile, place: SourceLocation | undefined): Settings["ignore"] =>
-  ignore.map(({ address, path, reason, until }, index) => ({
-    ...{ address, path, reason, until },
-    ...(place === undefined ? {} : { place: { ...place, pointer: toPointer(["ignore", String(index)]) } }),
+/** Entries of a list of the config, with their places. */
+const placed = <T extends object>(entries: readonly T[] | undefined, list: string, { place }: TargetOptions) =>
+  (entries ?? []).map((entry, index) => ({
+    ...entry,
+    ...(place === undefined ? {} : { place: { ...place, pointer: toPointer([list, String(index)]) } }),
   }));
 
 /** "" if there is none, or if it cannot be used. */
@@ -133,17 +125,11 @@ function targetBaseUrl(options: TargetOptions): { readonly baseUrl: string; read
   const fromEnvironment = setting(options.env, "DIMSYNC_BASE_URL");
   const written = fromEnvironment ?? options.entry.baseUrl;
   if (written === undefined) return { baseUrl: "", problems: [] };
-  const read = readBaseUrl(written);
-  const fault = "baseUrl" in read ? refusedHost(read.baseUrl, options.env) : { code: "E_BASE_URL" as const, message: read.fault };
-  if ("baseUrl" in read && fault === undefined) return { baseUrl: read.baseUrl, problems: [] };
+  const fault = faultOfBaseUrl(written) ?? refusedHost(written, options.env);
+  if (fault === undefined) return { baseUrl: written.startsWith("embedded:") ? written : written.replace(/\/+$/u, ""), problems: [] };
   const place = fromEnvironment === undefined ? placeOf(options, "baseUrl") : undefined;
-  const { code = "E_BASE_URL", message = "" } = fault ?? {};
-  const problem: Problem = {
-    ...{ code, severity: "error" },
-    message: fromEnvironment === undefined ? message : `DIMSYNC_BASE_URL: ${message}`,
-    ...(place === undefined ? {} : { place }),
-  };
-  return { baseUrl: "", problems: [problem] };
+  const { code, message } = fault;
+  return { baseUrl: "", problems: [errorAt(place, code, fromEnvironment === undefined ? message : `DIMSYNC_BASE_URL: ${message}`)] };
 }
 
 /** The embedded service sends nothing over the network. A loopback address does: other users of the machine can listen there. */
@@ -165,11 +151,9 @@ function overriddenKey(options: TargetOptions): readonly Problem[] {
   if (key === undefined || place === undefined || key.env === "DIMSYNC_API_KEY") return [];
   return [
     {
-      code: "W_API_KEY_OVERRIDDEN",
-      severity: "warning",
+      ...{ code: "W_API_KEY_OVERRIDDEN", severity: "warning", place },
       message:
         "DIMSYNC_API_KEY or DIMSYNC_API_KEY_FILE is set, and the environment takes precedence over the target. Unset it to use the target's key.",
-      place,
     },
   ];
 }
@@ -199,11 +183,12 @@ const notCreated = (named: NonNullable<UnusableRecordsSettings["named"]>, { targ
   named,
   problems: [
     {
-      ...{ code: "E_RECORDS_NOT_CREATED", severity: "error" },
-      message:
+      ...errorAt(
+        place,
+        "E_RECORDS_NOT_CREATED",
         "`records` has no id: the store has not been created. dimsync does nothing without its records. Create them; this adds the id:",
+      ),
       command: `dimsync records init -t ${shellWord(target)}`,
-      ...(place === undefined ? {} : { place }),
     },
   ],
 });
@@ -216,14 +201,11 @@ function recordsProblems(
 ): readonly Problem[] {
   if (records.store === "unusable") return records.named === undefined ? [] : records.problems;
   if (records.store === "folder") return [];
-  const at = (member: string) => (place === undefined ? {} : { place: { ...place, pointer: `${place.pointer}/${member}` } });
   const problems: Problem[] = [];
   if (records.ttlMs < shortestTtlMs)
-    problems.push({
-      ...{ code: "E_WRONG_VALUE", severity: "error" },
-      message: "ttl must be at least 5s: a run renews its lease several times within it.",
-      ...at("ttl"),
-    });
+    problems.push(
+      errorAt(below(place, ["ttl"]), "E_WRONG_VALUE", "ttl must be at least 5s: a run renews its lease several times within it."),
+    );
   // Targets share the tables of a database.
   if (records.store === "postgres") return problems;
   const sameStore = Object.entries(config.targets ?? {}).find(([name, { records: other }]) => {
@@ -231,11 +213,13 @@ function recordsProblems(
     return name !== targetName && found.store === "git" && found.ref === records.ref && found.remote === records.remote;
   });
   if (sameStore !== undefined)
-    problems.push({
-      ...{ code: "E_RECORDS_SHARED", severity: "error" },
-      message: `The targets ${targetName} and ${sameStore[0]} name the same ref. Each target needs a ref of its own, because ids of one account mean nothing in another.`,
-      ...at("git/ref"),
-    });
+    problems.push(
+      errorAt(
+        below(place, ["git", "ref"]),
+        "E_RECORDS_SHARED",
+        `The targets ${targetName} and ${sameStore[0]} name the same ref. Each target needs a ref of its own, because ids of one account mean nothing in another.`,
+      ),
+    );
   return problems;
 }
 
@@ -282,25 +266,14 @@ function definedOnly(overrides: Partial<ClientSettings> | undefined): Partial<Cl
   return Object.fromEntries(Object.entries(overrides ?? {}).filter(([, value]) => value !== undefined));
 }
 
-/**
- * A base URL without trailing slashes; or a sentence about the problem. It does not quote the URL,
- * which may contain a password.
- */
-function readBaseUrl(text: string): { readonly baseUrl: string } | { readonly fault: string } {
-  if (text.startsWith("embedded:")) {
-    return text === "embedded:" ? { fault: "embedded: must be followed by the path of a file." } : { baseUrl: text };
-  }
-  let url: URL;
+/** It does not quote the URL, which may contain a password. */
+function faultOfBaseUrl(text: string): Pick<Problem, "code" | "message"> | undefined {
+  if (text === "embedded:") return { code: "E_BASE_URL", message: "embedded: must be followed by the path of a file." };
   try {
-    url = new URL(text);
-  } catch {
-    return { fault: "The base URL is not a URL. Write https://HOST, or embedded:FILE for the in-process service." };
+    if (!text.startsWith("embedded:")) parseBaseUrl(text);
+    return undefined;
+  } catch (error) {
+    if (error instanceof DimsyncError) return error;
+    throw error;
   }
-  if (url.username !== "" || url.password !== "")
-    return { fault: "The base URL contains a user name or a password. Remove them, and put the key in apiKey." };
-  if (url.search !== "" || url.hash !== "") return { fault: "The base URL has a part after ? or #. Remove it." };
-  if (url.protocol === "https:") return { baseUrl: text.replace(/\/+$/u, "") };
-  if (url.protocol !== "http:") return { fault: "The base URL must begin with https://, or be embedded:FILE." };
-  if (!isLoopback(url.hostname)) return { fault: "http would send the key unencrypted. Use https; http is for loopback addresses only." };
-  return { baseUrl: text.replace(/\/+$/u, "") };
 }

@@ -149,7 +149,7 @@ export interface IgnoreEntry {
   readonly address: string;
   readonly path: string;
   readonly reason: string;
-  readonly until: string | undefined;
+  readonly until?: string | undefined;
   /** In dimsync.yaml; absent for one of a flag. */
   readonly place?: SourceLocation;
 }
@@ -157,8 +157,8 @@ export interface IgnoreEntry {
 /** An entry of `allow` in the config: it lifts a guard until a day, YYYY-MM-DD. */
 export interface AllowEntry {
   readonly guard: string;
-  /** A glob of addresses; undefined: all. */
-  readonly address: string | undefined;
+  /** A glob of addresses; absent: all. */
+  readonly address?: string | undefined;
   readonly reason: string;
   readonly until: string;
   /** In dimsync.yaml. */
