@@ -3,7 +3,7 @@ import { readdir, realpath, stat } from "node:fs/promises";
 import { basename, dirname, join, relative, resolve, sep } from "node:path";
 import picomatch from "picomatch";
 import { byText } from "../model/address.ts";
-import type { Problem, SourceLocation } from "../model/problem.ts";
+import { errorAt, type Problem, type SourceLocation } from "../model/problem.ts";
 import type { Code } from "../model/titles.ts";
 import { type Boundary, outsideProblem } from "./boundary.ts";
 import { errorCode, shownPath } from "./source.ts";
@@ -92,7 +92,7 @@ async function findGlob(search: Search, { pattern, place }: Wanted): Promise<voi
   const before = paths.size;
   const accept = (path: string): boolean => matches(relative(from, path).replaceAll(sep, "/"));
   if ((await kindOf(search, from, place)) === "folder") await walk(search, from, { accept, place });
-  if (paths.size === before) report(search, place, ["W_GLOB_NO_FILE", `No file matches ${pattern}.`], "warning");
+  if (paths.size === before) report(search, place, ["W_GLOB_NO_FILE", `No file matches ${pattern}.`, "warning"]);
 }
 
 interface Folder {
@@ -211,10 +211,9 @@ async function kindOf(search: Search, path: string, place: SourceLocation | unde
 function report(
   { problems }: Search,
   place: SourceLocation | undefined,
-  [code, message]: readonly [code: Code, message: string],
-  severity: Problem["severity"] = "error",
+  [code, message, severity = "error"]: readonly [code: Code, message: string, severity?: Problem["severity"]],
 ): void {
-  problems.push({ code, severity, message, ...(place === undefined ? {} : { place }) });
+  problems.push({ ...errorAt(place, code, message), severity });
 }
 
 /**

@@ -3,7 +3,7 @@ import { manifestKindNamed, manifestKinds } from "../kinds/index.ts";
 import { toAddress } from "../model/address.ts";
 import { canonicalJson, isObject, type JsonObject, type JsonValue, own } from "../model/json/json.ts";
 import { isWithin } from "../model/json/pointer.ts";
-import type { Problem, SourceLocation } from "../model/problem.ts";
+import { errorAt, type Problem, type SourceLocation } from "../model/problem.ts";
 import type { Resource } from "../model/resource.ts";
 import type { Code } from "../model/titles.ts";
 import { didYouMean } from "../text/suggest.ts";
@@ -57,7 +57,7 @@ export function readManifest(document: ValueDocument, place: SourceLocation, con
     ? []
     : connectorProblems(connection, { ...checked.context, value: connection.value });
   const problems = [...effective.problems, ...checked.problems, ...fromConnector];
-  const manifest = manifestOf({ kind, value: connection.value, place }, problems);
+  const manifest = manifestOf(kind, connection.value, { place, problems });
   const rest = problems.length === 0 ? undefined : withoutBroken(connection.value, problems, { validator, context: checked.context });
   return {
     ...manifest,
@@ -69,13 +69,7 @@ export function readManifest(document: ValueDocument, place: SourceLocation, con
   };
 }
 
-interface CheckedManifest {
-  readonly kind: string;
-  readonly value: JsonValue;
-  readonly place: SourceLocation;
-}
-
-function manifestOf({ kind, value, place }: CheckedManifest, problems: readonly Problem[]): ReadManifest {
+function manifestOf(kind: string, value: JsonValue, { place, problems }: Pick<ReadManifest, "place" | "problems">): ReadManifest {
   const metadata = isObject(value) ? own(value, "metadata") : undefined;
   const name = isObject(metadata) ? own(metadata, "name") : undefined;
   const named = typeof name === "string" ? { name, address: toAddress(kind, name) } : undefined;
@@ -115,7 +109,7 @@ function toResource(kind: string, { metadata, lifecycle, spec }: ManifestShape, 
 function unknownKind(document: unknown, place: SourceLocation): Problem {
   const [code, message] = whyNoKind(document);
   const pointer = isObject(document) && Object.hasOwn(document, "kind") ? "/kind" : "";
-  return { code, severity: "error", message, place: { ...place, pointer } };
+  return errorAt({ ...place, pointer }, code, message);
 }
 
 function whyNoKind(document: unknown): readonly [code: Code, message: string] {

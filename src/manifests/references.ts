@@ -1,6 +1,6 @@
 import { manifestKindNamed } from "../kinds/index.ts";
 import { toAddress } from "../model/address.ts";
-import type { Locate, Problem } from "../model/problem.ts";
+import { errorAt, type Locate, type Problem } from "../model/problem.ts";
 import { locationIn, type Resource } from "../model/resource.ts";
 import { nearest } from "../text/suggest.ts";
 import type { ReadManifest } from "./manifest.ts";
@@ -22,15 +22,7 @@ export function duplicateProblems(manifests: readonly ReadManifest[], locate: Lo
     }
     const { file, line } = locate({ ...first.place, pointer: "/metadata/name" });
     const message = `${address} is already declared in ${file}${line === undefined ? "" : `:${line}`}. Names must be unique per kind. Rename one of the manifests, or remove it.`;
-    return [
-      {
-        code: "E_DUPLICATE_NAME",
-        severity: "error",
-        message,
-        address,
-        place: { ...place, pointer: "/metadata/name" },
-      },
-    ];
+    return [{ ...errorAt({ ...place, pointer: "/metadata/name" }, "E_DUPLICATE_NAME", message), address }];
   });
 }
 

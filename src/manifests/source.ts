@@ -1,7 +1,7 @@
 import { isAscii, isUtf8 } from "node:buffer";
 import { readFileSync } from "node:fs";
 import { isAbsolute, relative, sep } from "node:path";
-import type { Problem } from "../model/problem.ts";
+import { errorAt, type Problem } from "../model/problem.ts";
 import type { Code } from "../model/titles.ts";
 
 /** A file as text, without its byte order mark. */
@@ -31,9 +31,7 @@ export function readSource(
 ): { readonly source?: Source; readonly problems: readonly Problem[] } {
   const file = shownPath(cwd, path);
   const place = at ?? { file, document: 0, pointer: "" };
-  const fail = (code: Code, message: string): { readonly problems: readonly Problem[] } => ({
-    problems: [{ code, severity: "error", message, place }],
-  });
+  const fail = (code: Code, message: string) => ({ problems: [errorAt(place, code, message)] });
   let bytes: Buffer;
   try {
     bytes = readFileSync(path);

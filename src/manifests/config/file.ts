@@ -2,12 +2,13 @@ import { existsSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { isObject, type JsonObject, type JsonValue, own } from "../../model/json/json.ts";
 import { isWithin, type Pointer, toPointer } from "../../model/json/pointer.ts";
-import type { Problem, SourceLocation } from "../../model/problem.ts";
+import { errorAt, type Problem, type SourceLocation } from "../../model/problem.ts";
 import type { ControllerMode, NotifySettings, PolicySettings } from "../../model/settings/config.ts";
 import type { MaintenanceWindow, Receiver } from "../../model/settings/notifications.ts";
 import type { SecretReference } from "../../model/settings/secret.ts";
 import type { YamlProblem } from "../../yaml/problems.ts";
 import { read, type YamlParser } from "../../yaml/read.ts";
+import type { SchemaError } from "../schema/schema-error.ts";
 import { validateEffective } from "../schema/validate.ts";
 import type { Source } from "../source.ts";
 import { type EnvironmentUse, makeEffective } from "../substitute.ts";
@@ -98,10 +99,7 @@ export function parseConfig(
   const place: SourceLocation = { file: source.file, document: documents[0]?.index ?? 0, pointer: "" };
   const problems = yamlProblems(source, invalid);
   if (problems.length > 0) return { place, problems };
-  const fail = (message: string): { readonly place: SourceLocation; readonly problems: readonly Problem[] } => ({
-    place,
-    problems: [{ code: "E_WRONG_TYPE", severity: "error", message, place }],
-  });
+  const fail = (message: string) => ({ place, problems: [errorAt(place, "E_WRONG_TYPE", message)] });
   if (documents.length > 1) return fail("The config file must be a single document. Move manifests to other files.");
   const document = documents[0]?.value;
   if (!isObject(document)) return fail("The config file must be a map that begins with apiVersion: dimsync/v1 and kind: Config.");
@@ -110,12 +108,9 @@ export function parseConfig(
 
 /** Problems in the YAML. Their pointer is `@` and the offset in the text, because they are not at a value. */
 export function yamlProblems(source: Source, problems: readonly YamlProblem[]): readonly Problem[] {
-  return problems.map(({ document, offset, code, message }) => ({
-    code,
-    severity: "error",
-    message,
-    place: { file: source.file, document, pointer: `@${offset}` },
-  }));
+  return problems.map(({ document, offset, code, message }) =>
+    errorAt({ file: source.file, document, pointer: `@${offset}` }, code, message),
+  );
 }
 
 /** Names of the targets, in the order of the file. */
@@ -151,20 +146,12 @@ export function checkConfig(
     (code === "E_UNSET_VARIABLE" || code === "E_WRONG_SUBSTITUTION") && elsewhere(at?.pointer);
   const { value, errors, problems: fromSchema, context } = validateEffective(validateConfig, effective, { kind: "Config", place });
   const problems = [...effective.problems.filter((problem) => !isQuiet(problem)), ...fromSchema];
-  const faulty = [...context.known, ...errors.map((error) => faultyPlace(error))];
+  const faulty = [...context.known, ...errors.map(faultyPlace)];
   // Without its faulty parts the document has the shape that the schema requires.
   return { config: pruneInvalid(value, faulty) as ConfigFile, problems, environment: effective.environment };
 }
 
-function faultyPlace({
-  instancePath,
-  keyword,
-  params,
-}: {
-  readonly instancePath: string;
-  readonly keyword: string;
-  readonly params: Record<string, unknown>;
-}): Pointer {
+function faultyPlace({ instancePath, keyword, params }: SchemaError): Pointer {
   const member =
     keyword === "additionalProperties" ? params["additionalProperty"] : keyword === "propertyNames" ? params["propertyName"] : undefined;
   return typeof member === "string" ? instancePath + toPointer([member]) : instancePath;

@@ -1,7 +1,7 @@
 import { dirname, resolve } from "node:path";
-import { type JsonObject, own } from "../../model/json/json.ts";
+import { defined, own } from "../../model/json/json.ts";
 import { isWithin, type Pointer, toPointer } from "../../model/json/pointer.ts";
-import type { Problem, SourceLocation } from "../../model/problem.ts";
+import { below, errorAt, type Problem, type SourceLocation } from "../../model/problem.ts";
 import type { Settings } from "../../model/settings/config.ts";
 import { type SecretReference, secretsIn } from "../../model/settings/secret.ts";
 import type { Code } from "../../model/titles.ts";
@@ -56,23 +56,28 @@ export async function loadConfig(options: ConfigOptions): Promise<LoadedConfig> 
   const checked = checkDocument(file, target, gatherVariables(given));
   const { config } = checked;
   const entry = (target === undefined ? undefined : own(config.targets ?? {}, target)) ?? {};
-  const { boundary } = file;
   const { connectors, problems: ofConnectors } = await connectorsOf(config, file, options);
   const wouldBe =
     target === undefined || !file.isReadable
       ? undefined
       : makeSettings(config, { ...options, targetName: target, entry, place, configPath, recordsFaults: recordsFaults(target, checked) });
-  const outside = wouldBe === undefined ? [] : namedOutside(wouldBe.settings, { config, entry, place, boundary });
+  const outside = wouldBe === undefined ? [] : namedOutside(wouldBe.settings, config, file);
   // Nothing may read or write the files that these settings name.
   const made = outside.length > 0 ? undefined : wouldBe;
   const folder = made?.settings.folder ?? resolve(cwd);
   return {
     ...(made === undefined ? {} : { settings: { ...made.settings, connectors: connectors.schemas } }),
-    variables: gatherVariables({ ...given, ...optional("target", entry.vars), ...optional("config", config.vars) }),
+    variables: gatherVariables({ ...given, ...defined({ target: entry.vars, config: config.vars }) }),
     connectors,
     ...wantedPaths(options, { config, target, place, folder }),
-    boundary,
-    except: notManifests(options, { config, configPath, folder, settings: made?.settings }),
+    boundary: file.boundary,
+    except: [
+      ...(configPath === undefined ? [] : [configPath]),
+      ...(made === undefined ? [] : [made.settings.bindingsFile]),
+      ...Object.values(config.targets ?? {}).flatMap(({ catalog }) => (catalog === undefined ? [] : [resolve(folder, catalog)])),
+      ...(options.varFiles ?? []).map((name) => resolve(cwd, name)),
+      ...Object.values(config.connectors ?? {}).map((path) => resolve(folder, path)),
+    ],
     sources: [...varFiles.sources, ...(file.source === undefined ? [] : [file.source])],
     ...(configPath === undefined ? {} : { configPath }),
     environment: [...varFiles.environment, ...checked.environment],
@@ -138,49 +143,25 @@ async function connectorsOf({ connectors = {} }: ConfigFile, { configPath, place
   return loadConnectors(connectors, { cwd, parser: yamlParser(env), place, configPath, boundary });
 }
 
-interface NamedFiles {
-  readonly config: ConfigFile;
-  readonly entry: NonNullable<ConfigFile["targets"]>[string];
-  /** Of the config file. */
-  readonly place: SourceLocation | undefined;
-  readonly boundary: Boundary;
-}
-
 /** The files outside the project that its config names for the bindings, the catalog and the embedded service, which are written too, and for readers. */
-function namedOutside(settings: Omit<Settings, "connectors">, { config, entry, place, boundary }: NamedFiles): readonly Problem[] {
-  const { bindingsFile, catalogFile, impact, baseUrl, target, folder } = settings;
-  const account = /^embedded:(?!:memory:$)(.+)$/su.exec(entry.baseUrl === baseUrl ? baseUrl : "")?.[1];
-  const files = [
-    { file: bindingsFile, pointer: config.bindings === undefined ? "" : "/bindings" },
-    { file: catalogFile, pointer: toPointer(["targets", target, "catalog"]) },
-    { file: impact?.manifest, pointer: "/impact/dbt/manifest" },
-    { file: account === undefined ? undefined : resolve(folder, account), pointer: toPointer(["targets", target, "baseUrl"]) },
+function namedOutside(
+  { bindingsFile, catalogFile, impact, baseUrl, target, folder }: Omit<Settings, "connectors">,
+  { bindings, targets }: ConfigFile,
+  { place, boundary }: WrittenConfig,
+): readonly Problem[] {
+  const account = /^embedded:(?!:memory:$)(.+)$/su.exec(own(targets, target)?.baseUrl === baseUrl ? baseUrl : "")?.[1];
+  const files: readonly (readonly [file: string | undefined, path: readonly string[]])[] = [
+    [bindingsFile, bindings === undefined ? [] : ["bindings"]],
+    [catalogFile, ["targets", target, "catalog"]],
+    [impact?.manifest, ["impact", "dbt", "manifest"]],
+    [account === undefined ? undefined : resolve(folder, account), ["targets", target, "baseUrl"]],
   ];
-  return files.flatMap(({ file, pointer }) => {
+  return files.flatMap(([file, path]) => {
     const leadsTo = file === undefined ? undefined : boundary.leadsOutside(file);
-    if (file === undefined || leadsTo === undefined) return [];
-    return [outsideProblem(boundary, { written: file, target: leadsTo }, place === undefined ? undefined : { ...place, pointer })];
+    return file === undefined || leadsTo === undefined
+      ? []
+      : [outsideProblem(boundary, { written: file, target: leadsTo }, below(place, path))];
   });
-}
-
-interface OtherFiles {
-  readonly config: ConfigFile;
-  readonly configPath: string | undefined;
-  readonly folder: string;
-  readonly settings: Pick<Settings, "bindingsFile"> | undefined;
-}
-
-/** Absolute paths of the YAML files that the config, the flags and the environment name for something else. */
-const notManifests = ({ cwd, varFiles = [] }: ConfigOptions, { config, configPath, folder, settings }: OtherFiles): readonly string[] => [
-  ...(configPath === undefined ? [] : [configPath]),
-  ...(settings === undefined ? [] : [settings.bindingsFile]),
-  ...Object.values(config.targets ?? {}).flatMap(({ catalog }) => (catalog === undefined ? [] : [resolve(folder, catalog)])),
-  ...varFiles.map((file) => resolve(cwd, file)),
-  ...Object.values(config.connectors ?? {}).map((file) => resolve(folder, file)),
-];
-
-function optional<K extends string>(key: K, value: JsonObject | undefined): { readonly [key in K]?: JsonObject } {
-  return value === undefined ? {} : ({ [key]: value } as { readonly [key in K]: JsonObject }); // a computed key loses its literal type
 }
 
 interface PathSources {
@@ -223,10 +204,8 @@ function chooseTarget(
 ): { readonly name: string } | { readonly problem: Problem } {
   const names = targetNames(document);
   const wanted = target ?? setting(env, "DIMSYNC_TARGET");
-  const at = place === undefined ? {} : { place: { ...place, pointer: names.length === 0 ? "" : "/targets", on: "key" as const } };
-  const fail = (code: Code, message: string) => ({
-    problem: { code, severity: "error" as const, message, ...at },
-  });
+  const at = below(place, names.length === 0 ? [] : ["targets"]);
+  const fail = (code: Code, message: string) => ({ problem: errorAt(at === undefined ? undefined : { ...at, on: "key" }, code, message) });
   if (names.length === 0) {
     if (wanted === undefined || wanted === "default") return { name: "default" };
     return fail(

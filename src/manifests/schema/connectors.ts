@@ -2,7 +2,7 @@ import { dirname, resolve } from "node:path";
 import { manifestKindNamed } from "../../kinds/index.ts";
 import { isObject, type JsonObject, type JsonValue, own } from "../../model/json/json.ts";
 import { atPointer, type Pointer, toPointer } from "../../model/json/pointer.ts";
-import type { Problem, SourceLocation } from "../../model/problem.ts";
+import { errorAt, type Problem, type SourceLocation } from "../../model/problem.ts";
 import { lineAndColumn, lineStartsOf } from "../../text/lines.ts";
 import { read as readYaml, type YamlParser } from "../../yaml/read.ts";
 import { type Boundary, outsideProblem } from "../boundary.ts";
@@ -76,7 +76,7 @@ async function loadConnector(
   if (target !== undefined) return { problems: [outsideProblem(boundary, { written: path, target }, place)] };
   const { source, problems } = readSource(cwd, file, place);
   if (source === undefined) return { problems };
-  const fail = (message: string) => ({ problems: [...problems, badSchema(place, message)] });
+  const fail = (message: string) => ({ problems: [...problems, errorAt(place, "E_CONNECTOR_SCHEMA", message)] });
   const { documents, problems: invalid } = readYaml(source.text, { parser });
   const [first] = documents;
   const [problem] = invalid;
@@ -147,10 +147,3 @@ function connectionOf(
   const connection = isObject(holder) ? own(holder, "connection") : undefined;
   return typeof type === "string" && connection !== undefined ? { type, connection, base: `${base}/connection` } : undefined;
 }
-
-const badSchema = (place: SourceLocation, message: string): Problem => ({
-  code: "E_CONNECTOR_SCHEMA",
-  severity: "error",
-  message,
-  place,
-});

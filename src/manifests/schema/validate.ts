@@ -1,6 +1,6 @@
 import type { JsonValue } from "../../model/json/json.ts";
-import { atPointer, fromPointer, isWithin, type Pointer } from "../../model/json/pointer.ts";
-import type { Problem, SourceLocation } from "../../model/problem.ts";
+import { atPointer, fromPointer, type Pointer, toPointer } from "../../model/json/pointer.ts";
+import { errorAt, type Problem, type SourceLocation } from "../../model/problem.ts";
 import { isSecretReference } from "../../model/settings/secret.ts";
 import { coerceTexts } from "../scalars.ts";
 import { isSecretMember } from "../secrets/secret-members.ts";
@@ -85,23 +85,13 @@ export function schemaProblems(errors: readonly SchemaError[], context: SchemaCo
     missing.some((key) => suggested.has(key)) || (rank === 3 && found.some((other) => other.rank === 2 && other.pointer === pointer));
   return found
     .filter((problem) => !isRepeated(problem))
-    .map(({ code, message, pointer, on }) => ({
-      code,
-      severity: "error",
-      message,
-      place: { ...context.place, pointer, on },
-    }));
+    .map(({ code, message, pointer, on }) => errorAt({ ...context.place, pointer, on }, code, message));
 }
 
 /** Errors of a connector's schema about a `$secret`: its value is not known before it is sent. */
 export function concernsSecret(value: unknown, pointer: Pointer): boolean {
-  const segments = fromPointer(pointer);
-  let prefix = "";
-  for (const segment of ["", ...segments]) {
-    prefix = segment === "" && prefix === "" ? "" : `${prefix}/${segment.replaceAll("~", "~0").replaceAll("/", "~1")}`;
-    if (isWithin(pointer, prefix) && isSecretReference(atPointer(value, prefix))) return true;
-  }
-  return false;
+  const path = fromPointer(pointer);
+  return [...path, ""].some((_, depth) => isSecretReference(atPointer(value, toPointer(path.slice(0, depth)))));
 }
 
 function isSecretPlace(kind: string, pointer: Pointer): boolean {
