@@ -4,6 +4,7 @@ import { errorText } from "../cli/report-error.ts";
 import { DimsyncError } from "../model/errors.ts";
 import type { ExitCode } from "../model/exit.ts";
 import { exitAttributes, traced } from "../model/runtime/traced.ts";
+import { andMore } from "../text/lists.ts";
 import { checkedArguments } from "./parameters.ts";
 import { shorten } from "./shorten.ts";
 import { plain, type Tool } from "./tools.ts";
@@ -43,7 +44,7 @@ export async function runTool(
     `Exit code: ${exit}`,
     ...(leftOut.length === 0
       ? []
-      : [`Left out, because a result has at most 256 KiB: ${leftOut.join("; ")}. Select less, for example with \`only\`.`]),
+      : [`Left out, because a result has at most 256 KiB: ${andMore(leftOut, { shown: 20 })}. Select less, for example with \`only\`.`]),
   ].join("\n");
   return {
     texts: dataBlock(

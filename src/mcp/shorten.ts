@@ -9,8 +9,8 @@ export interface Shortened {
 }
 
 /**
- * Shortens a result to at most `maxBytes` of UTF-8. JSON stays valid JSON: long lists, maps of equal things and strings lose their end, the largest first.
- * Other texts lose their last lines.
+ * Shortens a result to at most `maxBytes` of UTF-8. JSON stays valid JSON: lists, maps of equal things and strings that are longer than the others
+ * lose their end. Other texts lose their last lines.
  */
 export function shorten(text: string, maxBytes: number): Shortened {
   if (Buffer.byteLength(text) <= maxBytes) return { text, leftOut: [] };
@@ -33,75 +33,40 @@ function shortenLines(text: string, maxBytes: number): Shortened {
   return { text: fitting, leftOut: [`${lines(text) - lines(fitting)} of ${lines(text)} lines`] };
 }
 
-/** Undefined if the value has nothing that can be shortened enough. */
+/** With as many entries of each list as fit. Undefined if not even one of each does. */
 function shortenJson(value: unknown, maxBytes: number): Shortened | undefined {
-  const cuts = new Map<string, Cut>();
-  let left = value;
-  // Each round cuts the largest part; what is left of a part is not the largest for long.
-  for (let round = 0; round < 100; round += 1) {
-    const text = jsonDocument(left, 0);
-    const over = Buffer.byteLength(text) - maxBytes;
-    if (over <= 0) return { text, leftOut: [...cuts].map(([path, cut]) => cutText(path, cut)) };
-    const found = cutLargest(left, { path: [], over });
-    if (found === undefined) return undefined;
-    left = found.value;
-    const path = toPointer(found.path);
-    cuts.set(path, { ...found.cut, of: cuts.get(path)?.of ?? found.cut.of });
+  let found: Shortened | undefined;
+  let [least, most] = [1, maxBytes];
+  while (least <= most) {
+    const middle = (least + most) >> 1;
+    const leftOut: string[] = [];
+    const text = jsonDocument(cut(value, middle, { path: [], leftOut }), 0);
+    if (Buffer.byteLength(text) > maxBytes) most = middle - 1;
+    else {
+      found = { text, leftOut };
+      least = middle + 1;
+    }
   }
-  return undefined;
+  return found;
 }
 
-interface Cut {
-  readonly kept: number;
-  readonly of: number;
-  readonly unit: "entries" | "characters";
-}
-
-const cutText = (path: string, { kept, of, unit }: Cut): string => `${of - kept} of ${of} ${unit} of ${path === "" ? "the result" : path}`;
-
-interface Place {
-  readonly path: readonly string[];
-  /** How many bytes must go. */
-  readonly over: number;
-}
-
-interface CutValue {
-  readonly value: unknown;
-  readonly path: readonly string[];
-  readonly cut: Cut;
-}
-
-/** Cuts the deepest list that makes up most of the value, so that the rest of the document stays whole. */
-function cutLargest(value: unknown, { path, over }: Place): CutValue | undefined {
+/** The value with at most so many entries in each list, and 50 times as many characters in each string. */
+function cut(value: unknown, most: number, { path, leftOut }: { readonly path: readonly string[]; readonly leftOut: string[] }): unknown {
+  const note = (kept: number, of: number, unit: string): void => {
+    if (kept < of) leftOut.push(`${of - kept} of ${of} ${unit} of ${path.length === 0 ? "the result" : toPointer(path)}`);
+  };
   if (typeof value === "string") {
-    const kept = Math.max(0, value.length - over - 1);
-    return value.length < 100 ? undefined : { value: value.slice(0, kept), path, cut: { kept, of: value.length, unit: "characters" } };
+    const text = value.slice(0, Math.max(100, 50 * most));
+    note(text.length, value.length, "characters");
+    return text;
   }
-  if (!Array.isArray(value) && !isObject(value)) return undefined;
+  if (!Array.isArray(value) && !isObject(value)) return value;
   const entries = Object.entries(value);
-  const sizes = entries.map(([, entry]) => Buffer.byteLength(JSON.stringify(entry)));
-  const total = sizes.reduce((sum, size) => sum + size, 0);
-  const at = sizes.indexOf(Math.max(...sizes));
-  const largest = entries[at];
-  if (largest === undefined) return undefined;
-  const canCut = isList(value) && (sizes[at] ?? 0) <= total / 2;
-  const inside = canCut ? undefined : cutLargest(largest[1], { path: [...path, largest[0]], over });
-  if (inside !== undefined) return { ...inside, value: replaced(value, largest[0], inside.value) };
-  if (!isList(value)) return undefined;
-  const kept = fitting(sizes, over);
-  const left = Array.isArray(value) ? value.slice(0, kept) : Object.fromEntries(entries.slice(0, kept));
-  return { value: left, path, cut: { kept, of: entries.length, unit: "entries" } };
+  const kept = isList(value) ? entries.slice(0, most) : entries;
+  note(kept.length, entries.length, "entries");
+  const left = kept.map(([key, entry]) => [key, cut(entry, most, { path: [...path, key], leftOut })] as const);
+  return Array.isArray(value) ? left.map(([, entry]) => entry) : Object.fromEntries(left);
 }
 
 /** Whether its entries are alike, so that some of them may be left out: a list, or a map of names to objects. */
 const isList = (value: object): boolean => Array.isArray(value) || (Object.keys(value).length > 1 && Object.values(value).every(isObject));
-
-/** How many entries from the start can stay if `over` bytes must go; at least half of them, so that other long lists also get shorter. */
-function fitting(sizes: readonly number[], over: number): number {
-  let [kept, gone] = [sizes.length, 0];
-  while (kept > sizes.length / 2 && gone < over) gone += (sizes[--kept] ?? 0) + 1;
-  return kept;
-}
-
-const replaced = (value: object, key: string, entry: unknown): unknown =>
-  Array.isArray(value) ? value.map((one, index) => (String(index) === key ? entry : one)) : { ...value, [key]: entry };
