@@ -31,7 +31,7 @@ export function parseBaseUrl(text: string): BaseUrl {
   if (url.protocol !== "https:" && url.protocol !== "http:") throw refuse("uses neither https nor http");
   if (url.protocol === "http:" && !loopback) {
     throw refuse(
-      "uses plain http to another machine, so others could read the API key; http is only allowed for 127.0.0.0/8, ::1 and localhost",
+      "uses plain http to another machine, so others could read the API key; http is only allowed for loopback addresses (127.0.0.0/8, ::1 and localhost)",
     );
   }
   if (url.username !== "" || url.password !== "")
