@@ -16,8 +16,6 @@ export const layers = [
     "prebuilt-help.ts",
     "cli.ts",
     "cli-commands.ts",
-    "cli-setup-commands.ts",
-    "cli-declare.ts",
     "cli-help.ts",
     "cli-options.ts",
     "index.ts",
@@ -38,9 +36,8 @@ export const layers = [
 /** Imports within one layer that are allowed, always in one direction. */
 const besides = new Map([
   ["bin.ts", ["compile-cache.ts", "first-process.ts", "prebuilt-help.ts", "cli.ts"]],
-  ["cli.ts", ["cli-commands.ts", "cli-declare.ts", "cli-help.ts", "cli-options.ts"]],
-  ["cli-commands.ts", ["cli-setup-commands.ts", "cli-declare.ts", "cli-options.ts"]],
-  ["cli-setup-commands.ts", ["cli-declare.ts", "cli-options.ts"]],
+  ["cli.ts", ["cli-commands.ts", "cli-help.ts", "cli-options.ts"]],
+  ["cli-commands.ts", ["cli-options.ts"]],
   ["yaml", ["text"]],
   // Reading a manifest needs its kind; reports group items by kind.
   ["manifests", ["kinds", "protection/classification", "protection/impact"]],

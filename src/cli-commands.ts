@@ -1,3 +1,5 @@
+import { type Command, Option } from "commander";
+import { type Context, contextOf } from "./cli/context.ts";
 import type {
   ApplyFlags,
   AuditFlags,
@@ -8,19 +10,42 @@ import type {
   ControllerFlags,
   DriftFlags,
   ExplainFlags,
+  FmtFlags,
   GetFlags,
   GlobalFlags,
   ImportFlags,
+  InitFlags,
   PlanFlags,
   RecordsFlags,
   RegisterFlags,
   RenderFlags,
   ResolveFlags,
+  SchemaFlags,
+  ServeFlags,
   SnapshotFlags,
 } from "./cli/flags.ts";
-import type { CommandLine } from "./cli-declare.ts";
-import { controllerOptions, driftOptions, planOptions, protectOnlyOption, readOptions, registerOptions } from "./cli-options.ts";
-import { declareHelp, declareSetUp } from "./cli-setup-commands.ts";
+import type { Io } from "./cli/io.ts";
+import { planOptions, protectOnlyOption, readOptions, repeatable } from "./cli-options.ts";
+import type { ExitCode } from "./model/exit.ts";
+import { version } from "./model/runtime/version.ts";
+
+/** What a command does; `Args` are the arguments that its usage declares. */
+export type Run<Flags extends GlobalFlags, Args extends readonly unknown[]> = (context: Context<Flags>, ...args: Args) => Promise<ExitCode>;
+
+/** Declares a command. `usage` is its name and arguments; `run` imports its code, so that no command loads that of another. */
+export type Add = <Flags extends GlobalFlags = GlobalFlags, Args extends readonly unknown[] = readonly []>(
+  usage: string,
+  description: string,
+  run: Run<Flags, Args>,
+) => Command;
+
+/** What the commands are declared on. */
+export interface CommandLine {
+  readonly program: Command;
+  readonly io: Io;
+  readonly done: (code: ExitCode) => void;
+  readonly add: Add;
+}
 
 type Paths = readonly [paths: readonly string[]];
 
@@ -70,8 +95,19 @@ function declareCore({ program, add }: CommandLine): void {
     "Report drift between manifests and the account. Names who changed the account, from the audit log. Sends only GET requests. Exits with 2 if there is drift.",
     async (context, paths) => (await import("./commands/core/drift.ts")).runDrift(context, paths),
   );
-  readOptions(planOptions(drift, "exposed, stricter"));
-  driftOptions(drift);
+  readOptions(planOptions(drift, "exposed, stricter"))
+    .option("--since <time>", "How far back to read the audit log: a date, or an age such as 24h or 7d (default: 30d)")
+    .option("--no-attribution", "Do not read the audit log")
+    .option("--history <dir>", "Keep the reports in this directory and show how drift developed")
+    .option("--notify <source>", "Post to a webhook if the drift changed; its URL is in env:NAME or file:PATH")
+    .option("--no-notify", "Do not post to the webhook in the config")
+    .addOption(new Option("--notify-format <format>", "Format of the notification: json or slack").choices(["json", "slack"]))
+    .addOption(
+      new Option("--resolve <how>", "accept: change the manifests to match the account; revert: save a plan that undoes the drift").choices(
+        ["accept", "revert"],
+      ),
+    )
+    .option("--out <file>", "Plan file that --resolve revert writes (default: revert.plan.json)");
 }
 
 function declareInspect({ program, add }: CommandLine): void {
@@ -101,12 +137,23 @@ function declareInspect({ program, add }: CommandLine): void {
     "Print live integrations, tags, users or schemas. The id can be the address of a bound manifest. Sends only GET requests.",
     async (context, kind, id) => (await import("./commands/inspect/get.ts")).runGet(context, kind, id),
   ).option("--raw", "Print the response of the service unchanged");
-  const register = add<RegisterFlags>(
+  add<RegisterFlags>(
     "register",
     "Print what happens to every labelled column. Shows the rule and the exemption that apply, and since when. Sends only GET requests. Exits with 3 if a column breaks an error policy.",
     async (context) => (await import("./commands/inspect/register.ts")).runRegister(context),
-  );
-  registerOptions(register);
+  )
+    .addOption(repeatable("--label <name>", "Only columns with this label; repeatable"))
+    .addOption(repeatable("--integration <name>", "Only integrations that match, such as 'shop-*'; repeatable"))
+    .option("--diff <time|file>", "What changed since then, or since a register in JSON or CSV. Exits with 2 if anything did")
+    .option("--history <dir>", "Remember the register in this directory (default: .dimsync/register)")
+    .option("--no-history", "Do not remember the register")
+    .addOption(
+      new Option(
+        "--csv <form>",
+        "Values of -o csv. safe (default): a spreadsheet runs none as a formula. raw: as they are, for programs",
+      ).choices(["safe", "raw"]),
+    )
+    .option("--snapshot <file>", "Read this snapshot instead of the account; needs no API key and no network");
   add<AuditFlags>("audit", "Print the audit log. Newest entries first. Sends only GET requests.", async (context) =>
     (await import("./commands/inspect/audit.ts")).runAudit(context),
   )
@@ -183,6 +230,85 @@ function declareRecords({ program, add }: CommandLine): void {
     .option("--print", "init, migrate: print the config instead of writing dimsync.yaml");
 }
 
+/** "Set up", in the order of the help. */
+function declareSetUp({ program, add }: CommandLine): void {
+  program.commandsGroup("Set up:");
+  add<InitFlags, readonly [directory?: string]>(
+    "init [dir]",
+    "Create a config, schemas, workflows and records. Existing files are not changed. The records of a new project are created in the git remote origin.",
+    async (context, directory) => (await import("./commands/setup/init.ts")).runInit(context, directory),
+  )
+    .option("--from-live", "Then import the account at DIMSYNC_BASE_URL")
+    .option("--ci <system>", "Write jobs for github, gitlab or none (default: by the host of the git remote)")
+    .option("--approval", "In CI, apply only plans that a reviewer has approved")
+    .option("--no-records", "Do not create records in the git remote");
+  add("doctor", "Check the API key, service, clock and records", async (context) =>
+    (await import("./commands/setup/doctor.ts")).runDoctor(context),
+  );
+  add<FmtFlags, readonly [paths: readonly string[]]>(
+    "fmt [path...]",
+    "Rewrite manifests in canonical form. Prints the names of changed files.",
+    async (context, paths) => (await import("./commands/setup/fmt.ts")).runFmt(context, paths),
+  ).option("--check", "Change nothing; exit with 2 if a file would change");
+  add<ServeFlags>("serve", "Run the embedded service on localhost. For demos and tests.", async (context) =>
+    (await import("./commands/setup/serve.ts")).runServe(context),
+  )
+    .option("--port <n>", "Port on 127.0.0.1 (default: a free port)")
+    .option("--data <file>", "Keep the account in this file (default: in memory)")
+    .option("--latency <ms>", "Delay each response")
+    .addOption(repeatable("--faults <spec>", "METHOD PATHREGEX[@NTH]=ACTION[:ARG], such as 'POST /v1/assets=reset-after'; repeatable"))
+    .option("--schema-form <form>", "Form of GET schemas: camel (with columns, default) or snake (without columns)")
+    .option("--paging <style[:size]>", "Paging of lists: none (default), totalItems, total, nextCursor, hasMore or silent")
+    .option("--error-body <form>", "Form of error bodies: envelope (default), plain, empty or echo")
+    .option("--discover-after <n>", "Show the schemas of a new integration only after n reads")
+    .addOption(repeatable("--person <email>", "Add an API key for this user; repeatable"));
+  add(
+    "mcp",
+    "Serve the read-only commands to agents (MCP). Speaks the Model Context Protocol over stdin and stdout, until stdin ends. Sends only GET requests.",
+    async (context) => (await import("./mcp/mcp.ts")).runMcp(context),
+  );
+  add<SchemaFlags, readonly [kind?: string]>(
+    "schema [kind]",
+    "Print a JSON Schema for editors. With the names of an account, editors complete schemas, tables and columns.",
+    async (context, kind) => (await import("./commands/setup/schema.ts")).runSchema(context, kind),
+  )
+    .option("--from-live", "Add the schema, table and column names of the account. Sends only GET requests")
+    .option("--snapshot <file>", "Add the names in this snapshot; needs no API key and no network")
+    .addOption(repeatable("--integration <name>", "Only the names of integrations that match, such as 'shop-*'; repeatable"));
+}
+
+/** The rest of "Set up": completion, version and help. */
+function declareHelp({ program, io, done, add }: CommandLine): void {
+  add<GlobalFlags, readonly [shell: string]>(
+    "completion <shell>",
+    "Print a completion script. Shells: bash, zsh, fish, powershell.",
+    async (context, shell) => {
+      const { commandLineWords, runCompletion } = await import("./commands/setup/completion.ts");
+      return runCompletion(context, shell, commandLineWords(program));
+    },
+  );
+  // Completion scripts call these.
+  const context = (): Context => contextOf(io, program.opts<GlobalFlags>());
+  for (const name of ["addresses", "targets", "paths"] as const)
+    program
+      .command(`completion-${name}`, { hidden: true })
+      .action(async () => done(await (await import("./commands/setup/completion.ts")).runNames(context(), name)));
+  program.command("completion-words [line]", { hidden: true }).action(async (line: string = "") => {
+    const { commandLineWords, runWords } = await import("./commands/setup/completion.ts");
+    done(await runWords(context(), line, commandLineWords(program)));
+  });
+  add("version", "Print the version", async ({ flags }) => {
+    io.stdout(flags.output.includes("json") ? `${JSON.stringify({ version, node: process.versions.node })}\n` : `${version}\n`);
+    return 0;
+  });
+  add<GlobalFlags, readonly [name?: string]>("help [command]", "Print help for a command", async (_, name) => {
+    const command = name === undefined ? program : program.commands.find((one) => one.name() === name || one.aliases().includes(name));
+    if (command === undefined) throw (await import("./cli/usage-error.ts")).unknownCommand(name ?? "", program);
+    command.outputHelp();
+    return 0;
+  });
+}
+
 function declareCi({ program, add }: CommandLine): void {
   program.commandsGroup("CI:");
   const ci = add<CiFlags, readonly [task: string, file?: string]>(
@@ -203,11 +329,33 @@ function declareCi({ program, add }: CommandLine): void {
 
 function declareController({ program, add }: CommandLine): void {
   program.commandsGroup("Controller:");
-  controllerOptions(
-    add<ControllerFlags, readonly [task: string, name?: string]>(
-      "controller <task> [name]",
-      "Check accounts continuously. Tasks: run, push, bundles, rollback, status, check, suspend, resume, silence, acknowledge, notify, history. run checks every account at its interval, repairs what its mode allows, and serves a status page; start it on several machines to share the work. The others use a running controller.",
-      async (context, task, name) => (await import("./controller/commands/controller.ts")).runControllerTask(context, task, name),
-    ),
-  );
+  add<ControllerFlags, readonly [task: string, name?: string]>(
+    "controller <task> [name]",
+    "Check accounts continuously. Tasks: run, push, bundles, rollback, status, check, suspend, resume, silence, acknowledge, notify, history. run checks every account at its interval, repairs what its mode allows, and serves a status page; start it on several machines to share the work. The others use a running controller.",
+    async (context, task, name) => (await import("./controller/commands/controller.ts")).runControllerTask(context, task, name),
+  )
+    .option("--database <url>", "PostgreSQL of the controller (also DIMSYNC_DATABASE_URL). Default: an embedded one, for one process")
+    .option("--state <dir>", "Directory of the embedded database and caches (default: .dimsync/controller; also DIMSYNC_CONTROLLER_STATE)")
+    .option("--watch", "run: use the project in the working directory, and load it again when its files change")
+    .option(
+      "--listen <host:port>",
+      "run: where the status page listens (default: 127.0.0.1:8480). Other addresses need DIMSYNC_CONTROLLER_TOKEN or --trust-proxy-header",
+    )
+    .option("--trust-proxy-header <name>", "run: header in which a reverse proxy names the user it authenticated")
+    .option("--base-path <path>", "run: path of the status page's URL behind a proxy, such as /dimsync")
+    .option("--public-url <url>", "run: URL of the status page, for links in notifications")
+    .option("--role <role>", "run: all (default), worker or page")
+    .option("--accounts-at-once <n>", "run: accounts that this process checks at once (default: 8)")
+    .option("--accounts-per-host <n>", "run: accounts of one host that all processes check at once (default: 4)")
+    .option("--max-mode <mode>", "run: treat accounts with a higher mode as report or protect")
+    .option("--log-format <format>", "run: text (default) or json: one object for each line, with level, account, run, worker and trace id")
+    .option("--force", "push: replace a bundle although this one does not follow it; needs --reason")
+    .option("--allow-removal", "push, rollback: accounts may end that the project no longer has; their history is kept")
+    .option("--source <name>", "push: name of the project (default: the repository, such as example/config). notify: only its receivers")
+    .option("--wait", "check: wait for the result, print it, and exit as drift does")
+    .option("--label <name=value>", "suspend, resume, silence: all accounts with this label")
+    .option("--all", "suspend, resume, silence: all accounts")
+    .option("--until <time>", "suspend, silence: when it ends by itself, such as 2h or 2027-01-31T18:00:00Z")
+    .option("--reason <text>", "suspend, silence, acknowledge, rollback, push --force: why; shown to others")
+    .option("--test", "notify: send a message that shows whether the receivers can be reached");
 }
