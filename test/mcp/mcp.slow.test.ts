@@ -192,10 +192,13 @@ describe("the resources", () => {
     ]);
   });
 
-  it("come in pages", async () => {
+  it.each([
+    ["one page up to 256 KiB", 450, 1],
+    ["several pages above", 2_500, 2],
+  ])("come in %s", async (_sentence, count, expected) => {
     const tag = (index: number) =>
       `apiVersion: dimsync/v1\nkind: Tag\nmetadata: { name: t${index} }\nspec: { name: T${index}, resources: [] }\n`;
-    const { client } = await session({}, { "manifests/tags.yaml": Array.from({ length: 450 }, (_, index) => tag(index)).join("---\n") });
+    const { client } = await session({}, { "manifests/tags.yaml": Array.from({ length: count }, (_, index) => tag(index)).join("---\n") });
     const uris: string[] = [];
     let [cursor, pages] = [undefined as string | undefined, 0];
     do {
@@ -204,7 +207,7 @@ describe("the resources", () => {
       cursor = page.nextCursor;
       pages += 1;
     } while (cursor !== undefined);
-    expect([pages, new Set(uris).size]).toEqual([3, 1 + schemaNames.length + 453]);
+    expect([pages, new Set(uris).size]).toEqual([expected, 1 + schemaNames.length + count + 3]);
   });
 
   it("do not include anything else", async () => {
