@@ -4,7 +4,7 @@ import { isObject, type JsonObject } from "../data/own.ts";
 import type { Store } from "../data/store.ts";
 import type { EmbeddedOptions, Exchange } from "../options.ts";
 import { type CallResult, invalid, Refusal } from "./call.ts";
-import type { FaultAction, FaultAfter, FaultBook } from "./faults.ts";
+import type { FaultAction, FaultBook } from "./faults.ts";
 import { routeOf } from "./routes.ts";
 
 /** What every request of one service shares. */
@@ -125,27 +125,18 @@ function bodyOf(request: Request): JsonObject {
 }
 
 function suffer(setting: Setting, request: Request, fault: FaultAction): Sent {
-  switch (fault.kind) {
-    case "reset-before":
-      return cut;
-    case "html":
-      return page;
-    case "status": {
-      const headers = fault.retryAfterSeconds === undefined ? {} : { "retry-after": String(fault.retryAfterSeconds) };
-      return refused(setting, request, new Refusal(fault.status, "fault", `The service responds with ${fault.status} for now.`, headers));
-    }
-    default:
-      return spoilt(perform(setting, request), setting, request, fault);
-  }
-}
-
-/** The call has been handled, whatever the client receives. */
-function spoilt(sent: Sent, setting: Setting, request: Request, fault: FaultAfter): Sent {
+  const refuse = (status: number, headers: Sent["headers"] = {}): Sent =>
+    refused(setting, request, new Refusal(status, "fault", `The service responds with ${status} for now.`, headers));
+  if (fault.kind === "reset-before") return cut;
+  if (fault.kind === "html") return page;
+  if (fault.kind === "status")
+    return refuse(fault.status, fault.retryAfterSeconds === undefined ? {} : { "retry-after": String(fault.retryAfterSeconds) });
+  const sent = perform(setting, request);
   switch (fault.kind) {
     case "reset-after":
       return cut;
     case "status-after":
-      return refused(setting, request, new Refusal(fault.status, "fault", `The service responds with ${fault.status} for now.`));
+      return refuse(fault.status);
     case "truncate":
       return { ...sent, text: sent.text.slice(0, Math.floor(sent.text.length / 2)) };
     case "empty":

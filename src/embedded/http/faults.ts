@@ -1,14 +1,10 @@
-/** The kinds of faults. */
-export type FaultAction = FaultBefore | FaultAfter;
-
-/** The call is not handled; `html` is the page of a proxy. */
-export type FaultBefore =
-  | { readonly kind: "reset-before" | "html" }
-  | { readonly kind: "status"; readonly status: number; readonly retryAfterSeconds?: number };
-
-/** The call is handled, and the client does not receive the response, or receives it late. */
-export type FaultAfter =
-  | { readonly kind: "reset-after" | "truncate" | "empty" | "content-type" }
+/**
+ * The call is not handled after `reset-before`, `html` (the page of a proxy) and `status`. After the others it is, and the client does not receive the
+ * response, or receives it late.
+ */
+export type FaultAction =
+  | { readonly kind: "reset-before" | "html" | "reset-after" | "truncate" | "empty" | "content-type" }
+  | { readonly kind: "status"; readonly status: number; readonly retryAfterSeconds?: number }
   | { readonly kind: "status-after"; readonly status: number }
   | { readonly kind: "delay"; readonly ms: number };
 
