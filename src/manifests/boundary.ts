@@ -24,15 +24,15 @@ export interface BoundaryOptions {
 
 /** The boundary of a project in this folder. */
 export function boundaryOf(folder: string, { cwd, env, top: known, labelFolder }: BoundaryOptions): Boundary {
-  const real = targetOf(folder);
-  const top = targetOf(known ?? repositoryTop(real) ?? real);
+  const real = realPathOf(folder);
+  const top = realPathOf(known ?? repositoryTop(real) ?? real);
   const fromEnvironment = (env[allowPathVariable] ?? "").split(delimiter).filter((path) => path !== "");
-  const others = fromEnvironment.map((path) => targetOf(resolve(cwd, path)));
+  const others = fromEnvironment.map((path) => realPathOf(resolve(cwd, path)));
   const tops = [top, ...(labelFolder === undefined ? [] : [boundaryOf(labelFolder, { cwd, env }).top])];
   return {
     top,
     leadsOutside(path) {
-      const target = targetOf(path);
+      const target = realPathOf(path);
       // Git keeps credentials in its own folder, and no branch can change it.
       const isOfProject = tops.some((one) => isInside(one, target) && !relative(one, target).toLowerCase().split(sep).includes(".git"));
       return isOfProject || others.some((other) => isInside(other, target)) ? undefined : target;
@@ -54,16 +54,17 @@ export const outsideMessage = (written: string, target: string, top: string): st
   `${written} ${written === target ? "is" : `leads to ${target}, which is`} not in ${top}. Whoever can change the project could make dimsync read or replace any file, so it only uses files in this folder. Move the file there, or allow its folder with --allow-path or ${allowPathVariable}.`;
 
 /** The path with links resolved. What does not exist yet is added to the folder that does. */
-function targetOf(path: string): string {
+export function realPathOf(path: string): string {
   try {
     return realpathSync(path);
   } catch {
     const folder = dirname(path);
-    return folder === path ? path : join(targetOf(folder), basename(path));
+    return folder === path ? path : join(realPathOf(folder), basename(path));
   }
 }
 
-function isInside(folder: string, path: string): boolean {
+/** Whether the path is the folder or in it. */
+export function isInside(folder: string, path: string): boolean {
   const inside = relative(folder, path);
   return inside !== ".." && !inside.startsWith(`..${sep}`) && !isAbsolute(inside);
 }

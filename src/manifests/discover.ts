@@ -1,11 +1,11 @@
 import type { Dirent } from "node:fs";
-import { readdir, realpath, stat } from "node:fs/promises";
-import { basename, dirname, join, relative, resolve, sep } from "node:path";
+import { readdir, stat } from "node:fs/promises";
+import { basename, join, relative, resolve, sep } from "node:path";
 import picomatch from "picomatch";
 import { byText } from "../model/address.ts";
 import { errorAt, type Problem, type SourceLocation } from "../model/problem.ts";
 import type { Code } from "../model/titles.ts";
-import { type Boundary, outsideProblem } from "./boundary.ts";
+import { type Boundary, isInside, outsideProblem, realPathOf } from "./boundary.ts";
 import { errorCode, shownPath } from "./source.ts";
 
 /** A file, a folder or a glob, and where the config names it; without a place, the user has typed it. */
@@ -39,8 +39,8 @@ export interface DiscoverOptions {
  * followed inside the project, and each folder is read once per pattern. Throws the signal's reason.
  */
 export async function discover(wanted: readonly Wanted[], options: DiscoverOptions): Promise<Discovered> {
-  const [folder, ...except] = await Promise.all([options.folder, ...options.except].map(realOrSame));
-  const search: Search = { options, except: new Set(except), roots: [folder ?? options.folder], paths: new Map(), problems: [] };
+  const except = new Set(options.except.map(realPathOf));
+  const search: Search = { options, except, roots: [realPathOf(options.folder)], paths: new Map(), problems: [] };
   for (const one of wanted) await findWanted(search, one);
   return { paths: [...search.paths.values()].sort(byText), problems: search.problems };
 }
@@ -66,7 +66,7 @@ async function findWanted(search: Search, { pattern, place }: Wanted): Promise<v
     return;
   }
   const kind = await kindOf(search, path, place);
-  if (kind === "file") addFile(search, path, await realOrSame(path));
+  if (kind === "file") addFile(search, path, realPathOf(path));
   else if (kind === "folder") await walk(search, path, { accept: isYaml, place });
   else if (kind === "absent") await findGlob(search, { pattern, ...(place === undefined ? {} : { place }) });
   else if (!problems.some((problem) => problem.place === place))
@@ -110,7 +110,7 @@ const batch = 16;
 
 /** Links come after everything else, so that a file is named by its own path if that is in the folder, too. */
 async function walk(search: Search, path: string, walking: WalkOptions): Promise<void> {
-  const real = await realOrSame(path);
+  const real = realPathOf(path);
   search.roots.push(real);
   const seen = new Set([real]);
   const folders: Folder[] = [{ path, real }];
@@ -172,7 +172,7 @@ const listFolder = (path: string): Promise<readonly Dirent[]> => readdir(path, {
 async function followLink(search: Search, { path, from }: Link, { accept, place }: WalkOptions): Promise<Folder | undefined> {
   const mayBeFolder = isFolderName(basename(path));
   if (!mayBeFolder && !accept(path)) return undefined;
-  const real = await realOrSame(path);
+  const real = realPathOf(path);
   if (!search.roots.some((root) => isInside(root, real))) return undefined;
   const kind = await kindOf(search, path, place);
   const shown = shownPath(search.options.cwd, path);
@@ -234,22 +234,3 @@ export function covers(wanted: readonly Wanted[], folder: string, path: string):
 const isYaml = (path: string) => /\.ya?ml$/iu.test(path);
 
 const isFolderName = (name: string): boolean => !name.startsWith(".") && name !== "node_modules";
-
-const isInside = (folder: string, path: string): boolean =>
-  path === folder || path.startsWith(folder.endsWith(sep) ? folder : folder + sep);
-
-/**
- * The path with symbolic links resolved. If the file does not exist: its folder's, or the path
- * itself.
- */
-async function realOrSame(path: string): Promise<string> {
-  try {
-    return await realpath(path);
-  } catch {
-    const folder = dirname(path);
-    return realpath(folder).then(
-      (real) => join(real, basename(path)),
-      () => path,
-    );
-  }
-}
