@@ -49,7 +49,8 @@ export function withoutBroken(
 
 const pointersOf = (problems: readonly Problem[]): readonly Pointer[] => problems.map(({ place }) => place?.pointer ?? "");
 
-function without(value: JsonValue, paths: readonly (readonly string[])[], indexes: Indexes): JsonValue {
+/** The value without the parts at the paths, none of which is empty. Notes in `indexes` where the items of lists were. */
+export function without(value: JsonValue, paths: readonly (readonly string[])[], indexes: Indexes = new Map()): JsonValue {
   if (!Array.isArray(value) && !isObject(value)) return value;
   const below = new Map<string, (readonly string[])[]>();
   const removed = new Set<string>();

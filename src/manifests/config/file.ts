@@ -1,13 +1,14 @@
 import { existsSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
-import { isObject, type JsonObject, type JsonValue, own } from "../../model/json/json.ts";
-import { isWithin, type Pointer, toPointer } from "../../model/json/pointer.ts";
+import { isObject, type JsonObject, own } from "../../model/json/json.ts";
+import { fromPointer, isWithin, type Pointer, toPointer } from "../../model/json/pointer.ts";
 import { errorAt, type Problem, type SourceLocation } from "../../model/problem.ts";
 import type { ControllerMode, NotifySettings, PolicySettings } from "../../model/settings/config.ts";
 import type { MaintenanceWindow, Receiver } from "../../model/settings/notifications.ts";
 import type { SecretReference } from "../../model/settings/secret.ts";
 import type { YamlProblem } from "../../yaml/problems.ts";
 import { read, type YamlParser } from "../../yaml/read.ts";
+import { without } from "../partial.ts";
 import type { SchemaError } from "../schema/schema-error.ts";
 import { validateEffective } from "../schema/validate.ts";
 import type { Source } from "../source.ts";
@@ -147,28 +148,13 @@ export function checkConfig(
   const { value, errors, problems: fromSchema, context } = validateEffective(validateConfig, effective, { kind: "Config", place });
   const problems = [...effective.problems.filter((problem) => !isQuiet(problem)), ...fromSchema];
   const faulty = [...context.known, ...errors.map(faultyPlace)];
+  const sound = without(value, faulty.filter((pointer) => pointer !== "").map(fromPointer));
   // Without its faulty parts the document has the shape that the schema requires.
-  return { config: pruneInvalid(value, faulty) as ConfigFile, problems, environment: effective.environment };
+  return { config: (isObject(sound) ? sound : {}) as ConfigFile, problems, environment: effective.environment };
 }
 
 function faultyPlace({ instancePath, keyword, params }: SchemaError): Pointer {
   const member =
     keyword === "additionalProperties" ? params["additionalProperty"] : keyword === "propertyNames" ? params["propertyName"] : undefined;
   return typeof member === "string" ? instancePath + toPointer([member]) : instancePath;
-}
-
-/** The value without the given locations. The root is never removed, but becomes a map. */
-function pruneInvalid(value: JsonValue, faulty: readonly Pointer[]): JsonObject {
-  const unwanted = new Set(faulty);
-  const visit = (node: JsonValue, path: readonly string[]): JsonValue => {
-    const keep = (key: string) => !unwanted.has(toPointer([...path, key]));
-    if (Array.isArray(node)) {
-      return node.flatMap((item: JsonValue, index) => (keep(String(index)) ? [visit(item, [...path, String(index)])] : []));
-    }
-    if (!isObject(node)) return node;
-    const kept = Object.entries(node as JsonObject).filter(([key]) => keep(key));
-    return Object.fromEntries(kept.map(([key, member]) => [key, visit(member, [...path, key])]));
-  };
-  const whole = unwanted.size === 0 ? value : visit(value, []);
-  return isObject(whole) ? (whole as JsonObject) : {};
 }
