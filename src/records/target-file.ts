@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { isObject, own } from "../model/json/json.ts";
 import { parseJson } from "../model/json/parse.ts";
 import { writeAtomic } from "./files/atomic.ts";
+import { withFileLock } from "./files/file-lock.ts";
 import { ensureStateFolder, stateFolder } from "./state-folder.ts";
 
 /** The files of the folder store with one value for each target. Nothing depends on them that could do harm, so one that cannot be understood counts as absent. */
@@ -13,11 +14,14 @@ export async function readOfTarget(folder: string, name: TargetFile, target: str
   return own(await readAll(folder, name), target);
 }
 
-/** Replaces the value of the target. Call it under the target's lock. Throws what Node's calls throw. */
+/** Replaces the value of the target, also while a run of another target does so. Throws what Node's calls throw. */
 export async function writeOfTarget(folder: string, name: TargetFile, { target, value }: TargetValue): Promise<void> {
-  const others = Object.entries(await readAll(folder, name)).filter(([other]) => other !== target);
   await ensureStateFolder(folder);
-  await writeAtomic(join(stateFolder(folder), name), `${JSON.stringify(Object.fromEntries([...others, [target, value]]))}\n`);
+  const file = join(stateFolder(folder), name);
+  await withFileLock(`${file}.lock`, async () => {
+    const others = Object.entries(await readAll(folder, name)).filter(([other]) => other !== target);
+    await writeAtomic(file, `${JSON.stringify(Object.fromEntries([...others, [target, value]]))}\n`);
+  });
 }
 
 interface TargetValue {

@@ -20,6 +20,14 @@ it("keeps one value for each target, also for names such as __proto__", async ()
   expect(await readOfTarget(folder, "lists.json", "constructor")).toBeUndefined();
 });
 
+it("keeps the values of targets that are written at the same time", async () => {
+  const folder = await tempFolder();
+  const targets = Array.from({ length: 20 }, (_, index) => `target-${index}`);
+  await Promise.all(targets.map((target) => writeOfTarget(folder, "lists.json", { target, value: { integrations: 1 } })));
+  const kept = await Promise.all(targets.map((target) => readOfTarget(folder, "lists.json", target)));
+  expect(kept).toEqual(targets.map(() => ({ integrations: 1 })));
+});
+
 const deep = `{"prod":{"integrations":3},"x":${"[".repeat(20_000)}${"]".repeat(20_000)}}`;
 
 for (const text of ["", "{", "[]", '"x"', '{"prod":3}', '{"prod":{"integrations":"many"}}', deep])
