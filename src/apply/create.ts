@@ -5,7 +5,7 @@ import { DimsyncError, ServiceError } from "../model/errors.ts";
 import { canonicalJson, isObject, own } from "../model/json/json.ts";
 import type { List, PlannedRequest, SendableRequest, WriteAnswer } from "../model/service.ts";
 import type { Settlement } from "../records/journal-line.ts";
-import { shellWord } from "../text/shell.ts";
+import { resolveCommand, shellWord } from "../text/shell.ts";
 import { type Confirmation, confirmCreate, quotesSecret, type SentCreate } from "./confirm-create.ts";
 import { inlineSecrets } from "./inline-secrets.ts";
 import type { Ending, Step } from "./step.ts";
@@ -178,6 +178,7 @@ async function conclude<Live>(sent: SentCreate<Live>, found: Confirmation, why: 
     outcome: "unknown",
     code: "E_UNKNOWN_OUTCOME",
     message: `${why} dimsync could not determine whether it was created.${found.evidence} It is not sent again. Look in the service, then say whether it was created.`,
+    command: resolveCommand(sent.step.item.address),
   };
 }
 

@@ -6,7 +6,7 @@ import type { Blocked, DraftItem } from "../model/plan.ts";
 import type { Reads } from "../model/service.ts";
 import type { OpenIntent } from "../records/history.ts";
 import type { RecordsState } from "../records/records.ts";
-import { shellWord } from "../text/shell.ts";
+import { resolveCommand, shellWord } from "../text/shell.ts";
 import { auditEvidence, describeEvidence } from "./reads/audit-log.ts";
 import type { Round } from "./session.ts";
 
@@ -127,6 +127,6 @@ export function unknownOutcome(address: Address, why: string): Blocked {
     address,
     code: "E_UNKNOWN_OUTCOME",
     message: `An earlier run sent a create for it and never received the response. ${why} It is not sent again until you resolve it.`,
-    command: `dimsync resolve ${shellWord(address)} --created=ID`,
+    command: resolveCommand(address),
   };
 }

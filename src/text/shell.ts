@@ -47,3 +47,6 @@ export function withFlags(commandLine: string, flags: readonly (readonly [flag: 
 }
 
 const namesTarget = (words: readonly string[]): boolean => words.some((word) => /^--(?:target(?:=|$)|all-targets$)/u.test(word));
+
+/** Says that a create took effect; `--not-created` takes the place of `--created=ID` if it did not. */
+export const resolveCommand = (address: string): string => `dimsync resolve ${shellWord(address)} --created=ID`;

@@ -43,11 +43,11 @@ const isQuiet = (plan: Plan): boolean =>
 
 /** The message must say that the outcome is unknown, and how to resolve it. */
 export function unexplained(result: Result): readonly string[] {
-  return result.items.flatMap(({ address, outcome, code, message }) => {
+  return result.items.flatMap(({ address, outcome, code, command }) => {
     if (outcome !== "unknown") return [];
     const wrong = [];
     if (code !== "E_UNKNOWN_OUTCOME") wrong.push(`${address} is unknown with code ${code}`);
-    if (message?.includes(`dimsync resolve ${shellWord(address)} --created=ID`) !== true)
+    if (command !== `dimsync resolve ${shellWord(address)} --created=ID`)
       wrong.push(`${address} is unknown and does not say how to resolve it`);
     if (result.exit.code !== 4 && result.exit.code !== 1 && result.exit.code !== 130)
       wrong.push(`exit ${result.exit.code} with an unknown outcome`);

@@ -15,6 +15,7 @@ const outcomes: readonly ItemResult[] = [
     code: "E_UNKNOWN_OUTCOME",
     message:
       "The connection was reset after the request was sent, and no new integration appeared within 30 seconds. It may still have been created.",
+    command: "dimsync resolve Integration/shop --created=ID",
   },
   {
     id: "i4",

@@ -1,5 +1,5 @@
 import type { AssetSpec, Resource } from "../../model/resource.ts";
-import { shellWord } from "../../text/shell.ts";
+import { resolveCommand, shellWord } from "../../text/shell.ts";
 import { boundIdentity } from "../identity.ts";
 import type { AccountView, Identity } from "../kind.ts";
 import { type Duplicate, duplicatesOf } from "./duplicates.ts";
@@ -20,7 +20,7 @@ export function identify(resource: Resource<AssetSpec>, account: AccountView): I
     code: "E_UNBOUND",
     message:
       "Its id is not recorded, and the API has no call that finds an asset. Bind its id, or set lifecycle.create: ifMissing if it does not exist yet.",
-    command: `dimsync bind ${resource.address}=ID`,
+    command: `dimsync bind ${shellWord(`${resource.address}=ID`)}`,
   };
 }
 
@@ -30,7 +30,7 @@ function ofDuplicate(resource: Resource<AssetSpec>, { address, id, hasManifest }
       state: "blocked",
       code: "E_UNKNOWN_OUTCOME",
       message: `An earlier run sent a create for ${address}, which has the same name and type, and never received the response. Nothing is created until you resolve it.`,
-      command: `dimsync resolve ${address} --created=ID`,
+      command: resolveCommand(address),
     };
   if (!hasManifest) return goneIds.has(id) ? { state: "gone", id } : { state: "found", id, by: "renamed" };
   return {

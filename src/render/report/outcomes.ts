@@ -3,7 +3,6 @@ import type { ItemResult, Outcome, Result } from "../../model/result.ts";
 import { visible } from "../../text/control-characters.ts";
 import { countList } from "../../text/counts.ts";
 import { andMore, grouped } from "../../text/lists.ts";
-import { shellWord } from "../../text/shell.ts";
 import { mostAlone } from "./blocked.ts";
 
 const doneWords: Readonly<Record<Action, string>> = { create: "created", update: "updated", relate: "related", bind: "id recorded" };
@@ -82,7 +81,7 @@ function blockedCounts(items: readonly ItemResult[]): ReadonlyMap<string, number
 }
 
 /** The commands to choose from as the next step; none if the message says what to do. */
-function nextCommands({ outcome, address, command }: ItemResult): readonly string[] {
-  if (outcome !== "unknown") return command === undefined ? [] : [command];
-  return ["--created=ID", "--not-created"].map((flag) => `dimsync resolve ${shellWord(visible(address))} ${flag}`);
+function nextCommands({ outcome, command }: ItemResult): readonly string[] {
+  if (command === undefined) return [];
+  return outcome === "unknown" ? [command, command.replace("--created=ID", "--not-created")] : [command];
 }
