@@ -19,6 +19,10 @@ export function newFormatter({ cwd, check }: { readonly cwd: string; readonly ch
     const messages = source === undefined ? problems.map(({ message }) => message) : yamlProblemLines(source);
     if (source === undefined || messages.length > 0) return { outcome: "failed", messages };
     const { file, text } = source;
+    if (text.length > longest) {
+      const why = `${file} has more than ${longest / 1024 / 1024} MiB, and formatting takes about 50 times that in memory. Split the file.`;
+      return { outcome: "failed", messages: [why] };
+    }
     const formatted = formatManifests(text, schemaOf);
     if (formatted === text) return { outcome: "unchanged", file };
     if (!check)
@@ -32,6 +36,9 @@ export function newFormatter({ cwd, check }: { readonly cwd: string; readonly ch
     return { outcome: "changed", file };
   };
 }
+
+/** In UTF-16 units. The syntax tree of a file of 80 MB does not fit into a heap of 4 GB. */
+const longest = 16 * 1024 * 1024;
 
 function yamlProblemLines({ file, text }: Source): readonly string[] {
   const lineStarts = lineStartsOf(text);
