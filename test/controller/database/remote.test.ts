@@ -24,7 +24,10 @@ test("ten wrong tokens within a minute close the embedded database to further wr
     const { status, headers: answered } = await fetch(`http://127.0.0.1:${port}/`, { method: "POST", headers, body: '{"text":"select"}' });
     return [status, answered.get("retry-after")];
   };
-  for (let tries = 0; tries < 10; tries++) expect((await ask("wrong"))[0]).toBe(401);
+  // The count begins again with each minute of the clock.
+  let refused = 0;
+  while (refused < 20 && (await ask("wrong"))[0] === 401) refused += 1;
+  expect(refused).toBeGreaterThanOrEqual(10);
   expect([await ask("wrong"), await ask(token)]).toEqual([
     [429, "60"],
     [200, null],
