@@ -48,5 +48,8 @@ export function withFlags(commandLine: string, flags: readonly (readonly [flag: 
 
 const namesTarget = (words: readonly string[]): boolean => words.some((word) => /^--(?:target(?:=|$)|all-targets$)/u.test(word));
 
-/** Says that a create took effect; `--not-created` takes the place of `--created=ID` if it did not. */
+/** Records that a create took effect. */
 export const resolveCommand = (address: string): string => `dimsync resolve ${shellWord(address)} --created=ID`;
+
+/** That command, and the one that records that the create did not take effect. */
+export const resolveChoices = (command: string): readonly string[] => [command, command.replace("--created=ID", "--not-created")];

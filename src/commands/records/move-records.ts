@@ -17,7 +17,7 @@ import {
   restoreRecords,
 } from "../../operations/records/move.ts";
 import { jsonDocument, visible } from "../../text/control-characters.ts";
-import { forTarget, shellWord } from "../../text/shell.ts";
+import { forTarget, resolveChoices, resolveCommand, shellWord } from "../../text/shell.ts";
 import { inlineYaml } from "../../yaml/print.ts";
 
 type Task = "init" | "migrate" | "export" | "restore" | "check";
@@ -80,7 +80,7 @@ async function runOne(context: Context<RecordsFlags>, task: "export" | "restore"
   const command = (text: string): void => line(`  ${forTarget(commandLine(context, text), project.settings)}`);
   for (const address of open) {
     line(`${address}: the outcome of its create is unknown. Look in the service, then say whether it was created:`);
-    for (const flag of ["--created=ID", "--not-created"]) command(`dimsync resolve ${shellWord(address)} ${flag}`);
+    for (const choice of resolveChoices(resolveCommand(address))) command(choice);
   }
   for (const address of orphans) {
     line(`${address}: no manifest has this address. If it was renamed, bind the new address. Otherwise, remove it:`);

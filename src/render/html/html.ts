@@ -60,7 +60,15 @@ function piecesOf(content: Content): readonly string[] {
 /** The text of a page. `path`: the base of its links, "/dimsync". */
 export const markupOf = (content: Content, path = ""): string => piecesOf(content).join(escaped(path));
 
-export const isEmpty = (content: Content): boolean => markupOf(content, "/") === "";
+/** Whether it prints nothing. */
+export function isEmpty(content: Content): boolean {
+  if (content === undefined || typeof content === "boolean") return true;
+  if (typeof content === "string") return content === "";
+  if (typeof content === "number") return false;
+  if (!(markup in content)) return content.every(isEmpty);
+  const [first, ...more] = content[markup];
+  return first === "" && more.length === 0;
+}
 
 /** The contents that are not empty, with `between` between them. */
 export const joined = (contents: readonly Content[], between: Content): Html =>
@@ -77,7 +85,7 @@ export function andMore(entries: readonly Content[], { shown = 3, total = entrie
   return html`${joined(first, ", ")}${total > first.length && ` and ${total - first.length} more`}`;
 }
 
-/** Nothing if there is no text, as the functions below. */
+/** What `draw` makes; empty if `text` is empty, so that no function below makes an element without content. */
 const unlessEmpty = (text: Content, draw: () => Html): Html => (isEmpty(text) ? html`` : draw());
 
 export const code = (text: string): Html => unlessEmpty(text, () => html`<code>${text}</code>`);

@@ -3,6 +3,7 @@ import type { ItemResult, Outcome, Result } from "../../model/result.ts";
 import { visible } from "../../text/control-characters.ts";
 import { countList } from "../../text/counts.ts";
 import { andMore, grouped } from "../../text/lists.ts";
+import { resolveChoices } from "../../text/shell.ts";
 import { mostAlone } from "./blocked.ts";
 
 const doneWords: Readonly<Record<Action, string>> = { create: "created", update: "updated", relate: "related", bind: "id recorded" };
@@ -83,5 +84,5 @@ function blockedCounts(items: readonly ItemResult[]): ReadonlyMap<string, number
 /** The commands to choose from as the next step; none if the message says what to do. */
 function nextCommands({ outcome, command }: ItemResult): readonly string[] {
   if (command === undefined) return [];
-  return outcome === "unknown" ? [command, command.replace("--created=ID", "--not-created")] : [command];
+  return outcome === "unknown" ? resolveChoices(command) : [command];
 }
