@@ -1,4 +1,3 @@
-import { canonicalJson } from "./json/json.ts";
 import { fromPointer } from "./json/pointer.ts";
 import { eachNode, levelOf, type NodePath, newNodes, nodePointer } from "./nodes.ts";
 import type { Attribution, Change, ChangeFacts, ChangeGroup, DraftFacts, NodeChanges, PathChange, Plan } from "./plan.ts";
@@ -127,7 +126,7 @@ function newTraced<F extends AnyFacts>(facts: F): (trace: Trace) => F {
   };
 }
 
-/** Entries of nodes whose facts are equal become one. */
+/** Entries of nodes whose facts are equal, in the same order, become one. */
 export function mergeEqual(changes: readonly ChangeGroup[]): readonly ChangeGroup[] {
   const byKey = new Map<string, NodeChanges[]>();
   const others: ChangeGroup[] = [];
@@ -137,7 +136,7 @@ export function mergeEqual(changes: readonly ChangeGroup[]): readonly ChangeGrou
       continue;
     }
     const { count: _, nodes, ...facts } = entry;
-    const key = canonicalJson([levelOf(nodes), facts]);
+    const key = JSON.stringify([levelOf(nodes), facts]);
     const same = byKey.get(key);
     if (same === undefined) byKey.set(key, [entry]);
     else same.push(entry);

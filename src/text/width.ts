@@ -1,7 +1,7 @@
 import stringWidth from "string-width";
 
 // Printable ASCII and the signs of dimsync: the most common characters, each one column wide.
-const plain = /^[ -~→…✓✗≠↳×·]*$/u;
+const plain = /^[ -~←→…✓✗≠↳×·]*$/u;
 
 /**
  * The width of a text in terminal columns. The text must not contain line breaks or escape

@@ -146,15 +146,15 @@ function scopeOf(memo: Memo, parts: ScopeParts): LabelScope {
 }
 
 /** The key of a node in a scope; two nodes with the same key have the same labels. */
-const keyIn = ({ readsDestination }: LabelScope, name: string, destination: string | undefined): string =>
-  readsDestination && destination !== undefined ? `${name}\n${destination}` : name;
+const keyIn = ({ readsDestination }: LabelScope, name: string, destination: string): string =>
+  readsDestination && destination !== name ? `${name}\n${destination}` : name;
 
 /** The scope below a schema or table. `destination`: its name there, as the service returns it. */
 export function enterLabels(scope: LabelScope, name: string, destination?: string): LabelScope {
-  const key = keyIn(scope, name, destination);
+  const there = destination ?? (scope.depth === 0 ? scope.destinationSchema : undefined) ?? name;
+  const key = keyIn(scope, name, there);
   const known = scope.below.get(key);
   if (known !== undefined) return known;
-  const there = destination ?? (scope.depth === 0 ? scope.destinationSchema : undefined) ?? name;
   const found = scopeOf(scope.memo, {
     depth: scope.depth === 0 ? 1 : 2,
     patterns: scope.patterns.filter(({ nodes }) => matchesName(nodes, scope.depth, name)),
@@ -172,12 +172,12 @@ const filesBelow = ({ files }: LabelScope, name: string, destination: string): r
 const none: readonly ColumnLabel[] = [];
 
 /** The labels of a column of the table whose scope this is: those of files first, then those of patterns. */
-export function columnLabels(scope: LabelScope, name: string, destination?: string): readonly ColumnLabel[] {
+export function columnLabels(scope: LabelScope, name: string, destination = name): readonly ColumnLabel[] {
   if (scope.possible.size === 0) return none;
   const key = keyIn(scope, name, destination);
   const known = scope.columns.get(key);
   if (known !== undefined) return known;
-  const fromFiles = scope.files.length === 0 ? none : filesBelow(scope, name, destination ?? name).flatMap(({ found }) => found);
+  const fromFiles = scope.files.length === 0 ? none : filesBelow(scope, name, destination).flatMap(({ found }) => found);
   const fromPatterns = scope.patterns.filter(({ nodes }) => matchesName(nodes, 2, name)).map(({ found }) => found);
   const labels = fromFiles.length + fromPatterns.length === 0 ? none : [...fromFiles, ...fromPatterns];
   if (scope.columns.size >= maxNames) scope.columns.clear();

@@ -165,6 +165,8 @@ export function unmanagedTables(cache: RuleCache, live: LiveSchemas): readonly O
  */
 export function tablesToRead(cache: RuleCache, live: LiveSchemas, policyColumns: TableTest | undefined): readonly TablePath[] {
   const found: TablePath[] = [];
+  // Nearly every response has the columns of all its tables.
+  if (Object.values(live).every(({ tables }) => Object.values(tables).every(({ columns }) => columns !== undefined))) return found;
   let schemaMayBeEnabled = false;
   walkResolved(cache, live, {
     schema({ node, resolution }) {

@@ -124,13 +124,13 @@ function* evaluateTables(
 ): Steps<void> {
   const { collected } = walk;
   countScope(collected.stats, below);
-  for (const table of Object.keys(live.tables)) {
+  for (const [position, table] of Object.keys(live.tables).entries()) {
     const liveTable = live.tables[table];
     if (liveTable === undefined) continue;
     walk.nodes++;
     const path = [schema, table] as const;
     const literals = literalTables(ofSchema, table);
-    const match = matchIn(below, table, liveTable, liveTable.syncMode);
+    const match = matchAt(below, position, table, liveTable, liveTable.syncMode);
     const resolution = resolveNode(walk, match, literals, 1);
     const enabled = collectValue(collected, { path, key: "enabled", before: liveTable.enabled }, resolution);
     checkExpectations(collected, match, path, liveTable);

@@ -1,4 +1,3 @@
-import { foldText } from "../../kinds/patterns/glob.ts";
 import { isObject, own } from "../../model/json/json.ts";
 import type { Impact, Reader } from "../../model/plan.ts";
 import { tableKey } from "../classification/dbt.ts";
@@ -214,16 +213,19 @@ export function readersIn(files: readonly LazyLineage[]): ReadersOf {
     tokens.set(node, found);
     return found;
   };
-  return ({ schema, table, column, isGone }) => {
+  const find = ({ schema, table, column, isGone }: Affected): Readers | undefined => {
     const key = tableKey(schema, table);
     const tables = files.flatMap((file) => {
       const lineage = file.tables?.has(key) === false ? undefined : file.lineage();
       return lineage === undefined ? [] : (lineage.sources.get(key) ?? []).map((source) => ({ lineage, source }));
     });
-    if (tables.length === 0) return undefined;
-    const memo = JSON.stringify([key, column === undefined ? null : foldText(column), isGone]);
-    if (!known.has(memo)) known.set(memo, listed(tables.flatMap((one) => readersOf({ ...one, column, isGone, tokensOf }))));
-    return known.get(memo);
+    return tables.length === 0 ? undefined : listed(tables.flatMap((one) => readersOf({ ...one, column, isGone, tokensOf })));
+  };
+  return (affected) => {
+    const { schema, table, column, isGone } = affected;
+    const key = JSON.stringify([schema, table, column, isGone]);
+    if (!known.has(key)) known.set(key, find(affected));
+    return known.get(key);
   };
 }
 

@@ -46,7 +46,7 @@ export interface RuleScope {
   readonly labels: LabelScope | undefined;
   readonly memo: Memo;
   readonly byName: Map<string, NameMatch>;
-  /** The last name at each position: tables of one shape list their columns in one order, and comparing is faster than a look-up. */
+  /** The last name at each position: schemas and tables of one shape list what they contain in one order, and comparing is faster than a look-up. */
   readonly byPosition: NameMatch[];
   /** For every name, if the scope has no rules. */
   noRules: NameMatch | undefined;
@@ -121,7 +121,7 @@ export function matchIn(scope: RuleScope, name: string, node: LiveNode | undefin
   return match.only ?? withAttributes(scope, match, node, syncMode);
 }
 
-/** The same for the name at a position of a list of columns. */
+/** The same for the name at a position of a list of tables or columns. */
 export function matchAt(scope: RuleScope, position: number, name: string, node: LiveNode, syncMode: string | undefined): CachedMatch {
   const known = scope.noRules ?? scope.byPosition[position];
   if (known !== undefined && ((known.name === name && known.destination === destinationIn(scope, node)) || known === scope.noRules))

@@ -1,6 +1,6 @@
 import { integrationOfSchemas } from "../../../model/address.ts";
 import { eachChange, isOfNodes, sizeOf } from "../../../model/changes.ts";
-import { canonicalJson, type JsonValue } from "../../../model/json/json.ts";
+import type { JsonValue } from "../../../model/json/json.ts";
 import { type Level, levelOf, nodeLists } from "../../../model/nodes.ts";
 import type { ChangeFacts, ChangeGroup, Item } from "../../../model/plan.ts";
 import { visible } from "../../../text/control-characters.ts";
@@ -130,10 +130,11 @@ function addEntry(group: Growing, entry: ChangeGroup, integration: string): void
   group.count += sizeOf(entry);
   group.all.push(entry);
   group.integrations.add(integration);
-  for (const { path } of eachChange({ changes: [entry] })) {
-    if (group.nodes.length >= mostNodes) break;
-    group.nodes.push({ integration, node: pathText(path).node });
-  }
+  if (group.nodes.length < mostNodes)
+    for (const { path } of eachChange({ changes: [entry] })) {
+      group.nodes.push({ integration, node: pathText(path).node });
+      if (group.nodes.length >= mostNodes) break;
+    }
   if (isOfNodes(entry) && levelOf(entry.nodes) === "column")
     for (const { above } of nodeLists(entry.nodes)) group.tables.add(JSON.stringify([integration, ...above]));
 }
@@ -148,7 +149,7 @@ function keyOf(entry: ChangeGroup): string {
   const { rule, file, line } = cause ?? {};
   const place = [rule ?? null, file ?? null, rule === undefined ? (line ?? null) : null];
   const field = isOfNodes(entry) ? entry.field : pathText(entry.path).leaf;
-  return canonicalJson([...place, field, before === undefined ? [] : [before], after === undefined ? [] : [after], risk]);
+  return JSON.stringify([...place, field, before === undefined ? [] : [before], after === undefined ? [] : [after], risk]);
 }
 
 /** Unless there are several integrations, the name of the only one is left out. */
