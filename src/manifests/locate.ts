@@ -8,20 +8,27 @@ import type { YamlParser } from "../yaml/read.ts";
 import { isSecretMember } from "./secrets/secret-members.ts";
 
 interface LocatedText {
-  readonly lines: readonly string[];
+  readonly lines: () => readonly string[];
   readonly positions: Positions;
 }
 
+/** Of so many files, the positions stay in memory: they need ten times as much as the text. */
+const mostFiles = 32;
+
 /**
- * Finds the line of a place, parsing each file that is asked for once. `textOf` returns the text
- * that was loaded; other files are read. A pointer that begins with `@` is an offset in the text,
+ * Finds the line of a place. A file is parsed when it is asked for, and again if many others were asked for since.
+ * `textOf` returns the text that was loaded; other files are read. A pointer that begins with `@` is an offset in the text,
  * for problems that are not at a value. Never throws.
  */
 export function makeLocate(cwd: string, textOf: (file: string) => string | undefined, parser?: YamlParser): Locate {
   const cache = new Map<string, LocatedText | undefined>();
   const located = (file: string): LocatedText | undefined => {
-    if (!cache.has(file)) cache.set(file, locateText(textOf(file) ?? readText(resolve(cwd, file)), parser));
-    return cache.get(file);
+    const found = cache.has(file) ? cache.get(file) : locateText(textOf(file) ?? readText(resolve(cwd, file)), parser);
+    // The file that was asked for last is the last one of the map.
+    cache.delete(file);
+    cache.set(file, found);
+    for (const first of cache.keys()) if (cache.size > mostFiles) cache.delete(first);
+    return found;
   };
   return (place) => {
     const text = located(place.file);
@@ -41,14 +48,19 @@ export function makeLocate(cwd: string, textOf: (file: string) => string | undef
 
 function locateText(text: string | undefined, parser: YamlParser): LocatedText | undefined {
   if (text === undefined) return undefined;
-  return { lines: text.split(/\r?\n/u), positions: positionsIn(text, { parser, isSecret: isSecretMember }) };
+  let lines: readonly string[] | undefined;
+  return {
+    lines: () => (lines ??= text.split(/\r?\n/u)),
+    positions: positionsIn(text, { parser, isSecret: isSecretMember }),
+  };
 }
 
 function excerptAt(
-  { lines, positions }: LocatedText,
+  { lines: linesOf, positions }: LocatedText,
   document: number,
   { line, column }: { readonly line: number; readonly column: number },
 ): readonly [string, string] {
+  const lines = linesOf();
   const source = lines[line - 1] ?? "";
   const start = positions.lineStarts[line - 1] ?? 0;
   const indent = source.length - source.trimStart().length;
