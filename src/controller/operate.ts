@@ -14,8 +14,9 @@ export async function knownAccount(database: Database, name: string): Promise<Ac
   const account = await readAccount(database, name);
   if (account !== undefined) return account;
   const names = (await listAccounts(database)).map((each) => each.name);
-  // It was registered a moment ago.
-  if (names.includes(name)) return knownAccount(database, name);
+  // A listed account was registered a moment ago. If it cannot be read now, it is gone again.
+  const registered = names.includes(name) ? await readAccount(database, name) : undefined;
+  if (registered !== undefined) return registered;
   const others = names.length === 0 ? "No account is under control." : `The accounts are ${names.slice(0, 20).join(", ")}.`;
   throw new DimsyncError("E_UNKNOWN_ACCOUNT", `There is no account ${JSON.stringify(name)}. ${others}${didYouMean(name, names)}`);
 }
