@@ -1,4 +1,4 @@
-import type { Code } from "../../../model/titles.ts";
+import { commandThatShows } from "../../../model/titles.ts";
 import { aside, blocks, chip, code, folded, type Html, html, isEmpty, joined, list, note, table } from "../../../render/html/html.ts";
 import { counted, durationText } from "../../../text/counts.ts";
 import { shellWord } from "../../../text/shell.ts";
@@ -171,8 +171,8 @@ function failureSteps({ name, target, error, suspension, isStale, digest }: Acco
         commands: [`dimsync plan ${t}`],
       },
     ];
-  const command = inFiles.has(error.code) ? "validate" : inAccount.has(error.code) ? "plan" : "";
-  if (command !== "")
+  const command = commandThatShows(error.code);
+  if (command !== undefined)
     return [
       {
         title: "Correct the project",
@@ -185,68 +185,6 @@ function failureSteps({ name, target, error, suspension, isStale, digest }: Acco
     { title: "Check again", text: "when it is fixed. The worker uses its own environment.", commands: [check] },
   ];
 }
-
-/** Mistakes in the project that its files show. */
-const inFiles: ReadonlySet<string> = new Set<Code>([
-  "E_ALIAS_EXPANSION",
-  "E_DUPLICATE_KEY",
-  "E_DUPLICATE_NAME",
-  "E_INVALID_NAME",
-  "E_LITERAL_SECRET",
-  "E_MISSING_KEY",
-  "E_MORE_PROBLEMS",
-  "E_NO_MANIFESTS",
-  "E_NOT_UTF8",
-  "E_PATH_NOT_FOUND",
-  "E_SLOW_SCHEMA",
-  "E_SYMLINK_LOOP",
-  "E_TOO_DEEP",
-  "E_UNKNOWN_KEY",
-  "E_UNKNOWN_KIND",
-  "E_UNKNOWN_REFERENCE",
-  "E_UNREADABLE",
-  "E_UNWRITABLE_FIELD",
-  "E_WRONG_TYPE",
-  "E_WRONG_VALUE",
-  "E_YAML_SYNTAX",
-  "E_YAML_TOO_LARGE",
-  "E_ALLOW_TOO_LONG",
-  "E_BASE_URL",
-  "E_CATALOG_FILE",
-  "E_CATALOG_MISSING",
-  "E_CATALOG_SHARED",
-  "E_CONNECTOR_SCHEMA",
-  "E_PATH_OUTSIDE",
-  "E_PROBLEMS",
-  "E_RECORDS_SHARED",
-  "E_UNKNOWN_TARGET",
-  "E_WRONG_SUBSTITUTION",
-  "E_CONFLICTING_CONFIGS",
-  "E_DBT_MANIFEST",
-  "E_EXPECT_LEVEL",
-  "E_IGNORE_AND_SET",
-  "E_LABEL_CSV",
-  "E_POLICY_SAYS_NOTHING",
-  "E_RULE_SET_CYCLE",
-  "E_TOO_MANY_RULES",
-  "E_UNKNOWN_LABEL",
-  "E_UNKNOWN_RULE_SET",
-  "E_UNREVIEWED_NEEDS_CATALOG",
-  "E_WHERE_LEVEL",
-]);
-
-/** Mistakes in the project that show when it is compared with the account. */
-const inAccount: ReadonlySet<string> = new Set<Code>([
-  "E_COLUMN_READS",
-  "E_DISABLES_CURSOR",
-  "E_DISABLES_PRIMARY_KEY",
-  "E_EMPTY_MATCH",
-  "E_MIN_MATCHES",
-  "E_MISSING_NAME",
-  "E_POLICY",
-  "E_POLICY_MODULE",
-  "E_UNMATCHED",
-]);
 
 /** The two ways to end a drift. */
 function driftSteps({ target, findings }: AccountDetail): readonly Step[] {

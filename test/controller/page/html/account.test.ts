@@ -1,6 +1,4 @@
-import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { parse } from "yaml";
 import { accountPage } from "../../../../src/controller/page/html/account.ts";
 import { bundlePage } from "../../../../src/controller/page/html/bundle.ts";
 import { runPage } from "../../../../src/controller/page/html/run.ts";
@@ -177,23 +175,6 @@ describe("it says what to do, with commands and where they run", () => {
     const [all = "", ...found] = await fixOf(members);
     expect(found).toEqual(commands);
     expect(all).toMatch(text);
-  });
-
-  // What the environment of the worker decides, not the files.
-  const ofWorker =
-    /^E_(?:API_KEY|NO_API_KEY|NO_ACCOUNT|AMBIGUOUS_TARGET|CODE_NOT_ALLOWED|HOST_NOT_ALLOWED|PLACEHOLDER_SECRET|PROXY|SECRET_.*|UNSET_VARIABLE)$/u;
-
-  test("for every mistake that a project can have", async () => {
-    const codes = ["1-manifests", "2-config", "3-schemas"].flatMap((name) =>
-      Object.keys(parse(readFileSync(`docs/generate/diagnostics/${name}.yaml`, "utf8")).codes),
-    );
-    expect(codes.length).toBeGreaterThan(60);
-    const wrong: string[] = [];
-    for (const code of codes.filter((each) => each.startsWith("E_"))) {
-      const [, command = ""] = await fixOf(failing(code, "…"));
-      if (/^dimsync (?:validate|plan) /u.test(command) === ofWorker.test(code)) wrong.push(`${code}: ${command}`);
-    }
-    expect(wrong).toEqual([]);
   });
 
   test("in the folder of a controller that watches it", async () => {
