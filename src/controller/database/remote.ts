@@ -57,12 +57,10 @@ async function respond(incoming: IncomingMessage, response: ServerResponse, { da
     response.end(JSON.stringify(body));
   };
   try {
-    if (!isEqual(incoming.headers.authorization ?? "", `Bearer ${token}`)) {
-      const [address, now] = [incoming.socket.remoteAddress ?? "", new Date()];
-      if (wrong.isBlocked(address, now)) return send(429, {}, { "retry-after": "60" });
-      wrong.add(address, now);
-      return send(401, {});
-    }
+    if (!isEqual(incoming.headers.authorization ?? "", `Bearer ${token}`))
+      return wrong.refuse(incoming.socket.remoteAddress ?? "", new Date()) === "blocked"
+        ? send(429, {}, { "retry-after": "60" })
+        : send(401, {});
     const body: unknown = JSON.parse(await bodyOf(incoming));
     const [text, values] = isObject(body) ? [own(body, "text"), own(body, "values")] : [];
     if (typeof text !== "string") return send(400, {});

@@ -47,7 +47,7 @@ export function checkAccess({ host, token = "", trustProxyHeader = "" }: Access)
 /** As in a URL: an IPv6 address has brackets. */
 export const urlHost = (host: string): string => (host.includes(":") ? `[${host}]` : host.toLowerCase());
 
-export type Refusal = "unauthorized" | "blocked" | "misdirected";
+export type Refusal = ReturnType<WrongTokens["refuse"]> | "misdirected";
 
 /** Returns why the request may not read anything; undefined if it may. */
 export type AccessCheck = (headers: IncomingHttpHeaders, from: { readonly address: string; readonly now: Date }) => Refusal | undefined;
@@ -60,9 +60,7 @@ export function accessCheck({ token = "", trustProxyHeader = "" }: Access, wrong
     const user = trustProxyHeader === "" ? undefined : headers[trustProxyHeader.toLowerCase()];
     if (typeof user === "string" && user.trim() !== "") return undefined;
     if (token === "" || given === "") return "unauthorized";
-    if (wrong.isBlocked(address, now)) return "blocked";
-    wrong.add(address, now);
-    return "unauthorized";
+    return wrong.refuse(address, now);
   };
 }
 

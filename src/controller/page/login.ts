@@ -36,7 +36,7 @@ export function loginPosts({
     const next = pathWithin(form.get("next") ?? "/");
     if (isEqual((form.get("token") ?? "").trim(), token))
       return redirectReply(base + next, { "set-cookie": sessionCookie(token, now, cookie) });
-    wrong.add(address, now);
+    wrong.refuse(address, now);
     return htmlReply(loginPage({ now }, { next, reason: "This is not the token of the controller.", isFromOtherSite: false }), base, 401);
   };
 }

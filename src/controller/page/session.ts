@@ -56,7 +56,8 @@ const windowMs = 60_000;
 /** Counts wrong tokens of each address, in the form and as Bearer: ten a minute. The token has at least 16 characters, so that is enough. */
 export interface WrongTokens {
   readonly isBlocked: (address: string, now: Date) => boolean;
-  readonly add: (address: string, now: Date) => void;
+  /** Counts one more, and returns how to refuse it. */
+  readonly refuse: (address: string, now: Date) => "unauthorized" | "blocked";
 }
 
 export function wrongTokens(): WrongTokens {
@@ -70,6 +71,10 @@ export function wrongTokens(): WrongTokens {
   };
   return {
     isBlocked: (address, now) => countOf(address, now) >= mostWrong,
-    add: (address, now) => void counts.set(address, countOf(address, now) + 1),
+    refuse(address, now) {
+      const count = countOf(address, now);
+      counts.set(address, count + 1);
+      return count >= mostWrong ? "blocked" : "unauthorized";
+    },
   };
 }

@@ -174,7 +174,7 @@ describe("an address that sent ten wrong tokens within a minute", () => {
 
   test("is not counted for other addresses", () => {
     const wrong = wrongTokens();
-    for (let tries = 0; tries < 10; tries++) wrong.add("a", now);
+    for (let tries = 0; tries < 10; tries++) wrong.refuse("a", now);
     expect([wrong.isBlocked("a", now), wrong.isBlocked("b", now), wrong.isBlocked("a", later(minute))]).toEqual([true, false, false]);
   });
 });
