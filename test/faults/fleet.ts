@@ -8,7 +8,7 @@ import { migrate } from "../../src/controller/database/migrate.ts";
 import { makeBundle } from "../../src/controller/projects/make-bundle.ts";
 import { pushBundle } from "../../src/controller/projects/push-bundle.ts";
 import { listAccounts } from "../../src/controller/views/accounts.ts";
-import { readMetrics } from "../../src/controller/views/metrics.ts";
+import { readMetrics } from "../../src/controller/views/health.ts";
 import { requestChecks } from "../../src/controller/work/queue.ts";
 import { loadProject } from "../../src/manifests/project.ts";
 import { type Database, openDatabase } from "../../src/records/postgres/connection.ts";

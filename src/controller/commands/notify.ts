@@ -9,7 +9,7 @@ import type { Database } from "../../records/postgres/connection.ts";
 import { jsonDocument, visible } from "../../text/control-characters.ts";
 import { didYouMean } from "../../text/suggest.ts";
 import { rowsOf } from "../database/rows.ts";
-import { readReceivers } from "../views/receivers.ts";
+import { readReceivers } from "../views/health.ts";
 import { withController } from "./place.ts";
 
 const pollMs = 500;

@@ -7,7 +7,7 @@ import { jsonDocument, visible } from "../../text/control-characters.ts";
 import { durationText } from "../../text/counts.ts";
 import { isExposed } from "../page/accounts.ts";
 import { listAccounts } from "../views/accounts.ts";
-import { type ReceiverStatus, readReceivers } from "../views/receivers.ts";
+import { type ReceiverStatus, readReceivers } from "../views/health.ts";
 import type { AccountSummary } from "../views/status.ts";
 import { withController } from "./place.ts";
 

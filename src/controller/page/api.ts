@@ -3,10 +3,9 @@ import { join } from "node:path";
 import { packageFolder } from "../../manifests/schema/lookup.ts";
 import type { Part, Range } from "../views/status.ts";
 import { accountFilter, filtered, totalsOf } from "./accounts.ts";
-import { accountNamed, bundleNamed, runNamed } from "./named.ts";
-import type { PageReads } from "./reads.ts";
+import { accountNamed, type PageReads } from "./reads.ts";
 import { jsonReply, ProblemError, type Reply } from "./reply.ts";
-import type { PageRequest } from "./routes.ts";
+import type { Handler, PageRequest } from "./routes.ts";
 
 // schema/controller-api.json describes each of these.
 
@@ -14,21 +13,24 @@ const defaultLimit = 100;
 const highestLimit = 500;
 
 /** `GET /api/v1/accounts`: the accounts that the filter matches, worst first, and the totals of all accounts. */
-export async function accountList(reads: PageReads, request: PageRequest): Promise<Reply> {
-  const { query } = request;
-  const range = rangeOf(query);
+export const accountList = listReply(async (reads, { offset, limit }, query) => {
   const filter = accountFilter(query);
   const accounts = await reads.accounts();
   const found = await filtered(accounts, filter, reads);
-  const items = found.slice(range.offset, range.offset + range.limit);
-  const { offset } = range;
-  const isLast = offset + items.length >= found.length;
-  return jsonReply({ items, total: found.length, offset, totals: totalsOf(accounts) }, isLast ? {} : nextLink(request, range));
-}
+  return { items: found.slice(offset, offset + limit), total: found.length, totals: totalsOf(accounts) };
+});
 
-/** `GET /api/v1/accounts/NAME`. */
-export const accountReply = async (reads: PageReads, _: PageRequest, name: string): Promise<Reply> =>
-  jsonReply(await accountNamed(reads, name));
+type ReadPart = (reads: PageReads, range: Range, query: URLSearchParams) => Promise<Part<unknown>>;
+
+/** Replies with the part of a list that `limit` and `offset` select. */
+export function listReply(read: ReadPart): Handler {
+  return async (reads, request) => {
+    const range = rangeOf(request.query);
+    const { offset } = range;
+    const { items, total, ...rest } = await read(reads, range, request.query);
+    return jsonReply({ items, total, offset, ...rest }, offset + items.length >= total ? {} : nextLink(request, range));
+  };
+}
 
 /** `GET /api/v1/runs?account=NAME`: newest first. */
 export async function runList(reads: PageReads, request: PageRequest): Promise<Reply> {
@@ -43,28 +45,8 @@ export async function runList(reads: PageReads, request: PageRequest): Promise<R
   return jsonReply({ items: runs.slice(0, range.limit), offset: range.offset }, runs.length > range.limit ? nextLink(request, range) : {});
 }
 
-/** `GET /api/v1/runs/ID`: with its report. */
-export const runReply = async (reads: PageReads, _: PageRequest, id: string): Promise<Reply> => jsonReply(await runNamed(reads, id));
-
-/** `GET /api/v1/bundles/DIGEST`. */
-export const bundleReply = async (reads: PageReads, _: PageRequest, digest: string): Promise<Reply> =>
-  jsonReply(await bundleNamed(reads, digest));
-
-/** `GET /api/v1/findings`: open findings of all accounts, grouped by cause, worst first. */
-export const causesReply = (reads: PageReads, request: PageRequest): Promise<Reply> => listReply(reads.causes, request);
-
-/** `GET /api/v1/closed`: findings that were closed in the last 24 hours, grouped by cause, worst first. */
-export const closedReply = (reads: PageReads, request: PageRequest): Promise<Reply> => listReply(reads.closed, request);
-
-async function listReply(read: (range: Range) => Promise<Part<unknown>>, request: PageRequest): Promise<Reply> {
-  const range = rangeOf(request.query);
-  const { items, total } = await read(range);
-  const { offset } = range;
-  return jsonReply({ items, total, offset }, offset + items.length >= total ? {} : nextLink(request, range));
-}
-
 /** `GET /api/v1/openapi.json`. */
-export function openApiReply({ base = "" }: PageRequest): Reply {
+export async function openApiReply(_: PageReads, { base = "" }: PageRequest): Promise<Reply> {
   const document = JSON.parse(readFileSync(join(packageFolder(), "schema/controller-api.json"), "utf8"));
   return jsonReply({ ...document, servers: [{ url: base === "" ? "/" : base }] }, { "cache-control": "no-cache" });
 }

@@ -1,8 +1,39 @@
 import type { IncomingMessage } from "node:http";
-import { loginPage } from "./html/login.ts";
-import { htmlReply, type Problem, ProblemError, type Reply, redirectReply } from "./reply.ts";
+import { html, base as linkBase } from "../../render/html/html.ts";
+import { shell } from "./html/shell.ts";
+import { type HtmlPage, htmlReply, type Problem, ProblemError, type Reply, redirectReply } from "./reply.ts";
 import type { PageRequest } from "./routes.ts";
 import { endedCookie, isEqual, pathWithin, sessionCookie, type WrongTokens } from "./session.ts";
+
+interface LoginForm {
+  /** Where to go afterwards. */
+  readonly next: string;
+  /** Why the form is here. Default: someone asked for it. */
+  readonly reason?: string;
+  /**
+   * Whether a link of another site led here. Then the browser has not sent the cookie, and it does if the page loads itself again:
+   * whoever is signed in does not have to sign in for each link in a chat.
+   */
+  readonly isFromOtherSite?: boolean | undefined;
+}
+
+/** The form that a person signs in with. */
+export const loginPage = ({ now }: Pick<PageRequest, "now">, { next, reason = "", isFromOtherSite = false }: LoginForm): HtmlPage =>
+  shell({
+    ...{ title: "Sign in", now, isLive: false, reload: isFromOtherSite ? next : undefined },
+    sections: [
+      {
+        id: "login",
+        title: "",
+        html: html`${reason !== "" && html`<div class="note bad" role="alert"><p>${reason}</p></div>\n`}<form method="post" action="${linkBase}/login">
+<label>Token of the controller <input type="password" name="token" autocomplete="current-password" required></label>
+<input type="hidden" name="next" value="${next}">
+<button>Sign in</button>
+</form>
+<p class="quiet small">It is the value of DIMSYNC_CONTROLLER_TOKEN. You stay signed in for seven days. Programs send it as <code>Authorization: Bearer TOKEN</code>.</p>`,
+      },
+    ],
+  });
 
 // The only requests that are not GET: they set and delete a cookie, and change nothing else.
 
@@ -37,7 +68,7 @@ export function loginPosts({
     if (isEqual((form.get("token") ?? "").trim(), token))
       return redirectReply(base + next, { "set-cookie": sessionCookie(token, now, cookie) });
     wrong.refuse(address, now);
-    return htmlReply(loginPage({ now }, { next, reason: "This is not the token of the controller.", isFromOtherSite: false }), base, 401);
+    return htmlReply(loginPage({ now }, { next, reason: "This is not the token of the controller." }), base, { status: 401 });
   };
 }
 

@@ -1,7 +1,8 @@
 import { byText } from "../../model/address.ts";
 import { version } from "../../model/runtime/version.ts";
 import { type Family, familyText, type Sample } from "../../render/machine/prometheus.ts";
-import { type AccountSummary, accountStates, type ControllerMetrics, runBuckets } from "../views/status.ts";
+import { type ControllerMetrics, runBuckets } from "../views/health.ts";
+import { type AccountSummary, accountStates } from "../views/status.ts";
 import { totalsOf } from "./accounts.ts";
 import type { PageReads } from "./reads.ts";
 import { type Reply, textReply } from "./reply.ts";
@@ -9,7 +10,7 @@ import type { PageRequest } from "./routes.ts";
 
 /** `GET /metrics`: Prometheus text format 0.0.4. */
 export async function metricsReply(reads: PageReads, { now }: PageRequest): Promise<Reply> {
-  return textReply(controllerMetrics(await reads.metrics(), now), "text/plain; version=0.0.4; charset=utf-8");
+  return textReply(controllerMetrics(await reads.metrics(), now), { version: "0.0.4" });
 }
 
 /** Prometheus text. The names begin with "dimsync_controller_", so that they do not mix with those of `--metrics`. */

@@ -35,13 +35,14 @@ const kept = (body: string): Readonly<Record<string, string>> => ({
 });
 
 /** `base`: what its links are below. */
-export function htmlReply({ html, ...policy }: HtmlPage, base = "", status = 200): Reply {
+export function htmlReply(
+  { html, ...policy }: HtmlPage,
+  base = "",
+  { status = 200, headers = {} }: Partial<Omit<Reply, "body">> = {},
+): Reply {
   const body = markupOf(html, base);
-  return {
-    status,
-    headers: { "content-type": "text/html; charset=utf-8", "content-security-policy": policyOf(policy), ...kept(body) },
-    body,
-  };
+  const own = { "content-type": "text/html; charset=utf-8", "content-security-policy": policyOf(policy) };
+  return { status, headers: { ...own, ...kept(body), ...headers }, body };
 }
 
 export function jsonReply(value: unknown, headers: Readonly<Record<string, string>> = {}): Reply {
@@ -56,9 +57,10 @@ export const redirectReply = (location: string, headers: Readonly<Record<string,
   body: "",
 });
 
-export const textReply = (body: string, type = "text/plain; charset=utf-8", status = 200): Reply => ({
+/** `version`: of the text format. */
+export const textReply = (body: string, { version = "", status = 200 } = {}): Reply => ({
   status,
-  headers: { "content-type": type, "cache-control": "no-store" },
+  headers: { "content-type": `text/plain; ${version === "" ? "" : `version=${version}; `}charset=utf-8`, "cache-control": "no-store" },
   body,
 });
 

@@ -1,14 +1,14 @@
 import { DimsyncError } from "../../model/errors.ts";
-import { accountList, accountReply, bundleReply, causesReply, closedReply, openApiReply, runList, runReply } from "./api.ts";
+import { accountList, listReply, openApiReply, runList } from "./api.ts";
 import { accountPage } from "./html/account.ts";
 import { accountsPage } from "./html/accounts.ts";
 import { bundlePage } from "./html/bundle.ts";
-import { loginPage } from "./html/login.ts";
 import { runPage } from "./html/run.ts";
 import { problemPage } from "./html/shell.ts";
+import { loginPage } from "./login.ts";
 import { metricsReply } from "./metrics.ts";
-import type { PageReads } from "./reads.ts";
-import { type HtmlPage, htmlReply, type Problem, ProblemError, problemReply, type Reply, textReply } from "./reply.ts";
+import { accountNamed, bundleNamed, type PageReads, runNamed } from "./reads.ts";
+import { type HtmlPage, htmlReply, jsonReply, type Problem, ProblemError, problemReply, type Reply, textReply } from "./reply.ts";
 import { pathWithin } from "./session.ts";
 
 export interface PageRequest {
@@ -25,7 +25,7 @@ export interface PageRequest {
 }
 
 /** `name` is what the path names: an account, a run or a bundle; "" for a list. */
-type Handler = (reads: PageReads, request: PageRequest, name: string) => Promise<Reply>;
+export type Handler = (reads: PageReads, request: PageRequest, name: string) => Promise<Reply>;
 
 interface Route {
   readonly path: RegExp;
@@ -34,39 +34,33 @@ interface Route {
   readonly reply: Handler;
 }
 
+const page =
+  (draw: (...given: Parameters<Handler>) => Promise<HtmlPage>): Handler =>
+  async (reads, request, name) =>
+    htmlReply(await draw(reads, request, name), request.base);
+
+const json =
+  (read: (reads: PageReads, name: string) => Promise<unknown>): Handler =>
+  async (reads, _, name) =>
+    jsonReply(await read(reads, name));
+
 const filters = ["state", "label", "name", "cause"];
 const slice = ["limit", "offset"];
 
 const routes: readonly Route[] = [
-  {
-    path: /^\/$/u,
-    takes: [...filters, "group", "page"],
-    reply: async (reads, request) => htmlReply(await accountsPage(reads, request), request.base),
-  },
-  {
-    path: /^\/accounts\/(.+)$/u,
-    takes: ["page"],
-    reply: async (reads, request, name) => htmlReply(await accountPage(reads, request, name), request.base),
-  },
-  {
-    path: /^\/runs\/([^/]+)$/u,
-    takes: [],
-    reply: async (reads, request, name) => htmlReply(await runPage(reads, request, name), request.base),
-  },
-  {
-    path: /^\/bundles\/([^/]+)$/u,
-    takes: [],
-    reply: async (reads, request, name) => htmlReply(await bundlePage(reads, request, name), request.base),
-  },
-  { path: /^\/login$/u, takes: ["next"], reply: loginReply },
+  { path: /^\/$/u, takes: [...filters, "group", "page"], reply: page(accountsPage) },
+  { path: /^\/accounts\/(.+)$/u, takes: ["page"], reply: page(accountPage) },
+  { path: /^\/runs\/([^/]+)$/u, takes: [], reply: page(runPage) },
+  { path: /^\/bundles\/([^/]+)$/u, takes: [], reply: page(bundlePage) },
+  { path: /^\/login$/u, takes: ["next"], reply: page(askedLogin) },
   { path: /^\/api\/v1\/accounts$/u, takes: [...filters, ...slice], reply: accountList },
-  { path: /^\/api\/v1\/accounts\/(.+)$/u, takes: [], reply: accountReply },
+  { path: /^\/api\/v1\/accounts\/(.+)$/u, takes: [], reply: json(accountNamed) },
   { path: /^\/api\/v1\/runs$/u, takes: ["account", ...slice], reply: runList },
-  { path: /^\/api\/v1\/runs\/([^/]+)$/u, takes: [], reply: runReply },
-  { path: /^\/api\/v1\/bundles\/([^/]+)$/u, takes: [], reply: bundleReply },
-  { path: /^\/api\/v1\/findings$/u, takes: slice, reply: causesReply },
-  { path: /^\/api\/v1\/closed$/u, takes: slice, reply: closedReply },
-  { path: /^\/api\/v1\/openapi\.json$/u, takes: [], reply: async (_reads, request) => openApiReply(request) },
+  { path: /^\/api\/v1\/runs\/([^/]+)$/u, takes: [], reply: json(runNamed) },
+  { path: /^\/api\/v1\/bundles\/([^/]+)$/u, takes: [], reply: json(bundleNamed) },
+  { path: /^\/api\/v1\/findings$/u, takes: slice, reply: listReply((reads, range) => reads.causes(range)) },
+  { path: /^\/api\/v1\/closed$/u, takes: slice, reply: listReply((reads, range) => reads.closed(range)) },
+  { path: /^\/api\/v1\/openapi\.json$/u, takes: [], reply: openApiReply },
   { path: /^\/metrics$/u, takes: [], reply: metricsReply },
   { path: /^\/healthz$/u, takes: [], reply: async () => textReply("ok\n") },
   { path: /^\/readyz$/u, takes: [], reply: readyReply },
@@ -93,33 +87,25 @@ async function readyReply(reads: PageReads): Promise<Reply> {
     return textReply("ok\n");
   } catch (error) {
     // A probe shows no details: the log has them.
-    if (error instanceof DimsyncError) return textReply(`not ready: ${error.code}\n`, "text/plain; charset=utf-8", 503);
-    return textReply("not ready: the database cannot be read\n", "text/plain; charset=utf-8", 503);
+    const why = error instanceof DimsyncError ? error.code : "the database cannot be read";
+    return textReply(`not ready: ${why}\n`, { status: 503 });
   }
 }
 
-async function loginReply(_: PageReads, request: PageRequest): Promise<Reply> {
+async function askedLogin(_: PageReads, request: PageRequest): Promise<HtmlPage> {
   if (request.login === undefined) throw new ProblemError(notFound);
-  const next = pathWithin(request.query.get("next") ?? "/");
-  return htmlReply(loginPage(request, { next, reason: "", isFromOtherSite: false }), request.base);
+  return loginPage(request, { next: pathWithin(request.query.get("next") ?? "/") });
 }
 
-/** The problem as JSON for programs, and as a page for people. */
+/** The problem as JSON for programs, and as a page for people: without a session, the form that leads to the page that someone asked for. */
 export function problemFor(request: PageRequest, problem: Problem): Reply {
-  if (/^\/(?:api\/|metrics$|healthz$|readyz$)/u.test(request.path)) return problemReply(problem);
-  const { headers, ...rest } = htmlReply(
-    problem.status === 401 && request.login !== undefined ? loginFor(request) : problemPage(problem, request),
-    request.base,
-    problem.status,
-  );
-  return { ...rest, headers: { ...headers, ...problem.headers } };
-}
-
-/** The form, which leads to the page that someone asked for. */
-function loginFor(request: PageRequest): HtmlPage {
-  const { path, query, isFromOtherSite = false } = request;
-  const next = pathWithin(`${path}${query.size === 0 ? "" : `?${query}`}`);
-  return loginPage(request, { next, reason: "", isFromOtherSite });
+  const { path, query, login, isFromOtherSite, base } = request;
+  if (/^\/(?:api\/|metrics$|healthz$|readyz$)/u.test(path)) return problemReply(problem);
+  const drawn =
+    problem.status === 401 && login !== undefined
+      ? loginPage(request, { next: pathWithin(`${path}${query.size === 0 ? "" : `?${query}`}`), isFromOtherSite })
+      : problemPage(problem, request);
+  return htmlReply(drawn, base, problem);
 }
 
 const notFound: Problem = {

@@ -1,8 +1,6 @@
 import type { CallCounts, Cause, Plan } from "../../model/plan.ts";
 import type { Result } from "../../model/result.ts";
 import type { ControllerMode } from "../../model/settings/config.ts";
-import type { ReceiverStatus } from "./receivers.ts";
-import type { WorkerSummary } from "./workers.ts";
 
 /** Worst first. "exposed": data is readable that the manifests protect, or a policy of severity error is violated. */
 export const accountStates = ["exposed", "drifted", "failing", "stale", "suspended", "in-sync", "pending"] as const;
@@ -225,17 +223,4 @@ export interface ClosedGroup extends CauseGroup {
   readonly closedRun: string;
   /** Whether dimsync closed them; else the account or its manifests changed. */
   readonly isRepaired: boolean;
-}
-
-/** Upper bounds of the histogram of durations, in seconds. */
-export const runBuckets = [1, 2, 5, 10, 30, 60, 120, 300, 600, 1800] as const;
-
-export interface ControllerMetrics {
-  readonly accounts: readonly AccountSummary[];
-  /** Accounts that are due and not running, those that are running, and those that have been due for two intervals. */
-  readonly queue: { readonly due: number; readonly running: number; readonly overdue: number };
-  readonly workers: readonly WorkerSummary[];
-  readonly receivers: readonly ReceiverStatus[];
-  /** Since the database was created; `label` is "" or what the counter is about. Names: runs (label: exit code), run_seconds, run_bucket (label: how many seconds a run took at most), lease_losses, notifications (label: sent or failed). */
-  readonly counters: readonly { readonly name: string; readonly label: string; readonly value: number }[];
 }

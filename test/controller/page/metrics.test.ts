@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { controllerMetrics } from "../../../src/controller/page/metrics.ts";
-import type { ControllerMetrics } from "../../../src/controller/views/status.ts";
+import type { ControllerMetrics } from "../../../src/controller/views/health.ts";
 import { ask, started } from "./ask.ts";
 import { account, accountsOf, before, now, suspension, worldOf } from "./world.ts";
 

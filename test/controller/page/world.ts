@@ -1,4 +1,5 @@
 import type { PageReads } from "../../../src/controller/page/reads.ts";
+import type { ControllerMetrics } from "../../../src/controller/views/health.ts";
 import {
   type AccountDetail,
   type AccountState,
@@ -7,7 +8,6 @@ import {
   type BundleDetail,
   type CauseGroup,
   type ClosedGroup,
-  type ControllerMetrics,
   type Day,
   type Finding,
   type Part,

@@ -2,7 +2,7 @@ import { gzipSync } from "node:zlib";
 import { expect, it } from "vitest";
 import { listAccounts, readAccount } from "../../../src/controller/views/accounts.ts";
 import { closedByCause, findingsByCause } from "../../../src/controller/views/causes.ts";
-import { readMetrics } from "../../../src/controller/views/metrics.ts";
+import { readMetrics } from "../../../src/controller/views/health.ts";
 import { readBundle, readRun } from "../../../src/controller/views/runs.ts";
 import { describeDatabases } from "../../support/postgres/controller-database.ts";
 

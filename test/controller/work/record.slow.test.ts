@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { expect, it } from "vitest";
 import { registerAccounts } from "../../../src/controller/projects/register.ts";
 import { readAccount } from "../../../src/controller/views/accounts.ts";
-import { readMetrics } from "../../../src/controller/views/metrics.ts";
+import { readMetrics } from "../../../src/controller/views/health.ts";
 import { asOutcome, type RunOutcome } from "../../../src/controller/work/check.ts";
 import { claimAccount } from "../../../src/controller/work/claim.ts";
 import { type FinishedRun, recordRun } from "../../../src/controller/work/record.ts";

@@ -16,9 +16,8 @@ import {
 } from "../../../render/html/html.ts";
 import { counted } from "../../../text/counts.ts";
 import { grouped } from "../../../text/lists.ts";
-import type { ReceiverStatus } from "../../views/receivers.ts";
+import type { ReceiverStatus, WorkerHealth } from "../../views/health.ts";
 import { type AccountSummary, accountStates, type CauseGroup, type ClosedGroup, type Part } from "../../views/status.ts";
-import type { WorkerHealth } from "../../views/workers.ts";
 import {
   type AccountFilter,
   accountFilter,

@@ -1,7 +1,6 @@
 import { blocks, code, folded, html, source as lines, list } from "../../../render/html/html.ts";
 import { counted } from "../../../text/counts.ts";
-import { bundleNamed } from "../named.ts";
-import type { PageReads } from "../reads.ts";
+import { bundleNamed, type PageReads } from "../reads.ts";
 import type { HtmlPage } from "../reply.ts";
 import type { PageRequest } from "../routes.ts";
 import { accountsCrumb, facts, shell, time } from "./shell.ts";
