@@ -117,7 +117,7 @@ async function startWorker(options: ControllerOptions, database: Database, queue
 function accountLoader({ watched, stateFolder, env, databaseUrl }: ControllerOptions, database: Database): WorkerOptions["load"] {
   const ofBundle = bundleProjects({ database, stateFolder, env, isLocal: databaseUrl === undefined });
   return async ({ id, digest, target }, signal) => {
-    if (digest !== null) return await ofBundle({ account: id, digest, target, signal });
+    if (digest !== undefined) return await ofBundle({ account: id, digest, target, signal });
     if (watched === undefined) throw new Error("Only a worker with --watch can load an account without a bundle.");
     return await watched.load(target, signal);
   };

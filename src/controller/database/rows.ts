@@ -19,5 +19,8 @@ export const membersOf = async <T extends object>(
   database: Database,
   sql: string,
   values: readonly unknown[] = [],
+  writes?: string,
 ): Promise<readonly T[]> =>
-  (await rowsOf<T>(database, sql, values)).map((row) => Object.fromEntries(Object.entries(row).filter(([, value]) => value !== null)) as T);
+  (await rowsOf<T>(database, sql, values, writes)).map(
+    (row) => Object.fromEntries(Object.entries(row).filter(([, value]) => value !== null)) as T,
+  );

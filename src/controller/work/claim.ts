@@ -1,6 +1,6 @@
 import type { ControllerMode } from "../../model/settings/config.ts";
 import type { Database } from "../../records/postgres/connection.ts";
-import { rowsOf } from "../database/rows.ts";
+import { membersOf, rowsOf } from "../database/rows.ts";
 import { isFree, isSuspended } from "../views/sql.ts";
 
 // A claim says which worker compares an account, so that its API is read by one process at a time. It is
@@ -17,15 +17,11 @@ export interface ClaimedAccount {
   readonly target: string;
   readonly host: string;
   readonly mode: ControllerMode;
-  /** The bundle to compare with; null with --watch. */
-  readonly digest: string | null;
-  readonly git_commit: string | null;
+  /** The bundle to compare with; absent with --watch. */
+  readonly digest?: string;
+  readonly commit?: string;
   /** The push or request that this run is about; a later one makes the account due again. */
   readonly generation: number;
-  readonly failed_runs: number;
-  /** Fingerprint and state of the last notification. */
-  readonly notified: string | null;
-  readonly outcome: string | null;
 }
 
 export interface Claim {
@@ -43,9 +39,9 @@ export async function claimAccount(
   database: Database,
   { account, run, worker, isRetry, watched }: Claim,
 ): Promise<ClaimedAccount | undefined> {
-  const [claimed] = await rowsOf<ClaimedAccount>(
+  const [claimed] = await membersOf<ClaimedAccount>(
     database,
-    `select id, source, target, host, mode, digest, git_commit, wanted as generation, failed_runs, notified, outcome from claimed`,
+    `select id, source, target, host, mode, digest, git_commit as commit, wanted as generation from claimed`,
     [account, run, worker, isRetry, watched ?? null],
     `claimed as (update dimsync_controller.account a set running_run = $2, running_worker = $3, running_since = now(),
       running_until = now() + ${claimMs} * interval '1 ms'

@@ -1,5 +1,6 @@
 import { objectAddress } from "../../model/address.ts";
 import { eachChange } from "../../model/changes.ts";
+import { defined } from "../../model/json/json.ts";
 import type { Change, Item, Manual, Plan } from "../../model/plan.ts";
 import type { Finding, FindingDetail } from "../views/status.ts";
 import { oneParagraph } from "./check.ts";
@@ -72,12 +73,7 @@ function ofChange(address: string, manifest: string, change: Change): FoundFindi
   return {
     ...{ key: `change ${address} ${path}`, kind: "change", address, path, cause: causeText(manifest, change) },
     risk: riskOf(change),
-    detail: {
-      ...(before === undefined ? {} : { actual: before }),
-      ...(after === undefined ? {} : { desired: after }),
-      ...(cause === undefined ? {} : { cause }),
-      ...attributed(attribution),
-    },
+    detail: defined({ actual: before, desired: after, cause, attribution: attributed(attribution) }),
     ...madeBy(attribution),
   };
 }
@@ -91,12 +87,7 @@ function causeText(manifest: string, { cause, path }: Change): string {
 function ofManual({ id, address, path, expected, actual, instruction, attribution }: Manual): FoundFinding {
   return {
     ...{ key: `manual ${id}`, kind: "manual", address, path, risk: "neutral", cause: `${address} ${path}` },
-    detail: {
-      ...(actual === undefined ? {} : { actual }),
-      ...(expected === undefined ? {} : { desired: expected }),
-      text: instruction,
-      ...attributed(attribution),
-    },
+    detail: defined({ actual, desired: expected, text: instruction, attribution: attributed(attribution) }),
     ...madeBy(attribution),
   };
 }
@@ -111,14 +102,11 @@ function ofPolicy({ policy, severity, address, path, message }: Plan["policy"][n
 /** The time is text of the service. */
 function madeBy(attribution: Change["attribution"]): Pick<FoundFinding, "actor" | "since"> {
   const ms = Date.parse(attribution?.at ?? "");
-  return {
-    ...(attribution?.actor === undefined ? {} : { actor: attribution.actor }),
-    ...(Number.isNaN(ms) ? {} : { since: new Date(ms).toISOString() }),
-  };
+  return defined({ actor: attribution?.actor, since: Number.isNaN(ms) ? undefined : new Date(ms).toISOString() });
 }
 
-function attributed(attribution: Change["attribution"]): Pick<FindingDetail, "attribution"> {
-  if (attribution === undefined) return {};
+function attributed(attribution: Change["attribution"]): FindingDetail["attribution"] {
+  if (attribution === undefined) return undefined;
   const { actor, at, confidence, event } = attribution;
-  return { attribution: { ...(actor === undefined ? {} : { actor }), at, confidence, event } };
+  return { ...defined({ actor }), at, confidence, event };
 }

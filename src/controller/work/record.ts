@@ -27,8 +27,8 @@ export interface FinishedRun {
   readonly mode: ControllerMode;
   readonly worker: string;
   readonly generation: number;
-  readonly digest?: string;
-  readonly commit?: string;
+  readonly digest?: string | undefined;
+  readonly commit?: string | undefined;
   /** By `performance.now()`: the database dates the run by its own clock. */
   readonly startedAt: number;
   readonly endedAt: number;
@@ -52,44 +52,37 @@ export interface Recorded {
  * Stores that a run is about to send changes. `recordRun` completes it; if the worker is killed, this is what the history has.
  * Rejects if it could not be stored: then nothing may be sent.
  */
-export async function recordSending(
-  database: Database,
-  run: Pick<FinishedRun, "id" | "claim" | "account" | "reason" | "mode" | "worker" | "generation" | "digest" | "commit"> & {
-    readonly report: Plan;
-  },
-): Promise<void> {
-  const { id, claim, account, reason, mode, worker, generation, digest, commit, report } = run;
-  const { items, calls, summary, manual } = report;
-  const requests = items.flatMap((item) => item.requests.map(({ method, path }) => `${method} ${path}`));
-  const list = andMore(requests, { shown: 20 });
-  const stored = await storedReport(report);
-  await database.query(
-    `with stored as (${storeReport("$3::bigint", "$16", "$18::bytea")}) insert into dimsync_controller.run (id, claim, is_sending, account, reason, mode, worker, generation, digest, git_commit, started_at, finished_at, exit_code,
-      exit_reasons, exposed_columns, differences, manual, policy_violations, error_code, message, calls, report_digest, report_head)
-    values ($1, $2, true, $3, $4, $5, $6, $7, $8, $9, now(), now(), 4, '["interrupted"]', $10, $11, $12, $13, 'E_RUN_INTERRUPTED', $14, $15, $16, $17)`,
-    [
-      ...[id, claim, account, reason, mode, worker, generation, digest ?? null, commit ?? null],
-      ...[summary.exposed ?? 0, differencesIn(report), manual.length, violations(report)],
-      masked(
-        `The worker ended before it stored what it had sent. It was about to send what ${mode === "protect" ? "protects" : "differs"} of: ${list}. The next check compares the account again.`,
-      ),
-      ...[JSON.stringify(calls.read), stored.digest, stored.head, stored.content],
-    ],
-  );
+export async function recordSending(database: Database, run: Omit<FinishedRun, "endedAt" | "outcome">, report: Plan): Promise<void> {
+  const requests = report.items.flatMap((item) => item.requests.map(({ method, path }) => `${method} ${path}`));
+  const what = run.mode === "protect" ? "protects" : "differs";
+  const message = `The worker ended before it stored what it had sent. It was about to send what ${what} of: ${andMore(requests, { shown: 20 })}. The next check compares the account again.`;
+  const outcome: RunOutcome = {
+    ...{ exit: { code: 4, reasons: ["interrupted"] }, report, isThrottled: false },
+    error: { code: "E_RUN_INTERRUPTED", message },
+  };
+  const values = await parametersOf({ ...run, endedAt: run.startedAt, outcome }, true);
+  await rowsOf(database, "select id from run", values, statementOf(storingSteps));
 }
 
 /** Stores a run with its report, and what it says about the account and its findings, in one statement: all or nothing, and once. */
 export async function recordRun(database: Database, run: FinishedRun): Promise<Recorded> {
-  const { report, result } = run.outcome;
-  const stored = report === undefined ? undefined : await storedReport(report);
   const [recorded] = await rowsOf<Recorded>(
     database,
     `select exists (select 1 from mine) or exists (select 1 from again) as is_current, (select count(*) from opened) as opened, (select count(*) from closed) as closed,
       (select extract(epoch from next_check_at - now())::double precision from account where running_run is null) as next_in_seconds`,
-    [masked(jsonParameter(inputOf(run))), stored?.content ?? null, await zipped(result), stored?.digest ?? null, stored?.head ?? null],
+    await parametersOf(run, false),
     statement,
   );
   return recorded ?? { is_current: false, opened: 0, closed: 0, next_in_seconds: null };
+}
+
+/** Of the steps: the run, its report and result, and the digest and the head of the report. */
+async function parametersOf(run: FinishedRun, isSending: boolean): Promise<readonly unknown[]> {
+  const { report, result } = run.outcome;
+  const stored = report === undefined ? undefined : await storedReport(report);
+  const zipped = result === undefined ? null : await compress(masked(JSON.stringify(result)));
+  const input = masked(jsonParameter({ ...inputOf(run), isSending }));
+  return [input, stored?.content ?? null, zipped, stored?.digest ?? null, stored?.head ?? null];
 }
 
 // A report can be long, and other checks go on meanwhile.
@@ -112,12 +105,6 @@ async function storedReport({ planId, createdAt, calls, ...report }: Plan): Prom
     content: await compress(text),
   };
 }
-
-const storeReport = (account: string, digest: string, content: string): string =>
-  `insert into dimsync_controller.report as stored (account, digest, content) select ${account}, ${digest}::text, ${content} where ${digest}::text is not null
-    on conflict (account, digest) do update set seen_at = now()`;
-
-const zipped = async (value: unknown): Promise<Buffer | null> => (value === undefined ? null : compress(masked(JSON.stringify(value))));
 
 /** The state of the account that a report shows; undefined if it was not read completely and nothing is known to be exposed. */
 function stateOf({ complete, summary, policy, exit }: Plan): "exposed" | "drifted" | "in-sync" | undefined {
@@ -174,29 +161,34 @@ function faultOf({ outcome: { error }, isRefused = false }: FinishedRun): AlertE
 const inputColumns = `id text, claim text, account bigint, reason text, mode text, worker text, generation bigint, digest text, commit text,
   "durationMs" double precision, "endedMsAgo" double precision, "isLast" boolean, "exitCode" integer, "exitReasons" jsonb, "errorCode" text, message text,
   "isFinished" boolean, "isComplete" boolean, "isThrottled" boolean, "hasLostLease" boolean, state text, "exposedColumns" integer, differences integer, manual integer,
-  "policyViolations" integer, "changesSent" integer, calls jsonb, findings jsonb, "closedBy" text, fault text`;
+  "policyViolations" integer, "changesSent" integer, calls jsonb, findings jsonb, "closedBy" text, fault text, "isSending" boolean`;
 
 /** How many runs in a row ended in 429 or 5xx, this one included. */
 const throttledSql = 'case when mine."isThrottled" then a.throttled_runs + 1 else 0 end';
 
-/** Each step sees the tables as they were before the statement, and the rows that earlier steps return. */
-const steps: Readonly<Record<string, string>> = {
+/** What stores the run itself. Each step sees the tables as they were before the statement, and the rows that earlier steps return. */
+const storingSteps: Readonly<Record<string, string>> = {
   input: `select *, now() - "endedMsAgo" * interval '1 ms' as "finishedAt",
       now() - ("endedMsAgo" + "durationMs") * interval '1 ms' as "startedAt"
     from jsonb_to_record($1::jsonb) as x(${inputColumns})`,
 
-  report: storeReport("(select account from input)", "$4", "$2::bytea"),
+  report: `insert into dimsync_controller.report (account, digest, content) select account, $4::text, $2::bytea from input where $4::text is not null
+    on conflict (account, digest) do update set seen_at = now()`,
 
-  run: `insert into dimsync_controller.run as r (id, account, reason, mode, worker, digest, generation, git_commit, started_at, finished_at, exit_code,
-      exit_reasons, exposed_columns, differences, manual, policy_violations, changes_sent, error_code, message, calls, report_digest, report_head, result)
-    select id, account, reason, mode, worker, digest, generation, commit, "startedAt", "finishedAt", "exitCode", "exitReasons", "exposedColumns",
-      differences, manual, "policyViolations", "changesSent", "errorCode", message, calls, $4::text, $5::jsonb, $3::bytea from input
+  run: `insert into dimsync_controller.run as r (id, claim, is_sending, account, reason, mode, worker, digest, generation, git_commit, started_at, finished_at,
+      exit_code, exit_reasons, exposed_columns, differences, manual, policy_violations, changes_sent, error_code, message, calls, report_digest, report_head, result)
+    select id, claim, "isSending", account, reason, mode, worker, digest, generation, commit, "startedAt", "finishedAt", "exitCode", "exitReasons",
+      "exposedColumns", differences, manual, "policyViolations", "changesSent", "errorCode", message, calls, $4::text, $5::jsonb, $3::bytea from input
     on conflict (id) do update set is_sending = false, finished_at = excluded.finished_at, exit_code = excluded.exit_code,
       exit_reasons = excluded.exit_reasons, exposed_columns = excluded.exposed_columns, differences = excluded.differences, manual = excluded.manual,
       policy_violations = excluded.policy_violations, changes_sent = excluded.changes_sent, error_code = excluded.error_code, message = excluded.message,
       calls = excluded.calls, report_digest = coalesce(excluded.report_digest, r.report_digest),
       report_head = coalesce(excluded.report_head, r.report_head), result = excluded.result
       where r.is_sending returning id`,
+};
+
+const steps: Readonly<Record<string, string>> = {
+  ...storingSteps,
 
   // The run, if it is new and its claim is still held: only then it says something about the account.
   mine: `select input.*, a.source, a.alerts as before from input join run using (id) join dimsync_controller.account a on a.id = input.account
@@ -271,6 +263,9 @@ const steps: Readonly<Record<string, string>> = {
     from mine, alerts where a.id = mine.account returning a.*`,
 };
 
-const statement = Object.entries(steps)
-  .map(([name, sql]) => `${name} as (${sql})`)
-  .join(",\n");
+const statementOf = (some: Readonly<Record<string, string>>): string =>
+  Object.entries(some)
+    .map(([name, sql]) => `${name} as (${sql})`)
+    .join(",\n");
+
+const statement = statementOf(steps);

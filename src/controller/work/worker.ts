@@ -84,9 +84,10 @@ interface Claimed {
 /** Rejects after a failure, so that the queue retries the job. */
 async function checkClaimed(options: WorkerOptions, account: ClaimedAccount, { claim, reason }: Claimed): Promise<void> {
   const { database, queue, signal } = options;
+  const { generation, digest, commit } = account;
   const env = { ...options.env, ...(options.databaseUrl === undefined ? {} : { DIMSYNC_DATABASE_URL: options.databaseUrl }) };
   const environment = { env, signal };
-  const run = { claim, reason, account: account.id, worker: options.id, generation: account.generation, ...bundleOf(account) };
+  const run = { claim, reason, account: account.id, worker: options.id, generation, digest, commit };
   const startedAt = performance.now();
   let project: Project | undefined;
   let outcome = await checkProject(async () => {
@@ -100,14 +101,14 @@ async function checkClaimed(options: WorkerOptions, account: ClaimedAccount, { c
     project === undefined || outcome.report === undefined || mode === "report"
       ? undefined
       : await repairOf(database, account.id, { project, report: outcome.report, mode });
-  const isRefused = project === undefined && account.digest !== null && outcome.error?.code !== "E_INTERNAL";
+  const isRefused = project === undefined && digest !== undefined && outcome.error?.code !== "E_INTERNAL";
   const isLast = repair?.isPossible !== true;
   const compared = { ...run, id: claim, mode: "report", startedAt, outcome: withStopped(outcome, repair), isLast, isRefused } as const;
   let recorded = await store(options, compared);
   if (repair?.isPossible === true && recorded.is_current) {
     const sending = { ...run, id: randomUUID(), mode, startedAt: performance.now(), isLast: true };
     if (mode === "protect") await countProtections(database, { account: account.id, run: sending.id, changes: repair.changes });
-    await recordSending(database, { ...sending, report: repair.report });
+    await recordSending(database, sending, repair.report);
     outcome = await repairProject(repair, environment);
     recorded = await store(options, { ...sending, outcome: withStopped(outcome, repair) });
   }
@@ -137,11 +138,6 @@ function withStopped(outcome: RunOutcome, repair: Repair | undefined): RunOutcom
   const message = `${who} changed ${first.address} ${wholePath(first.path)} again after dimsync reverted it three times in a day. It is only reported now.${more} Agree with them, or change the manifests.`;
   return { ...outcome, error: { code: "E_PROTECT_STOPPED", message } };
 }
-
-const bundleOf = ({ digest, git_commit: commit }: ClaimedAccount) => ({
-  ...(digest === null ? {} : { digest }),
-  ...(commit === null ? {} : { commit }),
-});
 
 /** A worker can lower the mode of an account, never raise it. */
 export const modeOf = ({ mode }: Pick<ClaimedAccount, "mode">, { maxMode }: Pick<WorkerOptions, "maxMode">): ControllerMode =>
