@@ -2,16 +2,15 @@ import type { Context } from "../../cli/context.ts";
 import type { ControllerFlags } from "../../cli/flags.ts";
 import { checkOutputs, deliverForms } from "../../cli/output.ts";
 import { say } from "../../cli/say.ts";
-import { DimsyncError } from "../../model/errors.ts";
 import type { ExitCode } from "../../model/exit.ts";
 import { jobUrl } from "../../operations/records/open.ts";
-import { cell, tableLines } from "../../render/terminal/layout.ts";
+import { listingText } from "../../render/terminal/listing.ts";
 import { jsonDocument, visible } from "../../text/control-characters.ts";
 import { counted } from "../../text/counts.ts";
 import { rollBack } from "../projects/push-bundle.ts";
 import { listPushes } from "../projects/replacement.ts";
 import { requestChecks } from "../work/queue.ts";
-import { currentUser, withController } from "./place.ts";
+import { currentUser, neededReason, withController } from "./place.ts";
 
 const listed = 100;
 
@@ -20,9 +19,9 @@ export async function runBundles(context: Context<ControllerFlags>): Promise<Exi
   checkOutputs(context, ["human", "json"]);
   const bundles = await withController(context, (database) => listPushes(database, listed));
   await deliverForms(context, {
-    human({ width = 100 }) {
+    human(options) {
       if (bundles.length === 0) return "Nothing was pushed yet.\n";
-      const header = ["", "DIGEST", "SOURCE", "COMMIT", "PUSHED (UTC)", "BY", "REASON"].map((text) => cell(text));
+      const headings = ["", "digest", "source", "commit", "pushed (UTC)", "by", "reason"];
       const rows = bundles.map(({ isCurrent, digest, source, commit, dirty, at, by, reason, kind }) =>
         [
           isCurrent ? "*" : "",
@@ -32,9 +31,9 @@ export async function runBundles(context: Context<ControllerFlags>): Promise<Exi
           at.slice(0, 16).replace("T", " "),
           by,
           `${kind === "rollback" ? "rollback: " : ""}${reason ?? ""}`,
-        ].map((text) => cell(visible(text))),
+        ].map(visible),
       );
-      return `${tableLines([header, ...rows], "", width).join("\n")}\n\n* is what the source wants now; + has uncommitted changes.\n`;
+      return `${listingText(headings, rows, options)}\n* is what the source wants now; + has uncommitted changes.\n`;
     },
     json: () => jsonDocument({ formatVersion: "1.0", kind: "ControllerBundles", bundles }),
   });
@@ -44,11 +43,8 @@ export async function runBundles(context: Context<ControllerFlags>): Promise<Exi
 /** `dimsync controller rollback DIGEST --reason R`: makes a bundle that was pushed before the wanted one again. */
 export async function runRollback(context: Context<ControllerFlags>, digest: string): Promise<ExitCode> {
   const { flags, io } = context;
-  const reason = flags.reason?.trim() ?? "";
-  if (reason === "")
-    throw new DimsyncError("E_USAGE", "controller rollback needs a reason, which the history shows.", {
-      command: `dimsync controller rollback ${digest} --reason "the new rules break the nightly report"`,
-    });
+  const example = `dimsync controller rollback ${digest} --reason "the new rules break the nightly report"`;
+  const reason = neededReason(context, "controller rollback", example);
   const options = { by: currentUser(context), reason, runUrl: jobUrl(io.env), allowRemoval: flags.allowRemoval === true };
   const { digest: wanted, accounts } = await withController(context, async (database) => {
     const pushed = await rollBack(database, digest, options);

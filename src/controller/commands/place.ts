@@ -3,6 +3,7 @@ import { dirname, join, resolve } from "node:path";
 import type { Context } from "../../cli/context.ts";
 import type { ControllerFlags } from "../../cli/flags.ts";
 import { findConfig } from "../../manifests/config/file.ts";
+import { DimsyncError } from "../../model/errors.ts";
 import type { Database } from "../../records/postgres/connection.ts";
 import { stateFolder } from "../../records/state-folder.ts";
 import { type ControllerPlace, openExistingDatabase } from "../database/open.ts";
@@ -36,4 +37,11 @@ export function currentUser({ io: { env } }: Context): string {
     // A container may run as a user without a name.
     return `user ${process.getuid?.() ?? "unknown"}`;
   }
+}
+
+/** `--reason`. `task`: what needs it; `example`: a command that gives one. Throws E_USAGE. */
+export function neededReason({ flags }: Context<ControllerFlags>, task: string, example: string): string {
+  const reason = flags.reason?.trim() ?? "";
+  if (reason !== "") return reason;
+  throw new DimsyncError("E_USAGE", `${task} needs a reason, which is kept for others to read.`, { command: example });
 }

@@ -7,7 +7,7 @@ import { diagnosticText } from "../../cli/report-error.ts";
 import { say } from "../../cli/say.ts";
 import { gitText, runGit } from "../../git/process.ts";
 import { listTargets, loadProject, type Project } from "../../manifests/project.ts";
-import { DimsyncError, ProblemsError } from "../../model/errors.ts";
+import { ProblemsError } from "../../model/errors.ts";
 import type { ExitCode } from "../../model/exit.ts";
 import { type Problem, toDiagnostic } from "../../model/problem.ts";
 import { jobUrl } from "../../operations/records/open.ts";
@@ -18,13 +18,16 @@ import { andMore } from "../../text/lists.ts";
 import { makeBundle } from "../projects/make-bundle.ts";
 import { pushBundle } from "../projects/push-bundle.ts";
 import { requestChecks } from "../work/queue.ts";
-import { currentUser, placeOf, withController } from "./place.ts";
+import { currentUser, neededReason, placeOf, withController } from "./place.ts";
 
 /** `dimsync controller push`: uploads the project and makes it the desired state of its targets under control. */
 export async function runPush(context: Context<ControllerFlags>): Promise<ExitCode> {
   const { io, flags, cwd } = context;
   checkOutputs(context, ["human", "json"]);
-  const force = forceReason(flags);
+  const force =
+    flags.force === true
+      ? neededReason(context, "--force", `dimsync controller push --force --reason "the project has moved to another repository"`)
+      : undefined;
   const projects = await projectsUnderControl(context);
   for (const warning of warningsOf(projects, context)) io.stderr(warning);
   const [first] = projects;
@@ -55,15 +58,6 @@ export async function runPush(context: Context<ControllerFlags>): Promise<ExitCo
     json: () => jsonDocument({ formatVersion: "1.0", kind: "ControllerPush", digest, source, commit, dirty, accounts: names }),
   });
   return 0;
-}
-
-/** Throws E_USAGE. */
-function forceReason({ force, reason }: ControllerFlags): string | undefined {
-  if (force !== true) return undefined;
-  if (reason !== undefined && reason.trim() !== "") return reason;
-  throw new DimsyncError("E_USAGE", "--force needs a reason, which the history shows.", {
-    command: `dimsync controller push --force --reason "the project has moved to another repository"`,
-  });
 }
 
 /** Whether HEAD is the commit or has it in its history; undefined if the clone does not have it. */

@@ -2,13 +2,13 @@ import type { Context } from "../../cli/context.ts";
 import type { ControllerFlags } from "../../cli/flags.ts";
 import { checkOutputs, deliverForms } from "../../cli/output.ts";
 import { combineExits, type Exit, type ExitCode } from "../../model/exit.ts";
-import { cell, tableLines } from "../../render/terminal/layout.ts";
+import type { RenderOptions } from "../../render/document.ts";
+import { listingText } from "../../render/terminal/listing.ts";
 import { jsonDocument, visible } from "../../text/control-characters.ts";
 import { durationText } from "../../text/counts.ts";
-import { isExposed } from "../page/accounts.ts";
 import { listAccounts } from "../views/accounts.ts";
 import { type ReceiverStatus, readReceivers } from "../views/health.ts";
-import type { AccountSummary } from "../views/status.ts";
+import { type AccountSummary, isExposed } from "../views/status.ts";
 import { withController } from "./place.ts";
 
 /** `dimsync controller status`: all accounts, worst first. */
@@ -17,7 +17,7 @@ export async function runStatus(context: Context<ControllerFlags>): Promise<Exit
   const [accounts, receivers] = await withController(context, (database) => Promise.all([listAccounts(database), readReceivers(database)]));
   const exit = statusExit(accounts);
   await deliverForms(context, {
-    human: ({ width = 100 }) => statusText(accounts, receivers, { width, nowMs: Date.now() }),
+    human: (options) => statusText(accounts, receivers, options),
     json: () => jsonDocument({ formatVersion: "1.0", kind: "ControllerStatus", accounts, receivers, exit }),
   });
   return exit.code;
@@ -35,25 +35,17 @@ export function statusExit(accounts: readonly AccountSummary[]): Exit {
   return combineExits(exits);
 }
 
-function statusText(
-  accounts: readonly AccountSummary[],
-  receivers: readonly ReceiverStatus[],
-  { width, nowMs }: { readonly width: number; readonly nowMs: number },
-): string {
+function statusText(accounts: readonly AccountSummary[], receivers: readonly ReceiverStatus[], options: RenderOptions): string {
   if (accounts.length === 0) return "No account is under control.\n";
-  const header = ["ACCOUNT", "STATE", "EXPOSED", "DIFFERENCES", "MANUAL", "CHECKED", "MODE", "COMMIT"].map((text) => cell(text));
-  const rows = accounts.map((account) =>
-    [
-      visible(account.name),
-      account.state === "suspended" && isExposed(account) ? "suspended, exposed" : account.state,
-      String(account.exposedColumns),
-      String(account.differences),
-      String(account.manual),
-      account.lastCheckedAt === undefined ? "never" : `${durationText(nowMs - Date.parse(account.lastCheckedAt))} ago`,
-      account.mode,
-      account.commit?.slice(0, 12) ?? "",
-    ].map((text) => cell(text)),
-  );
+  const headings = ["account", "state", "exposed", "differences", "manual", "checked", "mode", "commit"];
+  const rows = accounts.map((account) => [
+    visible(account.name),
+    account.state === "suspended" && isExposed(account) ? "suspended, exposed" : account.state,
+    ...[account.exposedColumns, account.differences, account.manual].map(String),
+    account.lastCheckedAt === undefined ? "never" : `${durationText(Date.now() - Date.parse(account.lastCheckedAt))} ago`,
+    account.mode,
+    account.commit?.slice(0, 12) ?? "",
+  ]);
   const failing = receivers.flatMap(({ name, source, failure }) =>
     failure === null ? [] : [`Receiver ${name} of ${source} does not get notifications: ${failure}`],
   );
@@ -64,7 +56,6 @@ function statusText(
     ...(isStale && state !== "suspended" ? [`${name}: not checked within three intervals`] : []),
     ...(dirty === true ? [`${name}: pushed with uncommitted changes`] : []),
   ]);
-  const notes = [...ofAccounts, ...failing];
-  const lines = [...tableLines([header, ...rows], "", width), ...(notes.length === 0 ? [] : ["", ...notes.map(visible)])];
-  return `${lines.join("\n")}\n`;
+  const notes = [...ofAccounts, ...failing].map((note) => `${visible(note)}\n`);
+  return [listingText(headings, rows, options), ...(notes.length === 0 ? [] : ["\n"]), ...notes].join("");
 }

@@ -12,11 +12,11 @@ import { knownAccount, requestCheck, resume, suspend, type Until } from "../oper
 import { listAccounts } from "../views/accounts.ts";
 import type { AccountSummary } from "../views/status.ts";
 import { requestChecks } from "../work/queue.ts";
-import { currentUser, withController } from "./place.ts";
+import { currentUser, neededReason, withController } from "./place.ts";
 
 /** `dimsync controller suspend ACCOUNT|--label K=V|--all --until T --reason R` */
 export async function runSuspend(context: Context<ControllerFlags>, name: string): Promise<ExitCode> {
-  const reason = neededReason(context, "suspend");
+  const reason = neededReason(context, "controller suspend", example("suspend"));
   const until = neededUntil(context, "suspend");
   return await withController<ExitCode>(context, async (database) => {
     const { accounts, text } = await selectedAccounts(database, context, name);
@@ -44,7 +44,7 @@ export async function runResume(context: Context<ControllerFlags>, name: string)
 export async function runSilence(context: Context<ControllerFlags>, name: string): Promise<ExitCode> {
   const until = neededUntil(context, "silence");
   const isEnd = until.ms === 0;
-  const reason = isEnd ? "ended" : neededReason(context, "silence");
+  const reason = isEnd ? "ended" : neededReason(context, "controller silence", example("silence"));
   return await withController<ExitCode>(context, async (database) => {
     const { scope, text } = await selectedAccounts(database, context, name);
     const end = await silence(database, scope, { ...until, reason, by: currentUser(context) });
@@ -55,7 +55,7 @@ export async function runSilence(context: Context<ControllerFlags>, name: string
 
 /** `dimsync controller acknowledge ACCOUNT --reason R`: no reminders of what is reported now. */
 export async function runAcknowledge(context: Context<ControllerFlags>, name: string): Promise<ExitCode> {
-  const reason = neededReason(context, "acknowledge");
+  const reason = neededReason(context, "controller acknowledge", `dimsync controller acknowledge prod --reason "the owner is on it"`);
   return await withController<ExitCode>(context, async (database) => {
     const account = await knownAccount(database, name);
     const names = await acknowledge(database, account, { reason, by: currentUser(context) });
@@ -91,20 +91,13 @@ async function selectedAccounts(database: Database, { flags }: Context<Controlle
   return { scope: { label, value }, accounts, text: `${counted(accounts.length, "account")} with ${flags.label}` };
 }
 
-/** Throws E_USAGE. */
-function neededReason({ flags }: Context<ControllerFlags>, task: string): string {
-  const reason = flags.reason?.trim() ?? "";
-  if (reason !== "") return reason;
-  throw new DimsyncError("E_USAGE", `controller ${task} needs a reason, which the status page shows.`, {
-    command: `dimsync controller ${task} prod${task === "acknowledge" ? "" : " --until 2h"} --reason "warehouse migration"`,
-  });
-}
+const example = (task: string): string => `dimsync controller ${task} prod --until 2h --reason "warehouse migration"`;
 
 /** Of `--until`: a duration such as 2h, or a time. Throws E_USAGE. */
 function neededUntil({ flags: { until } }: Context<ControllerFlags>, task: string): Until {
   if (until === undefined)
     throw new DimsyncError("E_USAGE", `controller ${task} needs an end: a duration or a time.`, {
-      command: `dimsync controller ${task} prod --until 2h --reason "warehouse migration"`,
+      command: example(task),
     });
   const ms = durationMs(until);
   return ms === undefined ? { at: untilFlag(until) } : { ms };

@@ -1,6 +1,6 @@
 import { byText } from "../../model/address.ts";
 import { didYouMean } from "../../text/suggest.ts";
-import { type AccountState, type AccountSummary, accountStates } from "../views/status.ts";
+import { type AccountState, type AccountSummary, accountStates, isExposed } from "../views/status.ts";
 import type { PageReads } from "./reads.ts";
 import { ProblemError } from "./reply.ts";
 
@@ -39,7 +39,7 @@ function stateNamed(text: string): AccountState {
 export const isFiltered = ({ states, labels, name, cause }: AccountFilter): boolean =>
   states.length + labels.length > 0 || name !== "" || cause !== "";
 
-/** The accounts that the filter matches, the worst first. */
+/** The accounts that the filter matches, in their order. */
 export async function filtered(
   accounts: readonly AccountSummary[],
   { states, labels, name, cause }: AccountFilter,
@@ -48,7 +48,7 @@ export async function filtered(
   const wanted = name.toLowerCase();
   const { items: causes } = cause === "" ? { items: [] } : await reads.causes(ofOneCause, cause);
   const affected = new Set(causes.flatMap((group) => group.accounts));
-  return worstFirst(accounts).filter(
+  return accounts.filter(
     (account) =>
       (states.length === 0 || states.includes(account.state) || (states.includes("exposed") && isExposed(account))) &&
       labels.every((label) => hasLabel(account, label)) &&
@@ -68,17 +68,6 @@ export const labelsOf = ({ labels }: AccountSummary): readonly string[] =>
   Object.entries(labels)
     .sort(([a], [b]) => byText(a, b))
     .map(([key, value]) => `${key}=${value}`);
-
-/** What is exposed first, whatever its state, then the worst state; within these, most exposed columns, then most differences, then by name. */
-const worstFirst = (accounts: readonly AccountSummary[]): readonly AccountSummary[] =>
-  accounts.toSorted(
-    (a, b) =>
-      Number(isExposed(b)) - Number(isExposed(a)) ||
-      accountStates.indexOf(a.state) - accountStates.indexOf(b.state) ||
-      b.exposedColumns - a.exposedColumns ||
-      b.differences - a.differences ||
-      byText(a.name, b.name),
-  );
 
 /** Sums over accounts. */
 export interface Totals {
@@ -111,10 +100,6 @@ export function totalsOf(accounts: readonly AccountSummary[]): Totals {
     unknown: accounts.filter(({ state, isStale, error }) => state === "pending" || isStale || error !== undefined).length,
   };
 }
-
-/** A suspended account can be exposed too. */
-export const isExposed = ({ state, exposedColumns, policyViolations }: AccountSummary): boolean =>
-  state === "exposed" || exposedColumns + policyViolations > 0;
 
 /** Accounts whose last runs failed with the same code: one failed read is one cause. */
 export interface FailureGroup {

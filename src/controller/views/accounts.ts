@@ -1,3 +1,4 @@
+import { byText } from "../../model/address.ts";
 import { DimsyncError } from "../../model/errors.ts";
 import type { Database } from "../../records/postgres/connection.ts";
 import { iso } from "../../records/postgres/iso.ts";
@@ -11,6 +12,7 @@ import {
   type Day,
   type Finding,
   type FindingEvent,
+  isExposed,
   type Suspension,
 } from "./status.ts";
 
@@ -36,14 +38,22 @@ const accountSql = (where: string): string => `select a.id, a.name, a.source, a.
 
 type AccountRow = AccountSummary & { readonly id: number };
 
-/** All accounts, worst first, then by name. */
+/** All accounts, worst first. */
 export async function listAccounts(database: Database): Promise<readonly AccountSummary[]> {
   const accounts = await membersOf<AccountRow>(database, accountSql(""));
-  const rank = ({ state }: AccountSummary): number => accountStates.indexOf(state);
-  return accounts
-    .map(({ id: _, ...summary }) => summary)
-    .sort((a, b) => rank(a) - rank(b) || b.exposedColumns - a.exposedColumns || (a.name < b.name ? -1 : 1));
+  return worstFirst(accounts.map(({ id: _, ...summary }) => summary));
 }
+
+/** What is exposed first, whatever its state, then the worst state; within these, most exposed columns, then most differences, then by name. */
+export const worstFirst = (accounts: readonly AccountSummary[]): readonly AccountSummary[] =>
+  accounts.toSorted(
+    (a, b) =>
+      Number(isExposed(b)) - Number(isExposed(a)) ||
+      accountStates.indexOf(a.state) - accountStates.indexOf(b.state) ||
+      b.exposedColumns - a.exposedColumns ||
+      b.differences - a.differences ||
+      byText(a.name, b.name),
+  );
 
 /** The account with this name, which can be the target or SOURCE/TARGET. Undefined if there is none; throws E_USAGE if several have the target. */
 export async function readAccount(database: Database, name: string): Promise<AccountDetail | undefined> {

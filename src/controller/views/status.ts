@@ -47,6 +47,10 @@ export interface AccountSummary {
   readonly isCurrent: boolean;
 }
 
+/** A suspended account can be exposed too. */
+export const isExposed = ({ state, exposedColumns, policyViolations }: AccountSummary): boolean =>
+  state === "exposed" || exposedColumns + policyViolations > 0;
+
 export interface AccountError {
   readonly code: string;
   readonly message: string;

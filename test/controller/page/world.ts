@@ -1,4 +1,5 @@
 import type { PageReads } from "../../../src/controller/page/reads.ts";
+import { worstFirst } from "../../../src/controller/views/accounts.ts";
 import type { ControllerMetrics } from "../../../src/controller/views/health.ts";
 import {
   type AccountDetail,
@@ -299,7 +300,7 @@ export const runDetail: RunDetail = { ...run, report: tracedReport, result: full
 /** A controller with these accounts. The details of each account are the same but for its summary. */
 export function worldOf(accounts: readonly AccountSummary[], members: Partial<PageReads> = {}): PageReads {
   return {
-    accounts: async () => accounts,
+    accounts: async () => worstFirst(accounts),
     account: async (name) => {
       const found = accounts.find((each) => each.name === name || `${each.source}/${each.target}` === name);
       if (found === undefined) return undefined;

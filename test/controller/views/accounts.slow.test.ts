@@ -60,10 +60,10 @@ insert into dimsync_controller.daily (account, day, checks, duration_ms)
     const accounts = await listAccounts(database());
     expect(accounts.map(({ name, state }) => [name, state])).toEqual([
       ["data/prod", "exposed"],
+      ["quiet", "suspended"],
       ["other/prod", "drifted"],
       ["broken", "failing"],
       ["old", "stale"],
-      ["quiet", "suspended"],
       ["same", "in-sync"],
       ["weekly", "in-sync"],
       ["new", "pending"],

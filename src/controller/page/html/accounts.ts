@@ -17,14 +17,13 @@ import {
 import { counted } from "../../../text/counts.ts";
 import { grouped } from "../../../text/lists.ts";
 import type { ReceiverStatus, WorkerHealth } from "../../views/health.ts";
-import { type AccountSummary, accountStates, type CauseGroup, type ClosedGroup, type Part } from "../../views/status.ts";
+import { type AccountSummary, accountStates, type CauseGroup, type ClosedGroup, isExposed, type Part } from "../../views/status.ts";
 import {
   type AccountFilter,
   accountFilter,
   earliest,
   failuresOf,
   filtered,
-  isExposed,
   isFiltered,
   labelsOf,
   type Totals,
