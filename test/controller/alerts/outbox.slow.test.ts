@@ -11,10 +11,10 @@ import { startReceiver } from "./receiver.ts";
 const hook = { $secret: { env: "HOOK" } };
 const controller = { every: "1m", labels: { team: "data" } };
 
-const setUp = async (receiver: Readonly<Record<string, unknown>> = {}, mode = "report") => {
+const setUp = async (receiver: Readonly<Record<string, unknown>> = {}, mode = "report", targets = ["test"]) => {
   const server = await startReceiver();
   const notify = { group: "0s", receivers: [{ name: "chat", type: "json", url: hook, ...receiver }] };
-  const world = await accountUnderControl({ ...controller, mode }, { notify });
+  const world = await accountUnderControl({ ...controller, mode }, { notify, targets });
   const env = { HOOK: server.url };
   await world.push();
   const events = (): readonly string[] => server.requests.map(({ message }) => message.event);
@@ -247,23 +247,24 @@ test("40 accounts with one cause are one message", async () => {
   });
 });
 
-test("a bundle of a later version, and an account that a push removes, are reported", async () => {
-  const { check, deliver, env, events, database } = await setUp();
+test("a bundle of a later version, and an account that a push removes, are reported, and other accounts are checked", async () => {
+  const { check, deliver, env, events, database } = await setUp({}, "report", ["test", "other"]);
   const content = gzipSync(JSON.stringify({ format: 2, toolVersion: "9.0.0" })).toString("base64");
   await database.query(
     "insert into dimsync_controller.bundle (digest, source, tool_version, content, bytes) values ('sha256:later', 'data', '9.0.0', decode($1, 'base64'), 1)",
     [content],
   );
-  await database.query("update dimsync_controller.account set digest = 'sha256:later'", []);
+  await database.query("update dimsync_controller.account set digest = 'sha256:later' where target = 'test'", []);
   const message = expect.stringMatching(
     /^The bundle sha256:later was pushed by dimsync 9\.0\.0, and this worker, dimsync \S+, cannot read its format\. Update the worker, or make an earlier bundle the wanted one: dimsync controller bundles$/u,
   );
   expect(await check()).toMatchObject({ state: "failing", error: { code: "E_BUNDLE", message } });
+  expect(await check({ target: "other" })).toMatchObject({ state: "exposed", exposedColumns: 1 });
   await deliver(env);
-  expect(events()).toEqual(["bundle-refused"]);
+  expect(events().toSorted()).toEqual(["bundle-refused", "exposed"]);
   await registerAccounts(database, { source: "data", accounts: [] });
   await deliver(env);
-  expect(events()).toEqual(["bundle-refused", "account-removed"]);
+  expect(events().slice(2)).toEqual(["account-removed"]);
 });
 
 describe("while an account is silenced", () => {

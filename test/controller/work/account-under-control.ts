@@ -26,6 +26,8 @@ const manifests = ordersManifest("email: { hashed: true }");
 export const apiKey = "canary-key-77c0";
 
 interface CheckOptions {
+  /** Default: the first target. */
+  readonly target?: string;
   readonly maxMode?: ControllerMode;
   readonly env?: Readonly<Record<string, string>>;
 }
@@ -48,10 +50,19 @@ export interface AccountUnderControl {
   readonly hash: (hashed: boolean) => Promise<void>;
 }
 
-/** `controller`: the value of `controller` in the target. `faults`: of the service. `notify`: of the config. */
+interface UnderControl {
+  /** Of the service. */
+  readonly faults?: readonly string[];
+  /** Of the config. */
+  readonly notify?: Readonly<Record<string, unknown>>;
+  /** All with the same account of the service. */
+  readonly targets?: readonly string[];
+}
+
+/** `controller`: the value of `controller` in each target. */
 export async function accountUnderControl(
   controller: Readonly<Record<string, unknown>>,
-  { faults = [], notify }: { readonly faults?: readonly string[]; readonly notify?: Readonly<Record<string, unknown>> } = {},
+  { faults = [], notify, targets = ["test"] }: UnderControl = {},
 ): Promise<AccountUnderControl> {
   const service = await startService({ apiKeys: { [apiKey]: "bot@example.com" }, faults });
   onTestFinished(() => service.close());
@@ -60,16 +71,17 @@ export async function accountUnderControl(
   await migrate(database);
   const queue = await openQueue(database, () => undefined);
   onTestFinished(() => queue.stop(0));
-  const target = { baseUrl: service.url, apiKey: { $secret: { env: keyVariable } }, controller };
+  const settings = { baseUrl: service.url, apiKey: { $secret: { env: keyVariable } }, controller };
+  const all = Object.fromEntries(targets.map((target) => [target, settings]));
   const cwd = writeProject({
-    "dimsync.yaml": configText(service.url, { targets: { test: target }, ...(notify === undefined ? {} : { notify }) }),
+    "dimsync.yaml": configText(service.url, { targets: all, ...(notify === undefined ? {} : { notify }) }),
     "manifests/all.yaml": manifests,
   });
   const stateFolder = mkdtempSync(join(tmpdir(), "dimsync-worker-"));
   onTestFinished(() => rmSync(stateFolder, { recursive: true, force: true }));
   const log: string[] = [];
   const { signal } = new AbortController();
-  let account = 0;
+  let accounts: Awaited<ReturnType<typeof pushBundle>>["accounts"] = [];
   // pg-boss would retry what failed, later each time.
   const jobs = new Map<string, DeliveryJob>();
   const sendAll = async (env: Readonly<Record<string, string>>): Promise<readonly string[]> => {
@@ -86,21 +98,22 @@ export async function accountUnderControl(
     ...{ service, database, log },
     async push(files = {}) {
       for (const [path, text] of Object.entries(files)) writeFileSync(join(cwd, path), text);
-      const projects = [await loadProject({ cwd, env: {}, target: "test" })];
+      const projects = await Promise.all(targets.map((target) => loadProject({ cwd, env: {}, target })));
       const content = await makeBundle(projects, { source: "data", git: undefined, vars: {}, varFiles: [], env: {}, isLocal: true });
-      account = (await pushBundle(database, content, { projects, by: "ci", force: "no git" })).accounts[0]?.id ?? 0;
+      accounts = (await pushBundle(database, content, { projects, by: "ci", force: "no git" })).accounts;
     },
-    async check({ maxMode = "apply", env = {} } = {}) {
+    async check({ target = targets[0] ?? "", maxMode = "apply", env = {} } = {}) {
+      const account = accounts.find((each) => each.target === target)?.id ?? 0;
       const load = bundleProjects({ database, stateFolder, env, isLocal: true });
       const worker = makeWorker({
         ...{ id: "worker", database, queue, maxMode, databaseUrl: undefined, signal, log: (text) => void log.push(text) },
         env: { [keyVariable]: apiKey, ...env },
-        load: ({ id, digest }, stop) => load({ account: id, digest: digest ?? "", target: "test", signal: stop }),
+        load: ({ id, digest }, stop) => load({ account: id, digest: digest ?? "", target, signal: stop }),
       });
       await database.query("update dimsync_controller.account set next_check_at = now()", []);
       // The queue repeats a failed check; here, the test does.
       await worker.check({ account, retries: 0 }).catch(() => undefined);
-      return await readAccount(database, "test");
+      return await readAccount(database, target);
     },
     async deliver(env = {}) {
       await routeEvents(database, async (job) => void jobs.set(job.id, job));
