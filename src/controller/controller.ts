@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { version } from "../model/runtime/version.ts";
 import type { ControllerMode } from "../model/settings/config.ts";
 import type { Environment } from "../model/settings/env.ts";
@@ -49,7 +50,7 @@ export async function runController(options: ControllerOptions): Promise<void> {
     const stopPage = await options.onReady?.(database);
     try {
       const stop = await start(options, database);
-      await aborted(signal);
+      if (!signal.aborted) await once(signal, "abort");
       await stop();
     } finally {
       await stopPage?.();
@@ -58,12 +59,6 @@ export async function runController(options: ControllerOptions): Promise<void> {
     await database.close();
   }
 }
-
-const aborted = (signal: AbortSignal): Promise<void> =>
-  new Promise((resolve) => {
-    if (signal.aborted) resolve();
-    signal.addEventListener("abort", () => resolve(), { once: true });
-  });
 
 /** How often a process looks for new messages, and a worker renews its claims and looks for accounts whose job is lost. */
 const beatMs = 10_000;
@@ -123,14 +118,11 @@ function accountLoader({ watched, stateFolder, env, databaseUrl }: ControllerOpt
   };
 }
 
-interface Following {
-  readonly database: Database;
-  readonly queue: Queue;
-  readonly log: Log;
-}
-
 /** Makes the targets of the watched project the accounts of its source, now and after each change of its files. */
-async function follow(watched: WatchedProject, { database, queue, log }: Following): Promise<() => void> {
+async function follow(
+  watched: WatchedProject,
+  { database, queue, log }: { readonly database: Database; readonly queue: Queue; readonly log: Log },
+): Promise<() => void> {
   const register = async (): Promise<void> => {
     for (const { id, host } of await registerAccounts(database, await watched.wanted())) await queue.request(id, host);
   };

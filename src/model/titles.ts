@@ -63,7 +63,7 @@ const inComparison = {
   E_UNMATCHED: "An uncovered schema or table",
 } as const;
 
-/** Everything else: the account, the service, the environment of dimsync, and what is no error. */
+/** Everything else: problems of the account, the service or the machine, warnings and notes. */
 const elsewhere = {
   E_ACCEPT_BROKEN: "Manifests with errors can't be edited",
   E_AMBIGUOUS: "Ambiguous identity or reference",

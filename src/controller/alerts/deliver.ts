@@ -67,23 +67,25 @@ async function send(
     const secretOf = (reference: typeof key) => (reference === undefined ? undefined : values.get(secretKey(reference)));
     const url = secretOf(urlReference) ?? new Secret("https://events.pagerduty.com/v2/enqueue");
     const text = secretOf(secret)?.reveal();
-    const { sendRequest } = await import("../../service/send-request.ts");
-    for (const { body, headers = {} } of requestsFor(withoutSecrets(message), receiver, {
-      now,
-      secret: typeof text === "string" ? text : undefined,
-    })) {
-      const failure = await postWebhook(url, (to) =>
-        sendRequest(
-          { method: "POST", url: to, headers: { ...jsonHeaders, ...headers }, body },
-          { timeoutMs, env, signal, maxBodyBytes: 0 },
-        ),
-      );
+    const options = { now, secret: typeof text === "string" ? text : undefined };
+    for (const { body, headers = {} } of requestsFor(withoutSecrets(message), receiver, options)) {
+      const failure = await request(url, { method: "POST", headers: { ...jsonHeaders, ...headers }, body }, { env, signal });
       if (failure !== undefined) return failure;
     }
     return undefined;
   } catch (error) {
     return whyNotSent(error);
   }
+}
+
+/** Why the URL did not accept the request, without any part of a secret; undefined if it did. */
+export async function request(
+  url: Secret,
+  content: { readonly method: "GET" | "POST"; readonly headers: Readonly<Record<string, string>>; readonly body?: string },
+  { env, signal }: Pick<DeliveryOptions, "env" | "signal">,
+): Promise<string | undefined> {
+  const { sendRequest } = await import("../../service/send-request.ts");
+  return await postWebhook(url, (to) => sendRequest({ ...content, url: to }, { timeoutMs, env, signal, maxBodyBytes: 0 }));
 }
 
 /** Where files of secrets are. Those of a pushed project must be in directories for secrets. */
@@ -191,10 +193,8 @@ function toMessage(
   const since = events.flatMap((each) => each.since ?? []).sort();
   return {
     ...{ id, source, ended, event, cause, resolves, accounts, at, since: since[0] ?? null, isReminder: reminds !== null },
-    ...(reminds === null ? {} : { reminds }),
-    ...(detail.receiver === undefined ? {} : { receiver: detail.receiver }),
-    ...(accounts.length === 0 && detail.error !== undefined ? { error: detail.error } : {}),
-    ...(publicUrl === undefined ? {} : { link: accounts.length === 1 ? accounts[0]?.link : `${publicUrl}${causePath(first)}` }),
+    ...{ reminds: reminds ?? undefined, receiver: detail.receiver, error: accounts.length === 0 ? detail.error : undefined },
+    link: accounts.length === 1 ? accounts[0]?.link : linkTo(causePath(first), publicUrl),
   };
 }
 
@@ -206,10 +206,11 @@ function toAccount(event: EventRow, publicUrl: string | undefined): AlertAccount
   const { account, labels, detail, id, at, since, actor, commit, run } = event;
   if (account === null) return undefined;
   return {
-    ...{ id, account, labels: labels ?? {}, at, since, actor, commit, run },
-    ...(detail.counts === undefined ? {} : { counts: detail.counts }),
-    ...{ findings: detail.findings ?? [], findingsTotal: detail.findingsTotal ?? 0 },
-    ...(detail.error === undefined ? {} : { error: detail.error }),
-    ...(publicUrl === undefined ? {} : { link: `${publicUrl}${accountHref(account)}` }),
+    ...{ id, account, labels: labels ?? {}, at, since, actor, commit, run, counts: detail.counts },
+    ...{ findings: detail.findings ?? [], findingsTotal: detail.findingsTotal ?? 0, error: detail.error },
+    link: linkTo(accountHref(account), publicUrl),
   };
 }
+
+const linkTo = (path: string, publicUrl: string | undefined): string | undefined =>
+  publicUrl === undefined ? undefined : `${publicUrl}${path}`;

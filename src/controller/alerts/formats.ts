@@ -42,10 +42,7 @@ function jsonBody(message: AlertMessage) {
   const { id, event, at, since, source, cause, resolves, isReminder, accounts, error, receiver, link } = message;
   return {
     ...{ formatVersion: "1.0", kind: "ControllerNotification", id, event, severity: severityOf(message) },
-    ...{ text: visible(titleOf(message)), at, since, source, cause, resolves, reminder: isReminder, accounts },
-    ...(error === undefined ? {} : { error }),
-    ...(receiver === undefined ? {} : { receiver }),
-    ...(link === undefined ? {} : { link }),
+    ...{ text: visible(titleOf(message)), at, since, source, cause, resolves, reminder: isReminder, accounts, error, receiver, link },
   };
 }
 

@@ -1,11 +1,10 @@
-import { postWebhook } from "../../drift/notify.ts";
 import { type SecretReference, secretKey } from "../../model/settings/secret.ts";
 import { resolveAll } from "../../operations/account.ts";
 import type { Database } from "../../records/postgres/connection.ts";
 import { rowsOf } from "../database/rows.ts";
 import type { SourceNotifications } from "../projects/register.ts";
 import { hasWorker, isOverdue } from "../views/sql.ts";
-import { type DeliveryOptions, secretPlaces, whyNotSent } from "./deliver.ts";
+import { type DeliveryOptions, request, secretPlaces, whyNotSent } from "./deliver.ts";
 
 /**
  * Requests the heartbeat of each source that is due, in one process, as long as a worker runs and no account of it has been due for two
@@ -37,9 +36,5 @@ async function beat(
 ): Promise<string | undefined> {
   const url = (await resolveAll([reference], secretPlaces(folder), env, signal)).get(secretKey(reference));
   if (url === undefined) return undefined;
-  const { sendRequest } = await import("../../service/send-request.ts");
-  const headers = { "user-agent": "dimsync" };
-  return await postWebhook(url, (to) =>
-    sendRequest({ method: "GET", url: to, headers }, { timeoutMs: 10_000, env, signal, maxBodyBytes: 0 }),
-  );
+  return await request(url, { method: "GET", headers: { "user-agent": "dimsync" } }, { env, signal });
 }

@@ -1,7 +1,10 @@
 import { type AlertEvent, type AlertSeverity, alertSeverities, type Receiver } from "../../model/settings/notifications.ts";
+import { timeText } from "../../render/report/attribution.ts";
 import { counted, durationText } from "../../text/counts.ts";
+import { enumerate } from "../../text/labels.ts";
 import { andMore, joinParts } from "../../text/lists.ts";
 import { wholePath } from "../../text/paths.ts";
+import type { RunError } from "../views/status.ts";
 import type { FoundFinding } from "../work/findings.ts";
 
 /** One message: an event of one account, or of several accounts with the same cause. Times are ISO 8601 in UTC. Names in it are text of others. */
@@ -23,7 +26,7 @@ export interface AlertMessage {
   readonly accounts: readonly AlertAccount[];
   /** Of `undelivered`: the receiver that did not accept it. Of `test`: the only one that gets it. */
   readonly receiver?: string | undefined;
-  readonly error?: AlertError | undefined;
+  readonly error?: RunError | undefined;
   /** The message that this one repeats. */
   readonly reminds?: string | undefined;
   /** Messages that have ended with this one, for receivers that keep incidents. */
@@ -46,18 +49,13 @@ export interface AlertAccount {
   /** The first ones, worst first. */
   readonly findings: readonly AlertFinding[];
   readonly findingsTotal: number;
-  readonly error?: AlertError | undefined;
+  readonly error?: RunError | undefined;
   readonly link?: string | undefined;
 }
 
 export interface AlertFinding extends Pick<FoundFinding, "address" | "path" | "risk" | "cause"> {
   readonly actor: string | null;
   readonly since: string;
-}
-
-export interface AlertError {
-  readonly code: string;
-  readonly message: string;
 }
 
 const severities: Readonly<Record<AlertMessage["event"], AlertSeverity>> = {
@@ -99,6 +97,7 @@ export function titleOf(message: AlertMessage): string {
   const [first] = accounts;
   const where = first === undefined ? source : accounts.length === 1 ? first.account : `${accounts.length} accounts of ${source}`;
   const verb = (one: string, many: string): string => (accounts.length > 1 ? many : one);
+  const ended = resolves.map((each) => states[each] ?? each);
   const titles: Readonly<Record<AlertMessage["event"], string>> = {
     exposed: `${exposedText(accounts)} in ${where}`,
     drifted: `${where} ${verb("differs", "differ")} from ${verb("its", "their")} manifests`,
@@ -109,7 +108,7 @@ export function titleOf(message: AlertMessage): string {
     "no-worker": `No worker checks the accounts of ${source}`,
     "bundle-refused": `The pushed project of ${where} cannot be used`,
     "account-removed": `${where} ${verb("is", "are")} no longer under control`,
-    resolved: `${where} ${verb("is", "are")} no longer ${andList(resolves.map((each) => states[each] ?? each))}`,
+    resolved: `${where} ${verb("is", "are")} no longer ${enumerate(ended, "or")}`,
     undelivered: `The receiver ${receiver ?? ""} did not accept a message within a day`,
     test: `Test of dimsync: this receiver gets the events of ${source}`,
   };
@@ -123,9 +122,6 @@ const states: Partial<Readonly<Record<AlertEvent, string>>> = {
   "no-worker": "without a worker",
   "bundle-refused": "without a usable project",
 };
-
-const andList = (texts: readonly string[]): string =>
-  texts.length < 2 ? texts.join("") : `${texts.slice(0, -1).join(", ")} or ${texts.at(-1) ?? ""}`;
 
 function exposedText(accounts: readonly AlertAccount[]): string {
   const columns = accounts.reduce((sum, { counts }) => sum + (counts?.exposedColumns ?? 0), 0);
@@ -145,26 +141,15 @@ export interface Fact {
 /** The most important facts: when, who, why, which. */
 export function factsOf(message: AlertMessage): readonly Fact[] {
   const { accounts, cause, since, at, event, error } = message;
+  const names = accounts.map(({ account }) => account);
   const commits = unique(accounts.map(({ commit }) => commit?.slice(0, 12)));
   const failure = error ?? accounts.find((account) => account.error !== undefined)?.error;
   const facts: readonly (readonly [string, string])[] = [
-    [
-      "Accounts",
-      accounts.length > 1
-        ? andMore(
-            accounts.map(({ account }) => account),
-            { shown: 10 },
-          )
-        : "",
-    ],
+    ["Accounts", accounts.length > 1 ? andMore(names, { shown: 10 }) : ""],
     ["By", andMore(unique(accounts.map(({ actor }) => actor)), { shown: 5 })],
     [
       "Since",
-      since === null
-        ? ""
-        : event === "repaired"
-          ? `${shownTime(since)}, for ${durationText(Date.parse(at) - Date.parse(since))}`
-          : shownTime(since),
+      since === null ? "" : `${timeText(since)}${event === "repaired" ? `, for ${durationText(Date.parse(at) - Date.parse(since))}` : ""}`,
     ],
     ["Cause", cause],
     ["Error", failure === undefined ? "" : `${failure.code}: ${failure.message}`],
@@ -183,8 +168,6 @@ const labelText = (labels: AlertAccount["labels"]): string =>
     Object.entries(labels).map(([name, value]) => `${name}=${value}`),
     ", ",
   );
-
-const shownTime = (iso: string): string => `${iso.slice(0, 16).replace("T", " ")} UTC`;
 
 /** What is affected, worst first: "Schemas/orders public.users.email hashed (dana@example.com)". */
 export function findingLines({ accounts }: AlertMessage, most: number): { readonly lines: readonly string[]; readonly rest: number } {

@@ -14,7 +14,7 @@ import { jobUrl } from "../../operations/records/open.ts";
 import { projectGitState } from "../../operations/session.ts";
 import { jsonDocument, visible } from "../../text/control-characters.ts";
 import { counted } from "../../text/counts.ts";
-import { andMore } from "../../text/lists.ts";
+import { andMore, grouped } from "../../text/lists.ts";
 import { makeBundle } from "../projects/make-bundle.ts";
 import { pushBundle } from "../projects/push-bundle.ts";
 import { requestChecks } from "../work/queue.ts";
@@ -85,17 +85,15 @@ async function projectsUnderControl(context: Context<ControllerFlags>): Promise<
 
 /** The errors of all targets. One that several targets share is reported once and names them. */
 function sharedProblems(projects: readonly Project[]): readonly Problem[] {
-  const targetsOf = new Map<string, { readonly problem: Problem; readonly targets: string[] }>();
-  for (const { problems, settings } of projects)
-    for (const problem of problems.filter(({ severity }) => severity === "error")) {
-      const key = JSON.stringify(problem);
-      const known = targetsOf.get(key) ?? { problem, targets: [] };
-      known.targets.push(settings.target);
-      targetsOf.set(key, known);
-    }
-  return [...targetsOf.values()].map(({ problem, targets }) =>
-    targets.length === 1 ? problem : { ...problem, message: `${problem.message} (targets ${andMore(targets)})` },
+  const errors = projects.flatMap(({ problems, settings: { target } }) =>
+    problems.filter(({ severity }) => severity === "error").map((problem) => ({ problem, target })),
   );
+  return grouped(errors, ({ problem }) => JSON.stringify(problem)).map((same) => {
+    const { problem } = same[0];
+    return same.length === 1
+      ? problem
+      : { ...problem, message: `${problem.message} (targets ${andMore(same.map(({ target }) => target))})` };
+  });
 }
 
 /** Each once, even if several targets have it. */

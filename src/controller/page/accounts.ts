@@ -1,4 +1,5 @@
 import { byText } from "../../model/address.ts";
+import { grouped } from "../../text/lists.ts";
 import { didYouMean } from "../../text/suggest.ts";
 import { type AccountState, type AccountSummary, accountStates, isExposed } from "../views/status.ts";
 import type { PageReads } from "./reads.ts";
@@ -113,14 +114,15 @@ export interface FailureGroup {
 
 /** Those of the most accounts first. */
 export function failuresOf(accounts: readonly AccountSummary[]): readonly FailureGroup[] {
-  const groups = new Map<string, FailureGroup>();
-  for (const { name, error, lastCheckedAt } of accounts.toSorted((a, b) => byText(a.name, b.name))) {
-    if (error === undefined) continue;
-    const { code, message, since = lastCheckedAt } = error;
-    const group = groups.get(code) ?? { code, message, since, accounts: [] };
-    groups.set(code, { ...group, since: earliest([group.since, since]), accounts: [...group.accounts, name] });
-  }
-  return [...groups.values()].sort((a, b) => b.accounts.length - a.accounts.length || byText(a.code, b.code));
+  const failing = accounts
+    .toSorted((a, b) => byText(a.name, b.name))
+    .flatMap(({ name, error, lastCheckedAt }) => (error === undefined ? [] : [{ name, since: lastCheckedAt, ...error }]));
+  return grouped(failing, ({ code }) => code)
+    .map((group) => ({
+      ...{ code: group[0].code, message: group[0].message },
+      ...{ since: earliest(group.map(({ since }) => since)), accounts: group.map(({ name }) => name) },
+    }))
+    .sort((a, b) => b.accounts.length - a.accounts.length || byText(a.code, b.code));
 }
 
 /** The first of the times that are known; all are ISO 8601 in UTC. */

@@ -6,8 +6,6 @@ import type { ControllerMode } from "../../model/settings/config.ts";
 export const accountStates = ["exposed", "drifted", "failing", "stale", "suspended", "in-sync", "pending"] as const;
 export type AccountState = (typeof accountStates)[number];
 
-export type Mode = ControllerMode;
-
 /** All times are ISO 8601 in UTC. */
 export interface AccountSummary {
   /** The target, or SOURCE/TARGET if several sources have that target: unique, and what commands and paths of the page use. */
@@ -16,7 +14,7 @@ export interface AccountSummary {
   readonly target: string;
   readonly labels: Readonly<Record<string, string>>;
   readonly state: AccountState;
-  readonly mode: Mode;
+  readonly mode: ControllerMode;
   readonly everyMs: number;
   /** The current interval: `everyMs`, or more while the service responds with 429 or 5xx. */
   readonly intervalMs: number;
@@ -51,9 +49,13 @@ export interface AccountSummary {
 export const isExposed = ({ state, exposedColumns, policyViolations }: AccountSummary): boolean =>
   state === "exposed" || exposedColumns + policyViolations > 0;
 
-export interface AccountError {
+/** Why a run failed. */
+export interface RunError {
   readonly code: string;
   readonly message: string;
+}
+
+export interface AccountError extends RunError {
   /** The first failed run after the last finished comparison; absent if that run is what failed. */
   readonly since?: string;
 }
@@ -148,7 +150,7 @@ export interface RunSummary {
   readonly account: string;
   /** Why it ran. */
   readonly reason: "schedule" | "push" | "check" | "retry";
-  readonly mode: Mode;
+  readonly mode: ControllerMode;
   readonly worker: string;
   readonly startedAt: string;
   readonly finishedAt: string;
@@ -159,7 +161,7 @@ export interface RunSummary {
   readonly policyViolations: number;
   /** Items that it sent and verified. */
   readonly changesSent: number;
-  readonly error?: { readonly code: string; readonly message: string };
+  readonly error?: RunError;
   /** It sends changes now; the counts are those of the comparison before. */
   readonly isSending?: true;
   readonly digest?: string;

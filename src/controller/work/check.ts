@@ -7,16 +7,17 @@ import type { Diagnostic } from "../../model/problem.ts";
 import type { Result } from "../../model/result.ts";
 import { driftAccount } from "../../operations/core/drift.ts";
 import type { RunEnvironment } from "../../operations/session.ts";
+import type { RunError } from "../views/status.ts";
 
 /** How one run of an account ended. */
 export interface RunOutcome {
   readonly exit: Exit;
   /** A DriftReport, unless the run failed before it had one. */
-  readonly report?: Plan;
+  readonly report?: Plan | undefined;
   /** Present if it applied something. */
-  readonly result?: Result;
+  readonly result?: Result | undefined;
   /** Why the run failed; the account is then "failing". */
-  readonly error?: { readonly code: string; readonly message: string };
+  readonly error?: RunError | undefined;
   /** Whether the service was overloaded: it responded with 429 or 5xx. */
   readonly isThrottled: boolean;
 }
@@ -33,12 +34,9 @@ export function checkProject(load: () => Promise<Project>, run: RunEnvironment):
 /** The outcome of a report: one with errors, such as an incomplete read, is a failure. */
 export function reported(report: Plan): RunOutcome {
   const { exit, diagnostics } = report;
-  const failure = exit.code === 1 ? failureOf(diagnostics) : undefined;
-  return {
-    ...{ exit, report },
-    ...(failure === undefined ? {} : { error: failure }),
-    isThrottled: exit.code === 1 && diagnostics.some(({ severity, status }) => severity === "error" && isOverload(status)),
-  };
+  if (exit.code !== 1) return { exit, report, isThrottled: false };
+  const isThrottled = diagnostics.some(({ severity, status }) => severity === "error" && isOverload(status));
+  return { exit, report, error: failureOf(diagnostics), isThrottled };
 }
 
 /** The outcome of `work`; its DimsyncErrors are failures. */
@@ -62,14 +60,14 @@ export async function asOutcome(signal: AbortSignal, work: () => Promise<RunOutc
 
 const isOverload = (status = 0): boolean => status === 429 || status >= 500;
 
-function errorOf(error: unknown): { readonly code: string; readonly message: string } {
+function errorOf(error: unknown): RunError {
   if (error instanceof DimsyncError) return { code: error.code, message: oneParagraph(error.message, error.command) };
   // A fault of dimsync or of the system; it must not end the controller.
   return { code: "E_INTERNAL", message: error instanceof Error ? error.message : String(error) };
 }
 
 /** The first error, with its position, and how many there are. */
-function failureOf(diagnostics: readonly Diagnostic[]): { readonly code: string; readonly message: string } {
+function failureOf(diagnostics: readonly Diagnostic[]): RunError {
   const errors = diagnostics.filter(({ severity }) => severity === "error");
   const [first] = errors;
   if (first === undefined) return { code: "E_INCOMPLETE", message: "The account could not be read completely." };

@@ -89,8 +89,7 @@ export async function countProtections(
  */
 export async function repairProject(repair: Repair, run: RunEnvironment): Promise<RunOutcome> {
   const { exit, result, ...outcome } = await sendAndCompare(repair, run);
-  const sent = result === undefined ? {} : { result };
-  return exit.code === 6 ? { exit, isThrottled: false, ...sent } : { exit, ...outcome, ...sent };
+  return exit.code === 6 ? { exit, result, isThrottled: false } : { exit, result, ...outcome };
 }
 
 function sendAndCompare({ project, mode, stopped }: Repair, run: RunEnvironment): Promise<RunOutcome> {

@@ -177,6 +177,6 @@ const notStored = ({ isThrottled, result }: RunOutcome, why: string): RunOutcome
     code: "E_CONTROLLER_DATABASE",
     message: `The result of the run could not be stored: ${why}. What was found is only in the log.`,
   },
-  ...(result === undefined ? {} : { result }),
+  result,
   isThrottled,
 });

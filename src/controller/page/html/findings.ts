@@ -1,6 +1,7 @@
 import type { JsonValue } from "../../../model/json/json.ts";
 import { aside, blocks, type Content, chip, code, type Html, html, isEmpty, joined, quiet, table } from "../../../render/html/html.ts";
 import { counted } from "../../../text/counts.ts";
+import { grouped } from "../../../text/lists.ts";
 import { pathText, wholePath } from "../../../text/paths.ts";
 import { valueAt } from "../../../text/values.ts";
 import type { Finding, FindingEvent } from "../../views/status.ts";
@@ -12,14 +13,12 @@ const openFindings = 40;
 
 /** The open findings of one account, one card for each cause: the differences, who made them, and since when. */
 export function findingCards(findings: readonly Finding[], now: Date): Html {
-  const groups = new Map<string, Finding[]>();
-  for (const finding of findings) groups.set(subjectOf(finding.cause), [...(groups.get(subjectOf(finding.cause)) ?? []), finding]);
   let shown = 0;
   return blocks(
-    ...[...groups].map(([cause, group], index) => {
+    ...grouped(findings, ({ cause }) => subjectOf(cause)).map((group, index) => {
       const isOpen = shown + group.length <= openFindings || index === 0;
       shown += group.length;
-      return card(cause, group, { id: `cause-${index + 1}`, isOpen, now });
+      return card(subjectOf(group[0].cause), group, { id: `cause-${index + 1}`, isOpen, now });
     }),
   );
 }

@@ -1,8 +1,9 @@
+import type { ControllerMode } from "../../../model/settings/config.ts";
 import type { Tone } from "../../../render/blocks.ts";
 import { base, type Content, chip, type Html, html } from "../../../render/html/html.ts";
 import { timeText } from "../../../render/report/attribution.ts";
 import { durationText } from "../../../text/counts.ts";
-import type { AccountState, Finding, Mode } from "../../views/status.ts";
+import type { AccountState, Finding } from "../../views/status.ts";
 
 /** Texts of states, without user text. */
 export const stateTexts: Readonly<Record<AccountState, { readonly label: string; readonly tone: Tone; readonly meaning: string }>> = {
@@ -17,7 +18,7 @@ export const stateTexts: Readonly<Record<AccountState, { readonly label: string;
 
 export const stateChip = (state: AccountState): Html => chip(stateTexts[state].label, stateTexts[state].tone);
 
-export const modeTexts: Readonly<Record<Mode, string>> = {
+export const modeTexts: Readonly<Record<ControllerMode, string>> = {
   report: "The controller only reads the account.",
   protect: "The controller sends changes that protect data, within the guards.",
   apply: "The controller sends all changes of the bundle, within the guards.",
