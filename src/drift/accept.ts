@@ -5,6 +5,7 @@ import type { Address } from "../model/address.ts";
 import { DimsyncError } from "../model/errors.ts";
 import type { JsonScalar } from "../model/json/json.ts";
 import { type Pointer, toPointer } from "../model/json/pointer.ts";
+import { getOrAdd } from "../model/maps.ts";
 import type { Plan } from "../model/plan.ts";
 import type { Problem } from "../model/problem.ts";
 import type { Edit } from "../yaml/diff.ts";
@@ -128,18 +129,11 @@ function byFile(differences: readonly DifferenceEdits[], reasons: Reasons): Read
         continue;
       }
       const { document, file } = (edit.how === "value" ? edit.resource : edit.home).place;
-      const inFile = files.get(file) ?? { values: new Map(), overrides: new Map() };
-      files.set(file, inFile);
-      if (edit.how === "value") append(inFile.values, document, { index, value: { type: "set", path: edit.path, value: edit.value } });
-      else append(inFile.overrides, edit.item.address, { index, value: edit });
+      const { values, overrides } = getOrAdd(files, file, () => ({ values: new Map(), overrides: new Map() }));
+      if (edit.how === "override") getOrAdd(overrides, edit.item.address, () => []).push({ index, value: edit });
+      else getOrAdd(values, document, () => []).push({ index, value: { type: "set", path: edit.path, value: edit.value } });
     }
   return files;
-}
-
-function append<K, V>(lists: Map<K, V[]>, key: K, value: V): void {
-  const list = lists.get(key) ?? [];
-  lists.set(key, list);
-  list.push(value);
 }
 
 function editValues(text: string, { values }: InFile, { file, reasons }: { readonly file: string; readonly reasons: Reasons }): string {

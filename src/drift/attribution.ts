@@ -3,6 +3,7 @@ import { type Address, objectAddress, parseAddress } from "../model/address.ts";
 import { withTraces } from "../model/changes.ts";
 import { fromPointer } from "../model/json/pointer.ts";
 import type { AuditEntry } from "../model/live.ts";
+import { getOrAdd } from "../model/maps.ts";
 import type { Attribution, Item, Manual, Plan } from "../model/plan.ts";
 import { unmanagedObjects } from "../model/plan.ts";
 import type { Diagnostic } from "../model/problem.ts";
@@ -75,9 +76,7 @@ function finder(entries: readonly AuditEntry[], report: Plan, ids: ReadonlyMap<A
   const ofObjects = new Map<string, FindOfObject>();
   return (object) => {
     const key = JSON.stringify([object.id ?? "", ...object.names]);
-    const find = ofObjects.get(key) ?? finderOfObject(candidatesFor(object, events, byWord), unexplained);
-    ofObjects.set(key, find);
-    return find;
+    return getOrAdd(ofObjects, key, () => finderOfObject(candidatesFor(object, events, byWord), unexplained));
   };
 }
 
@@ -85,8 +84,7 @@ function finderOfObject(candidates: readonly Candidate[], unexplained: ParsedEve
   const ofTopics = new Map<Topic, (nodes: readonly string[]) => Attribution | undefined>();
   const otherwise = unexplained === undefined ? undefined : toAttribution(unexplained, "window");
   return (topic, nodes) => {
-    const best = ofTopics.get(topic) ?? rankedBy(candidates, topic);
-    ofTopics.set(topic, best);
+    const best = getOrAdd(ofTopics, topic, () => rankedBy(candidates, topic));
     const fits = unexplained !== undefined && !topic.startsWith("relation") && fitOf(unexplained.unquoted, topic) > 0;
     return best(nodes) ?? (fits ? otherwise : undefined);
   };
@@ -114,7 +112,7 @@ function rankedBy(candidates: readonly Candidate[], topic: Topic): (nodes: reado
     return fit === 0 ? [] : [{ rank, order, text: event.text, attribution: toAttribution(event, confidence) }];
   });
   const byWord = new Map<string, Ranked[]>();
-  for (const one of all) for (const each of new Set(wordsIn(one.text))) byWord.set(each, [...(byWord.get(each) ?? []), one]);
+  for (const one of all) for (const each of new Set(wordsIn(one.text))) getOrAdd(byWord, each, () => []).push(one);
   const naming = (name: string): readonly Ranked[] => {
     const found = wordsIn(name.toLowerCase()).map((each) => byWord.get(each) ?? []);
     const [fewest = []] = found.sort((a, b) => a.length - b.length);
@@ -147,11 +145,7 @@ const raised = (one: Ranked): Ranked => ({ ...one, rank: one.rank + 1 });
 function indexByWord(events: readonly ParsedEvent[]): ReadonlyMap<string, readonly ParsedEvent[]> {
   const byWord = new Map<string, ParsedEvent[]>();
   for (const event of events)
-    for (const text of new Set([...event.words].map((each) => each.toLowerCase()))) {
-      const known = byWord.get(text);
-      if (known === undefined) byWord.set(text, [event]);
-      else known.push(event);
-    }
+    for (const text of new Set([...event.words].map((each) => each.toLowerCase()))) getOrAdd(byWord, text, () => []).push(event);
   return byWord;
 }
 
@@ -248,10 +242,7 @@ export function withOtherProjects(report: Plan, known: readonly KnownRun[]): Pla
   const found = new Map<string, { readonly by: Attribution; readonly addresses: Set<Address> }>();
   const judged = (address: Address, attribution: Attribution | undefined): { readonly attribution?: Attribution } => {
     if (!isOther(attribution)) return attribution === undefined ? {} : { attribution };
-    const run = runOf(attribution) ?? "";
-    const one = found.get(run) ?? { by: attribution, addresses: new Set() };
-    found.set(run, one);
-    one.addresses.add(address);
+    getOrAdd(found, runOf(attribution) ?? "", () => ({ by: attribution, addresses: new Set() })).addresses.add(address);
     return { attribution: { ...attribution, own: false } };
   };
   const judgedReport: Plan = {

@@ -1,5 +1,5 @@
 import { byText, integrationOfSchemas } from "../model/address.ts";
-import { groupBy } from "../model/group-by.ts";
+import { groupBy } from "../model/maps.ts";
 import type { Problem } from "../model/problem.ts";
 import { counted } from "../text/counts.ts";
 import { andMore } from "../text/lists.ts";

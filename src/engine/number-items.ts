@@ -2,6 +2,7 @@ import { itemKindOf, kinds } from "../kinds/index.ts";
 import { type Address, byText, objectAddress } from "../model/address.ts";
 import { locatedCause } from "../model/cause.ts";
 import { isOfNodes, mergeEqual } from "../model/changes.ts";
+import { getOrAdd } from "../model/maps.ts";
 import type { Cause, ChangeGroup, DraftCause, DraftFacts, DraftItem, Item, Plan, ReportRisk, Risk } from "../model/plan.ts";
 import type { Locate } from "../model/problem.ts";
 
@@ -72,9 +73,7 @@ function idsByAddress(sorted: readonly Draft[]): ItemIds {
   const bound = new Map<Address, string>();
   for (const [index, { draft }] of sorted.entries()) {
     const id = `i${index + 1}`;
-    const ids = all.get(draft.address);
-    if (ids === undefined) all.set(draft.address, [id]);
-    else ids.push(id);
+    getOrAdd(all, draft.address, () => []).push(id);
     if (draft.action === "bind" && !bound.has(draft.address)) bound.set(draft.address, id);
   }
   return { all, bound };
@@ -83,11 +82,5 @@ function idsByAddress(sorted: readonly Draft[]): ItemIds {
 /** One rule causes many changes, so the line of each cause is looked up once. */
 function locatedCauses(locate: Locate): (cause: DraftCause) => Cause {
   const known = new Map<DraftCause, Cause>();
-  return (cause) => {
-    const seen = known.get(cause);
-    if (seen !== undefined) return seen;
-    const located = locatedCause(cause, locate);
-    known.set(cause, located);
-    return located;
-  };
+  return (cause) => getOrAdd(known, cause, () => locatedCause(cause, locate));
 }

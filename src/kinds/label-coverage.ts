@@ -1,5 +1,6 @@
 import type { ColumnLabels, LabelledColumn } from "../model/labels.ts";
 import type { LiveSchemas, LiveTable } from "../model/live.ts";
+import { getOrAdd } from "../model/maps.ts";
 import type { Problem } from "../model/problem.ts";
 import { isStep, type Steps } from "../model/runtime/event-loop.ts";
 import { counted } from "../text/counts.ts";
@@ -84,15 +85,11 @@ function* addTable(
 
 function addDisagreement(disagreements: Collected["disagreements"], found: readonly ColumnLabel[], column: string): void {
   const bySource = new Map<string, Set<string>>();
-  for (const { label, describedBy } of found)
-    if (describedBy !== undefined) bySource.set(describedBy, (bySource.get(describedBy) ?? new Set()).add(label));
+  for (const { label, describedBy } of found) if (describedBy !== undefined) getOrAdd(bySource, describedBy, () => new Set()).add(label);
   const different = new Set([...bySource.values()].map((labels) => [...labels].sort().join("\n")));
   if (different.size < 2) return;
   const labels = found.filter(({ describedBy }) => describedBy !== undefined);
-  const key = labels.map(({ index }) => index).join();
-  const known = disagreements.get(key) ?? { labels, columns: new Set() };
-  disagreements.set(key, known);
-  known.columns.add(column);
+  getOrAdd(disagreements, labels.map(({ index }) => index).join(), () => ({ labels, columns: new Set<string>() })).columns.add(column);
 }
 
 /** One problem for each file. */
@@ -101,9 +98,8 @@ function columnProblems({ labels, pending }: Collected): readonly Problem[] {
   for (const [index, column] of labels.columns.entries()) {
     const { file, document, pointer } = column.origin.place;
     const key = column.side === "source" ? file : JSON.stringify([file, document, pointer]);
-    const known = byFile.get(key) ?? [];
-    byFile.set(key, known);
-    if (pending.has(index)) known.push(column);
+    const ofFile = getOrAdd(byFile, key, () => []);
+    if (pending.has(index)) ofFile.push(column);
   }
   return [...byFile.values()].flatMap((columns): readonly Problem[] => {
     const [first] = columns;

@@ -1,6 +1,6 @@
 import type { Address } from "../model/address.ts";
-import { groupBy } from "../model/group-by.ts";
 import type { LiveIntegration } from "../model/live.ts";
+import { getOrAdd, groupBy } from "../model/maps.ts";
 import type { Resource } from "../model/resource.ts";
 import type { List, Listed } from "../model/service.ts";
 import type { AccountView } from "./kind.ts";
@@ -21,13 +21,10 @@ export type AccountLists = <T extends Listed>(list: List<T>) => Objects<T>;
 export function accountLists(read: ReadonlyMap<string, readonly Listed[]>): AccountLists {
   const known = new Map<string, Objects<Listed>>();
   return <T extends Listed>({ name }: List<T>): Objects<T> => {
-    const items = read.get(name) ?? [];
-    const objects = known.get(name) ?? {
-      items,
-      byId: new Map(items.map((object) => [object.id, object])),
-      byName: groupBy(items, (object) => object.name ?? ""),
-    };
-    known.set(name, objects);
+    const objects = getOrAdd(known, name, () => {
+      const items = read.get(name) ?? [];
+      return { items, byId: new Map(items.map((object) => [object.id, object])), byName: groupBy(items, (object) => object.name ?? "") };
+    });
     return objects as Objects<T>; // what the list of this name decoded
   };
 }

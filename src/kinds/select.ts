@@ -1,5 +1,6 @@
 import { type Address, byText, kindOf, objectAddress, schemasKind } from "../model/address.ts";
 import { own } from "../model/json/json.ts";
+import { getOrAdd } from "../model/maps.ts";
 import type { IntegrationRef, IntegrationSelector, IntegrationSpec, Resource, SchemaConfigSpec } from "../model/resource.ts";
 import type { Code } from "../model/titles.ts";
 import { didYouMean } from "../text/suggest.ts";
@@ -97,10 +98,7 @@ function addressesIn(account: AccountView): AccountView["addressesOf"] {
 function selectingConfigs(account: AccountView): ReadonlyMap<Address, readonly Address[]> {
   const found = new Map<Address, Address[]>();
   for (const config of account.resources.filter(isSchemaConfig))
-    for (const selected of selectedBy(config.spec, account)) {
-      const schemas = schemasOf(selected, account);
-      found.set(schemas, [...(found.get(schemas) ?? []), config.address]);
-    }
+    for (const selected of selectedBy(config.spec, account)) getOrAdd(found, schemasOf(selected, account), () => []).push(config.address);
   return found;
 }
 

@@ -1,5 +1,6 @@
 import { isObject, type JsonObject, type JsonValue } from "../model/json/json.ts";
 import { fromPointer, type Pointer, toPointer } from "../model/json/pointer.ts";
+import { getOrAdd } from "../model/maps.ts";
 import type { Problem } from "../model/problem.ts";
 import type { Resource } from "../model/resource.ts";
 import { type SchemaContext, schemaProblems } from "./schema/validate.ts";
@@ -56,7 +57,7 @@ export function without(value: JsonValue, paths: readonly (readonly string[])[],
   const removed = new Set<string>();
   for (const [first = "", ...more] of paths) {
     if (more.length === 0) removed.add(first);
-    else below.set(first, [...(below.get(first) ?? []), more]);
+    else getOrAdd(below, first, () => []).push(more);
   }
   const entries = Object.entries(value as JsonObject)
     .filter(([key]) => !removed.has(key))

@@ -1,3 +1,4 @@
+import { groupBy } from "../model/maps.ts";
 import type { Problem } from "../model/problem.ts";
 import { counted } from "../text/counts.ts";
 
@@ -9,13 +10,9 @@ const mostOfFile = 100;
  */
 export function limitProblems(problems: readonly Problem[]): readonly Problem[] {
   if (problems.length <= mostOfFile) return problems;
-  const byFile = new Map<string | undefined, Problem[]>();
-  for (const problem of problems) {
-    const ofFile = byFile.get(problem.place?.file);
-    if (ofFile === undefined) byFile.set(problem.place?.file, [problem]);
-    else ofFile.push(problem);
-  }
-  return [...byFile].flatMap(([file, ofFile]) => (file === undefined ? ofFile : limited(file, ofFile)));
+  return [...groupBy(problems, ({ place }) => place?.file)].flatMap(([file, ofFile]) =>
+    file === undefined ? ofFile : limited(file, ofFile),
+  );
 }
 
 function limited(file: string, problems: readonly Problem[]): readonly Problem[] {

@@ -1,5 +1,6 @@
 import { manifestKindNamed } from "../kinds/index.ts";
 import { toAddress } from "../model/address.ts";
+import { getOrAdd } from "../model/maps.ts";
 import { errorAt, type Locate, type Problem } from "../model/problem.ts";
 import { locationIn, type Resource } from "../model/resource.ts";
 import { nearest } from "../text/suggest.ts";
@@ -53,8 +54,7 @@ export function referenceProblems(
   const namesByKind = new Map<string, Set<string>>();
   for (const { kind, name } of manifests) {
     if (kind === undefined || name === undefined) continue;
-    const names = namesByKind.get(kind) ?? new Set();
-    namesByKind.set(kind, names.add(name));
+    getOrAdd(namesByKind, kind, () => new Set()).add(name);
   }
   return resources.flatMap((resource) =>
     (manifestKindNamed(resource.kind)?.references(resource) ?? []).flatMap((reference): readonly Problem[] => {

@@ -1,4 +1,5 @@
 import { fromPointer } from "./json/pointer.ts";
+import { getOrAdd } from "./maps.ts";
 import { eachNode, levelOf, type NodePath, newNodes, nodePointer } from "./nodes.ts";
 import type { Attribution, Change, ChangeFacts, ChangeGroup, DraftFacts, NodeChanges, PathChange, Plan } from "./plan.ts";
 import { isStep, type Steps } from "./runtime/event-loop.ts";
@@ -62,8 +63,7 @@ export function newNodeChanges<F extends AnyFacts>(): {
   const byFacts = new Map<F, Growing[]>();
   return {
     add: (path, field, facts) => {
-      const known = byFacts.get(facts) ?? [];
-      if (known.length === 0) byFacts.set(facts, known);
+      const known = getOrAdd(byFacts, facts, () => []);
       let entry = known.find((one) => one.level === path.length && one.field === field);
       if (entry === undefined) {
         entry = { level: path.length, field, facts, nodes: newNodes() };
@@ -114,15 +114,8 @@ function newTraced<F extends AnyFacts>(facts: F): (trace: Trace) => F {
   const byText = new Map<string, F>();
   const byOrigin = new Map<Trace["origin"], Map<Trace["attribution"], F>>();
   return (trace) => {
-    const ofOrigin = byOrigin.get(trace.origin) ?? new Map<Trace["attribution"], F>();
-    if (ofOrigin.size === 0) byOrigin.set(trace.origin, ofOrigin);
-    const seen = ofOrigin.get(trace.attribution);
-    if (seen !== undefined) return seen;
-    const text = JSON.stringify(trace);
-    const known = byText.get(text) ?? { ...facts, ...trace };
-    byText.set(text, known);
-    ofOrigin.set(trace.attribution, known);
-    return known;
+    const ofOrigin = getOrAdd(byOrigin, trace.origin, () => new Map<Trace["attribution"], F>());
+    return getOrAdd(ofOrigin, trace.attribution, () => getOrAdd(byText, JSON.stringify(trace), () => ({ ...facts, ...trace })));
   };
 }
 
@@ -136,10 +129,7 @@ export function mergeEqual(changes: readonly ChangeGroup[]): readonly ChangeGrou
       continue;
     }
     const { count: _, nodes, ...facts } = entry;
-    const key = JSON.stringify([levelOf(nodes), facts]);
-    const same = byKey.get(key);
-    if (same === undefined) byKey.set(key, [entry]);
-    else same.push(entry);
+    getOrAdd(byKey, JSON.stringify([levelOf(nodes), facts]), () => []).push(entry);
   }
   if (byKey.size + others.length === changes.length) return changes;
   return [...byKey.values()].flatMap(merged).concat(others);

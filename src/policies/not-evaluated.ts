@@ -1,5 +1,5 @@
 import { type Address, byText } from "../model/address.ts";
-import { groupBy } from "../model/group-by.ts";
+import { groupBy } from "../model/maps.ts";
 import type { Problem } from "../model/problem.ts";
 import { type PolicySpec, problemIn, type Resource } from "../model/resource.ts";
 import { andMore } from "../text/lists.ts";

@@ -1,4 +1,5 @@
 import type { Pointer } from "../model/json/pointer.ts";
+import { getOrAdd } from "../model/maps.ts";
 import { nodePointer } from "../model/nodes.ts";
 import type { PolicyExemption, PolicySpec, Resource } from "../model/resource.ts";
 import { atOnce } from "../model/runtime/event-loop.ts";
@@ -24,9 +25,9 @@ export function policyResults(
   const evaluator = newPolicyEvaluator(policies, options);
   const compiled = policies.filter(({ spec }) => spec.require !== undefined).map(compilePolicy);
   return (target) => {
-    const breaks = new Map<Pointer, readonly string[]>();
+    const breaks = new Map<Pointer, string[]>();
     const { findings, failures } = atOnce(evaluator.evaluate(target));
-    for (const { severity, path, policy } of findings) if (severity === "error") breaks.set(path, [...(breaks.get(path) ?? []), policy]);
+    for (const { severity, path, policy } of findings) if (severity === "error") getOrAdd(breaks, path, () => []).push(policy);
     const exempt = new Map<Pointer, PolicyExemption>();
     for (const policy of compiled.filter(({ selects, resource }) => selects(target) && (resource.spec.exemptions ?? []).length > 0))
       for (const { path, key } of atOnce(

@@ -1,3 +1,5 @@
+import { groupBy } from "../model/maps.ts";
+
 export interface ListOptions {
   /** How many names to give before counting the others. */
   readonly shown?: number;
@@ -15,13 +17,6 @@ export function andMore(names: readonly string[], { shown = 3, total = names.len
 export const joinParts = (parts: readonly string[], between: string): string => parts.filter((part) => part !== "").join(between);
 
 /** Groups items by key, in the order of the first item of each group. */
-export function grouped<T>(all: readonly T[], keyOf: (one: T) => string): readonly (readonly [T, ...T[]])[] {
-  const groups = new Map<string, [T, ...T[]]>();
-  for (const one of all) {
-    const key = keyOf(one);
-    const group = groups.get(key);
-    if (group === undefined) groups.set(key, [one]);
-    else group.push(one);
-  }
-  return [...groups.values()];
-}
+export const grouped = <T>(all: readonly T[], keyOf: (one: T) => string): readonly (readonly [T, ...T[]])[] => [
+  ...groupBy(all, keyOf).values(),
+];

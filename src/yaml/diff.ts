@@ -1,4 +1,5 @@
 import { canonicalJson, emptyRecord, isObject, type JsonValue, own, sameJson } from "../model/json/json.ts";
+import { getOrAdd } from "../model/maps.ts";
 
 /** Keys of maps and positions in lists, from the root of a document. */
 export type Path = readonly (string | number)[];
@@ -74,7 +75,7 @@ function listEdits(before: readonly JsonValue[], after: readonly JsonValue[], pa
   let next = 0;
   for (const [index, item] of after.entries()) {
     const position = kept.get(index);
-    if (position === undefined) inserted.set(next, [...(inserted.get(next) ?? []), item]);
+    if (position === undefined) getOrAdd(inserted, next, () => []).push(item);
     else {
       edits.push(...valueEdits(before[position] ?? null, item, [...path, position]));
       next = position + 1;
@@ -119,7 +120,7 @@ interface Kept {
  */
 function keptItems(oldKeys: readonly string[], newKeys: readonly string[]): ReadonlyMap<number, number> {
   const positions = new Map<string, number[]>();
-  for (const [position, key] of [...oldKeys.entries()].reverse()) positions.set(key, [...(positions.get(key) ?? []), position]);
+  for (const [position, key] of [...oldKeys.entries()].reverse()) getOrAdd(positions, key, () => []).push(position);
   const chains: Kept[] = [];
   for (const [index, key] of newKeys.entries()) {
     const position = positions.get(key)?.pop();
@@ -150,7 +151,7 @@ function applyAt(value: JsonValue, edits: readonly Edit[], depth: number): JsonV
   const below = new Map<string | number, Edit[]>();
   for (const edit of edits) {
     const key = edit.path[depth];
-    if (key !== undefined) below.set(key, [...(below.get(key) ?? []), edit]);
+    if (key !== undefined) getOrAdd(below, key, () => []).push(edit);
   }
   const child = (key: string | number, member: JsonValue = null): JsonValue => applyAt(member, below.get(key) ?? [], depth + 1);
   if (Array.isArray(value)) return applyToList(value, here, child);

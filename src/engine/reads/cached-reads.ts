@@ -1,5 +1,6 @@
 import type { ReadNeeds } from "../../kinds/kind.ts";
 import { ServiceError } from "../../model/errors.ts";
+import { getOrAdd } from "../../model/maps.ts";
 import type { List, Listed, Listing, Reads } from "../../model/service.ts";
 import type { Session } from "../session.ts";
 
@@ -51,10 +52,7 @@ export const once = <T>(read: () => Promise<T>): (() => Promise<T>) => onceBy(()
 function onceBy<Args extends readonly unknown[], T>(keyOf: (...args: Args) => string, read: (...args: Args) => Promise<T>) {
   const results = new Map<string, Promise<T>>();
   return (...args: Args): Promise<T> => {
-    const key = keyOf(...args);
-    const result = results.get(key) ?? read(...args);
-    results.set(key, result);
-    return result;
+    return getOrAdd(results, keyOf(...args), () => read(...args));
   };
 }
 

@@ -1,8 +1,8 @@
 import { integrationAddress } from "../../kinds/manifests.ts";
 import type { SchemaConfigUnit } from "../../kinds/schemas.ts";
 import type { Address } from "../../model/address.ts";
-import { groupBy } from "../../model/group-by.ts";
 import type { LiveSchemas } from "../../model/live.ts";
+import { groupBy } from "../../model/maps.ts";
 import type { NodePath } from "../../model/nodes.ts";
 import type { SchemaConfigSpec } from "../../model/resource.ts";
 import { nodeText } from "../../text/paths.ts";

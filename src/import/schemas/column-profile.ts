@@ -1,6 +1,7 @@
 import { byText } from "../../model/address.ts";
 import { own } from "../../model/json/json.ts";
 import type { LiveColumn, LiveSchema } from "../../model/live.ts";
+import { getOrAdd } from "../../model/maps.ts";
 import type { ColumnTree } from "../../model/resource.ts";
 import { isReplicated } from "../../model/schema-tree.ts";
 import { escapeGlob } from "./escape-glob.ts";
@@ -73,8 +74,7 @@ function mostFrequent(schema: LiveSchema, uniform: ReadonlyMap<string, ColumnSta
       if (name === "") continue;
       if (isListed) listed.add(name);
       // Counted even if not listed: the rule for the name matches this column too.
-      const ofName = counts.get(name) ?? new Map<ColumnState, number>();
-      counts.set(name, ofName);
+      const ofName = getOrAdd(counts, name, () => new Map<ColumnState, number>());
       ofName.set(stateOf(column), (ofName.get(stateOf(column)) ?? 0) + 1);
     }
   }

@@ -1,6 +1,7 @@
 import { byText } from "../../model/address.ts";
 import { canonicalJson, emptyRecord, own } from "../../model/json/json.ts";
 import type { LiveSchema, LiveSchemas } from "../../model/live.ts";
+import { getOrAdd } from "../../model/maps.ts";
 import type { ColumnTree, SchemaRule, SchemaTree } from "../../model/resource.ts";
 import { isReplicated } from "../../model/schema-tree.ts";
 import { type ColumnProfile, type ColumnState, columnProfile, isMostlyOff, setFor } from "./column-profile.ts";
@@ -82,9 +83,7 @@ function uniformRules({ byTable, pattern, schema }: SchemaProfile): readonly Dra
   for (const [name, state] of byTable) {
     const column = [...patternsOf(Object.keys(own(schema.tables, name)?.columns ?? {}))].sort(byText);
     const key = canonicalJson([state, column]);
-    const group = groups.get(key) ?? { state, column, table: [] };
-    groups.set(key, group);
-    group.table.push(escapeGlob(name) ?? name);
+    getOrAdd(groups, key, () => ({ state, column, table: [] })).table.push(escapeGlob(name) ?? name);
   }
   return [...groups.values()].map(({ state, column, table }) => ({
     id: `live-columns-${state}-all`,

@@ -1,5 +1,6 @@
 import type { ColumnLabels, LabelledColumn, LabelOrigin, LabelPatterns } from "../../model/labels.ts";
 import type { LiveSchemas } from "../../model/live.ts";
+import { getOrAdd } from "../../model/maps.ts";
 import { type ColumnPath, nodesAt } from "../../model/schema-tree.ts";
 import { foldText } from "./glob.ts";
 import { namesMatcher } from "./names.ts";
@@ -104,20 +105,15 @@ function fileTrees(columns: readonly LabelledColumn[]) {
     possible: new Set(),
   });
   for (const [index, { side, integration, schema, table, column, label, origin, describedBy }] of columns.entries()) {
-    const key = `${side} ${integration ?? ""}`;
-    const tree = trees.get(key) ?? {
+    let node = getOrAdd(trees, `${side} ${integration ?? ""}`, () => ({
       root: newNode(side),
       matches: integration === undefined ? () => true : namesMatcher(integration),
-    };
-    trees.set(key, tree);
-    let node = tree.root;
+    })).root;
     node.possible.add(label);
     for (const name of [schema, table, column]) {
       const named = side === "destination" ? foldText(name) : name;
-      const child = node.below.get(named) ?? newNode(side);
-      node.below.set(named, child);
-      child.possible.add(label);
-      node = child;
+      node = getOrAdd(node.below, named, () => newNode(side));
+      node.possible.add(label);
     }
     node.found.push({ label, origin, index, describedBy });
   }

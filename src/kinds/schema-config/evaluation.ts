@@ -1,5 +1,6 @@
 import { own } from "../../model/json/json.ts";
 import type { LiveColumn, LiveSchema, LiveTable } from "../../model/live.ts";
+import { getOrAdd } from "../../model/maps.ts";
 import { type NodePath, nodePointer } from "../../model/nodes.ts";
 import type { Risk } from "../../model/plan.ts";
 import { type ColumnTree, locationIn } from "../../model/resource.ts";
@@ -142,9 +143,7 @@ export function checkColumnChanges(
     if (key === "hashed" && after && role === "primary key")
       addWarning(collected.stats, { key: `key ${source}`, code: "W_HASHES_PRIMARY_KEY", by }, path);
     if (key !== "enabled" || after || role === undefined) continue;
-    const known = collected.refused.get(`${role} ${source}`) ?? { role, by, cause, columns: emptySample() };
-    collected.refused.set(`${role} ${source}`, known);
-    addTo(known.columns, path);
+    addTo(getOrAdd(collected.refused, `${role} ${source}`, () => ({ role, by, cause, columns: emptySample() })).columns, path);
   }
 }
 

@@ -3,6 +3,7 @@ import { newNodeChanges } from "../../model/changes.ts";
 import { defined, type JsonValue, own } from "../../model/json/json.ts";
 import type { Pointer } from "../../model/json/pointer.ts";
 import type { LiveColumn, LiveSchema, LiveSchemas, LiveTable } from "../../model/live.ts";
+import { getOrAdd } from "../../model/maps.ts";
 import { type NodePath, nodePointer } from "../../model/nodes.ts";
 import type { ChangeFacts, ChangeGroup } from "../../model/plan.ts";
 import type { SchemaTree } from "../../model/resource.ts";
@@ -23,9 +24,11 @@ export function schemaDifferences(from: LiveSchemas, to: LiveSchemas): readonly 
     if (before === after) return;
     const key = JSON.stringify([field, { before, after }]);
     const risk = (field === "enabled" || field === "hashed") && typeof after === "boolean" ? riskOf(field, after) : "neutral";
-    const facts = known.get(key) ?? { ...defined({ before, after }), risk };
-    known.set(key, facts);
-    all.add(path, field, facts);
+    all.add(
+      path,
+      field,
+      getOrAdd(known, key, () => ({ ...defined({ before, after }), risk })),
+    );
   };
   /** Adds the differences of one node. Returns the pair if both sides have it. */
   const compared = <T extends object>(

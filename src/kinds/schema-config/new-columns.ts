@@ -1,6 +1,7 @@
 import { byText } from "../../model/address.ts";
 import type { ColumnReview, GoneColumn, NewColumn, TableColumns } from "../../model/columns.ts";
 import type { LiveSchemas } from "../../model/live.ts";
+import { getOrAdd } from "../../model/maps.ts";
 import { nodePointer } from "../../model/nodes.ts";
 import type { ColumnDifference } from "../../model/plan.ts";
 import type { Problem } from "../../model/problem.ts";
@@ -70,9 +71,8 @@ function stateOf(of: GoneColumn, live: LiveSchemas): Pick<NewColumn, "replicated
 function byTable(columns: readonly NewColumn[]): NewColumns {
   const found = new Map<string, Map<string, Set<string>>>();
   for (const { schema, table, column } of columns) {
-    const tables = found.get(schema) ?? new Map<string, Set<string>>();
-    const names = tables.get(table) ?? new Set<string>();
-    found.set(schema, tables.set(table, names.add(column)));
+    const tables = getOrAdd(found, schema, () => new Map<string, Set<string>>());
+    getOrAdd(tables, table, () => new Set<string>()).add(column);
   }
   return found;
 }

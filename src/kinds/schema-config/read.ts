@@ -1,5 +1,6 @@
 import { emptyRecord } from "../../model/json/json.ts";
 import type { LiveSchemas, LiveTable } from "../../model/live.ts";
+import { getOrAdd } from "../../model/maps.ts";
 import { isReplicated, nodesAt, type TablePath, walk } from "../../model/schema-tree.ts";
 import type { Reads } from "../../model/service.ts";
 
@@ -29,8 +30,7 @@ export async function withColumns(
     const [schema, table] = path;
     const { schema: known, table: entry } = nodesAt(tree, path);
     if (known === undefined || entry === undefined || columns === undefined) continue;
-    const tablesAfter = copied.get(schema) ?? Object.assign(emptyRecord<LiveTable>(), known.tables);
-    copied.set(schema, tablesAfter);
+    const tablesAfter = getOrAdd(copied, schema, () => Object.assign(emptyRecord<LiveTable>(), known.tables));
     tablesAfter[table] = { ...entry, columns };
     schemas[schema] = { ...known, tables: tablesAfter };
   }

@@ -1,6 +1,6 @@
 import { type Address, byText, integrationOfSchemas } from "../../model/address.ts";
-import { groupBy } from "../../model/group-by.ts";
 import type { JsonObject } from "../../model/json/json.ts";
+import { getOrAdd, groupBy } from "../../model/maps.ts";
 import type { Blocked, Deferred } from "../../model/plan.ts";
 import type { Problem } from "../../model/problem.ts";
 import { problemIn, type Resource, type SchemaConfigSpec } from "../../model/resource.ts";
@@ -75,9 +75,7 @@ function newRules(): (layers: readonly CompiledConfig[]) => RuleCache {
   const known = new Map<string, RuleCache>();
   return (layers) => {
     const key = layers.map(({ config }) => config.address).join(" ");
-    const rules = known.get(key) ?? newRuleCache(makeRuleProgram(layers));
-    known.set(key, rules);
-    return rules;
+    return getOrAdd(known, key, () => newRuleCache(makeRuleProgram(layers)));
   };
 }
 
@@ -133,9 +131,7 @@ function isConflict(all: readonly CompiledConfig[], { name }: Selected, conflict
   const second = configs.find((layer, index) => index > 0 && (configs[index - 1]?.spec.priority ?? 0) === (layer.spec.priority ?? 0));
   if (second === undefined) return false;
   const key = configs.map(({ address }) => address).join(" ");
-  const known = conflicts.get(key) ?? { configs, second, integrations: [] };
-  conflicts.set(key, known);
-  known.integrations.push(name);
+  getOrAdd(conflicts, key, () => ({ configs, second, integrations: [] })).integrations.push(name);
   return true;
 }
 

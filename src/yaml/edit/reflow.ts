@@ -1,5 +1,6 @@
 import { isAlias, isCollection, isMap, isSeq, type Node, visit, type YAMLMap, type YAMLSeq } from "yaml";
 import type { JsonValue } from "../../model/json/json.ts";
+import { getOrAdd } from "../../model/maps.ts";
 import { applyEdits, type Edit, type Path } from "../diff.ts";
 import { columnOf, dashOffsets, endOf, eolOf, isBlock, nodeAt, pairOf, startOf, stepTo } from "../nodes.ts";
 import { inlineYaml, itemLines, lineWidth, memberLines, stringYaml } from "../print.ts";
@@ -29,10 +30,7 @@ export function reflows(edits: readonly Edit[], context: EditContext): readonly 
   for (const edit of edits) {
     const found = flowValueAbove(edit.path, context);
     if (found === undefined) continue;
-    const key = JSON.stringify(found.path);
-    const group = groups.get(key) ?? { found, edits: [] };
-    groups.set(key, group);
-    group.edits.push(edit);
+    getOrAdd(groups, JSON.stringify(found.path), () => ({ found, edits: [] })).edits.push(edit);
   }
   return [...groups.values()].flatMap(({ found, edits: inside }) => {
     const splice = asLines(found, inside, context);

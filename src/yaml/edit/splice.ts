@@ -1,5 +1,6 @@
 import { type Document, isMap, isScalar, isSeq, type Node, Scalar, type YAMLMap, type YAMLSeq } from "yaml";
 import { isObject, type JsonValue } from "../../model/json/json.ts";
+import { getOrAdd } from "../../model/maps.ts";
 import type { Edit } from "../diff.ts";
 import {
   afterLine,
@@ -76,8 +77,7 @@ function memberSplices(
   const groups = new Map<number, (readonly [string, JsonValue])[]>();
   for (const member of added) {
     const next = node.items.findIndex(({ key }) => isScalar(key) && String(key.value) === before.get(member[0]));
-    const at = next === -1 ? children.length : next;
-    groups.set(at, [...(groups.get(at) ?? []), member]);
+    getOrAdd(groups, next === -1 ? children.length : next, () => []).push(member);
   }
   const insertions = [...groups].map(([at, members]) =>
     insertionSplice(

@@ -1,5 +1,6 @@
 import { type Alias, type Document, isAlias, isMap, isScalar, isSeq, type Node, visit } from "yaml";
 import { emptyRecord, type JsonValue } from "../../model/json/json.ts";
+import { getOrAdd } from "../../model/maps.ts";
 import { applyEdits, type Edit, type Path } from "../diff.ts";
 import { childOf, nodeAt } from "../nodes.ts";
 import { escapeReferences, referenceIn } from "../references.ts";
@@ -131,9 +132,7 @@ interface CreatedMembers {
 function creations(created: readonly Created[]): readonly Step[] {
   const groups = new Map<string, CreatedMembers>();
   for (const { path, missing, isEmpty, value, origin } of created) {
-    const key = JSON.stringify(path);
-    const group: CreatedMembers = groups.get(key) ?? { path, isEmpty, origins: [], members: new Map() };
-    groups.set(key, group);
+    const group = getOrAdd(groups, JSON.stringify(path), () => ({ path, isEmpty, origins: [], members: new Map() }));
     group.origins.push(origin);
     addMember(group.members, missing, value);
   }
@@ -186,8 +185,7 @@ function writeOutAliases(steps: readonly Step[], document: Document.Parsed): rea
       direct.push(step);
       continue;
     }
-    const group = groups.get(JSON.stringify(path)) ?? { path, alias, steps: [] };
-    groups.set(JSON.stringify(path), group);
+    const group = getOrAdd(groups, JSON.stringify(path), () => ({ path, alias, steps: [] }));
     group.steps.push({ ...step, edit: { ...step.edit, path: step.edit.path.slice(path.length) } });
   }
   const expanded = [...groups.values()].map(({ path, alias, steps: inner }): Step => {

@@ -1,3 +1,4 @@
+import { getOrAdd } from "../../../model/maps.ts";
 import type { NodePath } from "../../../model/nodes.ts";
 import { comparePaths } from "../../../model/schema-tree.ts";
 import { andMore } from "../../../text/lists.ts";
@@ -107,9 +108,7 @@ export function addWarning(
   { key, code, by }: Pick<Warning, "code" | "by"> & { readonly key: string },
   path: NodePath,
 ): void {
-  const known = stats.warnings.get(key) ?? { code, by, nodes: emptySample() };
-  stats.warnings.set(key, known);
-  addTo(known.nodes, path);
+  addTo(getOrAdd(stats.warnings, key, () => ({ code, by, nodes: emptySample() })).nodes, path);
 }
 
 /** Adds the counts up; undefined if there is nothing to conclude from. */

@@ -1,5 +1,5 @@
 import { byText } from "../../../model/address.ts";
-import { groupBy } from "../../../model/group-by.ts";
+import { getOrAdd, groupBy } from "../../../model/maps.ts";
 import type { Problem, SourceLocation } from "../../../model/problem.ts";
 import { locationIn, problemIn } from "../../../model/resource.ts";
 import { type Depth, levelNames, literalPointer } from "../../../model/schema-tree.ts";
@@ -209,8 +209,7 @@ function sharedWarnings(tallies: readonly UnitTally[]): readonly Problem[] {
       const place = placeOf(warning);
       if (warning.code === "W_COLUMN_RULES_IN_DISABLED_TABLE" && warning.by.type === "rule" && effective.has(placeKey(place))) continue;
       const key = `${warning.code} ${placeKey(place)}`;
-      const known = shared.get(key) ?? { warning, place, nodes: [], count: 0, integrations: 0 };
-      shared.set(key, known);
+      const known = getOrAdd(shared, key, () => ({ warning, place, nodes: [], count: 0, integrations: 0 }));
       known.count += warning.nodes.count;
       known.integrations++;
       for (const path of warning.nodes.first) known.nodes.push(`${nodeText(path)} of ${name}`);

@@ -1,3 +1,12 @@
+/** The value of the key. If the map has none, what `make` returns becomes the value. */
+export function getOrAdd<K, V>(map: Map<K, V>, key: K, make: () => V): V {
+  const known = map.get(key);
+  if (known !== undefined) return known;
+  const made = make();
+  map.set(key, made);
+  return made;
+}
+
 /** The values by their key, the keys in the order in which they occur first. Node has `Map.groupBy` only from version 21 on. */
 export function groupBy<T, K>(values: Iterable<T>, keyOf: (value: T) => K): ReadonlyMap<K, readonly [T, ...T[]]> {
   const groups = new Map<K, [T, ...T[]]>();
