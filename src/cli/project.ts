@@ -3,7 +3,7 @@ import { nameMatcher } from "../kinds/patterns/names.ts";
 import { type LoadOptions, listTargets, loadProject, type Project } from "../manifests/project.ts";
 import { durationMs } from "../manifests/scalars.ts";
 import { mayMatchKind, objectPattern, schemasKind } from "../model/address.ts";
-import { DimsyncError, ProblemsError } from "../model/errors.ts";
+import { DimsyncError, ProblemsError, refuseErrors } from "../model/errors.ts";
 import type { ClientSettings } from "../model/settings/config.ts";
 import { didYouMean } from "../text/suggest.ts";
 import type { Context } from "./context.ts";
@@ -143,7 +143,6 @@ export function wholeFlag(flag: string, text: string, minimum: number): number {
 /** Like `loadOneProject`, for commands whose output would be misleading if manifests have errors: throws them as ProblemsError. */
 export async function loadValidProject(context: Context, needs: ProjectNeeds = {}): Promise<Project> {
   const project = await loadOneProject(context, needs);
-  const errors = project.problems.filter(({ severity }) => severity === "error");
-  if (errors.length > 0) throw new ProblemsError(errors, project.locate);
+  refuseErrors(project.problems, project.locate);
   return project;
 }

@@ -7,7 +7,7 @@ import type { JsonScalar } from "../model/json/json.ts";
 import { type Pointer, toPointer } from "../model/json/pointer.ts";
 import { getOrAdd } from "../model/maps.ts";
 import type { Plan } from "../model/plan.ts";
-import type { Problem } from "../model/problem.ts";
+import { isError, type Problem } from "../model/problem.ts";
 import type { Edit } from "../yaml/diff.ts";
 import { editYaml } from "../yaml/edit/edit.ts";
 import type { WriteFile } from "./history.ts";
@@ -82,7 +82,7 @@ export async function acceptDrift(
   project: ProjectManifests & { readonly problems: readonly Problem[] },
   cwd: string,
 ): Promise<Accepted> {
-  if (project.problems.some(({ severity }) => severity === "error"))
+  if (project.problems.some(isError))
     throw new DimsyncError("E_ACCEPT_BROKEN", "The manifests have errors, so they cannot be edited. Fix the errors first.", {
       command: "dimsync validate",
     });

@@ -1,5 +1,6 @@
 import { combineExits, type Exit } from "../model/exit.ts";
 import { type Plan, unmanagedObjects } from "../model/plan.ts";
+import { isError } from "../model/problem.ts";
 import type { Result } from "../model/result.ts";
 
 const shared = [
@@ -24,7 +25,7 @@ export type FailOn = (typeof failOnNames)[Plan["kind"]][number];
 /** Errors and refusals of a plan; they have the same exit codes in plan, drift and apply. */
 function refusals(plan: Plan): readonly Exit[] {
   const exits: Exit[] = [];
-  if (plan.diagnostics.some(({ severity }) => severity === "error")) exits.push({ code: 1, reasons: ["errors"] });
+  if (plan.diagnostics.some(isError)) exits.push({ code: 1, reasons: ["errors"] });
   if (!plan.complete) exits.push({ code: 1, reasons: ["incomplete"] });
   if (plan.guards.some(({ allowed }) => allowed === undefined))
     exits.push({ code: 3, reasons: plan.guards.filter(({ allowed }) => allowed === undefined).map(({ guard }) => guard) });

@@ -15,12 +15,12 @@ import {
 } from "../kinds/schemas.ts";
 import { type Address, kindOf } from "../model/address.ts";
 import { eachChange } from "../model/changes.ts";
-import { DimsyncError, ProblemsError } from "../model/errors.ts";
+import { DimsyncError, refuseErrors } from "../model/errors.ts";
 import { isObject, type JsonObject, own } from "../model/json/json.ts";
 import type { LiveSchemas } from "../model/live.ts";
 import { type NodePath, nodePointer } from "../model/nodes.ts";
 import type { Impact } from "../model/plan.ts";
-import type { Problem } from "../model/problem.ts";
+import { isError, type Problem } from "../model/problem.ts";
 import type { IntegrationRef, Resource, SchemaTree } from "../model/resource.ts";
 import { withPauses } from "../model/runtime/event-loop.ts";
 import type { Field, TablePath } from "../model/schema-tree.ts";
@@ -106,7 +106,7 @@ async function explainUnit(
     ...(needed.length === 0 ? {} : { unreadTables: needed.length }),
     ...(absent === undefined ? {} : { absent }),
     ...(disabled === undefined ? {} : { stoppedBy: nodeText(disabled) }),
-    refused: problems.filter(({ severity }) => severity === "error"),
+    refused: problems.filter(isError),
     ...(impact === undefined ? {} : { impact }),
     ...explain(unit.rules, whole.tree, path, { isIgnored, switchedOff }),
   };
@@ -207,8 +207,7 @@ async function observeConfigs(session: Session, isWanted: (address: Address) => 
   const concerned = new Set(known.filter((names) => names.some(isWanted)).flat());
   const concerns = ({ address }: Problem): boolean =>
     address === undefined || kindOf(address) === kindNames.ruleSet || isWanted(address) || concerned.has(address);
-  const errors = [...problems, ...found.problems.filter(concerns)].filter(({ severity }) => severity === "error");
-  if (errors.length > 0) throw new ProblemsError(errors);
+  refuseErrors([...problems, ...found.problems.filter(concerns)]);
   const isNamed = ({ address }: { readonly address: Address }): boolean => account.addressesOf(address).some(isWanted);
   const claimColumns = columnBudget(project.settings.client.maxColumnReads);
   const needs = { policyColumns: columnsNeeded(session, () => undefined), claimColumns };

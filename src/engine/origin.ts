@@ -5,7 +5,7 @@ import { eachChange, withTraces } from "../model/changes.ts";
 import { canonicalJson } from "../model/json/json.ts";
 import type { Pointer } from "../model/json/pointer.ts";
 import type { DraftItem, Manual, Origin } from "../model/plan.ts";
-import type { Problem } from "../model/problem.ts";
+import { isError, type Problem } from "../model/problem.ts";
 import type { Resource } from "../model/resource.ts";
 import { isStep, type newPauses, type Steps, withPauses } from "../model/runtime/event-loop.ts";
 import type { ObservedAccount } from "./observe.ts";
@@ -49,13 +49,10 @@ export function baseView(
   { account, unreadLists }: ObservedAccount,
 ): { readonly view: BaseView; readonly problems: readonly Problem[] } {
   const unread = [...unreadLists].filter((list) => !now.unreadLists.has(list)).map(({ name }) => name);
-  const unknown: Problem = {
-    code: "W_BASE_UNREAD",
-    severity: "warning",
-    message: `The manifests at the base ref need a list that could not be read (${unread.join(", ")}), so the origin of the differences is unknown.`,
-  };
   const isComplete = unread.length === 0;
-  return { view: { account, unitByObject: unitsByObject(account), isComplete }, problems: isComplete ? [] : [unknown] };
+  const message = `The manifests at the base ref need a list that could not be read (${unread.join(", ")}), so the origin of the differences is unknown.`;
+  const problems: readonly Problem[] = isComplete ? [] : [{ code: "W_BASE_UNREAD", severity: "warning", message }];
+  return { view: { account, unitByObject: unitsByObject(account), isComplete }, problems };
 }
 
 /** The base manifests of the kinds that are compared. Names may have changed since, so all of a kind are needed. */
@@ -96,7 +93,7 @@ export interface ComparedUnit {
 function* markOrigin(found: DiffResult, base: DiffResult | undefined): Steps<DiffResult> {
   const desiredAtBase = base === undefined ? undefined : yield* desiredValues(base);
   const steps = new Set((base?.items ?? []).map(stepOf));
-  const notInBase: Origin = base === undefined || base.problems.some(({ severity }) => severity === "error") ? "unknown" : "config";
+  const notInBase: Origin = base === undefined || base.problems.some(isError) ? "unknown" : "config";
   const originOf = (path: Pointer, desired: unknown): Origin => {
     const atBase = desiredAtBase?.get(path);
     if (atBase === undefined) return notInBase;

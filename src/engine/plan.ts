@@ -5,7 +5,7 @@ import { changeCount } from "../model/changes.ts";
 import type { GuardFinding } from "../model/findings.ts";
 import { canonicalJson, defined } from "../model/json/json.ts";
 import type { Blocked, CallCounts, Change, Deferred, DraftItem, Held, Item, Manual, Plan, Summary } from "../model/plan.ts";
-import { type Diagnostic, type Locate, type Problem, toDiagnostic } from "../model/problem.ts";
+import { type Diagnostic, isError, type Locate, type Problem, problemAt, toDiagnostic } from "../model/problem.ts";
 import { severities } from "../text/severity.ts";
 import { withTarget } from "../text/shell.ts";
 import { groupProblems } from "./group-problems.ts";
@@ -75,7 +75,7 @@ export function makePlan({ head, findings, rules, locate }: PlanInput): Plan {
   const manual = manualSteps(differences, rules);
   const { guards, problems } = rules.guards(items);
   const diagnostics = diagnosticsOf({ ...findings, problems: [...findings.problems, ...problems] }, [...runnable, ...heldItems], locate);
-  const failed = diagnostics.some(({ severity }) => severity === "error");
+  const failed = diagnostics.some(isError);
   return {
     formatVersion: "2.0",
     ...head,
@@ -198,14 +198,8 @@ function doubledCreates(items: readonly DraftItem[]): readonly Problem[] {
     const other = first.get(key);
     first.set(key, other ?? address);
     if (other === undefined) return [];
-    return [
-      {
-        code: "E_SHARED_IDENTITY",
-        severity: "error",
-        message: `${other} and ${address} would create the same ${kind}. Remove or rename one of them.`,
-        address,
-      },
-    ];
+    const message = `${other} and ${address} would create the same ${kind}. Remove or rename one of them.`;
+    return [problemAt(undefined, { code: "E_SHARED_IDENTITY", message, address })];
   });
 }
 

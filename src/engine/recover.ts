@@ -1,8 +1,8 @@
 import { kindNamed } from "../kinds/index.ts";
-import type { Bindings } from "../model/address.ts";
-import { type Address, isRelation } from "../model/address.ts";
+import { type Address, type Bindings, isRelation } from "../model/address.ts";
 import { readOr } from "../model/errors.ts";
 import type { Blocked, DraftItem } from "../model/plan.ts";
+import { isError } from "../model/problem.ts";
 import type { Reads } from "../model/service.ts";
 import type { OpenIntent } from "../records/history.ts";
 import type { RecordsState } from "../records/records.ts";
@@ -30,7 +30,7 @@ const nothingToRecover: Recovered = { ids: new Map(), unknown: new Map(), settle
 
 /** The open journal entries in the scope of the round. Nothing is read if the project has errors. */
 export function recoverRound({ session, scope, reads }: Round): Promise<Recovered> {
-  if (session.project.problems.some(({ severity }) => severity === "error")) return Promise.resolve(nothingToRecover);
+  if (session.project.problems.some(isError)) return Promise.resolve(nothingToRecover);
   const { open, bindings } = session.records();
   return recover(
     open.filter(({ address }) => scope.item(address)),

@@ -1,6 +1,6 @@
 import { emptyDiff } from "../kinds/kind.ts";
 import type { Impact, Released } from "../model/plan.ts";
-import type { Problem } from "../model/problem.ts";
+import { isError, type Problem } from "../model/problem.ts";
 import type { Resource } from "../model/resource.ts";
 import { checkImpact } from "../protection/impact/check.ts";
 import { allowances } from "./checks/allow.ts";
@@ -28,7 +28,7 @@ export interface RoundView extends ObservedAccount {
 }
 
 /** Whether a manifest has an error. Then nothing is compared, so that the errors are all that is reported. */
-export const hasErrors = ({ problems }: Pick<LoadedProject, "problems">): boolean => problems.some(({ severity }) => severity === "error");
+export const hasErrors = ({ problems }: Pick<LoadedProject, "problems">): boolean => problems.some(isError);
 
 export async function observeRound(round: Round, recovered: Recovered): Promise<RoundView> {
   const { session, options, kind, reads, scope, fresh, today } = round;

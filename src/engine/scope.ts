@@ -3,7 +3,7 @@ import type { AccountView, Kind } from "../kinds/kind.ts";
 import { nameMatcher, namesMatcher } from "../kinds/patterns/names.ts";
 import { type Address, isRelation, kindOf, mayMatchKind, objectAddress, objectPattern } from "../model/address.ts";
 import { fromPointer, type Pointer } from "../model/json/pointer.ts";
-import type { Problem } from "../model/problem.ts";
+import { below, type Problem, problemAt } from "../model/problem.ts";
 import type { Resource } from "../model/resource.ts";
 import type { IgnoreEntry } from "../model/settings/config.ts";
 import { didYouMean } from "../text/suggest.ts";
@@ -63,13 +63,8 @@ type Matcher = (patterns: readonly string[]) => (names: readonly string[]) => bo
 
 function unmatchedPattern(flag: string, pattern: string, addresses: readonly Address[]): readonly Problem[] {
   if (addresses.some(nameMatcher([objectPattern(pattern)]))) return [];
-  return [
-    {
-      code: "E_UNKNOWN_ADDRESS",
-      severity: "error",
-      message: `${flag} ${JSON.stringify(pattern)} matches nothing that the manifests declare for this account.${didYouMean(pattern, addresses)}`,
-    },
-  ];
+  const message = `${flag} ${JSON.stringify(pattern)} matches nothing that the manifests declare for this account.${didYouMean(pattern, addresses)}`;
+  return [problemAt(undefined, { code: "E_UNKNOWN_ADDRESS", message })];
 }
 
 /** Exactly these addresses, except those that are done. */
@@ -126,15 +121,9 @@ export function ignoring(
   };
   return {
     ignored: tests.length === 0 ? undefined : ignored,
-    problems: expired.map((entry) => {
-      const { address, path, reason, until } = entry;
-      return {
-        code: "W_IGNORE_EXPIRED",
-        severity: "warning",
-        message: `Differences of ${address} at ${path === "" ? "any path" : path} were ignored until ${until} (${reason}). They are shown and applied again. Remove the entry from dimsync.yaml, or set another date for the entry.`,
-        address,
-        ...placeIn(entry, "/until"),
-      };
+    problems: expired.map(({ address, path, reason, until, place }) => {
+      const message = `Differences of ${address} at ${path === "" ? "any path" : path} were ignored until ${until} (${reason}). They are shown and applied again. Remove the entry from dimsync.yaml, or set another date for the entry.`;
+      return problemAt(below(place, ["until"]), { code: "W_IGNORE_EXPIRED", severity: "warning", message, address });
     }),
   };
 }
@@ -147,13 +136,8 @@ export function unmatchedIgnores(
   const known = [...new Set(units.flatMap(account.addressesOf))];
   return entries
     .filter((entry) => isCurrent(entry, today) && !known.some(nameMatcher([objectPattern(entry.address)])))
-    .map((entry) => ({
-      code: "W_IGNORE_NO_MATCH",
-      severity: "warning",
-      message: `No object has the address ${JSON.stringify(entry.address)}, so the entry ignores nothing (${entry.reason}).${didYouMean(entry.address, known)} Correct the address, or remove the entry.`,
-      ...placeIn(entry, "/address"),
-    }));
+    .map(({ address, reason, place }) => {
+      const message = `No object has the address ${JSON.stringify(address)}, so the entry ignores nothing (${reason}).${didYouMean(address, known)} Correct the address, or remove the entry.`;
+      return problemAt(below(place, ["address"]), { code: "W_IGNORE_NO_MATCH", severity: "warning", message });
+    });
 }
-
-const placeIn = ({ place }: IgnoreEntry, member: Pointer): Pick<Problem, "place"> =>
-  place === undefined ? {} : { place: { ...place, pointer: `${place.pointer}${member}` } };

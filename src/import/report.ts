@@ -6,7 +6,7 @@ import { changeCount, eachChange } from "../model/changes.ts";
 import { combineExits, type Exit } from "../model/exit.ts";
 import { defined } from "../model/json/json.ts";
 import type { Item, Plan } from "../model/plan.ts";
-import type { Problem } from "../model/problem.ts";
+import { isError, type Problem } from "../model/problem.ts";
 import { counted } from "../text/counts.ts";
 import { andMore, joinParts } from "../text/lists.ts";
 import { pathText } from "../text/paths.ts";
@@ -65,7 +65,7 @@ export interface ReportInput {
 
 export function importReport({ target, files, imported, plan }: ReportInput): ImportReport {
   const remaining = plan === undefined ? undefined : linesOf(plan);
-  const errors = (plan?.diagnostics ?? []).filter(({ severity }) => severity === "error");
+  const errors = (plan?.diagnostics ?? []).filter(isError);
   const isAcceptable = plan !== undefined && plan.manual.length + plan.items.filter(differs).length > 0;
   const stricter = (plan?.items ?? []).filter(isStricter);
   const exits: Exit[] = [];

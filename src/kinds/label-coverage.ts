@@ -1,7 +1,7 @@
 import type { ColumnLabels, LabelledColumn } from "../model/labels.ts";
 import type { LiveSchemas, LiveTable } from "../model/live.ts";
 import { getOrAdd } from "../model/maps.ts";
-import type { Problem } from "../model/problem.ts";
+import { type Problem, problemAt } from "../model/problem.ts";
 import { isStep, type Steps } from "../model/runtime/event-loop.ts";
 import { counted } from "../text/counts.ts";
 import { andMore } from "../text/lists.ts";
@@ -111,14 +111,8 @@ function columnProblems({ labels, pending }: Collected): readonly Problem[] {
       first.side === "source"
         ? "The names are those of the source, in the same case"
         : "dbt describes the destination: the names are compared with those that the columns have there";
-    return [
-      {
-        code: "W_LABEL_NO_MATCH",
-        severity: "warning",
-        message: `${counted(columns.length, "labelled column")} ${columns.length === 1 ? "matches" : "match"} no column that this run read: ${names}. ${where}. Correct the names, or remove what no longer exists.`,
-        place: first.origin.place,
-      },
-    ];
+    const message = `${counted(columns.length, "labelled column")} ${columns.length === 1 ? "matches" : "match"} no column that this run read: ${names}. ${where}. Correct the names, or remove what no longer exists.`;
+    return [problemAt(first.origin.place, { code: "W_LABEL_NO_MATCH", severity: "warning", message })];
   });
 }
 
@@ -134,10 +128,6 @@ const patternProblems = ({ labels, pending }: Collected): readonly Problem[] =>
 
 function disagreementProblem({ labels, columns }: Disagreement): Problem {
   const said = labels.map(({ label, origin }) => `${JSON.stringify(label)} (${origin.text})`);
-  return {
-    code: "W_LABELS_DISAGREE",
-    severity: "warning",
-    message: `Two descriptions give different labels to ${andMore([...columns])}: ${said.join(" and ")}. The column has all of these labels. Correct the one that is wrong.`,
-    ...(labels[0] === undefined ? {} : { place: labels[0].origin.place }),
-  };
+  const message = `Two descriptions give different labels to ${andMore([...columns])}: ${said.join(" and ")}. The column has all of these labels. Correct the one that is wrong.`;
+  return problemAt(labels[0]?.origin.place, { code: "W_LABELS_DISAGREE", severity: "warning", message });
 }

@@ -1,6 +1,6 @@
 import type { Pointer } from "../model/json/pointer.ts";
-import type { Problem } from "../model/problem.ts";
-import { locationIn, type Resource } from "../model/resource.ts";
+import type { Problem, ProblemText } from "../model/problem.ts";
+import { problemIn, type Resource } from "../model/resource.ts";
 import { didYouMean } from "../text/suggest.ts";
 import { isPolicy, isRuleSet, isSchemaConfig } from "./manifests.ts";
 import { wantedLabels } from "./patterns/labels.ts";
@@ -35,15 +35,14 @@ export function unknownLabels(resources: readonly Resource[], defined: readonly 
   return labelReferences(resources).flatMap(({ resource, pointer, label }) =>
     (wantedLabels(label) ?? []).flatMap((name, index): readonly Problem[] => {
       if (defined.includes(name)) return [];
-      const place = locationIn(resource, typeof label === "string" ? pointer : `${pointer}/${index}`);
-      return [{ ...unknownLabel(`${resource.address} matches`, name, defined), place, address: resource.address }];
+      const at = typeof label === "string" ? pointer : `${pointer}/${index}`;
+      return [problemIn(resource, at, unknownLabel(`${resource.address} matches`, name, defined))];
     }),
   );
 }
 
 /** E_UNKNOWN_LABEL. `user`: the beginning of the sentence, such as "Policy/pii matches". */
-export const unknownLabel = (user: string, label: string, defined: readonly string[]): Omit<Problem, "place"> => ({
+export const unknownLabel = (user: string, label: string, defined: readonly string[]): ProblemText => ({
   code: "E_UNKNOWN_LABEL",
-  severity: "error",
   message: `${user} columns by label ${JSON.stringify(label)}, which no Classification defines.${didYouMean(label, defined)}`,
 });

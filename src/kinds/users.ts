@@ -1,5 +1,5 @@
 import type { LiveUser } from "../model/live.ts";
-import type { Problem, SourceLocation } from "../model/problem.ts";
+import { type Problem, problemAt, type SourceLocation } from "../model/problem.ts";
 import type { UserRef } from "../model/resource.ts";
 
 /** A user that the manifest gives by e-mail address and that is not in the account. */
@@ -44,14 +44,8 @@ export function isUser(live: string | undefined, ref: UserRef, users: readonly L
 /** A plain string is compared as text, so the e-mail address of a user is probably a mistake. */
 export function plainEmailWarning(ref: UserRef | undefined, users: readonly LiveUser[], place: SourceLocation): readonly Problem[] {
   if (typeof ref !== "string" || !isEmail(ref) || withEmail(ref, users) === undefined) return [];
-  return [
-    {
-      code: "W_PLAIN_EMAIL",
-      severity: "warning",
-      message: `${ref} is the e-mail address of a user in the account, but as a plain string it is written and compared as text. If the service shows the user in another form, every plan has a difference. Write { user: ${ref} } instead.`,
-      place,
-    },
-  ];
+  const message = `${ref} is the e-mail address of a user in the account, but as a plain string it is written and compared as text. If the service shows the user in another form, every plan has a difference. Write { user: ${ref} } instead.`;
+  return [problemAt(place, { code: "W_PLAIN_EMAIL", severity: "warning", message })];
 }
 
 /**

@@ -1,7 +1,7 @@
 import { realpathSync } from "node:fs";
 import { basename, delimiter, dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
 import { repositoryTop } from "../git/top.ts";
-import { errorAt, type Problem, type SourceLocation } from "../model/problem.ts";
+import { type Problem, problemAt, type SourceLocation } from "../model/problem.ts";
 import { allowPathVariable, type Environment } from "../model/settings/env.ts";
 
 /** Which files a project may name. Whoever can change its files could otherwise make dimsync print, or replace, any file of the machine. */
@@ -46,7 +46,7 @@ export function outsideProblem(
   { written, target }: { readonly written: string; readonly target: string },
   place: SourceLocation | undefined,
 ): Problem {
-  return errorAt(place, "E_PATH_OUTSIDE", outsideMessage(written, target, top));
+  return problemAt(place, { code: "E_PATH_OUTSIDE", message: outsideMessage(written, target, top) });
 }
 
 /** Says what is wrong and what to do. */

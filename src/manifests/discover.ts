@@ -3,7 +3,7 @@ import { readdir, stat } from "node:fs/promises";
 import { basename, join, relative, resolve, sep } from "node:path";
 import picomatch from "picomatch";
 import { byText } from "../model/address.ts";
-import { errorAt, type Problem, type SourceLocation } from "../model/problem.ts";
+import { type Problem, problemAt, type SourceLocation } from "../model/problem.ts";
 import type { Code } from "../model/titles.ts";
 import { type Boundary, isInside, outsideProblem, realPathOf } from "./boundary.ts";
 import { errorCode, shownPath } from "./source.ts";
@@ -213,7 +213,7 @@ function report(
   place: SourceLocation | undefined,
   [code, message, severity = "error"]: readonly [code: Code, message: string, severity?: Problem["severity"]],
 ): void {
-  problems.push({ ...errorAt(place, code, message), severity });
+  problems.push(problemAt(place, { code, message, severity }));
 }
 
 /**

@@ -1,11 +1,8 @@
 import { isObject, type JsonValue, own } from "../model/json/json.ts";
-import type { Problem } from "../model/problem.ts";
+import type { ProblemText } from "../model/problem.ts";
 import { isSecretReference, whySecretVariable } from "../model/settings/secret.ts";
 import { didYouMean } from "../text/suggest.ts";
 import type { Variables } from "./config/variables.ts";
-
-/** A problem without its location. */
-export type ProblemText = Pick<Problem, "code" | "message">;
 
 /**
  * The result for a string scalar. `isText` if the whole scalar was one reference to a value that

@@ -3,7 +3,7 @@ import { manifestKindNamed, manifestKinds } from "../kinds/index.ts";
 import { toAddress } from "../model/address.ts";
 import { canonicalJson, isObject, type JsonObject, type JsonValue, own } from "../model/json/json.ts";
 import { isWithin } from "../model/json/pointer.ts";
-import { errorAt, type Problem, type SourceLocation } from "../model/problem.ts";
+import { type Problem, problemAt, type SourceLocation } from "../model/problem.ts";
 import type { Resource } from "../model/resource.ts";
 import type { Code } from "../model/titles.ts";
 import { didYouMean } from "../text/suggest.ts";
@@ -109,7 +109,7 @@ function toResource(kind: string, { metadata, lifecycle, spec }: ManifestShape, 
 function unknownKind(document: unknown, place: SourceLocation): Problem {
   const [code, message] = whyNoKind(document);
   const pointer = isObject(document) && Object.hasOwn(document, "kind") ? "/kind" : "";
-  return errorAt({ ...place, pointer }, code, message);
+  return problemAt({ ...place, pointer }, { code, message });
 }
 
 function whyNoKind(document: unknown): readonly [code: Code, message: string] {

@@ -1,5 +1,5 @@
 import { groupBy } from "../model/maps.ts";
-import type { Problem } from "../model/problem.ts";
+import { isError, type Problem } from "../model/problem.ts";
 import { counted } from "../text/counts.ts";
 
 const mostOfFile = 100;
@@ -17,7 +17,6 @@ export function limitProblems(problems: readonly Problem[]): readonly Problem[] 
 
 function limited(file: string, problems: readonly Problem[]): readonly Problem[] {
   if (problems.length <= mostOfFile) return problems;
-  const isError = ({ severity }: Problem): boolean => severity === "error";
   const sorted = [...problems.filter(isError), ...problems.filter((problem) => !isError(problem))];
   const [first, ...rest] = sorted.slice(mostOfFile);
   const count = rest.length + 1;

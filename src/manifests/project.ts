@@ -4,10 +4,10 @@ import type { ProjectFiles } from "../git/state.ts";
 import { labelReferences } from "../kinds/label-references.ts";
 import { isClassification, isPolicy } from "../kinds/manifests.ts";
 import { byText } from "../model/address.ts";
-import { DimsyncError, ProblemsError } from "../model/errors.ts";
+import { DimsyncError, ProblemsError, refuseErrors } from "../model/errors.ts";
 import type { ColumnLabels } from "../model/labels.ts";
 import type { Plan } from "../model/plan.ts";
-import type { Locate, Problem } from "../model/problem.ts";
+import { isError, type Locate, type Problem, problemAt } from "../model/problem.ts";
 import { locationIn, type Resource } from "../model/resource.ts";
 import { newPauses } from "../model/runtime/event-loop.ts";
 import type { Settings } from "../model/settings/config.ts";
@@ -127,8 +127,7 @@ export async function loadProject(options: LoadOptions): Promise<Project> {
     ...classified.problems,
     ...outside,
   ];
-  if (manifests.length === 0 && problems.every(({ severity }) => severity !== "error"))
-    problems.push(noManifests(config, (options.paths ?? []).length > 0));
+  if (manifests.length === 0 && !problems.some(isError)) problems.push(noManifests(config, (options.paths ?? []).length > 0));
   return {
     ...{ settings, resources, partial, isDeclared, problems: limitProblems(problems), locate },
     ...(classified.labels === undefined ? {} : { columnLabels: classified.labels }),
@@ -249,8 +248,8 @@ async function readFiles(
 
 /** Problems of the config say more than that there is no base URL. */
 function whyNoAccount({ problems, settings, configPath }: LoadedConfig, locate: Locate): DimsyncError {
-  const errors = problems.filter(({ severity }) => severity === "error");
-  return errors.length > 0 ? new ProblemsError(errors, locate) : noAccount(settings?.target ?? "", configPath !== undefined);
+  refuseErrors(problems, locate);
+  return noAccount(settings?.target ?? "", configPath !== undefined);
 }
 
 /** E_UNKNOWN_ADDRESS, with the address that was probably meant. */
@@ -315,13 +314,10 @@ function withoutDuplicates(resources: readonly Resource[]): Resource[] {
 
 /** An error if the user named the paths: they are probably wrong. */
 function noManifests({ wanted }: LoadedConfig, hasPaths: boolean): Problem {
-  const place = wanted[0]?.place;
   const where = wanted.map(({ pattern }) => pattern).join(", ");
-  return {
-    ...(hasPaths ? { code: "E_NO_MANIFESTS", severity: "error" } : { code: "W_NO_MANIFESTS", severity: "warning" }),
-    message: `There are no manifests in ${where}. Set files, folders or globs as \`manifests\` in dimsync.yaml, or pass them on the command line.`,
-    ...(place === undefined ? {} : { place }),
-  };
+  const message = `There are no manifests in ${where}. Set files, folders or globs as \`manifests\` in dimsync.yaml, or pass them on the command line.`;
+  const place = wanted[0]?.place;
+  return problemAt(place, hasPaths ? { code: "E_NO_MANIFESTS", message } : { code: "W_NO_MANIFESTS", severity: "warning", message });
 }
 
 /** Adds to an error that is found after loading: lines and columns, and the target to its commands. */

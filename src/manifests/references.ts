@@ -1,8 +1,8 @@
 import { manifestKindNamed } from "../kinds/index.ts";
 import { toAddress } from "../model/address.ts";
 import { getOrAdd } from "../model/maps.ts";
-import { errorAt, type Locate, type Problem } from "../model/problem.ts";
-import { locationIn, type Resource } from "../model/resource.ts";
+import { type Locate, type Problem, problemAt } from "../model/problem.ts";
+import { problemIn, type Resource } from "../model/resource.ts";
 import { nearest } from "../text/suggest.ts";
 import type { ReadManifest } from "./manifest.ts";
 
@@ -23,7 +23,7 @@ export function duplicateProblems(manifests: readonly ReadManifest[], locate: Lo
     }
     const { file, line } = locate({ ...first.place, pointer: "/metadata/name" });
     const message = `${address} is already declared in ${file}${line === undefined ? "" : `:${line}`}. Names must be unique per kind. Rename one of the manifests, or remove it.`;
-    return [{ ...errorAt({ ...place, pointer: "/metadata/name" }, "E_DUPLICATE_NAME", message), address }];
+    return [problemAt({ ...place, pointer: "/metadata/name" }, { code: "E_DUPLICATE_NAME", message, address })];
   });
 }
 
@@ -63,14 +63,13 @@ export function referenceProblems(
       const similar = nearest(reference.name, names);
       const wanted = toAddress(reference.kind, reference.name);
       const hint = similar === undefined ? "" : ` Did you mean ${toAddress(reference.kind, similar)}?`;
-      const at = { address: resource.address, place: locationIn(resource, reference.pointer) };
       if (!reference.orLive) {
         const message = `${resource.address} refers to ${wanted}, but no manifest has that name.${hint}`;
-        return [{ code: "E_UNKNOWN_REFERENCE", severity: "error", message, ...at }];
+        return [problemIn(resource, reference.pointer, { code: "E_UNKNOWN_REFERENCE", message })];
       }
       if (similar === undefined) return [];
       const message = `${resource.address} refers to ${wanted}. No manifest has that name, but the account may have it.${hint}`;
-      return [{ code: "W_REFERENCE_NOT_DECLARED", severity: "warning", message, ...at }];
+      return [problemIn(resource, reference.pointer, { code: "W_REFERENCE_NOT_DECLARED", severity: "warning", message })];
     }),
   );
 }

@@ -1,7 +1,7 @@
 import { isAscii, isUtf8 } from "node:buffer";
 import { readFileSync } from "node:fs";
 import { isAbsolute, relative, sep } from "node:path";
-import { errorAt, type Problem } from "../model/problem.ts";
+import { type Problem, problemAt } from "../model/problem.ts";
 import type { Code } from "../model/titles.ts";
 
 /** A file as text, without its byte order mark. */
@@ -31,7 +31,7 @@ export function readSource(
 ): { readonly source?: Source; readonly problems: readonly Problem[] } {
   const file = shownPath(cwd, path);
   const place = at ?? { file, document: 0, pointer: "" };
-  const fail = (code: Code, message: string) => ({ problems: [errorAt(place, code, message)] });
+  const fail = (code: Code, message: string) => ({ problems: [problemAt(place, { code, message })] });
   let bytes: Buffer;
   try {
     bytes = readFileSync(path);
@@ -48,7 +48,7 @@ export function readSource(
   const text = bytes.toString(isAscii(bytes) ? "latin1" : "utf8");
   if (!text.startsWith("\ufeff")) return { source: { path, file, text }, problems: [] };
   const message = `${file} begins with a byte order mark, which is ignored. Save it as UTF-8 without a byte order mark.`;
-  const mark: Problem = { code: "W_BYTE_ORDER_MARK", severity: "warning", message, place };
+  const mark = problemAt(place, { code: "W_BYTE_ORDER_MARK", severity: "warning", message });
   return { source: { path, file, text: text.slice(1) }, problems: [mark] };
 }
 

@@ -1,10 +1,10 @@
 import { isObject, type JsonValue } from "../model/json/json.ts";
 import { type Pointer, toPointer } from "../model/json/pointer.ts";
-import type { Problem, SourceLocation } from "../model/problem.ts";
+import { type Problem, type ProblemText, problemAt, type SourceLocation } from "../model/problem.ts";
 import { isSecretReference } from "../model/settings/secret.ts";
 import { aliasProblem, tooDeep } from "../yaml/problems.ts";
 import type { Variables } from "./config/variables.ts";
-import { interpolate, type ProblemText } from "./interpolate.ts";
+import { interpolate } from "./interpolate.ts";
 import { isSecretMember, isTreeOfNames } from "./secrets/secret-members.ts";
 
 /**
@@ -86,7 +86,7 @@ function report(
   pointer = toPointer(path),
   on: SourceLocation["on"] = "value",
 ): void {
-  problems.push({ ...problem, severity: "error", place: { ...place, pointer, on } });
+  problems.push(problemAt({ ...place, pointer, on }, problem));
 }
 
 function reportSecret(walk: Walk, secret: SecretMember): void {

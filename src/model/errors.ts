@@ -1,5 +1,5 @@
 import type { ExitCode } from "./exit.ts";
-import { type Diagnostic, type Locate, type Problem, toDiagnostic } from "./problem.ts";
+import { type Diagnostic, isError, type Locate, type Problem, toDiagnostic } from "./problem.ts";
 import type { Code } from "./titles.ts";
 
 /**
@@ -54,6 +54,12 @@ export class ProblemsError extends DimsyncError {
     this.isLocated = locate !== undefined;
     this.diagnostics = problems.map((problem) => toDiagnostic(problem, locate ?? (({ file }) => ({ file }))));
   }
+}
+
+/** Throws ProblemsError if there is an error among the problems. */
+export function refuseErrors(problems: readonly Problem[], locate?: Locate): void {
+  const errors = problems.filter(isError);
+  if (errors.length > 0) throw new ProblemsError(errors, locate);
 }
 
 /**

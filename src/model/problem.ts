@@ -34,11 +34,16 @@ export interface Problem {
   readonly read?: { readonly call: string; readonly cause: string };
 }
 
-/** A problem of severity error. A place that is not known is left out. */
-export const errorAt = (place: SourceLocation | undefined, code: Code, message: string): Problem => ({
-  ...{ code, severity: "error", message },
+/** What a problem says; an error unless it has another severity. */
+export type ProblemText = Pick<Problem, "code" | "message" | "address" | "command"> & Partial<Pick<Problem, "severity">>;
+
+/** A problem at a place, if that is known. */
+export const problemAt = (place: SourceLocation | undefined, text: ProblemText): Problem => ({
+  ...{ severity: "error", ...text },
   ...(place === undefined ? {} : { place }),
 });
+
+export const isError = ({ severity }: { readonly severity: Severity }): boolean => severity === "error";
 
 /** A place below another one, if that is known. */
 export const below = (place: SourceLocation | undefined, path: readonly string[]): SourceLocation | undefined =>

@@ -1,7 +1,7 @@
 import type { Address } from "./address.ts";
 import type { JsonObject } from "./json/json.ts";
 import type { ColumnPatterns } from "./labels.ts";
-import type { Problem, SourceLocation } from "./problem.ts";
+import { type Problem, type ProblemText, problemAt, type SourceLocation } from "./problem.ts";
 
 /** One manifest after validation and substitution. Variables are filled in; `$secret` stays a reference. */
 export interface Resource<Spec = unknown> {
@@ -22,14 +22,9 @@ export function locationIn(resource: Resource, pointer: string, on: SourceLocati
   return { ...resource.place, pointer, on };
 }
 
-/** A problem at a position in the resource's document; an error unless the text has another severity. */
-export function problemIn(
-  resource: Resource,
-  pointer: string,
-  text: Pick<Problem, "code" | "message"> & Partial<Pick<Problem, "severity">>,
-): Problem {
-  return { severity: "error", ...text, place: locationIn(resource, pointer), address: resource.address };
-}
+/** A problem at a position in the resource's document. */
+export const problemIn = (resource: Resource, pointer: string, text: ProblemText): Problem =>
+  problemAt(locationIn(resource, pointer), { ...text, address: resource.address });
 
 /** A user as written in a manifest. */
 export type UserRef = string | { readonly user: string; readonly as?: "id" | "email" | "name" };

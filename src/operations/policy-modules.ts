@@ -5,7 +5,7 @@ import type { Project } from "../manifests/project.ts";
 import type { Address } from "../model/address.ts";
 import { ProblemsError } from "../model/errors.ts";
 import type { Problem } from "../model/problem.ts";
-import { locationIn, type PolicySpec, type Resource } from "../model/resource.ts";
+import { type PolicySpec, problemIn, type Resource } from "../model/resource.ts";
 import { allowsCode, type Environment, howToAllowCode } from "../model/settings/env.ts";
 import type { PolicyFunction } from "../policies/script.ts";
 import { policiesIn } from "../policies/validate.ts";
@@ -55,17 +55,11 @@ export function moduleFiles(resources: readonly Resource[], folder: string): rea
 }
 
 const notAllowed = (resources: readonly Resource[]): readonly Problem[] =>
-  policiesIn(resources).flatMap((resource): readonly Problem[] =>
-    resource.spec.module === undefined
-      ? []
-      : [
-          {
-            ...{ code: "E_CODE_NOT_ALLOWED", severity: "error" },
-            message: `The policy is JavaScript in ${resource.spec.module}. ${howToAllowCode}`,
-            ...{ place: locationIn(resource, "/spec/module"), address: resource.address },
-          },
-        ],
-  );
+  policiesIn(resources).flatMap((resource): readonly Problem[] => {
+    const { module } = resource.spec;
+    const message = `The policy is JavaScript in ${module}. ${howToAllowCode}`;
+    return module === undefined ? [] : [problemIn(resource, "/spec/module", { code: "E_CODE_NOT_ALLOWED", message })];
+  });
 
 /** What a module imports, as it names it. */
 export const importsIn = (text: string): readonly string[] =>
@@ -80,10 +74,5 @@ export function missingModules(resources: readonly Resource[], folder: string): 
   });
 }
 
-const problem = (resource: Resource<PolicySpec>, what: string): Problem => ({
-  code: "E_POLICY_MODULE",
-  severity: "error",
-  message: `${what} ${form}`,
-  place: locationIn(resource, "/spec/module"),
-  address: resource.address,
-});
+const problem = (resource: Resource<PolicySpec>, what: string): Problem =>
+  problemIn(resource, "/spec/module", { code: "E_POLICY_MODULE", message: `${what} ${form}` });

@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { isAbsolute, relative, sep } from "node:path";
 import type { Project } from "../../manifests/project.ts";
 import { byText } from "../../model/address.ts";
-import { DimsyncError, ProblemsError } from "../../model/errors.ts";
+import { DimsyncError, refuseErrors } from "../../model/errors.ts";
 import type { Plan } from "../../model/plan.ts";
 import { version } from "../../model/runtime/version.ts";
 import type { Settings } from "../../model/settings/config.ts";
@@ -61,8 +61,7 @@ export async function makeBundle(projects: readonly Project[], options: BundleOp
 
 /** Throws ProblemsError with the errors of the project, and as `checkPlaces`. */
 function checkTarget(project: Project, isLocal: boolean): void {
-  const errors = project.problems.filter(({ severity }) => severity === "error");
-  if (errors.length > 0) throw new ProblemsError(errors, project.locate);
+  refuseErrors(project.problems, project.locate);
   checkPlaces(project, isLocal);
 }
 

@@ -1,4 +1,4 @@
-import type { Problem } from "../../model/problem.ts";
+import { below, type Problem, problemAt } from "../../model/problem.ts";
 import type { AllowEntry } from "../../model/settings/config.ts";
 import { visible } from "../../text/control-characters.ts";
 
@@ -14,35 +14,25 @@ export function allowances(
   return {
     current: entries.filter((entry) => days(entry) >= 0 && days(entry) <= mostDays),
     problems: entries.flatMap((entry): readonly Problem[] => {
-      if (days(entry) < 0)
-        return [
-          {
-            ...({ code: "W_ALLOW_EXPIRED", severity: "warning" } as const),
-            message: `The entry lifted ${entryText(entry)} until ${entry.until} (${entry.reason}). It has no effect any more. Remove it from dimsync.yaml.`,
-            ...placeIn(entry, "/until"),
-          },
-        ];
+      const until = below(entry.place, ["until"]);
+      if (days(entry) < 0) {
+        const message = `The entry lifted ${entryText(entry)} until ${entry.until} (${entry.reason}). It has no effect any more. Remove it from dimsync.yaml.`;
+        return [problemAt(until, { code: "W_ALLOW_EXPIRED", severity: "warning", message })];
+      }
       if (days(entry) <= mostDays) return [];
-      return [
-        {
-          ...({ code: "E_ALLOW_TOO_LONG", severity: "error" } as const),
-          message: `An entry may lift ${entryText(entry)} for at most ${mostDays} days, and ${entry.until} is later. Set an earlier date.`,
-          ...placeIn(entry, "/until"),
-        },
-      ];
+      const message = `An entry may lift ${entryText(entry)} for at most ${mostDays} days, and ${entry.until} is later. Set an earlier date.`;
+      return [problemAt(until, { code: "E_ALLOW_TOO_LONG", message })];
     }),
   };
 }
 
 /** A warning for an entry that lifts nothing. */
-export const unusedAllowance = (entry: AllowEntry): Problem => ({
-  ...({ code: "W_ALLOW_UNUSED", severity: "warning" } as const),
-  message: `The entry lifts ${entryText(entry)}, which does not refuse this plan (${entry.reason}). Remove it from dimsync.yaml, so that it does not lift the guard for another change.`,
-  ...placeIn(entry, ""),
-});
+export const unusedAllowance = (entry: AllowEntry): Problem =>
+  problemAt(entry.place, {
+    code: "W_ALLOW_UNUSED",
+    severity: "warning",
+    message: `The entry lifts ${entryText(entry)}, which does not refuse this plan (${entry.reason}). Remove it from dimsync.yaml, so that it does not lift the guard for another change.`,
+  });
 
 const entryText = ({ guard, address }: AllowEntry): string =>
   `the guard ${guard}${address === undefined ? "" : ` for ${visible(address)}`}`;
-
-const placeIn = ({ place }: AllowEntry, member: string): Pick<Problem, "place"> =>
-  place === undefined ? {} : { place: { ...place, pointer: `${place.pointer}${member}` } };

@@ -11,7 +11,7 @@ import type { PolicyFinding } from "../../model/findings.ts";
 import type { Pointer } from "../../model/json/pointer.ts";
 import type { LiveSchemas } from "../../model/live.ts";
 import type { Change, Deferred, DraftFacts, Unverifiable } from "../../model/plan.ts";
-import type { Problem } from "../../model/problem.ts";
+import { isError, type Problem } from "../../model/problem.ts";
 import type { Resource } from "../../model/resource.ts";
 import { isStep, type Steps, withPauses } from "../../model/runtime/event-loop.ts";
 import { causesOf } from "../../policies/causes.ts";
@@ -134,7 +134,7 @@ function* checkUnit(check: Check, { kind, unit, live, difference }: CheckedUnit)
   if (schemas === undefined || unit.liveId === undefined) return;
   const integration = namesOf(unit.liveId);
   const isDiscovering = difference.deferred.length > 0;
-  const isRefused = isPlan && difference.problems.some(({ severity }) => severity === "error");
+  const isRefused = isPlan && difference.problems.some(isError);
   if (isRefused && live !== undefined) return;
   collected.done.add(unit.liveId);
   if (live === undefined || isDiscovering || !evaluator.selects(integration)) return;

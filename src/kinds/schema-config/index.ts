@@ -4,7 +4,7 @@ import type { JsonObject } from "../../model/json/json.ts";
 import type { LiveSchemas } from "../../model/live.ts";
 import { nodePointer } from "../../model/nodes.ts";
 import type { ChangeGroup, DraftFacts, DraftItem } from "../../model/plan.ts";
-import type { Problem } from "../../model/problem.ts";
+import { isError, type Problem } from "../../model/problem.ts";
 import type { Reference, Resource, SchemaConfigSpec } from "../../model/resource.ts";
 import { isStep, type Steps } from "../../model/runtime/event-loop.ts";
 import type { NodeCause, TablePath } from "../../model/schema-tree.ts";
@@ -122,7 +122,7 @@ function* diff(unit: SchemaConfigUnit, live: ObservedSchemas | undefined, accoun
     ...columnProblems(unit, live),
     ...(reviewed === undefined ? [] : newColumnProblems(unit, tree, reviewed)),
   ];
-  const isRefused = problems.some(({ severity }) => severity === "error");
+  const isRefused = problems.some(isError);
   return {
     ...emptyDiff,
     items: isRefused || evaluation.changes.length === 0 ? [] : [yield* updateItem(unit, { tree, evaluation, account })],

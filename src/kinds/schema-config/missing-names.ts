@@ -2,7 +2,7 @@ import { own } from "../../model/json/json.ts";
 import type { Pointer } from "../../model/json/pointer.ts";
 import type { LiveSchemas } from "../../model/live.ts";
 import { type NodePath, nodePointer } from "../../model/nodes.ts";
-import type { Problem, SourceLocation } from "../../model/problem.ts";
+import { type Problem, type ProblemText, problemAt, type SourceLocation } from "../../model/problem.ts";
 import { locationIn } from "../../model/resource.ts";
 import { type Depth, levelNames, literalPointer, walk } from "../../model/schema-tree.ts";
 import { nodeText } from "../../text/paths.ts";
@@ -87,13 +87,10 @@ export function missingNames(
     const { missing } = name.config.spec;
     if (missing === "ignore") return;
     if (missing !== "warn") required++;
-    problems.push({
-      ...(missing === "warn"
-        ? ({ code: "W_MISSING_NAME", severity: "warning" } as const)
-        : ({ code: "E_MISSING_NAME", severity: "error" } as const)),
-      message: `${integration} has no ${nameText(name)}${didYouMean(name.name, known())} ${remedy(name)}`,
-      place: name.place,
-    });
+    const message = `${integration} has no ${nameText(name)}${didYouMean(name.name, known())} ${remedy(name)}`;
+    const text: ProblemText =
+      missing === "warn" ? { code: "W_MISSING_NAME", severity: "warning", message } : { code: "E_MISSING_NAME", message };
+    problems.push(problemAt(name.place, text));
   };
   for (const [id, one] of program.patterns.entries()) {
     const { rule, depth, pattern } = one;
@@ -161,12 +158,9 @@ export function nowhereNames(
   const names = [...inTree.map((path) => nameInTree(config, path)), ...inRules.map((one) => nameInRule(config, one))];
   // A RuleSet that is used twice has each of its patterns twice.
   return uniqueProblems(
-    names.map((name) => ({
-      code: "E_MISSING_NAME",
-      severity: "error",
-      message: `None of the ${lacking.length} integrations that ${config.address} selects has a ${nameText(name)} ${remedy(name)}`,
-      place: name.place,
-      address: config.address,
-    })),
+    names.map((name) => {
+      const message = `None of the ${lacking.length} integrations that ${config.address} selects has a ${nameText(name)} ${remedy(name)}`;
+      return problemAt(name.place, { code: "E_MISSING_NAME", message, address: config.address });
+    }),
   );
 }

@@ -4,7 +4,7 @@ import type { LiveSchemas } from "../../model/live.ts";
 import { getOrAdd } from "../../model/maps.ts";
 import { nodePointer } from "../../model/nodes.ts";
 import type { ColumnDifference } from "../../model/plan.ts";
-import type { Problem } from "../../model/problem.ts";
+import { type Problem, problemAt } from "../../model/problem.ts";
 import { nodesAt, walk } from "../../model/schema-tree.ts";
 import { counted } from "../../text/counts.ts";
 import { andMore } from "../../text/lists.ts";
@@ -86,10 +86,8 @@ export function newColumnProblems(
   const { unreviewed } = rules.program;
   if (unreviewed === undefined) return [];
   const { place } = unreviewed.cause;
-  const warn = (message: string): readonly Problem[] => {
-    const command = `dimsync catalog accept ${shellWord(address)}`;
-    return [{ code: "W_UNREVIEWED", severity: "warning", message, place, command }];
-  };
+  const command = `dimsync catalog accept ${shellWord(address)}`;
+  const warn = (message: string): readonly Problem[] => [problemAt(place, { code: "W_UNREVIEWED", severity: "warning", message, command })];
   const warning = (columns: readonly NewColumn[], text: string): readonly Problem[] => {
     if (columns.length === 0) return [];
     const names = andMore(columns.map(({ schema, table, column }) => nodeText([schema, table, column])));

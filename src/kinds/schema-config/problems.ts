@@ -1,6 +1,6 @@
 import { nodePointer } from "../../model/nodes.ts";
 import type { Difference } from "../../model/plan.ts";
-import type { Problem } from "../../model/problem.ts";
+import { type Problem, problemAt } from "../../model/problem.ts";
 import { levelNames } from "../../model/schema-tree.ts";
 import { nodeText } from "../../text/paths.ts";
 import type { RuleProgram, ValueSource } from "./compiled-config.ts";
@@ -32,14 +32,8 @@ export function refusals(
       nodes.count === 1
         ? [`the ${level} ${sampleText(nodes)} of ${integration}`, "it"]
         : [`${nodes.count} ${level}s of ${integration}: ${sampleText(nodes)}`, "them"];
-    return [
-      {
-        code: "E_UNMATCHED",
-        severity: "error",
-        message: `No rule or literal entry covers ${which}. Add a rule that sets or ignores ${them}, or change ${by.cause.rule}.`,
-        place: by.cause.place,
-      },
-    ];
+    const message = `No rule or literal entry covers ${which}. Add a rule that sets or ignores ${them}, or change ${by.cause.rule}.`;
+    return [problemAt(by.cause.place, { code: "E_UNMATCHED", message })];
   });
   return [...[...refused.values()].map((one) => disabledKey(one, integration)), ...ofUncovered];
 }
@@ -50,12 +44,10 @@ function disabledKey({ role, by, cause, columns }: Refused, integration: string)
     columns.count > 1
       ? [`${columns.count} ${role} columns of ${integration}: ${names}`, "them", "their tables"]
       : [`the ${role} column ${names} of ${integration}`, "it", "the table"];
-  return {
+  return problemAt(cause.place, {
     code: role === "cursor" ? "E_DISABLES_CURSOR" : "E_DISABLES_PRIMARY_KEY",
-    severity: "error",
     message: `${sourceText(by)} disables ${which}. Without ${them}, the service cannot replicate ${tables}. Hash ${them} instead, disable ${tables}, or leave ${them} enabled.`,
-    place: cause.place,
-  };
+  });
 }
 
 type Named = Pick<SchemaConfigUnit, "address" | "name" | "manifests">;

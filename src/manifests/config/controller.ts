@@ -1,4 +1,4 @@
-import { below, errorAt, type Problem, type SourceLocation } from "../../model/problem.ts";
+import { below, type Problem, problemAt, type SourceLocation } from "../../model/problem.ts";
 import { type ControllerSettings, defaultKeepMs } from "../../model/settings/config.ts";
 import { durationMs } from "../scalars.ts";
 import type { TargetEntry } from "./file.ts";
@@ -18,7 +18,8 @@ export function controllerSettings(
   const { every, mode = "report", labels = {}, maintenance = [], history = {} } = entry;
   const everyMs = every === undefined ? defaultEveryMs : (durationMs(every) ?? defaultEveryMs);
   const keepMs = history.keep === undefined ? defaultKeepMs : (durationMs(history.keep) ?? defaultKeepMs);
-  const wrongValue = (path: readonly string[], message: string): Problem => errorAt(below(place, path), "E_WRONG_VALUE", message);
+  const wrongValue = (path: readonly string[], message: string): Problem =>
+    problemAt(below(place, path), { code: "E_WRONG_VALUE", message });
   const isInRange = everyMs >= shortestEveryMs && everyMs <= longestEveryMs;
   return {
     controller: { everyMs, mode, labels, maintenance: maintenance.filter(({ timezone }) => isTimezone(timezone)), keepMs },
@@ -45,14 +46,12 @@ export function controllerSettings(
 const everyRange =
   "every must be between 1m and 7d: each check reads the whole account, and an account that is rarely checked can be exposed for long.";
 
-const refusedMode = (mode: string, place: SourceLocation | undefined): Problem => ({
-  ...errorAt(
-    below(place, ["mode"]),
-    "W_CONTROLLER_MODE",
-    `The target is protected, so it only accepts saved plans, and the controller has none: in mode ${mode} each repair is refused with E_PROTECTED. Use mode report, or remove protected: true to let the controller write.`,
-  ),
-  severity: "warning",
-});
+const refusedMode = (mode: string, place: SourceLocation | undefined): Problem =>
+  problemAt(below(place, ["mode"]), {
+    code: "W_CONTROLLER_MODE",
+    severity: "warning",
+    message: `The target is protected, so it only accepts saved plans, and the controller has none: in mode ${mode} each repair is refused with E_PROTECTED. Use mode report, or remove protected: true to let the controller write.`,
+  });
 
 function isTimezone(timezone = "UTC"): boolean {
   try {

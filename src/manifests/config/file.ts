@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { isObject, type JsonObject, own } from "../../model/json/json.ts";
 import { fromPointer, isWithin, type Pointer, toPointer } from "../../model/json/pointer.ts";
-import { errorAt, type Problem, type SourceLocation } from "../../model/problem.ts";
+import { type Problem, problemAt, type SourceLocation } from "../../model/problem.ts";
 import type { ControllerMode, NotifySettings, PolicySettings } from "../../model/settings/config.ts";
 import type { MaintenanceWindow, Receiver } from "../../model/settings/notifications.ts";
 import type { SecretReference } from "../../model/settings/secret.ts";
@@ -100,7 +100,7 @@ export function parseConfig(
   const place: SourceLocation = { file: source.file, document: documents[0]?.index ?? 0, pointer: "" };
   const problems = yamlProblems(source, invalid);
   if (problems.length > 0) return { place, problems };
-  const fail = (message: string) => ({ place, problems: [errorAt(place, "E_WRONG_TYPE", message)] });
+  const fail = (message: string) => ({ place, problems: [problemAt(place, { code: "E_WRONG_TYPE", message })] });
   if (documents.length > 1) return fail("The config file must be a single document. Move manifests to other files.");
   const document = documents[0]?.value;
   if (!isObject(document)) return fail("The config file must be a map that begins with apiVersion: dimsync/v1 and kind: Config.");
@@ -110,7 +110,7 @@ export function parseConfig(
 /** Problems in the YAML. Their pointer is `@` and the offset in the text, because they are not at a value. */
 export function yamlProblems(source: Source, problems: readonly YamlProblem[]): readonly Problem[] {
   return problems.map(({ document, offset, code, message }) =>
-    errorAt({ file: source.file, document, pointer: `@${offset}` }, code, message),
+    problemAt({ file: source.file, document, pointer: `@${offset}` }, { code, message }),
   );
 }
 

@@ -1,7 +1,7 @@
 import { dirname, resolve } from "node:path";
 import { defined, own } from "../../model/json/json.ts";
 import { isWithin, type Pointer, toPointer } from "../../model/json/pointer.ts";
-import { below, errorAt, type Problem, type SourceLocation } from "../../model/problem.ts";
+import { below, isError, type Problem, problemAt, type SourceLocation } from "../../model/problem.ts";
 import type { Settings } from "../../model/settings/config.ts";
 import { type SecretReference, secretsIn } from "../../model/settings/secret.ts";
 import type { Code } from "../../model/titles.ts";
@@ -97,7 +97,7 @@ export async function loadConfig(options: ConfigOptions): Promise<LoadedConfig> 
 /** Errors in `records` of the target. */
 function recordsFaults(target: string, { problems }: CheckedConfig): readonly Problem[] {
   const records = toPointer(["targets", target, "records"]);
-  return problems.filter(({ severity, place }) => severity === "error" && place !== undefined && isWithin(place.pointer, records));
+  return problems.filter(isError).filter(({ place }) => place !== undefined && isWithin(place.pointer, records));
 }
 
 /** The config file as it is written. */
@@ -205,7 +205,7 @@ function chooseTarget(
   const names = targetNames(document);
   const wanted = target ?? setting(env, "DIMSYNC_TARGET");
   const at = below(place, names.length === 0 ? [] : ["targets"]);
-  const fail = (code: Code, message: string) => ({ problem: errorAt(at === undefined ? undefined : { ...at, on: "key" }, code, message) });
+  const fail = (code: Code, message: string) => ({ problem: problemAt(at && { ...at, on: "key" }, { code, message }) });
   if (names.length === 0) {
     if (wanted === undefined || wanted === "default") return { name: "default" };
     return fail(

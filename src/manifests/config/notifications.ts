@@ -1,4 +1,4 @@
-import { below, errorAt, type Problem, type SourceLocation } from "../../model/problem.ts";
+import { below, type Problem, problemAt, type SourceLocation } from "../../model/problem.ts";
 import type { NotificationSettings, Receiver } from "../../model/settings/notifications.ts";
 import type { Code } from "../../model/titles.ts";
 import { durationMs } from "../scalars.ts";
@@ -14,7 +14,7 @@ export function notificationSettings(
   if (notify === undefined) return { problems: [] };
   const { receivers = [], remind, group, heartbeat, url, format } = notify;
   const problem = (code: Code, message: string, ...path: readonly string[]): Problem =>
-    errorAt(below(place, ["notify", ...path]), code, message);
+    problemAt(below(place, ["notify", ...path]), { code, message });
   const problems: Problem[] = [];
   if (url === undefined && format !== undefined)
     problems.push(problem("E_MISSING_KEY", "format is that of the webhook in url. Add url, or remove format."));

@@ -1,7 +1,7 @@
 import { dirname, join, resolve } from "node:path";
 import { DimsyncError } from "../../model/errors.ts";
-import { toPointer } from "../../model/json/pointer.ts";
-import { below, errorAt, type Problem, type SourceLocation } from "../../model/problem.ts";
+import { defined } from "../../model/json/json.ts";
+import { below, type Problem, problemAt, type SourceLocation } from "../../model/problem.ts";
 import { allowedHosts, allowedHostsVariable, isAllowedHost } from "../../model/settings/allowed-hosts.ts";
 import { parseBaseUrl } from "../../model/settings/base-url.ts";
 import {
@@ -97,7 +97,7 @@ function catalogProblems({ targets = {} }: ConfigFile, options: TargetOptions): 
   );
   if (other === undefined) return [];
   const message = `The targets ${targetName} and ${other[0]} name the same catalog. Each target needs a file of its own, because ids of one account mean nothing in another.`;
-  return [errorAt(placeOf(options, "catalog"), "E_CATALOG_SHARED", message)];
+  return [problemAt(placeOf(options, "catalog"), { code: "E_CATALOG_SHARED", message })];
 }
 
 const impactOf = (
@@ -117,7 +117,7 @@ const placeOf = ({ place, targetName }: TargetOptions, member: string): SourceLo
 const placed = <T extends object>(entries: readonly T[] | undefined, list: string, { place }: TargetOptions) =>
   (entries ?? []).map((entry, index) => ({
     ...entry,
-    ...(place === undefined ? {} : { place: { ...place, pointer: toPointer([list, String(index)]) } }),
+    ...defined({ place: below(place, [list, String(index)]) }),
   }));
 
 /** "" if there is none, or if it cannot be used. */
@@ -128,8 +128,8 @@ function targetBaseUrl(options: TargetOptions): { readonly baseUrl: string; read
   const fault = faultOfBaseUrl(written) ?? refusedHost(written, options.env);
   if (fault === undefined) return { baseUrl: written.startsWith("embedded:") ? written : written.replace(/\/+$/u, ""), problems: [] };
   const place = fromEnvironment === undefined ? placeOf(options, "baseUrl") : undefined;
-  const { code, message } = fault;
-  return { baseUrl: "", problems: [errorAt(place, code, fromEnvironment === undefined ? message : `DIMSYNC_BASE_URL: ${message}`)] };
+  const message = fromEnvironment === undefined ? fault.message : `DIMSYNC_BASE_URL: ${fault.message}`;
+  return { baseUrl: "", problems: [problemAt(place, { code: fault.code, message })] };
 }
 
 /** The embedded service sends nothing over the network. A loopback address does: other users of the machine can listen there. */
@@ -149,13 +149,9 @@ function overriddenKey(options: TargetOptions): readonly Problem[] {
   const key = options.entry.apiKey?.$secret;
   const place = placeOf(options, "apiKey");
   if (key === undefined || place === undefined || key.env === "DIMSYNC_API_KEY") return [];
-  return [
-    {
-      ...{ code: "W_API_KEY_OVERRIDDEN", severity: "warning", place },
-      message:
-        "DIMSYNC_API_KEY or DIMSYNC_API_KEY_FILE is set, and the environment takes precedence over the target. Unset it to use the target's key.",
-    },
-  ];
+  const message =
+    "DIMSYNC_API_KEY or DIMSYNC_API_KEY_FILE is set, and the environment takes precedence over the target. Unset it to use the target's key.";
+  return [problemAt(place, { code: "W_API_KEY_OVERRIDDEN", severity: "warning", message })];
 }
 
 const shortestTtlMs = 5_000;
@@ -182,14 +178,12 @@ const notCreated = (named: NonNullable<UnusableRecordsSettings["named"]>, { targ
   store: "unusable",
   named,
   problems: [
-    {
-      ...errorAt(
-        place,
-        "E_RECORDS_NOT_CREATED",
+    problemAt(place, {
+      code: "E_RECORDS_NOT_CREATED",
+      message:
         "`records` has no id: the store has not been created. dimsync does nothing without its records. Create them; this adds the id:",
-      ),
       command: `dimsync records init -t ${shellWord(target)}`,
-    },
+    }),
   ],
 });
 
@@ -202,10 +196,10 @@ function recordsProblems(
   if (records.store === "unusable") return records.named === undefined ? [] : records.problems;
   if (records.store === "folder") return [];
   const problems: Problem[] = [];
-  if (records.ttlMs < shortestTtlMs)
-    problems.push(
-      errorAt(below(place, ["ttl"]), "E_WRONG_VALUE", "ttl must be at least 5s: a run renews its lease several times within it."),
-    );
+  if (records.ttlMs < shortestTtlMs) {
+    const message = "ttl must be at least 5s: a run renews its lease several times within it.";
+    problems.push(problemAt(below(place, ["ttl"]), { code: "E_WRONG_VALUE", message }));
+  }
   // Targets share the tables of a database.
   if (records.store === "postgres") return problems;
   const sameStore = Object.entries(config.targets ?? {}).find(([name, { records: other }]) => {
@@ -214,11 +208,10 @@ function recordsProblems(
   });
   if (sameStore !== undefined)
     problems.push(
-      errorAt(
-        below(place, ["git", "ref"]),
-        "E_RECORDS_SHARED",
-        `The targets ${targetName} and ${sameStore[0]} name the same ref. Each target needs a ref of its own, because ids of one account mean nothing in another.`,
-      ),
+      problemAt(below(place, ["git", "ref"]), {
+        code: "E_RECORDS_SHARED",
+        message: `The targets ${targetName} and ${sameStore[0]} name the same ref. Each target needs a ref of its own, because ids of one account mean nothing in another.`,
+      }),
     );
   return problems;
 }
@@ -258,12 +251,8 @@ function mergeClient(overrides: Partial<ClientSettings> | undefined, ...layers: 
     ...(typeof maxBodyBytes === "number" ? { maxBodyBytes } : {}),
     maxResponseBytes: typeof maxResponseBytes === "number" ? maxResponseBytes : defaultClient.maxResponseBytes,
     maxColumnReads: typeof maxColumnReads === "number" ? maxColumnReads : defaultClient.maxColumnReads,
-    ...definedOnly(overrides),
+    ...defined(overrides ?? {}),
   };
-}
-
-function definedOnly(overrides: Partial<ClientSettings> | undefined): Partial<ClientSettings> {
-  return Object.fromEntries(Object.entries(overrides ?? {}).filter(([, value]) => value !== undefined));
 }
 
 /** It does not quote the URL, which may contain a password. */

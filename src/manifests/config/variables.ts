@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import { isObject, type JsonObject, type JsonValue } from "../../model/json/json.ts";
-import { errorAt, type Problem } from "../../model/problem.ts";
+import { type Problem, problemAt } from "../../model/problem.ts";
 import { read } from "../../yaml/read.ts";
 import { readSource, type Source } from "../source.ts";
 import { type EnvironmentUse, makeEffective } from "../substitute.ts";
@@ -78,7 +78,7 @@ export function readVarFiles(files: readonly string[], cwd: string, variables: V
     problems.push(...yamlProblems(source, invalid));
     const place = { file: source.file, document: documents[0]?.index ?? 0, pointer: "" };
     if (documents.length > 1 || documents.some(({ value }) => !isObject(value))) {
-      problems.push(errorAt(place, "E_WRONG_TYPE", "A variable file must be one map of names and values."));
+      problems.push(problemAt(place, { code: "E_WRONG_TYPE", message: "A variable file must be one map of names and values." }));
     } else if (documents[0] !== undefined) {
       const effective = makeEffective(documents[0].value, place, { kind: undefined, variables, textLength: source.text.length });
       problems.push(...effective.problems);

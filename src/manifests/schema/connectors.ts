@@ -2,7 +2,7 @@ import { dirname, resolve } from "node:path";
 import { manifestKindNamed } from "../../kinds/index.ts";
 import { isObject, type JsonObject, type JsonValue, own } from "../../model/json/json.ts";
 import { atPointer, type Pointer, toPointer } from "../../model/json/pointer.ts";
-import { errorAt, type Problem, type SourceLocation } from "../../model/problem.ts";
+import { type Problem, problemAt, type SourceLocation } from "../../model/problem.ts";
 import { lineAndColumn, lineStartsOf } from "../../text/lines.ts";
 import { read as readYaml, type YamlParser } from "../../yaml/read.ts";
 import { type Boundary, outsideProblem } from "../boundary.ts";
@@ -76,7 +76,7 @@ async function loadConnector(
   if (target !== undefined) return { problems: [outsideProblem(boundary, { written: path, target }, place)] };
   const { source, problems } = readSource(cwd, file, place);
   if (source === undefined) return { problems };
-  const fail = (message: string) => ({ problems: [...problems, errorAt(place, "E_CONNECTOR_SCHEMA", message)] });
+  const fail = (message: string) => ({ problems: [...problems, problemAt(place, { code: "E_CONNECTOR_SCHEMA", message })] });
   const { documents, problems: invalid } = readYaml(source.text, { parser });
   const [first] = documents;
   const [problem] = invalid;
@@ -132,7 +132,7 @@ export function connectorProblems(
   { errors, base, schema, slow }: ConnectorCheck,
   context: Omit<SchemaContext, "base" | "schema">,
 ): readonly Problem[] {
-  if (slow !== undefined) return [{ ...slowProblem(slow), place: { ...context.place, pointer: base + slow.pointer } }];
+  if (slow !== undefined) return [problemAt({ ...context.place, pointer: base + slow.pointer }, slowProblem(slow))];
   const aboutValues = errors.filter((error) => !concernsSecret(context.value, base + error.instancePath));
   return schemaProblems(aboutValues, { ...context, base, ...(schema === undefined ? {} : { schema }) });
 }

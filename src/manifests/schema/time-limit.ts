@@ -1,7 +1,7 @@
 import { Script } from "node:vm";
 import { isObject } from "../../model/json/json.ts";
 import { type Pointer, toPointer } from "../../model/json/pointer.ts";
-import type { Problem } from "../../model/problem.ts";
+import type { ProblemText } from "../../model/problem.ts";
 import { cutMiddle } from "../../text/values.ts";
 
 /*
@@ -100,9 +100,8 @@ function pathTo(value: unknown, text: string): readonly string[] | undefined {
   return undefined;
 }
 
-export const slowProblem = ({ file, pattern }: SlowSchema): Pick<Problem, "code" | "severity" | "message"> => ({
+export const slowProblem = ({ file, pattern }: SlowSchema): ProblemText => ({
   code: "E_SLOW_SCHEMA",
-  severity: "error",
   message:
     pattern === undefined
       ? `The check against ${file} did not end within ${limitMs} ms. Simplify the schema: a $ref must not lead back to itself without a new value.`

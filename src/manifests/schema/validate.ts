@@ -1,6 +1,6 @@
 import type { JsonValue } from "../../model/json/json.ts";
 import { atPointer, fromPointer, type Pointer, toPointer } from "../../model/json/pointer.ts";
-import { errorAt, type Problem, type SourceLocation } from "../../model/problem.ts";
+import { type Problem, problemAt, type SourceLocation } from "../../model/problem.ts";
 import { isSecretReference } from "../../model/settings/secret.ts";
 import { coerceTexts } from "../scalars.ts";
 import { isSecretMember } from "../secrets/secret-members.ts";
@@ -84,7 +84,7 @@ export function schemaProblems(errors: readonly SchemaError[], context: SchemaCo
     missing.some((key) => suggested.has(key)) || (rank === 3 && found.some((other) => other.rank === 2 && other.pointer === pointer));
   return found
     .filter((problem) => !isRepeated(problem))
-    .map(({ code, message, pointer, on }) => errorAt({ ...context.place, pointer, on }, code, message));
+    .map(({ code, message, pointer, on }) => problemAt({ ...context.place, pointer, on }, { code, message }));
 }
 
 /** Errors of a connector's schema about a `$secret`: its value is not known before it is sent. */

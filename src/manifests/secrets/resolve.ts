@@ -1,7 +1,7 @@
 import type { Address } from "../../model/address.ts";
-import { isObject, type JsonValue } from "../../model/json/json.ts";
+import { defined, isObject, type JsonValue } from "../../model/json/json.ts";
 import { atPointer, toPointer } from "../../model/json/pointer.ts";
-import type { Problem, SourceLocation } from "../../model/problem.ts";
+import { type Problem, problemAt, type SourceLocation } from "../../model/problem.ts";
 import { locationIn, type Resource } from "../../model/resource.ts";
 import {
   describeSecret,
@@ -64,7 +64,11 @@ async function resolveOne({ $secret }: SecretReference, options: SecretOptions) 
 function toProblem(reference: SecretReference, { code, message }: SecretFault, places: readonly SecretPlace[]): Problem {
   const [first] = places;
   const needed = first === undefined ? "" : ` ${neededBy([...new Set(places.map(({ address }) => address))])}`;
-  return { code, severity: "error", message: `${describeSecret(reference)}: ${message}${needed}`, ...first };
+  return problemAt(first?.place, {
+    code,
+    message: `${describeSecret(reference)}: ${message}${needed}`,
+    ...defined({ address: first?.address }),
+  });
 }
 
 const mostNamed = 5;

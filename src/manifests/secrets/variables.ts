@@ -1,5 +1,5 @@
 import { ProblemsError } from "../../model/errors.ts";
-import type { Locate, Problem } from "../../model/problem.ts";
+import { type Locate, type Problem, problemAt } from "../../model/problem.ts";
 import { secretsIn } from "../../model/settings/secret.ts";
 import type { LoadedConfig } from "../config/load.ts";
 import { secretVariable } from "../interpolate.ts";
@@ -18,7 +18,7 @@ export function withoutSecretVariables(manifests: readonly ReadManifest[], confi
   const problemsOf = (uses: readonly EnvironmentUse[] = []): readonly Problem[] =>
     uses
       .filter(({ name }) => sources.has(name))
-      .map(({ name, place }) => ({ ...secretVariable(name, "is the source of a $secret of the project"), severity: "error", place }));
+      .map(({ name, place }) => problemAt(place, secretVariable(name, "is the source of a $secret of the project")));
   const ofConfig = problemsOf(config.environment);
   if (ofConfig.length > 0) throw new ProblemsError(ofConfig, locate);
   return manifests.map((manifest) => {

@@ -3,8 +3,9 @@ import { plan } from "../../engine/pipeline.ts";
 import type { PlanOptions } from "../../engine/session.ts";
 import { nameMatcher } from "../../kinds/patterns/names.ts";
 import type { Project, ProjectCatalog } from "../../manifests/project.ts";
-import { DimsyncError, interruptedError, ProblemsError } from "../../model/errors.ts";
+import { DimsyncError, interruptedError, refuseErrors } from "../../model/errors.ts";
 import type { NodePath } from "../../model/nodes.ts";
+import { isError } from "../../model/problem.ts";
 import { acceptColumns } from "../../protection/catalog/accept.ts";
 import { newReview } from "../../protection/catalog/review.ts";
 import { writeAtomic } from "../../records/files/atomic.ts";
@@ -61,8 +62,7 @@ type CatalogProject = Project & { readonly catalog: ProjectCatalog; readonly set
 
 function withCatalog(project: Project): CatalogProject {
   const { catalog, settings, problems, locate } = project;
-  const errors = problems.filter(({ severity }) => severity === "error");
-  if (errors.length > 0) throw new ProblemsError(errors, locate);
+  refuseErrors(problems, locate);
   const { catalogFile } = settings;
   if (catalog === undefined || catalogFile === undefined)
     throw new DimsyncError(
@@ -82,7 +82,7 @@ async function acceptedCatalog(
   const review = newReview({ catalog: columns, file, seen: undefined });
   const made = await withReadSession(project, run, (session) => plan({ ...session, review }, scope === undefined ? {} : { scope }));
   if (!made.complete) {
-    const why = made.diagnostics.find(({ severity }) => severity === "error")?.message ?? "";
+    const why = made.diagnostics.find(isError)?.message ?? "";
     throw new DimsyncError("E_CATALOG_INCOMPLETE", `The account was not read completely, so nothing was accepted. ${why}`);
   }
   const account = review.account();

@@ -7,7 +7,7 @@ import { type Imported, importAccount } from "../../import/run.ts";
 import { createSelection } from "../../import/selection.ts";
 import { namesMatcher } from "../../kinds/patterns/names.ts";
 import { type LoadOptions, listTargets, loadProject, type Project } from "../../manifests/project.ts";
-import { ProblemsError } from "../../model/errors.ts";
+import { refuseErrors } from "../../model/errors.ts";
 import type { Plan } from "../../model/plan.ts";
 import { systemClock } from "../account.ts";
 import { planAccount } from "../core/plan.ts";
@@ -56,8 +56,10 @@ export async function importProject(
 /** A missing folder for manifests is not an error here: import creates it. */
 function refuseProblems(project: Project, { shared, own = shared }: ImportFolders): void {
   const isMissing = !existsSync(shared) || !existsSync(own);
-  const errors = project.problems.filter(({ severity, code }) => severity === "error" && !(code === "E_PATH_NOT_FOUND" && isMissing));
-  if (errors.length > 0) throw new ProblemsError(errors, project.locate);
+  refuseErrors(
+    project.problems.filter(({ code }) => !(code === "E_PATH_NOT_FOUND" && isMissing)),
+    project.locate,
+  );
 }
 
 interface ImportInput {

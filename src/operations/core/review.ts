@@ -2,8 +2,8 @@ import { isSchemaConfig } from "../../kinds/manifests.ts";
 import { unreviewedIn } from "../../kinds/schemas.ts";
 import type { Project } from "../../manifests/project.ts";
 import type { ColumnReview } from "../../model/columns.ts";
-import type { Problem } from "../../model/problem.ts";
-import { locationIn } from "../../model/resource.ts";
+import { type Problem, problemAt } from "../../model/problem.ts";
+import { problemIn } from "../../model/resource.ts";
 import type { RecordsState } from "../../records/records.ts";
 import { visible } from "../../text/control-characters.ts";
 import { shellWord } from "../../text/shell.ts";
@@ -28,15 +28,8 @@ export function catalogProblems({ settings, resources }: Pick<Project, "settings
   return resources.filter(isSchemaConfig).flatMap((config): readonly Problem[] => {
     const mode = unreviewedIn(config);
     if (mode === undefined) return [];
-    return [
-      {
-        ...({ code: "E_UNREVIEWED_NEEDS_CATALOG", severity: "error" } as const),
-        message: `unreviewed: ${mode} needs a file of reviewed columns, and the target ${visible(target)} has none. Add catalog: dimsync.catalog.${visible(target)}.yaml to the target in dimsync.yaml, then accept the columns that the account has now.`,
-        place: locationIn(config, "/spec/unreviewed"),
-        address: config.address,
-        command: acceptAll(target),
-      },
-    ];
+    const message = `unreviewed: ${mode} needs a file of reviewed columns, and the target ${visible(target)} has none. Add catalog: dimsync.catalog.${visible(target)}.yaml to the target in dimsync.yaml, then accept the columns that the account has now.`;
+    return [problemIn(config, "/spec/unreviewed", { code: "E_UNREVIEWED_NEEDS_CATALOG", message, command: acceptAll(target) })];
   });
 }
 
@@ -45,11 +38,6 @@ const acceptAll = (target: string): string => `dimsync catalog accept --all -t $
 /** An error if the file does not exist: deleting it must not end the review of columns without a word. */
 function missingCatalog({ catalog, settings: { target } }: Project): readonly Problem[] {
   if (catalog === undefined || catalog.text !== "") return [];
-  return [
-    {
-      ...({ code: "E_CATALOG_MISSING", severity: "error" } as const),
-      message: `${catalog.file} does not exist, so no column has been reviewed. Review the account once, accept its columns, and commit the file.`,
-      command: acceptAll(target),
-    },
-  ];
+  const message = `${catalog.file} does not exist, so no column has been reviewed. Review the account once, accept its columns, and commit the file.`;
+  return [problemAt(undefined, { code: "E_CATALOG_MISSING", message, command: acceptAll(target) })];
 }

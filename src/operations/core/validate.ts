@@ -7,7 +7,7 @@ import { ruleProblems } from "../../kinds/schemas.ts";
 import { atWholePlaces } from "../../manifests/partial.ts";
 import type { Project } from "../../manifests/project.ts";
 import type { Exit } from "../../model/exit.ts";
-import { type Problem, toDiagnostic } from "../../model/problem.ts";
+import { isError, type Problem, toDiagnostic } from "../../model/problem.ts";
 import type { Resource } from "../../model/resource.ts";
 import type { Validation } from "../../model/result.ts";
 import { isLocal, type Settings } from "../../model/settings/config.ts";
@@ -40,7 +40,7 @@ export async function validateProject(project: Project): Promise<Validation> {
   const diagnostics = sortDiagnostics(
     found.map((problem) => withTarget(toDiagnostic(configFile === undefined ? required(problem) : problem, locate), settings)),
   );
-  const failed = diagnostics.some(({ severity }) => severity === "error");
+  const failed = diagnostics.some(isError);
   const exit: Exit = failed ? { code: 1, reasons: ["errors"] } : { code: 0, reasons: [] };
   return { kind: "Validation", manifests: resources.length, files: files.length, diagnostics, exit };
 }

@@ -4,9 +4,10 @@ import { unknownLabel } from "../../kinds/label-references.ts";
 import { nameMatcher } from "../../kinds/patterns/names.ts";
 import type { Project } from "../../manifests/project.ts";
 import { byText } from "../../model/address.ts";
-import { DimsyncError, ProblemsError } from "../../model/errors.ts";
+import { DimsyncError, refuseErrors } from "../../model/errors.ts";
 import { isObject, own } from "../../model/json/json.ts";
 import { parseJson, whyNotJson } from "../../model/json/parse.ts";
+import { problemAt } from "../../model/problem.ts";
 import type { Register, RegisterDiff, RegisterRow } from "../../model/register.ts";
 import { accountName } from "../../model/settings/config.ts";
 import { currentRows } from "../../protection/register/current.ts";
@@ -124,11 +125,10 @@ function checkLabels({ columnLabels, locate }: Project, wanted: readonly string[
   if (columnLabels === undefined)
     throw new DimsyncError("E_REGISTER", "The project has no Classification, so no column has a label. Add one, and run register again.");
   const unknown = wanted.filter((label) => !columnLabels.defined.includes(label));
-  if (unknown.length > 0)
-    throw new ProblemsError(
-      unknown.map((label) => unknownLabel("--label selects", label, columnLabels.defined)),
-      locate,
-    );
+  refuseErrors(
+    unknown.map((label) => problemAt(undefined, unknownLabel("--label selects", label, columnLabels.defined))),
+    locate,
+  );
 }
 
 async function remembered(project: Project, options: RegisterOptions, time: string): Promise<{ at: string; rows: readonly RegisterRow[] }> {

@@ -8,7 +8,7 @@ import { readSchemas, schemaUnits } from "../../kinds/schemas.ts";
 import { integrationNames, labelScopes, nameInAddresses } from "../../kinds/select.ts";
 import type { Project } from "../../manifests/project.ts";
 import { type Address, byText } from "../../model/address.ts";
-import { ProblemsError } from "../../model/errors.ts";
+import { refuseErrors } from "../../model/errors.ts";
 import type { LiveIntegration, LiveSchemas } from "../../model/live.ts";
 import type { OnProgress } from "../../model/runtime/progress.ts";
 import type { Reads } from "../../model/service.ts";
@@ -43,8 +43,7 @@ export async function* currentRows(project: Project, session: RegisterSession): 
   const { account } = await readAccount(project, session.records, { reads, today: session.today });
   const labelsOf = labelScopes(account);
   const { units, problems } = schemaUnits(account);
-  const errors = problems.filter(({ severity }) => severity === "error");
-  if (errors.length > 0) throw new ProblemsError(errors, project.locate);
+  refuseErrors(problems, project.locate);
   if (labelsOf === undefined) return;
   const rulesById = new Map(units.map((unit) => [unit.liveId, unit.rules]));
   const resultsOn = results(project, account, session);

@@ -1,6 +1,6 @@
 import { byText } from "../../../model/address.ts";
 import { getOrAdd, groupBy } from "../../../model/maps.ts";
-import type { Problem, SourceLocation } from "../../../model/problem.ts";
+import { below, type Problem, problemAt, type SourceLocation } from "../../../model/problem.ts";
 import { locationIn, problemIn } from "../../../model/resource.ts";
 import { type Depth, levelNames, literalPointer } from "../../../model/schema-tree.ts";
 import { counted } from "../../../text/counts.ts";
@@ -162,15 +162,9 @@ function neverMatching(uses: Uses): readonly Problem[] {
 
 function tooFewMatches({ config, rule, matches }: RuleTotal): readonly Problem[] {
   if (rule.minMatches === undefined || matches >= rule.minMatches) return [];
-  return [
-    {
-      code: "E_MIN_MATCHES",
-      severity: "error",
-      message: `${ruleText(rule)} matches ${counted(matches, levelNames[rule.depth])} in the integrations of ${config.config.address}, but minMatches is ${rule.minMatches}. Something that it protects may have been renamed. Correct the match, or lower minMatches.`,
-      place: { ...rule.cause.place, pointer: `${rule.cause.place.pointer}/minMatches` },
-      address: config.config.address,
-    },
-  ];
+  const { address } = config.config;
+  const message = `${ruleText(rule)} matches ${counted(matches, levelNames[rule.depth])} in the integrations of ${address}, but minMatches is ${rule.minMatches}. Something that it protects may have been renamed. Correct the match, or lower minMatches.`;
+  return [problemAt(below(rule.cause.place, ["minMatches"]), { code: "E_MIN_MATCHES", message, address })];
 }
 
 function neverDeciding(uses: Uses): readonly Problem[] {
