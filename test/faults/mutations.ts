@@ -1,4 +1,4 @@
-import fc from "../support/fast-check.ts";
+import fc, { anyCodePoint } from "../support/fast-check.ts";
 
 const dollar = "$";
 
@@ -79,7 +79,10 @@ export const textEdits: fc.Arbitrary<readonly TextEdit[]> = fc.array(
     fc.constantFrom("insert", "cut", "double", "replace", "swapLines", "end" as const),
     fraction,
     fraction,
-    fc.oneof({ weight: 3, arbitrary: fc.constantFrom(...nasty) }, { weight: 1, arbitrary: fc.string({ unit: "binary", maxLength: 6 }) }),
+    fc.oneof(
+      { weight: 3, arbitrary: fc.constantFrom(...nasty) },
+      { weight: 1, arbitrary: fc.string({ unit: anyCodePoint, maxLength: 6 }) },
+    ),
   ),
   { minLength: 1, maxLength: 4 },
 ) as fc.Arbitrary<readonly TextEdit[]>;
@@ -112,7 +115,7 @@ function editOnce(text: string, [kind, where, size, piece]: TextEdit): string {
 const scalar: fc.Arbitrary<unknown> = fc.oneof(
   fc.constantFrom<unknown>(null, true, false, 0, -1, 1.5, 1e308, 2 ** 53, "", [], {}, [[]], [null], { id: 1 }, { items: null }),
   fc.constantFrom(...nasty),
-  fc.string({ unit: "binary", maxLength: 5 }),
+  fc.string({ unit: anyCodePoint, maxLength: 5 }),
 );
 
 /**

@@ -6,7 +6,7 @@ import { parseAddress } from "../../../src/model/address.ts";
 import { DimsyncError } from "../../../src/model/errors.ts";
 import { changeTarget, emptyBindingsText, parseBindingsText, printBindingsText, readTarget } from "../../../src/records/bindings-text.ts";
 import { openBindings } from "../../../src/records/folder/bindings.ts";
-import fc from "../../support/fast-check.ts";
+import fc, { anyCodePoint } from "../../support/fast-check.ts";
 import { runs } from "../../support/sample.ts";
 import { compileProgram, start, tempFolder } from "../child.ts";
 
@@ -259,7 +259,7 @@ describe("for any names", () => {
       "\ufeff",
       "\u0000",
     ),
-    fc.string({ unit: "binary", minLength: 1 }),
+    fc.string({ unit: anyCodePoint, minLength: 1 }),
     fc.string({ minLength: 1000, maxLength: 2000 }),
   );
   const binding: fc.Arbitrary<Binding> = fc.record(

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { rowsOf } from "../../../src/controller/database/rows.ts";
 import { jsonParameter } from "../../../src/records/postgres/stored-text.ts";
-import fc from "../../support/fast-check.ts";
+import fc, { anyCodePoint } from "../../support/fast-check.ts";
 import { describeDatabases } from "../../support/postgres/controller-database.ts";
 import { runs } from "../../support/sample.ts";
 
@@ -9,7 +9,7 @@ import { runs } from "../../support/sample.ts";
 const anyText = fc.string({
   unit: fc.oneof(
     fc.constantFrom("\0", "\ud800", "\udfff", "\ud83d", "\ude00", "\ufdd0", "\u202e", "\n", "\r", "\u2028", "\\", "'", "0000"),
-    fc.string({ unit: "binary", minLength: 1, maxLength: 1 }),
+    anyCodePoint,
   ),
   maxLength: 8,
 });
