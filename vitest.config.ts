@@ -2,6 +2,10 @@ import { defineConfig } from "vitest/config";
 import { LongestFirst } from "./test/support/longest-first.ts";
 import { SkippedReporter } from "./test/support/skipped-reporter.ts";
 
+// Starting a process copies the page tables of the worker that starts it. Large pages of memory (of glibc; what V8 allocates is
+// not copied) save 3 ms of processor time for each of thousands of processes, once a worker has opened the embedded database.
+process.env["GLIBC_TUNABLES"] ??= "glibc.malloc.hugetlb=1";
+
 // `npm test` runs both projects. `npm run test:fast` is for the inner loop. A file named
 // *.slow.test.ts is in the slow one: it starts the built command line, git, a database, a browser or
 // other processes, or takes more than about two seconds.
