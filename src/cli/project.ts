@@ -132,6 +132,14 @@ export function durationFlag(flag: string, text: string): number {
   return duration;
 }
 
+/** The one of the values that a flag has. Throws E_USAGE. */
+export function choiceFlag<T extends string>(flag: string, text: string, values: readonly T[]): T {
+  const found = values.find((value) => value === text);
+  if (found === undefined)
+    throw new DimsyncError("E_USAGE", `Invalid ${flag} ${JSON.stringify(text)}. Use ${values.join(", ")}.${didYouMean(text, values)}`);
+  return found;
+}
+
 /** The whole number in a flag. Throws E_USAGE. */
 export function wholeFlag(flag: string, text: string, minimum: number): number {
   const value = Number(text);

@@ -3,13 +3,12 @@ import { resolve } from "node:path";
 import type { Context } from "../../cli/context.ts";
 import type { ServeFlags } from "../../cli/flags.ts";
 import { checkWritable } from "../../cli/output.ts";
-import { wholeFlag } from "../../cli/project.ts";
+import { choiceFlag, wholeFlag } from "../../cli/project.ts";
 import { say } from "../../cli/say.ts";
 import { parseFault, startEmbeddedService } from "../../embedded/index.ts";
 import { DimsyncError } from "../../model/errors.ts";
 import type { ExitCode } from "../../model/exit.ts";
 import { visible } from "../../text/control-characters.ts";
-import { didYouMean } from "../../text/suggest.ts";
 
 const schemaForms = ["camel", "snake"] as const;
 const errorBodies = ["envelope", "plain", "empty", "echo"] as const;
@@ -32,9 +31,9 @@ export async function runServe({ io, flags, cwd }: Context<ServeFlags>): Promise
     apiKeys: { [key]: "bot@example.com", ...Object.fromEntries(users) },
     latencyMs: flags.latency === undefined ? 0 : wholeFlag("--latency", flags.latency, 0),
     faults: flags.faults,
-    schemaForm: oneOf("--schema-form", flags.schemaForm ?? "camel", schemaForms),
-    errorBody: oneOf("--error-body", flags.errorBody ?? "envelope", errorBodies),
-    paging: { style: oneOf("--paging", style ?? "none", pagingStyles), size: wholeFlag("--paging STYLE:SIZE", size, 1) },
+    schemaForm: choiceFlag("--schema-form", flags.schemaForm ?? "camel", schemaForms),
+    errorBody: choiceFlag("--error-body", flags.errorBody ?? "envelope", errorBodies),
+    paging: { style: choiceFlag("--paging", style ?? "none", pagingStyles), size: wholeFlag("--paging STYLE:SIZE", size, 1) },
     ...(flags.discoverAfter === undefined ? {} : { discoverAfterReads: wholeFlag("--discover-after", flags.discoverAfter, 0) }),
   }).catch((error: unknown) => {
     throw new DimsyncError(
@@ -65,11 +64,4 @@ function checkFault(spec: string): void {
   } catch (error) {
     throw new DimsyncError("E_USAGE", `--faults ${JSON.stringify(spec)}: ${error instanceof Error ? error.message : String(error)}`);
   }
-}
-
-function oneOf<T extends string>(flag: string, text: string, values: readonly T[]): T {
-  const found = values.find((value) => value === text);
-  if (found === undefined)
-    throw new DimsyncError("E_USAGE", `Invalid ${flag} ${JSON.stringify(text)}. Use ${values.join(", ")}.${didYouMean(text, values)}`);
-  return found;
 }

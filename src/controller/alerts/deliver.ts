@@ -205,9 +205,9 @@ const causePath = ({ cause, resolves, event }: EventRow): string =>
 function toAccount(event: EventRow, publicUrl: string | undefined): AlertAccount | undefined {
   const { account, labels, detail, id, at, since, actor, commit, run } = event;
   if (account === null) return undefined;
+  const { counts, findings = [], findingsTotal = 0, error } = detail;
   return {
-    ...{ id, account, labels: labels ?? {}, at, since, actor, commit, run, counts: detail.counts },
-    ...{ findings: detail.findings ?? [], findingsTotal: detail.findingsTotal ?? 0, error: detail.error },
+    ...{ id, account, labels: labels ?? {}, at, since, actor, commit, run, counts, findings, findingsTotal, error },
     link: linkTo(accountHref(account), publicUrl),
   };
 }

@@ -4,7 +4,7 @@ import { counted, durationText } from "../../text/counts.ts";
 import { enumerate } from "../../text/labels.ts";
 import { andMore, joinParts } from "../../text/lists.ts";
 import { wholePath } from "../../text/paths.ts";
-import type { RunError } from "../views/status.ts";
+import type { Counts, RunError } from "../views/status.ts";
 import type { FoundFinding } from "../work/findings.ts";
 
 /** One message: an event of one account, or of several accounts with the same cause. Times are ISO 8601 in UTC. Names in it are text of others. */
@@ -45,7 +45,7 @@ export interface AlertAccount {
   readonly actor: string | null;
   readonly commit: string | null;
   readonly run: string | null;
-  readonly counts?: Readonly<Record<"exposedColumns" | "differences" | "manual" | "policyViolations", number>> | undefined;
+  readonly counts?: Counts | undefined;
   /** The first ones, worst first. */
   readonly findings: readonly AlertFinding[];
   readonly findingsTotal: number;
@@ -124,10 +124,11 @@ const states: Partial<Readonly<Record<AlertEvent, string>>> = {
 };
 
 function exposedText(accounts: readonly AlertAccount[]): string {
-  const columns = accounts.reduce((sum, { counts }) => sum + (counts?.exposedColumns ?? 0), 0);
-  if (columns > 0) return `${counted(columns, "column is", "columns are")} exposed`;
-  const violations = accounts.reduce((sum, { counts }) => sum + (counts?.policyViolations ?? 0), 0);
-  return `${counted(violations, "violation")} of policies`;
+  const sum = (count: keyof Counts): number => accounts.reduce((total, { counts }) => total + (counts?.[count] ?? 0), 0);
+  const columns = sum("exposedColumns");
+  return columns > 0
+    ? `${counted(columns, "column is", "columns are")} exposed`
+    : `${counted(sum("policyViolations"), "violation")} of policies`;
 }
 
 const findingsIn = (accounts: readonly AlertAccount[]): number => accounts.reduce((sum, { findingsTotal }) => sum + findingsTotal, 0);

@@ -1,12 +1,11 @@
 import { hostname } from "node:os";
 import type { Context } from "../../cli/context.ts";
 import type { ControllerFlags } from "../../cli/flags.ts";
-import { wholeFlag } from "../../cli/project.ts";
+import { choiceFlag, wholeFlag } from "../../cli/project.ts";
 import { DimsyncError } from "../../model/errors.ts";
 import type { ExitCode } from "../../model/exit.ts";
 import { controllerModes } from "../../model/settings/config.ts";
 import type { Database } from "../../records/postgres/connection.ts";
-import { didYouMean } from "../../text/suggest.ts";
 import { runController } from "../controller.ts";
 import { logFormats, makeLog } from "../log.ts";
 import { checkAccess, defaultListen, parseListen } from "../page/access.ts";
@@ -22,7 +21,7 @@ const roles = ["all", "worker", "page"] as const;
 export async function runRun(context: Context<ControllerFlags>): Promise<ExitCode> {
   const { flags, io, cwd } = context;
   const { url, stateFolder } = placeOf(context);
-  const role = oneOf("--role", flags.role ?? "all", roles);
+  const role = choiceFlag("--role", flags.role ?? "all", roles);
   if (url === undefined && role !== "all")
     throw new DimsyncError("E_USAGE", `--role ${role} needs PostgreSQL: the embedded database belongs to one process. Set --database.`);
   const access = {
@@ -34,13 +33,13 @@ export async function runRun(context: Context<ControllerFlags>): Promise<ExitCod
   // Before anything starts that would have to end again.
   if (role !== "worker") checkAccess(access);
   const worker = `${hostname()}:${process.pid}`;
-  const log = makeLog(oneOf("--log-format", flags.logFormat ?? "text", logFormats), { worker, write: io.stderr });
+  const log = makeLog(choiceFlag("--log-format", flags.logFormat ?? "text", logFormats), { worker, write: io.stderr });
   await runController({
     ...{ databaseUrl: url, stateFolder, role, worker, log, env: io.env, signal: io.interrupted },
     accountsAtOnce: wholeFlag("--accounts-at-once", flags.accountsAtOnce ?? "8", 1),
     accountsPerHost: wholeFlag("--accounts-per-host", flags.accountsPerHost ?? "4", 1),
     publicUrl: publicUrl(flags.publicUrl),
-    maxMode: oneOf("--max-mode", flags.maxMode ?? "apply", controllerModes),
+    maxMode: choiceFlag("--max-mode", flags.maxMode ?? "apply", controllerModes),
     watched: flags.watch === true ? watchedProject({ cwd, configFile: flags.config, env: io.env }) : undefined,
     async onReady(database: Database) {
       const where = url === undefined ? `the embedded database in ${stateFolder}, which only this process can use` : "PostgreSQL";
@@ -69,11 +68,4 @@ function publicUrl(text: string | undefined): string | undefined {
     "E_USAGE",
     `Invalid --public-url ${JSON.stringify(text)}. Use the URL of the status page, such as https://status.example.com/dimsync.`,
   );
-}
-
-function oneOf<T extends string>(flag: string, text: string, values: readonly T[]): T {
-  const found = values.find((value) => value === text);
-  if (found === undefined)
-    throw new DimsyncError("E_USAGE", `Invalid ${flag} ${JSON.stringify(text)}. Use ${values.join(", ")}.${didYouMean(text, values)}`);
-  return found;
 }

@@ -1,7 +1,7 @@
 import { byText } from "../../model/address.ts";
 import { grouped } from "../../text/lists.ts";
 import { didYouMean } from "../../text/suggest.ts";
-import { type AccountState, type AccountSummary, accountStates, isExposed } from "../views/status.ts";
+import { type AccountState, type AccountSummary, accountStates, type Counts, isExposed } from "../views/status.ts";
 import type { PageReads } from "./reads.ts";
 import { ProblemError } from "./reply.ts";
 
@@ -71,22 +71,18 @@ export const labelsOf = ({ labels }: AccountSummary): readonly string[] =>
     .map(([key, value]) => `${key}=${value}`);
 
 /** Sums over accounts. */
-export interface Totals {
+export interface Totals extends Counts {
   readonly accounts: number;
   readonly byState: Readonly<Record<AccountState, number>>;
   /** Accounts with data that is readable although the manifests or a policy protect it, suspended ones included. */
   readonly exposedAccounts: number;
-  readonly exposedColumns: number;
-  readonly policyViolations: number;
-  readonly differences: number;
-  readonly manual: number;
   /** Accounts whose state is not known: failing, stale or pending. */
   readonly unknown: number;
 }
 
 export function totalsOf(accounts: readonly AccountSummary[]): Totals {
-  const inState = (...states: readonly AccountState[]): number => accounts.filter(({ state }) => states.includes(state)).length;
-  const sum = (countOf: (account: AccountSummary) => number): number => accounts.reduce((total, account) => total + countOf(account), 0);
+  const inState = (wanted: AccountState): number => accounts.filter(({ state }) => state === wanted).length;
+  const sum = (count: keyof Counts): number => accounts.reduce((total, account) => total + account[count], 0);
   return {
     accounts: accounts.length,
     byState: {
@@ -94,10 +90,8 @@ export function totalsOf(accounts: readonly AccountSummary[]): Totals {
       ...{ suspended: inState("suspended"), "in-sync": inState("in-sync"), pending: inState("pending") },
     },
     exposedAccounts: accounts.filter(isExposed).length,
-    exposedColumns: sum(({ exposedColumns }) => exposedColumns),
-    policyViolations: sum(({ policyViolations }) => policyViolations),
-    differences: sum(({ differences }) => differences),
-    manual: sum(({ manual }) => manual),
+    ...{ exposedColumns: sum("exposedColumns"), policyViolations: sum("policyViolations") },
+    ...{ differences: sum("differences"), manual: sum("manual") },
     unknown: accounts.filter(({ state, isStale, error }) => state === "pending" || isStale || error !== undefined).length,
   };
 }

@@ -6,9 +6,8 @@ import { DimsyncError } from "../../model/errors.ts";
 import { allowedHostsVariable } from "../../model/settings/allowed-hosts.ts";
 import { allowPathVariable, type Environment } from "../../model/settings/env.ts";
 import type { Database } from "../../records/postgres/connection.ts";
-import type { BundleContent } from "../bundle-content.ts";
 import { rowsOf } from "../database/rows.ts";
-import { checkPacked, mostPackedBytes, unpack } from "./check-bundle.ts";
+import { type BundleContent, checkPacked, mostPackedBytes, unpack } from "./bundle.ts";
 import { forRun, keptCharacters, loadingEnvironment, type RecentlyUsed, recentlyUsed, withoutTexts } from "./kept-project.ts";
 import { checkPlaces } from "./make-bundle.ts";
 

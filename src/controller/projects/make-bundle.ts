@@ -10,8 +10,7 @@ import type { Environment } from "../../model/settings/env.ts";
 import { secretsIn, whySecretVariable } from "../../model/settings/secret.ts";
 import { importsIn, moduleFiles } from "../../operations/policy-modules.ts";
 import { sourcesOnly } from "../../protection/classification/dbt.ts";
-import type { BundleContent } from "../bundle-content.ts";
-import { variablesIn } from "./check-bundle.ts";
+import { type BundleContent, variablesIn } from "./bundle.ts";
 
 export interface BundleOptions {
   readonly source: string;

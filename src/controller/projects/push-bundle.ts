@@ -1,9 +1,8 @@
 import type { Project } from "../../manifests/project.ts";
 import { DimsyncError } from "../../model/errors.ts";
 import type { Database } from "../../records/postgres/connection.ts";
-import { type BundleContent, bundleDigest } from "../bundle-content.ts";
 import { rowsOf } from "../database/rows.ts";
-import { pack } from "./check-bundle.ts";
+import { type BundleContent, bundleDigest, pack } from "./bundle.ts";
 import {
   accountEntry,
   type PushRecord,

@@ -62,7 +62,6 @@ export interface RegisteredAccount {
   readonly id: number;
   readonly target: string;
   readonly host: string;
-  readonly generation: number;
 }
 
 /**
@@ -76,7 +75,7 @@ export function registerAccounts(
 ): Promise<readonly RegisteredAccount[]> {
   return rowsOf<RegisteredAccount>(
     database,
-    "select id, target, host, wanted as generation from stored order by target",
+    "select id, target, host from stored order by target",
     [
       ...[source, jsonParameter(accounts), digest ?? null, commit ?? null, push !== undefined, push?.replaces ?? null],
       ...[push?.kind ?? null, push?.by ?? null, push?.runUrl ?? null, push?.reason ?? null],

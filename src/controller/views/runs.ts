@@ -4,8 +4,8 @@ import { parseJson } from "../../model/json/parse.ts";
 import { gunzipText } from "../../records/files/gunzip.ts";
 import type { Database } from "../../records/postgres/connection.ts";
 import { iso } from "../../records/postgres/iso.ts";
-import { type BundleContent, bundleFiles } from "../bundle-content.ts";
 import { membersOf } from "../database/rows.ts";
+import type { BundleContent } from "../projects/bundle.ts";
 import { dirtyOf, namedAccounts } from "./sql.ts";
 import type { BundleDetail, Range, RunDetail, RunSummary } from "./status.ts";
 
@@ -73,7 +73,8 @@ export async function readBundle(database: Database, digest: string): Promise<Bu
   );
   if (row === undefined) return undefined;
   const { content, ...bundle } = row;
-  return { ...bundle, files: bundleFiles(unzipped<BundleContent>(content)) };
+  const files = Object.entries(unzipped<BundleContent>(content).files).map(([path, text]) => ({ path, text }));
+  return { ...bundle, files };
 }
 
 /** The runs of the account with this unique name, newest first. */

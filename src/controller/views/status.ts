@@ -6,8 +6,18 @@ import type { ControllerMode } from "../../model/settings/config.ts";
 export const accountStates = ["exposed", "drifted", "failing", "stale", "suspended", "in-sync", "pending"] as const;
 export type AccountState = (typeof accountStates)[number];
 
-/** All times are ISO 8601 in UTC. */
-export interface AccountSummary {
+/** What a comparison has found. */
+export interface Counts {
+  /** Values that protect less than the manifests. */
+  readonly exposedColumns: number;
+  readonly differences: number;
+  readonly manual: number;
+  /** Violations of policies of severity error. */
+  readonly policyViolations: number;
+}
+
+/** With the counts of the last finished comparison. All times are ISO 8601 in UTC. */
+export interface AccountSummary extends Counts {
   /** The target, or SOURCE/TARGET if several sources have that target: unique, and what commands and paths of the page use. */
   readonly name: string;
   readonly source: string;
@@ -18,12 +28,6 @@ export interface AccountSummary {
   readonly everyMs: number;
   /** The current interval: `everyMs`, or more while the service responds with 429 or 5xx. */
   readonly intervalMs: number;
-  /** Values that protect less than the manifests, as the last finished comparison found them. */
-  readonly exposedColumns: number;
-  readonly differences: number;
-  readonly manual: number;
-  /** Violations of policies of severity error. */
-  readonly policyViolations: number;
   /** The end of the last finished comparison. */
   readonly lastCheckedAt?: string;
   readonly nextCheckAt: string;
@@ -117,17 +121,11 @@ export interface FindingDetail {
   readonly attribution?: { readonly actor?: string; readonly at: string; readonly confidence: string; readonly event: string };
 }
 
-export interface FindingEvent {
+export interface FindingEvent extends Pick<Finding, "actor" | "kind" | "address" | "path" | "risk" | "detail"> {
   readonly finding: number;
   readonly event: "opened" | "changed" | "closed";
   readonly at: string;
   readonly run: string;
-  readonly actor?: string;
-  readonly kind: Finding["kind"];
-  readonly address: string;
-  readonly path: string;
-  readonly risk: Finding["risk"];
-  readonly detail: FindingDetail;
 }
 
 /** One day (UTC): the greatest counts, and sums of the rest. */
@@ -145,7 +143,7 @@ export interface Day {
   readonly durationMs: number;
 }
 
-export interface RunSummary {
+export interface RunSummary extends Counts {
   readonly id: string;
   readonly account: string;
   /** Why it ran. */
@@ -155,10 +153,6 @@ export interface RunSummary {
   readonly startedAt: string;
   readonly finishedAt: string;
   readonly exit: { readonly code: number; readonly reasons: readonly string[] };
-  readonly exposedColumns: number;
-  readonly differences: number;
-  readonly manual: number;
-  readonly policyViolations: number;
   /** Items that it sent and verified. */
   readonly changesSent: number;
   readonly error?: RunError;

@@ -13,7 +13,6 @@ const claimMs = 30_000;
 /** An account that a worker may check now. */
 export interface ClaimedAccount {
   readonly id: number;
-  readonly source: string;
   readonly target: string;
   readonly host: string;
   readonly mode: ControllerMode;
@@ -41,7 +40,7 @@ export async function claimAccount(
 ): Promise<ClaimedAccount | undefined> {
   const [claimed] = await membersOf<ClaimedAccount>(
     database,
-    `select id, source, target, host, mode, digest, git_commit as commit, wanted as generation from claimed`,
+    `select id, target, host, mode, digest, git_commit as commit, wanted as generation from claimed`,
     [account, run, worker, isRetry, watched ?? null],
     `claimed as (update dimsync_controller.account a set running_run = $2, running_worker = $3, running_since = now(),
       running_until = now() + ${claimMs} * interval '1 ms'

@@ -6,15 +6,8 @@ import type { Finding, FindingDetail } from "../views/status.ts";
 import { oneParagraph } from "./check.ts";
 
 /** A finding of one report. `key` identifies it in later reports of the account. */
-export interface FoundFinding {
+export interface FoundFinding extends Pick<Finding, "kind" | "address" | "path" | "risk" | "cause" | "detail" | "actor"> {
   readonly key: string;
-  readonly kind: Finding["kind"];
-  readonly address: string;
-  readonly path: string;
-  readonly risk: Finding["risk"];
-  readonly cause: string;
-  readonly detail: FindingDetail;
-  readonly actor?: string;
   /** When the change was made, by the audit log: ISO 8601. */
   readonly since?: string;
 }

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { bundleDigest } from "../../../src/controller/bundle-content.ts";
+import { bundleDigest } from "../../../src/controller/projects/bundle.ts";
 import { makeBundle } from "../../../src/controller/projects/make-bundle.ts";
 import { loadProject } from "../../../src/manifests/project.ts";
 import { dbtManifest } from "../../protection/classification/dbt-manifest.ts";
