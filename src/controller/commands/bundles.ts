@@ -7,6 +7,7 @@ import { jobUrl } from "../../operations/records/open.ts";
 import { listingText } from "../../render/terminal/listing.ts";
 import { jsonDocument, visible } from "../../text/control-characters.ts";
 import { counted } from "../../text/counts.ts";
+import { shortDigest } from "../projects/bundle.ts";
 import { rollBack } from "../projects/push-bundle.ts";
 import { listPushes } from "../projects/replacement.ts";
 import { requestChecks } from "../work/queue.ts";
@@ -25,7 +26,7 @@ export async function runBundles(context: Context<ControllerFlags>): Promise<Exi
       const rows = bundles.map(({ isCurrent, digest, source, commit, dirty, at, by, reason, kind }) =>
         [
           isCurrent ? "*" : "",
-          digest.slice("sha256:".length, 19),
+          shortDigest(digest).replace("sha256:", ""),
           source,
           `${commit?.slice(0, 12) ?? ""}${dirty ? "+" : ""}`,
           at.slice(0, 16).replace("T", " "),
@@ -53,7 +54,7 @@ export async function runRollback(context: Context<ControllerFlags>, digest: str
   });
   say(
     io,
-    `${wanted.slice(0, 19)} is wanted again by ${counted(accounts.length, "account")}. Workers check ${accounts.length === 1 ? "it" : "them"} now.`,
+    `${shortDigest(wanted)} is wanted again by ${counted(accounts.length, "account")}. Workers check ${accounts.length === 1 ? "it" : "them"} now.`,
   );
   return 0;
 }

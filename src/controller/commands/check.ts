@@ -24,8 +24,10 @@ export async function runCheck(context: Context<ControllerFlags>, name: string):
       say(io, `${account.name} is checked next. To see the result: dimsync controller status`);
       return 0;
     }
-    const run = await answered(database, request, io.interrupted);
-    return await show(context, run);
+    const { report, error, exit } = await answered(database, request, io.interrupted);
+    if (report !== undefined) await deliver(context, [report]);
+    if (error !== undefined) say(io, `${error.code}: ${error.message}`);
+    return exit.code;
   });
 }
 
@@ -37,10 +39,4 @@ async function answered(database: Database, request: RequestedCheck, signal: Abo
     if (run !== undefined) return run;
     await sleep(pollMs);
   }
-}
-
-async function show(context: Context<ControllerFlags>, { report, error, exit }: RunDetail): Promise<ExitCode> {
-  if (report !== undefined) await deliver(context, [report]);
-  if (error !== undefined) say(context.io, `${error.code}: ${error.message}`);
-  return exit.code as ExitCode;
 }

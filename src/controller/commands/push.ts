@@ -15,6 +15,7 @@ import { projectGitState } from "../../operations/session.ts";
 import { jsonDocument, visible } from "../../text/control-characters.ts";
 import { counted } from "../../text/counts.ts";
 import { andMore, grouped } from "../../text/lists.ts";
+import { shortDigest } from "../projects/bundle.ts";
 import { makeBundle } from "../projects/make-bundle.ts";
 import { pushBundle } from "../projects/push-bundle.ts";
 import { requestChecks } from "../work/queue.ts";
@@ -54,7 +55,7 @@ export async function runPush(context: Context<ControllerFlags>): Promise<ExitCo
   const { source, commit, dirty } = content;
   await deliverForms(context, {
     human: () =>
-      visible(`Pushed ${digest.slice(0, 19)} of ${source}: ${counted(names.length, "account")} (${names.join(", ")})`).concat("\n"),
+      visible(`Pushed ${shortDigest(digest)} of ${source}: ${counted(names.length, "account")} (${names.join(", ")})`).concat("\n"),
     json: () => jsonDocument({ formatVersion: "1.0", kind: "ControllerPush", digest, source, commit, dirty, accounts: names }),
   });
   return 0;

@@ -14,32 +14,31 @@ export async function metricsReply(reads: PageReads, { now }: PageRequest): Prom
 }
 
 /** Prometheus text. The names begin with "dimsync_controller_", so that they do not mix with those of `--metrics`. */
-export const controllerMetrics = (metrics: ControllerMetrics, now: Date): string =>
-  [
+export function controllerMetrics(metrics: ControllerMetrics, now: Date): string {
+  const accounts = metrics.accounts.toSorted((a, b) => byText(a.name, b.name));
+  const families = [
     ...processFamilies(),
-    ...stateFamilies(metrics),
-    infoFamily(metrics.accounts),
-    ...accountFamilies(metrics.accounts, now),
+    stateFamily(accounts),
+    infoFamily(accounts),
+    ...accountFamilies(accounts, now),
     ...queueFamilies(metrics),
     receiverFamily(metrics),
     durationFamily(metrics),
     ...counterFamilies(metrics),
-  ]
-    .map((family) => familyText({ ...family, name: `controller_${family.name}` }))
-    .join("");
+  ];
+  return families.map((family) => familyText({ ...family, name: `controller_${family.name}` })).join("");
+}
 
 const gauge = (name: string, help: string, samples: readonly Sample[]): Family => ({ name, help, type: "gauge", samples });
 
 /** Every state is a sample, so that an alert rule finds zeros too. */
-function stateFamilies({ accounts }: ControllerMetrics): readonly Family[] {
+function stateFamily(accounts: readonly AccountSummary[]): Family {
   const { byState } = totalsOf(accounts);
-  return [
-    gauge(
-      "accounts",
-      "Accounts under control by state.",
-      accountStates.map((state) => [{ state }, byState[state]]),
-    ),
-  ];
+  return gauge(
+    "accounts",
+    "Accounts under control by state.",
+    accountStates.map((state) => [{ state }, byState[state]]),
+  );
 }
 
 type Measure = (account: AccountSummary, now: Date) => number | undefined;
@@ -61,17 +60,14 @@ const accountMetrics: readonly (readonly [name: string, help: string, measure: M
   ["suspended", "1 if checks are suspended.", ({ suspension }) => (suspension === undefined ? 0 : 1)],
 ];
 
-function accountFamilies(accounts: readonly AccountSummary[], now: Date): readonly Family[] {
-  const sorted = accounts.toSorted((a, b) => byText(a.name, b.name));
-  return accountMetrics.map(([name, help, measure]) => {
-    const values = sorted.map((account) => [account.name, measure(account, now)] as const);
-    return gauge(
-      name,
-      help,
-      values.flatMap(([account, value]): readonly Sample[] => (value === undefined ? [] : [[{ account }, value]])),
-    );
+const accountFamilies = (accounts: readonly AccountSummary[], now: Date): readonly Family[] =>
+  accountMetrics.map(([name, help, measure]) => {
+    const samples = accounts.flatMap((account): readonly Sample[] => {
+      const value = measure(account, now);
+      return value === undefined ? [] : [[{ account: account.name }, value]];
+    });
+    return gauge(name, help, samples);
   });
-}
 
 const queueFamilies = ({ queue, workers }: ControllerMetrics): readonly Family[] => [
   gauge("queue_depth", "Accounts that are due and not running.", [[{}, queue.due]]),
@@ -143,9 +139,7 @@ const infoFamily = (accounts: readonly AccountSummary[]): Family =>
   gauge(
     "account_info",
     "1 for each account, with its source, mode and labels.",
-    accounts
-      .toSorted((a, b) => byText(a.name, b.name))
-      .map(({ name, source, mode, labels }) => [{ account: name, source, mode, ...labelNames(labels) }, 1]),
+    accounts.map(({ name, source, mode, labels }) => [{ account: name, source, mode, ...labelNames(labels) }, 1]),
   );
 
 const labelNames = (labels: AccountSummary["labels"]): Readonly<Record<string, string>> =>

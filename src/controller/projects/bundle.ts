@@ -33,6 +33,9 @@ export interface BundleContent {
 export const bundleDigest = (content: BundleContent): string =>
   `sha256:${createHash("sha256").update(canonicalJson(content)).digest("hex")}`;
 
+/** "sha256:4f2c1ab09d3e" */
+export const shortDigest = (digest: string): string => digest.replace(/^(sha256:)?(.{12}).*$/su, "$1$2");
+
 /** The limits of a bundle, packed and as JSON, in bytes. The largest known project has 80 MB of manifests. */
 export const mostPackedBytes = 64 * 2 ** 20;
 const mostBytes = 256 * 2 ** 20;

@@ -51,7 +51,10 @@ export function bundleProjects(loader: BundleLoader, keep = keptCharacters): (bu
   const unpacked = async (digest: string): Promise<UnpackedBundle> => {
     const kept = bundles.get(digest);
     if (kept !== undefined && (await exists(kept.folder))) return kept;
-    const bundle = await unpackBundle(loader, digest, refused);
+    const { files, ...content } = await readContent(loader, digest, refused);
+    const folder = await materialise(loader.stateFolder, digest, files);
+    const lengths = new Map(Object.entries(files).map(([path, text]) => [resolve(folder, path), text.length]));
+    const bundle = { folder, content, lengths };
     bundles.set(digest, bundle, 1);
     return bundle;
   };
@@ -91,14 +94,7 @@ const sizeOf = ({ sourceFiles, configFile }: Project, { lengths }: UnpackedBundl
 
 const exists = async (folder: string): Promise<boolean> => (await stat(folder).catch(() => undefined)) !== undefined;
 
-/** `refused`: by the digest of the packed content. */
-async function unpackBundle(loader: BundleLoader, digest: string, refused: RecentlyUsed<DimsyncError>): Promise<UnpackedBundle> {
-  const { files, ...content } = await readContent(loader, digest, refused);
-  const folder = await materialise(loader.stateFolder, digest, files);
-  return { folder, content, lengths: new Map(Object.entries(files).map(([path, text]) => [resolve(folder, path), text.length])) };
-}
-
-/** Throws E_BUNDLE if the bundle is missing, or is not what push stores. */
+/** Throws E_BUNDLE if the bundle is missing, or is not what push stores. `refused`: by the digest of the packed content. */
 async function readContent(
   { database, isLocal }: BundleLoader,
   digest: string,

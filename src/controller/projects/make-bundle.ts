@@ -35,7 +35,10 @@ export async function makeBundle(projects: readonly Project[], options: BundleOp
       "E_BUNDLE",
       "No target in dimsync.yaml has `controller`. Add it to each target that the controller should check, such as controller: { every: 15m }.",
     );
-  for (const project of projects) checkTarget(project, options.isLocal);
+  for (const project of projects) {
+    refuseErrors(project.problems, project.locate);
+    checkPlaces(project, options.isLocal);
+  }
   const { folder } = first.settings;
   const files = await readFiles(projects, folder);
   for (const project of projects) checkModules(project, files);
@@ -56,12 +59,6 @@ export async function makeBundle(projects: readonly Project[], options: BundleOp
     ...(Object.keys(env).length === 0 ? {} : { env }),
     ...(options.isLocal ? { folder } : {}),
   };
-}
-
-/** Throws ProblemsError with the errors of the project, and as `checkPlaces`. */
-function checkTarget(project: Project, isLocal: boolean): void {
-  refuseErrors(project.problems, project.locate);
-  checkPlaces(project, isLocal);
 }
 
 /** Throws E_BUNDLE if another machine could not use the records or secrets of the project. The worker checks it again. */
@@ -88,7 +85,7 @@ export function checkPlaces({ settings, resources }: Project, isLocal: boolean):
 }
 
 /** Every secret that a run of the target can need. */
-export const secretsOf = (settings: Settings, resources: Project["resources"]) =>
+const secretsOf = (settings: Settings, resources: Project["resources"]) =>
   secretsIn([settings.apiKey ?? {}, settings.records, settings.notifications ?? {}, ...resources.map(({ spec }) => spec)]);
 
 async function readFiles(projects: readonly Project[], folder: string): Promise<Readonly<Record<string, string>>> {

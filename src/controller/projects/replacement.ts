@@ -4,6 +4,7 @@ import { iso } from "../../records/postgres/iso.ts";
 import { counted } from "../../text/counts.ts";
 import { andMore } from "../../text/lists.ts";
 import { rowsOf } from "../database/rows.ts";
+import { shortDigest } from "./bundle.ts";
 import type { Wanted } from "./register.ts";
 
 // What a source wants is one bundle at a time. A push replaces it only if nobody else has in the meantime, if its commit follows the
@@ -87,7 +88,7 @@ async function whyNoSuccessor(
 }
 
 const describe = ({ git_commit: commit, digest, by, at }: WantedBundle): string =>
-  `${commit === null ? `Bundle ${digest.slice(0, 19)}` : `Commit ${commit.slice(0, 12)}`}${at === null ? "" : ` (pushed by ${by ?? "someone"} at ${at})`}`;
+  `${commit === null ? `Bundle ${shortDigest(digest)}` : `Commit ${commit.slice(0, 12)}`}${at === null ? "" : ` (pushed by ${by ?? "someone"} at ${at})`}`;
 
 const refused = (message: string): DimsyncError => new DimsyncError("E_PUSH_REFUSED", message, { exit: 3 });
 

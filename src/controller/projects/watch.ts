@@ -1,20 +1,20 @@
-import { type FSWatcher, watch } from "node:fs";
+import { type FSWatcher, statSync, watch } from "node:fs";
 import { hostname } from "node:os";
-import { dirname, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
+import { gitText } from "../../git/process.ts";
 import { findConfig } from "../../manifests/config/file.ts";
 import { listTargets, loadProject, type Project } from "../../manifests/project.ts";
 import { DimsyncError } from "../../model/errors.ts";
 import type { Environment } from "../../model/settings/env.ts";
-import { keepUnchanged } from "./keep-unchanged.ts";
-import { loadingEnvironment } from "./kept-project.ts";
+import { moduleFiles } from "../../operations/policy-modules.ts";
+import { projectGitState } from "../../operations/session.ts";
+import { forRun, keptCharacters, loadingEnvironment, recentlyUsed, withoutTexts } from "./kept-project.ts";
 import { accountEntry, sourceNotifications, type Wanted } from "./register.ts";
 
 /** The project in a folder, whose files can change. */
 export interface WatchedProject {
   /** Identifies the folder among all workers. */
   readonly source: string;
-  /** Absolute path of the folder with the config. */
-  readonly folder: string;
   /** The targets under control, and where their events are sent. Throws ProblemsError if the config cannot be used. */
   readonly wanted: () => Promise<Wanted>;
   /** Loads it again only if its files have changed since it was loaded, or if they are not watched. */
@@ -41,13 +41,12 @@ export function watchedProject({ cwd, configFile, env: all }: WatchOptions): Wat
     throw new DimsyncError("E_USAGE", "--watch uses the project in the working directory, and there is no dimsync.yaml in it or above it.");
   const folder = dirname(resolve(cwd, config));
   const load = (target: string, signal?: AbortSignal): Promise<Project> => loadProject({ ...options, target, signal });
-  // Undefined while nothing watches: then nothing is kept.
+  // While nothing watches, nothing is kept.
   let changes: number | undefined;
   const source = `${hostname()}:${folder}`;
   return {
     source,
-    folder,
-    load: keepUnchanged(load, { ...options, folder, changes: () => changes }),
+    load: keepUnchanged(load, { cwd, env, folder, changes: () => changes }),
     async wanted() {
       const projects = await Promise.all((await listTargets(options)).map((target) => load(target)));
       const accounts = projects.flatMap(({ settings }) => accountEntry(settings) ?? []);
@@ -81,3 +80,56 @@ const isWritten = (file: string): boolean => /(?:^|[/\\])(?:\.dimsync|\.git|node
 
 /** Manifests, policy modules and labels. */
 const isSource = (file: string): boolean => /\.(?:ya?ml|[cm]?js|csv)$/u.test(file);
+
+/** Loads the project of a target again only if its files, or the git state, have changed since it was loaded. `changes`: how many were seen; undefined if nothing watches. */
+function keepUnchanged(
+  load: WatchedProject["load"],
+  {
+    folder,
+    changes,
+    ...loadedWith
+  }: { readonly cwd: string; readonly env: Environment; readonly folder: string; readonly changes: () => number | undefined },
+): WatchedProject["load"] {
+  const kept = recentlyUsed<KeptProject>(keptCharacters);
+  return async (target, signal) => {
+    const found = kept.get(target);
+    if (found !== undefined && found.changes === changes() && found.stamp === stampOf(found.paths))
+      return forRun(found.project, loadedWith);
+    const before = changes();
+    const project = await load(target, signal);
+    if (before === undefined) return project;
+    const [git, gitFiles] = await Promise.all([projectGitState(project, signal), gitStateFiles(folder, loadedWith.env)]);
+    const sources = [...project.sourceFiles.files, ...moduleFiles(project.resources, folder)];
+    // Adding or removing a file changes its folder.
+    const paths = [...new Set([...sources, ...sources.map((path) => dirname(path)), ...project.dbtFiles, ...gitFiles])];
+    kept.set(target, { project: withoutTexts(project, git), changes: before, paths, stamp: stampOf(paths) }, sizeOf(sources));
+    return { ...project, recordedGit: { state: git } };
+  };
+}
+
+interface KeptProject {
+  readonly project: Project;
+  /** How many changes had been seen before it was loaded. */
+  readonly changes: number;
+  /** What it was made from, and its state at that time: events can be lost. */
+  readonly paths: readonly string[];
+  readonly stamp: string;
+}
+
+function stampOf(paths: readonly string[]): string {
+  return paths
+    .map((path) => {
+      const found = statSync(path, { throwIfNoEntry: false });
+      return found === undefined ? "" : `${found.ino} ${found.size} ${found.mtimeMs}`;
+    })
+    .join("\n");
+}
+
+const sizeOf = (files: readonly string[]): number =>
+  files.reduce((sum, file) => sum + (statSync(file, { throwIfNoEntry: false })?.size ?? 0), 0);
+
+/** The files that git changes with the commit or the index; none outside a repository. */
+async function gitStateFiles(folder: string, env: Environment): Promise<readonly string[]> {
+  const gitFolder = await gitText({ folder, env }, ["rev-parse", "--absolute-git-dir"], { timeoutMs: 5_000 }).catch(() => undefined);
+  return gitFolder === undefined ? [] : ["HEAD", "index", "logs/HEAD"].map((name) => join(gitFolder, name));
+}

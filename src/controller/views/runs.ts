@@ -1,6 +1,8 @@
 import { constants } from "node:buffer";
 import { DimsyncError } from "../../model/errors.ts";
 import { parseJson } from "../../model/json/parse.ts";
+import type { Plan } from "../../model/plan.ts";
+import type { Result } from "../../model/result.ts";
 import { gunzipText } from "../../records/files/gunzip.ts";
 import type { Database } from "../../records/postgres/connection.ts";
 import { iso } from "../../records/postgres/iso.ts";
@@ -39,14 +41,14 @@ export async function readRun(database: Database, id: string): Promise<RunDetail
   const { report, head, result } = stored;
   return {
     ...run,
-    ...(report === undefined ? {} : { report: { ...unzipped<NonNullable<RunDetail["report"]>>(report), ...head } }),
-    ...(result === undefined ? {} : { result: unzipped<NonNullable<RunDetail["result"]>>(result) }),
+    ...(report === undefined ? {} : { report: { ...unzipped<Plan>(report), ...head } }),
+    ...(result === undefined ? {} : { result: unzipped<Result>(result) }),
   };
 }
 
 interface StoredRun {
   readonly report?: string;
-  readonly head?: Partial<NonNullable<RunDetail["report"]>>;
+  readonly head?: Partial<Plan>;
   readonly result?: string;
 }
 

@@ -1,3 +1,4 @@
+import type { Exit } from "../../model/exit.ts";
 import type { CallCounts, Cause, Plan } from "../../model/plan.ts";
 import type { Result } from "../../model/result.ts";
 import type { ControllerMode } from "../../model/settings/config.ts";
@@ -152,7 +153,7 @@ export interface RunSummary extends Counts {
   readonly worker: string;
   readonly startedAt: string;
   readonly finishedAt: string;
-  readonly exit: { readonly code: number; readonly reasons: readonly string[] };
+  readonly exit: Exit;
   /** Items that it sent and verified. */
   readonly changesSent: number;
   readonly error?: RunError;

@@ -71,7 +71,7 @@ export async function openQueue(database: Database, onError: (error: unknown) =>
   let stopWaking = (): void => {};
   let deliverers: readonly string[] = [];
   return {
-    request: (account, host, seconds) => request(boss, account, host, seconds),
+    request: requestOn(boss),
     async deliver({ id, ...job }) {
       await boss.send(deliveries, job, { id });
       for (const each of deliverers) boss.notifyWorker(each);
@@ -118,7 +118,7 @@ export async function openQueueClient(database: Database): Promise<Pick<Queue, "
   boss.on("error", () => {});
   await boss.start();
   return {
-    request: (account, host, seconds) => request(boss, account, host, seconds),
+    request: requestOn(boss),
     stop: () => boss.stop({ graceful: false, close: false }),
   };
 }
@@ -146,13 +146,15 @@ async function isInstalled(database: Database): Promise<boolean> {
   return (await database.query(`select from ${queueSchema}.queue where name = $1`, [checks])).rows.length > 0;
 }
 
-async function request(boss: PgBoss, account: number, host: string, seconds = 0): Promise<void> {
-  // The database adds the seconds to its own time, so the clocks of the workers do not matter.
-  const options = { singletonKey: String(account), group: { id: host }, startAfter: seconds };
-  // After a check there is usually no waiting job, and inserting one takes one statement less than an upsert.
-  if (seconds > 0 && (await boss.send(checks, { account }, options)) !== null) return;
-  await boss.upsert(checks, { account }, options);
-}
+const requestOn =
+  (boss: PgBoss): Queue["request"] =>
+  async (account, host, seconds = 0) => {
+    // The database adds the seconds to its own time, so the clocks of the workers do not matter.
+    const options = { singletonKey: String(account), group: { id: host }, startAfter: seconds };
+    // After a check there is usually no waiting job, and inserting one takes one statement less than an upsert.
+    if (seconds > 0 && (await boss.send(checks, { account }, options)) !== null) return;
+    await boss.upsert(checks, { account }, options);
+  };
 
 /** Errors of PostgreSQL if several processes create the same schema, table, index or row at once. */
 const createdByAnother: ReadonlySet<unknown> = new Set(["23505", "42P06", "42P07", "42710", "42723", "40P01", "XX000"]);

@@ -2,6 +2,7 @@ import { commandThatShows } from "../../../model/titles.ts";
 import { aside, blocks, chip, code, folded, type Html, html, isEmpty, joined, list, note, table } from "../../../render/html/html.ts";
 import { counted, durationText } from "../../../text/counts.ts";
 import { shellWord } from "../../../text/shell.ts";
+import { shortDigest } from "../../projects/bundle.ts";
 import { type AccountDetail, isExposed, type RunSummary, type Suspension } from "../../views/status.ts";
 import { labelsOf } from "../accounts.ts";
 import { accountNamed, type PageReads } from "../reads.ts";
@@ -12,19 +13,7 @@ import { eventTable, findingCards } from "./findings.ts";
 import { pageAsked, pager } from "./pager.ts";
 import { accountsCrumb, facts, shell, time } from "./shell.ts";
 import { timeline } from "./timeline.ts";
-import {
-  accountHref,
-  ageHtml,
-  bundleHref,
-  commandHtml,
-  commitHtml,
-  link,
-  modeTexts,
-  numberHtml,
-  runHref,
-  shortDigest,
-  stateTexts,
-} from "./words.ts";
+import { accountHref, ageHtml, bundleHref, commandHtml, commitHtml, link, modeTexts, numberHtml, runHref, stateTexts } from "./words.ts";
 
 const runsPerPage = 20;
 

@@ -1,10 +1,11 @@
 import { blocks, code, folded, html, source as lines, list } from "../../../render/html/html.ts";
 import { counted } from "../../../text/counts.ts";
+import { shortDigest } from "../../projects/bundle.ts";
 import { bundleNamed, type PageReads } from "../reads.ts";
 import type { HtmlPage } from "../reply.ts";
 import type { PageRequest } from "../routes.ts";
 import { accountsCrumb, facts, shell, time } from "./shell.ts";
-import { accountHref, commitHtml, link, shortDigest } from "./words.ts";
+import { accountHref, commitHtml, link } from "./words.ts";
 
 /** `/bundles/DIGEST`: the project that accounts are compared with. Secrets are references in it. */
 export async function bundlePage(reads: PageReads, { now, login }: PageRequest, digest: string): Promise<HtmlPage> {

@@ -3,12 +3,13 @@ import { documentPage } from "../../../render/html/index.ts";
 import { page } from "../../../render/html/page.ts";
 import { style } from "../../../render/html/style.ts";
 import { counted } from "../../../text/counts.ts";
+import { shortDigest } from "../../projects/bundle.ts";
 import type { RunDetail } from "../../views/status.ts";
 import { type PageReads, runNamed } from "../reads.ts";
 import type { HtmlPage } from "../reply.ts";
 import type { PageRequest } from "../routes.ts";
 import { time } from "./shell.ts";
-import { accountHref, bundleHref, link, shortDigest } from "./words.ts";
+import { accountHref, bundleHref, link } from "./words.ts";
 
 /** `/runs/ID`: the report of the run, as `drift -o html` writes it, and what the run sent. */
 export async function runPage(reads: PageReads, _: PageRequest, id: string): Promise<HtmlPage> {

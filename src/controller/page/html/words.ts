@@ -47,9 +47,6 @@ export const commitHtml = ({ commit, dirty = false }: { readonly commit?: string
     ? html``
     : html`<code title=${commit}>${commit.slice(0, 7)}</code>${dirty && html` <span class="why">with uncommitted changes</span>`}`;
 
-/** "sha256:4f2c1ab09d3e" */
-export const shortDigest = (digest: string): string => digest.replace(/^(sha256:)?(.{12}).*$/su, "$1$2");
-
 /** Zero is quiet, and left out on a narrow screen, so that other numbers stand out. */
 export const numberHtml = (count: number, isAlarm = false): Content =>
   count === 0 ? html`<span class="quiet zero">0</span>` : isAlarm ? html`<strong class="alarm">${count}</strong>` : count;
