@@ -74,7 +74,6 @@ const elsewhere = {
   E_BASE_REF: "Base ref can't be used",
   E_BINDINGS_FILE: "Bindings file can't be used",
   E_BINDINGS_NOT_PUSHED: "Ids not pushed",
-  E_BINDINGS_WRITE: "Ids not recorded",
   E_BRANCH_TAKEN: "Someone else's commit on the branch",
   E_BUNDLE: "Project can't be pushed or used",
   E_CATALOG_INCOMPLETE: "The account was not read completely",

@@ -3,11 +3,11 @@ import { type Address, parseAddress } from "../model/address.ts";
 import type { SeenColumns } from "../model/columns.ts";
 import { own, sameJson } from "../model/json/json.ts";
 import type { AppliedCommit } from "./applied-commit.ts";
-import type { AppliedPlan } from "./applied-plans.ts";
+import type { LogEntry } from "./files/append-log.ts";
 import { settleIn } from "./history.ts";
-import type { Intent, Settlement } from "./journal-line.ts";
+import { type Intent, type JournalLine, type Settlement, toLogEntry } from "./journal-line.ts";
 import type { ListLengths } from "./list-lengths.ts";
-import type { RecordsState } from "./records.ts";
+import type { AppliedPlan, RecordsState } from "./records.ts";
 import type { Content } from "./shared/store.ts";
 
 /** One change that a run makes to the records. */
@@ -58,6 +58,27 @@ export function withFacts(state: RecordsState, facts: readonly Fact[]): RecordsS
     ...(columnsSeen === undefined ? {} : { columnsSeen }),
     ...(appliedCommit === undefined ? {} : { appliedCommit }),
   };
+}
+
+/** The lines of the journal for these facts. */
+export const journalEntries = (facts: readonly Fact[], target: string): readonly LogEntry[] =>
+  facts.flatMap((fact): readonly LogEntry[] => {
+    if (fact.type === "intend") return [toLogEntry({ ...fact, target }, fact.intent.at)];
+    return fact.type === "settle" ? [toLogEntry(fact, fact.at)] : [];
+  });
+
+/** The fact of a line that was read. */
+export const toFact = (line: JournalLine): Fact =>
+  line.type === "intend" ? { type: "intend", entryId: line.entryId, intent: line.intent } : { ...line, at: "" };
+
+/** The bindings that the facts change, by address; undefined: removed. */
+export function bindingChanges(facts: readonly Fact[]): ReadonlyMap<Address, Binding | undefined> {
+  const changes = new Map<Address, Binding | undefined>();
+  for (const fact of facts) {
+    if (fact.type === "bind") changes.set(fact.address, fact.binding);
+    if (fact.type === "unbind") changes.set(fact.address, undefined);
+  }
+  return changes;
 }
 
 /** The larger of each pair of lengths, names sorted. */

@@ -1,5 +1,5 @@
 import type { NaturalKey } from "../model/address.ts";
-import type { Intent, JournalLine, Settlement } from "./journal-line.ts";
+import type { Intent, Settlement } from "./journal-line.ts";
 
 // What journal lines add up to: the same for the file of one machine and for shared records.
 
@@ -35,16 +35,6 @@ function forget({ created, forgotten }: Pick<History, "created" | "forgotten">, 
       created.delete(address);
       forgotten.add(entry.id);
     }
-}
-
-/** The state of one target after these lines. */
-export function historyOf(lines: readonly JournalLine[]): History {
-  const found: History = { open: new Map(), created: new Map(), forgotten: new Set() };
-  for (const line of lines) {
-    if (line.type === "intend") found.open.set(line.entryId, { entryId: line.entryId, ...line.intent });
-    else settleIn(found, line.entryId, line.settlement);
-  }
-  return found;
 }
 
 /** The part of an intent that is kept once its object is known to exist. */

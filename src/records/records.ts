@@ -1,7 +1,6 @@
 import type { Address, Binding, Bindings } from "../model/address.ts";
 import type { SeenColumns } from "../model/columns.ts";
 import type { AppliedCommit } from "./applied-commit.ts";
-import type { AppliedPlan } from "./applied-plans.ts";
 import type { CreatedEntry, OpenIntent } from "./history.ts";
 import type { Intent, Settlement } from "./journal-line.ts";
 import type { ListLengths } from "./list-lengths.ts";
@@ -32,25 +31,22 @@ export interface Records {
   /**
    * Reads the current records. Throws E_RECORDS_GONE (exit 1) if the store is missing or has
    * another id than the config names, E_RECORDS_MOVED (exit 1) if its records were moved to another
-   * store, and E_RECORDS_READ (exit 1) if it can't be reached or understood. The folder store throws E_BINDINGS_FILE, E_DUPLICATE_BINDING and E_JOURNAL
-   * (exit 1) instead.
+   * store, and E_RECORDS_READ (exit 1) if it can't be reached or understood. The folder store throws E_BINDINGS_FILE,
+   * E_DUPLICATE_BINDING, E_JOURNAL and E_LOCK_FILE (exit 1), and E_APPLIED_FILE (exit 5) instead.
    */
   readonly read: () => Promise<RecordsState>;
-  /**
-   * The first application of a saved plan, if any. Throws as `read` does; the folder store throws
-   * E_APPLIED_FILE (exit 5).
-   */
+  /** The first application of a saved plan, if any. Throws as `read` does. */
   readonly wasApplied: (planId: string) => Promise<AppliedPlan | undefined>;
-  /** Saved plans that were applied. Throws as `wasApplied` does. */
+  /** Saved plans that were applied. Throws as `read` does. */
   readonly applied: () => Promise<readonly AppliedPlan[]>;
   /**
    * Who holds the lease; undefined if it is free. An expired lease counts as held until another run
-   * takes it over. Throws as `read` does.
+   * takes it over; in a folder, it is free as soon as its process is gone. Throws as `read` does.
    */
   readonly lease: () => Promise<Lease | undefined>;
   /**
-   * Starts a run that writes. Waits while another run holds the lease. A store may take the lease
-   * at once or with the first `take` or `intend`, so that a run without changes writes nothing.
+   * Starts a run that writes. Waits while another run holds the lease. It is taken with the first
+   * `take` or `intend`, so that a run without changes writes nothing.
    * Throws E_LOCKED (exit 6) if another run still holds the lease after `waitMs`, what `read`
    * throws, and the reason of an aborted signal.
    */
@@ -73,6 +69,14 @@ export interface Records {
   readonly history: (limit: number) => Promise<readonly RecordsChange[]>;
   /** Closes connections. Call it after each run was released. */
   readonly close: () => Promise<void>;
+}
+
+/** The first application of a saved plan. */
+export interface AppliedPlan {
+  readonly planId: string;
+  readonly runId: string;
+  /** ISO 8601 */
+  readonly at: string;
 }
 
 /** One write to the records. */
@@ -218,17 +222,16 @@ export interface RecordsRun {
   /**
    * Stores the intents of POSTs, all or none, and takes the lease if this run doesn't hold it yet.
    * Resolves with the ids of the entries, in order, when they are in the shared store. Throws what
-   * `take` throws, and E_JOURNAL_WRITE (exit 4) in the folder store: then send nothing.
+   * `take` throws: then send nothing.
    */
   readonly intend: (intents: readonly Intent[]) => Promise<readonly string[]>;
   /** Stores the outcome of an intent. Throws E_JOURNAL_WRITE (exit 4); the entry then stays open. */
   readonly settle: (entryId: string, settlement: Settlement) => Promise<void>;
   /**
-   * Records an id. Throws E_DUPLICATE_BINDING (exit 1) if another address of the kind has the id,
-   * and E_BINDINGS_WRITE (exit 4), whose message names every id that is not recorded.
+   * Records an id. Throws E_DUPLICATE_BINDING (exit 1) if another address of the kind has the id.
    */
   readonly bind: (address: Address, binding: Binding) => Promise<void>;
-  /** Removes a binding; does nothing if there is none. Throws E_BINDINGS_WRITE (exit 4). */
+  /** Removes a binding; does nothing if there is none. Throws nothing. */
   readonly unbind: (address: Address) => Promise<void>;
   /**
    * Keeps the larger of the known and the new length, with the next write. A run that writes

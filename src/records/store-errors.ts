@@ -7,6 +7,8 @@ import type { Lease } from "./records.ts";
 export interface StorePlace {
   readonly target: string;
   readonly place: string;
+  /** What to do if a write fails, as a sentence. Default: for a server. */
+  readonly writeFix?: string;
 }
 
 /** E_RECORDS_GONE: the store is missing or was restored to an earlier state. `why` is a clause. */
@@ -47,18 +49,18 @@ const unreadable = (
   );
 
 /** E_RECORDS_REFUSED: the store did not accept a write. `words` are the server's. */
-export const recordsRefused = ({ target, place }: StorePlace, words: string): DimsyncError =>
+export const recordsRefused = ({ target, place, writeFix }: StorePlace, words: string): DimsyncError =>
   new DimsyncError(
     "E_RECORDS_REFUSED",
-    `The records of the target ${target} (${place}) cannot be written: ${clause(words) || "the write was rejected"}. dimsync creates nothing that it cannot record. Check that the token, key or role of this run may write, and that no rule or hook refuses the write.`,
+    `The records of the target ${target} (${place}) cannot be written: ${clause(words) || "the write was rejected"}. dimsync creates nothing that it cannot record. ${writeFix ?? "Check that the token, key or role of this run may write, and that no rule or hook refuses the write."}`,
     { exit: 4 },
   );
 
 /** E_RECORDS_UNCLEAR: a write was sent, and it is not known whether it was stored. `words` say what failed last. */
-export const recordsUnclear = ({ target, place }: StorePlace, words: string): DimsyncError =>
+export const recordsUnclear = ({ target, place, writeFix }: StorePlace, words: string): DimsyncError =>
   new DimsyncError(
     "E_RECORDS_UNCLEAR",
-    `dimsync could not determine whether a write to the records of the target ${target} (${place}) was stored: ${clause(words) || "there was no response"}. It creates nothing before its records are stored. Run the command again when the store can be reached.`,
+    `dimsync could not determine whether a write to the records of the target ${target} (${place}) was stored: ${clause(words) || "there was no response"}. It creates nothing before its records are stored. ${writeFix ?? "Run the command again when the store can be reached."}`,
     { exit: 4 },
   );
 

@@ -1,7 +1,8 @@
-import { readFileSync, rmSync } from "node:fs";
+import { mkdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { AccountState } from "../../src/embedded/index.ts";
+import { newOwner } from "../../src/records/folder/lock-owner.ts";
 import { keyVariable } from "../support/project-folder.ts";
 import { assetManifest, endings, integrationManifest, scene, tagManifest, together } from "./scene.ts";
 
@@ -104,6 +105,17 @@ describe("a create whose response is lost", () => {
     const { code, result } = await at.apply();
     expect(code).toBe(0);
     expect(Object.values(result.bindings)).toEqual(archives(at.service.state()));
+  });
+
+  it("of an asset whose run was killed on this machine: a user resolves it at once", async () => {
+    const at = await scene(assetManifest());
+    const intent = { runId: "run-1", address: "Asset/archive", kind: "Asset", method: "POST", path: "/v1/assets", bodyDigest: "x", at: "" };
+    mkdirSync(join(at.folder, ".dimsync"));
+    at.write(".dimsync/journal.ndjson", `${JSON.stringify({ type: "intend", entryId: "e-1", target: "test", ...intent })}\n`);
+    at.write(".dimsync/lock-test.json", JSON.stringify({ ...newOwner({ runId: "run-1" }), pid: 2 ** 30 }));
+    const { code, stderr } = await at.run(["resolve", "Asset/archive", "--not-created"]);
+    expect(code, stderr).toBe(0);
+    expect((await at.plan()).plan.items).toMatchObject([{ action: "create", address: "Asset/archive" }]);
   });
 
   it("of an integration that was not created: resolve --created refuses an id that the account does not have", async () => {
@@ -295,7 +307,14 @@ it("an id that could not be written to the bindings file is printed, kept in the
   const { code, result } = await at.apply();
   const [id = ""] = archives(at.service.state());
   expect(code).toBe(4);
-  expect(result.items).toMatchObject([{ outcome: "failed", code: "E_BINDINGS_WRITE", liveId: id, message: expect.stringContaining(id) }]);
+  expect(result.items).toMatchObject([{ outcome: "done", liveId: id }]);
+  expect(result.diagnostics).toMatchObject([
+    {
+      code: "E_RECORDS_REFUSED",
+      message: expect.stringContaining(id),
+      command: expect.stringContaining(`dimsync bind Asset/archive=${id} -t `),
+    },
+  ]);
   rmSync(join(at.folder, "dimsync.bindings.yaml"));
   const next = await at.apply();
   expect({ code: next.code, bindings: next.result.bindings }).toEqual({ code: 0, bindings: { "Asset/archive": id } });

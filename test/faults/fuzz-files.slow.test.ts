@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, it } from "vitest";
 import type { EmbeddedService } from "../../src/embedded/index.ts";
 import { DimsyncError } from "../../src/model/errors.ts";
 import { openBindings } from "../../src/records/folder/bindings.ts";
-import { openJournal } from "../../src/records/folder/journal.ts";
+import { openFolderRecords } from "../../src/records/folder/index.ts";
 import { runCommand } from "../support/command.ts";
 import fc from "../support/fast-check.ts";
 import { runs } from "../support/sample.ts";
@@ -122,7 +122,7 @@ describe("never a stack trace, a hang or a write", { timeout: runs(150_000, 1_20
     await fuzz("bindings", textEdits, 125, async (edits) => {
       const changed = edited(text, edits);
       writeFileSync(file, changed);
-      const wrong = await refusedOrRead(() => openBindings(file, "test"));
+      const wrong = await refusedOrRead(() => openBindings(file, "test").read());
       return readFileSync(file).equals(Buffer.from(changed)) ? wrong : [...wrong, "it was written to"];
     });
   });
@@ -131,7 +131,9 @@ describe("never a stack trace, a hang or a write", { timeout: runs(150_000, 1_20
     const text = read(".dimsync/journal.ndjson");
     await fuzz("journals", textEdits, 125, async (edits) => {
       writeFileSync(join(project.folder, ".dimsync", "journal.ndjson"), edited(text, edits));
-      return refusedOrRead(async () => (await openJournal(project.folder, "test")).open());
+      return refusedOrRead(
+        openFolderRecords({ folder: project.folder, target: "test", bindingsFile: join(project.folder, "none.yaml") }).read,
+      );
     });
     cpSync(join(original, ".dimsync", "journal.ndjson"), join(project.folder, ".dimsync", "journal.ndjson"));
   });

@@ -12,6 +12,8 @@ import { settleAccount } from "./settled.ts";
 
 const program = copyForAll();
 
+type Exchange = Parameters<NonNullable<EmbeddedOptions["onExchange"]>>[0];
+
 interface Scene {
   readonly service: EmbeddedService;
   readonly project: MixedProject;
@@ -28,8 +30,8 @@ async function scene(options: EmbeddedOptions = {}): Promise<Scene> {
   return { service, project, run: (argv, nodeArgs) => startCli(program(), argv, project.folder, canaries, nodeArgs) };
 }
 
-/** Resolves when the service has received this many requests. */
-function gate(after: number): { readonly reached: Promise<void>; readonly onExchange: () => void } {
+/** Resolves when the service has received this many requests, of the method if one is given. */
+function gate(after: number, only?: string): { readonly reached: Promise<void>; readonly onExchange: (exchange: Exchange) => void } {
   let open = (): void => undefined;
   let seen = 0;
   const reached = new Promise<void>((resolve) => {
@@ -37,8 +39,8 @@ function gate(after: number): { readonly reached: Promise<void>; readonly onExch
   });
   return {
     reached,
-    onExchange: () => {
-      seen += 1;
+    onExchange: ({ method }) => {
+      if (only === undefined || method === only) seen += 1;
       if (seen === after) open();
     },
   };
@@ -46,7 +48,7 @@ function gate(after: number): { readonly reached: Promise<void>; readonly onExch
 
 describe("two processes at once", () => {
   it("the second ends with 6, says who holds the lock, and sends nothing", async () => {
-    const { reached, onExchange } = gate(7);
+    const { reached, onExchange } = gate(1, "POST");
     const { run, project, service } = await scene({ latencyMs: 30, onExchange });
     const first = run(["apply", "--yes"]);
     await reached;
@@ -58,7 +60,7 @@ describe("two processes at once", () => {
   });
 
   it("with --lock-timeout the second waits and finds nothing to do", async () => {
-    const { reached, onExchange } = gate(7);
+    const { reached, onExchange } = gate(1, "POST");
     const { run, project, service } = await scene({ latencyMs: 20, onExchange });
     const first = run(["apply", "--yes"]);
     await reached;
@@ -70,14 +72,16 @@ describe("two processes at once", () => {
   });
 
   it("a lock whose process was killed is taken over, with a message", async () => {
-    const { reached, onExchange } = gate(7);
+    const { reached, onExchange } = gate(1, "POST");
     const { run, project, service } = await scene({ latencyMs: 50, onExchange });
     const first = run(["apply", "--yes"]);
     await reached;
     first.process.kill("SIGKILL");
     await first.ended;
     const second = await run(["apply", "--yes"]).ended;
-    expect(second.stderr).toMatch(/The lock of the target test was taken over from the run .*that process is gone/u);
+    expect(second.stderr).toMatch(
+      /The lease of the target test is held by the run .*, which has no process any more\. This run takes it over/u,
+    );
     expect(await settleAccount(service, project)).toMatchObject({ wrong: [] });
   });
 });

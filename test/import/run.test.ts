@@ -1,5 +1,6 @@
+import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { acquireLock } from "../../src/records/folder/lock.ts";
+import { openFolderRecords } from "../../src/records/folder/index.ts";
 import { writeOfTarget } from "../../src/records/target-file.ts";
 import { type AccountProject, openAccountProject } from "../support/accounts/project.ts";
 
@@ -114,7 +115,9 @@ test("a project with errors is not changed", async () => {
 });
 
 test("while an apply runs, import is refused, and a dry run is not", async () => {
-  const lock = await acquireLock(project.folder, "prod", { runId: "another", waitMs: 0 });
+  const bindingsFile = join(project.folder, "dimsync.bindings.yaml");
+  const lock = await openFolderRecords({ folder: project.folder, target: "prod", bindingsFile }).begin({ runId: "another", waitMs: 0 });
+  await lock.take();
   try {
     expect((await project.runImport()).code).toBe(6);
     expect((await project.runImport({ dryRun: true })).code).toBe(0);

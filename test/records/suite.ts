@@ -87,10 +87,10 @@ function journalTests(openStore: OpenStore): void {
     expect(run.state().open).toEqual(expected);
   });
 
-  const outcomes: Readonly<Record<string, readonly [settlements: readonly Settlement[], open: boolean]>> = {
-    created: [[{ outcome: "created", id: "8f1c" }], false],
+  const outcomes: Readonly<Record<string, readonly [settlements: readonly Settlement[], open: boolean, created?: string]>> = {
+    created: [[{ outcome: "created", id: "8f1c" }], false, "8f1c"],
     failed: [[{ outcome: "failed" }], false],
-    recovered: [[{ outcome: "recovered", id: "8f1c" }], false],
+    recovered: [[{ outcome: "recovered", id: "8f1c" }], false, "8f1c"],
     unknown: [[{ outcome: "unknown" }], true],
     answered: [[{ outcome: "answered", id: "8f1c" }], true],
     "answered, then created": [
@@ -99,10 +99,11 @@ function journalTests(openStore: OpenStore): void {
         { outcome: "created", id: "8f1c" },
       ],
       false,
+      "8f1c",
     ],
     "unknown, then not-created": [[{ outcome: "unknown" }, { outcome: "not-created", by: "resolve" }], false],
   };
-  for (const [outcome, [settlements, open]] of Object.entries(outcomes))
+  for (const [outcome, [settlements, open, created]] of Object.entries(outcomes))
     it(`${open ? "keeps" : "closes"} an intent that is ${outcome}`, async () => {
       const store = await openStore();
       const run = await begun(await opened(store));
@@ -111,7 +112,9 @@ function journalTests(openStore: OpenStore): void {
       const expected = open ? ["Integration/a"] : [];
       expect(run.state().open.map(({ address }) => address)).toEqual(expected);
       await run.release();
-      expect((await (await opened(store)).read()).open.map(({ address }) => address)).toEqual(expected);
+      const read = await (await opened(store)).read();
+      expect(read.open.map(({ address }) => address)).toEqual(expected);
+      for (const state of [run.state(), read]) expect(state.created.get("Integration/a")?.id).toBe(created);
     });
 
   it("keeps the id of the service's response", async () => {
@@ -119,6 +122,7 @@ function journalTests(openStore: OpenStore): void {
     const run = await begun(await opened(store));
     const [entryId = ""] = await run.intend([intentOf("Asset/a", { record: { sent: { "/name": "sha256:1" }, secretVersion: 2 } })]);
     await run.settle(entryId, { outcome: "answered", id: "d-1" });
+    await run.settle(entryId, { outcome: "unknown" });
     await run.release();
     expect((await (await opened(store)).read()).open).toMatchObject([
       { entryId, answeredId: "d-1", record: { sent: { "/name": "sha256:1" }, secretVersion: 2 } },
@@ -303,13 +307,11 @@ function appliedTests(openStore: OpenStore): void {
     const store = await openStore();
     const records = await opened(store);
     const quiet = await begun(records);
-    // In a folder, the first run has the lease.
-    const other = records.store === "folder" ? undefined : await begun(await opened(store), { runId: "run-2" });
-    await other?.take();
+    const other = await begun(await opened(store), { runId: "run-2" });
+    await other.take();
     quiet.rememberCommit({ commit: "a1".repeat(20), manifestDigest: "sha256:1", runId: "run-1", at: "2026-11-03T08:00:00.000Z" });
     await quiet.release();
-    const { appliedCommit } = await (await opened(store)).read();
-    expect(appliedCommit?.runId).toBe(other === undefined ? "run-1" : undefined);
+    expect((await (await opened(store)).read()).appliedCommit).toBeUndefined();
   });
 }
 

@@ -53,7 +53,7 @@ async function conflictProblems(resources: readonly Resource[], { records, bindi
   const found = conflicts(resources, new Map());
   if (found.length === 0 || !isLocal(records)) return [];
   const { openBindings } = await import("../../records/folder/bindings.ts");
-  return conflicts(resources, (await openBindings(bindingsFile, target)).all());
+  return conflicts(resources, await openBindings(bindingsFile, target).read());
 }
 
 /** Without a config, an empty folder is probably the wrong one. */

@@ -45,19 +45,26 @@ export async function readLog(file: string): Promise<readonly LogLine[] | Broken
   return found;
 }
 
+/** Appends one line, as `appendLines` does. */
+export const appendLog = (file: string, entry: LogEntry): Promise<void> => appendLines(file, [entry]);
+
 /**
- * Appends one line and returns when the line and the name of the file are on disk. Processes take
+ * Appends lines and returns when the lines and the name of the file are on disk. Processes take
  * turns. First, an incomplete last line is moved to `FILE.torn`. Then `before` is called with the size of
- * the file: it can throw to refuse, and returns how many of the last lines to keep, or undefined for
- * all. Throws what `before` and Node's calls throw, or an Error. The line may then be in the file or
- * not, but the next line starts on a new line.
+ * the file, and returns how many of the last lines to keep, or undefined for all. Throws what `before`
+ * and Node's calls throw, or an Error. Some of the lines may then be in the file, but the next one starts on a new line.
  */
-export async function appendLog(file: string, entry: LogEntry, before?: (bytes: number) => Promise<number | undefined>): Promise<void> {
+export async function appendLines(
+  file: string,
+  entries: readonly LogEntry[],
+  before?: (bytes: number) => Promise<number | undefined>,
+): Promise<void> {
+  if (entries.length === 0) return;
   await withFileLock(`${file}.lock`, async () => {
     const size = await repairTail(file);
     const keep = await before?.(size);
     if (keep !== undefined) await writeAtomic(file, await lastLines(file, keep), { mode: 0o600 });
-    const bytes = Buffer.from(`${JSON.stringify(entry)}\n`);
+    const bytes = Buffer.from(entries.map((entry) => `${JSON.stringify(entry)}\n`).join(""));
     const handle = await open(file, "a", 0o600);
     try {
       // One call, so that lines of two processes never mix even if the lock fails. A short count means a full disk.

@@ -14,10 +14,6 @@ import { isErrno } from "./fs-errors.ts";
 // token. Tokens are never reused, so this ends.
 
 export interface FileLock {
-  readonly file: string;
-  readonly owner: LockOwner;
-  /** The previous owner, and why the lock was taken over. */
-  readonly tookOver: { readonly owner: LockOwner | undefined; readonly why: string } | undefined;
   /** Writes a heartbeat; false if another process has the lock now. */
   readonly beat: () => Promise<boolean>;
   /** Removes the lock, unless another process has it now. */
@@ -29,16 +25,13 @@ export interface LockWait {
   readonly waitMs: number;
   /** A heartbeat older than this, in milliseconds, makes a lock stale. */
   readonly ttlMs: number;
-  readonly signal?: AbortSignal | undefined;
-  /** Called from time to time while another process has it. */
-  readonly onWait?: (() => void) | undefined;
 }
 
 const pollMs = 100;
 
 /**
  * Takes the lock `file`, whose folder must exist, or returns its holder when the time is over.
- * Throws what Node's calls throw, and the reason of an aborted signal.
+ * Throws what Node's calls throw.
  */
 export async function takeFileLock(
   file: string,
@@ -48,19 +41,13 @@ export async function takeFileLock(
   const deadline = Date.now() + wait.waitMs;
   const owner = newOwner(details);
   for (;;) {
-    wait.signal?.throwIfAborted();
-    if (await create(file, owner)) return holding(file, owner, undefined);
+    if (await create(file, owner)) return holding(file, owner);
     const held = await inspect(file, wait.ttlMs);
     if (held === undefined) continue;
-    if (held.why !== undefined && (await replace(file, held.token, owner, wait.ttlMs))) {
-      return holding(file, owner, { owner: held.owner, why: held.why });
-    }
+    if (held.isStale && (await replace(file, held.token, owner, wait.ttlMs))) return holding(file, owner);
     const leftMs = deadline - Date.now();
     if (leftMs <= 0) return { heldBy: held.owner };
-    wait.onWait?.();
-    await sleep(Math.min(leftMs, pollMs * (0.5 + Math.random())), undefined, wait.signal ? { signal: wait.signal } : {}).catch(
-      () => undefined,
-    );
+    await sleep(Math.min(leftMs, pollMs * (0.5 + Math.random())));
   }
 }
 
@@ -82,11 +69,8 @@ export async function withFileLock<T>(file: string, work: () => Promise<T>): Pro
   }
 }
 
-function holding(file: string, owner: LockOwner, tookOver: FileLock["tookOver"]): FileLock {
+function holding(file: string, owner: LockOwner): FileLock {
   return {
-    file,
-    owner,
-    tookOver,
     async beat() {
       // Opened before it is compared: the write goes to the compared file, even if another file
       // gets its name meanwhile.
@@ -104,28 +88,6 @@ function holding(file: string, owner: LockOwner, tookOver: FileLock["tookOver"])
       await guarded(file, owner.token, 60_000, () => unlink(file));
     },
   };
-}
-
-/**
- * The current owner of the lock; undefined if there is no lock, or its owner cannot be running any
- * more. Throws what Node's calls throw.
- */
-export async function fileLockOwner(file: string, ttlMs: number): Promise<LockOwner | undefined> {
-  const held = await inspect(file, ttlMs);
-  return held?.why === undefined ? held?.owner : undefined;
-}
-
-/**
- * Removes a lock, whoever holds it. Returns its owner, if the file has one. Throws what Node's
- * calls throw.
- */
-export async function breakFileLock(file: string, ttlMs: number): Promise<LockOwner | undefined> {
-  for (;;) {
-    const held = await inspect(file, ttlMs);
-    if (held === undefined) return undefined;
-    if (await guarded(file, held.token, ttlMs, () => unlink(file))) return held.owner;
-    await sleep(pollMs);
-  }
 }
 
 /** False if the name exists. */
@@ -160,7 +122,7 @@ async function guarded(file: string, token: string, ttlMs: number, work: () => P
   const owner = newOwner({ runId: "" });
   if (!(await create(guard, owner))) {
     const held = await inspect(guard, ttlMs);
-    if (held?.why === undefined) return false;
+    if (held?.isStale !== true) return false;
     if (!(await guarded(guard, held.token, ttlMs, async () => rename(await writeTemp(file, owner), guard)))) return false;
   }
   try {
@@ -175,13 +137,12 @@ async function guarded(file: string, token: string, ttlMs: number, work: () => P
 async function inspect(
   file: string,
   ttlMs: number,
-): Promise<{ readonly token: string; readonly owner: LockOwner | undefined; readonly why: string | undefined } | undefined> {
+): Promise<{ readonly token: string; readonly owner: LockOwner | undefined; readonly isStale: boolean } | undefined> {
   const [text, stats] = await Promise.all([readFile(file, "utf8").catch(unlessMissing), lstat(file).catch(unlessMissing)]);
   if (stats === undefined) return undefined;
   const owner = parseOwner(text ?? "");
-  if (owner !== undefined) return { token: owner.token, owner, why: whyStale(owner, ttlMs) };
-  const old = Date.now() - stats.mtimeMs > ttlMs;
-  return { token: `${stats.ino}-${Math.trunc(stats.mtimeMs)}`, owner, why: old ? "its file can't be read and is old" : undefined };
+  if (owner !== undefined) return { token: owner.token, owner, isStale: whyStale(owner, ttlMs) !== undefined };
+  return { token: `${stats.ino}-${Math.trunc(stats.mtimeMs)}`, owner, isStale: Date.now() - stats.mtimeMs > ttlMs };
 }
 
 async function writeTemp(file: string, owner: LockOwner): Promise<string> {

@@ -67,8 +67,8 @@ export function parseOwner(text: string): LockOwner | undefined {
 /** Why the owner cannot be running any more, as a clause for a message; undefined if it may be running. */
 export function whyStale(owner: LockOwner, ttlMs: number): string | undefined {
   if (owner.reason !== undefined)
-    return owner.until !== undefined && Date.parse(owner.until) <= Date.now() ? `it ended at ${owner.until}` : undefined;
-  if (owner.host === hostname() && owner.pidSpace === pidSpace() && !isAlive(owner)) return "that process is gone";
+    return owner.until !== undefined && Date.parse(owner.until) <= Date.now() ? `ended at ${owner.until}` : undefined;
+  if (owner.host === hostname() && owner.pidSpace === pidSpace() && !isAlive(owner)) return "has no process any more";
   const silentMs = Date.now() - Date.parse(owner.heartbeat);
-  return silentMs > ttlMs ? `it wrote no heartbeat for ${Math.round(silentMs / 1000)} s` : undefined;
+  return silentMs > ttlMs ? `has written no heartbeat for ${Math.round(silentMs / 1000)} s` : undefined;
 }

@@ -1,14 +1,13 @@
 import { isObject, own } from "../../model/json/json.ts";
 import { parseJson, whyNotJson } from "../../model/json/parse.ts";
 import { parseAppliedCommit } from "../applied-commit.ts";
-import type { AppliedPlan } from "../applied-plans.ts";
 import { parseBindingsText, readTarget } from "../bindings-text.ts";
 import { parseSeenColumns } from "../columns-seen.ts";
-import { emptyState, type Fact, withFacts } from "../facts.ts";
+import { emptyState, type Fact, toFact, withFacts } from "../facts.ts";
 import { parseJournalLine } from "../journal-line.ts";
 import { type ListLengths, parseListLengths } from "../list-lengths.ts";
 import { holderText, toHolder } from "../process-identity.ts";
-import type { Lease, RecordsState, UnlockedRun } from "../records.ts";
+import type { AppliedPlan, Lease, RecordsState, UnlockedRun } from "../records.ts";
 import type { Content } from "../shared/store.ts";
 import { segmentsIn } from "./segments.ts";
 import type { Files } from "./tree.ts";
@@ -75,7 +74,7 @@ function journalIn(files: Files): readonly Fact[] {
     linesOf(files, path).map((value, index): Fact => {
       const line = isObject(value) ? parseJournalLine(value) : undefined;
       if (line === undefined) throw new ContentError(`${path}:${index + 1} is not an entry that this version of dimsync can read`);
-      return line.type === "intend" ? { type: "intend", entryId: line.entryId, intent: line.intent } : { ...line, at: "" };
+      return toFact(line);
     }),
   );
 }

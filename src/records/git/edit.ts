@@ -1,10 +1,6 @@
-import type { Address, Binding } from "../../model/address.ts";
-import type { AppliedPlan } from "../applied-plans.ts";
 import { changeTarget, emptyBindingsText, parseBindingsText, printBindingsText } from "../bindings-text.ts";
-import { type Fact, withFacts } from "../facts.ts";
-import type { LogEntry } from "../files/append-log.ts";
-import { toLogEntry } from "../journal-line.ts";
-import type { Lease } from "../records.ts";
+import { bindingChanges, type Fact, journalEntries, withFacts } from "../facts.ts";
+import type { AppliedPlan, Lease } from "../records.ts";
 import type { Draft } from "../shared/store.ts";
 import type { GitContent } from "./content.ts";
 import { appendJournal } from "./segments.ts";
@@ -47,19 +43,12 @@ const withStateFacts = (content: GitContent, facts: readonly Fact[]): GitContent
 });
 
 function editJournal(files: Map<string, string>, facts: readonly Fact[], { state }: GitContent, target: string): void {
-  const lines = facts.flatMap((fact): readonly LogEntry[] => {
-    if (fact.type === "intend") return [toLogEntry({ ...fact, target }, fact.intent.at)];
-    return fact.type === "settle" ? [toLogEntry(fact, fact.at)] : [];
-  });
+  const lines = journalEntries(facts, target);
   if (lines.length > 0) appendJournal(files, lines, new Set(state.open.map(({ entryId }) => entryId)));
 }
 
 function editBindings(files: Map<string, string>, facts: readonly Fact[], target: string): void {
-  const changes = new Map<Address, Binding | undefined>();
-  for (const fact of facts) {
-    if (fact.type === "bind") changes.set(fact.address, fact.binding);
-    if (fact.type === "unbind") changes.set(fact.address, undefined);
-  }
+  const changes = bindingChanges(facts);
   if (changes.size === 0) return;
   const text = files.get("bindings.yaml");
   const bindings = text === undefined ? emptyBindingsText() : parseBindingsText(text, "bindings.yaml");

@@ -5,10 +5,10 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { DimsyncError } from "../../model/errors.ts";
 import { isObject, own } from "../../model/json/json.ts";
 import { parseJson } from "../../model/json/parse.ts";
-import { withFacts } from "../facts.ts";
 import { writeAtomic } from "../files/atomic.ts";
 import type { Records } from "../records.ts";
 import { describeFacts } from "../shared/describe-change.ts";
+import { contentAfter } from "../shared/next-version.ts";
 import { recordsOf } from "../shared/records.ts";
 import type { Draft, SharedStore, WriteOutcome } from "../shared/store.ts";
 import { ensureStateFolder, stateFolder } from "../state-folder.ts";
@@ -84,21 +84,10 @@ function nextVersion(parent: PostgresVersion, given: Draft): Prepared {
   const { content, keepsCommit } = parent;
   const draft = keepsCommit ? given : { ...given, facts: given.facts.filter(({ type }) => type !== "commit") };
   const version = String(BigInt(parent.version) + 1n);
-  const plans = draft.facts.flatMap((fact) => (fact.type === "applied" ? [[fact.plan.planId, fact.plan] as const] : []));
-  const { lease = content.lease, unlocked } = draft;
-  const facts = withFacts(content.state, draft.facts);
+  const after = contentAfter(content, draft);
   return {
-    version,
-    writeId: randomUUID(),
-    isExpired: false,
-    keepsCommit,
-    draft,
-    content: {
-      epoch: lease === "free" || lease === undefined ? content.epoch : lease.epoch,
-      lease: lease === "free" ? undefined : lease,
-      state: { ...facts, version, unlocked: unlocked === undefined ? facts.unlocked : [...facts.unlocked, unlocked] },
-      applied: new Map([...content.applied, ...plans]),
-    },
+    ...{ version, writeId: randomUUID(), isExpired: false, keepsCommit, draft },
+    content: { ...after, state: { ...after.state, version } },
   };
 }
 

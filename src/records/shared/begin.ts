@@ -58,12 +58,13 @@ async function whenFree<V extends Version>(
     const { lease } = tip.content;
     if (!isHeld(lease)) return { tip, abandoned: undefined };
     const seconds = Math.round(lease.ttlMs / 1000);
-    const abandoned = store.isAbandoned(tip, unmovedMs) ? { lease, why: `has not renewed it for ${seconds} s` } : await early(lease);
+    const why = store.isAbandoned(tip, unmovedMs) ? `has not renewed it for ${seconds} s` : store.whyGone?.(tip);
+    const abandoned = why === undefined ? await early(lease) : { lease, why };
     if (abandoned !== undefined) return { tip, abandoned };
     const left = deadline - performance.now();
     if (left <= 0) throw leaseHeld(store, lease);
     options.onWait?.();
-    const pauseMs = Math.min(left, Math.max(250, Math.min(5_000, lease.ttlMs / 10)));
+    const pauseMs = Math.min(left, store.pollMs ?? Math.max(250, Math.min(5_000, lease.ttlMs / 10)));
     await sleep(pauseMs, undefined, signal === undefined ? {} : { signal }).catch(() => signal?.throwIfAborted());
     const asked = performance.now();
     const now = await readAgain(store, tip, deadline);

@@ -1,8 +1,8 @@
-import { admissible, type Fact } from "../facts.ts";
+import { admissible, type Fact, withFacts } from "../facts.ts";
 import { type Instant, instant } from "../lease.ts";
 import { holderText, thisHolder } from "../process-identity.ts";
 import type { Lease, RecordsState, UnlockedRun } from "../records.ts";
-import type { SharedStore, Version } from "./store.ts";
+import type { Content, Draft, SharedStore, Version } from "./store.ts";
 
 export interface WriterOptions<V extends Version> {
   /** What this run read last: its first write must be made on it. */
@@ -73,6 +73,18 @@ export async function nextAttempt<V extends Version>(work: Work<V>): Promise<Att
     ...(unlocked === undefined ? {} : { unlocked }),
   });
   return { tip, parent: stored, begun };
+}
+
+/** The content with the changes of the draft. */
+export function contentAfter(content: Content, { facts, lease = content.lease, unlocked }: Draft): Content {
+  const state = withFacts(content.state, facts);
+  const plans = facts.flatMap((fact) => (fact.type === "applied" ? [[fact.plan.planId, fact.plan] as const] : []));
+  return {
+    epoch: typeof lease === "object" ? lease.epoch : content.epoch,
+    lease: lease === "free" ? undefined : lease,
+    state: unlocked === undefined ? state : { ...state, unlocked: [...state.unlocked, unlocked] },
+    applied: new Map([...content.applied, ...plans]),
+  };
 }
 
 const begins = (work: Held, lease: Lease | "free" | undefined): boolean => lease !== undefined || holds(work);

@@ -7,7 +7,7 @@ import { beginRun } from "./begin.ts";
 import { keptFacts } from "./local-journal.ts";
 import type { Draft, SharedStore, Version } from "./store.ts";
 
-/** The records of one target in a store that several machines share. */
+/** The records of one target in a store. */
 export function recordsOf<V extends Version>(name: StoreName, store: SharedStore<V>): Records {
   let last: V | undefined;
   const load = async (): Promise<V> => {
@@ -25,10 +25,7 @@ export function recordsOf<V extends Version>(name: StoreName, store: SharedStore
     },
     wasApplied: async (planId) => (last ?? (await load())).content.applied.get(planId),
     applied: async () => [...(await load()).content.applied.values()],
-    lease: async () => {
-      const { lease } = (await load()).content;
-      return isHeld(lease) ? lease : undefined;
-    },
+    lease: async () => heldLease(store, await load()),
     begin: (options) => beginRun(store, options),
     lock: (hold) => lock(store, hold),
     unlock: () => unlock(store),
@@ -42,11 +39,16 @@ async function lock<V extends Version>(store: SharedStore<V>, { runId, reason, u
     ...{ token: newToken(), runId, runUrl: undefined, since: new Date().toISOString(), ttlMs: store.ttlMs },
     ...{ reason, until: until?.toISOString(), holder: "" },
   };
-  await change(store, ({ content }) => {
-    if (isHeld(content.lease) && content.lease.runId !== runId) throw leaseHeld(store, content.lease);
+  await change(store, (newest) => {
+    const held = heldLease(store, newest);
+    if (held !== undefined && held.runId !== runId) throw leaseHeld(store, held);
+    const { content } = newest;
     return { facts: [], lease: { ...lease, epoch: content.epoch + 1 }, runId, runUrl: undefined, subject: "Lock the target" };
   });
 }
+
+const heldLease = <V extends Version>(store: SharedStore<V>, version: V): Lease | undefined =>
+  isHeld(version.content.lease) && store.whyGone?.(version) === undefined ? version.content.lease : undefined;
 
 async function unlock<V extends Version>(store: SharedStore<V>): Promise<Lease | undefined> {
   let ended: Lease | undefined;

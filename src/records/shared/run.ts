@@ -1,12 +1,11 @@
 import { randomUUID } from "node:crypto";
 import { DimsyncError } from "../../model/errors.ts";
 import { shellWord } from "../../text/shell.ts";
-import type { AppliedPlan } from "../applied-plans.ts";
 import { duplicateBinding } from "../bindings-text.ts";
 import { type Fact, otherWithId } from "../facts.ts";
 import { reasonOf } from "../files/fs-errors.ts";
 import { type Instant, refuseStale } from "../lease.ts";
-import type { RecordsRun, RecordsState } from "../records.ts";
+import type { AppliedPlan, RecordsRun, RecordsState } from "../records.ts";
 import { connectionLost, noLease, planApplied } from "../store-errors.ts";
 import type { LocalJournal } from "./local-journal.ts";
 import type { SharedStore, Version } from "./store.ts";
@@ -174,8 +173,9 @@ function gathering(store: RunStore, writer: Writer, timer: WriteTimer, { runId, 
 /** The error with the ids that did not reach the store, because nothing else may know them. */
 function withIds(error: DimsyncError, target: string, writer: Pick<Writer, "state" | "unstored">, file: string): DimsyncError {
   const addresses = new Map(writer.state().open.map(({ entryId, address }) => [entryId, address]));
+  const unstored = writer.unstored();
   const ids = new Map(
-    writer.unstored().flatMap((fact): readonly (readonly [string, string])[] => {
+    unstored.flatMap((fact): readonly (readonly [string, string])[] => {
       if (fact.type === "bind") return [[fact.address, fact.binding.id]];
       const [address, id] = fact.type === "settle" ? [addresses.get(fact.entryId), fact.settlement.id] : [];
       return address === undefined || id === undefined ? [] : [[address, id]];
@@ -183,7 +183,9 @@ function withIds(error: DimsyncError, target: string, writer: Pick<Writer, "stat
   );
   if (ids.size === 0) return error;
   const pairs = [...ids].map(([address, id]) => `${address}=${id}`);
-  const message = `${error.message} These ids are not stored: ${pairs.join(", ")}. The next run on this machine adds them from ${file}; on another machine, bind them:`;
+  const isKept = unstored.some((fact) => fact.type === "settle" && fact.settlement.id !== undefined);
+  const next = isKept ? `The next run on this machine adds them from ${file}; on another machine, bind them:` : "Bind them:";
+  const message = `${error.message} These ids are not stored: ${pairs.join(", ")}. ${next}`;
   const command = `dimsync bind ${pairs.map(shellWord).join(" ")} -t ${shellWord(target)}`;
   return new DimsyncError(error.code, message, { exit: error.exit, cause: error, command });
 }

@@ -1,12 +1,11 @@
-import type { AppliedPlan } from "../applied-plans.ts";
 import type { Fact } from "../facts.ts";
-import type { Lease, RecordsChange, RecordsState, UnlockedRun } from "../records.ts";
+import type { AppliedPlan, Lease, RecordsChange, RecordsState, UnlockedRun } from "../records.ts";
 import type { StorePlace } from "../store-errors.ts";
 
-// A store that several machines share is a chain of versions. Each write is made on one version and
+// A store that several processes or machines share is a chain of versions. Each write is made on one version and
 // is stored only if that version is still the newest one (compare and swap). So nobody writes without
 // having read everything that was written before. The lease, the journal and all rules about who may
-// write what are the same for every such store (writer.ts, run.ts, begin.ts); a store only reads a
+// write what are the same for every store (writer.ts, run.ts, begin.ts); a store only reads a
 // version, and writes the next one.
 
 /** The content of one version of the records. */
@@ -20,7 +19,7 @@ export interface Content {
 }
 
 export interface Version {
-  /** Identifies the version: a commit id in git, a number in PostgreSQL. */
+  /** Identifies the version: a commit id in git, a number in PostgreSQL, a digest in a folder. */
   readonly version: string;
   readonly content: Content;
 }
@@ -64,6 +63,13 @@ export interface SharedStore<V extends Version> extends StorePlace {
    * long this machine has seen the version, by its monotonic clock.
    */
   readonly isAbandoned: (version: V, unmovedMs: number) => boolean;
+  /**
+   * Why the lease is free although it was not released, as a clause about its holder. Absent in stores of several
+   * machines: there it is held until another run takes it over.
+   */
+  readonly whyGone?: (version: V) => string | undefined;
+  /** How often to look whether the lease is free, in milliseconds. Default: by its time-to-live. */
+  readonly pollMs?: number;
   /** The version that the draft makes of `parent`. Nothing is sent. Throws E_RECORDS_REFUSED (exit 4). */
   readonly prepare: (parent: V, draft: Draft) => Promise<V>;
   /** Writes a prepared version until its outcome is known, or the time limit is reached. */
