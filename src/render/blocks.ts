@@ -7,7 +7,14 @@
 // every layout draws it. What a section needs to differ from others is a member here that says what
 // it is ("folded": read on demand), not how one layout draws it. How much of a list each layout shows
 // is decided by the layout, in one table.
+//
+// The changes of items are blocks too (report/changes/groups.ts): what is grouped, counted, labelled and marked as a risk is
+// decided there, and a layout only arranges it.
 
+import type { Action } from "../model/plan.ts";
+import type { PlannedRequest } from "../model/service.ts";
+import type { PathText } from "../text/paths.ts";
+import type { Traced } from "./report/attribution.ts";
 import type { WithChanges } from "./report/changes/changes.ts";
 
 /** How good the news is. A layout chooses the colour; it is never the only sign. */
@@ -15,12 +22,16 @@ export type Tone = "bad" | "good" | "warn" | "info" | "quiet";
 
 /**
  * A part of a line. A string is running text; one that begins with a comma or colon follows without a space. The others
- * are a name of an object, its id, code, a value (which a terminal may shorten), a place in a file, something less important,
- * or a word about the state.
+ * are a name of an object, its id (`ref`: in parentheses), code, a value (which a terminal may shorten), a place in a file,
+ * something less important, or a word about the state.
  */
 export type Span =
   | string
-  | { readonly as: "name" | "id" | "code" | "value" | "place" | "muted" | "word"; readonly text: string; readonly tone?: Tone | undefined };
+  | {
+      readonly as: "name" | "id" | "ref" | "code" | "value" | "place" | "muted" | "word";
+      readonly text: string;
+      readonly tone?: Tone | undefined;
+    };
 
 /** Spans with a space between them. */
 export type Line = readonly Span[];
@@ -54,6 +65,76 @@ export interface Entry {
   readonly commands?: readonly string[];
   /** Whether a terminal lists it only with -v. */
   readonly isDetail?: boolean;
+}
+
+/** The changes of one item, or of many similar ones. */
+export interface ChangeBlock extends Required<Pick<Entry, "sign" | "tone" | "label" | "head">> {
+  readonly action: Action;
+  /** "Schemas/orders", or "Schemas" for several integrations; raw. */
+  readonly address: string;
+  /** The resource of a relation; of a summary, what it stands for: "9 integrations: …", "12 relations". */
+  readonly target: Line;
+  /** Whether it stands for several items, which are listed somewhere else. */
+  readonly isSummary: boolean;
+  /** Whether the head, trace and cause say everything. */
+  readonly isShort: boolean;
+  /** Of a short block, or what all names have in common. */
+  readonly trace: Traced;
+  readonly cause: string;
+  /** Of similar items; raw. */
+  readonly names: readonly string[];
+  readonly lines: readonly ChangeLine[];
+  /** How many changes the lines leave out. */
+  readonly left: number;
+  /** Instead of lines, if there are many. */
+  readonly rules: readonly RuleChanges[];
+  /** What a reader must not miss; "" if there is nothing. */
+  readonly alert: string;
+  readonly calls: readonly Call[];
+  /** Addresses of items that run first; raw. */
+  readonly after: readonly string[];
+}
+
+/** The risk of a change, and why it is made. Texts are without control characters. */
+export interface ChangeWhy {
+  readonly risk: string;
+  readonly isAlarm: boolean;
+  readonly trace: Traced;
+  /** The id of the rule; "" for a literal. */
+  readonly rule: string;
+  /** "pii-email, manifests/pii.yaml:9"; "manifests/pii.yaml:9" for a literal. */
+  readonly decidedBy: string;
+  /** "← label pii ← models/sources.yml", if the rule matches by a label. */
+  readonly label: string;
+  readonly reason: string;
+}
+
+/** One change. */
+export interface ChangeLine extends ChangeWhy {
+  readonly path: PathText;
+  /** "" if the object is new. */
+  readonly live: string;
+  readonly desired: string;
+  /** Whether a value is a secret's source, which must not be shortened. */
+  readonly isSecret: boolean;
+}
+
+/** The changes of one rule with the same effect, in all integrations. */
+export interface RuleChanges extends ChangeWhy {
+  /** "hash 312 columns in 87 tables of 9 integrations"; a report adds the values instead of a verb. */
+  readonly what: string;
+  readonly count: number;
+  /** "shop-01 public.users.email" of the first changes; without the integration if there is only one. */
+  readonly examples: readonly string[];
+}
+
+/** Requests with the same method and path, or only the same method. */
+export interface Call {
+  /** "2 ×"; "" for a single one. */
+  readonly times: string;
+  /** "PATCH /v1/tags/t-3"; raw. */
+  readonly text: string;
+  readonly requests: readonly PlannedRequest[];
 }
 
 export interface Section {
@@ -91,6 +172,7 @@ export interface Section {
 
 export const name = (text: string, tone?: Tone): Span => ({ as: "name", text, tone });
 export const id = (text: string): Span => ({ as: "id", text });
+export const ref = (text: string): Span => ({ as: "ref", text });
 export const code = (text: string, tone?: Tone): Span => ({ as: "code", text, tone });
 export const value = (text: string): Span => ({ as: "value", text });
 export const place = (text: string): Span => ({ as: "place", text });
@@ -104,6 +186,14 @@ export function withGaps(line: Line): readonly (readonly [gap: string, span: Spa
   const filled = line.filter((span) => textOf(span) !== "");
   return filled.map((span, index) => [index === 0 || (typeof span === "string" && /^[,:]/u.test(span)) ? "" : " ", span]);
 }
+
+/** "a, b, c and 4 more". */
+export const listLine = (names: readonly string[], draw: (name: string) => Span): Line => [
+  ...names.slice(0, mostListed).flatMap((one, index) => (index === 0 ? [draw(one)] : [",", draw(one)])),
+  ...(names.length > mostListed ? [muted(`and ${names.length - mostListed} more`)] : []),
+];
+
+const mostListed = 3;
 
 /** The line as one text; `draw` draws a span. */
 export const lineText = (line: Line, draw: (span: Span) => string): string =>

@@ -10,10 +10,10 @@ import { wholePath } from "../text/paths.ts";
 import { errorsFirst } from "../text/severity.ts";
 import { forTarget, shellWord } from "../text/shell.ts";
 import { valueAt } from "../text/values.ts";
-import type { Section } from "./blocks.ts";
+import type { ChangeBlock, Section } from "./blocks.ts";
 import type { RenderOptions, ReportHistory, Shown } from "./document.ts";
 import type { Traced } from "./report/attribution.ts";
-import { alarmsIn, changeCount, isGrouped, type ReportGroup, reportGroups } from "./report/changes/groups.ts";
+import { alarmsIn, changeBlocks, changeCount, isGrouped } from "./report/changes/groups.ts";
 import { ownerOf } from "./report/changes/objects.ts";
 import { columnsOf, type ReportColumns } from "./report/columns.ts";
 import { exitText } from "./report/exits.ts";
@@ -55,7 +55,7 @@ export interface Report {
   readonly policies: Policies;
   /** Errors first. */
   readonly problems: readonly Diagnostic[];
-  readonly groups: readonly ReportGroup[];
+  readonly changeBlocks: readonly ChangeBlock[];
   readonly changes: number;
   /** Whether the changes are shown by rule, so that single ones are not visible. */
   readonly isGrouped: boolean;
@@ -169,7 +169,7 @@ function ofPlan(plan: Plan, { verbose, history, isResolved }: RenderOptions, byR
     waysOut: waysOut(plan),
     limits: limitsOf(plan),
     next: nextSteps(plan).filter(({ commands }) => isResolved !== true || commands.length === 0),
-    groups: reportGroups(plan.items, words, grouped),
+    changeBlocks: changeBlocks(plan.items, words, grouped),
     changes: changeCount(plan.items),
     isGrouped: grouped,
     blocked: plan.blocked,
@@ -226,7 +226,7 @@ function ofComparison({ from, to, items, onlyFrom, onlyTo, exit }: Comparison, o
       exit.code === 0
         ? { word: "no differences", tone: "good", text: "No differences.", isSentence: true }
         : { word: "different", tone: alarms > 0 ? "bad" : "warn", text: `${joinParts(counts, "; ")}.`, isSentence: false },
-    groups: reportGroups(items, words, grouped),
+    changeBlocks: changeBlocks(items, words, grouped),
     changes,
     isGrouped: grouped,
     lone: [
@@ -261,7 +261,7 @@ const empty: Omit<ReportContent, "words" | "title" | "headline"> = {
   guards: [],
   policies: { open: [], existing: [], fixed: [] },
   problems: [],
-  groups: [],
+  changeBlocks: [],
   changes: 0,
   isGrouped: false,
   outcomes: [],

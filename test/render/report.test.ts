@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { PolicyFinding } from "../../src/model/findings.ts";
-import type { Item } from "../../src/model/plan.ts";
+import type { Item, Plan } from "../../src/model/plan.ts";
 import { renderHtml } from "../../src/render/html/index.ts";
 import { renderers } from "../../src/render/index.ts";
 import { renderGithub } from "../../src/render/machine/github.ts";
@@ -27,7 +27,7 @@ describe("changes are grouped by rule", () => {
   ])("%i changes: %s", (count, expected) => {
     const report = reportOf(ofChanges(count), plain);
     expect(report.isGrouped).toBe(expected);
-    expect(report.groups.map(({ type }) => type)).toEqual([expected ? "rules" : "item"]);
+    expect(report.changeBlocks.map(({ rules, lines }) => [rules.length > 0, lines.length > 0])).toEqual([[expected, !expected]]);
   });
 
   test("not with -v", () => {
@@ -35,15 +35,26 @@ describe("changes are grouped by rule", () => {
   });
 
   test("over all integrations, columns that become readable first", () => {
-    const [group] = reportOf(fleetPlan(), plain).groups;
-    expect(group).toMatchObject({ type: "rules", address: "Schemas", exposed: 2 });
-    expect(group?.type === "rules" ? group.rules.map(({ what, isAlarm }) => [what, isAlarm]) : []).toEqual([
+    const [block] = reportOf(fleetPlan(), plain).changeBlocks;
+    expect(block?.alert).toBe("2 columns become readable (newly replicated or no longer hashed): shop-00 (1), shop-01 (1).");
+    expect(block?.rules.map(({ what, isAlarm }) => [what, isAlarm])).toEqual([
       ["unhash 2 columns in 2 tables of 2 integrations", true],
       ["hash 312 columns in 87 tables of 9 integrations", false],
       ["disable 9 tables of 9 integrations", false],
       ["hash 9 columns in 9 tables of 9 integrations", false],
     ]);
   });
+
+  test.each(["human", "markdown", "html"] as const)(
+    "%s names what becomes readable, the line of a literal, examples and the order",
+    (format) => {
+      const shown = (document: Plan): string => renderers[format](document, { ...plain, width: 200 }).replaceAll(/<[^>]*>|[`*]/gu, "");
+      expect(shown(fleetPlan())).toContain("2 columns become readable (newly replicated or no longer hashed): shop-00 (1), shop-01 (1).");
+      expect(shown(fleetPlan())).toContain("manifests/shops.yaml:40");
+      expect(shown(fleetPlan())).toContain("shop-00 public.t0.email_2 and 309 more");
+      expect(shown(fullPlan)).toContain("POST /v1/integrations, after Asset/warehouse");
+    },
+  );
 
   test.each(["human", "markdown"] as const)("each change is in %s once", (format) => {
     const text = renderers[format](planOfColumns(40), plain);
@@ -56,7 +67,7 @@ describe("changes are grouped by rule", () => {
     const binds = Array.from({ length: 40 }, (_, index) =>
       item({ id: `i${index}`, address: `Tag/t${index}`, kind: "Tag", action: "bind" }),
     );
-    expect(renderers.human(plan({ items: binds }), plain)).toMatch(/^= {3}40 ids to record\n {4}Tag\/t0, Tag\/t1, Tag\/t2 and 37 more$/mu);
+    expect(renderers.human(plan({ items: binds }), plain)).toMatch(/^= 40 ids to record\n {4}Tag\/t0, Tag\/t1, Tag\/t2 and 37 more$/mu);
   });
 });
 
@@ -160,12 +171,14 @@ test("a missing tag relation says what lacks the tag, that it is missing, and wh
   const report = plan({ kind: "DriftReport", items: [relation("b27d")] });
   const options = { color: false, verbose: false };
   expect(renderHuman(report, { ...options, width: 120 })).toContain(
-    "missing on Integration billing (b27d)   dana@example.com, 2026-03-03 07:55 UTC",
+    "missing on Integration billing (b27d)   drift; dana@example.com, 2026-03-03 07:55 UTC",
   );
   expect(renderMarkdown(report, options)).toContain(
     "(`t-3`) missing on Integration `billing` (`b27d`) (`pii-email, manifests/pii.yaml:9`); drift; dana&#64;&#8203;example.com, 2026-03-03 07:55 UTC",
   );
-  expect(renderHtml(report, options)).toMatch(/<h4>Tag\/gold#b27d is missing on Integration <b>billing<\/b> <code>b27d<\/code>/u);
+  expect(renderHtml(report, options)).toMatch(
+    /<h4><strong>Tag\/gold#b27d<\/strong> .* is missing on Integration <code>billing<\/code> <code>b27d<\/code><\/h4>/u,
+  );
   expect(renderGithub(report, options)).toContain("Tag/gold#b27d is missing on Integration billing (b27d); drift; dana@example.com, 2026");
   const many = plan({ kind: "DriftReport", items: ["a", "b", "c", "d"].map(relation) });
   expect(renderMarkdown(many, { ...options, byRule: true })).toContain(

@@ -1,9 +1,27 @@
 import { counted } from "../../text/counts.ts";
-import { type Entry, type Line, type Section, type Span, textOf, withGaps } from "../blocks.ts";
+import { andMore as andMoreText } from "../../text/lists.ts";
+import { type ChangeBlock, type Entry, type Line, type Section, type Span, textOf, withGaps } from "../blocks.ts";
 import { changeLines } from "../report/changes/changes.ts";
+import type { ReportObject } from "../report/changes/objects.ts";
 import type { Words } from "../report/words.ts";
-import { changeTable } from "./changes.ts";
-import { aside, blocks, chip, code, command, folded, type Html, html, joined, list, note, paragraph, quiet, source } from "./html.ts";
+import { changeTable, traceHtml } from "./changes.ts";
+import {
+  andMore,
+  aside,
+  blocks,
+  chip,
+  code,
+  command,
+  folded,
+  type Html,
+  html,
+  joined,
+  list,
+  note,
+  paragraph,
+  quiet,
+  source,
+} from "./html.ts";
 import type { Part } from "./page.ts";
 
 // Lists that are longer are folded, and changes beyond this many are counted.
@@ -55,17 +73,66 @@ function changesHtml({ of, title }: NonNullable<Entry["changes"]>, words: Words)
   const left = lines.length - mostChanges;
   return folded(
     title.replace(/ of .*/su, ""),
-    blocks(changeTable(lines.slice(0, mostChanges), title, words), left > 0 && html`<p>and ${left} more changes</p>`),
+    blocks(changeTable({ lines: lines.slice(0, mostChanges), rules: [] }, title, words), left > 0 && html`<p>and ${left} more changes</p>`),
   );
 }
 
-const lineHtml = (line: Line): Html => html`${withGaps(line).map(([gap, span]) => [gap, spanHtml(span)])}`;
+/** The changes of one item, or of many similar ones. */
+export function changeBlockHtml(block: ChangeBlock, words: Words): Html {
+  const { address, label, head, target, isSummary, isShort, trace, cause, names, left, alert, calls, after } = block;
+  const title = joined([...head.map(lineHtml), !isSummary && label, lineHtml(target)], " ");
+  const beside = isShort && paragraph(joined([traceHtml(trace), code(cause)], " "));
+  if (names.length > 0) return folded(title, blocks(beside, list(names.map(code))));
+  const requests = calls.map(({ times, text }) => joined([times, code(text)], " "));
+  const all = [...requests.slice(0, 1), after.length > 0 && html`after ${andMore(after.map(code))}`, ...requests.slice(1)];
+  return blocks(
+    isSummary ? html`<h3>${title}</h3>` : html`<h4>${title}</h4>`,
+    alert !== "" && html`<p class="note bad">${alert}</p>`,
+    !isShort && changeTable(block, isSummary ? `Changes by ${words.by}` : `Changes of ${address}`, words),
+    left > 0 &&
+      html`<p>${counted(left, `more ${words.change}`)} ${left === 1 ? "is" : "are"} not listed. ${code(`${words.command} -o json`)} prints all of them.</p>`,
+    beside,
+    requests.length > 0 && html`<p class="small">Requests: ${joined(all, ", ")}</p>`,
+  );
+}
+
+// A browser lays out only open details, so many objects are split into bundles of this size.
+const bundleSize = 100;
+
+/** The objects with all their changes, in bundles if there are many. */
+export function objectCards(objects: readonly ReportObject[], words: Words, isOpen: boolean): Html {
+  const drawn = (some: readonly ReportObject[]): Html => blocks(...some.map((object) => objectCard(object, words, isOpen)));
+  const bundles: Html[] = [];
+  for (let from = bundleSize; from < objects.length; from += bundleSize) {
+    const some = objects.slice(from, from + bundleSize);
+    const names = `${some[0]?.title ?? ""} to ${some.at(-1)?.title ?? ""}`;
+    bundles.push(
+      html`<details class="card"><summary>Objects ${from + 1} to ${from + some.length} of ${objects.length} ${quiet(names)}</summary><div class="inside">\n${drawn(some)}\n</div></details>`,
+    );
+  }
+  return blocks(drawn(objects.slice(0, bundleSize)), ...bundles);
+}
+
+function objectCard({ title, liveId, blocks: all, changes, alarms, users }: ReportObject, words: Words, isOpen: boolean): Html {
+  const summary = [
+    html`<h3>${title}</h3>`,
+    aside(liveId),
+    chip(counted(changes, words.change), "quiet"),
+    alarms > 0 && chip(`${alarms} ${words.risks[0].replace(/s$/u, "")}`, "bad"),
+    aside(users.length > 0 && `by ${andMoreText(users, { shown: 2 })}`),
+  ];
+  return html`<details class="card" open=${isOpen}><summary>${joined(summary, " ")}</summary><div class="inside">
+${blocks(...all.map((block) => changeBlockHtml(block, words)))}
+</div></details>`;
+}
+
+export const lineHtml = (line: Line): Html => html`${withGaps(line).map(([gap, span]) => [gap, spanHtml(span)])}`;
 
 function spanHtml(span: Span): Html | string {
   const text = textOf(span);
   if (typeof span === "string") return text;
   if (span.as === "name" && span.tone === undefined) return html`<strong>${text}</strong>`;
   if (span.as === "word" || span.tone !== undefined) return chip(text, span.tone ?? "quiet");
-  if (span.as === "code" || span.as === "value") return code(text);
+  if (span.as === "code" || span.as === "value" || span.as === "ref") return code(text);
   return span.as === "muted" ? quiet(text) : aside(text);
 }

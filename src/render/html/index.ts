@@ -4,26 +4,9 @@ import { timeText } from "../report/attribution.ts";
 import { objectsOf } from "../report/changes/objects.ts";
 import { type Rendered, renderedOf, stateCounts, targetName } from "../report/targets.ts";
 import { type Report, reportOf } from "../report.ts";
-import { sectionPart } from "./blocks.ts";
-import { objectCards, ruleTable, traceHtml } from "./changes.ts";
+import { changeBlockHtml, lineHtml, objectCards, sectionPart } from "./blocks.ts";
 import { chart } from "./chart.ts";
-import {
-  blocks,
-  type Content,
-  chip,
-  code,
-  folded,
-  type Html,
-  html,
-  isEmpty,
-  joined,
-  list,
-  markupOf,
-  note,
-  paragraph,
-  quiet,
-  table,
-} from "./html.ts";
+import { blocks, type Content, chip, type Html, html, isEmpty, joined, list, markupOf, note, paragraph, quiet, table } from "./html.ts";
 import { type Page, type Part, page, type Tile } from "./page.ts";
 
 /** A single HTML file that loads nothing and runs no script. */
@@ -142,27 +125,15 @@ function partsOf(document: Shown, report: Report, options: RenderOptions): reado
 }
 
 /** The changes of schemas by rule, if there are many, and lists of names that are only counted. */
-function rulesHtml({ groups, isGrouped }: Report): Html {
-  if (!isGrouped) return html``;
-  return blocks(
-    ...groups.map((group) => {
-      if (group.type === "rules") return ruleTable(group);
-      return (
-        group.type === "names" &&
-        folded(joined([group.address, group.title], " "), blocks(traceHtml(group.trace), list(group.names.map(code))))
-      );
-    }),
-  );
-}
+const rulesHtml = ({ changeBlocks, words }: Report): Html =>
+  blocks(...changeBlocks.filter(({ isSummary }) => isSummary).map((block) => changeBlockHtml(block, words)));
 
 /** Ids to record. */
-const bindsHtml = ({ groups, isGrouped }: Report): Html =>
+const bindsHtml = ({ changeBlocks }: Report): Html =>
   list(
-    groups.flatMap((group) =>
-      group.type === "item" && group.action === "bind" && !isGrouped
-        ? [html`${group.address} ${code(group.liveId ?? "")} will be recorded`]
-        : [],
-    ),
+    changeBlocks
+      .filter(({ action, names }) => action === "bind" && names.length === 0)
+      .map(({ head, label }) => joined([...head.map(lineHtml), label], " ")),
   );
 
 const footerHtml = ({ calls, exit, about }: Report): Html =>

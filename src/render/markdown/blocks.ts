@@ -25,6 +25,10 @@ function entryList(entries: readonly Entry[], detail: Detail): string {
     : listed(entries, detail, (entry) => entryText(entry, detail));
 }
 
+/** The sign and the head: "`~` `Schemas/orders`". */
+export const headText = ({ sign = "", head }: Pick<Entry, "sign" | "head">): string =>
+  joinParts([sign === "" || sign === "-" ? "" : `\`${sign}\``, rowText(head, span)], " ");
+
 function entryText(entry: Entry, detail: Detail): string {
   const { sign = "", task, label, head, notes = [], rows = [], commands = [], excerpt } = entry;
   const mark =
@@ -85,7 +89,7 @@ function span(one: Span): string {
   const text = textOf(one);
   if (typeof one === "string" || one.as === "muted") return prose(text);
   if (one.as === "word") return one.tone === "good" ? prose(text) : `**${prose(text)}**`;
-  return one.as === "place" ? `(${code(text)})` : code(text);
+  return one.as === "place" || one.as === "ref" ? `(${code(text)})` : code(text);
 }
 
 /** The same within an HTML block. */

@@ -1,134 +1,80 @@
 import { counted } from "../../text/counts.ts";
 import { andMore, joinParts } from "../../text/lists.ts";
 import { spaced } from "../../text/paths.ts";
-import { actionSigns } from "../../text/signs.ts";
+import type { ChangeBlock, ChangeWhy, RuleChanges } from "../blocks.ts";
 import { attributionText, originText, traceText } from "../report/attribution.ts";
-import type { ChangeLine } from "../report/changes/changes.ts";
-import type { ItemGroup, ReportGroup, RulesGroup } from "../report/changes/groups.ts";
-import type { RuleChanges } from "../report/changes/rules.ts";
-import { exposedText, type Words } from "../report/words.ts";
+import { causeText, countsText } from "../report/changes/changes.ts";
+import type { Words } from "../report/words.ts";
+import { headText } from "./blocks.ts";
 import type { Detail } from "./budget.ts";
 import { code, prose, table } from "./escape.ts";
 
 // Maximum rules to show. The rest is counted.
 const mostRules: Readonly<Record<Detail, number>> = { full: 100, "by rule": 100, "by object": 20, counts: 0 };
-// Examples of what a rule changes; more if data becomes readable.
-const fewExamples = 1;
-const manyExamples = 10;
 
-/** The groups. Those that fit on one line have no blank line between them. */
-export function groupBlocks(groups: readonly ReportGroup[], detail: Detail, words: Words): string {
+/** The changes. Blocks that fit on one line have no blank line between them. */
+export function changeBlocks(blocks: readonly ChangeBlock[], detail: Detail, words: Words): string {
   let text = "";
   let wasLine = false;
-  for (const group of groups) {
-    const isLine = group.type === "names" || (group.type === "item" && (group.isShort || detail === "by object"));
-    const block = isLine ? lineOf(group, words) : blockOf(group, detail, words);
-    text += text === "" ? block : (wasLine && isLine ? "\n" : "\n\n") + block;
+  for (const block of blocks) {
+    const isLine = block.isShort || (detail === "by object" && !block.isSummary);
+    const drawn = isLine ? lineOf(block, words) : wholeOf(block, detail, words);
+    text += text === "" ? drawn : (wasLine && isLine ? "\n" : "\n\n") + drawn;
     wasLine = isLine;
   }
   return text;
 }
 
-function lineOf(group: ReportGroup, words: Words): string {
-  if (group.type === "names")
-    return `- ${joinParts([`${head(group)} ${group.title}: ${andMore(group.names.map(code))}`, prose(traceText(group.trace))], "; ")}`;
-  if (group.type === "rules") return `- ${head(group)}`;
-  const { lines, on, isShort } = group;
-  const [only] = lines;
-  const target =
-    on === undefined ? "" : spaced(prose(on.text), on.name === "" ? "" : code(on.name), on.name === "" ? code(on.id) : `(${code(on.id)})`);
-  const who = on === undefined || only === undefined ? "" : prose(traceText(only.trace));
-  const cause = isShort && only !== undefined && only.cause !== "" ? `(${code(only.cause)})` : "";
-  return `- ${joinParts([spaced(head(group), target, cause), who], "; ")}${isShort ? "" : `: ${lineCounts(lines, words)}`}`;
+const titleOf = ({ head, target, ...block }: ChangeBlock): string => headText({ ...block, head: [...head, target] });
+
+function lineOf(block: ChangeBlock, words: Words): string {
+  const { cause, trace, names, lines, isShort } = block;
+  const more = names.length > 0 ? andMore(names.map(code)) : isShort ? "" : countsText(lines, words);
+  const head = spaced(titleOf(block), cause === "" ? "" : `(${code(cause)})`);
+  return `- ${joinParts([joinParts([head, more], ": "), prose(traceText(trace))], "; ")}`;
 }
 
-function blockOf(group: ReportGroup, detail: Detail, words: Words): string {
-  const parts =
-    group.type === "rules" ? rulesParts(group, detail) : group.type === "item" ? [`#### ${head(group)}`, changeTable(group, words)] : [];
+function wholeOf(block: ChangeBlock, detail: Detail, words: Words): string {
+  const { rules, alert, calls, after } = block;
+  const shown = mostRules[detail];
+  const requests = calls.map(({ times, text }) => spaced(times, code(text)));
+  const first = after.length === 0 ? [] : [`after ${andMore(after.map(code))}`];
   return joinParts(
     [
-      ...parts,
-      group.exposed === 0 ? "" : `⚠️ **${exposedText(group.exposed)}.**`,
-      group.calls.length === 0 || group.type === "rules" ? "" : `Requests: ${callList(group)}`,
+      `#### ${titleOf(block)}`,
+      changeTable({ ...block, rules: rules.slice(0, shown) }, detail, words),
+      rules.length > shown ? `… and ${counted(rules.length - shown, "more rule")}.` : "",
+      alert === "" ? "" : `⚠️ **${prose(alert)}**`,
+      requests.length === 0 ? "" : `Requests: ${[...requests.slice(0, 1), ...first, ...requests.slice(1)].join(", ")}`,
     ],
     "\n\n",
   );
 }
 
-function head(group: ReportGroup): string {
-  const { action, address, liveName, liveId, renamedFrom } = group;
-  return spaced(
-    `\`${actionSigns[action]}\``,
-    address === "" ? "" : code(address),
-    liveName === undefined ? "" : code(liveName),
-    liveId === undefined ? "" : `(${code(liveId)})`,
-    renamedFrom === undefined ? "" : `renamed from ${code(renamedFrom)}`,
-  );
-}
-
-const callList = ({ calls }: ReportGroup): string =>
-  calls
-    .map(({ method, path, requests }) => `${requests.length > 1 ? `${requests.length} × ` : ""}${code(joinParts([method, path], " "))}`)
-    .join(", ");
-
-/** Every change of an item as a row. */
-function changeTable({ lines }: ItemGroup, words: Words): string {
-  if (lines.length === 0) return "";
-  const heads = ["Path", words.before, words.after, "Risk", "Origin", "Who", "Why"];
-  const rows = lines.map(({ path, live, desired, risk, isAlarm, origin, who, cause, reason }) => [
-    code(spaced(path.node, path.leaf)),
-    live === "" ? "" : code(live),
-    code(desired),
-    riskCell(risk, isAlarm),
-    origin,
-    prose(who),
-    whyCell(cause, reason),
-  ]);
-  return filledTable(heads, rows);
-}
-
-/** The changes of each rule, in all integrations together. */
-function rulesParts(group: RulesGroup, detail: Detail): readonly string[] {
-  const { integrations, rules } = group;
-  const shown = rules.slice(0, mostRules[detail]);
-  const rows = shown.map((one) => [
-    joinParts([prose(one.what), detail === "by object" ? "" : examples(one)], "<br>"),
-    riskCell(one.risk, one.isAlarm),
-    traceCell(one.trace),
-    whyCell(joinParts([one.rule, one.place], ", "), detail === "by object" ? "" : one.reason),
-  ]);
-  const several = integrations.length === 1 ? "" : `${integrations.length} integrations: ${andMore(integrations.map(code))}`;
-  return [
-    `#### ${spaced(head(group), several)}`,
-    filledTable(["What", "Risk", "Origin", "Why"], rows),
-    rules.length > shown.length ? `… and ${counted(rules.length - shown.length, "more rule")}.` : "",
+/** Every change, or the changes of each rule, as a row. Columns that are empty in all rows are left out. */
+function changeTable({ lines, rules }: ChangeBlock, detail: Detail, words: Words): string {
+  if (lines.length + rules.length === 0) return "";
+  const heads = [rules.length > 0 ? "What" : "Path", words.before, words.after, "Risk", "Origin", "Who", "Why"];
+  const rows = [
+    ...lines.map((line) => [code(spaced(line.path.node, line.path.leaf)), code(line.live), code(line.desired), ...whyCells(line, detail)]),
+    ...rules.map((rule) => [whatCell(rule, detail), "", "", ...whyCells(rule, detail)]),
   ];
-}
-
-const examples = ({ nodes, count, isAlarm }: RuleChanges): string => {
-  const most = isAlarm ? manyExamples : fewExamples;
-  return `${count > most ? "such as " : ""}${andMore(nodes.map(code), { shown: most, total: count })}`;
-};
-
-/** A table without the columns that are empty in all rows. */
-function filledTable(heads: readonly string[], rows: readonly (readonly string[])[]): string {
   const isFilled = heads.map((_, column) => rows.some((row) => row[column] !== ""));
   const filled = (cells: readonly string[]): readonly string[] => cells.filter((_, column) => isFilled[column]);
   return table(filled(heads), rows.map(filled));
 }
 
-const riskCell = (risk: string, isAlarm: boolean): string => (isAlarm ? `⚠️ **${risk}**` : risk);
+function whatCell({ what, examples, count }: RuleChanges, detail: Detail): string {
+  const some = detail === "by object" ? "" : andMore(examples.map(code), { shown: examples.length, total: count });
+  return joinParts([prose(what), some], "<br>");
+}
 
-const whyCell = (cause: string, reason: string): string => joinParts([cause === "" ? "" : code(cause), prose(reason)], "<br>");
-
-const traceCell = ({ origin, attribution }: RuleChanges["trace"]): string =>
-  joinParts([originText(origin), prose(attributionText(attribution))], ", ");
-
-/** "12 changes, 2 expose, 10 protect" */
-function lineCounts(lines: readonly ChangeLine[], words: Words): string {
-  const counts = words.risks.flatMap((risk) => {
-    const count = lines.filter((line) => line.risk === risk).length;
-    return count === 0 ? [] : [`${count} ${risk.replace(/s$/u, "")}`];
-  });
-  return [counted(lines.length, words.change), ...counts].join(", ");
+function whyCells(why: ChangeWhy, detail: Detail): readonly string[] {
+  const { risk, isAlarm, trace, reason } = why;
+  return [
+    isAlarm ? `⚠️ **${risk}**` : risk,
+    originText(trace.origin),
+    prose(attributionText(trace.attribution)),
+    joinParts([code(causeText(why)), detail === "by object" ? "" : prose(reason)], "<br>"),
+  ];
 }

@@ -7,10 +7,11 @@ const punctuation = /[^\p{L}\p{M}\p{N} ,.;:()'"?!%/=→…×≠·+-]/gu;
 
 /**
  * A name or value as code: in backticks if that is safe, otherwise as HTML, which can contain any
- * character, even in a table.
+ * character, even in a table. "" without text.
  */
 export function code(text: string): string {
   const shown = visible(text);
+  if (shown === "") return "";
   return plainCode.test(shown) ? `\`${shown}\`` : htmlCode(text);
 }
 

@@ -11,7 +11,7 @@ import { groupedText } from "../report/words.ts";
 import { type Report, reportOf } from "../report.ts";
 import { sectionBlock } from "./blocks.ts";
 import { type Detail, fitted, shortenedText } from "./budget.ts";
-import { groupBlocks } from "./changes.ts";
+import { changeBlocks } from "./changes.ts";
 import { code, fenced, prose, table } from "./escape.ts";
 
 /**
@@ -99,11 +99,11 @@ function liftText(finding: GuardFinding, kind: Report["words"]["kind"], detail: 
   return kind === "DriftReport" || detail !== "counts" ? "" : `To lift it, give a reason: ${code(`--allow ${finding.guard}="reason"`)}`;
 }
 
-function changes({ groups, words, isGrouped, changes: count }: Report, detail: Detail): string {
-  if (groups.length === 0 || detail === "counts") return "";
+function changes({ changeBlocks: all, words, isGrouped, changes: count }: Report, detail: Detail): string {
+  if (all.length === 0 || detail === "counts") return "";
   const title = words.change === "difference" ? "Differences" : "Changes";
   const hint = `${groupedText(count, words)} \`${words.command} -v\``;
-  return joinParts([`### ${title}`, groupBlocks(groups, detail, words), isGrouped && detail === "full" ? hint : ""], "\n\n");
+  return joinParts([`### ${title}`, changeBlocks(all, detail, words), isGrouped && detail === "full" ? hint : ""], "\n\n");
 }
 
 function closing({ calls, about, exit }: Report): string {

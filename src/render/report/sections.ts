@@ -13,12 +13,12 @@ import {
   type Entry,
   id,
   type Line,
+  listLine,
   muted,
   name,
   place,
   type Row,
   type Section,
-  type Span,
   type Tone,
   value,
   word,
@@ -298,12 +298,13 @@ const deferred = (all: readonly Deferred[]): Section => ({
   })),
 });
 
-function waitsForLine(waitsFor: readonly string[], liveId: string | undefined): Line {
-  if (waitsFor.length === 0) return [];
-  const names = waitsFor.slice(0, 3).map((address, index): readonly Span[] => [...(index === 0 ? [] : [","]), code(address)]);
-  const more = waitsFor.length > 3 ? [`and ${waitsFor.length - 3} more`] : [];
-  return [liveId === undefined ? "waits for" : "waits for the service to discover the schema of", ...names.flat(), ...more];
-}
+const waitsForLine = (waitsFor: readonly string[], liveId: string | undefined): Line =>
+  waitsFor.length === 0
+    ? []
+    : [
+        liveId === undefined ? "waits for" : "waits for the service to discover the schema of",
+        ...listLine(waitsFor, (address) => code(address)),
+      ];
 
 const unverifiable = (all: readonly Unverifiable[]): Section => ({
   ...{ id: "unverifiable", title: partTitles.unverifiable, count: all.length, part: "rest", isPlain: true, isFolded: true },

@@ -1,12 +1,26 @@
 import type { Diagnostic } from "../../model/problem.ts";
 import { visible } from "../../text/control-characters.ts";
-import { cutMiddle } from "../../text/values.ts";
+import { andMore, joinParts } from "../../text/lists.ts";
+import { spaced } from "../../text/paths.ts";
+import { cutMiddle, valueLines } from "../../text/values.ts";
 import { widthOf } from "../../text/width.ts";
-import { type Entry, type Line, lineText, type Section, type Span, type Tone, textOf, withGaps } from "../blocks.ts";
+import {
+  type Call,
+  type ChangeBlock,
+  type Entry,
+  type Line,
+  lineText,
+  type Section,
+  type Span,
+  type Tone,
+  textOf,
+  withGaps,
+} from "../blocks.ts";
+import { traceText } from "../report/attribution.ts";
 import { changeLines } from "../report/changes/changes.ts";
 import { problemEntry } from "../report/sections.ts";
 import { type Words, wordsOf } from "../report/words.ts";
-import { changeRows } from "./changes.ts";
+import { changeRows, ruleRows } from "./changes.ts";
 import { type Cell, cell, joined, type Row, type Screen, tableLines, wrap } from "./layout.ts";
 
 /** Lines that belong together; tight blocks follow each other without a blank line. */
@@ -104,7 +118,7 @@ function alignedLines(entries: readonly Entry[], words: Words, screen: Screen): 
   return tableLines(rows, "", screen.width);
 }
 
-function headCells({ sign, tone, head }: Entry, screen: Screen, before: string): readonly Cell[] {
+function headCells({ sign, tone, head }: Pick<Entry, "sign" | "tone" | "head">, screen: Screen, before: string): readonly Cell[] {
   const [first = [], ...more] = head.map((line) => lineCell(line, screen));
   const mark = sign === undefined ? cell(before) : cell(`${sign} `, tonePaint(tone, screen));
   return [joined(mark, first), ...more];
@@ -126,7 +140,7 @@ function detailLines(entry: Entry, words: Words, screen: Screen): readonly strin
       width,
     ),
     ...(hidden === 0 ? [] : [moreLine(hidden, screen)]),
-    ...changeRows(lines, changes?.of.action ?? "update", words, screen),
+    ...changeRows(lines, words, screen),
     ...yaml.map((line) => indent + line),
     ...commands.flatMap((command) => commandLines(command, screen, hasDetails(entry) ? undefined : indent)),
   ];
@@ -136,20 +150,48 @@ function detailLines(entry: Entry, words: Words, screen: Screen): readonly strin
 function noteLines(note: Line, screen: Screen): readonly string[] {
   const [first] = note;
   const paint = first === undefined ? String : spanPaint(first, screen);
-  return wrap(lineText(note, textOf), indent, screen.width).map(paint);
+  return wrap(lineText(note, spanText), indent, screen.width).map(paint);
+}
+
+/** The changes of one item, or of many similar ones. */
+export function changeBlock(block: ChangeBlock, words: Words, screen: Screen): Block {
+  const { head, target, trace, cause, names, isShort, lines: changes, rules, alert, calls, after } = block;
+  const { paint, width, verbose } = screen;
+  const beside = cell(joinParts([traceText(trace), cause], "   "), paint.dim);
+  const lines = [
+    ...tableLines([[...headCells({ ...block, head: [...head, target] }, screen, ""), beside]], "", width),
+    ...wrap(andMore(names), indent, width).map(paint.dim),
+    ...(isShort && !verbose ? [] : [...changeRows(changes, words, screen), ...ruleRows(rules, screen)]),
+    ...wrap(alert, indent, width).map((line) => paint.bold(paint.red(line))),
+    ...(isShort && !verbose ? [] : callLines(calls, after, screen)),
+  ];
+  return { lines, tight: lines.length === 1 };
+}
+
+/** "↳ 2 × PATCH /v1/…, after Asset/lake"; the bodies with -v. */
+function callLines(calls: readonly Call[], after: readonly string[], { paint, verbose, width }: Screen): readonly string[] {
+  const first = after.length === 0 ? "" : `, after ${andMore(after)}`;
+  return calls
+    .flatMap(({ times, text, requests }, index) => [
+      ...wrap(`${spaced("↳", times, text)}${index === 0 ? first : ""}`, indent, width),
+      ...(verbose ? requests.flatMap(({ body }) => valueLines(body).map((line) => `        ${line}`)) : []),
+    ])
+    .map(paint.dim);
 }
 
 const lineCell = (line: Line, screen: Screen): Cell =>
   joined(...withGaps(line).map(([gap, span]) => cell(visible(gap + shortened(span, screen)), spanPaint(span, screen))));
 
 const shortened = (span: Span, { verbose, width }: Screen): string =>
-  verbose || typeof span === "string" || span.as !== "value" ? textOf(span) : cutMiddle(span.text, Math.max(16, Math.floor(width / 3)));
+  verbose || typeof span === "string" || span.as !== "value" ? spanText(span) : cutMiddle(span.text, Math.max(16, Math.floor(width / 3)));
+
+const spanText = (span: Span): string => (typeof span !== "string" && span.as === "ref" ? `(${span.text})` : textOf(span));
 
 function spanPaint(span: Span, screen: Screen): (text: string) => string {
   if (typeof span === "string" || span.as === "value") return String;
   if (span.tone !== undefined) return tonePaint(span.tone, screen);
   const { paint } = screen;
-  return { name: paint.bold, id: paint.dim, code: paint.cyan, place: paint.dim, muted: paint.dim, word: String }[span.as];
+  return { name: paint.bold, id: paint.dim, ref: paint.dim, code: paint.cyan, place: paint.dim, muted: paint.dim, word: String }[span.as];
 }
 
 const tonePaint = (tone: Tone | undefined, { paint }: Screen): ((text: string) => string) =>

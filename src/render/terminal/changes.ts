@@ -1,24 +1,24 @@
-import type { Action } from "../../model/plan.ts";
-import { andMore, grouped, joinParts } from "../../text/lists.ts";
+import { andMore, grouped } from "../../text/lists.ts";
+import { spaced } from "../../text/paths.ts";
 import { cutMiddle } from "../../text/values.ts";
-import { traceText } from "../report/attribution.ts";
-import type { ChangeLine } from "../report/changes/changes.ts";
-import type { RulesGroup } from "../report/changes/groups.ts";
-import { exposedText, type Words } from "../report/words.ts";
-import { type Cell, cell, joined, type Row, type Screen, tableLines, textOf, wrap } from "./layout.ts";
+import type { ChangeLine, RuleChanges } from "../blocks.ts";
+import { attributionText, originText, traceText } from "../report/attribution.ts";
+import { causeText } from "../report/changes/changes.ts";
+import type { Words } from "../report/words.ts";
+import { type Cell, cell, joined, type Row, type Screen, tableLines, textOf } from "./layout.ts";
 
 // For this many changes or more, a table's name is a heading and its columns are below it.
 const tableHeadingFrom = 3;
 const indent = "    ";
 
 /** Every change of an item, one per line. */
-export function changeRows(lines: readonly ChangeLine[], action: Action, words: Words, screen: Screen): readonly string[] {
+export function changeRows(lines: readonly ChangeLine[], words: Words, screen: Screen): readonly string[] {
   const row = (line: ChangeLine, path: Cell): Row => [
     path,
-    valueCell(line, action, words, screen),
+    valueCell(line, words, screen),
     cell(line.risk, riskPaint(line, screen)),
-    cell(line.origin, screen.paint.magenta),
-    cell(line.who),
+    cell(originText(line.trace.origin), screen.paint.magenta),
+    cell(attributionText(line.trace.attribution)),
     cell(line.decidedBy + (line.reason !== "" && (screen.verbose || line.risk === "exposes") ? ` (${line.reason})` : ""), screen.paint.dim),
     // An empty last column would take the place of the cause, which may wrap.
     ...(line.label === "" ? [] : [cell(line.label, screen.paint.dim)]),
@@ -35,28 +35,23 @@ export function changeRows(lines: readonly ChangeLine[], action: Action, words: 
   return tableLines(rows, indent, screen.width);
 }
 
-// Examples of what a rule changes.
-const fewExamples = 3;
-const manyExamples = 10;
-
-/** The changes of each rule, with examples; more of them if data becomes readable. */
-export function ruleRows({ rules, exposed, exposedBy }: RulesGroup, screen: Screen): readonly string[] {
+/** The changes of each rule, with examples. */
+export function ruleRows(rules: readonly RuleChanges[], screen: Screen): readonly string[] {
   const { paint, width } = screen;
   const rows = rules.flatMap((one): readonly Row[] => {
-    const { rule, what, risk, trace, place, reason, nodes, count, isAlarm } = one;
+    const { what, risk, trace, reason, examples, count, isAlarm } = one;
     const strong = riskPaint(one, screen);
-    const cause = joinParts([joinParts([rule, place], ", "), reason === "" ? "" : `(${reason})`], " ");
+    const cause = spaced(causeText(one), reason === "" ? "" : `(${reason})`);
     const lines = [
       cell(what, isAlarm ? strong : paint.bold),
       joined(cell(cause), cell(cause === "" || traceText(trace) === "" ? "" : "   "), cell(traceText(trace), paint.magenta)),
-      cell(andMore(nodes, { shown: isAlarm ? manyExamples : fewExamples, total: count }), paint.dim),
+      cell(andMore(examples, { shown: examples.length, total: count }), paint.dim),
     ];
     return lines
       .filter((line, index) => index !== 1 || textOf(line) !== "")
       .map((line, index) => [cell(index === 0 ? risk : "", strong), line]);
   });
-  const alarm = exposed === 0 ? [] : wrap(`${exposedText(exposed)}: ${andMore(exposedBy, { shown: manyExamples })}`, indent, width);
-  return [...tableLines(rows, indent, width), ...alarm.map((line) => paint.bold(paint.red(line)))];
+  return tableLines(rows, indent, width);
 }
 
 function pathCell(node: string, leaf: string, { paint }: Screen): Cell {
@@ -64,10 +59,10 @@ function pathCell(node: string, leaf: string, { paint }: Screen): Cell {
   return joined(cell(`${node} `), cell(leaf, paint.cyan));
 }
 
-function valueCell(line: ChangeLine, action: Action, words: Words, screen: Screen): Cell {
+function valueCell(line: ChangeLine, words: Words, screen: Screen): Cell {
   const { paint, verbose, width } = screen;
   const strong = line.isAlarm ? riskPaint(line, screen) : line.risk === "" ? paint.bold : paint.green;
-  if (action === "create" && line.live === "") return cell(line.desired, strong);
+  if (line.live === "") return cell(line.desired, strong);
   const [live, desired] = verbose || line.isSecret ? [line.live, line.desired] : fitPair(line.live, line.desired, Math.floor(width / 2));
   if (words.kind !== "DriftReport") return joined(cell(live, paint.dim), cell(" → ", paint.dim), cell(desired, strong));
   return joined(cell("live ", paint.dim), cell(live), cell(", desired ", paint.dim), cell(desired, strong));

@@ -6,8 +6,7 @@ import { timeText } from "../report/attribution.ts";
 import { renderedOf, targetRows } from "../report/targets.ts";
 import { groupedText } from "../report/words.ts";
 import { type Report, reportOf } from "../report.ts";
-import { apart, commandLines, inOrder, sectionBlocks, stacked } from "./blocks.ts";
-import { groupBlock } from "./groups.ts";
+import { apart, changeBlock, commandLines, inOrder, sectionBlocks, stacked } from "./blocks.ts";
 import { type Cell, cell, joined, type Screen, screenOf, tableLines, wrap } from "./layout.ts";
 
 /** For a terminal. The result is last, because the end stays on the screen. */
@@ -21,7 +20,7 @@ export function drawHuman(report: Report, options: RenderOptions): string {
   return stacked([
     apart(titleLines(report, screen)),
     ...blocks(sections.filter(({ part }) => part === "cause")),
-    ...report.groups.map((group) => groupBlock(group, words, screen)),
+    ...report.changeBlocks.map((block) => changeBlock(block, words, screen)),
     apart(report.isGrouped ? [] : reasonLines(report, screen)),
     ...blocks(sections.filter(({ part }) => part !== "cause")),
     apart(closing(report, screen)),
@@ -63,11 +62,11 @@ function titleLines({ title, refusalTitle, about, words }: Report, { paint, widt
  * The reasons of rules, each once, in the order in which the rules appear. Reasons of exposing
  * changes are beside them.
  */
-function reasonLines({ groups }: Report, { paint, verbose, width }: Screen): readonly string[] {
+function reasonLines({ changeBlocks }: Report, { paint, verbose, width }: Screen): readonly string[] {
   if (verbose) return [];
   const reasons = new Map<string, readonly Cell[]>();
-  for (const group of groups)
-    for (const { reason, risk, rule } of group.type === "item" ? group.lines : [])
+  for (const { lines } of changeBlocks)
+    for (const { reason, risk, rule } of lines)
       if (reason !== "" && rule !== "" && risk !== "exposes") reasons.set(`${rule} ${reason}`, [cell(rule), cell(reason, paint.dim)]);
   return reasons.size === 0 ? [] : ["Reasons of the rules:", ...tableLines([...reasons.values()], "    ", width)];
 }

@@ -2,54 +2,43 @@ import { byText } from "../../../model/address.ts";
 import { eachChange } from "../../../model/changes.ts";
 import { isObject, type JsonObject, type JsonValue } from "../../../model/json/json.ts";
 import { toPointer } from "../../../model/json/pointer.ts";
-import type { Action, Cause, Change, ChangeGroup } from "../../../model/plan.ts";
+import type { Action, Cause, Change, ChangeFacts, ChangeGroup } from "../../../model/plan.ts";
 import { isSecretReference } from "../../../model/settings/secret.ts";
 import { visible } from "../../../text/control-characters.ts";
+import { counted } from "../../../text/counts.ts";
 import { andMore, joinParts } from "../../../text/lists.ts";
-import { type PathText, pathText } from "../../../text/paths.ts";
+import { pathText } from "../../../text/paths.ts";
 import { valueAt } from "../../../text/values.ts";
-import { attributionText, originText, type Traced } from "../attribution.ts";
+import type { ChangeLine, ChangeWhy } from "../../blocks.ts";
+import type { Traced } from "../attribution.ts";
 import { isAlarm, riskText, type Words } from "../words.ts";
 
-/** One change as text without control characters. */
-export interface ChangeLine {
-  readonly path: PathText;
-  /** "" if the object is new. */
-  readonly live: string;
-  readonly desired: string;
-  /** Whether a value is a secret's source, which must not be shortened. */
-  readonly isSecret: boolean;
-  readonly risk: string;
-  readonly isAlarm: boolean;
-  readonly origin: string;
-  readonly who: string;
-  readonly trace: Traced;
-  /** "pii-email, manifests/pii.yaml:9", with the label if the rule matches by one. */
-  readonly cause: string;
-  /** The same in two parts. */
-  readonly decidedBy: string;
-  readonly label: string;
-  /** "pii-email"; "" for a literal. */
-  readonly rule: string;
-  readonly reason: string;
-}
-
 function changeLine(change: Change, words: Words): ChangeLine {
-  const { path, before, after, origin, attribution, cause } = change;
+  const { path, before, after } = change;
   return {
     path: pathText(path),
     live: before === undefined ? words.unknown : valueAt(path, before),
     desired: after === undefined ? words.unset : valueAt(path, after),
     isSecret: isSecretReference(before) || isSecretReference(after),
-    risk: riskText(change, words),
-    isAlarm: isAlarm(change),
-    origin: originText(origin),
-    who: attributionText(attribution),
-    trace: change,
-    cause: cause === undefined ? "" : causeText(cause),
-    decidedBy: cause === undefined ? "" : decidedByText(cause),
-    label: labelText([cause]),
+    ...changeWhy(change, words, change),
+  };
+}
+
+/** `trace`, `causes`: of all changes that these facts stand for. */
+export function changeWhy(
+  facts: ChangeFacts,
+  words: Words,
+  trace: Traced,
+  causes: readonly (Cause | undefined)[] = [facts.cause],
+): ChangeWhy {
+  const { cause } = facts;
+  return {
+    risk: riskText(facts, words),
+    isAlarm: isAlarm(facts),
+    trace,
     rule: visible(cause?.rule ?? ""),
+    decidedBy: cause === undefined ? "" : joinParts([visible(cause.rule ?? ""), placeText(cause)], ", "),
+    label: labelText(causes),
     reason: visible(cause?.reason ?? ""),
   };
 }
@@ -84,11 +73,17 @@ function leaves(change: Change): readonly Change[] {
   return members.flatMap(([key, member]) => leaves({ ...change, path: path + toPointer([key]), after: member }));
 }
 
-/** "pii-email, manifests/pii.yaml:9"; "manifests/pii.yaml:9" for a literal. */
-const decidedByText = (cause: Cause): string => joinParts([visible(cause.rule ?? ""), placeText(cause)], ", ");
+/** "pii-email, manifests/pii.yaml:9 ← label pii ← models/sources.yml". */
+export const causeText = ({ decidedBy, label }: Pick<ChangeWhy, "decidedBy" | "label">): string => joinParts([decidedBy, label], " ");
 
-/** The same, with the label if the rule matches by one. */
-export const causeText = (cause: Cause): string => joinParts([decidedByText(cause), labelText([cause])], " ");
+/** "12 changes, 2 expose, 10 protect" */
+export function countsText(lines: readonly ChangeLine[], words: Words): string {
+  const counts = words.risks.flatMap((risk) => {
+    const count = lines.filter((line) => line.risk === risk).length;
+    return count === 0 ? [] : [`${count} ${risk.replace(/s$/u, "")}`];
+  });
+  return [counted(lines.length, words.change), ...counts].join(", ");
+}
 
 /** "← label pii ← models/sources.yml, source shop.customers.email, meta.contains_pii and 3 more"; "" without labels. */
 export function labelText(causes: readonly ({ readonly label?: Cause["label"] | undefined } | undefined)[]): string {

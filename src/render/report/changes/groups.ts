@@ -2,78 +2,13 @@ import { objectAddress, schemasKind } from "../../../model/address.ts";
 import { changeCount as changesIn, eachChange } from "../../../model/changes.ts";
 import { isObject } from "../../../model/json/json.ts";
 import type { Action, Attribution, Item } from "../../../model/plan.ts";
-import type { PlannedRequest } from "../../../model/service.ts";
-import { grouped } from "../../../text/lists.ts";
-import { commonTrace, type Traced } from "../attribution.ts";
-import { isAlarm, type Words } from "../words.ts";
-import { type ChangeLine, changeLines } from "./changes.ts";
-import { changesByRule, integrationOf, type RuleChanges } from "./rules.ts";
-
-/** One block of the main part: an item, or many similar ones. */
-export type ReportGroup = ItemGroup | RulesGroup | NamesGroup;
-
-interface Head {
-  readonly action: Action;
-  /** "Schemas/orders", or "Schemas" for several integrations; raw. */
-  readonly address: string;
-  readonly liveName?: string | undefined;
-  readonly liveId?: string | undefined;
-  /** The address that the object had before; raw. */
-  readonly renamedFrom?: string | undefined;
-  readonly calls: readonly Call[];
-  /** Columns that become readable; 0 in a drift report. */
-  readonly exposed: number;
-}
-
-/** One item with its changes. */
-export interface ItemGroup extends Head {
-  readonly type: "item";
-  /** The resource of a tag relation; raw. */
-  readonly on?: RelationTarget | undefined;
-  readonly lines: readonly ChangeLine[];
-  /** How many changes the lines leave out. */
-  readonly left: number;
-  /** Whether the head says everything. */
-  readonly isShort: boolean;
-  /** Addresses of items that run first; raw. */
-  readonly after: readonly string[];
-}
-
-export interface RelationTarget {
-  /** "on Integration"; "missing on Integration" in a drift report. */
-  readonly text: string;
-  /** As in the manifests; "" if only the id is known. */
-  readonly name: string;
-  readonly id: string;
-}
-
-/** The changes of rules in schemas, for one integration or for all together. */
-export interface RulesGroup extends Head {
-  readonly type: "rules";
-  readonly integrations: readonly string[];
-  readonly rules: readonly RuleChanges[];
-  /** "shop-00 (3)": where columns become readable. */
-  readonly exposedBy: readonly string[];
-}
-
-/** Relations of one tag, or ids to record. */
-export interface NamesGroup extends Head {
-  readonly type: "names";
-  /** "12 relations", "40 ids to record" */
-  readonly title: string;
-  /** Raw. */
-  readonly names: readonly string[];
-  /** What all have in common. */
-  readonly trace: Traced;
-}
-
-/** Requests with the same method and path. */
-export interface Call {
-  readonly method: string;
-  /** Raw; "" for requests to many paths. */
-  readonly path: string;
-  readonly requests: readonly PlannedRequest[];
-}
+import { andMore, grouped, joinParts } from "../../../text/lists.ts";
+import { actionSigns } from "../../../text/signs.ts";
+import { type Call, type ChangeBlock, code, id, type Line, listLine, muted, name, ref, type Tone } from "../../blocks.ts";
+import { commonTrace } from "../attribution.ts";
+import { exposedText, isAlarm, type Words } from "../words.ts";
+import { causeText, changeLines } from "./changes.ts";
+import { changesByRule, integrationOf } from "./rules.ts";
 
 // This many changes or more are grouped.
 const groupedFrom = 30;
@@ -81,6 +16,8 @@ const groupedFrom = 30;
 const fewestNames = 4;
 // Requests to more paths than this are counted by method.
 const mostPaths = 3;
+// Integrations where columns become readable.
+const mostExposing = 10;
 
 /** Recording an id is not a change. */
 export const changeCount = (items: readonly Item[]): number =>
@@ -93,25 +30,13 @@ export const alarmsIn = (items: readonly Item[]): number => items.reduce((sum, i
 export const isGrouped = (items: readonly Item[], verbose: boolean): boolean =>
   !verbose && (changeCount(items) >= groupedFrom || items.length >= groupedFrom);
 
-interface ItemGroupOptions {
-  /** The items that these may depend on. */
-  readonly all?: readonly Item[];
-  /** At most this many changes of an item are listed; a create is always listed whole. */
-  readonly most?: number;
-}
-
-/** Every item with its changes. */
-export function itemGroups(items: readonly Item[], words: Words, { all = items, most }: ItemGroupOptions = {}): readonly ItemGroup[] {
-  const addresses = new Map(all.map(({ id, address }) => [id, address]));
-  return items.map((item) => itemGroup(item, addresses, { words, most }));
-}
-
-/** The items in their order. Similar items are grouped at the position of the first. */
-export function reportGroups(items: readonly Item[], words: Words, byRule: boolean): readonly ReportGroup[] {
-  if (!byRule) return itemGroups(items, words);
-  return grouped(items, groupKey).flatMap((group): readonly ReportGroup[] => {
-    if (isSchemaChange(group[0])) return [rulesGroup(group, words)];
-    return group.length < fewestNames ? itemGroups(group, words, { all: items }) : [namesGroup(group, words)];
+/** The items in their order. Similar items are one block at the position of the first. */
+export function changeBlocks(items: readonly Item[], words: Words, byRule: boolean): readonly ChangeBlock[] {
+  const ofItem = itemBlocks(items, words);
+  if (!byRule) return items.map(ofItem);
+  return grouped(items, groupKey).flatMap((group): readonly ChangeBlock[] => {
+    if (isSchemaChange(group[0])) return [rulesBlock(group, words)];
+    return group.length < fewestNames ? group.map(ofItem) : [namesBlock(group, words)];
   });
 }
 
@@ -121,63 +46,110 @@ function groupKey(item: Item): string {
   return isSchemaChange(item) ? "schemas" : item.id;
 }
 
+const attributionOf = (item: Item): Attribution | undefined => item.changes[0]?.attribution;
+
 /** Whether its changes come from rules. */
-export const isSchemaChange = ({ kind, action }: Item): boolean => kind === schemasKind && action === "update";
+const isSchemaChange = ({ kind, action }: Item): boolean => kind === schemasKind && action === "update";
 
-function itemGroup(
-  item: Item,
-  addresses: ReadonlyMap<string, string>,
-  { words, most }: { readonly words: Words; readonly most: number | undefined },
-): ItemGroup {
-  const { action, address, liveName, liveId, renamedFrom, dependsOn } = item;
-  const lines = changeLines(item, words, most);
-  return {
-    type: "item",
-    ...{ action, address, liveName, liveId, renamedFrom },
-    on: relationTarget(item, words),
-    lines,
-    left: Math.max(0, changesIn(item) - lines.length),
-    isShort: action === "bind" || (action === "relate" && changesIn(item) <= 1),
-    after: dependsOn.map((id) => addresses.get(id) ?? id),
-    calls: callsOf([item], words),
-    exposed: exposedOf([item], words),
+/**
+ * Makes the block of one of these items, with at most this many changes; a create is always listed whole. `all`: those that it
+ * may depend on.
+ */
+export function itemBlocks(all: readonly Item[], words: Words, most?: number): (item: Item) => ChangeBlock {
+  const addresses = new Map(all.map((item) => [item.id, item.address]));
+  return (item) => {
+    const { action, address, liveName = "", liveId = "", renamedFrom, dependsOn, exposedColumns = 0 } = item;
+    const lines = changeLines(item, words, most);
+    const isShort = action === "bind" || (action === "relate" && changesIn(item) <= 1);
+    const [only] = isShort ? lines : [];
+    const renamed: Line = renamedFrom === undefined ? [] : [", renamed from", id(renamedFrom)];
+    // Without a spread: it makes the page of 14,000 objects 25 % slower.
+    return {
+      action,
+      address,
+      isSummary: false,
+      names: none,
+      rules: none,
+      sign: actionSigns[action],
+      tone: tones[action],
+      label: labelOf(action, words),
+      head: [[name(address)], [id(liveName), ref(liveId), ...renamed]],
+      target: targetLine(item, words),
+      isShort,
+      trace: only?.trace ?? {},
+      cause: only === undefined ? "" : causeText(only),
+      lines,
+      left: Math.max(0, changesIn(item) - lines.length),
+      alert: alertText(exposedColumns, [], words),
+      calls: callsOf([item], words),
+      after: dependsOn.map((one) => addresses.get(one) ?? one),
+    };
   };
 }
 
-function rulesGroup(group: readonly [Item, ...Item[]], words: Words): RulesGroup {
-  const [first, second] = group;
-  const exposed = exposedOf(group, words);
+const tones: Readonly<Record<Action, Tone>> = { create: "good", update: "warn", relate: "info", bind: "quiet" };
+
+const labels: Readonly<Record<Action, readonly [plan: string, report: string]>> = {
+  create: ["will be created", "is missing"],
+  update: ["will be updated", "differs"],
+  relate: ["will be attached", "is"],
+  bind: ["id will be recorded", "id is not recorded"],
+};
+
+const labelOf = (action: Action, { change }: Words): string => labels[action][change === "difference" ? 1 : 0];
+
+const none: readonly never[] = [];
+
+const empty = {
+  ...{ head: none, target: none, names: none, lines: none, rules: none, calls: none, after: none },
+  ...{ isSummary: false, isShort: false, trace: {}, cause: "", alert: "", left: 0 },
+} satisfies Partial<ChangeBlock>;
+
+/** The changes of rules in schemas, for one integration or for all together. */
+function rulesBlock(group: readonly [Item, ...Item[]], words: Words): ChangeBlock {
+  const [{ address, liveName = "", liveId = "" }] = group;
+  const integrations = group.map((item) => integrationOf(item.address));
+  const isOne = group.length === 1;
+  const exposing = group.filter(({ exposedColumns = 0 }) => exposedColumns > 0);
   return {
-    type: "rules",
-    action: "update",
-    address: second === undefined ? first.address : schemasKind,
-    ...(second === undefined ? { liveName: first.liveName, liveId: first.liveId } : {}),
-    integrations: group.map(({ address }) => integrationOf(address)),
+    ...empty,
+    ...{ action: "update", address: isOne ? address : schemasKind, label: labelOf("update", words) },
+    ...{ sign: actionSigns.update, tone: tones.update },
+    head: isOne ? [[name(address)], [id(liveName), ref(liveId)]] : [[name(schemasKind)]],
+    target: isOne ? [] : [muted(`${group.length} integrations:`), ...listLine(integrations, id)],
+    isSummary: true,
     rules: changesByRule(group, words),
-    calls: callsOf(group, words),
-    exposed,
-    exposedBy: group.flatMap(({ address, exposedColumns = 0 }) =>
-      exposedColumns > 0 && exposed > 0 ? [`${integrationOf(address)} (${exposedColumns})`] : [],
+    alert: alertText(
+      exposing.reduce((sum, { exposedColumns = 0 }) => sum + exposedColumns, 0),
+      exposing.map((item) => `${integrationOf(item.address)} (${item.exposedColumns ?? 0})`),
+      words,
     ),
+    calls: callsOf(group, words),
   };
 }
 
-function namesGroup(group: readonly [Item, ...Item[]], words: Words): NamesGroup {
+/** Relations of one tag, or ids to record. */
+function namesBlock(group: readonly [Item, ...Item[]], words: Words): ChangeBlock {
   const [{ action, address }] = group;
   const isBind = action === "bind";
+  const owner = isBind ? "" : objectAddress(address);
+  const relations = `${group.length} ${words.kind === "DriftReport" ? "missing relations" : "relations"}`;
   return {
-    type: "names",
-    action,
-    address: isBind ? "" : objectAddress(address),
-    title: isBind ? `${group.length} ids to record` : `${group.length} ${words.kind === "DriftReport" ? "missing relations" : "relations"}`,
+    ...empty,
+    ...{ action, address: owner, label: labelOf(action, words), sign: actionSigns[action], tone: tones[action] },
+    head: isBind ? [] : [[name(owner)]],
+    target: [isBind ? `${group.length} ids to record` : relations],
+    ...{ isSummary: true, isShort: true },
     names: group.map((item) => (isBind ? item.address : relationName(item))),
     trace: isBind ? {} : commonTrace(group.flatMap((item) => [...eachChange(item)])),
-    calls: [],
-    exposed: 0,
   };
 }
 
-const attributionOf = (item: Item): Attribution | undefined => item.changes[0]?.attribution;
+/** `where`: the integrations, with the number of their columns. */
+function alertText(count: number, where: readonly string[], words: Words): string {
+  if (count === 0 || words.kind === "DriftReport") return "";
+  return `${joinParts([exposedText(count), andMore(where, { shown: mostExposing })], ": ")}.`;
+}
 
 function callsOf(items: readonly Item[], words: Words): readonly Call[] {
   if (words.kind === "DriftReport") return [];
@@ -186,15 +158,28 @@ function callsOf(items: readonly Item[], words: Words): readonly Call[] {
   const isShort = byPath.length <= mostPaths;
   return (isShort ? byPath : grouped(requests, ({ method }) => method)).map((same): Call => {
     const [{ method, path }] = same;
-    return { method, path: isShort ? path : "", requests: same };
+    const times = same.length === 1 ? "" : isShort ? `${same.length} ×` : String(same.length);
+    return { times, text: isShort ? `${method} ${path}` : method, requests: same };
   });
 }
 
-const exposedOf = (items: readonly Item[], words: Words): number =>
-  words.kind === "DriftReport" ? 0 : items.reduce((sum, { exposedColumns = 0 }) => sum + exposedColumns, 0);
+/** The resource of a tag relation. */
+export interface RelationTarget {
+  /** "on Integration"; "missing on Integration" in a drift report. */
+  readonly text: string;
+  /** As in the manifests; "" if only the id is known. */
+  readonly name: string;
+  readonly id: string;
+}
+
+function targetLine(item: Item, words: Words): Line {
+  const on = relationTarget(item, words);
+  if (on === undefined) return [];
+  return on.name === "" ? [on.text, code(on.id)] : [on.text, code(on.name), ref(on.id)];
+}
 
 /** The resource of a tag relation: its type and id as in the request, and its name. */
-export function relationTarget({ action, requests, changes }: Item, { kind }: Pick<Words, "kind">): ItemGroup["on"] {
+export function relationTarget({ action, requests, changes }: Item, { kind }: Pick<Words, "kind">): RelationTarget | undefined {
   if (action !== "relate") return undefined;
   const { resourceType: type, resourceId: id } = requests[0]?.body ?? {};
   if (typeof type !== "string" || typeof id !== "string") return undefined;

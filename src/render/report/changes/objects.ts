@@ -2,18 +2,17 @@ import { kindNames, manifestOfSchemas } from "../../../kinds/manifests.ts";
 import { kindOf, objectAddress } from "../../../model/address.ts";
 import type { Item } from "../../../model/plan.ts";
 import { grouped } from "../../../text/lists.ts";
+import type { ChangeBlock } from "../../blocks.ts";
 import { actorText } from "../attribution.ts";
 import type { Words } from "../words.ts";
-import { alarmsIn, changeCount, type ItemGroup, itemGroups } from "./groups.ts";
+import { alarmsIn, changeCount, itemBlocks } from "./groups.ts";
 
 /** All changes of one live object: an integration with its schemas, a tag with its relations, an asset. */
 export interface ReportObject {
   /** "Integration orders"; raw. */
   readonly title: string;
-  /** The address of the item that is the object itself. */
-  readonly address: string;
   readonly liveId: string | undefined;
-  readonly items: readonly ItemGroup[];
+  readonly blocks: readonly ChangeBlock[];
   readonly changes: number;
   /** Changes with the highlighted risk. */
   readonly alarms: number;
@@ -31,30 +30,25 @@ const fewestOfItem = 3;
  */
 export function objectsOf(all: readonly Item[], words: Words): readonly ReportObject[] {
   const items = all.filter(({ action }) => action !== "bind");
-  const isLong = changeCount(items) > mostListed;
-  const shown = itemGroups(items, words, {
-    all,
-    ...(isLong ? { most: Math.max(fewestOfItem, Math.floor(mostListed / items.length)) } : {}),
-  });
-  const byGroup = new Map(shown.map((group, index) => [group, items[index]]));
-  const objects = grouped(shown, ({ address }) => ownerOf(address)).map((group): ReportObject => {
-    const [{ address }] = group;
-    const members = group.flatMap((one) => byGroup.get(one) ?? []);
-    const users = members
+  const most = changeCount(items) > mostListed ? Math.max(fewestOfItem, Math.floor(mostListed / items.length)) : undefined;
+  const ofItem = itemBlocks(all, words, most);
+  const objects = grouped(items, ({ address }) => ownerOf(address)).map((group) => {
+    const address = ownerOf(group[0].address);
+    const blocks = group.map(ofItem);
+    const users = group
       .flatMap(({ changes }) => changes)
       .flatMap(({ attribution }) => (attribution === undefined ? [] : [actorText(attribution)]));
-    return {
-      title: ownerOf(address).replace("/", " "),
-      address: ownerOf(address),
+    const object: ReportObject = {
+      title: address.replace("/", " "),
       liveId: group.find(({ liveId }) => liveId !== undefined)?.liveId,
-      items: group,
-      changes: group.reduce((sum, { lines, left }) => sum + lines.length + left, 0),
-      alarms: alarmsIn(members),
+      blocks,
+      changes: blocks.reduce((sum, { lines, left }) => sum + lines.length + left, 0),
+      alarms: alarmsIn(group),
       users: [...new Set(users)].filter((user) => user !== ""),
     };
+    return { object, rank: kindOf(address) === kindNames.integration ? 0 : 1 };
   });
-  const isOther = ({ address }: ReportObject): number => (kindOf(address) === kindNames.integration ? 0 : 1);
-  return objects.sort((a, b) => isOther(a) - isOther(b) || b.alarms - a.alarms);
+  return objects.sort((a, b) => a.rank - b.rank || b.object.alarms - a.object.alarms).map(({ object }) => object);
 }
 
 /** The object that an item is part of: the integration of its schemas, the tag of a relation. */

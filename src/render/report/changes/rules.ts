@@ -2,32 +2,18 @@ import { integrationOfSchemas } from "../../../model/address.ts";
 import { eachChange, isOfNodes, sizeOf } from "../../../model/changes.ts";
 import type { JsonValue } from "../../../model/json/json.ts";
 import { type Level, levelOf, nodeLists } from "../../../model/nodes.ts";
-import type { ChangeFacts, ChangeGroup, Item } from "../../../model/plan.ts";
+import type { Cause, ChangeFacts, ChangeGroup, Item } from "../../../model/plan.ts";
 import { visible } from "../../../text/control-characters.ts";
 import { counted } from "../../../text/counts.ts";
-import { joinParts } from "../../../text/lists.ts";
 import { pathText } from "../../../text/paths.ts";
 import { valueText } from "../../../text/values.ts";
-import { commonTrace, type Traced } from "../attribution.ts";
-import { isAlarm, riskText, type Words } from "../words.ts";
-import { labelText, placeText } from "./changes.ts";
+import type { RuleChanges } from "../../blocks.ts";
+import { commonTrace } from "../attribution.ts";
+import { isAlarm, type Words } from "../words.ts";
+import { changeWhy, labelText } from "./changes.ts";
 
-/** The changes of one rule with the same effect, in all integrations. */
-export interface RuleChanges {
-  /** "hash 312 columns in 87 tables of 9 integrations"; a report adds the values instead of a verb. */
-  readonly what: string;
-  readonly risk: string;
-  readonly isAlarm: boolean;
-  readonly trace: Traced;
-  /** The rule's id or position; the file for a literal entry. */
-  readonly rule: string;
-  /** "manifests/pii.yaml:9", with the label if the rule matches by one; "" if `rule` is the file. */
-  readonly place: string;
-  readonly reason: string;
-  readonly count: number;
-  /** "shop-01 public.users.email" of the first changes; without the integration if there is only one. */
-  readonly nodes: readonly string[];
-}
+// Examples of what a rule changes; more of them if data becomes readable.
+const mostExamples = { usual: 3, alarm: 10 };
 
 /**
  * The changes of schema configurations by rule. Highlighted risks first, otherwise in the order of
@@ -37,29 +23,25 @@ export function changesByRule(items: readonly Item[], words: Words): readonly Ru
   const hasSeveral = items.length > 1;
   return leveledGroups(items).flatMap(({ levels }) =>
     [...levels.values()].map((group): RuleChanges => {
-      const { facts, nodes, count } = group;
-      const { cause } = facts;
-      const place = cause === undefined ? "" : placeText(cause);
+      const { facts, all, nodes, count } = group;
+      const most = isAlarm(facts) ? mostExamples.alarm : mostExamples.usual;
       return {
+        ...changeWhy(facts, words, commonTrace(all), causesOf(all)),
         what: whatText(group, hasSeveral, words),
-        risk: riskText(facts, words),
-        isAlarm: isAlarm(facts),
-        trace: commonTrace(group.all),
-        rule: visible(cause?.rule ?? cause?.file ?? ""),
-        place: cause?.rule === undefined ? "" : joinParts([place, labelsOf(group)], " "),
-        reason: visible(cause?.reason ?? ""),
         count,
-        nodes: nodes.map(({ integration, node }) => (hasSeveral ? `${integration} ${node}` : node)),
+        examples: nodes.slice(0, most).map(({ integration, node }) => (hasSeveral ? `${integration} ${node}` : node)),
       };
     }),
   );
 }
 
+const causesOf = (all: readonly ChangeFacts[]): readonly (Cause | undefined)[] => all.map(({ cause }) => cause);
+
 /** "shop-01" of "Schemas/shop-01"; any other address as it is. */
 export const integrationOf = (address: string): string => visible(integrationOfSchemas(address) ?? address);
 
 /** The labels by which rules match the changes. */
-export const labelsOf = ({ all }: Pick<RuleGroup, "all">): string => labelText(all.map(({ cause }) => cause));
+export const labelsOf = ({ all }: Pick<RuleGroup, "all">): string => labelText(causesOf(all));
 
 /**
  * Entries of one or several items with the same rule (or file and line, for a literal entry), field, old and new value.
@@ -99,9 +81,6 @@ interface LeveledGroup {
   readonly levels: Map<Level, Growing>;
 }
 
-/** How many nodes of a group are kept: no format shows more. */
-const mostNodes = 10;
-
 export const groupByRule = (items: readonly Item[]): readonly RuleGroup[] => leveledGroups(items).map(({ whole }) => whole);
 
 /** Highlighted risks first, otherwise in the order of the first change. */
@@ -130,10 +109,10 @@ function addEntry(group: Growing, entry: ChangeGroup, integration: string): void
   group.count += sizeOf(entry);
   group.all.push(entry);
   group.integrations.add(integration);
-  if (group.nodes.length < mostNodes)
+  if (group.nodes.length < mostExamples.alarm)
     for (const { path } of eachChange({ changes: [entry] })) {
       group.nodes.push({ integration, node: pathText(path).node });
-      if (group.nodes.length >= mostNodes) break;
+      if (group.nodes.length >= mostExamples.alarm) break;
     }
   if (isOfNodes(entry) && levelOf(entry.nodes) === "column")
     for (const { above } of nodeLists(entry.nodes)) group.tables.add(JSON.stringify([integration, ...above]));
