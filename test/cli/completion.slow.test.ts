@@ -6,7 +6,7 @@ import { stringify } from "yaml";
 import { withCompileCache } from "../support/compile-cache.ts";
 import { type ProgramName, program } from "../support/programs.mjs";
 import { needs } from "../support/programs.ts";
-import { builtCli, dimsync, emptyFolder, ended, quickstart } from "./built-cli.ts";
+import { builtCli, dimsyncHere, emptyFolder, ended, quickstart } from "./built-cli.ts";
 
 // The typed words, whose last one is completed, and the expected completions. Run in a copy of the
 // quick start.
@@ -119,17 +119,17 @@ for (const [shell, { load, complete }] of Object.entries(shells) as readonly (re
 // There is no PowerShell to test with here. Its script prints the words that begin with the last one.
 describe("completion in PowerShell, which asks for the words", () => {
   test("calls the hidden command", async () => {
-    expect((await dimsync(["completion", "powershell"])).stdout).toContain("  dimsync completion-words $line 2>$null |\n");
+    expect((await dimsyncHere(["completion", "powershell"])).stdout).toContain("  dimsync completion-words $line 2>$null |\n");
   });
   test.for(Object.entries(rows).filter(([what]) => !what.startsWith("files")))("offers %s", async ([, [typed, offered, not]]) => {
     const last = typed.at(-1) ?? "";
-    const { stdout } = await dimsync(["completion-words", typed.slice(0, -1).join(" ")], { cwd: quickstart() });
+    const { stdout } = await dimsyncHere(["completion-words", typed.slice(0, -1).join(" ")], { cwd: quickstart() });
     const words = stdout.split("\n").filter((word) => word.startsWith(last));
     expect(words).toEqual(expect.arrayContaining([...offered]));
     if (not !== undefined) expect(words).not.toContain(not);
   });
   test("prints nothing after a flag whose value is a file", async () => {
-    expect((await dimsync(["completion-words", "dimsync plan --out"], { cwd: quickstart() })).stdout).toBe("");
+    expect((await dimsyncHere(["completion-words", "dimsync plan --out"], { cwd: quickstart() })).stdout).toBe("");
   });
 });
 
@@ -138,12 +138,12 @@ test("completion and fmt need no target", async () => {
   const config = { apiVersion: "dimsync/v1", kind: "Config", manifests: ["manifests"], targets };
   const manifest = "apiVersion: dimsync/v1\nkind: Tag\nmetadata: { name: pii }\nspec: { name: PII }\n";
   const cwd = emptyFolder({ "dimsync.yaml": stringify(config), "manifests/tag.yaml": manifest });
-  expect(await dimsync(["completion-addresses"], { cwd })).toEqual({ code: 0, stdout: "Tag/pii\n", stderr: "" });
-  expect(await dimsync(["fmt", "--check"], { cwd })).toEqual({ code: 0, stdout: "", stderr: "" });
+  expect(await dimsyncHere(["completion-addresses"], { cwd })).toEqual({ code: 0, stdout: "Tag/pii\n", stderr: "" });
+  expect(await dimsyncHere(["fmt", "--check"], { cwd })).toEqual({ code: 0, stdout: "", stderr: "" });
 });
 
 test("completion offers no hidden commands, and no addresses if the project has errors", async () => {
-  expect((await dimsync(["completion", "bash"])).stdout).not.toMatch(/compgen -W "[^"$]*completion-addresses/u);
+  expect((await dimsyncHere(["completion", "bash"])).stdout).not.toMatch(/compgen -W "[^"$]*completion-addresses/u);
   const cwd = emptyFolder({ "dimsync.yaml": "kind: [\n" });
-  expect(await dimsync(["completion-addresses"], { cwd })).toMatchObject({ code: 1, stdout: "" });
+  expect(await dimsyncHere(["completion-addresses"], { cwd })).toMatchObject({ code: 1, stdout: "" });
 });

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { dimsync, emptyFolder, ended, startCli } from "./built-cli.ts";
+import { dimsyncHere, emptyFolder, ended, startCli } from "./built-cli.ts";
 
 /** `dimsync serve`, once it has printed its address and keys. */
 async function serve(args: readonly string[] = [], env: Readonly<Record<string, string>> = {}) {
@@ -26,7 +26,7 @@ async function serve(args: readonly string[] = [], env: Readonly<Record<string, 
 
 test("serve prints an address and a key that work, and exits with 0 on Ctrl-C", async () => {
   const { child, end, url, key } = await serve();
-  const { code, stdout } = await dimsync(["get", "integrations"], { env: { DIMSYNC_BASE_URL: url, DIMSYNC_API_KEY: key } });
+  const { code, stdout } = await dimsyncHere(["get", "integrations"], { env: { DIMSYNC_BASE_URL: url, DIMSYNC_API_KEY: key } });
   expect(stdout).toContain("8f1c");
   expect(code).toBe(0);
   child.kill("SIGINT");
@@ -36,7 +36,7 @@ test("serve prints an address and a key that work, and exits with 0 on Ctrl-C", 
 
 test("serve never prints a key from the environment, and refuses other keys", async () => {
   const { child, end, url } = await serve([], { DIMSYNC_API_KEY: "the-callers-own-key" });
-  const refused = await dimsync(["get", "tags"], { env: { DIMSYNC_BASE_URL: url, DIMSYNC_API_KEY: "wrong" } });
+  const refused = await dimsyncHere(["get", "tags"], { env: { DIMSYNC_BASE_URL: url, DIMSYNC_API_KEY: "wrong" } });
   expect(refused).toMatchObject({ code: 1, stdout: "" });
   expect(refused.stderr).toMatch(/E_UNAUTHORIZED.*401.*DIMSYNC_API_KEY/u);
   child.kill("SIGTERM");
@@ -70,13 +70,13 @@ test("serve --data keeps the account between runs", async () => {
   first.child.kill("SIGINT");
   await first.end;
   const second = await serve(["--data", file], env);
-  const { stdout } = await dimsync(["get", "tag", "t-1"], { env: { ...env, DIMSYNC_BASE_URL: second.url } });
+  const { stdout } = await dimsyncHere(["get", "tag", "t-1"], { env: { ...env, DIMSYNC_BASE_URL: second.url } });
   expect(stdout).toContain("kept");
 });
 
 test("serve reports a port that is in use", async () => {
   const { url } = await serve();
-  const { code, stderr } = await dimsync(["serve", "--port", new URL(url).port]);
+  const { code, stderr } = await dimsyncHere(["serve", "--port", new URL(url).port]);
   expect(stderr).toMatch(/E_SERVE.*EADDRINUSE.*--port/u);
   expect(code).toBe(1);
 });

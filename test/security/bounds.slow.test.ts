@@ -79,7 +79,7 @@ spec: { from: [{ dbt: { manifest: deep.json, labelFrom: meta.label } }] }
     await once(server.listen(0, "127.0.0.1"), "listening");
     onTestFinished(() => void server.close());
     const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-    const { code, stdout, stderr } = await dimsync(["get", "tags", "--raw"], {
+    const { code, stdout, stderr } = await dimsyncHere(["get", "tags", "--raw"], {
       cwd: emptyFolder({ "dimsync.yaml": config({ baseUrl }) }),
       env: { DIMSYNC_API_KEY: "key" },
     });
@@ -146,7 +146,7 @@ spec: { type: shop, name: ${name}, connection: { database: "${"a".repeat(60)}!" 
 test("attack 14: thousands of duplicate keys after many others are a hundred problems", async () => {
   const keys = Array.from({ length: 20_000 }, (_, index) => `  k${index}: 1\n`);
   const text = `a:\n${keys.join("")}${keys.slice(0, 3_000).join("")}`;
-  const { code, stdout } = await dimsync(["validate", "m.yaml"], { cwd: emptyFolder({ "m.yaml": text }) });
+  const { code, stdout } = await dimsyncHere(["validate", "m.yaml"], { cwd: emptyFolder({ "m.yaml": text }) });
   expect(stdout.match(/E_DUPLICATE_KEY/gu)).toHaveLength(100);
   expect(stdout.replaceAll(/\s+/gu, " ")).toContain("m.yaml has 2900 more problems.");
   expect(code).toBe(1);

@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { parse, stringify } from "yaml";
 import { initGitRecords } from "../../src/records/git/init.ts";
-import { dimsync, type Ended, emptyFolder } from "../cli/built-cli.ts";
+import { dimsync, dimsyncHere, type Ended, emptyFolder } from "../cli/built-cli.ts";
 import { gitEnv } from "../support/git/env.ts";
 import { type GitHttp, gitHttp } from "../support/git/http.ts";
 import { type GitRemote, git, gitRemote } from "../support/git/remote.ts";
@@ -78,6 +78,7 @@ const below = (folder: string, files: Readonly<Record<string, string>>): Readonl
   Object.fromEntries(Object.entries(files).map(([path, text]) => [`${folder}/${path}`, text]));
 
 describe("a branch that tracks .dimsync/", () => {
+  // In processes as in a job; the other tests run the sources.
   test.each([["plan"], ["drift"], ["ci", "plan"]])("runs no program in %s %s", async (...argv) => {
     const { remote, folder, commit } = await withRecords();
     const { path, heard } = program(folder);
@@ -104,7 +105,7 @@ describe("a branch that tracks .dimsync/", () => {
   ])("is refused also for records in files: %s", async (_, change) => {
     const found = await checkout();
     change(found);
-    expect(await dimsync(["plan"], { cwd: found.folder, env })).toMatchObject({
+    expect(await dimsyncHere(["plan"], { cwd: found.folder, env })).toMatchObject({
       code: 1,
       stderr: expect.stringContaining("E_STATE_TRACKED"),
     });
@@ -113,9 +114,9 @@ describe("a branch that tracks .dimsync/", () => {
   test("is refused also if git is missing, which does not matter before", async () => {
     const { folder, commit } = await checkout();
     const withoutGit = { ...env, PATH: emptyFolder() };
-    expect((await dimsync(["plan"], { cwd: folder, env: withoutGit })).code).toBe(0);
+    expect((await dimsyncHere(["plan"], { cwd: folder, env: withoutGit })).code).toBe(0);
     commit({ ".dimsync/journal.ndjson": "" });
-    const { code, stderr } = await dimsync(["plan"], { cwd: folder, env: withoutGit });
+    const { code, stderr } = await dimsyncHere(["plan"], { cwd: folder, env: withoutGit });
     expect([code, stderr]).toEqual([1, expect.stringContaining("E_STATE_TRACKED")]);
     expect(stderr).toContain("git could not be run");
     expect(stderr).toContain("Install git");
@@ -125,7 +126,7 @@ describe("a branch that tracks .dimsync/", () => {
     const { folder } = await checkout();
     rmSync(join(folder, ".git"), { recursive: true });
     for (const name of [".git", ".dimsync"]) mkdirSync(join(folder, name));
-    expect((await dimsync(["plan"], { cwd: folder, env })).code).toBe(0);
+    expect((await dimsyncHere(["plan"], { cwd: folder, env })).code).toBe(0);
   });
 
   test("is not confused with files that git ignores, or that another project has", async () => {
@@ -133,7 +134,7 @@ describe("a branch that tracks .dimsync/", () => {
     commit({ "examples/.dimsync/journal.ndjson": "" });
     mkdirSync(join(folder, ".dimsync"));
     writeFileSync(join(folder, ".dimsync", "journal.ndjson"), "");
-    expect((await dimsync(["plan"], { cwd: folder, env })).stderr).not.toContain("E_STATE_TRACKED");
+    expect((await dimsyncHere(["plan"], { cwd: folder, env })).stderr).not.toContain("E_STATE_TRACKED");
   });
 });
 
@@ -146,7 +147,7 @@ describe("a folder that is a bare repository with core.fsmonitor", () => {
     const config = readFileSync(join(folder, "dimsync.yaml"), "utf8");
     const tag = readFileSync(join(folder, "manifests/tag.yaml"), "utf8");
     commit(below("team", { ...files(path, ".."), "dimsync.yaml": config, "manifests/tag.yaml": tag }));
-    const planned = await dimsync(["plan", "-o", "json"], { cwd: join(folder, "team"), env });
+    const planned = await dimsyncHere(["plan", "-o", "json"], { cwd: join(folder, "team"), env });
     expect(existsSync(heard)).toBe(false);
     // The state is that of the checkout.
     expect(JSON.parse(planned.stdout)).toMatchObject({ git: { commit: git(folder, "rev-parse", "HEAD"), dirty: false } });
@@ -158,7 +159,7 @@ describe("a folder that is a bare repository with core.fsmonitor", () => {
     const config = readFileSync(join(folder, "dimsync.yaml"), "utf8");
     const tag = readFileSync(join(folder, "manifests/tag.yaml"), "utf8");
     const cwd = emptyFolder({ ...files(path, "."), "dimsync.yaml": config, "manifests/tag.yaml": tag });
-    const planned = await dimsync(["plan", "-o", "json"], { cwd, env });
+    const planned = await dimsyncHere(["plan", "-o", "json"], { cwd, env });
     expect(existsSync(heard)).toBe(false);
     expect(JSON.parse(planned.stdout)).not.toHaveProperty("git");
   });
@@ -243,17 +244,17 @@ describe("a path that leads out of the repository is refused, and nothing of the
     found.commit({ "dimsync.yaml": config.replace(`env: ${keyVariable}`, `file: ${outside}/key`) });
     writeFileSync(join(outside, "key"), apiKey);
     const job = { ...env, GITHUB_EVENT_NAME: "pull_request" };
-    const refused = await dimsync(["plan"], { cwd: found.folder, env: job });
+    const refused = await dimsyncHere(["plan"], { cwd: found.folder, env: job });
     expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining("E_PATH_OUTSIDE")]);
     for (const more of [{ DIMSYNC_SECRETS_DIR: outside }, { DIMSYNC_ALLOW_PATH: outside }, { GITHUB_EVENT_NAME: "push" }])
-      expect(await dimsync(["plan"], { cwd: found.folder, env: { ...job, ...more } })).toMatchObject({ code: 0 });
+      expect(await dimsyncHere(["plan"], { cwd: found.folder, env: { ...job, ...more } })).toMatchObject({ code: 0 });
   });
 });
 
 /** Every command that reads the project refuses it. `at`: the file and the line are named. */
 async function expectOutside({ folder }: Checkout, at: string): Promise<void> {
   const ran = [];
-  for (const command of ["validate", "plan"]) ran.push(await dimsync([command, "--allow-code"], { cwd: folder, env }));
+  for (const command of ["validate", "plan"]) ran.push(await dimsyncHere([command, "--allow-code"], { cwd: folder, env }));
   for (const { code, stdout, stderr } of ran) {
     expect([code, stdout + stderr]).toEqual([1, expect.stringContaining("E_PATH_OUTSIDE")]);
     expect(stdout + stderr).toContain(at);
@@ -277,29 +278,29 @@ describe("files outside the project are read if", () => {
 
   test("they are in the same repository, as in a monorepo", async () => {
     const { folder } = await shared("../shared");
-    expect(await dimsync(["list"], { cwd: folder, env })).toMatchObject({ code: 0, stdout: expect.stringContaining("Tag/shared") });
+    expect(await dimsyncHere(["list"], { cwd: folder, env })).toMatchObject({ code: 0, stdout: expect.stringContaining("Tag/shared") });
   });
 
   test("the operator allows their folder", async () => {
     const { folder, outside } = await shared("../../outside/*.yaml");
-    expect((await dimsync(["list"], { cwd: folder, env })).code).toBe(1);
+    expect((await dimsyncHere(["list"], { cwd: folder, env })).code).toBe(1);
     const other = emptyFolder();
     for (const [argv, more] of [
       [["list", "--allow-path", outside], {}],
       [["list", "--allow-path", other, "--allow-path", "../../outside"], {}],
       [["list"], { DIMSYNC_ALLOW_PATH: `${other}:${outside}` }],
     ] as const)
-      expect(await dimsync(argv, { cwd: folder, env: { ...env, ...more } })).toMatchObject({
+      expect(await dimsyncHere(argv, { cwd: folder, env: { ...env, ...more } })).toMatchObject({
         stdout: expect.stringContaining("Tag/outside"),
       });
   });
 
   test("the user names them on the command line", async () => {
     const { folder, outside } = await shared("../shared");
-    expect(await dimsync(["validate", outside], { cwd: folder, env })).toMatchObject({ code: 0 });
+    expect(await dimsyncHere(["validate", outside], { cwd: folder, env })).toMatchObject({ code: 0 });
     const config = join(outside, "dimsync.yaml");
     writeFileSync(config, readFileSync(join(folder, "dimsync.yaml"), "utf8").replace("../shared", "."));
-    expect(await dimsync(["list", "--config", config], { cwd: folder, env })).toMatchObject({
+    expect(await dimsyncHere(["list", "--config", config], { cwd: folder, env })).toMatchObject({
       stdout: expect.stringContaining("Tag/outside"),
     });
   });

@@ -2,7 +2,7 @@ import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { type EmbeddedService, startEmbeddedService } from "../../../src/embedded/index.ts";
-import { dimsync, dimsyncHere, emptyFolder } from "../../cli/built-cli.ts";
+import { dimsyncHere, emptyFolder } from "../../cli/built-cli.ts";
 import { configText, keyVariable, writeFolder } from "../../support/project-folder.ts";
 import { startYamlEditor, type YamlEditor } from "../../support/yaml-language-server.ts";
 
@@ -111,9 +111,9 @@ describe("dimsync schema with names", () => {
   it("prints the same from a snapshot, without a key", async () => {
     const folder = project();
     const env = { [keyVariable]: service.apiKey };
-    expect((await dimsync(["snapshot", "--out", "account.json"], { cwd: folder, env })).code).toBe(0);
+    expect((await dimsyncHere(["snapshot", "--out", "account.json"], { cwd: folder, env })).code).toBe(0);
     const live = await run(folder, "SchemaConfig", "--from-live");
-    const { code, stdout, stderr } = await dimsync(["schema", "SchemaConfig", "--snapshot", "account.json"], { cwd: folder });
+    const { code, stdout, stderr } = await dimsyncHere(["schema", "SchemaConfig", "--snapshot", "account.json"], { cwd: folder });
     expect(code, stderr).toBe(0);
     expect(stdout).toBe(live.stdout);
   });

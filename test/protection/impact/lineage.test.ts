@@ -141,12 +141,12 @@ describe("readers of a column", () => {
     expect(found?.readers.map(({ name, certainty }) => `${name} ${certainty}`)).toEqual(["stg mentions", "dim mayRead"]);
   });
 
-  test("50,000 models in a row", () => {
-    const chain = Array.from({ length: 50_000 }, (_, index): [string, Node] => [
+  test("20,000 models in a row", () => {
+    const chain = Array.from({ length: 20_000 }, (_, index): [string, Node] => [
       `model.m${index}`,
       index === 0 ? stg : { sql: `select * from {{ ref('m${index - 1}') }}`, reads: [`model.m${index - 1}`] },
     ]);
-    expect(readers(Object.fromEntries(chain)).slice(99)).toEqual(["model m99 (mayRead, via m98)", "49900 more"]);
+    expect(readers(Object.fromEntries(chain)).slice(99)).toEqual(["model m99 (mayRead, via m98)", "19900 more"]);
   });
 });
 
@@ -158,9 +158,9 @@ test("a cycle is named without what depends on it", () => {
   };
   expect([...lineageOf(manifest(nodes)).cycle].sort()).toEqual(["model.a", "model.b"]);
   expect(lineageOf(manifest({ "model.stg": stg })).cycle).toEqual([]);
-  const long = Array.from({ length: 50_000 }, (_, index) => [
+  const long = Array.from({ length: 20_000 }, (_, index) => [
     `model.m${index}`,
-    { sql: "", reads: [customers, `model.m${(index + 1) % 50_000}`] },
+    { sql: "", reads: [customers, `model.m${(index + 1) % 20_000}`] },
   ]);
-  expect(lineageOf(manifest(Object.fromEntries(long))).cycle).toHaveLength(50_000);
+  expect(lineageOf(manifest(Object.fromEntries(long))).cycle).toHaveLength(20_000);
 });
