@@ -68,15 +68,14 @@ const beatMs = 10_000;
  * reports it. Commands such as `push` need the queue, whether or not a worker has started before.
  */
 async function start(options: ControllerOptions, database: Database): Promise<() => Promise<void>> {
-  const { env, signal, publicUrl, log } = options;
-  const outage = outageLog(log);
+  const outage = outageLog(options.log);
   const queue = await openQueue(database, outage.failed);
   const worker = options.role === "page" ? undefined : await startWorker(options, database, queue);
-  await queue.workOnDeliveries((job) => deliver(database, job, { env, signal, publicUrl, log }));
+  await queue.workOnDeliveries((job) => deliver(database, job, options));
   const beat = async (): Promise<void> => {
     await worker?.beat();
     await routeEvents(database, queue.deliver);
-    await sendHeartbeats(database, { env, signal, log });
+    await sendHeartbeats(database, options);
   };
   const beating = setInterval(() => void beat().then(outage.ended, outage.failed), beatMs);
   return async () => {
@@ -88,15 +87,15 @@ async function start(options: ControllerOptions, database: Database): Promise<()
 }
 
 async function startWorker(options: ControllerOptions, database: Database, queue: Queue) {
-  const { worker: id, accountsAtOnce, accountsPerHost, maxMode, env, signal, log, watched } = options;
-  await registerWorker(database, { id, version, accountsAtOnce });
+  const { worker: id, maxMode, env, signal, log, watched } = options;
+  await registerWorker(database, { id, version, accountsAtOnce: options.accountsAtOnce });
   const worker = makeWorker({
     ...{ id, database, queue, maxMode, env, signal, log, watched: watched?.source, databaseUrl: options.databaseUrl },
     load: accountLoader(options, database),
   });
   // The first push can be older than the queue.
   await worker.sweep("all");
-  await queue.work({ check: worker.check, cleanup: () => deleteOld(database) }, { accountsAtOnce, accountsPerHost });
+  await queue.work({ check: worker.check, cleanup: () => deleteOld(database) }, options);
   return {
     stopWatching: watched === undefined ? () => {} : await follow(watched, { database, queue, log }),
     async beat(): Promise<void> {

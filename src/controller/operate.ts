@@ -67,17 +67,14 @@ export interface Until {
 export const untilSql = (at: string, ms: string): string =>
   `coalesce(${at}::timestamptz, now() + ${ms}::double precision * interval '1 ms')`;
 
-export interface NewSuspension extends Until {
+/** Of checks or of notifications. */
+export interface Pause extends Until {
   readonly reason: string;
   readonly by: string;
 }
 
 /** Suspends the account; an earlier suspension ends. Returns when it ends. */
-export async function suspend(
-  database: Database,
-  { source, target }: AccountSummary,
-  { at, ms, reason, by }: NewSuspension,
-): Promise<string> {
+export async function suspend(database: Database, { source, target }: AccountSummary, { at, ms, reason, by }: Pause): Promise<string> {
   const [stored] = await rowsOf<{ readonly until: string }>(
     database,
     `select ${iso("until")} as until from stored`,

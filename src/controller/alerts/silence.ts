@@ -2,7 +2,7 @@ import { type MaintenanceWindow, weekdays } from "../../model/settings/notificat
 import type { Database } from "../../records/postgres/connection.ts";
 import { iso } from "../../records/postgres/iso.ts";
 import { rowsOf } from "../database/rows.ts";
-import { type Until, untilSql } from "../operate.ts";
+import { type Pause, untilSql } from "../operate.ts";
 import type { AccountSummary } from "../views/status.ts";
 
 // While an account is silenced, its events wait. What is over before the silence ends is never sent.
@@ -13,13 +13,8 @@ export type SilenceScope =
   | { readonly label: string; readonly value: string }
   | { readonly all: true };
 
-export interface NewSilence extends Until {
-  readonly reason: string;
-  readonly by: string;
-}
-
 /** Silences the scope instead of an earlier silence of the same scope. Returns when it ends. */
-export async function silence(database: Database, scope: SilenceScope, { at, ms, reason, by }: NewSilence): Promise<string> {
+export async function silence(database: Database, scope: SilenceScope, { at, ms, reason, by }: Pause): Promise<string> {
   const none = { source: null, target: null, label: null, value: null };
   const { source, target, label, value } = { ...none, ...scope };
   const [stored] = await rowsOf<{ readonly until: string }>(
@@ -40,7 +35,7 @@ export async function silence(database: Database, scope: SilenceScope, { at, ms,
 export async function acknowledge(
   database: Database,
   { source, target }: Pick<AccountSummary, "source" | "target">,
-  { reason, by }: Pick<NewSilence, "reason" | "by">,
+  { reason, by }: Pick<Pause, "reason" | "by">,
 ): Promise<readonly string[]> {
   const rows = await rowsOf<{ readonly name: string }>(
     database,
