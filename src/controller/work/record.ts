@@ -126,13 +126,13 @@ const hasLostLease = ({ exit, result }: RunOutcome): boolean =>
   result?.items.some(({ code }) => code === "E_LOCKED" || code === "E_RECORDS_UNCLEAR") === true;
 
 function inputOf(run: FinishedRun) {
-  const { outcome, id, claim, account, reason, mode, worker, generation, digest, commit, startedAt, endedAt, isLast } = run;
+  const { outcome, startedAt, endedAt, isRefused: _, ...same } = run;
   const { report, result, error, exit } = outcome;
   const findings = report === undefined ? [] : findingsOf(report);
   const state = report === undefined ? undefined : stateOf(report);
   const isFinished = report?.complete === true && exit.code !== 1;
   return {
-    ...{ id, claim, account, reason, mode, worker, generation, digest, commit, isLast, findings, state },
+    ...{ ...same, findings, state },
     ...{ durationMs: endedAt - startedAt, endedMsAgo: performance.now() - endedAt },
     ...{ exitCode: exit.code, exitReasons: exit.reasons, errorCode: error?.code, message: error?.message },
     isFinished,
