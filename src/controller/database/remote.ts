@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
+import { once } from "node:events";
 import { mkdir, readFile, rm } from "node:fs/promises";
-import { createServer, type IncomingMessage, request, type Server, type ServerResponse } from "node:http";
+import { createServer, type IncomingMessage, request, type ServerResponse } from "node:http";
 import { join } from "node:path";
 import { DatabaseError } from "pg";
 import { DimsyncError } from "../../model/errors.ts";
@@ -23,7 +24,10 @@ export async function serveDatabase(database: Database, folder: string): Promise
   const token = randomBytes(32).toString("base64url");
   const wrong = wrongTokens();
   const server = createServer((incoming, response) => void respond(incoming, response, { database, token, wrong }));
-  const port = await listening(server);
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const address = server.address();
+  const port = typeof address === "object" && address !== null ? address.port : 0;
   await mkdir(folder, { recursive: true, mode: 0o700 });
   await writeAtomic(controlFile(folder), `${JSON.stringify({ port, token, pid: process.pid })}\n`, { mode: 0o600 });
   return {
@@ -33,16 +37,6 @@ export async function serveDatabase(database: Database, folder: string): Promise
       await new Promise((resolve) => server.close(resolve));
     },
   };
-}
-
-function listening(server: Server): Promise<number> {
-  return new Promise((resolve, reject) => {
-    server.once("error", reject);
-    server.listen(0, "127.0.0.1", () => {
-      const address = server.address();
-      resolve(typeof address === "object" && address !== null ? address.port : 0);
-    });
-  });
 }
 
 interface Served {

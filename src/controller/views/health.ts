@@ -23,23 +23,18 @@ export interface WorkerHealth {
   readonly overdue: number;
 }
 
-interface HealthRow {
-  readonly overdue: number;
-  readonly workers: readonly WorkerSummary[] | null;
-}
-
 /** The workers, and whether they take the accounts that are due, by the database's clock. */
 export async function readWorkers(database: Database): Promise<WorkerHealth> {
-  const [row] = await rowsOf<HealthRow>(
+  const [health] = await rowsOf<WorkerHealth>(
     database,
-    `select (select count(*) from overdue) as overdue, (select json_agg(json_build_object('id', w.id, 'version', w.version, 'startedAt', ${iso("w.started_at")},
-      'seenAt', ${iso("w.seen_at")}, 'takenAt', ${iso("w.taken_at")}, 'isStuck', exists (select 1 from overdue o where w.taken_at < o.since)) order by w.id)
+    `select (select count(*) from overdue) as overdue, (select coalesce(json_agg(json_build_object('id', w.id, 'version', w.version, 'startedAt', ${iso("w.started_at")},
+      'seenAt', ${iso("w.seen_at")}, 'takenAt', ${iso("w.taken_at")}, 'isStuck', exists (select 1 from overdue o where w.taken_at < o.since)) order by w.id), '[]')
       from dimsync_controller.worker w where ${isAlive}) as workers`,
     [],
     `overdue as (select now() - ${intervals(2)} as since from dimsync_controller.account a
       where ${isOverdue})`,
   );
-  return { overdue: row?.overdue ?? 0, workers: row?.workers ?? [] };
+  return health ?? { overdue: 0, workers: [] };
 }
 
 /** A receiver of notifications, and how the last attempt to send it a message ended. */
@@ -80,16 +75,11 @@ export interface ControllerMetrics {
   readonly counters: readonly { readonly name: string; readonly label: string; readonly value: number }[];
 }
 
-interface CountsRow {
-  readonly due: number;
-  readonly running: number;
-}
-
 /** What `/metrics` shows. */
 export async function readMetrics(database: Database): Promise<ControllerMetrics> {
   const [accounts, [queue = { due: 0, running: 0 }], health, receivers, counters] = await Promise.all([
     listAccounts(database),
-    rowsOf<CountsRow>(
+    rowsOf<Omit<ControllerMetrics["queue"], "overdue">>(
       database,
       `select count(*) filter (where a.next_check_at <= now() and ${isFree}) as due,
         count(*) filter (where a.running_until >= now()) as running
