@@ -6,7 +6,7 @@ fc.configureGlobal({ ...fc.readConfigureGlobal(), seed: sampleSeed });
 
 export default fc;
 
-/** The numbers of surrogates, which are no characters of their own. */
+/** The code points of surrogates: each is half of a character. */
 const surrogates = { first: 0xd800, count: 0x800 };
 
 /**
