@@ -1,6 +1,5 @@
 // W1 and W2: 50 integrations × 100 tables × 10 columns, each with a literal SchemaConfig in its own
 // file.
-import { execFileSync } from "node:child_process";
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { parse } from "yaml";
@@ -8,21 +7,25 @@ import { integrationId, integrationName, literalManifest, schemaMap } from "./ac
 import { peakMemory, roundRobin, runOnce } from "./measure.mjs";
 import { dimsync, floor, writeProject } from "./project.mjs";
 import { expectCounts, mib, table, times, wall } from "./table.mjs";
+import { missingForTerraform, terraformProjects } from "./terraform.mjs";
 
 export const shape = { integrations: 50, schemas: 1, tables: 100, columns: 10 };
 
-/** Writes the project. `reference(i)` names integration i; `change` edits the text of each manifest. The JSON copies are for jq. */
+/** Writes the project. `reference(i)` names integration i; `change` edits the text of each manifest. The JSON copies are for jq, and `manifests` has the text and the schemas of each. */
 export function literalProject(bench, name, { reference = integrationName, change = (text) => text } = {}) {
   const map = schemaMap(shape);
   const files = {};
+  const manifests = [];
   let bytes = 0;
   for (let i = 0; i < shape.integrations; i++) {
     const text = change(literalManifest(integrationName(i), reference(i), map));
     bytes += text.length;
     files[`manifests/${integrationName(i)}.yaml`] = text;
-    files[`json/${integrationName(i)}.json`] = JSON.stringify(parse(text));
+    const manifest = parse(text);
+    files[`json/${integrationName(i)}.json`] = JSON.stringify(manifest);
+    manifests.push({ text, schemas: manifest.spec.schemas });
   }
-  return { folder: writeProject(bench, name, files), bytes };
+  return { folder: writeProject(bench, name, files), bytes, manifests };
 }
 
 function others(bench, folder, env = {}) {
@@ -34,14 +37,18 @@ function others(bench, folder, env = {}) {
   ];
 }
 
-/** Terraform can only plan this with a provider for the service, and there is none. */
-function terraformRow() {
-  try {
-    const [version] = execFileSync("terraform", ["version"], { encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] }).split("\n");
-    return [version, "no provider"];
-  } catch {
-    return ["Terraform", "not installed"];
-  }
+/** A row that says what Terraform needs, if it cannot be measured here. */
+function terraformMissing() {
+  const missing = missingForTerraform();
+  return missing === undefined ? [] : [["Terraform (lean provider)", missing, "", "", ""]];
+}
+
+/** Runs a contestant once. Throws if the service receives anything but these requests. */
+async function expectRequests(bench, contestant, wanted) {
+  await contestant.before?.();
+  await bench.counts();
+  await runOnce(contestant);
+  expectCounts(await bench.counts(), wanted, contestant.name);
 }
 
 /** In one file each: what the fast YAML reader once left to the library. */
@@ -56,18 +63,14 @@ const forget = (folder) => {
 
 export async function w1(bench) {
   await bench.begin({ shape, warm: true });
-  const { folder, bytes } = literalProject(bench, "w1");
+  const { folder, bytes, manifests } = literalProject(bench, "w1");
   const byId = literalProject(bench, "w1-ids", { reference: (i) => `{ id: ${integrationId(i)} }` });
   const planIn = (name, project) => ({ name, ...dimsync(bench, project, "plan", "--detailed-exitcode") });
   const plan = { ...planIn("dimsync plan, first run on a machine", folder), before: () => forget(folder) };
 
-  await plan.before();
-  await bench.counts();
-  await runOnce(plan);
-  expectCounts(await bench.counts(), { GET: shape.integrations + 1 }, "W1 by name");
-  await runOnce(planIn("by id", byId.folder));
+  await expectRequests(bench, plan, { GET: shape.integrations + 1 });
   // The address of schemas has the name of the live integration, which only the list shows.
-  expectCounts(await bench.counts(), { GET: shape.integrations + 1 }, "W1 by id");
+  await expectRequests(bench, planIn("dimsync plan, by id", byId.folder), { GET: shape.integrations + 1 });
 
   // Node 20 keeps no compiled code.
   const compiled = planIn("dimsync plan, compiled code kept", literalProject(bench, "w1-compiled").folder);
@@ -76,14 +79,16 @@ export async function w1(bench) {
     const project = literalProject(bench, `w1-unusual-${i}`, { change }).folder;
     return { ...planIn(`dimsync plan, ${name}`, project), before: () => forget(project) };
   });
-  const peers = others(bench, folder);
+  const terraform = await terraformProjects(bench, "w1", { manifests, args: ["plan", "-detailed-exitcode"] });
+  for (const each of terraform) await expectRequests(bench, each, { GET: shape.integrations });
   const contestants = [
     { name: "node -e 0", command: [process.execPath, "-e", "0"] },
     floor(bench, shape.integrations),
     plan,
     compiled,
     ...odd,
-    ...peers,
+    ...others(bench, folder),
+    ...terraform,
   ];
   const walls = await roundRobin(contestants, bench.runs);
   const rows = [["W1: plan, no change", "wall ms", "peak MiB", "to F", "to a first plan"]];
@@ -92,12 +97,12 @@ export async function w1(bench) {
     const peak = mib(await peakMemory(contestant, Math.min(bench.runs, 3)));
     rows.push([name, wall(walls[name]), peak, times(walls[name], walls.F), times(walls[name], walls[plan.name])]);
   }
-  rows.push([...terraformRow(), "", "", ""]);
+  rows.push(...terraformMissing());
   return `${table(rows)}\n\n${(bytes / 1e6).toFixed(1)} MB of YAML in ${shape.integrations} files. Requests: ${shape.integrations + 1}, by name and by id (checked). Before each plan but those of the row "kept", the project's .dimsync folder and cache are removed.`;
 }
 
 export async function w2(bench) {
-  const { folder } = literalProject(bench, "w2");
+  const { folder, manifests } = literalProject(bench, "w2");
   // Both changes expose, so that they fit in one PATCH; 55 columns exceed the guard's limit.
   const unchanged = () => bench.begin({ shape, warm: true });
   const changed = () => bench.begin({ shape, warm: true, changed: [3, 13, 23, 33, 43] });
@@ -108,13 +113,20 @@ export async function w2(bench) {
   };
   const plan = { name: "dimsync plan, no change", ...dimsync(bench, folder, "plan"), before: unchanged };
 
-  await apply.before();
-  await bench.counts();
-  await runOnce(apply);
-  expectCounts(await bench.counts(), { GET: 56, PATCH: 5 }, "W2");
+  await expectRequests(bench, apply, { GET: 56, PATCH: 5 });
   await runOnce({ ...plan, command: [...plan.command, "--detailed-exitcode"] });
 
-  const peers = others(bench, folder, { BENCH_APPLY: "1" }).map((other) => ({ ...other, before: changed }));
+  await unchanged();
+  const terraform = await terraformProjects(bench, "w2", { manifests, args: ["apply", "-auto-approve"] });
+  const peers = [...others(bench, folder, { BENCH_APPLY: "1" }), ...terraform].map(({ before, ...other }) => ({
+    ...other,
+    before: async () => {
+      before?.();
+      await changed();
+    },
+  }));
+  for (const each of peers.filter(({ name }) => name.startsWith("Terraform")))
+    await expectRequests(bench, each, { GET: shape.integrations, PATCH: 5 });
   const contestants = [plan, apply, ...peers];
   const walls = await roundRobin(contestants, bench.runs);
   const rows = [["W2: plan + apply, 5 of 50 differ", "wall ms", "peak MiB", "to own W1", "to dimsync apply"]];
@@ -124,5 +136,6 @@ export async function w2(bench) {
     const toPlan = peers.includes(contestant) ? "" : times(walls[name], walls[plan.name]);
     rows.push([name, wall(walls[name]), peak, toPlan, times(walls[name], walls[apply.name])]);
   }
+  rows.push(...terraformMissing());
   return `${table(rows)}\n\nRequests: 51 GET to plan, one GET before each of 5 PATCH: 61 (checked). A plan afterwards is empty.`;
 }

@@ -81,7 +81,7 @@ const bench = {
 try {
   const version = (program, ...args) => {
     try {
-      return execFileSync(program, args, { encoding: "utf8" }).split("\n")[0];
+      return execFileSync(program, args, { encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] }).split("\n")[0];
     } catch {
       return "";
     }
@@ -91,6 +91,7 @@ try {
     process.platform,
     version("curl", "--version").split(" (")[0],
     version("jq", "--version"),
+    version("terraform", "version"),
     new Date().toISOString().slice(0, 10),
   );
   console.log(`${notes.filter(Boolean).join(" · ")} · medians (and quartiles) of ${bench.runs} runs in turn unless stated\n`);

@@ -14,7 +14,7 @@ const checked: readonly RegExp[] = [
   /^examples\/.+\.(?:md|mjs|ya?ml)$/u,
   /^schema\/.+\.json$/u,
   /^src\/.+(?<!\.generated(?:\.d)?)\.ts$/u,
-  /^(?:bench|build)\/.+\.(?:[cm]js|sh)$/u,
+  /^(?:bench|build)\/.+\.(?:[cm]js|sh|go)$/u,
   /^build\.mjs$/u,
   /^test\/(?!docs\/english).+\.(?:ts|mjs|md)$/u,
 ];

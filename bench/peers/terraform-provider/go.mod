@@ -1,0 +1,3 @@
+module example.com/bench/terraform-provider-bench
+
+go 1.19
