@@ -195,6 +195,12 @@ export const listLine = (names: readonly string[], draw: (name: string) => Span)
 
 const mostListed = 3;
 
+/** The cells of the columns that are filled in any row; to apply to the heads and to each row. */
+export function filledColumns<T>(rows: readonly (readonly T[])[], isEmpty: (cell: T) => boolean): <C>(cells: readonly C[]) => readonly C[] {
+  const isFilled = rows[0]?.map((_, column) => rows.some((row) => row[column] !== undefined && !isEmpty(row[column]))) ?? [];
+  return (cells) => cells.filter((_, column) => isFilled[column]);
+}
+
 /** The line as one text; `draw` draws a span. */
 export const lineText = (line: Line, draw: (span: Span) => string): string =>
   withGaps(line)

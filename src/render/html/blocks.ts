@@ -3,7 +3,7 @@ import { andMore as andMoreText } from "../../text/lists.ts";
 import { type ChangeBlock, type Entry, type Line, type Section, type Span, textOf, withGaps } from "../blocks.ts";
 import { changeLines } from "../report/changes/changes.ts";
 import type { ReportObject } from "../report/changes/objects.ts";
-import type { Words } from "../report/words.ts";
+import { riskCount, type Words } from "../report/words.ts";
 import { changeTable, traceHtml } from "./changes.ts";
 import {
   andMore,
@@ -118,7 +118,7 @@ function objectCard({ title, liveId, blocks: all, changes, alarms, users }: Repo
     html`<h3>${title}</h3>`,
     aside(liveId),
     chip(counted(changes, words.change), "quiet"),
-    alarms > 0 && chip(`${alarms} ${words.risks[0].replace(/s$/u, "")}`, "bad"),
+    alarms > 0 && chip(riskCount(alarms, words.risks[0]), "bad"),
     aside(users.length > 0 && `by ${andMoreText(users, { shown: 2 })}`),
   ];
   return html`<details class="card" open=${isOpen}><summary>${joined(summary, " ")}</summary><div class="inside">

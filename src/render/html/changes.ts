@@ -1,4 +1,4 @@
-import type { ChangeBlock, ChangeLine, ChangeWhy, RuleChanges, Tone } from "../blocks.ts";
+import { type ChangeBlock, type ChangeLine, type ChangeWhy, filledColumns, type RuleChanges, type Tone } from "../blocks.ts";
 import { attributionText, originText, type Traced } from "../report/attribution.ts";
 import { causeText } from "../report/changes/changes.ts";
 import type { Words } from "../report/words.ts";
@@ -12,8 +12,7 @@ export function changeTable({ lines, rules }: Pick<ChangeBlock, "lines" | "rules
     ...lines.map((line) => [pathHtml(line), valueHtml(line.live), valueHtml(line.desired), ...whyCells(line)]),
     ...rules.map((rule) => [ruleHtml(rule), "", "", ...whyCells(rule)]),
   ];
-  const isFilled = heads.map((_, column) => rows.some((row) => !isEmpty(row[column])));
-  const filled = <T>(cells: readonly T[]): readonly T[] => cells.filter((_, column) => isFilled[column]);
+  const filled = filledColumns(rows, isEmpty);
   return table(caption, filled(heads), rows.map(filled), rules.length > 0 ? "rules" : undefined);
 }
 

@@ -1,7 +1,7 @@
 import { counted } from "../../text/counts.ts";
 import { andMore, joinParts } from "../../text/lists.ts";
 import { spaced } from "../../text/paths.ts";
-import type { ChangeBlock, ChangeWhy, RuleChanges } from "../blocks.ts";
+import { type ChangeBlock, type ChangeWhy, filledColumns, type RuleChanges } from "../blocks.ts";
 import { attributionText, originText, traceText } from "../report/attribution.ts";
 import { causeText, countsText } from "../report/changes/changes.ts";
 import type { Words } from "../report/words.ts";
@@ -59,8 +59,7 @@ function changeTable({ lines, rules }: ChangeBlock, detail: Detail, words: Words
     ...lines.map((line) => [code(spaced(line.path.node, line.path.leaf)), code(line.live), code(line.desired), ...whyCells(line, detail)]),
     ...rules.map((rule) => [whatCell(rule, detail), "", "", ...whyCells(rule, detail)]),
   ];
-  const isFilled = heads.map((_, column) => rows.some((row) => row[column] !== ""));
-  const filled = (cells: readonly string[]): readonly string[] => cells.filter((_, column) => isFilled[column]);
+  const filled = filledColumns(rows, (cell) => cell === "");
   return table(filled(heads), rows.map(filled));
 }
 

@@ -1,5 +1,6 @@
 import { kindNames } from "../../kinds/manifests.ts";
 import { type Register, type RegisterDiff, type RegisterRow, sinceText, stateText } from "../../model/register.ts";
+import { joinParts } from "../../text/lists.ts";
 import type { RenderOptions } from "../document.ts";
 import { code, prose, table } from "../markdown/escape.ts";
 import { changeText, destinationPath, heads, noChanges, sourcePath, summaryCells, summaryHeads, totalText, verdictText } from "./texts.ts";
@@ -39,10 +40,10 @@ const isReadable = (row: RegisterRow): boolean => stateText(row) === "readable";
 const cellsOf = (row: RegisterRow): readonly string[] => [
   prose(row.integration),
   code(sourcePath(row)),
-  destinationPath(row) === "" ? "" : code(destinationPath(row)),
+  code(destinationPath(row)),
   `${prose(row.label)}<br>${prose(row.labelSource)}`,
   isReadable(row) ? `⚠️ **${stateText(row)}**` : stateText(row),
-  [row.rule === "" ? "" : code(row.rule), prose(row.reason)].filter((part) => part !== "").join("<br>"),
+  joinParts([code(row.rule), prose(row.reason)], "<br>"),
   prose(verdictText(row)),
   sinceText(row),
 ];

@@ -87,6 +87,9 @@ export const exposedText = (count: number): string =>
 export const riskText = ({ risk }: Pick<Change, "risk">, { risks }: Words): string =>
   risk === "neutral" ? "" : risks[isAlarm({ risk }) ? 0 : 1];
 
+/** "2 expose", as a count. */
+export const riskCount = (count: number, risk: string): string => `${count} ${risk.replace(/s$/u, "")}`;
+
 /** Whether data becomes, or is, less protected: what a reader must not miss. */
 export const isAlarm = ({ risk }: Pick<Change, "risk">): boolean => risk === "exposes" || risk === "exposed";
 

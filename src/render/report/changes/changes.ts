@@ -11,7 +11,7 @@ import { pathText } from "../../../text/paths.ts";
 import { valueAt } from "../../../text/values.ts";
 import type { ChangeLine, ChangeWhy } from "../../blocks.ts";
 import type { Traced } from "../attribution.ts";
-import { isAlarm, riskText, type Words } from "../words.ts";
+import { isAlarm, riskCount, riskText, type Words } from "../words.ts";
 
 function changeLine(change: Change, words: Words): ChangeLine {
   const { path, before, after } = change;
@@ -80,7 +80,7 @@ export const causeText = ({ decidedBy, label }: Pick<ChangeWhy, "decidedBy" | "l
 export function countsText(lines: readonly ChangeLine[], words: Words): string {
   const counts = words.risks.flatMap((risk) => {
     const count = lines.filter((line) => line.risk === risk).length;
-    return count === 0 ? [] : [`${count} ${risk.replace(/s$/u, "")}`];
+    return count === 0 ? [] : [riskCount(count, risk)];
   });
   return [counted(lines.length, words.change), ...counts].join(", ");
 }
