@@ -5,8 +5,11 @@ import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import { gitEnv } from "./env.ts";
 
+// A commit would start a process that looks for work, and finds none.
+const settings = ["-c", "maintenance.auto=false"];
+
 export const git = (folder: string, ...args: readonly string[]): string =>
-  execFileSync("git", ["-C", folder, ...args], {
+  execFileSync("git", [...settings, "-C", folder, ...args], {
     encoding: "utf8",
     env: gitEnv,
     stdio: ["ignore", "pipe", "pipe"],
