@@ -1,7 +1,6 @@
 import { auditEvidence, describeEvidence } from "../engine/reads/audit-log.ts";
-import type { Existing } from "../kinds/kind.ts";
 import { isRelation } from "../model/address.ts";
-import { readOr } from "../model/errors.ts";
+import { readIfPossible } from "../model/errors.ts";
 import type { AuditEntry } from "../model/live.ts";
 import type { Step } from "./step.ts";
 
@@ -42,7 +41,7 @@ export async function confirmCreate<Live>(sent: SentCreate<Live>, named: readonl
 async function matchesOf<Live>({ step: { item, kind, session } }: SentCreate<Live>): Promise<readonly string[]> {
   const { naturalKey } = item;
   if (naturalKey === undefined) return [];
-  const existing: Existing | undefined = await readOr(async () => kind.find?.(naturalKey, session.writer.reads), nothing);
+  const existing = await readIfPossible(async () => kind.find?.(naturalKey, session.writer.reads));
   return existing === undefined || existing === "gone" ? [] : existing;
 }
 
@@ -50,12 +49,10 @@ const severalMatches = (matches: readonly string[]): string =>
   matches.length > 1 ? ` ${matches.length} new objects match: ${matches.join(", ")}.` : "";
 
 async function foundAs<Live>(id: string, { kind: { list }, session, remember }: Step<Live>): Promise<Confirmation> {
-  const live = list === undefined ? undefined : await readOr(() => session.writer.reads.one(list, id), nothing);
+  const live = list === undefined ? undefined : await readIfPossible(() => session.writer.reads.one(list, id));
   if (list !== undefined && live !== undefined) remember(list, live);
   return { state: "found", id };
 }
-
-const nothing = (): undefined => undefined;
 
 /** Only for objects that are in no list: assets. "" if there is no evidence. */
 async function auditEvidenceOf<Live>({ step, at }: SentCreate<Live>): Promise<string> {

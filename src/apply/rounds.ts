@@ -1,11 +1,12 @@
 import type { Counted } from "../engine/checks/guards.ts";
 import { planRound } from "../engine/pipeline.ts";
 import { newestEntries } from "../engine/reads/audit-log.ts";
-import { cachedReads, once, type RunReads } from "../engine/reads/cached-reads.ts";
+import { cachedReads, type RunReads } from "../engine/reads/cached-reads.ts";
 import { scopeOfAddresses } from "../engine/scope.ts";
 import type { Round, Session, WriteSession } from "../engine/session.ts";
 import type { Address } from "../model/address.ts";
 import { DimsyncError } from "../model/errors.ts";
+import { once } from "../model/maps.ts";
 import type { Deferred, Item, Plan } from "../model/plan.ts";
 import type { ItemResult } from "../model/result.ts";
 import type { Secret } from "../model/settings/secret.ts";

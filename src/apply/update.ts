@@ -1,5 +1,5 @@
 import type { Updates } from "../kinds/kind.ts";
-import { readOr, ServiceError } from "../model/errors.ts";
+import { readIfPossible, readOr, ServiceError } from "../model/errors.ts";
 import { type JsonObject, sameJson } from "../model/json/json.ts";
 import { atPointer, type Pointer } from "../model/json/pointer.ts";
 import type { Item } from "../model/plan.ts";
@@ -115,12 +115,7 @@ async function verified<Live>(step: UpdateStep<Live>, body: JsonObject, shown: L
   const first = await withPauses(verifyWrite(body, update.document(item, shown)));
   // Some responses have no columns; those are read.
   const isPartial = first.different.length === 0 && first.unseen.length > 0;
-  const live = isPartial
-    ? ((await readOr(
-        () => update.reread(item, step.session.writer.reads),
-        () => undefined,
-      )) ?? shown)
-    : shown;
+  const live = (isPartial ? await readIfPossible(() => update.reread(item, step.session.writer.reads)) : undefined) ?? shown;
   const { different, unseen } = isPartial ? await withPauses(verifyWrite(body, update.document(item, live))) : first;
   const unreached = [...different, ...unseen];
   if (unreached.length > 0)

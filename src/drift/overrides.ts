@@ -1,6 +1,7 @@
 import { kindNames, schemaConfigAddress } from "../kinds/manifests.ts";
 import { type Address, kindOf, parseAddress } from "../model/address.ts";
 import { emptyRecord, type JsonObject, type JsonScalar, type JsonValue } from "../model/json/json.ts";
+import { freeName } from "../text/free-name.ts";
 import { documentRanges } from "../yaml/document-ranges.ts";
 import { eolOf } from "../yaml/nodes.ts";
 import { blockLines } from "../yaml/print.ts";
@@ -21,10 +22,13 @@ export function withOverride(text: string, overrides: readonly Override[], names
   const eol = eolOf(text);
   const manifest = item.manifests?.find((address) => kindOf(address) === kindNames.integration);
   const integration = parseAddress(manifest ?? item.address)?.name ?? "";
+  const slug = `${covering.name}-${integration}`.toLowerCase().replaceAll(/[^a-z0-9._-]+/gu, "-");
+  const name = freeName(slug, (one) => names.has(schemaConfigAddress(one)));
+  names.add(schemaConfigAddress(name));
   const document = {
     apiVersion: "dimsync/v1",
     kind: kindNames.schemaConfig,
-    metadata: { name: freeName(`${covering.name}-${integration}`, names) },
+    metadata: { name },
     spec: {
       integration: manifest === undefined ? { id: item.liveId ?? integration } : integration,
       priority: (top.spec.priority ?? 0) + 1,
@@ -39,14 +43,6 @@ export function withOverride(text: string, overrides: readonly Override[], names
   ];
   const joined = `${text}${text === "" || text.endsWith("\n") ? "" : eol}${lines.join(eol)}`;
   return documentRanges(joined).length === documentRanges(text).length + 1 ? joined : undefined;
-}
-
-function freeName(wanted: string, names: Set<string>): string {
-  const slug = wanted.toLowerCase().replaceAll(/[^a-z0-9._-]+/gu, "-");
-  let name = slug;
-  for (let count = 2; names.has(schemaConfigAddress(name)); count++) name = `${slug}-${count}`;
-  names.add(schemaConfigAddress(name));
-  return name;
 }
 
 /** The values below `spec`, with which every path begins. */

@@ -1,4 +1,5 @@
 import { byText } from "../model/address.ts";
+import { freeName } from "../text/free-name.ts";
 
 const maxLength = 60;
 
@@ -36,8 +37,7 @@ export function nameAll(
   const used = new Set(taken);
   const nameById = new Map<string, string>();
   const give = (id: string, candidate: string): void => {
-    let name = candidate;
-    for (let number = 2; used.has(name); number++) name = `${candidate}-${number}`;
+    const name = freeName(candidate, (one) => used.has(one));
     used.add(name);
     nameById.set(id, name);
   };

@@ -1,6 +1,5 @@
 import { type Address, integrationOfSchemas, schemasKind, toAddress } from "../model/address.ts";
 import type {
-  AssetSpec,
   ClassificationSpec,
   IntegrationSpec,
   PolicySpec,
@@ -25,7 +24,7 @@ export const kindNames = {
 } as const;
 
 // The JSON Schema of a kind is what makes these predicates true.
-export const isAsset = (resource: Resource): resource is Resource<AssetSpec> => resource.kind === kindNames.asset;
+
 export const isIntegration = (resource: Resource): resource is Resource<IntegrationSpec> => resource.kind === kindNames.integration;
 export const isTag = (resource: Resource): resource is Resource<TagSpec> => resource.kind === kindNames.tag;
 export const isSchemaConfig = (resource: Resource): resource is Resource<SchemaConfigSpec> => resource.kind === kindNames.schemaConfig;
@@ -36,7 +35,7 @@ export const isPolicy = (resource: Resource): resource is Resource<PolicySpec> =
 
 export const assetAddress = (name: string): Address => toAddress(kindNames.asset, name);
 export const integrationAddress = (name: string): Address => toAddress(kindNames.integration, name);
-export const tagAddress = (name: string): Address => toAddress(kindNames.tag, name);
+
 export const policyAddress = (name: string): Address => toAddress(kindNames.policy, name);
 /** The address of an integration's schemas; `name` is that of the integration in addresses (`nameOf` of select.ts). */
 export const schemasAddress = (name: string): Address => toAddress(schemasKind, name);

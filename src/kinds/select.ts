@@ -1,6 +1,7 @@
 import { type Address, byText, kindOf, objectAddress, schemasKind } from "../model/address.ts";
 import { own } from "../model/json/json.ts";
-import { getOrAdd } from "../model/maps.ts";
+import type { LiveIntegration } from "../model/live.ts";
+import { getOrAdd, once } from "../model/maps.ts";
 import type { IntegrationRef, IntegrationSelector, IntegrationSpec, Resource, SchemaConfigSpec } from "../model/resource.ts";
 import type { Code } from "../model/titles.ts";
 import { didYouMean } from "../text/suggest.ts";
@@ -86,12 +87,9 @@ function namingOf(account: AccountView): AccountView["naming"] {
 }
 
 function addressesIn(account: AccountView): AccountView["addressesOf"] {
-  let known: ReadonlyMap<Address, readonly Address[]> | undefined;
-  return (address) => {
-    if (kindOf(address) !== schemasKind) return [...new Set([address, objectAddress(address)])];
-    known ??= selectingConfigs(account);
-    return [address, ...(known.get(address) ?? [])];
-  };
+  const configs = once(() => selectingConfigs(account));
+  return (address) =>
+    kindOf(address) === schemasKind ? [address, ...(configs().get(address) ?? [])] : [...new Set([address, objectAddress(address)])];
 }
 
 /** The SchemaConfigs that select each integration, by the address of its schemas. */
@@ -130,6 +128,10 @@ export function selectIntegration(ref: IntegrationRef, account: AccountView): Se
   }
   return { state: "found", id: first.id, name: nameInAddresses(first.id, account) };
 }
+
+/** The live integrations, sorted by their names in addresses. */
+export const integrationsByName = (account: AccountView): readonly LiveIntegration[] =>
+  account.list(integrations).items.toSorted((a, b) => byText(nameInAddresses(a.id, account), nameInAddresses(b.id, account)));
 
 /** What selectors match of an integration. */
 export interface IntegrationNames {

@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
+import { once } from "../model/maps.ts";
 import type { Locate } from "../model/problem.ts";
 import { lineAndColumn } from "../text/lines.ts";
 import { maskBySight, type Range } from "../yaml/mask.ts";
@@ -48,11 +49,7 @@ export function makeLocate(cwd: string, textOf: (file: string) => string | undef
 
 function locateText(text: string | undefined, parser: YamlParser): LocatedText | undefined {
   if (text === undefined) return undefined;
-  let lines: readonly string[] | undefined;
-  return {
-    lines: () => (lines ??= text.split(/\r?\n/u)),
-    positions: positionsIn(text, { parser, isSecret: isSecretMember }),
-  };
+  return { lines: once(() => text.split(/\r?\n/u)), positions: positionsIn(text, { parser, isSecret: isSecretMember }) };
 }
 
 function excerptAt(

@@ -6,6 +6,7 @@ import { isClassification, isPolicy } from "../kinds/manifests.ts";
 import { byText } from "../model/address.ts";
 import { DimsyncError, ProblemsError, refuseErrors } from "../model/errors.ts";
 import type { ColumnLabels } from "../model/labels.ts";
+import { once } from "../model/maps.ts";
 import type { Plan } from "../model/plan.ts";
 import { isError, type Locate, type Problem, problemAt } from "../model/problem.ts";
 import { locationIn, type Resource } from "../model/resource.ts";
@@ -132,7 +133,7 @@ export async function loadProject(options: LoadOptions): Promise<Project> {
     ...{ settings, resources, partial, isDeclared, problems: limitProblems(problems), locate },
     ...(classified.labels === undefined ? {} : { columnLabels: classified.labels }),
     ...(readers === undefined ? {} : { readers }),
-    manifestDigest: digestOf(manifests, classified),
+    manifestDigest: once(() => manifestDigest([...manifests.flatMap(({ effective = [] }) => effective), ...classified.digested])),
     ...(config.configPath === undefined ? {} : { configFile: config.configPath }),
     ...(catalog === undefined ? {} : { catalog }),
     patterns: config.manifests,
@@ -157,15 +158,6 @@ const modulesOutside = (resources: readonly Resource[], folder: string, boundary
     if (module === undefined || target === undefined) return [];
     return [{ ...outsideProblem(boundary, { written: module, target }, locationIn(resource, "/spec/module")), address: resource.address }];
   });
-
-/** The digest of the manifests, computed by the first call. */
-function digestOf(manifests: readonly ReadManifest[], { digested }: LoadedLabels): () => string {
-  let digest: string | undefined;
-  return () => {
-    digest ??= manifestDigest([...manifests.flatMap(({ effective }) => (effective === undefined ? [] : [effective])), ...digested]);
-    return digest;
-  };
-}
 
 const noLabels: LoadedLabels = { manifests: [], problems: [], digested: [], files: [] };
 

@@ -97,6 +97,9 @@ export class ServiceError extends DimsyncError {
   }
 }
 
+/** What `read` returns; undefined if the service fails it. */
+export const readIfPossible = <T>(read: () => Promise<T>): Promise<T | undefined> => readOr(read, () => undefined);
+
 /** What `read` returns; if the service fails it, what `otherwise` makes of the failure. Other errors are thrown. */
 export async function readOr<T, F>(read: () => Promise<T>, otherwise: (failure: ServiceError) => F): Promise<T | F> {
   try {

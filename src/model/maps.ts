@@ -7,6 +7,15 @@ export function getOrAdd<K, V>(map: Map<K, V>, key: K, make: () => V): V {
   return made;
 }
 
+/** A function that makes its result when it is called first. */
+export function once<T>(make: () => T): () => T {
+  let made: { readonly value: T } | undefined;
+  return () => {
+    made ??= { value: make() };
+    return made.value;
+  };
+}
+
 /** The values by their key, the keys in the order in which they occur first. Node has `Map.groupBy` only from version 21 on. */
 export function groupBy<T, K>(values: Iterable<T>, keyOf: (value: T) => K): ReadonlyMap<K, readonly [T, ...T[]]> {
   const groups = new Map<K, [T, ...T[]]>();

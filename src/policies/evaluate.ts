@@ -42,6 +42,15 @@ export interface PolicyTarget extends IntegrationNames {
   readonly fixedBy: (path: NodePath, key: Field) => Cause | undefined;
 }
 
+/** Of an integration that nothing changes, and whose values no SchemaConfig decides. */
+export const unchangedTarget: Omit<PolicyTarget, "address" | "live" | "names" | "labels" | "columnLabels"> = {
+  planned: new Map(),
+  isCreated: false,
+  exposes: false,
+  causeOf: () => undefined,
+  fixedBy: () => undefined,
+};
+
 export interface PolicyEvaluation {
   readonly findings: readonly PolicyFinding[];
   /** Policies whose module failed, each with the end of a sentence that begins with the name of the module. */

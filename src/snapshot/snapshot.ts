@@ -64,9 +64,7 @@ export async function* snapshotText(
   yield `${JSON.stringify(body, undefined, 1).slice(0, -2)},\n "schemas": {`;
   const sorted = read.find(({ name }) => name === integrations.name)?.items ?? [];
   let done = 0;
-  for await (const outcome of readAhead(sorted, 4, ({ id }) => readSchemas(reads, id))) {
-    if ("error" in outcome) throw outcome.error;
-    const { item, read } = outcome;
+  for await (const { item, read } of readAhead(sorted, ({ id }) => readSchemas(reads, id))) {
     yield `${done === 0 ? "" : ","}\n  ${JSON.stringify(item.id)}: ${read === undefined ? "null" : canonicalJson(read)}`;
     onIntegration(++done, sorted.length, integrationAddress(item.name ?? ""));
   }

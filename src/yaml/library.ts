@@ -1,5 +1,6 @@
 import { type Document, isAlias, isMap, isScalar, isSeq, type Node } from "yaml";
 import { DeepNesting } from "../model/json/parse.ts";
+import { once } from "../model/maps.ts";
 import { lineAndColumn, lineStartsOf } from "../text/lines.ts";
 import type { DocumentRange } from "./document-ranges.ts";
 import { composeDocument, composeDocuments, maxAliasCount } from "./parse.ts";
@@ -28,12 +29,8 @@ export interface NumberedText {
 
 /** Finds the lines when the first one is asked for. */
 export function numberedText(text: string): NumberedText {
-  let lineStarts: readonly number[] | undefined;
-  const lineOf = (offset: number): number => {
-    lineStarts ??= lineStartsOf(text);
-    return lineAndColumn(lineStarts, offset).line;
-  };
-  return { text, lineOf };
+  const lineStarts = once(() => lineStartsOf(text));
+  return { text, lineOf: (offset) => lineAndColumn(lineStarts(), offset).line };
 }
 
 /**

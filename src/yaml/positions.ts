@@ -1,5 +1,6 @@
 import { type Document, isAlias, isMap, isScalar, isSeq, type Node } from "yaml";
 import { fromPointer } from "../model/json/pointer.ts";
+import { once } from "../model/maps.ts";
 import type { SourceLocation } from "../model/problem.ts";
 import { lineStartsOf } from "../text/lines.ts";
 import { markedRanges } from "./document-ranges.ts";
@@ -42,16 +43,8 @@ export interface PositionOptions {
 export function positionsIn(text: string, { parser, isSecret = secretByName }: PositionOptions = {}): Positions {
   const fast = parser === "library" ? undefined : fastPositions(text, isSecret);
   if (fast === undefined) return libraryPositions(text, isSecret, parser);
-  let library: Positions | undefined;
-  return {
-    ...fast,
-    offsetOf: (place) => {
-      const known = fast.offsetOf(place);
-      if (known !== undefined) return known;
-      library ??= libraryPositions(text, isSecret);
-      return library.offsetOf(place);
-    },
-  };
+  const library = once(() => libraryPositions(text, isSecret));
+  return { ...fast, offsetOf: (place) => fast.offsetOf(place) ?? library().offsetOf(place) };
 }
 
 /**
@@ -148,14 +141,6 @@ function positionsBelow(document: Document.Parsed | undefined, start: number, is
     offsetOf: (place) => offsetOf(root, place) ?? document.contents?.range[0] ?? document.range[0],
     masksIn: (from, to) => masks().filter(([first, last]) => last > from && first < to),
     isBroken: () => document.errors.length > 0,
-  };
-}
-
-function once<T>(make: () => T): () => T {
-  let made: { readonly value: T } | undefined;
-  return () => {
-    made ??= { value: make() };
-    return made.value;
   };
 }
 

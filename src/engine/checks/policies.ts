@@ -15,7 +15,7 @@ import { isError, type Problem } from "../../model/problem.ts";
 import type { Resource } from "../../model/resource.ts";
 import { isStep, type Steps, withPauses } from "../../model/runtime/event-loop.ts";
 import { causesOf } from "../../policies/causes.ts";
-import { newPolicyEvaluator, type PolicyEvaluator, type PolicyTarget } from "../../policies/evaluate.ts";
+import { newPolicyEvaluator, type PolicyEvaluator, type PolicyTarget, unchangedTarget } from "../../policies/evaluate.ts";
 import { type NotEvaluated, notEvaluatedProblems } from "../../policies/not-evaluated.ts";
 import { expiredRules, policiesIn, policyProblems } from "../../policies/validate.ts";
 import { nodeText } from "../../text/paths.ts";
@@ -188,7 +188,7 @@ async function checkOthers(check: Check, reads: RunReads, { compared, onTree }: 
       const { tree, withoutColumns } = await withColumns({ id, tree: read }, tables, reads);
       collected.unverifiable.push(...unknownColumns(address, withoutColumns));
       if (onTree !== undefined) await withPauses(onTree(id, tree));
-      await withPauses(evaluate(check, { ...integration, address, live: tree, columnLabels: check.labelsOf?.(id), ...unchanged }));
+      await withPauses(evaluate(check, { ...integration, address, live: tree, columnLabels: check.labelsOf?.(id), ...unchangedTarget }));
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error;
       collected.failedReads.push(failedRead(error, address));
@@ -197,15 +197,6 @@ async function checkOthers(check: Check, reads: RunReads, { compared, onTree }: 
   await Promise.all(others.filter(({ integration }) => evaluator.selects(integration)).map((other) => limit(() => readAndEvaluate(other))));
   return { complete: collected.failedReads.length === 0 };
 }
-
-/** No SchemaConfig changes the integration or decides its values. */
-const unchanged: Omit<PolicyTarget, "address" | "live" | "names" | "labels" | "columnLabels"> = {
-  planned: new Map(),
-  isCreated: false,
-  exposes: false,
-  causeOf: () => undefined,
-  fixedBy: () => undefined,
-};
 
 function* evaluate({ evaluator, collected }: Check, target: PolicyTarget): Steps<void> {
   const { findings, failures, tablesWithoutColumns } = yield* evaluator.evaluate(target);

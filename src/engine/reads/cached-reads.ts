@@ -45,9 +45,6 @@ function withAdded<T extends Listed>(listing: Listing<T>, added: ReadonlyMap<str
   return missing.length === 0 ? listing : { ...listing, items: [...listing.items, ...missing] };
 }
 
-/** The same result for every call. */
-export const once = <T>(read: () => Promise<T>): (() => Promise<T>) => onceBy(() => "", read);
-
 /** The same result for every call with the same key. */
 function onceBy<Args extends readonly unknown[], T>(keyOf: (...args: Args) => string, read: (...args: Args) => Promise<T>) {
   const results = new Map<string, Promise<T>>();

@@ -34,30 +34,25 @@ export async function readAccount(
 export const readWhole = <T extends Listed>(reads: Reads, list: List<T>, items: readonly T[]): Promise<readonly T[]> =>
   Promise.all(list.brief === undefined ? items : items.map(async (item) => (await reads.one(list, item.id)) ?? item));
 
-/** The result of reading for an item, or why the read failed. */
-export type ReadAhead<Item, Read> = { readonly item: Item; readonly read: Read } | { readonly item: Item; readonly error: unknown };
-
-/** Reads for each item, in order, at most `ahead` items before the one in use: no more results are held in memory. */
+/**
+ * Reads for each item, in order, at most `ahead` items before the one in use: no more results are held in memory. Throws what
+ * `read` throws when it is the turn of its item.
+ */
 export async function* readAhead<Item, Read>(
   items: readonly Item[],
-  ahead: number,
   read: (item: Item) => Promise<Read>,
-): AsyncGenerator<ReadAhead<Item, Read>> {
-  const pending = new Map<number, Promise<ReadAhead<Item, Read>>>();
-  const start = (index: number): void => {
-    const item = items[index];
-    if (item === undefined) return;
-    const outcome = read(item).then(
-      (value) => ({ item, read: value }),
-      (error: unknown) => ({ item, error }),
-    );
-    pending.set(index, outcome);
-  };
-  for (let index = 0; index < ahead; index++) start(index);
-  for (let index = 0; index < items.length; index++) {
-    start(index + ahead);
-    const outcome = await pending.get(index);
-    pending.delete(index);
-    if (outcome !== undefined) yield outcome;
+  ahead = 4,
+): AsyncGenerator<{ readonly item: Item; readonly read: Read }> {
+  const rest = [...items];
+  const started: { readonly item: Item; readonly reading: Promise<Read> }[] = [];
+  for (;;) {
+    for (const item of rest.splice(0, ahead + 1 - started.length)) {
+      const reading = read(item);
+      reading.catch(() => {});
+      started.push({ item, reading });
+    }
+    const next = started.shift();
+    if (next === undefined) return;
+    yield { item: next.item, read: await next.reading };
   }
 }

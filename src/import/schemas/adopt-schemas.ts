@@ -5,6 +5,7 @@ import type { LiveSchemas } from "../../model/live.ts";
 import { groupBy } from "../../model/maps.ts";
 import type { NodePath } from "../../model/nodes.ts";
 import type { SchemaConfigSpec } from "../../model/resource.ts";
+import { freeName } from "../../text/free-name.ts";
 import { nodeText } from "../../text/paths.ts";
 import { type DocumentText, schemaConfigText } from "../document-text.ts";
 import { type ImportFailure, notShared } from "../failure.ts";
@@ -66,7 +67,7 @@ function create(
   spec: SchemaConfigSpec,
   targets: readonly string[],
 ): SchemasAdoption {
-  const configName = freeName(name, takenNames);
+  const configName = freeName(name, (one) => takenNames.has(one));
   const document = schemaConfigText(configName, spec);
   if (targets.length > 0 && !hasOwnFolder) return { failure: notShared(document.address, targets) };
   return { created: { document, configName, folder: targets.length > 0 ? "own" : "shared" } };
@@ -96,10 +97,4 @@ function specFor(integration: string, live: LiveSchemas, literal: boolean): Sche
   if (literal) return { integration, missing: "warn", schemas: literalSchemas(live) };
   const { rules, schemas } = inferRules(live);
   return { integration, missing: "warn", rules, ...(Object.keys(schemas).length === 0 ? {} : { schemas }) };
-}
-
-function freeName(name: string, taken: ReadonlySet<string>): string {
-  let free = name;
-  for (let number = 2; taken.has(free); number++) free = `${name}-${number}`;
-  return free;
 }

@@ -1,10 +1,10 @@
 import type { RunReads } from "../../engine/reads/cached-reads.ts";
-import { type ReadAhead, readAhead } from "../../engine/reads/read-account.ts";
+import { readAhead } from "../../engine/reads/read-account.ts";
 import type { AccountView } from "../../kinds/kind.ts";
 import { integrationAddress, isSchemaConfig, kindNames, schemaConfigAddress } from "../../kinds/manifests.ts";
 import { readSchemas, type SchemaConfigUnit, schemaUnits, tablesToRead } from "../../kinds/schemas.ts";
 import { type Address, kindOf } from "../../model/address.ts";
-import { ServiceError } from "../../model/errors.ts";
+import { readOr, ServiceError } from "../../model/errors.ts";
 import type { LiveSchemas } from "../../model/live.ts";
 import type { OnProgress } from "../../model/runtime/progress.ts";
 import type { TablePath } from "../../model/schema-tree.ts";
@@ -13,9 +13,6 @@ import type { ImportFailure } from "../failure.ts";
 import type { Sharing } from "../other-targets.ts";
 import type { Folder, Writer } from "../writer.ts";
 import { adoptSchemas, type SchemasAdoption } from "./adopt-schemas.ts";
-
-/** How many integrations are read ahead of the one that is being written; no more are held in memory. */
-const ahead = 4;
 
 export interface SchemasInput {
   readonly account: AccountView;
@@ -56,19 +53,16 @@ interface State {
 export async function importSchemas(adoption: Adoption, input: SchemasInput): Promise<ImportedSchemas> {
   const { reads, writer, account, onProgress } = input;
   const takenNames = new Set(account.resources.filter(isSchemaConfig).map(({ name }) => name));
-  const state: State = {
-    units: unitsById(account),
-    takenNames,
-    addresses: [],
-    notices: [],
-    failures: [],
-    isLimited: false,
-  };
+  const state: State = { units: unitsById(account), takenNames, addresses: [], notices: [], failures: [], isLimited: false };
   const total = adoption.integrations.length;
   let done = 0;
   onProgress?.({ type: "phase", phase: "read", round: 1, total });
-  const read = ({ live }: NamedIntegration) => readSchemas(reads, live.id, tablesOfPlan(state.units.get(live.id)));
-  for await (const outcome of readAhead(adoption.integrations, ahead, read)) {
+  const read = ({ live }: NamedIntegration) =>
+    readOr(
+      () => readSchemas(reads, live.id, tablesOfPlan(state.units.get(live.id))),
+      (failure) => failure,
+    );
+  for await (const outcome of readAhead(adoption.integrations, read)) {
     input.signal.throwIfAborted();
     const { name } = outcome.item;
     const created = adoptOutcome(outcome, input, state);
@@ -103,23 +97,18 @@ const tablesOfPlan =
 
 /** Adopts one integration's schemas if they were read, and returns the new SchemaConfig if there is one. */
 function adoptOutcome(
-  outcome: ReadAhead<NamedIntegration, LiveSchemas | undefined>,
+  { item: { live, name }, read }: { readonly item: NamedIntegration; readonly read: LiveSchemas | ServiceError | undefined },
   { sharing, hasOwnFolder, literal, writer }: SchemasInput,
   state: State,
 ): SchemasAdoption["created"] {
   const { units, takenNames, addresses, notices, failures } = state;
-  const { live, name } = outcome.item;
-  if ("error" in outcome) {
-    if (!(outcome.error instanceof ServiceError)) throw outcome.error;
-    failures.push({ address: schemaConfigAddress(name), message: outcome.error.message });
-    return undefined;
-  }
-  if (outcome.read === undefined) return undefined;
+  if (read instanceof ServiceError) failures.push({ address: schemaConfigAddress(name), message: read.message });
+  if (read === undefined || read instanceof ServiceError) return undefined;
   const unit = units.get(live.id);
   // Frees what the unit has cached about the names of this integration.
   units.delete(live.id);
   if (unit !== undefined) addresses.push(unit.resource.address);
-  const adopted = adoptSchemas({ name, live: outcome.read, unit, literal, sharing, hasOwnFolder, takenNames });
+  const adopted = adoptSchemas({ name, live: read, unit, literal, sharing, hasOwnFolder, takenNames });
   const { changed, created, failure } = adopted;
   notices.push(...(adopted.notices ?? []));
   state.isLimited ||= failure !== undefined;

@@ -4,6 +4,7 @@ import type { LiveSchema, LiveSchemas } from "../../model/live.ts";
 import { getOrAdd } from "../../model/maps.ts";
 import type { ColumnTree, SchemaRule, SchemaTree } from "../../model/resource.ts";
 import { isReplicated } from "../../model/schema-tree.ts";
+import { freeName } from "../../text/free-name.ts";
 import { type ColumnProfile, type ColumnState, columnProfile, isMostlyOff, setFor } from "./column-profile.ts";
 import { escapeGlob } from "./escape-glob.ts";
 import { literalSchema, sortedTables, type WritableSchema, type WritableTables } from "./literal-schemas.ts";
@@ -169,8 +170,7 @@ function deviatingColumns({ schema, byColumn, byTable, leavesOut }: SchemaProfil
 function withIds(drafts: readonly DraftRule[], taken: ReadonlySet<string>): readonly SchemaRule[] {
   const used = new Set(taken);
   return drafts.map(({ id, match, set }) => {
-    let unique = id;
-    for (let number = 2; used.has(unique); number++) unique = `${id}-${number}`;
+    const unique = freeName(id, (one) => used.has(one));
     used.add(unique);
     return { id: unique, match, set };
   });

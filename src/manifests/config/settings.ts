@@ -236,23 +236,15 @@ function mergeGuards(...layers: readonly ConfigFile["guards"][]): Guards {
 
 /** `overrides` win over the layers, and later layers over earlier ones. */
 function mergeClient(overrides: Partial<ClientSettings> | undefined, ...layers: readonly ConfigFile["client"][]): ClientSettings {
-  const merged: Record<string, number | string> = Object.assign({}, ...layers);
-  const { concurrency, rate, retries, timeoutSeconds, settleSeconds, schemaWaitSeconds, maxColumnReads, maxBodyBytes, maxResponseBytes } =
-    merged;
-  const set = overrides?.concurrency ?? (typeof concurrency === "number" ? concurrency : undefined);
-  return {
-    concurrency: set ?? defaultClient.concurrency,
-    columnConcurrency: set ?? defaultClient.columnConcurrency,
-    ...(typeof rate === "number" ? { rate } : {}),
-    retries: typeof retries === "number" ? retries : defaultClient.retries,
-    timeoutMs: durationMs(timeoutSeconds) ?? defaultClient.timeoutMs,
-    settleMs: durationMs(settleSeconds) ?? defaultClient.settleMs,
-    schemaWaitMs: durationMs(schemaWaitSeconds) ?? defaultClient.schemaWaitMs,
-    ...(typeof maxBodyBytes === "number" ? { maxBodyBytes } : {}),
-    maxResponseBytes: typeof maxResponseBytes === "number" ? maxResponseBytes : defaultClient.maxResponseBytes,
-    maxColumnReads: typeof maxColumnReads === "number" ? maxColumnReads : defaultClient.maxColumnReads,
-    ...defined(overrides ?? {}),
+  const { timeoutSeconds, settleSeconds, schemaWaitSeconds, ...counts }: Record<string, number | string> = Object.assign({}, ...layers);
+  const durations = {
+    timeoutMs: durationMs(timeoutSeconds),
+    settleMs: durationMs(settleSeconds),
+    schemaWaitMs: durationMs(schemaWaitSeconds),
   };
+  // The schema allows no other members, and these are numbers.
+  const set = { ...counts, ...defined(durations), ...defined(overrides ?? {}) } as Partial<ClientSettings>;
+  return { ...defaultClient, ...defined({ columnConcurrency: set.concurrency }), ...set };
 }
 
 /** It does not quote the URL, which may contain a password. */

@@ -55,13 +55,12 @@ async function compareAccounts(
       pair.from === undefined || pair.to === undefined ? [] : [{ ...pair, from: pair.from, to: pair.to }],
     );
     const whole = (live: Listed, reads: Reads): Promise<unknown> => compared.read?.(live, reads) ?? Promise.resolve(live);
-    const read = readAhead(both, 2, (pair) => Promise.all([whole(pair.from, from), whole(pair.to, to)]));
+    const readBoth = (pair: (typeof both)[number]) => Promise.all([whole(pair.from, from), whole(pair.to, to)]);
     let done = 0;
-    for await (const outcome of read) {
-      if ("error" in outcome) throw outcome.error;
-      const { name, to: object } = outcome.item;
+    for await (const { item, read } of readAhead(both, readBoth, 2)) {
+      const { name, to: object } = item;
       onProgress?.({ type: "step", phase: "read", done: ++done, total: both.length, label: toAddress(itemKindOf(kind), name) });
-      const changes = compared.differences({ live: outcome.read[0], list: a }, { live: outcome.read[1], list: b });
+      const changes = compared.differences({ live: read[0], list: a }, { live: read[1], list: b });
       const [address, id] = [toAddress(itemKindOf(kind), name), `i${items.length + 1}`];
       if (changes.length > 0)
         items.push({ id, address, kind: itemKindOf(kind), action: "update", liveId: object.id, changes, requests: [], dependsOn: [] });

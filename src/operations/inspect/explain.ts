@@ -1,4 +1,4 @@
-import { readAudit } from "../../drift/audit.ts";
+import { endOfNow, readAudit } from "../../drift/audit.ts";
 import { eventsAbout } from "../../drift/event-matching.ts";
 import { type Explained, explainNode } from "../../engine/explain.ts";
 import { kindNames, schemasAddress } from "../../kinds/manifests.ts";
@@ -58,7 +58,7 @@ type Log = { readonly entries: readonly AuditEntry[] } | { readonly unavailable:
 /** Without access to the audit log, the output says so; that is not an error. */
 async function lastEntries(reads: Pick<Reads, "auditLogs">, signal: AbortSignal): Promise<Log> {
   const nowMs = Date.now();
-  const window = { since: new Date(nowMs - windowMs).toISOString(), until: new Date(nowMs + 900_000).toISOString() };
+  const window = { since: new Date(nowMs - windowMs).toISOString(), until: endOfNow(nowMs) };
   try {
     return { entries: (await readAudit(reads, window, { limit: maxEntries, signal })).items };
   } catch (error) {

@@ -1,7 +1,7 @@
 import { observeAccount } from "../../engine/observe.ts";
 import { cachedReads } from "../../engine/reads/cached-reads.ts";
 import { readAhead } from "../../engine/reads/read-account.ts";
-import type { AccountView } from "../../kinds/kind.ts";
+import type { AccountView, Identity } from "../../kinds/kind.ts";
 import { integrations } from "../../kinds/lists.ts";
 import { isIntegration } from "../../kinds/manifests.ts";
 import { namesMatcher } from "../../kinds/patterns/names.ts";
@@ -49,9 +49,7 @@ export async function liveSchema(project: Project, options: LiveSchemaOptions, r
     const names = collectLiveNames(maxNames);
     const fits: Record<Fit, string[]> = { whole: [], withoutColumns: [], nothing: [] };
     const unread: string[] = [];
-    for await (const outcome of readAhead(selected, 4, ({ integration }) => readSchemas(reads, integration.id))) {
-      if ("error" in outcome) throw outcome.error;
-      const { item, read } = outcome;
+    for await (const { item, read } of readAhead(selected, ({ integration }) => readSchemas(reads, integration.id))) {
       if (read === undefined) continue;
       const fit = names.add({ id: item.integration.id, names: item.names, schemas: read });
       fits[fit].push(item.integration.name);
@@ -87,7 +85,7 @@ interface Selected {
 function selectedIntegrations(account: AccountView, patterns: readonly string[]): readonly Selected[] {
   const manifests = account.resources.filter(isIntegration);
   const all = account.list(integrations).items.map((integration): Selected => {
-    const own = manifests.filter(({ address }) => idOf(account, address) === integration.id).map(({ name }) => name);
+    const own = manifests.filter(({ address }) => isIdentified(account.identities.get(address), integration)).map(({ name }) => name);
     // A manifest's name has precedence over a live name.
     const live = manifests.some(({ name }) => name === integration.name) ? [] : [integration.name];
     return { integration, names: [...own, ...live] };
@@ -109,10 +107,8 @@ function selectedIntegrations(account: AccountView, patterns: readonly string[])
   return selected.sort((a, b) => rank(a) - rank(b) || byText(a.integration.name, b.integration.name));
 }
 
-function idOf({ identities }: AccountView, address: Parameters<AccountView["identities"]["get"]>[0]): string | undefined {
-  const identity = identities.get(address);
-  return identity?.state === "found" ? identity.id : undefined;
-}
+const isIdentified = (identity: Identity | undefined, { id }: LiveIntegration): boolean =>
+  identity?.state === "found" && identity.id === id;
 
 function leftOut({ withoutColumns, nothing }: Record<Fit, readonly string[]>, unread: readonly string[]): readonly string[] {
   const ofIntegrations = (names: readonly string[]): string => `${counted(names.length, "integration")} (${andMore(names)})`;

@@ -1,17 +1,17 @@
 import { cachedReads, columnBudget } from "../../engine/reads/cached-reads.ts";
 import { readAccount, readAhead } from "../../engine/reads/read-account.ts";
 import type { AccountView } from "../../kinds/kind.ts";
-import { integrations } from "../../kinds/lists.ts";
 import { integrationAddress } from "../../kinds/manifests.ts";
 import { enterLabels, type LabelScope } from "../../kinds/patterns/labels.ts";
 import { readSchemas, schemaUnits } from "../../kinds/schemas.ts";
-import { integrationNames, labelScopes, nameInAddresses } from "../../kinds/select.ts";
+import { integrationNames, integrationsByName, labelScopes, nameInAddresses } from "../../kinds/select.ts";
 import type { Project } from "../../manifests/project.ts";
-import { type Address, byText } from "../../model/address.ts";
+import type { Address } from "../../model/address.ts";
 import { refuseErrors } from "../../model/errors.ts";
 import type { LiveIntegration, LiveSchemas } from "../../model/live.ts";
 import type { OnProgress } from "../../model/runtime/progress.ts";
 import type { Reads } from "../../model/service.ts";
+import { unchangedTarget } from "../../policies/evaluate.ts";
 import { policyResults } from "../../policies/results.ts";
 import type { PolicyFunction } from "../../policies/script.ts";
 import { policiesIn } from "../../policies/validate.ts";
@@ -34,9 +34,6 @@ export interface IntegrationRows {
   readonly rows: readonly CurrentRow[];
 }
 
-/** How many integrations are read ahead of the one that is in use; no more are in memory. */
-const ahead = 4;
-
 /** Reads the labelled columns of every integration in the account, by name. Sends GET only. Throws ServiceError and ProblemsError. */
 export async function* currentRows(project: Project, session: RegisterSession): AsyncGenerator<IntegrationRows> {
   const reads = cachedReads(session.reads);
@@ -48,9 +45,7 @@ export async function* currentRows(project: Project, session: RegisterSession): 
   const rulesById = new Map(units.map((unit) => [unit.liveId, unit.rules]));
   const resultsOn = results(project, account, session);
   const claim = columnBudget(project.settings.client.maxColumnReads);
-  const sorted = [...account.list(integrations).items].sort((a, b) =>
-    byText(nameInAddresses(a.id, account), nameInAddresses(b.id, account)),
-  );
+  const sorted = integrationsByName(account);
   const read = ({ id }: LiveIntegration) =>
     readSchemas(reads, id, (live) => {
       const tables = labelledTables(labelsOf(id), live);
@@ -58,9 +53,7 @@ export async function* currentRows(project: Project, session: RegisterSession): 
       return tables;
     });
   let done = 0;
-  for await (const outcome of readAhead(sorted, ahead, read)) {
-    if ("error" in outcome) throw outcome.error;
-    const { item: live, read: tree } = outcome;
+  for await (const { item: live, read: tree } of readAhead(sorted, read)) {
     session.onProgress?.({ type: "step", phase: "read", done: ++done, total: sorted.length, label: live.name });
     if (tree === undefined) continue;
     const [name, labels] = [nameInAddresses(live.id, account), labelsOf(live.id)];
@@ -95,6 +88,6 @@ function results(project: Project, account: AccountView, { today, policyFunction
       address: integrationAddress(name),
       live: tree,
       columnLabels: labels,
-      ...{ planned: new Map(), isCreated: false, exposes: false, causeOf: () => undefined, fixedBy: () => undefined },
+      ...unchangedTarget,
     });
 }
