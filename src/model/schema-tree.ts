@@ -1,9 +1,10 @@
 import { byText } from "./address.ts";
-import { own } from "./json/json.ts";
+import { emptyRecord, own } from "./json/json.ts";
 import type { Pointer } from "./json/pointer.ts";
 import type { LiveColumn, LiveSchema, LiveSchemas } from "./live.ts";
 import { type NodePath, nodePointer } from "./nodes.ts";
 import type { DraftFacts, Risk } from "./plan.ts";
+import type { ColumnTree } from "./resource.ts";
 import { atOnce, isStep, type Steps } from "./runtime/event-loop.ts";
 
 /** How deep a node is: schemas 0, tables 1, columns 2. */
@@ -91,6 +92,31 @@ const sortedEntries = <T>(record: Readonly<Record<string, T>>): [string, T][] =>
 
 /** Into the manifest: "/spec/schemas/public/tables/users/enabled". */
 export const literalPointer = (path: NodePath, key?: string): Pointer => `/spec${nodePointer(path, key)}`;
+
+/** A node of a literal tree that is being built. */
+export interface WritableNode {
+  enabled?: boolean;
+  hashed?: boolean;
+  tables?: Record<string, WritableNode>;
+  columns?: Record<string, WritableNode>;
+}
+
+/** Sets fields of a node of a literal tree made with `emptyRecord`, which gets the nodes above. Without fields, nothing changes. */
+export function setFields(tree: Record<string, WritableNode>, [schema, table, column]: NodePath, fields: ColumnTree): void {
+  if (fields.enabled === undefined && fields.hashed === undefined) return;
+  tree[schema] ??= {};
+  let node = tree[schema];
+  for (const [map, name] of [
+    ["tables", table],
+    ["columns", column],
+  ] as const) {
+    if (name === undefined) break;
+    node[map] ??= emptyRecord();
+    node[map][name] ??= {};
+    node = node[map][name];
+  }
+  Object.assign(node, fields);
+}
 
 /** By name, level by level, so that the order does not depend on a response. */
 export function comparePaths(a: NodePath, b: NodePath): number {

@@ -1,13 +1,12 @@
 import { byText } from "../../model/address.ts";
 import { canonicalJson, emptyRecord, own } from "../../model/json/json.ts";
-import type { LiveSchema, LiveSchemas } from "../../model/live.ts";
+import type { LiveColumn, LiveSchema, LiveSchemas } from "../../model/live.ts";
 import { getOrAdd } from "../../model/maps.ts";
 import type { ColumnTree, SchemaRule, SchemaTree } from "../../model/resource.ts";
-import { isReplicated } from "../../model/schema-tree.ts";
+import { type ColumnPath, isReplicated, setFields, type WritableNode, walk } from "../../model/schema-tree.ts";
 import { freeName } from "../../text/free-name.ts";
 import { type ColumnProfile, type ColumnState, columnProfile, isMostlyOff, setFor } from "./column-profile.ts";
 import { escapeGlob } from "./escape-glob.ts";
-import { literalSchema, sortedTables, type WritableSchema, type WritableTables } from "./literal-schemas.ts";
 
 // Writes the live state of an integration's schemas as rules that are short enough to review. Each column name is listed once per
 // schema, in the rule for the state that most columns of that name have; columns that deviate are exceptions in the literal tree.
@@ -94,7 +93,9 @@ function uniformRules({ byTable, pattern, schema }: SchemaProfile): readonly Dra
 }
 
 function tableRules({ pattern, schema }: SchemaProfile, globs: boolean): readonly DraftRule[] {
-  const tables = sortedTables(schema).map(([table, { enabled }]) => [table, enabled] as const);
+  const tables = Object.entries(schema.tables)
+    .map(([table, { enabled }]) => [table, enabled] as const)
+    .sort(([a], [b]) => byText(a, b));
   const rules = onOffRules({ level: "tables", key: "table", globs }, tables);
   return rules.map((rule) => ({ ...rule, match: { schema: [pattern], ...rule.match } }));
 }
@@ -129,42 +130,28 @@ function onOffRules({ level, key, globs }: OnOff, nodes: readonly (readonly [nam
   return [...on, ...rule(`live-${level}-off`, patterns(false), false)];
 }
 
+/** All of a schema that no pattern can name; of the others, what deviates from their rules. */
 function exceptions(live: LiveSchemas, profiles: ReadonlyMap<string, SchemaProfile>): SchemaTree {
-  const tree = emptyRecord<WritableSchema>();
-  for (const name of Object.keys(live).sort(byText)) {
-    const [schema, profile] = [own(live, name), profiles.get(name)];
-    if (schema === undefined) continue;
-    const found = profile === undefined ? literalSchema(schema) : exceptionsOf(profile);
-    if (found !== undefined) tree[name] = found;
-  }
+  const tree = emptyRecord<WritableNode>();
+  walk(
+    live,
+    {
+      schema: ({ enabled }, path) => void (profiles.has(path[0]) || setFields(tree, path, { enabled })),
+      table: ({ enabled }, path) => void ((profiles.has(path[0]) && path[1] !== "") || setFields(tree, path, { enabled })),
+      column: (column, path) => setFields(tree, path, deviation(profiles.get(path[0]), column, path)),
+    },
+    "by-name",
+  );
   return tree;
 }
 
-function exceptionsOf(profile: SchemaProfile): WritableSchema | undefined {
-  const tables: WritableTables = emptyRecord();
-  for (const [name, { enabled }] of sortedTables(profile.schema)) {
-    const columns = deviatingColumns(profile, name);
-    const entry = { ...(name === "" ? { enabled } : {}), ...(Object.keys(columns).length > 0 ? { columns } : {}) };
-    if (Object.keys(entry).length > 0) tables[name] = entry;
-  }
-  return Object.keys(tables).length === 0 ? undefined : { tables };
-}
-
-function deviatingColumns({ schema, byColumn, byTable, leavesOut }: SchemaProfile, name: string): Readonly<Record<string, ColumnTree>> {
-  const found = emptyRecord<ColumnTree>();
-  const table = own(schema.tables, name);
-  for (const column of Object.keys(table?.columns ?? {}).sort(byText)) {
-    const live = own(table?.columns, column);
-    const state = byTable.get(name) ?? byColumn.get(column);
-    if (live === undefined || (state === undefined && leavesOut && !isReplicated(schema, name))) continue;
-    const set: ColumnTree = state === undefined ? {} : setFor[state];
-    const differing = {
-      ...(set.enabled === live.enabled ? {} : { enabled: live.enabled }),
-      ...(set.hashed === live.hashed ? {} : { hashed: live.hashed }),
-    };
-    if (Object.keys(differing).length > 0) found[column] = differing;
-  }
-  return found;
+function deviation(profile: SchemaProfile | undefined, { enabled, hashed }: LiveColumn, [, table, column]: ColumnPath): ColumnTree {
+  if (profile === undefined) return { enabled, hashed };
+  const { schema, byColumn, byTable, leavesOut } = profile;
+  const state = byTable.get(table) ?? byColumn.get(column);
+  if (state === undefined) return leavesOut && !isReplicated(schema, table) ? {} : { enabled, hashed };
+  const set = setFor[state];
+  return { ...(set.enabled === enabled ? {} : { enabled }), ...(set.hashed === hashed ? {} : { hashed }) };
 }
 
 function withIds(drafts: readonly DraftRule[], taken: ReadonlySet<string>): readonly SchemaRule[] {

@@ -1,8 +1,18 @@
-import { emptyRecord } from "../../model/json/json.ts";
+import { defined, emptyRecord } from "../../model/json/json.ts";
 import type { LiveColumn, LiveSchema, LiveSchemas, LiveTable } from "../../model/live.ts";
+import type { NodePath } from "../../model/nodes.ts";
 import type { UnmanagedTable } from "../../model/plan.ts";
-import type { ColumnTree, SchemaTree } from "../../model/resource.ts";
-import { type ColumnPath, type Depth, type SchemaPath, type TablePath, type WalkOrder, walk } from "../../model/schema-tree.ts";
+import type { SchemaTree } from "../../model/resource.ts";
+import {
+  type ColumnPath,
+  type Depth,
+  type SchemaPath,
+  setFields,
+  type TablePath,
+  type WalkOrder,
+  type WritableNode,
+  walk,
+} from "../../model/schema-tree.ts";
 import type { TableTest } from "../kind.ts";
 import { literalColumnMaps, literalColumns, literalSchemas, literalTables } from "./literal-trees.ts";
 import { type Literals, newResolution, type Resolution, resolve } from "./rules/resolve-rules.ts";
@@ -84,50 +94,18 @@ function resolvedEnabled({ program }: RuleCache, resolution: Resolution, depth: 
 export const isUncovered = (cache: RuleCache, resolution: Resolution, depth: Depth): boolean =>
   !resolution.covered && !resolution.ignored && resolvedEnabled(cache, resolution, depth) === undefined;
 
-type MutableSchema = { enabled?: boolean; tables?: Record<string, MutableTable> };
-type MutableTable = { enabled?: boolean; columns?: Record<string, ColumnTree> };
-
 /**
  * What the SchemaConfigs of an integration manage, as one literal tree: rules and `unmatched` are resolved over the live
  * names (`render --expand`). A manifest with this tree and no rules manages the same, as long as the account has the same
  * names. Names are sorted; nodes for which nothing is set are left out.
  */
 export function expand(cache: RuleCache, live: LiveSchemas): SchemaTree {
-  const schemas = emptyRecord<MutableSchema>();
-  const fieldsOf = (resolution: Resolution, depth: Depth): ColumnTree => {
-    const enabled = resolvedEnabled(cache, resolution, depth);
-    return { ...(enabled === undefined ? {} : { enabled }), ...(resolution.hashed === undefined ? {} : { hashed: resolution.hashed }) };
-  };
-  // Entries of the current schema and table. They get into the tree once something is set in them.
-  let schemaEntry: MutableSchema = {};
-  let tableEntry: MutableTable = {};
-  const keepSchema = (schema: string): Record<string, MutableTable> => {
-    schemas[schema] = schemaEntry;
-    schemaEntry.tables ??= emptyRecord<MutableTable>();
-    return schemaEntry.tables;
-  };
-  walkResolved(
-    cache,
-    live,
-    {
-      schema({ path: [schema], resolution }) {
-        schemaEntry = fieldsOf(resolution, 0);
-        if (schemaEntry.enabled !== undefined) schemas[schema] = schemaEntry;
-      },
-      table({ path: [schema, table], resolution }) {
-        tableEntry = fieldsOf(resolution, 1);
-        if (tableEntry.enabled !== undefined) keepSchema(schema)[table] = tableEntry;
-      },
-      column({ path: [schema, table, column], resolution }) {
-        const fields = fieldsOf(resolution, 2);
-        if (Object.keys(fields).length === 0) return;
-        keepSchema(schema)[table] = tableEntry;
-        tableEntry.columns ??= emptyRecord<ColumnTree>();
-        tableEntry.columns[column] = fields;
-      },
-    },
-    "by-name",
-  );
+  const schemas = emptyRecord<WritableNode>();
+  const add =
+    (depth: Depth) =>
+    ({ path, resolution }: Pick<ResolvedNode<unknown, NodePath>, "path" | "resolution">): undefined =>
+      void setFields(schemas, path, defined({ enabled: resolvedEnabled(cache, resolution, depth), hashed: resolution.hashed }));
+  walkResolved(cache, live, { schema: add(0), table: add(1), column: add(2) }, "by-name");
   return schemas;
 }
 
