@@ -15,8 +15,7 @@ import { counted } from "../text/counts.ts";
 import { forTarget } from "../text/shell.ts";
 import { accountCheckNames, accountChecks, clockCheck } from "./account-checks.ts";
 import { type Check, fail, ok, skip } from "./check.ts";
-import { labelChecks, labelledColumnsCheck } from "./label-checks.ts";
-import { configCheck, configErrors, manifestCheck, nodeCheck, taggedByCheck } from "./project-checks.ts";
+import { configCheck, configErrors, labelChecks, labelledColumnsCheck, manifestCheck, nodeCheck, taggedByCheck } from "./project-checks.ts";
 import { storeChecks } from "./store-checks.ts";
 import { transportChecks } from "./transport.ts";
 

@@ -69,6 +69,16 @@ export async function openAccount(project: AccountProject, options: AccountOptio
   }
 }
 
+/** Runs `work` with the target's account, which refuses every request but GET, and closes it. Throws as `openAccount` does. */
+export async function withReadOnly<T>(
+  project: AccountProject,
+  { env, signal }: Pick<AccountOptions, "env" | "signal">,
+  work: (client: Client) => Promise<T>,
+): Promise<T> {
+  const account = await openAccount(project, { readOnly: true, env, signal });
+  return await work(account.client).finally(account.close);
+}
+
 async function startEmbedded({ baseUrl, folder }: Settings) {
   const { startEmbeddedService } = await import("../embedded/index.ts");
   const path = baseUrl.slice("embedded:".length);

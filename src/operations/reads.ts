@@ -1,7 +1,7 @@
 import type { Reads } from "../model/service.ts";
 import { readSnapshotFile } from "../snapshot/file.ts";
 import { readsOf } from "../snapshot/snapshot.ts";
-import { type AccountProject, openAccount } from "./account.ts";
+import { type AccountProject, withReadOnly } from "./account.ts";
 import { withColumnProgress } from "./column-progress.ts";
 import type { RunEnvironment } from "./session.ts";
 
@@ -12,6 +12,5 @@ export type ReadSource = AccountProject | { readonly snapshotFile: string };
 export async function withReads<T>(source: ReadSource, run: RunEnvironment, work: (reads: Reads) => Promise<T>): Promise<T> {
   if ("snapshotFile" in source) return await work(readsOf(await readSnapshotFile(source.snapshotFile)));
   if (run.snapshotFile !== undefined) return await work(readsOf(await readSnapshotFile(run.snapshotFile)));
-  const account = await openAccount(source, { readOnly: true, env: run.env, signal: run.signal });
-  return await work(withColumnProgress(account.client.asReadOnly(), run.onProgress)).finally(account.close);
+  return await withReadOnly(source, run, (client) => work(withColumnProgress(client.asReadOnly(), run.onProgress)));
 }

@@ -3,15 +3,28 @@ import { leavesOf } from "../../model/json/leaves.ts";
 import type { LiveIntegration } from "../../model/live.ts";
 import type { IntegrationSpec, Resource } from "../../model/resource.ts";
 import { bindItem, goneObject, recordOf, unitPerManifest } from "../identity.ts";
-import { type AccountView, type ComparedObject, type DiffResult, emptyDiff, type Kind } from "../kind.ts";
+import { type AccountView, type ComparedObject, type DiffResult, emptyDiff, type ImportedObjects, type Kind } from "../kind.ts";
 import { leafChanges } from "../leaves.ts";
 import { integrations, users } from "../lists.ts";
 import { kindNames } from "../manifests.ts";
 import { createdIntegration, ownersNeedUsers } from "./create.ts";
 import { compareIntegration, recordOfCreate } from "./diff.ts";
 import { identify, matchesKey } from "./identify.ts";
-import { imported } from "./import.ts";
 import { destinationOf, type IntegrationUnit } from "./unit.ts";
+
+/** The manifest has no `create`, since the integration exists. */
+const imported: ImportedObjects<LiveIntegration> = {
+  needs: ({ source, destination }) => [source.id, destination.id],
+  fits: ({ name, spec }, live, slug) => {
+    const { expect, create } = spec as IntegrationSpec;
+    return create === undefined && (expect?.name === live.name || (expect?.name === undefined && name === slug));
+  },
+  manifest({ id, name, paused, source, destination }, { nameOf }) {
+    const asset = nameOf(kindNames.asset, destination.id);
+    const expect = { name, ...(paused === undefined ? {} : { paused }), source: { name: source.name, type: source.type } };
+    return { body: { spec: { destination: asset === undefined ? { id: destination.id } : { asset }, expect } }, integration: id };
+  },
+};
 
 // The interface has calls that create and read integrations, but none that changes one
 // (docs/service-interface.md), so after the POST every difference is manual.

@@ -1,5 +1,7 @@
-import { fromPointer, type Pointer } from "../../model/json/pointer.ts";
-import type { ManifestKind } from "../kind.ts";
+import { fromPointer, type Pointer, urlPath } from "../../model/json/pointer.ts";
+import type { LiveSchemas } from "../../model/live.ts";
+import { walk } from "../../model/schema-tree.ts";
+import type { LiveView, ManifestKind } from "../kind.ts";
 import { kindNames } from "../manifests.ts";
 
 // What reading a SchemaConfig or a RuleSet needs to know.
@@ -28,3 +30,27 @@ export const isLabel = (path: readonly (string | number)[]): boolean => path.at(
 
 /** The rules of a RuleSet act through the SchemaConfigs that use them. */
 export const ruleSet: ManifestKind = { name: kindNames.ruleSet, references: () => [], readOnlyField: readOnlyNodeField };
+
+export const liveView: LiveView = {
+  one: { path: (id) => urlPath(["v1", "integrations", id, "schemas"]), read: (id, reads) => reads.schemas(id) },
+  idOf: kindNames.integration,
+  columns: ["schema", "table", "column", "enabled", "hashed", "isPrimaryKey", "syncMode", "cursorField", "nameInDestination"],
+  rows: columnRows,
+};
+
+/** Each schema, its tables and their columns, one row each; every row has the names of its parents. */
+function columnRows(schemas: object): readonly object[] {
+  const rows: object[] = [];
+  walk(schemas as LiveSchemas, {
+    schema({ tables: _, ...entry }, [schema]) {
+      rows.push({ schema, ...entry });
+      return true;
+    },
+    table({ columns: _, ...entry }, [schema, table]) {
+      rows.push({ schema, table, ...entry });
+      return true;
+    },
+    column: (entry, [schema, table, column]) => void rows.push({ schema, table, column, ...entry }),
+  });
+  return rows;
+}

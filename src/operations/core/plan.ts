@@ -3,7 +3,7 @@ import type { PlanOptions, Session } from "../../engine/session.ts";
 import type { LoadOptions, Project } from "../../manifests/project.ts";
 import { changeCount, isOutside } from "../../model/changes.ts";
 import type { Plan } from "../../model/plan.ts";
-import { openAccount } from "../account.ts";
+import { withReadOnly } from "../account.ts";
 import { loadPolicyModules } from "../policy-modules.ts";
 import { readRecords } from "../records/open.ts";
 import { accountSession, type RunEnvironment, snapshotSession, withGitState } from "../session.ts";
@@ -46,13 +46,10 @@ export async function withAppliedBase(
 export async function withReadSession<T>(project: Project, run: RunEnvironment, work: (session: Session) => Promise<T>): Promise<T> {
   const { settings } = project;
   if (run.snapshotFile !== undefined) return work(await snapshotSession(project, run.snapshotFile, run));
-  return withGitState(project, run, async (git) => {
-    const account = await openAccount(project, { readOnly: true, env: run.env, signal: run.signal });
-    try {
+  return withGitState(project, run, (git) =>
+    withReadOnly(project, run, async (client) => {
       const state = await readRecords(settings, run);
-      return await work(accountSession(project, account.client, () => state, git, run));
-    } finally {
-      await account.close();
-    }
-  });
+      return await work(accountSession(project, client, () => state, git, run));
+    }),
+  );
 }

@@ -2,7 +2,7 @@ import { type AuditWindow, readAudit } from "../../drift/audit.ts";
 import { isObject, type JsonValue, own } from "../../model/json/json.ts";
 import type { AuditEntry } from "../../model/live.ts";
 import type { Client } from "../../service/client.ts";
-import { type AccountProject, openAccount } from "../account.ts";
+import { type AccountProject, withReadOnly } from "../account.ts";
 import type { RunEnvironment } from "../session.ts";
 
 /** Entries of the audit log, newest first. */
@@ -20,7 +20,7 @@ export async function auditEntries(
   { window, actor }: { readonly window: AuditWindow; readonly actor: string | undefined },
   run: Pick<RunEnvironment, "env" | "signal">,
 ): Promise<AuditEntries> {
-  const log = await withClient(project, run, (client) => readAudit(client, window, { signal: run.signal }));
+  const log = await withReadOnly(project, run, (client) => readAudit(client, window, { signal: run.signal }));
   const wanted = actor?.toLowerCase();
   const items = wanted === undefined ? log.items : log.items.filter((entry) => entry.actor.email?.toLowerCase() === wanted);
   return {
@@ -40,20 +40,7 @@ export const auditPages = (
   project: AccountProject,
   { until, since }: AuditWindow,
   run: Pick<RunEnvironment, "env" | "signal">,
-): Promise<readonly JsonValue[]> => withClient(project, run, (client) => rawPages(client, until, since));
-
-async function withClient<T>(
-  project: AccountProject,
-  run: Pick<RunEnvironment, "env" | "signal">,
-  work: (client: Client) => Promise<T>,
-): Promise<T> {
-  const account = await openAccount(project, { readOnly: true, ...run });
-  try {
-    return await work(account.client);
-  } finally {
-    await account.close();
-  }
-}
+): Promise<readonly JsonValue[]> => withReadOnly(project, run, (client) => rawPages(client, until, since));
 
 async function rawPages({ raw }: Pick<Client, "raw">, until: string, since: string | undefined): Promise<readonly JsonValue[]> {
   const pages: JsonValue[] = [];

@@ -9,7 +9,7 @@ import type { List, Reads } from "../../model/service.ts";
 import type { Settings } from "../../model/settings/config.ts";
 import type { Environment } from "../../model/settings/env.ts";
 import { didYouMean } from "../../text/suggest.ts";
-import { type AccountProject, openAccount } from "../account.ts";
+import { type AccountProject, withReadOnly } from "../account.ts";
 import { readRecords } from "../records/open.ts";
 import type { RunEnvironment } from "../session.ts";
 
@@ -87,21 +87,18 @@ export async function readLive(
   run: Pick<RunEnvironment, "env" | "signal">,
 ): Promise<LiveObjects> {
   const liveId = id === undefined ? undefined : await liveIdOf(id, name, project.settings, run.env);
-  const account = await openAccount(project, { readOnly: true, ...run });
-  try {
+  return withReadOnly(project, run, async (client) => {
     if (isRaw) {
-      const value = await account.client.raw((liveId === undefined ? `/v1/${live.list?.name}` : pathOf(live, liveId)) ?? "");
+      const value = await client.raw((liveId === undefined ? `/v1/${live.list?.name}` : pathOf(live, liveId)) ?? "");
       return { value, rows: [value], columns: [] };
     }
     const boundId = async (address: string): Promise<string | undefined> =>
       (await readRecords(project.settings, run)).bindings.get(address)?.id;
-    const value = await read(account.client, { name, live, id: liveId }, boundId);
+    const value = await read(client, { name, live, id: liveId }, boundId);
     const columns = id === undefined ? live.columns : [...live.columns, ...(live.more ?? [])];
     // Anything but a list is a single object.
     return { value, rows: Array.isArray(value) ? value : (live.rows?.(value as object) ?? [value]), columns };
-  } finally {
-    await account.close();
-  }
+  });
 }
 
 /** The live id of an address such as Integration/orders, from the bindings; else what is given. Throws E_UNKNOWN_ADDRESS. */
