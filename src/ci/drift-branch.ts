@@ -4,7 +4,7 @@ import { join, relative, sep } from "node:path";
 import { GitError, type GitPlace, gitText, runGit, wordsOf } from "../git/process.ts";
 import { type Connection, findRemote } from "../git/remote.ts";
 import { temporaryFolder } from "../git/temporary-folder.ts";
-import { DimsyncError } from "../model/errors.ts";
+import { DimsyncError, messageOf } from "../model/errors.ts";
 import type { Environment } from "../model/settings/env.ts";
 
 // The branch of a pull request about drift has one commit of dimsync, on top of the commit that the job
@@ -144,6 +144,6 @@ const taken = (branch: string): DimsyncError =>
 const refused = (branch: string, what: string, error: unknown): DimsyncError =>
   new DimsyncError(
     "E_PUSH",
-    `The branch ${branch} ${what}: ${error instanceof Error ? error.message : String(error)} The job needs the permission to push branches; docs/ci.md lists the permissions of each job.`,
+    `The branch ${branch} ${what}: ${messageOf(error)} The job needs the permission to push branches; docs/ci.md lists the permissions of each job.`,
     { cause: error },
   );

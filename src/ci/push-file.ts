@@ -1,5 +1,6 @@
 import { gitText, wordsOf } from "../git/process.ts";
 import { type Connection, findRemote } from "../git/remote.ts";
+import { messageOf } from "../model/errors.ts";
 import type { Environment } from "../model/settings/env.ts";
 
 const attempts = 3;
@@ -81,4 +82,4 @@ async function commitFile(git: Git, { file, message }: FileToPush): Promise<Push
 }
 
 /** What git printed, without credentials in URLs. */
-const reasonOf = (error: unknown): string => wordsOf(error instanceof Error ? error.message : String(error));
+const reasonOf = (error: unknown): string => wordsOf(messageOf(error));

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { appendFileSync, statSync } from "node:fs";
-import { DimsyncError } from "../model/errors.ts";
+import { DimsyncError, messageOf } from "../model/errors.ts";
 import type { Diagnostic } from "../model/problem.ts";
 import type { Validation } from "../model/result.ts";
 import type { Environment } from "../model/settings/env.ts";
@@ -96,7 +96,7 @@ function append(variable: string, file: string, text: string): void {
   } catch (error) {
     throw new DimsyncError(
       "E_OUTPUT",
-      `The file ${file} in ${variable} could not be written: ${error instanceof Error ? error.message : String(error)}. In a container, mount the file or unset the variable.`,
+      `The file ${file} in ${variable} could not be written: ${messageOf(error)}. In a container, mount the file or unset the variable.`,
       { cause: error },
     );
   }

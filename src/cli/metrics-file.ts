@@ -1,5 +1,5 @@
 import { readFile } from "node:fs/promises";
-import { DimsyncError } from "../model/errors.ts";
+import { DimsyncError, messageOf } from "../model/errors.ts";
 import type { Plan } from "../model/plan.ts";
 import type { Result } from "../model/result.ts";
 import { masked } from "../model/settings/secret.ts";
@@ -18,11 +18,9 @@ export async function writeMetrics(file: string, documents: readonly Document[])
   });
   // The collector usually runs as another user.
   await writeAtomic(file, masked(text), { mode: 0o644 }).catch((error: unknown) => {
-    throw new DimsyncError(
-      "E_OUTPUT",
-      `${file} could not be written: ${error instanceof Error ? error.message : String(error)}. Use another file for --metrics.`,
-      { cause: error },
-    );
+    throw new DimsyncError("E_OUTPUT", `${file} could not be written: ${messageOf(error)}. Use another file for --metrics.`, {
+      cause: error,
+    });
   });
 }
 

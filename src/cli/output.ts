@@ -1,6 +1,6 @@
 import { appendFileSync, existsSync, statSync, writeFileSync } from "node:fs";
 import { dirname, isAbsolute, relative, resolve, sep } from "node:path";
-import { DimsyncError, interruptedError } from "../model/errors.ts";
+import { DimsyncError, interruptedError, messageOf } from "../model/errors.ts";
 import { newPauses } from "../model/runtime/event-loop.ts";
 import { masked } from "../model/settings/secret.ts";
 import type { Document, RenderOptions } from "../render/document.ts";
@@ -95,11 +95,9 @@ async function writeForms(context: Context, to: readonly Destination[], forms: F
       const { writeAtomic } = await import("../records/files/atomic.ts");
       await withSignalsCaught(io, () => writeAtomic(file, pieces)).catch((error: unknown) => {
         if (error instanceof DimsyncError) throw error;
-        throw new DimsyncError(
-          "E_OUTPUT",
-          `${file} could not be written: ${error instanceof Error ? error.message : String(error)}. Use another path: -o ${format}=PATH.`,
-          { cause: error },
-        );
+        throw new DimsyncError("E_OUTPUT", `${file} could not be written: ${messageOf(error)}. Use another path: -o ${format}=PATH.`, {
+          cause: error,
+        });
       });
     }
   }

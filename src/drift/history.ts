@@ -3,10 +3,10 @@ import { mkdir, readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { byText, schemasKind, toAddress } from "../model/address.ts";
 import { changeCount, eachChange, sizeOf } from "../model/changes.ts";
+import { errorCode } from "../model/errors.ts";
 import { canonicalJson, isObject, own } from "../model/json/json.ts";
 import { parseJson } from "../model/json/parse.ts";
-import type { Manual, Origin, Plan } from "../model/plan.ts";
-import { unmanagedObjects } from "../model/plan.ts";
+import { type Manual, type Origin, type Plan, unmanagedObjects } from "../model/plan.ts";
 import { unmanagedCounts } from "../render/report/unmanaged.ts";
 
 /** One report as the history keeps it: counts, a fingerprint and the open manual steps, but no values from the account. */
@@ -103,7 +103,7 @@ export async function readHistory(
   limit = 400,
 ): Promise<{ readonly entries: readonly HistoryEntry[]; readonly unread: readonly string[] }> {
   const names = await readdir(folder).catch((error: unknown) => {
-    if (error instanceof Error && "code" in error && error.code === "ENOENT") return [];
+    if (errorCode(error) === "ENOENT") return [];
     throw error;
   });
   const entries: HistoryEntry[] = [];

@@ -1,6 +1,6 @@
 import { realpath, rm } from "node:fs/promises";
 import { isAbsolute, join, relative, sep } from "node:path";
-import { DimsyncError } from "../model/errors.ts";
+import { DimsyncError, messageOf } from "../model/errors.ts";
 import type { Environment } from "../model/settings/env.ts";
 import { GitError, type GitPlace, gitText, NoCheckoutError } from "./process.ts";
 import { findRemote } from "./remote.ts";
@@ -46,7 +46,7 @@ export async function checkOutBase(folder: string, ref: string, env: Environment
     return { folder: join(temp, "tree", relative(realTop, await realpath(folder))), top: join(temp, "tree"), commit, pathInTree, remove };
   } catch (error) {
     await remove();
-    const why = error instanceof Error ? error.message : String(error);
+    const why = messageOf(error);
     throw new DimsyncError("E_BASE_REF", `The files at ${ref} could not be checked out: ${why}`, { cause: error });
   }
 }

@@ -3,10 +3,11 @@ import { readdir, stat } from "node:fs/promises";
 import { basename, join, relative, resolve, sep } from "node:path";
 import picomatch from "picomatch";
 import { byText } from "../model/address.ts";
+import { errorCode } from "../model/errors.ts";
 import { type Problem, problemAt, type SourceLocation } from "../model/problem.ts";
 import type { Code } from "../model/titles.ts";
 import { type Boundary, isInside, outsideProblem, realPathOf } from "./boundary.ts";
-import { errorCode, shownPath } from "./source.ts";
+import { shownPath } from "./source.ts";
 
 /** A file, a folder or a glob, and where the config names it; without a place, the user has typed it. */
 export interface Wanted {

@@ -1,6 +1,7 @@
 import { isAscii, isUtf8 } from "node:buffer";
 import { readFileSync } from "node:fs";
 import { isAbsolute, relative, sep } from "node:path";
+import { errorCode } from "../model/errors.ts";
 import { type Problem, problemAt } from "../model/problem.ts";
 import type { Code } from "../model/titles.ts";
 
@@ -50,11 +51,6 @@ export function readSource(
   const message = `${file} begins with a byte order mark, which is ignored. Save it as UTF-8 without a byte order mark.`;
   const mark = problemAt(place, { code: "W_BYTE_ORDER_MARK", severity: "warning", message });
   return { source: { path, file, text: text.slice(1) }, problems: [mark] };
-}
-
-/** The system's error code, for example "EACCES", or "unknown". */
-export function errorCode(error: unknown): string {
-  return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "unknown";
 }
 
 const base = (at: Problem["place"]) => (at === undefined ? "the working directory" : "the file that names it");

@@ -97,6 +97,13 @@ export class ServiceError extends DimsyncError {
   }
 }
 
+/** The message of whatever was thrown. */
+export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
+/** The system's error code, for example "EACCES", or "unknown". */
+export const errorCode = (error: unknown): string =>
+  error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "unknown";
+
 /** What `read` returns; undefined if the service fails it. */
 export const readIfPossible = <T>(read: () => Promise<T>): Promise<T | undefined> => readOr(read, () => undefined);
 

@@ -4,7 +4,7 @@ import { setTimeout as sleepFor } from "node:timers/promises";
 import type { Clock, LoadedProject } from "../engine/session.ts";
 import { noAccount, type Project } from "../manifests/project.ts";
 import { resolveSecrets, secretPlaces } from "../manifests/secrets/resolve.ts";
-import { DimsyncError, ProblemsError } from "../model/errors.ts";
+import { DimsyncError, messageOf, ProblemsError } from "../model/errors.ts";
 import { version } from "../model/runtime/version.ts";
 import type { Settings } from "../model/settings/config.ts";
 import type { Environment } from "../model/settings/env.ts";
@@ -90,7 +90,7 @@ async function startEmbedded({ baseUrl, folder }: Settings) {
   } catch (error) {
     throw new DimsyncError(
       "E_EMBEDDED",
-      `The embedded service could not store its account in ${file}: ${error instanceof Error ? error.message : String(error)}. Set baseUrl to another file, or delete this one.`,
+      `The embedded service could not store its account in ${file}: ${messageOf(error)}. Set baseUrl to another file, or delete this one.`,
       { cause: error },
     );
   }

@@ -3,7 +3,7 @@ import { createWriteStream } from "node:fs";
 import { open, readFile, rename, unlink } from "node:fs/promises";
 import { pipeline } from "node:stream/promises";
 import { createGzip } from "node:zlib";
-import { DimsyncError } from "../model/errors.ts";
+import { DimsyncError, messageOf } from "../model/errors.ts";
 import { parseJson, whyNotJson } from "../model/json/parse.ts";
 import { masked } from "../model/settings/secret.ts";
 import { gunzipText } from "../records/files/gunzip.ts";
@@ -82,13 +82,9 @@ export async function readSnapshotFile(file: string): Promise<Snapshot> {
     const isGzip = content[0] === 0x1f && content[1] === 0x8b;
     text = isGzip ? gunzipText(content, constants.MAX_STRING_LENGTH) : content.toString("utf8");
   } catch (error) {
-    throw new DimsyncError(
-      "E_SNAPSHOT",
-      `${file} cannot be read: ${error instanceof Error ? error.message : String(error)}. Check the path, or take the snapshot again.`,
-      {
-        cause: error,
-      },
-    );
+    throw new DimsyncError("E_SNAPSHOT", `${file} cannot be read: ${messageOf(error)}. Check the path, or take the snapshot again.`, {
+      cause: error,
+    });
   }
   if (text === undefined)
     throw new DimsyncError("E_SNAPSHOT", `${file} unpacks to more than 512 MB, the most that can be parsed. Check the path.`);

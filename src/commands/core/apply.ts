@@ -8,7 +8,7 @@ import { withRun } from "../../cli/progress.ts";
 import { loadProjects } from "../../cli/project.ts";
 import { withPlanExit } from "../../engine/exit-codes.ts";
 import type { Project } from "../../manifests/project.ts";
-import { DimsyncError } from "../../model/errors.ts";
+import { DimsyncError, messageOf } from "../../model/errors.ts";
 import { combineExits, type Exit, type ExitCode } from "../../model/exit.ts";
 import type { Plan } from "../../model/plan.ts";
 import type { Result } from "../../model/result.ts";
@@ -81,7 +81,7 @@ async function keepResults(file: string, results: readonly Result[]): Promise<vo
   const { writeAtomic } = await import("../../records/files/atomic.ts");
   const text = masked(jsonDocument(results.length === 1 ? results[0] : results));
   await writeAtomic(file, text, { newMode: 0o600 }).catch((error: unknown) => {
-    const why = error instanceof Error ? error.message : String(error);
+    const why = messageOf(error);
     throw new DimsyncError("E_RESULT_WRITE", `The result could not be written to ${file}: ${why}. It is printed instead.`, {
       exit: 4,
       cause: error,

@@ -10,7 +10,7 @@ import { repositoryTop } from "../../git/top.ts";
 import { loadConfig } from "../../manifests/config/load.ts";
 import { listTargets } from "../../manifests/project.ts";
 import { schemaText } from "../../manifests/schema/lookup.ts";
-import { DimsyncError } from "../../model/errors.ts";
+import { DimsyncError, messageOf } from "../../model/errors.ts";
 import type { ExitCode } from "../../model/exit.ts";
 import { version } from "../../model/runtime/version.ts";
 import { isLocal } from "../../model/settings/config.ts";
@@ -131,11 +131,7 @@ async function writeNew(file: string, text: string): Promise<"created  " | "unch
   } catch (error) {
     const existing = await readFile(file, "utf8").catch(() => undefined);
     if (existing !== undefined) return existing === text ? "unchanged" : "kept     ";
-    throw new DimsyncError(
-      "E_INIT",
-      `${file} could not be written: ${error instanceof Error ? error.message : String(error)}. Choose another folder.`,
-      { cause: error },
-    );
+    throw new DimsyncError("E_INIT", `${file} could not be written: ${messageOf(error)}. Choose another folder.`, { cause: error });
   }
 }
 

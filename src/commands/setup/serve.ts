@@ -6,7 +6,7 @@ import { checkWritable } from "../../cli/output.ts";
 import { choiceFlag, wholeFlag } from "../../cli/project.ts";
 import { say } from "../../cli/say.ts";
 import { parseFault, startEmbeddedService } from "../../embedded/index.ts";
-import { DimsyncError } from "../../model/errors.ts";
+import { DimsyncError, messageOf } from "../../model/errors.ts";
 import type { ExitCode } from "../../model/exit.ts";
 import { visible } from "../../text/control-characters.ts";
 
@@ -36,11 +36,9 @@ export async function runServe({ io, flags, cwd }: Context<ServeFlags>): Promise
     paging: { style: choiceFlag("--paging", style ?? "none", pagingStyles), size: wholeFlag("--paging STYLE:SIZE", size, 1) },
     ...(flags.discoverAfter === undefined ? {} : { discoverAfterReads: wholeFlag("--discover-after", flags.discoverAfter, 0) }),
   }).catch((error: unknown) => {
-    throw new DimsyncError(
-      "E_SERVE",
-      `The embedded service could not start: ${error instanceof Error ? error.message : String(error)}. Try another --port or --data.`,
-      { cause: error },
-    );
+    throw new DimsyncError("E_SERVE", `The embedded service could not start: ${messageOf(error)}. Try another --port or --data.`, {
+      cause: error,
+    });
   });
   io.stdout(`DIMSYNC_BASE_URL=${service.url}\n`);
   // A key from the environment is a secret; a generated one must be shown.
@@ -62,6 +60,6 @@ function checkFault(spec: string): void {
   try {
     parseFault(spec);
   } catch (error) {
-    throw new DimsyncError("E_USAGE", `--faults ${JSON.stringify(spec)}: ${error instanceof Error ? error.message : String(error)}`);
+    throw new DimsyncError("E_USAGE", `--faults ${JSON.stringify(spec)}: ${messageOf(error)}`);
   }
 }

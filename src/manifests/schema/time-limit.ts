@@ -1,4 +1,5 @@
 import { Script } from "node:vm";
+import { errorCode } from "../../model/errors.ts";
 import { isObject } from "../../model/json/json.ts";
 import { type Pointer, toPointer } from "../../model/json/pointer.ts";
 import type { ProblemText } from "../../model/problem.ts";
@@ -77,8 +78,7 @@ export function withinLimit(
     // Code that vm runs can be ended, also inside a regular expression.
     return limited.runInThisContext({ timeout: limitMs }) === true;
   } catch (error) {
-    const isSlow =
-      error instanceof RangeError || (error instanceof Error && "code" in error && error.code === "ERR_SCRIPT_EXECUTION_TIMEOUT");
+    const isSlow = error instanceof RangeError || errorCode(error) === "ERR_SCRIPT_EXECUTION_TIMEOUT";
     if (!isSlow) throw error;
     now.isSlow = true;
     throw failed();

@@ -1,12 +1,12 @@
 import { execFile } from "node:child_process";
 import { open } from "node:fs/promises";
 import { delimiter, resolve } from "node:path";
+import { errorCode } from "../../model/errors.ts";
 import { own } from "../../model/json/json.ts";
 import { allowPathVariable, allowsCode, howToAllowCode, isPullRequestJob } from "../../model/settings/env.ts";
 import type { SecretSource } from "../../model/settings/secret.ts";
 import type { Code } from "../../model/titles.ts";
 import { boundaryOf, outsideMessage } from "../boundary.ts";
-import { errorCode } from "../source.ts";
 
 export interface SecretOptions {
   /** Absolute path of the folder of dimsync.yaml: paths are relative to it, and commands run in it. */

@@ -1,7 +1,7 @@
 import { formatManifests } from "../../manifests/format.ts";
 import { type Schema, schemaNames, schemaText } from "../../manifests/schema/lookup.ts";
 import { readSource, type Source } from "../../manifests/source.ts";
-import { DimsyncError } from "../../model/errors.ts";
+import { DimsyncError, messageOf } from "../../model/errors.ts";
 import { writeAtomic } from "../../records/files/atomic.ts";
 import { lineAndColumn, lineStartsOf } from "../../text/lines.ts";
 import { read } from "../../yaml/read.ts";
@@ -27,11 +27,7 @@ export function newFormatter({ cwd, check }: { readonly cwd: string; readonly ch
     if (formatted === text) return { outcome: "unchanged", file };
     if (!check)
       await writeAtomic(path, formatted).catch((error: unknown) => {
-        throw new DimsyncError(
-          "E_OUTPUT",
-          `${file} could not be written: ${error instanceof Error ? error.message : String(error)}. Check its permissions.`,
-          { cause: error },
-        );
+        throw new DimsyncError("E_OUTPUT", `${file} could not be written: ${messageOf(error)}. Check its permissions.`, { cause: error });
       });
     return { outcome: "changed", file };
   };

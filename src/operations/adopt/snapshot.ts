@@ -1,4 +1,4 @@
-import { DimsyncError, ServiceError } from "../../model/errors.ts";
+import { DimsyncError, messageOf, ServiceError } from "../../model/errors.ts";
 import { version } from "../../model/runtime/version.ts";
 import { accountName } from "../../model/settings/config.ts";
 import { writeSnapshotFile } from "../../snapshot/file.ts";
@@ -37,6 +37,6 @@ export async function takeSnapshot(project: AccountProject, file: string, run: R
 
 function notWritten(file: string, error: unknown): never {
   if (error instanceof ServiceError) throw error;
-  const reason = error instanceof Error ? error.message : String(error);
+  const reason = messageOf(error);
   throw new DimsyncError("E_OUTPUT", `${file} could not be written: ${reason}. Write to another file.`, { cause: error });
 }

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { appendHistory, type HistoryEntry, historyEntry, readHistory, stepsDone } from "../../drift/history.ts";
 import { type NotificationInput, notify } from "../../drift/notify.ts";
 import type { Project } from "../../manifests/project.ts";
-import { DimsyncError, ProblemsError } from "../../model/errors.ts";
+import { DimsyncError, errorCode, ProblemsError } from "../../model/errors.ts";
 import { isObject, own } from "../../model/json/json.ts";
 import { parseJson } from "../../model/json/parse.ts";
 import type { Plan } from "../../model/plan.ts";
@@ -50,7 +50,7 @@ export async function recordReport(
   }
   const kept = { ...entry, ...(notified === undefined ? {} : { notified }) };
   await appendHistory(folder, kept, writeAtomic).catch((error: unknown) =>
-    warn(`The report could not be added to ${folder} (${reasonOf(error)}).`),
+    warn(`The report could not be added to ${folder} (${errorCode(error)}).`),
   );
   return { points: [...past, kept].map(pointOf), done };
 }
@@ -58,7 +58,7 @@ export async function recordReport(
 /** The history in a folder; what could not be read of it is a warning. */
 async function pastReports(folder: string, target: string, warn: (text: string) => void): Promise<readonly HistoryEntry[]> {
   const read = await readHistory(folder, target).catch((error: unknown) => {
-    warn(`The history in ${folder} could not be read (${reasonOf(error)}), so the report does not include it.`);
+    warn(`The history in ${folder} could not be read (${errorCode(error)}), so the report does not include it.`);
     return { entries: [], unread: [] };
   });
   for (const name of read.unread)
@@ -69,9 +69,6 @@ async function pastReports(folder: string, target: string, warn: (text: string) 
 const pointOf = ({ at, counts: { differences, exposed, manual } }: HistoryEntry): ReportHistory["points"][number] => ({
   ...{ at, ms: Date.parse(at), differences, exposed, manual },
 });
-
-const reasonOf = (error: unknown): string =>
-  error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : "unknown";
 
 type Settings = Project["settings"];
 

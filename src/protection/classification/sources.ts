@@ -2,6 +2,7 @@ import { isAscii, isUtf8 } from "node:buffer";
 import { readFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
+import { errorCode } from "../../model/errors.ts";
 import type { LabelledColumn } from "../../model/labels.ts";
 import type { Problem, SourceLocation } from "../../model/problem.ts";
 import { type ClassificationSpec, type DbtSource, type LabelSource, locationIn, type Resource } from "../../model/resource.ts";
@@ -143,7 +144,7 @@ export function textNow(path: string): ReturnType<typeof decoded> {
 const missing = "does not exist";
 
 function whyUnread(error: unknown): string {
-  const code = error instanceof Error && "code" in error ? String(error.code) : "unknown";
+  const code = errorCode(error);
   return code === "ENOENT" ? missing : `can't be read (${code})`;
 }
 
