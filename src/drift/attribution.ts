@@ -1,6 +1,7 @@
 import { manifestOfSchemas } from "../kinds/manifests.ts";
 import { type Address, objectAddress, parseAddress } from "../model/address.ts";
 import { withTraces } from "../model/changes.ts";
+import { defined } from "../model/json/json.ts";
 import { fromPointer } from "../model/json/pointer.ts";
 import type { AuditEntry } from "../model/live.ts";
 import { getOrAdd } from "../model/maps.ts";
@@ -207,8 +208,7 @@ function toAttribution({ entry }: ParsedEvent, confidence: Attribution["confiden
   return {
     ...(actor.email === undefined ? {} : { actor: actor.email }),
     at: entry.timestamp,
-    ...(context.userAgent === undefined ? {} : { userAgent: context.userAgent }),
-    ...(context.ipAddress === undefined ? {} : { ip: context.ipAddress }),
+    ...defined({ userAgent: context.userAgent, ip: context.ipAddress }),
     event: entry.event,
     confidence,
     own: isOwn(entry),

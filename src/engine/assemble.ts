@@ -3,6 +3,7 @@ import { type DiffResult, emptyDiff } from "../kinds/kind.ts";
 import { integrations } from "../kinds/lists.ts";
 import { nameMatcher } from "../kinds/patterns/names.ts";
 import { byText, objectPattern } from "../model/address.ts";
+import { defined } from "../model/json/json.ts";
 import type { Blocked, DraftItem, Item, NamedObject, Plan, Unmanaged } from "../model/plan.ts";
 import type { Problem } from "../model/problem.ts";
 import { accountName } from "../model/settings/config.ts";
@@ -46,8 +47,7 @@ export function assemblePlan(round: Round, parts: RoundParts): Plan {
       complete,
       equal: compared.equal.length,
       unmanaged: unmanaged(round, parts),
-      ...(compared.released === undefined ? {} : { released: compared.released }),
-      ...(compared.impact === undefined ? {} : { impact: compared.impact }),
+      ...defined({ released: compared.released, impact: compared.impact }),
       ...columnsOf(round, found),
       policy: policies.findings(),
       readCalls: session.calls(),

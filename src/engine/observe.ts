@@ -5,7 +5,7 @@ import { labelRoots } from "../kinds/patterns/labels.ts";
 import { withIdentities } from "../kinds/select.ts";
 import type { Address, EarlierCreate, NaturalKey } from "../model/address.ts";
 import { readOr, ServiceError } from "../model/errors.ts";
-import { own } from "../model/json/json.ts";
+import { defined, own } from "../model/json/json.ts";
 import type { Problem } from "../model/problem.ts";
 import { problemIn, type Resource } from "../model/resource.ts";
 import type { List, Listed, Listing, Reads } from "../model/service.ts";
@@ -189,8 +189,7 @@ const earlierCreates = ({ open, created }: KnownRecords, recovered: ReadonlyMap<
 
 const createOf = (address: Address, id: string | undefined, naturalKey: NaturalKey | undefined): EarlierCreate => ({
   address,
-  ...(id === undefined ? {} : { id }),
-  ...(naturalKey === undefined ? {} : { naturalKey }),
+  ...defined({ id, naturalKey }),
 });
 
 interface Unread {
@@ -233,8 +232,7 @@ export function failedRead(error: ServiceError, address?: Address): Problem {
     code: isBound ? error.code : "E_READ_FAILED",
     severity: "error",
     message: `${error.message} The plan is incomplete, so nothing is created.`,
-    ...(address === undefined ? {} : { address }),
-    ...(error.status === undefined ? {} : { status: error.status }),
+    ...defined({ address, status: error.status }),
     isIncomplete: true,
     ...(isBound ? {} : { read: { call: `${error.method} ${error.path}`, cause: causeOf(error) } }),
   };

@@ -1,4 +1,5 @@
 import { emptyDiff } from "../kinds/kind.ts";
+import { defined } from "../model/json/json.ts";
 import type { Impact, Released } from "../model/plan.ts";
 import { isError, type Problem } from "../model/problem.ts";
 import type { Resource } from "../model/resource.ts";
@@ -115,8 +116,7 @@ export async function compareRound(round: Round, view: RoundView, policies: Poli
     ...compared,
     found: [...compared.found, ...(problems.length === 0 ? [] : [{ ...emptyDiff, problems }])],
     complete,
-    ...(released === undefined ? {} : { released }),
-    ...(impact === undefined ? {} : { impact: impact.impact() }),
+    ...defined({ released, impact: impact?.impact() }),
   };
 }
 

@@ -5,6 +5,7 @@ import { labelReferences } from "../kinds/label-references.ts";
 import { isClassification, isPolicy } from "../kinds/manifests.ts";
 import { byText } from "../model/address.ts";
 import { DimsyncError, ProblemsError, refuseErrors } from "../model/errors.ts";
+import { defined } from "../model/json/json.ts";
 import type { ColumnLabels } from "../model/labels.ts";
 import { once } from "../model/maps.ts";
 import type { Plan } from "../model/plan.ts";
@@ -131,11 +132,9 @@ export async function loadProject(options: LoadOptions): Promise<Project> {
   if (manifests.length === 0 && !problems.some(isError)) problems.push(noManifests(config, (options.paths ?? []).length > 0));
   return {
     ...{ settings, resources, partial, isDeclared, problems: limitProblems(problems), locate },
-    ...(classified.labels === undefined ? {} : { columnLabels: classified.labels }),
-    ...(readers === undefined ? {} : { readers }),
+    ...defined({ columnLabels: classified.labels, readers, configFile: config.configPath, catalog }),
     manifestDigest: once(() => manifestDigest([...manifests.flatMap(({ effective = [] }) => effective), ...classified.digested])),
-    ...(config.configPath === undefined ? {} : { configFile: config.configPath }),
-    ...(catalog === undefined ? {} : { catalog }),
+
     patterns: config.manifests,
     files: paths.map((path) => shownPath(options.cwd, path)),
     dbtFiles: [...new Set(classified.manifests.map(({ path }) => path))],

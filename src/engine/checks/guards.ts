@@ -242,25 +242,24 @@ function protects(desired: unknown): boolean {
   );
 }
 
+/** A guard that refuses the first of what it counts. */
+const noneAllowed = (guard: GuardName, actual: number, message: string): readonly Found[] =>
+  actual === 0 ? [] : [{ guard, message, limit: 0, actual }];
+
 function policyFindings(_items: readonly Item[], { policy }: GuardInput): readonly Found[] {
-  const actual = policy.length;
-  if (actual === 0) return [];
   const names = [...new Set(policy.map((finding) => finding.policy))].sort().join(", ");
-  const message = `${counted(actual, "policy finding")} with severity error: ${names}.`;
-  return [{ guard: "policy", message, limit: 0, actual }];
+  return noneAllowed("policy", policy.length, `${counted(policy.length, "policy finding")} with severity error: ${names}.`);
 }
 
 function unreviewedColumns(_items: readonly Item[], { unreviewed }: GuardInput): readonly Found[] {
   const actual = unreviewed.reduce((sum, { columns }) => sum + columns, 0);
-  if (actual === 0) return [];
   const message = `${counted(actual, "column")} ${actual === 1 ? "is" : "are"} not in the catalog, so nobody has reviewed ${actual === 1 ? "it" : "them"}. Review and accept with dimsync catalog accept.`;
-  return [{ guard: "unreviewed", message, limit: 0, actual }];
+  return noneAllowed("unreviewed", actual, message);
 }
 
 /** What someone changed in the account, and the plan would undo. */
 function outsideChanges(items: readonly Item[], { limits }: GuardInput): readonly Found[] {
   const actual = limits.outsideChanges === "refuse" ? items.reduce((sum, item) => sum + changeCount(item, isOutside), 0) : 0;
-  if (actual === 0) return [];
   const message = `${counted(actual, "change")} that someone made in the account would be undone. To keep ${actual === 1 ? "it" : "them"}, accept the drift into the manifests.`;
-  return [{ guard: "outsideChanges", message, limit: 0, actual }];
+  return noneAllowed("outsideChanges", actual, message);
 }

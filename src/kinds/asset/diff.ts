@@ -1,5 +1,5 @@
 import type { Binding } from "../../model/address.ts";
-import type { JsonObject, JsonValue } from "../../model/json/json.ts";
+import { defined, type JsonObject, type JsonValue } from "../../model/json/json.ts";
 import { leavesOf } from "../../model/json/leaves.ts";
 import { atPointer, isWithin, type Pointer, urlPath } from "../../model/json/pointer.ts";
 import type { LiveReference } from "../../model/live.ts";
@@ -19,8 +19,7 @@ export function createdAsset(resource: AssetResource): DiffResult {
   const { spec, address } = resource;
   const body: JsonObject = {
     ...writable(spec),
-    ...(spec.type === undefined ? {} : { type: spec.type }),
-    ...(spec.connectionType === undefined ? {} : { connectionType: spec.connectionType }),
+    ...defined({ type: spec.type, connectionType: spec.connectionType }),
   };
   const item: DraftItem = {
     address,

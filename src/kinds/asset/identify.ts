@@ -1,9 +1,12 @@
-import type { AssetSpec, Resource } from "../../model/resource.ts";
+import { type Address, type Binding, type Bindings, byText, kindOf } from "../../model/address.ts";
+import type { Problem } from "../../model/problem.ts";
+import { type AssetSpec, problemIn, type Resource } from "../../model/resource.ts";
 import { resolveCommand, shellWord } from "../../text/shell.ts";
 import { boundIdentity } from "../identity.ts";
 import type { AccountView, Identity } from "../kind.ts";
-import { type Duplicate, duplicatesOf } from "./duplicates.ts";
-import { lookalikes } from "./references.ts";
+import { integrations } from "../lists.ts";
+import { naturalKeyOf, recordedName } from "./record.ts";
+import { lookalikes, referencesIn } from "./references.ts";
 
 /** Pin, binding, then what the records and the integrations show about assets with the same name and type. */
 export function identify(resource: Resource<AssetSpec>, account: AccountView): Identity {
@@ -59,4 +62,67 @@ function lookalike(resource: Resource<AssetSpec>, account: AccountView): Identit
     message: `Its id is not recorded, and integrations refer to ${seen}, which may be this asset. An asset can't be read back, so dimsync does not create a second one. If it is the same, bind it.`,
     command: `dimsync bind ${shellWord(`${resource.address}=${candidate.id}`)}`,
   };
+}
+
+// The interface can't list assets, so the records are the only way to recognise that an asset with
+// this name and type was created under another address.
+
+interface Duplicate {
+  /** The other address. */
+  readonly address: Address;
+  /** Absent if the outcome of its create is unknown. */
+  readonly id?: string;
+  readonly hasManifest: boolean;
+}
+
+/** Assets with the name and type of this one that another address is bound to, or that an earlier run created, ordered by address. */
+function duplicatesOf(resource: Resource<AssetSpec>, account: AccountView): readonly Duplicate[] {
+  const { bindings, earlierCreates, resources } = account;
+  const isOther = (address: Address): boolean => address !== resource.address && kindOf(address) === resource.kind;
+  const manifests = new Map(resources.map((other) => [other.address, other]));
+  const bound = [...bindings].filter(([address, binding]) => isOther(address) && isDuplicate(resource, address, binding, account));
+  const boundIds = new Set([...bindings.values()].map(({ id }) => id));
+  const { name, type } = naturalKeyOf(resource.spec);
+  const created = earlierCreates.filter(
+    ({ address, id, naturalKey }) =>
+      isOther(address) && naturalKey?.["name"] === name && naturalKey?.["type"] === type && (id === undefined || !boundIds.has(id)),
+  );
+  return [
+    ...bound.map(([address, { id }]) => ({ address, id })),
+    ...created.map(({ address, id }) => ({ address, ...(id === undefined ? {} : { id }) })),
+  ]
+    .map((duplicate) => ({ ...duplicate, hasManifest: manifests.has(duplicate.address) }))
+    .sort((a, b) => byText(a.address, b.address));
+}
+
+/** Whether a bound asset has the name and type of this one. A type that nothing shows counts as equal. */
+function isDuplicate({ spec }: Resource<AssetSpec>, address: Address, binding: Binding, account: AccountView): boolean {
+  const live = referencesIn(account.list(integrations).items).find(({ id }) => id === binding.id);
+  const key = account.earlierCreates.find(({ id }) => id === binding.id)?.naturalKey;
+  const manifest = account.lookup.resources.get(address)?.spec as AssetSpec | undefined;
+  const hasName = recordedName(spec.name, binding) || [live?.name, key?.["name"]].includes(spec.name);
+  const type = live?.type ?? key?.["type"] ?? manifest?.type;
+  return hasName && (type === undefined || spec.type === undefined || type === spec.type);
+}
+
+/** Pairs of manifests with equal name and type, unless both are pinned or bound to different ids. */
+export function sameAssets(resources: readonly Resource[], bindings: Bindings): readonly Problem[] {
+  const first = new Map<string, Resource>();
+  const idOf = (resource: Resource): string | undefined => resource.id ?? bindings.get(resource.address)?.id;
+  return resources.flatMap((resource): readonly Problem[] => {
+    const { name, type } = naturalKeyOf(resource.spec as AssetSpec);
+    const key = JSON.stringify([name, type]);
+    const other = first.get(key);
+    first.set(key, other ?? resource);
+    if (other === undefined) return [];
+    const [a, b] = [idOf(other), idOf(resource)];
+    // Equal ids are reported for all kinds alike.
+    if (a !== undefined && b !== undefined) return [];
+    return [
+      problemIn(resource, "/spec/name", {
+        code: "E_SHARED_IDENTITY",
+        message: `${other.address} and ${resource.address} have the same name and type, and an asset can't be read back, so dimsync can't tell them apart. Remove one of them, change its spec.name, or pin the ids of both with metadata.id.`,
+      }),
+    ];
+  });
 }

@@ -5,8 +5,7 @@ import type { ImportedObjects, Kind, Unit } from "../kind.ts";
 import { integrations } from "../lists.ts";
 import { kindNames } from "../manifests.ts";
 import { createdAsset, updatedAsset } from "./diff.ts";
-import { sameAssets } from "./duplicates.ts";
-import { identify } from "./identify.ts";
+import { identify, sameAssets } from "./identify.ts";
 import { recordOfSpec } from "./record.ts";
 import { referencesIn } from "./references.ts";
 

@@ -1,4 +1,5 @@
 import type { Address } from "../../model/address.ts";
+import { defined } from "../../model/json/json.ts";
 import type { Pointer } from "../../model/json/pointer.ts";
 import type { LiveColumn, LiveSchema, LiveSchemas, LiveTable } from "../../model/live.ts";
 import { type NodePath, nodePointer } from "../../model/nodes.ts";
@@ -174,8 +175,7 @@ function appliedRule(
   const isNarrowed = !match.applied.includes(by);
   return {
     rule: name,
-    ...(cause.reason === undefined ? {} : { reason: cause.reason }),
-    ...(cause.label === undefined ? {} : { label: cause.label }),
+    ...defined({ reason: cause.reason, label: cause.label }),
     config: program.layers[layer]?.config.address ?? by.owner.address,
     place: cause.place,
     effect: isNarrowed ? "narrowed" : !ignores ? "set" : by.depth < depth ? "ignore-above" : "ignore",

@@ -67,8 +67,7 @@ export function makeSettings(
     allow: placed(config.allow, "allow", options),
     // Without its URL, which had a problem, there is nothing to notify.
     ...(url === undefined ? {} : { notify: { url, ...(format === undefined ? {} : { format }) } }),
-    ...(notifications === undefined ? {} : { notifications }),
-    ...(controller === undefined ? {} : { controller }),
+    ...defined({ notifications, controller }),
     bindingsFile: resolve(folder, config.bindings ?? "dimsync.bindings.yaml"),
     ...(entry.catalog === undefined ? {} : { catalogFile: resolve(folder, entry.catalog) }),
     ...(config.impact === undefined ? {} : { impact: impactOf(config.impact, folder, options.place) }),
