@@ -49,7 +49,7 @@ export function startPostgres(settings: readonly string[] = []): Promise<Postgre
 
 /** Like `startPostgres`, in an empty folder. */
 export async function startPostgresIn(folder: string, settings: readonly string[]): Promise<Postgres> {
-  // Copied with its owner: to make it again takes 0.5 s of processor time. The benchmark is no run of tests.
+  // Copied with its owner: to make it again takes 0.5 s of processor time. The benchmark is not a run of tests.
   if (process.env["DIMSYNC_TESTS_TEMP"] === undefined) makeData(folder);
   else {
     giveToServer(folder);
