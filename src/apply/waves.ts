@@ -39,7 +39,9 @@ export function gatherIntents(records: RecordsRun): RunRecords {
   const same = { settle, bind, unbind, state, flush };
   if (records.waveSize <= 1)
     return {
-      ...{ ...same, take: records.take, during: (work) => work() },
+      ...same,
+      take: records.take,
+      during: (work) => work(),
       intend: async (intent) => entryOf(await records.intend([intent])),
     };
   const waves: Waves = { records, begun: 0, waiting: [], timer: undefined, isFirstWritten: false, afterFirst: [] };

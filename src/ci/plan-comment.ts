@@ -67,10 +67,18 @@ function stateOf(plan: Plan, room: number): PlanState {
   const { summary, items, held = [], manual, blocked, deferred, policy, guards } = plan;
   const found = (state: "new" | "existing"): number => policy.filter((finding) => finding.state === state).length;
   const totals = {
-    ...{ "to create": summary.create, "to update": summary.update, "to relate": summary.relate, "to bind": summary.bind },
-    ...{ manual: summary.manual, blocked: summary.blocked, deferred: summary.deferred, held: summary.held ?? 0 },
-    ...{ "changes that protect": summary.protects ?? 0, "changes that expose": summary.exposes ?? 0 },
-    ...{ "new policy findings": found("new"), "existing policy findings": found("existing") },
+    "to create": summary.create,
+    "to update": summary.update,
+    "to relate": summary.relate,
+    "to bind": summary.bind,
+    manual: summary.manual,
+    blocked: summary.blocked,
+    deferred: summary.deferred,
+    held: summary.held ?? 0,
+    "changes that protect": summary.protects ?? 0,
+    "changes that expose": summary.exposes ?? 0,
+    "new policy findings": found("new"),
+    "existing policy findings": found("existing"),
     "guards that refuse": guards.filter(({ allowed }) => allowed === undefined).length,
   };
   const parts = new Map<string, ReturnType<typeof createHash>>();

@@ -90,7 +90,15 @@ async function startWorker(options: ControllerOptions, database: Database, queue
   const { worker: id, maxMode, env, signal, log, watched } = options;
   await registerWorker(database, { id, version, accountsAtOnce: options.accountsAtOnce });
   const worker = makeWorker({
-    ...{ id, database, queue, maxMode, env, signal, log, watched: watched?.source, databaseUrl: options.databaseUrl },
+    id,
+    database,
+    queue,
+    maxMode,
+    env,
+    signal,
+    log,
+    watched: watched?.source,
+    databaseUrl: options.databaseUrl,
     load: accountLoader(options, database),
   });
   // The first push can be older than the queue.

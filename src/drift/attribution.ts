@@ -255,7 +255,9 @@ export function withOtherProjects(report: Plan, known: readonly KnownRun[]): Pla
   const warnings = [...found].map(([run, { by, addresses }]): Diagnostic => {
     const who = by.actor === undefined ? "" : ` by ${by.actor}`;
     return {
-      ...({ code: "W_OTHER_PROJECT", severity: "warning", summary: titles.W_OTHER_PROJECT } as const),
+      code: "W_OTHER_PROJECT",
+      severity: "warning",
+      summary: titles.W_OTHER_PROJECT,
       message: `The dimsync run ${run}${who} of ${by.at} changed ${andMore([...addresses])}, and the records of this target do not have the run. If two projects manage one object, each undoes the other's changes. Remove the object from one of them.`,
     };
   });

@@ -132,7 +132,9 @@ function whatRuns(found: readonly DiffResult[], { inScope, whyNotCreate }: PlanR
   );
   const waiting = settleDeferred(waits.deferred, runnable, blocked);
   return {
-    ...{ runnable, heldItems, heldWaiting: waits.held },
+    runnable,
+    heldItems,
+    heldWaiting: waits.held,
     blocked: [...blocked, ...waiting.blocked].sort((a, b) => byText(a.address, b.address)),
     deferred: waiting.deferred.sort((a, b) => byText(a.address, b.address)),
   };

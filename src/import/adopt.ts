@@ -93,7 +93,11 @@ export function adopt(input: AdoptionInput): Adoption {
     return name === undefined ? [] : [{ live, name }];
   });
   return {
-    ...{ addresses, documents, notices: [...notices], failures, bindings },
+    addresses,
+    documents,
+    notices: [...notices],
+    failures,
+    bindings,
     integrations: ofIntegrations.sort((a, b) => byText(a.name, b.name)),
     isLimited: failures.length > 0,
   };

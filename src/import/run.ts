@@ -99,8 +99,15 @@ async function importFrom(reads: RunReads, project: Project, run: ImportRun): Pr
   const writer = createWriter(project, options);
   await writeObjects(writer, adoption, { folder, options });
   const schemas = await importSchemas(adoption, {
-    ...{ reads, writer, sharing, folder, hasOwnFolder, account: withBindings(account, adoption) },
-    ...{ literal: options.literal, signal: session.signal, onProgress: session.onProgress },
+    reads,
+    writer,
+    sharing,
+    folder,
+    hasOwnFolder,
+    account: withBindings(account, adoption),
+    literal: options.literal,
+    signal: session.signal,
+    onProgress: session.onProgress,
   });
   if (bind !== undefined) await Promise.all([...adoption.bindings].map(([address, binding]) => bind(address, binding)));
   const advice = adoption.isLimited || schemas.isLimited ? [ownFolderAdvice(project.settings.target)] : [];

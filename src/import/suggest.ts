@@ -65,7 +65,9 @@ export function newSuggester(): Suggester {
       labels: all
         .filter(({ columns }) => columns > 0)
         .map(({ about, patterns, columns, examples }) => ({
-          ...{ about, columns, examples },
+          about,
+          columns,
+          examples,
           column: patterns.filter(({ isUsed }) => isUsed).map(({ pattern }) => pattern),
         })),
     }),

@@ -131,7 +131,12 @@ export async function loadProject(options: LoadOptions): Promise<Project> {
   ];
   if (manifests.length === 0 && !problems.some(isError)) problems.push(noManifests(config, (options.paths ?? []).length > 0));
   return {
-    ...{ settings, resources, partial, isDeclared, problems: limitProblems(problems), locate },
+    settings,
+    resources,
+    partial,
+    isDeclared,
+    problems: limitProblems(problems),
+    locate,
     ...defined({ columnLabels: classified.labels, readers, configFile: config.configPath, catalog }),
     manifestDigest: once(() => manifestDigest([...manifests.flatMap(({ effective = [] }) => effective), ...classified.digested])),
 
@@ -162,7 +167,10 @@ const noLabels: LoadedLabels = { manifests: [], problems: [], digested: [], file
 
 /** The manifest that dimsync.yaml names. It is only read when someone asks for readers. */
 const impactFile = ({ manifest, place }: NonNullable<Settings["impact"]>, { cwd }: LoadOptions): NamedManifest => ({
-  ...{ path: manifest, file: shownPath(cwd, manifest), place, tables: undefined },
+  path: manifest,
+  file: shownPath(cwd, manifest),
+  place,
+  tables: undefined,
 });
 
 /** Projects without a dbt manifest load nothing for it. */

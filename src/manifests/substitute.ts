@@ -69,8 +69,14 @@ interface Walk {
  */
 export function makeEffective(document: unknown, place: SourceLocation, options: EffectiveOptions): Effective {
   const walk: Walk = {
-    ...{ options, place, path: [], ancestors: [] },
-    ...{ problems: [], replaced: new Set(), texts: new Set(), environment: [] },
+    options,
+    place,
+    path: [],
+    ancestors: [],
+    problems: [],
+    replaced: new Set(),
+    texts: new Set(),
+    environment: [],
     // Without aliases no text has more nodes than characters.
     nodesLeft: options.textLength + 1_000_000,
     exhausted: false,

@@ -39,7 +39,8 @@ export type ProblemText = Pick<Problem, "code" | "message" | "address" | "comman
 
 /** A problem at a place, if that is known. */
 export const problemAt = (place: SourceLocation | undefined, text: ProblemText): Problem => ({
-  ...{ severity: "error", ...text },
+  severity: "error",
+  ...text,
   ...(place === undefined ? {} : { place }),
 });
 

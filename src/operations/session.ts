@@ -81,5 +81,5 @@ export async function snapshotSession(project: Project, file: string, run: RunEn
 }
 
 function sessionBase(project: Project, records: Session["records"], git: Session["git"], { signal, onProgress }: RunEnvironment) {
-  return { ...{ project, records, git, version, signal, onProgress }, newId: randomUUID, clock: systemClock };
+  return { project, records, git, version, signal, onProgress, newId: randomUUID, clock: systemClock };
 }

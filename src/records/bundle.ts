@@ -31,7 +31,9 @@ export async function bundleOf(records: Records, target: string): Promise<Bundle
   const state = await records.read();
   const applied = await records.applied();
   return {
-    ...{ kind: "RecordsBundle", formatVersion: "1.0", target },
+    kind: "RecordsBundle",
+    formatVersion: "1.0",
+    target,
     bindings: Object.fromEntries([...state.bindings].sort(byKey)),
     open: state.open.map(({ entryId: _, ...intent }) => intent),
     created: Object.fromEntries([...state.created].map(([address, { id }]) => [address, id] as const).sort(byKey)),
@@ -97,6 +99,11 @@ export async function importBundle(records: Records, bundle: Bundle, runId: stri
 
 /** For a create that was settled long ago, only the address and the id are kept. */
 const createdIntent = (address: Address, runId: string): Intent => ({
-  ...{ runId, address, kind: address.split("/")[0] ?? "", method: "POST", path: "", bodyDigest: "" },
+  runId,
+  address,
+  kind: address.split("/")[0] ?? "",
+  method: "POST",
+  path: "",
+  bodyDigest: "",
   at: new Date().toISOString(),
 });

@@ -221,7 +221,9 @@ function ofComparison({ from, to, items, onlyFrom, onlyTo, exit }: Comparison, o
   ];
   return {
     ...empty,
-    ...{ words, target, title: `${words.title} ${words.preposition} ${target}` },
+    words,
+    target,
+    title: `${words.title} ${words.preposition} ${target}`,
     headline:
       exit.code === 0
         ? { word: "no differences", tone: "good", text: "No differences.", isSentence: true }
@@ -302,7 +304,10 @@ function manualStep(step: Manual, index: number): ManualStep {
   const text = (value: Manual["actual"]): string => (value === undefined ? "" : valueAt(path, value));
   return {
     number: index + 1,
-    ...{ id, address, instruction, command },
+    id,
+    address,
+    instruction,
+    command,
     path: wholePath(path),
     live: text(actual),
     desired: text(expected),

@@ -77,14 +77,27 @@ export function createClient(options: ClientOptions): Client {
   let closing: Promise<void> | undefined;
 
   const transport = createTransport({
-    ...{ base, apiKey, timeoutMs, connections: smallConcurrency, userAgent, env, maxResponseBytes },
+    base,
+    apiKey,
+    timeoutMs,
+    connections: smallConcurrency,
+    userAgent,
+    env,
+    maxResponseBytes,
     onSent: (method) => counts.set(method, (counts.get(method) ?? 0) + 1),
   });
   const throttle = createThrottle({ concurrency, smallConcurrency, rate: options.rate, now });
   const breaker = createCircuitBreaker(now);
   const sendRequestUntil = (signal: AbortSignal | undefined): SendRequest =>
     createSendRequest({
-      ...{ transport, throttle, breaker, retries, timeoutMs, apiKey, signal, now },
+      transport,
+      throttle,
+      breaker,
+      retries,
+      timeoutMs,
+      apiKey,
+      signal,
+      now,
       wait: (milliseconds) => sleepUntil(signal, milliseconds, options.sleep),
       keySource: options.keySource,
       origin: base.origin,

@@ -19,7 +19,10 @@ export async function showRecords(context: Context<RecordsFlags>, records: Recor
     version: state.version,
     ...(lease === undefined ? {} : { lease: withoutProcess(lease) }),
     open: state.open.map(({ entryId, address, runId, at, answeredId }) => ({
-      ...{ entryId, address, runId, at },
+      entryId,
+      address,
+      runId,
+      at,
       ...(answeredId === undefined ? {} : { answeredId }),
     })),
     bindings: [...state.bindings].map(([address, { id }]) => ({ address, id })).sort((a, b) => byText(a.address, b.address)),

@@ -178,7 +178,10 @@ async function readMessage(
   if (first === undefined) return undefined;
   const ended = [...(row.ended ?? []), ...(events.every(({ is_over }) => is_over) ? [id] : [])];
   return {
-    ...{ receiver, folder: row.settings.folder, now: new Date(row.now), age: row.age ?? 0 },
+    receiver,
+    folder: row.settings.folder,
+    now: new Date(row.now),
+    age: row.age ?? 0,
     message: toMessage(events, first, { id, source, ended, publicUrl }),
   };
 }
@@ -192,8 +195,19 @@ function toMessage(
   const { event, at, cause, resolves, reminds, detail } = first;
   const since = events.flatMap((each) => each.since ?? []).sort();
   return {
-    ...{ id, source, ended, event, cause, resolves, accounts, at, since: since[0] ?? null, isReminder: reminds !== null },
-    ...{ reminds: reminds ?? undefined, receiver: detail.receiver, error: accounts.length === 0 ? detail.error : undefined },
+    id,
+    source,
+    ended,
+    event,
+    cause,
+    resolves,
+    accounts,
+    at,
+    since: since[0] ?? null,
+    isReminder: reminds !== null,
+    reminds: reminds ?? undefined,
+    receiver: detail.receiver,
+    error: accounts.length === 0 ? detail.error : undefined,
     link: accounts.length === 1 ? accounts[0]?.link : linkTo(causePath(first), publicUrl),
   };
 }
@@ -207,7 +221,18 @@ function toAccount(event: EventRow, publicUrl: string | undefined): AlertAccount
   if (account === null) return undefined;
   const { counts, findings = [], findingsTotal = 0, error } = detail;
   return {
-    ...{ id, account, labels: labels ?? {}, at, since, actor, commit, run, counts, findings, findingsTotal, error },
+    id,
+    account,
+    labels: labels ?? {},
+    at,
+    since,
+    actor,
+    commit,
+    run,
+    counts,
+    findings,
+    findingsTotal,
+    error,
     link: linkTo(accountHref(account), publicUrl),
   };
 }

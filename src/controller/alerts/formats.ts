@@ -41,8 +41,22 @@ function signed(body: string, { secret, now }: RequestOptions): AlertRequest {
 function jsonBody(message: AlertMessage) {
   const { id, event, at, since, source, cause, resolves, isReminder, accounts, error, receiver, link } = message;
   return {
-    ...{ formatVersion: "1.0", kind: "ControllerNotification", id, event, severity: severityOf(message) },
-    ...{ text: visible(titleOf(message)), at, since, source, cause, resolves, reminder: isReminder, accounts, error, receiver, link },
+    formatVersion: "1.0",
+    kind: "ControllerNotification",
+    id,
+    event,
+    severity: severityOf(message),
+    text: visible(titleOf(message)),
+    at,
+    since,
+    source,
+    cause,
+    resolves,
+    reminder: isReminder,
+    accounts,
+    error,
+    receiver,
+    link,
   };
 }
 
@@ -129,7 +143,10 @@ function pagerDutyEvents(message: AlertMessage, receiver: Receiver): readonly ob
     client: "dimsync",
     ...(link === undefined ? {} : { client_url: link, links: [{ href: link, text: linkText }] }),
     payload: {
-      ...{ summary: cutEnd(visible(titleOf(message)), 1_024), severity, timestamp: at, class: event },
+      summary: cutEnd(visible(titleOf(message)), 1_024),
+      severity,
+      timestamp: at,
+      class: event,
       source: cutEnd(visible(accounts.length === 1 && first !== undefined ? first.account : source), 1_024),
       ...(cause === "" ? {} : { group: cutEnd(visible(cause), 1_024) }),
       custom_details: {

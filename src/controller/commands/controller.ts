@@ -25,7 +25,8 @@ const tasks: Readonly<Record<string, Task>> = {
   silence: { ...selected, run: async (context, name) => (await import("./suspend.ts")).runSilence(context, name) },
   acknowledge: { takes: account, run: async (context, name) => (await import("./suspend.ts")).runAcknowledge(context, name) },
   notify: {
-    ...{ takes: "the name of a receiver", isOptional: true },
+    takes: "the name of a receiver",
+    isOptional: true,
     run: async (context, receiver) => (await import("./notify.ts")).runNotify(context, receiver),
   },
   bundles: { run: async (context) => (await import("./bundles.ts")).runBundles(context) },

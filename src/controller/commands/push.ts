@@ -45,7 +45,11 @@ export async function runPush(context: Context<ControllerFlags>): Promise<ExitCo
   });
   const { digest, accounts } = await withController(context, async (database) => {
     const pushed = await pushBundle(database, content, {
-      ...{ projects, by: currentUser(context), runUrl: jobUrl(io.env), force, allowRemoval: flags.allowRemoval === true },
+      projects,
+      by: currentUser(context),
+      runUrl: jobUrl(io.env),
+      force,
+      allowRemoval: flags.allowRemoval === true,
       contains: (commit) => historyContains(first?.settings.folder ?? cwd, commit, io.env),
     });
     await requestChecks(database, pushed.accounts);

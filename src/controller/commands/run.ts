@@ -35,7 +35,13 @@ export async function runRun(context: Context<ControllerFlags>): Promise<ExitCod
   const worker = `${hostname()}:${process.pid}`;
   const log = makeLog(choiceFlag("--log-format", flags.logFormat ?? "text", logFormats), { worker, write: io.stderr });
   await runController({
-    ...{ databaseUrl: url, stateFolder, role, worker, log, env: io.env, signal: io.interrupted },
+    databaseUrl: url,
+    stateFolder,
+    role,
+    worker,
+    log,
+    env: io.env,
+    signal: io.interrupted,
     accountsAtOnce: wholeFlag("--accounts-at-once", flags.accountsAtOnce ?? "8", 1),
     accountsPerHost: wholeFlag("--accounts-per-host", flags.accountsPerHost ?? "4", 1),
     publicUrl: publicUrl(flags.publicUrl),

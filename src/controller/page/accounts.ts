@@ -86,12 +86,19 @@ export function totalsOf(accounts: readonly AccountSummary[]): Totals {
   return {
     accounts: accounts.length,
     byState: {
-      ...{ exposed: inState("exposed"), drifted: inState("drifted"), failing: inState("failing"), stale: inState("stale") },
-      ...{ suspended: inState("suspended"), "in-sync": inState("in-sync"), pending: inState("pending") },
+      exposed: inState("exposed"),
+      drifted: inState("drifted"),
+      failing: inState("failing"),
+      stale: inState("stale"),
+      suspended: inState("suspended"),
+      "in-sync": inState("in-sync"),
+      pending: inState("pending"),
     },
     exposedAccounts: accounts.filter(isExposed).length,
-    ...{ exposedColumns: sum("exposedColumns"), policyViolations: sum("policyViolations") },
-    ...{ differences: sum("differences"), manual: sum("manual") },
+    exposedColumns: sum("exposedColumns"),
+    policyViolations: sum("policyViolations"),
+    differences: sum("differences"),
+    manual: sum("manual"),
     unknown: accounts.filter(({ state, isStale, error }) => state === "pending" || isStale || error !== undefined).length,
   };
 }
@@ -113,8 +120,10 @@ export function failuresOf(accounts: readonly AccountSummary[]): readonly Failur
     .flatMap(({ name, error, lastCheckedAt }) => (error === undefined ? [] : [{ name, since: lastCheckedAt, ...error }]));
   return grouped(failing, ({ code }) => code)
     .map((group) => ({
-      ...{ code: group[0].code, message: group[0].message },
-      ...{ since: earliest(group.map(({ since }) => since)), accounts: group.map(({ name }) => name) },
+      code: group[0].code,
+      message: group[0].message,
+      since: earliest(group.map(({ since }) => since)),
+      accounts: group.map(({ name }) => name),
     }))
     .sort((a, b) => b.accounts.length - a.accounts.length || byText(a.code, b.code));
 }

@@ -20,7 +20,10 @@ interface LoginForm {
 /** The form that a person signs in with. */
 export const loginPage = ({ now }: Pick<PageRequest, "now">, { next, reason = "", isFromOtherSite = false }: LoginForm): HtmlPage =>
   shell({
-    ...{ title: "Sign in", now, isLive: false, reload: isFromOtherSite ? next : undefined },
+    title: "Sign in",
+    now,
+    isLive: false,
+    reload: isFromOtherSite ? next : undefined,
     sections: [
       {
         id: "login",

@@ -106,8 +106,11 @@ const counters: readonly Counter[] = [
     help: "Runs that lost the lease of the records, or could not renew it in time, and stopped sending.",
   },
   {
-    ...{ name: "notifications", metric: "notifications_total", help: "Attempts to send a notification by outcome." },
-    ...{ label: "outcome", values: ["sent", "failed"] },
+    name: "notifications",
+    metric: "notifications_total",
+    help: "Attempts to send a notification by outcome.",
+    label: "outcome",
+    values: ["sent", "failed"],
   },
 ];
 
@@ -155,7 +158,9 @@ function processFamilies(): readonly Family[] {
     ]),
     gauge("process_resident_memory_bytes", "Memory of this process.", [[{}, process.memoryUsage.rss()]]),
     {
-      ...{ name: "process_cpu_seconds_total", help: "Processor time of this process.", type: "counter" },
+      name: "process_cpu_seconds_total",
+      help: "Processor time of this process.",
+      type: "counter",
       samples: [[{}, (user + system) / 1e6]],
     },
   ];

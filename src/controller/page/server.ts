@@ -132,7 +132,10 @@ async function answer(incoming: IncomingMessage, options: AnswerOptions): Promis
   const base = requestBase(headers, options);
   const now = clock();
   const request: PageRequest = {
-    ...{ path: withoutBase(path, base), query: new URLSearchParams(query), now, base },
+    path: withoutBase(path, base),
+    query: new URLSearchParams(query),
+    now,
+    base,
     ...(token === "" ? {} : { login: hasSession(token, headers.cookie, now) ? "done" : "offered" }),
     isFromOtherSite: headers["sec-fetch-site"] === "cross-site" && headers["sec-fetch-mode"] === "navigate",
   };

@@ -80,7 +80,13 @@ async function load(
   const { configFile, vars = {}, varFiles = [], env = {}, commit, dirty = false } = content;
   // Files that dbt writes are not in a bundle.
   const { readers: _, ...project } = await loadProject({
-    ...{ cwd: folder, top: folder, configFile: join(folder, configFile), target, vars, signal, needsAccount: true },
+    cwd: folder,
+    top: folder,
+    configFile: join(folder, configFile),
+    target,
+    vars,
+    signal,
+    needsAccount: true,
     // Whoever pushes decides what is in the environment of a bundle.
     env: { ...loadingEnvironment(env), [allowedHostsVariable]: own[allowedHostsVariable], [allowPathVariable]: undefined },
     varFiles: varFiles.map((file) => join(folder, file)),

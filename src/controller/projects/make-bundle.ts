@@ -50,7 +50,10 @@ export async function makeBundle(projects: readonly Project[], options: BundleOp
     [...new Set(projects.flatMap(({ dbtFiles }) => dbtFiles))].map(async (file) => [path(file), sourcesOnly(await readFile(file, "utf8"))]),
   );
   return {
-    ...{ format: 1, source: options.source, toolVersion: version, configFile: path(first.configFile) },
+    format: 1,
+    source: options.source,
+    toolVersion: version,
+    configFile: path(first.configFile),
     files: { ...files, ...Object.fromEntries(labelled) },
     ...(options.git === undefined ? {} : { commit: options.git.commit }),
     ...(options.git?.dirty === true ? { dirty: true } : {}),

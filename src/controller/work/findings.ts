@@ -23,7 +23,12 @@ export function findingsOf(report: Plan): readonly FoundFinding[] {
     ...report.manual.map(ofManual),
     ...report.blocked.filter(isCause).map(
       ({ address, code, message, command }): FoundFinding => ({
-        ...{ key: `blocked ${address} ${code}`, kind: "blocked", address, path: "", risk: "neutral", cause: `${code} ${address}` },
+        key: `blocked ${address} ${code}`,
+        kind: "blocked",
+        address,
+        path: "",
+        risk: "neutral",
+        cause: `${code} ${address}`,
         detail: { text: oneParagraph(message, command) },
       }),
     ),
@@ -49,7 +54,12 @@ function* ofItem(item: Item, risk: Finding["risk"]): Generator<FoundFinding> {
   if (action === "create" || changes.length === 0) {
     if (risk === "neutral")
       yield {
-        ...{ key: `${action} ${address}`, kind: "change", address, path: "", risk, cause: `${action} ${address}` },
+        key: `${action} ${address}`,
+        kind: "change",
+        address,
+        path: "",
+        risk,
+        cause: `${action} ${address}`,
         detail: { text: action === "create" ? "missing in the account" : action },
       };
     return;
@@ -64,7 +74,11 @@ const riskOf = ({ risk }: Pick<Change, "risk">): Finding["risk"] => (risk === "e
 function ofChange(address: string, manifest: string, change: Change): FoundFinding {
   const { path, before, after, cause, attribution } = change;
   return {
-    ...{ key: `change ${address} ${path}`, kind: "change", address, path, cause: causeText(manifest, change) },
+    key: `change ${address} ${path}`,
+    kind: "change",
+    address,
+    path,
+    cause: causeText(manifest, change),
     risk: riskOf(change),
     detail: defined({ actual: before, desired: after, cause, attribution: attributed(attribution) }),
     ...madeBy(attribution),
@@ -79,7 +93,12 @@ function causeText(manifest: string, { cause, path }: Change): string {
 
 function ofManual({ id, address, path, expected, actual, instruction, attribution }: Manual): FoundFinding {
   return {
-    ...{ key: `manual ${id}`, kind: "manual", address, path, risk: "neutral", cause: `${address} ${path}` },
+    key: `manual ${id}`,
+    kind: "manual",
+    address,
+    path,
+    risk: "neutral",
+    cause: `${address} ${path}`,
     detail: defined({ actual, desired: expected, text: instruction, attribution: attributed(attribution) }),
     ...madeBy(attribution),
   };
@@ -87,7 +106,12 @@ function ofManual({ id, address, path, expected, actual, instruction, attributio
 
 function ofPolicy({ policy, severity, address, path, message }: Plan["policy"][number]): FoundFinding {
   return {
-    ...{ key: `policy ${policy} ${address} ${path}`, kind: "policy", address, path, risk: severity, cause: policy },
+    key: `policy ${policy} ${address} ${path}`,
+    kind: "policy",
+    address,
+    path,
+    risk: severity,
+    cause: policy,
     detail: { policy, text: message },
   };
 }

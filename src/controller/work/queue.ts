@@ -112,7 +112,11 @@ export async function openQueueClient(database: Database): Promise<Pick<Queue, "
   const { PgBoss } = await loadQueue();
   const boss = new PgBoss({
     db: { executeSql: (text, values) => executeSql(database, text, values) },
-    ...{ schema: queueSchema, migrate: false, supervise: false, schedule: false, createSchema: false },
+    schema: queueSchema,
+    migrate: false,
+    supervise: false,
+    schedule: false,
+    createSchema: false,
   });
   // A failed statement also rejects its call.
   boss.on("error", () => {});
@@ -181,8 +185,13 @@ const supervisionSeconds = 10;
  * counting for the cap per host within half a minute.
  */
 const checkJobs = {
-  ...{ heartbeatSeconds: 20, expireInSeconds: 3600, deleteAfterSeconds: 3600 },
-  ...{ retryLimit: 6, retryDelay: 20, retryBackoff: true, retryDelayMax: 900 },
+  heartbeatSeconds: 20,
+  expireInSeconds: 3600,
+  deleteAfterSeconds: 3600,
+  retryLimit: 6,
+  retryDelay: 20,
+  retryBackoff: true,
+  retryDelayMax: 900,
 };
 
 /** A receiver that does not respond must not keep the others from getting theirs. */
@@ -190,8 +199,13 @@ const deliveriesAtOnce = 3;
 
 /** A message is sent again after 5 to 10 s, and then after longer and longer delays up to 15 minutes. The handler ends that after a day. */
 const deliveryJobs = {
-  ...{ heartbeatSeconds: 10, expireInSeconds: 120, deleteAfterSeconds: 3600 },
-  ...{ retryLimit: 1_000, retryDelay: 5, retryBackoff: true, retryDelayMax: 900 },
+  heartbeatSeconds: 10,
+  expireInSeconds: 120,
+  deleteAfterSeconds: 3600,
+  retryLimit: 1_000,
+  retryDelay: 5,
+  retryBackoff: true,
+  retryDelayMax: 900,
 };
 
 async function createQueues(boss: PgBoss): Promise<void> {

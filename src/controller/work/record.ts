@@ -57,7 +57,9 @@ export async function recordSending(database: Database, run: Omit<FinishedRun, "
   const what = run.mode === "protect" ? "protects" : "differs";
   const message = `The worker ended before it stored what it had sent. It was about to send what ${what} of: ${andMore(requests, { shown: 20 })}. The next check compares the account again.`;
   const outcome: RunOutcome = {
-    ...{ exit: { code: 4, reasons: ["interrupted"] }, report, isThrottled: false },
+    exit: { code: 4, reasons: ["interrupted"] },
+    report,
+    isThrottled: false,
     error: { code: "E_RUN_INTERRUPTED", message },
   };
   const values = await parametersOf({ ...run, endedAt: run.startedAt, outcome }, true);
@@ -132,9 +134,15 @@ function inputOf(run: FinishedRun) {
   const state = report === undefined ? undefined : stateOf(report);
   const isFinished = report?.complete === true && exit.code !== 1;
   return {
-    ...{ ...same, findings, state },
-    ...{ durationMs: endedAt - startedAt, endedMsAgo: performance.now() - endedAt },
-    ...{ exitCode: exit.code, exitReasons: exit.reasons, errorCode: error?.code, message: error?.message },
+    ...same,
+    findings,
+    state,
+    durationMs: endedAt - startedAt,
+    endedMsAgo: performance.now() - endedAt,
+    exitCode: exit.code,
+    exitReasons: exit.reasons,
+    errorCode: error?.code,
+    message: error?.message,
     isFinished,
     /** Whether findings that are missing in it are gone. */
     isComplete: isFinished && findings.length < maxFindings,

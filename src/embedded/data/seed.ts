@@ -88,17 +88,27 @@ function tags(): TagRecord[] {
   const times = { createdAt: "2026-02-10T10:00:00.000Z", lastUpdatedAt: "2026-03-02T14:20:00.000Z" };
   return [
     {
-      ...{ id: "t-1", name: "PII", description: "Contains personal data", owner: "u-2", origin: "custom", ...times },
+      id: "t-1",
+      name: "PII",
+      description: "Contains personal data",
+      owner: "u-2",
+      origin: "custom",
+      ...times,
       relations: [
         { resourceId: "8f1c", resourceType: "Integration", taggedBy: "u-2" },
         { resourceId: "da-7", resourceType: "DataAsset", taggedBy: "u-1" },
       ],
     },
     {
-      ...{ id: "t-2", name: "Finance", description: "Owned by finance", owner: "u-1", origin: "custom", ...times },
+      id: "t-2",
+      name: "Finance",
+      description: "Owned by finance",
+      owner: "u-1",
+      origin: "custom",
+      ...times,
       relations: [{ resourceId: "b27d", resourceType: "Integration", taggedBy: "u-1" }],
     },
-    { ...{ id: "t-3", name: "Gold", description: "", owner: "u-4", origin: "custom", ...times }, relations: [] },
+    { id: "t-3", name: "Gold", description: "", owner: "u-4", origin: "custom", ...times, relations: [] },
   ];
 }
 

@@ -34,9 +34,14 @@ export function createIntegration(call: Call): CallResult {
   const intOnly = options.createAnswer === "intOnly";
   const integration: IntegrationRecord = {
     id: intOnly ? number : createHash("sha256").update(`integration ${number}`).digest("hex").slice(0, 8),
-    ...{ number, name, createdAt: now.toISOString(), paused: !enabled, source },
+    number,
+    name,
+    createdAt: now.toISOString(),
+    paused: !enabled,
+    source,
     destination: { id: destination.id, name: destination.name, type: destination.type },
-    ...{ settings, schemas: {} },
+    settings,
+    schemas: {},
   };
   beginDiscovery(integration, discover(account, requiredObject(body, "sourceConfig"), settings.onSchemaUpdate), options, now);
   account.integrations.push(integration);

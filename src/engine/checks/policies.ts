@@ -91,7 +91,10 @@ export function checkPolicies(round: Round, view: CheckedAccount): PolicyCheck {
   const refusing = () => findings().filter((finding) => refuses(finding, round));
   const evaluator = newPolicyEvaluator(policies, { functions: options.policyFunctions ?? new Map(), today, locate });
   const check: Check = {
-    ...{ round, view, evaluator, collected },
+    round,
+    view,
+    evaluator,
+    collected,
     namesOf: integrationNames(account),
     labelsOf: labelScopes(account),
     configured: policies.length === 0 ? new Set() : configuredIntegrations(round, view),

@@ -162,7 +162,8 @@ function missing(resource: Resource<IntegrationSpec>, key: LookupKey, account: A
   const [only] = expected;
   if (only !== undefined && expected.length === 1)
     return {
-      ...{ state: "blocked", code },
+      state: "blocked",
+      code,
       message: `No live integration has ${describe(key)}, but ${only.id} (${JSON.stringify(only.name)}) is as spec.expect requires. If it is the same, bind it; dimsync import does that for all that it can tell apart.`,
       command: `dimsync bind ${shellWord(`${resource.address}=${only.id}`)}`,
     };
@@ -171,7 +172,8 @@ function missing(resource: Resource<IntegrationSpec>, key: LookupKey, account: A
       ? ["its manifest has no spec.create", "add spec.create"]
       : ["lifecycle.create is never", "set lifecycle.create: ifMissing"];
   return {
-    ...{ state: "blocked", code },
+    state: "blocked",
+    code,
     message: `No live integration has ${describe(key)}, and ${why}. Create it in the service, correct spec.match, or ${instead}.`,
   };
 }

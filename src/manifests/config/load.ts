@@ -127,7 +127,11 @@ function readConfigFile(options: ConfigOptions): WrittenConfig {
   const read = configPath === undefined ? undefined : readSource(options.cwd, configPath);
   const parsed = read?.source === undefined ? undefined : parseConfig(read.source, yamlParser(options.env));
   return {
-    ...{ configPath, boundary, source: read?.source, place: parsed?.place, document: parsed?.document },
+    configPath,
+    boundary,
+    source: read?.source,
+    place: parsed?.place,
+    document: parsed?.document,
     isReadable: configPath === undefined || parsed?.document !== undefined,
     problems: [...(read?.problems ?? []), ...(parsed?.problems ?? [])],
   };

@@ -71,7 +71,8 @@ export function makeSettings(
     bindingsFile: resolve(folder, config.bindings ?? "dimsync.bindings.yaml"),
     ...(entry.catalog === undefined ? {} : { catalogFile: resolve(folder, entry.catalog) }),
     ...(config.impact === undefined ? {} : { impact: impactOf(config.impact, folder, options.place) }),
-    ...{ folder, records },
+    folder,
+    records,
     ...(entry.records === undefined || recordsPlace === undefined ? {} : { recordsPlace }),
   };
   return {

@@ -91,7 +91,10 @@ const problems: ReadonlyMap<string, ToProblem> = new Map<string, ToProblem>([
 ]);
 
 const otherKeyword: ToProblem = ({ message }, { pointer, subject }) => ({
-  ...{ pointer, on: "value", rank: 4, code: "E_WRONG_VALUE" },
+  pointer,
+  on: "value",
+  rank: 4,
+  code: "E_WRONG_VALUE",
   message: `${subject} ${message ?? "is not allowed"}.`,
 });
 
@@ -126,14 +129,19 @@ function wrongName({ params }: SchemaError, { pointer }: ErrorAt): SchemaProblem
   const name = String(params["propertyName"]);
   return {
     pointer: pointer + toPointer([name]),
-    ...{ on: "key", rank: 1, code: "E_INVALID_NAME" },
+    on: "key",
+    rank: 1,
+    code: "E_INVALID_NAME",
     message: `${JSON.stringify(name)} can't be used as a name here. Use letters, digits, dots, underscores and hyphens. The name of a variable must begin with a letter or an underscore.`,
   };
 }
 
 function neverAllowed(_: SchemaError, { subject, pointer }: ErrorAt): SchemaProblem {
   return {
-    ...{ pointer, on: "key", rank: 1, code: "E_WRONG_VALUE" },
+    pointer,
+    on: "key",
+    rank: 1,
+    code: "E_WRONG_VALUE",
     message: `${subject} is for columns only. Add \`column\` to the rule's \`match\`.`,
   };
 }
@@ -147,7 +155,10 @@ function wrongType({ params }: SchemaError, at: ErrorAt): SchemaProblem | undefi
   const isSecretAllowed = partsAt(pointer).some((part) => Object.hasOwn(propertiesOf(part), "$secret"));
   const main = `${subject} must be ${describeTypes(types, isSecretAllowed ? "a $secret" : undefined)}, but is ${describeType(found)}.`;
   return {
-    ...{ pointer, on: "value", rank: 0, code: "E_WRONG_TYPE" },
+    pointer,
+    on: "value",
+    rank: 0,
+    code: "E_WRONG_TYPE",
     message: [main, typeHint(types, at), mapHint(at)].filter((sentence) => sentence !== "").join(" "),
   };
 }
@@ -219,7 +230,10 @@ function missingKey(error: SchemaError, { kind, pointer, subject }: ErrorAt): Sc
   if (/\/(?:oneOf|anyOf)\//u.test(error.schemaPath)) return undefined;
   const key = String(error.params["missingProperty"]);
   return {
-    ...{ pointer, on: "key", rank: 2, code: "E_MISSING_KEY" },
+    pointer,
+    on: "key",
+    rank: 2,
+    code: "E_MISSING_KEY",
     message: `${subject} lacks \`${key}\`.${missingHint(key, pointer, kind)}`,
     missing: [pointer + toPointer([key])],
   };
@@ -241,7 +255,10 @@ function missingChoice({ keyword }: SchemaError, { pointer, subject, found, part
   const given = names.filter((name) => Object.hasOwn(found, name));
   const rule = `${subject} needs ${isOne ? "exactly" : "at least"} one of ${codeList(names, "and")}`;
   return {
-    ...{ pointer, on: "key", rank: 3, code: "E_MISSING_KEY" },
+    pointer,
+    on: "key",
+    rank: 3,
+    code: "E_MISSING_KEY",
     message: `${rule}, but has ${given.length === 0 ? "none" : codeList(given, "and")}.`,
     missing: names.map((name) => pointer + toPointer([name])),
   };
@@ -250,7 +267,7 @@ function missingChoice({ keyword }: SchemaError, { pointer, subject, found, part
 /** Too few or too many keys. */
 function memberCount({ keyword }: SchemaError, { pointer, subject, found, partsAt }: ErrorAt): SchemaProblem {
   const schema = partsAt(pointer).find((part) => Object.hasOwn(part, keyword));
-  return { ...{ pointer, on: "key", rank: 3, code: "E_WRONG_VALUE" }, message: countText(subject, found, schema) };
+  return { pointer, on: "key", rank: 3, code: "E_WRONG_VALUE", message: countText(subject, found, schema) };
 }
 
 function countText(subject: string, value: unknown, schema: Schema = {}): string {

@@ -48,7 +48,8 @@ function whyOutside(file: string, { folder, env, isBundle = false }: SecretOptio
   const ofOperator = ["/run/secrets", env["DIMSYNC_SECRETS_DIR"], env["DIMSYNC_API_KEY_FILE"], env[allowPathVariable]];
   const allowed = ofOperator.filter((path) => path !== undefined && path !== "").join(delimiter);
   const { leadsOutside, top } = boundaryOf(folder, {
-    ...{ cwd: process.cwd(), env: { [allowPathVariable]: allowed } },
+    cwd: process.cwd(),
+    env: { [allowPathVariable]: allowed },
     // The folder of a worker may be in a checkout that has nothing to do with the bundle.
     top: isBundle ? folder : undefined,
   });

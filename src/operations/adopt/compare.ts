@@ -23,7 +23,13 @@ export async function compareSides(from: ComparedSide, to: ComparedSide, run: Ru
   );
   const isSame = items.length + onlyFrom.length + onlyTo.length === 0;
   return {
-    ...{ formatVersion: "2.0", kind: "Comparison", from: from.name, to: to.name, items, onlyFrom, onlyTo },
+    formatVersion: "2.0",
+    kind: "Comparison",
+    from: from.name,
+    to: to.name,
+    items,
+    onlyFrom,
+    onlyTo,
     exit: isSame ? { code: 0, reasons: [] } : { code: 2, reasons: ["differences"] },
   };
 }

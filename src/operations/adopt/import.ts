@@ -78,13 +78,19 @@ async function importFiles({ project, folders, options, run }: ImportInput, onFi
   const imported = importAccount(
     project,
     {
-      ...{ cwd, folders, dryRun, literal },
+      cwd,
+      folders,
+      dryRun,
+      literal,
       isSelected: selection.isSelected,
       beforeWriting: selection.refuseUnused,
       onFile: (change) => onFile(importedFile(change, cwd)),
     },
     {
-      ...{ records, otherTargets: others, signal: run.signal, onProgress: run.onProgress },
+      records,
+      otherTargets: others,
+      signal: run.signal,
+      onProgress: run.onProgress,
       today: systemClock.now().toISOString().slice(0, 10),
       withReads: (work) => withReads(project, run, work),
     },

@@ -61,7 +61,9 @@ async function applyUnderLease(
     }
     const runUrl = jobUrl(run.env);
     const begin = {
-      ...{ runId: randomUUID(), waitMs: options.lockTimeoutMs ?? 0, signal: run.signal },
+      runId: randomUUID(),
+      waitMs: options.lockTimeoutMs ?? 0,
+      signal: run.signal,
       hasEnded: (lease: Lease) => hasHolderEnded(lease, settings.folder, run),
       onWait: () => run.onProgress?.({ type: "step", phase: "wait", done: 0, total: 0, label: `the lock of ${settings.target}` }),
     };
@@ -109,7 +111,10 @@ async function thenRelease<T extends { readonly result: Result }>(writes: Record
     const { result } = done;
     const { code, message, command } = error;
     const diagnostic = {
-      ...({ code, severity: "error", summary: titles[code], message } as const),
+      code,
+      severity: "error",
+      summary: titles[code],
+      message,
       ...(command === undefined ? {} : { command }),
     };
     const exit = combineExits([result.exit, { code: error.exit, reasons: ["records"] }]);

@@ -67,7 +67,11 @@ async function pastReports(folder: string, target: string, warn: (text: string) 
 }
 
 const pointOf = ({ at, counts: { differences, exposed, manual } }: HistoryEntry): ReportHistory["points"][number] => ({
-  ...{ at, ms: Date.parse(at), differences, exposed, manual },
+  at,
+  ms: Date.parse(at),
+  differences,
+  exposed,
+  manual,
 });
 
 type Settings = Project["settings"];

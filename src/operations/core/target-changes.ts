@@ -108,7 +108,8 @@ function problemOf({ settings: { target }, configFile }: Project, changed: reado
   const member = changed.find((one) => memberNames.some((name) => name === one)) ?? "";
   const pointer = member === "connectors" ? "/connectors" : toPointer(["targets", target, ...(member === "" ? [] : [member])]);
   return {
-    ...{ code: "E_TARGET_CHANGED", severity: "error" },
+    code: "E_TARGET_CHANGED",
+    severity: "error",
     message: `Target ${JSON.stringify(target)} differs from the branch that this pull request would be merged into: ${changed.join(", ")}. A pull request could send the API key elsewhere with it, so no secret was read and there is no plan. Review this change. The plan is made after the merge; someone who has the key can make it now on their own machine with dimsync plan.`,
     ...(configFile === undefined ? {} : { place: { file: shownPath(cwd, configFile), document: 0, pointer, on: "key" } }),
   };

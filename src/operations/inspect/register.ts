@@ -203,13 +203,28 @@ async function registerInCsv(text: string, file: string): Promise<SavedRegister>
 
 /** A row without what the file does not have. */
 const rowOfCsv = (cell: (name: string) => string): RegisterRow => ({
-  ...{ integration: cell("integration"), integrationId: cell("integration_id"), source: "", destination: "" },
-  ...{ schema: cell("schema"), table: cell("table"), column: cell("column") },
-  ...{ destinationSchema: cell("destination_schema"), destinationTable: cell("destination_table") },
-  ...{ destinationColumn: cell("destination_column"), label: cell("label"), labelSource: cell("label_source") },
-  ...{ replicated: cell("replicated") === "true", hashed: cell("hashed") === "true", rule: cell("rule"), reason: cell("reason") },
-  ...{ exemption: cell("exemption"), approvedBy: cell("approved_by"), expires: cell("expires"), breaks: [] },
-  ...{ since: cell("since").replace("at least ", ""), atLeast: cell("since").startsWith("at least ") },
+  integration: cell("integration"),
+  integrationId: cell("integration_id"),
+  source: "",
+  destination: "",
+  schema: cell("schema"),
+  table: cell("table"),
+  column: cell("column"),
+  destinationSchema: cell("destination_schema"),
+  destinationTable: cell("destination_table"),
+  destinationColumn: cell("destination_column"),
+  label: cell("label"),
+  labelSource: cell("label_source"),
+  replicated: cell("replicated") === "true",
+  hashed: cell("hashed") === "true",
+  rule: cell("rule"),
+  reason: cell("reason"),
+  exemption: cell("exemption"),
+  approvedBy: cell("approved_by"),
+  expires: cell("expires"),
+  breaks: [],
+  since: cell("since").replace("at least ", ""),
+  atLeast: cell("since").startsWith("at least "),
 });
 
 /** What a CSV file has of the rows of a register. */

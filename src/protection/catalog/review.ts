@@ -75,7 +75,8 @@ function unknownIds(catalog: Catalog, file: string, live: readonly NamedObject[]
       known.add(id);
       return [
         {
-          ...({ code: "W_CATALOG_UNKNOWN_ID", severity: "warning" } as const),
+          code: "W_CATALOG_UNKNOWN_ID",
+          severity: "warning",
           message: `The account has no integration with the id ${nameText(id)} (${nameText(name)}), so its entry has no effect. Correct the id; if the integration was deleted, remove the entry.`,
           command: "dimsync catalog accept --all",
           place: { file, document: 0, pointer: `/reviewed/${index}/integrations${toPointer([id])}`, on: "key" },

@@ -67,7 +67,8 @@ function readLineage(entries: readonly NamedManifest[], problems: Problem[]): Li
   const [{ path = "", file = "", place } = {}] = entries;
   const report = (what: string): void => {
     problems.push({
-      ...({ code: "W_DBT_LINEAGE", severity: "warning" } as const),
+      code: "W_DBT_LINEAGE",
+      severity: "warning",
       message: `${file} ${what} Run this in the dbt project:`,
       ...(place === undefined ? {} : { place }),
       command: "dbt parse",

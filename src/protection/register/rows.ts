@@ -53,11 +53,15 @@ export function rowsOf(integration: RegisteredIntegration): readonly CurrentRow[
         if (found.length === 0) return;
         const replicated = entry.enabled && tableEntry.enabled && schemaEntry.enabled;
         const shared = {
-          ...{ ...about, schema, table, column },
+          ...about,
+          schema,
+          table,
+          column,
           destinationSchema: schemaEntry.nameInDestination ?? "",
           destinationTable: tableEntry.nameInDestination ?? "",
           destinationColumn: entry.nameInDestination ?? "",
-          ...{ replicated, hashed: entry.hashed },
+          replicated,
+          hashed: entry.hashed,
           ...decisionText(integration, path, { replicated, hashed: entry.hashed }),
           ...policyResultOf(integration, path),
         };

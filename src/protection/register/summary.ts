@@ -17,7 +17,7 @@ export function newTally(): Tally {
       for (const row of rows) {
         const { integration, label } = row;
         const key = JSON.stringify([integration, label]);
-        const count = found.get(key) ?? { ...{ integration, label }, columns: 0, off: 0, hashed: 0, readable: 0, exempt: 0, breaking: 0 };
+        const count = found.get(key) ?? { integration, label, columns: 0, off: 0, hashed: 0, readable: 0, exempt: 0, breaking: 0 };
         found.set(key, count);
         count.columns++;
         if (!row.replicated) count.off++;

@@ -59,7 +59,10 @@ export async function readFiles(
   ]);
   const appliedCommit = parseAppliedCommit(commit);
   const base = {
-    ...{ ...emptyState, bindings, longestSeen: parseListLengths(lists), unlocked },
+    ...emptyState,
+    bindings,
+    longestSeen: parseListLengths(lists),
+    unlocked,
     ...(appliedCommit === undefined ? {} : { appliedCommit }),
   };
   const lease = owner === undefined ? undefined : leaseOf(owner, ttlMs);
@@ -201,8 +204,15 @@ async function readOwner(folder: string, target: string): Promise<LockOwner | un
 function leaseOf(owner: LockOwner, ttlMs: number): Lease {
   const { token, runId, runUrl, startedAt, reason, until, pid, host } = owner;
   return {
-    ...{ token, runId, runUrl: runUrl === "" ? undefined : runUrl, since: startedAt, ttlMs, epoch: 0 },
-    ...{ reason, until, holder: reason === undefined ? `process ${pid} on ${host}` : `on ${host}` },
+    token,
+    runId,
+    runUrl: runUrl === "" ? undefined : runUrl,
+    since: startedAt,
+    ttlMs,
+    epoch: 0,
+    reason,
+    until,
+    holder: reason === undefined ? `process ${pid} on ${host}` : `on ${host}`,
   };
 }
 
@@ -212,7 +222,8 @@ async function writeLease(folder: string, target: string, lease: Lease | undefin
   const { token, runId, runUrl, since, reason, until } = lease;
   const owner = {
     ...newOwner({ runId, ...(runUrl === undefined ? {} : { runUrl }) }),
-    ...{ token, startedAt: since },
+    token,
+    startedAt: since,
     ...(reason === undefined ? {} : { reason }),
     ...(until === undefined ? {} : { until }),
   };

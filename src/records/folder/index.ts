@@ -35,12 +35,18 @@ export function openFolderRecords(options: FolderStoreOptions): Records {
   const { folder, target } = options;
   const bindings = openBindings(options.bindingsFile, target);
   const place = {
-    ...{ target, place: stateFolder(folder) },
+    target,
+    place: stateFolder(folder),
     writeFix: `Make ${stateFolder(folder)} and the bindings file writable, and free disk space if the disk is full.`,
   };
   const current = async (): Promise<string> => digestOf((await readFiles(options, bindings, ttlMs)).content);
   return recordsOf<FolderVersion>("folder", {
-    ...{ ...place, folder, ttlMs, gatherMs: 100, waveSize: 1, pollMs: 250 },
+    ...place,
+    folder,
+    ttlMs,
+    gatherMs: 100,
+    waveSize: 1,
+    pollMs: 250,
     async load() {
       const [{ content, owner }, columnsSeen] = await Promise.all([readFiles(options, bindings, ttlMs), readColumns(options)]);
       const state = columnsSeen === undefined ? content.state : { ...content.state, columnsSeen };

@@ -57,8 +57,15 @@ export function parseOwner(text: string): LockOwner | undefined {
   if (typeof pid !== "number" || !Number.isSafeInteger(pid) || pid <= 0 || Number.isNaN(Date.parse(heartbeat))) return undefined;
   const [reason, until] = [member("reason"), member("until")];
   return {
-    ...{ token, pid, host, startedAt, heartbeat, runId: member("runId") ?? "", runUrl: member("runUrl") ?? "" },
-    ...{ pidSpace: member("pidSpace") ?? "", processStart: member("processStart") ?? "" },
+    token,
+    pid,
+    host,
+    startedAt,
+    heartbeat,
+    runId: member("runId") ?? "",
+    runUrl: member("runUrl") ?? "",
+    pidSpace: member("pidSpace") ?? "",
+    processStart: member("processStart") ?? "",
     ...(reason === undefined ? {} : { reason }),
     ...(until === undefined ? {} : { until }),
   };

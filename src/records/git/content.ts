@@ -149,7 +149,15 @@ function leaseIn(files: Files): Lease | undefined {
   const [token, runId, process] = [member("token"), member("runId"), toHolder(isObject(value) ? own(value, "process") : undefined)];
   if (token === undefined || runId === undefined) throw new ContentError("lease.json has no run");
   return {
-    ...{ token, runId, runUrl: member("runUrl"), since: member("since") ?? "", ttlMs: count("ttlMs"), epoch: count("epoch") },
-    ...{ reason: member("reason"), until: member("until"), holder: holderText(process), process },
+    token,
+    runId,
+    runUrl: member("runUrl"),
+    since: member("since") ?? "",
+    ttlMs: count("ttlMs"),
+    epoch: count("epoch"),
+    reason: member("reason"),
+    until: member("until"),
+    holder: holderText(process),
+    process,
   };
 }

@@ -98,7 +98,11 @@ function repositoryAt({ name, url, ref, objectFormat, place }: Opened): RecordsR
     pushReport(await runGit(place, [...quick, ...flags, url, `${commit}:${ref}`], { timeoutMs }));
   return {
     name: `${ref} of ${name}`,
-    ...{ place, ref, url, objectFormat, fetched: connection.fetched },
+    place,
+    ref,
+    url,
+    objectFormat,
+    fetched: connection.fetched,
     tip: () => remoteTip(connection),
     isAncestor: (commit, of) => isAncestor(place, commit, of),
     fetch: () => fetchTip(connection),

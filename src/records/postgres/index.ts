@@ -86,7 +86,11 @@ function nextVersion(parent: PostgresVersion, given: Draft): Prepared {
   const version = String(BigInt(parent.version) + 1n);
   const after = contentAfter(content, draft);
   return {
-    ...{ version, writeId: randomUUID(), isExpired: false, keepsCommit, draft },
+    version,
+    writeId: randomUUID(),
+    isExpired: false,
+    keepsCommit,
+    draft,
     content: { ...after, state: { ...after.state, version } },
   };
 }

@@ -51,13 +51,11 @@ export async function probePostgres(
       readonly keepsCommit: boolean;
     }[];
     return {
-      ...{
-        schema,
-        serverVersion: row?.version.split(" ")[0] ?? "",
-        role: row?.role ?? "",
-        isReadOnly: row?.isReadOnly === true,
-        keepsCommit: row?.keepsCommit === true,
-      },
+      schema,
+      serverVersion: row?.version.split(" ")[0] ?? "",
+      role: row?.role ?? "",
+      isReadOnly: row?.isReadOnly === true,
+      keepsCommit: row?.keepsCommit === true,
       tls: tlsOf(url),
       synchronousCommit: await synchronousCommit(database),
       missing: await missingPrivileges(database, schema),

@@ -158,17 +158,16 @@ function toLease(row: LeaseRow): Lease | undefined {
   const { token, since } = row;
   const process = toHolder(row.holder === "" ? undefined : parsed(row.holder, "the holder of the lease"));
   return {
-    ...{
-      token,
-      since,
-      process,
-      holder: holderText(process),
-      runId: row.run_id,
-      runUrl: row.run_url ?? undefined,
-      ttlMs: row.ttl_ms,
-      epoch: Number(row.epoch),
-    },
-    ...{ reason: row.reason ?? undefined, until: row.until ?? undefined },
+    token,
+    since,
+    process,
+    holder: holderText(process),
+    runId: row.run_id,
+    runUrl: row.run_url ?? undefined,
+    ttlMs: row.ttl_ms,
+    epoch: Number(row.epoch),
+    reason: row.reason ?? undefined,
+    until: row.until ?? undefined,
   };
 }
 

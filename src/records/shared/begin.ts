@@ -27,7 +27,12 @@ export async function beginRun<V extends Version>(store: SharedStore<V>, options
   const { tip, abandoned } = await whenFree(store, await store.load("write"), options);
   const kept = await keptFacts(store, tip.content.state);
   const writer = openWriter(store, {
-    ...{ tip, kept: kept.facts, token: newToken(), runId, runUrl, ended: unlockedRun(abandoned) },
+    tip,
+    kept: kept.facts,
+    token: newToken(),
+    runId,
+    runUrl,
+    ended: unlockedRun(abandoned),
     async whenFree(newest) {
       const free = await whenFree(store, newest, options).catch((error: unknown) => {
         const { lease } = newest.content;

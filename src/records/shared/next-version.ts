@@ -68,7 +68,9 @@ export async function nextAttempt<V extends Version>(work: Work<V>): Promise<Att
   const unlocked = takesOver(work, lease) ? work.ended : undefined;
   const tip = await store.prepare(stored, {
     facts: begins(work, lease) ? facts : facts.filter(({ type }) => type !== "applied" && type !== "lists"),
-    ...{ runId, runUrl, subject },
+    runId,
+    runUrl,
+    subject,
     ...(lease === undefined ? {} : { lease }),
     ...(unlocked === undefined ? {} : { unlocked }),
   });
@@ -99,7 +101,15 @@ function leaseAfter<V extends Version>(work: Work<V>): Lease | "free" | undefine
   if (holds(work) || hasLostLease(work)) return undefined;
   const { token, runId, runUrl, store, stored } = work;
   return {
-    ...{ token, runId, runUrl, since: new Date().toISOString(), ttlMs: store.ttlMs, epoch: stored.content.epoch + 1 },
-    ...{ reason: undefined, until: undefined, holder: holderText(thisHolder()), process: thisHolder() },
+    token,
+    runId,
+    runUrl,
+    since: new Date().toISOString(),
+    ttlMs: store.ttlMs,
+    epoch: stored.content.epoch + 1,
+    reason: undefined,
+    until: undefined,
+    holder: holderText(thisHolder()),
+    process: thisHolder(),
   };
 }

@@ -36,8 +36,14 @@ export function recordsOf<V extends Version>(name: StoreName, store: SharedStore
 
 async function lock<V extends Version>(store: SharedStore<V>, { runId, reason, until }: MaintenanceHold): Promise<void> {
   const lease = {
-    ...{ token: newToken(), runId, runUrl: undefined, since: new Date().toISOString(), ttlMs: store.ttlMs },
-    ...{ reason, until: until?.toISOString(), holder: "" },
+    token: newToken(),
+    runId,
+    runUrl: undefined,
+    since: new Date().toISOString(),
+    ttlMs: store.ttlMs,
+    reason,
+    until: until?.toISOString(),
+    holder: "",
   };
   await change(store, (newest) => {
     const held = heldLease(store, newest);

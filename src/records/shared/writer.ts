@@ -16,8 +16,18 @@ const nothing: Work<Version>["moving"] = { queue: [], requests: [] };
 
 export function openWriter<V extends Version>(store: SharedStore<V>, options: WriterOptions<V>): Writer {
   const work: Work<V> = {
-    ...{ ...options, store, lost: new AbortController(), stored: options.tip, planned: options.tip.content.state },
-    ...{ queue: options.kept, requests: [], moving: nothing, uncertain: undefined, lastStored: undefined, hasHeld: false, isEnding: false },
+    ...options,
+    store,
+    lost: new AbortController(),
+    stored: options.tip,
+    planned: options.tip.content.state,
+    queue: options.kept,
+    requests: [],
+    moving: nothing,
+    uncertain: undefined,
+    lastStored: undefined,
+    hasHeld: false,
+    isEnding: false,
   };
   const writes = writesOf(work);
   return {

@@ -38,7 +38,9 @@ export function sectionPart(section: Section, words: Words): Part {
     : list(drawn, entries.every(isLine) ? undefined : entries.some(({ commands = [] }) => commands.length > 1) ? "steps beside" : "steps");
   const isLong = entries.length > (isFolded ? mostRows : mostEntries) && !isAlert;
   return {
-    ...{ id, title, count },
+    id,
+    title,
+    count,
     html: blocks(
       isLong ? folded(counted(entries.length, "entry", "entries"), all) : all,
       ...notes.map((line) => paragraph(lineHtml(line))),

@@ -71,7 +71,7 @@ function policyGroups(findings: readonly PolicyFinding[]): readonly PolicyGroup[
       const places = group.map((finding) => placeText(finding));
       const isCommon = places.every((place) => place === places[0]);
       const nodes = group.map((finding, index) => nodeOf(finding, isCommon ? "" : (places[index] ?? "")));
-      return { ...{ policy, severity, message }, place: isCommon ? (places[0] ?? "") : "", nodes };
+      return { policy, severity, message, place: isCommon ? (places[0] ?? "") : "", nodes };
     }),
   );
 }

@@ -63,7 +63,11 @@ export const severityTones: Readonly<Record<Severity, Tone>> = { error: "bad", w
 
 /** What to do about drift. */
 const next = (report: ReportContent): Section => ({
-  ...{ id: "next", title: "What to do next", count: 0, part: "decision", isPlain: true },
+  id: "next",
+  title: "What to do next",
+  count: 0,
+  part: "decision",
+  isPlain: true,
   entries: report.next.map(({ text, commands }) => ({ head: [[text]], commands })),
 });
 
@@ -82,7 +86,12 @@ function guards({ guards: all, words }: ReportContent): Section {
     };
   };
   return {
-    ...{ id: "guards", title: partTitles.guards, count: all.length, part: "decision", isPlain: true, isAlert: true },
+    id: "guards",
+    title: partTitles.guards,
+    count: all.length,
+    part: "decision",
+    isPlain: true,
+    isAlert: true,
     entries: all.map(entry),
   };
 }
@@ -105,7 +114,11 @@ function problems({ problems: all }: ReportContent): readonly Section[] {
 }
 
 const problemSection = (id: string, title: string, all: readonly Diagnostic[]): Section => ({
-  ...{ id, title, count: all.length, part: id === "failed-reads" ? "cause" : "attention", isPlain: true },
+  id,
+  title,
+  count: all.length,
+  part: id === "failed-reads" ? "cause" : "attention",
+  isPlain: true,
   entries: all.map(problemEntry),
 });
 
@@ -124,8 +137,14 @@ export function problemEntry(problem: Diagnostic): Entry {
 }
 
 const outcomeTones: Readonly<Record<ReportOutcome["item"]["outcome"], Tone>> = {
-  ...{ done: "good", recovered: "good", failed: "bad", unknown: "bad" },
-  ...{ skipped: "quiet", blocked: "bad", deferred: "info", "not-converged": "bad" },
+  done: "good",
+  recovered: "good",
+  failed: "bad",
+  unknown: "bad",
+  skipped: "quiet",
+  blocked: "bad",
+  deferred: "info",
+  "not-converged": "bad",
 };
 
 function outcomes({ outcomes: all }: ReportContent): Section {
@@ -133,7 +152,8 @@ function outcomes({ outcomes: all }: ReportContent): Section {
     const { address, outcome, liveId = "", code: of = "", message } = item;
     const tone = outcomeTones[outcome];
     return {
-      ...{ sign: outcomeSigns[outcome], tone },
+      sign: outcomeSigns[outcome],
+      tone,
       head: [[name(count === "" ? address : count)], [word(text, tone)], [count === "" ? id(liveId) : muted(names)], [code(of, tone)]],
       notes: message === undefined ? [] : [[message]],
       ...(count === "" ? { changes: { of: item, title: `Changes of ${address}`, isKey: outcome === "not-converged" } } : {}),
@@ -141,7 +161,11 @@ function outcomes({ outcomes: all }: ReportContent): Section {
     };
   };
   return {
-    ...{ id: "outcomes", title: "Outcomes", count: all.length, part: "result", isPlain: true },
+    id: "outcomes",
+    title: "Outcomes",
+    count: all.length,
+    part: "result",
+    isPlain: true,
     heads: ["Object", "Outcome", "Id", "Why"],
     entries: all.map(entry),
   };
@@ -150,12 +174,18 @@ function outcomes({ outcomes: all }: ReportContent): Section {
 /** The findings that need attention, then existing ones, and those that the plan fixes. */
 function policies({ policies: { open, existing, fixed } }: ReportContent): readonly Section[] {
   const section = (id: string, title: string, groups: readonly PolicyGroup[]): Section => ({
-    ...{ id, title, count: nodeCount(groups), part: "attention", isFolded: true },
+    id,
+    title,
+    count: nodeCount(groups),
+    part: "attention",
+    isFolded: true,
     entries: groups.map(policyEntry),
   });
   const asFixed = (group: PolicyGroup): Entry => ({
     ...policyEntry(group),
-    ...{ sign: "✓", tone: "good", isBrief: true },
+    sign: "✓",
+    tone: "good",
+    isBrief: true,
     head: [[name(policyAddress(group.policy))], [muted(counted(group.nodes.length, "place"))]],
   });
   return [
@@ -163,7 +193,8 @@ function policies({ policies: { open, existing, fixed } }: ReportContent): reado
     {
       ...section("existing", partTitles.existing, existing),
       entries: existing.map((group) => ({ ...policyEntry(group), isMinor: true })),
-      ...{ contents: countsByPolicy(existing), isVital: true },
+      contents: countsByPolicy(existing),
+      isVital: true,
     },
     { ...section("fixed", partTitles.fixed, fixed), entries: fixed.map(asFixed) },
   ];
@@ -186,7 +217,8 @@ function countsByPolicy(groups: readonly PolicyGroup[]): Line {
 function policyEntry({ policy, severity, message, place: shared, nodes }: PolicyGroup): Entry {
   const tone = severityTones[severity];
   return {
-    ...{ sign: severitySigns[severity], tone },
+    sign: severitySigns[severity],
+    tone,
     head: [[name(policyAddress(policy))], [word(severity, tone)], [place(shared)]],
     notes: [[message]],
     rows: nodes.map((node): Row => [[name(node.address)], [code(node.path)], [node.requirement], [place(node.place)]]),
@@ -203,7 +235,12 @@ function columns({ columns: { title, added, goneTitle, gone, neverReviewed, coun
   ];
   const list = (text: string, rows: readonly Row[]): readonly Entry[] => (text === "" ? [] : [{ head: [[`${text}:`]], rows }]);
   return {
-    ...{ id: "columns", title: partTitles.columns, count, part: "attention", isPlain: true, isVital: true },
+    id: "columns",
+    title: partTitles.columns,
+    count,
+    part: "attention",
+    isPlain: true,
+    isVital: true,
     entries: [
       ...list(title === "" ? "" : `${title} (not reviewed)`, added.map(row)),
       ...neverReviewed.map((text): Entry => ({ head: [[text]] })),
@@ -215,7 +252,12 @@ function columns({ columns: { title, added, goneTitle, gone, neverReviewed, coun
 
 /** What someone changed in the account, and apply undoes. */
 const outside = ({ outside: { note, lines } }: ReportContent): Section => ({
-  ...{ id: "outside", title: partTitles.outside, count: lines.length, part: "attention", isPlain: true, isVital: true },
+  id: "outside",
+  title: partTitles.outside,
+  count: lines.length,
+  part: "attention",
+  isPlain: true,
+  isVital: true,
   entries: note === "" ? [] : [{ head: [[note]], rows: lines.map((text) => [[text]]) }],
 });
 
@@ -223,9 +265,15 @@ const outside = ({ outside: { note, lines } }: ReportContent): Section => ({
 function impact({ impacts: { columns: all, sum, owners } }: ReportContent): Section {
   const owned = (of: readonly string[]): Line => (of.length === 0 ? [] : ["Owners:", ...of.map((owner) => code(owner))]);
   return {
-    ...{ id: "impact", title: partTitles.impact, count: all.length, part: "attention", isFolded: true, isVital: true },
+    id: "impact",
+    title: partTitles.impact,
+    count: all.length,
+    part: "attention",
+    isFolded: true,
+    isVital: true,
     entries: all.map((of) => ({
-      ...{ sign: "!", tone: "warn" },
+      sign: "!",
+      tone: "warn",
       head: [[name(of.address)], [code(of.path)], [of.sum]],
       rows: of.readers.map(([certainty, names]): Row => [[`${certainty}:`], [names]]),
       notes: [[of.more], all.length === 1 ? owned(of.owners) : []],
@@ -236,7 +284,11 @@ function impact({ impacts: { columns: all, sum, owners } }: ReportContent): Sect
 
 /** Objects that lost their manifest since the base. */
 const released = ({ released: all }: ReportContent): Section => ({
-  ...{ id: "released", title: partTitles.released, count: all.length, part: "attention", isVital: true },
+  id: "released",
+  title: partTitles.released,
+  count: all.length,
+  part: "attention",
+  isVital: true,
   entries: all.map((text) => ({ head: [[text]] })),
   notes: [["dimsync sends nothing; the account keeps them."]],
 });
@@ -249,9 +301,15 @@ function manual({ manual: all, words }: ReportContent): Section {
     return [...is, is.length === 0 ? desired : `, ${desired}`, value(step.desired)];
   };
   return {
-    ...{ id: "manual", title: partTitles.manual, count: all.length, aside: "no request can change these", part: "work" },
+    id: "manual",
+    title: partTitles.manual,
+    count: all.length,
+    aside: "no request can change these",
+    part: "work",
     entries: all.map((step) => ({
-      ...{ sign: `${step.number}.`, tone: "warn", task: "open" },
+      sign: `${step.number}.`,
+      tone: "warn",
+      task: "open",
       head: [[name(step.address)], [code(step.path)], values(step), [id(step.id)]],
       notes: [[step.instruction], [muted(traceText(step.trace))]],
       commands: step.command === undefined ? [] : [step.command],
@@ -260,17 +318,27 @@ function manual({ manual: all, words }: ReportContent): Section {
 }
 
 const done = ({ done: all }: ReportContent): Section => ({
-  ...{ id: "steps-done", title: partTitles.done, count: all.length, part: "work" },
+  id: "steps-done",
+  title: partTitles.done,
+  count: all.length,
+  part: "work",
   entries: all.map((step) => ({
-    ...{ sign: "✓", tone: "good", task: "done" },
+    sign: "✓",
+    tone: "good",
+    task: "done",
     head: [[name(step.address)], [code(wholePath(step.path))], [id(step.id)]],
   })),
 });
 
 const blocked = (all: readonly Blocked[]): Section => ({
-  ...{ id: "blocked", title: partTitles.blocked, count: all.length, part: "work", isPlain: true },
+  id: "blocked",
+  title: partTitles.blocked,
+  count: all.length,
+  part: "work",
+  isPlain: true,
   entries: blockedGroups(all).map(({ names, code: of, message, command }) => ({
-    ...{ sign: "✗", tone: "bad" },
+    sign: "✗",
+    tone: "bad",
     head: [[name(names)], [code(of, "bad")]],
     notes: [[message]],
     commands: command === undefined ? [] : [command],
@@ -279,9 +347,14 @@ const blocked = (all: readonly Blocked[]): Section => ({
 
 /** What `--protect-only` does not send. */
 const held = ({ held: all }: ReportContent): Section => ({
-  ...{ id: "held", title: partTitles.held, count: all.length, part: "work", isFolded: true },
+  id: "held",
+  title: partTitles.held,
+  count: all.length,
+  part: "work",
+  isFolded: true,
   entries: all.map(({ address, text, held: of }) => ({
-    ...{ sign: "-", tone: "warn" },
+    sign: "-",
+    tone: "warn",
     head: [[name(address)], [muted(text)]],
     ...(changeCount(of) === 0 ? {} : { changes: { of, title: `Held changes of ${address}`, isKey: false } }),
   })),
@@ -290,9 +363,14 @@ const held = ({ held: all }: ReportContent): Section => ({
 
 /** Entries that wait for an object that another item creates, with their desired state. */
 const deferred = (all: readonly Deferred[]): Section => ({
-  ...{ id: "deferred", title: partTitles.deferred, count: all.length, part: "work", isPlain: true },
+  id: "deferred",
+  title: partTitles.deferred,
+  count: all.length,
+  part: "work",
+  isPlain: true,
   entries: all.map(({ address, waitsFor, liveId, desired }) => ({
-    ...{ sign: "…", tone: "info" },
+    sign: "…",
+    tone: "info",
     head: [[name(address)], waitsForLine(waitsFor, liveId)],
     yaml: valueLines(desired),
   })),
@@ -307,9 +385,15 @@ const waitsForLine = (waitsFor: readonly string[], liveId: string | undefined): 
       ];
 
 const unverifiable = (all: readonly Unverifiable[]): Section => ({
-  ...{ id: "unverifiable", title: partTitles.unverifiable, count: all.length, part: "rest", isPlain: true, isFolded: true },
+  id: "unverifiable",
+  title: partTitles.unverifiable,
+  count: all.length,
+  part: "rest",
+  isPlain: true,
+  isFolded: true,
   entries: all.map(({ address, paths, reason }) => ({
-    ...{ sign: "?", tone: "warn" },
+    sign: "?",
+    tone: "warn",
     head: [[name(address)], [muted(`${counted(paths.length, "value")} unverifiable: ${reason}`)]],
     rows: paths.map((path) => [[code(wholePath(path))]]),
     isBrief: true,
@@ -320,7 +404,11 @@ const unverifiable = (all: readonly Unverifiable[]): Section => ({
 function unmanaged({ unmanaged: { counts, objects, tables, canListColumns }, words }: ReportContent): Section {
   const what = counts === "" ? "columns of tables that were not read" : counts;
   return {
-    ...{ id: "unmanaged", title: `${partTitles.unmanaged}: ${what}`, count: 0, part: "rest", isFolded: true },
+    id: "unmanaged",
+    title: `${partTitles.unmanaged}: ${what}`,
+    count: 0,
+    part: "rest",
+    isFolded: true,
     isSentence: counts !== "",
     ...(canListColumns ? { aside: "--list-unmanaged names them" } : {}),
     entries: [
@@ -340,12 +428,19 @@ function unmanaged({ unmanaged: { counts, objects, tables, canListColumns }, wor
 /** The objects that only one of two accounts has. */
 const lone = ({ lone: all }: ReportContent): readonly Section[] =>
   all.map(({ title, objects }, index) => ({
-    ...{ id: `lone-${index + 1}`, title, count: objects.length, part: "work" },
+    id: `lone-${index + 1}`,
+    title,
+    count: objects.length,
+    part: "work",
     entries: objects.map(({ address, id: liveId }) => ({ head: [[name(address)], [id(liveId)]] })),
   }));
 
 /** The ids that apply recorded; with -v every binding. */
 const ids = ({ ids: all, idsTitle }: ReportContent): Section => ({
-  ...{ id: "ids", title: idsTitle, count: 0, part: "rest", isFolded: true },
+  id: "ids",
+  title: idsTitle,
+  count: 0,
+  part: "rest",
+  isFolded: true,
   entries: all.map(([address, liveId]) => ({ head: [[name(address)], [id(liveId)]] })),
 });

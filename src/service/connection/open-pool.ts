@@ -18,7 +18,11 @@ export interface PoolOptions {
 export async function openPool(base: BaseUrl, { env, timeoutMs, connections }: PoolOptions): Promise<Dispatcher> {
   const proxy = proxyFor(base, env);
   const options: Pool.Options = {
-    ...{ connections, pipelining: 1, allowH2: false, headersTimeout: 0, bodyTimeout: 0 },
+    connections,
+    pipelining: 1,
+    allowH2: false,
+    headersTimeout: 0,
+    bodyTimeout: 0,
     connect: { timeout: timeoutMs },
   };
   if (proxy !== undefined) return proxyPool(proxy.uri, options, timeoutMs);

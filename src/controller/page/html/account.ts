@@ -30,7 +30,10 @@ export async function accountPage(reads: PageReads, { query, now, login }: PageR
     title: account.name,
     note: stateHtml(account),
     about: aboutHtml(account, now),
-    ...{ crumbs: accountsCrumb, now, login, isLive: true },
+    crumbs: accountsCrumb,
+    now,
+    login,
+    isLive: true,
     sections: [
       { id: "state", title: "", html: summaryHtml(account, now) },
       { id: "fix", title: isEmpty(fix) ? "" : "Fix it", html: fix },

@@ -62,7 +62,9 @@ export async function accountsPage(reads: PageReads, { query, now, login }: Page
   return shell({
     title: "Accounts under control",
     tabNote: totals.exposedAccounts === 0 ? undefined : `${totals.exposedAccounts} exposed`,
-    ...{ now, login, isLive: true },
+    now,
+    login,
+    isLive: true,
     sections: [
       {
         id: "totals",

@@ -20,7 +20,10 @@ export async function bundlePage(reads: PageReads, { now, login }: PageRequest, 
       ["Made with", `dimsync ${toolVersion}`],
       ["Size", `${counted(files.length, "file")}, ${counted(bytes, "byte")} compressed`],
     ])}`,
-    ...{ crumbs: accountsCrumb, now, login, isLive: false },
+    crumbs: accountsCrumb,
+    now,
+    login,
+    isLive: false,
     sections: [
       {
         id: "accounts",

@@ -88,6 +88,10 @@ export const time = (iso: string): Html => html`<time datetime=${iso}>${timeText
 /** A page that says why there is no result, and what to do. */
 export const problemPage = ({ status, title, detail }: Problem, { now, login }: PageRequest): HtmlPage =>
   shell({
-    ...{ title, crumbs: accountsCrumb, now, login, isLive: false },
+    title,
+    crumbs: accountsCrumb,
+    now,
+    login,
+    isLive: false,
     sections: [{ id: "problem", title: "", html: html`${note("bad", html`<p>${detail}</p>`)}\n<p class="quiet">Status ${status}</p>` }],
   });

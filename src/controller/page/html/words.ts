@@ -25,8 +25,12 @@ export const modeTexts: Readonly<Record<ControllerMode, string>> = {
 };
 
 export const riskTones: Readonly<Record<Finding["risk"], Tone>> = {
-  ...{ exposed: "bad", error: "bad", warning: "warn" },
-  ...{ stricter: "good", neutral: "quiet", info: "quiet" },
+  exposed: "bad",
+  error: "bad",
+  warning: "warn",
+  stricter: "good",
+  neutral: "quiet",
+  info: "quiet",
 };
 
 /** "exposed", "manual", "policy: error". */

@@ -101,8 +101,19 @@ const labelOf = (action: Action, { change }: Words): string => labels[action][ch
 const none: readonly never[] = [];
 
 const empty = {
-  ...{ head: none, target: none, names: none, lines: none, rules: none, calls: none, after: none },
-  ...{ isSummary: false, isShort: false, trace: {}, cause: "", alert: "", left: 0 },
+  head: none,
+  target: none,
+  names: none,
+  lines: none,
+  rules: none,
+  calls: none,
+  after: none,
+  isSummary: false,
+  isShort: false,
+  trace: {},
+  cause: "",
+  alert: "",
+  left: 0,
 } satisfies Partial<ChangeBlock>;
 
 /** The changes of rules in schemas, for one integration or for all together. */
@@ -113,8 +124,11 @@ function rulesBlock(group: readonly [Item, ...Item[]], words: Words): ChangeBloc
   const exposing = group.filter(({ exposedColumns = 0 }) => exposedColumns > 0);
   return {
     ...empty,
-    ...{ action: "update", address: isOne ? address : schemasKind, label: labelOf("update", words) },
-    ...{ sign: actionSigns.update, tone: tones.update },
+    action: "update",
+    address: isOne ? address : schemasKind,
+    label: labelOf("update", words),
+    sign: actionSigns.update,
+    tone: tones.update,
     head: isOne ? [[name(address)], [id(liveName), ref(liveId)]] : [[name(schemasKind)]],
     target: isOne ? [] : [muted(`${group.length} integrations:`), ...listLine(integrations, id)],
     isSummary: true,
@@ -136,10 +150,15 @@ function namesBlock(group: readonly [Item, ...Item[]], words: Words): ChangeBloc
   const relations = `${group.length} ${words.kind === "DriftReport" ? "missing relations" : "relations"}`;
   return {
     ...empty,
-    ...{ action, address: owner, label: labelOf(action, words), sign: actionSigns[action], tone: tones[action] },
+    action,
+    address: owner,
+    label: labelOf(action, words),
+    sign: actionSigns[action],
+    tone: tones[action],
     head: isBind ? [] : [[name(owner)]],
     target: [isBind ? `${group.length} ids to record` : relations],
-    ...{ isSummary: true, isShort: true },
+    isSummary: true,
+    isShort: true,
     names: group.map((item) => (isBind ? item.address : relationName(item))),
     trace: isBind ? {} : commonTrace(group.flatMap((item) => [...eachChange(item)])),
   };

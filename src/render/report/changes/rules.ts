@@ -101,8 +101,13 @@ function leveledGroups(items: readonly Item[]): readonly LeveledGroup[] {
 }
 
 const newGroup = (facts: ChangeGroup): Growing => ({
-  ...{ path: firstPath(facts), facts, count: 0, nodes: [], all: [] },
-  ...{ integrations: new Set(), tables: new Set() },
+  path: firstPath(facts),
+  facts,
+  count: 0,
+  nodes: [],
+  all: [],
+  integrations: new Set(),
+  tables: new Set(),
 });
 
 function addEntry(group: Growing, entry: ChangeGroup, integration: string): void {
