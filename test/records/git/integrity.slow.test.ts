@@ -109,7 +109,9 @@ describe("records are refused, and nothing is created, if", () => {
 
   it("the folder is in no repository", async () => {
     const store = await used();
-    await expectRefused(store.open({ folder: join(store.remote.bare, "..", "..") }), "E_RECORDS_READ", "not a git repository");
+    const folder = join(store.remote.bare, "..", "plain");
+    mkdirSync(folder);
+    await expectRefused(store.open({ folder }), "E_RECORDS_READ", "not a git repository");
   });
 });
 
