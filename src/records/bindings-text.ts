@@ -1,6 +1,5 @@
 import { Document, isMap, isScalar, type Pair, Scalar, visit, YAMLMap } from "yaml";
-import type { Binding } from "../model/address.ts";
-import { type Address, byText, parseAddress } from "../model/address.ts";
+import { type Address, type Binding, type Bindings, byText, parseAddress } from "../model/address.ts";
 import { DimsyncError } from "../model/errors.ts";
 import { emptyRecord } from "../model/json/json.ts";
 import { DeepNesting } from "../model/json/parse.ts";
@@ -65,18 +64,21 @@ export function parseBindingsText(text: string, file: string): BindingsText {
 
 /** The bindings of one target. Throws E_DUPLICATE_BINDING if two addresses of a kind have the same id. */
 export function readTarget({ tree, placeOf }: BindingsText, target: string): Map<Address, Binding> {
-  const bindings = new Map<Address, Binding>();
-  const addressById = new Map<string, Address>();
-  for (const pair of targetMap(tree, target)?.items ?? []) {
-    const address = keyOf(pair);
-    const binding = toBinding(pair.value, placeOf);
-    const key = JSON.stringify([parseAddress(address)?.kind, binding.id]);
-    const other = addressById.get(key);
-    if (other !== undefined) throw duplicateBinding(address, other, binding.id, placeOf(pair.key));
-    addressById.set(key, address);
-    bindings.set(address, binding);
-  }
+  const lines = targetMap(tree, target)?.items ?? [];
+  const bindings = new Map(lines.map((pair) => [keyOf(pair), toBinding(pair.value, placeOf)]));
+  refuseDuplicates(bindings, (address) => placeOf(lines.find((pair) => keyOf(pair) === address)?.key));
   return bindings;
+}
+
+/** Throws E_DUPLICATE_BINDING at the place of the second of two addresses of a kind that have the same id. */
+export function refuseDuplicates(bindings: Bindings, placeOf: (address: Address) => string): void {
+  const addressById = new Map<string, Address>();
+  for (const [address, { id }] of bindings) {
+    const key = JSON.stringify([parseAddress(address)?.kind, id]);
+    const other = addressById.get(key);
+    if (other !== undefined) throw duplicateBinding(address, other, id, placeOf(address));
+    addressById.set(key, address);
+  }
 }
 
 /** One live object cannot have two manifests. `place` is "FILE:LINE:COLUMN" or the file. */

@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { AccountState } from "../../src/embedded/index.ts";
-import { newOwner } from "../../src/records/folder/lock-owner.ts";
+import { newOwner } from "../../src/records/files/lock-owner.ts";
 import { keyVariable } from "../support/project-folder.ts";
 import { assetManifest, endings, integrationManifest, scene, tagManifest, together } from "./scene.ts";
 

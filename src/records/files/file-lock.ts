@@ -1,7 +1,7 @@
 import { constants, copyFile, link, lstat, open, readFile, rename, unlink, writeFile } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
-import { type LockOwner, newOwner, type OwnerDetails, parseOwner, whyStale } from "../folder/lock-owner.ts";
 import { isErrno } from "./fs-errors.ts";
+import { type LockOwner, newOwner, type OwnerDetails, parseOwner, whyStale } from "./lock-owner.ts";
 
 // A lock is a file that contains a token of its owner. It is created whole (temporary file, then a
 // hard link, which fails if the name exists), so a kill leaves no half-written lock.

@@ -1,16 +1,16 @@
 import { readFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { type Address, type Binding, type Bindings, parseAddress } from "../../model/address.ts";
+import type { Address, Binding, Bindings } from "../../model/address.ts";
 import { DimsyncError } from "../../model/errors.ts";
 import { sameJson } from "../../model/json/json.ts";
 import {
   type BindingsText,
   changeTarget,
-  duplicateBinding,
   emptyBindingsText,
   parseBindingsText,
   printBindingsText,
   readTarget,
+  refuseDuplicates,
 } from "../bindings-text.ts";
 import { writeAtomic } from "../files/atomic.ts";
 import { withFileLock } from "../files/file-lock.ts";
@@ -44,7 +44,12 @@ export function openBindings(file: string, target: string): BindingsFile {
       await withFileLock(join(folder, `${basename(file)}.lock`), async () => {
         const recorded = await read();
         if ([...changes].every(([address, binding]) => sameJson(recorded.get(address), binding))) return;
-        refuseDuplicates(recorded, changes, file);
+        const changed = new Map(recorded);
+        for (const [address, binding] of changes) {
+          if (binding === undefined) changed.delete(address);
+          else changed.set(address, binding);
+        }
+        refuseDuplicates(changed, () => file);
         // The tree is changed in place: if the write failed, it would differ from the file.
         const content = disk.content ?? emptyBindingsText();
         disk = { text: undefined, content: undefined };
@@ -80,16 +85,4 @@ async function load(file: string, known: OnDisk): Promise<OnDisk> {
     );
   }
   return text === known.text ? known : { text, content: parseBindingsText(text, file) };
-}
-
-/** Throws E_DUPLICATE_BINDING: another process may have bound the same id meanwhile. */
-function refuseDuplicates(recorded: Bindings, changes: ReadonlyMap<Address, Binding | undefined>, file: string): void {
-  const addressById = new Map<string, Address>();
-  for (const [address, binding] of new Map<Address, Binding | undefined>([...recorded, ...changes])) {
-    if (binding === undefined) continue;
-    const key = JSON.stringify([parseAddress(address)?.kind, binding.id]);
-    const other = addressById.get(key);
-    if (other !== undefined) throw duplicateBinding(address, other, binding.id, file);
-    addressById.set(key, address);
-  }
 }

@@ -9,6 +9,7 @@ import { bindingChanges, emptyState, type Fact, journalEntries, toFact, withFact
 import { appendLines, readLog } from "../files/append-log.ts";
 import { syncFolder, writeAtomic } from "../files/atomic.ts";
 import { isErrno, reasonOf } from "../files/fs-errors.ts";
+import { type LockOwner, newOwner, parseOwner } from "../files/lock-owner.ts";
 import { parseJournalLine } from "../journal-line.ts";
 import { parseListLengths } from "../list-lengths.ts";
 import type { AppliedPlan, Lease, UnlockedRun } from "../records.ts";
@@ -16,7 +17,6 @@ import type { Content, Draft } from "../shared/store.ts";
 import { lockPath, stateFolder } from "../state-folder.ts";
 import { readOfTarget, writeOfTarget } from "../target-file.ts";
 import type { BindingsFile } from "./bindings.ts";
-import { type LockOwner, newOwner, parseOwner } from "./lock-owner.ts";
 
 export interface FolderStoreOptions {
   /** Absolute path of the project's folder: everything but the bindings is in `.dimsync/` below it. */

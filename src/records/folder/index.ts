@@ -4,6 +4,7 @@ import { DimsyncError } from "../../model/errors.ts";
 import { canonicalJson } from "../../model/json/json.ts";
 import { withFileLock } from "../files/file-lock.ts";
 import { reasonOf } from "../files/fs-errors.ts";
+import { type LockOwner, whyStale } from "../files/lock-owner.ts";
 import { ageMs, instant } from "../lease.ts";
 import type { Records } from "../records.ts";
 import { contentAfter } from "../shared/next-version.ts";
@@ -12,7 +13,6 @@ import type { Content, Draft, Version, WriteOutcome } from "../shared/store.ts";
 import { ensureStateFolder, stateFolder } from "../state-folder.ts";
 import { openBindings } from "./bindings.ts";
 import { type FolderStoreOptions, journalFile, readColumns, readFiles, releaseLease, writeFiles } from "./files.ts";
-import { type LockOwner, whyStale } from "./lock-owner.ts";
 
 // The records are in several files, some of which have those of all targets. They are read without a lock
 // and written under one: a version is written if the files still contain what it was made from. A write

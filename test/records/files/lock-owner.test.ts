@@ -3,9 +3,9 @@ import { mkdir, readdir, readFile, symlink, utimes, writeFile } from "node:fs/pr
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { newOwner } from "../../../src/records/folder/lock-owner.ts";
+import { newOwner } from "../../../src/records/files/lock-owner.ts";
 import { compileProgram, start, tempFolder } from "../child.ts";
-import { beginIn, programWithRecords, recordsIn } from "./store.ts";
+import { beginIn, programWithRecords, recordsIn } from "../folder/store.ts";
 
 const lockOf = (folder: string): string => join(folder, ".dimsync", "lock-prod.json");
 
