@@ -57,7 +57,8 @@ const doors = new Set(["commands", "ci", "mcp", "controller", "index.ts"]);
 
 /**
  * What `commands`, `ci` and `mcp` import, besides their own files: folders, and single files. Everything else of the account and the project is an
- * operation. Those in the second line are left: projects and records are loaded by what the command line shares, and plans get their exit code.
+ * operation. Those in the second line are left: the types of projects, records and options, reading and writing of plan files, and git for `init`
+ * and pull requests.
  */
 const doorImports = [
   ...["cli", "operations", "render", "model", "text", "yaml", "forge", "embedded"],

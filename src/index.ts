@@ -1,7 +1,6 @@
 // The library: what the command line does, as functions. Nothing here prints, ends the process, or
 // reads process.env unless you pass it. docs/library.md describes it.
 
-import { withDriftExit, withPlanExit } from "./engine/exit-codes.ts";
 import type { PlanOptions } from "./engine/session.ts";
 import type { ImportReport } from "./import/report.ts";
 import { type LoadOptions, listTargets as list, loadProject as load, type Project } from "./manifests/project.ts";
@@ -93,12 +92,15 @@ export async function loadProject(options: ProjectOptions): Promise<Project> {
 
 /** What `apply` would do. Reads only. Throws DimsyncError if the account cannot be opened; a failed read makes the plan incomplete instead. */
 export async function plan(project: Project, options: PlanOptions & RunOptions & ReadOptions = {}): Promise<Plan> {
-  return withPlanExit(await planAccount(project, options, runEnvironment(options)), { detailed: true, failOn: [] });
+  return planAccount(project, { ...options, failOn: ["changes"] }, runEnvironment(options));
 }
 
 /** The differences between the manifests and the account, and who made them. Reads only. */
-export async function drift(project: Project, options: Omit<DriftOptions, "revert"> & RunOptions & ReadOptions = {}): Promise<Plan> {
-  return withDriftExit((await driftAccount(project, options, runEnvironment(options))).report);
+export async function drift(
+  project: Project,
+  options: Omit<DriftOptions, "revert" | "failOn"> & RunOptions & ReadOptions = {},
+): Promise<Plan> {
+  return (await driftAccount(project, options, runEnvironment(options))).report;
 }
 
 /** Makes the account match the manifests; with `saved`, sends exactly the requests of that plan. Throws only before the first write. */

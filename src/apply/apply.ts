@@ -1,3 +1,4 @@
+import { planExit } from "../engine/exit-codes.ts";
 import { firstRound, planRound } from "../engine/pipeline.ts";
 import { recover } from "../engine/recover.ts";
 import type { PlanOptions, Round, WriteSession } from "../engine/session.ts";
@@ -54,7 +55,7 @@ async function reasonNotToStart(session: WriteSession, first: Plan, { confirm }:
   // first.
   if (session.signal.aborted) return interrupted;
   if (!first.executable) return refusal(first);
-  return hasWork(first) && confirm !== undefined && !(await confirm(first)) ? declined : undefined;
+  return hasWork(first) && confirm !== undefined && !(await confirm({ ...first, exit: planExit(first) })) ? declined : undefined;
 }
 
 /** All secrets that the run may send. Throws if one is missing. */

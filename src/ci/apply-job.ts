@@ -8,7 +8,6 @@ import { withRun } from "../cli/progress.ts";
 import { loadProjects } from "../cli/project.ts";
 import { printError } from "../cli/report-error.ts";
 import { say } from "../cli/say.ts";
-import { withPlanExit } from "../engine/exit-codes.ts";
 import type { Project } from "../manifests/project.ts";
 import { DimsyncError } from "../model/errors.ts";
 import type { Exit, ExitCode } from "../model/exit.ts";
@@ -78,7 +77,7 @@ async function applyTarget(context: CiContext, project: Project, { saved, log, o
   };
   const failOn = failOnFlags(context.flags.failOn, "Plan");
   const { onEvent: events } = log;
-  const plan = saved ?? withPlanExit(await ofTarget(context, project, planSinceApply(context), { events }), { detailed: false, failOn });
+  const plan = saved ?? (await ofTarget(context, project, planSinceApply(context, failOn), { events }));
   const { items, deferred, held = [] } = plan;
   if (saved === undefined && (plan.exit.code !== 0 || items.length + deferred.length + held.length === 0)) {
     if (plan.exit.code === 0) await withRun(context, (run) => recordUnchanged(project, plan, run));

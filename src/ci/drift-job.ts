@@ -4,7 +4,6 @@ import { checkOutputs, writeDocuments, writeMetricsFlag } from "../cli/output.ts
 import { failOnFlags, planOptions } from "../cli/plan-options.ts";
 import { loadOptions, loadProjects } from "../cli/project.ts";
 import { say } from "../cli/say.ts";
-import { withDriftExit } from "../engine/exit-codes.ts";
 import type { ExitCode } from "../model/exit.ts";
 import { driftAccount } from "../operations/core/drift.ts";
 import { recordReport } from "../operations/core/record-report.ts";
@@ -28,12 +27,11 @@ export async function driftJob(context: CiContext, job: CiJob): Promise<ExitCode
   const { made, failed } = await eachJobTarget(context, projects, async (project) => {
     // What a merge wants and no apply has sent yet must not be accepted as drift.
     const sinceApply = loadOptions(context, []);
-    const { report } = await ofTarget(context, project, (of, options, run) => driftAccount(of, { ...options, sinceApply }, run));
-    const ended = withDriftExit(report, failOn);
+    const { report } = await ofTarget(context, project, (of, options, run) => driftAccount(of, { ...options, sinceApply, failOn }, run));
     const webhook = isWhole ? project.settings.notify : undefined;
     const options = { historyFolder: undefined, webhook, covers, warn: (text: string) => say(io, text) };
-    await recordReport(project, ended, options, { env: io.env, signal: io.interrupted });
-    return ended;
+    await recordReport(project, report, options, { env: io.env, signal: io.interrupted });
+    return report;
   });
   const reports = made.map(({ document }) => document);
   if (reports.length > 0) await writeDocuments(context, jobDestinations(context, job), reports);

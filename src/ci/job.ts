@@ -4,6 +4,7 @@ import { failurePieces, stepPieces, type TitledFailure, writeGithubStep } from "
 import { type Destination, destinations, filePrefix } from "../cli/output.ts";
 import { loadOptions } from "../cli/project.ts";
 import { orIgnored, printError } from "../cli/report-error.ts";
+import type { FailOn } from "../engine/exit-codes.ts";
 import type { CiEnvironment } from "../forge/environment.ts";
 import { changedLines } from "../git/changed-lines.ts";
 import type { Project } from "../manifests/project.ts";
@@ -107,9 +108,9 @@ export const isStep = ({ flags }: CiContext, { environment }: CiJob): boolean =>
 
 /** A plan that is compared with the commit that was applied last. */
 export const planSinceApply =
-  (context: CiContext): typeof planAccount =>
+  (context: CiContext, failOn: readonly FailOn[]): typeof planAccount =>
   (project, options, run) =>
-    planAccount(project, { ...options, sinceApply: loadOptions(context, []) }, run);
+    planAccount(project, { ...options, failOn, sinceApply: loadOptions(context, []) }, run);
 
 /** A target without a document. */
 export interface FailedTarget {

@@ -5,7 +5,7 @@ import { checkOutputs, checkWritable, writeDocuments, writeMetricsFlag } from ".
 import { failOnFlags } from "../cli/plan-options.ts";
 import { loadOptions, loadProjects } from "../cli/project.ts";
 import { say } from "../cli/say.ts";
-import { withPlanExit } from "../engine/exit-codes.ts";
+import type { FailOn } from "../engine/exit-codes.ts";
 import { fetchMissing } from "../git/base.ts";
 import { listTargets, type Project } from "../manifests/project.ts";
 import { DimsyncError, ProblemsError } from "../model/errors.ts";
@@ -65,18 +65,23 @@ async function planTargets(context: CiContext, { environment }: CiJob): Promise<
   const { made, failed } = await eachJobTarget(context, projects, async (project) => {
     const change = environment.isPullRequest ? await targetChange(project, environment.base, loadOptions(context, [])) : undefined;
     if (change !== undefined) throw new ProblemsError([change], project.locate);
-    return withPlanExit(await planTarget(context, environment, project), { detailed: false, failOn });
+    return await planTarget(context, environment, { project, failOn });
   });
   const known = await listTargets(loadOptions(context, []));
   return { plans: made.map(({ document }) => document), failed, projects, known };
 }
 
 /** The base of a pull request, or the commit that was applied last, shows what the manifests cause, and what someone changed in the account. */
-async function planTarget(context: CiContext, { isPullRequest, base }: CiJob["environment"], project: Project): Promise<Plan> {
-  if (!isPullRequest) return await ofTarget(context, project, planSinceApply(context));
-  if (base === undefined) return await ofTarget(context, project, planAccount);
+async function planTarget(
+  context: CiContext,
+  { isPullRequest, base }: CiJob["environment"],
+  { project, failOn }: { readonly project: Project; readonly failOn: readonly FailOn[] },
+): Promise<Plan> {
+  if (!isPullRequest) return await ofTarget(context, project, planSinceApply(context, failOn));
+  const plan: typeof planAccount = (given, options, run) => planAccount(given, { ...options, failOn }, run);
+  if (base === undefined) return await ofTarget(context, project, plan);
   await fetchMissing(project.settings.folder, base, context.io.env);
-  return await ofTarget({ ...context, flags: { ...context.flags, base } }, project, planAccount);
+  return await ofTarget({ ...context, flags: { ...context.flags, base } }, project, plan);
 }
 
 async function validateJob(context: CiContext, job: CiJob): Promise<ExitCode> {

@@ -65,29 +65,11 @@ const named: Readonly<Record<FailOn, (plan: Plan) => boolean>> = {
     [...diagnostics, ...policy.filter(({ state }) => state !== "fixed")].some(({ severity }) => severity === "warning"),
 };
 
-/** The plan with its exit code. */
-export const withPlanExit = (plan: Plan, options: PlanExitOptions): Plan => ({ ...plan, exit: planExit(plan, options) });
-
-/** The report with its exit code. */
-export const withDriftExit = (report: Plan, failOn: readonly FailOn[] = []): Plan => ({ ...report, exit: driftExit(report, failOn) });
-
-interface PlanExitOptions {
-  /** Whether differences are exit code 2. */
-  readonly detailed: boolean;
-  readonly failOn: readonly FailOn[];
-}
-
-export function planExit(plan: Plan, options: PlanExitOptions): Exit {
+/** The exit code of a plan, or of a drift report, which is 2 for any drift. `failOn` names what else makes it 2. */
+export function planExit(plan: Plan, failOn: readonly FailOn[] = []): Exit {
   const exits = [...refusals(plan)];
-  if (options.detailed && differs(plan)) exits.push({ code: 2, reasons: ["changes"] });
-  for (const name of options.failOn) if (named[name](plan)) exits.push({ code: 2, reasons: [name] });
-  return combineExits(exits);
-}
-
-export function driftExit(plan: Plan, failOn: readonly FailOn[]): Exit {
-  const exits = [...refusals(plan)];
-  if (drifted(plan)) exits.push({ code: 2, reasons: ["drift"] });
-  for (const name of failOn) if (named[name](plan)) exits.push({ code: 2, reasons: [name] });
+  const names: readonly FailOn[] = plan.kind === "DriftReport" ? ["drift", ...failOn] : failOn;
+  for (const name of names) if (named[name](plan)) exits.push({ code: 2, reasons: [name] });
   return combineExits(exits);
 }
 

@@ -5,7 +5,6 @@ import { filePrefix } from "../cli/output.ts";
 import { planOptions } from "../cli/plan-options.ts";
 import { withRun } from "../cli/progress.ts";
 import { loadOneProject, loadOptions, loadProjects, loadValidProject, type ProjectNeeds } from "../cli/project.ts";
-import { withDriftExit, withPlanExit } from "../engine/exit-codes.ts";
 import type { PlanOptions } from "../engine/session.ts";
 import type { Project } from "../manifests/project.ts";
 import { combineExits, type ExitCode } from "../model/exit.ts";
@@ -85,10 +84,7 @@ export const tools: readonly Tool[] = [
       ...comparison,
       protectOnly: { type: "boolean", description: "Plan only changes that hash or disable columns; report the others as held" },
     },
-    run: (call) =>
-      compare(call, async (project, options, run) =>
-        withPlanExit(await planAccount(project, options, run), { detailed: false, failOn: [] }),
-      ),
+    run: (call) => compare(call, planAccount),
   },
   {
     name: "drift",
@@ -101,9 +97,7 @@ export const tools: readonly Tool[] = [
     run: async (call) => {
       const given = text(call, "since");
       const since = given === undefined ? {} : { since: momentFlag("--since", given, Date.now()) };
-      return await compare(call, async (project, options, run) =>
-        withDriftExit((await driftAccount(project, { ...options, ...since }, run)).report),
-      );
+      return await compare(call, async (project, options, run) => (await driftAccount(project, { ...options, ...since }, run)).report);
     },
   },
   {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { applyExit, driftExit, type FailOn, planExit } from "../../src/engine/exit-codes.ts";
+import { applyExit, type FailOn, planExit } from "../../src/engine/exit-codes.ts";
 import type { ExitCode } from "../../src/model/exit.ts";
 import type { Plan } from "../../src/model/plan.ts";
 import type { ItemResult, Result } from "../../src/model/result.ts";
@@ -31,17 +31,17 @@ describe("the exit codes of plan and drift", () => {
   ];
   test("a policy that refuses hides the drift in the exit code, but not in the reasons", () => {
     const refused = plan({ guards: [{ guard: "policy", message: "x" }], items: [item()] });
-    expect(driftExit(refused, ["exposed"])).toEqual({ code: 3, reasons: ["policy", "drift"] });
-    expect(planExit(refused, { detailed: true, failOn: [] })).toEqual({ code: 3, reasons: ["policy", "changes"] });
+    expect(planExit({ ...refused, kind: "DriftReport" }, ["exposed"])).toEqual({ code: 3, reasons: ["policy", "drift"] });
+    expect(planExit(refused, ["changes"])).toEqual({ code: 3, reasons: ["policy", "changes"] });
   });
 
   test.each(rows)("%s", (_, part, plain, detailed, drift) => {
     const made = plan(part);
-    expect(
-      [planExit(made, { detailed: false, failOn: [] }), planExit(made, { detailed: true, failOn: [] }), driftExit(made, [])].map(
-        ({ code }) => code,
-      ),
-    ).toEqual([plain, detailed, drift]);
+    expect([planExit(made), planExit(made, ["changes"]), planExit({ ...made, kind: "DriftReport" })].map(({ code }) => code)).toEqual([
+      plain,
+      detailed,
+      drift,
+    ]);
   });
 
   const failing: readonly [FailOn, Partial<Plan>][] = [
@@ -58,13 +58,13 @@ describe("the exit codes of plan and drift", () => {
     ["exposed", { summary: { ...plan({ kind: "DriftReport" }).summary, exposed: 1 } }],
     ["stricter", { summary: { ...plan({ kind: "DriftReport" }).summary, stricter: 1 } }],
   ])("drift --fail-on %s", (name, part) => {
-    expect(driftExit(plan({ kind: "DriftReport", ...part }), [name])).toEqual({ code: 2, reasons: [name] });
-    expect(driftExit(plan({ kind: "DriftReport" }), [name])).toEqual({ code: 0, reasons: [] });
+    expect(planExit(plan({ kind: "DriftReport", ...part }), [name])).toEqual({ code: 2, reasons: [name] });
+    expect(planExit(plan({ kind: "DriftReport" }), [name])).toEqual({ code: 0, reasons: [] });
   });
 
   test.each(failing)("--fail-on %s", (name, part) => {
-    expect(planExit(plan(part), { detailed: false, failOn: [name] })).toEqual({ code: 2, reasons: [name] });
-    expect(planExit(plan(), { detailed: false, failOn: [name] })).toEqual({ code: 0, reasons: [] });
+    expect(planExit(plan(part), [name])).toEqual({ code: 2, reasons: [name] });
+    expect(planExit(plan(), [name])).toEqual({ code: 0, reasons: [] });
   });
 });
 

@@ -6,7 +6,6 @@ import { checkOutputs, checkWritable, deliver } from "../../cli/output.ts";
 import { applyOptions, refuseReadOnly } from "../../cli/plan-options.ts";
 import { withRun } from "../../cli/progress.ts";
 import { loadProjects } from "../../cli/project.ts";
-import { withPlanExit } from "../../engine/exit-codes.ts";
 import type { Project } from "../../manifests/project.ts";
 import { DimsyncError, messageOf } from "../../model/errors.ts";
 import { combineExits, type Exit, type ExitCode } from "../../model/exit.ts";
@@ -109,7 +108,7 @@ async function ask(context: Context<ApplyFlags>, plan: Plan, clearProgress: () =
   clearProgress();
   const { renderHuman } = await import("../../render/terminal/index.ts");
   io.stderr(
-    renderHuman(withPlanExit(plan, { detailed: false, failOn: [] }), {
+    renderHuman(plan, {
       color: wantsColor(context, io.stderrIsTty),
       width: io.columns,
       verbose: flags.verbose === true,

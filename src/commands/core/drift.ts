@@ -9,7 +9,6 @@ import { failOnFlags, planOptions } from "../../cli/plan-options.ts";
 import { loadOptions } from "../../cli/project.ts";
 import { say } from "../../cli/say.ts";
 import { parseNotify } from "../../drift/notify.ts";
-import { withDriftExit } from "../../engine/exit-codes.ts";
 import type { Project } from "../../manifests/project.ts";
 import { DimsyncError } from "../../model/errors.ts";
 import { combineExits, type ExitCode } from "../../model/exit.ts";
@@ -45,13 +44,19 @@ export async function runDrift(context: Context<DriftFlags>, paths: readonly str
   const found = await eachTarget(context, paths, (project, options, run) =>
     driftAccount(
       project,
-      { ...options, ...(since === undefined ? {} : { since }), attribution: flags.attribution !== false, revert: revertTo !== undefined },
+      {
+        ...options,
+        failOn,
+        ...(since === undefined ? {} : { since }),
+        attribution: flags.attribution !== false,
+        revert: revertTo !== undefined,
+      },
       run,
     ),
   );
   const reported: { readonly project: Project; readonly report: Plan }[] = [];
   for (const { project, made } of found) {
-    const report = withDriftExit(made.report, failOn);
+    const { report } = made;
     const options = { historyFolder, webhook: webhookOf(project), covers, warn: (text: string) => say(io, text) };
     const history = await recordReport(project, report, options, { env: io.env, signal: io.interrupted });
     if (history !== undefined) histories.set(report.planId, history);

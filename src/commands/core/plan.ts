@@ -5,7 +5,6 @@ import type { PlanFlags } from "../../cli/flags.ts";
 import { withSignalsCaught } from "../../cli/io.ts";
 import { checkOutputs, checkWritable, deliver } from "../../cli/output.ts";
 import { failOnFlags } from "../../cli/plan-options.ts";
-import { withPlanExit } from "../../engine/exit-codes.ts";
 import { DimsyncError } from "../../model/errors.ts";
 import { combineExits, type ExitCode } from "../../model/exit.ts";
 import { planAccount } from "../../operations/core/plan.ts";
@@ -14,10 +13,10 @@ import { planAccount } from "../../operations/core/plan.ts";
 export async function runPlan(context: Context<PlanFlags>, paths: readonly string[]): Promise<ExitCode> {
   const { flags, cwd, io } = context;
   checkOutputs(context);
-  const failOn = failOnFlags(flags.failOn, "Plan");
+  const failOn = [...(flags.detailedExitcode === true ? (["changes"] as const) : []), ...failOnFlags(flags.failOn, "Plan")];
   if (flags.out !== undefined) checkWritable("--out", flags.out, resolve(cwd, flags.out));
-  const planned = await eachTarget(context, paths, planAccount);
-  const plans = planned.map(({ made }) => withPlanExit(made, { detailed: flags.detailedExitcode === true, failOn }));
+  const planned = await eachTarget(context, paths, (project, options, run) => planAccount(project, { ...options, failOn }, run));
+  const plans = planned.map(({ made }) => made);
   if (flags.out !== undefined) {
     const [only, second] = plans;
     if (only === undefined || second !== undefined)

@@ -1,4 +1,3 @@
-import { withDriftExit } from "../../engine/exit-codes.ts";
 import type { Project } from "../../manifests/project.ts";
 import { DimsyncError, LeaseLostError, ProblemsError, ServiceError } from "../../model/errors.ts";
 import type { Exit } from "../../model/exit.ts";
@@ -26,8 +25,8 @@ export interface RunOutcome {
 export function checkProject(load: () => Promise<Project>, run: RunEnvironment): Promise<RunOutcome> {
   return asOutcome(run.signal, async () => {
     const project = await load();
-    const { report } = await driftAccount(project, {}, run);
-    return reported(withDriftExit(report, ["blocked"]));
+    const { report } = await driftAccount(project, { failOn: ["blocked"] }, run);
+    return reported(report);
   });
 }
 

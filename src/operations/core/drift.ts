@@ -1,3 +1,4 @@
+import { planExit } from "../../engine/exit-codes.ts";
 import { plan } from "../../engine/pipeline.ts";
 import { heldReads } from "../../engine/reads/cached-reads.ts";
 import type { Project } from "../../manifests/project.ts";
@@ -29,7 +30,7 @@ export interface Drift {
  * audit log cannot be read, the report says so; that is not an error. Without differences, it is not read.
  */
 export async function driftAccount(given: Project, options: DriftOptions, run: RunEnvironment): Promise<Drift> {
-  const { since, attribution = true, revert = false, sinceApply, ...planned } = options;
+  const { since, attribution = true, revert = false, sinceApply, failOn, ...planned } = options;
   const project = withCatalogProblems(given);
   const policyFunctions = await loadPolicyModules(project, run.env);
   return withReadSession(project, run, async (opened) => {
@@ -38,8 +39,10 @@ export async function driftAccount(given: Project, options: DriftOptions, run: R
     const compare = async (kind: Plan["kind"]): Promise<Plan> =>
       plan({ ...session, review: await openReview(project, session.records()) }, { policyFunctions, ...planned, ...based.base }, kind);
     const compared = await compare("DriftReport");
-    const undone = revert ? { revert: await compare("Plan") } : {};
+    const undo = revert ? await compare("Plan") : undefined;
+    const undone = undo === undefined ? {} : { revert: { ...undo, exit: planExit(undo) } };
     const isAsked = attribution && run.snapshotFile === undefined;
-    return { report: isAsked ? await attributed(compared, { since, env: run.env }, session) : compared, ...undone };
+    const report = isAsked ? await attributed(compared, { since, env: run.env }, session) : compared;
+    return { report: { ...report, exit: planExit(report, failOn) }, ...undone };
   });
 }

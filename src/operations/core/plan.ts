@@ -1,3 +1,4 @@
+import { type FailOn, planExit } from "../../engine/exit-codes.ts";
 import { plan } from "../../engine/pipeline.ts";
 import type { PlanOptions, Session } from "../../engine/session.ts";
 import type { LoadOptions, Project } from "../../manifests/project.ts";
@@ -14,6 +15,8 @@ import { openReview, withCatalogProblems } from "./review.ts";
 export interface PlanAccountOptions extends PlanOptions {
   /** Loads the manifests of the commit that was applied last, as the base. */
   readonly sinceApply?: LoadOptions;
+  /** What makes the exit code 2. */
+  readonly failOn?: readonly FailOn[];
 }
 
 /** Compares the project with its account, and says who made the changes that it would undo. Only sends GET: the client refuses anything else before it opens a socket. */
@@ -22,12 +25,13 @@ export async function planAccount(given: Project, options: PlanAccountOptions, r
   const policyFunctions = await loadPolicyModules(project, run.env);
   return withReadSession(project, run, async (session) => {
     const review = await openReview(project, session.records());
-    const { sinceApply, ...ofPlan } = options;
+    const { sinceApply, failOn, ...ofPlan } = options;
     const isRequired = project.settings.guards.outsideChanges === "refuse" && options.allow?.has("outsideChanges") !== true;
     const based = await withAppliedBase(session, sinceApply, { project, isRequired });
     const made = await plan({ ...based.session, review }, { policyFunctions, ...ofPlan, ...based.base });
     const isUndoing = made.items.some((item) => changeCount(item, isOutside) > 0);
-    return isUndoing && run.snapshotFile === undefined ? await attributed(made, { env: run.env }, session) : made;
+    const whole = isUndoing && run.snapshotFile === undefined ? await attributed(made, { env: run.env }, session) : made;
+    return { ...whole, exit: planExit(whole, failOn) };
   });
 }
 
