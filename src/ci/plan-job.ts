@@ -10,10 +10,11 @@ import { fetchMissing } from "../git/base.ts";
 import { listTargets, type Project } from "../manifests/project.ts";
 import { DimsyncError, ProblemsError } from "../model/errors.ts";
 import type { ExitCode } from "../model/exit.ts";
+import { once } from "../model/maps.ts";
 import type { Plan } from "../model/plan.ts";
 import type { Environment } from "../model/settings/env.ts";
 import { planAccount } from "../operations/core/plan.ts";
-import { targetChange } from "../operations/core/target-changes.ts";
+import { secretVariablesAt, targetChange } from "../operations/core/target-changes.ts";
 import { validateProject } from "../operations/core/validate.ts";
 import { writePlanFile } from "../records/plan-file.ts";
 import { type CiContext, type CiJob, eachJobTarget, endJob, jobDestinations, planSinceApply, targetsOutput, touchedLines } from "./job.ts";
@@ -59,7 +60,8 @@ async function planTargets(context: CiContext, { environment }: CiJob): Promise<
   checkOutputs(context);
   const failOn = flags.failOn.length === 0 ? (["blocked"] as const) : failOnFlags(flags.failOn, "Plan");
   if (flags.out !== undefined) checkWritable("--out", flags.out, resolve(cwd, flags.out));
-  const projects = await loadProjects(context, { account: true, interruptible: true });
+  const secretVariables = environment.isPullRequest ? once(() => secretVariablesAt(environment.base, loadOptions(context, []))) : undefined;
+  const projects = await loadProjects(context, { account: true, interruptible: true, secretVariables });
   if (flags.out !== undefined && projects.length > 1)
     throw new DimsyncError("E_USAGE", "--out saves the plan of one target. Select it with -t NAME.");
   const { made, failed } = await eachJobTarget(context, projects, async (project) => {

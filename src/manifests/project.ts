@@ -13,6 +13,7 @@ import { isError, type Locate, type Problem, problemAt } from "../model/problem.
 import { locationIn, type Resource } from "../model/resource.ts";
 import { newPauses } from "../model/runtime/event-loop.ts";
 import type { Settings } from "../model/settings/config.ts";
+import { type SecretReference, secretsIn } from "../model/settings/secret.ts";
 import type { Catalog } from "../protection/catalog/file.ts";
 import type { LoadedLabels } from "../protection/classification/load.ts";
 import type { NamedManifest, ProjectPaths } from "../protection/classification/sources.ts";
@@ -56,6 +57,8 @@ export interface Project {
    * files that contain them. Computed by the first call.
    */
   readonly manifestDigest: () => string;
+  /** Every `$secret` of the manifests, and of the config in all its targets. */
+  readonly secrets: () => readonly SecretReference[];
   /** Absolute path. */
   readonly configFile?: string;
   /** The columns that someone has reviewed. Absent if the target has no catalog, or if its file has errors. */
@@ -92,12 +95,13 @@ export async function loadProject(options: LoadOptions): Promise<Project> {
   const parser = yamlParser(options.env);
   const locate = makeLocate(options.cwd, (file) => sources.get(file)?.text, parser);
   const { settings } = config;
-  if (settings === undefined) throw new ProblemsError(limitProblems(config.problems), locate);
-  if (options.needsAccount === true && settings.baseUrl === "") throw whyNoAccount(config, locate);
+  if (options.needsAccount === true && settings?.baseUrl === "") throw whyNoAccount(config, locate);
 
   const { paths, problems: notFound } = await discoverManifests(config, options);
   const { manifests: read, problems: unread } = await readFiles(paths, { config, options, sources, parser });
-  const manifests = withoutSecretVariables(read, config, locate);
+  const manifests = await withoutSecretVariables(read, config, { locate, others: options.secretVariables });
+  // Not before: the problems could quote a secret.
+  if (settings === undefined) throw new ProblemsError(limitProblems(config.problems), locate);
   const { catalog, problems: ofCatalog } = await loadCatalog(settings, { options, sources, parser });
   const isDeclared = mayDeclare(manifests, textsOf(sources, manifests, unread));
   const readable = withoutDuplicates(manifests.flatMap(({ resource }) => resource ?? [])).sort((a, b) => byText(a.address, b.address));
@@ -139,7 +143,7 @@ export async function loadProject(options: LoadOptions): Promise<Project> {
     locate,
     ...defined({ columnLabels: classified.labels, readers, configFile: config.configPath, catalog }),
     manifestDigest: once(() => manifestDigest([...manifests.flatMap(({ effective = [] }) => effective), ...classified.digested])),
-
+    secrets: () => [...config.secrets, ...secretsIn(manifests.map(({ effective }) => effective))],
     patterns: config.manifests,
     files: paths.map((path) => shownPath(options.cwd, path)),
     dbtFiles: [...new Set(classified.manifests.map(({ path }) => path))],

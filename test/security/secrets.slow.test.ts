@@ -31,6 +31,13 @@ metadata: { name: note }
 spec: { name: PII, description: ${JSON.stringify(description)} }
 `;
 
+const assetWithSecret = `apiVersion: dimsync/v1
+kind: Asset
+metadata: { name: lake }
+lifecycle: { create: ifMissing }
+spec: { name: Lake, type: s3, connectionType: destination, connection: { bucket: lake, secret_key: { $secret: { env: ORDERS_PW } } } }
+`;
+
 /** A service of an attacker: it keeps the headers of all requests. */
 async function startThief() {
   const seen: string[] = [];
@@ -108,20 +115,39 @@ describe(`attack 5: a branch prints a secret with \${env.NAME}`, () => {
   });
 });
 
+describe("attack 5: a branch removes a secret, and prints the variable that was its source", () => {
+  const env = { PLAIN_NAME: key, ORDERS_PW: "canary-orders-5c" };
+  const config = (): string => configText({ apiKey: "env: PLAIN_NAME" });
+  const noKey = /^ +apiKey: .*\n/mu;
+  const branches: Readonly<Record<string, () => Readonly<Record<string, string>>>> = {
+    "of a manifest": () => ({ "manifests/note.yaml": described(`\${env.ORDERS_PW}`) }),
+    "of a target that reaches nothing outside this machine": () => ({
+      "dimsync.yaml": config().replace(noKey, "").replace(service.url, "embedded:account.json"),
+      "manifests/note.yaml": described(`\${env.PLAIN_NAME}`),
+    }),
+    "of a target whose settings cannot be used": () => ({
+      "dimsync.yaml": `${config().replace(noKey, "")}bindings: "/x/\${env.PLAIN_NAME}"\n`,
+    }),
+  };
+  test.each(Object.entries(branches))("%s", async (_, files) => {
+    const { plan, temp, comments } = await pullRequest(
+      { "dimsync.yaml": config(), "manifests/asset.yaml": assetWithSecret },
+      { "manifests/asset.yaml": assetWithSecret.replace(/, secret_key: .*/u, " } }"), ...files() },
+    );
+    const { code, stdout, stderr } = await plan(env);
+    for (const text of [stdout + stderr, comments(), readFileSync(join(temp, "summary"), "utf8")]) expect(text).not.toContain("canary-");
+    expect([code, stdout + stderr]).toEqual([1, expect.stringContaining("E_SECRET_VARIABLE")]);
+  });
+});
+
 describe("attack 5, in other forms", () => {
   const env = { DIMSYNC_API_KEY: key, ORDERS_PW: "canary-orders-5c", REGION: "eu-west-1", XDG_CACHE_HOME: "" };
-  const secret = `apiVersion: dimsync/v1
-kind: Asset
-metadata: { name: lake }
-lifecycle: { create: ifMissing }
-spec: { name: Lake, type: s3, connectionType: destination, connection: { bucket: lake, secret_key: { $secret: { env: ORDERS_PW } } } }
-`;
   const run = (files: Readonly<Record<string, string>>, ...argv: readonly string[]) =>
     dimsync(argv, { cwd: emptyFolder({ "dimsync.yaml": configText(), ...orders, ...files }), env });
 
   test("the source of a secret is refused, whatever its name, and no message quotes it", async () => {
     const files = {
-      "manifests/asset.yaml": secret,
+      "manifests/asset.yaml": assetWithSecret,
       "manifests/note.yaml": described(`\${env.ORDERS_PW}`).concat(`lifecycle: { create: "\${env.ORDERS_PW}" }\n`),
     };
     for (const argv of [["validate"], ["plan"], ["render"]]) {
@@ -137,9 +163,16 @@ spec: { name: Lake, type: s3, connectionType: destination, connection: { bucket:
     const config = `${configText()}vars: { note: "\${env.ORDERS_PW}" }
 `;
     const { code, stdout, stderr } = await run(
-      { "dimsync.yaml": config, "manifests/asset.yaml": secret, "manifests/note.yaml": described(`\${var.note}`) },
+      { "dimsync.yaml": config, "manifests/asset.yaml": assetWithSecret, "manifests/note.yaml": described(`\${var.note}`) },
       "plan",
     );
+    expect([code, stderr]).toEqual([1, expect.stringContaining("E_SECRET_VARIABLE")]);
+    expect(stdout + stderr).not.toContain("canary-orders");
+  });
+
+  test("also if the config cannot be used because of it", async () => {
+    const config = `${configText()}bindings: "/x/\${env.ORDERS_PW}"\n`;
+    const { code, stdout, stderr } = await run({ "dimsync.yaml": config, "manifests/asset.yaml": assetWithSecret }, "plan");
     expect([code, stderr]).toEqual([1, expect.stringContaining("E_SECRET_VARIABLE")]);
     expect(stdout + stderr).not.toContain("canary-orders");
   });

@@ -67,7 +67,7 @@ export async function appliedBase(
  */
 export async function loadBase(project: Project, ref: string, options: LoadOptions): Promise<Base> {
   const varFiles = (options.varFiles ?? []).map((file) => resolve(options.cwd, file));
-  return atBase(project, { ref, options }, async (there) => {
+  return atBase(placeOf(project), { ref, options }, async (there) => {
     try {
       const { resources, columnLabels, problems } = await loadProject({ ...there, varFiles });
       return { resources, ...(columnLabels === undefined ? {} : { columnLabels }), errors: codesOf(problems) };
@@ -81,16 +81,27 @@ export async function loadBase(project: Project, ref: string, options: LoadOptio
 const codesOf = (problems: readonly Problem[]): string =>
   andMore([...new Set(problems.flatMap(({ code, severity }) => (severity === "error" ? [code] : [])))]);
 
+/** Where a project is in the checkout. */
+export interface ProjectPlace {
+  /** Absolute. */
+  readonly folder: string;
+  /** Absolute; absent if there is none. */
+  readonly configFile?: string | undefined;
+  readonly target?: string | undefined;
+}
+
+export const placeOf = ({ settings: { folder, target }, configFile }: Project): ProjectPlace => ({ folder, configFile, target });
+
 /**
  * Runs `work` with what loads the project at a git ref, its variable files included. Files outside the repository have no history; they are
  * read as they are now. Throws E_BASE_REF and E_NO_GIT.
  */
 export async function atBase<T>(
-  { settings, configFile }: Project,
+  { folder, configFile, target }: ProjectPlace,
   { ref, options }: { readonly ref: string; readonly options: LoadOptions },
   work: (there: LoadOptions) => Promise<T>,
 ): Promise<T> {
-  const base = await checkOutBase(settings.folder, ref, options.env);
+  const base = await checkOutBase(folder, ref, options.env);
   try {
     const { configFile: _now, paths = [], varFiles = [], ...rest } = options;
     const there = configFile === undefined ? undefined : await base.pathInTree(configFile);
@@ -102,9 +113,9 @@ export async function atBase<T>(
       ...(paths.length === 0 ? {} : { paths: await moved(paths) }),
       varFiles: await moved(varFiles),
       cwd: (await base.pathInTree(options.cwd)) ?? base.folder,
-      labelFolder: settings.folder,
+      labelFolder: folder,
       top: base.top,
-      ...(configFile === undefined ? {} : { target: settings.target }),
+      ...(configFile === undefined ? {} : { target }),
     });
   } finally {
     await base.remove();

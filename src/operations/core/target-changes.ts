@@ -1,7 +1,8 @@
 import { readFileSync } from "node:fs";
 import { dirname, isAbsolute, relative, resolve } from "node:path";
 import { fetchMissing } from "../../git/base.ts";
-import { type LoadOptions, loadProject, type Project } from "../../manifests/project.ts";
+import { findConfig, namedConfig } from "../../manifests/config/file.ts";
+import { type LoadOptions, listTargets, loadProject, type Project } from "../../manifests/project.ts";
 import { shownPath } from "../../manifests/source.ts";
 import { DimsyncError, ProblemsError } from "../../model/errors.ts";
 import { canonicalJson, type JsonValue } from "../../model/json/json.ts";
@@ -10,7 +11,7 @@ import type { Problem } from "../../model/problem.ts";
 import { isLocal } from "../../model/settings/config.ts";
 import { secretsIn } from "../../model/settings/secret.ts";
 import { importsIn, moduleFiles } from "../policy-modules.ts";
-import { atBase } from "./base.ts";
+import { atBase, type ProjectPlace, placeOf } from "./base.ts";
 
 /** What decides which secrets a run reads, where it sends them, and which code runs beside them. */
 interface Reach {
@@ -33,23 +34,51 @@ export async function targetChange(project: Project, ref: string | undefined, op
   const now = reachOf(project);
   const isOnThisMachine = settings.baseUrl.startsWith("embedded:") && isLocal(settings.records);
   if (isOnThisMachine && now.code.size === 0 && now.commands === "[]") return undefined;
+  // Without a usable config there is no such target at the ref.
+  const before = await atBaseOf(placeOf(project), { ref, options }, async (there) => reachOf(await loadProject(there)));
+  const changed = before === undefined ? ["it is new, or its configuration was not valid before"] : differences(before, now);
+  return changed.length === 0 ? undefined : problemOf(project, changed, options.cwd);
+}
+
+/**
+ * The environment variables that are sources of secrets at `ref`, the base of a pull request: its author could have removed the secret to print the variable.
+ * Throws E_BASE_REF, also without a ref, and E_NO_GIT.
+ */
+export async function secretVariablesAt(ref: string | undefined, options: LoadOptions): Promise<ReadonlySet<string>> {
+  const configFile = findConfig(options);
+  const folder = configFile === undefined ? options.cwd : dirname(configFile);
+  // The branch can remove its config, or add one: only the operator names another file than dimsync.yaml.
+  const named = namedConfig(options) === undefined ? undefined : configFile;
+  const found = await atBaseOf({ folder, configFile: named }, { ref, options }, async (there) => {
+    const names = await listTargets(there);
+    const projects = await Promise.all(names.map(async (target) => orUnusable(loadProject({ ...there, target }))));
+    return projects.flatMap((project) => project?.secrets() ?? []);
+  });
+  return new Set((found ?? []).flatMap(({ $secret: { env } }) => env ?? []));
+}
+
+/** What `work` finds at the base of a pull request; undefined if the config there cannot be used. */
+async function atBaseOf<T>(
+  place: ProjectPlace,
+  { ref, options }: { readonly ref: string | undefined; readonly options: LoadOptions },
+  work: (there: LoadOptions) => Promise<T>,
+): Promise<T | undefined> {
   if (ref === undefined)
     throw new DimsyncError(
       "E_BASE_REF",
-      `The job does not say which branch the pull request would be merged into, so dimsync cannot check whether it changes where the secrets of target ${JSON.stringify(settings.target)} go. No secret was read and there is no plan. dimsync reads the commit from the file in GITHUB_EVENT_PATH or from CI_MERGE_REQUEST_DIFF_BASE_SHA, or the branch from GITHUB_BASE_REF or CI_MERGE_REQUEST_TARGET_BRANCH_NAME. If the job runs in a container, pass them to it.`,
+      "The job does not say which branch the pull request would be merged into, so dimsync cannot check whether it changes where the secrets of the project go. No secret was read and there is no plan. dimsync reads the commit from the file in GITHUB_EVENT_PATH or from CI_MERGE_REQUEST_DIFF_BASE_SHA, or the branch from GITHUB_BASE_REF or CI_MERGE_REQUEST_TARGET_BRANCH_NAME. If the job runs in a container, pass them to it.",
     );
-  await fetchMissing(settings.folder, ref, options.env);
-  const before = await atBase(project, { ref, options }, async (there) => {
-    try {
-      return reachOf(await loadProject(there));
-    } catch (error) {
-      // Without a usable config there is no such target at the ref.
-      if (error instanceof ProblemsError) return undefined;
-      throw error;
-    }
-  });
-  const changed = before === undefined ? ["it is new, or its configuration was not valid before"] : differences(before, now);
-  return changed.length === 0 ? undefined : problemOf(project, changed, options.cwd);
+  await fetchMissing(place.folder, ref, options.env);
+  return atBase(place, { ref, options }, (there) => orUnusable(work(there)));
+}
+
+async function orUnusable<T>(work: Promise<T>): Promise<T | undefined> {
+  try {
+    return await work;
+  } catch (error) {
+    if (error instanceof ProblemsError) return undefined;
+    throw error;
+  }
 }
 
 function reachOf({ settings, resources }: Project): Reach {
