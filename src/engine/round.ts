@@ -59,7 +59,7 @@ export async function observeRound(round: Round, recovered: Recovered): Promise<
     });
   const observed = await observe(project, compared, session.review);
   const base =
-    options.base === undefined
+    options.base === undefined || hasErrors(project)
       ? undefined
       : baseView(
           observed,

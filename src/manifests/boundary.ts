@@ -50,8 +50,12 @@ export function outsideProblem(
 }
 
 /** Says what is wrong and what to do. */
-export const outsideMessage = (written: string, target: string, top: string): string =>
-  `${written} ${written === target ? "is" : `leads to ${target}, which is`} not in ${top}. Whoever can change the project could make dimsync read or replace any file, so it only uses files in this folder. Move the file there, or allow its folder with --allow-path or ${allowPathVariable}.`;
+export function outsideMessage(written: string, target: string, top: string): string {
+  const leads = `${written} ${written === target ? "is" : `leads to ${target}, which is`}`;
+  if (isInside(top, target))
+    return `${leads} in a .git folder, where git keeps credentials, so dimsync uses no file there. Name another file.`;
+  return `${leads} not in ${top}. Whoever can change the project could make dimsync read or replace any file, so it only uses files in this folder. Move the file there, or allow its folder with --allow-path or ${allowPathVariable}.`;
+}
 
 /** The path with links resolved. What does not exist yet is added to the folder that does. */
 export function realPathOf(path: string): string {

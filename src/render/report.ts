@@ -1,4 +1,5 @@
 import type { Comparison, LoneObject } from "../model/comparison.ts";
+import type { ExitCode } from "../model/exit.ts";
 import type { GuardFinding } from "../model/findings.ts";
 import type { Blocked, Deferred, Manual, Plan, Unverifiable } from "../model/plan.ts";
 import type { Diagnostic } from "../model/problem.ts";
@@ -337,9 +338,16 @@ function leadingState({ kind, items, manual, blocked }: Plan): string {
 /** Whether the user did not confirm the plan. */
 const isDeclined = (items: readonly ItemResult[]): boolean => items.length > 0 && items.every(({ code }) => code === "E_DECLINED");
 
-function resultHeadline({ items, held = [] }: Result): Headline {
+/** The state of a run with this exit code that applied nothing. */
+const unapplied: Readonly<Partial<Record<ExitCode, string>>> = { 1: "error", 3: "refused", 130: "interrupted" };
+
+function resultHeadline({ items, held = [], exit }: Result): Headline {
   if (isDeclined(items)) return { word: "declined", tone: "bad", text: "Not confirmed: nothing was applied.", isSentence: true };
-  if (items.length + held.length === 0) return { word: "done", tone: "good", text: "Nothing to apply.", isSentence: true };
+  const word = unapplied[exit.code];
+  if (items.length + held.length === 0)
+    return word === undefined
+      ? { word: "done", tone: "good", text: "Nothing to apply.", isSentence: true }
+      : { word, tone: "bad", text: "Nothing was applied.", isSentence: true };
   const counts = { text: `${outcomesText({ items, held })}.`, isSentence: false };
   const isComplete = held.length === 0 && items.every(isDone);
   return isComplete ? { word: "done", tone: "good", ...counts } : { word: "incomplete", tone: "bad", ...counts };

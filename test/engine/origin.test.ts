@@ -259,6 +259,14 @@ describe("reads and side effects of --base", () => {
   });
 });
 
+test("with an error in a manifest, the account is not read for the base either, and no read is said to have failed", async () => {
+  const { run, write, service } = await repository();
+  write({ "tag.yaml": tag("Personal").replace("name: PII", "nme: PII") });
+  const { code, stdout } = await run("plan", "--base", "main");
+  expect([code, stdout]).toEqual([1, expect.stringContaining("The account was not read. Fix the errors first.")]);
+  expect(service.requests).toEqual([]);
+});
+
 describe("a base that does not exist", () => {
   test.each([
     ["main2", "git fetch --all --tags"],

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { formats } from "../../../src/render/formats.ts";
 import { plan } from "../plans.ts";
+import { doneResult } from "../results.ts";
 
 const blocked = { address: "Asset/lake", kind: "Asset", code: "E_UNBOUND", message: "Its id is not recorded." } as const;
 const documents = [plan({ target: "prod" }), plan({ target: "dev", blocked: [blocked] })];
@@ -26,6 +27,19 @@ describe("documents of several targets", () => {
   test("begin with a table of the targets in Markdown", async () => {
     const text = await rendered("markdown", documents);
     expect(text).toMatch(/^\| target \| state \|[^\n]*\n\|[ -|]*\n\| `prod` \| no changes \|[^\n]*\n\| `dev` \| blocked \|/u);
+  });
+
+  test("of which a run applied nothing because of an error or a guard do not say that it is done", async () => {
+    const results = ([0, 1, 3, 130] as const).map((code) => ({
+      ...doneResult,
+      target: `t${code}`,
+      items: [],
+      exit: { code, reasons: [] },
+    }));
+    const text = await rendered("human", results);
+    const states = text.split("\n").flatMap((line) => /^t\d+ +(\w+)/u.exec(line)?.[1] ?? []);
+    expect(states).toEqual(["done", "error", "refused", "interrupted"]);
+    expect(text.match(/Nothing to apply\./gu)).toHaveLength(1);
   });
 
   test("have no table if there is one target", async () => {
