@@ -72,7 +72,7 @@ export interface ChangeBlock extends Required<Pick<Entry, "sign" | "tone" | "lab
   readonly action: Action;
   /** "Schemas/orders", or "Schemas" for several integrations; raw. */
   readonly address: string;
-  /** The resource of a relation; of a summary, what it stands for: "9 integrations: …", "12 relations". */
+  /** The resource of a relation; of a summary, what it stands for: "9 integrations:", "12 relations". */
   readonly target: Line;
   /** Whether it stands for several items, which are listed somewhere else. */
   readonly isSummary: boolean;
@@ -81,6 +81,8 @@ export interface ChangeBlock extends Required<Pick<Entry, "sign" | "tone" | "lab
   /** Of a short block, or what all names have in common. */
   readonly trace: Traced;
   readonly cause: string;
+  /** Of the rule of a short block. */
+  readonly reason: string;
   /** Of similar items; raw. */
   readonly names: readonly string[];
   readonly lines: readonly ChangeLine[];
@@ -188,12 +190,14 @@ export function withGaps(line: Line): readonly (readonly [gap: string, span: Spa
 }
 
 /** "a, b, c and 4 more". */
-export const listLine = (names: readonly string[], draw: (name: string) => Span): Line => [
-  ...names.slice(0, mostListed).flatMap((one, index) => (index === 0 ? [draw(one)] : [",", draw(one)])),
-  ...(names.length > mostListed ? [muted(`and ${names.length - mostListed} more`)] : []),
+export const listLine = (names: readonly string[], draw: (name: string) => Span, most = 3): Line => [
+  ...names.slice(0, most).flatMap((one, index) => (index === 0 ? [draw(one)] : [",", draw(one)])),
+  ...(names.length > most ? [muted(`and ${names.length - most} more`)] : []),
 ];
 
-const mostListed = 3;
+/** What follows the head of a block: "9 integrations: a, b, c and 6 more". Names of a short block are below it. */
+export const besideHead = ({ target, names, isShort }: ChangeBlock, most?: number): Line =>
+  isShort ? target : [...target, ...listLine(names, id, most)];
 
 /** The cells of the columns that are filled in any row; to apply to the heads and to each row. */
 export function filledColumns<T>(rows: readonly (readonly T[])[], isEmpty: (cell: T) => boolean): <C>(cells: readonly C[]) => readonly C[] {

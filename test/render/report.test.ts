@@ -45,6 +45,17 @@ describe("changes are grouped by rule", () => {
     ]);
   });
 
+  test("of one integration, whose name is in the heading and not repeated below", () => {
+    const [block] = reportOf(plan({ items: [item({ ...ofChanges(30).items[0], exposedColumns: 2 })] }), plain).changeBlocks;
+    expect(block?.alert).toBe("2 columns become readable (newly replicated or no longer hashed).");
+  });
+
+  test("in HTML with ten integrations, where a terminal has room for three", () => {
+    const [, heading = ""] = /<h3>(.*?)<\/h3>/su.exec(renderHtml(fleetPlan(), plain)) ?? [];
+    expect(heading.replaceAll(/<[^>]*>/gu, "")).toMatch(/^Schemas 9 integrations: shop-00, .*, shop-08$/u);
+    expect(renderHuman(fleetPlan(), plain)).toContain("9 integrations: shop-00, shop-01, shop-02 and 6 more\n");
+  });
+
   test.each(["human", "markdown", "html"] as const)(
     "%s names what becomes readable, the line of a literal, examples and the order",
     (format) => {
@@ -174,7 +185,7 @@ test("a missing tag relation says what lacks the tag, that it is missing, and wh
     "missing on Integration billing (b27d)   drift; dana@example.com, 2026-03-03 07:55 UTC",
   );
   expect(renderMarkdown(report, options)).toContain(
-    "(`t-3`) missing on Integration `billing` (`b27d`) (`pii-email, manifests/pii.yaml:9`); drift; dana&#64;&#8203;example.com, 2026-03-03 07:55 UTC",
+    "(`t-3`) missing on Integration `billing` (`b27d`) (`pii-email, manifests/pii.yaml:9`); GDPR register 12; drift; dana&#64;&#8203;example.com, 2026-03-03 07:55 UTC",
   );
   expect(renderHtml(report, options)).toMatch(
     /<h4><strong>Tag\/gold#b27d<\/strong> .* is missing on Integration <code>billing<\/code> <code>b27d<\/code><\/h4>/u,
@@ -184,4 +195,10 @@ test("a missing tag relation says what lacks the tag, that it is missing, and wh
   expect(renderMarkdown(many, { ...options, byRule: true })).toContain(
     "4 missing relations: `billing (a)`, `billing (b)`, `billing (c)` and 1 more; drift; dana",
   );
+});
+
+test.each(["human", "markdown", "html"] as const)("%s has the reason of the rule that relates a tag", (format) => {
+  const cause = { rule: "gold", reason: "SLA of team sales", file: "manifests/tags.yaml", line: 4 };
+  const relation = item({ action: "relate", address: "Tag/gold#b27d", kind: "Tag", changes: [change({ risk: "neutral", cause })] });
+  expect(renderers[format](plan({ items: [relation] }), plain)).toContain("SLA of team sales");
 });

@@ -1,6 +1,6 @@
 import { counted } from "../../text/counts.ts";
 import { andMore as andMoreText } from "../../text/lists.ts";
-import { type ChangeBlock, type Entry, type Line, type Section, type Span, textOf, withGaps } from "../blocks.ts";
+import { besideHead, type ChangeBlock, type Entry, type Line, type Section, type Span, textOf, withGaps } from "../blocks.ts";
 import { changeLines } from "../report/changes/changes.ts";
 import type { ReportObject } from "../report/changes/objects.ts";
 import { riskCount, type Words } from "../report/words.ts";
@@ -28,6 +28,7 @@ import type { Part } from "./page.ts";
 const mostEntries = 50;
 const mostRows = 10;
 const mostChanges = 200;
+const mostNames = 10;
 
 /** A section as a part of a page. */
 export function sectionPart(section: Section, words: Words): Part {
@@ -81,10 +82,10 @@ function changesHtml({ of, title }: NonNullable<Entry["changes"]>, words: Words)
 
 /** The changes of one item, or of many similar ones. */
 export function changeBlockHtml(block: ChangeBlock, words: Words): Html {
-  const { address, label, head, target, isSummary, isShort, trace, cause, names, left, alert, calls, after } = block;
-  const title = joined([...head.map(lineHtml), !isSummary && label, lineHtml(target)], " ");
-  const beside = isShort && paragraph(joined([traceHtml(trace), code(cause)], " "));
-  if (names.length > 0) return folded(title, blocks(beside, list(names.map(code))));
+  const { address, label, head, isSummary, isShort, trace, cause, reason, names, left, alert, calls, after } = block;
+  const title = joined([...head.map(lineHtml), !isSummary && label, lineHtml(besideHead(block, mostNames))], " ");
+  const beside = isShort && paragraph(joined([traceHtml(trace), code(cause), quiet(reason)], " "));
+  if (isShort && names.length > 0) return folded(title, blocks(beside, list(names.map(code))));
   const requests = calls.map(({ times, text }) => joined([times, code(text)], " "));
   const all = [...requests.slice(0, 1), after.length > 0 && html`after ${andMore(after.map(code))}`, ...requests.slice(1)];
   return blocks(

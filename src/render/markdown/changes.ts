@@ -1,7 +1,7 @@
 import { counted } from "../../text/counts.ts";
 import { andMore, joinParts } from "../../text/lists.ts";
 import { spaced } from "../../text/paths.ts";
-import { type ChangeBlock, type ChangeWhy, filledColumns, type RuleChanges } from "../blocks.ts";
+import { besideHead, type ChangeBlock, type ChangeWhy, filledColumns, type RuleChanges } from "../blocks.ts";
 import { attributionText, originText, traceText } from "../report/attribution.ts";
 import { causeText, countsText } from "../report/changes/changes.ts";
 import type { Words } from "../report/words.ts";
@@ -18,20 +18,21 @@ export function changeBlocks(blocks: readonly ChangeBlock[], detail: Detail, wor
   let wasLine = false;
   for (const block of blocks) {
     const isLine = block.isShort || (detail === "by object" && !block.isSummary);
-    const drawn = isLine ? lineOf(block, words) : wholeOf(block, detail, words);
+    const drawn = isLine ? lineOf(block, detail, words) : wholeOf(block, detail, words);
     text += text === "" ? drawn : (wasLine && isLine ? "\n" : "\n\n") + drawn;
     wasLine = isLine;
   }
   return text;
 }
 
-const titleOf = ({ head, target, ...block }: ChangeBlock): string => headText({ ...block, head: [...head, target] });
+const titleOf = (block: ChangeBlock): string => headText({ ...block, head: [...block.head, besideHead(block)] });
 
-function lineOf(block: ChangeBlock, words: Words): string {
-  const { cause, trace, names, lines, isShort } = block;
+function lineOf(block: ChangeBlock, detail: Detail, words: Words): string {
+  const { cause, reason, trace, names, lines, isShort } = block;
   const more = names.length > 0 ? andMore(names.map(code)) : isShort ? "" : countsText(lines, words);
   const head = spaced(titleOf(block), cause === "" ? "" : `(${code(cause)})`);
-  return `- ${joinParts([joinParts([head, more], ": "), prose(traceText(trace))], "; ")}`;
+  const why = detail === "by object" ? "" : prose(reason);
+  return `- ${joinParts([joinParts([head, more], ": "), why, prose(traceText(trace))], "; ")}`;
 }
 
 function wholeOf(block: ChangeBlock, detail: Detail, words: Words): string {

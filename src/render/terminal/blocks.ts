@@ -5,6 +5,7 @@ import { spaced } from "../../text/paths.ts";
 import { cutMiddle, valueLines } from "../../text/values.ts";
 import { widthOf } from "../../text/width.ts";
 import {
+  besideHead,
   type Call,
   type ChangeBlock,
   type Entry,
@@ -155,12 +156,12 @@ function noteLines(note: Line, screen: Screen): readonly string[] {
 
 /** The changes of one item, or of many similar ones. */
 export function changeBlock(block: ChangeBlock, words: Words, screen: Screen): Block {
-  const { head, target, trace, cause, names, isShort, lines: changes, rules, alert, calls, after } = block;
+  const { head, trace, cause, names, isShort, lines: changes, rules, alert, calls, after } = block;
   const { paint, width, verbose } = screen;
   const beside = cell(joinParts([traceText(trace), cause], "   "), paint.dim);
   const lines = [
-    ...tableLines([[...headCells({ ...block, head: [...head, target] }, screen, ""), beside]], "", width),
-    ...wrap(andMore(names), indent, width).map(paint.dim),
+    ...tableLines([[...headCells({ ...block, head: [...head, besideHead(block)] }, screen, ""), beside]], "", width),
+    ...(isShort ? wrap(andMore(names), indent, width).map(paint.dim) : []),
     ...(isShort && !verbose ? [] : [...changeRows(changes, words, screen), ...ruleRows(rules, screen)]),
     ...wrap(alert, indent, width).map((line) => paint.bold(paint.red(line))),
     ...(isShort && !verbose ? [] : callLines(calls, after, screen)),

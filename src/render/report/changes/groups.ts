@@ -4,7 +4,7 @@ import { isObject } from "../../../model/json/json.ts";
 import type { Action, Attribution, Item } from "../../../model/plan.ts";
 import { andMore, grouped, joinParts } from "../../../text/lists.ts";
 import { actionSigns } from "../../../text/signs.ts";
-import { type Call, type ChangeBlock, code, id, type Line, listLine, muted, name, ref, type Tone } from "../../blocks.ts";
+import { type Call, type ChangeBlock, code, id, type Line, muted, name, ref, type Tone } from "../../blocks.ts";
 import { commonTrace } from "../attribution.ts";
 import { exposedText, isAlarm, type Words } from "../words.ts";
 import { causeText, changeLines } from "./changes.ts";
@@ -78,6 +78,7 @@ export function itemBlocks(all: readonly Item[], words: Words, most?: number): (
       isShort,
       trace: only?.trace ?? {},
       cause: only === undefined ? "" : causeText(only),
+      reason: only?.reason ?? "",
       lines,
       left: Math.max(0, changesIn(item) - lines.length),
       alert: alertText(exposedColumns, [], words),
@@ -112,6 +113,7 @@ const empty = {
   isShort: false,
   trace: {},
   cause: "",
+  reason: "",
   alert: "",
   left: 0,
 } satisfies Partial<ChangeBlock>;
@@ -130,12 +132,13 @@ function rulesBlock(group: readonly [Item, ...Item[]], words: Words): ChangeBloc
     sign: actionSigns.update,
     tone: tones.update,
     head: isOne ? [[name(address)], [id(liveName), ref(liveId)]] : [[name(schemasKind)]],
-    target: isOne ? [] : [muted(`${group.length} integrations:`), ...listLine(integrations, id)],
+    target: isOne ? [] : [muted(`${group.length} integrations:`)],
+    names: isOne ? [] : integrations,
     isSummary: true,
     rules: changesByRule(group, words),
     alert: alertText(
       exposing.reduce((sum, { exposedColumns = 0 }) => sum + exposedColumns, 0),
-      exposing.map((item) => `${integrationOf(item.address)} (${item.exposedColumns ?? 0})`),
+      isOne ? [] : exposing.map((item) => `${integrationOf(item.address)} (${item.exposedColumns ?? 0})`),
       words,
     ),
     calls: callsOf(group, words),
