@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { appendFileSync, statSync } from "node:fs";
 import { DimsyncError, messageOf } from "../model/errors.ts";
-import type { Diagnostic } from "../model/problem.ts";
+import { placeText } from "../model/problem.ts";
 import type { Validation } from "../model/result.ts";
 import type { Environment } from "../model/settings/env.ts";
 import { masked } from "../model/settings/secret.ts";
@@ -64,8 +64,6 @@ export function failureReasons({ code: name, message, diagnostics }: Failure): r
   const reasons = diagnostics.map((one) => `${code(joinParts([one.code, placeText(one)], " "))}: ${prose(one.message)}`);
   return [...reasons.slice(0, mostReasons), ...(reasons.length > mostReasons ? [`… and ${reasons.length - mostReasons} more.`] : [])];
 }
-
-const placeText = ({ file, line }: Diagnostic): string => (file === undefined ? "" : `${file}${line === undefined ? "" : `:${line}`}`);
 
 function untitledPieces({ code, message, exit, diagnostics }: Failure, options: AnnotationOptions): FailurePieces {
   if (diagnostics.length === 0)

@@ -5,7 +5,7 @@ import { wantedLabels } from "../kinds/patterns/labels.ts";
 import type { Project } from "../manifests/project.ts";
 import { kindOf } from "../model/address.ts";
 import { DimsyncError, readOr } from "../model/errors.ts";
-import type { Diagnostic, Problem } from "../model/problem.ts";
+import { type Diagnostic, type Problem, placeText } from "../model/problem.ts";
 import type { RecordsState } from "../records/records.ts";
 import type { Client } from "../service/client.ts";
 import { counted } from "../text/counts.ts";
@@ -145,7 +145,7 @@ export function labelChecks({ resources, columnLabels, readers, locate }: Projec
   const unused = columnLabels.defined.filter((label) => !used.has(label));
   const ofModels = (readers?.withoutEffect() ?? []).map(({ file, place, names }): Check => {
     const at = place === undefined ? undefined : locate(place);
-    const entry = at === undefined ? "a Classification" : `${at.file}${at.line === undefined ? "" : `:${at.line}`}`;
+    const entry = at === undefined ? "a Classification" : placeText(at);
     return warn(
       "dbt models",
       `In ${file}, models have the meta or tag that ${entry} looks for in sources. There it has no effect (${names.length}): ${andMore(names)}.`,
@@ -177,9 +177,7 @@ export async function labelledColumnsCheck(
     const found = (await planned()).filter(({ code }) => code === "W_LABEL_NO_MATCH" || code === "W_LABELS_DISAGREE");
     if (found.length === 0)
       return [ok(check, "The account has a column for every source of dbt, line of CSV and pattern that has a label.")];
-    return found.map(({ message, file, line }) =>
-      warn(check, message, `It is in ${file ?? "the Classification"}${line === undefined ? "" : `:${line}`}.`),
-    );
+    return found.map(({ message, file, line }) => warn(check, message, `It is in ${placeText({ file, line }) || "the Classification"}.`));
   } catch (error) {
     if (!(error instanceof DimsyncError)) throw error;
     return [skip(check, `there is no plan. ${error.message}`)];

@@ -1,7 +1,7 @@
 import { manifestKindNamed } from "../kinds/index.ts";
 import { toAddress } from "../model/address.ts";
 import { getOrAdd } from "../model/maps.ts";
-import { type Locate, type Problem, problemAt } from "../model/problem.ts";
+import { type Locate, type Problem, placeText, problemAt } from "../model/problem.ts";
 import { problemIn, type Resource } from "../model/resource.ts";
 import { nearest } from "../text/suggest.ts";
 import type { ReadManifest } from "./manifest.ts";
@@ -22,7 +22,7 @@ export function duplicateProblems(manifests: readonly ReadManifest[], locate: Lo
       return [];
     }
     const { file, line } = locate({ ...first.place, pointer: "/metadata/name" });
-    const message = `${address} is already declared in ${file}${line === undefined ? "" : `:${line}`}. Names must be unique per kind. Rename one of the manifests, or remove it.`;
+    const message = `${address} is already declared in ${placeText({ file, line })}. Names must be unique per kind. Rename one of the manifests, or remove it.`;
     return [problemAt({ ...place, pointer: "/metadata/name" }, { code: "E_DUPLICATE_NAME", message, address })];
   });
 }

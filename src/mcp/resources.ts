@@ -3,6 +3,7 @@ import { loadAnyProjects } from "../cli/project.ts";
 import { packageText, schemaNames, schemaText } from "../manifests/schema/lookup.ts";
 import { byText } from "../model/address.ts";
 import { DimsyncError } from "../model/errors.ts";
+import { placeText } from "../model/problem.ts";
 
 /** A document that clients can read. */
 export interface ResourceEntry {
@@ -39,7 +40,7 @@ async function manifestEntries(context: Context): Promise<readonly ResourceEntry
     projects.flatMap(({ resources, locate }) =>
       resources.map(({ address, place }) => {
         const { file, line } = locate(place);
-        return [address, line === undefined ? file : `${file}:${line}`] as const;
+        return [address, placeText({ file, line })] as const;
       }),
     ),
   );

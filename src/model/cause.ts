@@ -1,5 +1,5 @@
 import type { Cause, DraftCause } from "./plan.ts";
-import type { Locate } from "./problem.ts";
+import { type Locate, placeText } from "./problem.ts";
 
 /** A cause with its file and line instead of its place in a manifest. */
 export function locatedCause({ rule, reason, label, place }: DraftCause, locate: Locate): Cause {
@@ -19,6 +19,6 @@ export function locatedCause({ rule, reason, label, place }: DraftCause, locate:
  */
 export function locatedLabel({ name, origin }: NonNullable<DraftCause["label"]>, locate: Locate): NonNullable<Cause["label"]> {
   const { file, line } = locate(origin.place);
-  const place = origin.isInManifest ? ` (${file}${line === undefined ? "" : `:${line}`})` : "";
+  const place = origin.isInManifest ? ` (${placeText({ file, line })})` : "";
   return { name, source: `${origin.text}${place}${origin.reason === undefined ? "" : `: ${origin.reason}`}` };
 }

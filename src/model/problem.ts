@@ -68,6 +68,16 @@ export interface Diagnostic {
   readonly excerpt?: readonly [source: string, caret: string];
 }
 
+/** "manifests/pii.yaml:9:3", as far as known; "" without a file. Raw. */
+export function placeText({
+  file,
+  line,
+  column,
+}: { readonly [Part in "file" | "line" | "column"]?: Diagnostic[Part] | undefined }): string {
+  const parts = line === undefined ? [file] : [file, line, column];
+  return file === undefined ? "" : parts.filter((part) => part !== undefined).join(":");
+}
+
 /** Looks up a position. For a file that no longer exists, only the file is known. */
 export type Locate = (place: SourceLocation) => {
   readonly file: string;

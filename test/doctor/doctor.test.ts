@@ -157,7 +157,7 @@ test("labels that nothing uses, labelled columns that the account does not have,
   const found = (await doctor()).checks.filter(({ check }) => /label|dbt/u.test(check));
   expect(found.map(({ check, state, found: text }) => `${check}: ${state}: ${text}`)).toEqual([
     'labels: warn: No rule, policy or `expect` entry matches label "pii".',
-    "dbt models: warn: In target/manifest.json, models have the meta or tag that manifests/personal.yaml:6 looks for in sources. There it has no effect (2): stg.email (models/stg.sql), dim (models/dim.sql).",
+    "dbt models: warn: In target/manifest.json, models have the meta or tag that manifests/personal.yaml:6:24 looks for in sources. There it has no effect (2): stg.email (models/stg.sql), dim (models/dim.sql).",
     expect.stringMatching(/^labelled columns: warn: 1 labelled column matches no column that this run read: RAW_SHOP\.customers\.email/u),
   ]);
   await project.write(

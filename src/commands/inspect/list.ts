@@ -4,6 +4,7 @@ import { loadAnyProjects } from "../../cli/project.ts";
 import type { Project } from "../../manifests/project.ts";
 import { byText } from "../../model/address.ts";
 import type { ExitCode } from "../../model/exit.ts";
+import { placeText } from "../../model/problem.ts";
 import type { Environment } from "../../model/settings/env.ts";
 import { readRecords } from "../../operations/records/open.ts";
 import { listingFormats, listingForms } from "./listing-forms.ts";
@@ -23,7 +24,7 @@ export async function runList(context: Context, paths: readonly string[]): Promi
   checkOutputs(context, listingFormats);
   const projects = await loadAnyProjects(context, { paths, interruptible: true });
   const listed = (await Promise.all(projects.map((project) => manifestsOf(project, context.io.env)))).flat();
-  const rows = listed.map(({ file, line, ...row }) => ({ ...row, file: line === undefined ? file : `${file}:${line}` }));
+  const rows = listed.map(({ file, line, ...row }) => ({ ...row, file: placeText({ file, line }) }));
   const columns = [...(projects.length > 1 ? ["target"] : []), "address", "id", "file"];
   await deliverForms(context, listingForms({ value: listed, rows, columns, isTty: context.io.stdoutIsTty }));
   return projects.some(({ problems }) => problems.some(({ severity }) => severity === "error")) ? 1 : 0;

@@ -3,7 +3,7 @@ import { decisionOf, type RuleCache } from "../../kinds/schemas.ts";
 import { locatedLabel } from "../../model/cause.ts";
 import type { LiveIntegration, LiveReference, LiveSchemas } from "../../model/live.ts";
 import { type NodePath, nodePointer } from "../../model/nodes.ts";
-import type { Locate } from "../../model/problem.ts";
+import { type Locate, placeText } from "../../model/problem.ts";
 import type { RegisterRow } from "../../model/register.ts";
 import { type Field, walk } from "../../model/schema-tree.ts";
 import type { PolicyResults } from "../../policies/results.ts";
@@ -96,7 +96,7 @@ function decisionText(
     if (decision?.value !== value) continue;
     const { rule, reason = "", place } = decision.cause;
     const { file, line } = locate(place);
-    const at = `${file}${line === undefined ? "" : `:${line}`}`;
+    const at = placeText({ file, line });
     return { rule: rule === undefined ? at : `${rule} (${at})`, reason };
   }
   return { rule: "", reason: "" };

@@ -1,5 +1,5 @@
 import { combineExits } from "../../model/exit.ts";
-import type { Severity } from "../../model/problem.ts";
+import { placeText, type Severity } from "../../model/problem.ts";
 import { visible } from "../../text/control-characters.ts";
 import { grouped } from "../../text/lists.ts";
 import { errorsFirst, severities } from "../../text/severity.ts";
@@ -114,7 +114,7 @@ function placed(entry: Finding, touches: AnnotationOptions["touches"]): readonly
   const { file, line, column: _, ...rest } = entry;
   if (touches === undefined || file === undefined || entry.effect === "refuses" || touches(file, line)) return [entry];
   if (entry.severity !== "error" && entry.effect !== "blocks") return [];
-  return [{ ...rest, message: `${file}${line === undefined ? "" : `:${line}`}: ${entry.message}` }];
+  return [{ ...rest, message: `${placeText({ file, line })}: ${entry.message}` }];
 }
 
 const mostMessages = 3;

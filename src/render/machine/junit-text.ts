@@ -1,3 +1,4 @@
+import { placeText } from "../../model/problem.ts";
 import { visible } from "../../text/control-characters.ts";
 
 // GitLab reads reports of up to 30 MiB, so long messages are cut.
@@ -51,7 +52,7 @@ function caseText({ name, group, file, line, result, output }: TestCase, { prefi
   if (result !== undefined) {
     const { element, type, lines } = result;
     const kind = element === "failure" ? ` type="${attribute(type)}"` : "";
-    const place = path === undefined ? [] : [line === undefined ? path : `${path}:${line}`];
+    const place = path === undefined ? [] : [placeText({ file: path, line })];
     const body = element === "failure" ? [...place, ...lines] : place;
     const text = body.length === 0 ? "/>" : `>${body.map(content).join("\n")}</${element}>`;
     return `${head}>\n      <${element} message="${attribute(lines[0] ?? "")}"${kind}${text}\n    </testcase>\n`;

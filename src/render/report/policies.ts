@@ -1,10 +1,9 @@
 import type { PolicyFinding } from "../../model/findings.ts";
-import type { Severity } from "../../model/problem.ts";
+import { placeText, type Severity } from "../../model/problem.ts";
 import { grouped } from "../../text/lists.ts";
 import { pathText, wholePath } from "../../text/paths.ts";
 import { errorsFirst } from "../../text/severity.ts";
 import type { Document } from "../document.ts";
-import { placeText } from "./changes/changes.ts";
 
 /** The findings of one policy with the same message. */
 export interface PolicyGroup {

@@ -2,7 +2,7 @@ import { policyAddress } from "../../kinds/manifests.ts";
 import { changeCount } from "../../model/changes.ts";
 import type { GuardFinding } from "../../model/findings.ts";
 import type { Blocked, Deferred, Unverifiable } from "../../model/plan.ts";
-import type { Diagnostic, Severity } from "../../model/problem.ts";
+import { type Diagnostic, placeText, type Severity } from "../../model/problem.ts";
 import { counted } from "../../text/counts.ts";
 import { grouped } from "../../text/lists.ts";
 import { nameText, wholePath } from "../../text/paths.ts";
@@ -26,7 +26,6 @@ import {
 import type { ManualStep, ReportContent } from "../report.ts";
 import { traceText } from "./attribution.ts";
 import { blockedGroups } from "./blocked.ts";
-import { placeText } from "./changes/changes.ts";
 import type { ReportColumn } from "./columns.ts";
 import { heldNote } from "./held.ts";
 import type { ReportOutcome } from "./outcomes.ts";

@@ -1,3 +1,4 @@
+import { placeText } from "../../../model/problem.ts";
 import {
   andMore,
   aside,
@@ -15,7 +16,7 @@ import {
 import { counted, durationText } from "../../../text/counts.ts";
 import type { CauseGroup, ClosedGroup, Part } from "../../views/status.ts";
 import type { FailureGroup } from "../accounts.ts";
-import { causeHtml, findingPlace, placeText } from "./findings.ts";
+import { causeHtml, findingPlace } from "./findings.ts";
 import { accountHref, ageHtml, causeHref, firstSentence, kindText, link, riskTones, runHref } from "./words.ts";
 
 const rowsShown = 5;
@@ -91,7 +92,11 @@ const causeRow = (group: CauseGroup, now: Date): readonly Content[] => [
 ];
 
 function causeCell({ kind, risk, findings, example }: CauseGroup, cause: Html): Html {
-  const head = [html`<span class="strong">${cause}</span>`, chip(kindText(kind, risk), riskTones[risk]), aside(placeText(example.detail))];
+  const head = [
+    html`<span class="strong">${cause}</span>`,
+    chip(kindText(kind, risk), riskTones[risk]),
+    aside(placeText(example.detail.cause ?? {})),
+  ];
   return html`${joined(head, " ")}<br>${aside([findings > 1 && `${counted(findings, "finding")}, such as `, findingPlace(example)])}`;
 }
 

@@ -1,4 +1,5 @@
 import type { JsonValue } from "../../../model/json/json.ts";
+import { placeText } from "../../../model/problem.ts";
 import { aside, blocks, type Content, chip, code, type Html, html, isEmpty, joined, quiet, table } from "../../../render/html/html.ts";
 import { counted } from "../../../text/counts.ts";
 import { grouped } from "../../../text/lists.ts";
@@ -47,14 +48,8 @@ ${reason !== undefined && reasons.length === 0 && html`<p class="quiet">${reason
 
 /** The place in the manifests of all findings; "" if they have several. */
 function commonPlace(findings: readonly Finding[]): string {
-  const [place = "", ...others] = new Set(findings.map(({ detail }) => placeText(detail)));
+  const [place = "", ...others] = new Set(findings.map(({ detail }) => placeText(detail.cause ?? {})));
   return others.length === 0 ? place : "";
-}
-
-/** "manifests/pii.yaml:9"; "" if no manifest decides the value. */
-export function placeText({ cause }: Finding["detail"]): string {
-  if (cause === undefined) return "";
-  return cause.line === undefined ? cause.file : `${cause.file}:${cause.line}`;
 }
 
 /** The cause without the path of a literal setting: "SchemaConfig/orders". */
@@ -71,7 +66,7 @@ function findingRow(finding: Finding, hasPlace: boolean, now: Date): readonly Co
   const { kind, risk, detail, since, openedRun } = finding;
   return [
     html`${findingPlace(finding)} ${chip(kindText(kind, risk), riskTones[risk])}${detail.text !== undefined && html`<span class="why">${detail.text}</span>`}${
-      hasPlace && detail.cause !== undefined && html`<span class="why quiet">${placeText(detail)}</span>`
+      hasPlace && detail.cause !== undefined && html`<span class="why quiet">${placeText(detail.cause)}</span>`
     }`,
     valueHtml(finding, detail.actual),
     valueHtml(finding, detail.desired),

@@ -3,6 +3,7 @@ import { eachChange } from "../../../model/changes.ts";
 import { isObject, type JsonObject, type JsonValue } from "../../../model/json/json.ts";
 import { toPointer } from "../../../model/json/pointer.ts";
 import type { Action, Cause, Change, ChangeFacts, ChangeGroup } from "../../../model/plan.ts";
+import { placeText } from "../../../model/problem.ts";
 import { isSecretReference } from "../../../model/settings/secret.ts";
 import { visible } from "../../../text/control-characters.ts";
 import { counted } from "../../../text/counts.ts";
@@ -37,7 +38,7 @@ export function changeWhy(
     isAlarm: isAlarm(facts),
     trace,
     rule: visible(cause?.rule ?? ""),
-    decidedBy: cause === undefined ? "" : joinParts([visible(cause.rule ?? ""), placeText(cause)], ", "),
+    decidedBy: cause === undefined ? "" : visible(joinParts([cause.rule ?? "", placeText(cause)], ", ")),
     label: labelText(causes),
     reason: visible(cause?.reason ?? ""),
   };
@@ -91,14 +92,6 @@ export function labelText(causes: readonly ({ readonly label?: Cause["label"] | 
   const names = [...new Set(labels.map(({ name }) => visible(name)))];
   const sources = [...new Set(labels.map(({ source }) => visible(source)))];
   return names.length === 0 ? "" : `← label ${andMore(names)} ← ${andMore(sources, { shown: 1 })}`;
-}
-
-/** "manifests/pii.yaml:9:3", as far as known; "" without a file. */
-export function placeText(place: { readonly file?: string; readonly line?: number; readonly column?: number }): string {
-  if (place.file === undefined) return "";
-  return [visible(place.file), place.line, place.line === undefined ? undefined : place.column]
-    .filter((part) => part !== undefined)
-    .join(":");
 }
 
 /** What a deferred entry waits for. `draw` formats an address. "" if unknown. */
