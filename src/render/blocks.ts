@@ -39,6 +39,12 @@ export type Line = readonly Span[];
 /** Cells, which a terminal aligns. */
 export type Row = readonly Line[];
 
+/** Rows below heads, such as "Last run". */
+export interface Table {
+  readonly heads: readonly string[];
+  readonly rows: readonly Row[];
+}
+
 export interface Entry {
   /** "✗", "1."; none for an entry that is only text. */
   readonly sign?: string;
@@ -59,7 +65,7 @@ export interface Entry {
   readonly isBrief?: boolean;
   /** What changed, or would change, for those who ask. `isKey`: to understand the entry, one has to see it. */
   readonly changes?: { readonly of: WithChanges; readonly title: string; readonly isKey: boolean };
-  /** Lines of YAML. */
+  /** Lines of YAML, or of a diff. */
   readonly yaml?: readonly string[];
   /** To choose from, or to run in order. */
   readonly commands?: readonly string[];
@@ -171,6 +177,21 @@ export interface Section {
   /** Heads of the cells, if the entries are rows of one table. */
   readonly heads?: readonly string[];
 }
+
+export const textTable = (heads: readonly string[], rows: readonly (readonly string[])[]): Table => ({
+  heads,
+  rows: rows.map((texts) => texts.map((text) => [text])),
+});
+
+/** Entries that need no title. */
+export const untitled = (id: string, entries: readonly Entry[]): Section => ({
+  id,
+  title: "",
+  count: 0,
+  part: "rest",
+  isPlain: true,
+  entries,
+});
 
 export const name = (text: string, tone?: Tone): Span => ({ as: "name", text, tone });
 export const id = (text: string): Span => ({ as: "id", text });

@@ -195,5 +195,5 @@ test("a manifest of another schema version is named", async () => {
   await writeFile(join(project.folder, "manifests/later.yaml"), manifest);
   const { out, code } = await project.run(runDoctor, {});
   expect(code).toBe(1);
-  expect(out).toContain("fail  manifests       manifests/later.yaml has another apiVersion: this dimsync reads dimsync/v1.");
+  expect(out).toMatch(/^fail +manifests +manifests\/later\.yaml has another apiVersion: this dimsync reads dimsync\/v1\./mu);
 });

@@ -59,20 +59,20 @@ async function start({
   const folder = writeProject({ "dimsync.yaml": configText(service.url, parts), "manifests/a.yaml": text });
   return { service, folder, run: (...argv) => runCommand(argv, folder, { [keyVariable]: service.apiKey, COLUMNS: "200" }) };
 }
-const events = ["  events    none for its schemas in the last 30 days", ""];
+const events = ["events    none for its schemas in the last 30 days", ""];
 describe("explain shows", () => {
   test.each<[string, string, readonly string[]]>([
     [
       "the rule that decides, what changes and what would be sent",
       "public.users.email",
       [
-        "  emails   hashed: true               decides hashed   manifests/a.yaml:11   GDPR register 12",
-        "  keys     does not apply (where)                      manifests/a.yaml:23",
+        "emails   hashed: true               decides hashed   manifests/a.yaml:11   GDPR register 12",
+        "keys     does not apply (where)                      manifests/a.yaml:23",
         "",
-        "  live      nameInDestination: email, enabled: true, hashed: false, isPrimaryKey: false",
-        "  outcome   managed: hashed: true",
-        "  change    hashed false → true   protects",
-        "  request   PATCH /v1/integrations/8f1c/schemas, here without 3 other changes of Schemas/orders",
+        "live      nameInDestination: email, enabled: true, hashed: false, isPrimaryKey: false",
+        "outcome   managed: hashed: true",
+        "change    hashed false → true   protects",
+        "request   PATCH /v1/integrations/8f1c/schemas, here without 3 other changes of Schemas/orders",
         '{"schemas":{"public":{"enabled":true,"tables":{"users":{"enabled":true,"columns":{"email":{"enabled":true,"hashed":true}}}}}}}',
       ],
     ],
@@ -80,40 +80,40 @@ describe("explain shows", () => {
       "a rule that a later rule overrides",
       "public.orders.contact_email",
       [
-        "  emails    hashed: true             overridden       manifests/a.yaml:11   GDPR register 12",
-        "  support   hashed: false            decides hashed   manifests/a.yaml:22   DPIA-41",
-        "  keys      does not apply (where)                    manifests/a.yaml:23",
+        "emails    hashed: true             overridden       manifests/a.yaml:11   GDPR register 12",
+        "support   hashed: false            decides hashed   manifests/a.yaml:22   DPIA-41",
+        "keys      does not apply (where)                    manifests/a.yaml:23",
         "",
-        "  live      nameInDestination: contact_email, enabled: true, hashed: false, isPrimaryKey: false",
-        "  outcome   managed: hashed: false",
-        "  change    none",
-        "  request   none for it; a plan makes 4 other changes of Schemas/orders",
+        "live      nameInDestination: contact_email, enabled: true, hashed: false, isPrimaryKey: false",
+        "outcome   managed: hashed: false",
+        "change    none",
+        "request   none for it; a plan makes 4 other changes of Schemas/orders",
       ],
     ],
     [
       "a literal entry that overrides a rule",
       "public.customers.email",
       [
-        "  emails    hashed: true             overridden       manifests/a.yaml:11   GDPR register 12",
-        "  keys      does not apply (where)                    manifests/a.yaml:23",
-        "  literal   hashed: false            decides hashed   manifests/a.yaml:27",
+        "emails    hashed: true             overridden       manifests/a.yaml:11   GDPR register 12",
+        "keys      does not apply (where)                    manifests/a.yaml:23",
+        "literal   hashed: false            decides hashed   manifests/a.yaml:27",
         "",
-        "  live      nameInDestination: email, enabled: true, hashed: false, isPrimaryKey: false",
-        "  outcome   managed: hashed: false",
-        "  change    none",
-        "  request   none for it; a plan makes 4 other changes of Schemas/orders",
+        "live      nameInDestination: email, enabled: true, hashed: false, isPrimaryKey: false",
+        "outcome   managed: hashed: false",
+        "change    none",
+        "request   none for it; a plan makes 4 other changes of Schemas/orders",
       ],
     ],
     [
       "the effect of unmatched",
       "public.products",
       [
-        "  unmatched.tables   enabled: false   decides enabled   manifests/a.yaml:18",
+        "unmatched.tables   enabled: false   decides enabled   manifests/a.yaml:18",
         "",
-        "  live      nameInDestination: products, enabled: true, syncMode: incremental, cursorField: updated_at",
-        "  outcome   managed: enabled: false",
-        "  change    enabled true → false   protects",
-        "  request   PATCH /v1/integrations/8f1c/schemas, here without 3 other changes of Schemas/orders",
+        "live      nameInDestination: products, enabled: true, syncMode: incremental, cursorField: updated_at",
+        "outcome   managed: enabled: false",
+        "change    enabled true → false   protects",
+        "request   PATCH /v1/integrations/8f1c/schemas, here without 3 other changes of Schemas/orders",
         '{"schemas":{"public":{"enabled":true,"tables":{"products":{"enabled":false,"columns":{}}}}}}',
       ],
     ],
@@ -121,27 +121,27 @@ describe("explain shows", () => {
       "the rule that ignores it",
       "public.payments",
       [
-        "  theirs   ignores it      manifests/a.yaml:25",
+        "theirs   ignores it      manifests/a.yaml:25",
         "",
-        "  live      nameInDestination: payments, enabled: true, syncMode: incremental, cursorField: paid_at",
-        "  outcome   ignored: it stays as it is",
-        "  change    none",
-        "  request   none for it; a plan makes 4 other changes of Schemas/orders",
+        "live      nameInDestination: payments, enabled: true, syncMode: incremental, cursorField: paid_at",
+        "outcome   ignored: it stays as it is",
+        "change    none",
+        "request   none for it; a plan makes 4 other changes of Schemas/orders",
       ],
     ],
     [
       "the rule that ignores the table above it",
       "public.audit_events.actor_email",
       [
-        "  emails    hashed: true             overridden   manifests/a.yaml:11   GDPR register 12",
-        "  keys      does not apply (where)               manifests/a.yaml:23",
-        "  no-logs   ignores a node above it              manifests/a.yaml:24",
+        "emails    hashed: true             overridden   manifests/a.yaml:11   GDPR register 12",
+        "keys      does not apply (where)               manifests/a.yaml:23",
+        "no-logs   ignores a node above it              manifests/a.yaml:24",
         "",
-        "  live      nameInDestination: actor_email, enabled: true, hashed: false, isPrimaryKey: false",
-        "  outcome   ignored: it stays as it is",
-        "  stopped   not replicated, because public.audit_events is or will be disabled",
-        "  change    none",
-        "  request   none for it; a plan makes 4 other changes of Schemas/orders",
+        "live      nameInDestination: actor_email, enabled: true, hashed: false, isPrimaryKey: false",
+        "outcome   ignored: it stays as it is",
+        "stopped   not replicated, because public.audit_events is or will be disabled",
+        "change    none",
+        "request   none for it; a plan makes 4 other changes of Schemas/orders",
       ],
     ],
     [
@@ -150,23 +150,23 @@ describe("explain shows", () => {
       [
         "  No rule or literal entry applies to it.",
         "",
-        "  live      nameInDestination: orders, enabled: true",
-        "  outcome   unmanaged: it stays as it is",
-        "  change    none",
-        "  request   none for it; a plan makes 4 other changes of Schemas/orders",
+        "live      nameInDestination: orders, enabled: true",
+        "outcome   unmanaged: it stays as it is",
+        "change    none",
+        "request   none for it; a plan makes 4 other changes of Schemas/orders",
       ],
     ],
     [
       "the result for a node that does not exist",
       "new.t.x_email",
       [
-        "  emails   hashed: true             decides hashed   manifests/a.yaml:11   GDPR register 12",
-        "  keys     does not apply (where)                    manifests/a.yaml:23",
+        "emails   hashed: true             decides hashed   manifests/a.yaml:11   GDPR register 12",
+        "keys     does not apply (where)                    manifests/a.yaml:23",
         "",
-        "  live      not in the account: there is no schema new.",
-        "  outcome   would be managed: hashed: true",
-        "  change    none",
-        "  request   none for it; a plan makes 4 other changes of Schemas/orders",
+        "live      not in the account: there is no schema new.",
+        "outcome   would be managed: hashed: true",
+        "change    none",
+        "request   none for it; a plan makes 4 other changes of Schemas/orders",
       ],
     ],
   ])("%s", async (_sentence, path, expected) => {
@@ -191,7 +191,7 @@ describe("explain shows", () => {
     ["a schema", "pubilc", "there is no schema pubilc. Did you mean public?"],
   ])("a suggestion for %s that does not exist", async (_sentence, path, expected) => {
     const { run } = await start();
-    expect((await run("explain", "Schemas/orders", path)).stdout).toContain(`  live      not in the account: ${expected}\n`);
+    expect((await run("explain", "Schemas/orders", path)).stdout).toContain(`live      not in the account: ${expected}\n`);
   });
 
   test("that unmatched refuses a node, and that an empty literal entry sets nothing", async () => {
@@ -200,15 +200,15 @@ describe("explain shows", () => {
       .replace("customers: { columns", "products: {}, customers: { columns");
     const { run } = await start({ text });
     const refused = (await run("explain", "Schemas/orders", "public.order_items")).stdout;
-    expect(refused).toContain("\n  unmatched.tables   refuses it, because nothing covers it   manifests/a.yaml:18\n");
+    expect(refused).toContain("\nunmatched.tables   refuses it, because nothing covers it   manifests/a.yaml:18\n");
     const covered = (await run("explain", "Schemas/orders", "public.products")).stdout;
-    expect(covered).toContain("\n  literal   nothing   manifests/a.yaml:27\n");
+    expect(covered).toContain("\nliteral   nothing   manifests/a.yaml:27\n");
   });
 
   test("that the columns of a table are unknown", async () => {
     const { run } = await start({ options: { schemaForm: "snake", faults: ["GET /columns$=status:404"] } });
     const { stdout } = await run("explain", "Schemas/orders", "public.audit_events.actor_email");
-    expect(stdout).toContain("  live      unknown: the service returned no columns for public.audit_events\n");
+    expect(stdout).toContain("live      unknown: the service returned no columns for public.audit_events\n");
   });
 
   test("the part of the request in plan that changes the node", async () => {
@@ -238,7 +238,7 @@ describe("explain shows", () => {
     const ignore = [{ address: "SchemaConfig/orders", path: "/schemas/public/tables/users", reason: "theirs" }];
     const { run } = await start({ parts: { ignore } });
     const { stdout } = await run("explain", "Schemas/orders", "public.users.email");
-    expect(stdout).toContain("  ignored   enabled and hashed, by an ignore entry in the config\n  change    none\n");
+    expect(stdout).toContain("ignored   enabled and hashed, by an ignore entry in the config\nchange    none\n");
     expect(stdout).not.toContain('"users"');
   });
 
@@ -250,7 +250,7 @@ describe("explain shows", () => {
       ),
     });
     const { code, stdout } = await run("explain", "Schemas/orders", "public.users.id");
-    expect([code, stdout]).toEqual([0, expect.stringContaining("  refused   E_DISABLES_PRIMARY_KEY manifests/a.yaml:26: ")]);
+    expect([code, stdout]).toEqual([0, expect.stringContaining("refused   E_DISABLES_PRIMARY_KEY manifests/a.yaml:26: ")]);
     expect(stdout).not.toContain("request");
   });
 
@@ -265,16 +265,16 @@ describe("explain shows", () => {
     ])
       service.mutate(() => {}, dana, event);
     const { stdout } = await run("explain", "SchemaConfig/orders", "public.users.email");
-    const shown = stdout.slice(stdout.indexOf("  events")).replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/gu, "TIME");
+    const shown = stdout.slice(stdout.indexOf("events")).replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/gu, "TIME");
     expect(shown).toBe(
-      '  events    TIME   dana@example.com   Integration 8f1c "Orders" updated\n            TIME   dana@example.com   Schema configuration of integration 8f1c "Orders" changed\n',
+      'events    TIME   dana@example.com   Integration 8f1c "Orders" updated\n          TIME   dana@example.com   Schema configuration of integration 8f1c "Orders" changed\n',
     );
   });
 
   test("everything else if the audit log cannot be read", async () => {
     const { run } = await start({ options: { faults: ["GET /v1/audit-logs=status:403"] } });
     const { code, stdout } = await run("explain", "Schemas/orders", "public.users.email");
-    expect([code, stdout]).toEqual([0, expect.stringMatching(/ {2}change {4}hashed[\s\S]*\n {2}events {4}not available: [\s\S]*403/u)]);
+    expect([code, stdout]).toEqual([0, expect.stringMatching(/change {4}hashed[\s\S]*\nevents {4}not available: [\s\S]*403/u)]);
   });
 
   test.each([
@@ -296,8 +296,8 @@ describe("explain shows", () => {
     expect(snake.explained.changes).toEqual(camel.explained.changes);
     expect(snake.explained.requests).toEqual(camel.explained.requests);
     expect([camel.explained.unreadTables, snake.explained.unreadTables]).toEqual([undefined, unread]);
-    expect(snake.stdout).toContain(`  change    ${change}`);
-    expect(snake.stdout).toContain(`  unread    the columns of ${unread} other tables; a plan may find more changes and errors there`);
+    expect(snake.stdout).toContain(`change    ${change}`);
+    expect(snake.stdout).toContain(`unread    the columns of ${unread} other tables; a plan may find more changes and errors there`);
     expect(camel.stdout).not.toContain("unread");
   });
 

@@ -8,7 +8,8 @@ import type { Project } from "../../manifests/project.ts";
 import { DimsyncError } from "../../model/errors.ts";
 import type { ExitCode } from "../../model/exit.ts";
 import { importProject } from "../../operations/adopt/import.ts";
-import { importText } from "../../render/terminal/import.ts";
+import { importSections } from "../../render/report/import.ts";
+import { sectionsText } from "../../render/terminal/blocks.ts";
 import { jsonDocument } from "../../text/control-characters.ts";
 
 /** `dimsync import [ADDRESS…]`: writes manifests and bindings for live objects, or updates them. Sends GET only; writes files. */
@@ -22,7 +23,7 @@ export async function runImport(context: Context<ImportFlags>, addresses: readon
   const options = { load: loadOptions(context, []), addresses, out, dryRun, literal };
   const { report, manifests } = await withRun(context, (run) => importProject(project, options, run));
   await deliverForms(context, {
-    human: (how) => importText(report, manifests, how),
+    human: (how) => sectionsText(importSections(report, manifests), how),
     json: () => jsonDocument(report),
   });
   return report.exit.code;

@@ -6,7 +6,8 @@ import { withRun } from "../../cli/progress.ts";
 import { loadValidProject } from "../../cli/project.ts";
 import type { ExitCode } from "../../model/exit.ts";
 import { explainSchemaNode } from "../../operations/inspect/explain.ts";
-import { explainText } from "../../render/terminal/explain.ts";
+import { explainSections } from "../../render/report/explain.ts";
+import { sectionsText } from "../../render/terminal/blocks.ts";
 import { jsonDocument } from "../../text/control-characters.ts";
 
 /** `dimsync explain ADDRESS SCHEMA[.TABLE[.COLUMN]]`. Only sends GET. */
@@ -17,7 +18,7 @@ export async function runExplain(context: Context<ExplainFlags>, address: string
   const project = await loadValidProject(context, { account: true, interruptible: true });
   const explained = await withRun(context, (run) => explainSchemaNode(project, { address, node }, run));
   await deliverForms(context, {
-    human: (options) => explained.map((one) => explainText(one, options)).join("\n"),
+    human: (options) => explained.map((one) => sectionsText(explainSections(one), options)).join("\n"),
     json: () => jsonDocument(explained),
   });
   return 0;

@@ -1,8 +1,9 @@
 import { isObject, type JsonValue, own } from "../../model/json/json.ts";
+import { textTable } from "../../render/blocks.ts";
 import type { RenderOptions } from "../../render/document.ts";
 import { code, table } from "../../render/markdown/escape.ts";
-import { listingText } from "../../render/terminal/listing.ts";
-import { jsonDocument, visible } from "../../text/control-characters.ts";
+import { tableText } from "../../render/terminal/blocks.ts";
+import { jsonDocument } from "../../text/control-characters.ts";
 import { yamlDocuments } from "../../yaml/print.ts";
 
 /** A column is a member, or a path of members with dots. */
@@ -32,7 +33,7 @@ function cellTexts(rows: readonly unknown[], columns: readonly string[]): readon
 
 function cellText(value: unknown): string {
   if (value === undefined || value === null || value === "") return absent;
-  return visible(typeof value === "string" ? value : JSON.stringify(value));
+  return typeof value === "string" ? value : JSON.stringify(value);
 }
 
 /** The formats for live objects. */
@@ -55,7 +56,7 @@ export function listingForms({ value, rows, columns, isTty }: ListingShape) {
     human: ({ color, width = 100 }: RenderOptions) =>
       rows.length === 0
         ? "No objects found.\n"
-        : listingText(columns.map(heading), cellTexts(rows, columns), { color, width: isTty ? width : Number.POSITIVE_INFINITY }),
+        : tableText(textTable(columns.map(heading), cellTexts(rows, columns)), { color, width: isTty ? width : Number.POSITIVE_INFINITY }),
     ...dataForms(value, rows),
     markdown: () => markdownTable(rows, columns),
   };

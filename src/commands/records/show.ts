@@ -5,7 +5,8 @@ import { byText } from "../../model/address.ts";
 import type { ExitCode } from "../../model/exit.ts";
 import type { Lease, Records } from "../../records/records.ts";
 import { describeLease } from "../../records/store-errors.ts";
-import { historyText, recordsText } from "../../render/terminal/records.ts";
+import { historySections, recordsSections } from "../../render/report/records.ts";
+import { sectionsText } from "../../render/terminal/blocks.ts";
 import { jsonDocument } from "../../text/control-characters.ts";
 
 /** `dimsync records show`: who holds the lease, creates with an unknown outcome, and ids. */
@@ -30,7 +31,7 @@ export async function showRecords(context: Context<RecordsFlags>, records: Recor
   await deliverForms(context, {
     human: (options) => {
       const holder = lease === undefined ? undefined : [describeLease(lease), lease.reason].filter((part) => part !== undefined).join(": ");
-      return recordsText({ ...shown, holder }, options);
+      return sectionsText(recordsSections({ ...shown, holder }), options);
     },
     json: () => jsonDocument(shown),
   });
@@ -46,7 +47,7 @@ export async function showHistory(context: Context<RecordsFlags>, records: Recor
   const entries = await records.history(historyLimit);
   const { store, place } = records;
   await deliverForms(context, {
-    human: (options) => historyText({ target, store, place, entries }, options),
+    human: (options) => sectionsText(historySections({ target, store, place, entries }), options),
     json: () => jsonDocument({ kind: "RecordsHistory", target, store, place, entries }),
   });
   return 0;

@@ -8,7 +8,8 @@ import { version } from "../../model/runtime/version.ts";
 import { openAccount, systemClock } from "../../operations/account.ts";
 import { planAccount } from "../../operations/core/plan.ts";
 import { checkStore, readRecords } from "../../operations/records/open.ts";
-import { doctorText } from "../../render/terminal/doctor.ts";
+import { doctorSections } from "../../render/report/doctor.ts";
+import { sectionsText } from "../../render/terminal/blocks.ts";
 import { jsonDocument } from "../../text/control-characters.ts";
 
 /** `dimsync doctor`: checks everything that a plan needs. Sends GET only; exit 1 if a check fails. */
@@ -29,6 +30,6 @@ export async function runDoctor(context: Context): Promise<ExitCode> {
   );
   // Reads that an interruption ended look like failed checks.
   io.interrupted.throwIfAborted();
-  await deliverForms(context, { human: (options) => doctorText(report, options), json: () => jsonDocument(report) });
+  await deliverForms(context, { human: (options) => sectionsText(doctorSections(report), options), json: () => jsonDocument(report) });
   return report.exit.code;
 }

@@ -4,8 +4,9 @@ import { checkOutputs, deliverForms } from "../../cli/output.ts";
 import { say } from "../../cli/say.ts";
 import type { ExitCode } from "../../model/exit.ts";
 import { jobUrl } from "../../operations/records/open.ts";
-import { listingText } from "../../render/terminal/listing.ts";
-import { jsonDocument, visible } from "../../text/control-characters.ts";
+import { textTable } from "../../render/blocks.ts";
+import { tableText } from "../../render/terminal/blocks.ts";
+import { jsonDocument } from "../../text/control-characters.ts";
 import { counted } from "../../text/counts.ts";
 import { shortDigest } from "../projects/bundle.ts";
 import { rollBack } from "../projects/push-bundle.ts";
@@ -23,18 +24,16 @@ export async function runBundles(context: Context<ControllerFlags>): Promise<Exi
     human(options) {
       if (bundles.length === 0) return "Nothing was pushed yet.\n";
       const headings = ["", "digest", "source", "commit", "pushed (UTC)", "by", "reason"];
-      const rows = bundles.map(({ isCurrent, digest, source, commit, dirty, at, by, reason, kind }) =>
-        [
-          isCurrent ? "*" : "",
-          shortDigest(digest).replace("sha256:", ""),
-          source,
-          `${commit?.slice(0, 12) ?? ""}${dirty ? "+" : ""}`,
-          at.slice(0, 16).replace("T", " "),
-          by,
-          `${kind === "rollback" ? "rollback: " : ""}${reason ?? ""}`,
-        ].map(visible),
-      );
-      return `${listingText(headings, rows, options)}\n* is what the source wants now; + has uncommitted changes.\n`;
+      const rows = bundles.map(({ isCurrent, digest, source, commit, dirty, at, by, reason, kind }) => [
+        isCurrent ? "*" : "",
+        shortDigest(digest).replace("sha256:", ""),
+        source,
+        `${commit?.slice(0, 12) ?? ""}${dirty ? "+" : ""}`,
+        at.slice(0, 16).replace("T", " "),
+        by,
+        `${kind === "rollback" ? "rollback: " : ""}${reason ?? ""}`,
+      ]);
+      return `${tableText(textTable(headings, rows), options)}\n* is what the source wants now; + has uncommitted changes.\n`;
     },
     json: () => jsonDocument({ formatVersion: "1.0", kind: "ControllerBundles", bundles }),
   });

@@ -2,8 +2,9 @@ import type { Context } from "../../cli/context.ts";
 import type { ControllerFlags } from "../../cli/flags.ts";
 import { checkOutputs, deliverForms } from "../../cli/output.ts";
 import { combineExits, type Exit, type ExitCode } from "../../model/exit.ts";
+import { textTable } from "../../render/blocks.ts";
 import type { RenderOptions } from "../../render/document.ts";
-import { listingText } from "../../render/terminal/listing.ts";
+import { tableText } from "../../render/terminal/blocks.ts";
 import { jsonDocument, visible } from "../../text/control-characters.ts";
 import { durationText } from "../../text/counts.ts";
 import { listAccounts } from "../views/accounts.ts";
@@ -39,7 +40,7 @@ function statusText(accounts: readonly AccountSummary[], receivers: readonly Rec
   if (accounts.length === 0) return "No account is under control.\n";
   const headings = ["account", "state", "exposed", "differences", "manual", "checked", "mode", "commit"];
   const rows = accounts.map((account) => [
-    visible(account.name),
+    account.name,
     account.state === "suspended" && isExposed(account) ? "suspended, exposed" : account.state,
     ...[account.exposedColumns, account.differences, account.manual].map(String),
     account.lastCheckedAt === undefined ? "never" : `${durationText(Date.now() - Date.parse(account.lastCheckedAt))} ago`,
@@ -57,5 +58,5 @@ function statusText(accounts: readonly AccountSummary[], receivers: readonly Rec
     ...(dirty === true ? [`${name}: pushed with uncommitted changes`] : []),
   ]);
   const notes = [...ofAccounts, ...failing].map((note) => `${visible(note)}\n`);
-  return [listingText(headings, rows, options), ...(notes.length === 0 ? [] : ["\n"]), ...notes].join("");
+  return [tableText(textTable(headings, rows), options), ...(notes.length === 0 ? [] : ["\n"]), ...notes].join("");
 }

@@ -1,6 +1,6 @@
 import { counted } from "../../text/counts.ts";
 import { andMore as andMoreText } from "../../text/lists.ts";
-import { besideHead, type ChangeBlock, type Entry, type Line, type Section, type Span, textOf, withGaps } from "../blocks.ts";
+import { besideHead, type ChangeBlock, type Entry, type Line, type Section, type Span, type Table, textOf, withGaps } from "../blocks.ts";
 import { changeLines } from "../report/changes/changes.ts";
 import type { ReportObject } from "../report/changes/objects.ts";
 import { riskCount, type Words } from "../report/words.ts";
@@ -21,6 +21,7 @@ import {
   paragraph,
   quiet,
   source,
+  table,
 } from "./html.ts";
 import type { Part } from "./page.ts";
 
@@ -128,6 +129,14 @@ function objectCard({ title, liveId, blocks: all, changes, alarms, users }: Repo
 ${blocks(...all.map((block) => changeBlockHtml(block, words)))}
 </div></details>`;
 }
+
+export const tableHtml = (caption: string, { heads, rows }: Table, style: string): Html =>
+  table(
+    caption,
+    heads,
+    rows.map((row) => row.map(lineHtml)),
+    style,
+  );
 
 export const lineHtml = (line: Line): Html => html`${withGaps(line).map(([gap, span]) => [gap, spanHtml(span)])}`;
 

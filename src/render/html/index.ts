@@ -1,12 +1,13 @@
 import { counted } from "../../text/counts.ts";
+import type { Table } from "../blocks.ts";
 import type { Document, RenderOptions, Shown } from "../document.ts";
 import { timeText } from "../report/attribution.ts";
 import { objectsOf } from "../report/changes/objects.ts";
-import { type Rendered, renderedOf, stateCounts, targetName } from "../report/targets.ts";
+import { renderedOf, stateCounts, targetTable } from "../report/targets.ts";
 import { type Report, reportOf } from "../report.ts";
 import { changeBlockHtml, lineHtml, objectCards, sectionPart } from "./blocks.ts";
 import { chart } from "./chart.ts";
-import { blocks, type Content, chip, type Html, html, isEmpty, joined, list, markupOf, note, paragraph, quiet, table } from "./html.ts";
+import { blocks, chip, type Html, html, isEmpty, joined, list, markupOf, note, paragraph, table } from "./html.ts";
 import { type Page, type Part, page, type Tile } from "./page.ts";
 
 /** A single HTML file that loads nothing and runs no script. */
@@ -26,7 +27,7 @@ export function renderHtmlAll(documents: readonly Document[], options: RenderOpt
     title: `${first?.report.words.title ?? ""}: ${counted(all.length, "target")}`,
     titleNote: "",
     about: html``,
-    lead: targetTable(all),
+    lead: targetsHtml(targetTable(all)),
     tiles: [],
     parts: pages.flatMap(({ title, titleNote, about, lead, tiles, parts, footer }, index) => {
       const prefix = `target-${index + 1}`;
@@ -41,23 +42,13 @@ export function renderHtmlAll(documents: readonly Document[], options: RenderOpt
   return markupOf(whole);
 }
 
-/** Targets with their state, to see at a glance which one needs attention. */
-function targetTable(all: readonly Rendered[]): Html {
-  const labels = [...new Set(all.flatMap(({ document, report }) => tilesOf(document, report).map(({ label }) => label)))];
-  const rows = all.map(({ document, report }, index) => {
-    const tiles = new Map(tilesOf(document, report).map((tile) => [tile.label, tile]));
-    return [
-      html`<a href="#target-${index + 1}">${targetName({ report })}</a> ${chip(report.headline.word, report.headline.tone)}`,
-      ...labels.map((label) => numberHtml(tiles.get(label))),
-      timeText(report.about.times.at(-1) ?? ""),
-    ];
-  });
-  return table("Targets", ["Target", ...labels, "Last run"], rows, "targets");
-}
-
-function numberHtml(tile: Tile | undefined): Content {
-  if (tile?.isAlarm === true) return html`<strong class="alarm">${tile.count}</strong>`;
-  return tile?.count === 0 ? quiet("0") : tile?.count;
+/** Each target is a link to its part. */
+function targetsHtml(targets: Table): Html {
+  const rows = targets.rows.map(([target = [], ...cells], index) => [
+    html`<a href="#target-${index + 1}">${lineHtml(target)}</a>`,
+    ...cells.map(lineHtml),
+  ]);
+  return table("Targets", targets.heads, rows, "targets");
 }
 
 /** The same of a report. */

@@ -43,8 +43,7 @@ pre{margin:.5rem 0;padding:.55rem .75rem;background:var(--panel);border:1px soli
 .tiles strong{display:block;font-size:1.5rem;font-weight:650;line-height:1.2;font-variant-numeric:tabular-nums}
 .tiles span{color:var(--quiet);font-size:.875rem}
 .tiles .alarm a,.tiles .alarm div{border-color:var(--bad-line)}
-.tiles .alarm strong,td .alarm{color:var(--bad)}
-td .alarm{background:none}
+.tiles .alarm strong{color:var(--bad)}
 nav ul{display:flex;flex-wrap:wrap;gap:0 1.1rem;list-style:none;margin:1rem 0 0;padding:0;font-size:.9375rem}
 nav a{display:inline-block;padding:.3rem 0}
 .note{padding:.7rem .9rem;border-radius:8px;margin:.75rem 0;border-left:4px solid currentColor}

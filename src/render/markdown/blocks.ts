@@ -1,5 +1,5 @@
 import { joinParts } from "../../text/lists.ts";
-import { type Entry, lineText, type Row, type Section, type Span, textOf } from "../blocks.ts";
+import { type Entry, type Line, lineText, type Row, type Section, type Span, type Table, textOf } from "../blocks.ts";
 import { type Detail, listed, mostRows } from "./budget.ts";
 import { code, details, fenced, htmlCode, prose, table } from "./escape.ts";
 
@@ -77,6 +77,17 @@ function entryTable(heads: readonly string[], entries: readonly Entry[], detail:
     return [...cells.slice(0, -1), joinParts([cells.at(-1) ?? "", ...why, ...commands.map(code)], "<br>")];
   });
   return joinParts([table(heads, rows), left === 0 ? "" : `… and ${left} more.`], "\n\n");
+}
+
+/** A table. In a cell, what is less important is on a line of its own. */
+export const tableBlock = ({ heads, rows }: Table): string => [table(heads, []), ...rows.map(tableLine)].join("\n");
+
+export const tableLine = (row: Row): string => `| ${row.map(cellText).join(" | ")} |`;
+
+function cellText(line: Line): string {
+  const isMuted = (one: Span): boolean => typeof one !== "string" && one.as === "muted";
+  const main = line.filter((one) => !isMuted(one));
+  return joinParts([lineText(main, span), ...line.filter(isMuted).map(span)], "<br>");
 }
 
 const rowText = (row: Row, draw: (one: Span) => string): string =>

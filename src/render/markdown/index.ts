@@ -4,15 +4,14 @@ import { spaced } from "../../text/paths.ts";
 import { cutMiddle } from "../../text/values.ts";
 import type { Section } from "../blocks.ts";
 import type { Document, RenderOptions, Shown } from "../document.ts";
-import { timeText } from "../report/attribution.ts";
 import { guardText, liftReason } from "../report/refusals.ts";
-import { renderedOf, targetRows } from "../report/targets.ts";
+import { renderedOf, targetTable } from "../report/targets.ts";
 import { groupedText } from "../report/words.ts";
 import { type Report, reportOf } from "../report.ts";
-import { sectionBlock } from "./blocks.ts";
+import { sectionBlock, tableBlock } from "./blocks.ts";
 import { type Detail, fitted, shortenedText } from "./budget.ts";
 import { changeBlocks } from "./changes.ts";
-import { code, fenced, prose, table } from "./escape.ts";
+import { code, fenced, prose } from "./escape.ts";
 
 /**
  * For pull requests, issues and job summaries (GitHub-flavoured), within the budget: the totals, why
@@ -30,12 +29,7 @@ export function renderMarkdownAll(documents: readonly Document[], options: Rende
   const each = documents.map((document) => renderMarkdown(document, options));
   // A validation has no state of an account.
   if (documents.every(({ kind }) => kind === "Validation")) return each.join("\n");
-  const [head = [], ...rows] = targetRows(renderedOf(documents, options), timeText);
-  const targets = table(
-    head,
-    rows.map(([target = "", ...cells]) => [code(target), ...cells.map(prose)]),
-  );
-  return [`${targets}\n`, ...each].join("\n");
+  return [`${tableBlock(targetTable(renderedOf(documents, options)))}\n`, ...each].join("\n");
 }
 
 /** With so much detail. */

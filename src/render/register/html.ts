@@ -1,10 +1,10 @@
-import { kindNames } from "../../kinds/manifests.ts";
-import { type Register, type RegisterDiff, type RegisterRow, sinceText, stateText } from "../../model/register.ts";
+import type { Register, RegisterDiff, RegisterRow } from "../../model/register.ts";
 import { version } from "../../model/runtime/version.ts";
 import { counted } from "../../text/counts.ts";
-import { aside, blocks, type Content, chip, code, type Html, html, joined, markupOf, table } from "../html/html.ts";
+import { tableHtml } from "../html/blocks.ts";
+import { blocks, chip, code, html, markupOf } from "../html/html.ts";
 import { type Page, type Part, page } from "../html/page.ts";
-import { changeText, destinationPath, heads, noChanges, sourcePath, summaryCells, summaryHeads, totalText, verdictText } from "./texts.ts";
+import { changeTable, columnTable, noChanges, summaryTable, totalText } from "./texts.ts";
 
 /** A browser can't lay out a table of any length. */
 const mostRows = 20_000;
@@ -41,10 +41,10 @@ const registerPage = (target: string, content: Pick<Page, "about" | "lead" | "ti
     }),
   );
 
-const summaryPart = ({ summary }: Register): Part => ({
+const summaryPart = (register: Register): Part => ({
   id: "summary",
   title: "Summary",
-  html: summary.length === 0 ? html`` : table("By integration and label", summaryHeads, summary.map(summaryCells), "totals"),
+  html: register.summary.length === 0 ? html`` : tableHtml("By integration and label", summaryTable(register), "totals"),
 });
 
 function integrationParts({ rows }: Register): readonly Part[] {
@@ -69,34 +69,24 @@ function integrationPart(rows: readonly [RegisterRow, ...RegisterRow[]], index: 
     id: `integration-${index}`,
     title: integration,
     count: rows.length,
-    html: html`${about}${table(`Labelled columns of ${integration}`, heads, rows.map(cellsOf), "register")}`,
+    html: html`${about}${tableHtml(`Labelled columns of ${integration}`, columnTable(rows), "register")}`,
   };
 }
 
-const cellsOf = (row: RegisterRow): readonly Content[] => [
-  code(sourcePath(row)),
-  code(destinationPath(row)),
-  html`${row.label} ${aside(row.labelSource)}`,
-  stateChip(row),
-  joined([code(row.rule), row.reason !== "" && html`<span class="small">${row.reason}</span>`], " "),
-  verdictText(row),
-  sinceText(row).replace(/T(\d\d:\d\d).*$/u, " $1 UTC"),
-];
-
-function stateChip(row: RegisterRow): Html {
-  const text = stateText(row);
-  return chip(text, text === "readable" ? (row.exemption === "" ? "bad" : "warn") : text === "hashed" ? "good" : "quiet");
-}
-
-export function registerDiffHtml({ target, from, to, changes }: RegisterDiff): string {
-  const shown = changes.slice(0, mostRows);
-  const rows = shown.map((one) => [code(sourcePath(one.row)), one.change, one.row.integration, one.row.label, changeText(one)]);
-  const heads = ["Column", "Change", kindNames.integration, "Label", "State"];
-  const more = changes.length > shown.length && html`<p>Left out here: ${counted(changes.length - shown.length, "change")}.</p>`;
+export function registerDiffHtml(diff: RegisterDiff): string {
+  const { target, from, to, changes } = diff;
+  const left = changes.length - mostRows;
+  const drawn = tableHtml("Changes", changeTable({ ...diff, changes: changes.slice(0, mostRows) }), "register");
   return registerPage(target, {
     about: html`<p class="quiet">${from} → ${to}</p>`,
     lead: html`<p class="headline">${changes.length === 0 ? noChanges : counted(changes.length, "change")}</p>`,
     tiles: [],
-    parts: [{ id: "changes", title: "Changes", html: blocks(rows.length > 0 && table("Changes", heads, rows, "register"), more) }],
+    parts: [
+      {
+        id: "changes",
+        title: "Changes",
+        html: blocks(changes.length > 0 && drawn, left > 0 && html`<p>Left out here: ${counted(left, "change")}.</p>`),
+      },
+    ],
   });
 }

@@ -1,12 +1,14 @@
-import { type Register, type RegisterDiff, type RegisterRow, stateText } from "../../model/register.ts";
+import type { Register, RegisterDiff, RegisterRow } from "../../model/register.ts";
 import { visible } from "../../text/control-characters.ts";
 import { counted } from "../../text/counts.ts";
 import { joinParts } from "../../text/lists.ts";
 import { cutMiddle } from "../../text/values.ts";
 import { widthOf } from "../../text/width.ts";
+import { code, muted, word } from "../blocks.ts";
 import type { RenderOptions } from "../document.ts";
-import { type Cell, cell, headedLines, type Screen, screenOf, tableLines, textOf, wrap } from "../terminal/layout.ts";
-import { changeText, destinationPath, noChanges, sourcePath, summaryCells, summaryHeads, totalText, verdictText } from "./texts.ts";
+import { headedTable, lineCell } from "../terminal/blocks.ts";
+import { type Cell, type Screen, screenOf, tableLines, textOf, wrap } from "../terminal/layout.ts";
+import { changeTable, destinationPath, noChanges, sourcePath, stateSpan, summaryTable, totalText, verdictText } from "./texts.ts";
 
 /** The totals, then the columns of each integration. One integration is in memory at a time. */
 export function* registerText(register: Register, options: RenderOptions): Iterable<string> {
@@ -15,9 +17,7 @@ export function* registerText(register: Register, options: RenderOptions): Itera
   const { target, summary, rows } = register;
   yield `${paint.bold(`Register of ${visible(target)}`)}   ${paint.dim(register.at)}\n${wrap(totalText(register), "", width).join("\n")}\n`;
   if (summary.length === 0) return;
-  const heads = summaryHeads.map((head) => cell(head.toLowerCase(), paint.dim));
-  const cells = summary.map((one) => summaryCells(one).map((text) => cell(visible(text))));
-  yield `\n${headedLines(heads, cells, "  ", width).join("\n")}\n`;
+  yield `\n${headedTable(summaryTable(register), screen, indent).join("\n")}\n`;
   let group: RegisterRow[] = [];
   let isCut = false;
   const drawn = (): string => {
@@ -40,72 +40,62 @@ function integrationText(rows: readonly RegisterRow[], screen: Screen): { readon
   const [first] = rows;
   if (first === undefined) return { text: "", leavesOut: false };
   const head = `${paint.bold(visible(first.integration))}   ${paint.dim(visible(`${first.source} → ${first.destination}`))}`;
-  const lines = rows.map(
-    (row): RegisterCells => ({
-      name: cell(visible(sourcePath(row))),
-      label: cell(visible(row.label), paint.cyan),
-      state: stateCell(row, screen),
-      since: cell(`${row.atLeast ? "at least since" : "since"} ${row.since.replace(/T.*$/u, "")}`, paint.dim),
-      verdict: cell(visible(verdictText(row)), row.breaks.length > 0 ? paint.red : paint.yellow),
-      rule: cell(visible(joinParts([row.rule, row.reason === "" ? "" : `(${row.reason})`, destinationText(row)], " ")), paint.dim),
-    }),
+  const cells = rows.map((row) =>
+    [
+      [sourcePath(row)],
+      [code(row.label)],
+      [stateSpan(row)],
+      [muted(`${row.atLeast ? "at least since" : "since"} ${row.since.replace(/T.*$/u, "")}`)],
+      [word(verdictText(row), row.breaks.length > 0 ? "bad" : "warn")],
+      [muted(joinParts([row.rule, row.reason === "" ? "" : `(${row.reason})`, destinationText(row)], " "))],
+    ].map((line) => lineCell(line, screen)),
   );
-  const { shown, leavesOut } = onOneLine(lines, screen);
+  const { shown, leavesOut } = onOneLine(cells, screen);
   return { text: `\n${head}\n${shown.join("\n")}\n`, leavesOut };
 }
 
-type RegisterCells = Readonly<Record<"name" | "label" | "state" | "since" | "verdict" | "rule", Cell>>;
-
-/** What a narrow terminal leaves out, in this order; `-v` shows everything. */
-const leftOut = [[], ["rule"], ["rule", "since"], ["rule", "since", "label"], ["rule", "since", "label", "verdict"]] as const;
+// A narrow terminal shows the name and the state, and of the others what fits, in this order: exemption, label, since, rule.
+const always = [0, 2];
+const ifRoom = [4, 1, 3, 5];
+const rule = 5;
 const shortestRule = 16;
 
-/** One line for each column, also if the terminal is narrow: long rules are cut. Only a name may be wider than the terminal. */
+/** One line for each row, also if the terminal is narrow: long rules are cut. Only a name may be wider than the terminal. */
 function onOneLine(
-  rows: readonly RegisterCells[],
+  rows: readonly (readonly Cell[])[],
   { width, verbose }: Screen,
 ): { readonly shown: readonly string[]; readonly leavesOut: boolean } {
-  const all = rows.map((row) => Object.values(row));
-  if (verbose) return { shown: tableLines(all, indent, width), leavesOut: false };
-  const used = ["name", "label", "state", "since", "verdict"] as const;
-  const before = used.reduce((sum, part) => sum + widest(rows.map((row) => row[part])), indent.length);
-  const cut = rows.map((row) => ({ ...row, rule: cutCell(row.rule, Math.max(shortestRule, width - before)) }));
-  for (const without of leftOut as readonly (readonly string[])[]) {
-    const cells = cut.map((row) => Object.entries(row).flatMap(([part, one]) => (without.includes(part) ? [] : [one])));
-    const lines = tableLines(cells, indent, width);
-    const isEmpty = (part: string): boolean => rows.every((row) => textOf(row[part as keyof RegisterCells]) === "");
-    if (lines.length === rows.length) return { shown: lines, leavesOut: !without.every(isEmpty) };
-  }
-  return { shown: rows.map(({ name, state }) => `${indent}${textOf(name)}  ${textOf(state)}`), leavesOut: true };
+  if (verbose) return { shown: tableLines(rows, indent, width), leavesOut: false };
+  const widths = rows[0]?.map((_, column) => rows.reduce((most, row) => Math.max(most, widthOf(textOf(row[column] ?? []))), 0)) ?? [];
+  const linesOf = (columns: readonly number[]): readonly string[] => {
+    const room = columns.reduce((left, column) => left - (column === rule || widths[column] === 0 ? 0 : (widths[column] ?? 0) + 3), width);
+    const shown = rows.map((row) => row.map((one, column) => (column === rule ? cutCell(one, Math.max(shortestRule, room - 2)) : one)));
+    return tableLines(
+      shown.map((row) => row.filter((_, column) => columns.includes(column))),
+      indent,
+      width,
+    );
+  };
+  let columns = always;
+  for (const column of ifRoom) if (linesOf([...columns, column]).length === rows.length) columns = [...columns, column];
+  const lines = linesOf(columns);
+  return {
+    shown: lines.length === rows.length ? lines : rows.map(([name = [], , state = []]) => `${indent}${textOf(name)}  ${textOf(state)}`),
+    leavesOut: ifRoom.some((column) => widths[column] !== 0 && !columns.includes(column)),
+  };
 }
 
 const indent = "  ";
-
-/** With the gap after it. */
-const widest = (cells: readonly Cell[]): number => {
-  const width = cells.reduce((most, one) => Math.max(most, widthOf(textOf(one))), 0);
-  return width === 0 ? 0 : width + 3;
-};
 
 const cutCell = (one: Cell, most: number): Cell => one.map(([text, paint]) => [cutMiddle(text, most), paint] as const);
 
 const destinationText = (row: RegisterRow): string => (destinationPath(row) === "" ? "" : `→ ${destinationPath(row)}`);
 
-function stateCell(row: RegisterRow, { paint }: Screen): Cell {
-  const text = stateText(row);
-  return cell(text, text === "readable" ? (shown) => paint.bold(paint.red(shown)) : text === "hashed" ? paint.green : paint.dim);
-}
-
-export function registerDiffText({ target, from, to, changes }: RegisterDiff, options: RenderOptions): string {
-  const { paint, width } = screenOf(options);
-  const head = `${paint.bold(`Register of ${visible(target)}`)}   ${paint.dim(`${from} → ${to}`)}\n`;
+export function registerDiffText(diff: RegisterDiff, options: RenderOptions): string {
+  const { target, from, to, changes } = diff;
+  const screen = screenOf(options);
+  const { paint } = screen;
+  const head = `${paint.bold(`Register of ${visible(target)}`)}   ${paint.dim(visible(`${from} → ${to}`))}\n`;
   if (changes.length === 0) return `${head}${noChanges}\n`;
-  const rows = changes.map((one) => [
-    cell({ added: "+", removed: "-", changed: "~" }[one.change]),
-    cell(visible(one.row.integration)),
-    cell(visible(sourcePath(one.row))),
-    cell(visible(one.row.label), paint.cyan),
-    cell(visible(changeText(one))),
-  ]);
-  return `${head}${counted(changes.length, "change")}.\n\n${tableLines(rows, "  ", width).join("\n")}\n`;
+  return `${head}${counted(changes.length, "change")}.\n\n${headedTable(changeTable(diff), screen, indent).join("\n")}\n`;
 }

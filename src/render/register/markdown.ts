@@ -1,66 +1,60 @@
 import { kindNames } from "../../kinds/manifests.ts";
-import { type Register, type RegisterDiff, type RegisterRow, sinceText, stateText } from "../../model/register.ts";
+import { type Register, type RegisterDiff, type RegisterRow, stateText } from "../../model/register.ts";
 import { joinParts } from "../../text/lists.ts";
+import type { Row, Table } from "../blocks.ts";
 import type { RenderOptions } from "../document.ts";
-import { code, prose, table } from "../markdown/escape.ts";
-import { changeText, destinationPath, heads, noChanges, sourcePath, summaryCells, summaryHeads, totalText, verdictText } from "./texts.ts";
+import { tableBlock, tableLine } from "../markdown/blocks.ts";
+import { prose } from "../markdown/escape.ts";
+import { changeTable, columnTable, noChanges, summaryTable, totalText } from "./texts.ts";
 
 const defaultBudget = 60_000;
+// For the sentence that counts what is left out.
+const spareRoom = 200;
 
 /** The totals, and as many columns as fit the budget: what is readable first. */
-export function registerMarkdown(register: Register, { budget = defaultBudget }: RenderOptions): string {
-  const { target, summary, rows } = register;
-  const parts = [`## Register of ${prose(target)}`, `${prose(register.at)} · ${prose(totalText(register))}`];
-  if (summary.length > 0)
-    parts.push(
-      table(
-        summaryHeads,
-        summary.map((one) => summaryCells(one).map(prose)),
-      ),
-    );
-  const head = table([kindNames.integration, ...heads], []);
-  let room = budget - parts.join("\n\n").length - head.length - 200;
-  const lines: string[] = [];
-  let left = 0;
-  for (const isShown of [isReadable, (row: RegisterRow) => !isReadable(row)])
-    for (const row of rows()) {
-      if (!isShown(row)) continue;
-      const line = `| ${cellsOf(row).join(" | ")} |`;
-      room -= line.length + 1;
-      if (room > 0) lines.push(line);
-      else left++;
-    }
-  if (lines.length > 0) parts.push([head, ...lines].join("\n"));
-  if (left > 0) parts.push(`… and ${left} more. See everything with \`dimsync register -o csv\`.`);
-  return `${parts.join("\n\n")}\n`;
+export function registerMarkdown(register: Register, options: RenderOptions): string {
+  const { target, at, summary, rows } = register;
+  const top = [
+    `## Register of ${prose(target)}`,
+    `${prose(at)} · ${prose(totalText(register))}`,
+    ...(summary.length > 0 ? [tableBlock(summaryTable(register))] : []),
+  ];
+  function* readableFirst(): Iterable<Row> {
+    for (const isShown of [isReadable, (row: RegisterRow) => !isReadable(row)])
+      for (const row of rows()) if (isShown(row)) yield* columnTable([row]).rows.map((cells) => [[row.integration], ...cells]);
+  }
+  const { heads } = columnTable([]);
+  return fitted({ top, heads: [kindNames.integration, ...heads], rows: readableFirst(), more: "dimsync register -o csv" }, options);
 }
 
 const isReadable = (row: RegisterRow): boolean => stateText(row) === "readable";
 
-const cellsOf = (row: RegisterRow): readonly string[] => [
-  prose(row.integration),
-  code(sourcePath(row)),
-  code(destinationPath(row)),
-  `${prose(row.label)}<br>${prose(row.labelSource)}`,
-  isReadable(row) ? `⚠️ **${stateText(row)}**` : stateText(row),
-  joinParts([code(row.rule), prose(row.reason)], "<br>"),
-  prose(verdictText(row)),
-  sinceText(row),
-];
+export function registerDiffMarkdown(diff: RegisterDiff, options: RenderOptions): string {
+  const { target, from, to, changes } = diff;
+  const top = [`## Register of ${prose(target)}`, `${prose(from)} → ${prose(to)}`, ...(changes.length === 0 ? [noChanges] : [])];
+  return fitted({ top, ...changeTable(diff), more: "-o csv" }, options);
+}
 
-export function registerDiffMarkdown({ target, from, to, changes }: RegisterDiff, { budget = defaultBudget }: RenderOptions): string {
-  const head = `## Register of ${prose(target)}\n\n${prose(from)} → ${prose(to)}\n\n`;
-  if (changes.length === 0) return `${head}${noChanges}\n`;
-  const rows = changes.map((one) => [
-    one.change,
-    prose(one.row.integration),
-    code(sourcePath(one.row)),
-    prose(one.row.label),
-    prose(changeText(one)),
-  ]);
-  let shown = rows.length;
-  const draw = (): string =>
-    `${head}${table(["Change", kindNames.integration, "Column", "Label", "State"], rows.slice(0, shown))}\n${shown < rows.length ? `\n… and ${rows.length - shown} more. See everything with \`-o csv\`.\n` : ""}`;
-  while (shown > 0 && draw().length > budget) shown = Math.floor(shown / 2);
-  return draw();
+interface LongTable extends Pick<Table, "heads"> {
+  readonly top: readonly string[];
+  readonly rows: Iterable<Row>;
+  /** What shows all of them. */
+  readonly more: string;
+}
+
+/** As many rows as fit the budget. */
+function fitted({ top, heads, rows, more }: LongTable, { budget = defaultBudget }: RenderOptions): string {
+  const head = tableBlock({ heads, rows: [] });
+  let room = budget - top.join("\n\n").length - head.length - spareRoom;
+  const lines: string[] = [];
+  let left = 0;
+  for (const row of rows) {
+    const line = tableLine(row);
+    room -= line.length + 1;
+    if (room > 0) lines.push(line);
+    else left++;
+  }
+  const drawn = lines.length === 0 ? "" : [head, ...lines].join("\n");
+  const rest = left === 0 ? "" : `… and ${left} more. See everything with \`${more}\`.`;
+  return `${joinParts([...top, drawn, rest], "\n\n")}\n`;
 }

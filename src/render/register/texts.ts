@@ -1,10 +1,12 @@
 import { kindNames } from "../../kinds/manifests.ts";
-import { type Register, type RegisterChange, type RegisterCount, type RegisterRow, stateText } from "../../model/register.ts";
+import { type Register, type RegisterChange, type RegisterDiff, type RegisterRow, stateText } from "../../model/register.ts";
 import { counted } from "../../text/counts.ts";
 import { joinParts } from "../../text/lists.ts";
 import { nameText } from "../../text/paths.ts";
+import { code, muted, type Span, type Table, textTable, word } from "../blocks.ts";
+import { timeText } from "../report/attribution.ts";
 
-// Texts that all forms of the register share.
+// What the forms of the register for people share.
 
 export const sourcePath = ({ schema, table, column }: RegisterRow): string => [schema, table, column].map(nameText).join(".");
 
@@ -24,29 +26,41 @@ export function verdictText({ exemption, approvedBy, expires, breaks }: Register
   );
 }
 
-export const heads = ["Column", "Destination", "Label", "State", "Decided by", "Exemption", "Since"] as const;
+/** The columns of an integration, or of several. */
+export const columnTable = (rows: readonly RegisterRow[]): Table => ({
+  heads: ["Column", "Destination", "Label", "State", "Decided by", "Exemption", "Since"],
+  rows: rows.map((row) => [
+    [code(sourcePath(row))],
+    [code(destinationPath(row))],
+    [row.label, muted(row.labelSource)],
+    [stateSpan(row)],
+    [code(row.rule), muted(row.reason)],
+    [verdictText(row)],
+    [`${row.atLeast ? "at least " : ""}${timeText(row.since)}`],
+  ]),
+});
 
-export const summaryHeads = [
-  kindNames.integration,
-  "Label",
-  "Columns",
-  "Hashed",
-  "Readable",
-  "Exempt",
-  "Not replicated",
-  "Breaking",
-] as const;
+export function stateSpan(row: RegisterRow): Span {
+  const text = stateText(row);
+  if (text === "readable") return word(text, row.exemption === "" ? "bad" : "warn");
+  return text === "hashed" ? word(text, "good") : muted(text);
+}
 
-export const summaryCells = ({
-  integration,
-  label,
-  columns,
-  hashed,
-  readable,
-  exempt,
-  off,
-  breaking,
-}: RegisterCount): readonly string[] => [integration, label, ...[columns, hashed, readable, exempt, off, breaking].map(String)];
+/** By integration and label. */
+export const summaryTable = ({ summary }: Register): Table =>
+  textTable(
+    [kindNames.integration, "Label", "Columns", "Hashed", "Readable", "Exempt", "Not replicated", "Breaking"],
+    summary.map(({ integration, label, columns, hashed, readable, exempt, off, breaking }) => [
+      integration,
+      label,
+      ...[columns, hashed, readable, exempt, off, breaking].map(String),
+    ]),
+  );
+
+export const changeTable = ({ changes }: RegisterDiff): Table => ({
+  heads: ["Column", "Change", kindNames.integration, "Label", "State"],
+  rows: changes.map((one) => [[code(sourcePath(one.row))], [one.change], [one.row.integration], [one.row.label], [changeText(one)]]),
+});
 
 /** "14 labelled columns in 2 integrations: 9 hashed, 2 readable, 3 not replicated. 1 breaks a policy." */
 export function totalText({ summary }: Pick<Register, "summary">): string {
@@ -60,7 +74,7 @@ export function totalText({ summary }: Pick<Register, "summary">): string {
 }
 
 /** "hashed → readable; expires 2026-01-31 → 2027-01-31"; "" for a row that is new or gone. */
-export function changeText({ change, row, values }: RegisterChange): string {
+function changeText({ change, row, values }: RegisterChange): string {
   if (change !== "changed") return stateText(row);
   const value = (name: string): string | undefined => values.find((one) => one.name === name)?.from;
   const isSwitched = values.some(({ name }) => name === "replicated" || name === "hashed");

@@ -1,5 +1,7 @@
+import { muted, name, type Row, type Span, type Table, word } from "../blocks.ts";
 import type { Document, RenderOptions, Shown } from "../document.ts";
 import { type Report, reportOf } from "../report.ts";
+import { timeText } from "./attribution.ts";
 import { alarmsIn } from "./changes/groups.ts";
 import { nodeCount } from "./policies.ts";
 
@@ -66,21 +68,23 @@ export function stateCounts({ document, report }: Rendered): readonly StateCount
   ];
 }
 
-/** The name of a document's target; a validation has none, only a title. */
-export const targetName = ({ report }: Pick<Rendered, "report">): string => report.target || report.title;
-
-/** Targets with their state, to see at a glance which one needs attention: a head, and one row of texts per target. */
-export function targetRows(all: readonly Rendered[], timeText: (time: string) => string): readonly (readonly string[])[] {
-  const labels = [...new Set(all.flatMap((one) => stateCounts(one).map(({ label }) => label)))];
-  const rows = all.map((one) => {
-    const counts = new Map(stateCounts(one).map(({ label, count }) => [label, String(count)]));
-    const { report } = one;
+/** Targets with their state, to see at a glance which one needs attention. */
+export function targetTable(all: readonly Rendered[]): Table {
+  const counts = all.map((one) => new Map(stateCounts(one).map((count) => [count.label, count])));
+  const labels = [...new Set(counts.flatMap((of) => [...of.keys()]))];
+  const rows = all.map(({ report }, index): Row => {
+    const { headline, about } = report;
     return [
-      targetName(one),
-      report.headline.word,
-      ...labels.map((label) => counts.get(label) ?? ""),
-      timeText(report.about.times.at(-1) ?? ""),
+      [name(report.target || report.title)],
+      [word(headline.word, headline.tone)],
+      ...labels.map((label) => [countSpan(counts[index]?.get(label))]),
+      [timeText(about.times.at(-1) ?? "")],
     ];
   });
-  return [["target", "state", ...labels, "last run"], ...rows];
+  return { heads: ["Target", "State", ...labels, "Last run"], rows };
+}
+
+function countSpan(of: StateCount | undefined): Span {
+  if (of === undefined) return "";
+  return of.isAlarm === true ? word(String(of.count), "bad") : of.count === 0 ? muted("0") : String(of.count);
 }

@@ -13,16 +13,18 @@ import {
   lineText,
   type Section,
   type Span,
+  type Table,
   type Tone,
   textOf,
   withGaps,
 } from "../blocks.ts";
+import type { RenderOptions } from "../document.ts";
 import { traceText } from "../report/attribution.ts";
 import { changeLines } from "../report/changes/changes.ts";
 import { problemEntry } from "../report/sections.ts";
 import { type Words, wordsOf } from "../report/words.ts";
 import { changeRows, ruleRows } from "./changes.ts";
-import { type Cell, cell, joined, type Row, type Screen, tableLines, wrap } from "./layout.ts";
+import { type Cell, cell, headedLines, joined, type Row, type Screen, screenOf, tableLines, wrap } from "./layout.ts";
 
 /** Lines that belong together; tight blocks follow each other without a blank line. */
 export interface Block {
@@ -56,6 +58,10 @@ export function inOrder(sections: readonly Section[]): readonly Section[] {
   const all = [...sections.filter(isReversed).reverse(), ...sections.filter((section) => !isReversed(section))];
   return all.sort((a, b) => order[a.part] - order[b.part]);
 }
+
+/** Sections as a whole output, in their order. */
+export const sectionsText = (sections: readonly Section[], options: RenderOptions): string =>
+  stacked(sections.flatMap((section) => sectionBlocks(section, wordsOf("Plan"), screenOf(options))));
 
 /** A section as blocks. */
 export function sectionBlocks(section: Section, words: Words, screen: Screen): readonly Block[] {
@@ -96,11 +102,8 @@ const hasDetails = ({ notes = [], rows = [], yaml, excerpt, isBrief = false }: E
 
 /** Entries as lines, their heads aligned. `before` indents those without a sign. */
 function entryLines(entries: readonly Entry[], words: Words, screen: Screen, before: string): readonly string[] {
-  const rows = entries.flatMap((entry): readonly Row[] => [
-    headCells(entry, screen, entry.sign === undefined ? before : ""),
-    ...detailLines(entry, words, screen),
-  ]);
-  return tableLines(rows, "", screen.width);
+  const rows = entries.flatMap((entry): readonly Row[] => [headCells(entry, screen), ...detailLines(entry, words, screen)]);
+  return tableLines(rows, entries.every(({ sign }) => sign === undefined) ? before : "", screen.width);
 }
 
 /** One problem: location, code and summary; the source line with its caret; the message; a command. */
@@ -114,14 +117,14 @@ function alignedLines(entries: readonly Entry[], words: Words, screen: Screen): 
     const details = detailLines(entry, words, screen);
     const isApart = index > 0 && (details.length > 0 || wasLong);
     wasLong = details.length > 0;
-    return [...(isApart ? [""] : []), headCells(entry, screen, ""), ...details];
+    return [...(isApart ? [""] : []), headCells(entry, screen), ...details];
   });
   return tableLines(rows, "", screen.width);
 }
 
-function headCells({ sign, tone, head }: Pick<Entry, "sign" | "tone" | "head">, screen: Screen, before: string): readonly Cell[] {
+function headCells({ sign, tone, head }: Pick<Entry, "sign" | "tone" | "head">, screen: Screen): readonly Cell[] {
   const [first = [], ...more] = head.map((line) => lineCell(line, screen));
-  const mark = sign === undefined ? cell(before) : cell(`${sign} `, tonePaint(tone, screen));
+  const mark = cell(sign === undefined ? "" : `${sign} `, tonePaint(tone, screen));
   return [joined(mark, first), ...more];
 }
 
@@ -142,7 +145,7 @@ function detailLines(entry: Entry, words: Words, screen: Screen): readonly strin
     ),
     ...(hidden === 0 ? [] : [moreLine(hidden, screen)]),
     ...changeRows(lines, words, screen),
-    ...yaml.map((line) => indent + line),
+    ...yaml.map((line) => indent + visible(line)),
     ...commands.flatMap((command) => commandLines(command, screen, hasDetails(entry) ? undefined : indent)),
   ];
 }
@@ -160,7 +163,7 @@ export function changeBlock(block: ChangeBlock, words: Words, screen: Screen): B
   const { paint, width, verbose } = screen;
   const beside = cell(joinParts([traceText(trace), cause], "   "), paint.dim);
   const lines = [
-    ...tableLines([[...headCells({ ...block, head: [...head, besideHead(block)] }, screen, ""), beside]], "", width),
+    ...tableLines([[...headCells({ ...block, head: [...head, besideHead(block)] }, screen), beside]], "", width),
     ...(isShort ? wrap(andMore(names), indent, width).map(paint.dim) : []),
     ...(isShort && !verbose ? [] : [...changeRows(changes, words, screen), ...ruleRows(rules, screen)]),
     ...wrap(alert, indent, width).map((line) => paint.bold(paint.red(line))),
@@ -180,7 +183,20 @@ function callLines(calls: readonly Call[], after: readonly string[], { paint, ve
     .map(paint.dim);
 }
 
-const lineCell = (line: Line, screen: Screen): Cell =>
+/** A table. What has no room beside the others is below its row, after its heading. */
+export const headedTable = ({ heads, rows }: Table, screen: Screen, before = ""): readonly string[] =>
+  headedLines(
+    heads.map((text) => cell(text.toUpperCase(), screen.paint.bold)),
+    rows.map((row) => row.map((line) => lineCell(line, screen))),
+    before,
+    screen.width,
+  );
+
+/** The same as a whole output. */
+export const tableText = (table: Table, options: Pick<RenderOptions, "color" | "width">): string =>
+  `${headedTable(table, screenOf({ ...options, verbose: false })).join("\n")}\n`;
+
+export const lineCell = (line: Line, screen: Screen): Cell =>
   joined(...withGaps(line).map(([gap, span]) => cell(visible(gap + shortened(span, screen)), spanPaint(span, screen))));
 
 const shortened = (span: Span, { verbose, width }: Screen): string =>

@@ -2,11 +2,10 @@ import { visible } from "../../text/control-characters.ts";
 import { joinParts } from "../../text/lists.ts";
 import type { Section } from "../blocks.ts";
 import type { Document, RenderOptions, Shown } from "../document.ts";
-import { timeText } from "../report/attribution.ts";
-import { renderedOf, targetRows } from "../report/targets.ts";
+import { renderedOf, targetTable } from "../report/targets.ts";
 import { groupedText } from "../report/words.ts";
 import { type Report, reportOf } from "../report.ts";
-import { apart, changeBlock, commandLines, inOrder, sectionBlocks, stacked } from "./blocks.ts";
+import { apart, changeBlock, commandLines, inOrder, sectionBlocks, stacked, tableText } from "./blocks.ts";
 import { type Cell, cell, joined, type Screen, screenOf, tableLines, wrap } from "./layout.ts";
 
 /** For a terminal. The result is last, because the end stays on the screen. */
@@ -29,17 +28,10 @@ export function drawHuman(report: Report, options: RenderOptions): string {
 
 /** The documents of several targets: a table of the targets, then each of them. */
 export function renderHumanAll(documents: readonly Document[], options: RenderOptions): string {
-  const { paint, width } = screenOf(options);
   const each = documents.map((document) => renderHuman(document, options));
   // A validation has no state of an account.
   if (documents.every(({ kind }) => kind === "Validation")) return each.join("\n");
-  const [head = [], ...rows] = targetRows(renderedOf(documents, options), timeText);
-  const table = tableLines(
-    [head.map((text) => cell(text, paint.bold)), ...rows.map((row) => row.map((text) => cell(visible(text))))],
-    "",
-    width,
-  );
-  return [`${table.join("\n")}\n`, ...each].join("\n");
+  return [tableText(targetTable(renderedOf(documents, options)), options), ...each].join("\n");
 }
 
 /** "Plan for prod (https://api.example.com), commit 4f2c1ab"; on two lines if apply will refuse the plan. */

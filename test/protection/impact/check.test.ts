@@ -184,12 +184,12 @@ test("explain says who reads the column, in the words of a plan", async () => {
   const folder = project(hash);
   const { stdout } = await runCommand(["explain", "Schemas/Orders", "public.customers.email"], folder, { COLUMNS: "120" });
   expect(stdout).toContain(`
-  readers   read by 1 model, 1 test, 1 exposure
-            tests that can fail: accepted_contact
-            mention it: stg
-            may read it: exposure board
-            1 more model reads the table.
-            Owners: finance@example.com
+readers   read by 1 model, 1 test, 1 exposure
+          tests that can fail: accepted_contact
+          mention it: stg
+          may read it: exposure board
+          1 more model reads the table.
+          Owners: finance@example.com
 `);
   const [one] = JSON.parse((await runCommand(["explain", "Schemas/Orders", "public.customers.email", "-o", "json"], folder, {})).stdout);
   expect(one.impact).toEqual(column);

@@ -189,7 +189,7 @@ describe("the register remembers", () => {
       const { code, stdout } = await register("--diff", base, "--integration", "Orders");
       expect(code).toBe(2);
       expect(stdout.replaceAll(/ +/gu, " ")).toContain(
-        "3 changes.\n\n ~ Orders public.customers.email pii readable → hashed; breaks pii-hashed → (none)\n ~ Orders public.customers.phone pii expires 2099-12-31 → 2099-06-30\n - Orders public.payments.iban payment hashed\n",
+        "\n public.customers.email changed Orders pii readable → hashed; breaks pii-hashed → (none)\n public.customers.phone changed Orders pii expires 2099-12-31 → 2099-06-30\n public.payments.iban removed Orders payment hashed\n",
       );
     }
     expect((await register("--diff", "before.json", "--integration", "Orders", "-o", "csv")).stdout.split("\r\n")[1]).toMatch(
@@ -211,7 +211,7 @@ describe("the register remembers", () => {
     const { code, stdout } = await register("--diff", "before.csv", "--integration", "Orders");
     expect(code).toBe(2);
     expect(stdout.replaceAll(/ +/gu, " ")).toContain(
-      "2 changes.\n\n ~ Orders public.customers.email pii readable → hashed\n ~ Orders public.customers.phone pii expires 2099-12-31 → 2099-06-30\n",
+      " public.customers.email changed Orders pii readable → hashed\n public.customers.phone changed Orders pii expires 2099-12-31 → 2099-06-30\n",
     );
   });
 
@@ -225,7 +225,7 @@ describe("the register remembers", () => {
     await register("--history", "remembered");
     const { stdout } = await register("--history", "remembered", "--diff", time, "--label", "payment");
     expect(stdout.replaceAll(/ +/gu, " ")).toContain(
-      "2 changes.\n\n - Orders public.payments.iban payment hashed\n - shop-shard-02 public.payments.iban payment hashed\n",
+      " public.payments.iban removed Orders payment hashed\n public.payments.iban removed shop-shard-02 payment hashed\n",
     );
   });
 });

@@ -13,7 +13,7 @@ async function rendered(format: "human" | "markdown", all: Parameters<Awaited<Re
 describe("documents of several targets", () => {
   test("begin with a table of the targets in a terminal", async () => {
     const [head, prod, dev] = (await rendered("human", documents)).split("\n");
-    expect(head).toMatch(/^target +state +expose +changes +manual +policy findings +blocked +last run$/u);
+    expect(head).toMatch(/^TARGET +STATE +EXPOSE +CHANGES +MANUAL +POLICY FINDINGS +BLOCKED +LAST RUN$/u);
     expect(prod).toMatch(/^prod +no changes +0 +0 +0 +0 +0 +\d{4}-\d\d-\d\d \d\d:\d\d UTC$/u);
     expect(dev).toMatch(/^dev +blocked +0 +0 +0 +0 +1 +\d{4}-/u);
   });
@@ -26,7 +26,7 @@ describe("documents of several targets", () => {
 
   test("begin with a table of the targets in Markdown", async () => {
     const text = await rendered("markdown", documents);
-    expect(text).toMatch(/^\| target \| state \|[^\n]*\n\|[ -|]*\n\| `prod` \| no changes \|[^\n]*\n\| `dev` \| blocked \|/u);
+    expect(text).toMatch(/^\| Target \| State \|[^\n]*\n\|[ -|]*\n\| `prod` \| no changes \|[^\n]*\n\| `dev` \| \*\*blocked\*\* \|/u);
   });
 
   test("of which a run applied nothing because of an error or a guard do not say that it is done", async () => {

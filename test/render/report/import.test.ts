@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { importText, type ShownImport } from "../../../src/render/terminal/import.ts";
-import { testWidths } from "./widths.ts";
+import { importSections, type ShownImport } from "../../../src/render/report/import.ts";
+import { sectionsText } from "../../../src/render/terminal/blocks.ts";
+import { testWidths } from "../terminal/widths.ts";
 
 const report: ShownImport = {
   dryRun: false,
@@ -15,14 +16,18 @@ const report: ShownImport = {
 };
 
 describe("import", () => {
-  testWidths((options) => importText(report, 3, options));
+  testWidths((options) => sectionsText(importSections(report, 3), options));
 
   test("lists each file with its diff, the ids, the notes and the failures", () => {
-    expect(importText(report, 3, { color: false, verbose: false, width: 80 })).toBe(`created   manifests/integrations/orders.yaml   90 lines
+    expect(
+      sectionsText(importSections(report, 3), { color: false, verbose: false, width: 80 }),
+    ).toBe(`created   manifests/integrations/orders.yaml   90 lines
+
 changed   manifests/tags.yaml
-  @@ -1,2 +1,2 @@
-  -  a: 1
-  +  a: 2
+    @@ -1,2 +1,2 @@
+    -  a: 1
+    +  a: 2
+
 bound     2 objects
 note      Creating a tag relation needs the user who tags. Before you add
           resources to a tag, set defaults.taggedBy.
@@ -30,20 +35,24 @@ failed    Integration/old: GET /v1/integrations/9 was answered with 500. Run
           import again later.
 
 The plan after the import is not empty:
-  Integration/orders: update /paused, because the manifest declares another
-  value than the account has
+    Integration/orders: update /paused, because the manifest declares another
+    value than the account has
 `);
   });
 
   test("a dry run says what it would do", () => {
     const { remaining: _, ...dry } = report;
-    const text = importText({ ...dry, dryRun: true, failures: [], notices: [] }, 3, { color: false, verbose: false, width: 80 });
+    const text = sectionsText(importSections({ ...dry, dryRun: true, failures: [], notices: [] }, 3), {
+      color: false,
+      verbose: false,
+      width: 80,
+    });
     expect(text).toMatch(/^would create {3}manifests\/integrations\/orders\.yaml/u);
     expect(text).toMatch(/\nThis was a dry run: nothing was written\.\n$/u);
   });
 
   test("an import of everything ends with an empty plan", () => {
-    const text = importText({ ...report, failures: [], remaining: [] }, 3, { color: false, verbose: false });
+    const text = sectionsText(importSections({ ...report, failures: [], remaining: [] }, 3), { color: false, verbose: false });
     expect(text).toContain("3 manifests for the account. The plan after the import is empty.\n");
   });
 
@@ -51,7 +60,7 @@ The plan after the import is not empty:
     [1, "1 change that protects"],
     [12, "12 changes that protect"],
   ])("rules that are stricter than the account leave changes that protect: %i", (stricter, changes) => {
-    const text = importText({ ...report, failures: [], remaining: [], stricter }, 3, { color: false, verbose: false });
+    const text = sectionsText(importSections({ ...report, failures: [], remaining: [], stricter }, 3), { color: false, verbose: false });
     expect(text).toContain(`The plan after the import only has ${changes}.\n`);
   });
 });

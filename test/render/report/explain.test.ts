@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { type Explanation, explainText } from "../../../src/render/terminal/explain.ts";
-import { testWidths } from "./widths.ts";
+import { type Explanation, explainSections } from "../../../src/render/report/explain.ts";
+import { sectionsText } from "../../../src/render/terminal/blocks.ts";
+import { testWidths } from "../terminal/widths.ts";
 
 const one: Explanation = {
   address: "Schemas/orders",
@@ -36,27 +37,27 @@ const one: Explanation = {
 };
 
 describe("explain", () => {
-  testWidths((options) => explainText({ ...one, requests: [] }, options));
+  testWidths((options) => sectionsText(explainSections({ ...one, requests: [] }), options));
 
   test("shows the rules, the live state, the change, its request and the audit log", () => {
-    expect(explainText(one, { color: false, verbose: false, width: 120 })).toBe(`Schemas/orders   public.users.email
+    expect(sectionsText(explainSections(one), { color: false, verbose: false, width: 120 })).toBe(`Schemas/orders   public.users.email
 
-  everything   enabled: true   decides enabled   manifests/shops.yaml:8
-  pii-email    hashed: true    decides hashed    manifests/pii.yaml:9     GDPR register 12: e-mail addresses are hashed
-                                                                          in every source
+everything   enabled: true   decides enabled   manifests/shops.yaml:8
+pii-email    hashed: true    decides hashed    manifests/pii.yaml:9     GDPR register 12: e-mail addresses are hashed in
+                                                                        every source
 
-  live      enabled: true, hashed: false
-  outcome   managed: enabled: true, hashed: true
-  change    hashed false → true   protects
-  request   PATCH /v1/integrations/8f1c/schemas, here without 1 other change of Schemas/orders
-            {"schemas":{"public":{"tables":{"users":{"columns":{"email":{"hashed":true}}}}}}}
-  events    2026-03-01T09:00:00Z   dana@example.com   Updated schemas
+live      enabled: true, hashed: false
+outcome   managed: enabled: true, hashed: true
+change    hashed false → true   protects
+request   PATCH /v1/integrations/8f1c/schemas, here without 1 other change of Schemas/orders
+          {"schemas":{"public":{"tables":{"users":{"columns":{"email":{"hashed":true}}}}}}}
+events    2026-03-01T09:00:00Z   dana@example.com   Updated schemas
 `);
   });
 
   test("says so if no rule applies", () => {
-    expect(explainText({ ...one, said: [], state: "unmanaged" }, { color: false, verbose: false })).toContain(
-      "\n  No rule or literal entry applies to it.\n",
+    expect(sectionsText(explainSections({ ...one, said: [], state: "unmanaged" }), { color: false, verbose: false })).toContain(
+      "\nNo rule or literal entry applies to it.\n",
     );
   });
 });

@@ -2,15 +2,12 @@ import { isObject } from "../../model/json/json.ts";
 import type { ShownLabel } from "../../model/labels.ts";
 import type { AuditEntry } from "../../model/live.ts";
 import type { Impact } from "../../model/plan.ts";
-import type { Diagnostic } from "../../model/problem.ts";
+import { type Diagnostic, placeText } from "../../model/problem.ts";
 import type { PlannedRequest } from "../../model/service.ts";
-import { visible } from "../../text/control-characters.ts";
 import { counted } from "../../text/counts.ts";
-import { joinParts } from "../../text/lists.ts";
-import type { RenderOptions } from "../document.ts";
-import { labelText } from "../report/changes/changes.ts";
-import { impactOf } from "../report/impact.ts";
-import { cell, type Screen, screenOf, tableLines } from "./layout.ts";
+import { type Entry, muted, name, type Section, untitled } from "../blocks.ts";
+import { labelText } from "./changes/changes.ts";
+import { impactOf } from "./impact.ts";
 
 /** The explanation of one node of one integration, with file and line. */
 export interface Explanation {
@@ -50,19 +47,17 @@ export interface Explanation {
  * One node: the rules and literal entries that apply, what results, what is live, what would be sent,
  * and what the audit log shows.
  */
-export function explainText(one: Explanation, options: RenderOptions): string {
-  const screen = screenOf(options);
-  const { paint, width } = screen;
-  const name = one.path.map((part) => (/^[\p{L}\p{N}_$-]+$/u.test(part ?? "") ? part : JSON.stringify(part))).join(".");
-  const head = [cell(visible(one.address), paint.bold), cell(visible(name), paint.bold)];
-  const facts = factsOf(one).map(([label, text]) => [cell(label, paint.dim), cell(visible(text))]);
-  return `${[
-    ...tableLines([head], "", width),
-    "",
-    ...(one.said.length === 0 ? ["  No rule or literal entry applies to it."] : saidLines(one.said, screen)),
-    "",
-    ...tableLines(facts, "  ", width),
-  ].join("\n")}\n`;
+export function explainSections(one: Explanation): readonly Section[] {
+  const path = one.path.map((part) => (/^[\p{L}\p{N}_$-]+$/u.test(part ?? "") ? part : JSON.stringify(part))).join(".");
+  const none: Entry = { head: [["No rule or literal entry applies to it."]] };
+  return [
+    untitled("node", [{ head: [[name(one.address)], [name(path)]] }]),
+    untitled("said", one.said.length === 0 ? [none] : one.said.map(saidEntry)),
+    untitled(
+      "facts",
+      factsOf(one).map(([label, text]) => ({ head: [[muted(label)], [text]] })),
+    ),
+  ];
 }
 
 type Fact = readonly [label: string, text: string];
@@ -73,7 +68,7 @@ function factsOf(one: Explanation): readonly Fact[] {
     ["outcome", outcomeText(one)],
     ...(one.stoppedBy === undefined ? [] : [["stopped", `not replicated, because ${one.stoppedBy} is or will be disabled`] as const]),
     ...(one.leftAlone.length === 0 ? [] : [["ignored", `${one.leftAlone.join(" and ")}, by an ignore entry in the config`] as const]),
-    ...one.refused.map(({ code, message, file, line }): Fact => ["refused", `${code} ${where(file, line)}: ${message}`]),
+    ...one.refused.map(({ code, message, file, line }): Fact => ["refused", `${code} ${placeText({ file, line })}: ${message}`]),
     ...(one.changes.length === 0 ? [["change", "none"] as const] : one.changes.map(changeFact)),
     ...requestFacts(one),
     ...readerFacts(one),
@@ -92,14 +87,18 @@ const changeFact = ({ key, before, after, risk }: Explanation["changes"][number]
   `${key} ${before} → ${after}   ${risk}`,
 ];
 
-function saidLines(said: Explanation["said"], { paint, width }: Screen): readonly string[] {
-  const rows = said.map(({ rule, effect, set, wins, label, file, line, reason }) => {
-    const effectOnField =
-      wins.length > 0 ? `decides ${wins.join(" and ")}` : effect === "set" && Object.keys(set).length > 0 ? "overridden" : "";
-    const texts = [rule ?? "literal", effectText(effect, set), effectOnField, joinParts([where(file, line), labelText([{ label }])], " ")];
-    return [...texts.map((text) => cell(visible(text))), cell(visible(reason ?? ""), paint.dim)];
-  });
-  return tableLines(rows, "  ", width);
+function saidEntry({ rule, effect, set, wins, label, file, line, reason = "" }: Explanation["said"][number]): Entry {
+  const effectOnField =
+    wins.length > 0 ? `decides ${wins.join(" and ")}` : effect === "set" && Object.keys(set).length > 0 ? "overridden" : "";
+  return {
+    head: [
+      [rule ?? "literal"],
+      [effectText(effect, set)],
+      [effectOnField],
+      [placeText({ file, line }), labelText([{ label }])],
+      [muted(reason)],
+    ],
+  };
 }
 
 function effectText(effect: Explanation["said"][number]["effect"], set: object): string {
@@ -128,7 +127,7 @@ function requestFacts({ requests, changes, changesInAll, unreadTables, address }
 /** In the words of the section of a plan. */
 function readerFacts({ impact, impactDiagnostics = [] }: Explanation): readonly Fact[] {
   const unread = impactDiagnostics.map(
-    ({ code, message, file, line, command = "" }): Fact => ["readers", `${code} ${where(file, line)}: ${message} ${command}`],
+    ({ code, message, file, line, command = "" }): Fact => ["readers", `${code} ${placeText({ file, line })}: ${message} ${command}`],
   );
   if (impact === undefined) return unread;
   const { sum, readers, more, owners } = impactOf(impact);
@@ -147,9 +146,6 @@ function eventTexts({ events, eventsUnavailable }: Explanation): readonly string
   if (events.length === 0) return ["none for its schemas in the last 30 days"];
   return events.map(({ timestamp, actor, event }) => `${timestamp}   ${actor.email ?? actor.type ?? "unknown user"}   ${event}`);
 }
-
-const where = (file: string | undefined, line: number | undefined): string =>
-  file === undefined ? "" : `${file}${line === undefined ? "" : `:${line}`}`;
 
 /** Scalar members in a row: "enabled: true, hashed: false". */
 function fields(value: object): string {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { recordsText, type ShownRecords } from "../../../src/render/terminal/records.ts";
-import { testWidths } from "./widths.ts";
+import { recordsSections, type ShownRecords } from "../../../src/render/report/records.ts";
+import { sectionsText } from "../../../src/render/terminal/blocks.ts";
+import { testWidths } from "../terminal/widths.ts";
 
 const records: ShownRecords = {
   ...{ target: "prod", store: "git", place: "refs/dimsync/prod at origin", version: "4f2c1ab" },
@@ -13,25 +14,29 @@ const records: ShownRecords = {
 };
 
 describe("records show", () => {
-  testWidths((options) => recordsText(records, options));
+  testWidths((options) => sectionsText(recordsSections(records), options));
 
   test("shows the store, the lease, unknown creates and recorded ids", () => {
-    expect(recordsText(records, { width: 100 })).toBe(`target    prod
+    expect(sectionsText(recordsSections(records), { color: false, verbose: false, width: 100 })).toBe(`target    prod
 store     git: refs/dimsync/prod at origin
 version   4f2c1ab
 lease     a user on host ci-1 since 2026-03-01T09:00:00Z: warehouse migration
 
 1 create with an unknown outcome:
-  Integration/orders   id 8f1c   run 6f1e5b2c   2026-03-01T09:00:00Z
+    Integration/orders   id 8f1c   run 6f1e5b2c   2026-03-01T09:00:00Z
 
 2 recorded ids:
-  Asset/warehouse       d-12
-  Integration/billing   b-77
+    Asset/warehouse       d-12
+    Integration/billing   b-77
 `);
   });
 
   test("a target without records", () => {
-    const text = recordsText({ ...records, store: "folder", version: "", holder: undefined, open: [], bindings: [] }, { width: 100 });
+    const text = sectionsText(recordsSections({ ...records, store: "folder", version: "", holder: undefined, open: [], bindings: [] }), {
+      color: false,
+      verbose: false,
+      width: 100,
+    });
     expect(text).toContain("\nlease    free\n\nNo creates with an unknown outcome.\n\nNo ids are recorded.\n");
   });
 });

@@ -1,0 +1,79 @@
+import { counted } from "../../text/counts.ts";
+import { muted, name, type Row, type Section, untitled } from "../blocks.ts";
+
+/** The records of a target, as `dimsync records show` prints them. */
+export interface ShownRecords {
+  readonly target: string;
+  readonly store: string;
+  readonly place: string;
+  /** "" for a store without versions. */
+  readonly version: string;
+  /** Who holds the lease, in words; undefined if it is free. */
+  readonly holder: string | undefined;
+  readonly open: readonly { readonly address: string; readonly runId: string; readonly at: string; readonly answeredId?: string }[];
+  readonly bindings: readonly { readonly address: string; readonly id: string }[];
+}
+
+export function recordsSections({ target, store, place, version, holder, open, bindings }: ShownRecords): readonly Section[] {
+  const facts = [
+    ["target", target],
+    ["store", store === "folder" ? place : `${store}: ${place}`],
+    ["version", version],
+    ["lease", holder ?? "free"],
+  ];
+  const list = (id: string, title: string, rows: readonly Row[]): Section => ({
+    id,
+    title,
+    count: 0,
+    part: "rest",
+    entries: rows.map((head) => ({ head })),
+  });
+  return [
+    untitled(
+      "facts",
+      facts.filter(([, text]) => text !== "").map((texts) => ({ head: texts.map((text) => [text]) })),
+    ),
+    list(
+      "open",
+      open.length === 0 ? "No creates with an unknown outcome" : `${counted(open.length, "create")} with an unknown outcome`,
+      open.map(({ address, runId, at, answeredId }) => [
+        [name(address)],
+        [answeredId === undefined ? "" : `id ${answeredId}`],
+        [`run ${runId}`],
+        [at],
+      ]),
+    ),
+    list(
+      "bindings",
+      bindings.length === 0 ? "No ids are recorded" : counted(bindings.length, "recorded id"),
+      bindings.map(({ address, id }) => [[name(address)], [id]]),
+    ),
+  ];
+}
+
+/** The newest writes to the records of a target, newest first, as `dimsync records show --log` prints them. */
+export interface ShownHistory {
+  readonly target: string;
+  readonly store: string;
+  readonly place: string;
+  readonly entries: readonly {
+    readonly version: string;
+    /** ISO 8601 */
+    readonly at: string;
+    readonly runId: string;
+    readonly runUrl: string | undefined;
+    readonly subject: string;
+    readonly changes: readonly string[];
+  }[];
+}
+
+export const historySections = ({ target, store, place, entries }: ShownHistory): readonly Section[] => [
+  untitled("title", [{ head: [[`${target}: ${store}: ${place}, ${counted(entries.length, "write")}, newest first`]] }]),
+  untitled(
+    "writes",
+    entries.map(({ version, at, runId, runUrl, subject, changes }) => ({
+      head: [[at], [version.slice(0, 12)], [subject]],
+      notes: [[runId === "" ? "" : `run ${runId}`, runUrl === undefined ? "" : `(${runUrl})`], ...changes.map((change) => [muted(change)])],
+    })),
+  ),
+];
