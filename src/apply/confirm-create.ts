@@ -2,6 +2,7 @@ import { auditEvidence, describeEvidence } from "../engine/reads/audit-log.ts";
 import { isRelation } from "../model/address.ts";
 import { readIfPossible } from "../model/errors.ts";
 import type { AuditEntry } from "../model/live.ts";
+import { exponentialMs } from "../model/runtime/backoff.ts";
 import type { Step } from "./step.ts";
 
 /** A POST that was sent, or may have been. */
@@ -25,13 +26,14 @@ export async function confirmCreate<Live>(sent: SentCreate<Live>, named: readonl
   const { clock, signal, onProgress, project } = sent.step.session;
   const { address } = sent.step.item;
   const end = clock.now().getTime() + project.settings.client.settleMs;
-  for (let pauseMs = 250; ; pauseMs = Math.min(pauseMs * 2, 4_000)) {
+  for (let attempt = 1; ; attempt += 1) {
     const matches = await matchesOf(sent);
     if (isRelation(address) && matches.length > 0) return { state: "found" };
     const [only, ...others] = matches.length === 1 ? matches : matches.filter((id) => named.includes(id));
     if (only !== undefined && others.length === 0) return foundAs(only, sent.step);
     const evidence = matches.length === 0 && named.length === 0 ? await auditEvidenceOf(sent) : "";
     if (evidence !== "") return { state: "unclear", evidence };
+    const pauseMs = exponentialMs(attempt, 250, 4_000);
     if (clock.now().getTime() + pauseMs > end || signal.aborted) return { state: "unclear", evidence: severalMatches(matches) };
     onProgress?.({ type: "step", phase: "wait", done: 0, total: 0, label: `${address}: ${why.slice(0, 80)}` });
     await clock.sleep(pauseMs, signal);

@@ -9,6 +9,7 @@ import { DimsyncError } from "../model/errors.ts";
 import { once } from "../model/maps.ts";
 import type { Deferred, Item, Plan } from "../model/plan.ts";
 import type { ItemResult } from "../model/result.ts";
+import { exponentialMs } from "../model/runtime/backoff.ts";
 import type { Secret } from "../model/settings/secret.ts";
 import { titles } from "../model/titles.ts";
 import type { ApplyOptions } from "./apply.ts";
@@ -136,7 +137,7 @@ const keepsChanging = (result: ItemResult): ItemResult =>
 /** Waits for schemas that the service has not discovered yet: in total at most `client.schemaWaitSeconds`. */
 function newSchemaWait({ clock, project, signal, onProgress }: Session) {
   let deadline: number | undefined;
-  let pauseMs = 250;
+  let attempt = 0;
   return {
     /** False if waiting can't help or the deadline has passed. */
     async waitFor(deferred: readonly Deferred[]): Promise<boolean> {
@@ -147,8 +148,8 @@ function newSchemaWait({ clock, project, signal, onProgress }: Session) {
       if (discovering.length === 0 || deadline - now < 10) return false;
       const label = "the schema of a new integration";
       onProgress?.({ type: "step", phase: "wait", done: 0, total: discovering.length, label });
-      await clock.sleep(Math.min(deadline - now, pauseMs), signal);
-      pauseMs = Math.min(pauseMs * 2, 10_000);
+      attempt += 1;
+      await clock.sleep(Math.min(deadline - now, exponentialMs(attempt, 250, 10_000)), signal);
       return !signal.aborted;
     },
   };

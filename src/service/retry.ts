@@ -1,3 +1,4 @@
+import { exponentialMs } from "../model/runtime/backoff.ts";
 import type { HttpHeaders, Method } from "./connection/transport.ts";
 import type { Failure } from "./errors.ts";
 
@@ -6,7 +7,7 @@ const retryAfterCapMs = 120_000;
 
 /** Exponential backoff with full jitter: between 0 and `baseMs`, then twice as much each time, at most 10 s. `attempt` counts from 1. */
 export function backoffMs(attempt: number, random: () => number, baseMs = 200): number {
-  return random() * Math.min(backoffCapMs, baseMs * 2 ** (attempt - 1));
+  return random() * exponentialMs(attempt, baseMs, backoffCapMs);
 }
 
 /** Whether the same request may be sent again: always if the service certainly did nothing, else only if it changes nothing. */

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Project } from "../../manifests/project.ts";
+import { exponentialMs } from "../../model/runtime/backoff.ts";
 import { traced } from "../../model/runtime/traced.ts";
 import { type ControllerMode, controllerModes } from "../../model/settings/config.ts";
 import type { Environment } from "../../model/settings/env.ts";
@@ -158,14 +159,14 @@ async function untilStored(
   store: (failure?: string) => Promise<Recorded>,
 ): Promise<Recorded> {
   let failure: string | undefined;
-  for (let pauseMs = 500; ; pauseMs *= 2) {
+  for (let attempt = 1; ; attempt += 1) {
     try {
       return await store(failure);
     } catch (error) {
       log(`the run could not be stored: ${wordsOf(error)}`, { level: "error" });
-      if (failure !== undefined || pauseMs > 40_000 || signal.aborted) throw error;
+      if (failure !== undefined || attempt > 7 || signal.aborted) throw error;
       if (isRefusal(error)) failure = wordsOf(error);
-      else await sleep(pauseMs);
+      else await sleep(exponentialMs(attempt, 500));
     }
   }
 }

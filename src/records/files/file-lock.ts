@@ -1,5 +1,6 @@
 import { constants, copyFile, link, lstat, open, readFile, rename, unlink, writeFile } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
+import { spread } from "../../model/runtime/backoff.ts";
 import { isErrno } from "./fs-errors.ts";
 import { type LockOwner, newOwner, type OwnerDetails, parseOwner, whyStale } from "./lock-owner.ts";
 
@@ -47,7 +48,7 @@ export async function takeFileLock(
     if (held.isStale && (await replace(file, held.token, owner, wait.ttlMs))) return holding(file, owner);
     const leftMs = deadline - Date.now();
     if (leftMs <= 0) return { heldBy: held.owner };
-    await sleep(Math.min(leftMs, pollMs * (0.5 + Math.random())));
+    await sleep(Math.min(leftMs, spread(pollMs)));
   }
 }
 

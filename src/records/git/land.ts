@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { GitError } from "../../git/process.ts";
 import { isDenied } from "../../git/refusals.ts";
+import { exponentialMs, spread } from "../../model/runtime/backoff.ts";
 import type { RecordsRepository } from "./repository.ts";
 
 // The outcome of a push is determined by reading the ref, never by git's output. "stale info" and
@@ -31,7 +32,7 @@ export async function land(
   const shortestMs = Math.min(3_000, timeLimitMs / 2);
   let words = "";
   let rejected = false;
-  for (let pauseMs = 200; ; pauseMs = Math.min(pauseMs * 2, 5_000)) {
+  for (let attempt = 1; ; attempt += 1) {
     const left = Math.max(shortestMs, deadline - performance.now());
     const report = await repository.push(commit, parent, Math.min(left, 20_000));
     if (report.accepted) return { outcome: "stored", tip: commit };
@@ -39,7 +40,7 @@ export async function land(
     words = report.words;
     const seen = await whatIsThere(repository, commit, parent);
     if (typeof seen === "object") return seen;
-    const pause = pauseMs * (0.5 + Math.random());
+    const pause = spread(exponentialMs(attempt, 200, 5_000));
     if (performance.now() + pause + shortestMs > deadline) {
       if (!rejected || seen !== "unchanged") return { outcome: "unclear", words };
       // Readers and writers see different refs.

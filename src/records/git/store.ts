@@ -2,6 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { GitError } from "../../git/process.ts";
 import { isHopeless } from "../../git/refusals.ts";
 import { DimsyncError } from "../../model/errors.ts";
+import { exponentialMs } from "../../model/runtime/backoff.ts";
 import type { Environment } from "../../model/settings/env.ts";
 import type { Version } from "../shared/store.ts";
 import { recordsForeign, recordsGone, recordsInvalid, recordsUnreadable } from "../store-errors.ts";
@@ -66,7 +67,7 @@ export function openStore(options: GitStoreOptions): GitStore {
 export async function loadTip(store: GitStore, writes: boolean, known?: Tip): Promise<Tip> {
   const repository = await store.repository(writes);
   const deadline = performance.now() + Math.min(store.timeLimitMs, 10_000);
-  for (let pauseMs = 250; ; pauseMs *= 2) {
+  for (let attempt = 1; ; attempt += 1) {
     try {
       // Listing is cheaper than fetching, for runs that wait for a change.
       if (known !== undefined && (await repository.tip()) === known.version) return known;
@@ -79,6 +80,7 @@ export async function loadTip(store: GitStore, writes: boolean, known?: Tip): Pr
         );
       return await readTip(store, repository, known);
     } catch (error) {
+      const pauseMs = exponentialMs(attempt, 250);
       const hopeless = !(error instanceof GitError) || isHopeless(error.message) || performance.now() + pauseMs > deadline;
       if (hopeless) throw readError(store, error);
       await sleep(pauseMs);

@@ -5,6 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { DimsyncError } from "../../model/errors.ts";
 import { isObject, own } from "../../model/json/json.ts";
 import { parseJson } from "../../model/json/parse.ts";
+import { exponentialMs, spread } from "../../model/runtime/backoff.ts";
 import { writeAtomic } from "../files/atomic.ts";
 import type { Records } from "../records.ts";
 import { describeFacts } from "../shared/describe-change.ts";
@@ -108,7 +109,7 @@ interface Writing {
 async function writeUntilKnown(writing: Writing, next: Prepared, parent: Prepared, timeLimitMs: number): Promise<WriteOutcome> {
   const { options, database, script } = writing;
   const deadline = performance.now() + timeLimitMs;
-  for (let pauseMs = 100; ; pauseMs = Math.min(pauseMs * 2, 2_000)) {
+  for (let attempt = 1; ; attempt += 1) {
     let failure: unknown;
     try {
       const results = await database.script(script.text);
@@ -123,8 +124,9 @@ async function writeUntilKnown(writing: Writing, next: Prepared, parent: Prepare
     if (typeof seen === "object") return seen;
     const words = failure === undefined ? "the database did not accept the write" : wordsOf(failure);
     if (seen === "unchanged" && isRefusal(failure)) return { outcome: "refused", words };
+    const pauseMs = exponentialMs(attempt, 100, 2_000);
     if (performance.now() + pauseMs > deadline) return { outcome: "unclear", words };
-    await sleep(pauseMs * (0.5 + Math.random()));
+    await sleep(spread(pauseMs));
   }
 }
 
@@ -154,7 +156,7 @@ async function outcomeOf(
 /** Reads the newest version. Tries again for a while if the database cannot be reached. */
 async function load(options: PostgresStoreOptions, place: StorePlace, database: Database): Promise<Prepared> {
   const deadline = performance.now() + Math.min(10_000, options.ttlMs / 3);
-  for (let pauseMs = 100; ; pauseMs *= 2) {
+  for (let attempt = 1; ; attempt += 1) {
     try {
       const version = checked(options, place, await readVersion(database, options.schema, options.target));
       if (!(await rememberVersion(options, version.version)))
@@ -164,6 +166,7 @@ async function load(options: PostgresStoreOptions, place: StorePlace, database: 
       if (error instanceof DimsyncError) throw error;
       if (isUndefinedTable(error)) throw recordsGone(place, `the schema ${options.schema} contains no records`);
       if (error instanceof ContentError) throw recordsInvalid(place, error.message, error);
+      const pauseMs = exponentialMs(attempt, 100);
       if (isRefusal(error) || performance.now() + pauseMs > deadline) throw recordsUnreadable(place, wordsOf(error));
       await sleep(pauseMs);
     }
