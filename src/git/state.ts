@@ -27,7 +27,7 @@ export async function gitState(
 ): Promise<Plan["git"]> {
   const place = { folder, env: process.env };
   try {
-    const args = ["status", "--porcelain=v2", "--branch", "--untracked-files=normal", "-z"];
+    const args = ["status", "--porcelain=v2", "--branch", "--untracked-files=normal", "--ignore-submodules=none", "-z"];
     const { code, stdout } = await runGit(place, args, { timeoutMs, signal });
     const { commit, changed } = parseStatus(stdout.toString("utf8"));
     if (code !== 0 || commit === undefined) return undefined;
@@ -45,7 +45,7 @@ export async function gitState(
   }
 }
 
-/** Paths relative to the top of the repository; untracked folders end with a slash. */
+/** Paths relative to the top of the repository; untracked folders and submodules end with a slash. */
 function parseStatus(text: string): { readonly commit: string | undefined; readonly changed: readonly string[] } {
   const changed: string[] = [];
   let commit: string | undefined;
@@ -56,7 +56,7 @@ function parseStatus(text: string): { readonly commit: string | undefined; reado
     if (type === "#") commit ??= /^# branch\.oid ([0-9a-f]+)$/u.exec(line)?.[1];
     if (type === "?") changed.push(line.slice(2));
     // The path comes after a number of fields that depends on the type.
-    if (type === "1") changed.push(line.split(" ").slice(8).join(" "));
+    if (type === "1") changed.push(`${line.split(" ").slice(8).join(" ")}${/^1 .. S/u.test(line) ? "/" : ""}`);
     if (type === "u") changed.push(line.split(" ").slice(10).join(" "));
     if (type !== "2") continue;
     // Of a renamed file, the old path follows.

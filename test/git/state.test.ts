@@ -77,6 +77,18 @@ describe("the tree is dirty after", () => {
         files: ["manifests/b.yaml"],
         names: ["manifests/b.yaml"],
       },
+      "a change in a submodule with manifests, whatever .gitmodules says": {
+        change: (folder, top) => {
+          const shared = repository().folder;
+          git(top, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", dirname(shared), "deploy/manifests/shared");
+          git(top, "config", "--file", ".gitmodules", "submodule.deploy/manifests/shared.ignore", "all");
+          git(top, "add", "--all");
+          git(top, "commit", "--quiet", "--message", "submodule");
+          write(folder, "manifests/shared/deploy/manifests/a.yaml");
+        },
+        files: ["manifests/shared/deploy/manifests/a.yaml"],
+        names: ["manifests/shared/deploy/manifests/a.yaml"],
+      },
     };
   for (const [what, { change, files, names }] of Object.entries(rows))
     test(what, async () => {

@@ -53,7 +53,8 @@ const nameInRule = (config: Config, { rule, depth, pattern: { literal = "", posi
 });
 
 const nameText = ({ depth, name, where }: MissingName): string => `${levelNames[depth]} ${JSON.stringify(name)}${where}.`;
-const remedy = ({ hint }: MissingName): string => `Correct the name, or set spec.missing to warn or ignore.${hint}`;
+const remedy = ({ config, hint }: MissingName): string =>
+  `Correct the name, or set spec.missing to ${config.spec.missing === "warn" ? "" : "warn or "}ignore.${hint}`;
 
 /** By SchemaConfig with `missing: nowhere`: the literal entries that the integration lacks. Those below a missing one are left out. */
 export type Lacking = ReadonlyMap<CompiledConfig, ReadonlyMap<Pointer, NodePath>>;

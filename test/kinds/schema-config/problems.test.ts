@@ -266,6 +266,13 @@ describe("a plan", () => {
     expect(problemsOf({ rules: [{ match: { column: "id" }, set: { enabled: false, hashed: true } }] }, live)).toEqual([]);
   });
 
+  test("does not suggest missing: warn where it is set", () => {
+    const { problemsInFull } = compareFleet({ manifests: [config({ missing: "warn", schemas: { nope: {} } })] });
+    expect(problemsInFull.map(({ message }) => message)).toEqual([
+      expect.stringContaining("Correct the name, or set spec.missing to ignore."),
+    ]);
+  });
+
   test("suggests a similar name", () => {
     const { problemsInFull } = compareFleet({
       manifests: [
