@@ -126,8 +126,10 @@ async function attemptOnce<T>(call: Call<T>, attempt: number, options: ExchangeO
   };
   options.onCall?.(report);
   if (published.hasSubscribers) published.publish(report);
+  if (received.type === "failure") return outcome;
+  received.release();
   // Reading JSON cannot be interrupted. What follows is work of its own.
-  if (received.type === "response" && received.body.length > longBody) await turn();
+  if (received.body.length > longBody) await turn();
   return outcome;
 }
 

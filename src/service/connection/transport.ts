@@ -5,7 +5,7 @@ import type { Environment } from "../../model/settings/env.ts";
 import type { Secret } from "../../model/settings/secret.ts";
 import { connectErrorText, connectionCode, isConnectTimeout } from "../errors.ts";
 import { createWatch, type InFlight, type Watch } from "../in-flight.ts";
-import { addChunk, type Body, newBody, takeBody } from "./body.ts";
+import { addChunk, type Body, newBody, releaseBody, type SpareBuffers, takeBody } from "./body.ts";
 import { type Arriving, processBudget } from "./body-budget.ts";
 import { openPool } from "./open-pool.ts";
 import { proxyFor } from "./proxy.ts";
@@ -29,6 +29,8 @@ export interface WireResponse {
   readonly status: number;
   readonly headers: HttpHeaders;
   readonly body: Buffer;
+  /** To be called once, when nothing reads the body any more: its bytes may then become those of another response. */
+  readonly release: () => void;
 }
 
 /** No complete response. `sent` is "never" only if no byte of the request can have left: the connection was never established. */
@@ -106,6 +108,7 @@ interface Wire extends TransportOptions {
   readonly headers: Readonly<Record<string, string>>;
   readonly bodyHeaders: Readonly<Record<string, string>>;
   readonly watch: Watch;
+  readonly spare: SpareBuffers;
 }
 
 function wireOf(options: TransportOptions): Wire {
@@ -115,7 +118,13 @@ function wireOf(options: TransportOptions): Wire {
     "user-agent": options.userAgent,
     "x-api-key": options.apiKey.reveal(),
   };
-  return { ...options, headers, bodyHeaders: { ...headers, "content-type": "application/json" }, watch: createWatch(options.timeoutMs) };
+  return {
+    ...options,
+    headers,
+    bodyHeaders: { ...headers, "content-type": "application/json" },
+    watch: createWatch(options.timeoutMs),
+    spare: [],
+  };
 }
 
 function refusalOf(beforeSend: (() => void) | undefined): DimsyncError | undefined {
@@ -166,7 +175,7 @@ function dispatch(
       done: false,
       status: 0,
       headers: {},
-      body: newBody(0),
+      body: newBody(0, wire.spare),
       arriving: { bytes: 0, pause: () => attempt.controller?.pause(), resume: () => attempt.controller?.resume() },
     };
     if (inFlight.signal?.aborted) return giveUp(attempt, "interrupted");
@@ -192,7 +201,7 @@ const handlerOf = (attempt: Attempt): Dispatcher.DispatchHandler => ({
     attempt.headers = headers;
     const length = Number(headers["content-length"]);
     if (length > attempt.wire.maxResponseBytes) giveUp(attempt, "too-large", String(attempt.wire.maxResponseBytes));
-    else attempt.body = newBody(length);
+    else attempt.body = newBody(length, attempt.wire.spare);
   },
   onResponseData(_controller, chunk) {
     if (attempt.body.bytes + chunk.length > attempt.wire.maxResponseBytes)
@@ -203,8 +212,8 @@ const handlerOf = (attempt: Attempt): Dispatcher.DispatchHandler => ({
     }
   },
   onResponseEnd() {
-    const { status, headers } = attempt;
-    finish(attempt, { type: "response", status, headers, body: takeBody(attempt.body) });
+    const { status, headers, body, wire } = attempt;
+    finish(attempt, { type: "response", status, headers, body: takeBody(body), release: () => releaseBody(body, wire.spare) });
   },
   onResponseError(_controller, error) {
     const connecting = attempt.controller === undefined;
