@@ -79,8 +79,13 @@ function idsByAddress(sorted: readonly Draft[]): ItemIds {
   return { all, bound };
 }
 
-/** One rule causes many changes, so the line of each cause is looked up once. */
+/** One rule causes many changes, so the line of each cause is looked up once. Equal causes become one object. */
 function locatedCauses(locate: Locate): (cause: DraftCause) => Cause {
   const known = new Map<DraftCause, Cause>();
-  return (cause) => getOrAdd(known, cause, () => locatedCause(cause, locate));
+  const byText = new Map<string, Cause>();
+  return (draft) =>
+    getOrAdd(known, draft, () => {
+      const cause = locatedCause(draft, locate);
+      return getOrAdd(byText, JSON.stringify(cause), () => cause);
+    });
 }

@@ -4,7 +4,7 @@ import { type Address, byText } from "../../model/address.ts";
 import { isOfNodes } from "../../model/changes.ts";
 import { own } from "../../model/json/json.ts";
 import type { LiveSchemas } from "../../model/live.ts";
-import { eachNode, type NodePath } from "../../model/nodes.ts";
+import { eachNode, type NodePath, nodePointer } from "../../model/nodes.ts";
 import type { DraftItem, Impact } from "../../model/plan.ts";
 import { flatMapInSteps, isStep, type Steps } from "../../model/runtime/event-loop.ts";
 import type { ReadersOf } from "./lineage.ts";
@@ -60,7 +60,7 @@ function* impactOf({ address, changes }: DraftItem, destination: Destination): S
     for (const node of eachNode(entry.nodes)) {
       if (isStep(++done)) yield;
       for (const path of tablesOf(node, destination.tree)) {
-        const key = JSON.stringify(path);
+        const key = nodePointer(path);
         affected.set(key, { path, isGone: isGone || affected.get(key)?.isGone === true });
       }
     }

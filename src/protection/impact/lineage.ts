@@ -1,4 +1,5 @@
 import { isObject, own } from "../../model/json/json.ts";
+import { toPointer } from "../../model/json/pointer.ts";
 import type { Impact, Reader } from "../../model/plan.ts";
 import { tableKey } from "../classification/dbt.ts";
 import { columnUse, sqlTokens } from "./sql-columns.ts";
@@ -223,7 +224,7 @@ export function readersIn(files: readonly LazyLineage[]): ReadersOf {
   };
   return (affected) => {
     const { schema, table, column, isGone } = affected;
-    const key = JSON.stringify([schema, table, column, isGone]);
+    const key = `${isGone} ${toPointer(column === undefined ? [schema, table] : [schema, table, column])}`;
     if (!known.has(key)) known.set(key, find(affected));
     return known.get(key);
   };

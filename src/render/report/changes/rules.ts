@@ -1,6 +1,8 @@
 import { integrationOfSchemas } from "../../../model/address.ts";
 import { eachChange, isOfNodes, sizeOf } from "../../../model/changes.ts";
 import type { JsonValue } from "../../../model/json/json.ts";
+import { toPointer } from "../../../model/json/pointer.ts";
+import { getOrAdd } from "../../../model/maps.ts";
 import { type Level, levelOf, nodeLists } from "../../../model/nodes.ts";
 import type { Cause, ChangeFacts, ChangeGroup, Item } from "../../../model/plan.ts";
 import { visible } from "../../../text/control-characters.ts";
@@ -21,19 +23,20 @@ const mostExamples = { usual: 3, alarm: 10 };
  */
 export function changesByRule(items: readonly Item[], words: Words): readonly RuleChanges[] {
   const hasSeveral = items.length > 1;
-  return leveledGroups(items).flatMap(({ levels }) =>
-    [...levels.values()].map((group): RuleChanges => {
-      const { facts, all, nodes, count } = group;
-      const most = isAlarm(facts) ? mostExamples.alarm : mostExamples.usual;
-      return {
-        ...changeWhy(facts, words, commonTrace(all), causesOf(all)),
-        what: whatText(group, hasSeveral, words),
-        count,
-        examples: nodes.slice(0, most).map(({ integration, node }) => (hasSeveral ? `${integration} ${node}` : node)),
-      };
-    }),
-  );
+  return groupsOf(items, levelOfEntry).map((group): RuleChanges => {
+    const { facts, all, nodes, count } = group;
+    const most = isAlarm(facts) ? mostExamples.alarm : mostExamples.usual;
+    return {
+      ...changeWhy(facts, words, commonTrace(all), causesOf(all)),
+      what: whatText(group, hasSeveral, words),
+      count,
+      examples: nodes.slice(0, most).map(({ integration, node }) => (hasSeveral ? `${integration} ${node}` : node)),
+    };
+  });
 }
+
+/** A literal tree can set the same for tables and columns. */
+const levelOfEntry = (entry: ChangeGroup): Level => (isOfNodes(entry) ? levelOf(entry.nodes) : "schema");
 
 const causesOf = (all: readonly ChangeFacts[]): readonly (Cause | undefined)[] => all.map(({ cause }) => cause);
 
@@ -75,29 +78,25 @@ interface Growing extends RuleGroup {
   count: number;
 }
 
-/** The whole group, and the same by level: a literal tree can set the same for tables and columns. */
-interface LeveledGroup {
-  readonly whole: Growing;
-  readonly levels: Map<Level, Growing>;
-}
+export const groupByRule = (items: readonly Item[]): readonly RuleGroup[] => groupsOf(items, () => "all levels");
 
-export const groupByRule = (items: readonly Item[]): readonly RuleGroup[] => leveledGroups(items).map(({ whole }) => whole);
-
-/** Highlighted risks first, otherwise in the order of the first change. */
-function leveledGroups(items: readonly Item[]): readonly LeveledGroup[] {
-  const groups = new Map<string, LeveledGroup>();
-  for (const { address, changes } of items)
+/** Highlighted risks first, otherwise in the order of the first change. Those of one rule follow each other. */
+function groupsOf(items: readonly Item[], partOf: (entry: ChangeGroup) => string): readonly RuleGroup[] {
+  const byRule = new Map<string, Map<string, Growing>>();
+  const keyOf = newKeys();
+  for (const { address, changes } of items) {
+    const integration = integrationOf(address);
     for (const entry of changes) {
-      const key = keyOf(entry);
-      const group = groups.get(key) ?? { whole: newGroup(entry), levels: new Map<Level, Growing>() };
-      groups.set(key, group);
-      const level = isOfNodes(entry) ? levelOf(entry.nodes) : "schema";
-      const ofLevel = group.levels.get(level) ?? newGroup(entry);
-      group.levels.set(level, ofLevel);
-      for (const one of [group.whole, ofLevel]) addEntry(one, entry, integrationOf(address));
+      const parts = getOrAdd(byRule, keyOf(entry), () => new Map<string, Growing>());
+      addEntry(
+        getOrAdd(parts, partOf(entry), () => newGroup(entry)),
+        entry,
+        integration,
+      );
     }
-  const all = [...groups.values()];
-  return [...all.filter(({ whole }) => isAlarm(whole.facts)), ...all.filter(({ whole }) => !isAlarm(whole.facts))];
+  }
+  const all = [...byRule.values()].flatMap((parts) => [...parts.values()]);
+  return [...all.filter(({ facts }) => isAlarm(facts)), ...all.filter(({ facts }) => !isAlarm(facts))];
 }
 
 const newGroup = (facts: ChangeGroup): Growing => ({
@@ -120,7 +119,7 @@ function addEntry(group: Growing, entry: ChangeGroup, integration: string): void
       if (group.nodes.length >= mostExamples.alarm) break;
     }
   if (isOfNodes(entry) && levelOf(entry.nodes) === "column")
-    for (const { above } of nodeLists(entry.nodes)) group.tables.add(JSON.stringify([integration, ...above]));
+    for (const { above } of nodeLists(entry.nodes)) group.tables.add(toPointer([integration, ...above]));
 }
 
 function firstPath(entry: ChangeGroup): string {
@@ -128,12 +127,18 @@ function firstPath(entry: ChangeGroup): string {
   return "";
 }
 
-function keyOf(entry: ChangeGroup): string {
-  const { cause, before, after, risk } = entry;
-  const { rule, file, line } = cause ?? {};
-  const place = [rule ?? null, file ?? null, rule === undefined ? (line ?? null) : null];
-  const field = isOfNodes(entry) ? entry.field : pathText(entry.path).leaf;
-  return JSON.stringify([...place, field, before === undefined ? [] : [before], after === undefined ? [] : [after], risk]);
+/** A text for each rule, field, old and new value. With labels, a cause can occur in each integration of a fleet. */
+function newKeys(): (entry: ChangeGroup) => string {
+  const places = new Map<Cause | undefined, string>();
+  return (entry) => {
+    const { cause, before, after, risk } = entry;
+    const place = getOrAdd(places, cause, () => {
+      const { rule, file, line } = cause ?? {};
+      return JSON.stringify([rule ?? null, file ?? null, rule === undefined ? (line ?? null) : null]);
+    });
+    const field = isOfNodes(entry) ? entry.field : pathText(entry.path).leaf;
+    return `${place} ${JSON.stringify([field, before === undefined ? [] : [before], after === undefined ? [] : [after], risk])}`;
+  };
 }
 
 /** Unless there are several integrations, the name of the only one is left out. */
