@@ -49,7 +49,7 @@ describe("nesting is counted before a parser sees it", () => {
   });
 });
 
-describe("nesting is counted before JSON is read", () => {
+describe("nesting is counted before JSON is used", () => {
   const deep = `{"a": ${"[".repeat(20_000)}${"]".repeat(20_000)}}`;
   const classification = `apiVersion: dimsync/v1
 kind: Classification
