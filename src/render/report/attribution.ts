@@ -47,10 +47,11 @@ export function commonTrace(all: readonly Traced[]): Traced {
   const { origin, attribution } = first;
   const isOne = all.every(
     (one) =>
-      one.attribution?.actor === attribution?.actor &&
-      one.attribution?.own === attribution?.own &&
-      (attribution?.own !== true || one.attribution?.at === attribution.at) &&
-      one.attribution?.confidence === attribution?.confidence,
+      one.attribution === attribution ||
+      (one.attribution?.actor === attribution?.actor &&
+        one.attribution?.own === attribution?.own &&
+        (attribution?.own !== true || one.attribution?.at === attribution.at) &&
+        one.attribution?.confidence === attribution?.confidence),
   );
   return {
     ...(origin !== undefined && all.every((one) => one.origin === origin) ? { origin } : {}),

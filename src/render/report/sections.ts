@@ -1,6 +1,7 @@
 import { policyAddress } from "../../kinds/manifests.ts";
 import { changeCount } from "../../model/changes.ts";
 import type { GuardFinding } from "../../model/findings.ts";
+import { getOrAdd } from "../../model/maps.ts";
 import type { Blocked, Deferred, Unverifiable } from "../../model/plan.ts";
 import { type Diagnostic, placeText, type Severity } from "../../model/problem.ts";
 import { counted } from "../../text/counts.ts";
@@ -28,6 +29,7 @@ import { traceText } from "./attribution.ts";
 import { blockedGroups } from "./blocked.ts";
 import type { ReportColumn } from "./columns.ts";
 import { heldNote } from "./held.ts";
+import type { ImpactOf } from "./impact.ts";
 import type { ReportOutcome } from "./outcomes.ts";
 import { nodeCount, type PolicyGroup } from "./policies.ts";
 import { guardText, liftReason } from "./refusals.ts";
@@ -262,6 +264,8 @@ const outside = ({ outside: { note, lines } }: ReportContent): Section => ({
 
 /** Readers of columns whose hashing or replication changes, by dbt. Owners are code, so that no comment mentions them. */
 function impact({ impacts: { columns: all, sum, owners } }: ReportContent): Section {
+  // The columns of equal integrations share their readers.
+  const known = new Map<ImpactOf["readers"], Pick<Entry, "rows" | "notes">>();
   const owned = (of: readonly string[]): Line => (of.length === 0 ? [] : ["Owners:", ...of.map((owner) => code(owner))]);
   return {
     id: "impact",
@@ -274,8 +278,10 @@ function impact({ impacts: { columns: all, sum, owners } }: ReportContent): Sect
       sign: "!",
       tone: "warn",
       head: [[name(of.address)], [code(of.path)], [of.sum]],
-      rows: of.readers.map(([certainty, names]): Row => [[`${certainty}:`], [names]]),
-      notes: [[of.more], all.length === 1 ? owned(of.owners) : []],
+      ...getOrAdd(known, of.readers, () => ({
+        rows: of.readers.map(([certainty, names]): Row => [[`${certainty}:`], [names]]),
+        notes: [[of.more], all.length === 1 ? owned(of.owners) : []],
+      })),
     })),
     notes: all.length === 1 ? [] : [[sum === "" ? "" : `All of them: ${sum}.`], owned(owners)],
   };

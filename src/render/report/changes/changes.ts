@@ -88,7 +88,7 @@ export function countsText(lines: readonly ChangeLine[], words: Words): string {
 
 /** "← label pii ← models/sources.yml, source shop.customers.email, meta.contains_pii and 3 more"; "" without labels. */
 export function labelText(causes: readonly ({ readonly label?: Cause["label"] | undefined } | undefined)[]): string {
-  const labels = causes.flatMap((cause) => cause?.label ?? []);
+  const labels = [...new Set(causes)].flatMap((cause) => cause?.label ?? []);
   const names = [...new Set(labels.map(({ name }) => visible(name)))];
   const sources = [...new Set(labels.map(({ source }) => visible(source)))];
   return names.length === 0 ? "" : `← label ${andMore(names)} ← ${andMore(sources, { shown: 1 })}`;
