@@ -29,7 +29,7 @@ export interface WireResponse {
   readonly status: number;
   readonly headers: HttpHeaders;
   readonly body: Buffer;
-  /** To be called once, when nothing reads the body any more: its bytes may then become those of another response. */
+  /** Call it once, when nothing reads the body any more: its bytes may then become those of another response. */
   readonly release: () => void;
 }
 
