@@ -3,7 +3,7 @@
 // plain data with raw text: only a layout knows colours, markup and widths, and it escapes each text
 // once, when it draws it.
 //
-// A layout knows these types and no section. So a new section is one function in report/sections.ts, and
+// A layout knows these types and no section. So a new section is one function in report/, and
 // every layout draws it. What a section needs to differ from others is a member here that says what
 // it is ("folded": read on demand), not how one layout draws it. How much of a list each layout shows
 // is decided by the layout, in one table.

@@ -1,33 +1,20 @@
-import type { Comparison, LoneObject } from "../model/comparison.ts";
+import type { Comparison } from "../model/comparison.ts";
 import type { ExitCode } from "../model/exit.ts";
 import type { GuardFinding } from "../model/findings.ts";
-import type { Blocked, Deferred, Manual, Plan, Unverifiable } from "../model/plan.ts";
-import type { Diagnostic } from "../model/problem.ts";
-import type { ItemResult, Result, Validation } from "../model/result.ts";
-import { visible } from "../text/control-characters.ts";
+import type { Plan } from "../model/plan.ts";
+import type { Result, Validation } from "../model/result.ts";
 import { callsText, counted, countList } from "../text/counts.ts";
 import { joinParts } from "../text/lists.ts";
-import { wholePath } from "../text/paths.ts";
-import { errorsFirst } from "../text/severity.ts";
 import { forTarget, shellWord } from "../text/shell.ts";
-import { valueAt } from "../text/values.ts";
 import type { ChangeBlock, Section } from "./blocks.ts";
-import type { RenderOptions, ReportHistory, Shown } from "./document.ts";
-import type { Traced } from "./report/attribution.ts";
+import type { RenderOptions, Shown } from "./document.ts";
 import { alarmsIn, changeBlocks, changeCount, isGrouped } from "./report/changes/groups.ts";
 import { ownerOf } from "./report/changes/objects.ts";
-import { columnsOf, type ReportColumns } from "./report/columns.ts";
 import { exitText } from "./report/exits.ts";
-import { heldOf, type ReportHeld } from "./report/held.ts";
-import { type Impacts, impactsOf } from "./report/impact.ts";
-import { type NextStep, nextSteps } from "./report/next.ts";
-import { isDone, outcomesText, type ReportOutcome, reportOutcomes } from "./report/outcomes.ts";
-import { type Outside, outsideOf } from "./report/outside.ts";
-import { type Policies, policiesOf } from "./report/policies.ts";
+import { isDeclined, isDone, outcomesText } from "./report/outcomes.ts";
 import { limitsOf, type Refusal, refusalsOf, refusalTitle, shownGuards } from "./report/refusals.ts";
 import { sectionsOf } from "./report/sections.ts";
 import { emptyText, isEmpty, totalsText, validationText } from "./report/totals.ts";
-import { type Unmanaged, unmanagedOf } from "./report/unmanaged.ts";
 import { type WayOut, waysOut } from "./report/ways-out.ts";
 import { type Words, wordsOf } from "./report/words.ts";
 
@@ -48,38 +35,13 @@ export interface Report {
   readonly refusals: readonly Refusal[];
   /** What a drift report may lack: sentences. */
   readonly limits: readonly string[];
-  /** What to do about drift. */
-  readonly next: readonly NextStep[];
   readonly guards: readonly GuardFinding[];
   /** What lets apply run a refused plan, besides a change of the manifests. */
   readonly waysOut: readonly WayOut[];
-  readonly policies: Policies;
-  /** Errors first. */
-  readonly problems: readonly Diagnostic[];
   readonly changeBlocks: readonly ChangeBlock[];
   readonly changes: number;
   /** Whether the changes are shown by rule, so that single ones are not visible. */
   readonly isGrouped: boolean;
-  readonly outcomes: readonly ReportOutcome[];
-  readonly blocked: readonly Blocked[];
-  readonly deferred: readonly Deferred[];
-  readonly held: readonly ReportHeld[];
-  readonly manual: readonly ManualStep[];
-  readonly done: ReportHistory["done"];
-  readonly unverifiable: readonly Unverifiable[];
-  readonly unmanaged: Unmanaged;
-  readonly columns: ReportColumns;
-  /** "Integration/forum, 917 columns": objects that lost their manifest; without control characters. */
-  readonly released: readonly string[];
-  /** Of a comparison: the objects that only one account has. */
-  readonly lone: readonly { readonly title: string; readonly objects: readonly LoneObject[] }[];
-  /** What a plan would undo. */
-  readonly outside: Outside;
-  /** Who reads what changes. */
-  readonly impacts: Impacts;
-  /** The ids that apply recorded; with -v every binding. */
-  readonly ids: readonly (readonly [address: string, id: string])[];
-  readonly idsTitle: string;
   /** Everything but the head, the changes and the end, in the order of a page. */
   readonly sections: readonly Section[];
   /** "Apply will send: 1 PATCH.", "Read with 41 GET." */
@@ -87,9 +49,6 @@ export interface Report {
   /** "Exit 2 (drift): …"; "" for 0. */
   readonly exit: string;
 }
-
-/** What the sections are made from. */
-export type ReportContent = Omit<Report, "sections">;
 
 /** The subject of a document. */
 export interface About {
@@ -113,28 +72,15 @@ export interface Headline {
   readonly isSentence: boolean;
 }
 
-/** One step of the checklist; the texts are without control characters, except the instruction. */
-export interface ManualStep {
-  readonly number: number;
-  readonly id: string;
-  readonly address: string;
-  /** "paused"; "" for the whole object. */
-  readonly path: string;
-  /** "" if not known. */
-  readonly live: string;
-  readonly desired: string;
-  readonly instruction: string;
-  readonly command: string | undefined;
-  readonly trace: Traced;
-}
-
 /** `byRule` groups the changes by rule, however few there are. */
 export function reportOf(document: Shown, options: RenderOptions, byRule = false): Report {
   const { words, ...content } = contentOf(document, options, byRule);
   const named = (command: string): string => ("target" in document ? forTarget(command, document) : command);
-  const report = { ...content, words: { ...words, command: named(words.command) } };
-  return { ...report, sections: sectionsOf(report).map((section) => withCommands(section, named)) };
+  const sections = sectionsOf(document, options, byRule).map((section) => withCommands(section, named));
+  return { ...content, words: { ...words, command: named(words.command) }, sections };
 }
+
+type ReportContent = Omit<Report, "sections">;
 
 const withCommands = ({ command, entries, ...section }: Section, named: (command: string) => string): Section => ({
   ...section,
@@ -145,10 +91,10 @@ const withCommands = ({ command, entries, ...section }: Section, named: (command
 function contentOf(document: Shown, options: RenderOptions, byRule: boolean): ReportContent {
   if (document.kind === "Comparison") return ofComparison(document, options, byRule);
   if (document.kind === "Validation") return ofValidation(document);
-  return document.kind === "Result" ? ofResult(document, options, byRule) : ofPlan(document, options, byRule);
+  return document.kind === "Result" ? ofResult(document) : ofPlan(document, options, byRule);
 }
 
-function ofPlan(plan: Plan, { verbose, history, isResolved }: RenderOptions, byRule: boolean): ReportContent {
+function ofPlan(plan: Plan, { verbose }: RenderOptions, byRule: boolean): ReportContent {
   const words = wordsOf(plan.kind);
   const grouped = byRule || isGrouped(plan.items, verbose);
   const read = `Read with ${callsText(plan.calls.read)}.`;
@@ -169,28 +115,14 @@ function ofPlan(plan: Plan, { verbose, history, isResolved }: RenderOptions, byR
     refusals: refusalsOf(plan),
     waysOut: waysOut(plan),
     limits: limitsOf(plan),
-    next: nextSteps(plan).filter(({ commands }) => isResolved !== true || commands.length === 0),
     changeBlocks: changeBlocks(plan.items, words, grouped),
     changes: changeCount(plan.items),
     isGrouped: grouped,
-    blocked: plan.blocked,
-    deferred: plan.deferred,
-    done: history?.get(plan.planId)?.done ?? [],
-    unverifiable: plan.unverifiable,
-    unmanaged: unmanagedOf(plan.unmanaged),
-    columns: columnsOf(plan),
-    released: (plan.released ?? []).map(
-      ({ address, columns }) => `${visible(address)}${columns === 0 ? "" : `, ${counted(columns, "column")}`}`,
-    ),
-    outside: outsideOf(plan),
-    impacts: impactsOf(plan),
     calls: [...send, read],
   };
 }
 
-function ofResult(result: Result, { verbose }: RenderOptions, byRule: boolean): ReportContent {
-  const { items, bindings, calls } = result;
-  const recorded = new Set(items.filter(({ action }) => action === "create" || action === "bind").map(({ address }) => address));
+function ofResult(result: Result): ReportContent {
   return {
     ...common(result),
     title: `Apply on ${result.target}`,
@@ -202,10 +134,7 @@ function ofResult(result: Result, { verbose }: RenderOptions, byRule: boolean): 
       tool: `${result.tool.name} ${result.tool.version}`,
     },
     headline: resultHeadline(result),
-    outcomes: isDeclined(items) ? [] : reportOutcomes(items, verbose && !byRule),
-    ids: Object.entries(bindings).filter(([address]) => verbose || recorded.has(address)),
-    idsTitle: verbose ? "Recorded ids" : "Ids recorded in this run",
-    calls: [`Sent: ${callsText(calls)}.`],
+    calls: [`Sent: ${callsText(result.calls)}.`],
   };
 }
 
@@ -232,10 +161,6 @@ function ofComparison({ from, to, items, onlyFrom, onlyTo, exit }: Comparison, o
     changeBlocks: changeBlocks(items, words, grouped),
     changes,
     isGrouped: grouped,
-    lone: [
-      { title: `Only in ${visible(from)}`, objects: onlyFrom },
-      { title: `Only in ${visible(to)}`, objects: onlyTo },
-    ],
     exit: exit.code === 0 ? "" : `Exit ${exit.code} (${exit.reasons.join(", ")}): the accounts differ.`,
   };
 }
@@ -247,11 +172,8 @@ function ofValidation(validation: Validation): ReportContent {
     words: wordsOf("Validation"),
     title: "Validation",
     headline: { word: isValid ? "valid" : "invalid", tone: isValid ? "good" : "bad", text: validationText(validation), isSentence: true },
-    problems: errorsFirst(validation.diagnostics),
   };
 }
-
-const nothing: Plan["unmanaged"] = { columns: 0 };
 
 const empty: Omit<ReportContent, "words" | "title" | "headline"> = {
   target: "",
@@ -260,28 +182,10 @@ const empty: Omit<ReportContent, "words" | "title" | "headline"> = {
   refusals: [],
   waysOut: [],
   limits: [],
-  next: [],
   guards: [],
-  policies: { open: [], existing: [], fixed: [] },
-  problems: [],
   changeBlocks: [],
   changes: 0,
   isGrouped: false,
-  outcomes: [],
-  blocked: [],
-  deferred: [],
-  held: [],
-  manual: [],
-  done: [],
-  unverifiable: [],
-  unmanaged: unmanagedOf(nothing),
-  columns: columnsOf({}),
-  released: [],
-  lone: [],
-  outside: { note: "", lines: [] },
-  impacts: { columns: [], sum: "", owners: [] },
-  ids: [],
-  idsTitle: "",
   calls: [],
   exit: "",
 };
@@ -292,27 +196,7 @@ function common(document: Plan | Result): Omit<ReportContent, "title" | "headlin
     ...empty,
     words: wordsOf(document.kind),
     guards: shownGuards(document.guards, document.kind),
-    policies: policiesOf(document.policy, document.kind),
-    problems: errorsFirst(document.diagnostics),
-    manual: document.manual.map(manualStep),
-    held: heldOf(document.held ?? []),
     exit: exitText(document),
-  };
-}
-
-function manualStep(step: Manual, index: number): ManualStep {
-  const { id, address, path, expected, actual, instruction, command } = step;
-  const text = (value: Manual["actual"]): string => (value === undefined ? "" : valueAt(path, value));
-  return {
-    number: index + 1,
-    id,
-    address,
-    instruction,
-    command,
-    path: wholePath(path),
-    live: text(actual),
-    desired: text(expected),
-    trace: step,
   };
 }
 
@@ -334,9 +218,6 @@ function leadingState({ kind, items, manual, blocked }: Plan): string {
   if (kind === "DriftReport") return "drift";
   return items.length === 0 && manual.length > 0 ? "manual" : "changes";
 }
-
-/** Whether the user did not confirm the plan. */
-const isDeclined = (items: readonly ItemResult[]): boolean => items.length > 0 && items.every(({ code }) => code === "E_DECLINED");
 
 /** The state of a run with this exit code that applied nothing. */
 const unapplied: Readonly<Partial<Record<ExitCode, string>>> = { 1: "error", 3: "refused", 130: "interrupted" };

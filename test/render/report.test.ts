@@ -1,6 +1,8 @@
 import { describe, expect, test } from "vitest";
 import type { PolicyFinding } from "../../src/model/findings.ts";
 import type { Item, Plan } from "../../src/model/plan.ts";
+import { type Entry, id } from "../../src/render/blocks.ts";
+import type { RenderOptions } from "../../src/render/document.ts";
 import { renderHtml } from "../../src/render/html/index.ts";
 import { renderers } from "../../src/render/index.ts";
 import { renderGithub } from "../../src/render/machine/github.ts";
@@ -15,6 +17,8 @@ import { change, item, plan } from "./plans.ts";
 import { fullResult } from "./results.ts";
 
 const plain = { color: false, verbose: false };
+const entriesOf = (section: string, document: Plan, options: RenderOptions = plain): readonly Entry[] =>
+  reportOf(document, options).sections.find((one) => one.id === section)?.entries ?? [];
 const ofChanges = (count: number) =>
   plan({
     items: [item({ changes: Array.from({ length: count }, (_, index) => change({ path: `/schemas/public/tables/t${index}/enabled` })) })],
@@ -89,12 +93,14 @@ test("a result with many items counts the finished ones", () => {
   const text = renderers.human({ ...fullResult, items: [...done, ...fullResult.items.slice(4, 5)] }, plain);
   expect(text).toMatch(/^✓ 40 Schemas +updated +Schemas\/i0, /mu);
   expect(text).toMatch(/^✗ Tag\/pii +failed/mu);
+  const page = renderers.html({ ...fullResult, items: [...done, ...fullResult.items.slice(4, 5)] }, plain);
+  expect(page.replaceAll(/<[^>]*>/gu, "")).toContain("1 not done");
 });
 
 describe("what to do about drift", () => {
   const next = (members: Parameters<typeof plan>[0]) =>
-    reportOf(plan({ kind: "DriftReport", ...members }), plain).next.map(({ text, commands }) => [
-      text.split(" ").slice(0, 2).join(" "),
+    entriesOf("next", plan({ kind: "DriftReport", ...members })).map(({ head, commands = [] }) => [
+      String(head.flat()[0]).split(" ").slice(0, 2).join(" "),
       ...commands,
     ]);
   const restore = ["To restore", "dimsync drift --resolve revert", "dimsync apply revert.plan.json"];
@@ -103,7 +109,7 @@ describe("what to do about drift", () => {
   test("restore or keep changes in the account", () => {
     const drift = plan({ kind: "DriftReport", items: [item({ changes: [change()] })] });
     expect(next(drift)).toEqual([restore, keep]);
-    expect(reportOf(drift, { ...plain, isResolved: true }).next, "drift --resolve").toEqual([]);
+    expect(entriesOf("next", drift, { ...plain, isResolved: true }), "drift --resolve").toEqual([]);
   });
 
   test("the account lacks something: accept cannot write that into a manifest", () => {
@@ -119,7 +125,7 @@ describe("what to do about drift", () => {
   test("nothing without drift, and nothing for a plan", () => {
     expect(next({})).toEqual([]);
     expect(next({ items: [item({ action: "bind" })] })).toEqual([]);
-    expect(reportOf(fullPlan, plain).next).toEqual([]);
+    expect(entriesOf("next", fullPlan)).toEqual([]);
   });
 });
 
@@ -152,22 +158,23 @@ describe("policy findings", () => {
   );
 
   test("a drift report has one list of them", () => {
-    const { open, existing } = reportOf(plan({ kind: "DriftReport", policy: [finding("existing", "b")] }), plain).policies;
-    expect([open.length, existing.length]).toEqual([1, 0]);
+    const report = plan({ kind: "DriftReport", policy: [finding("existing", "b")] });
+    expect([entriesOf("policies", report).length, entriesOf("existing", report).length]).toEqual([1, 0]);
   });
 });
 
 test("the page, the text and the history count the same unmanaged objects and columns", () => {
   const unmanaged = { integrations: [{ id: "9a", name: "Old" }], tags: [{ id: "t", name: "temp" }], columns: 612 };
   expect(unmanagedCounts(unmanaged)).toEqual({ objects: 2, columns: 612 });
-  expect(reportOf(plan({ unmanaged }), plain).unmanaged).toMatchObject({ columns: 612, counts: "1 integration, 1 tag, 612 columns" });
+  expect(renderers.human(plan({ unmanaged }), plain)).toContain("Not managed by any manifest: 1 integration, 1 tag, 612 columns");
   const page = renderers.html(plan({ unmanaged }), plain).replaceAll(/<[^>]*>/gu, "");
   expect(page).toContain("2 unmanaged objects");
   expect(page).toContain("612 unmanaged columns");
 });
 
 test("finished manual steps come from the history", () => {
-  expect(reportOf(tracedReport, { ...plain, history }).done).toEqual(past.done);
+  const ids = past.done.map((step) => id(step.id));
+  expect(entriesOf("steps-done", tracedReport, { ...plain, history }).map(({ head }) => head.flat().at(-1))).toEqual(ids);
 });
 
 test("a missing tag relation says what lacks the tag, that it is missing, and who removed it", () => {

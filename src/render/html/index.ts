@@ -4,6 +4,7 @@ import type { Document, RenderOptions, Shown } from "../document.ts";
 import { timeText } from "../report/attribution.ts";
 import { objectsOf } from "../report/changes/objects.ts";
 import { renderedOf, stateCounts, targetTable } from "../report/targets.ts";
+import { unmanagedCounts } from "../report/unmanaged.ts";
 import { type Report, reportOf } from "../report.ts";
 import { changeBlockHtml, lineHtml, objectCards, sectionPart } from "./blocks.ts";
 import { chart } from "./chart.ts";
@@ -82,11 +83,11 @@ function leadHtml({ headline, refusals, refusalTitle, limits }: Report): Html {
 
 /** The most important numbers, each with a link to the part that explains it. */
 function tilesOf(document: Shown, report: Report): readonly Tile[] {
-  const { unmanaged } = report;
   if (document.kind !== "Plan" && document.kind !== "DriftReport") return stateCounts({ document, report });
+  const unmanaged = unmanagedCounts(document.unmanaged);
   return [
     ...stateCounts({ document, report }),
-    { label: "unmanaged objects", count: unmanaged.objects.length, part: "unmanaged" },
+    { label: "unmanaged objects", count: unmanaged.objects, part: "unmanaged" },
     { label: "unmanaged columns", count: unmanaged.columns, part: "unmanaged" },
   ];
 }

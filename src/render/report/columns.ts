@@ -7,24 +7,9 @@ import { grouped, joinParts } from "../../text/lists.ts";
 import { neverReviewedText } from "../../text/never-reviewed.ts";
 import { nameText } from "../../text/paths.ts";
 import { shellWord } from "../../text/shell.ts";
+import { code, type Entry, muted, type Row, type Section, word } from "../blocks.ts";
 import { integrationOf } from "./changes/rules.ts";
-
-/** Columns that nobody has reviewed, and reviewed ones that are gone. */
-export interface ReportColumns {
-  /** "3 new columns since 2026-11-03"; "" if there are none. */
-  readonly title: string;
-  /** How many there are in all integrations. */
-  readonly count: number;
-  /** Readable ones first. */
-  readonly added: readonly ReportColumn[];
-  /** "1 column is gone"; "" if there are none. */
-  readonly goneTitle: string;
-  readonly gone: readonly ReportColumn[];
-  /** "Integration Payroll (int-31): 912 columns, never reviewed" */
-  readonly neverReviewed: readonly string[];
-  /** What accepts all of them; "" if there are none. */
-  readonly command: string;
-}
+import { integrationsText } from "./unmanaged.ts";
 
 /** Columns with the same name and state, of one or more integrations. */
 export interface ReportColumn {
@@ -41,27 +26,45 @@ export interface ReportColumn {
   readonly address: string;
 }
 
-export function columnsOf({
-  newColumns = [],
-  goneColumns = [],
-  neverReviewed = [],
-}: Pick<Plan, "newColumns" | "goneColumns" | "neverReviewed">): ReportColumns {
+/** New columns with what the service does with them now, and columns that are gone. */
+export function columnsSection(plan: Pick<Plan, "newColumns" | "goneColumns" | "neverReviewed">): Section {
+  const { newColumns = [], goneColumns = [], neverReviewed = [] } = plan;
   const addresses = new Set([...newColumns, ...goneColumns, ...neverReviewed].map(({ address }) => address));
   const [only = ""] = addresses;
+  const list = (title: string, columns: readonly ReportColumn[]): readonly Entry[] =>
+    columns.length === 0 ? [] : [{ head: [[`${title}:`]], rows: columns.map(columnRow) }];
+  const added = joinParts([counted(newColumns.length, "new column"), sinceText(newColumns)], " ");
+  const gone = `${counted(goneColumns.length, "reviewed column")} ${goneColumns.length === 1 ? "is" : "are"} gone`;
   return {
-    title: newColumns.length === 0 ? "" : joinParts([counted(newColumns.length, "new column"), sinceText(newColumns)], " "),
+    id: "columns",
+    title: "Columns to review",
     count: newColumns.length,
-    added: groupsOf(newColumns).sort((a, b) => Number(b.isReadable) - Number(a.isReadable) || byText(a.name, b.name)),
-    goneTitle:
-      goneColumns.length === 0 ? "" : `${counted(goneColumns.length, "reviewed column")} ${goneColumns.length === 1 ? "is" : "are"} gone`,
-    gone: groupsOf(goneColumns).sort((a, b) => byText(a.name, b.name)),
-    neverReviewed: neverReviewed.map(neverReviewedText),
-    command: addresses.size === 0 ? "" : `dimsync catalog accept ${addresses.size === 1 ? shellWord(visible(only)) : "--all"}`,
+    part: "attention",
+    isPlain: true,
+    isVital: true,
+    entries: [
+      ...list(`${added} (not reviewed)`, columnsAdded(plan)),
+      ...neverReviewed.map((one): Entry => ({ head: [[neverReviewedText(one)]] })),
+      ...list(
+        gone,
+        groupsOf(goneColumns).sort((a, b) => byText(a.name, b.name)),
+      ),
+    ],
+    notes: [["To accept them after review:"]],
+    command: `dimsync catalog accept ${addresses.size === 1 ? shellWord(visible(only)) : "--all"}`,
   };
 }
 
-/** What to do about new columns. */
-export const acceptNote = "To accept them after review:";
+const columnRow = ({ name: of, state, label, isReadable, integrations }: ReportColumn): Row => [
+  [code(of)],
+  [isReadable ? word(state, "bad") : muted(state)],
+  [label === "" ? "" : word(label, "warn")],
+  [muted(integrationsText(integrations))],
+];
+
+/** Readable ones first. */
+export const columnsAdded = ({ newColumns = [] }: Pick<Plan, "newColumns">): readonly ReportColumn[] =>
+  groupsOf(newColumns).sort((a, b) => Number(b.isReadable) - Number(a.isReadable) || byText(a.name, b.name));
 
 /** The day since which all of them were added; "" if it is not known for all. */
 function sinceText(columns: readonly NewColumn[]): string {

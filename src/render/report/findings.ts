@@ -17,7 +17,7 @@ import { traceText } from "./attribution.ts";
 import { type BlockedGroup, blockedGroups } from "./blocked.ts";
 import { relationTarget } from "./changes/groups.ts";
 import { groupByRule, labelsOf, type RuleGroup } from "./changes/rules.ts";
-import { columnsOf, type ReportColumn } from "./columns.ts";
+import { columnsAdded, type ReportColumn } from "./columns.ts";
 import { heldNote } from "./held.ts";
 import { isDone } from "./outcomes.ts";
 import { openFindings, requirementText } from "./policies.ts";
@@ -112,7 +112,7 @@ function ofPlan(plan: Plan): readonly Finding[] {
     ...(plan.held ?? []).map(ofHeld),
     ...items.flatMap((item) => (kind === "DriftReport" ? ofDifference(item) : ofExposure(item))),
     ...manual.map((step) => ofManual(step, items)),
-    ...columnsOf(plan).added.map(ofNewColumn),
+    ...columnsAdded(plan).map(ofNewColumn),
     ...(plan.neverReviewed ?? []).map(ofNeverReviewed),
   ];
 }

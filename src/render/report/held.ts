@@ -1,27 +1,29 @@
 import { changeCount } from "../../model/changes.ts";
-import type { Action, Held } from "../../model/plan.ts";
-import { visible } from "../../text/control-characters.ts";
+import type { Held } from "../../model/plan.ts";
 import { counted } from "../../text/counts.ts";
-import { joinParts } from "../../text/lists.ts";
-import { waitsForText } from "./changes/changes.ts";
+import { andMore, joinParts } from "../../text/lists.ts";
+import { muted, name, type Section } from "../blocks.ts";
 import { isAlarm } from "./words.ts";
 
-/** What `--protect-only` does not send of one object. */
-export interface ReportHeld {
-  /** Raw. */
-  readonly address: string;
-  /** "update, 3 changes (2 expose)", "waits for Asset/lake"; without control characters. */
-  readonly text: string;
-  readonly action: Action;
-  readonly held: Held;
-}
+/** What `--protect-only` does not send. */
+export const heldSection = (all: readonly Held[]): Section => ({
+  id: "held",
+  title: "Held by --protect-only",
+  count: all.length,
+  part: "work",
+  isFolded: true,
+  entries: all.map((of) => ({
+    sign: "-",
+    tone: "warn",
+    head: [[name(of.address)], [muted(heldText(of))]],
+    ...(changeCount(of) === 0 ? {} : { changes: { of, title: `Held changes of ${of.address}`, isKey: false } }),
+  })),
+  notes: [[heldNote]],
+});
 
-export const heldOf = (held: readonly Held[]): readonly ReportHeld[] =>
-  held.map((one) => {
-    const { address, action = "update", waitsFor } = one;
-    const text = waitsFor === undefined ? joinParts([action, changesText(one)], ", ") : waitsForText({ waitsFor }, visible);
-    return { address, text, action, held: one };
-  });
+/** "update, 3 changes (2 expose)", "waits for Asset/lake" */
+const heldText = (held: Held): string =>
+  held.waitsFor === undefined ? joinParts([held.action ?? "update", changesText(held)], ", ") : `waits for ${andMore(held.waitsFor)}`;
 
 function changesText(held: Held): string {
   const [count, exposing] = [changeCount(held), changeCount(held, isAlarm)];

@@ -1,7 +1,9 @@
+import { getOrAdd } from "../../model/maps.ts";
 import type { Impact, Plan, Reader } from "../../model/plan.ts";
 import { counted } from "../../text/counts.ts";
 import { andMore } from "../../text/lists.ts";
 import { nameText } from "../../text/paths.ts";
+import { code, type Entry, type Line, name, type Row, type Section } from "../blocks.ts";
 
 /** Who reads one column, or one table, that changes. */
 export interface ImpactOf {
@@ -66,34 +68,39 @@ function readersOf({ readers, moreReaders = 0, tableReaders = 0 }: Impact): Omit
   };
 }
 
-/** Who reads what a plan changes, by dbt; and the sum, if it is about several columns. */
-export interface Impacts {
-  readonly columns: readonly ImpactOf[];
-  readonly sum: string;
-  readonly owners: readonly string[];
-}
-
-/** Columns without any reader are not listed. */
-export function impactsOf({ impact = [] }: Pick<Plan, "impact">): Impacts {
+/** Who reads what a plan changes, by dbt, if anyone does. Owners are code, so that no comment mentions them. */
+export function impactSection({ impact = [] }: Pick<Plan, "impact">): Section {
   const read = impact.filter(({ readers, tableReaders = 0 }) => readers.length + tableReaders > 0);
+  const isOne = read.length === 1;
+  const owned = (of: readonly string[]): Line => (of.length === 0 ? [] : ["Owners:", ...of.map((owner) => code(owner))]);
   // The columns of equal integrations share their readers.
-  const known = new Map<readonly Reader[], ReturnType<typeof readersOf>>();
-  const columns = read.map((one) => {
-    const found = known.get(one.readers) ?? readersOf(one);
-    known.set(one.readers, found);
-    return { ...placeOf(one), ...found };
+  const known = new Map<readonly Reader[], Required<Pick<Entry, "rows" | "notes">> & { readonly sum: string }>();
+  const entries = read.map((one): Entry => {
+    const { sum, rows, notes } = getOrAdd(known, one.readers, () => {
+      const of = readersOf(one);
+      return {
+        sum: of.sum,
+        rows: of.readers.map(([certainty, names]): Row => [[`${certainty}:`], [names]]),
+        notes: [[of.more], isOne ? owned(of.owners) : []],
+      };
+    });
+    const { address, path } = placeOf(one);
+    return { sign: "!", tone: "warn", head: [[name(address)], [code(path)], [sum]], rows, notes };
   });
   const all = byName([...known.keys()].flat());
+  const sum = sumOf(
+    all,
+    0,
+    read.some(({ moreReaders = 0 }) => moreReaders > 0),
+  );
   return {
-    columns,
-    sum:
-      read.length > 1
-        ? sumOf(
-            all,
-            0,
-            read.some(({ moreReaders = 0 }) => moreReaders > 0),
-          )
-        : "",
-    owners: ownersOf(all),
+    id: "impact",
+    title: "Who reads what changes",
+    count: read.length,
+    part: "attention",
+    isFolded: true,
+    isVital: true,
+    entries,
+    notes: isOne ? [] : [[sum === "" ? "" : `All of them: ${sum}.`], owned(ownersOf(all))],
   };
 }

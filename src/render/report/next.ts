@@ -1,16 +1,19 @@
 import { changeCount } from "../../model/changes.ts";
 import type { Origin, Plan } from "../../model/plan.ts";
 import { counted } from "../../text/counts.ts";
+import type { Entry, Section } from "../blocks.ts";
 
-/** What to do about drift: a sentence, and the commands to run in order. */
-export interface NextStep {
-  readonly text: string;
-  readonly commands: readonly string[];
-}
+/** What to do about drift: a sentence, and the commands to run in order. `isResolved`: without the commands. */
+export const nextSection = (plan: Plan, isResolved: boolean): Section => ({
+  id: "next",
+  title: "What to do next",
+  count: 0,
+  part: "decision",
+  isPlain: true,
+  entries: plan.kind === "Plan" ? [] : nextSteps(plan).filter(({ commands }) => !isResolved || commands === undefined),
+});
 
-/** Empty for a plan, and without differences. */
-export function nextSteps({ kind, items, manual }: Plan): readonly NextStep[] {
-  if (kind === "Plan") return [];
+function nextSteps({ items, manual }: Plan): readonly Entry[] {
   const different = items.filter(({ action }) => action !== "bind");
   const all = different.reduce((sum, item) => sum + Math.max(1, changeCount(item)), manual.length);
   const count = (origin: Origin): number =>
@@ -31,17 +34,17 @@ export function nextSteps({ kind, items, manual }: Plan): readonly NextStep[] {
   ];
 }
 
-const revert: NextStep = {
-  text: "To restore what the manifests declare, save a plan, review it and apply it:",
+const revert: Entry = {
+  head: [["To restore what the manifests declare, save a plan, review it and apply it:"]],
   commands: ["dimsync drift --resolve revert", "dimsync apply revert.plan.json"],
 };
 
-const accept: NextStep = {
-  text: "To keep what the account has, edit the manifests to match it, and commit them:",
+const accept: Entry = {
+  head: [["To keep what the account has, edit the manifests to match it, and commit them:"]],
   commands: ["dimsync drift --resolve accept"],
 };
 
-const note = (text: string): NextStep => ({ text, commands: [] });
+const note = (text: string): Entry => ({ head: [[text]] });
 
 function missingText(count: number): string {
   const them = count === 1 ? "it" : "them";

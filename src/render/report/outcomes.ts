@@ -4,11 +4,16 @@ import { visible } from "../../text/control-characters.ts";
 import { countList } from "../../text/counts.ts";
 import { andMore, grouped } from "../../text/lists.ts";
 import { resolveChoices } from "../../text/shell.ts";
+import { outcomeSigns } from "../../text/signs.ts";
+import { code, type Entry, id, muted, name, type Section, type Tone, word } from "../blocks.ts";
 import { mostAlone } from "./blocked.ts";
 
 const doneWords: Readonly<Record<Action, string>> = { create: "created", update: "updated", relate: "related", bind: "id recorded" };
 
 export const isDone = ({ outcome }: Pick<ItemResult, "outcome">): boolean => outcome === "done" || outcome === "recovered";
+
+/** Whether the user did not confirm the plan. */
+export const isDeclined = (items: readonly ItemResult[]): boolean => items.length > 0 && items.every(({ code: of }) => of === "E_DECLINED");
 
 const outcomeWord = (outcome: Outcome): string => (outcome === "not-converged" ? "not converged" : outcome);
 
@@ -27,12 +32,48 @@ export function outcomesText({ items, held = [] }: Pick<Result, "items" | "held"
   return countList([...counts, [held.length, "held"]]);
 }
 
+const outcomeTones: Readonly<Record<Outcome, Tone>> = {
+  done: "good",
+  recovered: "good",
+  failed: "bad",
+  unknown: "bad",
+  skipped: "quiet",
+  blocked: "bad",
+  deferred: "info",
+  "not-converged": "bad",
+};
+
+/** A result with many items counts those that were done in the same way or blocked for the same reason. */
+export function outcomesSection(items: readonly ItemResult[], verbose: boolean): Section {
+  const all = isDeclined(items) ? [] : reportOutcomes(items, verbose);
+  const entry = ({ item, text, commands, count, names }: ReportOutcome): Entry => {
+    const { address, outcome, liveId = "", code: of = "", message } = item;
+    const tone = outcomeTones[outcome];
+    return {
+      sign: outcomeSigns[outcome],
+      tone,
+      head: [[name(count === "" ? address : count)], [word(text, tone)], [count === "" ? id(liveId) : muted(names)], [code(of, tone)]],
+      notes: message === undefined ? [] : [[message]],
+      ...(count === "" ? { changes: { of: item, title: `Changes of ${address}`, isKey: outcome === "not-converged" } } : {}),
+      commands,
+    };
+  };
+  return {
+    id: "outcomes",
+    title: "Outcomes",
+    count: all.length,
+    part: "result",
+    isPlain: true,
+    heads: ["Object", "Outcome", "Id", "Why"],
+    entries: all.map(entry),
+  };
+}
+
 /** One outcome, or many items that were done in the same way or blocked for the same reason. */
-export interface ReportOutcome {
+interface ReportOutcome {
   readonly item: ItemResult;
   /** "created", "failed" */
   readonly text: string;
-  readonly isDone: boolean;
   /** Commands to choose from as the next step. */
   readonly commands: readonly string[];
   /** "120 SchemaConfig", "7 objects" of several kinds; "" for a single item. */
@@ -44,7 +85,7 @@ export interface ReportOutcome {
 // If there are this many items or more, finished ones are counted. Items that are blocked for one reason always are.
 const countedFrom = 30;
 
-export function reportOutcomes(items: readonly ItemResult[], verbose: boolean): readonly ReportOutcome[] {
+function reportOutcomes(items: readonly ItemResult[], verbose: boolean): readonly ReportOutcome[] {
   const isLong = !verbose && items.length >= countedFrom;
   const blockedFor = blockedCounts(items);
   const keyed = items.map((item, index) => ({
@@ -58,7 +99,6 @@ export function reportOutcomes(items: readonly ItemResult[], verbose: boolean): 
     return {
       item,
       text: outcomeText(item),
-      isDone: isDone(item),
       commands: nextCommands(item),
       ...(second === undefined ? { count: "", names: "" } : { count: `${group.length} ${kind}`, names }),
     };

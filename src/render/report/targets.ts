@@ -3,7 +3,8 @@ import type { Document, RenderOptions, Shown } from "../document.ts";
 import { type Report, reportOf } from "../report.ts";
 import { timeText } from "./attribution.ts";
 import { alarmsIn } from "./changes/groups.ts";
-import { nodeCount } from "./policies.ts";
+import { isDone } from "./outcomes.ts";
+import { openFindings } from "./policies.ts";
 
 /** A document with its content. */
 export interface Rendered {
@@ -26,43 +27,45 @@ export interface StateCount {
 /** The most important numbers of a document, the worst first. */
 export function stateCounts({ document, report }: Rendered): readonly StateCount[] {
   if (document.kind === "Validation") return [];
-  const { words, manual, blocked, policies } = report;
+  const { words } = report;
   const changes: StateCount = { label: `${words.change}s`, count: report.changes, part: "changes" };
   if (document.kind === "Comparison") {
     const count = alarmsIn(document.items);
     return [{ label: words.risks[0], count, part: "changes", isAlarm: count > 0 }, changes];
   }
-  const violations = [...policies.open, ...policies.existing];
+  const isReport = document.kind === "DriftReport";
+  const violations = openFindings(document.policy);
+  // In a report every finding exists.
+  const needsAction = violations.filter(({ state }) => isReport || state === "new");
   const shared = [
-    { label: "manual", count: manual.length, part: "manual" },
+    { label: "manual", count: document.manual.length, part: "manual" },
     {
       label: "policy findings",
-      count: nodeCount(violations),
-      part: policies.open.length > 0 ? "policies" : "existing",
-      isAlarm: policies.open.some(({ severity }) => severity === "error"),
+      count: violations.length,
+      part: needsAction.length > 0 ? "policies" : "existing",
+      isAlarm: needsAction.some(({ severity }) => severity === "error"),
     },
   ];
   if (document.kind === "Result") {
-    const open = document.items.length - report.outcomes.filter(({ isDone }) => isDone).length;
+    const open = document.items.filter((item) => !isDone(item)).length;
     return [{ label: "not done", count: open, part: "outcomes", isAlarm: open > 0 }, ...shared];
   }
-  const isReport = document.kind === "DriftReport";
   const { exposes = 0, exposed = 0 } = document.summary;
   const alarms = isReport ? exposed : exposes;
   return [
     { label: isReport ? "exposed" : "expose", count: alarms, part: "changes", isAlarm: alarms > 0 },
     changes,
     ...shared,
-    { label: "blocked", count: blocked.length, part: "blocked" },
+    { label: "blocked", count: document.blocked.length, part: "blocked" },
     // Most projects do not review columns.
     ...(document.newColumns === undefined
       ? []
       : [
           {
             label: "new columns",
-            count: report.columns.count,
+            count: document.newColumns.length,
             part: "columns",
-            isAlarm: report.columns.added.some(({ isReadable }) => isReadable),
+            isAlarm: document.newColumns.some(({ replicated, hashed }) => replicated && !hashed),
           },
         ]),
   ];

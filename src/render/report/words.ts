@@ -1,5 +1,7 @@
 import type { Change } from "../../model/plan.ts";
+import type { Severity } from "../../model/problem.ts";
 import { counted } from "../../text/counts.ts";
+import type { Tone } from "../blocks.ts";
 import type { Shown } from "../document.ts";
 
 /**
@@ -93,22 +95,4 @@ export const riskCount = (count: number, risk: string): string => `${count} ${ri
 /** Whether data becomes, or is, less protected: what a reader must not miss. */
 export const isAlarm = ({ risk }: Pick<Change, "risk">): boolean => risk === "exposes" || risk === "exposed";
 
-/** Titles of the parts of a report, the same in every format. */
-export const partTitles = {
-  guards: "Guards",
-  policies: "Policy findings",
-  existing: "Existing policy findings",
-  fixed: "Policy findings that the plan fixes",
-  problems: "Problems",
-  manual: "Manual steps",
-  done: "Manual steps done since the last report",
-  blocked: "Blocked",
-  deferred: "Deferred",
-  held: "Held by --protect-only",
-  unverifiable: "Unverifiable",
-  unmanaged: "Not managed by any manifest",
-  columns: "Columns to review",
-  released: "No longer managed",
-  outside: "Changed in the account",
-  impact: "Who reads what changes",
-} as const;
+export const severityTones: Readonly<Record<Severity, Tone>> = { error: "bad", warning: "warn", info: "info" };

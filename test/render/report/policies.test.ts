@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import type { PolicyFinding } from "../../../src/model/findings.ts";
-import { policiesOf } from "../../../src/render/report/policies.ts";
+import type { Entry, Row } from "../../../src/render/blocks.ts";
+import { policySections } from "../../../src/render/report/policies.ts";
 
 const finding = (line: number, members: Partial<PolicyFinding> = {}): PolicyFinding => ({
   ...{ policy: "pii", severity: "error", message: "personal data must be hashed", address: "Schemas/orders" },
@@ -8,21 +9,26 @@ const finding = (line: number, members: Partial<PolicyFinding> = {}): PolicyFind
   ...members,
 });
 
+const existing = (findings: readonly PolicyFinding[]): readonly Entry[] =>
+  policySections(findings, "Plan").find(({ id }) => id === "existing")?.entries ?? [];
+const places = (spans: Row): readonly string[] =>
+  spans.flat().flatMap((span) => (typeof span !== "string" && span.as === "place" ? [span.text] : []));
+
 test("findings with one message are one group, and each keeps its place", () => {
-  const { existing } = policiesOf([finding(4), finding(9)], "Plan");
-  expect(existing).toMatchObject([{ place: "", nodes: [{ place: "a.yaml:4" }, { place: "a.yaml:9" }] }]);
+  const [group] = existing([finding(4), finding(9)]);
+  expect([places(group?.head ?? []), group?.rows?.map(places)]).toEqual([[""], [["a.yaml:4"], ["a.yaml:9"]]]);
 });
 
 test("a place that all findings share is that of the group", () => {
-  const { existing } = policiesOf([finding(4), finding(4, { address: "Schemas/returns" })], "Plan");
-  expect(existing).toMatchObject([{ place: "a.yaml:4", nodes: [{ place: "" }, { place: "" }] }]);
+  const [group] = existing([finding(4), finding(4, { address: "Schemas/returns" })]);
+  expect([places(group?.head ?? []), group?.rows?.map(places)]).toEqual([["a.yaml:4"], [[""], [""]]]);
 });
 
 test("findings of other severities and messages are other groups, errors first", () => {
-  const groups = policiesOf([finding(1, { severity: "warning" }), finding(2), finding(3, { message: "x" })], "Plan").existing;
-  expect(groups.map(({ severity, message }) => [severity, message])).toEqual([
-    ["error", "personal data must be hashed"],
-    ["error", "x"],
-    ["warning", "personal data must be hashed"],
+  const groups = existing([finding(1, { severity: "warning" }), finding(2), finding(3, { message: "x" })]);
+  expect(groups.map(({ tone, notes }) => [tone, notes?.flat()[0]])).toEqual([
+    ["bad", "personal data must be hashed"],
+    ["bad", "x"],
+    ["warn", "personal data must be hashed"],
   ]);
 });

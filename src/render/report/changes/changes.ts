@@ -93,13 +93,3 @@ export function labelText(causes: readonly ({ readonly label?: Cause["label"] | 
   const sources = [...new Set(labels.map(({ source }) => visible(source)))];
   return names.length === 0 ? "" : `← label ${andMore(names)} ← ${andMore(sources, { shown: 1 })}`;
 }
-
-/** What a deferred entry waits for. `draw` formats an address. "" if unknown. */
-export function waitsForText(
-  { waitsFor, liveId }: { readonly waitsFor: readonly string[]; readonly liveId?: string | undefined },
-  draw: (address: string) => string,
-): string {
-  const names = andMore(waitsFor.map(draw));
-  if (names === "") return "";
-  return liveId === undefined ? `waits for ${names}` : `waits for the service to discover the schema of ${names}`;
-}
