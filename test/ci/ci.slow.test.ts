@@ -231,13 +231,13 @@ describe("a pull request that sends the key of one of two targets elsewhere", ()
       "<!-- dimsync:target:b  -->",
       "## No plan for `b`",
       "",
-      expect.stringMatching(/^`E_TARGET_CHANGED dimsync\.yaml:6`: Target "b" differs from the branch .* no secret was read/u),
+      expect.stringMatching(/^`E_TARGET_CHANGED dimsync\.yaml:6:3`: Target "b" differs from the branch .* no secret was read/u),
       "<!-- dimsync:end -->",
       "Written by dimsync.",
     ]);
     expect(outputs()).toMatchObject({ has_changes: "true", exit_code: "1", artifact_suffix: "a-b" });
     expect(new Set(outputNames()).size, "each once").toBe(outputNames().length);
-    expect(summary()).toMatch(/## Plan for `a`[\s\S]*## No plan for `b`\n\n`E_TARGET_CHANGED dimsync\.yaml:6`/u);
+    expect(summary()).toMatch(/## Plan for `a`[\s\S]*## No plan for `b`\n\n`E_TARGET_CHANGED dimsync\.yaml:6:3`/u);
     expect(summary()).not.toContain("invalid");
   });
 
