@@ -6,17 +6,19 @@ import { SkippedReporter } from "./test/support/skipped-reporter.ts";
 // not copied) save 3 ms of processor time for each of thousands of processes, once a worker has opened the embedded database.
 process.env["GLIBC_TUNABLES"] ??= "glibc.malloc.hugetlb=1";
 
-// `npm test` runs both projects. `npm run test:fast` is for the inner loop. A file named
-// *.slow.test.ts is in the slow one: it starts the built command line, git, a database, a browser or
+// `npm test` runs all tests, `npm run test:fast` those of the inner loop: the project "fast". A file named
+// *.slow.test.ts is in the project "slow": it starts the built command line, git, a database, a browser or
 // other processes, or takes more than about two seconds.
 // With DIMSYNC_TESTS=all, tests that otherwise try a sample try all cases: test/support/sample.ts. A
 // timeout only ends a test that hangs: the machine may be slow, and busy with something else.
 const shared = {
+  include: ["test/**/*.test.ts"],
+  globalSetup: ["test/support/temporary-folder-setup.ts", "test/support/postgres/shared-setup.ts"],
   testTimeout: process.env["DIMSYNC_TESTS"] === "all" ? 1_200_000 : 180_000,
   hookTimeout: 180_000,
   pool: "forks" as const,
-  // Three more than two cores: tests of leases and retries mostly wait. Each more loads the sources once more.
-  maxWorkers: 5,
+  // Four more than two cores: tests of leases and retries mostly wait. Each more loads the sources once more.
+  maxWorkers: 6,
   // Most code runs a few times. Optimizing the embedded database would take 2 s of processor time in each
   // worker, and optimizing other code as early as usual a tenth of the time of all fast tests. Optimizing only
   // the code that runs most, at 30 times the usual budget, saves a twelfth; later versions of Node have no flag
@@ -31,30 +33,19 @@ const shared = {
   experimental: { fsModuleCache: true },
 };
 
-const temporaryFolder = "test/support/temporary-folder-setup.ts";
+// One project, whose workers load the sources once, unless --project asks for one of two.
+const isDivided = process.argv.some((argument) => argument.startsWith("--project"));
 
 export default defineConfig({
   test: {
+    ...shared,
     sequence: { sequencer: LongestFirst },
     reporters: ["default", ...(process.env["GITHUB_ACTIONS"] === "true" ? ["github-actions"] : []), new SkippedReporter()],
-    projects: [
-      {
-        test: {
-          ...shared,
-          name: "fast",
-          globalSetup: [temporaryFolder],
-          include: ["test/**/*.test.ts"],
-          exclude: ["test/**/*.slow.test.ts"],
-        },
-      },
-      {
-        test: {
-          ...shared,
-          name: "slow",
-          include: ["test/**/*.slow.test.ts"],
-          globalSetup: [temporaryFolder, "test/support/postgres/shared-setup.ts"],
-        },
-      },
-    ],
+    ...(isDivided && {
+      projects: [
+        { test: { ...shared, name: "fast", exclude: ["test/**/*.slow.test.ts"] } },
+        { test: { ...shared, name: "slow", include: ["test/**/*.slow.test.ts"] } },
+      ],
+    }),
   },
 });

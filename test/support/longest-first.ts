@@ -1,24 +1,33 @@
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
-/** Files that take more than 15 s, without `test/` and `.slow.test.ts`, longest first; those that mostly wait take longest. */
+/** Files that take more than 12 s, without `test/` and `.slow.test.ts`, longest first. */
 const longest = [
-  "controller/controller-work",
   "controller/alerts/outbox-processes",
-  "records/git/push-outcomes",
-  "faults/matrix",
-  "commands/records/move-records",
-  "records/git/apply",
-  "records/git/transports",
-  "ci/ci-rehearsal",
+  "controller/controller-work",
   "records/git/hammer",
-  "records/postgres/faults",
-  "controller/work/queue",
-  "records/git/suite",
-  "ci/gitlab-template",
-  "controller/controller",
-  "controller/page/server-browser",
+  "faults/matrix",
+  "records/git/push-outcomes",
+  "records/postgres/suite",
   "faults/controller",
   "faults/processes",
+  "controller/page/server-browser",
+  "records/git/apply",
+  "library/bundled",
+  "security/bounds",
+  "records/postgres/faults",
+  "ci/ci-rehearsal",
+  "commands/adopt/catalog",
+  "security/code",
+  "ci/gitlab-template",
+  "records/git/transports",
+  "cli/memory",
+  "cli/completion",
+  "faults/controller-database",
+  "controller/work/queue",
+  "security/service",
+  "records/git/suite",
+  "kinds/new-kind",
+  "faults/canary",
 ];
 
 /**
@@ -28,9 +37,8 @@ const longest = [
 export class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files);
-    const slow = sorted.filter(({ project }) => project.name === "slow");
+    const slow = sorted.filter(({ moduleId }) => moduleId.endsWith(".slow.test.ts"));
     const long = slow.filter((file) => rankOf(file) < longest.length).sort((a, b) => rankOf(a) - rankOf(b));
-    // The files of a project stay together: its workers load the sources once.
     return [...new Set([...long, ...slow, ...sorted])];
   }
 }

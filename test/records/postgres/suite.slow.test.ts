@@ -9,14 +9,20 @@ import { recordsSuite, type StoreUnderTest } from "../suite.ts";
 const postgres = postgresOfSuite();
 const bouncer = pgbouncerOfSuite(postgres);
 
-const storeAt = async (url: string): Promise<StoreUnderTest> => {
-  const options = { target: "prod", url, schema: "dimsync", ttlMs: 60_000 };
+let database: string | undefined;
+let stores = 0;
+
+/** A new schema of one database: creating a database takes longer. `through` changes its URL. */
+const newStore = async (through = (url: string) => url): Promise<StoreUnderTest> => {
+  database ??= postgres.database();
+  stores += 1;
+  const options = { target: "prod", url: through(database), schema: `dimsync_${stores}`, ttlMs: 60_000 };
   const { id } = await initPostgresRecords(options);
   return { open: async () => openPostgresRecords({ ...options, id, folder: writeProject({}) }) };
 };
 
 describe("PostgreSQL", needs("postgresql"), () => {
-  recordsSuite("postgres", async () => storeAt(postgres.database()));
+  recordsSuite("postgres", () => newStore());
   it("reads and writes tables of an earlier build, and adds what they lack if it may", async () => {
     const options = { target: "prod", url: postgres.database(), schema: "dimsync", ttlMs: 60_000 };
     const { id } = await initPostgresRecords(options);
@@ -44,6 +50,6 @@ describe("PostgreSQL", needs("postgresql"), () => {
     expect((await runAgain(applies)).appliedCommit).toEqual(applied);
   });
   describe("and PgBouncer", needs("pgbouncer"), () => {
-    recordsSuite("postgres (through pgbouncer in transaction mode)", async () => storeAt(bouncer.through(postgres.database())));
+    recordsSuite("postgres (through pgbouncer in transaction mode)", () => newStore(bouncer.through));
   });
 });
