@@ -10,7 +10,7 @@ export function nodePath(command: string, text: string | undefined, pointer: str
   if (schema === undefined || schema === "" || more.length > 0 || (pointer !== undefined && !isPointer))
     throw new DimsyncError(
       "E_USAGE",
-      `${command} takes SCHEMA, SCHEMA.TABLE or SCHEMA.TABLE.COLUMN. For names with dots, use --pointer /SCHEMA/TABLE/COLUMN.`,
+      `${command} ${text === undefined && pointer === undefined ? "needs a schema, table or column after the address" : "takes one schema, table or column"}, as SCHEMA, SCHEMA.TABLE or SCHEMA.TABLE.COLUMN. For names with dots, use --pointer /SCHEMA/TABLE/COLUMN.`,
     );
   return column !== undefined && table !== undefined ? [schema, table, column] : table !== undefined ? [schema, table] : [schema];
 }

@@ -58,7 +58,8 @@ function formatOnce(text: string, order: MemberOrder): string {
       all === "" ? one : `${all}${all.endsWith("...\n") || one.startsWith("---") || one.startsWith("%") ? "" : "---\n"}${one}`,
     "",
   );
-  return withoutListPadding(whole);
+  // The library keeps carriage returns in comments of several lines.
+  return withoutListPadding(whole.replaceAll("\r\n", "\n"));
 }
 
 const valuesOf = (text: string): unknown => read(text).documents.map(({ value }) => value ?? null);

@@ -62,6 +62,11 @@ const rows: readonly (readonly [what: string, before: string, after: string])[] 
   ["invalid YAML stays unchanged", "a: [1\nb:   2\n", "a: [1\nb:   2\n"],
   ["an empty file stays unchanged", "", ""],
   ["line ends become line feeds", "kind: Tag\r\napiVersion: dimsync/v1\r\n", "apiVersion: dimsync/v1\nkind: Tag\n"],
+  [
+    "line ends in comments of several lines do, too",
+    "# a\r\n# b\r\nspec:\r\n  # c\r\n  # d\r\n  name: x\r\n  # e\r\n  # f\r\n",
+    "# a\n# b\nspec:\n  # c\n  # d\n  name: x\n  # e\n  # f\n",
+  ],
 ];
 
 describe("fmt", () => {

@@ -110,7 +110,7 @@ function creates(items: readonly Item[], input: GuardInput): readonly Found[] {
   const limit = input.limits.maxCreates;
   const actual = sumOf(input.before, "created") + items.filter(({ action }) => action === "create").length + awaitedCreates(input).length;
   if (actual <= limit) return [];
-  const message = `${actual} objects would be created, and the API can't delete any of them; the limit is ${limit}.`;
+  const message = `${counted(actual, "object")} would be created, and the API can't delete ${actual === 1 ? "it" : "any of them"}; the limit is ${limit}.`;
   return [{ guard: "maxCreates", message, limit, actual }];
 }
 
@@ -118,7 +118,7 @@ function exposedColumns(items: readonly Item[], { limits, before }: GuardInput):
   const limit = limits.maxExposedColumns;
   const actual = sumOf(before, "exposed") + items.reduce((sum, { exposedColumns: count }) => sum + (count ?? 0), 0);
   if (actual <= limit) return [];
-  const message = `${actual} additional columns would be replicated, or replicated unhashed; the limit is ${limit}.`;
+  const message = `${counted(actual, "additional column")} would be replicated, or replicated unhashed; the limit is ${limit}.`;
   return [{ guard: "maxExposedColumns", message, limit, actual }];
 }
 

@@ -63,8 +63,8 @@ export function makeSettings(
     guards: mergeGuards(config.guards, entry.guards),
     policies: { existing: config.policies?.existing ?? "report" },
     client: mergeClient(options.overrides, config.client, entry.client),
-    ignore: placed(config.ignore, "ignore", options),
-    allow: placed(config.allow, "allow", options),
+    ignore: placed(config.ignore, { list: "ignore", required: ["address", "path", "reason"] }, options),
+    allow: placed(config.allow, { list: "allow", required: ["guard", "reason", "until"] }, options),
     // Without its URL, which had a problem, there is nothing to notify.
     ...(url === undefined ? {} : { notify: { url, ...(format === undefined ? {} : { format }) } }),
     ...defined({ notifications, controller }),
@@ -113,12 +113,17 @@ const impactOf = (
 const placeOf = ({ place, targetName }: TargetOptions, member: string): SourceLocation | undefined =>
   below(place, ["targets", targetName, member]);
 
-/** Entries of a list of the config, with their places. */
-const placed = <T extends object>(entries: readonly T[] | undefined, list: string, { place }: TargetOptions) =>
-  (entries ?? []).map((entry, index) => ({
-    ...entry,
-    ...defined({ place: below(place, [list, String(index)]) }),
-  }));
+/** Entries of a list of the config, with their places, except those that lost a required member because of a problem. */
+const placed = <T extends object>(
+  entries: readonly T[] | undefined,
+  { list, required }: { readonly list: string; readonly required: readonly (keyof T & string)[] },
+  { place }: TargetOptions,
+) =>
+  (entries ?? []).flatMap((entry, index) =>
+    required.every((member) => Object.hasOwn(entry, member))
+      ? [{ ...entry, ...defined({ place: below(place, [list, String(index)]) }) }]
+      : [],
+  );
 
 /** "" if there is none, or if it cannot be used. */
 function targetBaseUrl(options: TargetOptions): { readonly baseUrl: string; readonly problems: readonly Problem[] } {

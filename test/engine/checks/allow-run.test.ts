@@ -83,3 +83,13 @@ test.each([{ reason: "x" }, { until: day(3) }, { guard: "maxEverything", reason:
   allow({ guard: "maxCreates", ...part });
   expect((await run("validate")).code).toBe(1);
 });
+
+test.each([
+  ["a date that does not exist", { ...entry, until: "2026-11-31" }],
+  ["an unknown guard and an old date", { ...entry, guard: "maxCreate", until: "2020-01-31" }],
+])("an entry with %s is reported once", async (_, faulty) => {
+  const { plan, allow } = await project();
+  allow(faulty);
+  const { diagnostics } = await plan();
+  expect(diagnostics.map(({ code }) => code)).toEqual(["E_WRONG_VALUE"]);
+});

@@ -162,6 +162,24 @@ describe("guards", () => {
     expect(guardsFor(items, more)).toEqual(guards);
   });
 
+  test.each([
+    [creates(1), "1 object would be created, and the API can't delete it; the limit is 0."],
+    [exposing(1), "1 additional column would be replicated, or replicated unhashed; the limit is 0."],
+  ])("counts one thing as one", (items, message) => {
+    const found = checkGuards(planOf({ items }).items, {
+      ...{
+        limits: { ...defaultGuards, maxCreates: 0, maxExposedColumns: 0 },
+        sizes: [],
+        before: [],
+        allowed: new Map(),
+        entries: [],
+        isNamed,
+      },
+      ...{ resources: [], deferred: [], policy: [], unreviewed: [], inScope: () => true },
+    });
+    expect(found.guards.map((guard) => guard.message)).toEqual([message]);
+  });
+
   test("entries that lift nothing are unused", () => {
     const entries = [entry("maxCreates", "Asset/a*"), entry("maxCreates", "Asset/x*"), entry("policy")];
     const { unused } = checkGuards(planOf({ items: creates(7) }).items, {
