@@ -12,14 +12,22 @@ export class DeepNesting extends Error {
   }
 }
 
-/** JSON.parse for text of others. It does not recurse, unlike what walks the value. Throws SyntaxError and DeepNesting. */
-export function parseJson(text: string): unknown {
+/** A megabyte of brackets becomes 50 MB of lists, and 64 of them 3 GB, so a longer text is checked before it is parsed. */
+const longText = 1024 * 1024;
+
+/**
+ * JSON.parse for text of others. It does not recurse, unlike what walks the value. `bytes`: the text in UTF-8, if the caller has it.
+ * Throws SyntaxError and DeepNesting.
+ */
+export function parseJson(text: string, bytes?: Buffer): unknown {
+  const isLong = text.length > longText;
+  if (isLong && hasDeepBrackets(bytes ?? Buffer.from(text))) throw new DeepNesting();
   const value: unknown = JSON.parse(text);
-  if (isDeeper(value, deepestNesting)) throw new DeepNesting();
+  if (!isLong && isDeeper(value, deepestNesting)) throw new DeepNesting();
   return value;
 }
 
-/** Whether maps and lists of a JSON value are nested in more levels. Counting the brackets of the text took 8 % of a plan of W4. */
+/** Whether maps and lists of a JSON value are nested in more levels. It takes a third of the time that counting brackets takes. */
 function isDeeper(value: unknown, levels: number): boolean {
   if (typeof value !== "object" || value === null) return false;
   if (levels === 0) return true;
@@ -31,6 +39,24 @@ function isDeeper(value: unknown, levels: number): boolean {
   }
   return false;
 }
+
+/** The same for a text. A loop over bytes in one function: over the units of a string, or with a function for strings, it takes twice as long. */
+function hasDeepBrackets(bytes: Buffer): boolean {
+  const { length } = bytes;
+  let depth = 0;
+  for (let at = 0; at < length; at += 1) {
+    const byte = bytes[at];
+    if (byte === quote) {
+      for (at += 1; at < length && bytes[at] !== quote; at += 1) if (bytes[at] === backslash) at += 1;
+    } else if (byte === openList || byte === openMap) {
+      depth += 1;
+      if (depth > deepestNesting) return true;
+    } else if (byte === closeList || byte === closeMap) depth -= 1;
+  }
+  return false;
+}
+
+const [quote, backslash, openList, closeList, openMap, closeMap] = [0x22, 0x5c, 0x5b, 0x5d, 0x7b, 0x7d];
 
 /** The end of a sentence about a text that `parseJson` refused. `otherwise`: if it is not JSON at all. */
 export const whyNotJson = (error: unknown, otherwise: string): string => (error instanceof DeepNesting ? error.message : otherwise);

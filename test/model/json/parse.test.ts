@@ -9,6 +9,8 @@ test.each<readonly [string, string]>([
   ["200 maps", maps(200)],
   ["brackets in a name and a value", JSON.stringify({ ["[".repeat(300)]: "{".repeat(300) })],
   ["many lists side by side", `[${Array.from({ length: 300 }, () => "[1]").join()}]`],
+  ["brackets in the strings of a long text", JSON.stringify([`\\"${"[".repeat(2_000_000)}`, "{".repeat(300)])],
+  ["many lists side by side in a long text", `[${Array.from({ length: 400_000 }, () => "[1]").join()}]`],
   ["values that are null", '[null, {"a": null}]'],
 ])("%s are read", (_sentence, text) => {
   expect(parseJson(text)).toEqual(JSON.parse(text));
@@ -21,6 +23,8 @@ test.each<readonly [string, string]>([
   ["201 levels below a special name", `{"__proto__": ${maps(200)}}`],
   ["a million lists", lists(1_000_000)],
   ["a million maps", maps(1_000_000)],
+  // As lists, these need 3 GB.
+  ["64 megabytes of brackets", "[".repeat(64 * 1024 * 1024)],
 ])("%s are refused", (_sentence, text) => {
   expect(() => parseJson(text)).toThrow("is nested more than 200 levels deep");
 });
