@@ -76,7 +76,7 @@ async function setHashed(hashed) {
 }
 
 const server = await startServer();
-const url = server.database();
+const url = await server.database();
 const env = {
   ...process.env,
   ...{ KEY: "a-key", HOOK: `http://127.0.0.1:${receiver.address().port}/`, DIMSYNC_DATABASE_URL: url },

@@ -195,7 +195,7 @@ for (const name of values.databases.split(",")) {
   try {
     for (const row of chosen) {
       const before = loadavg()[0];
-      const body = await runRow(row, server === undefined ? undefined : { server, url: server.database() });
+      const body = await runRow(row, server === undefined ? undefined : { server, url: await server.database() });
       console.log(
         `\n### ${row}, ${server === undefined ? "embedded database" : "PostgreSQL"} (load of the machine ${fixed(before)} before, ${fixed(loadavg()[0])} after)\n`,
       );

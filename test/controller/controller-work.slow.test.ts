@@ -49,7 +49,7 @@ ${Array.from({ length: count }, (_, index) => `  account-${index}: ${target(inde
 `,
     "manifests/orders.yaml": ordersManifest("email: { hashed: true }"),
   });
-  const url = (await sharedPostgres()).database();
+  const url = await (await sharedPostgres()).database();
   const database = openDatabase(url, 2);
   onTestFinished(() => database.close());
   const env = { ...keys, USER: "ann", DIMSYNC_DATABASE_URL: url };

@@ -34,7 +34,8 @@ async function controlled(databaseUrl: string | undefined, controller = "{ every
 
 for (const kind of ["embedded", "PostgreSQL"])
   describe(`a controller with ${kind}`, kind === "PostgreSQL" ? needs("postgresql") : {}, () => {
-    const databaseUrl = async (): Promise<string | undefined> => (kind === "embedded" ? undefined : (await sharedPostgres()).database());
+    const databaseUrl = async (): Promise<string | undefined> =>
+      kind === "embedded" ? undefined : await (await sharedPostgres()).database();
 
     it("checks, reports, suspends and resumes, and ends cleanly on SIGTERM", {
       timeout: 300_000,

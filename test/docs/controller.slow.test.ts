@@ -36,7 +36,7 @@ targets:
   });
   const secrets = { KEY: "a-key", USER: "ann" };
   expect(await dimsync(["apply", "--yes"], { cwd, env: secrets })).toMatchObject({ code: 0 });
-  const env = { ...secrets, DIMSYNC_DATABASE_URL: (await sharedPostgres()).database() };
+  const env = { ...secrets, DIMSYNC_DATABASE_URL: await (await sharedPostgres()).database() };
   const bindings = join(cwd, "dimsync.bindings.yaml");
   expect(existsSync(bindings)).toBe(true);
   const [, section = ""] = page.split("\n## Set it up for a team\n");

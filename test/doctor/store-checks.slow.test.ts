@@ -120,7 +120,7 @@ describe("PostgreSQL", needs("postgresql", "pgbouncer"), () => {
   ];
 
   test("records that can be read and written, also through a pooler in transaction mode", { timeout: 30_000 }, async () => {
-    const url = postgres.database();
+    const url = await postgres.database();
     const { doctor } = await projectIn("postgres", { DIMSYNC_DATABASE_URL: url });
     expect(await doctor()).toEqual([
       "exit 0",
@@ -133,7 +133,7 @@ describe("PostgreSQL", needs("postgresql", "pgbouncer"), () => {
   });
 
   test("each problem of the server is a check of its own that says what to do", { timeout: 30_000 }, async () => {
-    const url = postgres.database();
+    const url = await postgres.database();
     const { doctor, edit } = await projectIn("postgres", { DIMSYNC_DATABASE_URL: url });
     const name = new URL(url).pathname.slice(1);
     postgres.sql(

@@ -151,7 +151,7 @@ describe("all of them", () => {
     const address = `127.0.0.1:${await freePort()}`;
     const words = (commands[0] ?? "").replace("0.0.0.0:8480", address).split(/,? +/u);
     const token = "0123456789abcdef0123456789abcdef";
-    const child = startCli(words, { env: { DIMSYNC_DATABASE_URL: database(), DIMSYNC_CONTROLLER_TOKEN: token } });
+    const child = startCli(words, { env: { DIMSYNC_DATABASE_URL: await database(), DIMSYNC_CONTROLLER_TOKEN: token } });
     const end = ended(child);
     const status = (path: string): Promise<number> =>
       fetch(`http://${address}${path}`).then(

@@ -171,7 +171,7 @@ const everyRow = `select string_agg(query_to_xml(format('select * from %I.%I', s
 export async function postgresStore(server: Postgres, network = false): Promise<SharedStore> {
   const proxy = network ? await startTcpProxy(server.port) : undefined;
   if (proxy !== undefined) onTestFinished(() => proxy.close());
-  const url = server.database();
+  const url = await server.database();
   const machineUrl = proxy === undefined ? url : url.replace(`:${server.port}/`, `:${proxy.port}/`);
   const folders = temporaryFolder();
   const newFolder = (): string => mkdtempSync(join(folders, "machine-"));

@@ -33,7 +33,7 @@ const stores: Readonly<Record<string, () => Promise<Shared>>> = {
     return { open: async () => openGitRecords(optionsHere()), hold: () => holder("git", "openGitRecords", optionsHere()) };
   },
   async postgres() {
-    const options = { ...common, url: postgres.database(), schema: "dimsync" };
+    const options = { ...common, url: await postgres.database(), schema: "dimsync" };
     const { id } = await initPostgresRecords(options);
     const optionsHere = async () => ({ ...options, id, folder: await tempFolder() });
     return {

@@ -287,7 +287,7 @@ ${Array.from({ length: 100 }, (_, index) => `    - { match: { schema: "*", table
       "dimsync.yaml": `apiVersion: dimsync/v1\nkind: Config\nmanifests: [manifests]\ntargets: { test: ${target} }\n`,
       "manifests/users.yaml": manifest("Orders"),
     });
-    const url = (await sharedPostgres()).database();
+    const url = await (await sharedPostgres()).database();
     const env = { KEY: "key", DIMSYNC_DATABASE_URL: url };
     const child = startCli(["controller", "run", "--watch", "--role", "worker"], { cwd, env });
     expect(await stopped(child, isSent)).toMatchObject({ code: 0 });

@@ -289,7 +289,7 @@ describe.each(sampleOf(databases, { name: "hostile controller", kindOf: () => "d
   (kind, missing) => {
     it("stores what it finds about columns with odd names, and shows them as they are", { timeout: 300_000, ...missing }, async () => {
       // With PostgreSQL, the project is pushed; otherwise it is watched.
-      const url = kind === "embedded" ? undefined : (await sharedPostgres()).database();
+      const url = kind === "embedded" ? undefined : await (await sharedPostgres()).database();
       const target = {
         ...{ baseUrl: service.url, apiKey: { $secret: { env: keyVariable } }, controller: { every: "1m" } },
         ...(url === undefined ? {} : { records: { postgres: await recordsIn(url) } }),

@@ -107,7 +107,7 @@ it("moves records between all stores and back, and each store continues the acco
   const secrets = {
     LAKE_SECRET_KEY: "canary-lake",
     RETURNS_DB_PASSWORD: "canary-returns",
-    DIMSYNC_DATABASE_URL: postgres.database(),
+    DIMSYNC_DATABASE_URL: await postgres.database(),
     DIMSYNC_ALLOW_PATH: join(folder, ".."),
   };
   const run = (...argv: readonly string[]) => runCommand([...argv, "-q", "--no-color"], folder, { ...gitEnv, ...secrets });

@@ -16,14 +16,14 @@ const hasPostgres = pathOf("postgresql") !== undefined;
 const secrets = { LAKE_SECRET_KEY: "canary-lake", RETURNS_DB_PASSWORD: "canary-returns" };
 
 /** A project in a clone, with its account in a file outside, as several machines would use it. */
-function machines() {
+async function machines() {
   const remote = gitRemote();
   const account = join(remote.clone(), "account.json");
   const env = {
     ...(gitEnv as Record<string, string>),
     ...secrets,
     DIMSYNC_ALLOW_PATH: dirname(account),
-    DIMSYNC_DATABASE_URL: hasPostgres ? postgres.database() : "postgres://127.0.0.1:1/none",
+    DIMSYNC_DATABASE_URL: hasPostgres ? await postgres.database() : "postgres://127.0.0.1:1/none",
   };
   const machine = (config?: string) => {
     const folder = remote.clone();
@@ -44,7 +44,7 @@ test("records in git are used by a second machine, and move to PostgreSQL and ba
   timeout: 120_000,
   ...needs("postgresql"),
 }, async () => {
-  const { machine, remote } = machines();
+  const { machine, remote } = await machines();
   const first = machine();
   expect(await first.run("records", "init")).toMatchObject({ code: 0 });
   expect(first.config()).toMatch(/vars: \{ frequency: 1h \}\n {4}records:/u);
@@ -86,14 +86,14 @@ test("records in git are used by a second machine, and move to PostgreSQL and ba
 });
 
 test("init refuses a target that has records, and names the command that moves them", async () => {
-  const { run } = machines().machine();
+  const { run } = (await machines()).machine();
   expect((await run("apply", "--yes")).code).toBe(0);
   const refused = await run("records", "init", "--to", "postgres");
   expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining("dimsync records migrate --to postgres") });
 });
 
 test("a lock blocks apply until unlock, but not plan", async () => {
-  const { run } = machines().machine();
+  const { run } = (await machines()).machine();
   expect(await run("records", "lock")).toMatchObject({ code: 1, stderr: expect.stringContaining("needs a reason") });
   expect(await run("records", "lock", "--reason", "moving the warehouse")).toMatchObject({ code: 0 });
   expect((await run("records", "show")).stdout).toContain("moving the warehouse");
@@ -105,7 +105,7 @@ test("a lock blocks apply until unlock, but not plan", async () => {
 });
 
 test("a bundle is restored into an empty store only", async () => {
-  const { run, folder } = machines().machine();
+  const { run, folder } = (await machines()).machine();
   expect((await run("apply", "--yes")).code).toBe(0);
   writeFileSync(join(folder, "bundle.json"), (await run("records", "export")).stdout);
   expect(await run("records", "restore", "bundle.json")).toMatchObject({ code: 0, stderr: expect.stringContaining("already") });
@@ -121,7 +121,7 @@ test("show --log prints the writes of git and PostgreSQL, and refuses files, whi
   timeout: 60_000,
   ...needs("postgresql"),
 }, async () => {
-  const { machine } = machines();
+  const { machine } = await machines();
   const first = machine();
   expect(await first.run("records", "show", "--log")).toMatchObject({ code: 1, stderr: expect.stringContaining("E_RECORDS_HISTORY") });
   expect((await first.run("records", "init")).code).toBe(0);

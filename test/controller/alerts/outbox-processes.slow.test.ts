@@ -35,7 +35,7 @@ ${Array.from({ length: count }, (_, index) => `  account-${index}: ${target}`).j
 `,
     "manifests/orders.yaml": ordersManifest("email: { hashed: true }"),
   });
-  const url = (await sharedPostgres()).database();
+  const url = await (await sharedPostgres()).database();
   const database = openDatabase(url, 2);
   onTestFinished(() => database.close());
   const start = () => {

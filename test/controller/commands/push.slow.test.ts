@@ -21,7 +21,7 @@ const password = "hunter2-canary";
 
 /** A database with the tables that these migrations make, and the queue. */
 async function databaseWith(steps: readonly Migration[]): Promise<string> {
-  const url = (await sharedPostgres()).database();
+  const url = await (await sharedPostgres()).database();
   const database = openDatabase(url);
   await migrate(database, steps);
   await (await openQueue(database, () => undefined)).stop(0);
@@ -202,7 +202,7 @@ test.each<readonly [string, () => Promise<string>, string]>([
   ["the password is wrong", async () => (await databaseWith(migrations)).replace("postgres@", `nobody:${password}@`), "role"],
   ["nothing listens", async () => `postgres://u:${password}@127.0.0.1:1/x`, "the connection was refused"],
   ["the URL is of another kind", async () => `mysql://u:${password}@127.0.0.1/x`, "must begin with postgres://"],
-  ["it has no tables of a controller", async () => (await sharedPostgres()).database(), "has no tables of a controller"],
+  ["it has no tables of a controller", async () => await (await sharedPostgres()).database(), "has no tables of a controller"],
   ["its tables are older", () => databaseWith([]), "was created by an earlier version of dimsync"],
   [
     "its tables are of a version that this one cannot use",
@@ -210,7 +210,7 @@ test.each<readonly [string, () => Promise<string>, string]>([
     `has format ${newest + 1}, and dimsync`,
   ],
 ])("push explains a database if %s", async (_sentence, url, words) => {
-  const { push } = await checkout((await sharedPostgres()).database());
+  const { push } = await checkout(await (await sharedPostgres()).database());
   const { code, stderr } = await push(await url());
   expect([code, stderr]).toEqual([1, expect.stringContaining(words)]);
   expect(stderr).toContain("E_CONTROLLER_DATABASE");

@@ -8,7 +8,7 @@ import { needs } from "../../support/programs.ts";
 
 /** Checks 8 accounts of one host and 4 of another one, with at most 2 of a host at once. Resolves with the most at once of each host, and of all. */
 async function mostAtOnce(processes: number): Promise<ReadonlyMap<string, number>> {
-  const url = processes > 1 ? (await sharedPostgres()).database() : undefined;
+  const url = processes > 1 ? await (await sharedPostgres()).database() : undefined;
   const worker = async () => {
     const database = url === undefined ? await newDatabase() : openDatabase(url, 6);
     const queue = await openQueue(database, () => undefined);

@@ -19,7 +19,7 @@ const postgres = ownPostgres(["fsync = off"]);
 async function machines() {
   const service = await startService({ apiKeys: { [apiKey]: "bot@example.com" } });
   onTestFinished(() => service.close());
-  const url = postgres.database();
+  const url = await postgres.database();
   const { id } = await initPostgresRecords({ target: "prod", url, schema: "dimsync" });
   const proxy = await startTcpProxy(postgres.port);
   onTestFinished(() => proxy.close());

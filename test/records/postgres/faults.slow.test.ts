@@ -32,7 +32,7 @@ const newFolder = (): string => writeProject({});
 async function newStore(
   ttl = ttlMs,
 ): Promise<{ readonly url: string; readonly id: string; readonly open: (options?: Options) => Records }> {
-  const url = postgres.database();
+  const url = await postgres.database();
   const { id } = await initPostgresRecords({ target: "prod", url, schema: "dimsync" });
   const open = (options: Options = {}): Records => {
     const records = openPostgresRecords({ target: "prod", schema: "dimsync", ttlMs: ttl, folder: newFolder(), url, id, ...options });

@@ -14,7 +14,7 @@ let stores = 0;
 
 /** A new schema of one database: creating a database takes longer. `through` changes its URL. */
 const newStore = async (through = (url: string) => url): Promise<StoreUnderTest> => {
-  database ??= postgres.database();
+  database ??= await postgres.database();
   stores += 1;
   const options = { target: "prod", url: through(database), schema: `dimsync_${stores}`, ttlMs: 60_000 };
   const { id } = await initPostgresRecords(options);
@@ -24,7 +24,7 @@ const newStore = async (through = (url: string) => url): Promise<StoreUnderTest>
 describe("PostgreSQL", needs("postgresql"), () => {
   recordsSuite("postgres", () => newStore());
   it("reads and writes tables of an earlier build, and adds what they lack if it may", async () => {
-    const options = { target: "prod", url: postgres.database(), schema: "dimsync", ttlMs: 60_000 };
+    const options = { target: "prod", url: await postgres.database(), schema: "dimsync", ttlMs: 60_000 };
     const { id } = await initPostgresRecords(options);
     await postgres.sql(options.url, "alter table dimsync.lease drop column applied_commit");
     const applied = { commit: "a1".repeat(20), manifestDigest: "sha256:1", runId: "run-1", at: "2026-11-03T08:00:00.000Z" };

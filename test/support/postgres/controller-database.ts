@@ -23,7 +23,7 @@ export function describeDatabases(name: string, tests: (database: () => Database
   describe(`${name}, PostgreSQL`, needs("postgresql"), () => {
     let database: Database | undefined;
     beforeAll(async () => {
-      database = openDatabase((await sharedPostgres()).database());
+      database = openDatabase(await (await sharedPostgres()).database());
       await migrate(database);
     }, 60_000);
     afterAll(() => database?.close());
@@ -33,7 +33,7 @@ export function describeDatabases(name: string, tests: (database: () => Database
 
 /** An empty database: of PostgreSQL, or the embedded one if PostgreSQL is not installed. One test uses it at a time. */
 export async function newDatabase(): Promise<Database> {
-  return pathOf("postgresql") === undefined ? emptiedDatabase() : openDatabase((await sharedPostgres()).database(), 6);
+  return pathOf("postgresql") === undefined ? emptiedDatabase() : openDatabase(await (await sharedPostgres()).database(), 6);
 }
 
 let embedded: Promise<Database> | undefined;

@@ -4,6 +4,7 @@ import { appendFileSync, chownSync, existsSync, mkdtempSync, readFileSync, rmSyn
 import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { Client } from "pg";
 import { folderOfRun } from "../folder-of-run.ts";
 import { program } from "../programs.mjs";
 
@@ -11,7 +12,7 @@ import { program } from "../programs.mjs";
 export interface Postgres {
   readonly port: number;
   /** A new, empty database: `postgres://…`. */
-  readonly database: () => string;
+  readonly database: () => Promise<string>;
   /** Runs SQL as the superuser and returns what psql prints, unaligned and without headers. */
   readonly sql: (url: string, text: string) => string;
   /** "immediate" is a crash: nothing is written to disk before the server ends. */
@@ -82,10 +83,13 @@ export function postgresIn(folder: string, port: number): Postgres {
   const urlOf = (name: string): string => `postgres://postgres@127.0.0.1:${port}/${name}`;
   return {
     port,
-    database() {
+    async database() {
       // Other processes may create databases on the same server.
       const name = `d${randomBytes(6).toString("hex")}`;
-      sql(urlOf("postgres"), `create database ${name}`);
+      const client = new Client(urlOf("postgres"));
+      await client.connect();
+      await client.query(`create database ${name}`);
+      await client.end();
       return urlOf(name);
     },
     sql,
