@@ -183,15 +183,15 @@ export const textTable = (heads: readonly string[], rows: readonly (readonly str
   rows: rows.map((texts) => texts.map((text) => [text])),
 });
 
+/** A list in the output of one command. */
+export const titled = (id: string, title: string, entries: readonly Entry[]): Section => ({ id, title, count: 0, part: "rest", entries });
+
 /** Entries that need no title. */
-export const untitled = (id: string, entries: readonly Entry[]): Section => ({
-  id,
-  title: "",
-  count: 0,
-  part: "rest",
-  isPlain: true,
-  entries,
-});
+export const untitled = (id: string, entries: readonly Entry[]): Section => ({ ...titled(id, "", entries), isPlain: true });
+
+/** Entries that are only texts. */
+export const textEntries = (rows: readonly (readonly string[])[]): readonly Entry[] =>
+  rows.map((texts) => ({ head: texts.map((text) => [text]) }));
 
 export const name = (text: string, tone?: Tone): Span => ({ as: "name", text, tone });
 export const id = (text: string): Span => ({ as: "id", text });

@@ -206,7 +206,7 @@ describe("two weeks of a team", () => {
     const imported = await run("import", "-t", "prod");
     expect(imported.code).toBe(1);
     expect(imported.stdout).toMatch(
-      /\nThe plan after the import has errors:\n {2}E_CATALOG_MISSING: dimsync\.catalog\.prod\.yaml does not exist[\s\S]*\n {4}dimsync catalog accept --all -t prod\n$/u,
+      /\nThe plan after the import has errors:\n✗ E_CATALOG_MISSING\n {4}dimsync\.catalog\.prod\.yaml does not exist[\s\S]*\n {6}dimsync catalog accept --all -t prod\n$/u,
     );
     const accepted = await run("catalog", "accept", "--all", "-t", "prod");
     expect(accepted.stdout).toBe(
@@ -263,7 +263,7 @@ describe("two weeks of a team", () => {
     expect(first.stdout).toMatch(/^bound {5}79 objects\n/u);
     expect(first.stdout.match(/^failed .*/gmu)).toHaveLength(2);
     expect(first.stdout).toMatch(
-      / {2}SchemaConfig\/fleet: E_UNREVIEWED_NEEDS_CATALOG: [\s\S]*\n {4}dimsync catalog accept --all -t dev\n$/u,
+      /✗ SchemaConfig\/fleet {3}E_UNREVIEWED_NEEDS_CATALOG\n[\s\S]*\n {6}dimsync catalog accept --all -t dev\n$/u,
     );
     write("dimsync.yaml", config("    catalog: dimsync.catalog.dev.yaml\n    manifests: [manifests/dev]\n"));
     expect((await run("import", "-t", "dev")).stdout).toMatch(/^created {3}manifests\/dev\/integrations\/forum-d38\.yaml/u);
@@ -273,9 +273,9 @@ describe("two weeks of a team", () => {
     expect(again.stdout.replaceAll(/\s+/gu, " ")).toMatch(
       /^note Schemas\/billing-eu, Schemas\/billing-us, Schemas\/crm and 37 more are stricter than the account, and import leaves that as it is\. Apply would make 240 changes that protect; dimsync plan -t dev shows them\./u,
     );
-    expect(again.stdout.match(/^ {2}\S+: E_\w+/gmu)).toEqual([
-      ...["  Integration/forum: E_INTEGRATION_MISSING", "  Integration/legal-archive: E_INTEGRATION_MISSING"],
-      ...["  Schemas/forum: E_DEPENDENCY", "  Schemas/legal-archive: E_DEPENDENCY"],
+    expect(again.stdout.match(/^✗ \S+ {3}E_\w+/gmu)).toEqual([
+      ...["✗ Integration/forum   E_INTEGRATION_MISSING", "✗ Integration/legal-archive   E_INTEGRATION_MISSING"],
+      ...["✗ Schemas/forum   E_DEPENDENCY", "✗ Schemas/legal-archive   E_DEPENDENCY"],
     ]);
     expect(again.stdout.replaceAll(/\s+/gu, " ")).toContain(
       'The live integration with name "Forum", sourceName "Forum db", sourceType "postgres" belongs to another manifest: d38 (Integration/forum-d38).',

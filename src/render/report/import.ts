@@ -1,5 +1,5 @@
 import { counted } from "../../text/counts.ts";
-import { code, type Entry, type Line, muted, name, type Section, type Tone, untitled, word } from "../blocks.ts";
+import { code, type Entry, type Line, muted, name, type Section, type Tone, textEntries, titled, untitled, word } from "../blocks.ts";
 
 /** What `dimsync import` did, or would do. */
 export interface ShownImport {
@@ -57,7 +57,6 @@ function otherEntries(report: ShownImport): readonly Entry[] {
 
 function endSections({ remaining, stricter, failures, command, errors = [] }: ShownImport, manifests: number): readonly Section[] {
   if (remaining === undefined) return [untitled("end", [{ head: [["This was a dry run: nothing was written."]] }])];
-  const titled = (id: string, title: string, entries: readonly Entry[]): Section => ({ id, title, count: 0, part: "work", entries });
   const failed = errors.map(
     ({ code: of, message, address = "", command: fix }): Entry => ({
       sign: "✗",
@@ -67,11 +66,7 @@ function endSections({ remaining, stricter, failures, command, errors = [] }: Sh
       commands: fix === undefined ? [] : [fix],
     }),
   );
-  const differences = titled(
-    "remaining",
-    "The plan after the import is not empty",
-    remaining.map((text) => ({ head: [[text]] })),
-  );
+  const differences = titled("remaining", "The plan after the import is not empty", textEntries(remaining.map((text) => [text])));
   const accept = "Import does not change what a manifest covers. To accept the differences into the manifests:";
   if (failed.length + remaining.length > 0)
     return [

@@ -1,5 +1,5 @@
 import { counted } from "../../text/counts.ts";
-import { muted, name, type Row, type Section, untitled } from "../blocks.ts";
+import { muted, name, type Section, textEntries, titled, untitled } from "../blocks.ts";
 
 /** The records of a target, as `dimsync records show` prints them. */
 export interface ShownRecords {
@@ -21,33 +21,18 @@ export function recordsSections({ target, store, place, version, holder, open, b
     ["version", version],
     ["lease", holder ?? "free"],
   ];
-  const list = (id: string, title: string, rows: readonly Row[]): Section => ({
-    id,
-    title,
-    count: 0,
-    part: "rest",
-    entries: rows.map((head) => ({ head })),
-  });
+  const creates = open.map(({ address, runId, at, answeredId }) => ({
+    head: [[name(address)], [answeredId === undefined ? "" : `id ${answeredId}`], [`run ${runId}`], [at]],
+  }));
+  const ids = bindings.map(({ address, id }) => ({ head: [[name(address)], [id]] }));
   return [
-    untitled(
-      "facts",
-      facts.filter(([, text]) => text !== "").map((texts) => ({ head: texts.map((text) => [text]) })),
-    ),
-    list(
+    untitled("facts", textEntries(facts.filter(([, text]) => text !== ""))),
+    titled(
       "open",
       open.length === 0 ? "No creates with an unknown outcome" : `${counted(open.length, "create")} with an unknown outcome`,
-      open.map(({ address, runId, at, answeredId }) => [
-        [name(address)],
-        [answeredId === undefined ? "" : `id ${answeredId}`],
-        [`run ${runId}`],
-        [at],
-      ]),
+      creates,
     ),
-    list(
-      "bindings",
-      bindings.length === 0 ? "No ids are recorded" : counted(bindings.length, "recorded id"),
-      bindings.map(({ address, id }) => [[name(address)], [id]]),
-    ),
+    titled("bindings", bindings.length === 0 ? "No ids are recorded" : counted(bindings.length, "recorded id"), ids),
   ];
 }
 
