@@ -273,9 +273,9 @@ describe("two weeks of a team", () => {
     expect(again.stdout.replaceAll(/\s+/gu, " ")).toMatch(
       /^note Schemas\/billing-eu, Schemas\/billing-us, Schemas\/crm and 37 more are stricter than the account, and import leaves that as it is\. Apply would make 240 changes that protect; dimsync plan -t dev shows them\./u,
     );
-    expect(again.stdout.match(/^✗ \S+ {3}E_\w+/gmu)).toEqual([
-      ...["✗ Integration/forum   E_INTEGRATION_MISSING", "✗ Integration/legal-archive   E_INTEGRATION_MISSING"],
-      ...["✗ Schemas/forum   E_DEPENDENCY", "✗ Schemas/legal-archive   E_DEPENDENCY"],
+    expect(again.stdout.match(/^ {4}\S+: E_\w+/gmu)).toEqual([
+      ...["    Integration/forum: E_INTEGRATION_MISSING", "    Integration/legal-archive: E_INTEGRATION_MISSING"],
+      ...["    Schemas/forum: E_DEPENDENCY", "    Schemas/legal-archive: E_DEPENDENCY"],
     ]);
     expect(again.stdout.replaceAll(/\s+/gu, " ")).toContain(
       'The live integration with name "Forum", sourceName "Forum db", sourceType "postgres" belongs to another manifest: d38 (Integration/forum-d38).',
