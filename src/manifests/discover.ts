@@ -4,9 +4,11 @@ import { basename, join, relative, resolve, sep } from "node:path";
 import picomatch from "picomatch";
 import { byText } from "../model/address.ts";
 import { errorCode } from "../model/errors.ts";
+import { once } from "../model/maps.ts";
 import { type Problem, problemAt, type SourceLocation } from "../model/problem.ts";
 import type { Code } from "../model/titles.ts";
 import { type Boundary, isInside, outsideProblem, realPathOf } from "./boundary.ts";
+import { endingInTime, limitMs } from "./schema/time-limit.ts";
 import { shownPath } from "./source.ts";
 
 /** A file, a folder or a glob, and where the config names it; without a place, the user has typed it. */
@@ -41,7 +43,7 @@ export interface DiscoverOptions {
  */
 export async function discover(wanted: readonly Wanted[], options: DiscoverOptions): Promise<Discovered> {
   const except = new Set(options.except.map(realPathOf));
-  const search: Search = { options, except, roots: [realPathOf(options.folder)], paths: new Map(), problems: [] };
+  const search: Search = { options, except, roots: [realPathOf(options.folder)], paths: new Map(), problems: [], isSlow: false };
   for (const one of wanted) await findWanted(search, one);
   return { paths: [...search.paths.values()].sort(byText), problems: search.problems };
 }
@@ -56,6 +58,8 @@ interface Search {
   /** The path of each file, by its real path. */
   readonly paths: Map<string, string>;
   readonly problems: Problem[];
+  /** A glob took too long: no more are tried, so that thousands of them do not take hours. */
+  isSlow: boolean;
 }
 
 async function findWanted(search: Search, { pattern, place }: Wanted): Promise<void> {
@@ -89,11 +93,28 @@ async function findGlob(search: Search, { pattern, place }: Wanted): Promise<voi
     return;
   }
   const from = resolve(options.folder, base);
-  const matches = picomatch(glob, { dot: false });
+  if (search.isSlow) return;
+  const matches = globMatcher(glob);
   const before = paths.size;
-  const accept = (path: string): boolean => matches(relative(from, path).replaceAll(sep, "/"));
+  const accept = (path: string): boolean => {
+    const result = search.isSlow ? false : matches(relative(from, path));
+    if (result !== undefined) return result;
+    search.isSlow = true;
+    const message = `The pattern ${pattern} took longer than ${limitMs} ms for the file ${shownPath(options.cwd, path)}. No more files were compared with patterns. Use fewer * in it, or name a folder.`;
+    report(search, place, ["E_WRONG_VALUE", message]);
+    return false;
+  };
   if ((await kindOf(search, from, place)) === "folder") await walk(search, from, { accept, place });
-  if (paths.size === before) report(search, place, ["W_GLOB_NO_FILE", `No file matches ${pattern}.`, "warning"]);
+  if (paths.size === before && !search.isSlow) report(search, place, ["W_GLOB_NO_FILE", `No file matches ${pattern}.`, "warning"]);
+}
+
+/** Whether a relative path matches; undefined if that takes too long. A pattern such as *a*a*a*a*a*b takes years for some names. */
+function globMatcher(glob: string): (path: string) => boolean | undefined {
+  const isMatch = picomatch(glob, { dot: false });
+  const matches = (path: string): boolean => isMatch(path.replaceAll(sep, "/"));
+  // The limit costs 0.25 ms a path, and three stars cannot take long.
+  const isFast = !glob.includes("(") && (glob.match(/\*+/gu) ?? []).length <= 3;
+  return isFast ? matches : (path) => endingInTime(() => matches(path));
 }
 
 interface Folder {
@@ -218,18 +239,26 @@ function report(
 }
 
 /**
- * Whether the files, folders and globs cover an absolute path. It need not exist: the manifest may
- * be deleted.
+ * Whether the files, folders and globs cover an absolute path, or a glob takes too long to decide it. The path need not exist: the
+ * manifest may be deleted.
  */
-export function covers(wanted: readonly Wanted[], folder: string, path: string): boolean {
-  if (/(?:^|[\\/])(?:\.(?!\.)|node_modules[\\/])/u.test(relative(folder, path))) return false;
-  return wanted.some(({ pattern }) => {
-    const { base, glob, isGlob } = picomatch.scan(pattern);
-    const from = resolve(folder, isGlob ? base : pattern);
-    if (path === from) return true;
-    const matches = isGlob ? picomatch(glob, { dot: false }) : isYaml;
-    return path.startsWith(from + sep) && matches(relative(from, path).replaceAll(sep, "/"));
-  });
+export function covering(wanted: readonly Wanted[], folder: string): (path: string) => boolean {
+  const all = once(() =>
+    wanted.map(({ pattern }) => {
+      const { base, glob, isGlob } = picomatch.scan(pattern);
+      return { from: resolve(folder, isGlob ? base : pattern), matches: isGlob ? globMatcher(glob) : isYaml };
+    }),
+  );
+  let isSlow = false;
+  return (path) => {
+    if (/(?:^|[\\/])(?:\.(?!\.)|node_modules[\\/])/u.test(relative(folder, path))) return false;
+    return all().some(({ from, matches }) => {
+      if (path === from || isSlow) return true;
+      const result = path.startsWith(from + sep) ? matches(relative(from, path)) : false;
+      isSlow = result === undefined;
+      return result !== false;
+    });
+  };
 }
 
 const isYaml = (path: string) => /\.ya?ml$/iu.test(path);

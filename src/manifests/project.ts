@@ -25,7 +25,7 @@ import { type Boundary, outsideMessage, outsideProblem } from "./boundary.ts";
 import { findConfig, parseConfig, targetNames, yamlProblems } from "./config/file.ts";
 import { type LoadedConfig, loadConfig } from "./config/load.ts";
 import { type ConfigOptions, type LoadOptions, yamlParser } from "./config/options.ts";
-import { covers, discover, leadsOutside } from "./discover.ts";
+import { covering, discover, leadsOutside } from "./discover.ts";
 import { makeLocate } from "./locate.ts";
 import { manifestDigest, type ReadManifest, readManifest } from "./manifest.ts";
 import { atWholePlaces, type PartialManifest } from "./partial.ts";
@@ -147,7 +147,7 @@ export async function loadProject(options: LoadOptions): Promise<Project> {
     patterns: config.manifests,
     files: paths.map((path) => shownPath(options.cwd, path)),
     dbtFiles: [...new Set(classified.manifests.map(({ path }) => path))],
-    sourceFiles: { files: [...config.except, ...paths, ...classified.files], covers: (path) => covers(config.wanted, config.folder, path) },
+    sourceFiles: { files: [...config.except, ...paths, ...classified.files], covers: covering(config.wanted, config.folder) },
   };
 }
 

@@ -3,7 +3,7 @@ import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { boundaryOf } from "../../src/manifests/boundary.ts";
-import { covers, type Discovered, discover } from "../../src/manifests/discover.ts";
+import { covering, type Discovered, discover } from "../../src/manifests/discover.ts";
 import { config, headings, load, loadIn, manifest, resource, writeFiles } from "./project-on-disk.ts";
 
 const asset = (name: string, ...lines: readonly string[]) => manifest("Asset", name, "spec:", `  name: ${name}`, ...lines);
@@ -70,6 +70,20 @@ test("folders that link to each other are read once, and links out of the projec
   const project = await loadIn(folder, { paths: ["m"] });
   expect(project.problems).toEqual([]);
   expect(names(project)).toHaveLength(14);
+});
+
+test("a glob that takes years to match a name is a problem, also for a file that is deleted", async () => {
+  const pattern = `m/${"*a".repeat(14)}b`;
+  const file = `m/${"a".repeat(80)}.yaml`;
+  const folder = writeFiles({ [file]: asset("a"), "m/b.yaml": asset("b") });
+  const place = { file: "dimsync.yaml", document: 0, pointer: "/manifests/0" };
+  const options = { cwd: folder, folder, boundary: boundaryOf(folder, { cwd: folder, env: {} }), except: [] };
+  const { problems, paths } = await discover([{ pattern, place }], options);
+  expect(problems.map(({ code, place: at, message }) => [code, at, message])).toEqual([
+    ["E_WRONG_VALUE", place, expect.stringContaining(`took longer than 500 ms for the file ${file}`)],
+  ]);
+  expect(paths).toEqual([]);
+  expect(covering([{ pattern }], folder)(join(folder, file))).toBe(true);
 });
 
 describe("the number of folders that are read", () => {
@@ -210,6 +224,6 @@ describe("a path that does not exist is covered", () => {
     ["manifests/**/*.txt", "manifests/deep/a.txt", true],
   ];
   test.each(rows)("by %s: %s is %s", (pattern, path, isCovered) => {
-    expect(covers([{ pattern }], "/project", join("/project", path))).toBe(isCovered);
+    expect(covering([{ pattern }], "/project")(join("/project", path))).toBe(isCovered);
   });
 });

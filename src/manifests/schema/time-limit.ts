@@ -11,7 +11,7 @@ import { cutMiddle } from "../../text/values.ts";
  */
 
 /** For one value. Less than a second, so that a stop signal is heard within a second. */
-const limitMs = 500;
+export const limitMs = 500;
 
 /** A check did not end in time, or the schema calls itself without end. */
 export class SlowSchema extends Error {
@@ -69,10 +69,18 @@ export function withinLimit(
   check: () => boolean,
   { file, value, patterns: { now } }: { readonly file: string; readonly value: unknown; readonly patterns: WatchedPatterns },
 ): boolean {
-  const key = Symbol.for("dimsync.check");
   const failed = (): SlowSchema =>
     new SlowSchema(file, now.pattern, now.pattern === undefined ? "" : toPointer(pathTo(value, now.text) ?? []));
   if (now.isSlow) throw failed();
+  const result = endingInTime(check);
+  if (result !== undefined) return result;
+  now.isSlow = true;
+  throw failed();
+}
+
+/** The result of a check of what the repository contains; undefined if it does not end in time, or calls itself without end. */
+export function endingInTime(check: () => boolean): boolean | undefined {
+  const key = Symbol.for("dimsync.check");
   try {
     Reflect.set(globalThis, key, check);
     // Code that vm runs can be ended, also inside a regular expression.
@@ -80,8 +88,7 @@ export function withinLimit(
   } catch (error) {
     const isSlow = error instanceof RangeError || errorCode(error) === "ERR_SCRIPT_EXECUTION_TIMEOUT";
     if (!isSlow) throw error;
-    now.isSlow = true;
-    throw failed();
+    return undefined;
   } finally {
     Reflect.deleteProperty(globalThis, key);
   }
