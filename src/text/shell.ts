@@ -30,7 +30,10 @@ export function withFlags(commandLine: string, flags: readonly (readonly [flag: 
   const endCommand = (end: number): void => {
     const [program, task = ""] = words;
     const isMissing = (flag: string): boolean =>
-      program === "dimsync" && !words.includes(flag) && !(flag === "-t" && (withoutTarget.has(task) || namesTarget(words)));
+      program === "dimsync" &&
+      !words.includes("--help") &&
+      !words.includes(flag) &&
+      !(flag === "-t" && (withoutTarget.has(task) || namesTarget(words)));
     const missing = flags.filter(([flag]) => isMissing(flag)).map(([flag, value]) => ` ${flag} ${shellWord(value)}`);
     result += commandLine.slice(done, end) + missing.join("");
     done = end;

@@ -50,6 +50,18 @@ test("a SchemaConfig can be imported by its own address", async () => {
   expect(report.notices).toEqual([expect.stringContaining("is stricter than the account")]);
 });
 
+test("names with a NUL character, which no manifest can contain, are left out and counted", async () => {
+  await project.service.mutate((account) => {
+    const { tables = {} } = account.integrations.find(({ id }) => id === "8f1c")?.schemas["public"] ?? {};
+    const { columns = {} } = tables["users"] ?? {};
+    Object.assign(columns, { "a\0b": { ...columns["email"], enabled: true, hashed: true } });
+    Object.assign(tables, { "t\0": { nameInDestination: "t", enabled: true, syncMode: "full", columns } });
+  });
+  const report = await project.importJson();
+  expect([report.remaining, report.exit.code]).toEqual([[], 0]);
+  expect(report.notices).toContainEqual(expect.stringContaining("2 names in the schemas of Integration/orders contain a NUL character"));
+});
+
 test("--out writes new files to that folder", async () => {
   const report = await project.importJson({ out: "manifests/adopted" });
   expect(report.remaining).toEqual([]);

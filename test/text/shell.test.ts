@@ -13,6 +13,7 @@ describe("a command line for a project with several targets", () => {
     ["keeps a target that it names", "dimsync plan -t staging", "dimsync plan -t staging"],
     ["keeps a target in another form", "dimsync plan --target=staging", "dimsync plan --target=staging"],
     ["adds nothing to a command without a target", "dimsync compare --from a --to b", "dimsync compare --from a --to b"],
+    ["adds nothing to a command that prints help", "dimsync drift --help", "dimsync drift --help"],
     ["adds nothing to another program", "dbt parse", "dbt parse"],
     ["adds nothing to flags", '--allow maxCreates="reason"', '--allow maxCreates="reason"'],
     ["reads quoted words", `dimsync lock --reason "a && b > c" `, `dimsync lock --reason "a && b > c" -t prod `],

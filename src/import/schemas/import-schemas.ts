@@ -8,6 +8,7 @@ import { readOr, ServiceError } from "../../model/errors.ts";
 import type { LiveSchemas } from "../../model/live.ts";
 import type { OnProgress } from "../../model/runtime/progress.ts";
 import type { TablePath } from "../../model/schema-tree.ts";
+import { counted } from "../../text/counts.ts";
 import type { Adoption, NamedIntegration, NewDocument } from "../adopt.ts";
 import type { ImportFailure } from "../failure.ts";
 import type { Sharing } from "../other-targets.ts";
@@ -108,7 +109,12 @@ function adoptOutcome(
   // Frees what the unit has cached about the names of this integration.
   units.delete(live.id);
   if (unit !== undefined) addresses.push(unit.resource.address);
-  const adopted = adoptSchemas({ name, live: read, unit, literal, sharing, hasOwnFolder, takenNames });
+  const { schemas: readable, left } = withoutNul(read);
+  if (left > 0)
+    notices.push(
+      `${counted(left, "name")} in the schemas of ${integrationAddress(name)} ${left === 1 ? "contains" : "contain"} a NUL character, which manifests cannot contain, and ${left === 1 ? "is" : "are"} not imported.`,
+    );
+  const adopted = adoptSchemas({ name, live: readable, unit, literal, sharing, hasOwnFolder, takenNames });
   const { changed, created, failure } = adopted;
   notices.push(...(adopted.notices ?? []));
   state.isLimited ||= failure !== undefined;
@@ -118,4 +124,24 @@ function adoptOutcome(
   takenNames.add(created.configName);
   addresses.push(created.document.address);
   return created;
+}
+
+/** The schemas, tables and columns whose names manifests can contain, and how many others there are, not counting what is below them. */
+function withoutNul(schemas: LiveSchemas): { readonly schemas: LiveSchemas; readonly left: number } {
+  let left = 0;
+  const kept = <T>(entries: Readonly<Record<string, T>>, change: (entry: T) => T): Readonly<Record<string, T>> =>
+    Object.fromEntries(
+      Object.entries(entries).flatMap(([name, entry]): readonly (readonly [string, T])[] => {
+        if (!name.includes("\0")) return [[name, change(entry)]];
+        left += 1;
+        return [];
+      }),
+    );
+  const found = kept(schemas, (schema) => ({
+    ...schema,
+    tables: kept(schema.tables, (table) =>
+      table.columns === undefined ? table : { ...table, columns: kept(table.columns, (column) => column) },
+    ),
+  }));
+  return { schemas: left === 0 ? schemas : found, left };
 }
