@@ -49,6 +49,8 @@ async function generateValidators() {
     strictRequired: false,
     allowUnionTypes: true,
     ownProperties: true,
+    // One function for each definition instead of copies: the validator of dimsync.yaml, which each run loads, is a third smaller.
+    inlineRefs: false,
     code: { source: true, lines: true, optimize: 2 },
   });
   addFormats(ajv);
