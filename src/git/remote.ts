@@ -22,6 +22,8 @@ export interface Remote {
 export async function findRemote(place: GitPlace, name: string): Promise<Remote> {
   const { readUrl, writeUrl } = /^[\w+.-]+:\/\//u.test(name) ? { readUrl: name, writeUrl: name } : await urlsOf(place, name);
   if (readUrl === "" || writeUrl === "") throw new GitError(`the remote ${name} has no address`);
+  // Git would take it for an option, and some of its options name programs.
+  if (readUrl.startsWith("-") || writeUrl.startsWith("-")) throw new GitError(`the address of the remote ${name} begins with a dash`);
   const connection = (url: string): Connection => connectionTo(url, { name, env: place.env });
   return { toRead: connection(readUrl), toWrite: connection(writeUrl) };
 }

@@ -77,6 +77,15 @@ const bareConfig = (settings: string): Readonly<Record<string, string>> => ({
 const below = (folder: string, files: Readonly<Record<string, string>>): Readonly<Record<string, string>> =>
   Object.fromEntries(Object.entries(files).map(([path, text]) => [`${folder}/${path}`, text]));
 
+test("an address of a remote that is an option of git starts no program", async () => {
+  const { folder } = await withRecords();
+  const { path, heard } = program(folder);
+  git(folder, "config", "remote.origin.url", `--upload-pack=${path}`);
+  const { code, stderr } = await dimsyncHere(["plan"], { cwd: folder, env });
+  expect(existsSync(heard)).toBe(false);
+  expect([code, stderr]).toEqual([1, expect.stringContaining("begins with a dash")]);
+});
+
 describe("a branch that tracks .dimsync/", () => {
   // In processes as in a job; the other tests run the sources.
   test.each([["plan"], ["drift"], ["ci", "plan"]])("runs no program in %s %s", async (...argv) => {
