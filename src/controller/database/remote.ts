@@ -8,7 +8,7 @@ import { DimsyncError } from "../../model/errors.ts";
 import { isObject, own } from "../../model/json/json.ts";
 import { writeAtomic } from "../../records/files/atomic.ts";
 import type { Database, Rows } from "../../records/postgres/connection.ts";
-import { isEqual, type WrongTokens, wrongTokens } from "../page/session.ts";
+import { isEqual, type RefuseToken, refuseTokens } from "../page/session.ts";
 
 // Only one process can open the embedded database. Other commands send their statements to it: over
 // loopback, with a token that only the owner of the state folder can read. The status page is another
@@ -22,8 +22,8 @@ const maxBodyBytes = 64 * 2 ** 20;
 /** Serves the database of this process to commands of the same user. `close` removes the file that names the port. */
 export async function serveDatabase(database: Database, folder: string): Promise<{ readonly close: () => Promise<void> }> {
   const token = randomBytes(32).toString("base64url");
-  const wrong = wrongTokens();
-  const server = createServer((incoming, response) => void respond(incoming, response, { database, token, wrong }));
+  const refuseToken = refuseTokens();
+  const server = createServer((incoming, response) => void respond(incoming, response, { database, token, refuseToken }));
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   const address = server.address();
@@ -42,17 +42,17 @@ export async function serveDatabase(database: Database, folder: string): Promise
 interface Served {
   readonly database: Database;
   readonly token: string;
-  readonly wrong: WrongTokens;
+  readonly refuseToken: RefuseToken;
 }
 
-async function respond(incoming: IncomingMessage, response: ServerResponse, { database, token, wrong }: Served): Promise<void> {
+async function respond(incoming: IncomingMessage, response: ServerResponse, { database, token, refuseToken }: Served): Promise<void> {
   const send = (status: number, body: unknown, headers: Readonly<Record<string, string>> = {}): void => {
     response.writeHead(status, { "content-type": "application/json", ...headers });
     response.end(JSON.stringify(body));
   };
   try {
     if (!isEqual(incoming.headers.authorization ?? "", `Bearer ${token}`))
-      return wrong.refuse(incoming.socket.remoteAddress ?? "", new Date()) === "blocked"
+      return refuseToken(incoming.socket.remoteAddress ?? "", new Date()) === "blocked"
         ? send(429, {}, { "retry-after": "60" })
         : send(401, {});
     const body: unknown = JSON.parse(await bodyOf(incoming));

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { DimsyncError } from "../../model/errors.ts";
 import { isLoopback } from "../../model/settings/base-url.ts";
-import { hasSession, isEqual, type WrongTokens } from "./session.ts";
+import { hasSession, isEqual, type RefuseToken } from "./session.ts";
 
 /** Where the page listens, and who may read it. */
 export interface Access {
@@ -47,12 +47,12 @@ export function checkAccess({ host, token = "", trustProxyHeader = "" }: Access)
 /** As in a URL: an IPv6 address has brackets. */
 export const urlHost = (host: string): string => (host.includes(":") ? `[${host}]` : host.toLowerCase());
 
-export type Refusal = ReturnType<WrongTokens["refuse"]> | "misdirected";
+export type Refusal = ReturnType<RefuseToken> | "misdirected";
 
 /** Returns why the request may not read anything; undefined if it may. */
 export type AccessCheck = (headers: IncomingHttpHeaders, from: { readonly address: string; readonly now: Date }) => Refusal | undefined;
 
-export function accessCheck({ token = "", trustProxyHeader = "" }: Access, wrong: WrongTokens): AccessCheck {
+export function accessCheck({ token = "", trustProxyHeader = "" }: Access, refuseToken: RefuseToken): AccessCheck {
   if (token === "" && trustProxyHeader === "") return ({ host = "" }) => (isLoopbackHost(host) ? undefined : "misdirected");
   return (headers, { address, now }) => {
     const [, given = ""] = /^Bearer +(\S+) *$/iu.exec(headers.authorization ?? "") ?? [];
@@ -60,7 +60,7 @@ export function accessCheck({ token = "", trustProxyHeader = "" }: Access, wrong
     const user = trustProxyHeader === "" ? undefined : headers[trustProxyHeader.toLowerCase()];
     if (typeof user === "string" && user.trim() !== "") return undefined;
     if (token === "" || given === "") return "unauthorized";
-    return wrong.refuse(address, now);
+    return refuseToken(address, now);
   };
 }
 

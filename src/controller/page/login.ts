@@ -3,7 +3,7 @@ import { html, base as linkBase } from "../../render/html/html.ts";
 import { shell } from "./html/shell.ts";
 import { type HtmlPage, htmlReply, type Problem, ProblemError, type Reply, redirectReply } from "./reply.ts";
 import type { PageRequest } from "./routes.ts";
-import { endedCookie, isEqual, pathWithin, sessionCookie, type WrongTokens } from "./session.ts";
+import { endedCookie, isEqual, pathWithin, type RefuseToken, sessionCookie } from "./session.ts";
 
 interface LoginForm {
   /** Where to go afterwards. */
@@ -45,7 +45,7 @@ const mostBytes = 8 * 1024;
 export interface LoginOptions {
   /** Not empty. */
   readonly token: string;
-  readonly wrong: WrongTokens;
+  readonly refuseToken: RefuseToken;
   /** Whether browsers reach the page with https, although no proxy says so. */
   readonly isHttps?: boolean | undefined;
 }
@@ -53,7 +53,7 @@ export interface LoginOptions {
 /** Replies to POST /login and POST /logout; undefined for any other request. Rejects with a ProblemError. */
 export function loginPosts({
   token,
-  wrong,
+  refuseToken,
   isHttps = false,
 }: LoginOptions): (incoming: IncomingMessage, request: PageRequest) => Promise<Reply | undefined> {
   return async (incoming, { path, now, base = "" }) => {
@@ -64,13 +64,11 @@ export function loginPosts({
     if (site !== undefined && site !== "same-origin") throw new ProblemError(otherSite);
     const cookie = { base, isSecure: isHttps || headers["x-forwarded-proto"] === "https" };
     if (path === "/logout") return redirectReply(`${base}/login`, { "set-cookie": endedCookie(cookie) });
-    const address = socket.remoteAddress ?? "";
-    if (wrong.isBlocked(address, now)) throw new ProblemError(tooManyTokens);
     const form = new URLSearchParams(await bodyOf(incoming));
     const next = pathWithin(form.get("next") ?? "/");
     if (isEqual((form.get("token") ?? "").trim(), token))
       return redirectReply(base + next, { "set-cookie": sessionCookie(token, now, cookie) });
-    wrong.refuse(address, now);
+    if (refuseToken(socket.remoteAddress ?? "", now) === "blocked") throw new ProblemError(tooManyTokens);
     return htmlReply(loginPage({ now }, { next, reason: "This is not the token of the controller." }), base, { status: 401 });
   };
 }
@@ -92,7 +90,7 @@ const otherSite: Problem = {
 export const tooManyTokens: Problem = {
   status: 429,
   title: "Too many attempts",
-  detail: "Wrong tokens were sent from your address ten times. Wait a minute, then send the controller's token.",
+  detail: "Wrong tokens were sent from your address ten times within a minute. Check the token: the right one is accepted at once.",
   headers: { "retry-after": "60" },
 };
 

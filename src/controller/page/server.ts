@@ -8,7 +8,7 @@ import { loginPosts, tooManyTokens } from "./login.ts";
 import type { PageReads } from "./reads.ts";
 import { type Problem, ProblemError, type Reply } from "./reply.ts";
 import { isPublic, type PageRequest, problemFor, replyTo } from "./routes.ts";
-import { hasSession, wrongTokens } from "./session.ts";
+import { hasSession, refuseTokens } from "./session.ts";
 
 export interface PageOptions extends Access {
   readonly reads: PageReads;
@@ -50,10 +50,10 @@ const mostWaiting = { ofAddress: 100, ofAll: 400 } as const;
 export async function startPage(options: PageOptions): Promise<StatusPage> {
   checkAccess(options);
   const { token = "" } = options;
-  const wrong = wrongTokens();
+  const refuseToken = refuseTokens();
   const doors = {
-    refusalOf: accessCheck(options, wrong),
-    ...(token === "" ? {} : { replyToPost: loginPosts({ ...options, token, wrong }) }),
+    refusalOf: accessCheck(options, refuseToken),
+    ...(token === "" ? {} : { replyToPost: loginPosts({ ...options, token, refuseToken }) }),
   };
   const server = createServer(limits, (incoming, response) => {
     answer(incoming, { ...options, ...doors })

@@ -53,28 +53,22 @@ export function pathWithin(text: string): string {
 const mostWrong = 10;
 const windowMs = 60_000;
 
-/** Counts wrong tokens of each address, in the form and as Bearer: ten a minute. The token has at least 16 characters, so that is enough. */
-export interface WrongTokens {
-  readonly isBlocked: (address: string, now: Date) => boolean;
-  /** Counts one more, and returns how to refuse it. */
-  readonly refuse: (address: string, now: Date) => "unauthorized" | "blocked";
-}
+/** Counts one more wrong token of the address, and returns how to refuse it. */
+export type RefuseToken = (address: string, now: Date) => "unauthorized" | "blocked";
 
-export function wrongTokens(): WrongTokens {
+/**
+ * Blocks an address after ten wrong tokens in a minute, in the form and as Bearer. Only wrong tokens are blocked: behind a proxy all clients
+ * have one address, and nobody must be able to keep the others out. The token has at least 16 characters, so it cannot be guessed.
+ */
+export function refuseTokens(): RefuseToken {
   const counts = new Map<string, number>();
   let window = 0;
-  const countOf = (address: string, now: Date): number => {
+  return (address, now) => {
     const current = Math.floor(now.getTime() / windowMs);
     if (current !== window) counts.clear();
     window = current;
-    return counts.get(address) ?? 0;
-  };
-  return {
-    isBlocked: (address, now) => countOf(address, now) >= mostWrong,
-    refuse(address, now) {
-      const count = countOf(address, now);
-      counts.set(address, count + 1);
-      return count >= mostWrong ? "blocked" : "unauthorized";
-    },
+    const count = counts.get(address) ?? 0;
+    counts.set(address, count + 1);
+    return count >= mostWrong ? "blocked" : "unauthorized";
   };
 }

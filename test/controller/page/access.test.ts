@@ -1,12 +1,12 @@
 import type { IncomingHttpHeaders } from "node:http";
 import { describe, expect, test } from "vitest";
 import { type Access, accessCheck, checkAccess, parseListen } from "../../../src/controller/page/access.ts";
-import { wrongTokens } from "../../../src/controller/page/session.ts";
+import { refuseTokens } from "../../../src/controller/page/session.ts";
 
 const token = "0123456789abcdef0123456789abcdef";
 
 const checkOf = (access: Access) => (headers: IncomingHttpHeaders) =>
-  accessCheck(access, wrongTokens())(headers, { address: "127.0.0.1", now: new Date(0) });
+  accessCheck(access, refuseTokens())(headers, { address: "127.0.0.1", now: new Date(0) });
 
 describe("--listen", () => {
   test.each([
