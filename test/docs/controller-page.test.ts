@@ -23,7 +23,7 @@ const metrics = controllerMetrics(
   {
     accounts: [account({ labels: {} })],
     queue: { due: 0, running: 0, overdue: 0 },
-    workers: [{ id: "w", version: "1", startedAt: "", seenAt: "", takenAt: "", isStuck: false }],
+    workers: [{ id: "w", isStuck: false }],
     receivers: [{ source: "data", name: "chat", type: "json", lastTriedAt: null, failure: null }],
     counters: ["runs", "notifications"].map((name) => ({ name, label: "x", value: 1 })),
   },

@@ -1,7 +1,7 @@
 import { postWebhook } from "../../drift/notify.ts";
 import { DimsyncError, ProblemsError } from "../../model/errors.ts";
 import type { Environment } from "../../model/settings/env.ts";
-import type { NotificationSettings, Receiver } from "../../model/settings/notifications.ts";
+import type { Receiver } from "../../model/settings/notifications.ts";
 import { masked, Secret, secretKey } from "../../model/settings/secret.ts";
 import { resolveAll } from "../../operations/account.ts";
 import type { Database } from "../../records/postgres/connection.ts";
@@ -35,7 +35,7 @@ export async function deliver(database: Database, job: DeliveryJob, options: Del
   const found = await readMessage(database, job, options.publicUrl);
   if (found === undefined) return;
   const { message, receiver } = found;
-  const failure = await send(message, receiver, { ...options, ...found });
+  const failure = await send(found, options);
   options.signal.throwIfAborted();
   const isGivenUp = failure !== undefined && found.age > givenUpAfter;
   await noteDelivery(database, job, { failure, isGivenUp });
@@ -55,11 +55,7 @@ interface FoundMessage {
 }
 
 /** Why the receiver did not accept the message, without any part of a secret; undefined if it did. */
-async function send(
-  message: AlertMessage,
-  receiver: Receiver,
-  { env, signal, folder, now }: DeliveryOptions & Pick<FoundMessage, "folder" | "now">,
-): Promise<string | undefined> {
+async function send({ message, receiver, folder, now }: FoundMessage, { env, signal }: DeliveryOptions): Promise<string | undefined> {
   const { url: urlReference, key, secret = key } = receiver;
   try {
     const references = [urlReference, secret].filter((reference) => reference !== undefined);
@@ -123,17 +119,10 @@ async function noteDelivery(
   );
 }
 
-interface EventRow {
-  readonly id: string;
-  readonly event: AlertMessage["event"];
-  readonly at: string;
-  readonly since: string | null;
-  readonly cause: string;
-  readonly actor: string | null;
-  readonly run: string | null;
-  readonly commit: string | null;
+interface EventRow
+  extends Pick<AlertMessage, "event" | "cause" | "resolves">,
+    Pick<AlertAccount, "id" | "at" | "since" | "actor" | "run" | "commit"> {
   readonly detail: Pick<AlertMessage, "receiver" | "error"> & Partial<Pick<AlertAccount, "findings" | "findingsTotal" | "counts">>;
-  readonly resolves: AlertMessage["resolves"];
   readonly reminds: string | null;
   readonly is_over: boolean;
   readonly account: string | null;
@@ -141,7 +130,7 @@ interface EventRow {
 }
 
 interface MessageRow {
-  readonly settings: SourceNotifications & NotificationSettings;
+  readonly settings: SourceNotifications;
   readonly now: string;
   readonly age: number;
   readonly events: readonly EventRow[] | null;
@@ -191,7 +180,7 @@ function toMessage(
   first: EventRow,
   { id, source, ended, publicUrl }: Pick<AlertMessage, "id" | "source" | "ended"> & { readonly publicUrl: string | undefined },
 ): AlertMessage {
-  const accounts = events.flatMap((event) => toAccount(event, publicUrl) ?? []);
+  const accounts = events.flatMap((each) => toAccount(each, publicUrl));
   const { event, at, cause, resolves, reminds, detail } = first;
   const since = events.flatMap((each) => each.since ?? []).sort();
   return {
@@ -216,25 +205,13 @@ function toMessage(
 const causePath = ({ cause, resolves, event }: EventRow): string =>
   cause === "" || cause.includes("; ") || resolves.length > 0 || event === "repaired" ? "/" : causeHref(cause);
 
-function toAccount(event: EventRow, publicUrl: string | undefined): AlertAccount | undefined {
-  const { account, labels, detail, id, at, since, actor, commit, run } = event;
-  if (account === null) return undefined;
+/** None for an event about no account. */
+function toAccount({ account, labels, detail, ...event }: EventRow, publicUrl: string | undefined): readonly AlertAccount[] {
+  if (account === null) return [];
+  const { id, at, since, actor, commit, run } = event;
   const { counts, findings = [], findingsTotal = 0, error } = detail;
-  return {
-    id,
-    account,
-    labels: labels ?? {},
-    at,
-    since,
-    actor,
-    commit,
-    run,
-    counts,
-    findings,
-    findingsTotal,
-    error,
-    link: linkTo(accountHref(account), publicUrl),
-  };
+  const about = { id, account, labels: labels ?? {}, at, since, actor, commit, run };
+  return [{ ...about, counts, findings, findingsTotal, error, link: linkTo(accountHref(account), publicUrl) }];
 }
 
 const linkTo = (path: string, publicUrl: string | undefined): string | undefined =>

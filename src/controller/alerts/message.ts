@@ -142,7 +142,9 @@ export interface Fact {
 /** The most important facts: when, who, why, which. */
 export function factsOf(message: AlertMessage): readonly Fact[] {
   const { accounts, cause, since, at, event, error } = message;
+  const [first] = accounts;
   const names = accounts.map(({ account }) => account);
+  const labels = Object.entries(accounts.length === 1 && first !== undefined ? first.labels : {});
   const commits = unique(accounts.map(({ commit }) => commit?.slice(0, 12)));
   const failure = error ?? accounts.find((account) => account.error !== undefined)?.error;
   const facts: readonly (readonly [string, string])[] = [
@@ -155,7 +157,7 @@ export function factsOf(message: AlertMessage): readonly Fact[] {
     ["Cause", cause],
     ["Error", failure === undefined ? "" : `${failure.code}: ${failure.message}`],
     ["Commit", andMore(commits)],
-    ["Labels", accounts.length === 1 ? labelText(accounts[0]?.labels ?? {}) : ""],
+    ["Labels", labels.map(([name, value]) => `${name}=${value}`).join(", ")],
   ];
   return facts.filter(([, text]) => text !== "").map(([label, text]) => ({ label, text }));
 }
@@ -163,12 +165,6 @@ export function factsOf(message: AlertMessage): readonly Fact[] {
 const unique = (texts: readonly (string | null | undefined)[]): readonly string[] => [
   ...new Set(texts.filter((text) => typeof text === "string")),
 ];
-
-const labelText = (labels: AlertAccount["labels"]): string =>
-  joinParts(
-    Object.entries(labels).map(([name, value]) => `${name}=${value}`),
-    ", ",
-  );
 
 /** What is affected, worst first: "Schemas/orders public.users.email hashed (dana@example.com)". */
 export function findingLines({ accounts }: AlertMessage, most: number): { readonly lines: readonly string[]; readonly rest: number } {

@@ -1,8 +1,9 @@
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { mkdir, readFile, rm } from "node:fs/promises";
-import { createServer, type IncomingMessage, request, type ServerResponse } from "node:http";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { join } from "node:path";
+import { json } from "node:stream/consumers";
 import { DatabaseError } from "pg";
 import { DimsyncError } from "../../model/errors.ts";
 import { isObject, own } from "../../model/json/json.ts";
@@ -15,9 +16,6 @@ import { isEqual, type RefuseToken, refuseTokens } from "../page/session.ts";
 // server, which only reads.
 
 const controlFile = (folder: string): string => join(folder, "control.json");
-
-/** Statements of `check`, `status` and a bundle of `push`. */
-const maxBodyBytes = 64 * 2 ** 20;
 
 /** Serves the database of this process to commands of the same user. `close` removes the file that names the port. */
 export async function serveDatabase(database: Database, folder: string): Promise<{ readonly close: () => Promise<void> }> {
@@ -55,7 +53,7 @@ async function respond(incoming: IncomingMessage, response: ServerResponse, { da
       return refuseToken(incoming.socket.remoteAddress ?? "", new Date()) === "blocked"
         ? send(429, {}, { "retry-after": "60" })
         : send(401, {});
-    const body: unknown = JSON.parse(await bodyOf(incoming));
+    const body = await json(incoming);
     const [text, values] = isObject(body) ? [own(body, "text"), own(body, "values")] : [];
     if (typeof text !== "string") return send(400, {});
     const results = Array.isArray(values) ? [await database.query(text, values)] : await database.script(text);
@@ -69,33 +67,26 @@ async function respond(incoming: IncomingMessage, response: ServerResponse, { da
   }
 }
 
-async function bodyOf(stream: NodeJS.ReadableStream): Promise<string> {
-  const pieces: Buffer[] = [];
-  let bytes = 0;
-  for await (const piece of stream) {
-    pieces.push(Buffer.from(piece));
-    bytes += pieces.at(-1)?.length ?? 0;
-    if (bytes > maxBodyBytes) throw new Error("The request is too large.");
-  }
-  return Buffer.concat(pieces).toString("utf8");
-}
-
 /** The embedded database of the controller that runs with this state folder. Throws E_CONTROLLER_NOT_RUNNING. */
 export async function openRemoteDatabase(folder: string): Promise<Database> {
   const control = await readControl(folder);
   if (control === undefined) throw notRunning(folder);
+  const { port, token, pid } = control;
+  const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
   const call = async (body: object): Promise<readonly Rows[]> => {
-    const { status, text } = await post(control, JSON.stringify(body)).catch((error: unknown) => {
-      throw notRunning(folder, error);
-    });
-    const answer: unknown = JSON.parse(text);
-    if (status === 200 && Array.isArray(answer)) return answer;
+    const request = { method: "POST", headers, body: JSON.stringify(body) };
+    const answer: unknown = await fetch(`http://127.0.0.1:${port}/`, request)
+      .then((response) => response.json())
+      .catch((error: unknown) => {
+        throw notRunning(folder, error);
+      });
+    if (Array.isArray(answer)) return answer;
     throw failure(answer);
   };
   return {
     query: async (text, values) => (await call({ text, values }))[0] ?? { rows: [], rowCount: 0 },
     script: (text) => call({ text }),
-    processIds: async () => ({ given: control.pid, actual: control.pid }),
+    processIds: async () => ({ given: pid, actual: pid }),
     close: async () => {},
   };
 }
@@ -117,21 +108,10 @@ async function readControl(folder: string): Promise<Control | undefined> {
   }
 }
 
-function post({ port, token }: Control, body: string): Promise<{ readonly status: number; readonly text: string }> {
-  return new Promise((resolve, reject) => {
-    const headers = { authorization: `Bearer ${token}`, "content-type": "application/json" };
-    const outgoing = request({ host: "127.0.0.1", port, method: "POST", path: "/", headers }, (response) => {
-      bodyOf(response).then((text) => resolve({ status: response.statusCode ?? 0, text }), reject);
-    });
-    outgoing.once("error", reject);
-    outgoing.end(body);
-  });
-}
-
 /** The failure of a statement, as pg reports it. */
 function failure(answer: unknown): Error {
-  const message = isObject(answer) ? String(own(answer, "message")) : "";
-  const code = isObject(answer) ? own(answer, "code") : undefined;
+  const { message: text, code } = isObject(answer) ? answer : {};
+  const message = String(text ?? "");
   if (typeof code !== "string") return new Error(message);
   const error = new DatabaseError(message, message.length, "error");
   error.code = code;

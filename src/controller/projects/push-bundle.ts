@@ -4,7 +4,7 @@ import type { Database } from "../../records/postgres/connection.ts";
 import { rowsOf } from "../database/rows.ts";
 import { type BundleContent, bundleDigest, pack } from "./bundle.ts";
 import {
-  accountEntry,
+  accountEntries,
   type PushRecord,
   type RegisteredAccount,
   registerAccounts,
@@ -37,7 +37,7 @@ export async function pushBundle(
 ): Promise<Pushed> {
   for (const project of projects) await checkRecords(database, content.source, project);
   const digest = bundleDigest(content);
-  const accounts = projects.flatMap(({ settings }) => accountEntry(settings) ?? []);
+  const accounts = accountEntries(projects);
   const { source, commit } = content;
   const notifications = sourceNotifications(projects[0]?.settings, content.folder !== undefined);
   const wanted = { source, accounts, digest, commit, notifications };

@@ -1,29 +1,24 @@
-import { defaultKeepMs, type Settings } from "../../model/settings/config.ts";
-import type { MaintenanceWindow, NotificationSettings } from "../../model/settings/notifications.ts";
+import type { Project } from "../../manifests/project.ts";
+import type { ControllerSettings, Settings } from "../../model/settings/config.ts";
+import type { NotificationSettings } from "../../model/settings/notifications.ts";
 import type { Database } from "../../records/postgres/connection.ts";
 import { jsonParameter } from "../../records/postgres/stored-text.ts";
 import { rowsOf } from "../database/rows.ts";
 
 /** A target under control, as its config describes it. */
-export interface AccountEntry {
+export interface AccountEntry extends ControllerSettings {
   readonly target: string;
-  readonly labels: Readonly<Record<string, string>>;
   /** What the cap per host counts. */
   readonly host: string;
-  readonly mode: string;
-  readonly everyMs: number;
-  /** Absent in pushes of earlier versions. */
-  readonly maintenance?: readonly MaintenanceWindow[];
-  readonly keepMs?: number;
 }
 
-/** Undefined if the target has no `controller`. */
-export function accountEntry({ target, baseUrl, controller }: Settings): AccountEntry | undefined {
-  if (controller === undefined) return undefined;
-  const { labels, mode, everyMs, maintenance, keepMs } = controller;
-  const host = URL.canParse(baseUrl) && !baseUrl.startsWith("embedded:") ? new URL(baseUrl).host : baseUrl;
-  return { target, labels, host, mode, everyMs, maintenance, keepMs };
-}
+/** Those of the projects that have `controller`. */
+export const accountEntries = (projects: readonly Pick<Project, "settings">[]): readonly AccountEntry[] =>
+  projects.flatMap(({ settings: { target, baseUrl, controller } }) => {
+    if (controller === undefined) return [];
+    const host = URL.canParse(baseUrl) && !baseUrl.startsWith("embedded:") ? new URL(baseUrl).host : baseUrl;
+    return [{ ...controller, target, host }];
+  });
 
 export interface Wanted {
   readonly source: string;
@@ -90,7 +85,7 @@ logged as (insert into dimsync_controller.push (source, digest, kind, by, run_ur
 allowed as (select 1 where not $5::boolean or exists (select 1 from pushed)),
 entry as (select x.* from jsonb_to_recordset($2::jsonb) as x(target text, labels jsonb, host text, mode text, "everyMs" bigint, maintenance jsonb, "keepMs" bigint), allowed),
 stored as (insert into dimsync_controller.account as a (source, target, labels, host, mode, every_ms, maintenance, keep_ms, digest, git_commit, wanted, next_check_at)
-  select $1, target, labels, host, mode, "everyMs", coalesce(maintenance, '[]'), coalesce("keepMs", ${defaultKeepMs}), $3, $4, 1, now() from entry
+  select $1, target, labels, host, mode, "everyMs", maintenance, "keepMs", $3, $4, 1, now() from entry
   on conflict (source, target) do update set labels = excluded.labels, host = excluded.host, mode = excluded.mode, every_ms = excluded.every_ms, maintenance = excluded.maintenance,
     keep_ms = excluded.keep_ms,
     digest = excluded.digest, git_commit = excluded.git_commit, wanted = a.wanted + 1, next_check_at = now(), removed_at = null,

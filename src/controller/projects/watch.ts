@@ -9,7 +9,7 @@ import type { Environment } from "../../model/settings/env.ts";
 import { moduleFiles } from "../../operations/policy-modules.ts";
 import { projectGitState } from "../../operations/session.ts";
 import { forRun, keptCharacters, loadingEnvironment, recentlyUsed, withoutTexts } from "./kept-project.ts";
-import { accountEntry, sourceNotifications, type Wanted } from "./register.ts";
+import { accountEntries, sourceNotifications, type Wanted } from "./register.ts";
 
 /** The project in a folder, whose files can change. */
 export interface WatchedProject {
@@ -49,7 +49,7 @@ export function watchedProject({ cwd, configFile, env: all }: WatchOptions): Wat
     load: keepUnchanged(load, { cwd, env, folder, changes: () => changes }),
     async wanted() {
       const projects = await Promise.all((await listTargets(options)).map((target) => load(target)));
-      const accounts = projects.flatMap(({ settings }) => accountEntry(settings) ?? []);
+      const accounts = accountEntries(projects);
       return { source, accounts, notifications: sourceNotifications(projects[0]?.settings, true) };
     },
     watch(onChange) {

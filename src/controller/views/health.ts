@@ -1,5 +1,4 @@
 import type { Database } from "../../records/postgres/connection.ts";
-import { iso } from "../../records/postgres/iso.ts";
 import { rowsOf } from "../database/rows.ts";
 import { listAccounts } from "./accounts.ts";
 import { intervals, isAlive, isFree, isOverdue } from "./sql.ts";
@@ -8,11 +7,6 @@ import type { AccountSummary } from "./status.ts";
 /** A worker process that was seen in the last two minutes. */
 export interface WorkerSummary {
   readonly id: string;
-  readonly version: string;
-  /** ISO 8601 */
-  readonly startedAt: string;
-  readonly seenAt: string;
-  readonly takenAt: string;
   /** Whether an account has been due for two intervals, in which this worker took none. */
   readonly isStuck: boolean;
 }
@@ -27,8 +21,8 @@ export interface WorkerHealth {
 export async function readWorkers(database: Database): Promise<WorkerHealth> {
   const [health] = await rowsOf<WorkerHealth>(
     database,
-    `select (select count(*) from overdue) as overdue, (select coalesce(json_agg(json_build_object('id', w.id, 'version', w.version, 'startedAt', ${iso("w.started_at")},
-      'seenAt', ${iso("w.seen_at")}, 'takenAt', ${iso("w.taken_at")}, 'isStuck', exists (select 1 from overdue o where w.taken_at < o.since)) order by w.id), '[]')
+    `select (select count(*) from overdue) as overdue, (select coalesce(json_agg(json_build_object('id', w.id,
+      'isStuck', exists (select 1 from overdue o where w.taken_at < o.since)) order by w.id), '[]')
       from dimsync_controller.worker w where ${isAlive}) as workers`,
     [],
     `overdue as (select now() - ${intervals(2)} as since from dimsync_controller.account a

@@ -107,8 +107,6 @@ export interface Finding {
   readonly changedAt?: string;
   /** The user who made the change, if the audit log names one. */
   readonly actor?: string;
-  readonly closedAt?: string;
-  readonly closedRun?: string;
 }
 
 export interface FindingDetail {

@@ -23,7 +23,7 @@ export interface ClaimedAccount {
   readonly generation: number;
 }
 
-export interface Claim {
+interface Claim {
   readonly account: number;
   readonly run: string;
   readonly worker: string;

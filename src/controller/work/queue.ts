@@ -1,8 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import pLimit from "p-limit";
-import type { Job, JobWithMetadata, PgBoss } from "pg-boss";
+import type { JobWithMetadata, PgBoss } from "pg-boss";
 import { DimsyncError } from "../../model/errors.ts";
-import { isObject, own } from "../../model/json/json.ts";
 import type { Database } from "../../records/postgres/connection.ts";
 
 // pg-boss finds the next job, retries and schedules. It may run a job twice, and a job can be lost: what
@@ -79,8 +78,8 @@ export async function openQueue(database: Database, onError: (error: unknown) =>
     async workOnDeliveries(handler) {
       deliverers = await Promise.all(
         Array.from({ length: deliveriesAtOnce }, () =>
-          boss.work(deliveries, { pollingIntervalSeconds: 10 }, async (jobs: readonly Job<unknown>[]) => {
-            for (const { id, data } of jobs) await handler({ id, ...deliveryOf(data) });
+          boss.work<Omit<DeliveryJob, "id">>(deliveries, { pollingIntervalSeconds: 10 }, async (jobs) => {
+            for (const { id, data } of jobs) await handler({ id, ...data });
           }),
         ),
       );
@@ -121,10 +120,7 @@ export async function openQueueClient(database: Database): Promise<Pick<Queue, "
   // A failed statement also rejects its call.
   boss.on("error", () => {});
   await boss.start();
-  return {
-    request: requestOn(boss),
-    stop: () => boss.stop({ graceful: false, close: false }),
-  };
+  return { request: requestOn(boss), stop: () => boss.stop({ graceful: false, close: false }) };
 }
 
 /**
@@ -135,19 +131,15 @@ export async function requestChecks(
   database: Database,
   accounts: readonly { readonly id: number; readonly host: string }[],
 ): Promise<void> {
-  if (!(await isInstalled(database))) return;
+  const { rows } = await database.query("select to_regclass($1) is not null as has_tables", [`${queueSchema}.queue`]);
+  if (rows[0]?.has_tables !== true) return;
+  if ((await database.query(`select from ${queueSchema}.queue where name = $1`, [checks])).rows.length === 0) return;
   const queue = await openQueueClient(database);
   try {
     for (const { id, host } of accounts) await queue.request(id, host);
   } finally {
     await queue.stop(0);
   }
-}
-
-async function isInstalled(database: Database): Promise<boolean> {
-  const { rows } = await database.query("select to_regclass($1) is not null as has_tables", [`${queueSchema}.queue`]);
-  if (rows[0]?.has_tables !== true) return false;
-  return (await database.query(`select from ${queueSchema}.queue where name = $1`, [checks])).rows.length > 0;
 }
 
 const requestOn =
@@ -216,7 +208,6 @@ async function createQueues(boss: PgBoss): Promise<void> {
   await boss.updateQueue(deliveries, deliveryJobs);
   await boss.createQueue(cleanups, { policy: "short", retryLimit: 0, expireInSeconds: 300, deleteAfterSeconds: 3600 });
   await boss.schedule(cleanups, "17 3 * * *");
-  await boss.unschedule("sweep");
 }
 
 /** How often one of the idle workers looks for a job. */
@@ -240,11 +231,11 @@ async function work(boss: PgBoss, handlers: Handlers, { accountsAtOnce, accounts
   const options = { pollingIntervalSeconds: 60, groupConcurrency: accountsPerHost, includeMetadata: true } as const;
   for (let count = 0; count < accountsAtOnce; count++) {
     let id = "";
-    id = await boss.work(checks, options, async (jobs: readonly JobWithMetadata<unknown>[]) => {
+    id = await boss.work(checks, options, async (jobs: readonly JobWithMetadata<Pick<CheckJob, "account">>[]) => {
       idle.delete(id);
       if (jobs.some(({ startAfter, startedOn }) => startedOn.getTime() - startAfter.getTime() > lateMs)) wakeIdle();
       try {
-        for (const { data, retryCount } of jobs) await handlers.check({ account: accountOf(data), retries: retryCount });
+        for (const { data, retryCount } of jobs) await handlers.check({ ...data, retries: retryCount });
       } finally {
         idle.add(id);
         boss.notifyWorker(id);
@@ -257,28 +248,10 @@ async function work(boss: PgBoss, handlers: Handlers, { accountsAtOnce, accounts
   return () => clearInterval(polling);
 }
 
-/** Throws if it is not a job of `request`. */
-function accountOf(data: unknown): number {
-  const account = isObject(data) ? own(data, "account") : undefined;
-  if (typeof account !== "number") throw new Error("A job of the queue names no account.");
-  return account;
-}
-
-/** Throws if it is not a job of `deliver`. */
-function deliveryOf(data: unknown): Omit<DeliveryJob, "id"> {
-  const [source, receiver, message] = ["source", "receiver", "message"].map((name) => (isObject(data) ? own(data, name) : undefined));
-  if (typeof source === "string" && typeof receiver === "string" && typeof message === "string") return { source, receiver, message };
-  throw new Error("A job of the queue names no message.");
-}
-
 const takesJobs = (text: string): boolean => text.includes("SKIP LOCKED");
 
 /** Like pg's query: several statements without values are possible. */
 async function executeSql(database: Database, text: string, values: readonly unknown[] | undefined) {
-  if (values !== undefined && values.length > 0) {
-    const { rows } = await database.query(text, values);
-    return { rows };
-  }
-  const results = await database.script(text);
+  const results = values === undefined || values.length === 0 ? await database.script(text) : [await database.query(text, values)];
   return { rows: results.flatMap(({ rows }) => rows) };
 }

@@ -148,7 +148,7 @@ test("of two pushes at the same moment that have read the same bundle, one is re
   const url = await databaseWith(migrations);
   const database = openDatabase(url);
   onTestFinished(() => database.close());
-  const entry = { target: "prod", labels: {}, host: "h", mode: "report", everyMs: 60_000 };
+  const entry = { target: "prod", labels: {}, host: "h", mode: "report" as const, everyMs: 60_000, maintenance: [], keepMs: 86_400_000 };
   const push = (digest: string, replaces: string | null) =>
     registerAccounts(database, { source: "data", accounts: [entry], digest }, { kind: "push", by: "ann", replaces });
   await database.query(

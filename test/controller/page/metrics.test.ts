@@ -42,7 +42,7 @@ test("each account has its columns, the age of its check and its flags", () => {
 test("queue, workers, runs, their duration and lost leases", () => {
   const lines = text({
     queue: { due: 4, running: 8, overdue: 2 },
-    workers: [{ id: "w", version: "1", startedAt: "", seenAt: "", takenAt: "", isStuck: true }],
+    workers: [{ id: "w", isStuck: true }],
     counters: [
       { name: "runs", label: "2", value: 61 },
       { name: "run_bucket", label: "10", value: 60 },

@@ -280,7 +280,7 @@ export const partOf = <T>(all: readonly T[], { offset, limit }: Range = { offset
   total: all.length,
 });
 
-const worker = { id: "worker-1", version: "0.1.0", startedAt: before(day), seenAt: before(1000), takenAt: before(5000), isStuck: false };
+const worker = { id: "worker-1", isStuck: false };
 
 const metricsOf = (accounts: readonly AccountSummary[]): ControllerMetrics => ({
   accounts,

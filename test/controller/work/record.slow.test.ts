@@ -19,7 +19,7 @@ const failure = (isThrottled: boolean): RunOutcome => ({
 
 /** A new account, which is due. */
 async function account(database: Database, target: string): Promise<number> {
-  const entry = { target, labels: {}, host: "h", mode: "report", everyMs: 60_000 };
+  const entry = { target, labels: {}, host: "h", mode: "report" as const, everyMs: 60_000, maintenance: [], keepMs: 86_400_000 };
   const [stored] = await registerAccounts(database, { source: target, accounts: [entry] });
   return stored?.id ?? 0;
 }

@@ -13,7 +13,19 @@ import { eventTable, findingCards } from "./findings.ts";
 import { pageAsked, pager } from "./pager.ts";
 import { accountsCrumb, facts, shell, time } from "./shell.ts";
 import { timeline } from "./timeline.ts";
-import { accountHref, ageHtml, bundleHref, commandHtml, commitHtml, link, modeTexts, numberHtml, runHref, stateTexts } from "./words.ts";
+import {
+  accountHref,
+  ageHtml,
+  bundleHref,
+  commandHtml,
+  commitHtml,
+  link,
+  modeTexts,
+  numberHtml,
+  runHref,
+  stateTexts,
+  tile,
+} from "./words.ts";
 
 const runsPerPage = 20;
 
@@ -89,16 +101,11 @@ function aboutHtml(account: AccountDetail, now: Date): Html {
 function summaryHtml(account: AccountDetail, now: Date): Html {
   const { state, exposedColumns, differences, manual, policyViolations, error, suspension, silence, isStale, lastRun } = account;
   const tone = isExposed(account) ? "bad" : stateTexts[state].tone === "quiet" ? "info" : stateTexts[state].tone;
-  const numbers = [
-    [exposedColumns, "exposed columns", true],
-    [policyViolations, "policy violations", true],
-    [differences, "differences", false],
-    [manual, "manual steps", false],
-  ] as const;
-  const tiles = numbers.map(
-    ([count, text, isAlarm]) =>
-      html`<li class=${isAlarm && count > 0 && "alarm"}><div><strong>${count}</strong> <span>${text}</span></div></li>`,
-  );
+  const exposed = [
+    tile(exposedColumns, "exposed columns", { isAlarm: true }),
+    tile(policyViolations, "policy violations", { isAlarm: true }),
+  ];
+  const others = [tile(differences, "differences"), tile(manual, "manual steps")];
   const stopped = (what: string, { by, until, reason }: Pick<Suspension, "by" | "until" | "reason">): Html =>
     html`<p class="note info">${what} by ${by} until ${time(until)}: ${reason}</p>`;
   const report = lastRun !== undefined && [" ", link(runHref(lastRun), "Report of the last run")];
@@ -110,7 +117,7 @@ function summaryHtml(account: AccountDetail, now: Date): Html {
     isStale &&
       state !== "stale" &&
       html`<p class="note bad">Not checked within three intervals. The numbers are ${account.lastCheckedAt === undefined ? "not known" : ageHtml(account.lastCheckedAt, now)}.</p>`,
-    html`<ul class="tiles">${tiles}</ul>`,
+    html`<ul class="tiles">${exposed}${others}</ul>`,
   );
 }
 
@@ -154,23 +161,15 @@ function failureSteps({ name, target, error, suspension, isStale, digest }: Acco
     return isStale ? [{ title: "Check", text: "start a worker if none runs, and check now.", commands: [check] }] : [];
   if (error.code === "E_PROTECT_STOPPED") return [{ title: "Agree", text: `${error.message} Then revert or accept it.`, commands: [] }];
   if (error.code === "E_RUN_INTERRUPTED") return [{ title: "Check", text: "compare the account again.", commands: [check] }];
-  if (error.code === "E_GUARD")
-    return [
-      {
-        title: "Review",
-        text: "see what the guard refused to send, and apply it yourself if it is right.",
-        commands: [`dimsync plan ${t}`],
-      },
-    ];
+  if (error.code === "E_GUARD") {
+    const text = "see what the guard refused to send, and apply it yourself if it is right.";
+    return [{ title: "Review", text, commands: [`dimsync plan ${t}`] }];
+  }
   const command = commandThatShows(error.code);
-  if (command !== undefined)
-    return [
-      {
-        title: "Correct the project",
-        text: digest === undefined ? "it is loaded again when you save it." : "then commit and push it. CI brings it to the controller.",
-        commands: [`dimsync ${command} ${t}`],
-      },
-    ];
+  if (command !== undefined) {
+    const text = digest === undefined ? "it is loaded again when you save it." : "then commit and push it. CI brings it to the controller.";
+    return [{ title: "Correct the project", text, commands: [`dimsync ${command} ${t}`] }];
+  }
   return [
     { title: "Find the reason", text: "check the API key, the service and the records from here.", commands: [`dimsync doctor ${t}`] },
     { title: "Check again", text: "when it is fixed. The worker uses its own environment.", commands: [check] },

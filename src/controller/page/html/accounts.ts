@@ -36,7 +36,7 @@ import { causesHtml, closedHtml, isExposing } from "./causes.ts";
 import { causeHtml } from "./findings.ts";
 import { pageNumber, pager } from "./pager.ts";
 import { shell, time } from "./shell.ts";
-import { accountHref, ageHtml, commandHtml, commitHtml, firstSentence, link, numberHtml, stateChip, stateTexts } from "./words.ts";
+import { accountHref, ageHtml, commandHtml, commitHtml, firstSentence, link, numberHtml, stateChip, stateTexts, tile } from "./words.ts";
 
 const accountsPerPage = 500;
 const causesShown = { offset: 0, limit: 200 };
@@ -107,20 +107,11 @@ ${commandHtml("dimsync controller push")}</div>`;
 function workersHtml({ workers, overdue }: WorkerHealth, { accounts }: Totals): Content {
   if (accounts > 0 && workers.length === 0)
     return lead("bad", "No worker is running.", html`No account is checked. Start one with <code>dimsync controller run</code>.`);
-  const stuck = workers.filter(({ isStuck }) => isStuck);
+  const stuck = workers.filter(({ isStuck }) => isStuck).map(({ id }) => code(id));
+  if (stuck.length === 0) return undefined;
   const [has, it] = stuck.length === 1 ? ["has", "it"] : ["have", "them"];
-  const names = andMore(
-    stuck.map(({ id }) => code(id)),
-    { shown: namesShown },
-  );
-  return (
-    stuck.length > 0 &&
-    lead(
-      "bad",
-      `${counted(overdue, "account")} ${overdue === 1 ? "is" : "are"} overdue.`,
-      html`${names} ${has} taken no account for two intervals. Restart ${it}, and read the log.`,
-    )
-  );
+  const what = html`${andMore(stuck, { shown: namesShown })} ${has} taken no account for two intervals. Restart ${it}, and read the log.`;
+  return lead("bad", `${counted(overdue, "account is", "accounts are")} overdue.`, what);
 }
 
 const lead = (tone: Tone, text: Content, more: Content): Html => html`<p class="lead ${tone}"><strong>${text}</strong> ${more}</p>`;
@@ -150,13 +141,12 @@ function verdict(totals: Totals, { causes, closed, now }: Known): Content {
       " in the last 24 hours.",
     ],
     unknown > 0 && `The current state of ${counted(unknown, "account")} is not known.`,
-    byState.suspended > 0 && `${counted(byState.suspended, "account")} ${byState.suspended === 1 ? "is" : "are"} suspended.`,
+    byState.suspended > 0 && `${counted(byState.suspended, "account is", "accounts are")} suspended.`,
   ];
   if (exposedAccounts === 0)
     return lead(unknown > 0 ? "warn" : "good", `Nothing is exposed${unknown > 0 ? ", as far as is known" : ""}.`, joined(limits, " "));
   const sentences = [
-    exposedColumns > 0 &&
-      `${counted(exposedColumns, "column")} ${exposedColumns === 1 ? "is" : "are"} less protected than the manifests declare.`,
+    exposedColumns > 0 && `${counted(exposedColumns, "column is", "columns are")} less protected than the manifests declare.`,
     policyViolations > 0 && `Policies of severity error are violated in ${counted(policyViolations, "place")}.`,
     sinceHtml(causes.items.filter(isExposing), now),
     ...limits,
@@ -178,17 +168,8 @@ function tiles({ accounts, byState: all, exposedAccounts, exposedColumns, manual
   const byState = { ...all, exposed: exposedAccounts };
   const states = accountStates
     .filter((state) => byState[state] > 0 || state === "exposed" || state === "in-sync")
-    .map((state) => {
-      const content = html`<strong>${byState[state]}</strong> <span>${stateTexts[state].label}</span>`;
-      const body = byState[state] === 0 ? html`<div>${content}</div>` : link(`/?state=${state}#accounts`, content);
-      return html`<li class=${state === "exposed" && byState[state] > 0 && "alarm"}>${body}</li>`;
-    });
-  const sums = (
-    [
-      [exposedColumns, "exposed columns"],
-      [manual, "manual steps"],
-    ] as const
-  ).map(([count, text]) => html`<li><div><strong>${count}</strong> <span>${text}</span></div></li>`);
+    .map((state) => tile(byState[state], stateTexts[state].label, { isAlarm: state === "exposed", path: `/?state=${state}#accounts` }));
+  const sums = [tile(exposedColumns, "exposed columns"), tile(manual, "manual steps")];
   return accounts > 0 && html`<ul class="tiles">${states}${sums}</ul>`;
 }
 

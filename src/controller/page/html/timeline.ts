@@ -13,19 +13,25 @@ const half = 60;
 /** The last 90 days: exposed columns as an area, findings opened (up) and closed (down) as bars, and all of it as a table. */
 export function timeline(given: readonly Day[], now: Date): Html {
   const all = everyDay(given, now);
-  const first = all[0]?.day ?? "";
-  const last = all.at(-1)?.day ?? "";
-  const opened = sum(all, (day) => day?.opened ?? 0);
-  const closed = sum(all, (day) => day?.closed ?? 0);
-  const most = Math.max(0, ...all.map(({ found }) => found?.exposedColumns ?? 0));
-  const now90 = all.findLast(({ found }) => found !== undefined)?.found?.exposedColumns ?? 0;
-  const summary = `${first} to ${last}: ${counted(opened, "finding")} opened, ${closed} closed; exposed columns at most ${most}, now ${now90}; ${uncheckedText(all)}.`;
+  const [first, middle, last] = [0, days / 2, days - 1].map((index) => all[index]?.day);
+  const opened = given.reduce((sum, day) => sum + day.opened, 0);
+  const closed = given.reduce((sum, day) => sum + day.closed, 0);
+  const most = Math.max(0, ...given.map(({ exposedColumns }) => exposedColumns));
+  const mostEvents = Math.max(0, ...given.flatMap((day) => [day.opened, day.closed]));
+  const unchecked = all.filter(({ isUnchecked }) => isUnchecked).length;
+  const checks =
+    given.length === 0
+      ? "no check"
+      : unchecked === 0
+        ? `checked every day since ${given[0]?.day}`
+        : `${counted(unchecked, "day")} without a check`;
+  const summary = `${first} to ${last}: ${counted(opened, "finding")} opened, ${closed} closed; exposed columns at most ${most}, now ${given.at(-1)?.exposedColumns ?? 0}; ${checks}.`;
   return html`<div class="timeline small">
 <p class="quiet">Exposed columns${most === 0 && ": none in 90 days"}</p>
 ${most > 0 && plot(`Exposed columns per day, ${summary}`, exposedSvg(all, most), [String(most), "0"])}
 <p class="quiet">Findings opened and closed per day${opened + closed === 0 && ": none in 90 days"}</p>
-${opened + closed > 0 && plot(`Findings opened and closed per day, ${summary}`, barsSvg(all), barLabels(all))}
-<div class="days quiet" aria-hidden="true"><span>${first}</span><span>${all[Math.floor(days / 2)]?.day ?? ""}</span><span>${last}</span></div>
+${mostEvents > 0 && plot(`Findings opened and closed per day, ${summary}`, barsSvg(all, mostEvents), [`+${mostEvents}`, `−${mostEvents}`])}
+<div class="days quiet" aria-hidden="true"><span>${first}</span><span>${middle}</span><span>${last}</span></div>
 <ul class="legend">
 <li>${swatch("exposed", stripes)} exposed columns (striped)</li><li>${swatch("opened")} opened (filled, up)</li><li>${swatch("closed")} closed (outlined, down)</li><li>${swatch("unchecked")} no check that day (dotted line)</li>
 </ul>
@@ -37,25 +43,19 @@ ${dayTable(given)}`;
 interface PlacedDay {
   readonly day: string;
   readonly found: Day | undefined;
+  /** Whether it had no check, and an earlier day had one. */
+  readonly isUnchecked: boolean;
 }
 
 /** All days, with those that had no check. */
 function everyDay(given: readonly Day[], now: Date): readonly PlacedDay[] {
   const byDay = new Map(given.map((day) => [day.day, day]));
+  const first = given[0]?.day;
   return Array.from({ length: days }, (_, index) => {
     const day = new Date(now.getTime() - (days - 1 - index) * dayMs).toISOString().slice(0, 10);
-    return { day, found: byDay.get(day) };
+    const found = byDay.get(day);
+    return { day, found, isUnchecked: found === undefined && first !== undefined && day > first };
   });
-}
-
-const sum = (all: readonly PlacedDay[], countOf: (day: Day | undefined) => number): number =>
-  all.reduce((total, { found }) => total + countOf(found), 0);
-
-function uncheckedText(all: readonly PlacedDay[]): string {
-  const start = all.findIndex(({ found }) => found !== undefined);
-  if (start < 0) return "no check";
-  const missing = all.slice(start).filter(({ found }) => found === undefined).length;
-  return missing === 0 ? `checked every day since ${all[start]?.day ?? ""}` : `${counted(missing, "day")} without a check`;
 }
 
 function plot(label: string, content: Content, [top, bottom]: readonly [string, string]): Html {
@@ -78,8 +78,7 @@ function exposedSvg(all: readonly PlacedDay[], most: number): Html {
 }
 
 /** Bars up and down from a line in the middle. */
-function barsSvg(all: readonly PlacedDay[]): Html {
-  const most = mostPerDay(all);
+function barsSvg(all: readonly PlacedDay[], most: number): Html {
   const bars = all.map(({ found }, index) => {
     if (found === undefined) return undefined;
     const size = (count: number): number => (count === 0 ? 0 : Math.max(4, round((count / most) * (half - 4))));
@@ -90,18 +89,9 @@ function barsSvg(all: readonly PlacedDay[]): Html {
   return html`<path class="axis" d="M0 ${half}H${width}"/>${bars}${uncheckedLines(all, half)}`;
 }
 
-const mostPerDay = (all: readonly PlacedDay[]): number =>
-  Math.max(1, ...all.flatMap(({ found }) => [found?.opened ?? 0, found?.closed ?? 0]));
-
-const barLabels = (all: readonly PlacedDay[]): readonly [string, string] => [`+${mostPerDay(all)}`, `−${mostPerDay(all)}`];
-
-/** A dotted line along the days without a check after the first one. */
-function uncheckedLines(all: readonly PlacedDay[], y: number): Content {
-  const start = all.findIndex(({ found }) => found !== undefined);
-  return all.map(
-    ({ found }, index) => found === undefined && index > start && html`<path class="unchecked" d="M${index * step} ${y}h${step}"/>`,
-  );
-}
+/** A dotted line along the days without a check. */
+const uncheckedLines = (all: readonly PlacedDay[], y: number): Content =>
+  all.map(({ isUnchecked }, index) => isUnchecked && html`<path class="unchecked" d="M${index * step} ${y}h${step}"/>`);
 
 const round = (value: number): number => Math.round(value * 10) / 10;
 
@@ -114,12 +104,8 @@ const swatch = (name: string, defs?: Html): Html =>
 
 /** Days with a check, newest first. */
 function dayTable(given: readonly Day[]): Content {
-  const rows = given.map(({ day, checks, failures, exposedColumns, differences, manual, opened, closed, changesSent }) => [
-    ...[day, checks, failures, exposedColumns, differences, manual, opened, closed, changesSent],
-  ]);
+  const columns = ["day", "checks", "failures", "exposedColumns", "differences", "manual", "opened", "closed", "changesSent"] as const;
   const heads = ["Day (UTC)", "Checks", "Failed", "Exposed columns", "Differences", "Manual", "Opened", "Closed", "Changes sent"];
-  return (
-    given.length > 0 &&
-    folded("The timeline as a table", table("Days with a check, newest first", heads, rows.reverse(), "numbers"), "days")
-  );
+  const rows = given.toReversed().map((day) => columns.map((column) => day[column]));
+  return rows.length > 0 && folded("The timeline as a table", table("Days with a check, newest first", heads, rows, "numbers"), "days");
 }

@@ -55,6 +55,12 @@ export const commitHtml = ({ commit, dirty = false }: { readonly commit?: string
 export const numberHtml = (count: number, isAlarm = false): Content =>
   count === 0 ? html`<span class="quiet zero">0</span>` : isAlarm ? html`<strong class="alarm">${count}</strong>` : count;
 
+/** A number and what it counts. `path`: what it links to if it is not 0. */
+export function tile(count: number, text: string, { isAlarm = false, path = "" } = {}): Html {
+  const content = html`<strong>${count}</strong> <span>${text}</span>`;
+  return html`<li class=${isAlarm && count > 0 && "alarm"}>${path === "" || count === 0 ? html`<div>${content}</div>` : link(path, content)}</li>`;
+}
+
 export const accountHref = (name: string): string => `/accounts/${encodeURIComponent(name)}`;
 /** The accounts that a cause affects. */
 export const causeHref = (cause: string): string => `/?cause=${encodeURIComponent(cause)}#accounts`;
