@@ -8,6 +8,8 @@ import { sendHeartbeats } from "./alerts/heartbeat.ts";
 import { routeEvents } from "./alerts/outbox.ts";
 import { openControllerDatabase } from "./database/open.ts";
 import type { Log } from "./log.ts";
+import { readsOf } from "./page/reads.ts";
+import { type PageOptions, type StatusPage, startPage } from "./page/server.ts";
 import { bundleProjects } from "./projects/load-bundle.ts";
 import { registerAccounts } from "./projects/register.ts";
 import type { WatchedProject } from "./projects/watch.ts";
@@ -34,8 +36,8 @@ export interface ControllerOptions {
   /** Aborted: take no new work, finish writes in flight, end. */
   readonly signal: AbortSignal;
   readonly log: Log;
-  /** Called when it works, with the database that the status page reads. */
-  readonly onReady?: (database: Database) => Promise<() => Promise<void>>;
+  /** Absent with the role of a worker. */
+  readonly page: Omit<PageOptions, "reads" | "onError"> | undefined;
 }
 
 /** How long runs may take to end after a signal. */
@@ -43,22 +45,32 @@ const drainMs = 60_000;
 
 /** Runs until the signal is aborted. Throws if it cannot start. */
 export async function runController(options: ControllerOptions): Promise<void> {
-  const { databaseUrl: url, stateFolder, signal } = options;
+  const { databaseUrl: url, stateFolder, signal, log } = options;
   const database = await openControllerDatabase({ url, stateFolder });
   try {
     // First, because it fails if its port is in use.
-    const stopPage = await options.onReady?.(database);
+    const page = await openPage(options, database);
+    const where = url === undefined ? `the embedded database in ${stateFolder}, which only this process can use` : "PostgreSQL";
+    log(`The controller works with ${where}.${page === undefined ? "" : ` Status page: ${page.url}`}`);
     try {
       const stop = await start(options, database);
       if (!signal.aborted) await once(signal, "abort");
       await stop();
     } finally {
-      await stopPage?.();
+      await page?.close();
     }
   } finally {
     await database.close();
   }
 }
+
+async function openPage({ page, worker, log }: ControllerOptions, database: Database): Promise<StatusPage | undefined> {
+  if (page === undefined) return undefined;
+  const onError = (error: unknown): void => log(`The status page: ${messageOf(error)}`, { level: "error" });
+  return await startPage({ ...page, reads: readsOf(database, worker), onError });
+}
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 /** How often a process looks for new messages, and a worker renews its claims and looks for accounts whose job is lost. */
 const beatMs = 10_000;
@@ -87,20 +99,10 @@ async function start(options: ControllerOptions, database: Database): Promise<()
 }
 
 async function startWorker(options: ControllerOptions, database: Database, queue: Queue) {
-  const { worker: id, maxMode, env, signal, log, watched } = options;
+  const { worker: id, log, watched } = options;
   await registerWorker(database, { id, version, accountsAtOnce: options.accountsAtOnce });
-  const worker = makeWorker({
-    id,
-    database,
-    queue,
-    maxMode,
-    env,
-    signal,
-    log,
-    watched: watched?.source,
-    databaseUrl: options.databaseUrl,
-    load: accountLoader(options, database),
-  });
+  const load = accountLoader(options, database);
+  const worker = makeWorker({ ...options, id, database, queue, watched: watched?.source, load });
   // The first push can be older than the queue.
   await worker.sweep("all");
   await queue.work({ check: worker.check, cleanup: () => deleteOld(database) }, options);
@@ -135,9 +137,7 @@ async function follow(
   };
   await register();
   return watched.watch(() => {
-    register().catch((error: unknown) =>
-      log(`The changed project could not be loaded: ${error instanceof Error ? error.message : String(error)}`, { level: "error" }),
-    );
+    register().catch((error: unknown) => log(`The changed project could not be loaded: ${messageOf(error)}`, { level: "error" }));
   });
 }
 

@@ -86,7 +86,7 @@ function slackBody(message: AlertMessage) {
     ...(style === undefined ? {} : { style: { [style]: true } }),
   });
   const section = (...elements: readonly object[]) => ({ type: "rich_text_section", elements });
-  const facts = factsOf(message).map(({ label, text: value }) =>
+  const facts = factsOf(message).map(([label, value]) =>
     section(text(`${label}: `, "bold"), text(cutEnd(visible(value), lineCharacters)), text("\n")),
   );
   const lines = linesOf(message);
@@ -119,7 +119,7 @@ function teamsBody(message: AlertMessage) {
     fallbackText: "A notification of dimsync, which this client cannot show.",
     body: [
       block(run(title, { size: "Large", weight: "Bolder", color: teamsColors[severityOf(message)] })),
-      ...factsOf(message).map(({ label, text }) =>
+      ...factsOf(message).map(([label, text]) =>
         block(run(`${label}: `, { weight: "Bolder" }), run(cutEnd(visible(text), lineCharacters))),
       ),
       ...linesOf(message).map((line) => block(run(line, { fontType: "Monospace" }))),
@@ -150,7 +150,7 @@ function pagerDutyEvents(message: AlertMessage, receiver: Receiver): readonly ob
       source: cutEnd(visible(accounts.length === 1 && first !== undefined ? first.account : source), 1_024),
       ...(cause === "" ? {} : { group: cutEnd(visible(cause), 1_024) }),
       custom_details: {
-        ...Object.fromEntries(factsOf(message).map(({ label, text }) => [label.toLowerCase(), cutEnd(visible(text), lineCharacters)])),
+        ...Object.fromEntries(factsOf(message).map(([label, text]) => [label.toLowerCase(), cutEnd(visible(text), lineCharacters)])),
         findings: linesOf(message),
       },
     },

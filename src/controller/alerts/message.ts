@@ -133,11 +133,8 @@ function exposedText(accounts: readonly AlertAccount[]): string {
 
 const findingsIn = (accounts: readonly AlertAccount[]): number => accounts.reduce((sum, { findingsTotal }) => sum + findingsTotal, 0);
 
-/** A label and a text, neither of them safe for any format. */
-export interface Fact {
-  readonly label: string;
-  readonly text: string;
-}
+/** A label and a text, which is not safe for any format. */
+type Fact = readonly [label: string, text: string];
 
 /** The most important facts: when, who, why, which. */
 export function factsOf(message: AlertMessage): readonly Fact[] {
@@ -147,7 +144,7 @@ export function factsOf(message: AlertMessage): readonly Fact[] {
   const labels = Object.entries(accounts.length === 1 && first !== undefined ? first.labels : {});
   const commits = unique(accounts.map(({ commit }) => commit?.slice(0, 12)));
   const failure = error ?? accounts.find((account) => account.error !== undefined)?.error;
-  const facts: readonly (readonly [string, string])[] = [
+  const facts: readonly Fact[] = [
     ["Accounts", accounts.length > 1 ? andMore(names, { shown: 10 }) : ""],
     ["By", andMore(unique(accounts.map(({ actor }) => actor)), { shown: 5 })],
     [
@@ -159,7 +156,7 @@ export function factsOf(message: AlertMessage): readonly Fact[] {
     ["Commit", andMore(commits)],
     ["Labels", labels.map(([name, value]) => `${name}=${value}`).join(", ")],
   ];
-  return facts.filter(([, text]) => text !== "").map(([label, text]) => ({ label, text }));
+  return facts.filter(([, text]) => text !== "");
 }
 
 const unique = (texts: readonly (string | null | undefined)[]): readonly string[] => [

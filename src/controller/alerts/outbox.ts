@@ -124,7 +124,6 @@ const jobsOf = ({ message, source, event, resolves, labels, receiver: named, set
     .map(({ name }) => ({ id: jobId(message, name), source, receiver: name, message }));
 
 /** The same for each attempt to create the job, because two processes can do it, and one can be killed before it notes that it has. */
-function jobId(message: string, receiver: string): string {
-  const hex = createHash("sha256").update(`${message} ${receiver}`).digest("hex");
-  return [hex.slice(0, 8), hex.slice(8, 12), `5${hex.slice(13, 16)}`, `8${hex.slice(17, 20)}`, hex.slice(20, 32)].join("-");
-}
+const jobId = (message: string, receiver: string): string =>
+  // PostgreSQL reads 32 hexadecimal digits as a UUID.
+  createHash("sha256").update(`${message} ${receiver}`).digest("hex").slice(0, 32);

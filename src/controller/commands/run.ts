@@ -5,13 +5,10 @@ import { choiceFlag, wholeFlag } from "../../cli/project.ts";
 import { DimsyncError } from "../../model/errors.ts";
 import type { ExitCode } from "../../model/exit.ts";
 import { controllerModes } from "../../model/settings/config.ts";
-import type { Database } from "../../records/postgres/connection.ts";
 import { runController } from "../controller.ts";
 import { logFormats, makeLog } from "../log.ts";
 import { checkAccess, defaultListen, parseListen } from "../page/access.ts";
 import { basePath } from "../page/base-path.ts";
-import { readsOf } from "../page/reads.ts";
-import { startPage } from "../page/server.ts";
 import { watchedProject } from "../projects/watch.ts";
 import { placeOf } from "./place.ts";
 
@@ -29,6 +26,7 @@ export async function runRun(context: Context<ControllerFlags>): Promise<ExitCod
     token: io.env["DIMSYNC_CONTROLLER_TOKEN"],
     trustProxyHeader: flags.trustProxyHeader,
     base: flags.basePath === undefined ? undefined : basePath(flags.basePath),
+    isHttps: flags.publicUrl?.startsWith("https:"),
   };
   // Before anything starts that would have to end again.
   if (role !== "worker") checkAccess(access);
@@ -47,21 +45,7 @@ export async function runRun(context: Context<ControllerFlags>): Promise<ExitCod
     publicUrl: publicUrl(flags.publicUrl),
     maxMode: choiceFlag("--max-mode", flags.maxMode ?? "apply", controllerModes),
     watched: flags.watch === true ? watchedProject({ cwd, configFile: flags.config, env: io.env }) : undefined,
-    async onReady(database: Database) {
-      const where = url === undefined ? `the embedded database in ${stateFolder}, which only this process can use` : "PostgreSQL";
-      if (role === "worker") {
-        log(`The controller works with ${where}.`);
-        return async () => {};
-      }
-      const page = await startPage({
-        ...access,
-        isHttps: flags.publicUrl?.startsWith("https:"),
-        reads: readsOf(database, worker),
-        onError: (error) => log(`The status page: ${error instanceof Error ? error.message : String(error)}`, { level: "error" }),
-      });
-      log(`The controller works with ${where}. Status page: ${page.url}`);
-      return page.close;
-    },
+    page: role === "worker" ? undefined : access,
   });
   return 0;
 }

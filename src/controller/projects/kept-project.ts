@@ -34,14 +34,10 @@ export function loadingEnvironment(env: Environment): Environment {
   return Object.fromEntries(Object.entries(env).filter(([name]) => !(overrides as readonly string[]).includes(name)));
 }
 
-/** Values by key, up to a total size: the least recently used ones are removed first. */
-export interface RecentlyUsed<T> {
-  readonly get: (key: string) => T | undefined;
-  /** Keeps the value, unless it alone exceeds the total size. */
-  readonly set: (key: string, value: T, size: number) => void;
-}
+export type RecentlyUsed<T> = ReturnType<typeof recentlyUsed<T>>;
 
-export function recentlyUsed<T>(maxSize: number): RecentlyUsed<T> {
+/** Values by key, up to a total size: the least recently used ones are removed first. A value that alone exceeds it is not kept. */
+export function recentlyUsed<T>(maxSize: number) {
   // A Map iterates in the order of insertion, so the first entry is the one to remove.
   const entries = new Map<string, { readonly value: T; readonly size: number }>();
   let total = 0;
@@ -50,14 +46,14 @@ export function recentlyUsed<T>(maxSize: number): RecentlyUsed<T> {
     entries.delete(key);
   };
   return {
-    get(key) {
+    get(key: string): T | undefined {
       const found = entries.get(key);
       if (found === undefined) return undefined;
       entries.delete(key);
       entries.set(key, found);
       return found.value;
     },
-    set(key, value, size) {
+    set(key: string, value: T, size: number): void {
       remove(key);
       if (size > maxSize) return;
       entries.set(key, { value, size });

@@ -69,7 +69,7 @@ export function bundleProjects(loader: BundleLoader, keep = keptCharacters): (bu
     }
     const { folder, content } = bundle;
     const ready = forRun(project, { cwd: folder, env: content.env ?? {} });
-    return placed(ready, { folder, own: join(loader.stateFolder, "accounts", String(account)), local: content.folder });
+    return placed(ready, bundle, join(loader.stateFolder, "accounts", String(account)));
   };
 }
 
@@ -150,20 +150,12 @@ async function materialise(stateFolder: string, digest: string, files: BundleCon
   return folder;
 }
 
-interface Places {
-  /** Of the bundle's files. */
-  readonly folder: string;
-  /** Of this account, for what its records keep on this machine. */
-  readonly own: string;
-  /** The project's folder, if the controller uses the embedded database. */
-  readonly local: string | undefined;
-}
-
 /**
- * The bundle's files are only read. Records have one home: the database, or with the embedded database
- * the folder that was pushed, which applies by hand use too.
+ * The bundle's files are only read. Records have one home: the database, or with the embedded database the folder that was
+ * pushed (`local`), which applies by hand use too. `own`: for what the records of this account keep on this machine.
  */
-async function placed(project: Project, { folder, own, local }: Places): Promise<Project> {
+async function placed(project: Project, { folder, content }: UnpackedBundle, own: string): Promise<Project> {
+  const { folder: local } = content;
   const home = local ?? own;
   if (local === undefined) await mkdir(own, { recursive: true, mode: 0o700 });
   else if ((await stat(local).catch(() => undefined))?.isDirectory() !== true)

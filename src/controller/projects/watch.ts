@@ -46,7 +46,7 @@ export function watchedProject({ cwd, configFile, env: all }: WatchOptions): Wat
   const source = `${hostname()}:${folder}`;
   return {
     source,
-    load: keepUnchanged(load, { cwd, env, folder, changes: () => changes }),
+    load: keepUnchanged(load, { cwd, env, folder }, () => changes),
     async wanted() {
       const projects = await Promise.all((await listTargets(options)).map((target) => load(target)));
       const accounts = accountEntries(projects);
@@ -84,11 +84,8 @@ const isSource = (file: string): boolean => /\.(?:ya?ml|[cm]?js|csv)$/u.test(fil
 /** Loads the project of a target again only if its files, or the git state, have changed since it was loaded. `changes`: how many were seen; undefined if nothing watches. */
 function keepUnchanged(
   load: WatchedProject["load"],
-  {
-    folder,
-    changes,
-    ...loadedWith
-  }: { readonly cwd: string; readonly env: Environment; readonly folder: string; readonly changes: () => number | undefined },
+  loadedWith: { readonly cwd: string; readonly env: Environment; readonly folder: string },
+  changes: () => number | undefined,
 ): WatchedProject["load"] {
   const kept = recentlyUsed<KeptProject>(keptCharacters);
   return async (target, signal) => {
@@ -98,8 +95,8 @@ function keepUnchanged(
     const before = changes();
     const project = await load(target, signal);
     if (before === undefined) return project;
-    const [git, gitFiles] = await Promise.all([projectGitState(project, signal), gitStateFiles(folder, loadedWith.env)]);
-    const sources = [...project.sourceFiles.files, ...moduleFiles(project.resources, folder)];
+    const [git, gitFiles] = await Promise.all([projectGitState(project, signal), gitStateFiles(loadedWith)]);
+    const sources = [...project.sourceFiles.files, ...moduleFiles(project.resources, loadedWith.folder)];
     // Adding or removing a file changes its folder.
     const paths = [...new Set([...sources, ...sources.map((path) => dirname(path)), ...project.dbtFiles, ...gitFiles])];
     kept.set(target, { project: withoutTexts(project, git), changes: before, paths, stamp: stampOf(paths) }, sizeOf(sources));
@@ -129,7 +126,7 @@ const sizeOf = (files: readonly string[]): number =>
   files.reduce((sum, file) => sum + (statSync(file, { throwIfNoEntry: false })?.size ?? 0), 0);
 
 /** The files that git changes with the commit or the index; none outside a repository. */
-async function gitStateFiles(folder: string, env: Environment): Promise<readonly string[]> {
+async function gitStateFiles({ folder, env }: { readonly folder: string; readonly env: Environment }): Promise<readonly string[]> {
   const gitFolder = await gitText({ folder, env }, ["rev-parse", "--absolute-git-dir"], { timeoutMs: 5_000 }).catch(() => undefined);
   return gitFolder === undefined ? [] : ["HEAD", "index", "logs/HEAD"].map((name) => join(gitFolder, name));
 }

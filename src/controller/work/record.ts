@@ -43,7 +43,6 @@ export interface Recorded {
   /** Whether the claim was held. If not, another run has taken the account over, and only the run itself is kept; or this one is the last of its claim and was recorded before. */
   readonly is_current: boolean;
   readonly opened: number;
-  readonly closed: number;
   /** In how many seconds the account is due, if the claim has ended. */
   readonly next_in_seconds: number | null;
 }
@@ -70,12 +69,12 @@ export async function recordSending(database: Database, run: Omit<FinishedRun, "
 export async function recordRun(database: Database, run: FinishedRun): Promise<Recorded> {
   const [recorded] = await rowsOf<Recorded>(
     database,
-    `select exists (select 1 from mine) or exists (select 1 from again) as is_current, (select count(*) from opened) as opened, (select count(*) from closed) as closed,
+    `select exists (select 1 from mine) or exists (select 1 from again) as is_current, (select count(*) from opened) as opened,
       (select extract(epoch from next_check_at - now())::double precision from account where running_run is null) as next_in_seconds`,
     await parametersOf(run, false),
     statement,
   );
-  return recorded ?? { is_current: false, opened: 0, closed: 0, next_in_seconds: null };
+  return recorded ?? { is_current: false, opened: 0, next_in_seconds: null };
 }
 
 /** Of the steps: the run, its report and result, and the digest and the head of the report. */
@@ -90,16 +89,10 @@ async function parametersOf(run: FinishedRun, isSending: boolean): Promise<reado
 // A report can be long, and other checks go on meanwhile.
 const compress = promisify(gzip);
 
-interface StoredReport {
-  readonly digest: string;
-  readonly head: string;
-  readonly content: Buffer;
-}
-
 /**
  * Splits a report into `head`, which differs in every run, and `content`, which runs with equal findings share. `digest` identifies the content.
  */
-async function storedReport({ planId, createdAt, calls, ...report }: Plan): Promise<StoredReport> {
+async function storedReport({ planId, createdAt, calls, ...report }: Plan) {
   const text = masked(JSON.stringify(report));
   return {
     digest: createHash("sha256").update(text).digest("hex"),

@@ -77,13 +77,12 @@ export function makeWorker(options: WorkerOptions): Worker {
   };
 }
 
-interface Claimed {
-  readonly claim: string;
-  readonly reason: FinishedRun["reason"];
-}
-
 /** Rejects after a failure, so that the queue retries the job. */
-async function checkClaimed(options: WorkerOptions, account: ClaimedAccount, { claim, reason }: Claimed): Promise<void> {
+async function checkClaimed(
+  options: WorkerOptions,
+  account: ClaimedAccount,
+  { claim, reason }: Pick<FinishedRun, "claim" | "reason">,
+): Promise<void> {
   const { database, queue, signal } = options;
   const { generation, digest, commit } = account;
   const env = { ...options.env, ...(options.databaseUrl === undefined ? {} : { DIMSYNC_DATABASE_URL: options.databaseUrl }) };
