@@ -4,7 +4,6 @@ import { visible } from "../text/control-characters.ts";
 export interface LogFields {
   /** Default: info. */
   readonly level?: "info" | "warn" | "error";
-  /** Name of an account. */
   readonly account?: string;
   readonly run?: string;
   readonly code?: string;

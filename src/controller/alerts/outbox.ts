@@ -78,7 +78,6 @@ interface Maintained {
   readonly now: string;
 }
 
-/** Accounts whose events wait because of a maintenance window. */
 async function accountsInMaintenance(database: Database): Promise<readonly number[]> {
   const accounts = await rowsOf<Maintained>(
     database,

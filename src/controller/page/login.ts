@@ -6,7 +6,6 @@ import type { PageRequest } from "./routes.ts";
 import { endedCookie, isEqual, pathWithin, type RefuseToken, sessionCookie } from "./session.ts";
 
 interface LoginForm {
-  /** Where to go afterwards. */
   readonly next: string;
   /** Why the form is here. Default: someone asked for it. */
   readonly reason?: string;

@@ -18,11 +18,8 @@ export function controllerMetrics(metrics: ControllerMetrics, now: Date): string
   const accounts = metrics.accounts.toSorted((a, b) => byText(a.name, b.name));
   const families = [
     ...processFamilies(),
-    stateFamily(accounts),
-    infoFamily(accounts),
     ...accountFamilies(accounts, now),
     ...queueFamilies(metrics),
-    receiverFamily(metrics),
     durationFamily(metrics),
     ...counterFamilies(metrics),
   ];
@@ -30,16 +27,6 @@ export function controllerMetrics(metrics: ControllerMetrics, now: Date): string
 }
 
 const gauge = (name: string, help: string, samples: readonly Sample[]): Family => ({ name, help, type: "gauge", samples });
-
-/** Every state is a sample, so that an alert rule finds zeros too. */
-function stateFamily(accounts: readonly AccountSummary[]): Family {
-  const { byState } = totalsOf(accounts);
-  return gauge(
-    "accounts",
-    "Accounts under control by state.",
-    accountStates.map((state) => [{ state }, byState[state]]),
-  );
-}
 
 type Measure = (account: AccountSummary, now: Date) => number | undefined;
 
@@ -60,16 +47,29 @@ const accountMetrics: readonly (readonly [name: string, help: string, measure: M
   ["suspended", "1 if checks are suspended.", ({ suspension }) => (suspension === undefined ? 0 : 1)],
 ];
 
-const accountFamilies = (accounts: readonly AccountSummary[], now: Date): readonly Family[] =>
-  accountMetrics.map(([name, help, measure]) => {
-    const samples = accounts.flatMap((account): readonly Sample[] => {
-      const value = measure(account, now);
-      return value === undefined ? [] : [[{ account: account.name }, value]];
-    });
-    return gauge(name, help, samples);
-  });
+function accountFamilies(accounts: readonly AccountSummary[], now: Date): readonly Family[] {
+  const { byState } = totalsOf(accounts);
+  // Every state is a sample, so that an alert rule finds zeros too.
+  const states = accountStates.map((state): Sample => [{ state }, byState[state]]);
+  const labelled = accounts.map(({ name, source, mode, labels }): Sample => [{ account: name, source, mode, ...labelNames(labels) }, 1]);
+  return [
+    gauge("accounts", "Accounts under control by state.", states),
+    gauge("account_info", "1 for each account, with its source, mode and labels.", labelled),
+    ...accountMetrics.map(([name, help, measure]) => {
+      const samples = accounts.flatMap((account): readonly Sample[] => {
+        const value = measure(account, now);
+        return value === undefined ? [] : [[{ account: account.name }, value]];
+      });
+      return gauge(name, help, samples);
+    }),
+  ];
+}
 
-const queueFamilies = ({ queue, workers }: ControllerMetrics): readonly Family[] => [
+/** Labels have their name after "label_". */
+const labelNames = (labels: AccountSummary["labels"]): Readonly<Record<string, string>> =>
+  Object.fromEntries(Object.entries(labels).map(([name, value]) => [`label_${name.replaceAll(/[^A-Za-z0-9_]/gu, "_")}`, value]));
+
+const queueFamilies = ({ queue, workers, receivers }: ControllerMetrics): readonly Family[] => [
   gauge("queue_depth", "Accounts that are due and not running.", [[{}, queue.due]]),
   gauge("accounts_overdue", "Accounts that have been due for two intervals.", [[{}, queue.overdue]]),
   gauge("running", "Accounts that are checked now.", [[{}, queue.running]]),
@@ -79,14 +79,12 @@ const queueFamilies = ({ queue, workers }: ControllerMetrics): readonly Family[]
     "1 if accounts have been due for two intervals, in which this worker took none.",
     workers.map(({ id, isStuck }) => [{ worker: id }, isStuck ? 1 : 0]),
   ),
-];
-
-const receiverFamily = ({ receivers }: ControllerMetrics): Family =>
   gauge(
     "receiver_failing",
     "1 if the receiver of notifications did not accept the last message.",
     receivers.map(({ source, name, failure }) => [{ source, receiver: name }, failure === null ? 0 : 1]),
-  );
+  ),
+];
 
 interface Counter {
   /** In the database. It counts from the first run of the controller. */
@@ -122,7 +120,6 @@ const counterFamilies = ({ counters: stored }: ControllerMetrics): readonly Fami
     return { name: metric, help, type: "counter", samples };
   });
 
-/** How long runs took. */
 function durationFamily({ counters: stored }: ControllerMetrics): Family {
   const sum = (name: string, label?: string): number =>
     stored.reduce((total, each) => total + (each.name === name && (label === undefined || each.label === label) ? each.value : 0), 0);
@@ -137,18 +134,6 @@ function durationFamily({ counters: stored }: ControllerMetrics): Family {
   return { name: "run_duration_seconds", help: "How long runs took.", type: "histogram", samples };
 }
 
-/** What is known of an account besides numbers, to join with its other metrics. Labels have their name after "label_". */
-const infoFamily = (accounts: readonly AccountSummary[]): Family =>
-  gauge(
-    "account_info",
-    "1 for each account, with its source, mode and labels.",
-    accounts.map(({ name, source, mode, labels }) => [{ account: name, source, mode, ...labelNames(labels) }, 1]),
-  );
-
-const labelNames = (labels: AccountSummary["labels"]): Readonly<Record<string, string>> =>
-  Object.fromEntries(Object.entries(labels).map(([name, value]) => [`label_${name.replaceAll(/[^A-Za-z0-9_]/gu, "_")}`, value]));
-
-/** Of this process alone. */
 function processFamilies(): readonly Family[] {
   const { user, system } = process.cpuUsage();
   return [

@@ -74,7 +74,6 @@ export interface Problem {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** A failure that has a reply of its own. */
 export class ProblemError extends Error {
   override readonly name = "ProblemError";
   readonly problem: Problem;

@@ -18,7 +18,6 @@ const signature = (token: string, end: string): string =>
 export interface CookieOptions {
   /** "/dimsync": other pages of the host do not get the cookie. */
   readonly base: string;
-  /** Whether the browser uses https. */
   readonly isSecure: boolean;
 }
 

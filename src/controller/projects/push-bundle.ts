@@ -14,11 +14,8 @@ import {
 } from "./register.ts";
 import { type ReplacementOptions, replacedBy, replacedMeanwhile } from "./replacement.ts";
 
-export interface PushOptions extends ReplacementOptions {
+export interface PushOptions extends ReplacementOptions, Pick<PushRecord, "by" | "runUrl"> {
   readonly projects: readonly Project[];
-  readonly by: string;
-  /** The page of the CI run that pushes. */
-  readonly runUrl?: string | undefined;
 }
 
 export interface Pushed {
@@ -66,10 +63,8 @@ async function register(database: Database, wanted: Wanted, push: PushRecord): P
   return registered;
 }
 
-export interface RollbackOptions extends Pick<ReplacementOptions, "allowRemoval"> {
-  readonly by: string;
+export interface RollbackOptions extends Pick<ReplacementOptions, "allowRemoval">, Pick<PushRecord, "by" | "runUrl"> {
   readonly reason: string;
-  readonly runUrl?: string | undefined;
 }
 
 interface OldPush {

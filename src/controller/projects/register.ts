@@ -49,6 +49,7 @@ export interface PushRecord {
   readonly kind: "push" | "rollback";
   readonly by: string;
   readonly replaces: string | null;
+  /** The page of the CI run that pushes. */
   readonly runUrl?: string | undefined;
   readonly reason?: string | undefined;
 }

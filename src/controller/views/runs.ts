@@ -32,7 +32,7 @@ export const readRuns = (database: Database, rest: string, values: readonly unkn
 export async function readRun(database: Database, id: string): Promise<RunDetail | undefined> {
   const [run] = await readRuns(database, "where r.id = $1", [id]);
   if (run === undefined) return undefined;
-  const [stored = {}] = await membersOf<StoredRun>(
+  const [stored = {}] = await membersOf<{ readonly report?: string; readonly head?: Partial<Plan>; readonly result?: string }>(
     database,
     `select encode(coalesce(p.content, r.report), 'base64') as report, r.report_head as head, encode(r.result, 'base64') as result
       from dimsync_controller.run r left join dimsync_controller.report p on p.account = r.account and p.digest = r.report_digest where r.id = $1`,
@@ -44,12 +44,6 @@ export async function readRun(database: Database, id: string): Promise<RunDetail
     ...(report === undefined ? {} : { report: { ...unzipped<Plan>(report), ...head } }),
     ...(result === undefined ? {} : { result: unzipped<Result>(result) }),
   };
-}
-
-interface StoredRun {
-  readonly report?: string;
-  readonly head?: Partial<Plan>;
-  readonly result?: string;
 }
 
 /** JSON that the controller stored itself, unless someone else can write its database. Throws E_CONTROLLER_DATABASE for more than a plan can have. */

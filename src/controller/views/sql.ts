@@ -8,7 +8,7 @@ export const namedAccounts = `(select account.*,
   from dimsync_controller.account where removed_at is null)`;
 
 /** Longest interval of an account whose service is overloaded. */
-export const longestIntervalMs = 86_400_000;
+const longestIntervalMs = 86_400_000;
 
 /** The interval of an account in milliseconds: doubled from the third run in a row that ended in 429 or 5xx. `runs`: how many there were. */
 export const intervalSql = (runs: string): string =>

@@ -1,6 +1,5 @@
 import { iso } from "../../records/postgres/iso.ts";
 
-/** How many findings an event names. */
 const namedFindings = 20;
 
 const exposes = (risk: string): string => `${risk} in ('exposed', 'error')`;

@@ -26,7 +26,6 @@ export interface Repair {
   readonly mode: ControllerMode;
   /** Changes that protect does not send again. */
   readonly stopped: readonly ExposedChange[];
-  /** Changes that protect sends. */
   readonly changes: readonly ExposedChange[];
   /** Whether there is something that the mode may send. */
   readonly isPossible: boolean;

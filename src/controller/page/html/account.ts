@@ -135,7 +135,6 @@ function fixHtml(account: AccountDetail): Html {
   );
 }
 
-/** A way to fix something. */
 interface Step {
   readonly title: string;
   readonly text: string;

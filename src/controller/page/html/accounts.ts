@@ -154,7 +154,6 @@ function verdict(totals: Totals, { causes, closed, now }: Known): Content {
   return lead("bad", `${counted(exposedAccounts, "account")} exposed.`, joined(sentences, " "));
 }
 
-/** Since when, and by whom. Empty without causes. */
 function sinceHtml(exposing: readonly CauseGroup[], now: Date): Content {
   const since = earliest(exposing.map((group) => group.since));
   if (since === undefined) return undefined;
@@ -201,7 +200,6 @@ interface ListOptions {
 
 const heads = ["Account", "State", "Exposed", "Differences", "Manual", "Last check", "Next check", "Mode", "Commit"];
 
-/** The accounts, worst first; those in sync are folded into a line. */
 function accountList(accounts: readonly AccountSummary[], { now, isFolded, id = "in-sync" }: ListOptions): Html {
   const isFine = ({ state }: AccountSummary): boolean => isFolded && state === "in-sync";
   const inSync = accounts.filter(isFine);

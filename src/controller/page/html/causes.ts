@@ -73,7 +73,6 @@ const moreHtml = (path: string, shown: number, total: number): Content =>
   total > shown &&
   html`<p>The page shows ${shown} of ${counted(total, "cause")}. The API lists ${link(`${path}?offset=${shown}`, counted(total - shown, "more cause"))}.</p>`;
 
-/** The first rows; the others are folded. */
 function firstRows(rows: readonly (readonly Content[])[], { id, heads, caption, more }: RowsOptions): Html {
   if (rows.length === 0) return html``;
   const rest = rows.slice(rowsShown);

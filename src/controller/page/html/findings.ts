@@ -82,7 +82,6 @@ export function findingPlace({ address, path }: Pick<Finding, "address" | "path"
   return html`<span class="place">${address}${!isEmpty(where) && html` <code>${where}</code>`}</span>`;
 }
 
-/** A value that the database stored as JSON. */
 const valueHtml = ({ path }: Finding, value: unknown): Content => value !== undefined && code(valueAt(path, value as JsonValue));
 
 const confidences: Readonly<Record<string, string>> = { likely: "likely", window: "only the time fits" };

@@ -3,15 +3,8 @@ import { counted } from "../../../text/counts.ts";
 import { ProblemError } from "../reply.ts";
 import { link } from "./words.ts";
 
-export interface PageOf<T> {
-  readonly items: readonly T[];
-  /** From 1. */
-  readonly page: number;
-  readonly pages: number;
-}
-
-/** The part of a list that `?page=` selects. @throws ProblemError 404 for a page that the list does not have. */
-export function pageNumber<T>(query: URLSearchParams, all: readonly T[], perPage: number): PageOf<T> {
+/** The part of a list that `?page=` selects, from 1. @throws ProblemError 404 for a page that the list does not have. */
+export function pageNumber<T>(query: URLSearchParams, all: readonly T[], perPage: number) {
   const pages = Math.max(1, Math.ceil(all.length / perPage));
   const page = pageAsked(query);
   if (page > pages)

@@ -30,16 +30,15 @@ export async function runPage(reads: PageReads, _: PageRequest, id: string): Pro
       }),
     };
   const report = documentPage(run.report, options);
-  const sent = run.result === undefined ? [] : resultParts(documentPage(run.result, options));
+  const sent = run.result === undefined ? [] : [resultPart(documentPage(run.result, options))];
   return { style, html: page({ ...report, about: html`${about}${report.about}`, parts: [...sent, ...report.parts] }) };
 }
 
-type Parts = ReturnType<typeof documentPage>;
-
-/** What the run applied, before what it found. */
-const resultParts = ({ parts, lead }: Parts): Parts["parts"] => [
-  { id: "applied", title: "What this run sent", html: blocks(lead, ...parts.map((part) => part.html)) },
-];
+const resultPart = ({ parts, lead }: ReturnType<typeof documentPage>) => ({
+  id: "applied",
+  title: "What this run sent",
+  html: blocks(lead, ...parts.map((part) => part.html)),
+});
 
 function aboutHtml({ account, id, startedAt, finishedAt, reason, mode, worker, digest, changesSent }: RunDetail): Html {
   const parts = [

@@ -21,15 +21,12 @@ export interface ShellOptions {
   readonly title: string;
   /** The most important number, for the title of a tab in the background: "6 exposed". */
   readonly tabNote?: string | undefined;
-  /** Beside the title. */
   readonly note?: Html;
-  /** Below the title. */
   readonly about?: Html;
   /** The pages above this one. */
   readonly crumbs?: Html;
   readonly sections: readonly Section[];
   readonly now: Date;
-  /** Whether it refreshes itself. */
   readonly isLive: boolean;
   readonly login?: PageRequest["login"];
   /** A path that it goes to at once. */

@@ -47,7 +47,6 @@ interface PlacedDay {
   readonly isUnchecked: boolean;
 }
 
-/** All days, with those that had no check. */
 function everyDay(given: readonly Day[], now: Date): readonly PlacedDay[] {
   const byDay = new Map(given.map((day) => [day.day, day]));
   const first = given[0]?.day;
@@ -77,7 +76,6 @@ function exposedSvg(all: readonly PlacedDay[], most: number): Html {
   return html`<path class="area" d="${line}V${height}Z"/><path class="edge" d="${line}"/>${uncheckedLines(all, height)}`;
 }
 
-/** Bars up and down from a line in the middle. */
 function barsSvg(all: readonly PlacedDay[], most: number): Html {
   const bars = all.map(({ found }, index) => {
     if (found === undefined) return undefined;
@@ -89,7 +87,6 @@ function barsSvg(all: readonly PlacedDay[], most: number): Html {
   return html`<path class="axis" d="M0 ${half}H${width}"/>${bars}${uncheckedLines(all, half)}`;
 }
 
-/** A dotted line along the days without a check. */
 const uncheckedLines = (all: readonly PlacedDay[], y: number): Content =>
   all.map(({ isUnchecked }, index) => isUnchecked && html`<path class="unchecked" d="M${index * step} ${y}h${step}"/>`);
 
@@ -102,7 +99,6 @@ const swatch = (name: string, defs?: Html): Html =>
       : html`<rect class="${name === "exposed" ? "area edge" : name}" x="1" y="1" width="30" height="10"/>`
   }</svg>`;
 
-/** Days with a check, newest first. */
 function dayTable(given: readonly Day[]): Content {
   const columns = ["day", "checks", "failures", "exposedColumns", "differences", "manual", "opened", "closed", "changesSent"] as const;
   const heads = ["Day (UTC)", "Checks", "Failed", "Exposed columns", "Differences", "Manual", "Opened", "Closed", "Changes sent"];
