@@ -36,16 +36,16 @@ export interface Layer {
   readonly compiled: CompiledConfig;
 }
 
-/** What `unmatched` does with schemas or tables that nothing covers. */
-export interface UnmatchedMode {
-  readonly type: "unmatched";
-  readonly mode: "enable" | "disable" | "error";
+/** What `unmatched` does with schemas or tables that nothing covers, or `unreviewed` with new columns. */
+export interface ModeSource<Mode = "enable" | "disable" | "error"> {
+  readonly type: "mode";
+  readonly mode: Mode;
   readonly config: Config;
   readonly cause: NodeCause;
 }
 
 /** What decides a value. */
-export type ValueSource = ProgramRule | Layer | UnmatchedMode;
+export type ValueSource = ProgramRule | Layer | ModeSource<string>;
 
 /**
  * All SchemaConfigs that select an integration, in the order in which they apply. One value for all integrations with the
@@ -59,16 +59,9 @@ export interface RuleProgram {
   readonly rules: readonly ProgramRule[];
   readonly patterns: readonly { readonly rule: ProgramRule; readonly depth: Depth; readonly pattern: NamePattern }[];
   /** By depth; of the highest layer that sets it. */
-  readonly unmatched: readonly (UnmatchedMode | undefined)[];
+  readonly unmatched: readonly (ModeSource | undefined)[];
   /** Of the highest layer that sets it. */
-  readonly unreviewed: UnreviewedMode | undefined;
-}
-
-/** What `unreviewed` does with new columns. */
-export interface UnreviewedMode {
-  readonly mode: Unreviewed;
-  readonly config: Config;
-  readonly cause: NodeCause;
+  readonly unreviewed: ModeSource<Unreviewed> | undefined;
 }
 
 export function compileConfig(config: Config, sets: RuleSets, isUnread?: (name: string) => boolean): CompiledConfig {
@@ -110,23 +103,23 @@ export function makeRuleProgram(configs: readonly CompiledConfig[]): RuleProgram
   };
 }
 
-function unreviewedMode(layers: readonly Layer[]): UnreviewedMode | undefined {
+function unreviewedMode(layers: readonly Layer[]): ModeSource<Unreviewed> | undefined {
   const config = layers.findLast((layer) => unreviewedIn(layer.config) !== undefined)?.config;
   const mode = config === undefined ? undefined : unreviewedIn(config);
   if (config === undefined || mode === undefined) return undefined;
   const pointer = typeof config.spec.unreviewed === "string" ? "/spec/unreviewed" : "/spec/unreviewed/columns";
-  return { mode, config, cause: { rule: "unreviewed.columns", place: locationIn(config, pointer) } };
+  return { type: "mode", mode, config, cause: { rule: "unreviewed.columns", place: locationIn(config, pointer) } };
 }
 
 /** What a SchemaConfig does with new columns; undefined if it does not say. */
 export const unreviewedIn = ({ spec: { unreviewed } }: Config): Unreviewed | undefined =>
   typeof unreviewed === "object" ? unreviewed.columns : unreviewed;
 
-function unmatchedMode(layers: readonly Layer[], level: "schemas" | "tables"): UnmatchedMode | undefined {
+function unmatchedMode(layers: readonly Layer[], level: "schemas" | "tables"): ModeSource | undefined {
   const config = layers.findLast((layer) => layer.config.spec.unmatched?.[level] !== undefined)?.config;
   const mode = config?.spec.unmatched?.[level];
   if (config === undefined || mode === undefined || mode === "ignore") return undefined;
-  return { type: "unmatched", mode, config, cause: { rule: `unmatched.${level}`, place: locationIn(config, `/spec/unmatched/${level}`) } };
+  return { type: "mode", mode, config, cause: { rule: `unmatched.${level}`, place: locationIn(config, `/spec/unmatched/${level}`) } };
 }
 
 /**

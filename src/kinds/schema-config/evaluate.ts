@@ -3,15 +3,15 @@ import type { ColumnTree } from "../../model/resource.ts";
 import { isStep, type Steps } from "../../model/runtime/event-loop.ts";
 import { comparePaths, type Depth } from "../../model/schema-tree.ts";
 import {
-  type Collected,
   checkColumnChanges,
   checkExpectations,
   collectSwitchedOff,
   collectValue,
+  type Evaluation,
   type IsIgnored,
   isSwitchedOff,
   type NodeChange,
-  newCollected,
+  newEvaluation,
   type TableState,
   warnIneffective,
 } from "./evaluation.ts";
@@ -24,34 +24,12 @@ import { countMatch, countScope, countUnknownColumns } from "./rules/rule-stats.
 // columns, few different names and even fewer differences, so it has its own walk, in which a column without a difference
 // costs one look-up (rule-cache.ts) and allocates nothing. One table can have a million columns, so a table is not one step.
 
-export interface Evaluation extends Pick<Collected, "unmet" | "uncovered" | "refused" | "stats"> {
-  /** By name, whatever the order of the response. */
-  readonly changes: readonly NodeChange[];
-  /** Live schemas, tables and columns, covered or not. */
-  readonly liveNodes: number;
-  /** Those of them that are columns. */
-  readonly liveColumns: number;
-  /** Live columns that nothing covers. */
-  readonly unmanagedColumns: number;
-  /** Columns that become readable: newly replicated, or no longer hashed. */
-  readonly exposedColumns: number;
-  /** Whether literal trees name columns that a live table lacks. */
-  readonly hasMissingColumns: boolean;
-}
-
 /** A walk in progress. */
-interface Walk {
-  readonly collected: Collected;
+interface Walk extends Evaluation {
   /** By depth. One resolution per depth is enough: it is read before the next node of that depth is resolved. */
   readonly resolutions: readonly [Resolution, Resolution, Resolution];
   readonly places: readonly [Place, Place, Place];
   readonly switchedOff: NewColumns | undefined;
-  /** Schemas and tables. */
-  nodes: number;
-  columns: number;
-  unmanaged: number;
-  exposed: number;
-  hasMissingColumns: boolean;
 }
 
 /** The names of new columns by schema and table. */
@@ -70,44 +48,29 @@ export function* evaluate(
 ): Steps<Evaluation> {
   const { program, root } = cache;
   const { layers } = program;
-  const collected = newCollected(cache, isIgnored);
   const walk: Walk = {
-    collected,
+    ...newEvaluation(cache, isIgnored),
     resolutions: [newResolution(), newResolution(), newResolution()],
     places: [0, 1, 2].map((depth) => ({ layers, depth })) as unknown as Walk["places"],
     switchedOff,
-    nodes: 0,
-    columns: 0,
-    unmanaged: 0,
-    exposed: 0,
-    hasMissingColumns: false,
   };
-  countScope(collected.stats, root);
+  countScope(walk.stats, root);
   for (const schema of Object.keys(live)) {
     const liveSchema = live[schema];
     if (liveSchema === undefined) continue;
-    walk.nodes++;
+    walk.liveNodes++;
     const path = [schema] as const;
     const literals = literalSchemas(program.literalTrees, schema);
     const match = matchIn(root, schema, liveSchema, undefined);
     const resolution = resolveNode(walk, match, literals, 0);
-    const enabled = collectValue(collected, { path, key: "enabled", before: liveSchema.enabled }, resolution);
-    checkExpectations(collected, match, path, liveSchema);
+    const enabled = collectValue(walk, { path, key: "enabled", before: liveSchema.enabled }, resolution);
+    checkExpectations(walk, match, path, liveSchema);
     yield* evaluateTables(walk, { schema, live: liveSchema, enabled, match, literals });
   }
-  const { unmet, uncovered, refused, stats } = collected;
-  return {
-    changes: collected.changes.sort((a, b) => comparePaths(a.path, b.path) || (a.key < b.key ? -1 : 1)),
-    unmet,
-    uncovered,
-    refused,
-    stats,
-    liveNodes: walk.nodes + walk.columns,
-    liveColumns: walk.columns,
-    unmanagedColumns: walk.unmanaged,
-    exposedColumns: walk.exposed,
-    hasMissingColumns: walk.hasMissingColumns,
-  };
+  // Schemas and tables are counted one by one, columns by table.
+  walk.liveNodes += walk.liveColumns;
+  walk.changes.sort((a, b) => comparePaths(a.path, b.path) || (a.key < b.key ? -1 : 1));
+  return walk;
 }
 
 interface SchemaState {
@@ -122,19 +85,18 @@ function* evaluateTables(
   walk: Walk,
   { schema, live, enabled: schemaEnabled, match: { below }, literals: ofSchema }: SchemaState,
 ): Steps<void> {
-  const { collected } = walk;
-  countScope(collected.stats, below);
+  countScope(walk.stats, below);
   for (const [position, table] of Object.keys(live.tables).entries()) {
     const liveTable = live.tables[table];
     if (liveTable === undefined) continue;
-    walk.nodes++;
+    walk.liveNodes++;
     const path = [schema, table] as const;
     const literals = literalTables(ofSchema, table);
     const match = matchAt(below, position, table, liveTable, liveTable.syncMode);
     const resolution = resolveNode(walk, match, literals, 1);
-    const enabled = collectValue(collected, { path, key: "enabled", before: liveTable.enabled }, resolution);
-    checkExpectations(collected, match, path, liveTable);
-    if (isStep(walk.nodes)) yield;
+    const enabled = collectValue(walk, { path, key: "enabled", before: liveTable.enabled }, resolution);
+    checkExpectations(walk, match, path, liveTable);
+    if (isStep(walk.liveNodes)) yield;
     const state: TableState = {
       path,
       live: liveTable,
@@ -147,7 +109,7 @@ function* evaluateTables(
     };
     const isUnruled = hasNoRules(state.scope) && state.switchedOff === undefined;
     if (!enabled && !(isUnruled && state.literals === undefined && liveTable.columns !== undefined))
-      yield* warnIneffective(collected, state, liveTable.columns === undefined ? undefined : Object.keys(liveTable.columns));
+      yield* warnIneffective(walk, state, liveTable.columns === undefined ? undefined : Object.keys(liveTable.columns));
     const rest = evaluateColumns(walk, state, isUnruled);
     if (rest !== undefined) yield* rest;
   }
@@ -155,27 +117,26 @@ function* evaluateTables(
 
 /** Returns the rest of the loop over the columns of a large table. */
 function evaluateColumns(walk: Walk, table: TableState, isUnruled: boolean): Steps<void> | undefined {
-  const { collected } = walk;
   const { scope, literals, replicated, wasReplicated } = table;
   const { columns } = table.live;
   const isExposing = replicated && !wasReplicated;
   if (columns === undefined) {
-    if (isExposing) walk.exposed++;
-    countUnknownColumns(collected.stats, scope, table.enabled);
+    if (isExposing) walk.exposedColumns++;
+    countUnknownColumns(walk.stats, scope, table.enabled);
     return undefined;
   }
-  countScope(collected.stats, scope);
+  countScope(walk.stats, scope);
   // Nothing to do for a table without rules and literals.
   if (isUnruled && literals === undefined && !isExposing) {
     const count = Object.keys(columns).length;
-    walk.unmanaged += count;
-    walk.columns += count;
+    walk.unmanagedColumns += count;
+    walk.liveColumns += count;
     return undefined;
   }
   // Nor if the literal tree of the only layer sets the live values.
   const asWritten = isUnruled && literals?.length === 1 && !isExposing ? countAsWritten(literals[0], columns) : undefined;
   if (asWritten === undefined) return compareColumns(walk, table, columns);
-  walk.columns += asWritten;
+  walk.liveColumns += asWritten;
   return undefined;
 }
 
@@ -222,17 +183,17 @@ function compareOne(loop: ColumnLoop, name: string, column: LiveColumn): void {
   const match = matchAt(scope, loop.position++, name, column, table.live.syncMode);
   const literals = maps === undefined ? undefined : literalColumns(maps, name, loop.entries);
   if (literals !== undefined) loop.literalCount += countEntries(literals);
-  countMatch(walk.collected.stats, match, literals !== undefined, table.enabled);
+  countMatch(walk.stats, match, literals !== undefined, table.enabled);
   const resolution = literals === undefined ? match.resolution : resolveLiterals(walk, match, literals, 2);
   const { enabled, hashed } = resolution;
-  if (!resolution.covered && !resolution.ignored) walk.unmanaged++;
+  if (!resolution.covered && !resolution.ignored) walk.unmanagedColumns++;
   const differs = (enabled !== undefined && enabled !== column.enabled) || (hashed !== undefined && hashed !== column.hashed);
   if (differs || (replicated && !wasReplicated) || match.expectations.length > 0 || switchedOff?.has(name) === true)
     compareColumn(walk, table, { name, column, match, resolution });
 }
 
 function endColumns({ walk, table: { literals }, position, literalCount }: ColumnLoop): void {
-  walk.columns += position;
+  walk.liveColumns += position;
   const entries = (literals ?? []).reduce((sum, map) => sum + (map === undefined ? 0 : Object.keys(map).length), 0);
   if (literalCount !== entries) walk.hasMissingColumns = true;
 }
@@ -245,16 +206,15 @@ interface ColumnState {
 }
 
 function compareColumn(walk: Walk, table: TableState, { name, column, match, resolution }: ColumnState): void {
-  const { collected } = walk;
   const path = [table.path[0], table.path[1], name] as const;
-  const since = collected.changes.length;
-  if (isSwitchedOff(table.switchedOff, name, { column, table: table.live })) collectSwitchedOff(collected, path, column.enabled);
-  else collectValue(collected, { path, key: "enabled", before: column.enabled }, resolution);
-  collectValue(collected, { path, key: "hashed", before: column.hashed }, resolution);
-  const changes = collected.changes.slice(since);
-  checkColumnChanges(collected, changes, { column, table });
-  if (isExposed(changes, column, table)) walk.exposed++;
-  checkExpectations(collected, match, path, column);
+  const since = walk.changes.length;
+  if (isSwitchedOff(table.switchedOff, name, { column, table: table.live })) collectSwitchedOff(walk, path, column.enabled);
+  else collectValue(walk, { path, key: "enabled", before: column.enabled }, resolution);
+  collectValue(walk, { path, key: "hashed", before: column.hashed }, resolution);
+  const changes = walk.changes.slice(since);
+  checkColumnChanges(walk, changes, { column, table });
+  if (isExposed(changes, column, table)) walk.exposedColumns++;
+  checkExpectations(walk, match, path, column);
 }
 
 function countEntries(literals: Literals): number {
@@ -294,13 +254,13 @@ function isExposed(changes: readonly NodeChange[], column: LiveColumn, { replica
 }
 
 function resolveNode(walk: Walk, match: CachedMatch, literals: Literals | undefined, depth: Depth): Resolution {
-  countMatch(walk.collected.stats, match, literals !== undefined);
+  countMatch(walk.stats, match, literals !== undefined);
   return literals === undefined ? match.resolution : resolveLiterals(walk, match, literals, depth);
 }
 
 /** The result for a node with literal entries. Read it before the next node of this depth. */
 function resolveLiterals(walk: Walk, match: CachedMatch, literals: Literals, depth: Depth): Resolution {
-  const { stats } = walk.collected;
+  const { stats } = walk;
   const resolution = walk.resolutions[depth];
   const place = walk.places[depth];
   resolve(resolution, match.applied, literals, place);

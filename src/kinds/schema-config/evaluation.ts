@@ -44,10 +44,11 @@ export interface Unmet {
 /** Whether differences of a leaf are excluded by `ignore` in dimsync.yaml, so that it keeps its value. */
 export type IsIgnored = (path: NodePath, key: Field) => boolean;
 
-/** Mutable while a tree is walked. */
-export interface Collected {
+/** What the comparison of one integration finds. Mutable while its tree is walked. */
+export interface Evaluation {
   readonly program: RuleProgram;
   readonly isIgnored: IsIgnored;
+  /** By name, whatever the order of the response. */
   readonly changes: NodeChange[];
   readonly refused: Map<string, Refused>;
   /** By depth: nodes that nothing covers, if `unmatched` is `error`. */
@@ -56,9 +57,19 @@ export interface Collected {
   readonly stats: RunningStats;
   /** The last table for which a rule got the warning about disabled tables. */
   readonly warnedTables: Map<CompiledRule, string>;
+  /** Live schemas, tables and columns, covered or not. */
+  liveNodes: number;
+  /** Those of them that are columns. */
+  liveColumns: number;
+  /** Live columns that nothing covers. */
+  unmanagedColumns: number;
+  /** Columns that become readable: newly replicated, or no longer hashed. */
+  exposedColumns: number;
+  /** Whether literal trees name columns that a live table lacks. */
+  hasMissingColumns: boolean;
 }
 
-export const newCollected = (cache: RuleCache, isIgnored: IsIgnored): Collected => ({
+export const newEvaluation = (cache: RuleCache, isIgnored: IsIgnored): Evaluation => ({
   program: cache.program,
   isIgnored,
   changes: [],
@@ -67,6 +78,11 @@ export const newCollected = (cache: RuleCache, isIgnored: IsIgnored): Collected 
   unmet: [],
   stats: newStats(cache),
   warnedTables: new Map(),
+  liveNodes: 0,
+  liveColumns: 0,
+  unmanagedColumns: 0,
+  exposedColumns: 0,
+  hasMissingColumns: false,
 });
 
 /** A leaf with its live value. */
@@ -77,19 +93,19 @@ interface Leaf {
 }
 
 /** Returns the value that the leaf should have, and records a change if it differs. */
-export function collectValue(collected: Collected, { path, key, before }: Leaf, resolution: Resolution): boolean {
+export function collectValue(evaluation: Evaluation, { path, key, before }: Leaf, resolution: Resolution): boolean {
   const depth = (path.length - 1) as Depth;
   const set = key === "enabled" ? resolution.enabled : resolution.hashed;
   const isCovered = resolution.covered || resolution.ignored;
-  const unmatched = isCovered || key === "hashed" ? undefined : collected.program.unmatched[depth];
+  const unmatched = isCovered || key === "hashed" ? undefined : evaluation.program.unmatched[depth];
   if (unmatched?.mode === "error") {
-    if (!collected.isIgnored(path, key)) addTo(collected.uncovered[depth], path);
+    if (!evaluation.isIgnored(path, key)) addTo(evaluation.uncovered[depth], path);
     return before;
   }
   const after = set ?? (unmatched === undefined ? before : unmatched.mode === "enable");
-  if (after === before || collected.isIgnored(path, key)) return before;
+  if (after === before || evaluation.isIgnored(path, key)) return before;
   const by = set === undefined ? unmatched : key === "enabled" ? resolution.enabledBy : resolution.hashedBy;
-  if (by !== undefined) collected.changes.push({ path, key, before, after, risk: riskOf(key, after), cause: causeOf(by, path, key), by });
+  if (by !== undefined) evaluation.changes.push({ path, key, before, after, risk: riskOf(key, after), cause: causeOf(by, path, key), by });
   return after;
 }
 
@@ -122,34 +138,32 @@ export const isSwitchedOff = (
 ): boolean => newColumns?.has(name) === true && keyRole(name, column, table) === undefined;
 
 /** A new column is switched off, whatever rules and literal entries set. */
-export function collectSwitchedOff({ program, isIgnored, changes }: Collected, path: NodePath, before: boolean): void {
+export function collectSwitchedOff({ program, isIgnored, changes }: Evaluation, path: NodePath, before: boolean): void {
   const { unreviewed } = program;
   if (unreviewed === undefined || !before || isIgnored(path, "enabled")) return;
-  const { config, cause } = unreviewed;
-  const by: ValueSource = { type: "unmatched", mode: "disable", config, cause };
-  changes.push({ path, key: "enabled", before, after: false, risk: riskOf("enabled", false), cause, by });
+  changes.push({ path, key: "enabled", before, after: false, risk: riskOf("enabled", false), cause: unreviewed.cause, by: unreviewed });
 }
 
 /** Checks changes of a column of the table: disabled or hashed key columns, and changes that a disabled table makes pointless. */
 export function checkColumnChanges(
-  collected: Collected,
+  evaluation: Evaluation,
   changes: readonly NodeChange[],
   { column, table }: { readonly column: LiveColumn; readonly table: TableState },
 ): void {
   for (const { path, key, after, by, cause } of changes) {
-    if (by.type === "rule" && !table.enabled) warnOfDisabledTable(collected, by, table.path);
+    if (by.type === "rule" && !table.enabled) warnOfDisabledTable(evaluation, by, table.path);
     const role = keyRole(path[2] ?? "", column, table.live);
-    const source = by.type === "rule" ? `rule ${by.index}` : by.type === "unmatched" ? "unmatched" : cause.place.pointer;
+    const source = by.type === "rule" ? `rule ${by.index}` : by.type === "mode" ? "unmatched" : cause.place.pointer;
     if (key === "hashed" && after && role === "primary key")
-      addWarning(collected.stats, { key: `key ${source}`, code: "W_HASHES_PRIMARY_KEY", by }, path);
+      addWarning(evaluation.stats, { key: `key ${source}`, code: "W_HASHES_PRIMARY_KEY", by }, path);
     if (key !== "enabled" || after || role === undefined) continue;
-    addTo(getOrAdd(collected.refused, `${role} ${source}`, () => ({ role, by, cause, columns: emptySample() })).columns, path);
+    addTo(getOrAdd(evaluation.refused, `${role} ${source}`, () => ({ role, by, cause, columns: emptySample() })).columns, path);
   }
 }
 
 /** Compares a node with the `expect` entries that match it; the last one counts for each member. */
 export function checkExpectations(
-  { unmet }: Collected,
+  { unmet }: Evaluation,
   { expectations }: CachedMatch,
   path: NodePath,
   node: LiveSchema | LiveTable | LiveColumn,
@@ -166,7 +180,7 @@ export function checkExpectations(
 
 /** Warns of column rules and literal columns in a table that is disabled after the changes. `columns` undefined: unknown. */
 export function* warnIneffective(
-  collected: Collected,
+  evaluation: Evaluation,
   { path, live, scope, literals }: TableState,
   columns: readonly string[] | undefined,
 ): Steps<void> {
@@ -179,16 +193,16 @@ export function* warnIneffective(
     if (isStep(done)) yield;
     for (const { index } of rulesNaming(scope, column, own(live.columns, column))) unmatched.delete(index);
   }
-  for (const rule of rules) if (!unmatched.has(rule.index)) warnOfDisabledTable(collected, rule, path);
+  for (const rule of rules) if (!unmatched.has(rule.index)) warnOfDisabledTable(evaluation, rule, path);
   for (const [layer, map] of (literals ?? []).entries()) {
-    const by = collected.program.layers[layer];
+    const by = evaluation.program.layers[layer];
     if (map === undefined || by === undefined || (columns !== undefined && !differsFrom(map, live))) continue;
     const key = `disabled ${layer} ${nodePointer(path)}`;
-    addWarning(collected.stats, { key, code: "W_COLUMN_RULES_IN_DISABLED_TABLE", by }, path);
+    addWarning(evaluation.stats, { key, code: "W_COLUMN_RULES_IN_DISABLED_TABLE", by }, path);
   }
 }
 
-function warnOfDisabledTable({ stats, warnedTables }: Collected, rule: ProgramRule, table: TablePath): void {
+function warnOfDisabledTable({ stats, warnedTables }: Evaluation, rule: ProgramRule, table: TablePath): void {
   const pointer = nodePointer(table);
   if (warnedTables.get(rule.compiled) === pointer) return;
   warnedTables.set(rule.compiled, pointer);

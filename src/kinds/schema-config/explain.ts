@@ -9,7 +9,7 @@ import { atOnce } from "../../model/runtime/event-loop.ts";
 import { type Depth, type Field, levelNames, literalPointer, type NodeCause, nodesAt } from "../../model/schema-tree.ts";
 import { nodeText } from "../../text/paths.ts";
 import { nearest } from "../../text/suggest.ts";
-import type { RuleProgram, UnmatchedMode } from "./compiled-config.ts";
+import type { ModeSource, RuleProgram } from "./compiled-config.ts";
 import { evaluate, type NewColumns } from "./evaluate.ts";
 import { causeOf, type IsIgnored, isSwitchedOff, type NodeChange } from "./evaluation.ts";
 import { literalColumnMaps, literalColumns, literalSchemas, literalTables } from "./literal-trees.ts";
@@ -59,7 +59,7 @@ interface Located {
   readonly node: LiveSchema | LiveTable | LiveColumn | undefined;
   readonly resolution: Resolution;
   /** What `unmatched` does with the node, if nothing covers it. */
-  readonly unmatched: UnmatchedMode | undefined;
+  readonly unmatched: ModeSource | undefined;
 }
 
 /** The value that manifests set for a field of a node, and where; undefined if they set none. */
@@ -97,7 +97,7 @@ export function explain(
   return {
     path,
     live: node,
-    applied: off === undefined ? applied : [...applied.map(withoutEnabled), appliedMode({ ...off, mode: "disable" })],
+    applied: off === undefined ? applied : [...applied.map(withoutEnabled), appliedMode(off)],
     state: resolution.ignored ? "ignored" : resolution.covered || mode !== undefined || off !== undefined ? "managed" : "unmanaged",
     outcome: { ...(enabled === undefined ? {} : { enabled }), ...(resolution.hashed === undefined ? {} : { hashed: resolution.hashed }) },
     changes:
@@ -184,7 +184,7 @@ function appliedRule(
   };
 }
 
-function appliedMode({ cause, config, mode }: Omit<UnmatchedMode, "type">): AppliedSetting {
+function appliedMode({ cause, config, mode }: ModeSource<string>): AppliedSetting {
   const isError = mode === "error";
   return {
     ...(cause.rule === undefined ? {} : { rule: cause.rule }),

@@ -15,8 +15,8 @@ import { type AccountView, type ComparedObject, type DiffResult, emptyDiff, type
 import { integrations } from "../lists.ts";
 import { kindNames, manifestOfSchemas } from "../manifests.ts";
 import { tablesToRead, unmanagedTables } from "./coverage.ts";
-import { type Evaluation, evaluate } from "./evaluate.ts";
-import type { NodeChange } from "./evaluation.ts";
+import { evaluate } from "./evaluate.ts";
+import type { Evaluation, NodeChange } from "./evaluation.ts";
 import { decisionOf } from "./explain.ts";
 import { schemaDifferences, unintendedChanges } from "./live-differences.ts";
 import { isLabel, liveView, readOnlyNodeField } from "./manifest.ts";

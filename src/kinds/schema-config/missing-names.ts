@@ -9,7 +9,7 @@ import { nodeText } from "../../text/paths.ts";
 import { didYouMean } from "../../text/suggest.ts";
 import type { NamePattern } from "../patterns/names.ts";
 import { type CompiledConfig, type Config, type Layer, type RuleProgram, uniqueProblems } from "./compiled-config.ts";
-import type { Evaluation } from "./evaluate.ts";
+import type { Evaluation } from "./evaluation.ts";
 import { type CompiledRule, patternPlace } from "./rules/compile-rule.ts";
 import type { UnitTally } from "./rules/rule-stats.ts";
 

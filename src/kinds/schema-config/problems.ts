@@ -4,8 +4,7 @@ import { type Problem, problemAt } from "../../model/problem.ts";
 import { levelNames } from "../../model/schema-tree.ts";
 import { nodeText } from "../../text/paths.ts";
 import type { RuleProgram, ValueSource } from "./compiled-config.ts";
-import type { Evaluation } from "./evaluate.ts";
-import type { Refused, Unmet } from "./evaluation.ts";
+import type { Evaluation, Refused, Unmet } from "./evaluation.ts";
 import { sampleText } from "./rules/rule-stats.ts";
 import type { SchemaConfigUnit } from "./units.ts";
 

@@ -3,7 +3,7 @@ import type { NodePath } from "../../../model/nodes.ts";
 import { comparePaths } from "../../../model/schema-tree.ts";
 import { andMore } from "../../../text/lists.ts";
 import { nodeText } from "../../../text/paths.ts";
-import type { CompiledConfig, Layer, ProgramRule, RuleProgram, UnmatchedMode } from "../compiled-config.ts";
+import type { CompiledConfig, RuleProgram, ValueSource } from "../compiled-config.ts";
 import type { Lacking } from "../missing-names.ts";
 import { type CachedMatch, hasNoRules, type RuleCache, type RuleScope } from "./rule-cache.ts";
 
@@ -14,7 +14,7 @@ import { type CachedMatch, hasNoRules, type RuleCache, type RuleScope } from "./
 /** A warning that is reported once for a rule or literal tree, with all nodes and integrations that it concerns. */
 export interface Warning {
   readonly code: "W_HASHES_PRIMARY_KEY" | "W_COLUMN_RULES_IN_DISABLED_TABLE";
-  readonly by: ProgramRule | Layer | UnmatchedMode;
+  readonly by: ValueSource;
   /** Columns or tables, depending on the code. */
   readonly nodes: Sample;
 }
