@@ -6,7 +6,7 @@ import { isError } from "../model/problem.ts";
 import type { Reads } from "../model/service.ts";
 import type { OpenIntent } from "../records/history.ts";
 import type { RecordsState } from "../records/records.ts";
-import { resolveCommand, shellWord } from "../text/shell.ts";
+import { bindCommand, resolveCommand } from "../text/shell.ts";
 import { auditEvidence, describeEvidence } from "./reads/audit-log.ts";
 import type { Round } from "./session.ts";
 
@@ -118,7 +118,7 @@ export function blockedByEarlierRun(
     address,
     code: "E_UNBOUND",
     message: `An earlier run created it as ${earlier.id}, and the bindings file no longer has that id, so it is not created again. To create another one, unbind the address (dimsync unbind). Otherwise, bind the id again:`,
-    command: `dimsync bind ${shellWord(`${address}=${earlier.id}`)}`,
+    command: bindCommand(address, earlier.id),
   };
 }
 

@@ -2,6 +2,7 @@ import { type Address, type Binding, kindOf } from "../model/address.ts";
 import type { JsonValue } from "../model/json/json.ts";
 import type { Blocked, Deferred, DraftItem } from "../model/plan.ts";
 import type { Resource } from "../model/resource.ts";
+import type { Code } from "../model/titles.ts";
 import { shellWord } from "../text/shell.ts";
 import { type AccountView, type DiffResult, emptyDiff, type Identity, type Unit, type Units } from "./kind.ts";
 
@@ -13,6 +14,14 @@ export function boundIdentity(resource: Resource, account: AccountView): Identit
   if (id === undefined) return recovered === undefined ? undefined : { state: "found", id: recovered, by: "recovered" };
   return account.goneIds.has(id) ? { state: "gone", id } : { state: "found", id, by: resource.id === undefined ? "binding" : "pin" };
 }
+
+/** Why the live object is not known, or must not be created. */
+export const blocked = (code: Code, message: string, command?: string): Identity => ({
+  state: "blocked",
+  code,
+  message,
+  ...(command === undefined ? {} : { command }),
+});
 
 /** What is recorded for the object `id`, under the resource's address or under the one that it was renamed from. */
 export function recordOf(resource: Resource, id: string, account: AccountView): Binding | undefined {
@@ -80,18 +89,18 @@ export function unitPerManifest<Spec>(
   desired: (spec: Spec) => JsonValue = () => null,
 ): Units<Unit & { readonly resource: Resource<Spec> }> {
   const units: (Unit & { readonly resource: Resource<Spec> })[] = [];
-  const blocked: Blocked[] = [];
+  const unknown: Blocked[] = [];
   const deferred: Deferred[] = [];
   for (const resource of resources as readonly Resource<Spec>[]) {
     const { address } = resource;
     const identity = identities.get(address);
     if (identity?.state === "blocked") {
       const { state: _, ...why } = identity;
-      blocked.push({ address, ...why });
+      unknown.push({ address, ...why });
     } else if (identity?.state === "waits") deferred.push({ address, waitsFor: identity.on, desired: desired(resource.spec) });
     else units.push({ address, resource, ...(identity?.state === "found" ? { liveId: identity.id } : {}) });
   }
-  return { units, blocked, deferred, problems: [] };
+  return { units, blocked: unknown, deferred, problems: [] };
 }
 
 /** An object whose id returns 404 is never created again automatically: the user decides. */

@@ -51,6 +51,9 @@ export function withFlags(commandLine: string, flags: readonly (readonly [flag: 
 
 const namesTarget = (words: readonly string[]): boolean => words.some((word) => /^--(?:target(?:=|$)|all-targets$)/u.test(word));
 
+/** Binds an address to the id of a live object. */
+export const bindCommand = (address: string, id = "ID"): string => `dimsync bind ${shellWord(`${address}=${id}`)}`;
+
 /** Records that a create took effect. */
 export const resolveCommand = (address: string): string => `dimsync resolve ${shellWord(address)} --created=ID`;
 

@@ -1,8 +1,8 @@
 import { type Address, type Binding, type Bindings, byText, kindOf } from "../../model/address.ts";
 import type { Problem } from "../../model/problem.ts";
 import { type AssetSpec, problemIn, type Resource } from "../../model/resource.ts";
-import { resolveCommand, shellWord } from "../../text/shell.ts";
-import { boundIdentity } from "../identity.ts";
+import { bindCommand, resolveCommand } from "../../text/shell.ts";
+import { blocked, boundIdentity } from "../identity.ts";
 import type { AccountView, Identity } from "../kind.ts";
 import { integrations } from "../lists.ts";
 import { naturalKeyOf, recordedName } from "./record.ts";
@@ -18,37 +18,25 @@ export function identify(resource: Resource<AssetSpec>, account: AccountView): I
   const similar = lookalike(resource, account);
   if (similar !== undefined) return similar;
   if (resource.lifecycle.create === "ifMissing") return { state: "absent" };
-  return {
-    state: "blocked",
-    code: "E_UNBOUND",
-    message:
-      "Its id is not recorded, and the API has no call that finds an asset. Bind its id, or set lifecycle.create: ifMissing if it does not exist yet.",
-    command: `dimsync bind ${shellWord(`${resource.address}=ID`)}`,
-  };
+  const message =
+    "Its id is not recorded, and the API has no call that finds an asset. Bind its id, or set lifecycle.create: ifMissing if it does not exist yet.";
+  return blocked("E_UNBOUND", message, bindCommand(resource.address));
 }
 
 function ofDuplicate(resource: Resource<AssetSpec>, { address, id, hasManifest }: Duplicate, { goneIds }: AccountView): Identity {
-  if (id === undefined)
-    return {
-      state: "blocked",
-      code: "E_UNKNOWN_OUTCOME",
-      message: `An earlier run sent a create for ${address}, which has the same name and type, and never received the response. Nothing is created until you resolve it.`,
-      command: resolveCommand(address),
-    };
+  if (id === undefined) {
+    const message = `An earlier run sent a create for ${address}, which has the same name and type, and never received the response. Nothing is created until you resolve it.`;
+    return blocked("E_UNKNOWN_OUTCOME", message, resolveCommand(address));
+  }
   if (!hasManifest) return goneIds.has(id) ? { state: "gone", id } : { state: "found", id, by: "renamed" };
-  return {
-    state: "blocked",
-    code: "E_UNBOUND",
-    message: `${address} is bound to ${id}, which has the same name and type, so a second one is not created. If ${resource.address} is that asset, bind it and remove ${address}. If it is another asset, change its spec.name.`,
-    command: `dimsync bind ${shellWord(`${resource.address}=${id}`)}`,
-  };
+  const message = `${address} is bound to ${id}, which has the same name and type, so a second one is not created. If ${resource.address} is that asset, bind it and remove ${address}. If it is another asset, change its spec.name.`;
+  return blocked("E_UNBOUND", message, bindCommand(resource.address, id));
 }
 
-const severalDuplicates = (duplicates: readonly Duplicate[]): Identity => ({
-  state: "blocked",
-  code: "E_AMBIGUOUS",
-  message: `${duplicates.length} assets have its name and type: ${duplicates.map(({ address, id }) => `${id ?? "unknown id"} (${address})`).join(", ")}. Pin the right one with metadata.id.`,
-});
+function severalDuplicates(duplicates: readonly Duplicate[]): Identity {
+  const seen = duplicates.map(({ address, id }) => `${id ?? "unknown id"} (${address})`).join(", ");
+  return blocked("E_AMBIGUOUS", `${duplicates.length} assets have its name and type: ${seen}. Pin the right one with metadata.id.`);
+}
 
 /** An asset in the account that may be this one. */
 function lookalike(resource: Resource<AssetSpec>, account: AccountView): Identity | undefined {
@@ -56,12 +44,8 @@ function lookalike(resource: Resource<AssetSpec>, account: AccountView): Identit
   const [candidate] = candidates;
   if (candidate === undefined) return undefined;
   const seen = candidates.map(({ id, name, type }) => `${JSON.stringify(name)} (${type}, ${id})`).join(", ");
-  return {
-    state: "blocked",
-    code: "E_UNBOUND",
-    message: `Its id is not recorded, and integrations refer to ${seen}, which may be this asset. An asset can't be read back, so dimsync does not create a second one. If it is the same, bind it.`,
-    command: `dimsync bind ${shellWord(`${resource.address}=${candidate.id}`)}`,
-  };
+  const message = `Its id is not recorded, and integrations refer to ${seen}, which may be this asset. An asset can't be read back, so dimsync does not create a second one. If it is the same, bind it.`;
+  return blocked("E_UNBOUND", message, bindCommand(resource.address, candidate.id));
 }
 
 // The interface can't list assets, so the records are the only way to recognise that an asset with

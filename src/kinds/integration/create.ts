@@ -7,8 +7,7 @@ import { type IntegrationSpec, locationIn, problemIn } from "../../model/resourc
 import { type AccountView, type DiffResult, emptyDiff } from "../kind.ts";
 import { users } from "../lists.ts";
 import { needsUsers, plainEmailWarning, userToWrite } from "../users.ts";
-import { recordOfCreate } from "./diff.ts";
-import type { IntegrationUnit } from "./unit.ts";
+import { type IntegrationUnit, recordOfCreate } from "./diff.ts";
 
 type Create = NonNullable<IntegrationSpec["create"]>;
 
@@ -19,7 +18,7 @@ const ownerPointer = (index: number): string => `/spec/create/sourceConfig/owner
 export function createdIntegration(unit: IntegrationUnit, account: AccountView): DiffResult {
   const { resource, destination, address } = unit;
   const { create } = resource.spec;
-  if (create === undefined || destination.state !== "found") return emptyDiff;
+  if (create === undefined || destination?.state !== "found") return emptyDiff;
   const { body, unknownUsers } = createBody(create, destination.id, account.list(users).items);
   if (unknownUsers.length > 0) return { ...emptyDiff, problems: unknownUsers.map((one) => unknownOwner(unit, one)) };
   const item: DraftItem = {

@@ -4,10 +4,17 @@ import { leavesOf } from "../../model/json/leaves.ts";
 import { atPointer, type Pointer } from "../../model/json/pointer.ts";
 import type { LiveIntegration } from "../../model/live.ts";
 import type { Difference, Manual, Unverifiable } from "../../model/plan.ts";
-import type { IntegrationSpec } from "../../model/resource.ts";
+import type { IntegrationSpec, Resource } from "../../model/resource.ts";
 import { shellWord } from "../../text/shell.ts";
+import type { Unit } from "../kind.ts";
 import { changedLeaves, leafDigests } from "../leaves.ts";
-import type { IntegrationUnit } from "./unit.ts";
+import type { Selected } from "../select.ts";
+
+export interface IntegrationUnit extends Unit {
+  readonly resource: Resource<IntegrationSpec>;
+  /** Absent if the manifest names none. */
+  readonly destination: Selected | undefined;
+}
 
 type Create = NonNullable<IntegrationSpec["create"]>;
 type ManualStep = Omit<Manual, "id">;
@@ -67,7 +74,7 @@ const expectations = ({ address, resource }: IntegrationUnit, live: LiveIntegrat
     );
 
 function destination({ address, destination: declared }: IntegrationUnit, live: LiveIntegration): readonly ManualStep[] {
-  if (declared.state !== "found") return [];
+  if (declared?.state !== "found") return [];
   const instruction = `The destination of an integration can't be changed. Create a new integration for ${declared.name}, or correct spec.destination.`;
   return manualStep(address, "/destination/id", { expected: declared.id, actual: live.destination.id, instruction });
 }

@@ -2,11 +2,20 @@ import { byText } from "../../model/address.ts";
 import { defined } from "../../model/json/json.ts";
 import type { LiveIntegration } from "../../model/live.ts";
 import type { IntegrationSpec, Resource } from "../../model/resource.ts";
-import { shellWord } from "../../text/shell.ts";
-import { boundIdentity, recordedFor, renamedFrom } from "../identity.ts";
+import { bindCommand } from "../../text/shell.ts";
+import { blocked, boundIdentity, recordedFor, renamedFrom } from "../identity.ts";
 import type { AccountView, Identity } from "../kind.ts";
 import { integrations } from "../lists.ts";
-import { destinationOf } from "./unit.ts";
+import { assetAddress } from "../manifests.ts";
+import { fromIdentity, type Selected } from "../select.ts";
+
+/** The destination of the manifest; undefined if it has none. */
+export function destinationOf({ spec: { destination } }: Resource<IntegrationSpec>, account: AccountView): Selected | undefined {
+  if (destination === undefined) return undefined;
+  if ("id" in destination) return { state: "found", id: destination.id, name: destination.id };
+  const address = assetAddress(destination.asset);
+  return fromIdentity(address, address, account.identities.get(address));
+}
 
 /** Fields by which a live integration is looked up; all that are present must match. */
 export interface LookupKey {
@@ -54,14 +63,11 @@ export function identify(resource: Resource<IntegrationSpec>, account: AccountVi
   const { create } = resource.spec;
   if (create === undefined || resource.lifecycle.create === "never") return missing(resource, key, account);
   const destination = destinationOf(resource, account);
-  if (destination.state === "waits") return { state: "waits", on: [destination.on] };
-  if (destination.state === "unresolved") return { state: "blocked", code: destination.code, message: destination.message };
-  if (destination.state === "none")
-    return {
-      state: "blocked",
-      code: "E_NO_DESTINATION",
-      message: "It does not exist, and creating it needs a destination. Add spec.destination: { asset: NAME } or { id: ID }.",
-    };
+  if (destination === undefined) {
+    const message = "It does not exist, and creating it needs a destination. Add spec.destination: { asset: NAME } or { id: ID }.";
+    return blocked("E_NO_DESTINATION", message);
+  }
+  if (destination.state !== "found") return withoutDestination(destination);
   const same = { sourceName: create.sourceConfig.name, sourceType: create.sourceConfig.type, destinationId: destination.id };
   const similar = integrationsWith(same, account);
   return similar.length === 0 ? { state: "absent" } : existingIntegration(resource, similar, key);
@@ -73,17 +79,12 @@ function lookupKey(resource: Resource<IntegrationSpec>, account: AccountView): L
   if (create === undefined) return { name: resource.name };
   const source = { sourceName: create.sourceConfig.name, sourceType: create.sourceConfig.type };
   const destination = destinationOf(resource, account);
-  switch (destination.state) {
-    case "found":
-      return { ...source, destinationId: destination.id };
-    case "none":
-      return source;
-    case "waits":
-      return { state: "waits", on: [destination.on] };
-    default:
-      return { state: "blocked", code: destination.code, message: destination.message };
-  }
+  if (destination === undefined) return source;
+  return destination.state === "found" ? { ...source, destinationId: destination.id } : withoutDestination(destination);
 }
+
+const withoutDestination = (destination: Exclude<Selected, { readonly state: "found" }>): Identity =>
+  destination.state === "waits" ? { state: "waits", on: [destination.on] } : blocked(destination.code, destination.message);
 
 function describe(key: LookupKey): string {
   return Object.entries(key)
@@ -95,11 +96,8 @@ function ambiguous(found: readonly LiveIntegration[], key: LookupKey): Identity 
   const candidates = [...found]
     .sort((a, b) => byText(a.id, b.id))
     .map(({ id, name, createdAt }) => `${id} (${JSON.stringify(name)}${createdAt === undefined ? "" : `, created ${createdAt}`})`);
-  return {
-    state: "blocked",
-    code: "E_AMBIGUOUS",
-    message: `${found.length} live integrations have ${describe(key)}: ${candidates.join("; ")}. Pin the right one with metadata.id, or narrow spec.match.`,
-  };
+  const message = `${found.length} live integrations have ${describe(key)}: ${candidates.join("; ")}. Pin the right one with metadata.id, or narrow spec.match.`;
+  return blocked("E_AMBIGUOUS", message);
 }
 
 /**
@@ -114,11 +112,12 @@ function managedElsewhere(
   const owners = found.map(({ id }) => recordedFor(resource, id, account)[0]);
   if (owners.includes(undefined)) return undefined;
   const seen = found.map(({ id }, index) => `${id} (${owners[index]})`).sort(byText);
-  return {
-    state: "blocked",
-    code: "E_INTEGRATION_MISSING",
-    message: `${found.length === 1 ? `The live integration with ${describe(key)} belongs to another manifest` : `The ${found.length} live integrations with ${describe(key)} belong to other manifests`}: ${seen.join(", ")}. If ${found.length === 1 ? "it" : "one of them"} is meant, pin it with metadata.id and remove the other manifest.`,
-  };
+  const [which, it] =
+    found.length === 1
+      ? [`The live integration with ${describe(key)} belongs to another manifest`, "it"]
+      : [`The ${found.length} live integrations with ${describe(key)} belong to other manifests`, "one of them"];
+  const message = `${which}: ${seen.join(", ")}. If ${it} is meant, pin it with metadata.id and remove the other manifest.`;
+  return blocked("E_INTEGRATION_MISSING", message);
 }
 
 /** What the manifest expects. It is evidence only, not a look-up. Undefined if it expects no name. */
@@ -145,12 +144,8 @@ function existingIntegration(resource: Resource<IntegrationSpec>, similar: reado
     .map(({ id, name }) => `${id} (${JSON.stringify(name)})`)
     .sort(byText)
     .join(", ");
-  return {
-    state: "blocked",
-    code: "E_UNBOUND",
-    message: `No live integration has ${describe(key)}, but ${seen} has the source and destination that would be created, so a second one is not created. If it is the same, bind it. Otherwise, correct spec.match.`,
-    ...(first === undefined ? {} : { command: `dimsync bind ${shellWord(`${resource.address}=${first.id}`)}` }),
-  };
+  const message = `No live integration has ${describe(key)}, but ${seen} has the source and destination that would be created, so a second one is not created. If it is the same, bind it. Otherwise, correct spec.match.`;
+  return blocked("E_UNBOUND", message, first && bindCommand(resource.address, first.id));
 }
 
 function missing(resource: Resource<IntegrationSpec>, key: LookupKey, account: AccountView): Identity {
@@ -160,20 +155,16 @@ function missing(resource: Resource<IntegrationSpec>, key: LookupKey, account: A
   if (taken !== undefined) return taken;
   const code = "E_INTEGRATION_MISSING";
   const [only] = expected;
-  if (only !== undefined && expected.length === 1)
-    return {
-      state: "blocked",
-      code,
-      message: `No live integration has ${describe(key)}, but ${only.id} (${JSON.stringify(only.name)}) is as spec.expect requires. If it is the same, bind it; dimsync import does that for all that it can tell apart.`,
-      command: `dimsync bind ${shellWord(`${resource.address}=${only.id}`)}`,
-    };
+  if (only !== undefined && expected.length === 1) {
+    const message = `No live integration has ${describe(key)}, but ${only.id} (${JSON.stringify(only.name)}) is as spec.expect requires. If it is the same, bind it; dimsync import does that for all that it can tell apart.`;
+    return blocked(code, message, bindCommand(resource.address, only.id));
+  }
   const [why, instead] =
     resource.spec.create === undefined
       ? ["its manifest has no spec.create", "add spec.create"]
       : ["lifecycle.create is never", "set lifecycle.create: ifMissing"];
-  return {
-    state: "blocked",
+  return blocked(
     code,
-    message: `No live integration has ${describe(key)}, and ${why}. Create it in the service, correct spec.match, or ${instead}.`,
-  };
+    `No live integration has ${describe(key)}, and ${why}. Create it in the service, correct spec.match, or ${instead}.`,
+  );
 }

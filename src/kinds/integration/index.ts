@@ -8,9 +8,8 @@ import { leafChanges } from "../leaves.ts";
 import { integrations, users } from "../lists.ts";
 import { kindNames } from "../manifests.ts";
 import { createdIntegration, ownersNeedUsers } from "./create.ts";
-import { compareIntegration, recordOfCreate } from "./diff.ts";
-import { identify, matchesKey } from "./identify.ts";
-import { destinationOf, type IntegrationUnit } from "./unit.ts";
+import { compareIntegration, type IntegrationUnit, recordOfCreate } from "./diff.ts";
+import { destinationOf, identify, matchesKey } from "./identify.ts";
 
 /** The manifest has no `create`, since the integration exists. */
 const imported: ImportedObjects<LiveIntegration> = {

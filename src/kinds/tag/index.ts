@@ -3,7 +3,7 @@ import { own } from "../../model/json/json.ts";
 import type { Pointer } from "../../model/json/pointer.ts";
 import type { LiveTag } from "../../model/live.ts";
 import type { Reference, Resource, TagSpec } from "../../model/resource.ts";
-import { bindItem, boundIdentity, goneObject, recordedFor, unitPerManifest } from "../identity.ts";
+import { bindItem, blocked, boundIdentity, goneObject, recordedFor, unitPerManifest } from "../identity.ts";
 import { type AccountView, type ComparedObject, emptyDiff, type Identity, type Kind } from "../kind.ts";
 import { leafChanges } from "../leaves.ts";
 import { integrations, tags, users } from "../lists.ts";
@@ -145,27 +145,18 @@ function comparable({ live: { description, owner, taggedResources = [] }, list }
 }
 
 function lookUp(resource: Resource<TagSpec>, account: AccountView): Identity {
-  const { name } = resource.spec;
-  const found = account.list(tags).byName.get(name) ?? [];
-  const [first] = found;
-  if (found.length > 1) {
-    const ids = found.map(({ id }) => id).sort(byText);
-    if (ids.every((id) => recordedFor(resource, id, account).length > 0))
-      return {
-        state: "blocked",
-        code: "E_TAG_MISSING",
-        message: `The ${ids.length} live tags with the name ${JSON.stringify(name)} belong to other manifests: ${ids.map((id) => `${id} (${recordedFor(resource, id, account)[0]})`).join(", ")}. If one of them is meant, pin it with metadata.id and remove the other manifest.`,
-      };
-    return {
-      state: "blocked",
-      code: "E_AMBIGUOUS",
-      message: `${found.length} live tags have the name ${JSON.stringify(name)}: ${ids.join(", ")}. Pin the right one with metadata.id.`,
-    };
+  const name = JSON.stringify(resource.spec.name);
+  const ids = (account.list(tags).byName.get(resource.spec.name) ?? []).map(({ id }) => id).sort(byText);
+  const [first, ...others] = ids;
+  if (first === undefined) {
+    const message = `The account has no tag named ${name}, and the API cannot create one. Create it in the service; the next run finds it by name. Until then its relations are skipped.`;
+    return blocked("E_TAG_MISSING", message);
   }
-  if (first !== undefined) return { state: "found", id: first.id, by: "look-up" };
-  return {
-    state: "blocked",
-    code: "E_TAG_MISSING",
-    message: `The account has no tag named ${JSON.stringify(name)}, and the API cannot create one. Create it in the service; the next run finds it by name. Until then its relations are skipped.`,
-  };
+  if (others.length === 0) return { state: "found", id: first, by: "look-up" };
+  const owners = ids.map((id) => recordedFor(resource, id, account)[0]);
+  if (owners.includes(undefined))
+    return blocked("E_AMBIGUOUS", `${ids.length} live tags have the name ${name}: ${ids.join(", ")}. Pin the right one with metadata.id.`);
+  const seen = ids.map((id, index) => `${id} (${owners[index]})`).join(", ");
+  const message = `The ${ids.length} live tags with the name ${name} belong to other manifests: ${seen}. If one of them is meant, pin it with metadata.id and remove the other manifest.`;
+  return blocked("E_TAG_MISSING", message);
 }

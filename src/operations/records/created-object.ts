@@ -8,7 +8,7 @@ import type { List, Reads } from "../../model/service.ts";
 import type { Settings } from "../../model/settings/config.ts";
 import type { OpenIntent } from "../../records/history.ts";
 import type { RecordsState } from "../../records/records.ts";
-import { shellWord } from "../../text/shell.ts";
+import { bindCommand } from "../../text/shell.ts";
 import { withReads } from "../reads.ts";
 import type { RunEnvironment } from "../session.ts";
 
@@ -126,5 +126,5 @@ const other = ({ intent: { address }, id }: NamedObject, what: string): DimsyncE
   new DimsyncError(
     "E_OTHER_OBJECT",
     `${address} was not created as ${JSON.stringify(id)}: ${what}. Correct the id; if ${address} was not created, use --not-created. Nothing was recorded. If you know that it is the right object, and that it was changed since, bind it:`,
-    { command: `dimsync bind ${shellWord(`${address}=${id}`)}` },
+    { command: bindCommand(address, id) },
   );
