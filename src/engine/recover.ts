@@ -1,6 +1,7 @@
 import { kindNamed } from "../kinds/index.ts";
 import { type Address, type Bindings, isRelation } from "../model/address.ts";
 import { readOr } from "../model/errors.ts";
+import type { AuditEntry } from "../model/live.ts";
 import type { Blocked, DraftItem } from "../model/plan.ts";
 import { isError } from "../model/problem.ts";
 import type { Reads } from "../model/service.ts";
@@ -68,7 +69,7 @@ async function outcomeOf(intent: OpenIntent, bindings: Bindings, reads: Reads): 
 }
 
 async function readOutcome(intent: OpenIntent, bindings: Bindings, reads: Reads): Promise<RecoveredOutcome> {
-  const { address, naturalKey, answeredId } = intent;
+  const { address, answeredId } = intent;
   const kind = kindNamed(intent.kind);
   if (answeredId !== undefined && !isRelation(address)) {
     // An object that can't be read by id (an asset) exists if the response had an id. Nothing else
@@ -76,23 +77,48 @@ async function readOutcome(intent: OpenIntent, bindings: Bindings, reads: Reads)
     const exists = kind?.list === undefined || (await reads.one(kind.list, answeredId)) !== undefined;
     if (exists) return { state: "created", id: answeredId };
   }
-  const existing = naturalKey === undefined ? [] : ((await kind?.find?.(naturalKey, reads)) ?? []);
-  const found = existing === "gone" ? [] : existing;
-  if (isRelation(address) && found.length > 0) return { state: "settled" };
-  const taken = new Set([...bindings].flatMap(([other, { id }]) => (other === address ? [] : [id])));
-  const created = found.filter((id) => !taken.has(id));
-  const [only] = created;
-  if (only !== undefined && created.length === 1) return { state: "created", id: only };
-  if (created.length > 1) return { state: "unknown", why: `${created.length} new objects match it: ${created.join(", ")}.` };
-  const hint = answeredId === undefined ? await evidenceOf(intent, reads) : ` The response named the id ${answeredId}.`;
+  const { isCreated, id, alike } = await findCreated(intent, reads, { bindings, named: answeredId === undefined ? [] : [answeredId] });
+  if (isCreated) return id === undefined ? { state: "settled" } : { state: "created", id };
+  if (alike.length > 1) return { state: "unknown", why: `${alike.length} new objects match it: ${alike.join(", ")}.` };
+  const hint =
+    answeredId === undefined ? describeEvidence(await creationEvidence(intent, reads)) : ` The response named the id ${answeredId}.`;
   return { state: "unknown", why: `It was not found in the account.${hint}` };
 }
 
-/** Only for objects that are in no list: assets. */
-async function evidenceOf({ kind, runId, naturalKey, at }: OpenIntent, reads: Reads): Promise<string> {
+/** What a read shows of a POST that was sent, or may have been. */
+export interface FoundCreated {
+  readonly isCreated: boolean;
+  /** Absent for a relation. */
+  readonly id?: string;
+  /** The objects that it may have created. */
+  readonly alike: readonly string[];
+}
+
+/**
+ * Which object a POST has created: the only one with its natural key that no other address is bound to, or of several, the one whose
+ * id the response `named`.
+ */
+export async function findCreated(
+  { address, kind, naturalKey }: Pick<OpenIntent, "address" | "kind" | "naturalKey">,
+  reads: Reads,
+  { bindings, named }: { readonly bindings: Bindings; readonly named: readonly string[] },
+): Promise<FoundCreated> {
+  const existing = naturalKey === undefined ? undefined : await kindNamed(kind)?.find?.(naturalKey, reads);
+  const found = existing === undefined || existing === "gone" ? [] : existing;
+  if (isRelation(address)) return { isCreated: found.length > 0, alike: [] };
+  const taken = new Set([...bindings].flatMap(([other, { id }]) => (other === address ? [] : [id])));
+  const alike = found.filter((id) => !taken.has(id));
+  const [only, ...others] = alike.length === 1 ? alike : alike.filter((id) => named.includes(id));
+  return only === undefined || others.length > 0 ? { isCreated: false, alike } : { isCreated: true, id: only, alike };
+}
+
+/** Entries of the audit log that show that it was created. Only for objects that are in no list: assets. */
+export async function creationEvidence(
+  { kind, runId, naturalKey, at }: Pick<OpenIntent, "kind" | "runId" | "naturalKey" | "at">,
+  reads: Reads,
+): Promise<readonly AuditEntry[]> {
   const name = naturalKey?.["name"];
-  if (name === undefined || kindNamed(kind)?.list !== undefined) return "";
-  return describeEvidence(await auditEvidence(reads, { runId, name, at }));
+  return name === undefined || kindNamed(kind)?.list !== undefined ? [] : auditEvidence(reads, { runId, name, at });
 }
 
 /** Results of earlier runs that prevent a create. */
