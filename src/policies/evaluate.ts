@@ -4,12 +4,13 @@ import { matchesName } from "../kinds/patterns/nodes.ts";
 import type { IntegrationNames } from "../kinds/select.ts";
 import type { Address } from "../model/address.ts";
 import type { PolicyFinding } from "../model/findings.ts";
+import { defined } from "../model/json/json.ts";
 import type { Pointer } from "../model/json/pointer.ts";
 import type { LiveSchemas } from "../model/live.ts";
 import { type NodePath, nodePointer } from "../model/nodes.ts";
 import type { Cause } from "../model/plan.ts";
 import type { Locate } from "../model/problem.ts";
-import { locationIn, type PolicySpec, type Resource } from "../model/resource.ts";
+import { locationIn, type PolicyExemption, type PolicySpec, type Resource } from "../model/resource.ts";
 import { flatMapInSteps, type Steps } from "../model/runtime/event-loop.ts";
 import type { Field } from "../model/schema-tree.ts";
 import { paragraph } from "../text/lines.ts";
@@ -53,6 +54,8 @@ export const unchangedTarget: Omit<PolicyTarget, "address" | "live" | "names" | 
 
 export interface PolicyEvaluation {
   readonly findings: readonly PolicyFinding[];
+  /** The values that violate `require` of a policy, and the valid exemptions that let them. */
+  readonly exempt: readonly { readonly path: Pointer; readonly exemption: PolicyExemption }[];
   /** Policies whose module failed, each with the end of a sentence that begins with the name of the module. */
   readonly failures: readonly { readonly policy: Resource<PolicySpec>; readonly reason: string }[];
   /** Replicated tables whose columns a policy checks and the service did not return. */
@@ -93,6 +96,7 @@ export function newPolicyEvaluator(policies: readonly Resource<PolicySpec>[], op
       const tables = evaluations.flatMap(({ tablesWithoutColumns }) => tablesWithoutColumns);
       return {
         findings: evaluations.flatMap(({ findings }) => findings),
+        exempt: evaluations.flatMap(({ exempt }) => exempt),
         failures: evaluations.flatMap(({ failures }) => failures),
         tablesWithoutColumns: [...new Map(tables.map((path) => [nodePointer(path), path])).values()],
       };
@@ -134,8 +138,17 @@ function* evaluatePolicy(check: Check): Steps<PolicyEvaluation> {
   const { planned, isCreated, exposes } = check.target;
   const after = yield* runPolicy(check, planned);
   const before = isCreated ? noRun : planned.size === 0 ? after : yield* runPolicy(check, new Map());
+  const exempt: PolicyEvaluation["exempt"][number][] = [];
+  const all = yield* withStates(before.found, after.found, exposes);
   return {
-    findings: yield* flatMapInSteps(yield* withStates(before.found, after.found, exposes), (one) => toFinding(one, check)),
+    findings: yield* flatMapInSteps(all, (one): readonly PolicyFinding[] => {
+      const covering = check.policy.exemptions(check.target.names, one.found.names);
+      const exemption = covering.find((each) => isValidOn(each, check.options.today));
+      if (exemption === undefined) return [toFinding(one, check, covering[0])];
+      if (one.found.decided !== undefined) exempt.push({ path: one.found.path, exemption });
+      return [];
+    }),
+    exempt,
     failures: after.failure === undefined ? [] : [{ policy: check.policy.resource, reason: after.failure }],
     tablesWithoutColumns: after.tablesWithoutColumns,
   };
@@ -199,28 +212,25 @@ function* withStates(before: readonly Found[], after: readonly Found[], exposes:
   ];
 }
 
-/** Nothing if a valid exemption covers the node. An expired one is named in the message. */
-function toFinding({ found, state }: FoundWithState, { policy, target, options }: Check): readonly PolicyFinding[] {
-  const { resource, exemptions } = policy;
+/** `expired`: an exemption that covers the node and is named in the message. */
+function toFinding(
+  { found, state }: FoundWithState,
+  { policy: { resource }, target, options }: Check,
+  expired: PolicyExemption | undefined,
+): PolicyFinding {
   const { path, message, actual, required } = found;
-  const covering = exemptions(target.names, found.names);
-  if (covering.some((exemption) => isValidOn(exemption, options.today))) return [];
-  const [expired] = covering;
   const { file, line } = causeOf(found, state, target) ?? options.locate(locationIn(resource, found.requirement, "key"));
-  return [
-    {
-      policy: resource.name,
-      severity: resource.spec.severity,
-      state,
-      address: target.address,
-      path,
-      message: expired === undefined ? message : `${message} (its exemption, ${expired.reason}, expired on ${expired.expires})`,
-      ...(actual === undefined ? {} : { actual }),
-      ...(required === undefined ? {} : { required }),
-      file,
-      ...(line === undefined ? {} : { line }),
-    },
-  ];
+  return {
+    policy: resource.name,
+    severity: resource.spec.severity,
+    state,
+    address: target.address,
+    path,
+    message: expired === undefined ? message : `${message} (its exemption, ${expired.reason}, expired on ${expired.expires})`,
+    ...defined({ actual, required }),
+    file,
+    ...defined({ line }),
+  };
 }
 
 function causeOf({ actual, decided }: Found, state: PolicyFinding["state"], target: PolicyTarget): Cause | undefined {
