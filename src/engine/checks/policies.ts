@@ -65,7 +65,9 @@ export interface CheckedAccount {
 /** What a check has collected so far. */
 interface Collected {
   readonly findings: PolicyFinding[];
-  readonly notEvaluated: NotEvaluated[];
+  readonly failures: NotEvaluated["failures"][number][];
+  /** For which the service returned no columns: "public.users of orders". */
+  readonly tables: string[];
   readonly failedReads: Problem[];
   readonly unverifiable: Unverifiable[];
   /** Ids of integrations that need no further check: checked, gone, or still being discovered. */
@@ -82,7 +84,8 @@ export function checkPolicies(round: Round, view: CheckedAccount): PolicyCheck {
   const policies = policiesIn(account.resources).filter(({ address }) => !invalidAddresses.has(address));
   const collected: Collected = {
     findings: [...expiredRules(ruleManifests(view), today, locate)],
-    notEvaluated: [],
+    failures: [],
+    tables: [],
     failedReads: [],
     unverifiable: [],
     done: new Set(),
@@ -109,7 +112,7 @@ export function checkPolicies(round: Round, view: CheckedAccount): PolicyCheck {
     problems: (deferred) => [
       ...invalid,
       ...collected.failedReads,
-      ...notEvaluatedProblems([...collected.notEvaluated, ...waiting(check, deferred), ...skipped(check)]),
+      ...notEvaluatedProblems({ ...collected, waiting: waiting(check, deferred), skipped: skipped(check) }),
     ],
   };
 }
@@ -205,8 +208,8 @@ function* evaluate({ evaluator, collected }: Check, target: PolicyTarget): Steps
   const { findings, failures, tablesWithoutColumns } = yield* evaluator.evaluate(target);
   const [integration = ""] = target.names;
   for (const finding of findings) collected.findings.push(finding);
-  for (const { policy, reason } of failures) collected.notEvaluated.push({ type: "module", policy, integration, reason });
-  for (const path of tablesWithoutColumns) collected.notEvaluated.push({ type: "columns", table: `${nodeText(path)} of ${integration}` });
+  for (const { policy, reason } of failures) collected.failures.push({ policy, integration, reason });
+  for (const path of tablesWithoutColumns) collected.tables.push(`${nodeText(path)} of ${integration}`);
 }
 
 /** The manifests whose rules count in this scope. */
@@ -224,18 +227,14 @@ const configuredIntegrations = ({ scope }: Round, { account, compared }: Checked
   );
 
 /** Integrations whose SchemaConfig has errors, or whose schemas could not be read. */
-const skipped = ({ configured, collected, evaluator, namesOf, view }: Check): readonly NotEvaluated[] =>
-  [...configured].flatMap((id) =>
-    collected.done.has(id) || !evaluator.selects(namesOf(id))
-      ? []
-      : [{ type: "skipped", integration: nameInAddresses(id, view.account) } as const],
-  );
+const skipped = ({ configured, collected, evaluator, namesOf, view }: Check): readonly string[] =>
+  [...configured].filter((id) => !collected.done.has(id) && evaluator.selects(namesOf(id))).map((id) => nameInAddresses(id, view.account));
 
-const waiting = ({ view, evaluator, namesOf }: Check, deferred: readonly Deferred[]): readonly NotEvaluated[] =>
+const waiting = ({ view, evaluator, namesOf }: Check, deferred: readonly Deferred[]): readonly Address[] =>
   deferred.flatMap(({ address, liveId }) => {
     if (integrationOfSchemas(address) === undefined) return [];
     const integration = liveId === undefined ? namesOfManifest(address, view.account) : namesOf(liveId);
-    return evaluator.selects(integration) ? [{ type: "waits", address } as const] : [];
+    return evaluator.selects(integration) ? [address] : [];
   });
 
 /** Of an integration that does not exist yet; `address` is that of its schemas. */
