@@ -1,6 +1,6 @@
 import pLimit from "p-limit";
 import { kinds } from "../kinds/index.ts";
-import { type AccountView, type DiffResult, emptyDiff, type Kind, type ReadNeeds, type Unit } from "../kinds/kind.ts";
+import { type AccountView, type DiffResult, emptyDiff, type Kind, type KindUnit, type ReadNeeds } from "../kinds/kind.ts";
 import type { Address } from "../model/address.ts";
 import { ServiceError } from "../model/errors.ts";
 import type { Blocked } from "../model/plan.ts";
@@ -61,7 +61,7 @@ export async function compareUnits(input: ComparisonInput): Promise<Compared> {
   const limit = pLimit(concurrency);
   const pause = newPauses(() => throwIfInterrupted(input.signal));
   let done = 0;
-  const compareNext = async (one: AskedUnit): Promise<ComparedUnit> => {
+  const compareNext = async (one: KindUnit): Promise<ComparedUnit> => {
     try {
       return await compareUnit(one, input, pause);
     } finally {
@@ -87,11 +87,6 @@ export async function compareUnits(input: ComparisonInput): Promise<Compared> {
   };
 }
 
-interface AskedUnit {
-  readonly kind: Kind;
-  readonly unit: Unit;
-}
-
 interface ComparedUnit {
   readonly found: DiffResult;
   /** The unit's address, if it has no difference. */
@@ -99,7 +94,7 @@ interface ComparedUnit {
   readonly failed: boolean;
 }
 
-async function compareUnit({ kind, unit }: AskedUnit, input: ComparisonInput, pause: ReturnType<typeof newPauses>): Promise<ComparedUnit> {
+async function compareUnit({ kind, unit }: KindUnit, input: ComparisonInput, pause: ReturnType<typeof newPauses>): Promise<ComparedUnit> {
   const { observed, reads, needs, checkUnit, base, protectOnly } = input;
   const { account } = observed;
   try {
@@ -132,14 +127,14 @@ function throwIfInterrupted({ aborted }: AbortSignal): void {
 
 /** The units in scope, in the order of kinds and addresses, and the manifests that have none. */
 function unitsOf({ observed, compared, scope }: ComparisonInput): {
-  readonly asked: AskedUnit[];
+  readonly asked: KindUnit[];
   readonly before: readonly DiffResult[];
   readonly parts: readonly Address[];
   readonly objects: ReadonlySet<string>;
 } {
   const { account, unreadLists } = observed;
   const objects = new Set<string>();
-  const asked: AskedUnit[] = [];
+  const asked: KindUnit[] = [];
   const parts: Address[] = [];
   const before: DiffResult[] = [];
   for (const kind of kinds) {
@@ -152,7 +147,7 @@ function unitsOf({ observed, compared, scope }: ComparisonInput): {
       .map(({ address }): Blocked => ({ address, code: "E_READ_FAILED", message: unreadMessage }));
     before.push({ ...emptyDiff, problems, deferred, blocked: [...blocked, ...unread] });
     for (const { address } of [...units, ...blocked, ...deferred, ...unread]) parts.push(address);
-    for (const unit of units) objects.add(objectOf(kind, unit));
+    for (const unit of units) objects.add(objectOf({ kind, unit }));
     for (const unit of units) if (scope.unit(unit.address, account)) asked.push({ kind, unit });
   }
   return { asked, before, parts, objects };

@@ -200,7 +200,7 @@ async function observeConfigs(session: Session, isWanted: (address: Address) => 
     records: session.records(),
     reads,
     ignored: ignoring(project.settings.ignore, clock.now().toISOString().slice(0, 10)).ignored,
-    review: session.review,
+    run: { review: session.review },
   });
   const found = schemaConfig.units(configs, account);
   const known = [...found.units, ...found.deferred, ...found.blocked].map(({ address }) => account.addressesOf(address));

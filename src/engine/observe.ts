@@ -33,21 +33,16 @@ export interface ObserveInput {
   readonly reads: Reads;
   /** Absent: nothing is. */
   readonly ignored?: Ignored | undefined;
-  /** Whether differences are only reported. Default: false. */
-  readonly isDrift?: boolean;
-  /** Default: nothing. */
-  readonly recovered?: AccountView["recovered"];
-  /** Default: nothing. */
-  readonly fresh?: AccountView["fresh"];
-  /** Default: none. */
-  readonly writeSecrets?: AccountView["writeSecrets"];
-  /** Default: false. */
-  readonly listUnmanaged?: boolean | undefined;
-  /** Default: columns are not reviewed. */
-  readonly review?: AccountView["review"];
+  /** What the run knows besides. Default: nothing. */
+  readonly run?: Partial<RunView>;
   /** Lists to read although no manifest needs them. */
   readonly alsoNeeded?: readonly List[];
 }
+
+/** The members of a view that neither the project nor the account has. */
+type RunView = Pick<AccountView, "isDrift" | "recovered" | "fresh" | "writeSecrets" | "listUnmanaged" | "review">;
+
+const noRun: RunView = { isDrift: false, recovered: new Map(), fresh: new Set(), writeSecrets: () => false };
 
 /** The records of earlier runs that say which live object a manifest has. */
 export type KnownRecords = Pick<RecordsState, "bindings" | "open" | "created" | "longestSeen">;
@@ -88,8 +83,9 @@ interface ObservedLists {
   readonly problems: readonly Problem[];
 }
 
-async function observeLists({ project, compared, reads, records, isDrift = false, alsoNeeded = [] }: ObserveInput): Promise<ObservedLists> {
+async function observeLists({ project, compared, reads, records, run, alsoNeeded = [] }: ObserveInput): Promise<ObservedLists> {
   const { taggedBy } = project.settings.defaults;
+  const { isDrift } = { ...noRun, ...run };
   const needed = new Set<List>([
     ...alsoNeeded,
     ...compared.flatMap((resource) => kindNamed(resource.kind)?.lists(resource, { taggedBy, isDrift }) ?? []),
@@ -158,7 +154,8 @@ const knownId = (resource: Resource, { records }: ObserveInput): string | undefi
 
 /** The account without identities. */
 function viewOf(input: ObserveInput, { items }: ObservedLists, readById: readonly ReadById[]): AccountView {
-  const { project, records, recovered = new Map(), fresh = new Set(), writeSecrets = () => false } = input;
+  const { project, records } = input;
+  const run = { ...noRun, ...input.run };
   const found = (of: List): readonly Listed[] => readById.flatMap((one) => (one.state === "found" && one.list === of ? [one.object] : []));
   return indexed({
     resources: project.resources,
@@ -169,16 +166,11 @@ function viewOf(input: ObserveInput, { items }: ObservedLists, readById: readonl
     list: accountLists(new Map([...items].map(([list, listed]) => [list.name, [...listed, ...found(list)]]))),
     goneIds: new Set(readById.flatMap(({ state, id }) => (state === "gone" ? [id] : []))),
     bindings: records.bindings,
-    earlierCreates: earlierCreates(records, recovered),
-    recovered,
-    fresh,
+    earlierCreates: earlierCreates(records, run.recovered),
     taggedBy: project.settings.defaults.taggedBy,
-    isDrift: input.isDrift ?? false,
-    writeSecrets,
     ignored: () => false,
-    listUnmanaged: input.listUnmanaged ?? false,
-    review: input.review,
     maxBodyBytes: project.settings.client.maxBodyBytes,
+    ...run,
   });
 }
 

@@ -1,5 +1,5 @@
 import { kinds } from "../kinds/index.ts";
-import { type AccountView, type DiffResult, emptyDiff, type Kind, type Unit } from "../kinds/kind.ts";
+import { type AccountView, type DiffResult, emptyDiff, type KindUnit } from "../kinds/kind.ts";
 import type { Address } from "../model/address.ts";
 import { eachChange, withTraces } from "../model/changes.ts";
 import { canonicalJson } from "../model/json/json.ts";
@@ -10,16 +10,11 @@ import type { Resource } from "../model/resource.ts";
 import { isStep, type newPauses, type Steps, withPauses } from "../model/runtime/event-loop.ts";
 import type { ObservedAccount } from "./observe.ts";
 
-export interface BaseUnit {
-  readonly kind: Kind;
-  readonly unit: Unit;
-}
-
 /** The same account, compared with the manifests of a base ref. */
 export interface BaseView {
   readonly account: AccountView;
   /** By `objectOf`. */
-  readonly unitByObject: ReadonlyMap<string, BaseUnit>;
+  readonly unitByObject: ReadonlyMap<string, KindUnit>;
   /** False if a read failed that only the base manifests need; then every origin is unknown. */
   readonly isComplete: boolean;
 }
@@ -28,10 +23,10 @@ export interface BaseView {
  * Units of different manifests describe the same object if kind and id are equal; without an id, if
  * the address is.
  */
-export const objectOf = (kind: Kind, { liveId, address }: Unit): string => `${kind.name} ${liveId ?? address}`;
+export const objectOf = ({ kind, unit }: KindUnit): string => `${kind.name} ${unit.liveId ?? unit.address}`;
 
 /** All units of the manifests, by `objectOf`. */
-export const unitsByObject = (account: AccountView): ReadonlyMap<string, BaseUnit> =>
+export const unitsByObject = (account: AccountView): ReadonlyMap<string, KindUnit> =>
   new Map(
     kinds.flatMap((kind) =>
       kind
@@ -39,7 +34,7 @@ export const unitsByObject = (account: AccountView): ReadonlyMap<string, BaseUni
           account.resources.filter((resource) => resource.kind === kind.name),
           account,
         )
-        .units.map((unit) => [objectOf(kind, unit), { kind, unit }] as const),
+        .units.map((unit) => [objectOf({ kind, unit }), { kind, unit }] as const),
     ),
   );
 
@@ -64,22 +59,15 @@ export function baseResources(resources: readonly Resource[], compared: readonly
 /** The differences of one unit, each with its origin. It is `unknown` without a base. */
 export async function withOrigin(
   found: DiffResult,
-  { kind, unit, live, pause }: ComparedUnit,
+  { kind, unit, live, pause }: KindUnit & { readonly live: unknown; readonly pause: ReturnType<typeof newPauses> },
   base: BaseView | undefined,
 ): Promise<DiffResult> {
   if (base === undefined || !base.isComplete) return withPauses(markOrigin(found, undefined), pause);
-  const before = base.unitByObject.get(objectOf(kind, unit))?.unit;
+  const before = base.unitByObject.get(objectOf({ kind, unit }))?.unit;
   return withPauses(
     markOrigin(found, before === undefined ? emptyDiff : await withPauses(kind.diff(before, live, base.account), pause)),
     pause,
   );
-}
-
-export interface ComparedUnit {
-  readonly kind: Kind;
-  readonly unit: Unit;
-  readonly live: unknown;
-  readonly pause: ReturnType<typeof newPauses>;
 }
 
 /**

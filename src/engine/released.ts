@@ -1,5 +1,5 @@
 import { lists } from "../kinds/index.ts";
-import type { AccountView, ReadNeeds, Unit } from "../kinds/kind.ts";
+import type { AccountView, KindUnit, ReadNeeds, Unit } from "../kinds/kind.ts";
 import { kindNames } from "../kinds/manifests.ts";
 import { byText, parseAddress } from "../model/address.ts";
 import { readOr } from "../model/errors.ts";
@@ -7,7 +7,7 @@ import type { Released } from "../model/plan.ts";
 import { withPauses } from "../model/runtime/event-loop.ts";
 import type { Reads } from "../model/service.ts";
 import type { Compared } from "./compare.ts";
-import { type BaseUnit, type BaseView, unitsByObject } from "./origin.ts";
+import { type BaseView, unitsByObject } from "./origin.ts";
 
 interface ReleasedInput {
   readonly account: AccountView;
@@ -50,11 +50,11 @@ export async function releasedObjects({ account, base, compared, reads, needs }:
 }
 
 /** The same for an integration and its schemas. */
-const keyOf = ({ kind, unit: { liveId = "" } }: BaseUnit): string =>
+const keyOf = ({ kind, unit: { liveId = "" } }: KindUnit): string =>
   `${kind.schemas !== undefined || kind.name === kindNames.integration ? kindNames.integration : kind.name} ${liveId}`;
 
 interface ComparedSchemas {
-  readonly one: BaseUnit;
+  readonly one: KindUnit;
   readonly base: BaseView;
   readonly now: Unit | undefined;
   readonly account: AccountView;
@@ -72,5 +72,5 @@ function columnsReleased({ one, base, now, account }: ComparedSchemas, { reads, 
   return readOr(count, () => 0);
 }
 
-const nameOf = ({ unit: { liveId = "", address } }: BaseUnit, { account }: BaseView): string =>
+const nameOf = ({ unit: { liveId = "", address } }: KindUnit, { account }: BaseView): string =>
   lists.map((list) => account.list(list).byId.get(liveId)?.name).find((name) => name !== undefined) ?? parseAddress(address)?.name ?? "";

@@ -45,17 +45,19 @@ export async function observeRound(round: Round, recovered: Recovered): Promise<
     review?: Session["review"],
   ): Promise<ObservedAccount> =>
     observeAccount({
-      project: { resources: from.resources, settings, ...(from.columnLabels === undefined ? {} : { columnLabels: from.columnLabels }) },
+      project: { ...from, settings },
       compared: of,
       records,
       reads,
       ignored,
-      recovered: recovered.ids,
-      fresh,
-      isDrift: kind === "DriftReport",
-      listUnmanaged: options.listUnmanaged,
-      review,
-      ...(options.writeSecrets === undefined ? {} : { writeSecrets: options.writeSecrets }),
+      run: {
+        recovered: recovered.ids,
+        fresh,
+        isDrift: kind === "DriftReport",
+        listUnmanaged: options.listUnmanaged === true,
+        review,
+        writeSecrets: options.writeSecrets ?? (() => false),
+      },
     });
   const observed = await observe(project, compared, session.review);
   const base =

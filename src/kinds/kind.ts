@@ -98,6 +98,12 @@ export interface Unit {
   readonly liveId?: string;
 }
 
+/** A unit of any kind. */
+export interface KindUnit {
+  readonly kind: Kind;
+  readonly unit: Unit;
+}
+
 /** The units of a kind's manifests, and the manifests that have none. */
 export interface Units<U extends Unit> {
   readonly units: readonly U[];

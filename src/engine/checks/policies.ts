@@ -1,5 +1,5 @@
 import pLimit from "p-limit";
-import type { AccountView, DiffResult, Kind, TableTest, Unit } from "../../kinds/kind.ts";
+import type { AccountView, DiffResult, KindUnit, TableTest } from "../../kinds/kind.ts";
 import { isRuleSet, isSchemaConfig, manifestOfSchemas, schemasAddress } from "../../kinds/manifests.ts";
 import type { LabelScope } from "../../kinds/patterns/labels.ts";
 import { policyTablesWithoutColumns, unknownColumns, withColumns } from "../../kinds/schemas.ts";
@@ -24,9 +24,7 @@ import type { ClaimColumns, RunReads } from "../reads/cached-reads.ts";
 import type { Round } from "../session.ts";
 
 /** A unit after its comparison. `live` is undefined if the object is gone. */
-export interface CheckedUnit {
-  readonly kind: Kind;
-  readonly unit: Unit;
+export interface CheckedUnit extends KindUnit {
   readonly live: unknown;
   readonly difference: DiffResult;
 }
