@@ -5,13 +5,21 @@ import type { LiveColumn, LiveSchema, LiveSchemas, LiveTable } from "../../model
 import { type NodePath, nodePointer } from "../../model/nodes.ts";
 import type { SourceLocation } from "../../model/problem.ts";
 import { type ColumnTree, locationIn } from "../../model/resource.ts";
-import { atOnce } from "../../model/runtime/event-loop.ts";
 import { type Depth, type Field, levelNames, literalPointer, type NodeCause, nodesAt } from "../../model/schema-tree.ts";
 import { nodeText } from "../../text/paths.ts";
 import { nearest } from "../../text/suggest.ts";
 import type { ModeSource, RuleProgram } from "./compiled-config.ts";
-import { evaluate, type NewColumns } from "./evaluate.ts";
-import { causeOf, type IsIgnored, isSwitchedOff, type NodeChange } from "./evaluation.ts";
+import type { NewColumns } from "./evaluate.ts";
+import {
+  causeOf,
+  collectSwitchedOff,
+  collectValue,
+  type Evaluation,
+  type IsIgnored,
+  isSwitchedOff,
+  type NodeChange,
+  newEvaluation,
+} from "./evaluation.ts";
 import { literalColumnMaps, literalColumns, literalSchemas, literalTables } from "./literal-trees.ts";
 import { coversItself, type Literals, newResolution, type Resolution, resolve, type Step, steps } from "./rules/resolve-rules.ts";
 import { type CachedMatch, matchIn, type RuleCache, type RuleScope } from "./rules/rule-cache.ts";
@@ -100,13 +108,22 @@ export function explain(
     applied: off === undefined ? applied : [...applied.map(withoutEnabled), appliedMode(off)],
     state: resolution.ignored ? "ignored" : resolution.covered || mode !== undefined || off !== undefined ? "managed" : "unmanaged",
     outcome: { ...(enabled === undefined ? {} : { enabled }), ...(resolution.hashed === undefined ? {} : { hashed: resolution.hashed }) },
-    changes:
-      node === undefined
-        ? []
-        : atOnce(evaluate(cache, onlyNode(live, path), { isIgnored, switchedOff })).changes.filter(
-            (change) => change.path.length === path.length,
-          ),
+    changes: node === undefined ? [] : changesOf(newEvaluation(cache, isIgnored), { path, node, resolution, isOff: off !== undefined }),
   };
+}
+
+interface ExplainedNode {
+  readonly path: NodePath;
+  readonly node: LiveSchema | LiveTable | LiveColumn;
+  readonly resolution: Resolution;
+  readonly isOff: boolean;
+}
+
+function changesOf(evaluation: Evaluation, { path, node, resolution, isOff }: ExplainedNode): readonly NodeChange[] {
+  if (isOff) collectSwitchedOff(evaluation, path, node.enabled);
+  else collectValue(evaluation, { path, key: "enabled", before: node.enabled }, resolution);
+  if ("hashed" in node) collectValue(evaluation, { path, key: "hashed", before: node.hashed }, resolution);
+  return evaluation.changes;
 }
 
 function isNodeSwitchedOff(live: LiveSchemas, path: NodePath, switchedOff: NewColumns | undefined): boolean {
@@ -196,28 +213,19 @@ function appliedMode({ cause, config, mode }: ModeSource<string>): AppliedSettin
   };
 }
 
-/** The tree with nothing but the path to one node. */
-function onlyNode(live: LiveSchemas, path: NodePath): LiveSchemas {
-  const [schemaName, tableName = "", columnName = ""] = path;
-  const { schema, table, column } = nodesAt(live, path);
-  if (schema === undefined) return {};
-  const columns = column === undefined ? {} : { [columnName]: column };
-  return { [schemaName]: { ...schema, tables: table === undefined ? {} : { [tableName]: { ...table, columns } } } };
-}
-
 /** Why there is no live node to show, with a suggestion; undefined if there is one. */
 export function absenceOf(live: LiveSchemas, path: NodePath): string | undefined {
-  const [schema, table, column] = path;
-  const { schema: liveSchema, table: liveTable } = nodesAt(live, path);
-  if (liveSchema === undefined) return notInAccount([schema], Object.keys(live));
-  if (table === undefined) return undefined;
-  if (liveTable === undefined) return notInAccount([schema, table], Object.keys(liveSchema.tables));
-  if (column === undefined) return undefined;
-  if (liveTable.columns === undefined) return `unknown: the service returned no columns for ${nodeText([schema, table])}`;
-  return Object.hasOwn(liveTable.columns, column) ? undefined : notInAccount([schema, table, column], Object.keys(liveTable.columns));
+  const { schema, table } = nodesAt(live, path);
+  for (const [depth, siblings] of [live, schema?.tables, table?.columns].entries()) {
+    const name = path[depth];
+    if (name === undefined) return undefined;
+    if (siblings === undefined) return `unknown: the service returned no columns for ${nodeText(path.slice(0, depth))}`;
+    if (!Object.hasOwn(siblings, name)) return notInAccount(path.slice(0, depth + 1), Object.keys(siblings));
+  }
+  return undefined;
 }
 
-function notInAccount(path: readonly string[], known: readonly string[]): string {
+function notInAccount(path: readonly (string | undefined)[], known: readonly string[]): string {
   const similar = nearest(path.at(-1) ?? "", [...known].sort());
   const suggestion = similar === undefined ? "" : ` Did you mean ${nodeText([...path.slice(0, -1), similar])}?`;
   return `not in the account: there is no ${levelNames[path.length - 1]} ${nodeText(path)}.${suggestion}`;
