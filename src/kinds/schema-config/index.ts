@@ -24,7 +24,7 @@ import { missingNames } from "./missing-names.ts";
 import { newColumnProblems, reviewColumns, switchedOffBy } from "./new-columns.ts";
 import { patches, tablesTouched, treeIn } from "./patch.ts";
 import { manualSteps, refusals } from "./problems.ts";
-import { hasUnknownColumns, type ObservedSchemas, observedAt, readSchemas, withColumns } from "./read.ts";
+import { hasUnknownColumns, type ObservedSchemas, observedAt, readSchemas, readWithColumns } from "./read.ts";
 import { finishStats, type UnitTally } from "./rules/rule-stats.ts";
 import { ruleWarnings } from "./rules/rule-warnings.ts";
 import { desiredOf, type SchemaConfigUnit, units } from "./units.ts";
@@ -48,13 +48,12 @@ export const schemaConfig: Kind<SchemaConfigUnit, ObservedSchemas> = {
 
   units: (resources, account) => units(resources as readonly Resource<SchemaConfigSpec>[], account),
 
-  observe: async (unit, reads, needs) => {
-    const tree = await reads.schemas(unit.liveId);
-    if (tree === undefined) return undefined;
-    const tables = tablesToRead(unit.rules, tree, needs.policyColumns(unit.liveId));
-    needs.claimColumns(unit.liveId, tables.length);
-    return withColumns({ id: unit.liveId, tree }, tables, reads);
-  },
+  observe: ({ liveId, rules }, reads, needs) =>
+    readWithColumns(reads, liveId, (tree) => {
+      const tables = tablesToRead(rules, tree, needs.policyColumns(liveId));
+      needs.claimColumns(liveId, tables.length);
+      return tables;
+    }),
 
   namesBelow: ["spec", "schemas"],
 
@@ -81,13 +80,8 @@ export const schemaConfig: Kind<SchemaConfigUnit, ObservedSchemas> = {
   },
 
   update: {
-    async reread(item, reads) {
-      const id = item.liveId ?? "";
-      const tree = await reads.schemas(id);
-      if (tree === undefined) return undefined;
-      const touched = tablesTouched(item.requests).filter((path) => hasUnknownColumns(tree, path));
-      return withColumns({ id, tree }, touched, reads);
-    },
+    reread: ({ liveId = "", requests }, reads) =>
+      readWithColumns(reads, liveId, (tree) => tablesTouched(requests).filter((path) => hasUnknownColumns(tree, path))),
 
     // Live schemas are JSON, although their types do not say so.
     document: (_item, live) => ({ schemas: (live?.tree ?? {}) as unknown as JsonObject }),

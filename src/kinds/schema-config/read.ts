@@ -1,6 +1,7 @@
 import { emptyRecord } from "../../model/json/json.ts";
 import type { LiveSchemas, LiveTable } from "../../model/live.ts";
 import { getOrAdd } from "../../model/maps.ts";
+import { nodePointer } from "../../model/nodes.ts";
 import { isReplicated, nodesAt, type TablePath, walk } from "../../model/schema-tree.ts";
 import type { Reads } from "../../model/service.ts";
 
@@ -15,6 +16,16 @@ export interface ObservedSchemas {
 
 /** A tree for which no columns were read table by table. */
 export const observedAt = (tree: LiveSchemas): ObservedSchemas => ({ tree, columnReads: 0, withoutColumns: [] });
+
+/** The schemas of an integration, with the columns of some tables. Undefined: the integration is gone. */
+export async function readWithColumns(
+  reads: Reads,
+  id: string,
+  tables: (tree: LiveSchemas) => readonly TablePath[],
+): Promise<ObservedSchemas | undefined> {
+  const tree = await reads.schemas(id);
+  return tree === undefined ? undefined : withColumns({ id, tree }, tables(tree), reads);
+}
 
 /** Reads the columns of some tables with one request each, and adds them to the tree. */
 export async function withColumns(
@@ -57,19 +68,16 @@ export async function readSchemas(
   id: string,
   further: (live: LiveSchemas) => readonly TablePath[] = () => [],
 ): Promise<LiveSchemas | undefined> {
-  const live = await reads.schemas(id);
-  if (live === undefined) return undefined;
-  const replicated: TablePath[] = [];
-  walk(live, {
-    table(entry, path, schema) {
-      if (entry.columns === undefined && isReplicated(schema, path[1])) replicated.push(path);
-      return false;
-    },
+  const read = await readWithColumns(reads, id, (live) => {
+    const tables: TablePath[] = [];
+    const others = new Set(further(live).map((path) => nodePointer(path)));
+    walk(live, {
+      table(entry, path, schema) {
+        if (entry.columns === undefined && (isReplicated(schema, path[1]) || others.has(nodePointer(path)))) tables.push(path);
+        return false;
+      },
+    });
+    return tables;
   });
-  const others = further(live).filter((path) => {
-    const { schema } = nodesAt(live, path);
-    return schema !== undefined && hasUnknownColumns(live, path) && !isReplicated(schema, path[1]);
-  });
-  const { tree } = await withColumns({ id, tree: live }, [...replicated, ...others], reads);
-  return tree;
+  return read?.tree;
 }
