@@ -44,7 +44,7 @@ export async function apply(session: WriteSession, given: ApplyOptions = {}): Pr
   const secrets = await resolveSecrets(session, first);
   await closeSettled(round);
   if (hasWork(first)) await options.beforeFirstWrite?.(first);
-  const { plans, results } = await executeRounds({ session, options, first: round, plan: first, secrets });
+  const { plans, results } = await executeRounds({ ...round, session, options }, first, secrets);
   return finish(plans, [...results, ...unfinishedItems(plans, results)]);
 }
 

@@ -18,26 +18,22 @@ import { interrupted, notRun, refusal } from "./not-run.ts";
 import { type Execution, isGood } from "./step.ts";
 import { gatherIntents } from "./waves.ts";
 
-export interface RoundsInput {
-  readonly session: WriteSession;
-  readonly options: ApplyOptions;
-  readonly first: Round;
-  /** The plan of the first round. */
-  readonly plan: Plan;
-  readonly secrets: ReadonlyMap<string, Secret>;
-}
-
-export interface RoundsResult {
+interface RoundsResult {
   /** In order; the first is the plan that the run started with. */
   readonly plans: readonly [Plan, ...Plan[]];
   readonly results: readonly ItemResult[];
 }
 
 /**
- * Executes a plan, then plans and executes items that it made possible, until nothing more can be
- * sent.
+ * Executes the plan of the first round, then plans and executes items that it made possible, until
+ * nothing more can be sent.
  */
-export async function executeRounds({ session, options, first, plan, secrets }: RoundsInput): Promise<RoundsResult> {
+export async function executeRounds(
+  first: Round & { readonly session: WriteSession; readonly options: ApplyOptions },
+  plan: Plan,
+  secrets: ReadonlyMap<string, Secret>,
+): Promise<RoundsResult> {
+  const { session, options } = first;
   const plans: [Plan, ...Plan[]] = [plan];
   const outcomes = newOutcomes();
   const schemaWait = newSchemaWait(session);

@@ -6,6 +6,7 @@ import { withIdentities } from "../kinds/select.ts";
 import type { Address, EarlierCreate, NaturalKey } from "../model/address.ts";
 import { readOr, ServiceError } from "../model/errors.ts";
 import { defined, own } from "../model/json/json.ts";
+import { repeated } from "../model/maps.ts";
 import type { Problem } from "../model/problem.ts";
 import { problemIn, type Resource } from "../model/resource.ts";
 import type { List, Listed, Listing, Reads } from "../model/service.ts";
@@ -238,19 +239,14 @@ function causeOf({ code, status, reason }: ServiceError): string {
 
 /** Two manifests of a kind with one live object would overwrite each other in every run. */
 function sharedIdentities(resources: readonly Resource[], identities: ReadonlyMap<Address, Identity>): readonly Problem[] {
-  const owner = new Map<string, Resource>();
-  return resources.flatMap((resource): readonly Problem[] => {
+  const found = resources.flatMap((resource) => {
     const identity = identities.get(resource.address);
-    if (identity?.state !== "found") return [];
-    const key = `${resource.kind} ${identity.id}`;
-    const other = owner.get(key);
-    owner.set(key, other ?? resource);
-    if (other === undefined) return [];
-    return [
-      problemIn(resource, "/metadata/name", {
-        code: "E_SHARED_IDENTITY",
-        message: `${other.address} and ${resource.address} both refer to ${identity.id}. Remove one of them, or pin another id with metadata.id.`,
-      }),
-    ];
+    return identity?.state === "found" ? [{ resource, id: identity.id }] : [];
   });
+  return repeated(found, ({ resource, id }) => `${resource.kind} ${id}`).map(([first, { resource, id }]) =>
+    problemIn(resource, "/metadata/name", {
+      code: "E_SHARED_IDENTITY",
+      message: `${first.resource.address} and ${resource.address} both refer to ${id}. Remove one of them, or pin another id with metadata.id.`,
+    }),
+  );
 }

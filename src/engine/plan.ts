@@ -4,6 +4,7 @@ import { type Address, byText, parseAddress } from "../model/address.ts";
 import { changeCount } from "../model/changes.ts";
 import type { GuardFinding } from "../model/findings.ts";
 import { canonicalJson, defined } from "../model/json/json.ts";
+import { repeated } from "../model/maps.ts";
 import type { Blocked, CallCounts, Change, Deferred, DraftItem, Held, Item, Manual, Plan, Summary } from "../model/plan.ts";
 import { type Diagnostic, isError, type Locate, type Problem, problemAt, toDiagnostic } from "../model/problem.ts";
 import { severities } from "../text/severity.ts";
@@ -193,15 +194,10 @@ function settleDeferred(
 
 /** Two creates with the same natural key would create the same object twice. */
 function doubledCreates(items: readonly DraftItem[]): readonly Problem[] {
-  const first = new Map<string, Address>();
-  return items.flatMap(({ action, kind, address, naturalKey }): readonly Problem[] => {
-    if (action !== "create" || naturalKey === undefined) return [];
-    const key = `${kind} ${canonicalJson(naturalKey)}`;
-    const other = first.get(key);
-    first.set(key, other ?? address);
-    if (other === undefined) return [];
-    const message = `${other} and ${address} would create the same ${kind}. Remove or rename one of them.`;
-    return [problemAt(undefined, { code: "E_SHARED_IDENTITY", message, address })];
+  const creates = items.filter(({ action, naturalKey }) => action === "create" && naturalKey !== undefined);
+  return repeated(creates, ({ kind, naturalKey }) => `${kind} ${canonicalJson(naturalKey)}`).map(([first, { kind, address }]) => {
+    const message = `${first.address} and ${address} would create the same ${kind}. Remove or rename one of them.`;
+    return problemAt(undefined, { code: "E_SHARED_IDENTITY", message, address });
   });
 }
 

@@ -1,5 +1,5 @@
 import { lists } from "../kinds/index.ts";
-import type { AccountView, KindUnit, ReadNeeds, Unit } from "../kinds/kind.ts";
+import type { AccountView, KindUnit, ReadNeeds } from "../kinds/kind.ts";
 import { kindNames } from "../kinds/manifests.ts";
 import { byText, parseAddress } from "../model/address.ts";
 import { readOr } from "../model/errors.ts";
@@ -43,7 +43,17 @@ export async function releasedObjects({ account, base, compared, reads, needs }:
   for (const [object, one] of base.unitByObject) {
     const known = found.get(keyOf(one));
     if (known === undefined || one.kind.schemas === undefined) continue;
-    const columns = await columnsReleased({ one, base, now: current?.get(object)?.unit, account }, { reads, needs });
+    const now = current?.get(object)?.unit;
+    // 0 if they cannot be read: the plan must not fail for them.
+    const columns = await readOr(
+      async () => {
+        const live = await one.kind.observe?.(one.unit, reads, needs);
+        const before = await managedColumns(one, live, base.account);
+        const still = now === undefined ? 0 : await managedColumns({ ...one, unit: now }, live, account);
+        return Math.max(0, before - still);
+      },
+      () => 0,
+    );
     found.set(keyOf(one), { ...known, columns });
   }
   return [...found.values()].sort((a, b) => byText(a.address, b.address));
@@ -53,24 +63,8 @@ export async function releasedObjects({ account, base, compared, reads, needs }:
 const keyOf = ({ kind, unit: { liveId = "" } }: KindUnit): string =>
   `${kind.schemas !== undefined || kind.name === kindNames.integration ? kindNames.integration : kind.name} ${liveId}`;
 
-interface ComparedSchemas {
-  readonly one: KindUnit;
-  readonly base: BaseView;
-  readonly now: Unit | undefined;
-  readonly account: AccountView;
-}
-
-/** 0 if they cannot be read: the plan must not fail for them. */
-function columnsReleased({ one, base, now, account }: ComparedSchemas, { reads, needs }: Pick<ReleasedInput, "reads" | "needs">) {
-  const { kind, unit } = one;
-  const count = async (): Promise<number> => {
-    const live = await kind.observe?.(unit, reads, needs);
-    const managed = async (by: Unit | undefined, view: AccountView): Promise<number> =>
-      by === undefined ? 0 : ((await withPauses(kind.diff(by, live, view))).size?.managedColumns ?? 0);
-    return Math.max(0, (await managed(unit, base.account)) - (await managed(now, account)));
-  };
-  return readOr(count, () => 0);
-}
+const managedColumns = async ({ kind, unit }: KindUnit, live: unknown, view: AccountView): Promise<number> =>
+  (await withPauses(kind.diff(unit, live, view))).size?.managedColumns ?? 0;
 
 const nameOf = ({ unit: { liveId = "", address } }: KindUnit, { account }: BaseView): string =>
   lists.map((list) => account.list(list).byId.get(liveId)?.name).find((name) => name !== undefined) ?? parseAddress(address)?.name ?? "";

@@ -16,6 +16,17 @@ export function once<T>(make: () => T): () => T {
   };
 }
 
+/** The values whose key an earlier one has, each after the first value with its key. */
+export function repeated<T>(values: Iterable<T>, keyOf: (value: T) => string): readonly (readonly [first: T, other: T])[] {
+  const firsts = new Map<string, T>();
+  const found: (readonly [T, T])[] = [];
+  for (const value of values) {
+    const first = getOrAdd(firsts, keyOf(value), () => value);
+    if (first !== value) found.push([first, value]);
+  }
+  return found;
+}
+
 /** The values by their key, the keys in the order in which they occur first. Node has `Map.groupBy` only from version 21 on. */
 export function groupBy<T, K>(values: Iterable<T>, keyOf: (value: T) => K): ReadonlyMap<K, readonly [T, ...T[]]> {
   const groups = new Map<K, [T, ...T[]]>();

@@ -2,7 +2,7 @@ import type { IntegrationNames } from "../kinds/select.ts";
 import { isObject } from "../model/json/json.ts";
 import { fromPointer, type Pointer } from "../model/json/pointer.ts";
 import type { LiveSchemas } from "../model/live.ts";
-import { nodePointer } from "../model/nodes.ts";
+import { type NodePath, nodePointer } from "../model/nodes.ts";
 import { walk } from "../model/schema-tree.ts";
 
 /** The input of a policy's module: a copy, so that the module can change it. */
@@ -88,15 +88,14 @@ function plannedCopy(live: LiveSchemas, planned: ReadonlyMap<Pointer, boolean>):
   const copy = structuredClone(live);
   if (planned.size === 0) return copy;
   // Nothing else refers to the copy yet, so its values may be set, although the types of live trees are read-only.
+  const setEnabled = (entry: OwnCopy, path: NodePath): undefined => {
+    entry.enabled = planned.get(nodePointer(path, "enabled")) ?? entry.enabled;
+  };
   walk(copy as unknown as Record<string, OwnCopy>, {
-    schema(entry, path) {
-      entry.enabled = planned.get(nodePointer(path, "enabled")) ?? entry.enabled;
-    },
-    table(entry, path) {
-      entry.enabled = planned.get(nodePointer(path, "enabled")) ?? entry.enabled;
-    },
+    schema: setEnabled,
+    table: setEnabled,
     column(entry, path) {
-      entry.enabled = planned.get(nodePointer(path, "enabled")) ?? entry.enabled;
+      setEnabled(entry, path);
       entry.hashed = planned.get(nodePointer(path, "hashed")) ?? entry.hashed ?? false;
     },
   });

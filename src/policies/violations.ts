@@ -1,5 +1,6 @@
 import { columnLabels, enterLabels, type LabelScope, labelAmong } from "../kinds/patterns/labels.ts";
 import { matchesName } from "../kinds/patterns/nodes.ts";
+import type { LiveColumn, LiveSchema, LiveTable } from "../model/live.ts";
 import type { NodePath } from "../model/nodes.ts";
 import type { Steps } from "../model/runtime/event-loop.ts";
 import { type ColumnPath, type Field, type SchemaPath, type TablePath, walkInSteps } from "../model/schema-tree.ts";
@@ -11,23 +12,13 @@ import type { CompiledPolicy } from "./compile.ts";
 
 type Known = boolean | undefined;
 
-interface CheckedColumn {
-  readonly enabled?: boolean;
-  readonly hashed?: boolean;
-  readonly isPrimaryKey?: boolean;
-  readonly nameInDestination?: string;
-}
+type CheckedColumn = Partial<LiveColumn>;
 
-interface CheckedTable {
-  readonly nameInDestination?: string;
-  readonly enabled?: boolean;
-  readonly syncMode?: string;
+interface CheckedTable extends Partial<Omit<LiveTable, "columns">> {
   readonly columns?: Readonly<Record<string, CheckedColumn>>;
 }
 
-interface CheckedSchema {
-  readonly nameInDestination?: string;
-  readonly enabled?: boolean;
+interface CheckedSchema extends Partial<Omit<LiveSchema, "tables">> {
   readonly tables?: Readonly<Record<string, CheckedTable>>;
 }
 

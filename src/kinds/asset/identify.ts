@@ -1,4 +1,6 @@
 import { type Address, type Binding, type Bindings, byText, kindOf } from "../../model/address.ts";
+import { canonicalJson, defined } from "../../model/json/json.ts";
+import { repeated } from "../../model/maps.ts";
 import type { Problem } from "../../model/problem.ts";
 import { type AssetSpec, problemIn, type Resource } from "../../model/resource.ts";
 import { bindCommand, resolveCommand } from "../../text/shell.ts";
@@ -61,9 +63,8 @@ interface Duplicate {
 
 /** Assets with the name and type of this one that another address is bound to, or that an earlier run created, ordered by address. */
 function duplicatesOf(resource: Resource<AssetSpec>, account: AccountView): readonly Duplicate[] {
-  const { bindings, earlierCreates, resources } = account;
+  const { bindings, earlierCreates, lookup } = account;
   const isOther = (address: Address): boolean => address !== resource.address && kindOf(address) === resource.kind;
-  const manifests = new Map(resources.map((other) => [other.address, other]));
   const bound = [...bindings].filter(([address, binding]) => isOther(address) && isDuplicate(resource, address, binding, account));
   const boundIds = new Set([...bindings.values()].map(({ id }) => id));
   const { name, type } = naturalKeyOf(resource.spec);
@@ -71,11 +72,8 @@ function duplicatesOf(resource: Resource<AssetSpec>, account: AccountView): read
     ({ address, id, naturalKey }) =>
       isOther(address) && naturalKey?.["name"] === name && naturalKey?.["type"] === type && (id === undefined || !boundIds.has(id)),
   );
-  return [
-    ...bound.map(([address, { id }]) => ({ address, id })),
-    ...created.map(({ address, id }) => ({ address, ...(id === undefined ? {} : { id }) })),
-  ]
-    .map((duplicate) => ({ ...duplicate, hasManifest: manifests.has(duplicate.address) }))
+  return [...bound.map(([address, { id }]) => ({ address, id })), ...created]
+    .map(({ address, id }): Duplicate => ({ address, ...defined({ id }), hasManifest: lookup.resources.has(address) }))
     .sort((a, b) => byText(a.address, b.address));
 }
 
@@ -91,21 +89,15 @@ function isDuplicate({ spec }: Resource<AssetSpec>, address: Address, binding: B
 
 /** Pairs of manifests with equal name and type, unless both are pinned or bound to different ids. */
 export function sameAssets(resources: readonly Resource[], bindings: Bindings): readonly Problem[] {
-  const first = new Map<string, Resource>();
   const idOf = (resource: Resource): string | undefined => resource.id ?? bindings.get(resource.address)?.id;
-  return resources.flatMap((resource): readonly Problem[] => {
-    const { name, type } = naturalKeyOf(resource.spec as AssetSpec);
-    const key = JSON.stringify([name, type]);
-    const other = first.get(key);
-    first.set(key, other ?? resource);
-    if (other === undefined) return [];
-    const [a, b] = [idOf(other), idOf(resource)];
+  const same = repeated(resources, ({ spec }) => canonicalJson(naturalKeyOf(spec as AssetSpec)));
+  return same.flatMap(([first, resource]): readonly Problem[] => {
     // Equal ids are reported for all kinds alike.
-    if (a !== undefined && b !== undefined) return [];
+    if (idOf(first) !== undefined && idOf(resource) !== undefined) return [];
     return [
       problemIn(resource, "/spec/name", {
         code: "E_SHARED_IDENTITY",
-        message: `${other.address} and ${resource.address} have the same name and type, and an asset can't be read back, so dimsync can't tell them apart. Remove one of them, change its spec.name, or pin the ids of both with metadata.id.`,
+        message: `${first.address} and ${resource.address} have the same name and type, and an asset can't be read back, so dimsync can't tell them apart. Remove one of them, change its spec.name, or pin the ids of both with metadata.id.`,
       }),
     ];
   });
