@@ -10,7 +10,7 @@ import { accountName } from "../model/settings/config.ts";
 import { allowances, unusedAllowance } from "./checks/allow.ts";
 import { checkGuards, type GuardInput } from "./checks/guards.ts";
 import type { PolicyCheck } from "./checks/policies.ts";
-import { makePlan, type PlanHead, type PlanRules } from "./plan.ts";
+import { type Findings, makePlan, type PlanHead, type PlanRules } from "./plan.ts";
 import { blockedByEarlierRun, type Recovered, unknownOutcome } from "./recover.ts";
 import { type ComparedRound, hasErrors, type RoundView } from "./round.ts";
 import { everything, type Scope, unmatchedIgnores } from "./scope.ts";
@@ -33,31 +33,28 @@ export function assemblePlan(round: Round, parts: RoundParts): Plan {
   const found = compared.found.map((one) => blockOutsideScope(one, round.options.scope ?? everything));
   const deferred = found.flatMap((one) => one.deferred);
   const complete = observed.complete && compared.complete && !hasErrors(project);
-  return makePlan({
-    head: headOf(round, git),
-    findings: {
-      differences: [...found, unreportedUnknowns(found, recovered), { ...emptyDiff, unverifiable: policies.unverifiable() }],
-      problems: [
-        ...project.problems,
-        ...observed.problems,
-        ...unmatched(round, parts),
-        ...unknownInCatalog(round, parts),
-        ...policies.problems(deferred),
-      ],
-      complete,
-      equal: compared.equal.length,
-      unmanaged: unmanaged(round, parts),
-      ...defined({ released: compared.released, impact: compared.impact }),
-      ...columnsOf(round, found),
-      policy: policies.findings(),
-      readCalls: session.calls(),
-    },
-    rules: {
-      inScope: (address) => scope.item(address, observed.account),
-      protectOnly: round.options.protectOnly === true,
-      whyNotCreate: (item) => whyNotCreate(item, round, { ...parts, complete }),
-      guards: (items) => guardFindings(items, round, { ...parts, deferred }),
-    },
+  const findings: Findings = {
+    differences: [...found, unreportedUnknowns(found, recovered), { ...emptyDiff, unverifiable: policies.unverifiable() }],
+    problems: [
+      ...project.problems,
+      ...observed.problems,
+      ...unmatched(round, parts),
+      ...unknownInCatalog(round, parts),
+      ...policies.problems(deferred),
+    ],
+    complete,
+    equal: compared.equal.length,
+    unmanaged: unmanaged(round, parts),
+    ...defined({ released: compared.released, impact: compared.impact }),
+    ...columnsOf(round, found),
+    policy: policies.findings(),
+    readCalls: session.calls(),
+  };
+  return makePlan(headOf(round, git), findings, {
+    inScope: (address) => scope.item(address, observed.account),
+    protectOnly: round.options.protectOnly === true,
+    whyNotCreate: (item) => whyNotCreate(item, round, { ...parts, complete }),
+    guards: (items) => guardFindings(items, round, { ...parts, deferred }),
     locate: project.locate,
   });
 }

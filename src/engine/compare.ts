@@ -72,12 +72,11 @@ export async function compareUnits(input: ComparisonInput): Promise<Compared> {
   onProgress?.({ type: "phase", phase: "read", round: 1, total });
   const liveIds = asked.flatMap(({ unit }) => unit.liveId ?? []);
   const configured = asked.flatMap(({ kind, unit }) => (kind.schemas !== undefined ? (unit.liveId ?? []) : []));
-  const kindOf = asked.map(({ kind }) => kind);
   // From here on only the queue holds the units, so that each can be collected once it is compared.
   const after = await Promise.all(asked.splice(0).map((one) => limit(() => compareNext(one))));
   const found = after.map((one) => one.found);
   return {
-    found: [...before, ...found, ...conclusions(kindOf, found)],
+    found: [...before, ...found, ...conclusions(after)],
     parts,
     objects,
     equal: after.flatMap(({ equal }) => equal ?? []),
@@ -88,6 +87,7 @@ export async function compareUnits(input: ComparisonInput): Promise<Compared> {
 }
 
 interface ComparedUnit {
+  readonly kind: Kind;
   readonly found: DiffResult;
   /** The unit's address, if it has no difference. */
   readonly equal?: Address;
@@ -106,15 +106,15 @@ async function compareUnit({ kind, unit }: KindUnit, input: ComparisonInput, pau
     const found = protectOnly === true ? holdOthers(all) : all;
     await pause();
     if (checkUnit !== undefined) await withPauses(checkUnit({ kind, unit, live, difference: found }), pause);
-    if (isEqual(all)) return { found, equal: unit.address, failed: false };
+    if (isEqual(all)) return { kind, found, equal: unit.address, failed: false };
     const isTraced = base !== undefined || account.isDrift;
-    return { found: isTraced ? await withOrigin(found, { kind, unit, live, pause }, base) : found, failed: false };
+    return { kind, found: isTraced ? await withOrigin(found, { kind, unit, live, pause }, base) : found, failed: false };
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error;
     const problem = failedRead(error, unit.address);
     const message = problem.read === undefined ? error.message : unreadMessage;
     const blocked = [{ address: unit.address, code: problem.code, message }];
-    return { found: { ...emptyDiff, problems: [problem], blocked }, failed: true };
+    return { kind, found: { ...emptyDiff, problems: [problem], blocked }, failed: true };
   }
 }
 
@@ -153,10 +153,10 @@ function unitsOf({ observed, compared, scope }: ComparisonInput): {
   return { asked, before, parts, objects };
 }
 
-/** The problems of each kind's units together. `found[i]` belongs to `kindOf[i]`. */
-function conclusions(kindOf: readonly Kind[], found: readonly DiffResult[]): readonly DiffResult[] {
+/** The problems of each kind's units together. */
+function conclusions(units: readonly ComparedUnit[]): readonly DiffResult[] {
   return kinds.flatMap((kind) => {
-    const tallies = kindOf.flatMap((of, index) => (of === kind ? (found[index]?.tally ?? []) : []));
+    const tallies = units.flatMap((one) => (one.kind === kind ? (one.found.tally ?? []) : []));
     return kind.schemas === undefined || tallies.length === 0 ? [] : [{ ...emptyDiff, problems: kind.schemas.conclude(tallies) }];
   });
 }

@@ -52,13 +52,6 @@ export interface PlanRules {
   /** Why an address may not be created now, if so: an earlier outcome is unknown, or a list may be incomplete. */
   readonly whyNotCreate: (item: DraftItem) => Blocked | undefined;
   readonly guards: (items: readonly Item[]) => { readonly guards: readonly GuardFinding[]; readonly problems: readonly Problem[] };
-}
-
-/** Everything that is not a value (clock, random ids, files) is passed in. */
-export interface PlanInput {
-  readonly head: PlanHead;
-  readonly findings: Findings;
-  readonly rules: PlanRules;
   readonly locate: Locate;
 }
 
@@ -66,7 +59,8 @@ export interface PlanInput {
  * Sorts differences, separates items that must not run, and counts. The same differences in any
  * order give the same plan.
  */
-export function makePlan({ head, findings, rules, locate }: PlanInput): Plan {
+export function makePlan(head: PlanHead, findings: Findings, rules: PlanRules): Plan {
+  const { locate } = rules;
   const { differences, complete, unmanaged, policy, equal, readCalls } = findings;
   const { newColumns, goneColumns, neverReviewed, seenColumns, released, impact } = findings;
   const { runnable, heldItems, heldWaiting, blocked, deferred } = whatRuns(differences, rules);

@@ -1,4 +1,4 @@
-import { makePlan, type PlanInput } from "../../src/engine/plan.ts";
+import { type Findings, makePlan, type PlanRules } from "../../src/engine/plan.ts";
 import { type DiffResult, emptyDiff } from "../../src/kinds/kind.ts";
 import type { DraftItem, Plan } from "../../src/model/plan.ts";
 
@@ -13,22 +13,22 @@ export const draft = (address: string, action: DraftItem["action"], more: Partia
 });
 
 /** A plan with these differences. `more` replaces other findings and rules. */
-export function planOf(found: Partial<DiffResult>, more: Partial<PlanInput["findings"] & PlanInput["rules"]> = {}): Plan {
+export function planOf(found: Partial<DiffResult>, more: Partial<Findings & PlanRules> = {}): Plan {
   const tool = { name: "dimsync", version: "0" } as const;
-  return makePlan({
-    head: { kind: "Plan", planId: "p", createdAt: "2026-06-01T12:00:00Z", tool, target: "t", account: "a", manifestDigest: "" },
-    findings: {
+  return makePlan(
+    { kind: "Plan", planId: "p", createdAt: "2026-06-01T12:00:00Z", tool, target: "t", account: "a", manifestDigest: "" },
+    {
       differences: [{ ...emptyDiff, ...found }],
       ...{ problems: [], complete: true, equal: 0, unmanaged: { integrations: [], tags: [] }, readCalls: {}, policy: [] },
       ...more,
     },
-    rules: {
+    {
       inScope: () => true,
       protectOnly: false,
       whyNotCreate: () => undefined,
       guards: () => ({ guards: [], problems: [] }),
+      locate: ({ file }) => ({ file }),
       ...more,
     },
-    locate: ({ file }) => ({ file }),
-  });
+  );
 }

@@ -18,12 +18,7 @@ export function destinationOf({ spec: { destination } }: Resource<IntegrationSpe
 }
 
 /** Fields by which a live integration is looked up; all that are present must match. */
-export interface LookupKey {
-  readonly name?: string;
-  readonly sourceName?: string;
-  readonly sourceType?: string;
-  readonly destinationId?: string;
-}
+export type LookupKey = NonNullable<IntegrationSpec["match"]>;
 
 export function matchesKey(live: LiveIntegration, key: LookupKey): boolean {
   return (

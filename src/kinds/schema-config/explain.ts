@@ -9,17 +9,8 @@ import { type Depth, type Field, levelNames, literalPointer, type NodeCause, nod
 import { nodeText } from "../../text/paths.ts";
 import { nearest } from "../../text/suggest.ts";
 import type { ModeSource, RuleProgram } from "./compiled-config.ts";
-import type { NewColumns } from "./evaluate.ts";
-import {
-  causeOf,
-  collectSwitchedOff,
-  collectValue,
-  type Evaluation,
-  type IsIgnored,
-  isSwitchedOff,
-  type NodeChange,
-  newEvaluation,
-} from "./evaluation.ts";
+import type { EvaluateOptions, NewColumns } from "./evaluate.ts";
+import { causeOf, collectSwitchedOff, collectValue, type Evaluation, isSwitchedOff, type NodeChange, newEvaluation } from "./evaluation.ts";
 import { literalColumnMaps, literalColumns, literalSchemas, literalTables } from "./literal-trees.ts";
 import { coversItself, type Literals, newResolution, type Resolution, resolve, type Step, steps } from "./rules/resolve-rules.ts";
 import { type CachedMatch, matchIn, type RuleCache, type RuleScope } from "./rules/rule-cache.ts";
@@ -83,18 +74,12 @@ export function decisionOf(
   return { value: unmatched.mode === "enable", cause: unmatched.cause };
 }
 
-export interface ExplainOptions {
-  readonly isIgnored?: IsIgnored;
-  /** The new columns that `unreviewed: disable` switches off. */
-  readonly switchedOff?: NewColumns | undefined;
-}
-
 /** Everything that applies to a node, and the result. The node need not be live. */
 export function explain(
   cache: RuleCache,
   live: LiveSchemas,
   path: NodePath,
-  { isIgnored = () => false, switchedOff }: ExplainOptions = {},
+  { isIgnored = () => false, switchedOff }: EvaluateOptions = {},
 ): Explanation {
   const located = locate(cache, live, path);
   const { node, resolution, unmatched } = located;

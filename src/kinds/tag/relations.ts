@@ -1,10 +1,10 @@
 import { type Address, byText } from "../../model/address.ts";
 import { toPointer, urlPath } from "../../model/json/pointer.ts";
 import type { LiveTag } from "../../model/live.ts";
-import type { Blocked, Deferred, DraftItem, Manual } from "../../model/plan.ts";
+import type { Blocked, Deferred, DraftItem } from "../../model/plan.ts";
 import type { Problem } from "../../model/problem.ts";
 import { locationIn, problemIn, type TagResource } from "../../model/resource.ts";
-import type { AccountView } from "../kind.ts";
+import type { AccountView, DiffResult } from "../kind.ts";
 import { users } from "../lists.ts";
 import { assetAddress, integrationAddress } from "../manifests.ts";
 import { fromIdentity, type Selected, selectIntegration, selectIntegrations } from "../select.ts";
@@ -22,13 +22,7 @@ interface Target {
   readonly pointer: string;
 }
 
-interface Relations {
-  readonly items: readonly DraftItem[];
-  readonly manual: readonly Omit<Manual, "id">[];
-  readonly blocked: readonly Blocked[];
-  readonly deferred: readonly Deferred[];
-  readonly problems: readonly Problem[];
-}
+type Relations = Pick<DiffResult, "items" | "manual" | "blocked" | "deferred" | "problems">;
 
 /** One POST for each declared relation that the live tag lacks. Extra relations are manual if the tag is exclusive. */
 export function relations(unit: TagUnit, live: LiveTag, account: AccountView): Relations {

@@ -1,3 +1,4 @@
+import { defined } from "../../../model/json/json.ts";
 import type { Problem, SourceLocation } from "../../../model/problem.ts";
 import {
   type ColumnTree,
@@ -71,30 +72,20 @@ const assertable: readonly (readonly (keyof Expected)[])[] = [
 ];
 export const expectedKeys = ["nameInDestination", "syncMode", "cursorField", "isPrimaryKey"] as const;
 
-export function compileRule({ rule, name, owner, pointer }: WrittenRule): Compiled {
-  const { match, problems } = compileMatch(rule.match, owner, pointer);
+export function compileRule(written: WrittenRule): Compiled {
+  const { rule, owner, pointer } = written;
+  const { rule: compiled, problems } = compileMatch(rule.match, written);
   const ignores = rule.ignore === true;
-  const both: readonly Problem[] =
-    ignores && rule.set !== undefined
-      ? [
-          problemIn(owner, pointer, {
-            code: "E_IGNORE_AND_SET",
-            message: "The rule has both ignore and set, which contradict each other. Write two rules; the later one wins.",
-          }),
-        ]
-      : [];
-  const place = locationIn(owner, pointer);
+  const message = "The rule has both ignore and set, which contradict each other. Write two rules; the later one wins.";
+  const both = ignores && rule.set !== undefined ? [problemIn(owner, pointer, { code: "E_IGNORE_AND_SET", message })] : [];
   return {
     problems: [...both, ...problems],
-    rule: match && {
-      ...match,
+    rule: compiled && {
+      ...compiled,
       ignores,
       set: ignores ? undefined : rule.set,
-      expected: undefined,
-      name,
-      cause: { rule: name, ...(rule.reason === undefined ? {} : { reason: rule.reason }), place },
       minMatches: rule.minMatches,
-      owner,
+      cause: { rule: written.name, ...defined({ reason: rule.reason }), place: compiled.cause.place },
     },
   };
 }
@@ -105,40 +96,21 @@ export function compileExpectation(
   index: number,
 ): Compiled {
   const pointer = `/spec/expect/${index}`;
-  const { match, problems } = compileMatch(written, owner, pointer);
-  if (match === undefined) return { rule: undefined, problems };
+  const { rule, problems } = compileMatch(written, { name: `expect ${index + 1}`, owner, pointer });
+  if (rule === undefined) return { rule, problems };
   const wrongLevel = expectedKeys
-    .filter((key) => expected[key] !== undefined && !assertable[match.depth]?.includes(key))
+    .filter((key) => expected[key] !== undefined && !assertable[rule.depth]?.includes(key))
     .map((key) =>
       problemIn(owner, `${pointer}/${key}`, {
         code: "E_EXPECT_LEVEL",
-        message: `A ${levelNames[match.depth]} has no ${key}. An expect entry applies to the deepest level that its match names.`,
+        message: `A ${levelNames[rule.depth]} has no ${key}. An expect entry applies to the deepest level that its match names.`,
       }),
     );
-  const name = `expect ${index + 1}`;
-  return {
-    problems: [...problems, ...wrongLevel],
-    rule: {
-      ...match,
-      ignores: false,
-      set: undefined,
-      expected,
-      name,
-      cause: { rule: name, place: locationIn(owner, pointer) },
-      minMatches: undefined,
-      owner,
-    },
-  };
+  return { problems: [...problems, ...wrongLevel], rule: { ...rule, expected } };
 }
 
-function compileMatch(
-  match: SchemaMatch,
-  owner: Resource,
-  pointer: string,
-): {
-  readonly match: Pick<CompiledRule, "type" | "depth" | "parts" | "labels" | "where"> | undefined;
-  readonly problems: readonly Problem[];
-} {
+/** A rule that does nothing with what it matches. */
+function compileMatch(match: SchemaMatch, { name, owner, pointer }: Pick<WrittenRule, "name" | "owner" | "pointer">): Compiled {
   const { ignoreCase, where } = match;
   const labels = wantedLabels(match.label);
   const { depth: named, parts } = nodePatterns(
@@ -147,10 +119,7 @@ function compileMatch(
   const depth = labels === undefined ? named : 2;
   if (depth === undefined) {
     const message = 'The match names no schema, table, column or label. For every table, write table: "*".';
-    return {
-      match: undefined,
-      problems: [problemIn(owner, `${pointer}/match`, { code: "E_EMPTY_MATCH", message })],
-    };
+    return { rule: undefined, problems: [problemIn(owner, `${pointer}/match`, { code: "E_EMPTY_MATCH", message })] };
   }
   // `where` comes from JSON that the schema has checked: its keys are those of its type.
   const problems = (Object.keys(where ?? {}) as (keyof Where)[])
@@ -161,7 +130,9 @@ function compileMatch(
         message: `A ${levelNames[depth]} has no ${key}, so the rule could never match. A rule applies to the deepest level that its match names.`,
       }),
     );
-  return { match: { type: "rule", depth, parts, labels, where }, problems };
+  const cause = { rule: name, place: locationIn(owner, pointer) };
+  const effect = { ignores: false, set: undefined, expected: undefined, minMatches: undefined };
+  return { rule: { type: "rule", depth, parts, labels, where, ...effect, name, cause, owner }, problems };
 }
 
 /**
