@@ -48,12 +48,11 @@ export function* evaluate(
 ): Steps<Evaluation> {
   const { program, root } = cache;
   const { layers } = program;
-  const walk: Walk = {
-    ...newEvaluation(cache, isIgnored),
-    resolutions: [newResolution(), newResolution(), newResolution()],
+  const walk: Walk = Object.assign(newEvaluation(cache, isIgnored), {
+    resolutions: [newResolution(), newResolution(), newResolution()] as const,
     places: [0, 1, 2].map((depth) => ({ layers, depth })) as unknown as Walk["places"],
     switchedOff,
-  };
+  });
   countScope(walk.stats, root);
   for (const schema of Object.keys(live)) {
     const liveSchema = live[schema];
