@@ -178,6 +178,9 @@ export interface Section {
   readonly heads?: readonly string[];
 }
 
+/** Whether a section is below the changes. */
+export const isBelow = ({ part }: Section): boolean => part === "work" || part === "rest";
+
 export const textTable = (heads: readonly string[], rows: readonly (readonly string[])[]): Table => ({
   heads,
   rows: rows.map((texts) => texts.map((text) => [text])),

@@ -19,9 +19,9 @@ export const renderers = {
   json: renderJson,
   ndjson: renderNdjson,
   markdown: renderMarkdown,
-  sarif: renderSarif,
-  junit: renderJunit,
-  github: renderGithub,
+  sarif: (document, options) => renderSarif([document], options),
+  junit: (document, options) => renderJunit([document], options),
+  github: (document, options) => renderGithub([document], options),
   html: renderHtml,
 } as const satisfies Readonly<Record<string, Renderer>>;
 

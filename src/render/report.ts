@@ -1,20 +1,20 @@
 import type { Comparison } from "../model/comparison.ts";
 import type { ExitCode } from "../model/exit.ts";
 import type { GuardFinding } from "../model/findings.ts";
-import type { Plan } from "../model/plan.ts";
+import type { Item, Plan } from "../model/plan.ts";
 import type { Result, Validation } from "../model/result.ts";
 import { callsText, counted, countList } from "../text/counts.ts";
 import { joinParts } from "../text/lists.ts";
 import { forTarget, shellWord } from "../text/shell.ts";
 import type { ChangeBlock, Section } from "./blocks.ts";
-import type { RenderOptions, Shown } from "./document.ts";
+import type { RenderOptions, ReportHistory, Shown } from "./document.ts";
 import { alarmsIn, changeBlocks, changeCount, isGrouped } from "./report/changes/groups.ts";
 import { ownerOf } from "./report/changes/objects.ts";
 import { exitText } from "./report/exits.ts";
 import { isDeclined, isDone, outcomesText } from "./report/outcomes.ts";
 import { limitsOf, type Refusal, refusalsOf, refusalTitle, shownGuards } from "./report/refusals.ts";
 import { sectionsOf } from "./report/sections.ts";
-import { emptyText, isEmpty, totalsText, validationText } from "./report/totals.ts";
+import { emptyText, isEmpty, type StateCount, stateCounts, totalsText, validationText } from "./report/totals.ts";
 import { type WayOut, waysOut } from "./report/ways-out.ts";
 import { type Words, wordsOf } from "./report/words.ts";
 
@@ -42,12 +42,18 @@ export interface Report {
   readonly changes: number;
   /** Whether the changes are shown by rule, so that single ones are not visible. */
   readonly isGrouped: boolean;
+  /** The most important numbers, the worst first. */
+  readonly counts: readonly StateCount[];
+  /** What the blocks of changes are made of, for layouts that show every change. */
+  readonly items: readonly Item[];
   /** Everything but the head, the changes and the end, in the order of a page. */
   readonly sections: readonly Section[];
   /** "Apply will send: 1 PATCH.", "Read with 41 GET." */
   readonly calls: readonly string[];
   /** "Exit 2 (drift): …"; "" for 0. */
   readonly exit: string;
+  /** Earlier reports. */
+  readonly history: ReportHistory | undefined;
 }
 
 /** The subject of a document. */
@@ -74,13 +80,29 @@ export interface Headline {
 
 /** `byRule` groups the changes by rule, however few there are. */
 export function reportOf(document: Shown, options: RenderOptions, byRule = false): Report {
-  const { words, ...content } = contentOf(document, options, byRule);
+  const { kind } = document;
+  const content = contentOf(document);
+  const items = kind === "Result" || kind === "Validation" ? [] : document.items;
   const named = (command: string): string => ("target" in document ? forTarget(command, document) : command);
-  const sections = sectionsOf(document, options, byRule).map((section) => withCommands(section, named));
-  return { ...content, words: { ...words, command: named(words.command) }, sections };
+  const words = { ...wordsOf(kind), command: kind === "Comparison" ? compareCommand(document) : named(wordsOf(kind).command) };
+  const target = kind === "Validation" ? "" : kind === "Comparison" ? `${document.from} → ${document.to}` : document.target;
+  const isByRule = items.length > 0 && (byRule || isGrouped(items, options.verbose));
+  const changes = changeCount(items);
+  return {
+    ...{ about: { times: [] }, refusalTitle: "", refusals: [], waysOut: [], limits: [], guards: [], calls: [], exit: "" },
+    ...content,
+    words,
+    title: target === "" ? words.title : `${words.title} ${words.preposition} ${target}`,
+    target,
+    counts: stateCounts(document, changes),
+    items,
+    changeBlocks: changeBlocks(items, words, isByRule),
+    changes,
+    isGrouped: isByRule,
+    sections: sectionsOf(document, options, byRule).map((section) => withCommands(section, named)),
+    history: "planId" in document && kind !== "Result" ? options.history?.get(document.planId) : undefined,
+  };
 }
-
-type ReportContent = Omit<Report, "sections">;
 
 const withCommands = ({ command, entries, ...section }: Section, named: (command: string) => string): Section => ({
   ...section,
@@ -88,116 +110,62 @@ const withCommands = ({ command, entries, ...section }: Section, named: (command
   entries: entries.map(({ commands, ...entry }) => (commands === undefined ? entry : { ...entry, commands: commands.map(named) })),
 });
 
-function contentOf(document: Shown, options: RenderOptions, byRule: boolean): ReportContent {
-  if (document.kind === "Comparison") return ofComparison(document, options, byRule);
-  if (document.kind === "Validation") return ofValidation(document);
-  return document.kind === "Result" ? ofResult(document) : ofPlan(document, options, byRule);
-}
+/** What differs between the kinds of documents. */
+type Content = Pick<Report, "headline"> &
+  Partial<Pick<Report, "about" | "refusalTitle" | "refusals" | "waysOut" | "limits" | "guards" | "calls" | "exit">>;
 
-function ofPlan(plan: Plan, { verbose }: RenderOptions, byRule: boolean): ReportContent {
-  const words = wordsOf(plan.kind);
-  const grouped = byRule || isGrouped(plan.items, verbose);
-  const read = `Read with ${callsText(plan.calls.read)}.`;
-  const send = plan.kind === "Plan" && !isEmpty(plan) ? [`Apply will send: ${callsText(plan.calls.planned)}.`] : [];
+function contentOf(document: Shown): Content {
+  if (document.kind === "Validation") return { headline: validationHeadline(document) };
+  if (document.kind === "Comparison") return comparisonContent(document);
+  const { kind, account, tool } = document;
+  const about = { account, tool: `${tool.name} ${tool.version}` };
+  const shared = { guards: shownGuards(document.guards, kind), exit: exitText(document) };
+  if (kind === "Result")
+    return {
+      ...shared,
+      about: { ...about, times: [document.startedAt, document.finishedAt], id: `run ${document.runId}` },
+      headline: resultHeadline(document),
+      calls: [`Sent: ${callsText(document.calls)}.`],
+    };
+  const { git, createdAt, planId, calls } = document;
+  const read = `Read with ${callsText(calls.read)}.`;
   return {
-    ...common(plan),
-    title: `${words.title} for ${plan.target}`,
-    target: plan.target,
+    ...shared,
     about: {
-      account: plan.account,
-      ...(plan.git === undefined ? {} : { commit: commitText(plan.git) }),
-      times: [plan.createdAt],
-      id: `${plan.kind === "Plan" ? "plan" : "report"} ${plan.planId}`,
-      tool: `${plan.tool.name} ${plan.tool.version}`,
+      ...about,
+      ...(git === undefined ? {} : { commit: commitText(git) }),
+      times: [createdAt],
+      id: `${kind === "Plan" ? "plan" : "report"} ${planId}`,
     },
-    headline: planHeadline(plan),
-    refusalTitle: refusalTitle(plan),
-    refusals: refusalsOf(plan),
-    waysOut: waysOut(plan),
-    limits: limitsOf(plan),
-    changeBlocks: changeBlocks(plan.items, words, grouped),
-    changes: changeCount(plan.items),
-    isGrouped: grouped,
-    calls: [...send, read],
+    headline: planHeadline(document),
+    refusalTitle: refusalTitle(document),
+    refusals: refusalsOf(document),
+    waysOut: waysOut(document),
+    limits: limitsOf(document),
+    calls: kind === "Plan" && !isEmpty(document) ? [`Apply will send: ${callsText(calls.planned)}.`, read] : [read],
   };
 }
 
-function ofResult(result: Result): ReportContent {
-  return {
-    ...common(result),
-    title: `Apply on ${result.target}`,
-    target: result.target,
-    about: {
-      account: result.account,
-      times: [result.startedAt, result.finishedAt],
-      id: `run ${result.runId}`,
-      tool: `${result.tool.name} ${result.tool.version}`,
-    },
-    headline: resultHeadline(result),
-    calls: [`Sent: ${callsText(result.calls)}.`],
-  };
-}
+const compareCommand = ({ from, to }: Comparison): string => `dimsync compare --from ${shellWord(from)} --to ${shellWord(to)}`;
 
-function ofComparison({ from, to, items, onlyFrom, onlyTo, exit }: Comparison, options: RenderOptions, byRule: boolean): ReportContent {
-  const words = { ...wordsOf("Comparison"), command: `dimsync compare --from ${shellWord(from)} --to ${shellWord(to)}` };
-  const target = `${from} → ${to}`;
-  const [grouped, changes, alarms] = [byRule || isGrouped(items, options.verbose), changeCount(items), alarmsIn(items)];
+function comparisonContent({ items, onlyFrom, onlyTo, exit }: Comparison): Content {
+  if (exit.code === 0) return { headline: { word: "no differences", tone: "good", text: "No differences.", isSentence: true } };
+  const [changes, alarms] = [changeCount(items), alarmsIn(items)];
+  const objects = new Set(items.map(({ address }) => ownerOf(address))).size;
   const counts = [
-    changes === 0
-      ? ""
-      : `${counted(changes, "difference")} in ${counted(new Set(items.map(({ address }) => ownerOf(address))).size, "object")}`,
+    changes === 0 ? "" : `${counted(changes, "difference")} in ${counted(objects, "object")}`,
     countList([[onlyFrom.length + onlyTo.length, "only in one of them"]]),
-    countList([[alarms, words.risks[0]]]),
+    countList([[alarms, wordsOf("Comparison").risks[0]]]),
   ];
   return {
-    ...empty,
-    words,
-    target,
-    title: `${words.title} ${words.preposition} ${target}`,
-    headline:
-      exit.code === 0
-        ? { word: "no differences", tone: "good", text: "No differences.", isSentence: true }
-        : { word: "different", tone: alarms > 0 ? "bad" : "warn", text: `${joinParts(counts, "; ")}.`, isSentence: false },
-    changeBlocks: changeBlocks(items, words, grouped),
-    changes,
-    isGrouped: grouped,
-    exit: exit.code === 0 ? "" : `Exit ${exit.code} (${exit.reasons.join(", ")}): the accounts differ.`,
+    headline: { word: "different", tone: alarms > 0 ? "bad" : "warn", text: `${joinParts(counts, "; ")}.`, isSentence: false },
+    exit: `Exit ${exit.code} (${exit.reasons.join(", ")}): the accounts differ.`,
   };
 }
 
-function ofValidation(validation: Validation): ReportContent {
+function validationHeadline(validation: Validation): Headline {
   const isValid = validation.diagnostics.every(({ severity }) => severity !== "error");
-  return {
-    ...empty,
-    words: wordsOf("Validation"),
-    title: "Validation",
-    headline: { word: isValid ? "valid" : "invalid", tone: isValid ? "good" : "bad", text: validationText(validation), isSentence: true },
-  };
-}
-
-const empty: Omit<ReportContent, "words" | "title" | "headline"> = {
-  target: "",
-  about: { times: [] },
-  refusalTitle: "",
-  refusals: [],
-  waysOut: [],
-  limits: [],
-  guards: [],
-  changeBlocks: [],
-  changes: 0,
-  isGrouped: false,
-  calls: [],
-  exit: "",
-};
-
-/** Members of both plans and results. */
-function common(document: Plan | Result): Omit<ReportContent, "title" | "headline"> {
-  return {
-    ...empty,
-    words: wordsOf(document.kind),
-    guards: shownGuards(document.guards, document.kind),
-    exit: exitText(document),
-  };
+  return { word: isValid ? "valid" : "invalid", tone: isValid ? "good" : "bad", text: validationText(validation), isSentence: true };
 }
 
 const commitText = ({ commit, dirty }: NonNullable<Plan["git"]>): string =>

@@ -45,7 +45,7 @@ test("in Markdown", () => {
 });
 
 test("and on a page, with an entry in the contents", () => {
-  const html = markupOf(page(pageOf(fullPlan, longer, options)));
+  const html = markupOf(page(pageOf(longer)));
   expect(html).toContain('<a href="#stale-connections">Stale connections');
   expect(html).toContain("<strong>Asset/&lt;b&gt;|`\\u202e</strong>");
   expect(html).toContain("<pre>dimsync explain Asset/lake</pre>");

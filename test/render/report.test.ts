@@ -5,7 +5,6 @@ import { type Entry, id } from "../../src/render/blocks.ts";
 import type { RenderOptions } from "../../src/render/document.ts";
 import { renderHtml } from "../../src/render/html/index.ts";
 import { renderers } from "../../src/render/index.ts";
-import { renderGithub } from "../../src/render/machine/github.ts";
 import { renderMarkdown } from "../../src/render/markdown/index.ts";
 import { unmanagedCounts } from "../../src/render/report/unmanaged.ts";
 import { reportOf } from "../../src/render/report.ts";
@@ -197,7 +196,9 @@ test("a missing tag relation says what lacks the tag, that it is missing, and wh
   expect(renderHtml(report, options)).toMatch(
     /<h4><strong>Tag\/gold#b27d<\/strong> .* is missing on Integration <code>billing<\/code> <code>b27d<\/code><\/h4>/u,
   );
-  expect(renderGithub(report, options)).toContain("Tag/gold#b27d is missing on Integration billing (b27d); drift; dana@example.com, 2026");
+  expect(renderers.github(report, options)).toContain(
+    "Tag/gold#b27d is missing on Integration billing (b27d); drift; dana@example.com, 2026",
+  );
   const many = plan({ kind: "DriftReport", items: ["a", "b", "c", "d"].map(relation) });
   expect(renderMarkdown(many, { ...options, byRule: true })).toContain(
     "4 missing relations: `billing (a)`, `billing (b)`, `billing (c)` and 1 more; drift; dana",

@@ -1,15 +1,14 @@
 import { counted } from "../../text/counts.ts";
-import type { Table } from "../blocks.ts";
+import { isBelow, type Table } from "../blocks.ts";
 import type { Document, RenderOptions, Shown } from "../document.ts";
 import { timeText } from "../report/attribution.ts";
 import { objectsOf } from "../report/changes/objects.ts";
-import { renderedOf, stateCounts, targetTable } from "../report/targets.ts";
-import { unmanagedCounts } from "../report/unmanaged.ts";
+import { targetTable } from "../report/targets.ts";
 import { type Report, reportOf } from "../report.ts";
 import { changeBlockHtml, lineHtml, objectCards, sectionPart } from "./blocks.ts";
 import { chart } from "./chart.ts";
 import { blocks, chip, type Html, html, isEmpty, joined, list, markupOf, note, paragraph, table } from "./html.ts";
-import { type Page, type Part, page, type Tile } from "./page.ts";
+import { type Page, type Part, page } from "./page.ts";
 
 /** A single HTML file that loads nothing and runs no script. */
 export function renderHtml(document: Shown, options: RenderOptions): string {
@@ -17,20 +16,20 @@ export function renderHtml(document: Shown, options: RenderOptions): string {
 }
 
 /** The parts of that file, for a page that adds links to it. */
-export const documentPage = (document: Shown, options: RenderOptions): Page => pageOf(document, reportOf(document, options), options);
+export const documentPage = (document: Shown, options: RenderOptions): Page => pageOf(reportOf(document, options));
 
-/** The documents of several targets as one page: a table of the targets, then each of them. */
+/** Documents of several targets are one page: a table of the targets, then each of them. */
 export function renderHtmlAll(documents: readonly Document[], options: RenderOptions): string {
-  const all = renderedOf(documents, options);
-  const pages = all.map(({ document, report }) => pageOf(document, report, options));
-  const [first] = all;
+  const reports = documents.map((document) => reportOf(document, options));
+  const [first, second] = reports;
+  if (first !== undefined && second === undefined) return markupOf(page(pageOf(first)));
   const whole = page({
-    title: `${first?.report.words.title ?? ""}: ${counted(all.length, "target")}`,
+    title: `${first?.words.title ?? ""}: ${counted(reports.length, "target")}`,
     titleNote: "",
     about: html``,
-    lead: targetsHtml(targetTable(all)),
+    lead: targetsHtml(targetTable(reports)),
     tiles: [],
-    parts: pages.flatMap(({ title, titleNote, about, lead, tiles, parts, footer }, index) => {
+    parts: reports.map(pageOf).flatMap(({ title, titleNote, about, lead, tiles, parts, footer }, index) => {
       const prefix = `target-${index + 1}`;
       const linked = tiles.map((tile) => ({ ...tile, part: `${prefix}-${tile.part}` }));
       return [
@@ -44,26 +43,24 @@ export function renderHtmlAll(documents: readonly Document[], options: RenderOpt
 }
 
 /** Each target is a link to its part. */
-function targetsHtml(targets: Table): Html {
-  const rows = targets.rows.map(([target = [], ...cells], index) => [
+function targetsHtml({ heads, rows }: Table): Html {
+  const linked = rows.map(([target = [], ...cells], index) => [
     html`<a href="#target-${index + 1}">${lineHtml(target)}</a>`,
     ...cells.map(lineHtml),
   ]);
-  return table("Targets", targets.heads, rows, "targets");
+  return table("Targets", heads, linked, "targets");
 }
 
 /** The same of a report. */
-export function pageOf(document: Shown, report: Report, options: RenderOptions): Page {
-  return {
-    title: report.title,
-    titleNote: report.refusalTitle,
-    about: aboutHtml(report),
-    lead: leadHtml(report),
-    tiles: tilesOf(document, report),
-    parts: partsOf(document, report, options),
-    footer: footerHtml(report),
-  };
-}
+export const pageOf = (report: Report): Page => ({
+  title: report.title,
+  titleNote: report.refusalTitle,
+  about: aboutHtml(report),
+  lead: leadHtml(report),
+  tiles: report.counts,
+  parts: partsOf(report),
+  footer: footerHtml(report),
+});
 
 function aboutHtml({ about }: Report): Html {
   const times = about.times.map((time) => html`<time datetime=${time}>${timeText(time)}</time>`);
@@ -81,29 +78,11 @@ function leadHtml({ headline, refusals, refusalTitle, limits }: Report): Html {
   );
 }
 
-/** The most important numbers, each with a link to the part that explains it. */
-function tilesOf(document: Shown, report: Report): readonly Tile[] {
-  if (document.kind !== "Plan" && document.kind !== "DriftReport") return stateCounts({ document, report });
-  const unmanaged = unmanagedCounts(document.unmanaged);
-  return [
-    ...stateCounts({ document, report }),
-    { label: "unmanaged objects", count: unmanaged.objects, part: "unmanaged" },
-    { label: "unmanaged columns", count: unmanaged.columns, part: "unmanaged" },
-  ];
-}
-
-function partsOf(document: Shown, report: Report, options: RenderOptions): readonly Part[] {
-  const { words, isGrouped } = report;
-  const isReport = words.kind === "DriftReport";
-  const history = document.kind === "Plan" || isReport ? options.history?.get("planId" in document ? document.planId : "") : undefined;
+function partsOf(report: Report): readonly Part[] {
+  const { words, isGrouped, items, sections, history } = report;
   const title = words.change === "difference" ? "Differences" : "Changes";
-  const items = document.kind === "Validation" || document.kind === "Result" ? [] : document.items;
-  const sections = report.sections.map(({ part, ...section }) => ({
-    isBelow: part === "work" || part === "rest",
-    part: sectionPart({ part, ...section }, words),
-  }));
   return [
-    ...sections.filter(({ isBelow }) => !isBelow).map(({ part }) => part),
+    ...sections.filter((section) => !isBelow(section)).map((section) => sectionPart(section, words)),
     { id: "rules", title: `${title} by ${words.by}`, html: rulesHtml(report) },
     {
       id: "changes",
@@ -111,7 +90,7 @@ function partsOf(document: Shown, report: Report, options: RenderOptions): reado
       count: report.changes,
       html: blocks(objectCards(objectsOf(items, words), words, !isGrouped), bindsHtml(report)),
     },
-    ...sections.filter(({ isBelow }) => isBelow).map(({ part }) => part),
+    ...sections.filter(isBelow).map((section) => sectionPart(section, words)),
     { id: "over-time", title: "Drift over time", html: history === undefined ? html`` : chart(history) },
   ];
 }

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { StateCount } from "../report/targets.ts";
+import type { StateCount } from "../report/totals.ts";
 import { blocks, type Html, html, isEmpty, joined, markupOf, quiet } from "./html.ts";
 import { style } from "./style.ts";
 

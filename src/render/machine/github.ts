@@ -22,18 +22,10 @@ export interface GithubPieces {
 }
 
 /**
- * For the log of a step: the human text in a folded group, then the annotations. The text contains
- * no workflow commands, whatever names it contains.
+ * For the log of a step: the human text of each target in a folded group, then the annotations, whose limit applies to all targets
+ * together. The text contains no workflow commands, whatever names it contains.
  */
-export function renderGithub(document: Document, options: RenderOptions): string {
-  return renderGithubAll([document], options);
-}
-
-/**
- * Like `renderGithub`, for several targets. The limit of annotations applies to all targets
- * together.
- */
-export function renderGithubAll(documents: readonly Document[], options: RenderOptions): string {
+export function renderGithub(documents: readonly Document[], options: RenderOptions): string {
   const groups = documents.flatMap((document) => [
     workflowCommand("group", [], visible(summaryLine(document))),
     withoutCommands(renderHuman(document, options)).trimEnd(),

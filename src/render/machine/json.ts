@@ -10,8 +10,13 @@ export function* documentPieces(document: Shown): Generator<string> {
   yield "\n";
 }
 
-/** A list of documents, one per target, in pieces. */
-export function* documentListPieces(documents: readonly Document[]): Generator<string> {
+/** A document, or a list of several, in pieces. */
+export function* jsonOfAll(documents: readonly Document[]): Generator<string> {
+  const [only, second] = documents;
+  if (only !== undefined && second === undefined) {
+    yield* documentPieces(only);
+    return;
+  }
   for (const [index, document] of documents.entries()) {
     yield index === 0 ? "[\n" : ",\n";
     yield* documentJson(document);

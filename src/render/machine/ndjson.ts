@@ -15,9 +15,19 @@ export const renderNdjson = (document: Document): string => [...ndjsonPieces(doc
 /** The same line by line. */
 export function* ndjsonPieces(document: Document): Generator<string> {
   const target = document.kind === "Validation" ? {} : { target: document.target };
-  for (const [event, entries] of lists(document)) for (const entry of entries) yield line(event, { ...target, [event]: entry });
-  const end = Object.fromEntries(Object.entries(document).filter(([key]) => !listMembers.has(key)));
+  const members: Readonly<Record<string, unknown>> = { ...document };
+  for (const [member, name] of Object.entries(events)) {
+    const event = name === "item" && document.kind === "Result" ? "outcome" : name;
+    const entries = members[member];
+    if (event !== undefined && Array.isArray(entries))
+      for (const entry of entries) yield line(event, { ...target, [event]: entry as unknown });
+  }
+  const end = Object.fromEntries(Object.entries(members).filter(([key]) => !(key in events)));
   yield line("end", { ...target, document: end });
+}
+
+export function* ndjsonOfAll(documents: readonly Document[]): Generator<string> {
+  for (const document of documents) yield* ndjsonPieces(document);
 }
 
 /** `at`: ISO 8601. */
@@ -37,46 +47,24 @@ export interface Failure {
 export const renderFailure = ({ diagnostics, ...failure }: Failure): string =>
   [...diagnostics.map((diagnostic) => line("diagnostic", { diagnostic })), line("error", failure)].join("");
 
-type List = readonly [event: string, entries: readonly unknown[]];
-
-function lists(document: Document): readonly List[] {
-  const common: readonly List[] = [["diagnostic", document.diagnostics]];
-  if (document.kind === "Validation") return common;
-  const shared: readonly List[] = [["manual", document.manual], ["guard", document.guards], ["policy", document.policy], ...common];
-  const held: List = ["held", document.held ?? []];
-  if (document.kind === "Result") return [["outcome", document.items], held, ...shared];
-  return [
-    ["item", document.items],
-    ["deferred", document.deferred],
-    held,
-    ["blocked", document.blocked],
-    ["unverifiable", document.unverifiable],
-    ["released", document.released ?? []],
-    ["impact", document.impact ?? []],
-    ["newColumn", document.newColumns ?? []],
-    ["goneColumn", document.goneColumns ?? []],
-    ["neverReviewed", document.neverReviewed ?? []],
-    ...shared,
-  ];
-}
-
-const listMembers = new Set([
-  "items",
-  "manual",
-  "blocked",
-  "deferred",
-  "held",
-  "unverifiable",
-  "released",
-  "impact",
-  "newColumns",
-  "goneColumns",
-  "neverReviewed",
-  "seenColumns",
-  "policy",
-  "guards",
-  "diagnostics",
-]);
+/** The event of each list of a document, in the order of the lines; lists without an event are left out. */
+const events = {
+  items: "item",
+  deferred: "deferred",
+  held: "held",
+  blocked: "blocked",
+  unverifiable: "unverifiable",
+  released: "released",
+  impact: "impact",
+  newColumns: "newColumn",
+  goneColumns: "goneColumn",
+  neverReviewed: "neverReviewed",
+  seenColumns: undefined,
+  manual: "manual",
+  guards: "guard",
+  policy: "policy",
+  diagnostics: "diagnostic",
+} as const;
 
 const line = (event: string, members: Readonly<Record<string, unknown>>): string =>
   `${printableJson(JSON.stringify({ formatVersion: "2.0", event, ...members }))}\n`;

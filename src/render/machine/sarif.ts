@@ -8,13 +8,8 @@ import { type Finding, findingsOf } from "../report/findings.ts";
 const mostResults = 5_000;
 const levels = { error: "error", warning: "warning", info: "note" } as const satisfies Record<Severity, SarifResult.level>;
 
-/** SARIF 2.1.0 for code scanning. */
-export function renderSarif(document: Document, options: RenderOptions): string {
-  return renderSarifAll([document], options);
-}
-
-/** One log with a run per target. */
-export function renderSarifAll(documents: readonly Document[], { filePrefix = "" }: RenderOptions): string {
+/** SARIF 2.1.0 for code scanning: one log with a run per target. */
+export function renderSarif(documents: readonly Document[], { filePrefix = "" }: RenderOptions): string {
   const log: Log = {
     $schema: "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json",
     version: "2.1.0",

@@ -2,10 +2,10 @@ import type { GuardFinding } from "../../model/findings.ts";
 import { joinParts } from "../../text/lists.ts";
 import { spaced } from "../../text/paths.ts";
 import { cutMiddle } from "../../text/values.ts";
-import type { Section } from "../blocks.ts";
+import { isBelow } from "../blocks.ts";
 import type { Document, RenderOptions, Shown } from "../document.ts";
 import { guardText, liftReason } from "../report/refusals.ts";
-import { renderedOf, targetTable } from "../report/targets.ts";
+import { hasTargets, targetTable } from "../report/targets.ts";
 import { groupedText } from "../report/words.ts";
 import { type Report, reportOf } from "../report.ts";
 import { sectionBlock, tableBlock } from "./blocks.ts";
@@ -24,12 +24,11 @@ export function renderMarkdown(document: Shown, options: RenderOptions): string 
   );
 }
 
-/** The documents of several targets: a table of the targets, then each of them. */
+/** Documents of several targets begin with a table of the targets. */
 export function renderMarkdownAll(documents: readonly Document[], options: RenderOptions): string {
-  const each = documents.map((document) => renderMarkdown(document, options));
-  // A validation has no state of an account.
-  if (documents.every(({ kind }) => kind === "Validation")) return each.join("\n");
-  return [`${tableBlock(targetTable(renderedOf(documents, options)))}\n`, ...each].join("\n");
+  const reports = documents.map((document) => reportOf(document, options));
+  const targets = hasTargets(reports) ? [`${tableBlock(targetTable(reports))}\n`] : [];
+  return [...targets, ...documents.map((document) => renderMarkdown(document, options))].join("\n");
 }
 
 /** With so much detail. */
@@ -53,9 +52,6 @@ export function drawMarkdown(report: Report, detail: Detail): string {
   ];
   return `${joinParts(blocks, "\n\n")}\n`;
 }
-
-/** Whether a section is below the changes. */
-const isBelow = ({ part }: Section): boolean => part === "work" || part === "rest";
 
 /** Why apply refuses, how to lift guards, and what a report may lack. It is short and never left out. */
 export function refusalBlock(report: Report, detail: Detail): string {

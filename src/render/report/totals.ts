@@ -5,10 +5,12 @@ import { visible } from "../../text/control-characters.ts";
 import { counted, countList } from "../../text/counts.ts";
 import { joinParts } from "../../text/lists.ts";
 import { severities } from "../../text/severity.ts";
-import type { Document } from "../document.ts";
+import type { Document, Shown } from "../document.ts";
+import { alarmsIn } from "./changes/groups.ts";
 import { isDone, outcomesText } from "./outcomes.ts";
 import { openFindings } from "./policies.ts";
 import { refusalTitle, wasNotRead } from "./refusals.ts";
+import { unmanagedCounts } from "./unmanaged.ts";
 import { wordsOf } from "./words.ts";
 
 /** Whether the account was read completely, and there is nothing to do or report. */
@@ -125,4 +127,65 @@ export function hasChanges(document: Document): boolean {
     deferred.length + held.length > 0 ||
     (document.kind === "DriftReport" && manual.length > 0)
   );
+}
+
+/** One number that describes the state of a target. */
+export interface StateCount {
+  readonly label: string;
+  readonly count: number;
+  /** The part of a page that explains it. */
+  readonly part: string;
+  readonly isAlarm?: boolean;
+  /** Whether it is left out beside other targets. */
+  readonly isDetail?: boolean;
+}
+
+/** The most important numbers of a document, the worst first. */
+export function stateCounts(document: Shown, changeCount: number): readonly StateCount[] {
+  if (document.kind === "Validation") return [];
+  const words = wordsOf(document.kind);
+  const changes: StateCount = { label: `${words.change}s`, count: changeCount, part: "changes" };
+  if (document.kind === "Comparison") {
+    const count = alarmsIn(document.items);
+    return [{ label: words.risks[0], count, part: "changes", isAlarm: count > 0 }, changes];
+  }
+  const isReport = document.kind === "DriftReport";
+  const violations = openFindings(document.policy);
+  // In a report every finding exists.
+  const needsAction = violations.filter(({ state }) => isReport || state === "new");
+  const shared = [
+    { label: "manual", count: document.manual.length, part: "manual" },
+    {
+      label: "policy findings",
+      count: violations.length,
+      part: needsAction.length > 0 ? "policies" : "existing",
+      isAlarm: needsAction.some(({ severity }) => severity === "error"),
+    },
+  ];
+  if (document.kind === "Result") {
+    const open = document.items.filter((item) => !isDone(item)).length;
+    return [{ label: "not done", count: open, part: "outcomes", isAlarm: open > 0 }, ...shared];
+  }
+  const { exposes = 0, exposed = 0 } = document.summary;
+  const alarms = isReport ? exposed : exposes;
+  const unmanaged = unmanagedCounts(document.unmanaged);
+  return [
+    { label: isReport ? "exposed" : "expose", count: alarms, part: "changes", isAlarm: alarms > 0 },
+    changes,
+    ...shared,
+    { label: "blocked", count: document.blocked.length, part: "blocked" },
+    // Most projects do not review columns.
+    ...(document.newColumns === undefined
+      ? []
+      : [
+          {
+            label: "new columns",
+            count: document.newColumns.length,
+            part: "columns",
+            isAlarm: document.newColumns.some(({ replicated, hashed }) => replicated && !hashed),
+          },
+        ]),
+    { label: "unmanaged objects", count: unmanaged.objects, part: "unmanaged", isDetail: true },
+    { label: "unmanaged columns", count: unmanaged.columns, part: "unmanaged", isDetail: true },
+  ];
 }

@@ -2,7 +2,7 @@ import { visible } from "../../text/control-characters.ts";
 import { joinParts } from "../../text/lists.ts";
 import type { Section } from "../blocks.ts";
 import type { Document, RenderOptions, Shown } from "../document.ts";
-import { renderedOf, targetTable } from "../report/targets.ts";
+import { hasTargets, targetTable } from "../report/targets.ts";
 import { groupedText } from "../report/words.ts";
 import { type Report, reportOf } from "../report.ts";
 import { apart, changeBlock, commandLines, inOrder, sectionBlocks, stacked, tableText } from "./blocks.ts";
@@ -26,12 +26,11 @@ export function drawHuman(report: Report, options: RenderOptions): string {
   ]);
 }
 
-/** The documents of several targets: a table of the targets, then each of them. */
+/** Documents of several targets begin with a table of the targets. */
 export function renderHumanAll(documents: readonly Document[], options: RenderOptions): string {
-  const each = documents.map((document) => renderHuman(document, options));
-  // A validation has no state of an account.
-  if (documents.every(({ kind }) => kind === "Validation")) return each.join("\n");
-  return [tableText(targetTable(renderedOf(documents, options)), options), ...each].join("\n");
+  const reports = documents.map((document) => reportOf(document, options));
+  const targets = hasTargets(reports) ? [tableText(targetTable(reports), options)] : [];
+  return [...targets, ...reports.map((report) => drawHuman(report, options))].join("\n");
 }
 
 /** "Plan for prod (https://api.example.com), commit 4f2c1ab"; on two lines if apply will refuse the plan. */

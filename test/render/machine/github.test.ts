@@ -2,7 +2,8 @@ import { describe, expect, test } from "vitest";
 import type { PolicyFinding } from "../../../src/model/findings.ts";
 import { type Code, titles } from "../../../src/model/titles.ts";
 import type { Document } from "../../../src/render/document.ts";
-import { githubPieces, renderGithub, renderGithubAll, summaryLimitBytes } from "../../../src/render/machine/github.ts";
+import { renderers } from "../../../src/render/index.ts";
+import { githubPieces, renderGithub, summaryLimitBytes } from "../../../src/render/machine/github.ts";
 import { workflowCommand } from "../../../src/text/workflow-commands.ts";
 import fc from "../../support/fast-check.ts";
 import { invalid } from "../diagnostics.ts";
@@ -44,7 +45,7 @@ const unescaped = (text: string): string =>
 
 const annotationNames = new Set(["error", "warning", "notice"]);
 const annotationsOf = (document: Document, filePrefix = "") =>
-  commandsIn(renderGithub(document, { ...plain, filePrefix })).filter(({ name }) => annotationNames.has(name));
+  commandsIn(renderers.github(document, { ...plain, filePrefix })).filter(({ name }) => annotationNames.has(name));
 
 describe.each(Object.entries(documents))("%s", (_, document) => {
   test("has one group and annotations for the runner, whatever its names contain", () => {
@@ -59,7 +60,7 @@ describe.each(Object.entries(documents))("%s", (_, document) => {
     );
     fc.assert(
       fc.property(fc.oneof(hostile, fc.string({ unit: fc.constantFrom(..."::#[]%0A \n\ra,="), maxLength: 12 })), (name) => {
-        const names = commandsIn(renderGithub(withName(document, name), plain)).map((command) => command.name);
+        const names = commandsIn(renderers.github(withName(document, name), plain)).map((command) => command.name);
         expect(names.filter((one) => !annotationNames.has(one))).toEqual(["group", "endgroup"]);
       }),
       { numRuns: 40 },
@@ -118,7 +119,7 @@ test("no more than ten annotations of one severity, those at lines first, over a
       ...(index < 15 ? {} : { file: "a.yaml", line: severity.length * 100 + index }),
     })),
   );
-  const log = renderGithubAll([plan({ diagnostics, target: "a" }), plan({ diagnostics, target: "b" })], plain);
+  const log = renderGithub([plan({ diagnostics, target: "a" }), plan({ diagnostics, target: "b" })], plain);
   const shown = commandsIn(log).filter(({ name }) => annotationNames.has(name));
   for (const severity of annotationNames) {
     const some = shown.filter(({ name }) => name === severity);
@@ -148,14 +149,14 @@ test("one annotation for each line and code, new findings before existing ones, 
   const existing = Array.from({ length: 12 }, (_, index) => finding("a.yaml", 3, { state: "existing", path: `/schemas/s${index}` }));
   const info = Array.from({ length: 10 }, (_, index) => finding("c.yaml", index + 1, { severity: "info", state: "new" }));
   const policy = [...existing, finding("b.yaml", 4), finding("b.yaml", 4, { policy: "other" }), ...info.slice(0, 9)];
-  expect(placesOf(renderGithub(plan({ policy }), plain))).toEqual([
+  expect(placesOf(renderers.github(plan({ policy }), plain))).toEqual([
     "error b.yaml:4 1",
     "error b.yaml:4 1",
     ...info.slice(0, 9).map(({ line }) => `notice c.yaml:${line} 1`),
     // The message of four, and how many more there are.
     "notice a.yaml:3 5",
   ]);
-  expect(placesOf(renderGithub(plan({ policy: [...existing, ...info] }), plain)), "no room for existing ones").toHaveLength(10);
+  expect(placesOf(renderers.github(plan({ policy: [...existing, ...info] }), plain)), "no room for existing ones").toHaveLength(10);
 });
 
 test("no annotation at a line that the pull request does not touch, unless a guard refuses because of it", () => {
@@ -167,7 +168,7 @@ test("no annotation at a line that the pull request does not touch, unless a gua
   const policy = [finding("p.yaml", 7), finding("p.yaml", 8, { state: "existing" }), finding("p.yaml", 9, { severity: "warning" })];
   const guards = [{ guard: "policy" as const, message: "1 new finding." }];
   const planned = plan({ diagnostics: [...at(1), ...at(2)], policy, guards });
-  const log = renderGithub(planned, { ...plain, touches });
+  const log = renderers.github(planned, { ...plain, touches });
   expect(placesOf(log)).toEqual(["error a.yaml:1 1", "error p.yaml:7 1", "error : 1", "error : 3", "warning a.yaml:1 1"]);
   expect(log).toContain("::a.yaml:2: error\n");
 });

@@ -1,7 +1,8 @@
 import { XMLParser, XMLValidator } from "fast-xml-parser";
 import { describe, expect, test } from "vitest";
 import type { Document } from "../../../src/render/document.ts";
-import { renderJunit, renderJunitAll } from "../../../src/render/machine/junit.ts";
+import { renderers } from "../../../src/render/index.ts";
+import { renderJunit } from "../../../src/render/machine/junit.ts";
 import fc, { anyCodePoint } from "../../support/fast-check.ts";
 import { invalid } from "../diagnostics.ts";
 import { driftReport, fullPlan, planOfColumns } from "../full-plan.ts";
@@ -46,7 +47,7 @@ function suitesOf(text: string): readonly Suite[] {
   });
   return (parser.parse(text) as { testsuites: { testsuite: readonly Suite[] } }).testsuites.testsuite;
 }
-const casesOf = (document: Document) => suitesOf(renderJunit(document, plain)).flatMap(({ testcase }) => testcase);
+const casesOf = (document: Document) => suitesOf(renderers.junit(document, plain)).flatMap(({ testcase }) => testcase);
 
 // The elements and attributes of the schema of Jenkins' xUnit plugin (junit-10.xsd), which refuses
 // others.
@@ -73,13 +74,13 @@ function strangers(text: string): readonly string[] {
 
 describe.each(Object.entries(documents))("%s", (_, document) => {
   test("is well-formed, with known elements and attributes", () => {
-    const text = renderJunit(document, plain);
+    const text = renderers.junit(document, plain);
     expect(XMLValidator.validate(text)).toBe(true);
     expect(strangers(text)).toEqual([]);
   });
 
   test("counts its cases, and has at least one", () => {
-    for (const { tests, failures, skipped, testcase } of suitesOf(renderJunit(document, plain))) {
+    for (const { tests, failures, skipped, testcase } of suitesOf(renderers.junit(document, plain))) {
       expect(Number(tests)).toBe(testcase.length);
       expect(testcase.length).toBeGreaterThan(0);
       expect(Number(failures)).toBe(testcase.filter(({ failure }) => failure !== undefined).length);
@@ -92,7 +93,7 @@ describe.each(Object.entries(documents))("%s", (_, document) => {
       fc.property(
         fc.oneof(fc.string({ unit: anyCodePoint, maxLength: 12 }), fc.constantFrom("]]>", "<x>", '"&"', "\ufffe", "\u0000")),
         (name) => {
-          const text = renderJunit(withName(document, name), plain);
+          const text = renderers.junit(withName(document, name), plain);
           expect(XMLValidator.validate(text)).toBe(true);
           expect(text.replaceAll("\n", "")).not.toMatch(/[\p{Cc}\p{Cf}\p{Cs}\ufffe\uffff]/u);
         },
@@ -124,19 +125,19 @@ test.each(results)("%s", (_, document, name, result) => {
 });
 
 test("a case has the manifest's file and line in its text, and for GitLab in attributes", () => {
-  const first = (caseFiles: boolean) => suitesOf(renderJunit(invalid, { ...plain, filePrefix: "deploy/", caseFiles }))[0]?.testcase[0];
+  const first = (caseFiles: boolean) => suitesOf(renderers.junit(invalid, { ...plain, filePrefix: "deploy/", caseFiles }))[0]?.testcase[0];
   expect(first(false)?.failure).toMatchObject({ "#text": expect.stringMatching(/^deploy\/manifests\/orders\.yaml:14\n/u) });
   expect(first(false)).not.toHaveProperty("file");
   expect(first(true)).toMatchObject({ file: "deploy/manifests/orders.yaml", line: "14" });
 });
 
 test("several targets are several suites of one document", () => {
-  const text = renderJunitAll([plan({ target: "a" }), plan({ target: "b" })], plain);
+  const text = renderJunit([plan({ target: "a" }), plan({ target: "b" })], plain);
   expect(XMLValidator.validate(text)).toBe(true);
   expect(suitesOf(text).map(({ name }) => name)).toEqual(["dimsync plan a", "dimsync plan b"]);
 });
 
 test("10 000 steps are far below GitLab's limit of 30 MiB", () => {
   const items = Array.from({ length: 10_000 }, (_, index) => item({ id: `i${index}`, address: `Schemas/o${index}` }));
-  expect(Buffer.byteLength(renderJunit(plan({ items }), plain))).toBeLessThan(10 * 1024 * 1024);
+  expect(Buffer.byteLength(renderers.junit(plan({ items }), plain))).toBeLessThan(10 * 1024 * 1024);
 });

@@ -4,7 +4,8 @@ import addFormats from "ajv-formats";
 import type { Log } from "sarif";
 import { describe, expect, test } from "vitest";
 import type { Document } from "../../../src/render/document.ts";
-import { renderSarif, renderSarifAll } from "../../../src/render/machine/sarif.ts";
+import { renderers } from "../../../src/render/index.ts";
+import { renderSarif } from "../../../src/render/machine/sarif.ts";
 import fc, { anyCodePoint } from "../../support/fast-check.ts";
 import { invalid } from "../diagnostics.ts";
 import { documents } from "../documents.ts";
@@ -25,17 +26,17 @@ function faults(text: string): readonly string[] {
   return validate(JSON.parse(text)) ? [] : (validate.errors ?? []).map(({ instancePath, message }) => `${instancePath} ${message}`);
 }
 const log = (text: string): Log => JSON.parse(text) as Log;
-const resultsOf = (document: Document) => log(renderSarif(document, plain)).runs[0]?.results ?? [];
+const resultsOf = (document: Document) => log(renderers.sarif(document, plain)).runs[0]?.results ?? [];
 
 describe.each(Object.entries(documents))("%s", (_, document) => {
   test("is valid according to the official schema", () => {
-    expect(faults(renderSarif(document, plain))).toEqual([]);
+    expect(faults(renderers.sarif(document, plain))).toEqual([]);
   });
 
   test("is valid whatever its names contain, and has no control characters", () => {
     fc.assert(
       fc.property(fc.string({ unit: anyCodePoint, maxLength: 12 }), (name) => {
-        const text = renderSarif(withName(document, name), plain);
+        const text = renderers.sarif(withName(document, name), plain);
         expect(faults(text)).toEqual([]);
         expect(JSON.stringify(JSON.parse(text)).replaceAll("\\n", "")).not.toMatch(/[\p{Cc}\p{Cf}\p{Cs}]/u);
       }),
@@ -64,7 +65,7 @@ test("a diagnostic has its line and column, with its code as rule", () => {
 test("files are relative to the repository's root, absolute ones are unchanged", () => {
   const uri = (file: string, filePrefix: string) =>
     log(
-      renderSarif(
+      renderers.sarif(
         { ...invalid, diagnostics: [{ code: "E_USAGE", severity: "error", summary: "x", message: "y", file }] },
         { ...plain, filePrefix },
       ),
@@ -82,7 +83,7 @@ test("each object that --protect-only holds is a note", () => {
 });
 
 test("ruleIndex is the index of the rule", () => {
-  const [run] = log(renderSarif(fullPlan, plain)).runs;
+  const [run] = log(renderers.sarif(fullPlan, plain)).runs;
   for (const { ruleId, ruleIndex } of run?.results ?? []) expect(run?.tool.driver.rules?.[ruleIndex ?? -1]?.id).toBe(ruleId);
 });
 
@@ -99,12 +100,12 @@ test("10 000 findings are cut to the limit of code scanning, with a note", () =>
     code: "E_UNBOUND" as const,
     message: "It does not exist.",
   }));
-  const [run] = log(renderSarif(plan({ blocked, items: [item()] }), plain)).runs;
+  const [run] = log(renderers.sarif(plan({ blocked, items: [item()] }), plain)).runs;
   expect(run?.results).toHaveLength(5_000);
   expect(run?.invocations?.[0]?.toolExecutionNotifications?.[0]?.message.text).toContain("5000 more");
 });
 
 test("several targets are several runs of one log, each with its own category", () => {
-  const both = log(renderSarifAll([plan({ target: "a" }), plan({ target: "b" })], plain));
+  const both = log(renderSarif([plan({ target: "a" }), plan({ target: "b" })], plain));
   expect(both.runs.map(({ automationDetails }) => automationDetails?.id)).toEqual(["dimsync/plan/a/", "dimsync/plan/b/"]);
 });

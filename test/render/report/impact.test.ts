@@ -25,12 +25,11 @@ const email: Impact = {
 };
 const options = { color: false, verbose: false };
 const drawn = (impact: readonly Impact[]) => {
-  const plan = { ...fullPlan, impact };
-  const report = reportOf(plan, options);
+  const report = reportOf({ ...fullPlan, impact }, options);
   return {
     terminal: drawHuman(report, options),
     markdown: drawMarkdown(report, "full"),
-    html: markupOf(page(pageOf(plan, report, options))),
+    html: markupOf(page(pageOf(report))),
   };
 };
 
