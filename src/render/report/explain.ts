@@ -7,7 +7,7 @@ import type { PlannedRequest } from "../../model/service.ts";
 import { counted } from "../../text/counts.ts";
 import { type Entry, muted, name, type Section, untitled } from "../blocks.ts";
 import { labelText } from "./changes/changes.ts";
-import { impactOf } from "./impact.ts";
+import { readersOf } from "./impact.ts";
 
 /** The explanation of one node of one integration, with file and line. */
 export interface Explanation {
@@ -130,7 +130,7 @@ function readerFacts({ impact, impactDiagnostics = [] }: Explanation): readonly 
     ({ code, message, file, line, command = "" }): Fact => ["readers", `${code} ${placeText({ file, line })}: ${message} ${command}`],
   );
   if (impact === undefined) return unread;
-  const { sum, readers, more, owners } = impactOf(impact);
+  const { sum, readers, more, owners } = readersOf(impact);
   const texts = [
     sum,
     ...readers.map(([certainty, names]) => `${certainty}: ${names}`),

@@ -5,11 +5,8 @@ import { andMore } from "../../text/lists.ts";
 import { nameText } from "../../text/paths.ts";
 import { code, type Entry, type Line, name, type Row, type Section } from "../blocks.ts";
 
-/** Who reads one column, or one table, that changes. */
-export interface ImpactOf {
-  readonly address: string;
-  /** "public.customers.email" */
-  readonly path: string;
+/** Who reads a column, or a table. */
+interface Readers {
   /** "read by 3 models and 1 exposure" */
   readonly sum: string;
   /** How certain it is, and names: "mention it", "stg_customers, dim_customer". */
@@ -43,15 +40,7 @@ const ownersOf = (readers: readonly Reader[]): readonly string[] => [
   ...new Set(readers.flatMap(({ owner = "" }) => (owner === "" ? [] : [owner]))),
 ];
 
-/** One column or table. */
-export const impactOf = (impact: Impact): ImpactOf => ({ ...placeOf(impact), ...readersOf(impact) });
-
-const placeOf = ({ address, schema, table, column }: Impact) => ({
-  address,
-  path: [schema, table, ...(column === undefined ? [] : [column])].map(nameText).join("."),
-});
-
-function readersOf({ readers, moreReaders = 0, tableReaders = 0 }: Impact): Omit<ImpactOf, "address" | "path"> {
+export function readersOf({ readers, moreReaders = 0, tableReaders = 0 }: Impact): Readers {
   const ofCertainty = (wanted: Reader["certainty"]): string =>
     andMore(
       readers.flatMap(({ certainty, kind, name }) => (certainty === wanted ? [kind === "exposure" ? `exposure ${name}` : name] : [])),
@@ -84,7 +73,8 @@ export function impactSection({ impact = [] }: Pick<Plan, "impact">): Section {
         notes: [[of.more], isOne ? owned(of.owners) : []],
       };
     });
-    const { address, path } = placeOf(one);
+    const { address, schema, table, column } = one;
+    const path = [schema, table, ...(column === undefined ? [] : [column])].map(nameText).join(".");
     return { sign: "!", tone: "warn", head: [[name(address)], [code(path)], [sum]], rows, notes };
   });
   const all = byName([...known.keys()].flat());

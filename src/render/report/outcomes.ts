@@ -43,66 +43,53 @@ const outcomeTones: Readonly<Record<Outcome, Tone>> = {
   "not-converged": "bad",
 };
 
-/** A result with many items counts those that were done in the same way or blocked for the same reason. */
-export function outcomesSection(items: readonly ItemResult[], verbose: boolean): Section {
-  const all = isDeclined(items) ? [] : reportOutcomes(items, verbose);
-  const entry = ({ item, text, commands, count, names }: ReportOutcome): Entry => {
-    const { address, outcome, liveId = "", code: of = "", message } = item;
-    const tone = outcomeTones[outcome];
-    return {
-      sign: outcomeSigns[outcome],
-      tone,
-      head: [[name(count === "" ? address : count)], [word(text, tone)], [count === "" ? id(liveId) : muted(names)], [code(of, tone)]],
-      notes: message === undefined ? [] : [[message]],
-      ...(count === "" ? { changes: { of: item, title: `Changes of ${address}`, isKey: outcome === "not-converged" } } : {}),
-      commands,
-    };
-  };
-  return {
-    id: "outcomes",
-    title: "Outcomes",
-    count: all.length,
-    part: "result",
-    isPlain: true,
-    heads: ["Object", "Outcome", "Id", "Why"],
-    entries: all.map(entry),
-  };
-}
-
-/** One outcome, or many items that were done in the same way or blocked for the same reason. */
-interface ReportOutcome {
-  readonly item: ItemResult;
-  /** "created", "failed" */
-  readonly text: string;
-  /** Commands to choose from as the next step. */
-  readonly commands: readonly string[];
-  /** "120 SchemaConfig", "7 objects" of several kinds; "" for a single item. */
-  readonly count: string;
-  /** "Tag/a, Tag/b, Tag/c and 117 more"; "" for a single item. */
-  readonly names: string;
-}
-
 // If there are this many items or more, finished ones are counted. Items that are blocked for one reason always are.
 const countedFrom = 30;
 
-function reportOutcomes(items: readonly ItemResult[], verbose: boolean): readonly ReportOutcome[] {
-  const isLong = !verbose && items.length >= countedFrom;
+/** A result with many items counts those that were done in the same way or blocked for the same reason. */
+export function outcomesSection(items: readonly ItemResult[], verbose: boolean): Section {
+  const isLong = items.length >= countedFrom;
   const blockedFor = blockedCounts(items);
   const keyed = items.map((item, index) => ({
     item,
-    key: (isLong || (!verbose && !isDone(item)) ? sharedKey(item, blockedFor) : undefined) ?? String(index),
+    key: (!verbose && (isLong || !isDone(item)) ? sharedKey(item, blockedFor) : undefined) ?? String(index),
   }));
-  return grouped(keyed, ({ key }) => key).map((group): ReportOutcome => {
-    const [{ item }, second] = group;
-    const names = andMore(group.map((one) => visible(one.item.address)));
-    const kind = group.every((one) => one.item.kind === item.kind) ? item.kind : "objects";
-    return {
-      item,
-      text: outcomeText(item),
-      commands: nextCommands(item),
-      ...(second === undefined ? { count: "", names: "" } : { count: `${group.length} ${kind}`, names }),
-    };
-  });
+  const groups = isDeclined(items) ? [] : grouped(keyed, ({ key }) => key);
+  return {
+    id: "outcomes",
+    title: "Outcomes",
+    count: groups.length,
+    part: "result",
+    isPlain: true,
+    heads: ["Object", "Outcome", "Id", "Why"],
+    entries: groups.map((group) =>
+      outcomeEntry(
+        group[0].item,
+        group.map(({ item }) => item),
+      ),
+    ),
+  };
+}
+
+/** `all`: the items that are counted with it: "120 SchemaConfig", "7 objects" of several kinds. */
+function outcomeEntry(item: ItemResult, all: readonly ItemResult[]): Entry {
+  const { address, kind, outcome, liveId = "", code: of = "", message } = item;
+  const tone = outcomeTones[outcome];
+  const isAlone = all.length === 1;
+  const counted = `${all.length} ${all.every((one) => one.kind === kind) ? kind : "objects"}`;
+  return {
+    sign: outcomeSigns[outcome],
+    tone,
+    head: [
+      [name(isAlone ? address : counted)],
+      [word(outcomeText(item), tone)],
+      [isAlone ? id(liveId) : muted(andMore(all.map((one) => visible(one.address))))],
+      [code(of, tone)],
+    ],
+    notes: message === undefined ? [] : [[message]],
+    ...(isAlone ? { changes: { of: item, title: `Changes of ${address}`, isKey: outcome === "not-converged" } } : {}),
+    commands: nextCommands(item),
+  };
 }
 
 /** The same for items that one line can count together: of one kind, or of several if many are blocked for one reason. */
