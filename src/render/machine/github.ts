@@ -120,12 +120,12 @@ function onePerLine(entries: readonly Finding[]): readonly Finding[] {
     const messages = [...new Set(others.map(({ message }) => message))].filter((message) => message !== first.message);
     const left = messages.length - mostMessages;
     const more = [...messages.slice(0, mostMessages), ...(left > 0 ? [`… and ${left} more.`] : [])];
-    return { ...first, more: [...more, ...first.more] };
+    return { ...first, more: [...more, ...(first.more ?? [])] };
   });
   return [...merged, ...entries.filter((entry) => !isAtLine(entry))];
 }
 
-function annotation({ rule, title, severity, message, more, file, line, column }: Finding, prefix: string): string {
+function annotation({ rule, title, severity, message, more = [], file, line, column }: Finding, prefix: string): string {
   const properties: readonly (readonly [string, string | number | undefined])[] = [
     ["title", `${visible(rule)}: ${visible(title)}`],
     ["file", file === undefined ? undefined : visible(file.startsWith("/") ? file : `${prefix}${file}`)],

@@ -69,7 +69,7 @@ function casesOf(document: Document, options: RenderOptions): readonly TestCase[
 }
 
 function findingCase(finding: Finding, isReport: boolean, { filePrefix = "", caseFiles = false }: RenderOptions): TestCase {
-  const { rule, title, severity, message, more, address, file, line } = finding;
+  const { rule, title, severity, message, more = [], address, file, line } = finding;
   const isFailure = severity === "error" || (isReport && (rule === "drift" || rule === "manual"));
   const result = isFailure ? "failure" : "skipped";
   const path = file === undefined || file.startsWith("/") ? file : filePrefix + file;

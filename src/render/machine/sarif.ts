@@ -55,7 +55,7 @@ function rulesOf(entries: readonly Finding[]): readonly ReportingDescriptor[] {
 }
 
 function resultOf(entry: Finding, ruleIndex: number, prefix: string): SarifResult {
-  const { rule, severity, message, more, address, path } = entry;
+  const { rule, severity, message, more = [], address, path } = entry;
   return {
     ruleId: visible(rule),
     ruleIndex,

@@ -35,7 +35,7 @@ export interface Finding {
   /** Full sentences in one paragraph. Can contain any text. */
   readonly message: string;
   /** Lines below it: a command to run, how to lift a guard. */
-  readonly more: readonly string[];
+  readonly more?: readonly string[];
   readonly address?: string;
   /** JSON Pointer into the live object. */
   readonly path?: string;
@@ -50,11 +50,11 @@ export interface Finding {
 export function findingsOf(document: Document): readonly Finding[] {
   if (document.kind === "Validation") return errorsFirst(document.diagnostics.map(ofDiagnostic));
   const { kind, diagnostics, policy, guards } = document;
-  const refusing = shownGuards(guards, kind).filter(refuses);
+  const refusing = shownGuards(guards, kind).filter(({ allowed }) => allowed === undefined);
   const isRefused = refusing.some(({ guard }) => guard === "policy");
   const shared = [
     ...diagnostics.map(ofDiagnostic),
-    ...openFindings(policy).map((finding) => ({ ...ofPolicy(finding), ...policyEffect(finding, { kind, isRefused }) })),
+    ...openFindings(policy).map((finding) => ofPolicy(finding, kind, isRefused)),
     ...refusing.map((guard) => ofGuard(guard, kind)),
   ];
   return errorsFirst([...shared, ...(document.kind === "Result" ? ofResult(document) : ofPlan(document))]);
@@ -64,7 +64,7 @@ function ofDiagnostic({ code, summary, severity, message, command, address, file
   return { rule: code, title: summary, severity, message, more: linesOf(command), ...defined({ address, file, line, column }) };
 }
 
-function ofPolicy(finding: PolicyFinding): Finding {
+function ofPolicy(finding: PolicyFinding, kind: Document["kind"], isRefused: boolean): Finding {
   const { policy, severity, address, path, message, file, line } = finding;
   const requirement = requirementText(finding);
   const where = requirement === "" ? wholePath(path) : joinParts([pathText(path).node, requirement], ": ");
@@ -73,21 +73,15 @@ function ofPolicy(finding: PolicyFinding): Finding {
     title: "Policy violated",
     severity,
     message: `${spaced(address, where)}${requirement === "" ? ":" : "."} ${message}`,
-    more: [],
-    ...defined({ address, path, file, line }),
+    ...defined({ address, path, file, line, effect: policyEffect(finding, kind, isRefused) }),
   };
 }
 
 /** In a report every finding exists: that is what it reports. */
-function policyEffect(
-  { state, severity }: PolicyFinding,
-  { kind, isRefused }: { readonly kind: Document["kind"]; readonly isRefused: boolean },
-): Pick<Finding, "effect"> {
-  if (state === "existing") return kind === "DriftReport" ? {} : { effect: "existing" };
-  return isRefused && severity === "error" ? { effect: "refuses" } : {};
+function policyEffect({ state, severity }: PolicyFinding, kind: Document["kind"], isRefused: boolean): Finding["effect"] | undefined {
+  if (state === "existing") return kind === "DriftReport" ? undefined : "existing";
+  return isRefused && severity === "error" ? "refuses" : undefined;
 }
-
-const refuses = ({ allowed }: GuardFinding): boolean => allowed === undefined;
 
 function ofGuard(finding: GuardFinding, kind: Document["kind"]): Finding {
   const { guard, message } = finding;
@@ -123,7 +117,6 @@ const ofNewColumn = ({ name, state, label, integrations, address, isReadable }: 
   title: "A column that nobody has reviewed",
   severity: isReadable ? "warning" : "info",
   message: `${joinParts([name, label === "" ? "" : `label ${label}`, state], ", ")} (${integrationsText(integrations)}).`,
-  more: [],
   address,
   path: name,
 });
@@ -133,7 +126,6 @@ const ofNeverReviewed = (integration: NeverReviewed): Finding => ({
   title: "An integration that nobody has reviewed",
   severity: "warning",
   message: `${neverReviewedText(integration)}.`,
-  more: [],
   address: integration.address,
 });
 
@@ -143,14 +135,13 @@ const isUnread = ({ code }: Blocked): boolean => code === "E_READ_FAILED";
 function ofBlocked({ names, address, code, message, command }: BlockedGroup, { items, exit }: Plan): Finding {
   const severity = exit.reasons.includes("blocked") ? "error" : "warning";
   const text = `${names} ${address === undefined ? "are" : "is"} blocked. ${message}`;
-  const place = address === undefined ? {} : { address, ...placeOf(address, items) };
+  const place = address === undefined ? {} : { address, ...placeOf(literalOf(address, items)) };
   return { rule: code, title: "Blocked", severity, message: text, more: linesOf(command), effect: "blocks", ...place };
 }
 
 /** One for each object, at the line of the first change. */
 function ofHeld(held: Held): Finding {
   const { address, waitsFor = [] } = held;
-  const cause = firstCause(held);
   const count = changeCount(held);
   const what = count > 0 ? counted(count, "change") : waitsFor.length > 0 ? `it waits for ${andMore(waitsFor)}` : "the whole item";
   return {
@@ -158,9 +149,8 @@ function ofHeld(held: Held): Finding {
     title: "Held by --protect-only",
     severity: "info",
     message: `${address} is held: ${what}. ${heldNote}`,
-    more: [],
     address,
-    ...defined({ file: cause?.file, line: cause?.line }),
+    ...placeOf(firstCause(held)),
   };
 }
 
@@ -174,10 +164,9 @@ function ofManual({ id, address, path, expected, actual, instruction }: Manual, 
     title: "Manual step: no request can change this",
     severity: "warning",
     message: `${spaced(address, wholePath(path), values)} (${id}). ${instruction}`,
-    more: [],
     address,
     path,
-    ...placeOf(address, items),
+    ...placeOf(literalOf(address, items)),
   };
 }
 
@@ -189,30 +178,22 @@ const ofExposure = (item: Item): readonly Finding[] =>
 
 function ofDifference(item: Item): readonly Finding[] {
   const { address, action } = item;
-  if (changeCount(item) === 0 && action !== "bind")
-    return [{ rule: "drift", title: "The account differs", severity: "warning", message: `${address} differs.`, more: [], address }];
-  const title = "The account differs from the manifests";
+  const found = { rule: "drift", title: "The account differs from the manifests", severity: "warning", address } as const;
+  if (changeCount(item) === 0 && action !== "bind") return [{ ...found, title: "The account differs", message: `${address} differs.` }];
   const on = relationTarget(item, { kind: "DriftReport" });
-  if (on === undefined) return byRule({ rule: "drift", title, address }, groupByRule([item]));
-  const cause = firstCause(item);
+  if (on === undefined) return byRule(found, groupByRule([item]));
   const trace = traceText([...eachChange(item)][0] ?? {});
   const message = `${joinParts([spaced(`${address} is ${on.text}`, on.name, `(${on.id})`), trace], "; ")}.`;
-  return [{ rule: "drift", title, severity: "warning", message, more: [], address, ...defined({ file: cause?.file, line: cause?.line }) }];
+  return [{ ...found, message, ...placeOf(firstCause(item)) }];
 }
 
 /** One finding for the changes of each rule, at the line of the rule. */
 const byRule = (finding: Required<Pick<Finding, "rule" | "title" | "address">>, groups: readonly RuleGroup[]): readonly Finding[] =>
   groups.map((group) => {
     const { path, facts } = group;
-    const risk = facts.risk === "neutral" ? "" : facts.risk;
-    return {
-      ...finding,
-      severity: "warning",
-      message: `${finding.address}: ${groupText(group)}${risk === "" ? "" : ` (${risk})`}`,
-      more: [],
-      path,
-      ...defined({ file: facts.cause?.file, line: facts.cause?.line }),
-    };
+    const risk = facts.risk === "neutral" ? "" : ` (${facts.risk})`;
+    const message = `${finding.address}: ${groupText(group)}${risk}`;
+    return { ...finding, severity: "warning", message, path, ...placeOf(facts.cause) };
   });
 
 function groupText(group: RuleGroup): string {
@@ -233,31 +214,30 @@ const failedOutcomes = new Set(["failed", "unknown", "not-converged"]);
 function ofOutcome(item: ItemResult): readonly Finding[] {
   if (isDone(item)) return [];
   const { outcome, address, code, message = "" } = item;
-  const cause = firstCause(item);
   return [
     {
       rule: code ?? `outcome/${outcome}`,
       title: `Not applied: ${outcome}`,
       severity: failedOutcomes.has(outcome) ? "error" : "warning",
       message: spaced(`${address}: ${outcome}.`, message),
-      more: [],
       address,
-      ...defined({ file: cause?.file, line: cause?.line }),
+      ...placeOf(firstCause(item)),
     },
   ];
 }
 
-/** The line of a literal of the same manifest, for findings without a line of their own. */
-function placeOf(address: string, items: readonly Item[]): { readonly file?: string; readonly line?: number } {
+const placeOf = (cause: Change["cause"]): Pick<Finding, "file" | "line"> => defined({ file: cause?.file, line: cause?.line });
+
+/** A literal of the same manifest, for findings without a line of their own. */
+function literalOf(address: string, items: readonly Item[]): Change["cause"] {
   const manifest = objectAddress(address);
-  const cause = items
+  return items
     .filter((item) => objectAddress(item.address) === manifest)
     .flatMap(({ changes }) => changes)
-    .find((entry) => entry.cause !== undefined && entry.cause.rule === undefined)?.cause;
-  return defined({ file: cause?.file, line: cause?.line });
+    .find(({ cause }) => cause !== undefined && cause.rule === undefined)?.cause;
 }
 
 const firstCause = ({ changes = [] }: Pick<ItemResult, "changes">): Change["cause"] =>
-  changes.find((entry) => entry.cause !== undefined)?.cause;
+  changes.find(({ cause }) => cause !== undefined)?.cause;
 
 const linesOf = (command: string | undefined): readonly string[] => (command === undefined ? [] : [command]);
