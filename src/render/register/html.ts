@@ -4,7 +4,7 @@ import { counted } from "../../text/counts.ts";
 import { tableHtml } from "../html/blocks.ts";
 import { blocks, chip, code, html, markupOf } from "../html/html.ts";
 import { type Page, type Part, page } from "../html/page.ts";
-import { changeTable, columnTable, noChanges, summaryTable, totalText } from "./texts.ts";
+import { byIntegration, changeTable, columnTable, noChanges, summaryTable, totalText } from "./texts.ts";
 
 /** A browser can't lay out a table of any length. */
 const mostRows = 20_000;
@@ -47,19 +47,21 @@ const summaryPart = (register: Register): Part => ({
   html: register.summary.length === 0 ? html`` : tableHtml("By integration and label", summaryTable(register), "totals"),
 });
 
-function integrationParts({ rows }: Register): readonly Part[] {
-  const groups: [RegisterRow, ...RegisterRow[]][] = [];
-  let shown = 0;
-  let left = 0;
-  for (const row of rows()) {
-    const group = groups.at(-1);
-    if (shown >= mostRows) left++;
-    else if (group?.[0].integrationId === row.integrationId) group.push(row);
-    else groups.push([row]);
-    shown++;
-  }
+function integrationParts({ rows, summary }: Register): readonly Part[] {
+  const left = summary.reduce((total, { columns }) => total + columns, -mostRows);
   const more = html`<p>Left out here: ${counted(left, "column")}. <code>dimsync register -o csv</code> lists all of them.</p>`;
-  return [...groups.map(integrationPart), { id: "more", title: "Left out", html: left === 0 ? html`` : more }];
+  return [
+    ...Array.from(byIntegration(firstOf(rows(), mostRows)), integrationPart),
+    { id: "more", title: "Left out", html: left <= 0 ? html`` : more },
+  ];
+}
+
+function* firstOf<T>(all: Iterable<T>, most: number): Iterable<T> {
+  let left = most;
+  for (const one of all) {
+    if (left-- === 0) return;
+    yield one;
+  }
 }
 
 function integrationPart(rows: readonly [RegisterRow, ...RegisterRow[]], index: number): Part {

@@ -3,7 +3,7 @@ import { type Register, type RegisterChange, type RegisterDiff, type RegisterRow
 import { counted } from "../../text/counts.ts";
 import { joinParts } from "../../text/lists.ts";
 import { nameText } from "../../text/paths.ts";
-import { code, muted, type Span, type Table, textTable, word } from "../blocks.ts";
+import { code, type Line, muted, type Span, type Table, textTable, word } from "../blocks.ts";
 import { timeText } from "../report/attribution.ts";
 
 // What the forms of the register for people share.
@@ -11,14 +11,14 @@ import { timeText } from "../report/attribution.ts";
 export const sourcePath = ({ schema, table, column }: RegisterRow): string => [schema, table, column].map(nameText).join(".");
 
 /** "" if the service returned no names for the destination. */
-export const destinationPath = ({ destinationSchema, destinationTable, destinationColumn }: RegisterRow): string =>
+const destinationPath = ({ destinationSchema, destinationTable, destinationColumn }: RegisterRow): string =>
   [destinationSchema, destinationTable, destinationColumn]
     .filter((name) => name !== "")
     .map(nameText)
     .join(".");
 
 /** "Exempt: DPIA-41, approved by privacy@example.com, expires 2027-03-31"; "Breaks pii-must-be-hashed" */
-export function verdictText({ exemption, approvedBy, expires, breaks }: RegisterRow): string {
+function verdictText({ exemption, approvedBy, expires, breaks }: RegisterRow): string {
   const exempt = [exemption, approvedBy === "" ? "" : `approved by ${approvedBy}`, expires === "" ? "" : `expires ${expires}`];
   return joinParts(
     [breaks.length === 0 ? "" : `Breaks ${breaks.join(", ")}`, exemption === "" ? "" : `Exempt: ${joinParts(exempt, ", ")}`],
@@ -26,21 +26,39 @@ export function verdictText({ exemption, approvedBy, expires, breaks }: Register
   );
 }
 
-/** The columns of an integration, or of several. */
+/** The columns of an integration, or of several. What matters most is first, because a narrow terminal leaves out the last ones. */
 export const columnTable = (rows: readonly RegisterRow[]): Table => ({
-  heads: ["Column", "Destination", "Label", "State", "Decided by", "Exemption", "Since"],
+  heads: ["Column", "State", "Label", "Exemption", "Since", "Decided by", "Destination"],
   rows: rows.map((row) => [
     [code(sourcePath(row))],
-    [code(destinationPath(row))],
-    [row.label, muted(row.labelSource)],
     [stateSpan(row)],
-    [code(row.rule), muted(row.reason)],
+    [row.label, muted(row.labelSource)],
     [verdictText(row)],
-    [`${row.atLeast ? "at least " : ""}${timeText(row.since)}`],
+    sinceLine(row),
+    [code(row.rule), muted(row.reason)],
+    [code(destinationPath(row))],
   ]),
 });
 
-export function stateSpan(row: RegisterRow): Span {
+function sinceLine({ since, atLeast }: RegisterRow): Line {
+  const [day = "", ...time] = timeText(since).split(" ");
+  return [`${atLeast ? "at least " : ""}${day}`, muted(time.join(" "))];
+}
+
+/** The rows of one integration after the other. */
+export function* byIntegration(rows: Iterable<RegisterRow>): Iterable<readonly [RegisterRow, ...RegisterRow[]]> {
+  let group: [RegisterRow, ...RegisterRow[]] | undefined;
+  for (const row of rows) {
+    if (group?.[0].integrationId === row.integrationId) group.push(row);
+    else {
+      if (group !== undefined) yield group;
+      group = [row];
+    }
+  }
+  if (group !== undefined) yield group;
+}
+
+function stateSpan(row: RegisterRow): Span {
   const text = stateText(row);
   if (text === "readable") return word(text, row.exemption === "" ? "bad" : "warn");
   return text === "hashed" ? word(text, "good") : muted(text);

@@ -9,6 +9,7 @@ import {
   type Call,
   type ChangeBlock,
   type Entry,
+  filledColumns,
   type Line,
   lineText,
   type Section,
@@ -24,7 +25,19 @@ import { changeLines } from "../report/changes/changes.ts";
 import { problemEntry } from "../report/sections.ts";
 import { type Words, wordsOf } from "../report/words.ts";
 import { changeRows, ruleRows } from "./changes.ts";
-import { type Cell, cell, headedLines, joined, type Row, type Screen, screenOf, tableLines, wrap } from "./layout.ts";
+import {
+  type Cell,
+  cell,
+  textOf as cellText,
+  gap,
+  headedLines,
+  joined,
+  type Row,
+  type Screen,
+  screenOf,
+  tableLines,
+  wrap,
+} from "./layout.ts";
 
 /** Lines that belong together; tight blocks follow each other without a blank line. */
 export interface Block {
@@ -192,12 +205,52 @@ export const headedTable = ({ heads, rows }: Table, screen: Screen, before = "")
     screen.width,
   );
 
+/** Lines of a table, and whether they have all of it. */
+export interface ShortTable {
+  readonly lines: readonly string[];
+  readonly isWhole: boolean;
+}
+
+/** The same with one line for each row. Only its first two cells may be wider than the terminal. */
+export function shortTable(table: Table, screen: Screen, before: string): ShortTable {
+  const whole = shortLines(table, screen, before);
+  if (whole.isWhole) return whole;
+  const rows = table.rows.map((row) => row.map(withoutMuted));
+  return { ...shortLines({ ...table, rows }, screen, before), isWhole: false };
+}
+
+/** The first two columns, and each other one that has room beside those before it. */
+function shortLines({ heads, rows }: Table, screen: Screen, before: string): ShortTable {
+  const filled = filledColumns(rows, (line) => line.every((span) => textOf(span) === ""));
+  const all = [
+    filled(heads).map((text) => cell(text.toUpperCase(), screen.paint.bold)),
+    ...rows.map((row) => filled(row).map((line) => lineCell(line, screen))),
+  ];
+  const widths = filled(heads).map((_, column) => all.reduce((most, row) => Math.max(most, widthOf(cellText(row[column] ?? []))), 0));
+  const [first = 0, second = 0] = widths;
+  const width = Math.max(screen.width, before.length + first + gap + second);
+  let room = width - before.length + gap;
+  const isShown = widths.map((cellWidth, column) => {
+    const isFitting = column < 2 || cellWidth + gap <= room;
+    if (isFitting) room -= cellWidth + gap;
+    return isFitting;
+  });
+  const shown = all.map((row) => row.filter((_, column) => isShown[column]));
+  return { lines: tableLines(shown, before, width), isWhole: isShown.every(Boolean) };
+}
+
 /** The same as a whole output. */
 export const tableText = (table: Table, options: Pick<RenderOptions, "color" | "width">): string =>
   `${headedTable(table, screenOf({ ...options, verbose: false })).join("\n")}\n`;
 
 export const lineCell = (line: Line, screen: Screen): Cell =>
   joined(...withGaps(line).map(([gap, span]) => cell(visible(gap + shortened(span, screen)), spanPaint(span, screen))));
+
+/** Without what is less important, unless there is nothing else. */
+function withoutMuted(line: Line): Line {
+  const main = line.filter((span) => typeof span === "string" || span.as !== "muted");
+  return main.length === 0 ? line : main;
+}
 
 const shortened = (span: Span, { verbose, width }: Screen): string =>
   verbose || typeof span === "string" || span.as !== "value" ? spanText(span) : cutMiddle(span.text, Math.max(16, Math.floor(width / 3)));

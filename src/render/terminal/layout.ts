@@ -31,7 +31,8 @@ const painted = (parts: Cell): string => parts.map(([text, paint]) => (text === 
 /** A row of cells, or lines between rows. */
 export type Row = readonly Cell[] | string;
 
-const gap = 3;
+/** Columns between two cells. */
+export const gap = 3;
 // A cell of the last column is wrapped if it has at least this width. Columns up to this width are
 // always aligned.
 const narrow = 24;

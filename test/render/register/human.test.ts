@@ -19,8 +19,8 @@ test("a narrow terminal has the states, a wide one the rules, and -v everything"
   expect(lines(60).join("\n")).toMatch(/public\.customers\.phone.*readable/u);
   expect(lines(60).join("\n")).toContain("The terminal is too narrow for everything: -v shows it.");
   expect(lines(400).join("\n")).not.toContain("too narrow");
-  expect(lines(400).join("\n")).toContain("dial (manifests/shops.yaml:12) (@call centre)");
-  expect(lines(60, true).join(" ").replaceAll(/\s+/gu, " ")).toContain("dial (manifests/shops.yaml:12) (@call centre)");
+  expect(lines(400).join("\n")).toContain("dial (manifests/shops.yaml:12) @call centre");
+  expect(lines(60, true).join(" ").replaceAll(/\s+/gu, " ")).toContain("dial (manifests/shops.yaml:12) @call centre");
 });
 
 test("an integration may have more columns than a function has arguments", () => {
