@@ -13,13 +13,10 @@ export interface Part {
   readonly titleNote?: string;
   readonly html: Html;
   /** Shown below the title. */
-  readonly tiles?: readonly Tile[];
+  readonly tiles?: readonly StateCount[];
   /** Whether it belongs to the part before it, and has no entry in the contents. */
   readonly isBelow?: boolean;
 }
-
-/** One number at the top of a page; `part` is the id of the part that explains it. */
-export type Tile = StateCount;
 
 export interface Page {
   readonly title: string;
@@ -29,7 +26,7 @@ export interface Page {
   readonly about: Html;
   /** How it ended. */
   readonly lead: Html;
-  readonly tiles: readonly Tile[];
+  readonly tiles: readonly StateCount[];
   readonly parts: readonly Part[];
   readonly footer: Html;
   /** Style sheet after the shared one. */
@@ -94,7 +91,7 @@ function section(part: Part, ids: ReadonlySet<string>): Html {
 }
 
 /** The numbers. Each links to its part if the page has it. */
-function tileList(tiles: readonly Tile[], ids: ReadonlySet<string>): Html {
+function tileList(tiles: readonly StateCount[], ids: ReadonlySet<string>): Html {
   const drawn = tiles.map(({ label, count, part, isAlarm }) => {
     const number = html`<strong>${count}</strong> <span>${label}</span>`;
     const content = ids.has(part) && count > 0 ? html`<a href="#${part}">${number}</a>` : html`<div>${number}</div>`;

@@ -22,7 +22,7 @@ export interface RunTimes {
  * 3 (a refusal).
  */
 export function metricsText(documents: readonly (Plan | Result)[], times: RunTimes): string {
-  return families(times)
+  return [...runFamilies(times), ...contentFamilies]
     .map(({ name, help, samplesOf }) => {
       const samples = documents.flatMap((document) =>
         samplesOf(document).map(([labels, value]): Sample => [{ ...identity(document), ...labels }, value]),
@@ -44,8 +44,6 @@ const ofPlan =
   (samplesOf: (plan: Plan) => readonly Sample[]): Family["samplesOf"] =>
   (document) =>
     document.kind === "Result" ? [] : samplesOf(document);
-
-const families = (times: RunTimes): readonly Family[] => [...runFamilies(times), ...contentFamilies];
 
 /** When the run was, and how it ended. */
 const runFamilies = ({ finishedAtSeconds, durationSeconds, lastSuccessSeconds }: RunTimes): readonly Family[] => [

@@ -4,10 +4,10 @@ import { joinParts } from "../../text/lists.ts";
 import type { Row, Table } from "../blocks.ts";
 import type { RenderOptions } from "../document.ts";
 import { tableBlock, tableLine } from "../markdown/blocks.ts";
+import { defaultBudget } from "../markdown/budget.ts";
 import { prose } from "../markdown/escape.ts";
 import { changeTable, columnTable, noChanges, summaryTable, totalText } from "./texts.ts";
 
-const defaultBudget = 60_000;
 // For the sentence that counts what is left out.
 const spareRoom = 200;
 

@@ -55,7 +55,9 @@ export function explainSections(one: Explanation): readonly Section[] {
     untitled("said", one.said.length === 0 ? [none] : one.said.map(saidEntry)),
     untitled(
       "facts",
-      factsOf(one).map(([label, text]) => ({ head: [[muted(label)], [text]] })),
+      factsOf(one)
+        .filter(([, text]) => text !== "")
+        .map(([label, text]) => ({ head: [[muted(label)], [text]] })),
     ),
   ];
 }
@@ -66,10 +68,11 @@ function factsOf(one: Explanation): readonly Fact[] {
   return [
     ["live", one.absent ?? fields(one.live ?? {})],
     ["outcome", outcomeText(one)],
-    ...(one.stoppedBy === undefined ? [] : [["stopped", `not replicated, because ${one.stoppedBy} is or will be disabled`] as const]),
-    ...(one.leftAlone.length === 0 ? [] : [["ignored", `${one.leftAlone.join(" and ")}, by an ignore entry in the config`] as const]),
+    ["stopped", one.stoppedBy === undefined ? "" : `not replicated, because ${one.stoppedBy} is or will be disabled`],
+    ["ignored", one.leftAlone.length === 0 ? "" : `${one.leftAlone.join(" and ")}, by an ignore entry in the config`],
     ...one.refused.map(({ code, message, file, line }): Fact => ["refused", `${code} ${placeText({ file, line })}: ${message}`]),
-    ...(one.changes.length === 0 ? [["change", "none"] as const] : one.changes.map(changeFact)),
+    ["change", one.changes.length === 0 ? "none" : ""],
+    ...one.changes.map(({ key, before, after, risk }): Fact => ["change", `${key} ${before} → ${after}   ${risk}`]),
     ...requestFacts(one),
     ...readerFacts(one),
     ...eventTexts(one).map((text, index): Fact => [index === 0 ? "events" : "", text]),
@@ -81,11 +84,6 @@ function outcomeText({ state, live, outcome }: Explanation): string {
   if (live === undefined) return `would be ${state === "managed" ? managed : state}`;
   return state === "managed" ? managed : `${state}: it stays as it is`;
 }
-
-const changeFact = ({ key, before, after, risk }: Explanation["changes"][number]): Fact => [
-  "change",
-  `${key} ${before} → ${after}   ${risk}`,
-];
 
 function saidEntry({ rule, effect, set, wins, label, file, line, reason = "" }: Explanation["said"][number]): Entry {
   const effectOnField =
@@ -112,16 +110,13 @@ function effectText(effect: Explanation["said"][number]["effect"], set: object):
 function requestFacts({ requests, changes, changesInAll, unreadTables, address }: Explanation): readonly Fact[] {
   const rest = changesInAll - changes.length;
   const others = `${unreadTables === undefined ? "" : "at least "}${counted(rest, "other change")} of ${address}`;
-  const unread: readonly Fact[] =
-    unreadTables === undefined
-      ? []
-      : [["unread", `the columns of ${counted(unreadTables, "other table")}; a plan may find more changes and errors there`]];
-  if (changes.length === 0) return [...(rest === 0 ? [] : [["request", `none for it; a plan makes ${others}`] as const]), ...unread];
   const parts = requests.flatMap(({ method, path: to, body }): readonly Fact[] => [
     ["request", `${method} ${to}${rest === 0 ? "" : `, here without ${others}`}`],
     ["", JSON.stringify(body)],
   ]);
-  return [...parts, ...unread];
+  const none: Fact = ["request", rest === 0 ? "" : `none for it; a plan makes ${others}`];
+  const unread = `the columns of ${counted(unreadTables ?? 0, "other table")}; a plan may find more changes and errors there`;
+  return [...(changes.length === 0 ? [none] : parts), ["unread", unreadTables === undefined ? "" : unread]];
 }
 
 /** In the words of the section of a plan. */

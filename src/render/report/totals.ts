@@ -29,17 +29,8 @@ export function emptyText(plan: Plan): string {
   return `${no} As far as the service shows it, the ${live} matches the manifests (${objects} in sync, ${counted(unverifiable, "value")} unverifiable).`;
 }
 
-/** The whole plan in one line, without a full stop. */
-export interface Totals {
-  /** "1 to create, 2 to update" */
-  readonly steps: string;
-  /** "1 manual, 2 blocked"; "" if there is nothing. */
-  readonly others: string;
-  /** "3 protect, 0 expose"; "" without changes. */
-  readonly risks: string;
-}
-
-export function totalsOf(plan: Plan): Totals {
+/** The whole plan in one line: "1 to create, 2 to update; 1 manual; 3 protect, 0 expose". */
+export function totalsText(plan: Plan): string {
   const { summary } = plan;
   const { protects = 0, exposes = 0, exposed = 0, stricter = 0 } = summary;
   const steps =
@@ -66,7 +57,7 @@ export function totalsOf(plan: Plan): Totals {
     ...(plan.kind === "Plan" ? [] : foundCounts(plan)),
   ]);
   const isOther = plan.kind === "DriftReport" && plan.complete && others !== "";
-  return { steps: steps === "" && !isOther ? nothingText(plan) : steps, others, risks: hasChanges ? risks : "" };
+  return joinParts([steps === "" && !isOther ? nothingText(plan) : steps, others, hasChanges ? risks : ""], "; ");
 }
 
 /** What a report found besides differences. */
@@ -82,12 +73,6 @@ function nothingText(plan: Plan): string {
   if (wasNotRead(plan)) return "not compared with the account";
   if (!plan.complete) return "not compared completely";
   return plan.kind === "Plan" ? "no changes" : "no differences";
-}
-
-/** "1 to create, 2 to update; 1 manual; 3 protect, 0 expose" */
-export function totalsText(plan: Plan): string {
-  const { steps, others, risks } = totalsOf(plan);
-  return joinParts([steps, others, risks], "; ");
 }
 
 /** "2 errors, 1 warning in 2 files.", "Valid: 8 manifests in 4 files, no problems found." */
