@@ -81,7 +81,6 @@ export interface Headline {
 /** `byRule` groups the changes by rule, however few there are. */
 export function reportOf(document: Shown, options: RenderOptions, byRule = false): Report {
   const { kind } = document;
-  const content = contentOf(document);
   const items = kind === "Result" || kind === "Validation" ? [] : document.items;
   const named = (command: string): string => ("target" in document ? forTarget(command, document) : command);
   const words = { ...wordsOf(kind), command: kind === "Comparison" ? compareCommand(document) : named(wordsOf(kind).command) };
@@ -89,8 +88,8 @@ export function reportOf(document: Shown, options: RenderOptions, byRule = false
   const isByRule = items.length > 0 && (byRule || isGrouped(items, options.verbose));
   const changes = changeCount(items);
   return {
-    ...{ about: { times: [] }, refusalTitle: "", refusals: [], waysOut: [], limits: [], guards: [], calls: [], exit: "" },
-    ...content,
+    ...noContent,
+    ...contentOf(document),
     words,
     title: target === "" ? words.title : `${words.title} ${words.preposition} ${target}`,
     target,
@@ -110,9 +109,21 @@ const withCommands = ({ command, entries, ...section }: Section, named: (command
   entries: entries.map(({ commands, ...entry }) => (commands === undefined ? entry : { ...entry, commands: commands.map(named) })),
 });
 
-/** What differs between the kinds of documents. */
-type Content = Pick<Report, "headline"> &
-  Partial<Pick<Report, "about" | "refusalTitle" | "refusals" | "waysOut" | "limits" | "guards" | "calls" | "exit">>;
+/** What only some kinds of documents have. */
+type OwnContent = Pick<Report, "about" | "refusalTitle" | "refusals" | "waysOut" | "limits" | "guards" | "calls" | "exit">;
+
+const noContent: OwnContent = {
+  about: { times: [] },
+  refusalTitle: "",
+  refusals: [],
+  waysOut: [],
+  limits: [],
+  guards: [],
+  calls: [],
+  exit: "",
+};
+
+type Content = Pick<Report, "headline"> & Partial<OwnContent>;
 
 function contentOf(document: Shown): Content {
   if (document.kind === "Validation") return { headline: validationHeadline(document) };

@@ -1,4 +1,5 @@
 import { combineExits } from "../../model/exit.ts";
+import { defined } from "../../model/json/json.ts";
 import { placeText, type Severity } from "../../model/problem.ts";
 import { visible } from "../../text/control-characters.ts";
 import { grouped } from "../../text/lists.ts";
@@ -126,17 +127,17 @@ function onePerLine(entries: readonly Finding[]): readonly Finding[] {
 }
 
 function annotation({ rule, title, severity, message, more = [], file, line, column }: Finding, prefix: string): string {
-  const properties: readonly (readonly [string, string | number | undefined])[] = [
-    ["title", `${visible(rule)}: ${visible(title)}`],
-    ["file", file === undefined ? undefined : visible(file.startsWith("/") ? file : `${prefix}${file}`)],
-    ["line", file === undefined ? undefined : line],
-    ["col", file === undefined || line === undefined ? undefined : column],
-  ];
+  const properties = defined({
+    title: `${visible(rule)}: ${visible(title)}`,
+    file: file === undefined ? undefined : visible(file.startsWith("/") ? file : `${prefix}${file}`),
+    line: file === undefined ? undefined : line,
+    col: file === undefined || line === undefined ? undefined : column,
+  });
   const text = [message, ...more].map(visible).join("\n");
   const cut = text.length > mostCharacters ? `${text.slice(0, mostCharacters)} …` : text;
   return workflowCommand(
     commands[severity],
-    properties.flatMap(([name, value]) => (value === undefined ? [] : [[name, String(value)] as const])),
+    Object.entries(properties).map(([name, value]) => [name, String(value)] as const),
     cut,
   );
 }

@@ -26,24 +26,20 @@ function entryList(entries: readonly Entry[], detail: Detail): string {
 }
 
 /** The sign and the head: "`~` `Schemas/orders`". */
-export const headText = ({ sign = "", head }: Pick<Entry, "sign" | "head">): string =>
-  joinParts([sign === "" || sign === "-" ? "" : `\`${sign}\``, rowText(head, span)], " ");
+export const headText = ({ sign, head }: Pick<Entry, "sign" | "head">): string => joinParts([markOf({ sign }), rowText(head, span)], " ");
+
+/** "[ ]", "**error**", "`~`" */
+function markOf({ task, label, sign = "" }: { readonly [Key in "task" | "label" | "sign"]?: Entry[Key] | undefined }): string {
+  if (task !== undefined) return task === "open" ? "[ ]" : "[x]";
+  if (label !== undefined) return `**${label}**`;
+  return sign === "" || sign === "-" ? "" : `\`${sign}\``;
+}
 
 function entryText(entry: Entry, detail: Detail): string {
-  const { sign = "", task, label, head, notes = [], rows = [], commands = [], excerpt } = entry;
-  const mark =
-    task !== undefined
-      ? task === "open"
-        ? "[ ]"
-        : "[x]"
-      : label !== undefined
-        ? `**${label}**`
-        : sign === "" || sign === "-"
-          ? ""
-          : `\`${sign}\``;
+  const { head, notes = [], rows = [], commands = [], excerpt } = entry;
   const text = joinParts(
     [
-      joinParts(["-", mark, rowText(head, span)], " "),
+      joinParts(["-", markOf(entry), rowText(head, span)], " "),
       ...notes.map((note) => lineText(note, span)),
       ...(rows.length === 1 ? rows.map((row) => rowText(row, span)) : []),
       ...commands.map(code),
