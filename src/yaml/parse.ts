@@ -31,8 +31,8 @@ export function composeDocuments(text: string, options: ComposeOptions = {}): re
   return [...new Composer<ParsedNode>({ ...parserOptions, ...options }).compose(tokensOf(text))];
 }
 
-/** `keepSourceTokens`: needed for editing. `uniqueKeys`: duplicate keys are errors, found in quadratic time. */
-export type ComposeOptions = Pick<ParseOptions, "keepSourceTokens" | "uniqueKeys" | "intAsBigInt">;
+/** `keepSourceTokens`: needed for editing. */
+export type ComposeOptions = Pick<ParseOptions, "keepSourceTokens">;
 
 /**
  * One document of a text, with offsets in the text; undefined if there is nothing but comments. The

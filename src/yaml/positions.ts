@@ -168,8 +168,8 @@ function offsetOf(root: PlainNode, { pointer, on }: Place): number | undefined {
   return on === "key" || node.start === undefined ? (keyStart ?? node.start) : node.start;
 }
 
-/** A node of the library. */
-function nodeOf(node: Node | null, document: Document.Parsed): PlainNode {
+/** The same of a node of the library. */
+export function nodeOf(node: Node | null, document: Document.Parsed): PlainNode {
   const [from = 0, end = from] = node?.range ?? [];
   const start = node === null || (isScalar(node) && from === end) ? undefined : from;
   const plain: PlainNode = { start, end, literal: undefined, nodes: undefined, names: undefined, keyStarts: [] };

@@ -2,16 +2,8 @@ import { readFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import type { Address, Binding, Bindings } from "../../model/address.ts";
 import { DimsyncError } from "../../model/errors.ts";
-import { sameJson } from "../../model/json/json.ts";
-import {
-  type BindingsText,
-  changeTarget,
-  emptyBindingsText,
-  parseBindingsText,
-  printBindingsText,
-  readTarget,
-  refuseDuplicates,
-} from "../bindings-text.ts";
+import { changeTarget } from "../bindings-edit.ts";
+import { type BindingsText, emptyText, parseBindingsText, readTarget, refuseDuplicates } from "../bindings-text.ts";
 import { writeAtomic } from "../files/atomic.ts";
 import { withFileLock } from "../files/file-lock.ts";
 import { isErrno, reasonOf } from "../files/fs-errors.ts";
@@ -30,10 +22,10 @@ export interface BindingsFile {
 
 /** A file that is parsed again only if its text has changed. */
 export function openBindings(file: string, target: string): BindingsFile {
-  let disk: OnDisk = { text: undefined, content: undefined };
+  let known: BindingsText | undefined;
   const read = async (): Promise<Bindings> => {
-    disk = await load(file, disk);
-    return disk.content === undefined ? new Map() : readTarget(disk.content, target);
+    known = await load(file, known);
+    return known === undefined ? new Map() : readTarget(known, target);
   };
   return {
     read,
@@ -42,40 +34,25 @@ export function openBindings(file: string, target: string): BindingsFile {
       const folder = await ensureStateFolder(dirname(file));
       // Another project may have the same file.
       await withFileLock(join(folder, `${basename(file)}.lock`), async () => {
-        const recorded = await read();
-        if ([...changes].every(([address, binding]) => sameJson(recorded.get(address), binding))) return;
-        const changed = new Map(recorded);
-        for (const [address, binding] of changes) {
-          if (binding === undefined) changed.delete(address);
-          else changed.set(address, binding);
-        }
-        refuseDuplicates(changed, () => file);
-        // The tree is changed in place: if the write failed, it would differ from the file.
-        const content = disk.content ?? emptyBindingsText();
-        disk = { text: undefined, content: undefined };
-        changeTarget(content, target, changes);
-        const text = printBindingsText(content);
-        await writeAtomic(file, text, { newMode: 0o600, tempFolder: folder });
-        disk = { text, content };
+        await read();
+        const before = known ?? parseBindingsText(emptyText, file);
+        const after = changeTarget(before, target, changes);
+        if (after === before) return;
+        refuseDuplicates(after.bindings.get(target) ?? new Map(), () => file);
+        await writeAtomic(file, after.text, { newMode: 0o600, tempFolder: folder });
+        known = after;
       });
     },
   };
 }
 
-interface OnDisk {
-  /** Undefined if there is no file, or its content may differ from the known one. */
-  readonly text: string | undefined;
-  /** Undefined if there is no file, as in most plans: then the YAML library is not loaded. */
-  readonly content: BindingsText | undefined;
-}
-
-/** Reads the file; parses it only if its text differs from the `known` one. */
-async function load(file: string, known: OnDisk): Promise<OnDisk> {
+/** Reads the file; parses it only if its text differs from the `known` one. Undefined if there is no file. */
+async function load(file: string, known: BindingsText | undefined): Promise<BindingsText | undefined> {
   let text: string;
   try {
     text = await readFile(file, "utf8");
   } catch (error) {
-    if (isErrno(error, "ENOENT")) return { text: undefined, content: undefined };
+    if (isErrno(error, "ENOENT")) return undefined;
     throw new DimsyncError(
       "E_BINDINGS_FILE",
       `${file}: The bindings file can't be read: ${reasonOf(error)}. Make it readable, or set \`bindings\` in dimsync.yaml to another file.`,
@@ -84,5 +61,5 @@ async function load(file: string, known: OnDisk): Promise<OnDisk> {
       },
     );
   }
-  return text === known.text ? known : { text, content: parseBindingsText(text, file) };
+  return text === known?.text ? known : parseBindingsText(text, file);
 }

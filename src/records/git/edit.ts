@@ -1,4 +1,5 @@
-import { changeTarget, emptyBindingsText, parseBindingsText, printBindingsText } from "../bindings-text.ts";
+import { changeTarget } from "../bindings-edit.ts";
+import { emptyText, parseBindingsText } from "../bindings-text.ts";
 import { bindingChanges, type Fact, journalEntries, withFacts } from "../facts.ts";
 import type { AppliedPlan, Lease } from "../records.ts";
 import type { Draft } from "../shared/store.ts";
@@ -50,10 +51,8 @@ function editJournal(files: Map<string, string>, facts: readonly Fact[], { state
 function editBindings(files: Map<string, string>, facts: readonly Fact[], target: string): void {
   const changes = bindingChanges(facts);
   if (changes.size === 0) return;
-  const text = files.get("bindings.yaml");
-  const bindings = text === undefined ? emptyBindingsText() : parseBindingsText(text, "bindings.yaml");
-  changeTarget(bindings, target, changes);
-  files.set("bindings.yaml", printBindingsText(bindings));
+  const before = parseBindingsText(files.get("bindings.yaml") ?? emptyText, "bindings.yaml");
+  files.set("bindings.yaml", changeTarget(before, target, changes).text);
 }
 
 function editApplied(

@@ -13,7 +13,8 @@ import { putKey, putScalar } from "./scalars.ts";
  */
 export function putFlow(buffer: JsonBuffer, column: number, depth = 1): void {
   const { input } = buffer;
-  if (buffer.marks !== undefined) buffer.marks.push(buffer.length, buffer.at, buffer.at);
+  const { marks } = buffer;
+  const end = marks === undefined ? 0 : marks.push(buffer.length, buffer.at, buffer.at) - 1;
   const open = input[buffer.at++] ?? 0;
   const isMap = open === byte.openMap;
   const close = isMap ? byte.closeMap : byte.closeList;
@@ -36,6 +37,7 @@ export function putFlow(buffer: JsonBuffer, column: number, depth = 1): void {
     if (input[buffer.at] !== close) put(buffer, byte.comma);
   }
   buffer.at++;
+  if (marks !== undefined) marks[end] = buffer.at;
   if (isMap) closeMembers(buffer);
   put(buffer, close);
 }

@@ -9,7 +9,7 @@ import { jsonText, transcode } from "./transcode.ts";
 export interface PlainNode {
   /** Undefined if nothing is written: the null of a member without a value. */
   readonly start: number | undefined;
-  /** The end of a scalar; the start of a list or map. */
+  /** Of a scalar, and of a list or map in brackets or braces. The end of the last member counts for others. */
   readonly end: number;
   /** Of strings and numbers. */
   readonly literal: string | number | undefined;

@@ -4,7 +4,8 @@ import { describe, expect, it } from "vitest";
 import type { Binding } from "../../../src/model/address.ts";
 import { parseAddress } from "../../../src/model/address.ts";
 import { DimsyncError } from "../../../src/model/errors.ts";
-import { changeTarget, emptyBindingsText, parseBindingsText, printBindingsText, readTarget } from "../../../src/records/bindings-text.ts";
+import { changeTarget } from "../../../src/records/bindings-edit.ts";
+import { emptyText, parseBindingsText, readTarget } from "../../../src/records/bindings-text.ts";
 import { type BindingsFile, openBindings } from "../../../src/records/folder/bindings.ts";
 import fc, { anyCodePoint } from "../../support/fast-check.ts";
 import { runs } from "../../support/sample.ts";
@@ -71,36 +72,97 @@ targets:
   const bindings = openBindings(file, "prod");
   await set(bindings, "Integration/orders", { id: "new" });
   await set(bindings, "Asset/w", { id: "d" });
-  const text = await readFile(file, "utf8");
-  expect(text).toContain("# mine\n");
-  expect(text).toContain("owner: platform # ours\nsize: 12345678901234567890\n");
-  expect(text).toContain("  dev:\n    Integration/orders: { id: 'x', note: kept }\n");
-  expect(text).toContain('    # moved by hand\n    Integration/orders: { id: "new", note: { by: dana } }\n');
+  expect(await readFile(file, "utf8")).toBe(`# mine
+apiVersion: dimsync/v1
+kind: Bindings
+owner: platform   # ours
+size: 12345678901234567890
+targets:
+  dev:
+    Integration/orders: {id: 'x',   note: kept}
+  prod:
+    Asset/w: { id: "d" }
+    # moved by hand
+    Integration/orders: { id: "new", note: { by: dana } }
+`);
 });
 
-it("removes only the line of the address", async () => {
-  const file = await fileWith(withLines('    Asset/a: { id: "1" }\n    Asset/b: { id: "2" }\n'));
+it("changes only the lines of the addresses, whatever the form of the others", async () => {
+  const before = `---
+# mine
+
+apiVersion: dimsync/v1
+targets:   # all
+
+  dev:
+      "Asset/a": { id: dev }
+  prod: # the real one
+
+    # team a
+    Asset/a:   {id: '1',sent: {/x: "sha256:aa"}}   # a
+    'Asset/c': { id: "3", later: [1, 2] } # c
+
+    # team d
+    Asset/d:
+      # by hand
+      id: "4"
+      later: x, y # kept
+      secretVersion: 1
+    # end of prod
+kind: Bindings
+
+# end`;
+  const file = await fileWith(before);
   const bindings = openBindings(file, "prod");
-  await set(bindings, "Asset/a", undefined);
-  await set(bindings, "Asset/none", undefined);
-  expect([...(await bindings.read()).keys()]).toEqual(["Asset/b"]);
-  expect(await readFile(file, "utf8")).toBe(withLines('    Asset/b: { id: "2" }\n'));
+  await set(bindings, "Asset/b", { id: "2" });
+  const added = before.replace("    'Asset/c'", `    Asset/b: { id: "2" }\n    'Asset/c'`);
+  expect(await readFile(file, "utf8")).toBe(added);
+  await set(bindings, "Asset/c", { id: "5", secretVersion: 1 });
+  const changed = added.replace(/'Asset\/c'.*/u, 'Asset/c: { id: "5", later: [1, 2], secretVersion: 1 } # c');
+  expect(await readFile(file, "utf8")).toBe(changed);
+  await set(bindings, "Asset/d", { id: "6" });
+  const inOneLine = changed.replace(
+    / {4}Asset\/d:[\s\S]*secretVersion: 1\n/u,
+    '      # by hand\n    Asset/d: { id: "6", later: "x, y" }\n',
+  );
+  expect(await readFile(file, "utf8")).toBe(inOneLine);
+  await set(openBindings(file, "new"), "Asset/a", { id: "1" });
+  const withTarget = inOneLine.replace("  prod:", '  new:\n    Asset/a: { id: "1" }\n  prod:');
+  expect(await readFile(file, "utf8")).toBe(withTarget);
+  await set(bindings, "Asset/b", undefined);
+  await set(openBindings(file, "new"), "Asset/a", undefined);
+  expect(await readFile(file, "utf8")).toBe(inOneLine.replace('    Asset/b: { id: "2" }\n', "").replace("  prod:", "  new: {}\n  prod:"));
 });
 
-it("does not write the file without a change", async () => {
-  const text = withLines("    Asset/a: { sent: { /y: b, /x: a }, id: '1' }\n");
-  const file = await fileWith(text);
-  const bindings = openBindings(file, "prod");
-  await set(bindings, "Asset/a", { id: "1", sent: { "/x": "a", "/y": "b" } });
-  await set(bindings, "Asset/none", undefined);
-  expect(await readFile(file, "utf8")).toBe(text);
+it("sorts the lines that a person has merged, each with its comments, and keeps line breaks of Windows", async () => {
+  const file = await fileWith(
+    withLines("    Asset/c: { id: '3' }\n    # b\n    Asset/b: { id: '2' }\n    Asset/a: { id: '1' } # a").replaceAll("\n", "\r\n"),
+  );
+  await set(openBindings(file, "prod"), "Asset/d", { id: "4" });
+  expect(await readFile(file, "utf8")).toBe(
+    withLines(
+      "    Asset/a: { id: '1' } # a\n    # b\n    Asset/b: { id: '2' }\n    Asset/c: { id: '3' }\n    Asset/d: { id: \"4\" }\n",
+    ).replaceAll("\n", "\r\n"),
+  );
 });
 
-it("expands a target that is on one line, or empty, to lines", async () => {
-  const file = await fileWith("apiVersion: dimsync/v1\nkind: Bindings\ntargets: { prod: {}, dev: }\n");
-  await set(openBindings(file, "prod"), "Asset/a", { id: "1" });
-  await set(openBindings(file, "dev"), "Asset/a", { id: "1" });
-  expect(await readFile(file, "utf8")).toContain('targets:\n  dev:\n    Asset/a: { id: "1" }\n  prod:\n    Asset/a: { id: "1" }\n');
+it("adds what a file lacks", async () => {
+  const written = 'targets:\n  prod:\n    Asset/a: { id: "1" }\n';
+  for (const [text, expected] of [
+    ["apiVersion: dimsync/v1\nkind: Bindings", `apiVersion: dimsync/v1\nkind: Bindings\n${written}`],
+    [
+      "kind: Bindings\ntargets: ~ # none\napiVersion: dimsync/v1\n",
+      `kind: Bindings\n${written.replace(":", ": # none")}apiVersion: dimsync/v1\n`,
+    ],
+    [
+      "# mine\n{ apiVersion: dimsync/v1, kind: Bindings, size: 0x10 }\n",
+      `# mine\napiVersion: dimsync/v1\nkind: Bindings\nsize: 0x10\n${written}`,
+    ],
+  ] as const) {
+    const file = await fileWith(text);
+    await set(openBindings(file, "prod"), "Asset/a", { id: "1" });
+    expect(await readFile(file, "utf8")).toBe(expected);
+  }
 });
 
 describe("refuses, with the position, and does not write to", () => {
@@ -268,14 +330,12 @@ describe("for any names", () => {
   it("a printed file is read as the same bindings, and printing it again changes nothing", () => {
     fc.assert(
       fc.property(anyBindings, name, (bindings, target) => {
-        const text = emptyBindingsText();
-        changeTarget(text, target, new Map(bindings));
-        const printed = printBindingsText(text);
+        const printed = changeTarget(parseBindingsText(emptyText, "b.yaml"), target, new Map(bindings)).text;
         const read = parseBindingsText(printed, "b.yaml");
         const plain = (entries: Iterable<readonly [string, Binding]>): unknown =>
           [...entries].map(([key, value]) => [key, { ...value, ...(value.sent && { sent: Object.entries(value.sent).sort() }) }]).sort();
         expect(plain(readTarget(read, target))).toEqual(plain(bindings));
-        expect(printBindingsText(read)).toBe(printed);
+        expect(changeTarget(read, target, new Map(bindings)).text).toBe(printed);
         expect(printed.split("\n").filter((line) => line.includes(" id: ")).length).toBe(bindings.length);
       }),
       { numRuns: runs(25, 1_500) },
@@ -296,8 +356,8 @@ describe("for any names", () => {
           try {
             const text = parseBindingsText(good.slice(0, at) + insert + good.slice(at + length), "b.yaml");
             readTarget(text, "prod");
-            changeTarget(text, "prod", new Map([["Asset/new", { id: "9" }]]));
-            expect(readTarget(parseBindingsText(printBindingsText(text), "b.yaml"), "prod").get("Asset/new")).toEqual({ id: "9" });
+            const changed = changeTarget(text, "prod", new Map([["Asset/new", { id: "9" }]])).text;
+            expect(readTarget(parseBindingsText(changed, "b.yaml"), "prod").get("Asset/new")).toEqual({ id: "9" });
           } catch (error) {
             expect(error).toBeInstanceOf(DimsyncError);
           }
