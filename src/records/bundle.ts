@@ -4,12 +4,10 @@ import type { SeenColumns } from "../model/columns.ts";
 import { DimsyncError } from "../model/errors.ts";
 import { canonicalJson, isObject, own } from "../model/json/json.ts";
 import { parseJson, whyNotJson } from "../model/json/parse.ts";
-import { type AppliedCommit, parseAppliedCommit } from "./applied-commit.ts";
-import { parseSeenColumns } from "./columns-seen.ts";
 import type { OpenIntent } from "./history.ts";
 import type { Intent } from "./journal-line.ts";
-import type { ListLengths } from "./list-lengths.ts";
 import type { Records } from "./records.ts";
+import { type AppliedCommit, type ListLengths, parseAppliedCommit, parseSeenColumns } from "./stored-values.ts";
 
 /** All records of one target, independent of the store: for export, restore and migration. Holds ids and digests, no values. */
 export interface Bundle {

@@ -2,13 +2,12 @@ import type { Binding, Bindings } from "../model/address.ts";
 import { type Address, parseAddress } from "../model/address.ts";
 import type { SeenColumns } from "../model/columns.ts";
 import { own, sameJson } from "../model/json/json.ts";
-import type { AppliedCommit } from "./applied-commit.ts";
 import type { LogEntry } from "./files/append-log.ts";
 import { settleIn } from "./history.ts";
 import { type Intent, type JournalLine, type Settlement, toLogEntry } from "./journal-line.ts";
-import type { ListLengths } from "./list-lengths.ts";
 import type { AppliedPlan, RecordsState } from "./records.ts";
 import type { Content } from "./shared/store.ts";
+import type { AppliedCommit, ListLengths } from "./stored-values.ts";
 
 /** One change that a run makes to the records. */
 export type Fact =

@@ -1,10 +1,9 @@
 import type { Address, Binding, Bindings } from "../model/address.ts";
 import type { SeenColumns } from "../model/columns.ts";
-import type { AppliedCommit } from "./applied-commit.ts";
 import type { CreatedEntry, OpenIntent } from "./history.ts";
 import type { Intent, Settlement } from "./journal-line.ts";
-import type { ListLengths } from "./list-lengths.ts";
 import type { HolderProcess } from "./process-identity.ts";
+import type { AppliedCommit, ListLengths } from "./stored-values.ts";
 
 // Records are what must survive a run of one target: the lease, the journal of creates, bindings,
 // applied plans and the longest lists seen. Three stores implement this interface (folder, git,

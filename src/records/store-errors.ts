@@ -1,6 +1,5 @@
 import { DimsyncError, LeaseLostError } from "../model/errors.ts";
 import { shellWord } from "../text/shell.ts";
-import { movedTo } from "./moved.ts";
 import type { Lease } from "./records.ts";
 
 /** The records that an error refers to: "prod" and "refs/dimsync/prod of origin". */
@@ -81,6 +80,17 @@ export const recordsMoved = ({ target, place }: StorePlace, to: string): Dimsync
     "E_RECORDS_MOVED",
     `The records of the target ${target} are no longer in ${place}. They were moved to ${to}. The old store stays closed: with two stores, dimsync could create an object a second time. Use the dimsync.yaml that names the new store; it is probably in a newer commit.`,
   );
+
+// A store whose records were moved keeps a lease that never ends. Its reason says where they are.
+
+const moved = "the records were moved to ";
+
+/** The reason of the lease that stays in a store whose records were moved. `to`: what dimsync.yaml must name instead. */
+export const movedReason = (to: string): string => `${moved}${to}`;
+
+/** Where the records are now, if the reason is that of a store whose records were moved. */
+export const movedTo = (reason: string | undefined): string | undefined =>
+  reason?.startsWith(moved) === true ? reason.slice(moved.length) : undefined;
 
 /** E_LOCKED: another run, or a user, holds the lease. E_RECORDS_MOVED: the store was left. */
 export function leaseHeld(store: StorePlace, lease: Lease): DimsyncError {

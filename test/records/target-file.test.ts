@@ -1,9 +1,7 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { parseAppliedCommit } from "../../src/records/applied-commit.ts";
-import { parseSeenColumns } from "../../src/records/columns-seen.ts";
-import { parseListLengths } from "../../src/records/list-lengths.ts";
+import { parseAppliedCommit, parseListLengths, parseSeenColumns } from "../../src/records/stored-values.ts";
 import { readOfTarget, writeOfTarget } from "../../src/records/target-file.ts";
 import { tempFolder } from "./child.ts";
 

@@ -3,18 +3,16 @@ import { join } from "node:path";
 import type { SeenColumns } from "../../model/columns.ts";
 import { DimsyncError } from "../../model/errors.ts";
 import { own } from "../../model/json/json.ts";
-import { parseAppliedCommit } from "../applied-commit.ts";
-import { parseSeenColumns } from "../columns-seen.ts";
 import { bindingChanges, emptyState, type Fact, journalEntries, toFact, withFacts } from "../facts.ts";
 import { appendLines, readLog } from "../files/append-log.ts";
 import { syncFolder, writeAtomic } from "../files/atomic.ts";
 import { isErrno, reasonOf } from "../files/fs-errors.ts";
 import { type LockOwner, newOwner, parseOwner } from "../files/lock-owner.ts";
 import { parseJournalLine } from "../journal-line.ts";
-import { parseListLengths } from "../list-lengths.ts";
 import type { AppliedPlan, Lease, UnlockedRun } from "../records.ts";
 import type { Content, Draft } from "../shared/store.ts";
 import { lockPath, stateFolder } from "../state-folder.ts";
+import { parseAppliedCommit, parseAppliedPlan, parseListLengths, parseSeenColumns, parseUnlockedRun } from "../stored-values.ts";
 import { readOfTarget, writeOfTarget } from "../target-file.ts";
 import type { BindingsFile } from "./bindings.ts";
 
@@ -147,9 +145,9 @@ async function readApplied(folder: string): Promise<ReadonlyMap<string, AppliedP
   if ("broken" in lines) throw unusable(file, `line ${lines.broken} is not a JSON object`);
   const plans = new Map<string, AppliedPlan>();
   for (const { number, entry } of lines) {
-    const planId = own(entry, "planId");
-    if (typeof planId !== "string") throw unusable(file, `line ${number} names no plan`);
-    if (!plans.has(planId)) plans.set(planId, { planId, runId: String(own(entry, "runId")), at: String(own(entry, "at")) });
+    const plan = parseAppliedPlan(entry);
+    if (plan === undefined) throw unusable(file, `line ${number} names no plan`);
+    if (!plans.has(plan.planId)) plans.set(plan.planId, plan);
   }
   return plans;
 }
@@ -165,12 +163,7 @@ const unusable = (file: string, why: string, cause?: unknown): DimsyncError =>
 async function readUnlocked(folder: string, target: string): Promise<readonly UnlockedRun[]> {
   const lines = await readLog(unlockedFile(folder)).catch(() => []);
   if ("broken" in lines) return [];
-  return lines.flatMap(({ entry }) => {
-    const { runId, at, graceMs } = entry;
-    return entry["target"] === target && typeof runId === "string" && typeof at === "string" && typeof graceMs === "number"
-      ? [{ runId, at, graceMs }]
-      : [];
-  });
+  return lines.flatMap(({ entry }) => (own(entry, "target") === target ? (parseUnlockedRun(entry) ?? []) : []));
 }
 
 /** The holder of the lease, as its file has it. A file that cannot be understood is held by an unknown run. */

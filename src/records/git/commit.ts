@@ -2,8 +2,9 @@ import { GitError, type GitPlace, type GitTalk, talkToGit } from "../../git/proc
 import { DimsyncError } from "../../model/errors.ts";
 import type { Environment } from "../../model/settings/env.ts";
 import { subjectOf } from "../shared/describe-change.ts";
+import { contentAfter } from "../shared/next-version.ts";
 import type { Draft } from "../shared/store.ts";
-import { withEdit } from "./edit.ts";
+import { filesAfter } from "./edit.ts";
 import { commitMessage } from "./message.ts";
 import type { RecordsRepository } from "./repository.ts";
 import type { GitStore, Tip } from "./store.ts";
@@ -16,9 +17,9 @@ import { type Files, listingOf, sealOf, type Tree, type TreeEntry } from "./tree
  */
 export async function commitOn(store: GitStore, repository: RecordsRepository, parent: Tip, draft: Draft): Promise<Tip> {
   if (store.key === undefined && parent.tree.files.has("seal")) throw keyMissing(store);
-  const { facts, lease, unlocked, runId, runUrl, subject } = draft;
-  const edit = { facts, ...(lease === undefined ? {} : { lease }), ...(unlocked === undefined ? {} : { unlocked }) };
-  const { files, content } = withEdit({ files: parent.tree.files, content: parent.content }, edit, store.target);
+  const { facts, runId, runUrl, subject } = draft;
+  const content = { ...parent.content, ...contentAfter(parent.content, draft) };
+  const files = filesAfter(parent.tree.files, content, draft, store.target);
   const before = parent.content.state;
   const message = commitMessage({ subject: subjectOf(facts, subject), facts, before, runId, runUrl, epoch: content.epoch });
   const { id, tree } = await writeCommit(repository.place, { files, before: parent.tree, parent: parent.version, message, key: store.key });

@@ -1,14 +1,20 @@
 import { isObject, own } from "../../model/json/json.ts";
-import { parseJson, whyNotJson } from "../../model/json/parse.ts";
-import { parseAppliedCommit } from "../applied-commit.ts";
 import { parseBindingsText, readTarget } from "../bindings-text.ts";
-import { parseSeenColumns } from "../columns-seen.ts";
 import { emptyState, type Fact, toFact, withFacts } from "../facts.ts";
 import { parseJournalLine } from "../journal-line.ts";
-import { type ListLengths, parseListLengths } from "../list-lengths.ts";
 import { holderText, toHolder } from "../process-identity.ts";
 import type { AppliedPlan, Lease, RecordsState, UnlockedRun } from "../records.ts";
 import type { Content } from "../shared/store.ts";
+import {
+  ContentError,
+  type ListLengths,
+  parseAppliedCommit,
+  parseAppliedPlan,
+  parseListLengths,
+  parseSeenColumns,
+  parseStored,
+  parseUnlockedRun,
+} from "../stored-values.ts";
 import { segmentsIn } from "./segments.ts";
 import type { Files } from "./tree.ts";
 
@@ -33,11 +39,6 @@ export interface GitContent extends Content {
   readonly id: string;
 }
 
-/** A file is not valid. The message is a clause that says which one, and why. */
-export class ContentError extends Error {
-  override readonly name = "ContentError";
-}
-
 /** Reads the files of a commit. Throws ContentError, and what `parseBindingsText` throws. */
 export function decodeContent(files: Files, target: string, commit: string): GitContent {
   const format = files.get("format")?.trim();
@@ -54,7 +55,7 @@ export function decodeContent(files: Files, target: string, commit: string): Git
     longestSeen: listsIn(files),
     ...columnsIn(files),
     ...commitIn(files),
-    unlocked: listOf(files, "unlocked.json", toUnlocked),
+    unlocked: unlockedIn(files),
   };
   return {
     id: files.get("id")?.trim() ?? "",
@@ -81,62 +82,48 @@ function journalIn(files: Files): readonly Fact[] {
 
 function linesOf(files: Files, path: string): readonly unknown[] {
   const lines = (files.get(path) ?? "").split("\n").filter((line) => line !== "");
-  return lines.map((line, index) => parsed(line, `${path}:${index + 1}`));
-}
-
-function parsed(text: string, where: string): unknown {
-  try {
-    return parseJson(text);
-  } catch (error) {
-    throw new ContentError(`${where} ${whyNotJson(error, "is not valid JSON")}`, { cause: error });
-  }
+  return lines.map((line, index) => parseStored(line, `${path}:${index + 1}`));
 }
 
 function toApplied(value: unknown, line: number): AppliedPlan {
-  const [planId, runId, at] = isObject(value) ? [own(value, "planId"), own(value, "runId"), own(value, "at")] : [];
-  if (typeof planId !== "string") throw new ContentError(`applied.ndjson:${line} has no planId`);
-  return { planId, runId: String(runId), at: String(at) };
+  const plan = parseAppliedPlan(value);
+  if (plan === undefined) throw new ContentError(`applied.ndjson:${line} has no planId`);
+  return plan;
 }
 
 function listsIn(files: Files): ListLengths {
   const text = files.get("lists.json");
-  return text === undefined ? {} : parseListLengths(parsed(text, "lists.json"));
+  return text === undefined ? {} : parseListLengths(parseStored(text, "lists.json"));
 }
 
 /** Written by this version only, or not used: without them, no column has a date. */
 function columnsIn(files: Files): Pick<RecordsState, "columnsSeen"> {
   const text = files.get("columns.json");
-  const columnsSeen = text === undefined ? undefined : parseSeenColumns(parsed(text, "columns.json"));
+  const columnsSeen = text === undefined ? undefined : parseSeenColumns(parseStored(text, "columns.json"));
   return columnsSeen === undefined ? {} : { columnsSeen };
 }
 
 function commitIn(files: Files): Pick<RecordsState, "appliedCommit"> {
   const text = files.get("commit.json");
-  const appliedCommit = text === undefined ? undefined : parseAppliedCommit(parsed(text, "commit.json"));
+  const appliedCommit = text === undefined ? undefined : parseAppliedCommit(parseStored(text, "commit.json"));
   return appliedCommit === undefined ? {} : { appliedCommit };
 }
 
-function listOf<T>(files: Files, path: string, read: (entry: unknown) => T | undefined): readonly T[] {
-  const text = files.get(path);
-  const value = text === undefined ? [] : parsed(text, path);
-  if (!Array.isArray(value)) throw new ContentError(`${path} must contain a list`);
+function unlockedIn(files: Files): readonly UnlockedRun[] {
+  const text = files.get("unlocked.json");
+  const value = text === undefined ? [] : parseStored(text, "unlocked.json");
+  if (!Array.isArray(value)) throw new ContentError("unlocked.json must contain a list");
   return value.map((entry: unknown) => {
-    const found = read(entry);
-    if (found === undefined) throw new ContentError(`${path} contains an entry that this version of dimsync does not know`);
-    return found;
+    const run = parseUnlockedRun(entry);
+    if (run === undefined) throw new ContentError("unlocked.json contains an entry that this version of dimsync does not know");
+    return run;
   });
-}
-
-function toUnlocked(value: unknown): UnlockedRun | undefined {
-  if (!isObject(value)) return undefined;
-  const [runId, at, graceMs] = [own(value, "runId"), own(value, "at"), own(value, "graceMs")];
-  return typeof runId === "string" && typeof at === "string" && typeof graceMs === "number" ? { runId, at, graceMs } : undefined;
 }
 
 function leaseIn(files: Files): Lease | undefined {
   const text = files.get("lease.json");
   if (text === undefined) return undefined;
-  const value = parsed(text, "lease.json");
+  const value = parseStored(text, "lease.json");
   const member = (key: string): string | undefined => {
     const found = isObject(value) ? own(value, key) : undefined;
     return typeof found === "string" ? found : undefined;

@@ -6,7 +6,8 @@ import { exponentialMs } from "../../model/runtime/backoff.ts";
 import type { Environment } from "../../model/settings/env.ts";
 import type { Version } from "../shared/store.ts";
 import { recordsForeign, recordsGone, recordsInvalid, recordsUnreadable } from "../store-errors.ts";
-import { ContentError, decodeContent, type GitContent } from "./content.ts";
+import { ContentError } from "../stored-values.ts";
+import { decodeContent, type GitContent } from "./content.ts";
 import { openRepositories, type RecordsRepository, type Repositories } from "./repository.ts";
 import { type Files, type ReadCommit, readCommit, sealMatches, sealOf, type Tree } from "./tree.ts";
 

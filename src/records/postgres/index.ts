@@ -14,8 +14,9 @@ import { recordsOf } from "../shared/records.ts";
 import type { Draft, SharedStore, WriteOutcome } from "../shared/store.ts";
 import { ensureStateFolder, stateFolder } from "../state-folder.ts";
 import { recordsForeign, recordsGone, recordsInvalid, recordsRefused, recordsUnreadable, type StorePlace } from "../store-errors.ts";
+import { ContentError } from "../stored-values.ts";
 import { type Database, isRefusal, isUndefinedTable, openDatabase, type WatchedDatabase, wordsOf } from "./connection.ts";
-import { ContentError, type PostgresVersion, readHistory, readVersion } from "./read.ts";
+import { type PostgresVersion, readHistory, readVersion } from "./read.ts";
 import { addAppliedCommit, initSchema, supportedFormat, synchronousCommit, tableIn } from "./schema.ts";
 import { writeScript } from "./write.ts";
 

@@ -1,14 +1,12 @@
 import type { Binding } from "../../model/address.ts";
 import { isObject, own } from "../../model/json/json.ts";
-import { parseJson, whyNotJson } from "../../model/json/parse.ts";
-import { parseAppliedCommit } from "../applied-commit.ts";
-import { parseSeenColumns } from "../columns-seen.ts";
 import { emptyState, type Fact, withFacts } from "../facts.ts";
 import { createdEntry } from "../history.ts";
 import { type Intent, parseJournalLine } from "../journal-line.ts";
 import { holderText, toHolder } from "../process-identity.ts";
 import type { AppliedPlan, Lease, RecordsChange, RecordsState, UnlockedRun } from "../records.ts";
 import type { Version } from "../shared/store.ts";
+import { ContentError, parseAppliedCommit, parseSeenColumns, parseStored } from "../stored-values.ts";
 import type { Database } from "./connection.ts";
 import { iso } from "./iso.ts";
 import { keepsCommit, tableIn } from "./schema.ts";
@@ -30,18 +28,13 @@ export interface Loaded {
   readonly version: PostgresVersion;
 }
 
-/** The records are not valid. The message is a clause. */
-export class ContentError extends Error {
-  override readonly name = "ContentError";
-}
-
 /** Reads everything about a target in one statement, so that it is one snapshot. Throws ContentError and what `wordsOf` describes. */
 export async function readVersion(database: Database, schema: string, target: string): Promise<Loaded | undefined> {
   const { rows } = await database.query(readStatement(schema), [target]);
   const row = rows[0] as Row | undefined;
   if (row === undefined) return undefined;
   const { lease } = row;
-  const appliedCommit = row.commit === null ? undefined : parseAppliedCommit(parsed(row.commit, "the applied commit"));
+  const appliedCommit = row.commit === null ? undefined : parseAppliedCommit(parseStored(row.commit, "the applied commit"));
   const state: RecordsState = {
     ...emptyState,
     version: lease?.version ?? "0",
@@ -53,7 +46,7 @@ export async function readVersion(database: Database, schema: string, target: st
     ),
     forgotten: (row.created ?? []).flatMap(({ outcome, live_id }) => (outcome === "forgotten" ? [live_id] : [])),
     longestSeen: Object.fromEntries((row.lists ?? []).map(({ name, length }) => [name, length])),
-    ...(row.columns === null ? {} : { columnsSeen: parseSeenColumns(parsed(row.columns, "the list of columns")) }),
+    ...(row.columns === null ? {} : { columnsSeen: parseSeenColumns(parseStored(row.columns, "the list of columns")) }),
     ...(appliedCommit === undefined ? {} : { appliedCommit }),
     unlocked: (row.unlocked ?? []).map(({ run_id, at, grace_ms }): UnlockedRun => ({ runId: run_id, at, graceMs: grace_ms })),
   };
@@ -156,7 +149,7 @@ function toLease(row: LeaseRow): Lease | undefined {
   // A maintenance lease ends by itself.
   if (row.token === null || (row.reason !== null && row.is_expired)) return undefined;
   const { token, since } = row;
-  const process = toHolder(row.holder === "" ? undefined : parsed(row.holder, "the holder of the lease"));
+  const process = toHolder(row.holder === "" ? undefined : parseStored(row.holder, "the holder of the lease"));
   return {
     token,
     since,
@@ -172,7 +165,7 @@ function toLease(row: LeaseRow): Lease | undefined {
 }
 
 function toBinding(text: string): Binding {
-  const value: unknown = parsed(text, "a binding");
+  const value: unknown = parseStored(text, "a binding");
   if (!isObject(value) || typeof own(value, "id") !== "string") throw new ContentError("a binding has no id");
   return value as unknown as Binding;
 }
@@ -193,16 +186,8 @@ function toFacts({
 }
 
 function toIntent(entryId: string, entry: string): Intent {
-  const value = parsed(entry, `the journal entry ${entryId}`);
+  const value = parseStored(entry, `the journal entry ${entryId}`);
   const line = isObject(value) ? parseJournalLine(value) : undefined;
   if (line?.type !== "intend") throw new ContentError(`this version of dimsync cannot read the journal entry ${entryId}`);
   return line.intent;
-}
-
-function parsed(text: string, what: string): unknown {
-  try {
-    return parseJson(text);
-  } catch (error) {
-    throw new ContentError(`${what} ${whyNotJson(error, "is not valid JSON")}`, { cause: error });
-  }
 }

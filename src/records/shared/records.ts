@@ -1,8 +1,7 @@
 import { withFacts } from "../facts.ts";
 import { isHeld, newToken } from "../lease.ts";
-import { movedTo } from "../moved.ts";
 import type { Lease, MaintenanceHold, Records, StoreName } from "../records.ts";
-import { leaseHeld, recordsGone, recordsMoved, recordsRefused, recordsUnclear } from "../store-errors.ts";
+import { leaseHeld, movedTo, recordsGone, recordsMoved, recordsRefused, recordsUnclear } from "../store-errors.ts";
 import { beginRun } from "./begin.ts";
 import { keptFacts } from "./local-journal.ts";
 import type { Draft, SharedStore, Version } from "./store.ts";
