@@ -50,8 +50,9 @@ function formatOnce(text: string, order: MemberOrder): string {
   const texts = documents.map((document) => {
     orderDocument(document, text, order);
     breakLong(document);
+    padMapsOnly(document);
     keepEscapes(document);
-    return document.toString({ lineWidth: 0, indentSeq: true, flowCollectionPadding: true });
+    return document.toString({ lineWidth: 0, indentSeq: true });
   });
   const whole = texts.reduce(
     (all, one) =>
@@ -59,7 +60,7 @@ function formatOnce(text: string, order: MemberOrder): string {
     "",
   );
   // The library keeps carriage returns in comments of several lines.
-  return withoutListPadding(whole.replaceAll("\r\n", "\n"));
+  return whole.replaceAll("\r\n", "\n");
 }
 
 const valuesOf = (text: string): unknown => read(text).documents.map(({ value }) => value ?? null);
@@ -209,22 +210,12 @@ function keepEscapes(document: Document.Parsed<ParsedNode>): void {
 const isDoubleQuoted = (item: Scalar): item is Scalar<string> => item.type === "QUOTE_DOUBLE" && typeof item.value === "string";
 
 /** `[a, b]` next to `{ a: b }`. The library pads both or neither. */
-function withoutListPadding(text: string): string {
-  const gaps: number[] = [];
-  for (const document of composeDocuments(text))
-    visit(document, {
-      Seq: (_, { flow, range, items }) => {
-        if (flow !== true || items.length === 0 || range === null || range === undefined) return;
-        const [start, end] = range;
-        if (text[start] === "[" && text[start + 1] === " ") gaps.push(start + 1);
-        if (text[end - 1] === "]" && text[end - 2] === " ") gaps.push(end - 2);
-      },
-    });
-  let result = "";
-  let from = 0;
-  for (const gap of gaps.sort((a, b) => a - b)) {
-    result += text.slice(from, gap);
-    from = gap + 1;
-  }
-  return result + text.slice(from);
+function padMapsOnly(document: Document.Parsed<ParsedNode>): void {
+  visit(document, {
+    Collection: (_, node) => {
+      const print = node.toString.bind(node);
+      const flowCollectionPadding = isMap(node) ? " " : "";
+      node.toString = (context, ...rest) => print(context && { ...context, flowCollectionPadding }, ...rest);
+    },
+  });
 }

@@ -41,6 +41,7 @@ const rows: readonly (readonly [what: string, before: string, after: string])[] 
     "apiVersion: dimsync/v1\nkind: Tag\n\nmetadata:\n      name:    \"pii\"\nspec:\n    resources:\n    - asset:   a\n    - asset: 'b'\n",
     "apiVersion: dimsync/v1\nkind: Tag\n\nmetadata:\n  name: \"pii\"\nspec:\n  resources:\n    - asset: a\n    - asset: 'b'\n",
   ],
+  ["an empty line in brackets stays, and the last bracket is in the column of the first", "a: [\n\n    b ]\n", "a:\n  [\n\n    b\n  ]\n"],
   ["lists without padding, maps with padding", "a: [ 1,2 ]\nb: {c: [ {d: e} ]}\n", "a: [1, 2]\nb: { c: [{ d: e }] }\n"],
   [
     "long values are wrapped",
