@@ -34,14 +34,17 @@ const maxPasses = 5;
  * text that is not valid YAML, or whose values the form would change, is returned unchanged. The
  * result is its own canonical form.
  */
-export function formatYaml(text: string, order: MemberOrder): string {
+export const formatYaml = (text: string, order: MemberOrder): string => canonicalYaml(text, order) ?? text;
+
+/** As `formatYaml`; undefined if the form would change the values. */
+export function canonicalYaml(text: string, order: MemberOrder): string | undefined {
   let formatted = text;
   for (let pass = 0; pass < maxPasses; pass += 1) {
     const next = formatOnce(formatted, order);
     if (next === formatted) break;
     formatted = next;
   }
-  return sameJson(valuesOf(text), valuesOf(formatted)) ? formatted : text;
+  return sameJson(valuesOf(text), valuesOf(formatted)) ? formatted : undefined;
 }
 
 function formatOnce(text: string, order: MemberOrder): string {

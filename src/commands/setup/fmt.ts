@@ -33,7 +33,7 @@ export async function runFmt(context: Context<FmtFlags>, paths: readonly string[
       ),
     );
   const outcomes: Formatted["outcome"][] = [];
-  const format = newFormatter({ cwd, check: flags.check === true });
+  const format = newFormatter({ cwd, check: flags.check === true, signal: io.interrupted });
   for (const path of files) {
     io.interrupted.throwIfAborted();
     const formatted = await withSignalsCaught(io, () => format(path));

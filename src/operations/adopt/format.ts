@@ -2,6 +2,7 @@ import { formatManifests } from "../../manifests/format.ts";
 import { type Schema, schemaNames, schemaText } from "../../manifests/schema/lookup.ts";
 import { readSource, type Source } from "../../manifests/source.ts";
 import { DimsyncError, messageOf } from "../../model/errors.ts";
+import { newPauses, withPauses } from "../../model/runtime/event-loop.ts";
 import { writeAtomic } from "../../records/files/atomic.ts";
 import { lineAndColumn, lineStartsOf } from "../../text/lines.ts";
 import { read } from "../../yaml/read.ts";
@@ -11,19 +12,27 @@ export type Formatted =
   | { readonly outcome: "changed" | "unchanged"; readonly file: string }
   | { readonly outcome: "failed"; readonly messages: readonly string[] };
 
-/** Formats files (absolute paths), one after the other; `check` writes nothing. Throws E_OUTPUT. */
-export function newFormatter({ cwd, check }: { readonly cwd: string; readonly check: boolean }): (path: string) => Promise<Formatted> {
+export interface FormatterOptions {
+  readonly cwd: string;
+  /** Writes nothing. */
+  readonly check: boolean;
+  readonly signal?: AbortSignal;
+}
+
+/** Formats files (absolute paths), one after the other. Throws E_OUTPUT, and the signal's reason. */
+export function newFormatter({ cwd, check, signal }: FormatterOptions): (path: string) => Promise<Formatted> {
   const schemaOf = openSchemas();
+  const pause = newPauses(() => signal?.throwIfAborted());
   return async (path) => {
     const { source, problems } = readSource(cwd, path);
     const messages = source === undefined ? problems.map(({ message }) => message) : yamlProblemLines(source);
     if (source === undefined || messages.length > 0) return { outcome: "failed", messages };
     const { file, text } = source;
-    if (text.length > longest) {
-      const why = `${file} has more than ${longest / 1024 / 1024} MiB, and formatting takes about 50 times that in memory. Split the file.`;
+    const formatted = await withPauses(formatManifests(text, schemaOf), pause);
+    if (formatted === undefined) {
+      const why = `${file} has more than 16 MiB, and formatting takes about 50 times that in memory. Split the file.`;
       return { outcome: "failed", messages: [why] };
     }
-    const formatted = formatManifests(text, schemaOf);
     if (formatted === text) return { outcome: "unchanged", file };
     if (!check)
       await writeAtomic(path, formatted).catch((error: unknown) => {
@@ -32,9 +41,6 @@ export function newFormatter({ cwd, check }: { readonly cwd: string; readonly ch
     return { outcome: "changed", file };
   };
 }
-
-/** In UTF-16 units. The syntax tree of a file of 80 MB does not fit into a heap of 4 GB. */
-const longest = 16 * 1024 * 1024;
 
 function yamlProblemLines({ file, text }: Source): readonly string[] {
   const lineStarts = lineStartsOf(text);
