@@ -1,4 +1,4 @@
-import { type Document, isAlias, isMap, isScalar, isSeq, type Node } from "yaml";
+import { type Document, isAlias, isMap, isScalar, isSeq, type Node, visit } from "yaml";
 import { DeepNesting } from "../model/json/parse.ts";
 import { once } from "../model/maps.ts";
 import { lineAndColumn, lineStartsOf } from "../text/lines.ts";
@@ -147,18 +147,13 @@ function toValue(document: Document.Parsed, index: number): { readonly value: un
 }
 
 function unresolvedAt(document: Document.Parsed): number | undefined {
-  const find = (node: Node | null): number | undefined => {
-    if (isAlias(node)) return node.resolve(document) === undefined ? node.range?.[0] : undefined;
-    const children = isSeq<Node>(node)
-      ? node.items
-      : isMap<Node, Node | null>(node)
-        ? node.items.flatMap(({ key, value }) => [key, value])
-        : [];
-    for (const child of children) {
-      const found = find(child);
-      if (found !== undefined) return found;
-    }
-    return undefined;
-  };
-  return find(document.contents);
+  let offset: number | undefined;
+  visit(document, {
+    Alias: (_, alias) => {
+      if (alias.resolve(document) !== undefined) return undefined;
+      offset = alias.range?.[0];
+      return visit.BREAK;
+    },
+  });
+  return offset;
 }

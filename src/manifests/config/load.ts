@@ -118,13 +118,7 @@ interface WrittenConfig {
 function readConfigFile(options: ConfigOptions): WrittenConfig {
   const configPath = findConfig(options);
   const boundary = boundaryOf(configPath === undefined ? options.cwd : dirname(configPath), options);
-  const target = configPath === undefined || namedConfig(options) !== undefined ? undefined : boundary.leadsOutside(configPath);
-  if (configPath !== undefined && target !== undefined) {
-    const file = shownPath(options.cwd, configPath);
-    const problem = outsideProblem(boundary, { written: file, target }, undefined);
-    return { configPath, boundary, source: undefined, place: undefined, document: undefined, isReadable: false, problems: [problem] };
-  }
-  const read = configPath === undefined ? undefined : readSource(options.cwd, configPath);
+  const read = configPath === undefined ? undefined : readInside(configPath, boundary, options);
   const parsed = read?.source === undefined ? undefined : parseConfig(read.source, yamlParser(options.env));
   return {
     configPath,
@@ -135,6 +129,13 @@ function readConfigFile(options: ConfigOptions): WrittenConfig {
     isReadable: configPath === undefined || parsed?.document !== undefined,
     problems: [...(read?.problems ?? []), ...(parsed?.problems ?? [])],
   };
+}
+
+/** Only the operator may name a config file outside the project. */
+function readInside(configPath: string, boundary: Boundary, options: ConfigOptions): ReturnType<typeof readSource> {
+  const target = namedConfig(options) === undefined ? boundary.leadsOutside(configPath) : undefined;
+  if (target === undefined) return readSource(options.cwd, configPath);
+  return { problems: [outsideProblem(boundary, { written: shownPath(options.cwd, configPath), target }, undefined)] };
 }
 
 function checkDocument({ document, source, place }: WrittenConfig, target: string | undefined, variables: Variables): CheckedConfig {

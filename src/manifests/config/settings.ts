@@ -47,6 +47,7 @@ export function makeSettings(
   const apiKey = usesEnvironmentKey(config, entry) ? apiKeyFromEnvironment(options) : undefined;
   const keyPlace = placeOf(options, "apiKey");
   const recordsPlace = placeOf(options, "records");
+  const impactPlace = below(options.place, ["impact", "dbt", "manifest"]);
   const records: RecordsSettings =
     options.recordsFaults.length > 0
       ? { store: "unusable", problems: options.recordsFaults }
@@ -70,7 +71,7 @@ export function makeSettings(
     ...defined({ notifications, controller }),
     bindingsFile: resolve(folder, config.bindings ?? "dimsync.bindings.yaml"),
     ...(entry.catalog === undefined ? {} : { catalogFile: resolve(folder, entry.catalog) }),
-    ...(config.impact === undefined ? {} : { impact: impactOf(config.impact, folder, options.place) }),
+    ...(config.impact === undefined ? {} : { impact: { manifest: resolve(folder, config.impact.dbt.manifest), place: impactPlace } }),
     folder,
     records,
     ...(entry.records === undefined || recordsPlace === undefined ? {} : { recordsPlace }),
@@ -99,15 +100,6 @@ function catalogProblems({ targets = {} }: ConfigFile, options: TargetOptions): 
   const message = `The targets ${targetName} and ${other[0]} name the same catalog. Each target needs a file of its own, because ids of one account mean nothing in another.`;
   return [problemAt(placeOf(options, "catalog"), { code: "E_CATALOG_SHARED", message })];
 }
-
-const impactOf = (
-  { dbt: { manifest } }: NonNullable<ConfigFile["impact"]>,
-  folder: string,
-  place: SourceLocation | undefined,
-): NonNullable<Settings["impact"]> => ({
-  manifest: resolve(folder, manifest),
-  place: below(place, ["impact", "dbt", "manifest"]),
-});
 
 /** Where the config has this member of the target. */
 const placeOf = ({ place, targetName }: TargetOptions, member: string): SourceLocation | undefined =>

@@ -18,6 +18,7 @@ import { concernsSecret, type SchemaContext, schemaProblems } from "./validate.t
  */
 export interface Connectors {
   readonly schemas: Readonly<Record<string, JsonObject>>;
+  /** `texts`: those that came from variables. */
   readonly check: (kind: string, document: JsonValue, texts: ReadonlySet<Pointer>) => ConnectorCheck;
 }
 
@@ -64,7 +65,7 @@ export async function loadConnectors(
     if (loaded.connector !== undefined) connectors.set(type, loaded.connector);
   }
   const schemas = Object.fromEntries([...connectors].map(([type, { schema }]) => [type, schema]));
-  return { connectors: { schemas, check: (kind, document, texts) => check(connectors, { kind, document, texts }) }, problems };
+  return { connectors: { schemas, check: checkWith(connectors) }, problems };
 }
 
 async function loadConnector(
@@ -101,28 +102,23 @@ async function loadConnector(
   }
 }
 
-interface CheckedDocument {
-  readonly kind: string;
-  readonly document: JsonValue;
-  /** Texts that came from variables. */
-  readonly texts: ReadonlySet<Pointer>;
-}
-
-function check(connectors: ReadonlyMap<string, Connector>, { kind, document, texts }: CheckedDocument): ConnectorCheck {
-  const part = connectionOf(kind, document);
-  const connector = part === undefined ? undefined : connectors.get(part.type);
-  if (part === undefined || connector === undefined) return { value: document, errors: [], base: "" };
-  const { base } = part;
-  try {
-    const errors = connector.errorsOf(part.connection);
-    const value = coerceTexts(document, errors, texts, base) ?? document;
-    const remaining = value === document ? errors : connector.errorsOf(atPointer(value, base));
-    return { value, errors: remaining, base, schema: connector.schema };
-  } catch (error) {
-    if (!(error instanceof SlowSchema)) throw error;
-    return { value: document, errors: [], base, slow: error };
-  }
-}
+const checkWith =
+  (connectors: ReadonlyMap<string, Connector>): Connectors["check"] =>
+  (kind, document, texts) => {
+    const part = connectionOf(kind, document);
+    const connector = part === undefined ? undefined : connectors.get(part.type);
+    if (part === undefined || connector === undefined) return { value: document, errors: [], base: "" };
+    const { base } = part;
+    try {
+      const errors = connector.errorsOf(part.connection);
+      const value = coerceTexts(document, errors, texts, base) ?? document;
+      const remaining = value === document ? errors : connector.errorsOf(atPointer(value, base));
+      return { value, errors: remaining, base, schema: connector.schema };
+    } catch (error) {
+      if (!(error instanceof SlowSchema)) throw error;
+      return { value: document, errors: [], base, slow: error };
+    }
+  };
 
 /**
  * The problems of a connection according to its connector's schema. A `$secret` has no value yet,

@@ -59,12 +59,25 @@ export function schemaProblem(error: SchemaError, context: ProblemContext): Sche
 
 const covered: ToProblem = () => undefined;
 
-const notAllowed = (messageOf: (at: ErrorAt, params: SchemaError["params"]) => string): ToProblem => {
-  const fixed = { on: "value", rank: 1, code: "E_WRONG_VALUE" } as const;
-  return ({ params }, at) => ({ ...fixed, pointer: at.pointer, message: messageOf(at, params) });
-};
+/** E_WRONG_VALUE at the pointer of the error. */
+const notAllowed =
+  (
+    messageOf: (at: ErrorAt, error: SchemaError) => string,
+    where: Pick<SchemaProblem, "on" | "rank"> = { on: "value", rank: 1 },
+  ): ToProblem =>
+  (error, at) => ({ ...where, code: "E_WRONG_VALUE", pointer: at.pointer, message: messageOf(at, error) });
 
-const outOfRange = (comparison: string): ToProblem => notAllowed(({ subject }, { limit }) => `${subject} must be ${comparison} ${limit}.`);
+const outOfRange = (comparison: string): ToProblem =>
+  notAllowed(({ subject }, { params }) => `${subject} must be ${comparison} ${params["limit"]}.`);
+
+/** Too few or too many keys. */
+const memberCount = notAllowed(
+  ({ subject, found, pointer, partsAt }, { keyword }) => {
+    const schema = partsAt(pointer).find((part) => Object.hasOwn(part, keyword));
+    return countText(subject, found, schema);
+  },
+  { on: "key", rank: 3 },
+);
 
 /** JSON Schema keyword -> its message. */
 const problems: ReadonlyMap<string, ToProblem> = new Map<string, ToProblem>([
@@ -73,8 +86,8 @@ const problems: ReadonlyMap<string, ToProblem> = new Map<string, ToProblem>([
   ["required", missingKey],
   ["oneOf", missingChoice],
   ["anyOf", missingChoice],
-  ["const", notAllowed((at, { allowedValue }) => oneOfText(at, [allowedValue]))],
-  ["enum", notAllowed((at, { allowedValues }) => oneOfText(at, allowedValues))],
+  ["const", notAllowed((at, { params }) => oneOfText(at, [params["allowedValue"]]))],
+  ["enum", notAllowed((at, { params }) => oneOfText(at, params["allowedValues"]))],
   ["format", notAllowed(({ subject }) => `${subject} is not a date that exists. Write YYYY-MM-DD.`)],
   ["pattern", wrongPattern],
   ["propertyNames", wrongName],
@@ -85,18 +98,15 @@ const problems: ReadonlyMap<string, ToProblem> = new Map<string, ToProblem>([
   ["minimum", outOfRange("at least")],
   ["maximum", outOfRange("at most")],
   ["exclusiveMinimum", outOfRange("more than")],
-  ["false schema", neverAllowed],
+  [
+    "false schema",
+    notAllowed(({ subject }) => `${subject} is for columns only. Add \`column\` to the rule's \`match\`.`, { on: "key", rank: 1 }),
+  ],
   ["if", covered],
   ["not", covered],
 ]);
 
-const otherKeyword: ToProblem = ({ message }, { pointer, subject }) => ({
-  pointer,
-  on: "value",
-  rank: 4,
-  code: "E_WRONG_VALUE",
-  message: `${subject} ${message ?? "is not allowed"}.`,
-});
+const otherKeyword = notAllowed(({ subject }, { message }) => `${subject} ${message ?? "is not allowed"}.`, { on: "value", rank: 4 });
 
 function oneOfText({ subject, found, ...at }: ErrorAt, allowed: readonly unknown[]): string {
   const words = allowed.map(String);
@@ -133,16 +143,6 @@ function wrongName({ params }: SchemaError, { pointer }: ErrorAt): SchemaProblem
     rank: 1,
     code: "E_INVALID_NAME",
     message: `${JSON.stringify(name)} can't be used as a name here. Use letters, digits, dots, underscores and hyphens. The name of a variable must begin with a letter or an underscore.`,
-  };
-}
-
-function neverAllowed(_: SchemaError, { subject, pointer }: ErrorAt): SchemaProblem {
-  return {
-    pointer,
-    on: "key",
-    rank: 1,
-    code: "E_WRONG_VALUE",
-    message: `${subject} is for columns only. Add \`column\` to the rule's \`match\`.`,
   };
 }
 
@@ -262,12 +262,6 @@ function missingChoice({ keyword }: SchemaError, { pointer, subject, found, part
     message: `${rule}, but has ${given.length === 0 ? "none" : codeList(given, "and")}.`,
     missing: names.map((name) => pointer + toPointer([name])),
   };
-}
-
-/** Too few or too many keys. */
-function memberCount({ keyword }: SchemaError, { pointer, subject, found, partsAt }: ErrorAt): SchemaProblem {
-  const schema = partsAt(pointer).find((part) => Object.hasOwn(part, keyword));
-  return { pointer, on: "key", rank: 3, code: "E_WRONG_VALUE", message: countText(subject, found, schema) };
 }
 
 function countText(subject: string, value: unknown, schema: Schema = {}): string {

@@ -35,17 +35,8 @@ interface Watched {
   isSlow: boolean;
 }
 
-export interface WatchedPatterns {
-  readonly now: Watched;
-  /** For ajv, instead of RegExp. */
-  readonly regExp: {
-    (pattern: string, flags: string): { readonly test: (text: string) => boolean };
-    code: string;
-  };
-}
-
-/** Regular expressions that note what they are trying. */
-export function watchedPatterns(): WatchedPatterns {
+/** `regExp`: for ajv, instead of RegExp. Notes in `now` what it is trying. */
+export function watchedPatterns() {
   const now: Watched = { pattern: undefined, text: "", isSlow: false };
   const make = (pattern: string, flags: string) => {
     const expression = new RegExp(pattern, flags);
@@ -67,7 +58,11 @@ export function watchedPatterns(): WatchedPatterns {
 /** Throws SlowSchema. */
 export function withinLimit(
   check: () => boolean,
-  { file, value, patterns: { now } }: { readonly file: string; readonly value: unknown; readonly patterns: WatchedPatterns },
+  {
+    file,
+    value,
+    patterns: { now },
+  }: { readonly file: string; readonly value: unknown; readonly patterns: Pick<ReturnType<typeof watchedPatterns>, "now"> },
 ): boolean {
   const failed = (): SlowSchema =>
     new SlowSchema(file, now.pattern, now.pattern === undefined ? "" : toPointer(pathTo(value, now.text) ?? []));

@@ -11,9 +11,8 @@ import {
   type SecretSource,
   secretKey,
 } from "../../model/settings/secret.ts";
-import type { Code } from "../../model/titles.ts";
 import { readNumber } from "../scalars.ts";
-import { readSecretText, type SecretFault, type SecretOptions } from "./source.ts";
+import { fault, readSecretText, type SecretFault, type SecretOptions } from "./source.ts";
 
 export type { SecretOptions } from "./source.ts";
 
@@ -132,8 +131,6 @@ function isPlaceholder(value: string): boolean {
     text,
   );
 }
-
-const fault = (code: Code, message: string): SecretFault => ({ code, message });
 
 /** Where a manifest uses a secret. */
 export interface SecretPlace {

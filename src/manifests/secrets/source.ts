@@ -152,4 +152,4 @@ function decode(bytes: Buffer, what: string): { readonly text: string } | Secret
   }
 }
 
-const fault = (code: Code, message: string): SecretFault => ({ code, message });
+export const fault = (code: Code, message: string): SecretFault => ({ code, message });
