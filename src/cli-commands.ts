@@ -282,20 +282,12 @@ function declareHelp({ program, io, done, add }: CommandLine): void {
   add<GlobalFlags, readonly [shell: string]>(
     "completion <shell>",
     "Print a completion script. Shells: bash, zsh, fish, powershell.",
-    async (context, shell) => {
-      const { commandLineWords, runCompletion } = await import("./commands/setup/completion.ts");
-      return runCompletion(context, shell, commandLineWords(program));
-    },
+    async (context, shell) => (await import("./commands/setup/completion.ts")).runCompletion(context, shell),
   );
-  // Completion scripts call these.
-  const context = (): Context => contextOf(io, program.opts<GlobalFlags>());
-  for (const name of ["addresses", "targets", "paths"] as const)
-    program
-      .command(`completion-${name}`, { hidden: true })
-      .action(async () => done(await (await import("./commands/setup/completion.ts")).runNames(context(), name)));
-  program.command("completion-words [line]", { hidden: true }).action(async (line: string = "") => {
-    const { commandLineWords, runWords } = await import("./commands/setup/completion.ts");
-    done(await runWords(context(), line, commandLineWords(program)));
+  // Completion scripts call it.
+  program.command("completion-words [line] [described]", { hidden: true }).action(async (line: string = "", described?: string) => {
+    const { runWords } = await import("./commands/setup/completion.ts");
+    done(await runWords(contextOf(io, program.opts<GlobalFlags>()), program, { line, isDescribed: described !== undefined }));
   });
   add("version", "Print the version", async ({ flags }) => {
     io.stdout(flags.output.includes("json") ? `${JSON.stringify({ version, node: process.versions.node })}\n` : `${version}\n`);

@@ -138,12 +138,14 @@ test("completion and fmt need no target", async () => {
   const config = { apiVersion: "dimsync/v1", kind: "Config", manifests: ["manifests"], targets };
   const manifest = "apiVersion: dimsync/v1\nkind: Tag\nmetadata: { name: pii }\nspec: { name: PII }\n";
   const cwd = emptyFolder({ "dimsync.yaml": stringify(config), "manifests/tag.yaml": manifest });
-  expect(await dimsyncHere(["completion-addresses"], { cwd })).toEqual({ code: 0, stdout: "Tag/pii\n", stderr: "" });
+  expect(await dimsyncHere(["completion-words", "dimsync plan --only"], { cwd })).toEqual({ code: 0, stdout: "Tag/pii\n", stderr: "" });
   expect(await dimsyncHere(["fmt", "--check"], { cwd })).toEqual({ code: 0, stdout: "", stderr: "" });
 });
 
 test("completion offers no hidden commands, and no addresses if the project has errors", async () => {
-  expect((await dimsyncHere(["completion", "bash"])).stdout).not.toMatch(/compgen -W "[^"$]*completion-addresses/u);
+  const { stdout } = await dimsyncHere(["completion-words", "dimsync"]);
+  expect(stdout).toMatch(/^completion$/mu);
+  expect(stdout).not.toMatch(/^completion-/mu);
   const cwd = emptyFolder({ "dimsync.yaml": "kind: [\n" });
-  expect(await dimsyncHere(["completion-addresses"], { cwd })).toMatchObject({ code: 1, stdout: "" });
+  expect(await dimsyncHere(["completion-words", "dimsync plan --only"], { cwd })).toMatchObject({ code: 1, stdout: "" });
 });

@@ -115,7 +115,7 @@ const commands: readonly (readonly string[])[] = [
 ];
 
 // `mcp` is tested in test/mcp.
-const notRun: readonly string[] = ["mcp", "serve", "init", "help", "completion-addresses"];
+const notRun: readonly string[] = ["mcp", "serve", "init", "help", "completion-words"];
 
 /** The commands above, and all others, without arguments. */
 function allCommands(): readonly (readonly string[])[] {

@@ -9,181 +9,85 @@ import type { ExitCode } from "../../model/exit.ts";
 import { liveKinds } from "../../operations/inspect/get.ts";
 import { formats } from "../../render/formats.ts";
 
-/** The words of the command line. Flags as typed: `--long` and `-s`. */
-interface CommandLineWords {
-  readonly commands: readonly {
-    readonly name: string;
-    readonly description: string;
-    readonly flags: readonly string[];
-    /** Its arguments: one of these words, addresses of manifests, or files. */
-    readonly takes: readonly string[] | "addresses" | "files";
-  }[];
-  /** Global flags. */
-  readonly flags: readonly string[];
-  /** Flags with a value. */
-  readonly valued: readonly string[];
-  /** Flags whose value is an address or a glob of addresses. */
-  readonly addressed: readonly string[];
-  /** Flags whose value is the name of a target. */
-  readonly targeted: readonly string[];
-  /** Flags whose value is a guard, "=" and a reason. */
-  readonly guarded: readonly string[];
-  readonly formats: readonly string[];
-}
-
-/**
- * `dimsync completion SHELL`: prints a script that completes commands, flags, kinds, formats, guards,
- * files, and the targets, addresses and schema paths of the project.
- */
-export async function runCompletion({ io }: Context, shell: string, words: CommandLineWords): Promise<ExitCode> {
-  const make = Object.hasOwn(scripts, shell) ? scripts[shell] : undefined;
-  if (make === undefined) throw new DimsyncError("E_USAGE", `Unknown shell ${JSON.stringify(shell)}. Shells: ${shells.join(", ")}.`);
-  io.stdout(make(words));
+/** `dimsync completion SHELL`: prints a script that completes command lines with `completion-words`. */
+export async function runCompletion({ io }: Context, shell: string): Promise<ExitCode> {
+  const script = Object.hasOwn(scripts, shell) ? scripts[shell] : undefined;
+  if (script === undefined) throw new DimsyncError("E_USAGE", `Unknown shell ${JSON.stringify(shell)}. Shells: ${shells.join(", ")}.`);
+  io.stdout(script);
   return 0;
 }
 
-const addresses = "$(dimsync completion-addresses 2>/dev/null)";
-const targets = "$(dimsync completion-targets 2>/dev/null)";
-const paths = "$(dimsync completion-paths 2>/dev/null)";
-/** A reason follows, so the shell adds no space. */
-const guards = guardNames.map((name) => `${name}=`).join(" ");
-/** Its second argument is a path in schemas. */
-const withPath = "explain";
+// `dimsync completion-words` decides which words may follow. If it prints nothing but flags, files may follow. A shell offers
+// flags only after a dash, and completes the file of `-o FORMAT=FILE` itself. After a word that ends in `=`, it adds no space.
 
-// Bash also splits words at `=`; the word after it is the value of the flag before it. File names can contain spaces.
-const bash = ({
-  commands,
-  flags,
-  valued,
-  addressed,
-  targeted,
-  guarded,
-  formats,
-}: CommandLineWords): string => `# dimsync completion for bash: source <(dimsync completion bash)
+// Bash also splits words at `=`.
+const bash = `# dimsync completion for bash: source <(dimsync completion bash)
 _dimsync() {
-  local word="\${COMP_WORDS[COMP_CWORD]}" previous="\${COMP_WORDS[COMP_CWORD - 1]}" command="" skip="" i
-  [[ "$word" == "=" ]] && word=""
-  if [[ "$previous" == "=" || "\${COMP_WORDS[COMP_CWORD]}" == "=" ]]; then
-    i=$((COMP_CWORD - 1))
-    [[ "$previous" == "=" ]] && i=$((COMP_CWORD - 2))
-    previous="\${COMP_WORDS[i]}"
-    # -o FORMAT=FILE
-    case "\${COMP_WORDS[i - 1]}" in -o|--output|=) previous="--out" ;; esac
+  local word="\${COMP_WORDS[COMP_CWORD]}" typed=("\${COMP_WORDS[@]:0:COMP_CWORD}") words
+  if [[ "$word" == "=" ]]; then typed+=("="); word=""; fi
+  words="$(dimsync completion-words "\${typed[*]}" 2>/dev/null)" || return
+  [[ "$word" == -* ]] || words="$(grep -v '^-' <<< "$words")"
+  if [[ -z "$words" ]]; then
+    compopt -o filenames
+    mapfile -t COMPREPLY < <(compgen -f -- "$word")
+  else
+    [[ "$words" == *= ]] && compopt -o nospace
+    COMPREPLY=($(compgen -W "$words" -- "$word"))
   fi
-  for ((i = 1; i < COMP_CWORD; i++)); do
-    if [[ "\${COMP_WORDS[i]}" == "=" ]]; then skip=1; continue; fi
-    if [[ -n "$skip" ]]; then skip=""; continue; fi
-    case "\${COMP_WORDS[i]}" in
-      ${valued.join("|")}) skip=1 ;;
-      -*) ;;
-      *) command="\${COMP_WORDS[i]}"; break ;;
-    esac
-  done
-  case "$previous" in
-    -o|--output) COMPREPLY=($(compgen -W "${formats.join(" ")}" -- "$word")); return ;;
-    ${addressed.join("|")}) COMPREPLY=($(compgen -W "${addresses}" -- "$word")); return ;;
-    ${targeted.join("|")}) COMPREPLY=($(compgen -W "${targets}" -- "$word")); return ;;
-    ${guarded.join("|")}) compopt -o nospace; COMPREPLY=($(compgen -W "${guards}" -- "$word")); return ;;
-    ${valued.join("|")}) compopt -o filenames; mapfile -t COMPREPLY < <(compgen -f -- "$word"); return ;;
-  esac
-  case "$word:$command" in
-    -*:) COMPREPLY=($(compgen -W "${flags.join(" ")}" -- "$word")); return ;;
-    *:) COMPREPLY=($(compgen -W "${commands.map(({ name }) => name).join(" ")}" -- "$word")); return ;;
-${commands.map((command) => `    -*:${command.name}) COMPREPLY=($(compgen -W "${[...command.flags, ...flags].join(" ")}" -- "$word")); return ;;`).join("\n")}
-  esac
-  if [[ " \${COMP_WORDS[*]:1:COMP_CWORD-1} " == *" ${withPath} "*/* ]]; then
-    COMPREPLY=($(compgen -W "${paths}" -- "$word")); return
-  fi
-  case "$command" in
-${commands.flatMap(({ name, takes }) => (takes === "files" ? [] : [`    ${name}) COMPREPLY=($(compgen -W "${takes === "addresses" ? addresses : takes.join(" ")}" -- "$word")) ;;`])).join("\n")}
-    *) compopt -o filenames; mapfile -t COMPREPLY < <(compgen -f -- "$word") ;;
-  esac
 }
 complete -F _dimsync dimsync
 `;
 
-const zsh = ({ commands, flags, valued, addressed, targeted, guarded, formats }: CommandLineWords): string => `#compdef dimsync
+const zsh = `#compdef dimsync
 # dimsync completion for zsh: source <(dimsync completion zsh)
 _dimsync() {
-  local -a commands
-  local command="" skip="" i
-  commands=(
-${commands.map(({ name, description }) => `    '${name}:${quoted(description).replaceAll(":", "\\:")}'`).join("\n")}
-  )
-  for ((i = 2; i < CURRENT; i++)); do
-    if [[ -n "$skip" ]]; then skip=""; continue; fi
-    case "\${words[i]}" in
-      ${valued.join("|")}) skip=1 ;;
-      -*) ;;
-      *) command="\${words[i]}"; break ;;
-    esac
-  done
-  case "\${words[CURRENT - 1]}" in
-    -o|--output)
-      if [[ "$PREFIX" == *=* ]]; then compset -P '*='; _files; else compadd -- ${formats.join(" ")}; fi
-      return ;;
-    ${addressed.join("|")}) compadd -- \${(f)"${addresses}"}; return ;;
-    ${targeted.join("|")}) compadd -- \${(f)"${targets}"}; return ;;
-    ${guarded.join("|")}) compadd -S '' -- ${guards}; return ;;
-    ${valued.join("|")}) _files; return ;;
+  local -a found commands
+  local text
+  case "\${words[CURRENT - 1]} $PREFIX" in
+    (-o|--output)\\ *=*) compset -P '*='; _files; return ;;
   esac
-  case "$PREFIX:$command" in
-    -*:) compadd -- ${flags.join(" ")}; return ;;
-    *:) _describe command commands; return ;;
-${commands.map((command) => `    -*:${command.name}) compadd -- ${[...command.flags, ...flags].join(" ")}; return ;;`).join("\n")}
-  esac
-  if [[ "\${words[2,CURRENT-1]} " == *"${withPath} "*/* ]]; then compadd -- \${(f)"${paths}"}; return; fi
-  case "$command" in
-${commands.flatMap(({ name, takes }) => (takes === "files" ? [] : [`    ${name}) compadd -- ${takes === "addresses" ? `\${(f)"${addresses}"}` : takes.join(" ")} ;;`])).join("\n")}
-    *) _files ;;
-  esac
+  text="$(dimsync completion-words "\${(j: :)words[1,CURRENT - 1]}" described 2>/dev/null)" || return
+  found=(\${(f)text})
+  if [[ "$PREFIX" == -* ]]; then found=(\${(M)found:#-*}); else found=(\${found:#-*}); fi
+  commands=(\${(M)found:#*$'\\t'*})
+  if (( \${#commands} )); then
+    commands=("\${(@)\${(@)commands//:/\\\\:}/$'\\t'/:}")
+    _describe command commands
+  elif (( ! \${#found} )); then
+    _files
+  elif [[ "\${found[1]}" == *= ]]; then
+    compadd -S '' -- $found
+  else
+    compadd -- $found
+  fi
 }
 compdef _dimsync dimsync
 `;
 
-const fish = ({ commands, flags, valued, addressed, targeted, guarded, formats }: CommandLineWords): string => {
-  const offers = new Map([
-    ...["-o", "--output"].map((flag) => [flag, "(__dimsync_outputs)"] as const),
-    ...addressed.map((flag) => [flag, addresses.slice(1)] as const),
-    ...targeted.map((flag) => [flag, targets.slice(1)] as const),
-    ...guarded.map((flag) => [flag, guards] as const),
-  ]);
-  const option = (flag: string, condition: string): string => {
-    const name = flag.startsWith("--") ? `-l ${flag.slice(2)}` : `-s ${flag.slice(1)}`;
-    const offered = offers.get(flag);
-    const value = offered !== undefined ? ` -x -a '${offered}'` : valued.includes(flag) ? " -r" : "";
-    return `complete -c dimsync${condition} ${name}${value}`;
-  };
-  const within = (name: string): string => ` -n '__fish_seen_subcommand_from ${name}'`;
-  const outside = `not __fish_seen_subcommand_from ${commands.map(({ name }) => name).join(" ")}`;
-  return `# dimsync completion for fish: dimsync completion fish | source
-function __dimsync_outputs
+const fish = `# dimsync completion for fish: dimsync completion fish | source
+function __dimsync_words
   set -l word (commandline -ct)
-  if string match -q '*=*' -- $word
+  set -l typed (commandline -pco)
+  if contains -- $typed[-1] -o --output; and string match -q '*=*' -- $word
     set -l format (string replace -r '=.*' '' -- $word)
     for file in (__fish_complete_path (string replace -r '^[^=]*=' '' -- $word))
       echo $format=$file
     end
+    return
+  end
+  set -l words (dimsync completion-words "$typed" described 2>/dev/null); or return
+  string match -q -- '-*' $word; or set words (string match -v -- '-*' $words)
+  if test (count $words) -eq 0
+    __fish_complete_path $word
   else
-    printf '%s\\n' ${formats.join(" ")}
+    printf '%s\\n' $words
   end
 end
-${flags.map((flag) => option(flag, "")).join("\n")}
-${commands
-  .flatMap(({ name, description, flags: own, takes }) => [
-    `complete -c dimsync -n '${outside}' -f -a ${name} -d '${quoted(description)}'`,
-    ...own.map((flag) => option(flag, within(name))),
-    ...(takes === "files"
-      ? []
-      : [`complete -c dimsync${within(name)} -f -a '${takes === "addresses" ? addresses.slice(1) : takes.join(" ")}'`]),
-  ])
-  .join("\n")}
-complete -c dimsync -n 'string match -q -- "* ${withPath} */* *" (commandline -pc)' -f -a '${paths.slice(1)}'
+complete -c dimsync -f -a '(__dimsync_words)'
 `;
-};
 
-// `completion-words` decides what may follow. A completer that returns nothing offers files.
-const powershell = (): string => `# dimsync completion for PowerShell: dimsync completion powershell | Out-String | Invoke-Expression
+// A completer that returns nothing offers files.
+const powershell = `# dimsync completion for PowerShell: dimsync completion powershell | Out-String | Invoke-Expression
 Register-ArgumentCompleter -Native -CommandName dimsync -ScriptBlock {
   param($word, $ast, $cursor)
   $line = ($ast.CommandElements | Where-Object { $_.Extent.EndOffset -lt $cursor }) -join ' '
@@ -193,81 +97,62 @@ Register-ArgumentCompleter -Native -CommandName dimsync -ScriptBlock {
 }
 `;
 
-/** For a single-quoted string. */
-const quoted = (text: string): string => text.replaceAll("'", "’");
-
-const scripts: Readonly<Record<string, (words: CommandLineWords) => string>> = { bash, zsh, fish, powershell };
+const scripts: Readonly<Record<string, string>> = { bash, zsh, fish, powershell };
 
 const shells: readonly string[] = Object.keys(scripts);
 
-const ofAddresses: readonly string[] = ["bind", "unbind", "resolve", "render", "explain", "import"];
+/**
+ * `dimsync completion-words LINE [described]`: prints what may follow the words of a command line, a word a line; nothing but flags
+ * if files may follow. With `described`, a tab and a description follow each command.
+ */
+export async function runWords(
+  context: Context,
+  program: Command,
+  { line, isDescribed }: { readonly line: string; readonly isDescribed: boolean },
+): Promise<ExitCode> {
+  // Bash passes `--only=Tag/pii` as three words.
+  const joined = line.replaceAll(/ =(?: |$)/gu, "=");
+  const typed = [...joined.matchAll(/'([^']*)'|"([^"]*)"|\S+/gu)].map(([word, ...inner]) => inner.find((one) => one !== undefined) ?? word);
+  const words = await wordsAfter(context, program, typed.slice(1));
+  context.io.stdout(words.map((word) => `${isDescribed ? word : word.replace(/\t.*/u, "")}\n`).join(""));
+  return 0;
+}
 
-/** The words that completion offers, from the program. */
-export function commandLineWords(program: Command): CommandLineWords {
+/** Words; commands with a tab and their description. */
+async function wordsAfter(context: Context, program: Command, typed: readonly string[]): Promise<readonly string[]> {
   const commands = program.commands.filter((command) => !command.name().startsWith("completion-"));
-  const takes: Readonly<Record<string, readonly string[]>> = {
-    get: liveKinds,
-    schema: schemaNames,
-    completion: shells,
-    ci: ["plan", "apply", "drift"],
-    help: commands.map((command) => command.name()),
-  };
-  const options = [program, ...commands].flatMap((command) => command.options);
-  return {
-    commands: commands.map((command) => {
-      const name = command.name();
-      const words = takes[name] ?? (command.registeredArguments.length === 0 ? [] : "files");
-      return {
-        name,
-        description: command.description(),
-        flags: flagsOf(command.options),
-        takes: ofAddresses.includes(name) ? "addresses" : words,
-      };
-    }),
-    flags: flagsOf(program.options),
-    valued: [...new Set(flagsOf(options.filter(({ required }) => required)))],
-    addressed: ["--only", "--exclude", "--ignore"],
-    targeted: ["-t", "--target"],
-    guarded: ["--allow"],
-    formats: Object.keys(formats),
-  };
+  const flags = flagsOf(program.options);
+  const valued = flagsOf([program, ...commands].flatMap(({ options }) => options).filter(({ required }) => required));
+  const last = typed.at(-1) ?? "";
+  const previous = last.replace(/(?<=^--[\w-]+)=$/u, "");
+  if (["-o", "--output"].includes(previous)) return Object.keys(formats);
+  if (["--only", "--exclude", "--ignore"].includes(previous)) return addressesIn(context);
+  if (["-t", "--target"].includes(previous)) return targetsIn(context);
+  if (previous === "--allow") return guardNames.map((name) => `${name}=`);
+  if (valued.includes(previous) || previous.endsWith("=")) return [];
+  const given = typed.filter((word, index) => !word.startsWith("-") && !valued.includes(typed[index - 1] ?? ""));
+  const command = commands.find((one) => one.name() === given[0]);
+  if (command === undefined) return [...commands.map((one) => `${one.name()}\t${one.description()}`), ...flags];
+  return [...(await argumentsOf(context, command.name(), { given, commands })), ...flagsOf(command.options), ...flags];
 }
 
 const flagsOf = (options: readonly Option[]): readonly string[] => options.flatMap(({ short, long }) => [short ?? [], long ?? []].flat());
 
-/** `dimsync completion-words LINE`: prints what may follow the words of a command line, a word a line; nothing if files may follow. */
-export async function runWords(context: Context, line: string, words: CommandLineWords): Promise<ExitCode> {
-  const typed = [...line.matchAll(/'([^']*)'|"([^"]*)"|\S+/gu)].map(([word, ...inner]) => inner.find((one) => one !== undefined) ?? word);
-  context.io.stdout((await wordsAfter(context, typed.slice(1), words)).map((word) => `${word}\n`).join(""));
-  return 0;
-}
+const ofAddresses: readonly string[] = ["bind", "unbind", "resolve", "render", "explain", "import"];
 
-async function wordsAfter(
+/** The arguments that a command takes, besides files. */
+async function argumentsOf(
   context: Context,
-  typed: readonly string[],
-  { commands, flags, valued, addressed, targeted, guarded, formats: outputs }: CommandLineWords,
+  name: string,
+  { given, commands }: { readonly given: readonly string[]; readonly commands: readonly Command[] },
 ): Promise<readonly string[]> {
-  const previous = typed.at(-1) ?? "";
-  if (["-o", "--output"].includes(previous)) return outputs;
-  if (addressed.includes(previous)) return addressesIn(context);
-  if (targeted.includes(previous)) return targetsIn(context);
-  if (guarded.includes(previous)) return guardNames.map((name) => `${name}=`);
-  if (valued.includes(previous)) return [];
-  const given = typed.filter((word, index) => !word.startsWith("-") && !valued.includes(typed[index - 1] ?? ""));
-  const command = commands.find(({ name }) => name === given[0]);
-  if (command === undefined) return [...commands.map(({ name }) => name), ...flags];
-  const { name, takes } = command;
-  const ofCommand = [...command.flags, ...flags];
-  if (name === withPath && given[1]?.includes("/") === true) return [...(await pathsIn(context)), ...ofCommand];
-  if (takes === "files") return ofCommand;
-  return [...(takes === "addresses" ? await addressesIn(context) : takes), ...ofCommand];
-}
-
-/** `dimsync completion-addresses`, `-targets`, `-paths`: prints what there is in the project, a line each. */
-export async function runNames(context: Context, what: "addresses" | "targets" | "paths"): Promise<ExitCode> {
-  const names = await { addresses: addressesIn, targets: targetsIn, paths: pathsIn }[what](context);
-  context.io.stdout(names.map((name) => `${name}\n`).join(""));
-  return 0;
+  if (name === "explain" && given[1]?.includes("/") === true) return pathsIn(context);
+  if (ofAddresses.includes(name)) return addressesIn(context);
+  if (name === "get") return liveKinds;
+  if (name === "schema") return schemaNames;
+  if (name === "completion") return shells;
+  if (name === "ci") return ["plan", "apply", "drift"];
+  return name === "help" ? commands.map((command) => command.name()) : [];
 }
 
 /** The addresses of the project's manifests, and of the schemas of its integrations. */
