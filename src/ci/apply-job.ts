@@ -20,8 +20,8 @@ import { readSavedPlan } from "../operations/core/saved-plan.ts";
 import { progressLine, renderNdjson } from "../render/machine/ndjson.ts";
 import { code, prose } from "../render/markdown/escape.ts";
 import { type CiContext, type CiJob, endJob, isStep, jobDestinations, planSinceApply, stdoutFormat, targetsOutput } from "./job.ts";
-import { pushBindings } from "./push-bindings.ts";
 import { originCredentials } from "./push-credentials.ts";
+import { pushBindings } from "./push-file.ts";
 
 /**
  * `dimsync ci apply [FILE]`: makes a plan of each target, shows it and applies exactly that plan,
@@ -160,9 +160,9 @@ interface Kept {
 async function keepBindings({ io, flags, cwd }: CiContext, { environment }: CiJob, { settings }: Project): Promise<Kept> {
   const mode = flags.bindings ?? "push";
   const done: Kept = { exit: { code: 0, reasons: [] }, outputs: {} };
-  const { folder, bindingsFile: file, target } = settings;
+  const { bindingsFile: file } = settings;
   if (!isLocal(settings.records) || mode === "none" || !existsSync(file)) return done;
-  const pushed = await pushBindings(environment, { folder, file, target }, { isPushed: mode === "push", env: io.env });
+  const pushed = await pushBindings(environment, settings, { isPushed: mode === "push", env: io.env });
   if (pushed.outcome !== "refused") {
     say(io, `bindings: ${pushed.outcome}`);
     return done;

@@ -1,11 +1,11 @@
 import { createHash } from "node:crypto";
 import { rm } from "node:fs/promises";
 import { join, relative, sep } from "node:path";
-import { GitError, type GitPlace, gitText, runGit, wordsOf } from "../git/process.ts";
-import { type Connection, findRemote } from "../git/remote.ts";
+import { GitError, runGit, wordsOf } from "../git/process.ts";
+import { findRemote } from "../git/remote.ts";
 import { temporaryFolder } from "../git/temporary-folder.ts";
 import { DimsyncError, messageOf } from "../model/errors.ts";
-import type { Environment } from "../model/settings/env.ts";
+import { type Checkout, type Git, gitIn, timeoutMs } from "./checkout.ts";
 
 // The branch of a pull request about drift has one commit of dimsync, on top of the commit that the job
 // has checked out. The commit says by which tree and parent it was made. If anything else is at the tip
@@ -18,18 +18,10 @@ export interface BranchFile {
   readonly text: string;
 }
 
-export interface BranchOptions {
-  /** In the repository. */
-  readonly folder: string;
-  /** Name or URL of the remote. */
-  readonly remote: string;
+export interface BranchOptions extends Checkout {
   /** Name without refs/heads/. */
   readonly branch: string;
-  readonly author: { readonly name: string; readonly email: string };
-  readonly env: Environment;
 }
-
-const timeoutMs = 120_000;
 
 /** Puts the files on the branch, without touching the work tree or the index. "same": the branch has them already. Throws E_BRANCH_TAKEN and E_PUSH. */
 export async function pushDriftBranch(
@@ -73,22 +65,6 @@ export async function deleteDriftBranch(options: BranchOptions): Promise<void> {
 /** Throws E_BRANCH_TAKEN if someone else has committed to the branch, or rewritten it. */
 export async function checkDriftBranch(options: BranchOptions): Promise<void> {
   await tipOf(options, gitIn(options));
-}
-
-type Git = (args: readonly string[], call?: { readonly input?: string; readonly connection?: Connection }) => Promise<string>;
-
-function gitIn({ folder, author, env }: BranchOptions, place: Pick<GitPlace, "indexFile"> = {}): Git {
-  const { name, email } = author;
-  const identity = {
-    GIT_AUTHOR_NAME: name,
-    GIT_AUTHOR_EMAIL: email,
-    GIT_COMMITTER_NAME: name,
-    GIT_COMMITTER_EMAIL: email,
-  };
-  return (args, { input, connection } = {}) => {
-    const full = { ...(connection?.env ?? env), ...identity };
-    return gitText({ folder, env: full, ...place }, args, { timeoutMs, ...(input === undefined ? {} : { input }) });
-  };
 }
 
 /** The mode of a tracked file, or that of a new one. */

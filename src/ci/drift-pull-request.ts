@@ -11,11 +11,12 @@ import { ownersOf } from "./code-owners.ts";
 import { type BranchOptions, checkDriftBranch, deleteDriftBranch, pushDriftBranch } from "./drift-branch.ts";
 import { githubPullRequests } from "./github.ts";
 import { gitlabMergeRequests } from "./gitlab.ts";
+import { type Branches, closeIssue, type Issues, upsertIssue } from "./issues.ts";
 import type { CiJob } from "./job.ts";
 import { footerOf, openJobProvider, orWarn } from "./provider.ts";
-import { closePullRequest, type PullRequests, pullRequestBody, pullRequestTitle, upsertPullRequest } from "./pull-requests.ts";
-import { commitAuthor } from "./push-bindings.ts";
+import { pullRequestBody, pullRequestTitle } from "./pull-requests.ts";
 import { pushCredentials } from "./push-credentials.ts";
+import { commitAuthor } from "./push-file.ts";
 
 /** The drift report of a project. */
 interface Reported {
@@ -32,12 +33,13 @@ export async function requestDriftPulls(job: CiJob, reported: readonly Reported[
   const { provider, repository } = job.environment;
   const rest = openJobProvider(job);
   if (rest === undefined) return false;
-  const pulls = (provider === "github" ? githubPullRequests : gitlabMergeRequests)(rest, repository);
+  const openPull = (branches: Branches): Issues =>
+    (provider === "github" ? githubPullRequests : gitlabMergeRequests)(rest, repository, branches);
   let areReported = true;
   for (const { project, document: report } of reported) {
     let isReported = false;
     await orWarn(job, "The report is in the log and the summary of this job, but not in a pull request.", async () => {
-      const outcome = await updatePullRequest({ job, pulls, project, report, load });
+      const outcome = await updatePullRequest({ job, openPull, project, report, load });
       isReported = ["created", "updated", "same"].includes(outcome) || !hasChanges(report);
       job.log(`dimsync: pull request for ${visible(report.target)}: ${outcome}\n`);
     });
@@ -48,15 +50,15 @@ export async function requestDriftPulls(job: CiJob, reported: readonly Reported[
 
 interface Request {
   readonly job: CiJob;
-  readonly pulls: PullRequests;
+  readonly openPull: (branches: Branches) => Issues;
   readonly project: Project;
   readonly report: Plan;
   readonly load: LoadOptions;
 }
 
-type Outcome = Awaited<ReturnType<typeof upsertPullRequest> | ReturnType<typeof closePullRequest>> | "left as it is";
+type Outcome = Awaited<ReturnType<typeof upsertIssue> | ReturnType<typeof closeIssue>> | "left as it is";
 
-async function updatePullRequest({ job, pulls, project, report, load }: Request): Promise<Outcome> {
+async function updatePullRequest({ job, openPull, project, report, load }: Request): Promise<Outcome> {
   const { environment } = job;
   const base = environment.branch;
   if (base === undefined)
@@ -68,10 +70,11 @@ async function updatePullRequest({ job, pulls, project, report, load }: Request)
   if (report.exit.code === 1 || !report.complete) return "left as it is";
   const { files, ...content } = await acceptedDrift(project, report, load);
   const options = branchOptions(project, job, report.target);
+  const pull = openPull({ branch: options.branch, base });
   if (files.length === 0) {
     await checkDriftBranch(options);
     const why = hasChanges(report) ? "No difference that is left can be accepted by an edit." : summaryLine(report);
-    const outcome = await closePullRequest(pulls, options.branch, `${why}\n\n${footerOf(job)}`);
+    const outcome = await closeIssue(pull, `${why}\n\n${footerOf(job)}`);
     await deleteDriftBranch(options);
     return outcome;
   }
@@ -83,7 +86,7 @@ async function updatePullRequest({ job, pulls, project, report, load }: Request)
     files.map(({ path }) => relative(root, path)),
   );
   const body = pullRequestBody({ ...content, report, owners, footer: footerOf(job) });
-  return await upsertPullRequest(pulls, { branch: options.branch, base, title, body });
+  return await upsertIssue(pull, { title, body });
 }
 
 function branchOptions({ settings }: Project, { environment, env }: CiJob, target: string): BranchOptions {

@@ -1,8 +1,7 @@
 import type { Rest } from "../forge/rest.ts";
 import { isObject, own } from "../model/json/json.ts";
 import type { Comments } from "./comments.ts";
-import type { Issues } from "./issues.ts";
-import type { PullRequests } from "./pull-requests.ts";
+import type { Branches, Issue, Issues } from "./issues.ts";
 
 // Users who may write to the repository. Others could copy our marker into a comment.
 const members = new Set(["OWNER", "MEMBER", "COLLABORATOR"]);
@@ -27,49 +26,61 @@ export function pullRequestComments(rest: Rest, repository: string, number: stri
   };
 }
 
-/**
- * The issues of a repository that have the label. Creating an issue also creates a missing label.
- */
-export function githubIssues(rest: Rest, repository: string, label: string): Issues {
-  const base = `/repos/${repository}/issues`;
+/** The issue with the label whose text begins with the marker. Creating it also creates a missing label. */
+export function githubIssues(
+  rest: Rest,
+  repository: string,
+  { label, marker }: { readonly label: string; readonly marker: string },
+): Issues {
+  const path = `/repos/${repository}/issues`;
   return {
-    listOpen: async () =>
-      (await rest.list(`${base}?state=open&labels=${encodeURIComponent(label)}&per_page=100`))
+    ...edits(rest, { path, comments: path, closed: { state: "closed", state_reason: "completed" } }),
+    find: async () =>
+      (await rest.list(`${path}?state=open&labels=${encodeURIComponent(label)}&per_page=100`))
         .filter(isObject)
         // GitHub lists pull requests as issues, too.
         .filter((issue) => own(issue, "pull_request") === undefined)
-        .map((issue) => ({
-          id: String(own(issue, "number")),
-          title: String(own(issue, "title") ?? ""),
-          body: String(own(issue, "body") ?? ""),
-        })),
-    create: async (title, body, isCreated) => void (await rest.call("POST", base, { body: { title, body, labels: [label] }, isCreated })),
-    update: async (id, title, body) => void (await rest.call("PATCH", `${base}/${id}`, { body: { title, body } })),
-    comment: async (id, body) => void (await rest.call("POST", `${base}/${id}/comments`, { body: { body } })),
-    close: async (id) => void (await rest.call("PATCH", `${base}/${id}`, { body: { state: "closed", state_reason: "completed" } })),
+        .map(issueOf)
+        .find(({ body }) => body.startsWith(marker)),
+    create: async (title, body, isCreated) => void (await rest.call("POST", path, { body: { title, body, labels: [label] }, isCreated })),
   };
 }
 
-/** The pull requests of a repository from its own branches. `repository`: "owner/name". */
-export function githubPullRequests(rest: Rest, repository: string): PullRequests {
-  const [base, issues] = [`/repos/${repository}/pulls`, `/repos/${repository}/issues`];
-  const [owner = ""] = repository.split("/");
+/** The pull request from a branch of the repository itself. `repository`: "owner/name". */
+export function githubPullRequests(rest: Rest, repository: string, { branch, base }: Branches): Issues {
+  const path = `/repos/${repository}/pulls`;
+  const head = `${repository.split("/")[0] ?? ""}:${branch}`;
   return {
-    find: async (branch) => {
-      const head = `${owner}:${branch}`;
-      const found = await rest.list(`${base}?state=open&head=${encodeURIComponent(head)}&per_page=100`);
-      const [first] = found.filter(isObject).filter((pull) => labelOf(pull) === head);
-      return (
-        first && { id: String(own(first, "number")), title: String(own(first, "title") ?? ""), body: String(own(first, "body") ?? "") }
-      );
-    },
-    create: async ({ branch, base: into, title, body }, isCreated) =>
-      void (await rest.call("POST", base, { body: { title, body, head: branch, base: into }, isCreated })),
-    update: async (id, title, body) => void (await rest.call("PATCH", `${base}/${id}`, { body: { title, body } })),
-    comment: async (id, body) => void (await rest.call("POST", `${issues}/${id}/comments`, { body: { body } })),
-    close: async (id) => void (await rest.call("PATCH", `${base}/${id}`, { body: { state: "closed" } })),
+    ...edits(rest, { path, comments: `/repos/${repository}/issues`, closed: { state: "closed" } }),
+    find: async () =>
+      (await rest.list(`${path}?state=open&head=${encodeURIComponent(head)}&per_page=100`))
+        .filter(isObject)
+        .filter((pull) => labelOf(pull) === head)
+        .map(issueOf)[0],
+    create: async (title, body, isCreated) =>
+      void (await rest.call("POST", path, { body: { title, body, head: branch, base }, isCreated })),
   };
 }
+
+interface Paths {
+  readonly path: string;
+  /** Where comments are created. */
+  readonly comments: string;
+  /** What closes one. */
+  readonly closed: Readonly<Record<string, string>>;
+}
+
+const edits = (rest: Rest, { path, comments, closed }: Paths): Pick<Issues, "update" | "comment" | "close"> => ({
+  update: async (id, title, body) => void (await rest.call("PATCH", `${path}/${id}`, { body: { title, body } })),
+  comment: async (id, body) => void (await rest.call("POST", `${comments}/${id}/comments`, { body: { body } })),
+  close: async (id) => void (await rest.call("PATCH", `${path}/${id}`, { body: closed })),
+});
+
+const issueOf = (issue: Readonly<Record<string, unknown>>): Issue => ({
+  id: String(own(issue, "number")),
+  title: String(own(issue, "title") ?? ""),
+  body: String(own(issue, "body") ?? ""),
+});
 
 /** "owner:branch": a server that ignores the filter lists others, too. */
 function labelOf(pull: Readonly<Record<string, unknown>>): unknown {

@@ -1,8 +1,7 @@
 import type { Rest } from "../forge/rest.ts";
 import { isObject, own } from "../model/json/json.ts";
 import type { Comments } from "./comments.ts";
-import type { Issues } from "./issues.ts";
-import type { PullRequests } from "./pull-requests.ts";
+import type { Branches, Issue, Issues } from "./issues.ts";
 
 /**
  * The comments ("notes") of a merge request. Only those of the token's own user can be edited, so
@@ -29,44 +28,49 @@ export function mergeRequestComments(rest: Rest, project: string, iid: string): 
   };
 }
 
-/** The issues of a project that have the label. Creating an issue also creates a missing label. */
-export function gitlabIssues(rest: Rest, project: string, label: string): Issues {
-  const base = `/projects/${encodeURIComponent(project)}/issues`;
+/** The issue with the label whose text begins with the marker. Creating it also creates a missing label. */
+export function gitlabIssues(rest: Rest, project: string, { label, marker }: { readonly label: string; readonly marker: string }): Issues {
+  const path = `/projects/${encodeURIComponent(project)}/issues`;
   return {
-    listOpen: async () =>
-      (await rest.list(`${base}?state=opened&labels=${encodeURIComponent(label)}&per_page=100`)).filter(isObject).map((issue) => ({
-        id: String(own(issue, "iid")),
-        title: String(own(issue, "title") ?? ""),
-        body: String(own(issue, "description") ?? ""),
-      })),
+    ...edits(rest, path),
+    find: async () =>
+      (await rest.list(`${path}?state=opened&labels=${encodeURIComponent(label)}&per_page=100`))
+        .filter(isObject)
+        .map(issueOf)
+        .find(({ body }) => body.startsWith(marker)),
     create: async (title, body, isCreated) =>
-      void (await rest.call("POST", base, { body: { title, description: body, labels: label }, isCreated })),
-    update: async (id, title, body) => void (await rest.call("PUT", `${base}/${id}`, { body: { title, description: body } })),
-    comment: async (id, body) => void (await rest.call("POST", `${base}/${id}/notes`, { body: { body } })),
-    close: async (id) => void (await rest.call("PUT", `${base}/${id}`, { body: { state_event: "close" } })),
+      void (await rest.call("POST", path, { body: { title, description: body, labels: label }, isCreated })),
   };
 }
 
-/** The merge requests of a project from its own branches. */
-export function gitlabMergeRequests(rest: Rest, project: string): PullRequests {
-  const base = `/projects/${encodeURIComponent(project)}/merge_requests`;
+/** The merge request from a branch of the project itself. */
+export function gitlabMergeRequests(rest: Rest, project: string, { branch, base }: Branches): Issues {
+  const path = `/projects/${encodeURIComponent(project)}/merge_requests`;
+  // A fork can have a branch of the same name.
+  const isOwn = (one: Readonly<Record<string, unknown>>): boolean =>
+    own(one, "source_branch") === branch && own(one, "source_project_id") === own(one, "target_project_id");
   return {
-    find: async (branch) => {
-      const found = await rest.list(`${base}?state=opened&source_branch=${encodeURIComponent(branch)}&per_page=100`);
-      // A fork can have a branch of the same name.
-      const isOwn = (one: Readonly<Record<string, unknown>>): boolean =>
-        own(one, "source_branch") === branch && own(one, "source_project_id") === own(one, "target_project_id");
-      const [first] = found.filter(isObject).filter(isOwn);
-      return (
-        first && { id: String(own(first, "iid")), title: String(own(first, "title") ?? ""), body: String(own(first, "description") ?? "") }
-      );
+    ...edits(rest, path),
+    find: async () =>
+      (await rest.list(`${path}?state=opened&source_branch=${encodeURIComponent(branch)}&per_page=100`))
+        .filter(isObject)
+        .filter(isOwn)
+        .map(issueOf)[0],
+    create: async (title, body, isCreated) => {
+      const request = { title, description: body, source_branch: branch, target_branch: base, remove_source_branch: true };
+      await rest.call("POST", path, { body: request, isCreated });
     },
-    create: async ({ branch, base: into, title, body }, isCreated) => {
-      const request = { title, description: body, source_branch: branch, target_branch: into, remove_source_branch: true };
-      await rest.call("POST", base, { body: request, isCreated });
-    },
-    update: async (id, title, body) => void (await rest.call("PUT", `${base}/${id}`, { body: { title, description: body } })),
-    comment: async (id, body) => void (await rest.call("POST", `${base}/${id}/notes`, { body: { body } })),
-    close: async (id) => void (await rest.call("PUT", `${base}/${id}`, { body: { state_event: "close" } })),
   };
 }
+
+const edits = (rest: Rest, path: string): Pick<Issues, "update" | "comment" | "close"> => ({
+  update: async (id, title, body) => void (await rest.call("PUT", `${path}/${id}`, { body: { title, description: body } })),
+  comment: async (id, body) => void (await rest.call("POST", `${path}/${id}/notes`, { body: { body } })),
+  close: async (id) => void (await rest.call("PUT", `${path}/${id}`, { body: { state_event: "close" } })),
+});
+
+const issueOf = (issue: Readonly<Record<string, unknown>>): Issue => ({
+  id: String(own(issue, "iid")),
+  title: String(own(issue, "title") ?? ""),
+  body: String(own(issue, "description") ?? ""),
+});

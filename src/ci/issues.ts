@@ -3,21 +3,53 @@ import { renderMarkdown } from "../render/markdown/index.ts";
 import { hasChanges, summaryLine } from "../render/report/totals.ts";
 import { cutMiddle } from "../text/values.ts";
 
+/** An issue, or a pull or merge request. */
 export interface Issue {
   readonly id: string;
   readonly title: string;
   readonly body: string;
 }
 
+/** The one issue, or pull or merge request, that dimsync keeps about something. */
 export interface Issues {
-  /** The open issues that have our label. */
-  readonly listOpen: () => Promise<readonly Issue[]>;
-  /** `isCreated`: looks up whether an attempt without a response created the issue. */
+  /** Undefined if none is open. */
+  readonly find: () => Promise<Issue | undefined>;
+  /** `isCreated`: looks up whether an attempt without a response created it. */
   readonly create: (title: string, body: string, isCreated: () => Promise<boolean>) => Promise<void>;
   readonly update: (id: string, title: string, body: string) => Promise<void>;
   readonly comment: (id: string, body: string) => Promise<void>;
   readonly close: (id: string) => Promise<void>;
 }
+
+/** Of a pull request: from which branch, and into which one. */
+export interface Branches {
+  readonly branch: string;
+  readonly base: string;
+}
+
+/** Opens it, or updates it in place. */
+export async function upsertIssue(issues: Issues, { title, body }: Omit<Issue, "id">): Promise<"created" | "updated" | "same"> {
+  const found = await issues.find();
+  if (found === undefined) {
+    await issues.create(title, body, async () => (await issues.find()) !== undefined);
+    return "created";
+  }
+  if (found.title === title && withoutFooter(found.body) === withoutFooter(body)) return "same";
+  await issues.update(found.id, title, body);
+  return "updated";
+}
+
+/** Closes it, if one is open, and says why. */
+export async function closeIssue(issues: Issues, why: string): Promise<"closed" | "none"> {
+  const found = await issues.find();
+  if (found === undefined) return "none";
+  await issues.comment(found.id, why);
+  await issues.close(found.id);
+  return "closed";
+}
+
+/** The last line links the run, which is a new one each day. */
+const withoutFooter = (body: string): string => body.replaceAll("\r\n", "\n").trim().split("\n").slice(0, -1).join("\n").trim();
 
 const maxTitleCharacters = 200;
 
@@ -31,26 +63,11 @@ export async function upsertDriftIssue(
   report: Plan,
   { marker, footer }: { readonly marker: string; readonly footer: string },
 ): Promise<"created" | "updated" | "same" | "closed" | "none"> {
-  const findOurs = async (): Promise<Issue | undefined> => (await issues.listOpen()).find(({ body }) => body.startsWith(marker));
-  const found = await findOurs();
   const isDrift = hasChanges(report) || report.exit.code === 2 || report.exit.code === 3;
-  if (!isDrift) {
-    if (found === undefined || !report.complete || report.exit.code !== 0) return "none";
-    await issues.comment(found.id, `${summaryLine(report)}\n\n${footer}`);
-    await issues.close(found.id);
-    return "closed";
-  }
-  const title = cutMiddle(summaryLine(report), maxTitleCharacters);
-  const body = `${marker}\n${renderMarkdown(report, { color: false, verbose: false })}\n${footer}`;
-  if (found === undefined) {
-    await issues.create(title, body, async () => (await findOurs()) !== undefined);
-    return "created";
-  }
-  if (found.title === title && withoutFooter(found.body, footer) === withoutFooter(body, footer)) return "same";
-  await issues.update(found.id, title, body);
-  return "updated";
+  if (isDrift)
+    return await upsertIssue(issues, {
+      title: cutMiddle(summaryLine(report), maxTitleCharacters),
+      body: `${marker}\n${renderMarkdown(report, { color: false, verbose: false })}\n${footer}`,
+    });
+  return report.complete && report.exit.code === 0 ? await closeIssue(issues, `${summaryLine(report)}\n\n${footer}`) : "none";
 }
-
-/** The footer links the run, which is a new one each day. */
-const withoutFooter = (body: string, footer: string): string =>
-  body.replaceAll("\r\n", "\n").split("\n").slice(0, -footer.split("\n").length).join("\n").trim();

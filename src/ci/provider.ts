@@ -83,11 +83,12 @@ export async function reportDrift(job: CiJob, reports: readonly Plan[]): Promise
   const rest = openJobProvider(job);
   if (rest === undefined) return false;
   const { provider, repository, folder } = job.environment;
-  const issues = (provider === "github" ? githubIssues : gitlabIssues)(rest, repository, driftLabel);
   let areReported = true;
   for (const report of reports) {
     const isReported = await orWarn(job, "The report is in the log and the summary of this job, but not in an issue.", async () => {
-      const outcome = await upsertDriftIssue(issues, report, { marker: driftMarker(folder, report.target), footer: footerOf(job) });
+      const marker = driftMarker(folder, report.target);
+      const issues = (provider === "github" ? githubIssues : gitlabIssues)(rest, repository, { label: driftLabel, marker });
+      const outcome = await upsertDriftIssue(issues, report, { marker, footer: footerOf(job) });
       job.log(`dimsync: issue for ${visible(report.target)}: ${outcome}\n`);
     });
     areReported &&= isReported;

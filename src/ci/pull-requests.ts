@@ -12,56 +12,6 @@ import { forTarget } from "../text/shell.ts";
 import { cutMiddle, valueAt } from "../text/values.ts";
 import type { FileOwners } from "./code-owners.ts";
 
-/** A pull request, or merge request, from a branch of the same repository. */
-export interface PullRequest {
-  readonly id: string;
-  readonly title: string;
-  readonly body: string;
-}
-
-export interface PullRequests {
-  /** The open one from this branch. */
-  readonly find: (branch: string) => Promise<PullRequest | undefined>;
-  /** `isCreated`: looks up whether an attempt without a response created it. */
-  readonly create: (request: NewPullRequest, isCreated: () => Promise<boolean>) => Promise<void>;
-  readonly update: (id: string, title: string, body: string) => Promise<void>;
-  readonly comment: (id: string, body: string) => Promise<void>;
-  readonly close: (id: string) => Promise<void>;
-}
-
-export interface NewPullRequest {
-  readonly branch: string;
-  /** The branch to merge into. */
-  readonly base: string;
-  readonly title: string;
-  readonly body: string;
-}
-
-/** Creates the pull request of the branch, or updates it in place. */
-export async function upsertPullRequest(pulls: PullRequests, request: NewPullRequest): Promise<"created" | "updated" | "same"> {
-  const { branch, title, body } = request;
-  const found = await pulls.find(branch);
-  if (found === undefined) {
-    await pulls.create(request, async () => (await pulls.find(branch)) !== undefined);
-    return "created";
-  }
-  if (found.title === title && withoutFooter(found.body) === withoutFooter(body)) return "same";
-  await pulls.update(found.id, title, body);
-  return "updated";
-}
-
-/** Closes the pull request of the branch, if one is open, and says why. */
-export async function closePullRequest(pulls: PullRequests, branch: string, why: string): Promise<"closed" | "none"> {
-  const found = await pulls.find(branch);
-  if (found === undefined) return "none";
-  await pulls.comment(found.id, why);
-  await pulls.close(found.id);
-  return "closed";
-}
-
-/** The last line links the run, which is a new one each day. */
-const withoutFooter = (body: string): string => body.replaceAll("\r\n", "\n").trim().split("\n").slice(0, -1).join("\n");
-
 export interface PullRequestContent extends Omit<AcceptedDrift, "files"> {
   readonly report: Plan;
   readonly owners: readonly FileOwners[];

@@ -1,27 +1,60 @@
-import { gitText, wordsOf } from "../git/process.ts";
-import { type Connection, findRemote } from "../git/remote.ts";
+import type { CiEnvironment } from "../forge/environment.ts";
+import { wordsOf } from "../git/process.ts";
+import { findRemote } from "../git/remote.ts";
 import { messageOf } from "../model/errors.ts";
+import type { Settings } from "../model/settings/config.ts";
 import type { Environment } from "../model/settings/env.ts";
+import { type Checkout, type Git, gitIn } from "./checkout.ts";
+import { pushCredentials } from "./push-credentials.ts";
 
 const attempts = 3;
-const timeoutMs = 120_000;
 
 export type Pushed = { readonly outcome: "unchanged" | "pushed" } | { readonly outcome: "refused"; readonly reason: string };
 
-export interface FileToPush {
-  /** In the repository. */
-  readonly folder: string;
+export interface FileToPush extends Checkout {
   readonly file: string;
-  /** Name or URL of the remote. */
-  readonly remote: string;
   /** Name without refs/heads/. Undefined: the file is committed, but not pushed. */
   readonly branch: string | undefined;
   readonly message: string;
-  readonly author: { readonly name: string; readonly email: string };
-  readonly env: Environment;
 }
 
-type Git = (args: readonly string[], connection?: Connection) => Promise<string>;
+/** Commits the bindings file of a target and pushes it to the branch of the job; `isPushed` false: only commits it. */
+export const pushBindings = (
+  environment: CiEnvironment,
+  { folder, bindingsFile: file, target }: Pick<Settings, "folder" | "bindingsFile" | "target">,
+  { isPushed, env }: { readonly isPushed: boolean; readonly env: Environment },
+): Promise<Pushed> =>
+  pushFile({
+    folder,
+    file,
+    remote: environment.pushUrl ?? "origin",
+    branch: isPushed ? environment.branch : undefined,
+    message: commitMessage(environment, target),
+    author: commitAuthor(environment, env),
+    env: pushCredentials(environment, env),
+  });
+
+/**
+ * The author that git's variables name. Otherwise the account of GitHub Actions, or the GitLab user
+ * who started the pipeline.
+ */
+export function commitAuthor(
+  { provider }: Pick<CiEnvironment, "provider">,
+  env: Environment,
+): { readonly name: string; readonly email: string } {
+  const { GIT_AUTHOR_NAME, GIT_AUTHOR_EMAIL, GITLAB_USER_NAME, GITLAB_USER_EMAIL } = env;
+  const bot = { name: "github-actions[bot]", email: "41898282+github-actions[bot]@users.noreply.github.com" };
+  const name = GIT_AUTHOR_NAME ?? (provider === "gitlab" ? GITLAB_USER_NAME : bot.name) ?? "dimsync";
+  return { name, email: GIT_AUTHOR_EMAIL ?? (provider === "gitlab" ? GITLAB_USER_EMAIL : bot.email) ?? "dimsync@localhost" };
+}
+
+/**
+ * A push with the token of a GitHub job starts no workflow. One with a GitLab project token would
+ * start a pipeline with nothing to do.
+ */
+function commitMessage({ provider }: CiEnvironment, target: string): string {
+  return `dimsync: record ids of ${target}${provider === "gitlab" ? "\n\n[skip ci]" : ""}`;
+}
 
 /**
  * Commits one file, without other changes of the work tree, and pushes it to a branch. If the
@@ -39,7 +72,7 @@ export async function pushFile(options: FileToPush): Promise<Pushed> {
   for (let attempt = 0; attempt < attempts; attempt += 1) {
     try {
       const { toWrite } = await findRemote(options, remote);
-      await git(["push", "--quiet", toWrite.argument, `HEAD:refs/heads/${branch}`], toWrite);
+      await git(["push", "--quiet", toWrite.argument, `HEAD:refs/heads/${branch}`], { connection: toWrite });
       return { outcome: "pushed" };
     } catch (error) {
       reason = reasonOf(error);
@@ -47,7 +80,7 @@ export async function pushFile(options: FileToPush): Promise<Pushed> {
     try {
       const { toRead } = await findRemote(options, remote);
       // The full name, because a tag may have the name of the branch.
-      await git(["fetch", "--quiet", toRead.argument, `refs/heads/${branch}`], toRead);
+      await git(["fetch", "--quiet", toRead.argument, `refs/heads/${branch}`], { connection: toRead });
       await git(["rebase", "--quiet", "--autostash", "FETCH_HEAD"]);
     } catch (error) {
       await git(["rebase", "--abort"]).catch(() => "");
@@ -55,16 +88,6 @@ export async function pushFile(options: FileToPush): Promise<Pushed> {
     }
   }
   return { outcome: "refused", reason };
-}
-
-function gitIn({ folder, author, env }: FileToPush): Git {
-  const identity = {
-    GIT_AUTHOR_NAME: author.name,
-    GIT_AUTHOR_EMAIL: author.email,
-    GIT_COMMITTER_NAME: author.name,
-    GIT_COMMITTER_EMAIL: author.email,
-  };
-  return (args, connection) => gitText({ folder, env: { ...(connection?.env ?? env), ...identity } }, args, { timeoutMs });
 }
 
 /** Undefined if there is a commit to push. */

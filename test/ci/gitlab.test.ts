@@ -28,7 +28,10 @@ test("one issue is opened, updated and closed", async () => {
   const issues: GitlabIssue[] = [];
   const rest = restOf(await startGitlab({ issues }));
   const put = (report: typeof driftReport) =>
-    upsertDriftIssue(gitlabIssues(rest, "12", "dimsync-drift"), report, { marker: "<!-- m -->", footer: "Written by dimsync." });
+    upsertDriftIssue(gitlabIssues(rest, "12", { label: "dimsync-drift", marker: "<!-- m -->" }), report, {
+      marker: "<!-- m -->",
+      footer: "Written by dimsync.",
+    });
   expect(await put(driftReport)).toBe("created");
   expect(await put({ ...driftReport, manual: [] })).toBe("updated");
   expect(await put(plan({ kind: "DriftReport" }))).toBe("closed");

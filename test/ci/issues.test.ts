@@ -13,7 +13,7 @@ const put = ({ url }: GithubStandIn, report: Plan, run = 1) =>
     githubIssues(
       openRest({ name: "GitHub", baseUrl: url, headers: { authorization: `Bearer ${githubToken}` }, env: {}, pauseMs: 1 }),
       "example/data",
-      "dimsync-drift",
+      { label: "dimsync-drift", marker: driftMarker("", report.target) },
     ),
     report,
     { marker: driftMarker("", report.target), footer: `Written by dimsync in [this run](https://example.com/${run}).` },
