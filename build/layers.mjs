@@ -72,7 +72,7 @@ const doorImports = [
     "kinds/index.ts",
     "kinds/manifests.ts",
   ],
-  ...["doctor/doctor.ts", "drift/notify.ts"],
+  ...["drift/notify.ts"],
 ];
 const commandDoors = new Set(["commands", "ci", "mcp"]);
 

@@ -210,7 +210,7 @@ describe("tests", () => {
 
   test.each([
     ["by its name", "engine/plan.test.ts", "engine/plan.ts"],
-    ["slow ones", "doctor/doctor.slow.test.ts", "doctor/doctor.ts"],
+    ["slow ones", "doctor/transport.slow.test.ts", "doctor/transport.ts"],
     ["with a topic", "manifests/project-yaml-problems.test.ts", "manifests/project.ts"],
     ["in a folder of its name", "engine/plan/order.test.ts", "engine/plan.ts"],
     ["of a whole folder", "records/git/hammer.slow.test.ts", "records/git/index.ts"],

@@ -1,43 +1,8 @@
-import type { Project } from "../manifests/project.ts";
-import { DimsyncError } from "../model/errors.ts";
 import type { Environment } from "../model/settings/env.ts";
 import type { GitProbe } from "../records/git/probe.ts";
 import type { PostgresProbe } from "../records/postgres/probe.ts";
-import type { RecordsState } from "../records/records.ts";
-import type { Client } from "../service/client.ts";
 import { andMore } from "../text/lists.ts";
-import { type Check, fail, ok, skip, warn } from "./check.ts";
-import { recordChecks } from "./project-checks.ts";
-
-export interface StoreAccess {
-  readonly readRecords: () => Promise<RecordsState>;
-  /** The condition of the store. Throws as `readRecords` does. */
-  readonly checkStore: (state: RecordsState) => Promise<readonly Check[]>;
-}
-
-/** The store of the records, then what it contains. Nothing is written. */
-export async function storeChecks(project: Project, access: StoreAccess, client: Client | undefined): Promise<readonly Check[]> {
-  let state: RecordsState;
-  let checks: readonly Check[];
-  try {
-    state = await access.readRecords();
-    checks = await access.checkStore(state);
-  } catch (error) {
-    if (!(error instanceof DimsyncError)) throw error;
-    const because = "the records could not be read.";
-    return [fail("records", error.message, adviceFor(error)), skip("bindings", because), skip("journal", because)];
-  }
-  return [...checks, ...(await recordChecks(project, state, client))];
-}
-
-function adviceFor({ code, command }: DimsyncError): string {
-  if (command !== undefined) return `Run: ${command}`;
-  if (code === "E_RECORDS_GONE")
-    return "Check `records` of the target in dimsync.yaml. If the records were deleted, restore them: dimsync records restore FILE";
-  if (code === "E_RECORDS_READ")
-    return "plan, drift and apply need this read. Check the address of the store, the network and the credentials of this machine.";
-  return "Fix this and run dimsync doctor again.";
-}
+import { type Check, fail, ok, warn } from "./check.ts";
 
 export function folderChecks({ GITHUB_ACTIONS: github, GITLAB_CI: gitlab }: Environment): readonly Check[] {
   const found = "Files on this machine. Other machines do not see them.";

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
-import type { DoctorReport } from "../../src/doctor/doctor.ts";
+import type { DoctorReport } from "../../src/operations/inspect/doctor.ts";
 import { runCommand } from "../support/command.ts";
 import { gitEnv } from "../support/git/env.ts";
 import { gitHttp } from "../support/git/http.ts";

@@ -2,10 +2,10 @@ import { readFile, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { runDoctor } from "../../src/commands/setup/doctor.ts";
-import type { DoctorReport } from "../../src/doctor/doctor.ts";
-import { dbtManifest } from "../protection/classification/dbt-manifest.ts";
-import { type AccountProject, openAccountProject } from "../support/accounts/project.ts";
+import { runDoctor } from "../../../src/commands/setup/doctor.ts";
+import type { DoctorReport } from "../../../src/operations/inspect/doctor.ts";
+import { dbtManifest } from "../../protection/classification/dbt-manifest.ts";
+import { type AccountProject, openAccountProject } from "../../support/accounts/project.ts";
 
 let project: AccountProject;
 beforeEach(async () => {

@@ -1,23 +1,34 @@
-import { integrations } from "../kinds/lists.ts";
-import type { Project } from "../manifests/project.ts";
-import { DimsyncError, ProblemsError, ServiceError } from "../model/errors.ts";
-import type { Exit } from "../model/exit.ts";
-import type { LiveIntegration } from "../model/live.ts";
-import type { Diagnostic } from "../model/problem.ts";
-import type { Listing } from "../model/service.ts";
-import { accountName } from "../model/settings/config.ts";
-import type { Environment } from "../model/settings/env.ts";
-import { describeSecret } from "../model/settings/secret.ts";
-import type { RecordsState } from "../records/records.ts";
-import type { Client } from "../service/client.ts";
-import type { CallReport } from "../service/request.ts";
-import { counted } from "../text/counts.ts";
-import { forTarget } from "../text/shell.ts";
-import { accountCheckNames, accountChecks, clockCheck } from "./account-checks.ts";
-import { type Check, fail, ok, skip } from "./check.ts";
-import { configCheck, configErrors, labelChecks, labelledColumnsCheck, manifestCheck, nodeCheck, taggedByCheck } from "./project-checks.ts";
-import { storeChecks } from "./store-checks.ts";
-import { transportChecks } from "./transport.ts";
+import { accountCheckNames, accountChecks, clockCheck } from "../../doctor/account-checks.ts";
+import { type Check, fail, ok, skip } from "../../doctor/check.ts";
+import {
+  configCheck,
+  configErrors,
+  labelChecks,
+  labelledColumnsCheck,
+  manifestCheck,
+  nodeCheck,
+  recordChecks,
+  taggedByCheck,
+} from "../../doctor/project-checks.ts";
+import { transportChecks } from "../../doctor/transport.ts";
+import { integrations } from "../../kinds/lists.ts";
+import type { Project } from "../../manifests/project.ts";
+import { DimsyncError, ProblemsError, ServiceError } from "../../model/errors.ts";
+import type { Exit } from "../../model/exit.ts";
+import type { LiveIntegration } from "../../model/live.ts";
+import { version } from "../../model/runtime/version.ts";
+import type { Listing } from "../../model/service.ts";
+import { accountName } from "../../model/settings/config.ts";
+import { describeSecret } from "../../model/settings/secret.ts";
+import type { RecordsState } from "../../records/records.ts";
+import type { Client } from "../../service/client.ts";
+import type { CallReport } from "../../service/request.ts";
+import { counted } from "../../text/counts.ts";
+import { forTarget } from "../../text/shell.ts";
+import { type Account, openAccount } from "../account.ts";
+import { planAccount } from "../core/plan.ts";
+import { checkStore, readRecords } from "../records/open.ts";
+import type { RunEnvironment } from "../session.ts";
 
 // Checks are ordered by dependency: settings, connection, an accepted key, single reads. The first
 // failure of this chain is the only one: what depends on it is skipped, so that one cause is not
@@ -32,33 +43,21 @@ export interface DoctorReport {
   readonly exit: Exit;
 }
 
-export interface DoctorOptions {
-  readonly env: Environment;
-  readonly versions: { readonly dimsync: string; readonly node: string };
-  /** Milliseconds since 1970. */
-  readonly now: () => number;
-  /** The diagnostics of a plan of everything. */
-  readonly planDiagnostics: () => Promise<readonly Diagnostic[]>;
-  readonly readRecords: () => Promise<RecordsState>;
-  /** See StoreAccess. */
-  readonly checkStore: (state: RecordsState) => Promise<readonly Check[]>;
-  /** Opens the account for reading. Throws DimsyncError if the settings are not valid. */
-  readonly openAccount: (onCall: (report: CallReport) => void) => Promise<{ readonly client: Client; readonly close: () => Promise<void> }>;
-}
-
 /** Checks whether everything that a plan needs is there. Sends GET only. */
-export async function diagnose(project: Project, options: DoctorOptions): Promise<DoctorReport> {
+export async function diagnose(project: Project, run: RunEnvironment): Promise<DoctorReport> {
   const { settings } = project;
   const checks = [
-    nodeCheck(options.versions.dimsync, options.versions.node),
+    nodeCheck(version, process.versions.node),
     configCheck(project),
     manifestCheck(project),
     taggedByCheck(project),
     ...labelChecks(project),
-    ...(await serviceChecks(project, options)),
+    ...(await serviceChecks(project, run)),
   ];
   const canPlan = checks.every(({ state }) => state !== "fail");
-  checks.push(...(await labelledColumnsCheck(project, canPlan ? options.planDiagnostics : undefined)));
+  // The records were read before.
+  const planned = async () => (await planAccount(project, {}, { ...run, onRecords: undefined })).diagnostics;
+  checks.push(...(await labelledColumnsCheck(project, canPlan ? planned : undefined)));
   return {
     kind: "DoctorReport",
     target: settings.target,
@@ -72,14 +71,14 @@ export async function diagnose(project: Project, options: DoctorOptions): Promis
 const namingTarget = (advice: string, settings: Project["settings"]): string =>
   advice.replace(/(?<=: )dimsync .+$/su, (command) => forTarget(command, settings));
 
-async function serviceChecks(project: Project, options: DoctorOptions): Promise<readonly Check[]> {
+async function serviceChecks(project: Project, run: RunEnvironment): Promise<readonly Check[]> {
   const { baseUrl } = project.settings;
-  const records = (client?: Client): Promise<readonly Check[]> => storeChecks(project, options, client);
+  const records = (client?: Client): Promise<readonly Check[]> => storeChecks(project, run, client);
   if (baseUrl === "") return [...withSkipped([missingUrl(project)], "the base URL is missing or wrong."), ...(await records())];
-  const transport = transportChecks(baseUrl, options.env);
+  const transport = transportChecks(baseUrl, run.env);
   if (transport.some(({ check, state }) => check === "proxy" && state === "fail"))
     return [...withSkipped(transport, "the proxy cannot be used."), ...(await records())];
-  const connection = await connect(project, options);
+  const connection = await connect(project, run);
   if ("failed" in connection) return [...transport, ...withSkipped(connection.failed, connection.because), ...(await records())];
   try {
     return [...transport, ...(await liveChecks(project, connection)), ...(await records(connection.client))];
@@ -110,14 +109,14 @@ interface Connection {
 type NoConnection = { readonly failed: readonly Check[]; readonly because: string };
 
 /** Opens the account and reads the list of integrations: the first request shows whether the service responds and accepts the key. */
-async function connect({ settings }: Project, { openAccount, now }: DoctorOptions): Promise<Connection | NoConnection> {
+async function connect(project: Project, { env, signal }: RunEnvironment): Promise<Connection | NoConnection> {
   let times: ReturnType<Connection["times"]> = { serverMs: undefined, localMs: 0 };
   const onCall = ({ dateMs }: CallReport): void => {
-    if (dateMs !== undefined) times = { serverMs: dateMs, localMs: now() };
+    if (dateMs !== undefined) times = { serverMs: dateMs, localMs: Date.now() };
   };
-  let account: Awaited<ReturnType<DoctorOptions["openAccount"]>>;
+  let account: Account;
   try {
-    account = await openAccount(onCall);
+    account = await openAccount(project, { readOnly: true, env, signal, onCall });
   } catch (error) {
     return settingsFailure(error);
   }
@@ -126,7 +125,7 @@ async function connect({ settings }: Project, { openAccount, now }: DoctorOption
     return { client, close: account.close, integrations: await client.list(integrations), times: () => times };
   } catch (error) {
     await account.close();
-    return serviceFailure(error, keySource(settings));
+    return serviceFailure(error, keySource(project.settings));
   }
 }
 
@@ -169,4 +168,28 @@ async function liveChecks(project: Project, { client, integrations, times }: Con
     ...found,
     clockCheck(serverMs, localMs),
   ];
+}
+
+/** The store of the records, then what it contains. Nothing is written. */
+async function storeChecks(project: Project, { env }: RunEnvironment, client: Client | undefined): Promise<readonly Check[]> {
+  let state: RecordsState;
+  let checks: readonly Check[];
+  try {
+    state = await readRecords(project.settings, { env });
+    checks = await checkStore(project.settings, env, state);
+  } catch (error) {
+    if (!(error instanceof DimsyncError)) throw error;
+    const because = "the records could not be read.";
+    return [fail("records", error.message, adviceFor(error)), skip("bindings", because), skip("journal", because)];
+  }
+  return [...checks, ...(await recordChecks(project, state, client))];
+}
+
+function adviceFor({ code, command }: DimsyncError): string {
+  if (command !== undefined) return `Run: ${command}`;
+  if (code === "E_RECORDS_GONE")
+    return "Check `records` of the target in dimsync.yaml. If the records were deleted, restore them: dimsync records restore FILE";
+  if (code === "E_RECORDS_READ")
+    return "plan, drift and apply need this read. Check the address of the store, the network and the credentials of this machine.";
+  return "Fix this and run dimsync doctor again.";
 }
