@@ -7,9 +7,8 @@ import type { LiveIntegration } from "../model/live.ts";
 import type { NamedObject } from "../model/plan.ts";
 import type { Resource } from "../model/resource.ts";
 import { type DocumentText, documentText } from "./document-text.ts";
-import { type ImportFailure, notShared } from "./failure.ts";
 import { nameAll, slugOf } from "./names.ts";
-import type { Sharing } from "./other-targets.ts";
+import { type ImportFailure, notShared, type Sharing } from "./other-targets.ts";
 
 // Decides which manifest belongs to which live object, and what to write for objects without one. Objects that have a manifest are
 // only bound. Pure: the account goes in; documents and bindings come out. Schemas are adopted later, one integration at

@@ -13,6 +13,20 @@ export interface ImportFolders {
   readonly isSharedChosen: boolean;
 }
 
+/** Where import creates files. */
+export interface NewFiles {
+  /** Absolute. */
+  readonly folder: string;
+  /** Whether other targets load them, too. */
+  readonly isShared: boolean;
+}
+
+/** Where new manifests go, if these other targets would plan them; undefined: nowhere. */
+export function newFilesIn({ shared, own }: ImportFolders, inUse: readonly string[]): NewFiles | undefined {
+  if (inUse.length === 0) return { folder: shared, isShared: true };
+  return own === undefined ? undefined : { folder: own, isShared: false };
+}
+
 /**
  * The folders for new files: `out`, else the first folders in the config's `manifests`. Throws
  * E_USAGE if the project would not load files from there: the plan after the import would be empty

@@ -14,6 +14,12 @@ export interface OtherTarget {
   readonly bindings: Bindings;
 }
 
+/** Something that could not be imported, and why. */
+export interface ImportFailure {
+  readonly address: Address;
+  readonly message: string;
+}
+
 /** The names of the other targets that a change concerns; empty if import may write it where every target loads it. */
 export interface Sharing {
   /** Targets for which the SchemaConfig decides: its selector does, or its integration is bound there. */
@@ -46,8 +52,14 @@ function selectsLiveNames({ integrations, integration }: SchemaConfigSpec, { res
 const isSameDocument = (a: Resource, b: Resource): boolean =>
   a.address === b.address && a.place.file === b.place.file && a.place.document === b.place.document;
 
+/** A manifest that import did not write, because these other targets would plan it too. */
+export const notShared = (address: Address, targets: readonly string[]): ImportFailure => ({
+  address,
+  message: `A new manifest would also be part of the plan of ${targetList(targets)}, so import did not write one.`,
+});
+
 /** "target prod", "targets prod and staging". */
-export function targetList(names: readonly string[]): string {
+function targetList(names: readonly string[]): string {
   const last = names.at(-1) ?? "";
   return names.length < 2 ? `target ${last}` : `targets ${names.slice(0, -1).join(", ")} and ${last}`;
 }

@@ -11,9 +11,17 @@ import { counted } from "../text/counts.ts";
 import { andMore, joinParts } from "../text/lists.ts";
 import { pathText } from "../text/paths.ts";
 import { shellWord } from "../text/shell.ts";
-import type { ImportFailure } from "./failure.ts";
 import type { FileChange } from "./file-set.ts";
-import type { Imported } from "./run.ts";
+import type { ImportFailure } from "./other-targets.ts";
+
+/** What was imported, and what was not. */
+export interface Imported {
+  /** Addresses of the manifests of everything that was selected. */
+  readonly addresses: readonly Address[];
+  readonly bound: ReadonlyMap<Address, string>;
+  readonly notices: readonly string[];
+  readonly failures: readonly ImportFailure[];
+}
 
 /** What `dimsync import -o json` prints. */
 export interface ImportReport {

@@ -7,14 +7,15 @@ import type { Address } from "../model/address.ts";
 import type { Resource, SchemaConfigSpec } from "../model/resource.ts";
 import { writeAtomic } from "../records/files/atomic.ts";
 import type { DocumentText } from "./document-text.ts";
-import type { ImportFailure } from "./failure.ts";
 import { createFileSet, type FileChange } from "./file-set.ts";
-import type { ImportFolders } from "./folder.ts";
+import type { NewFiles } from "./folder.ts";
+import type { ImportFailure } from "./other-targets.ts";
 
 export interface WriterOptions {
   /** Absolute: the manifests' locations are relative to it. */
   readonly cwd: string;
-  readonly folders: ImportFolders;
+  /** Undefined: only files that exist are changed. */
+  readonly newFiles: NewFiles | undefined;
   readonly dryRun: boolean;
   /** Called for each file when it is written, or would be. */
   readonly onFile: (change: FileChange) => void;
@@ -26,27 +27,26 @@ export interface ChangedConfig {
   readonly spec: SchemaConfigSpec;
 }
 
-/** Whether a new document is for all targets or for the imported one only. */
-export type Folder = "shared" | "own";
-
 /** Edits and new documents, collected per file and written with `flush`. */
 export interface Writer {
   /** Undefined if the file is edited as asked. */
   readonly change: (changed: ChangedConfig) => ImportFailure | undefined;
-  /** Adds documents to a file of a folder for new files: "tags.yaml". */
-  readonly add: (folder: Folder, file: string, documents: readonly DocumentText[]) => void;
-  /** Adds documents to the file of the integration's manifest, or to one in the folder of the target. */
-  readonly addToIntegration: (folder: Folder, name: string, documents: readonly DocumentText[]) => void;
+  /** Adds documents to a file in the folder for new files: "tags.yaml". */
+  readonly add: (file: string, documents: readonly DocumentText[]) => void;
+  /** Adds documents to the file of the integration's manifest, or to one in the folder for new files. */
+  readonly addToIntegration: (name: string, documents: readonly DocumentText[]) => void;
   /** Writes what was collected since the last call. In a dry run, nothing is written before `end`, which only reports. */
   readonly flush: () => Promise<void>;
   readonly end: () => void;
 }
 
-export function createWriter(project: Project, { cwd, folders, dryRun, onFile }: WriterOptions): Writer {
+export function createWriter(project: Project, { cwd, newFiles, dryRun, onFile }: WriterOptions): Writer {
   const files = createFileSet((path) => (existsSync(path) ? readFileSync(path, "utf8") : undefined));
   const resourceAt = new Map<Address, Resource>(project.resources.map((resource) => [resource.address, resource]));
-  const append = (path: string, documents: readonly DocumentText[]): void => {
-    if (documents.length > 0) files.append(path, documents, header(project, path));
+  const add = (file: string, documents: readonly DocumentText[]): void => {
+    if (newFiles === undefined || documents.length === 0) return;
+    const path = resolve(newFiles.folder, file);
+    files.append(path, documents, header(project, path));
   };
   return {
     change({ resource: { address, place, spec: before }, spec }) {
@@ -54,13 +54,12 @@ export function createWriter(project: Project, { cwd, folders, dryRun, onFile }:
       const message = `${place.file} uses a variable, or an anchor that other values share, so import cannot change it in place. Edit it by hand.`;
       return { address, message };
     },
-    add: (folder, file, documents) => append(join(folders[folder] ?? folders.shared, file), documents),
-    addToIntegration(folder, name, documents) {
+    add,
+    addToIntegration(name, documents) {
       const known = resourceAt.get(integrationAddress(name));
       const file = known === undefined ? undefined : resolve(cwd, known.place.file);
-      const parent = folders[folder] ?? folders.shared;
-      const isThere = file !== undefined && (folder === "shared" || !relative(parent, file).startsWith(".."));
-      append(isThere ? file : join(parent, "integrations", `${name}.yaml`), documents);
+      const isThere = file !== undefined && (newFiles?.isShared === true || !relative(newFiles?.folder ?? "", file).startsWith(".."));
+      add(isThere ? file : join("integrations", `${name}.yaml`), documents);
     },
     async flush() {
       if (dryRun) return;

@@ -8,12 +8,10 @@ import type { SchemaConfigSpec } from "../../model/resource.ts";
 import { freeName } from "../../text/free-name.ts";
 import { nodeText } from "../../text/paths.ts";
 import { type DocumentText, schemaConfigText } from "../document-text.ts";
-import { type ImportFailure, notShared } from "../failure.ts";
-import type { Sharing } from "../other-targets.ts";
-import type { ChangedConfig, Folder } from "../writer.ts";
+import { type ImportFailure, notShared, type Sharing } from "../other-targets.ts";
+import type { ChangedConfig } from "../writer.ts";
 import { extendSpec } from "./extend.ts";
-import { inferRules } from "./infer-rules.ts";
-import { literalSchemas } from "./literal-schemas.ts";
+import { inferRules, literalSchemas } from "./infer-rules.ts";
 
 export interface AdoptSchemasInput {
   /** Name of the integration's manifest. */
@@ -23,8 +21,8 @@ export interface AdoptSchemasInput {
   readonly unit: SchemaConfigUnit | undefined;
   readonly literal: boolean;
   readonly sharing: Sharing;
-  /** Whether the target has a folder of its own for new files. */
-  readonly hasOwnFolder: boolean;
+  /** Whether new manifests may be written; otherwise, schemas without one are failures. */
+  readonly canCreate: boolean;
   /** Names of SchemaConfigs, including those that this import has given. */
   readonly takenNames: ReadonlySet<string>;
 }
@@ -32,17 +30,17 @@ export interface AdoptSchemasInput {
 /** What to write for one integration's schemas. */
 export interface SchemasAdoption {
   readonly changed?: ChangedConfig;
-  readonly created?: { readonly document: DocumentText; readonly configName: string; readonly folder: Folder };
+  readonly created?: { readonly document: DocumentText; readonly configName: string };
   readonly notices?: readonly string[];
   readonly failure?: ImportFailure;
 }
 
 /** Pure. One integration at a time: its schemas can be freed afterwards. */
 export function adoptSchemas(input: AdoptSchemasInput): SchemasAdoption {
-  const { name, live, unit, sharing } = input;
+  const { name, live, unit } = input;
   const isEmpty = Object.keys(live).length === 0;
   if (unit === undefined) {
-    if (!isEmpty) return create(input, specFor(name, live, input.literal), sharing.inUse);
+    if (!isEmpty) return create(input, specFor(name, live, input.literal));
     return { notices: [`${integrationAddress(name)} has no schemas yet. Run import again when the service has discovered them.`] };
   }
   const { resource: top } = unit;
@@ -61,16 +59,11 @@ function extend({ name, live, literal, sharing }: AdoptSchemasInput, unit: Schem
   return { changed: { resource, spec }, notices: addedNotices(address, addedColumns) };
 }
 
-/** A new SchemaConfig. If other targets would plan it too, it goes to the folder of this target, or is a failure. */
-function create(
-  { name, takenNames, hasOwnFolder }: AdoptSchemasInput,
-  spec: SchemaConfigSpec,
-  targets: readonly string[],
-): SchemasAdoption {
+/** A new SchemaConfig. */
+function create({ name, takenNames, canCreate, sharing }: AdoptSchemasInput, spec: SchemaConfigSpec): SchemasAdoption {
   const configName = freeName(name, (one) => takenNames.has(one));
   const document = schemaConfigText(configName, spec);
-  if (targets.length > 0 && !hasOwnFolder) return { failure: notShared(document.address, targets) };
-  return { created: { document, configName, folder: targets.length > 0 ? "own" : "shared" } };
+  return canCreate ? { created: { document, configName } } : { failure: notShared(document.address, sharing.inUse) };
 }
 
 const shownNodes = 50;

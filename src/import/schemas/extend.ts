@@ -7,8 +7,7 @@ import type { SchemaConfigSpec, SchemaRule, SchemaTree } from "../../model/resou
 import { type ColumnPath, isReplicated, nodesAt, type TablePath, walk } from "../../model/schema-tree.ts";
 import { addRules, type Uncovered } from "./add-rules.ts";
 import { nameOfPattern } from "./escape-glob.ts";
-import { inferRules, liveRuleId } from "./infer-rules.ts";
-import { literalSchemas } from "./literal-schemas.ts";
+import { inferRules, literalSchemas, liveRuleId } from "./infer-rules.ts";
 
 export interface Extended {
   /** The same object if nothing has to change. */

@@ -10,9 +10,8 @@ import type { OnProgress } from "../../model/runtime/progress.ts";
 import type { TablePath } from "../../model/schema-tree.ts";
 import { counted } from "../../text/counts.ts";
 import type { Adoption, NamedIntegration, NewDocument } from "../adopt.ts";
-import type { ImportFailure } from "../failure.ts";
-import type { Sharing } from "../other-targets.ts";
-import type { Folder, Writer } from "../writer.ts";
+import type { ImportFailure, Sharing } from "../other-targets.ts";
+import type { Writer } from "../writer.ts";
 import { adoptSchemas, type SchemasAdoption } from "./adopt-schemas.ts";
 
 export interface SchemasInput {
@@ -20,9 +19,8 @@ export interface SchemasInput {
   readonly reads: RunReads;
   readonly writer: Writer;
   readonly sharing: Sharing;
-  /** Of new manifests. */
-  readonly folder: Folder;
-  readonly hasOwnFolder: boolean;
+  /** Whether new manifests may be written. */
+  readonly canCreate: boolean;
   /** Writes a literal tree instead of rules. */
   readonly literal: boolean;
   readonly signal: AbortSignal;
@@ -68,9 +66,7 @@ export async function importSchemas(adoption: Adoption, input: SchemasInput): Pr
     const { name } = outcome.item;
     const created = adoptOutcome(outcome, input, state);
     const [integration, others] = documentsOf(adoption, name);
-    const isTogether = created?.folder === input.folder;
-    writer.addToIntegration(input.folder, name, [...integration, ...(isTogether ? [created.document] : []), ...others]);
-    if (created !== undefined && !isTogether) writer.addToIntegration(created.folder, name, [created.document]);
+    writer.addToIntegration(name, [...integration, ...(created === undefined ? [] : [created.document]), ...others]);
     await writer.flush();
     onProgress?.({ type: "step", phase: "read", done: ++done, total, label: integrationAddress(name) });
   }
@@ -99,7 +95,7 @@ const tablesOfPlan =
 /** Adopts one integration's schemas if they were read, and returns the new SchemaConfig if there is one. */
 function adoptOutcome(
   { item: { live, name }, read }: { readonly item: NamedIntegration; readonly read: LiveSchemas | ServiceError | undefined },
-  { sharing, hasOwnFolder, literal, writer }: SchemasInput,
+  { sharing, canCreate, literal, writer }: SchemasInput,
   state: State,
 ): SchemasAdoption["created"] {
   const { units, takenNames, addresses, notices, failures } = state;
@@ -114,7 +110,7 @@ function adoptOutcome(
     notices.push(
       `${counted(left, "name")} in the schemas of ${integrationAddress(name)} ${left === 1 ? "contains" : "contain"} a NUL character, which manifests cannot contain, and ${left === 1 ? "is" : "are"} not imported.`,
     );
-  const adopted = adoptSchemas({ name, live: readable, unit, literal, sharing, hasOwnFolder, takenNames });
+  const adopted = adoptSchemas({ name, live: readable, unit, literal, sharing, canCreate, takenNames });
   const { changed, created, failure } = adopted;
   notices.push(...(adopted.notices ?? []));
   state.isLimited ||= failure !== undefined;

@@ -130,6 +130,9 @@ function onOffRules({ level, key, globs }: OnOff, nodes: readonly (readonly [nam
   return [...on, ...rule(`live-${level}-off`, patterns(false), false)];
 }
 
+/** The live state of all nodes as a literal tree, by name. */
+export const literalSchemas = (live: LiveSchemas): SchemaTree => exceptions(live, new Map());
+
 /** All of a schema that no pattern can name; of the others, what deviates from their rules. */
 function exceptions(live: LiveSchemas, profiles: ReadonlyMap<string, SchemaProfile>): SchemaTree {
   const tree = emptyRecord<WritableNode>();

@@ -1,14 +1,26 @@
+import { randomUUID } from "node:crypto";
 import { existsSync } from "node:fs";
+import { mkdir } from "node:fs/promises";
+import { cachedReads, type RunReads } from "../../engine/reads/cached-reads.ts";
+import { readAccount, readWhole } from "../../engine/reads/read-account.ts";
 import { scopeOf } from "../../engine/scope.ts";
-import { type ImportFolders, importFolders } from "../../import/folder.ts";
-import type { OtherTarget } from "../../import/other-targets.ts";
-import { type ImportedFile, type ImportReport, importedFile, importReport } from "../../import/report.ts";
-import { type Imported, importAccount } from "../../import/run.ts";
+import { type Adoption, adopt } from "../../import/adopt.ts";
+import { type ImportFolders, importFolders, newFilesIn } from "../../import/folder.ts";
+import { type OtherTarget, ownFolderAdvice, sharingWith } from "../../import/other-targets.ts";
+import { type Imported, type ImportedFile, type ImportReport, importedFile, importReport } from "../../import/report.ts";
+import { importSchemas, unitsById } from "../../import/schemas/import-schemas.ts";
 import { createSelection } from "../../import/selection.ts";
+import { createWriter, type Writer } from "../../import/writer.ts";
+import { kinds, lists } from "../../kinds/index.ts";
+import type { AccountView } from "../../kinds/kind.ts";
+import { accountLists } from "../../kinds/lookup.ts";
 import { namesMatcher } from "../../kinds/patterns/names.ts";
+import { withIdentities } from "../../kinds/select.ts";
 import { type LoadOptions, listTargets, loadProject, type Project } from "../../manifests/project.ts";
-import { refuseErrors } from "../../model/errors.ts";
+import { byText, kindOf } from "../../model/address.ts";
+import { DimsyncError, refuseErrors } from "../../model/errors.ts";
 import type { Plan } from "../../model/plan.ts";
+import type { RecordsRun, RecordsState } from "../../records/records.ts";
 import { systemClock } from "../account.ts";
 import { planAccount } from "../core/plan.ts";
 import { withReads } from "../reads.ts";
@@ -26,6 +38,9 @@ export interface ImportProjectOptions {
   readonly literal?: boolean;
 }
 
+/** `load`: how the project was loaded. */
+type Options = ImportProjectOptions & { readonly load: LoadOptions };
+
 export interface ProjectImport {
   readonly report: ImportReport;
   /** How many manifests were written or found. */
@@ -33,19 +48,19 @@ export interface ProjectImport {
 }
 
 /**
- * Writes manifests and bindings for live objects, or updates them, and plans the result. Sends GET only; writes files. `load`: how the project was
- * loaded. Throws ProblemsError, E_LOCKED while an apply runs, E_OUTPUT and ServiceError.
+ * Writes manifests and bindings for live objects, or updates them, and plans the result. What a manifest covers stays as it is. If the
+ * schemas of an integration cannot be read, that is a failure in the report and the others continue. Sends GET only; writes files. Throws
+ * ProblemsError, E_LOCKED while an apply runs, E_OUTPUT if a file cannot be written, and ServiceError if a list cannot be read.
  */
-export async function importProject(
-  project: Project,
-  options: ImportProjectOptions & { readonly load: LoadOptions },
-  run: RunEnvironment,
-): Promise<ProjectImport> {
+export async function importProject(project: Project, options: Options, run: RunEnvironment): Promise<ProjectImport> {
   const { load, addresses = [], dryRun = false } = options;
   const folders = importFolders(project, options.out);
   refuseProblems(project, folders);
+  const others = await otherTargets(project, load, run);
   const files: ImportedFile[] = [];
-  const imported = await importFiles({ project, folders, options, run }, (file) => files.push(file));
+  const imported = await withAccount(project, { dryRun, run }, (account) =>
+    importFrom(account, project, { folders, others, options, run, onFile: (file) => files.push(file) }),
+  );
   const plan = dryRun
     ? undefined
     : await planAfter(project, { load, addresses: addresses.length === 0 ? undefined : imported.addresses }, run);
@@ -62,42 +77,6 @@ function refuseProblems(project: Project, { shared, own = shared }: ImportFolder
   );
 }
 
-interface ImportInput {
-  readonly project: Project;
-  readonly folders: ImportFolders;
-  readonly options: ImportProjectOptions & { readonly load: LoadOptions };
-  readonly run: RunEnvironment;
-}
-
-async function importFiles({ project, folders, options, run }: ImportInput, onFile: (file: ImportedFile) => void): Promise<Imported> {
-  const { load, addresses = [], dryRun = false, literal = false } = options;
-  const { cwd } = load;
-  const selection = createSelection(addresses);
-  const others = await otherTargets(project, load, run);
-  const records = await openRecords(project.settings, run.env);
-  const imported = importAccount(
-    project,
-    {
-      cwd,
-      folders,
-      dryRun,
-      literal,
-      isSelected: selection.isSelected,
-      beforeWriting: selection.refuseUnused,
-      onFile: (change) => onFile(importedFile(change, cwd)),
-    },
-    {
-      records,
-      otherTargets: others,
-      signal: run.signal,
-      onProgress: run.onProgress,
-      today: systemClock.now().toISOString().slice(0, 10),
-      withReads: (work) => withReads(project, run, work),
-    },
-  );
-  return await imported.finally(records.close);
-}
-
 /** The manifests and bindings of the project's other targets. */
 async function otherTargets({ settings }: Project, load: LoadOptions, { env }: RunEnvironment): Promise<readonly OtherTarget[]> {
   const names = (await listTargets(load)).filter((name) => name !== settings.target);
@@ -109,6 +88,102 @@ async function otherTargets({ settings }: Project, load: LoadOptions, { env }: R
       return { name: target, resources: other.resources, bindings };
     }),
   );
+}
+
+interface OpenAccount {
+  readonly reads: RunReads;
+  readonly state: RecordsState;
+  /** Absent in a dry run. */
+  readonly bind: RecordsRun["bind"] | undefined;
+}
+
+/** Runs `work` with the account and the records of a target, under its lease: apply must not create objects and bind them meanwhile. */
+async function withAccount<T>(
+  project: Project,
+  { dryRun, run }: { readonly dryRun: boolean; readonly run: RunEnvironment },
+  work: (account: OpenAccount) => Promise<T>,
+): Promise<T> {
+  const records = await openRecords(project.settings, run.env);
+  try {
+    const writes = dryRun ? undefined : await records.begin({ runId: randomUUID(), waitMs: 0, signal: run.signal });
+    try {
+      const state = writes === undefined ? await records.read() : writes.state();
+      return await withReads(project, run, (reads) => work({ reads: cachedReads(reads), state, bind: writes?.bind }));
+    } catch (error) {
+      throw isSystemError(error) ? notWritten(error) : error;
+    } finally {
+      await writes?.release();
+    }
+  } finally {
+    await records.close();
+  }
+}
+
+/** A file or folder that cannot be read or written. */
+const isSystemError = (error: unknown): error is Error => error instanceof Error && !(error instanceof DimsyncError) && "syscall" in error;
+
+const notWritten = (error: Error): DimsyncError =>
+  new DimsyncError("E_OUTPUT", `Import stopped: ${error.message}. Files already written were kept. Fix the problem and run import again.`, {
+    cause: error,
+  });
+
+interface ImportInput {
+  readonly folders: ImportFolders;
+  readonly others: readonly OtherTarget[];
+  readonly options: Options;
+  readonly run: RunEnvironment;
+  readonly onFile: (file: ImportedFile) => void;
+}
+
+async function importFrom({ reads, state, bind }: OpenAccount, project: Project, input: ImportInput): Promise<Imported> {
+  const { folders, others, run, onFile } = input;
+  const { load, addresses, dryRun = false, literal = false } = input.options;
+  const selection = createSelection(addresses ?? []);
+  const today = systemClock.now().toISOString().slice(0, 10);
+  const { account: read, suspicions } = await readAccount(project, state, { reads, today });
+  const whole = lists.map(async (list) => [list.name, await readWhole(reads, list, read.list(list).items)] as const);
+  const account = { ...read, list: accountLists(new Map(await Promise.all(whole))) };
+  const known = sharingWith(others);
+  const sharing = folders.isSharedChosen ? { ...known, inUse: [] } : known;
+  const newFiles = newFilesIn(folders, sharing.inUse);
+  const canCreate = newFiles !== undefined;
+  const configs = new Map([...unitsById(account)].map(([id, { resource }]) => [id, resource.address]));
+  const adoption = adopt({ account, sharing, canCreate, isSelected: selection.isSelected, configOf: (id) => configs.get(id) });
+  // Before anything is written.
+  selection.refuseUnused();
+
+  const { cwd } = load;
+  const writer = createWriter(project, { cwd, newFiles, dryRun, onFile: (change) => onFile(importedFile(change, cwd)) });
+  // Even if nothing is written: the config names the folders, and the project does not load without them.
+  const { shared, own = shared } = folders;
+  if (!dryRun) for (const path of [shared, own]) await mkdir(path, { recursive: true });
+  await writeObjects(writer, adoption);
+  const { signal, onProgress } = run;
+  const bound = withBindings(account, adoption);
+  const schemas = await importSchemas(adoption, { reads, writer, sharing, canCreate, account: bound, literal, signal, onProgress });
+  if (bind !== undefined) await Promise.all([...adoption.bindings].map(([address, binding]) => bind(address, binding)));
+  const advice = adoption.isLimited || schemas.isLimited ? [ownFolderAdvice(project.settings.target)] : [];
+  return {
+    addresses: [...new Set([...adoption.addresses, ...schemas.addresses])].sort(byText),
+    bound: new Map([...adoption.bindings].map(([address, { id }]) => [address, id])),
+    notices: [...suspicions, ...adoption.notices, ...schemas.notices, ...advice],
+    failures: [...adoption.failures, ...schemas.failures],
+  };
+}
+
+/** The account in which the adopted manifests are identified with their objects. */
+function withBindings(account: AccountView, { bindings }: Adoption): AccountView {
+  const found = [...bindings].map(([address, { id }]) => [address, { state: "found", id, by: "binding" }] as const);
+  return withIdentities(account, new Map([...account.identities, ...found]));
+}
+
+/** New manifests that have no place in the file of an integration. */
+async function writeObjects(writer: Writer, { documents }: Adoption): Promise<void> {
+  for (const { name } of kinds) {
+    const ofKind = documents.filter(({ address, integration }) => integration === undefined && kindOf(address) === name);
+    writer.add(`${name.toLowerCase()}s.yaml`, ofKind);
+  }
+  await writer.flush();
 }
 
 interface AfterImport {

@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { inferRules } from "../../../src/import/schemas/infer-rules.ts";
-import { literalSchemas } from "../../../src/import/schemas/literal-schemas.ts";
+import { inferRules, literalSchemas } from "../../../src/import/schemas/infer-rules.ts";
 import { compileConfig, makeRuleProgram } from "../../../src/kinds/schema-config/compiled-config.ts";
 import { expand } from "../../../src/kinds/schema-config/coverage.ts";
 import { newRuleCache } from "../../../src/kinds/schema-config/rules/rule-cache.ts";

@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { openFolderRecords } from "../../src/records/folder/index.ts";
-import { writeOfTarget } from "../../src/records/target-file.ts";
-import { type AccountProject, openAccountProject } from "../support/accounts/project.ts";
+import { openFolderRecords } from "../../../src/records/folder/index.ts";
+import { writeOfTarget } from "../../../src/records/target-file.ts";
+import { type AccountProject, openAccountProject } from "../../support/accounts/project.ts";
 
 let project: AccountProject;
 beforeEach(async () => {

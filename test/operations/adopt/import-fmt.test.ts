@@ -1,11 +1,11 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import type { FmtFlags } from "../../src/cli/flags.ts";
-import { runFmt } from "../../src/commands/setup/fmt.ts";
-import type { AccountState, SchemaMap } from "../../src/embedded/index.ts";
-import { seedAccount } from "../../src/embedded/index.ts";
-import { openAccountProject } from "../support/accounts/project.ts";
+import type { FmtFlags } from "../../../src/cli/flags.ts";
+import { runFmt } from "../../../src/commands/setup/fmt.ts";
+import type { AccountState, SchemaMap } from "../../../src/embedded/index.ts";
+import { seedAccount } from "../../../src/embedded/index.ts";
+import { openAccountProject } from "../../support/accounts/project.ts";
 
 const column = { nameInDestination: "c", enabled: true, hashed: false, isPrimaryKey: false };
 

@@ -1,9 +1,9 @@
 import { createTwoFilesPatch } from "diff";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import type { DriftFlags } from "../../src/cli/flags.ts";
-import { runDrift } from "../../src/commands/core/drift.ts";
-import type { AccountState, SchemaMap } from "../../src/embedded/index.ts";
-import { type AccountProject, openAccountProject } from "../support/accounts/project.ts";
+import type { DriftFlags } from "../../../src/cli/flags.ts";
+import { runDrift } from "../../../src/commands/core/drift.ts";
+import type { AccountState, SchemaMap } from "../../../src/embedded/index.ts";
+import { type AccountProject, openAccountProject } from "../../support/accounts/project.ts";
 
 let project: AccountProject;
 beforeEach(async () => {
