@@ -1,29 +1,6 @@
 import { type Command, Option } from "commander";
 import { type Context, contextOf } from "./cli/context.ts";
-import type {
-  ApplyFlags,
-  AuditFlags,
-  BindFlags,
-  CatalogFlags,
-  CiFlags,
-  CompareFlags,
-  ControllerFlags,
-  DriftFlags,
-  ExplainFlags,
-  FmtFlags,
-  GetFlags,
-  GlobalFlags,
-  ImportFlags,
-  InitFlags,
-  PlanFlags,
-  RecordsFlags,
-  RegisterFlags,
-  RenderFlags,
-  ResolveFlags,
-  SchemaFlags,
-  ServeFlags,
-  SnapshotFlags,
-} from "./cli/flags.ts";
+import type { GlobalFlags } from "./cli/flags.ts";
 import type { Io } from "./cli/io.ts";
 import { planOptions, protectOnlyOption, readOptions, repeatable } from "./cli-options.ts";
 import type { ExitCode } from "./model/exit.ts";
@@ -32,11 +9,11 @@ import { version } from "./model/runtime/version.ts";
 /** What a command does; `Args` are the arguments that its usage declares. */
 export type Run<Flags extends GlobalFlags, Args extends readonly unknown[]> = (context: Context<Flags>, ...args: Args) => Promise<ExitCode>;
 
-/** Declares a command. `usage` is its name and arguments; `run` imports its code, so that no command loads that of another. */
+/** Declares a command. `usage` is its name and arguments; `load` imports its code, so that no command loads that of another. */
 export type Add = <Flags extends GlobalFlags = GlobalFlags, Args extends readonly unknown[] = readonly []>(
   usage: string,
   description: string,
-  run: Run<Flags, Args>,
+  load: () => Promise<Run<Flags, Args>>,
 ) => Command;
 
 /** What the commands are declared on. */
@@ -46,8 +23,6 @@ export interface CommandLine {
   readonly done: (code: ExitCode) => void;
   readonly add: Add;
 }
-
-type Paths = readonly [paths: readonly string[]];
 
 /** Declares every command with its arguments and options, in the order of the help. */
 export function declareCommands(line: CommandLine): void {
@@ -64,24 +39,24 @@ export function declareCommands(line: CommandLine): void {
 
 function declareCore({ program, add }: CommandLine): void {
   program.commandsGroup("Core commands:");
-  add<GlobalFlags, Paths>(
+  add(
     "validate [path...]",
     "Check manifests without reading the account. Reports all problems at once. Paths replace the manifests that the config names.",
-    async (context, paths) => (await import("./commands/core/validate.ts")).runValidate(context, paths),
+    async () => (await import("./commands/core/validate.ts")).runValidate,
   );
-  const plan = add<PlanFlags, Paths>(
+  const plan = add(
     "plan [path...]",
     "Show what apply would change. Sends only GET requests. Paths replace the manifests that the config names.",
-    async (context, paths) => (await import("./commands/core/plan.ts")).runPlan(context, paths),
+    async () => (await import("./commands/core/plan.ts")).runPlan,
   ).alias("diff");
   protectOnlyOption(planOptions(plan))
     .option("--out <file>", "Save the plan so that apply runs exactly this plan")
     .option("--detailed-exitcode", "Exit with 2 if there are changes");
   readOptions(plan);
-  const apply = add<ApplyFlags, readonly [file?: string]>(
+  const apply = add(
     "apply [plan-file]",
     "Make the account match the manifests. With a plan file, apply runs exactly that plan, once. Without one, it makes a plan and asks for confirmation. It verifies every response and records the ids.",
-    async (context, file) => (await import("./commands/core/apply.ts")).runApply(context, file),
+    async () => (await import("./commands/core/apply.ts")).runApply,
   );
   protectOnlyOption(planOptions(apply))
     .option("-y, --yes", "Do not ask for confirmation")
@@ -90,10 +65,10 @@ function declareCore({ program, add }: CommandLine): void {
     .option("--result <file>", "Write the result to this file as JSON")
     .option("--lock-timeout <duration>", "How long to wait for another apply to finish (default: 0)")
     .option("--max-plan-age <duration>", "Maximum age of a saved plan (default: 24h)");
-  const drift = add<DriftFlags, Paths>(
+  const drift = add(
     "drift [path...]",
     "Report drift between manifests and the account. Names who changed the account, from the audit log. Sends only GET requests. Exits with 2 if there is drift.",
-    async (context, paths) => (await import("./commands/core/drift.ts")).runDrift(context, paths),
+    async () => (await import("./commands/core/drift.ts")).runDrift,
   );
   readOptions(planOptions(drift, "exposed, stricter"))
     .option("--since <time>", "How far back to read the audit log: a date, or an age such as 24h or 7d (default: 30d)")
@@ -112,35 +87,33 @@ function declareCore({ program, add }: CommandLine): void {
 
 function declareInspect({ program, add }: CommandLine): void {
   program.commandsGroup("Inspect:");
-  add<GlobalFlags, Paths>(
+  add(
     "list [path...]",
     "List manifests with their live ids and files. Sends no request to the account.",
-    async (context, paths) => (await import("./commands/inspect/list.ts")).runList(context, paths),
+    async () => (await import("./commands/inspect/list.ts")).runList,
   );
-  add<RenderFlags, readonly [address?: string]>(
+  add(
     "render [address]",
     "Print manifests with variables filled in. Secrets stay references.",
-    async (context, address) => (await import("./commands/inspect/render.ts")).runRender(context, address),
+    async () => (await import("./commands/inspect/render.ts")).runRender,
   )
     .option("--expand", "Replace the rules of schema configurations with the resulting settings of the account's tables and columns")
     .option("--snapshot <file>", "With --expand: read this snapshot instead of the account");
-  add<ExplainFlags, readonly [address: string, path?: string]>(
+  add(
     "explain <address> [path]",
     "Explain which rule decides a table or column. The path is SCHEMA[.TABLE[.COLUMN]]. Shows every rule that matches, the live value and the last changes in the audit log.",
-    async (context, address, path) => (await import("./commands/inspect/explain.ts")).runExplain(context, address, path),
+    async () => (await import("./commands/inspect/explain.ts")).runExplain,
   ).option("--pointer <pointer>", "The path as /SCHEMA/TABLE/COLUMN, for names that contain dots");
-  add<GlobalFlags, readonly [file: string]>("show <file>", "Print a saved plan, drift report or result", async (context, file) =>
-    (await import("./commands/inspect/show.ts")).runShow(context, file),
-  );
-  add<GetFlags, readonly [kind: string, id?: string]>(
+  add("show <file>", "Print a saved plan, drift report or result", async () => (await import("./commands/inspect/show.ts")).runShow);
+  add(
     "get <kind> [id]",
     "Print live integrations, tags, users or schemas. The id can be the address of a bound manifest. Sends only GET requests.",
-    async (context, kind, id) => (await import("./commands/inspect/get.ts")).runGet(context, kind, id),
+    async () => (await import("./commands/inspect/get.ts")).runGet,
   ).option("--raw", "Print the response of the service unchanged");
-  add<RegisterFlags>(
+  add(
     "register",
     "Print what happens to every labelled column. Shows the rule and the exemption that apply, and since when. Sends only GET requests. Exits with 3 if a column breaks an error policy.",
-    async (context) => (await import("./commands/inspect/register.ts")).runRegister(context),
+    async () => (await import("./commands/inspect/register.ts")).runRegister,
   )
     .addOption(repeatable("--label <name>", "Only columns with this label; repeatable"))
     .addOption(repeatable("--integration <name>", "Only integrations that match, such as 'shop-*'; repeatable"))
@@ -154,8 +127,10 @@ function declareInspect({ program, add }: CommandLine): void {
       ).choices(["safe", "raw"]),
     )
     .option("--snapshot <file>", "Read this snapshot instead of the account; needs no API key and no network");
-  add<AuditFlags>("audit", "Print the audit log. Newest entries first. Sends only GET requests.", async (context) =>
-    (await import("./commands/inspect/audit.ts")).runAudit(context),
+  add(
+    "audit",
+    "Print the audit log. Newest entries first. Sends only GET requests.",
+    async () => (await import("./commands/inspect/audit.ts")).runAudit,
   )
     .option("--since <time>", "A date, a date and time, or an age such as 24h or 7d")
     .option("--until <time>", "Same formats (default: now)")
@@ -165,22 +140,24 @@ function declareInspect({ program, add }: CommandLine): void {
 
 function declareAdopt({ program, add }: CommandLine): void {
   program.commandsGroup("Adopt an account:");
-  add<ImportFlags, readonly [addresses: readonly string[]]>(
+  add(
     "import [address...]",
     "Write manifests and bindings for live objects. Adds to existing files, and leaves what a manifest covers as it is. Addresses can be globs; without any, everything is imported.",
-    async (context, addresses) => (await import("./commands/adopt/import.ts")).runImport(context, addresses),
+    async () => (await import("./commands/adopt/import.ts")).runImport,
   )
     .option("--out <dir>", "Directory for new files")
     .option("--dry-run", "Show the changes to the files, but write nothing")
     .option("--literal", "Write schemas as a literal tree instead of rules")
     .option("--suggest", "Instead, print a Classification for columns whose names look personal, as comments to confirm");
-  add<SnapshotFlags>(
+  add(
     "snapshot",
     "Save the live state to a file, without secrets. Plans can read it instead of the account.",
-    async (context) => (await import("./commands/adopt/snapshot.ts")).runSnapshot(context),
+    async () => (await import("./commands/adopt/snapshot.ts")).runSnapshot,
   ).option("--out <file>", "File to write; compressed if larger than 1 MiB");
-  add<CompareFlags>("compare", "Compare two targets or snapshots. Exits with 2 if they differ.", async (context) =>
-    (await import("./commands/adopt/compare.ts")).runCompare(context),
+  add(
+    "compare",
+    "Compare two targets or snapshots. Exits with 2 if they differ.",
+    async () => (await import("./commands/adopt/compare.ts")).runCompare,
   )
     .option("--from <target|file>", "Target or snapshot file")
     .option("--to <target|file>", "Target or snapshot file");
@@ -188,10 +165,10 @@ function declareAdopt({ program, add }: CommandLine): void {
 
 /** The rest of "Adopt an account": the catalog. */
 function declareCatalog({ add }: CommandLine): void {
-  add<CatalogFlags, readonly [task: string, where: readonly string[]]>(
+  add(
     "catalog <task> [args...]",
     "Accept new columns after review. Task: accept [ADDRESS [SCHEMA.TABLE[.COLUMN]]]. Writes the catalog file that the config names. Sends only GET requests.",
-    async (context, task, where) => (await import("./commands/adopt/catalog.ts")).runCatalog(context, task, where),
+    async () => (await import("./commands/adopt/catalog.ts")).runCatalog,
   )
     .option("--all", "Accept every new column, and remove every column that is gone")
     .option("--pointer <pointer>", "The path as /SCHEMA/TABLE/COLUMN, for names that contain dots");
@@ -199,28 +176,26 @@ function declareCatalog({ add }: CommandLine): void {
 
 function declareRecords({ program, add }: CommandLine): void {
   program.commandsGroup("Records:");
-  add<BindFlags, readonly [texts: readonly string[]]>(
+  add(
     "bind <address=id...>",
     "Record the live id of a manifest. With --accept, the argument is only the address.",
-    async (context, texts) => (await import("./commands/records/bind.ts")).runBind(context, texts),
+    async () => (await import("./commands/records/bind.ts")).runBind,
   ).option("--accept", "Record that the live object now matches the manifest, after a change by hand");
-  add<GlobalFlags, readonly [addresses: readonly string[]]>("unbind <address...>", "Remove a recorded id", async (context, addresses) =>
-    (await import("./commands/records/bind.ts")).runUnbind(context, addresses),
-  );
-  add<ResolveFlags, readonly [address?: string]>(
+  add("unbind <address...>", "Remove a recorded id", async () => (await import("./commands/records/bind.ts")).runUnbind);
+  add(
     "resolve [address]",
     "Settle a create whose response was lost. Until then, plans do not touch the address.",
-    async (context, address) => (await import("./commands/records/resolve.ts")).runResolve(context, address),
+    async () => (await import("./commands/records/resolve.ts")).runResolve,
   )
     .option("--created <id>", "The object was created with this id. Checked against the account and the audit log")
     .option("--not-created", "The object was not created")
     .option("--run <id>", "Instead of an address: every create that this run left open")
     .option("--force", "Even if the run that was unlocked may still send the create; needs --reason")
     .option("--reason <text>", "Why --force is safe; kept in the records");
-  add<RecordsFlags, readonly [task: string, file?: string]>(
+  add(
     "records <task> [file]",
     "Show, lock, move and save records. Tasks: show, lock, unlock, init, migrate, export, restore, check.",
-    async (context, task, file) => (await import("./commands/records/records.ts")).runRecords(context, task, file),
+    async () => (await import("./commands/records/records.ts")).runRecords,
   )
     .option("--log", "show: the newest 100 writes instead: when, by which run, and what changed")
     .option("--reason <text>", "lock: why; shown to everyone who finds the target locked")
@@ -233,25 +208,25 @@ function declareRecords({ program, add }: CommandLine): void {
 /** "Set up", in the order of the help. */
 function declareSetUp({ program, add }: CommandLine): void {
   program.commandsGroup("Set up:");
-  add<InitFlags, readonly [directory?: string]>(
+  add(
     "init [dir]",
     "Create a config, schemas, workflows and records. Existing files are not changed. The records of a new project are created in the git remote origin.",
-    async (context, directory) => (await import("./commands/setup/init.ts")).runInit(context, directory),
+    async () => (await import("./commands/setup/init.ts")).runInit,
   )
     .option("--from-live", "Then import the account at DIMSYNC_BASE_URL")
     .option("--ci <system>", "Write jobs for github, gitlab or none (default: by the host of the git remote)")
     .option("--approval", "In CI, apply only plans that a reviewer has approved")
     .option("--no-records", "Do not create records in the git remote");
-  add("doctor", "Check the API key, service, clock and records", async (context) =>
-    (await import("./commands/setup/doctor.ts")).runDoctor(context),
-  );
-  add<FmtFlags, readonly [paths: readonly string[]]>(
+  add("doctor", "Check the API key, service, clock and records", async () => (await import("./commands/setup/doctor.ts")).runDoctor);
+  add(
     "fmt [path...]",
     "Rewrite manifests in canonical form. Prints the names of changed files.",
-    async (context, paths) => (await import("./commands/setup/fmt.ts")).runFmt(context, paths),
+    async () => (await import("./commands/setup/fmt.ts")).runFmt,
   ).option("--check", "Change nothing; exit with 2 if a file would change");
-  add<ServeFlags>("serve", "Run the embedded service on localhost. For demos and tests.", async (context) =>
-    (await import("./commands/setup/serve.ts")).runServe(context),
+  add(
+    "serve",
+    "Run the embedded service on localhost. For demos and tests.",
+    async () => (await import("./commands/setup/serve.ts")).runServe,
   )
     .option("--port <n>", "Port on 127.0.0.1 (default: a free port)")
     .option("--data <file>", "Keep the account in this file (default: in memory)")
@@ -265,12 +240,12 @@ function declareSetUp({ program, add }: CommandLine): void {
   add(
     "mcp",
     "Serve the read-only commands to agents (MCP). Speaks the Model Context Protocol over stdin and stdout, until stdin ends. Sends only GET requests.",
-    async (context) => (await import("./mcp/mcp.ts")).runMcp(context),
+    async () => (await import("./mcp/mcp.ts")).runMcp,
   );
-  add<SchemaFlags, readonly [kind?: string]>(
+  add(
     "schema [kind]",
     "Print a JSON Schema for editors. With the names of an account, editors complete schemas, tables and columns.",
-    async (context, kind) => (await import("./commands/setup/schema.ts")).runSchema(context, kind),
+    async () => (await import("./commands/setup/schema.ts")).runSchema,
   )
     .option("--from-live", "Add the schema, table and column names of the account. Sends only GET requests")
     .option("--snapshot <file>", "Add the names in this snapshot; needs no API key and no network")
@@ -279,21 +254,21 @@ function declareSetUp({ program, add }: CommandLine): void {
 
 /** The rest of "Set up": completion, version and help. */
 function declareHelp({ program, io, done, add }: CommandLine): void {
-  add<GlobalFlags, readonly [shell: string]>(
+  add(
     "completion <shell>",
     "Print a completion script. Shells: bash, zsh, fish, powershell.",
-    async (context, shell) => (await import("./commands/setup/completion.ts")).runCompletion(context, shell),
+    async () => (await import("./commands/setup/completion.ts")).runCompletion,
   );
   // Completion scripts call it.
   program.command("completion-words [line] [described]", { hidden: true }).action(async (line: string = "", described?: string) => {
     const { runWords } = await import("./commands/setup/completion.ts");
     done(await runWords(contextOf(io, program.opts<GlobalFlags>()), program, { line, isDescribed: described !== undefined }));
   });
-  add("version", "Print the version", async ({ flags }) => {
+  add("version", "Print the version", async () => async ({ flags }) => {
     io.stdout(flags.output.includes("json") ? `${JSON.stringify({ version, node: process.versions.node })}\n` : `${version}\n`);
     return 0;
   });
-  add<GlobalFlags, readonly [name?: string]>("help [command]", "Print help for a command", async (_, name) => {
+  add("help [command]", "Print help for a command", async () => async (_, name?: string) => {
     const command = name === undefined ? program : program.commands.find((one) => one.name() === name || one.aliases().includes(name));
     if (command === undefined) throw (await import("./cli/usage-error.ts")).unknownCommand(name ?? "", program);
     command.outputHelp();
@@ -303,10 +278,10 @@ function declareHelp({ program, io, done, add }: CommandLine): void {
 
 function declareCi({ program, add }: CommandLine): void {
   program.commandsGroup("CI:");
-  const ci = add<CiFlags, readonly [task: string, file?: string]>(
+  const ci = add(
     "ci <task> [plan-file]",
     "Run plan, apply or drift as a CI job. Runs in GitHub Actions and GitLab CI. Comments on the pull request, and keeps an issue about drift up to date. Pushes the bindings file if the target has one. With a plan file, ci apply runs exactly that plan.",
-    async (context, task, file) => (await import("./ci/ci.ts")).runCi(context, task, file),
+    async () => (await import("./ci/ci.ts")).runCi,
   );
   protectOnlyOption(planOptions(ci))
     .option("--out <file>", "plan: save the plan")
@@ -321,10 +296,10 @@ function declareCi({ program, add }: CommandLine): void {
 
 function declareController({ program, add }: CommandLine): void {
   program.commandsGroup("Controller:");
-  add<ControllerFlags, readonly [task: string, name?: string]>(
+  add(
     "controller <task> [name]",
     "Check accounts continuously. Tasks: run, push, bundles, rollback, status, check, suspend, resume, silence, acknowledge, notify, history. run checks every account at its interval, repairs what its mode allows, and serves a status page; start it on several machines to share the work. The others use a running controller.",
-    async (context, task, name) => (await import("./controller/commands/controller.ts")).runControllerTask(context, task, name),
+    async () => (await import("./controller/commands/controller.ts")).runControllerTask,
   )
     .option("--database <url>", "PostgreSQL of the controller (also DIMSYNC_DATABASE_URL). Default: an embedded one, for one process")
     .option("--state <dir>", "Directory of the embedded database and caches (default: .dimsync/controller; also DIMSYNC_CONTROLLER_STATE)")

@@ -97,10 +97,14 @@ interface Runner {
   readonly onRun: (flags: GlobalFlags) => void;
 }
 
-/** Adds commands to the program; `action` gets the arguments that `usage` declares. */
+/** Adds commands to the program; what `load` returns gets the arguments that `usage` declares. */
 const addTo =
   (program: Command, { io, done, onRun }: Runner): Add =>
-  <Flags extends GlobalFlags, Args extends readonly unknown[]>(usage: string, description: string, action: Run<Flags, Args>): Command => {
+  <Flags extends GlobalFlags, Args extends readonly unknown[]>(
+    usage: string,
+    description: string,
+    load: () => Promise<Run<Flags, Args>>,
+  ): Command => {
     const command = program
       .command(usage)
       .description(description)
@@ -119,7 +123,7 @@ const addTo =
       const announce = (): void => io.stderr(interruptions[command.name()] ?? "\ndimsync: interrupted.\n");
       io.interrupted.addEventListener("abort", announce, { once: true });
       try {
-        done(await tracedCommand(command.name(), () => action(context, ...(all.slice(0, -2) as unknown as Args))));
+        done(await tracedCommand(command.name(), async () => (await load())(context, ...(all.slice(0, -2) as unknown as Args))));
       } finally {
         stopTelemetry?.();
         io.interrupted.removeEventListener("abort", announce);
