@@ -57,22 +57,13 @@ const doors = new Set(["commands", "ci", "mcp", "controller", "index.ts"]);
 
 /**
  * What `commands`, `ci` and `mcp` import, besides their own files: folders, and single files. Everything else of the account and the project is an
- * operation. Those in the second line are left: the types of projects, records and options, reading and writing of plan files, and git for `init`
- * and pull requests.
+ * operation. Those in the second line are left: loading and the types of projects and options, the names of kinds and guards, files that are
+ * replaced, and git for `init` and pull requests.
  */
 const doorImports = [
   ...["cli", "operations", "render", "model", "text", "yaml", "forge", "embedded"],
-  ...[
-    "manifests",
-    "records",
-    "git",
-    "engine/exit-codes.ts",
-    "engine/session.ts",
-    "engine/checks/guards.ts",
-    "kinds/index.ts",
-    "kinds/manifests.ts",
-  ],
-  ...["drift/notify.ts"],
+  ...["manifests", "git", "engine/exit-codes.ts", "engine/session.ts", "engine/checks/guards.ts", "kinds/manifests.ts"],
+  ...["records/files/atomic.ts", "drift/notify.ts"],
 ];
 const commandDoors = new Set(["commands", "ci", "mcp"]);
 

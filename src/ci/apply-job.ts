@@ -38,7 +38,7 @@ export async function applyJob(given: CiContext, job: CiJob, planFile: string | 
   // An unknown target is reported before the first one is written to.
   const projects = await loadProjects(context, { account: true, interruptible: true });
   if (planFile !== undefined && projects.length > 1) throw new DimsyncError("E_USAGE", "A saved plan is for one target. Name it with -t.");
-  const saved = planFile === undefined ? undefined : await readSavedPlan(resolve(cwd, planFile), io.env["DIMSYNC_DIGEST_KEY"]);
+  const saved = planFile === undefined ? undefined : await readSavedPlan(resolve(cwd, planFile), io.env);
   const log = openLog(context, job);
   const documents: (Plan | Result)[] = [];
   const kept: Kept[] = [];

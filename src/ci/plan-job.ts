@@ -14,9 +14,9 @@ import { once } from "../model/maps.ts";
 import type { Plan } from "../model/plan.ts";
 import type { Environment } from "../model/settings/env.ts";
 import { planAccount } from "../operations/core/plan.ts";
+import { savePlan } from "../operations/core/saved-plan.ts";
 import { secretVariablesAt, targetChange } from "../operations/core/target-changes.ts";
 import { validateProject } from "../operations/core/validate.ts";
-import { writePlanFile } from "../records/plan-file.ts";
 import { type CiContext, type CiJob, eachJobTarget, endJob, jobDestinations, planSinceApply, targetsOutput, touchedLines } from "./job.ts";
 import { notMade } from "./plan-comment.ts";
 import { commentPlans, type PlannedTargets, withdrawComments } from "./provider.ts";
@@ -33,8 +33,7 @@ export async function planJob(context: CiContext, job: CiJob): Promise<ExitCode>
   const { plans, failed, projects } = planned;
   const planFile = flags.out === undefined || plans.length === 0 ? undefined : resolve(cwd, flags.out);
   if (planFile !== undefined)
-    for (const plan of plans)
-      await withSignalsCaught(io, () => writePlanFile(planFile, plan, { digestKey: io.env["DIMSYNC_DIGEST_KEY"], signal: io.interrupted }));
+    for (const plan of plans) await withSignalsCaught(io, () => savePlan(planFile, plan, { env: io.env, signal: io.interrupted }));
   const failures = failed.map(({ target, failure }) => ({ ...failure, title: notMade("plan", target) }));
   const touched = await touchedLines(context, job, { documents: plans, failures });
   if (plans.length > 0) await writeDocuments(context, jobDestinations(context, job), plans, touched);

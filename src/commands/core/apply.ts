@@ -90,10 +90,7 @@ async function keepResults(file: string, results: readonly Result[]): Promise<vo
 
 async function applyTarget(context: Context<ApplyFlags>, project: Project, file: string | undefined): Promise<Result> {
   const { flags, io } = context;
-  const saved =
-    file === undefined
-      ? undefined
-      : await (await import("../../operations/core/saved-plan.ts")).readSavedPlan(file, io.env["DIMSYNC_DIGEST_KEY"]);
+  const saved = file === undefined ? undefined : await (await import("../../operations/core/saved-plan.ts")).readSavedPlan(file, io.env);
   const options: ApplyAccountOptions = { ...applyOptions(context), ...(saved === undefined ? {} : { saved }) };
   const isAsked = flags.yes !== true && saved === undefined;
   const { result } = await withRun(context, (run, clear) =>

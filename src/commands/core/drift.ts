@@ -128,10 +128,10 @@ async function saveRevert(context: Context<DriftFlags>, file: string, found: rea
   const [only, second] = found;
   if (only?.made.revert === undefined || second !== undefined)
     throw new DimsyncError("E_USAGE", "--resolve revert saves the plan of one target. Select it with -t NAME.");
-  const { writePlanFile } = await import("../../records/plan-file.ts");
+  const { savePlan } = await import("../../operations/core/saved-plan.ts");
   const { io } = context;
   const { revert } = only.made;
-  await withSignalsCaught(io, () => writePlanFile(file, revert, { digestKey: io.env["DIMSYNC_DIGEST_KEY"], signal: io.interrupted }));
+  await withSignalsCaught(io, () => savePlan(file, revert, { env: io.env, signal: io.interrupted }));
   const command = forTarget(commandLine(context, `dimsync apply ${shellWord(file)}`), only.project.settings);
   say(io, "saved a plan that undoes the drift. To apply it:", command);
 }

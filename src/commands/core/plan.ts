@@ -21,9 +21,9 @@ export async function runPlan(context: Context<PlanFlags>, paths: readonly strin
     const [only, second] = plans;
     if (only === undefined || second !== undefined)
       throw new DimsyncError("E_USAGE", "--out saves the plan of one target. Select it with -t NAME.");
-    const { writePlanFile } = await import("../../records/plan-file.ts");
+    const { savePlan } = await import("../../operations/core/saved-plan.ts");
     const file = resolve(cwd, flags.out);
-    await withSignalsCaught(io, () => writePlanFile(file, only, { digestKey: io.env["DIMSYNC_DIGEST_KEY"], signal: io.interrupted }));
+    await withSignalsCaught(io, () => savePlan(file, only, { env: io.env, signal: io.interrupted }));
   }
   await deliver(context, plans);
   return combineExits(plans.map(({ exit }) => exit)).code;

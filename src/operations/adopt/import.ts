@@ -24,7 +24,7 @@ import type { RecordsRun, RecordsState } from "../../records/records.ts";
 import { systemClock } from "../account.ts";
 import { planAccount } from "../core/plan.ts";
 import { withReads } from "../reads.ts";
-import { openRecords } from "../records/open.ts";
+import { withRecords } from "../records/open.ts";
 import type { RunEnvironment } from "../session.ts";
 
 export interface ImportProjectOptions {
@@ -83,8 +83,7 @@ async function otherTargets({ settings }: Project, load: LoadOptions, { env }: R
   return await Promise.all(
     names.map(async (target): Promise<OtherTarget> => {
       const other = await loadProject({ ...load, target });
-      const records = await openRecords(other.settings, env);
-      const { bindings } = await records.read().finally(records.close);
+      const { bindings } = await withRecords(other.settings, env, (records) => records.read());
       return { name: target, resources: other.resources, bindings };
     }),
   );
@@ -98,13 +97,12 @@ interface OpenAccount {
 }
 
 /** Runs `work` with the account and the records of a target, under its lease: apply must not create objects and bind them meanwhile. */
-async function withAccount<T>(
+function withAccount<T>(
   project: Project,
   { dryRun, run }: { readonly dryRun: boolean; readonly run: RunEnvironment },
   work: (account: OpenAccount) => Promise<T>,
 ): Promise<T> {
-  const records = await openRecords(project.settings, run.env);
-  try {
+  return withRecords(project.settings, run.env, async (records) => {
     const writes = dryRun ? undefined : await records.begin({ runId: randomUUID(), waitMs: 0, signal: run.signal });
     try {
       const state = writes === undefined ? await records.read() : writes.state();
@@ -114,9 +112,7 @@ async function withAccount<T>(
     } finally {
       await writes?.release();
     }
-  } finally {
-    await records.close();
-  }
+  });
 }
 
 /** A file or folder that cannot be read or written. */

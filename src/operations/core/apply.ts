@@ -13,7 +13,7 @@ import type { AppliedCommit } from "../../records/stored-values.ts";
 import type { Client } from "../../service/client.ts";
 import { openAccount, resolveAll } from "../account.ts";
 import { loadPolicyModules } from "../policy-modules.ts";
-import { jobUrl, openRecords, versionText } from "../records/open.ts";
+import { jobUrl, openRecords, versionText, withRecords } from "../records/open.ts";
 import { accountSession, type RunEnvironment, withGitState } from "../session.ts";
 import { openReview, withCatalogProblems } from "./review.ts";
 
@@ -148,16 +148,15 @@ export async function recordUnchanged({ settings }: Project, plan: Plan, run: Ru
   const runId = randomUUID();
   const commit = commitOf(plan, plan.git, { runId, at: plan.createdAt });
   if (commit === undefined || plan.blocked.length > 0) return;
-  const records = await openRecords(settings, run.env);
-  try {
-    const writes = await records.begin({ runId, waitMs: 0, signal: run.signal });
-    rememberCommit(writes, commit, false);
-    await writes.release();
-  } catch (error) {
-    if (!(error instanceof DimsyncError)) throw error;
-  } finally {
-    await records.close();
-  }
+  await withRecords(settings, run.env, async (records) => {
+    try {
+      const writes = await records.begin({ runId, waitMs: 0, signal: run.signal });
+      rememberCommit(writes, commit, false);
+      await writes.release();
+    } catch (error) {
+      if (!(error instanceof DimsyncError)) throw error;
+    }
+  });
 }
 
 interface ApplyRun {

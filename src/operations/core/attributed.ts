@@ -4,13 +4,11 @@ import type { Session } from "../../engine/session.ts";
 import { eachAttribution } from "../../model/changes.ts";
 import { ServiceError } from "../../model/errors.ts";
 import type { Plan } from "../../model/plan.ts";
-
 import { newPauses, withPauses } from "../../model/runtime/event-loop.ts";
 import { isLocal } from "../../model/settings/config.ts";
-
 import type { Environment } from "../../model/settings/env.ts";
 import type { RecordsChange } from "../../records/records.ts";
-import { openRecords } from "../records/open.ts";
+import { withRecords } from "../records/open.ts";
 
 const defaultWindowMs = 30 * 86_400_000;
 
@@ -49,6 +47,5 @@ const mostWrites = 10_000;
 /** The writes to the records of the target. None if no run of dimsync changed anything, or if the records are in a folder, which no other machine sees. */
 async function runsOf(report: Plan, { project: { settings } }: Session, env: Environment): Promise<readonly RecordsChange[]> {
   if (isLocal(settings.records) || ![...eachAttribution(report)].some((one) => runOf(one) !== undefined)) return [];
-  const records = await openRecords(settings, env);
-  return await records.history(mostWrites).finally(records.close);
+  return await withRecords(settings, env, (records) => records.history(mostWrites));
 }

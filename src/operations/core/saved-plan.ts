@@ -1,17 +1,34 @@
 import type { LoadedProject } from "../../engine/session.ts";
-import { plan as planValidator } from "../../manifests/validators.generated.js";
+import { drift, plan as planValidator, result } from "../../manifests/validators.generated.js";
 import { DimsyncError } from "../../model/errors.ts";
+import { isObject } from "../../model/json/json.ts";
 import type { Plan } from "../../model/plan.ts";
 import { accountName, type Settings } from "../../model/settings/config.ts";
+import type { Environment } from "../../model/settings/env.ts";
 import type { Code } from "../../model/titles.ts";
-import { readPlanFile } from "../../records/plan-file.ts";
+import { readDocuments, readPlanFile, writePlanFile } from "../../records/plan-file.ts";
 import type { Records } from "../../records/records.ts";
 import { durationText } from "../../text/counts.ts";
 import { andMore } from "../../text/lists.ts";
+import type { RunEnvironment } from "../session.ts";
+
+const digestKeyIn = (env: Environment) => ({ digestKey: env["DIMSYNC_DIGEST_KEY"] });
+
+/** Saves a plan as a file. Throws like `writePlanFile`. */
+export const savePlan = (file: string, plan: Plan, { env, signal }: Pick<RunEnvironment, "env" | "signal">): Promise<void> =>
+  writePlanFile(file, plan, { ...digestKeyIn(env), signal });
 
 /** Reads a saved plan and checks that it was not edited; `checkSavedPlan` checks whether it can be used. Throws like `readPlanFile`. */
-export function readSavedPlan(file: string, digestKey: string | undefined): Promise<Plan> {
-  return readPlanFile(file, { digestKey, validate: (value) => planValidator(value) });
+export const readSavedPlan = (file: string, env: Environment): Promise<Plan> =>
+  readPlanFile(file, { ...digestKeyIn(env), validate: (value) => planValidator(value) });
+
+/** Reads saved plans, drift reports or results. Throws like `readDocuments`. */
+export function readSavedDocuments(file: string, env: Environment): ReturnType<typeof readDocuments> {
+  const validate = (value: unknown): boolean => {
+    const kind = isObject(value) ? value["kind"] : undefined;
+    return kind === "Result" ? result(value) : kind === "DriftReport" ? drift(value) : planValidator(value);
+  };
+  return readDocuments(file, { ...digestKeyIn(env), validate });
 }
 
 const dayMs = 24 * 60 * 60 * 1000;

@@ -4,7 +4,7 @@ import type { Project } from "../../manifests/project.ts";
 import type { Address } from "../../model/address.ts";
 import { DimsyncError } from "../../model/errors.ts";
 import type { JsonObject } from "../../model/json/json.ts";
-import { isLocal } from "../../model/settings/config.ts";
+import { isLocal, type Settings } from "../../model/settings/config.ts";
 import type { Environment } from "../../model/settings/env.ts";
 import { type Bundle, bundleOf, importBundle, isEmpty, parseBundle, sameRecords } from "../../records/bundle.ts";
 import { writeAtomic } from "../../records/files/atomic.ts";
@@ -13,8 +13,8 @@ import { movedReason, movedTo } from "../../records/store-errors.ts";
 import { counted } from "../../text/counts.ts";
 import { editYaml } from "../../yaml/edit/edit.ts";
 import { inlineYaml } from "../../yaml/print.ts";
-import { openRecords } from "./open.ts";
-import { type CreatedStore, parseStore, type StoreChoice, type StoreOwner, storeNamed } from "./stores.ts";
+import { withRecords } from "./open.ts";
+import { type CreatedStore, parseStore, type StoreChoice, storeNamed } from "./stores.ts";
 
 export interface NewStoreOptions {
   readonly env: Environment;
@@ -34,14 +34,6 @@ export interface NewStore {
   readonly notes: readonly string[];
 }
 
-/** The records that a target has, and the store that dimsync.yaml names if it is still to be created. */
-interface Opened {
-  readonly project: Project;
-  readonly owner: StoreOwner;
-  readonly records: Records;
-  readonly named: StoreChoice | undefined;
-}
-
 /** Whether the target names records in this store, or in any shared store if none is given. */
 export const isThere = ({ settings: { records } }: Project, to: string | undefined): boolean =>
   records.store !== "unusable" && !isLocal(records) && (to === undefined || to === records.store);
@@ -53,11 +45,11 @@ export const isThere = ({ settings: { records } }: Project, to: string | undefin
 export async function createRecords(project: Project, options: NewStoreOptions): Promise<NewStore> {
   const { settings } = project;
   const { named, isGone } = await namedStore(project, options.env);
-  return withRecords({ project, env: options.env, named }, async (opened) => {
+  return withRecords(untilCreated(settings, named), options.env, async (records) => {
     if (!isLocal(settings.records) && named === undefined)
       throw new DimsyncError(
         "E_RECORDS_EXIST",
-        `dimsync.yaml already names records for the target ${settings.target} (${opened.records.place}), with their id. To move them to another store:`,
+        `dimsync.yaml already names records for the target ${settings.target} (${records.place}), with their id. To move them to another store:`,
         { command: "dimsync records migrate --to STORE" },
       );
     if (named !== undefined && options.to !== undefined)
@@ -65,17 +57,17 @@ export async function createRecords(project: Project, options: NewStoreOptions):
         "E_USAGE",
         "dimsync.yaml names the store, so records init takes no --to. Remove `records` from the target, or leave out --to.",
       );
-    const before = await bundleOf(opened.records, settings.target);
+    const before = await bundleOf(records, settings.target);
     if (!isEmpty(before))
       throw new DimsyncError(
         "E_RECORDS_EXIST",
-        `The target ${settings.target} has records in ${opened.records.place}: ${summary(before)}. A new store would not know them. Move them instead:`,
+        `The target ${settings.target} has records in ${records.place}: ${summary(before)}. A new store would not know them. Move them instead:`,
         { command: named === undefined ? `dimsync records migrate --to ${options.to ?? "git"}` : "dimsync records migrate" },
       );
     const choice = named ?? parseStore(options.to, settings.target);
-    const created = await storeNamed(choice.store).create(choice, opened.owner);
+    const created = await storeNamed(choice.store).create(choice, { settings, env: options.env });
     const gone = isGone === undefined ? [] : [isGone];
-    return nameStore(opened, choice, { ...created, notes: [...gone, ...created.notes] }, options);
+    return nameStore(project, { ...created, notes: [...gone, ...created.notes], choice, isNamed: choice === named }, options);
   });
 }
 
@@ -86,31 +78,24 @@ export async function createRecords(project: Project, options: NewStoreOptions):
 export async function moveRecords(project: Project, options: NewStoreOptions): Promise<NewStore & { readonly moved: string }> {
   const { settings } = project;
   const named = settings.records.store === "unusable" ? settings.records.named : undefined;
-  return withRecords({ project, env: options.env, named }, async (opened) => {
+  return withRecords(untilCreated(settings, named), options.env, async (records) => {
     if (options.to === undefined && named === undefined)
       throw new DimsyncError("E_USAGE", "records migrate needs --to: folder, git, git:REF or postgres.");
     const choice = options.to === undefined && named !== undefined ? named : parseStore(options.to, settings.target);
     if (isSameStore(choice, project))
-      throw new DimsyncError(
-        "E_USAGE",
-        `The records of the target ${settings.target} are in this store already (${opened.records.place}).`,
-      );
-    const { records } = opened;
+      throw new DimsyncError("E_USAGE", `The records of the target ${settings.target} are in this store already (${records.place}).`);
     const runId = randomUUID();
     await records.lock({ runId, reason: `dimsync records migrate is moving the records to ${choice.store}` });
     let isCopied = false;
     try {
-      const created = await storeNamed(choice.store).create(choice, opened.owner);
-      const target = await openRecords({ ...settings, records: created.settings }, options.env);
-      try {
+      const created = await storeNamed(choice.store).create(choice, { settings, env: options.env });
+      return await withRecords({ ...settings, records: created.settings }, options.env, async (target) => {
         const moved = await copyRecords(records, target, { target: settings.target, mayReplace: choice.store === "folder", runId });
         isCopied = true;
         const shown = created.config === undefined ? "no records" : `records: ${inlineYaml(created.config as never)}`;
         await records.lock({ runId, reason: movedReason(`${target.place} (${shown})`) });
-        return { ...(await nameStore(opened, choice, created, options)), moved: summary(moved) };
-      } finally {
-        await target.close();
-      }
+        return { ...(await nameStore(project, { ...created, choice, isNamed: choice === named }, options)), moved: summary(moved) };
+      });
     } catch (error) {
       // Afterwards there are two copies, and only one may be used.
       if (!isCopied) await records.unlock();
@@ -121,7 +106,7 @@ export async function moveRecords(project: Project, options: NewStoreOptions): P
 
 /** For `restoreRecords`. */
 export const exportRecords = (project: Project, env: Environment): Promise<Bundle> =>
-  withRecords({ project, env }, ({ records }) => bundleOf(records, project.settings.target));
+  withRecords(project.settings, env, (records) => bundleOf(records, project.settings.target));
 
 export interface Export {
   readonly text: string;
@@ -143,7 +128,7 @@ export async function restoreRecords(project: Project, { text, file, isForced }:
       "E_RECORDS_BUNDLE",
       `${file} has the records of the target ${JSON.stringify(bundle.target)}, not of ${JSON.stringify(target)}. Ids of one account mean nothing in another. If the target was renamed, use --force.`,
     );
-  return withRecords({ project, env }, async ({ records }) => {
+  return withRecords(project.settings, env, async (records) => {
     const before = await bundleOf(records, target);
     if (sameRecords(before, bundle)) return undefined;
     if (!isEmpty(before))
@@ -166,8 +151,8 @@ export interface CheckedRecords {
   readonly orphans: readonly Address[];
 }
 
-export async function checkRecords(project: Project, env: Environment): Promise<CheckedRecords> {
-  return withRecords({ project, env }, async ({ records }) => {
+export const checkRecords = (project: Project, env: Environment): Promise<CheckedRecords> =>
+  withRecords(project.settings, env, async (records) => {
     const bundle = await bundleOf(records, project.settings.target);
     const addresses = new Set(project.resources.map(({ address }) => address));
     return {
@@ -177,24 +162,10 @@ export async function checkRecords(project: Project, env: Environment): Promise<
       orphans: Object.keys(bundle.bindings).filter((address) => !addresses.has(address)),
     };
   });
-}
 
-interface RecordsOwner {
-  readonly project: Project;
-  readonly env: Environment;
-  readonly named?: StoreChoice | undefined;
-}
-
-async function withRecords<T>({ project, env, named }: RecordsOwner, work: (opened: Opened) => Promise<T>): Promise<T> {
-  const { settings } = project;
-  // Until the named store exists, records are files.
-  const records = await openRecords(named === undefined ? settings : { ...settings, records: { store: "folder" } }, env);
-  try {
-    return await work({ project, owner: { settings, env }, records, named });
-  } finally {
-    await records.close();
-  }
-}
+/** Until the named store exists, records are files. */
+const untilCreated = (settings: Settings, named: StoreChoice | undefined): Settings =>
+  named === undefined ? settings : { ...settings, records: { store: "folder" } };
 
 /** The store that dimsync.yaml names, if it is to be created: it has no id, or it is gone. */
 async function namedStore(
@@ -204,16 +175,13 @@ async function namedStore(
   const { records } = settings;
   if (records.store === "unusable") return { named: records.named };
   if (isLocal(records)) return {};
-  const opened = await openRecords(settings, env);
   try {
-    await opened.read();
+    await withRecords(settings, env, (opened) => opened.read());
     return {};
   } catch (error) {
     if (!(error instanceof DimsyncError) || error.code !== "E_RECORDS_GONE") throw error;
     const isGone = `The store with the id ${records.id} is not there. The new one is empty: if dimsync has created objects in this account, run records restore with an export before the next apply.`;
     return { named: records, isGone };
-  } finally {
-    await opened.close();
   }
 }
 
@@ -247,38 +215,24 @@ async function copyRecords(from: Records, to: Records, { target, runId, mayRepla
   return before;
 }
 
-/** Names the new store in dimsync.yaml. */
+/** Names the new store in dimsync.yaml; comments and order stay. `isNamed`: the file names it already, without its id. Throws E_CONFIG_EDIT. */
 async function nameStore(
-  { project: { settings, configFile }, named }: Opened,
-  choice: StoreChoice,
-  { settings: records, config, notes }: CreatedStore,
+  { settings: { target }, configFile }: Project,
+  { choice, isNamed, settings: records, config, notes }: CreatedStore & { readonly choice: StoreChoice; readonly isNamed: boolean },
   { keepConfig = false }: NewStoreOptions,
 ): Promise<NewStore> {
   const file = keepConfig ? undefined : configFile;
-  if (file !== undefined && choice === named && "id" in records)
-    await writeRecordsId(file, settings.target, { store: choice.store, id: records.id });
-  else if (file !== undefined) await writeRecordsConfig(file, settings.target, config);
+  const path = ["targets", target, "records"];
+  if (file !== undefined && isNamed && "id" in records)
+    await editConfig(file, { type: "set", path: [...path, choice.store, "id"], value: records.id });
+  else if (file !== undefined && config !== undefined) await editConfig(file, { type: "set", path, value: config as never });
+  else if (file !== undefined)
+    await editConfig(file, { type: "members", path: path.slice(0, 2), removed: new Set(["records"]), added: new Map(), before: new Map() });
   return { name: choice.store, config, file, notes };
 }
 
 const summary = ({ bindings, open, applied }: Bundle): string =>
   `${counted(Object.keys(bindings).length, "recorded id")}, ${counted(open.length, "create")} with an unknown outcome, ${counted(applied.length, "applied plan")}`;
-
-/** Writes `records` of the target into dimsync.yaml; comments and order stay. Throws E_CONFIG_EDIT (exit 1) if the file cannot be edited. */
-const writeRecordsConfig = (configFile: string, target: string, records: JsonObject | undefined): Promise<void> =>
-  editConfig(
-    configFile,
-    records === undefined
-      ? { type: "members", path: ["targets", target], removed: new Set(["records"]), added: new Map(), before: new Map() }
-      : { type: "set", path: ["targets", target, "records"], value: records as never },
-  );
-
-/** Like `writeRecordsConfig`, for the id of the store that dimsync.yaml names already. */
-const writeRecordsId = (
-  configFile: string,
-  target: string,
-  { store, id }: { readonly store: string; readonly id: string },
-): Promise<void> => editConfig(configFile, { type: "set", path: ["targets", target, "records", store, "id"], value: id });
 
 async function editConfig(configFile: string, edit: Parameters<typeof editYaml>[2][number]): Promise<void> {
   const text = await readFile(configFile, "utf8");

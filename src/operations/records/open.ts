@@ -13,6 +13,16 @@ export async function openRecords(settings: Settings, env: Environment): Promise
   return await storeNamed(records.store).open(records, { settings, env });
 }
 
+/** Runs `work` with the store that the settings name, and closes it. Throws as `openRecords` does. */
+export async function withRecords<T>(settings: Settings, env: Environment, work: (records: Records) => Promise<T>): Promise<T> {
+  const records = await openRecords(settings, env);
+  try {
+    return await work(records);
+  } finally {
+    await records.close();
+  }
+}
+
 /** Throws ProblemsError. */
 function usable({ records }: Settings): Exclude<Settings["records"], { readonly store: "unusable" }> {
   if (records.store === "unusable") throw new ProblemsError(records.problems);
@@ -20,16 +30,12 @@ function usable({ records }: Settings): Exclude<Settings["records"], { readonly 
 }
 
 /** Reads the records once. Throws as `Records.read` does. */
-export async function readRecords(settings: Settings, { env, onRecords }: RecordsReader): ReturnType<Records["read"]> {
-  const records = await openRecords(settings, env);
-  try {
+export const readRecords = (settings: Settings, { env, onRecords }: RecordsReader): Promise<RecordsState> =>
+  withRecords(settings, env, async (records) => {
     const state = await records.read();
     if (state.version !== "") onRecords?.(versionText("read", records, state));
     return state;
-  } finally {
-    await records.close();
-  }
-}
+  });
 
 /** The condition of the records for `dimsync doctor`; writes nothing. Throws as `Records.read` does, and ProblemsError if the URL of a database is missing. */
 export async function checkStore(settings: Settings, env: Environment, { version }: RecordsState): Promise<readonly Check[]> {

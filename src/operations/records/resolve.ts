@@ -2,15 +2,96 @@ import { hasWord, parseEvent, wordsIn } from "../../drift/event-matching.ts";
 import { auditEvidence, describeEntry, isAboutAsset, isBefore, newestEntries } from "../../engine/reads/audit-log.ts";
 import { kindNamed } from "../../kinds/index.ts";
 import { integrations } from "../../kinds/lists.ts";
+import type { Project } from "../../manifests/project.ts";
 import { isRelation, kindOf } from "../../model/address.ts";
 import { DimsyncError } from "../../model/errors.ts";
 import type { List, Reads } from "../../model/service.ts";
 import type { Settings } from "../../model/settings/config.ts";
 import type { OpenIntent } from "../../records/history.ts";
-import type { RecordsState } from "../../records/records.ts";
-import { bindCommand } from "../../text/shell.ts";
+import type { RecordsRun, RecordsState, UnlockedRun } from "../../records/records.ts";
+import { bindCommand, shellWord } from "../../text/shell.ts";
+import { didYouMean } from "../../text/suggest.ts";
 import { withReads } from "../reads.ts";
 import type { RunEnvironment } from "../session.ts";
+import { changeRecords, type RecordsChange } from "./ids.ts";
+
+export interface ResolveOptions {
+  /** Of the create; undefined: all creates of the run. */
+  readonly address: string | undefined;
+  readonly runId: string | undefined;
+  /** The id of the created object; undefined: nothing was created. */
+  readonly created: string | undefined;
+  /** Also while a run that was unlocked may still send the create, for the reason. */
+  readonly force: boolean;
+  readonly reason: string | undefined;
+}
+
+/**
+ * Records the outcome of creates whose responses were lost. Only reads the account, to check the id. Throws E_UNKNOWN_ADDRESS, E_UNKNOWN_RUN,
+ * E_RUN_MAY_SEND, and as `checkCreatedObject` does.
+ */
+export const resolveCreates = (project: Project, options: ResolveOptions, change: RecordsChange): Promise<void> =>
+  changeRecords(project, change, async (records, say) => {
+    const { settings } = project;
+    const { address = "", runId, created: id, force, reason } = options;
+    const open = runId === undefined ? openCreates(records, "address", address) : openCreates(records, "runId", runId);
+    if (id === undefined && !force) refuseStillSending(open, records.state().unlocked, settings.client.timeoutMs);
+    const by = force && reason !== undefined ? `resolve: ${reason}` : "resolve";
+    const [intent] = open;
+    if (id !== undefined && intent !== undefined) {
+      const notChecked = await checkCreatedObject(intent, id, { settings, records: records.state(), run: change });
+      if (notChecked !== undefined) say(notChecked);
+      await bindCreated(records, open, id);
+    }
+    for (const { entryId } of open)
+      await records.settle(entryId, id === undefined ? { outcome: "not-created", by } : { outcome: "created", id, by });
+    for (const settled of new Set(open.map((one) => one.address)))
+      say(id === undefined ? `${settled} was not created; the next apply may create it.` : createdText(settled, id));
+  });
+
+/** The creates without a known outcome of an address, or of a run. */
+function openCreates(records: RecordsRun, key: "address" | "runId", wanted: string): readonly OpenIntent[] {
+  const { open } = records.state();
+  const found = open.filter((intent) => intent[key] === wanted);
+  if (found.length > 0) return found;
+  const [name, hint] = [
+    JSON.stringify(wanted),
+    didYouMean(
+      wanted,
+      open.map((intent) => intent[key]),
+    ),
+  ];
+  throw key === "address"
+    ? new DimsyncError("E_UNKNOWN_ADDRESS", `No create of ${name} has an unknown outcome.${hint}`)
+    : new DimsyncError("E_UNKNOWN_RUN", `The run ${name} left no create with an unknown outcome.${hint}`);
+}
+
+/**
+ * A frozen process of a run that was unlocked may wake up and send what it had stored. After half
+ * of its lease's time-to-live it sends nothing more, and after the request timeout none of its
+ * requests is in flight. Throws E_RUN_MAY_SEND (exit 6).
+ */
+function refuseStillSending(open: readonly OpenIntent[], unlocked: readonly UnlockedRun[], timeoutMs: number): void {
+  for (const { runId, at, graceMs } of unlocked) {
+    const end = Date.parse(at) + graceMs + timeoutMs;
+    if (Date.now() >= end || open.every((intent) => intent.runId !== runId)) continue;
+    throw new DimsyncError(
+      "E_RUN_MAY_SEND",
+      `The run ${runId} was unlocked at ${at}. If its process still exists, it may send this create until ${new Date(end).toISOString()}. Wait until then. If you know that the process is gone, use --force with --reason.`,
+      { exit: 6 },
+    );
+  }
+}
+
+async function bindCreated(records: RecordsRun, open: readonly OpenIntent[], id: string): Promise<void> {
+  const [intent] = open;
+  if (intent === undefined || isRelation(intent.address)) return;
+  const record = open.find((one) => one.record !== undefined)?.record;
+  await records.bind(intent.address, { ...record, id });
+}
+
+const createdText = (address: string, id: string): string =>
+  `${address} ${isRelation(address) ? "was created" : `was created and is bound to ${id}`}.`;
 
 /** The id that a user gives for a create whose response was lost. */
 interface NamedObject {
@@ -23,7 +104,7 @@ interface NamedObject {
  * evidence for an asset that no integration uses. Returns why that could not be checked, or undefined. Throws E_NOT_FOUND and
  * E_OTHER_OBJECT.
  */
-export async function checkCreatedObject(
+async function checkCreatedObject(
   intent: OpenIntent,
   id: string,
   { settings, records, run }: { readonly settings: Settings; readonly records: RecordsState; readonly run: RunEnvironment },

@@ -1,0 +1,88 @@
+import { randomUUID } from "node:crypto";
+import { kindNamed } from "../../kinds/index.ts";
+import { type Project, unknownManifest, withLocations } from "../../manifests/project.ts";
+import { DimsyncError } from "../../model/errors.ts";
+import type { RecordsRun } from "../../records/records.ts";
+import { shellWord } from "../../text/shell.ts";
+import { didYouMean } from "../../text/suggest.ts";
+import type { RunEnvironment } from "../session.ts";
+import { withRecords } from "./open.ts";
+
+/** The environment of a change to the records. */
+export interface RecordsChange extends Pick<RunEnvironment, "env" | "signal"> {
+  /** Called with a sentence for each change, once it is saved. */
+  readonly onRecorded: (text: string) => void;
+}
+
+/** Runs `work` under the lease, so that no apply uses the records at the same time. `say`: what was recorded, in a sentence. */
+export function changeRecords(
+  project: Project,
+  { env, signal, onRecorded }: RecordsChange,
+  work: (records: RecordsRun, say: (text: string) => void) => Promise<void>,
+): Promise<void> {
+  const changing = withRecords(project.settings, env, async (store) => {
+    const lines: string[] = [];
+    const records = await store.begin({ runId: randomUUID(), waitMs: 0, signal });
+    try {
+      await work(records, (text) => lines.push(text));
+    } finally {
+      await records.release();
+      for (const line of lines) onRecorded(line);
+    }
+  });
+  return withLocations(project, changing);
+}
+
+/**
+ * Records ids: of each ADDRESS=ID the id; with `isAccepted` also of ADDRESS alone that the account was changed by hand to match the manifest. Sends no
+ * request. Throws E_UNKNOWN_ADDRESS and E_USAGE.
+ */
+export const bindIds = (
+  project: Project,
+  { texts, isAccepted }: { readonly texts: readonly string[]; readonly isAccepted: boolean },
+  change: RecordsChange,
+): Promise<void> =>
+  changeRecords(project, change, async (records, say) => {
+    for (const text of texts) {
+      const { bindings, open } = records.state();
+      const at = text.indexOf("=");
+      const address = at === -1 ? text : text.slice(0, at);
+      const id = at === -1 ? bindings.get(address)?.id : text.slice(at + 1);
+      const resource = project.resources.find((one) => one.address === address);
+      if (resource === undefined) throw unknownManifest(address, project.resources);
+      if (at === -1 && !isAccepted)
+        throw new DimsyncError(
+          "E_USAGE",
+          `${JSON.stringify(text)} has no id. Use ADDRESS=ID; or use --accept to record that the account was changed by hand to match the manifest.`,
+        );
+      if (id === undefined || id === "")
+        throw new DimsyncError("E_USAGE", `No id is recorded for ${address}. Bind it first.`, {
+          command: `dimsync bind ${shellWord(address)}=ID`,
+        });
+      const baseline = kindNamed(resource.kind)?.baseline?.(resource) ?? {};
+      const kept = bindings.get(address);
+      const version = baseline.secretVersion === undefined ? {} : { secretVersion: baseline.secretVersion };
+      await records.bind(address, isAccepted ? { id, ...baseline } : { ...(kept?.id === id ? kept : {}), id, ...version });
+      for (const { entryId, address: of } of open)
+        if (of === address) await records.settle(entryId, { outcome: "created", id, by: "bind" });
+      say(`${address} is bound to ${id}${isAccepted ? " and recorded as matching its manifest" : ""}.`);
+    }
+  });
+
+/** Removes recorded ids. Sends no request. Throws E_UNKNOWN_ADDRESS. */
+export const unbindIds = (project: Project, addresses: readonly string[], change: RecordsChange): Promise<void> =>
+  changeRecords(project, change, async (records, say) => {
+    for (const address of addresses) {
+      const state = records.state();
+      const created = state.created.get(address);
+      const id = state.bindings.get(address)?.id ?? created?.id;
+      if (id === undefined)
+        throw new DimsyncError(
+          "E_UNKNOWN_ADDRESS",
+          `No id is recorded for ${JSON.stringify(address)}.${didYouMean(address, state.bindings.keys())}`,
+        );
+      await records.unbind(address);
+      if (created !== undefined) await records.settle(created.entryId, { outcome: "forgotten", by: "unbind" });
+      say(`${address} is no longer bound to ${id}.`);
+    }
+  });
