@@ -5,14 +5,14 @@ import type { Address } from "../model/address.ts";
 import { DimsyncError } from "../model/errors.ts";
 import type { JsonScalar } from "../model/json/json.ts";
 import { type Pointer, toPointer } from "../model/json/pointer.ts";
-import { getOrAdd } from "../model/maps.ts";
+import { groupBy } from "../model/maps.ts";
 import type { Plan } from "../model/plan.ts";
 import { isError, type Problem } from "../model/problem.ts";
+import { writeAtomic } from "../records/files/atomic.ts";
 import type { Edit } from "../yaml/diff.ts";
 import { editYaml } from "../yaml/edit/edit.ts";
-import type { WriteFile } from "./history.ts";
-import { type Override, withOverride } from "./overrides.ts";
-import { type Difference, type DifferenceEdits, type ProjectManifests, planEdits } from "./plan-edits.ts";
+import { withOverride } from "./overrides.ts";
+import { type Difference, type DifferenceEdits, type PlannedEdit, type ProjectManifests, planEdits } from "./plan-edits.ts";
 
 export interface FileEdit {
   /** As shown. */
@@ -54,22 +54,14 @@ export interface Accepted {
   readonly unaccepted: readonly Unaccepted[];
 }
 
-/** An edit or override, and the index of the difference that it accepts. */
-interface Indexed<T> {
-  readonly index: number;
-  readonly value: T;
-}
-
-/**
- * What a file gets: values by document, and new configurations by the address that they override.
- */
+/** An edit of a file, and the difference that it accepts. */
 interface InFile {
-  readonly values: Map<number, Indexed<Edit>[]>;
-  readonly overrides: Map<Address, Indexed<Override>[]>;
+  readonly difference: DifferenceEdits;
+  readonly edit: Exclude<PlannedEdit, { readonly how: "refused" }>;
 }
 
-/** Reasons why differences cannot be accepted, by their index. */
-type Reasons = Map<number, string>;
+/** Why differences cannot be accepted. */
+type Reasons = Map<DifferenceEdits, string>;
 
 /**
  * The edits that make the manifests match the account as the report saw it: literals are changed in
@@ -88,66 +80,57 @@ export async function acceptDrift(
     });
   const differences = planEdits(report, project);
   const reasons: Reasons = new Map();
+  const inFiles = differences.flatMap((difference) =>
+    difference.edits.flatMap((edit): readonly InFile[] => {
+      if (edit.how !== "refused") return [{ difference, edit }];
+      reasons.set(difference, edit.why);
+      return [];
+    }),
+  );
   const names = new Set(project.resources.map(({ address }) => address));
   const edits: FileEdit[] = [];
-  for (const [file, changes] of byFile(differences, reasons)) {
+  for (const [file, changes] of groupBy(inFiles, ({ edit }) => (edit.how === "value" ? edit.resource : edit.home).place.file)) {
     const path = resolve(cwd, file);
     const before = await readFile(path, "utf8");
     const mark = before.startsWith("\ufeff") ? "\ufeff" : "";
     const withValues = editValues(before.slice(mark.length), changes, { file, reasons });
     const after = mark + addOverrides(withValues, changes, { file, reasons, names });
-    if (after !== before)
-      edits.push({ file, path, before, after, diff: diffOf(file, before, after), values: valuesIn(file, differences, reasons) });
+    if (after !== before) edits.push({ file, path, before, after, diff: diffOf(file, before, after), values: valuesOf(changes, reasons) });
   }
   return {
     edits,
-    accepted: differences.filter((_, index) => !reasons.has(index)).map(({ edits: _, ...difference }) => difference),
-    unaccepted: differences.flatMap(({ address, path }, index) => {
-      const why = reasons.get(index);
-      return why === undefined ? [] : [{ address, path, why }];
+    accepted: differences.filter((one) => !reasons.has(one)).map(({ edits: _, ...difference }) => difference),
+    unaccepted: differences.flatMap((one) => {
+      const why = reasons.get(one);
+      return why === undefined ? [] : [{ address: one.address, path: one.path, why }];
     }),
   };
 }
 
-/** What the edits of a file set, without those that have a reason not to. */
-const valuesIn = (file: string, differences: readonly DifferenceEdits[], reasons: Reasons): readonly AcceptedValue[] =>
-  differences.flatMap(({ edits }, index) =>
-    edits.flatMap((edit): readonly AcceptedValue[] => {
-      if (edit.how === "refused" || reasons.has(index)) return [];
+/** What edits set, without those that have a reason not to. */
+const valuesOf = (changes: readonly InFile[], reasons: Reasons): readonly AcceptedValue[] =>
+  changes
+    .filter(({ difference }) => !reasons.has(difference))
+    .map(({ edit }) => {
       const isInNew = edit.how === "override";
-      const { address, place } = isInNew ? { address: edit.item.address, place: edit.home.place } : edit.resource;
-      return place.file === file ? [{ address, path: toPointer(edit.path.slice(1)), value: edit.value, isInNew }] : [];
-    }),
-  );
+      const { address } = isInNew ? edit.item : edit.resource;
+      return { address, path: toPointer(edit.path.slice(1)), value: edit.value, isInNew };
+    });
 
-function byFile(differences: readonly DifferenceEdits[], reasons: Reasons): ReadonlyMap<string, InFile> {
-  const files = new Map<string, InFile>();
-  for (const [index, { edits }] of differences.entries())
-    for (const edit of edits) {
-      if (edit.how === "refused") {
-        reasons.set(index, edit.why);
-        continue;
-      }
-      const { document, file } = (edit.how === "value" ? edit.resource : edit.home).place;
-      const { values, overrides } = getOrAdd(files, file, () => ({ values: new Map(), overrides: new Map() }));
-      if (edit.how === "override") getOrAdd(overrides, edit.item.address, () => []).push({ index, value: edit });
-      else getOrAdd(values, document, () => []).push({ index, value: { type: "set", path: edit.path, value: edit.value } });
-    }
-  return files;
-}
-
-function editValues(text: string, { values }: InFile, { file, reasons }: { readonly file: string; readonly reasons: Reasons }): string {
+function editValues(
+  text: string,
+  changes: readonly InFile[],
+  { file, reasons }: { readonly file: string; readonly reasons: Reasons },
+): string {
+  const values = changes.flatMap(({ difference, edit }) => (edit.how === "value" ? [{ difference, edit }] : []));
   let edited = text;
-  for (const [document, indexed] of values) {
-    const result = editYaml(
-      edited,
-      document,
-      indexed.map(({ value }) => value),
-    );
+  for (const [document, ofDocument] of groupBy(values, ({ edit }) => edit.resource.place.document)) {
+    const edits = ofDocument.map(({ edit: { path, value } }): Edit => ({ type: "set", path, value }));
+    const result = editYaml(edited, document, edits);
     edited = result.text;
     for (const { edit, why } of result.refused) {
-      const index = indexed.find(({ value }) => value === edit)?.index;
-      if (index !== undefined) reasons.set(index, `${edit.path.join(".")} in ${file} was not edited: ${why}.`);
+      const refused = ofDocument[edits.indexOf(edit)];
+      if (refused !== undefined) reasons.set(refused.difference, `${edit.path.join(".")} in ${file} was not edited: ${why}.`);
     }
   }
   return edited;
@@ -155,17 +138,18 @@ function editValues(text: string, { values }: InFile, { file, reasons }: { reado
 
 function addOverrides(
   text: string,
-  { overrides }: InFile,
+  changes: readonly InFile[],
   { file, reasons, names }: { readonly file: string; readonly reasons: Reasons; readonly names: Set<Address> },
 ): string {
+  const overrides = changes.flatMap(({ difference, edit }) => (edit.how === "override" ? [{ difference, edit }] : []));
   let edited = text;
-  for (const indexed of overrides.values()) {
+  for (const ofObject of groupBy(overrides, ({ edit }) => edit.item.address).values()) {
     const longer = withOverride(
       edited,
-      indexed.map(({ value }) => value),
+      ofObject.map(({ edit }) => edit),
       names,
     );
-    if (longer === undefined) for (const { index } of indexed) reasons.set(index, `No document can be added to ${file}.`);
+    if (longer === undefined) for (const { difference } of ofObject) reasons.set(difference, `No document can be added to ${file}.`);
     else edited = longer;
   }
   return edited;
@@ -175,11 +159,11 @@ function addOverrides(
  * Writes the edits, each file at once. Throws E_FILE_CHANGED before the first write if a file has
  * changed since it was read.
  */
-export async function writeEdits(edits: readonly FileEdit[], write: WriteFile): Promise<void> {
+export async function writeEdits(edits: readonly FileEdit[]): Promise<void> {
   for (const { path, before, file } of edits)
     if ((await readFile(path, "utf8").catch(() => undefined)) !== before)
       throw new DimsyncError("E_FILE_CHANGED", `${file} has changed since it was read, so nothing was written. Run the command again.`);
-  for (const { path, after } of edits) await write(path, after);
+  for (const { path, after } of edits) await writeAtomic(path, after);
 }
 
 function diffOf(file: string, before: string, after: string): string {

@@ -7,6 +7,7 @@ import { errorCode } from "../model/errors.ts";
 import { canonicalJson, isObject, own } from "../model/json/json.ts";
 import { parseJson } from "../model/json/parse.ts";
 import { type Manual, type Origin, type Plan, unmanagedObjects } from "../model/plan.ts";
+import { writeAtomic } from "../records/files/atomic.ts";
 import { unmanagedCounts } from "../render/report/unmanaged.ts";
 
 /** One report as the history keeps it: counts, a fingerprint and the open manual steps, but no values from the account. */
@@ -43,9 +44,6 @@ export interface HistoryCounts {
 
 /** A manual step, as later reports recognise it. */
 export type OpenStep = Pick<Manual, "id" | "address" | "path" | "instruction">;
-
-/** Writes a whole file at once, as records/atomic.ts does. */
-export type WriteFile = (file: string, text: string) => Promise<void>;
 
 export function historyEntry(report: Plan): HistoryEntry {
   const items = report.items.filter(({ action }) => action !== "bind");
@@ -84,11 +82,11 @@ export function historyFileName({ at, target }: Pick<HistoryEntry, "at" | "targe
   return `drift-${new Date(at).toISOString().replaceAll(/[-:.]/gu, "")}-${name}.json`;
 }
 
-/** Adds the report to the folder, which is created if missing, and returns the file. Throws system errors and what `write` throws. */
-export async function appendHistory(folder: string, entry: HistoryEntry, write: WriteFile): Promise<string> {
+/** Adds the report to the folder, which is created if missing, and returns the file. Throws system errors. */
+export async function appendHistory(folder: string, entry: HistoryEntry): Promise<string> {
   await mkdir(folder, { recursive: true });
   const file = join(folder, historyFileName(entry));
-  await write(file, `${JSON.stringify(entry, undefined, 2)}\n`);
+  await writeAtomic(file, `${JSON.stringify(entry, undefined, 2)}\n`);
   return file;
 }
 

@@ -4,7 +4,6 @@ import { expect, onTestFinished, test } from "vitest";
 import { acceptDrift, writeEdits } from "../../src/drift/accept.ts";
 import { seedAccount } from "../../src/embedded/index.ts";
 import { apply, drift, loadProject } from "../../src/index.ts";
-import { writeAtomic } from "../../src/records/files/atomic.ts";
 import fc from "../support/fast-check.ts";
 import { configText, writeProject } from "../support/project-folder.ts";
 import { runs } from "../support/sample.ts";
@@ -102,7 +101,7 @@ test("after drift is accepted, only what a variable decides differs, and every c
       const before = text();
       const report = await drift(await load(), { env: env(service), attribution: false });
       const { edits, accepted, unaccepted } = await acceptDrift(report, await load(), folder);
-      await writeEdits(edits, writeAtomic);
+      await writeEdits(edits);
       expect(kept(text())).toEqual(kept(before));
       for (const { why } of unaccepted) expect(why).toContain("its value comes from $" + "{var.on}");
       // Nothing else than the values changed in documents that exist.

@@ -7,7 +7,6 @@ import { historyEntry, stepsDone } from "../../src/drift/history.ts";
 import { checkOutBase } from "../../src/git/base.ts";
 import { apply, drift, loadProject, type Plan, renderers } from "../../src/index.ts";
 import { changeCount, eachChange } from "../../src/model/changes.ts";
-import { writeAtomic } from "../../src/records/files/atomic.ts";
 import { faults } from "../render/markdown/structure.ts";
 import { configText, keyVariable, writeProject } from "../support/project-folder.ts";
 import { startService } from "../support/service.ts";
@@ -138,7 +137,7 @@ test("a colleague unhashes a column and pauses an integration while a pull reque
   const before = readFileSync(file, "utf8");
   const project = await load();
   const accepted = await acceptDrift(seen, project, folder);
-  await writeEdits(accepted.edits, writeAtomic);
+  await writeEdits(accepted.edits);
   expect(readFileSync(file, "utf8")).toBe(
     before
       .replace("paused: false }", "paused: true }")
@@ -228,7 +227,7 @@ test("ten thousand differences of an account keep the Markdown valid and within 
   expect(text).toContain("10000");
 
   const accepted = await acceptDrift(report, project, folder);
-  await writeEdits(accepted.edits, writeAtomic);
+  await writeEdits(accepted.edits);
   expect(accepted.unaccepted).toEqual([]);
   expect((await drift(await loadProject({ cwd: folder, env }), { env })).exit.code).toBe(0);
 });

@@ -3,7 +3,6 @@ import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import { acceptDrift, writeEdits } from "../../src/drift/accept.ts";
 import { drift, loadProject, type Plan, type Project } from "../../src/index.ts";
-import { writeAtomic } from "../../src/records/files/atomic.ts";
 import { configText, keyVariable, writeProject } from "../support/project-folder.ts";
 import { startService, type TestService } from "../support/service.ts";
 
@@ -39,7 +38,7 @@ export async function story(manifests: Readonly<Record<string, string>>, parts: 
     write: (file, text) => writeFileSync(join(folder, file), text),
     accept: async () => {
       const accepted = await acceptDrift(await report(), await load(), folder);
-      await writeEdits(accepted.edits, writeAtomic);
+      await writeEdits(accepted.edits);
       return accepted;
     },
   };

@@ -4,7 +4,6 @@ import { join } from "node:path";
 import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { appendHistory, fingerprintOf, historyEntry, historyFileName, readHistory, stepsDone } from "../../src/drift/history.ts";
 import type { Plan } from "../../src/model/plan.ts";
-import { writeAtomic } from "../../src/records/files/atomic.ts";
 import { driftReport } from "../render/full-plan.ts";
 import { tracedReport } from "../render/html-report.ts";
 import { change, item, plan } from "../render/plans.ts";
@@ -19,8 +18,7 @@ const at = (day: number, members: Partial<Plan> = {}): Plan => ({ ...driftReport
 
 test("each report is a file; reading sorts by time and leaves out other targets and other files", async () => {
   const nested = join(folder, "a", "b");
-  for (const report of [at(3), at(1), at(2), at(1, { target: "../staging" })])
-    await appendHistory(nested, historyEntry(report), writeAtomic);
+  for (const report of [at(3), at(1), at(2), at(1, { target: "../staging" })]) await appendHistory(nested, historyEntry(report));
   writeFileSync(join(nested, "notes.json"), "{}");
   expect(readdirSync(nested).sort()).toEqual([
     "drift-20260301T090000000Z-..%2Fstaging.json",
@@ -49,7 +47,7 @@ test("an entry of the last version has the addresses of this one", async () => {
 });
 
 test("a broken file is named, and a missing folder is empty", async () => {
-  await appendHistory(folder, historyEntry(at(1)), writeAtomic);
+  await appendHistory(folder, historyEntry(at(1)));
   const broken = [
     "{",
     "[]",
@@ -70,7 +68,7 @@ test("an entry has counts, and no values from the account", async () => {
     items: [item({ changes: [change({ path: "/description", before: "canary-1", after: "canary-2", origin: "drift" })] })],
   });
   const entry = historyEntry(secretive);
-  const file = await appendHistory(folder, entry, writeAtomic);
+  const file = await appendHistory(folder, entry);
   expect(readFileSync(file, "utf8")).not.toMatch(/canary/u);
   expect(entry.counts).toEqual({ differences: 1, exposed: 4, manual: 2, blocked: 2, policy: 2, unmanaged: 3, unmanagedColumns: 612 });
   expect(historyEntry(tracedReport).origins).toEqual({ config: 1, drift: 4, conflict: 1, unknown: 2 });

@@ -8,7 +8,6 @@ import { nodePointer } from "../../model/nodes.ts";
 import type { Plan } from "../../model/plan.ts";
 import { acceptListed } from "../../protection/catalog/accept.ts";
 import { reviewedIn } from "../../protection/catalog/blocks.ts";
-import { writeAtomic } from "../../records/files/atomic.ts";
 
 /** An edited file that other targets read, too. */
 export interface SharedEdit extends Pick<FileEdit, "file" | "values"> {
@@ -31,7 +30,7 @@ export async function acceptInFiles(
   const accepted = await acceptDrift(report, project, load.cwd);
   const shared = await sharedEdits(project, accepted.edits, load);
   if (shared.length > 0) onShared(shared);
-  await writeEdits(accepted.edits, writeAtomic);
+  await writeEdits(accepted.edits);
   return { ...accepted, shared };
 }
 

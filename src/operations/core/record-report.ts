@@ -49,9 +49,7 @@ export async function recordReport(
     return undefined;
   }
   const kept = { ...entry, ...(notified === undefined ? {} : { notified }) };
-  await appendHistory(folder, kept, writeAtomic).catch((error: unknown) =>
-    warn(`The report could not be added to ${folder} (${errorCode(error)}).`),
-  );
+  await appendHistory(folder, kept).catch((error: unknown) => warn(`The report could not be added to ${folder} (${errorCode(error)}).`));
   return { points: [...past, kept].map(pointOf), done };
 }
 
