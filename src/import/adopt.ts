@@ -12,7 +12,7 @@ import { type ImportFailure, notShared, type Sharing } from "./other-targets.ts"
 
 // Decides which manifest belongs to which live object, and what to write for objects without one. Objects that have a manifest are
 // only bound. Pure: the account goes in; documents and bindings come out. Schemas are adopted later, one integration at
-// a time (schemas/adopt-schemas.ts), because the schemas of a large account do not fit in memory together.
+// a time (schemas/import-schemas.ts), because the schemas of a large account do not fit in memory together.
 
 export interface AdoptionInput {
   /** With the project's manifests and the objects that they are identified with. The lists have whole objects. */

@@ -2,8 +2,7 @@ import type { Reads } from "../model/service.ts";
 import { readSnapshotFile } from "../snapshot/file.ts";
 import { readsOf } from "../snapshot/snapshot.ts";
 import { type AccountProject, withReadOnly } from "./account.ts";
-import { withColumnProgress } from "./column-progress.ts";
-import type { RunEnvironment } from "./session.ts";
+import { type RunEnvironment, withColumnProgress } from "./session.ts";
 
 /** What is read: the account of a project, or a snapshot file (absolute path). */
 export type ReadSource = AccountProject | { readonly snapshotFile: string };

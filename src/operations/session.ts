@@ -5,10 +5,10 @@ import type { Project } from "../manifests/project.ts";
 import type { Plan } from "../model/plan.ts";
 import type { OnProgress } from "../model/runtime/progress.ts";
 import { version } from "../model/runtime/version.ts";
+import type { Reads } from "../model/service.ts";
 import type { Environment } from "../model/settings/env.ts";
 import type { Client } from "../service/client.ts";
 import { systemClock } from "./account.ts";
-import { withColumnProgress } from "./column-progress.ts";
 import { moduleFiles } from "./policy-modules.ts";
 import { readRecords } from "./records/open.ts";
 
@@ -82,4 +82,22 @@ export async function snapshotSession(project: Project, file: string, run: RunEn
 
 function sessionBase(project: Project, records: Session["records"], git: Session["git"], { signal, onProgress }: RunEnvironment) {
   return { project, records, git, version, signal, onProgress, newId: randomUUID, clock: systemClock };
+}
+
+// One event for each table would be most of an ndjson file.
+const every = 100;
+
+/** Reports how many of the tables that were asked for had their columns read with a request of their own, every hundred. */
+export function withColumnProgress<R extends Pick<Reads, "columns">>(reads: R, onProgress: OnProgress | undefined): R {
+  if (onProgress === undefined) return reads;
+  let done = 0;
+  let total = 0;
+  const columns: Reads["columns"] = async (...path) => {
+    total += 1;
+    const read = await reads.columns(...path);
+    done += 1;
+    if (done % every === 0) onProgress({ type: "step", phase: "columns", done, total, label: "tables" });
+    return read;
+  };
+  return { ...reads, columns };
 }

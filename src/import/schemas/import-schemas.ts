@@ -6,13 +6,20 @@ import { readSchemas, type SchemaConfigUnit, schemaUnits, tablesToRead } from ".
 import { type Address, kindOf } from "../../model/address.ts";
 import { readOr, ServiceError } from "../../model/errors.ts";
 import type { LiveSchemas } from "../../model/live.ts";
+import { groupBy } from "../../model/maps.ts";
+import type { NodePath } from "../../model/nodes.ts";
+import type { SchemaConfigSpec } from "../../model/resource.ts";
 import type { OnProgress } from "../../model/runtime/progress.ts";
 import type { TablePath } from "../../model/schema-tree.ts";
 import { counted } from "../../text/counts.ts";
+import { freeName } from "../../text/free-name.ts";
+import { nodeText } from "../../text/paths.ts";
 import type { Adoption, NamedIntegration, NewDocument } from "../adopt.ts";
-import type { ImportFailure, Sharing } from "../other-targets.ts";
+import { type DocumentText, schemaConfigText } from "../document-text.ts";
+import { type ImportFailure, notShared, type Sharing } from "../other-targets.ts";
 import type { Writer } from "../writer.ts";
-import { adoptSchemas, type SchemasAdoption } from "./adopt-schemas.ts";
+import { extendSpec } from "./extend.ts";
+import { inferRules, literalSchemas } from "./infer-rules.ts";
 
 export interface SchemasInput {
   readonly account: AccountView;
@@ -37,8 +44,8 @@ export interface ImportedSchemas {
 }
 
 /** The import so far. */
-interface State {
-  /** By live id. */
+interface Draft extends SchemasInput {
+  /** What decides for the integrations that are still to come, by live id. */
   readonly units: Map<string, SchemaConfigUnit>;
   /** Names of SchemaConfigs, new ones included. */
   readonly takenNames: Set<string>;
@@ -52,26 +59,26 @@ interface State {
 export async function importSchemas(adoption: Adoption, input: SchemasInput): Promise<ImportedSchemas> {
   const { reads, writer, account, onProgress } = input;
   const takenNames = new Set(account.resources.filter(isSchemaConfig).map(({ name }) => name));
-  const state: State = { units: unitsById(account), takenNames, addresses: [], notices: [], failures: [], isLimited: false };
+  const draft: Draft = { ...input, units: unitsById(account), takenNames, addresses: [], notices: [], failures: [], isLimited: false };
   const total = adoption.integrations.length;
   let done = 0;
   onProgress?.({ type: "phase", phase: "read", round: 1, total });
   const read = ({ live }: NamedIntegration) =>
     readOr(
-      () => readSchemas(reads, live.id, tablesOfPlan(state.units.get(live.id))),
+      () => readSchemas(reads, live.id, tablesOfPlan(draft.units.get(live.id))),
       (failure) => failure,
     );
-  for await (const outcome of readAhead(adoption.integrations, read)) {
+  for await (const { item, read: schemas } of readAhead(adoption.integrations, read)) {
     input.signal.throwIfAborted();
-    const { name } = outcome.item;
-    const created = adoptOutcome(outcome, input, state);
+    const { name } = item;
+    const config = schemas === undefined ? undefined : adoptSchemas(draft, item, schemas);
     const [integration, others] = documentsOf(adoption, name);
-    writer.addToIntegration(name, [...integration, ...(created === undefined ? [] : [created.document]), ...others]);
+    writer.addToIntegration(name, [...integration, ...(config === undefined ? [] : [config]), ...others]);
     await writer.flush();
     onProgress?.({ type: "step", phase: "read", done: ++done, total, label: integrationAddress(name) });
   }
   writer.end();
-  const { addresses, notices, failures, isLimited } = state;
+  const { addresses, notices, failures, isLimited } = draft;
   return { addresses, notices, failures, isLimited };
 }
 
@@ -92,34 +99,87 @@ const tablesOfPlan =
   (live: LiveSchemas): readonly TablePath[] =>
     unit === undefined ? [] : tablesToRead(unit.rules, live, undefined);
 
-/** Adopts one integration's schemas if they were read, and returns the new SchemaConfig if there is one. */
-function adoptOutcome(
-  { item: { live, name }, read }: { readonly item: NamedIntegration; readonly read: LiveSchemas | ServiceError | undefined },
-  { sharing, canCreate, literal, writer }: SchemasInput,
-  state: State,
-): SchemasAdoption["created"] {
-  const { units, takenNames, addresses, notices, failures } = state;
-  if (read instanceof ServiceError) failures.push({ address: schemaConfigAddress(name), message: read.message });
-  if (read === undefined || read instanceof ServiceError) return undefined;
+/** Adopts the schemas of one integration, and returns its new SchemaConfig if there is one. */
+function adoptSchemas(draft: Draft, { live, name }: NamedIntegration, read: LiveSchemas | ServiceError): DocumentText | undefined {
+  const { units, addresses, notices, failures } = draft;
+  if (read instanceof ServiceError) {
+    failures.push({ address: schemaConfigAddress(name), message: read.message });
+    return undefined;
+  }
   const unit = units.get(live.id);
   // Frees what the unit has cached about the names of this integration.
   units.delete(live.id);
   if (unit !== undefined) addresses.push(unit.resource.address);
-  const { schemas: readable, left } = withoutNul(read);
+  const { schemas, left } = withoutNul(read);
   if (left > 0)
     notices.push(
       `${counted(left, "name")} in the schemas of ${integrationAddress(name)} ${left === 1 ? "contains" : "contain"} a NUL character, which manifests cannot contain, and ${left === 1 ? "is" : "are"} not imported.`,
     );
-  const adopted = adoptSchemas({ name, live: readable, unit, literal, sharing, canCreate, takenNames });
-  const { changed, created, failure } = adopted;
-  notices.push(...(adopted.notices ?? []));
-  state.isLimited ||= failure !== undefined;
-  const unwritten = changed === undefined ? undefined : writer.change(changed);
-  for (const one of [failure, unwritten]) if (one !== undefined) failures.push(one);
-  if (created === undefined) return undefined;
-  takenNames.add(created.configName);
-  addresses.push(created.document.address);
-  return created;
+  const isEmpty = Object.keys(schemas).length === 0;
+  if (unit === undefined) {
+    if (!isEmpty) return createConfig(draft, name, schemas);
+    notices.push(`${integrationAddress(name)} has no schemas yet. Run import again when the service has discovered them.`);
+  } else if (isEmpty)
+    // While a source is discovered again, it has no schemas for a time. That does not mean that they are gone.
+    notices.push(`The service returned no schemas for Integration/${name}, so ${unit.resource.address} was not changed.`);
+  else extendConfig(draft, { name, schemas, unit });
+  return undefined;
+}
+
+/** Adds what nothing covers to the SchemaConfig of this integration alone. */
+function extendConfig(
+  { sharing, literal, writer, notices, failures }: Draft,
+  { name, schemas, unit }: { readonly name: string; readonly schemas: LiveSchemas; readonly unit: SchemaConfigUnit },
+): void {
+  const { resource, address } = unit;
+  const isShared = resource.spec.integrations !== undefined || sharing.decidesIn(resource, integrationAddress(name)).length > 0;
+  if (isShared) return;
+  const { spec, addedColumns } = extendSpec(unit, schemas, literal);
+  if (spec === resource.spec) return;
+  notices.push(...addedNotices(address, addedColumns));
+  const failure = writer.change({ resource, spec });
+  if (failure !== undefined) failures.push(failure);
+}
+
+/** A new SchemaConfig, unless other targets would plan it too. */
+function createConfig(draft: Draft, name: string, live: LiveSchemas): DocumentText | undefined {
+  const { canCreate, sharing, takenNames, literal, addresses, failures } = draft;
+  const configName = freeName(name, (one) => takenNames.has(one));
+  const document = schemaConfigText(configName, specFor(name, live, literal));
+  if (!canCreate) {
+    failures.push(notShared(document.address, sharing.inUse));
+    draft.isLimited = true;
+    return undefined;
+  }
+  takenNames.add(configName);
+  addresses.push(document.address);
+  return document;
+}
+
+const shownNodes = 50;
+
+/** A reviewer must not overlook that an import declares more data as readable. */
+function addedNotices(address: Address, added: readonly NodePath[]): readonly string[] {
+  if (added.length === 0) return [];
+  const texts = byTable(added);
+  const rest = texts.length - shownNodes;
+  const list = `${texts.slice(0, shownNodes).join(", ")}${rest > 0 ? ` and ${rest} more` : ""}`;
+  return [`${address} now covers new columns that are replicated unhashed: ${list}.`];
+}
+
+/** "public.orders (email, phone)" for columns of one table; other nodes, and a single column, as they are. */
+function byTable(paths: readonly NodePath[]): readonly string[] {
+  const groups = groupBy(paths, (path) => nodeText(path.slice(0, 2)));
+  return [...groups].map(([table, nodes]) => {
+    const [only, second] = nodes;
+    return second === undefined ? nodeText(only) : `${table} (${nodes.map(([, , column = ""]) => nodeText([column])).join(", ")})`;
+  });
+}
+
+function specFor(integration: string, live: LiveSchemas, literal: boolean): SchemaConfigSpec {
+  if (literal) return { integration, missing: "warn", schemas: literalSchemas(live) };
+  const { rules, schemas } = inferRules(live);
+  return { integration, missing: "warn", rules, ...(Object.keys(schemas).length === 0 ? {} : { schemas }) };
 }
 
 /** The schemas, tables and columns whose names manifests can contain, and how many others there are, not counting what is below them. */
