@@ -29,7 +29,6 @@ export function declareCommands(line: CommandLine): void {
   declareCore(line);
   declareInspect(line);
   declareAdopt(line);
-  declareCatalog(line);
   declareRecords(line);
   declareSetUp(line);
   declareHelp(line);
@@ -161,10 +160,6 @@ function declareAdopt({ program, add }: CommandLine): void {
   )
     .option("--from <target|file>", "Target or snapshot file")
     .option("--to <target|file>", "Target or snapshot file");
-}
-
-/** The rest of "Adopt an account": the catalog. */
-function declareCatalog({ add }: CommandLine): void {
   add(
     "catalog <task> [args...]",
     "Accept new columns after review. Task: accept [ADDRESS [SCHEMA.TABLE[.COLUMN]]]. Writes the catalog file that the config names. Sends only GET requests.",

@@ -1,5 +1,4 @@
-import { openProvider } from "../forge/open-provider.ts";
-import type { Rest } from "../forge/rest.ts";
+import { openProvider, type Rest } from "../forge/rest.ts";
 import { DimsyncError } from "../model/errors.ts";
 import type { Plan } from "../model/plan.ts";
 import { visible } from "../text/control-characters.ts";

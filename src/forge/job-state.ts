@@ -2,7 +2,7 @@ import { DimsyncError } from "../model/errors.ts";
 import { isObject, own } from "../model/json/json.ts";
 import type { Environment } from "../model/settings/env.ts";
 import type { CiEnvironment } from "./environment.ts";
-import { openProvider } from "./open-provider.ts";
+import { openProvider } from "./rest.ts";
 
 /** The longest time for all attempts. */
 const timeLimitMs = 10_000;

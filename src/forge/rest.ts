@@ -4,6 +4,7 @@ import type { Environment } from "../model/settings/env.ts";
 import { masked } from "../model/settings/secret.ts";
 import { backoffMs, retryAfterMs } from "../service/retry.ts";
 import { type HttpResponse, sendRequest } from "../service/send-request.ts";
+import type { CiEnvironment } from "./environment.ts";
 
 /** The REST interface of GitHub or GitLab: JSON in, JSON out. */
 export interface Rest {
@@ -79,6 +80,19 @@ export function openRest(rest: RestOptions): Rest {
       return all;
     },
   };
+}
+
+/** The REST interface of the job's provider; undefined without a provider or a token. */
+export function openProvider(
+  { provider, token, apiUrl }: Pick<CiEnvironment, "provider" | "token" | "apiUrl">,
+  { env, signal }: { readonly env: Environment; readonly signal: AbortSignal },
+): Rest | undefined {
+  if (provider === "none" || token === undefined) return undefined;
+  const headers =
+    provider === "github"
+      ? { authorization: `Bearer ${token}`, accept: "application/vnd.github+json", "x-github-api-version": "2022-11-28" }
+      : { "private-token": token };
+  return openRest({ name: provider === "github" ? "GitHub" : "GitLab", baseUrl: apiUrl, headers, env, signal });
 }
 
 /** Resolves with undefined if an earlier attempt turned out to have created the object. */

@@ -3,7 +3,7 @@ import { itemKindOf, kinds, lists } from "../../kinds/index.ts";
 import { type AccountLists, accountLists } from "../../kinds/lookup.ts";
 import { byText, toAddress } from "../../model/address.ts";
 import { changeCount } from "../../model/changes.ts";
-import type { Comparison, LoneObject } from "../../model/comparison.ts";
+import type { Comparison } from "../../model/comparison.ts";
 import type { Item } from "../../model/plan.ts";
 import type { OnProgress } from "../../model/runtime/progress.ts";
 import type { Listed, Reads } from "../../model/service.ts";
@@ -16,64 +16,50 @@ export interface ComparedSide {
   readonly source: ReadSource;
 }
 
-/** Compares two accounts or snapshots. Sends GET only. Throws DimsyncError. */
+type Differences = Pick<Comparison, "items" | "onlyFrom" | "onlyTo">;
+
+/** Compares two accounts or snapshots kind by kind; items in which `to` protects less come first. Sends GET only. Throws DimsyncError. */
 export async function compareSides(from: ComparedSide, to: ComparedSide, run: RunEnvironment): Promise<Comparison> {
-  const { items, onlyFrom, onlyTo } = await withReads(from.source, run, (a) =>
-    withReads(to.source, run, (b) => compareAccounts(a, b, run.onProgress)),
-  );
-  const isSame = items.length + onlyFrom.length + onlyTo.length === 0;
+  const found = await withReads(from.source, run, (a) => withReads(to.source, run, (b) => compareAccounts(a, b, run.onProgress)));
+  const isSame = found.items.length + found.onlyFrom.length + found.onlyTo.length === 0;
   return {
     formatVersion: "2.0",
     kind: "Comparison",
     from: from.name,
     to: to.name,
-    items,
-    onlyFrom,
-    onlyTo,
+    ...found,
     exit: isSame ? { code: 0, reasons: [] } : { code: 2, reasons: ["differences"] },
   };
 }
 
-/** Kind by kind; items in which `to` protects less come first. Throws ServiceError. */
-async function compareAccounts(
-  from: Reads,
-  to: Reads,
-  onProgress: OnProgress | undefined,
-): Promise<Pick<Comparison, "items" | "onlyFrom" | "onlyTo">> {
+async function compareAccounts(from: Reads, to: Reads, onProgress: OnProgress | undefined): Promise<Differences> {
   const [a, b] = await Promise.all([readLists(from), readLists(to)]);
-  const items: Item[] = [];
-  const onlyFrom: LoneObject[] = [];
-  const onlyTo: LoneObject[] = [];
+  const found: { readonly [list in keyof Differences]: Differences[list][number][] } = { items: [], onlyFrom: [], onlyTo: [] };
   for (const kind of kinds) {
     const { compared } = kind;
     if (compared === undefined) continue;
     const pairs = pairByName(a(compared.list).byName, b(compared.list).byName);
-    // The objects of another kind are missing there.
-    if (compared.list === kind.list) {
-      const lone = ({ name, from: one, to: other }: Pair): LoneObject => ({
-        address: toAddress(kind.name, name),
-        id: (one ?? other)?.id ?? "",
-      });
-      onlyFrom.push(...pairs.filter((pair) => pair.to === undefined).map(lone));
-      onlyTo.push(...pairs.filter((pair) => pair.from === undefined).map(lone));
+    const both: Both[] = [];
+    for (const { name, from: one, to: other } of pairs) {
+      if (one !== undefined && other !== undefined) both.push({ name, from: one, to: other });
+      // The objects of another kind are missing there.
+      else if (compared.list === kind.list)
+        (one === undefined ? found.onlyTo : found.onlyFrom).push({ address: toAddress(kind.name, name), id: (one ?? other)?.id ?? "" });
     }
-    const both = pairs.flatMap((pair) =>
-      pair.from === undefined || pair.to === undefined ? [] : [{ ...pair, from: pair.from, to: pair.to }],
-    );
     const whole = (live: Listed, reads: Reads): Promise<unknown> => compared.read?.(live, reads) ?? Promise.resolve(live);
-    const readBoth = (pair: (typeof both)[number]) => Promise.all([whole(pair.from, from), whole(pair.to, to)]);
+    const readBoth = (pair: Both) => Promise.all([whole(pair.from, from), whole(pair.to, to)]);
     let done = 0;
     for await (const { item, read } of readAhead(both, readBoth, 2)) {
-      const { name, to: object } = item;
-      onProgress?.({ type: "step", phase: "read", done: ++done, total: both.length, label: toAddress(itemKindOf(kind), name) });
+      const [kindName, address] = [itemKindOf(kind), toAddress(itemKindOf(kind), item.name)];
+      onProgress?.({ type: "step", phase: "read", done: ++done, total: both.length, label: address });
       const changes = compared.differences({ live: read[0], list: a }, { live: read[1], list: b });
-      const [address, id] = [toAddress(itemKindOf(kind), name), `i${items.length + 1}`];
+      const id = `i${found.items.length + 1}`;
       if (changes.length > 0)
-        items.push({ id, address, kind: itemKindOf(kind), action: "update", liveId: object.id, changes, requests: [], dependsOn: [] });
+        found.items.push({ id, address, kind: kindName, action: "update", liveId: item.to.id, changes, requests: [], dependsOn: [] });
     }
   }
   const isExposing = (item: Item): boolean => changeCount(item, ({ risk }) => risk === "exposes") > 0;
-  return { items: items.sort((one, other) => Number(isExposing(other)) - Number(isExposing(one))), onlyFrom, onlyTo };
+  return { ...found, items: found.items.sort((one, other) => Number(isExposing(other)) - Number(isExposing(one))) };
 }
 
 async function readLists(reads: Reads): Promise<AccountLists> {
@@ -88,6 +74,9 @@ interface Pair {
   readonly from: Listed | undefined;
   readonly to: Listed | undefined;
 }
+
+/** Of an object that both have. */
+type Both = { readonly [member in keyof Pair]: NonNullable<Pair[member]> };
 
 /** By name, because ids differ between accounts; several objects with one name in the order of their ids: "orders (2)". */
 const pairByName = (from: ByName, to: ByName): readonly Pair[] =>

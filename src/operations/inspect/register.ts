@@ -72,7 +72,7 @@ async function diffRegister(
   { base, options }: { readonly base: RegisterBase; readonly options: RegisterOptions },
 ): Promise<RegisterDiff> {
   const isWanted = filterOf(options);
-  const saved: SavedRegister = "file" in base ? await registerInFile(base.file) : await remembered(project, options, base.time);
+  const saved = "file" in base ? await registerInFile(base.file) : await remembered(project, options, base.time);
   const { at: from, rows, isCsv = false } = saved;
   const changes = registerChanges(rows.filter(isWanted), isCsv ? rowsOfCsv(register.rows()) : register.rows());
   const exit = changes.length === 0 ? ({ code: 0, reasons: [] } as const) : ({ code: 2, reasons: ["changes"] } as const);
@@ -131,29 +131,22 @@ function checkLabels({ columnLabels, locate }: Project, wanted: readonly string[
   );
 }
 
-async function remembered(project: Project, options: RegisterOptions, time: string): Promise<{ at: string; rows: readonly RegisterRow[] }> {
-  const { at, folder } = await runBefore(project, options, time);
-  const rows: RegisterRow[] = [];
-  for await (const some of rememberedAt(folder, at)) rows.push(...some);
-  return { at, rows };
-}
-
-/** The last run before a time. Throws E_REGISTER if there is none. */
-async function runBefore(
-  project: Project,
-  options: RegisterOptions,
-  time: string,
-): Promise<{ readonly at: string; readonly folder: string }> {
+/** What the last run before a time has found. Throws E_REGISTER if there is none. */
+async function remembered(project: Project, options: RegisterOptions, time: string): Promise<SavedRegister> {
   const folder = folderOf(project, options);
   const runs = [...(await runsIn(folder))].sort(byText);
   const at = runs.findLast((one) => Date.parse(one) <= Date.parse(time));
-  if (at !== undefined) return { at, folder };
-  const [first] = runs;
-  const known = first === undefined ? "No register has been made" : `The first register was made at ${first}`;
-  throw new DimsyncError(
-    "E_REGISTER",
-    `${known} in ${folder}, so the state at ${time} is not known. dimsync remembers what each run of register finds. Run it on a schedule, and keep the folder with --history.`,
-  );
+  if (at === undefined) {
+    const [first] = runs;
+    const known = first === undefined ? "No register has been made" : `The first register was made at ${first}`;
+    throw new DimsyncError(
+      "E_REGISTER",
+      `${known} in ${folder}, so the state at ${time} is not known. dimsync remembers what each run of register finds. Run it on a schedule, and keep the folder with --history.`,
+    );
+  }
+  const rows: RegisterRow[] = [];
+  for await (const some of rememberedAt(folder, at)) rows.push(...some);
+  return { at, rows };
 }
 
 /** A register that was saved before. */
