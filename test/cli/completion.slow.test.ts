@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { mkdirSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { stringify } from "yaml";
@@ -44,9 +44,8 @@ function folderOnPath(): string {
   return join(folder, "bin");
 }
 
-/** The lines that a shell prints for a script. */
-async function inShell(shell: ProgramName, script: string): Promise<readonly string[]> {
-  const cwd = quickstart();
+/** The lines that a shell prints for a script, in a copy of the quick start if no folder is given. */
+async function inShell(shell: ProgramName, script: string, cwd: string = quickstart()): Promise<readonly string[]> {
   writeFileSync(join(cwd, "my plan.json"), "");
   const child = spawn(program(shell), ["-c", script], {
     cwd,
@@ -114,6 +113,21 @@ for (const [shell, { load, complete }] of Object.entries(shells) as readonly (re
         expect(lines).toEqual(expect.arrayContaining([...offered]));
         if (not !== undefined) expect(lines).not.toContain(not);
       });
+    test("runs nothing that a name of the project says", async () => {
+      const heard = join(emptyFolder(), "heard");
+      const hostile = `$(touch\${IFS}${heard})`;
+      const account = { baseUrl: "embedded:a.json" };
+      const config = { apiVersion: "dimsync/v1", kind: "Config", manifests: ["manifests"], targets: { [hostile]: account, good: account } };
+      const manifest = `apiVersion: dimsync/v1\nkind: SchemaConfig\nmetadata: { name: a }\nspec: { integration: { id: "1" }, schemas: { "${hostile}": {}, plain: {} } }\n`;
+      const cwd = emptyFolder({ "dimsync.yaml": stringify(config), "manifests/a.yaml": manifest });
+      const typed = [
+        ["dimsync", "plan", "-t", ""],
+        ["dimsync", "explain", "SchemaConfig/a", ""],
+      ];
+      const lines = await inShell(shell, [load, ...typed.map(complete)].join("\n"), cwd);
+      expect(existsSync(heard)).toBe(false);
+      expect(lines).toEqual(["good", "plain"]);
+    });
   });
 
 // There is no PowerShell to test with here. Its script prints the words that begin with the last one.

@@ -20,10 +20,10 @@ export async function runCompletion({ io }: Context, shell: string): Promise<Exi
 // `dimsync completion-words` decides which words may follow. If it prints nothing but flags, files may follow. A shell offers
 // flags only after a dash, and completes the file of `-o FORMAT=FILE` itself. After a word that ends in `=`, it adds no space.
 
-// Bash also splits words at `=`.
+// Bash also splits words at `=`. Not with `compgen -W`, which runs the commands that words contain.
 const bash = `# dimsync completion for bash: source <(dimsync completion bash)
 _dimsync() {
-  local word="\${COMP_WORDS[COMP_CWORD]}" typed=("\${COMP_WORDS[@]:0:COMP_CWORD}") words
+  local word="\${COMP_WORDS[COMP_CWORD]}" typed=("\${COMP_WORDS[@]:0:COMP_CWORD}") words one
   if [[ "$word" == "=" ]]; then typed+=("="); word=""; fi
   words="$(dimsync completion-words "\${typed[*]}" 2>/dev/null)" || return
   [[ "$word" == -* ]] || words="$(grep -v '^-' <<< "$words")"
@@ -32,7 +32,8 @@ _dimsync() {
     mapfile -t COMPREPLY < <(compgen -f -- "$word")
   else
     [[ "$words" == *= ]] && compopt -o nospace
-    COMPREPLY=($(compgen -W "$words" -- "$word"))
+    COMPREPLY=()
+    while IFS= read -r one; do [[ "$one" == "$word"* ]] && COMPREPLY+=("$one"); done <<< "$words"
   fi
 }
 complete -F _dimsync dimsync
@@ -155,32 +156,35 @@ async function argumentsOf(
   return name === "help" ? commands.map((command) => command.name()) : [];
 }
 
+/** Names that mean nothing to a shell: whoever can change the project chooses them, and the next Enter would run what they say. */
+const plainNames = (names: readonly string[]): readonly string[] => [...new Set(names)].filter((name) => /^[\p{L}\p{N}_./-]+$/u.test(name));
+
 /** The addresses of the project's manifests, and of the schemas of its integrations. */
 async function addressesIn(context: Context): Promise<readonly string[]> {
   const projects = await loadAnyProjects(context, { interruptible: true });
   const addresses = projects.flatMap(({ resources }) =>
     resources.flatMap((resource) => [resource.address, ...(isIntegration(resource) ? [schemasAddress(resource.name)] : [])]),
   );
-  return [...new Set(addresses)];
+  return plainNames(addresses);
 }
 
 const targetsIn = async (context: Context): Promise<readonly string[]> =>
-  (await loadAnyProjects(context, { interruptible: true })).map(({ settings }) => settings.target);
+  plainNames((await loadAnyProjects(context, { interruptible: true })).map(({ settings }) => settings.target));
 
 /** "public", "public.orders": the paths in literal trees that can be written without quotes. */
 async function pathsIn(context: Context): Promise<readonly string[]> {
   const projects = await loadAnyProjects(context, { interruptible: true });
   const configs = projects.flatMap(({ resources }) => resources.filter(isSchemaConfig));
-  const isPlain = (name: string): boolean => /^[\p{L}\p{N}_-]+$/u.test(name);
+  const isPart = (name: string): boolean => !/[./]/u.test(name);
   const found = configs.flatMap(({ spec: { schemas = {} } }) =>
     Object.entries(schemas)
-      .filter(([schema]) => isPlain(schema))
+      .filter(([schema]) => isPart(schema))
       .flatMap(([schema, { tables = {} }]) => [
         schema,
         ...Object.keys(tables)
-          .filter(isPlain)
+          .filter(isPart)
           .map((table) => `${schema}.${table}`),
       ]),
   );
-  return [...new Set(found)];
+  return plainNames(found);
 }

@@ -3,9 +3,8 @@ import { type Project, withLocations } from "../../manifests/project.ts";
 import { byText } from "../../model/address.ts";
 import { DimsyncError } from "../../model/errors.ts";
 import type { Environment } from "../../model/settings/env.ts";
-import { movedTo } from "../../records/moved.ts";
 import type { Lease, Records } from "../../records/records.ts";
-import { describeLease, recordsMoved } from "../../records/store-errors.ts";
+import { describeLease, movedTo, recordsMoved } from "../../records/store-errors.ts";
 import { withRecords } from "./open.ts";
 
 const ofProject = <T>(project: Project, env: Environment, work: (records: Records) => Promise<T>): Promise<T> =>

@@ -9,7 +9,7 @@ import type { List, Reads } from "../../model/service.ts";
 import type { Settings } from "../../model/settings/config.ts";
 import type { OpenIntent } from "../../records/history.ts";
 import type { RecordsRun, RecordsState, UnlockedRun } from "../../records/records.ts";
-import { bindCommand, shellWord } from "../../text/shell.ts";
+import { bindCommand } from "../../text/shell.ts";
 import { didYouMean } from "../../text/suggest.ts";
 import { withReads } from "../reads.ts";
 import type { RunEnvironment } from "../session.ts";
