@@ -207,10 +207,7 @@ export interface LazyLineage {
 export function readersIn(files: readonly LazyLineage[]): ReadersOf {
   const tables = new Map<string, { readonly readers: TableReaders | undefined }>();
   const tokens = new Map<LineageNode, readonly string[]>();
-  // The words of thousands of models are the same ones: as one string each, they take a fifth of the memory.
-  const words = new Map<string, string>();
-  const tokensOf = (node: LineageNode): readonly string[] =>
-    getOrAdd(tokens, node, () => sqlTokens(node.sql, node.isPython).map((word) => getOrAdd(words, word, () => word)));
+  const tokensOf = (node: LineageNode): readonly string[] => getOrAdd(tokens, node, () => sqlTokens(node.sql, node.isPython));
   const find = (key: string): TableReaders | undefined => {
     const below = files.flatMap((file) => {
       const lineage = file.tables?.has(key) === false ? undefined : file.lineage();
