@@ -3,12 +3,11 @@ import { labelScopes } from "../../kinds/select.ts";
 import { type Address, byText } from "../../model/address.ts";
 import { isOfNodes } from "../../model/changes.ts";
 import { own } from "../../model/json/json.ts";
-import type { LiveSchemas, LiveTable } from "../../model/live.ts";
-import { getOrAdd } from "../../model/maps.ts";
-import { type NodePath, nodeLists } from "../../model/nodes.ts";
+import type { LiveSchemas } from "../../model/live.ts";
+import { eachNode, type NodePath, nodePointer } from "../../model/nodes.ts";
 import type { DraftItem, Impact } from "../../model/plan.ts";
 import { flatMapInSteps, isStep, type Steps } from "../../model/runtime/event-loop.ts";
-import type { ReadersOf, TableReaders } from "./lineage.ts";
+import type { ReadersOf } from "./lineage.ts";
 import type { ColumnReaders } from "./lineage-files.ts";
 
 /** A unit that a run compares. */
@@ -53,71 +52,40 @@ const affecting: ReadonlySet<string> = new Set(["hashed", "enabled"]);
 
 /** Each column once, although it may be both hashed and switched off. */
 function* impactOf({ address, changes }: DraftItem, destination: Destination): Steps<readonly Impact[]> {
-  const affected: AffectedNode[] = [];
-  const tables = new Map<string, Map<string, AffectedTable>>();
-  const add = (schema: string, table: string, { column, isGone }: Pick<AffectedNode, "column" | "isGone">): void => {
-    const ofSchema = getOrAdd(tables, schema, () => new Map<string, AffectedTable>());
-    const { read, nodes } = getOrAdd(ofSchema, table, () => ({ read: readTable(destination, schema, table), nodes: new Map() }));
-    const known = nodes.get(column);
-    if (known !== undefined) known.isGone ||= isGone;
-    else if (read !== undefined) {
-      const node = { table: read, column, isGone };
-      nodes.set(column, node);
-      affected.push(node);
-    }
-  };
+  const affected = new Map<string, { readonly path: TablePath; readonly isGone: boolean }>();
   let done = 0;
   for (const entry of changes) {
     if (!isOfNodes(entry) || !affecting.has(entry.field)) continue;
     const isGone = entry.field === "enabled" && entry.after === false;
-    for (const { above, names } of nodeLists(entry.nodes)) {
-      const [schema, table] = above;
-      for (const name of names) {
-        if (isStep(++done)) yield;
-        if (schema === undefined)
-          for (const one of Object.keys(own(destination.tree, name)?.tables ?? {})) add(name, one, { column: undefined, isGone });
-        else if (table === undefined) add(schema, name, { column: undefined, isGone });
-        else add(schema, table, { column: name, isGone });
+    for (const node of eachNode(entry.nodes)) {
+      if (isStep(++done)) yield;
+      for (const path of tablesOf(node, destination.tree)) {
+        const key = nodePointer(path);
+        affected.set(key, { path, isGone: isGone || affected.get(key)?.isGone === true });
       }
     }
   }
-  return yield* flatMapInSteps(affected, (node) => {
-    const found = readersAt(address, node);
+  return yield* flatMapInSteps([...affected.values()], ({ path, isGone }) => {
+    const found = readersAt(address, path, { ...destination, isGone });
     return found === undefined ? [] : [found];
   });
 }
 
-interface AffectedTable {
-  /** Undefined if dbt does not know the table. */
-  readonly read: ReadTable | undefined;
-  readonly nodes: Map<string | undefined, AffectedNode>;
-}
-
-/** A table that dbt knows, or one of its columns. */
-interface AffectedNode {
-  readonly table: ReadTable;
-  readonly column: string | undefined;
-  isGone: boolean;
-}
-
-interface ReadTable {
-  readonly schema: string;
-  readonly table: string;
-  readonly live: LiveTable | undefined;
-  readonly readers: TableReaders;
-}
-
-function readTable({ tree, destinationSchema, readersOf }: Destination, schema: string, table: string): ReadTable | undefined {
+/** Who reads a table, or one of its columns. Undefined if dbt does not know the table, or nobody reads it. */
+function readersAt(
+  address: Address,
+  [schema, table, column]: TablePath,
+  { tree, destinationSchema, readersOf, isGone }: Destination & { readonly isGone: boolean },
+): Impact | undefined {
   const liveSchema = own(tree, schema);
-  const live = own(liveSchema?.tables, table);
-  const readers = readersOf(liveSchema?.nameInDestination ?? destinationSchema ?? schema, live?.nameInDestination ?? table);
-  return readers && { schema, table, live, readers };
-}
-
-/** Undefined if nobody reads it. */
-function readersAt(address: Address, { table: { schema, table, live, readers }, column, isGone }: AffectedNode): Impact | undefined {
-  const found = readers(column === undefined ? undefined : (own(live?.columns, column)?.nameInDestination ?? column), isGone);
-  return found && { address, schema, table, ...(column === undefined ? {} : { column }), ...found };
+  const liveTable = own(liveSchema?.tables, table);
+  const readers = readersOf({
+    schema: liveSchema?.nameInDestination ?? destinationSchema ?? schema,
+    table: liveTable?.nameInDestination ?? table,
+    column: column === undefined ? undefined : (own(liveTable?.columns, column)?.nameInDestination ?? column),
+    isGone,
+  });
+  return readers && { address, schema, table, ...(column === undefined ? {} : { column }), ...readers };
 }
 
 /** Who reads a live table or column, whether it changes or not. */
@@ -127,9 +95,8 @@ export function readersOfNode(
   [schema, table, column]: NodePath,
 ): Impact | undefined {
   if (readers === undefined || table === undefined) return undefined;
-  const destinationSchema = labelScopes(account)?.(liveId).destinationSchema;
-  const read = readTable({ tree, destinationSchema, readersOf: readers.of }, schema, table);
-  return read && readersAt(address, { table: read, column, isGone });
+  const destination = { tree, destinationSchema: labelScopes(account)?.(liveId).destinationSchema, readersOf: readers.of, isGone };
+  return readersAt(address, column === undefined ? [schema, table] : [schema, table, column], destination);
 }
 
 interface NodeReaders {
@@ -139,3 +106,11 @@ interface NodeReaders {
   /** Whether to answer as if it went away, not as if its values changed. */
   readonly isGone: boolean;
 }
+
+type TablePath = readonly [schema: string, table: string, column?: string];
+
+/** A schema stands for its tables. */
+const tablesOf = ([schema, table, column]: NodePath, tree: LiveSchemas): readonly TablePath[] =>
+  table === undefined
+    ? Object.keys(own(tree, schema)?.tables ?? {}).map((name) => [schema, name] as const)
+    : [column === undefined ? [schema, table] : [schema, table, column]];

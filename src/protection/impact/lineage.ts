@@ -1,5 +1,5 @@
 import { isObject, own } from "../../model/json/json.ts";
-import { getOrAdd } from "../../model/maps.ts";
+import { toPointer } from "../../model/json/pointer.ts";
 import type { Impact, Reader } from "../../model/plan.ts";
 import { tableKey } from "../classification/dbt.ts";
 import { columnUse, sqlTokens } from "./sql-columns.ts";
@@ -186,14 +186,16 @@ const mostReaders = 100;
 
 type Readers = Pick<Impact, "readers" | "moreReaders" | "tableReaders">;
 
-/** Who reads the tables that dbt sources describe, by their names in the destination. Undefined if no source describes the table. */
-export type ReadersOf = (schema: string, table: string) => TableReaders | undefined;
+/** A table or column in the destination, and whether it goes away: otherwise its values change. */
+export interface Affected {
+  readonly schema: string;
+  readonly table: string;
+  readonly column?: string | undefined;
+  readonly isGone: boolean;
+}
 
-/**
- * Who reads a column; without one, who reads the table. `isGone`: whether it goes away, otherwise its values change. Undefined if
- * nobody reads it. The same object whenever a column is asked for again.
- */
-export type TableReaders = (column: string | undefined, isGone: boolean) => Readers | undefined;
+/** Who reads a column; without one, who reads the table. Undefined if no dbt source describes the table, or nobody reads it. */
+export type ReadersOf = (affected: Affected) => Readers | undefined;
 
 /** A lineage that is made when it is needed: a manifest can have 100 MB, and few commands ask for readers. */
 export interface LazyLineage {
@@ -205,40 +207,32 @@ export interface LazyLineage {
 
 /** Remembers what it found: integrations often share tables, and columns are asked for one by one. */
 export function readersIn(files: readonly LazyLineage[]): ReadersOf {
-  const tables = new Map<string, { readonly readers: TableReaders | undefined }>();
+  const known = new Map<string, Readers | undefined>();
   const tokens = new Map<LineageNode, readonly string[]>();
-  const tokensOf = (node: LineageNode): readonly string[] => getOrAdd(tokens, node, () => sqlTokens(node.sql, node.isPython));
-  const find = (key: string): TableReaders | undefined => {
-    const below = files.flatMap((file) => {
-      const lineage = file.tables?.has(key) === false ? undefined : file.lineage();
-      return lineage === undefined ? [] : (lineage.sources.get(key) ?? []).map((source) => ({ source, nodes: order(source.id, lineage) }));
-    });
-    return below.length === 0 ? undefined : tableReaders(below, tokensOf);
+  const tokensOf = (node: LineageNode): readonly string[] => {
+    const found = tokens.get(node) ?? sqlTokens(node.sql, node.isPython);
+    tokens.set(node, found);
+    return found;
   };
-  return (schema, table) => {
+  const find = ({ schema, table, column, isGone }: Affected): Readers | undefined => {
     const key = tableKey(schema, table);
-    return getOrAdd(tables, key, () => ({ readers: find(key) })).readers;
+    const tables = files.flatMap((file) => {
+      const lineage = file.tables?.has(key) === false ? undefined : file.lineage();
+      return lineage === undefined ? [] : (lineage.sources.get(key) ?? []).map((source) => ({ lineage, source }));
+    });
+    return tables.length === 0 ? undefined : listed(tables.flatMap((one) => readersOf({ ...one, column, isGone, tokensOf })));
+  };
+  return (affected) => {
+    const { schema, table, column, isGone } = affected;
+    const key = `${isGone} ${toPointer(column === undefined ? [schema, table] : [schema, table, column])}`;
+    if (!known.has(key)) known.set(key, find(affected));
+    return known.get(key);
   };
 }
 
-function tableReaders(below: readonly Below[], tokensOf: Asked["tokensOf"]): TableReaders {
-  const known = { gone: new Map<string | undefined, Readers | undefined>(), changed: new Map<string | undefined, Readers | undefined>() };
-  return (column, isGone) => {
-    const columns = isGone ? known.gone : known.changed;
-    if (!columns.has(column)) columns.set(column, listed(below.flatMap((one) => readersOf({ ...one, column, isGone, tokensOf }))));
-    return columns.get(column);
-  };
-}
-
-/** A source table with everything that depends on it; parents come first. */
-interface Below {
+interface Asked extends Pick<Affected, "column" | "isGone"> {
+  readonly lineage: Lineage;
   readonly source: SourceTable;
-  readonly nodes: readonly LineageNode[];
-}
-
-interface Asked extends Below {
-  readonly column: string | undefined;
-  readonly isGone: boolean;
   readonly tokensOf: (node: LineageNode) => readonly string[];
 }
 
@@ -256,7 +250,8 @@ interface Found {
 }
 
 /** Everything below a source table; each node after its parents. */
-function readersOf({ source, nodes, column, isGone, tokensOf }: Asked): readonly Found[] {
+function readersOf({ lineage, source, column, isGone, tokensOf }: Asked): readonly Found[] {
+  const below = order(source.id, lineage);
   const start: Found = {
     node: { kind: "source", name: source.name, path: "", owner: undefined },
     via: "",
@@ -266,7 +261,7 @@ function readersOf({ source, nodes, column, isGone, tokensOf }: Asked): readonly
     relations: source.relations,
   };
   const found = new Map<string, Found>([[source.id, start]]);
-  for (const node of nodes) {
+  for (const node of below) {
     const parents = node.parents.flatMap((id) => found.get(id) ?? []).sort((a, b) => a.distance - b.distance);
     const [nearest] = parents;
     if (nearest === undefined) continue;

@@ -86,7 +86,7 @@ const counted: Readonly<Record<string, Counted>> = {
 
 const named = (path: string): readonly string[] => {
   const [table = "", column = ""] = path.split(".");
-  return (readersOf("RAW_SHOP", table)?.(column, true)?.readers ?? []).map(({ name }) => name);
+  return (readersOf({ schema: "RAW_SHOP", table, column, isGone: true })?.readers ?? []).map(({ name }) => name);
 };
 
 test("the project has 60 models", () => expect(Object.keys(models)).toHaveLength(60));

@@ -25,7 +25,7 @@ const made = (lineage: Lineage): LazyLineage => ({ tables: undefined, lineage: (
 
 /** The readers of a column of RAW_SHOP.customers as "model stg (mentions, via shop.customers)". */
 function readers(nodes: Readonly<Record<string, Node>>, isGone = true): readonly string[] {
-  const found = readersIn([made(lineageOf(manifest(nodes)))])("raw_shop", "Customers")?.("EMAIL", isGone);
+  const found = readersIn([made(lineageOf(manifest(nodes)))])({ schema: "raw_shop", table: "Customers", column: "EMAIL", isGone });
   return [
     ...(found?.readers ?? []).map(
       ({ kind, name, owner, via, certainty }) => `${kind} ${name} (${certainty}, via ${via})${owner === undefined ? "" : ` of ${owner}`}`,
@@ -130,12 +130,14 @@ describe("readers of a column", () => {
   });
 
   test("a table that no source describes has none", () => {
-    expect(readersIn([made(lineageOf(manifest({ "model.stg": stg })))])("raw_shop", "orders")?.("email", true)).toBeUndefined();
+    expect(
+      readersIn([made(lineageOf(manifest({ "model.stg": stg })))])({ schema: "raw_shop", table: "orders", column: "email", isGone: true }),
+    ).toBeUndefined();
   });
 
   test("everything below a table reads the table", () => {
     const nodes = { "model.stg": { ...stg, sql: "select id from x" }, "model.dim": { sql: "", reads: ["model.stg"] } };
-    const found = readersIn([made(lineageOf(manifest(nodes)))])("raw_shop", "customers")?.(undefined, true);
+    const found = readersIn([made(lineageOf(manifest(nodes)))])({ schema: "raw_shop", table: "customers", isGone: true });
     expect(found?.readers.map(({ name, certainty }) => `${name} ${certainty}`)).toEqual(["stg mentions", "dim mayRead"]);
   });
 
