@@ -1,7 +1,7 @@
 import type { Depth, LiveNode } from "../../../model/schema-tree.ts";
 import { type ColumnLabel, columnLabels, enterLabels, type LabelScope, labelAmong } from "../../patterns/labels.ts";
 import type { ProgramRule, RuleProgram } from "../compiled-config.ts";
-import { holds } from "./compile-rule.ts";
+import { holds, type Where } from "./compile-rule.ts";
 import { effectiveRules, newResolution, type Resolution, resolve } from "./resolve-rules.ts";
 
 // Rules are evaluated with memoisation. A fleet has millions of columns but few different names, so
@@ -10,8 +10,6 @@ import { effectiveRules, newResolution, type Resolution, resolve } from "./resol
 // - A scope is a part of the tree where the same rules can apply. All tables with the same
 // remaining column rules and labels share one scope, in any integration. Entering a node gives the
 // scope of the nodes below. In it, a name matches the same rules every time: one CachedMatch.
-// - A table that a file labels has a scope of its own. Names that no rule with labels matches are looked up in the scope
-// of the same rules without labels, so that a thousand such tables have their matches in common.
 // - `where` compares live attributes. They have few combinations, so each combination that occurs has its own CachedMatch.
 //
 // The cache holds nothing but results of pure functions, and is dropped with the last unit of the program.
@@ -46,8 +44,6 @@ export interface RuleScope {
   readonly rules: readonly ProgramRule[];
   /** Undefined if none of the rules matches by label. */
   readonly labels: LabelScope | undefined;
-  /** The scope of the same rules without labels, if these are the columns of a table with labels. */
-  readonly unlabelled: RuleScope | undefined;
   readonly memo: Memo;
   readonly byName: Map<string, NameMatch>;
   /** The last name at each position: schemas and tables of one shape list what they contain in one order, and comparing is faster than a look-up. */
@@ -61,12 +57,8 @@ interface NameMatch {
   readonly name: string;
   /** In the destination; undefined unless labels depend on it. */
   readonly destination: string | undefined;
-  /** Whether nodes of the name can differ in their labels, so that `destination` counts. */
-  readonly dependsOnLabels: boolean;
   readonly rules: readonly ProgramRule[];
   readonly expectations: readonly ProgramRule[];
-  /** Rules and expectations that match the name of a column, if it has one of their labels. */
-  readonly byLabel: readonly ProgramRule[];
   /** Rules that may match nodes below. */
   readonly below: readonly ProgramRule[];
   /** Positions in `RuleProgram.patterns` of the patterns that match the name. */
@@ -104,11 +96,7 @@ const maxScopes = 5_000;
 
 export function newRuleCache(program: RuleProgram): RuleCache {
   const memo: Memo = { program, scopes: new Map(), byLabel: new Map(), byRules: new Map(), matches: 0 };
-  return {
-    program,
-    memo,
-    root: newScope({ depth: 0, ignoring: [], rules: program.rules, labels: undefined, unlabelled: undefined, memo }),
-  };
+  return { program, memo, root: newScope({ depth: 0, ignoring: [], rules: program.rules, labels: undefined, memo }) };
 }
 
 /** The rules on an integration with these labels. Without rules that match by label, the same for all integrations. */
@@ -118,7 +106,7 @@ export function withLabels(cache: RuleCache, labels: () => LabelScope | undefine
   return { program, memo, root: sharedScope(memo, { depth: 0, ignoring: [], rules: program.rules, labels: labels() }) };
 }
 
-const newScope = (scope: Omit<RuleScope, "byName" | "byPosition" | "noRules">): RuleScope => ({
+const newScope = (scope: Pick<RuleScope, "depth" | "ignoring" | "rules" | "labels" | "memo">): RuleScope => ({
   ...scope,
   byName: new Map(),
   byPosition: [],
@@ -136,15 +124,12 @@ export function matchIn(scope: RuleScope, name: string, node: LiveNode | undefin
 /** The same for the name at a position of a list of tables or columns. */
 export function matchAt(scope: RuleScope, position: number, name: string, node: LiveNode, syncMode: string | undefined): CachedMatch {
   const known = scope.noRules ?? scope.byPosition[position];
-  if (known !== undefined && (isMatchOf(known, name, scope, node) || known === scope.noRules))
+  if (known !== undefined && ((known.name === name && known.destination === destinationIn(scope, node)) || known === scope.noRules))
     return known.only ?? withAttributes(scope, known, node, syncMode);
   const match = nameMatch(scope, name, node);
   scope.byPosition[position] = match;
   return match.only ?? withAttributes(scope, match, node, syncMode);
 }
-
-const isMatchOf = (known: NameMatch, name: string, scope: RuleScope, node: LiveNode): boolean =>
-  known.name === name && (!known.dependsOnLabels || known.destination === destinationIn(scope, node));
 
 /** The rules that match a name, whatever the live attributes are. */
 export const rulesNaming = (scope: RuleScope, name: string, node: LiveNode | undefined): readonly ProgramRule[] =>
@@ -170,16 +155,13 @@ function nameMatch(scope: RuleScope, name: string, node: LiveNode | undefined): 
 }
 
 function newNameMatch(scope: RuleScope, name: string, destination: string | undefined): NameMatch {
-  const { depth, labels, unlabelled } = scope;
-  if (unlabelled !== undefined) {
-    const match = nameMatch(unlabelled, name, undefined);
-    return match.byLabel.length === 0 ? match : labelledMatch(scope, match, destination);
-  }
+  const { depth, labels } = scope;
+  const found = depth === 2 && labels !== undefined ? columnLabels(labels, name, destination) : [];
   const rules: ProgramRule[] = [];
   const expectations: ProgramRule[] = [];
-  const byLabel: ProgramRule[] = [];
   const below: ProgramRule[] = [];
   const hits: number[] = [];
+  const used: number[] = [];
   for (const rule of scope.rules) {
     const part = rule.parts[depth];
     if (part !== undefined) {
@@ -188,63 +170,22 @@ function newNameMatch(scope: RuleScope, name: string, destination: string | unde
       const first = rule.firstPattern[depth] ?? 0;
       for (const position of positions) hits.push(first + position);
     }
-    if (rule.depth > depth) below.push(rule);
-    else if (rule.labels !== undefined) byLabel.push(rule);
-    else (rule.expected === undefined ? rules : expectations).push(rule);
+    if (rule.depth > depth) {
+      below.push(rule);
+      continue;
+    }
+    const label = rule.labels === undefined ? undefined : labelAmong(found, rule.labels);
+    if (label !== undefined) used.push(label.index);
+    if (rule.labels !== undefined && label === undefined) continue;
+    (rule.expected === undefined ? rules : expectations).push(label === undefined ? rule : withLabel(scope.memo, rule, label));
   }
-  const match: NameMatch = {
-    name,
-    destination,
-    dependsOnLabels: labels !== undefined,
-    rules,
-    expectations,
-    byLabel,
-    below,
-    hits,
-    only: undefined,
-    byAttributes: [],
-    bySyncMode: bySyncMode([...rules, ...expectations]),
-  };
-  return comparesAttributes(match) ? match : { ...match, only: newMatch(scope, match, () => true) };
+  const compares = (test: (where: Where) => boolean): boolean =>
+    [...rules, ...expectations].some(({ where }) => where !== undefined && test(where));
+  const bySyncMode = compares(({ syncMode }) => syncMode !== undefined) ? new Map<string | undefined, CachedMatch[]>() : undefined;
+  const match: NameMatch = { name, destination, rules, expectations, below, hits, only: undefined, byAttributes: [], bySyncMode };
+  if (compares(() => true)) return match;
+  return { ...match, only: depth === 2 && labels !== undefined ? sharedMatch(scope, match, used) : newMatch(scope, match, () => true) };
 }
-
-/** The match of a column name, with the rules that match by the labels that such a column of this table has. */
-function labelledMatch(scope: RuleScope, match: NameMatch, destination: string | undefined): NameMatch {
-  const found = scope.labels === undefined ? [] : columnLabels(scope.labels, match.name, destination);
-  const used: number[] = [];
-  const labelled = match.byLabel.flatMap((rule) => {
-    const label = labelAmong(found, rule.labels ?? []);
-    if (label === undefined) return [];
-    used.push(label.index);
-    return [withLabel(scope.memo, rule, label)];
-  });
-  if (labelled.length === 0) return { ...match, destination, dependsOnLabels: true };
-  const rules = inOrder(
-    match.rules,
-    labelled.filter(({ expected }) => expected === undefined),
-  );
-  const expectations = inOrder(
-    match.expectations,
-    labelled.filter(({ expected }) => expected !== undefined),
-  );
-  const all: NameMatch = {
-    ...match,
-    destination,
-    dependsOnLabels: true,
-    rules,
-    expectations,
-    only: undefined,
-    byAttributes: [],
-    bySyncMode: bySyncMode([...rules, ...expectations]),
-  };
-  return comparesAttributes(all) ? all : { ...all, only: sharedMatch(scope, all, used) };
-}
-
-const comparesAttributes = ({ rules, expectations }: NameMatch): boolean =>
-  rules.some(({ where }) => where !== undefined) || expectations.some(({ where }) => where !== undefined);
-
-const bySyncMode = (rules: readonly ProgramRule[]): NameMatch["bySyncMode"] =>
-  rules.some(({ where }) => where?.syncMode !== undefined) ? new Map() : undefined;
 
 /** The match of a column. `used`: the labels by which its rules match. */
 function sharedMatch(scope: RuleScope, match: NameMatch, used: readonly number[]): CachedMatch {
@@ -330,8 +271,7 @@ function sharedScope(memo: Memo, parts: Pick<RuleScope, "depth" | "ignoring" | "
   const known = memo.scopes.get(key);
   if (known !== undefined) return known;
   if (memo.scopes.size >= maxScopes) memo.scopes.clear();
-  const unlabelled = labels === undefined || depth < 2 ? undefined : sharedScope(memo, { depth, ignoring, rules, labels: undefined });
-  const found = newScope({ ...parts, unlabelled, memo });
+  const found = newScope({ ...parts, memo });
   memo.scopes.set(key, found);
   return found;
 }
