@@ -1,3 +1,4 @@
+import { defined } from "./json/json.ts";
 import { fromPointer } from "./json/pointer.ts";
 import { getOrAdd } from "./maps.ts";
 import { eachNode, levelOf, type NodePath, newNodes, nodePointer } from "./nodes.ts";
@@ -74,9 +75,12 @@ export function newNodeChanges<F extends AnyFacts>(): {
     },
     changes: () =>
       all.map(({ field, facts: { before, after, risk, ...others }, nodes }): NodeChanges<F> => {
-        const values = { ...(before === undefined ? {} : { before }), ...(after === undefined ? {} : { after }), risk };
-        // These are the facts again, in the order of the document.
-        return { field, ...values, count: nodes.count(), nodes: nodes.nodes(), ...others } as unknown as NodeChanges<F>;
+        // These are the facts again, in the order of the document. The usual ones without `defined`, which takes three times as long.
+        const entry =
+          before === undefined || after === undefined
+            ? { field, ...defined({ before, after }), risk, count: nodes.count(), nodes: nodes.nodes(), ...others }
+            : { field, before, after, risk, count: nodes.count(), nodes: nodes.nodes(), ...others };
+        return entry as unknown as NodeChanges<F>;
       }),
   };
 }

@@ -22,16 +22,13 @@ export function nodePointer([schema, table, column]: NodePath, key?: string): Po
 const isList = (nodes: Nodes | Tables | readonly string[] | undefined): nodes is readonly string[] => Array.isArray(nodes);
 
 /** The lists of names in their order, with the names above them: none, the schema, or the schema and the table. */
-export function* nodeLists(nodes: Nodes): Generator<{ readonly above: readonly string[]; readonly names: readonly string[] }> {
-  if (isList(nodes)) {
-    yield { above: [], names: nodes };
-    return;
-  }
-  for (const schema of Object.keys(nodes)) {
-    const inSchema: Tables | readonly string[] | undefined = own<Tables | readonly string[]>(nodes, schema);
-    if (isList(inSchema)) yield { above: [schema], names: inSchema };
-    else for (const table of Object.keys(inSchema ?? {})) yield { above: [schema, table], names: own(inSchema, table) ?? [] };
-  }
+export function nodeLists(nodes: Nodes): readonly { readonly above: readonly string[]; readonly names: readonly string[] }[] {
+  if (isList(nodes)) return [{ above: [], names: nodes }];
+  return Object.entries<Tables | readonly string[]>(nodes).flatMap(([schema, inSchema]) =>
+    isList(inSchema)
+      ? [{ above: [schema], names: inSchema }]
+      : Object.entries(inSchema).map(([table, names]) => ({ above: [schema, table], names })),
+  );
 }
 
 export type Level = "schema" | "table" | "column";
@@ -53,29 +50,39 @@ export function* eachNode(nodes: Nodes): Generator<NodePath> {
 
 /** Collects nodes of one level. Quick if the nodes of a table follow each other. */
 export function newNodes(): { readonly add: (path: NodePath) => void; readonly nodes: () => Nodes; readonly count: () => number } {
-  const root: Record<string, string[] | Record<string, string[]>> = {};
   const schemas: string[] = [];
+  const inSchemas: Lists = {};
+  const inTables: Record<string, Lists> = {};
   let count = 0;
-  let last: { readonly schema: string | undefined; readonly table: string | undefined; readonly names: string[] } | undefined;
+  let last: { readonly schema: string; readonly table: string | undefined; readonly names: string[] } | undefined;
   return {
-    add: (path) => {
-      const [schema, table] = path.length === 3 ? path : path.length === 2 ? [path[0]] : [];
-      if (last === undefined || last.schema !== schema || last.table !== table)
-        last = { schema, table, names: schema === undefined ? schemas : namesIn(root, schema, table) };
-      last.names.push(path[path.length - 1] ?? "");
+    add: ([schema, table, column]) => {
       count++;
+      const above = column === undefined ? undefined : table;
+      if (table === undefined) schemas.push(schema);
+      else if (last !== undefined && last.schema === schema && last.table === above) last.names.push(column ?? table);
+      else if (column === undefined) last = { schema, table: above, names: addName(inSchemas, schema, table) };
+      else {
+        const lists = own(inTables, schema) ?? {};
+        setOwn(inTables, schema, lists);
+        last = { schema, table, names: addName(lists, table, column) };
+      }
     },
-    nodes: () => (schemas.length > 0 ? schemas : (root as Nodes)),
+    nodes: () => (schemas.length > 0 ? schemas : last?.table === undefined ? inSchemas : inTables),
     count: () => count,
   };
 }
 
-/** The list of a schema or table in the map, which is made if there is none. All nodes of a map are of one level. */
-function namesIn(root: Record<string, string[] | Record<string, string[]>>, schema: string, table: string | undefined): string[] {
-  const inSchema = own(root, schema) ?? (table === undefined ? [] : {});
-  setOwn(root, schema, inSchema);
-  if (Array.isArray(inSchema)) return inSchema;
-  const names = own(inSchema, table ?? "") ?? [];
-  setOwn(inSchema, table ?? "", names);
+type Lists = Record<string, string[]>;
+
+/** The list with the name added. A list begins with its first name: one that is pushed into has 17 places, and with labels most have one name. */
+function addName(lists: Lists, key: string, name: string): string[] {
+  const names = own(lists, key);
+  if (names === undefined) {
+    const first = [name];
+    setOwn(lists, key, first);
+    return first;
+  }
+  names.push(name);
   return names;
 }

@@ -169,6 +169,7 @@ function changedByAddress(items: readonly Item[]): ReadonlyMap<Address, number> 
 /** How many nodes change in two fields. */
 function doublyChanged({ changes }: Item): number {
   const entries = changes.filter((entry) => isOfNodes(entry));
+  if (new Set(entries.map(({ field }) => field)).size < 2) return 0;
   const seen = new Set<string>();
   let count = 0;
   for (const { field, nodes } of entries) {

@@ -1,5 +1,6 @@
 import { isObject, own } from "../../model/json/json.ts";
 import { toPointer } from "../../model/json/pointer.ts";
+import { getOrAdd } from "../../model/maps.ts";
 import type { Impact, Reader } from "../../model/plan.ts";
 import { tableKey } from "../classification/dbt.ts";
 import { columnUse, sqlTokens } from "./sql-columns.ts";
@@ -209,11 +210,10 @@ export interface LazyLineage {
 export function readersIn(files: readonly LazyLineage[]): ReadersOf {
   const known = new Map<string, Readers | undefined>();
   const tokens = new Map<LineageNode, readonly string[]>();
-  const tokensOf = (node: LineageNode): readonly string[] => {
-    const found = tokens.get(node) ?? sqlTokens(node.sql, node.isPython);
-    tokens.set(node, found);
-    return found;
-  };
+  // The words of thousands of models are the same ones: as one string each, they take less than half of the memory.
+  const words = new Map<string, string>();
+  const tokensOf = (node: LineageNode): readonly string[] =>
+    getOrAdd(tokens, node, () => sqlTokens(node.sql, node.isPython).map((word) => getOrAdd(words, word, () => word)));
   const find = ({ schema, table, column, isGone }: Affected): Readers | undefined => {
     const key = tableKey(schema, table);
     const tables = files.flatMap((file) => {
