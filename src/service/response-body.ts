@@ -2,7 +2,7 @@ import { isAscii, isUtf8 } from "node:buffer";
 import { parse as parseLossless } from "lossless-json";
 import { malformed, type Where } from "../model/decode.ts";
 import { isObject, type JsonValue, own } from "../model/json/json.ts";
-import { DeepNesting, parseJson } from "../model/json/parse.ts";
+import { DeepNesting, parseResponse } from "../model/json/parse.ts";
 import type { WriteAnswer } from "../model/service.ts";
 
 /**
@@ -16,7 +16,7 @@ export function readJson(body: Buffer, where: Where): JsonValue {
   if (encoding === "utf8" && !isUtf8(body)) throw malformed(where, "", "is not UTF-8 text");
   const start = body[0] === 0xef && body[1] === 0xbb && body[2] === 0xbf ? 3 : 0;
   try {
-    return parseJson(body.toString(encoding, start), body) as JsonValue;
+    return parseResponse(body.toString(encoding, start), body) as JsonValue;
   } catch (error) {
     if (error instanceof DeepNesting) throw malformed(where, "", error.message);
     const isMarkup = /^\s*</u.test(body.toString("latin1", start, start + 64));

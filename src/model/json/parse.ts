@@ -15,19 +15,24 @@ export class DeepNesting extends Error {
 /** A megabyte of brackets becomes 50 MB of lists, and 64 of them 3 GB, so a longer text is checked before it is parsed. */
 const longText = 1024 * 1024;
 
+/** JSON.parse for the text of a file. It does not recurse, unlike what walks the value. Throws SyntaxError and DeepNesting. */
+export function parseJson(text: string): unknown {
+  if (hasDeepBrackets(Buffer.from(text))) throw new DeepNesting();
+  return JSON.parse(text);
+}
+
 /**
- * JSON.parse for text of others. It does not recurse, unlike what walks the value. `bytes`: the text in UTF-8, if the caller has it.
- * Throws SyntaxError and DeepNesting.
+ * The same for a response, whose text in UTF-8 is `bytes`. A short one is checked after it is parsed, in a third of the time. Not so files:
+ * once it has met maps of thousands of names, as in a manifest of dbt, V8 runs that loop three times slower for all responses.
  */
-export function parseJson(text: string, bytes?: Buffer): unknown {
-  const isLong = text.length > longText;
-  if (isLong && hasDeepBrackets(bytes ?? Buffer.from(text))) throw new DeepNesting();
+export function parseResponse(text: string, bytes: Buffer): unknown {
+  if (text.length > longText && hasDeepBrackets(bytes)) throw new DeepNesting();
   const value: unknown = JSON.parse(text);
-  if (!isLong && isDeeper(value, deepestNesting)) throw new DeepNesting();
+  if (text.length <= longText && isDeeper(value, deepestNesting)) throw new DeepNesting();
   return value;
 }
 
-/** Whether maps and lists of a JSON value are nested in more levels. It takes a third of the time that counting brackets takes. */
+/** Whether maps and lists of a JSON value are nested in more levels. */
 function isDeeper(value: unknown, levels: number): boolean {
   if (typeof value !== "object" || value === null) return false;
   if (levels === 0) return true;
