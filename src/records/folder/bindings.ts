@@ -46,7 +46,7 @@ export function openBindings(file: string, target: string): BindingsFile {
   };
 }
 
-/** Reads the file; parses it only if its text differs from the `known` one. Undefined if there is no file. */
+/** Reads the file, and parses it if its text is not the `known` one. Undefined if the file does not exist. */
 async function load(file: string, known: BindingsText | undefined): Promise<BindingsText | undefined> {
   let text: string;
   try {
