@@ -246,7 +246,8 @@ export interface Released {
 
 /** Who reads a column whose hashing or replication changes, according to dbt. Evidence, not proof. */
 export interface Impact {
-  readonly address: Address;
+  /** The items that change the column; equal integrations share their readers. Sorted. */
+  readonly addresses: readonly [Address, ...Address[]];
   readonly schema: string;
   readonly table: string;
   /** Absent: the whole table or schema is switched on or off. */

@@ -4,10 +4,11 @@ import { type Address, byText } from "../../model/address.ts";
 import { isOfNodes } from "../../model/changes.ts";
 import { own } from "../../model/json/json.ts";
 import type { LiveSchemas } from "../../model/live.ts";
+import { getOrAdd } from "../../model/maps.ts";
 import { eachNode, type NodePath, nodePointer } from "../../model/nodes.ts";
 import type { DraftItem, Impact } from "../../model/plan.ts";
-import { flatMapInSteps, isStep, type Steps } from "../../model/runtime/event-loop.ts";
-import type { ReadersOf } from "./lineage.ts";
+import { isStep, type Steps } from "../../model/runtime/event-loop.ts";
+import type { Readers, ReadersOf } from "./lineage.ts";
 import type { ColumnReaders } from "./lineage-files.ts";
 
 /** A unit that a run compares. */
@@ -21,7 +22,7 @@ interface ComparedUnit {
 /** Collects who reads what the items of a run change. */
 export interface ImpactCheck {
   readonly checkUnit: (unit: ComparedUnit) => Steps<void>;
-  /** Sorted by address; in an item, in the order of its changes. */
+  /** Sorted by the first address, then by name. */
   readonly impact: () => readonly Impact[];
 }
 
@@ -29,16 +30,38 @@ export interface ImpactCheck {
 export function checkImpact(readersOf: ReadersOf | undefined, account: AccountView): ImpactCheck | undefined {
   if (readersOf === undefined) return undefined;
   const scopes = labelScopes(account);
-  const found: Impact[] = [];
+  // The columns of equal integrations have the same readers, so one entry stands for all of them.
+  const found = new Map<Readers, Map<string, AffectedColumns>>();
   return {
     *checkUnit({ kind, unit, live, difference }) {
       if (kind.schemas === undefined || unit.liveId === undefined || live === undefined) return;
-      const destinationSchema = scopes?.(unit.liveId).destinationSchema;
-      const tree = kind.schemas.tree(live);
-      for (const item of difference.items) for (const one of yield* impactOf(item, { tree, destinationSchema, readersOf })) found.push(one);
+      const destination = { tree: kind.schemas.tree(live), destinationSchema: scopes?.(unit.liveId).destinationSchema, readersOf };
+      let done = 0;
+      for (const { address, changes } of difference.items)
+        for (const [key, { path, isGone }] of yield* affectedBy(changes, destination.tree)) {
+          if (isStep(++done)) yield;
+          const readers = readersAt(path, { ...destination, isGone });
+          if (readers === undefined) continue;
+          const byPath = getOrAdd(found, readers, () => new Map<string, AffectedColumns>());
+          const known = byPath.get(key);
+          if (known === undefined) byPath.set(key, { path, addresses: [address] });
+          else known.addresses.push(address);
+        }
     },
-    impact: () => [...found].sort((a, b) => byText(a.address, b.address)),
+    impact: () =>
+      [...found]
+        .flatMap(([readers, byPath]) =>
+          Array.from(byPath, ([key, { path, addresses }]) => ({ key, impact: toImpact(addresses.sort(byText), path, readers) })),
+        )
+        .sort((a, b) => byText(a.impact.addresses[0], b.impact.addresses[0]) || byText(a.key, b.key))
+        .map(({ impact }) => impact),
   };
+}
+
+interface AffectedColumns {
+  readonly path: TablePath;
+  /** Not sorted. */
+  readonly addresses: [Address, ...Address[]];
 }
 
 interface Destination {
@@ -50,43 +73,51 @@ interface Destination {
 
 const affecting: ReadonlySet<string> = new Set(["hashed", "enabled"]);
 
-/** Each column once, although it may be both hashed and switched off. */
-function* impactOf({ address, changes }: DraftItem, destination: Destination): Steps<readonly Impact[]> {
-  const affected = new Map<string, { readonly path: TablePath; readonly isGone: boolean }>();
+interface Affected {
+  readonly path: TablePath;
+  readonly isGone: boolean;
+}
+
+/** By pointer, each column once, although it may be both hashed and switched off. */
+function* affectedBy(changes: DraftItem["changes"], tree: LiveSchemas): Steps<ReadonlyMap<string, Affected>> {
+  const affected = new Map<string, Affected>();
   let done = 0;
   for (const entry of changes) {
     if (!isOfNodes(entry) || !affecting.has(entry.field)) continue;
     const isGone = entry.field === "enabled" && entry.after === false;
     for (const node of eachNode(entry.nodes)) {
       if (isStep(++done)) yield;
-      for (const path of tablesOf(node, destination.tree)) {
+      for (const path of tablesOf(node, tree)) {
         const key = nodePointer(path);
         affected.set(key, { path, isGone: isGone || affected.get(key)?.isGone === true });
       }
     }
   }
-  return yield* flatMapInSteps([...affected.values()], ({ path, isGone }) => {
-    const found = readersAt(address, path, { ...destination, isGone });
-    return found === undefined ? [] : [found];
-  });
+  return affected;
 }
 
 /** Who reads a table, or one of its columns. Undefined if dbt does not know the table, or nobody reads it. */
 function readersAt(
-  address: Address,
   [schema, table, column]: TablePath,
   { tree, destinationSchema, readersOf, isGone }: Destination & { readonly isGone: boolean },
-): Impact | undefined {
+): Readers | undefined {
   const liveSchema = own(tree, schema);
   const liveTable = own(liveSchema?.tables, table);
-  const readers = readersOf({
+  return readersOf({
     schema: liveSchema?.nameInDestination ?? destinationSchema ?? schema,
     table: liveTable?.nameInDestination ?? table,
     column: column === undefined ? undefined : (own(liveTable?.columns, column)?.nameInDestination ?? column),
     isGone,
   });
-  return readers && { address, schema, table, ...(column === undefined ? {} : { column }), ...readers };
 }
+
+const toImpact = (addresses: Impact["addresses"], [schema, table, column]: TablePath, readers: Readers): Impact => ({
+  addresses,
+  schema,
+  table,
+  ...(column === undefined ? {} : { column }),
+  ...readers,
+});
 
 /** Who reads a live table or column, whether it changes or not. */
 export function readersOfNode(
@@ -95,8 +126,10 @@ export function readersOfNode(
   [schema, table, column]: NodePath,
 ): Impact | undefined {
   if (readers === undefined || table === undefined) return undefined;
-  const destination = { tree, destinationSchema: labelScopes(account)?.(liveId).destinationSchema, readersOf: readers.of, isGone };
-  return readersAt(address, column === undefined ? [schema, table] : [schema, table, column], destination);
+  const path: TablePath = column === undefined ? [schema, table] : [schema, table, column];
+  const { destinationSchema } = labelScopes(account)?.(liveId) ?? {};
+  const found = readersAt(path, { tree, destinationSchema, readersOf: readers.of, isGone });
+  return found && toImpact([address], path, found);
 }
 
 interface NodeReaders {

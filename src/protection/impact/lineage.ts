@@ -185,7 +185,8 @@ function cycleIn(nodes: Lineage["nodes"], children: Lineage["children"]): readon
 /** At most this many readers are listed; the others are counted. */
 const mostReaders = 100;
 
-type Readers = Pick<Impact, "readers" | "moreReaders" | "tableReaders">;
+/** The same object for the same question. */
+export type Readers = Pick<Impact, "readers" | "moreReaders" | "tableReaders">;
 
 /** A table or column in the destination, and whether it goes away: otherwise its values change. */
 export interface Affected {

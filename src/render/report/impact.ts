@@ -1,4 +1,3 @@
-import { getOrAdd } from "../../model/maps.ts";
 import type { Impact, Plan, Reader } from "../../model/plan.ts";
 import { counted } from "../../text/counts.ts";
 import { andMore } from "../../text/lists.ts";
@@ -60,24 +59,20 @@ export function readersOf({ readers, moreReaders = 0, tableReaders = 0 }: Impact
 /** Who reads what a plan changes, by dbt, if anyone does. Owners are code, so that no comment mentions them. */
 export function impactSection({ impact = [] }: Pick<Plan, "impact">): Section {
   const read = impact.filter(({ readers, tableReaders = 0 }) => readers.length + tableReaders > 0);
+  const columns = read.reduce((sum, { addresses }) => sum + addresses.length, 0);
   const isOne = read.length === 1;
   const owned = (of: readonly string[]): Line => (of.length === 0 ? [] : ["Owners:", ...of.map((owner) => code(owner))]);
-  // The columns of equal integrations share their readers.
-  const known = new Map<readonly Reader[], Required<Pick<Entry, "rows" | "notes">> & { readonly sum: string }>();
   const entries = read.map((one): Entry => {
-    const { sum, rows, notes } = getOrAdd(known, one.readers, () => {
-      const of = readersOf(one);
-      return {
-        sum: of.sum,
-        rows: of.readers.map(([certainty, names]): Row => [[`${certainty}:`], [names]]),
-        notes: [[of.more], isOne ? owned(of.owners) : []],
-      };
-    });
-    const { address, schema, table, column } = one;
+    const { sum, readers, more, owners } = readersOf(one);
+    const { addresses, schema, table, column } = one;
     const path = [schema, table, ...(column === undefined ? [] : [column])].map(nameText).join(".");
-    return { sign: "!", tone: "warn", head: [[name(address)], [code(path)], [sum]], rows, notes };
+    return {
+      ...{ sign: "!", tone: "warn", head: [[name(andMore(addresses, { shown: 1 }))], [code(path)], [sum]] },
+      rows: readers.map(([certainty, names]): Row => [[`${certainty}:`], [names]]),
+      notes: [[more], isOne ? owned(owners) : []],
+    };
   });
-  const all = byName([...known.keys()].flat());
+  const all = byName(read.flatMap(({ readers }) => readers));
   const sum = sumOf(
     all,
     0,
@@ -86,7 +81,7 @@ export function impactSection({ impact = [] }: Pick<Plan, "impact">): Section {
   return {
     id: "impact",
     title: "Who reads what changes",
-    count: read.length,
+    count: columns,
     part: "attention",
     isFolded: true,
     isVital: true,

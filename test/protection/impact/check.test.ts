@@ -1,4 +1,4 @@
-import { writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { Plan } from "../../../src/index.ts";
@@ -43,7 +43,7 @@ const project = (rule: string, manifest: object = dbt): string =>
 const hash = "{ id: hash, match: { label: pii }, set: { hashed: true } }";
 
 const column = {
-  address: "Schemas/Orders",
+  addresses: ["Schemas/Orders"],
   schema: "public",
   table: "customers",
   column: "email",
@@ -64,7 +64,7 @@ test.each<[string, string, readonly string[], number, readonly unknown[]]>([
     "{ match: { table: customers }, set: { enabled: false } }",
     ["plan"],
     0,
-    [{ ...{ address: "Schemas/Orders", schema: "public", table: "customers" }, readers: expect.objectContaining({ length: 4 }) }],
+    [{ ...{ addresses: ["Schemas/Orders"], schema: "public", table: "customers" }, readers: expect.objectContaining({ length: 4 }) }],
   ],
   [
     "a plan that changes another column",
@@ -77,6 +77,39 @@ test.each<[string, string, readonly string[], number, readonly unknown[]]>([
   const ran = await runCommand([...argv, "-o", "json", "-q"], project(rule), {});
   const { impact } = JSON.parse(ran.stdout) as Plan;
   expect({ code: ran.code, impact }).toEqual({ code, impact: expected });
+});
+
+test("the columns of equal integrations are one entry, and those with other readers another", async () => {
+  const folder = project(hash);
+  await runCommand(["plan", "-q"], folder, {});
+  const file = join(folder, ".dimsync/account.json");
+  const account = JSON.parse(readFileSync(file, "utf8"));
+  const [orders] = account.integrations.filter(({ name }: { readonly name: string }) => name === "Orders");
+  const copy = (number: number): object => ({
+    ...structuredClone(orders),
+    id: `copy-${number}`,
+    number: `9${number}`,
+    name: `Orders ${number}`,
+  });
+  const elsewhere = copy(3) as typeof orders;
+  elsewhere.schemas.public.tables.customers.nameInDestination = "clients";
+  writeFileSync(file, JSON.stringify({ ...account, integrations: [copy(2), ...account.integrations, elsewhere] }));
+  const manifest = join(folder, "manifests/orders.yaml");
+  const rules = readFileSync(manifest, "utf8").replace("label: pii", "column: email");
+  writeFileSync(manifest, rules.replace("integration: Orders", 'integrations: { names: ["Orders*"] }'));
+  const others = { ...dbt, sources: { ...dbt.sources, x: { ...dbt.sources[customers], name: "clients", identifier: "clients" } } };
+  const model = node("model", "clients", "x", { raw_code: "select email from {{ source('shop', 'clients') }}" });
+  writeFileSync(join(folder, "target/manifest.json"), JSON.stringify({ ...others, nodes: { ...dbt.nodes, "model.a.clients": model } }));
+  const { impact = [] } = JSON.parse((await runCommand(["plan", "-o", "json", "-q"], folder, {})).stdout) as Plan;
+  expect(impact.map(({ addresses, readers }) => [addresses, readers.map(({ name }) => name)])).toEqual([
+    [
+      ["Schemas/Orders", "Schemas/Orders 2"],
+      ["accepted_contact", "stg", "board"],
+    ],
+    [["Schemas/Orders 3"], ["clients"]],
+  ]);
+  const ran = await runCommand(["plan"], folder, { COLUMNS: "120" });
+  expect(ran.stdout).toContain("Who reads what changes (3):\n! Schemas/Orders and 1 more   public.customers.email   read by");
 });
 
 test("a cycle in the lineage is a warning with its place, and nothing else changes", async () => {

@@ -41,7 +41,7 @@ const documents: Readonly<Record<string, Document>> = {
   "a plan with new columns": {
     ...fullPlan,
     manifestDigest,
-    impact: [{ address: "Schemas/orders", schema: "public", table: "users", readers: [] }],
+    impact: [{ addresses: ["Schemas/orders"], schema: "public", table: "users", readers: [] }],
     released: [{ address: "Integration/forum", id: "int-4", name: "Forum", columns: 917 }],
     newColumns: [
       { address: "Schemas/b", id: "8f1c", schema: "public", table: "users", column: "id", replicated: true, hashed: false, label: "pii" },

@@ -13,7 +13,7 @@ const reader = (name: string, more: Partial<Reader> = {}): Reader => ({
   ...more,
 });
 const email: Impact = {
-  ...{ address: "Schemas/orders", schema: "public", table: "customers", column: "email" },
+  ...{ addresses: ["Schemas/orders"], schema: "public", table: "customers", column: "email" },
   readers: [
     reader("not_null_customers_email", { kind: "test", certainty: "certain" }),
     reader("stg_customers"),
@@ -61,6 +61,14 @@ test("several columns are summed up, and each reader and owner counts once", () 
   expect(terminal).toContain("All of them: read by 3 models, 1 test, 1 exposure.");
   expect(terminal.match(/Owners:/gu)).toHaveLength(1);
   expect(drawn([{ ...email, moreReaders: 7 }, email]).terminal).toContain("All of them: read by at least 3 models, 1 test, 1 exposure.");
+});
+
+test("the columns of equal integrations are one entry, and each counts", () => {
+  const { terminal, markdown } = drawn([{ ...email, addresses: ["Schemas/shop-01", "Schemas/shop-02", "Schemas/shop-03"] }]);
+  expect(terminal).toContain(`Who reads what changes (3):
+! Schemas/shop-01 and 2 more   public.customers.email   read by 3 models, 1 test, 1 exposure
+`);
+  expect(markdown).toContain("Who reads what changes (3)");
 });
 
 test("names of dbt are hostile", () => {
