@@ -1,9 +1,10 @@
+import { isDeepStrictEqual } from "node:util";
 import pLimit from "p-limit";
 import { kinds } from "../kinds/index.ts";
 import { type AccountView, type DiffResult, emptyDiff, type Kind, type KindUnit, type ReadNeeds } from "../kinds/kind.ts";
 import type { Address } from "../model/address.ts";
 import { ServiceError } from "../model/errors.ts";
-import type { Blocked } from "../model/plan.ts";
+import type { Blocked, DraftItem } from "../model/plan.ts";
 import type { Resource } from "../model/resource.ts";
 import { newPauses, withPauses } from "../model/runtime/event-loop.ts";
 import type { OnProgress } from "../model/runtime/progress.ts";
@@ -60,10 +61,12 @@ export async function compareUnits(input: ComparisonInput): Promise<Compared> {
   const total = asked.length;
   const limit = pLimit(concurrency);
   const pause = newPauses(() => throwIfInterrupted(input.signal));
+  const shared = newSharing();
   let done = 0;
   const compareNext = async (one: KindUnit): Promise<ComparedUnit> => {
     try {
-      return await compareUnit(one, input, pause);
+      const compared = await compareUnit(one, input, pause);
+      return { ...compared, found: { ...compared.found, items: compared.found.items.map(shared) } };
     } finally {
       done++;
       onProgress?.({ type: "step", phase: "read", done, total, label: one.unit.address });
@@ -85,6 +88,22 @@ export async function compareUnits(input: ComparisonInput): Promise<Compared> {
     complete: after.every(({ failed }) => !failed),
   };
 }
+
+/** The integrations of a fleet often differ in the same way. The next item has the changes and bodies of the last one if they are equal. */
+function newSharing(): (item: DraftItem) => DraftItem {
+  let last: DraftItem | undefined;
+  return (item) => {
+    const before = last ?? item;
+    last = {
+      ...item,
+      changes: sharedValue(item.changes, before.changes),
+      requests: item.requests.map((request, index) => ({ ...request, body: sharedValue(request.body, before.requests[index]?.body) })),
+    };
+    return last;
+  };
+}
+
+const sharedValue = <T>(value: T, last: T | undefined): T => (last !== undefined && isDeepStrictEqual(value, last) ? last : value);
 
 interface ComparedUnit {
   readonly kind: Kind;

@@ -21,6 +21,7 @@ export function numbered(drafts: readonly DraftItem[], { kind, locate }: ItemsIn
   const sorted = inOrder(drafts);
   const ids = idsByAddress(sorted);
   const located = locatedCauses(locate);
+  const known = new Map<DraftItem["changes"], Item["changes"]>();
   return sorted.map(({ draft, manifest }, index) => {
     const id = `i${index + 1}`;
     // An object is bound before its other items.
@@ -34,7 +35,7 @@ export function numbered(drafts: readonly DraftItem[], { kind, locate }: ItemsIn
       return { ...entry, ...facts } as ChangeGroup;
     };
     const { after: _, changes, ...item } = draft;
-    return { id, ...item, changes: inOrderOfPaths(changes.map(planned)), dependsOn };
+    return { id, ...item, changes: getOrAdd(known, changes, () => inOrderOfPaths(changes.map(planned))), dependsOn };
   });
 }
 

@@ -65,3 +65,10 @@ test("the line of a cause that many changes share is looked up once", () => {
   expect(lookups).toBe(1);
   expect(items.every(({ changes }) => changes[0]?.cause?.line === 7)).toBe(true);
 });
+
+test("changes that items share stay one object", () => {
+  const { changes } = draft("Tag/t0", "update", { reads: 0 });
+  const sharing = drafts(5, { reads: 0 }).map((one) => ({ ...one, changes }));
+  const items = numbered(sharing, { kind: "DriftReport", locate: ({ file }) => ({ file }) });
+  expect(new Set(items.map((item) => item.changes)).size).toBe(1);
+});
