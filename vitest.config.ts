@@ -1,6 +1,7 @@
 import { defineConfig } from "vitest/config";
 import { LongestFirst } from "./test/support/longest-first.ts";
 import { SkippedReporter } from "./test/support/skipped-reporter.ts";
+import { waiting } from "./test/support/waiting.ts";
 
 // Starting a process copies the page tables of the worker that starts it. Large pages of memory (of glibc; what V8 allocates is
 // not copied) save 3 ms of processor time for each of thousands of processes, once a worker has opened the embedded database.
@@ -10,12 +11,13 @@ process.env["GLIBC_TUNABLES"] ??= "glibc.malloc.hugetlb=1";
 // *.slow.test.ts is in the project "slow": it starts the built command line, git, a database, a browser or
 // other processes, or takes more than about two seconds.
 // With DIMSYNC_TESTS=all, tests that otherwise try a sample try all cases: test/support/sample.ts. A
-// timeout only ends a test that hangs: the machine may be slow, and busy with something else.
+// timeout only ends a test that hangs: the machine may be slow, and busy with something else. So no test has a shorter one of its own.
 const shared = {
   include: ["test/**/*.test.ts"],
   globalSetup: ["test/support/temporary-folder-setup.ts", "test/support/postgres/shared-setup.ts"],
-  testTimeout: process.env["DIMSYNC_TESTS"] === "all" ? 1_200_000 : 180_000,
-  hookTimeout: 180_000,
+  testTimeout: process.env["DIMSYNC_TESTS"] === "all" ? 1_800_000 : 600_000,
+  hookTimeout: 600_000,
+  expect: { poll: waiting },
   pool: "forks" as const,
   // Four more than two cores: tests of leases and retries mostly wait. Each more loads the sources once more.
   maxWorkers: 6,

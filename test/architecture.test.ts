@@ -92,7 +92,7 @@ describe("the linter", () => {
       const file = relative(".", path);
       rulesByFile.set(file, (rulesByFile.get(file) ?? new Set()).add(category));
     }
-  }, 60_000);
+  });
 
   test.each([...rows].map(([file, { sentence, rule }]) => ({ file, sentence, rule })))("$sentence", ({ file, rule }) => {
     const found = [...(rulesByFile.get(file) ?? [])].filter((one) =>

@@ -15,7 +15,7 @@ beforeAll(async () => {
   folder = writeFolder({ "package.json": '{ "name": "empty", "private": true, "type": "module" }' });
   execFileSync("npm", ["install", "--offline", "--no-audit", "--no-fund", tarball], { cwd: folder, stdio: "pipe" });
   return () => rmSync(folder, { recursive: true, force: true });
-}, 60_000);
+});
 
 const run = (...args: readonly string[]): string =>
   execFileSync(process.execPath, args, { cwd: folder, encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] });
@@ -33,7 +33,7 @@ test("it runs as a command and as a library without other packages", () => {
 // This Node. DIMSYNC_TEST_NODES adds others, separated by colons.
 const nodes = [process.execPath, ...(process.env["DIMSYNC_TEST_NODES"] ?? "").split(":").filter((path) => path !== "")];
 
-test.each(nodes)("validate, plan, apply and drift on %s", { timeout: 60_000 }, (node) => {
+test.each(nodes)("validate, plan, apply and drift on %s", (node) => {
   const cwd = mkdtempSync(join(folder, "project-"));
   for (const name of ["dimsync.yaml", "manifests"]) cpSync(join("examples/quickstart", name), join(cwd, name), { recursive: true });
   const env = { PATH: process.env["PATH"] ?? "", LAKE_SECRET_KEY: "a", RETURNS_DB_PASSWORD: "b" };
@@ -47,7 +47,7 @@ test.each(nodes)("validate, plan, apply and drift on %s", { timeout: 60_000 }, (
   expect(dimsync("drift")).toContain("No drift.");
 });
 
-test("its types resolve for ES modules and for CommonJS, by Are The Types Wrong", { timeout: 60_000 }, () => {
+test("its types resolve for ES modules and for CommonJS, by Are The Types Wrong", () => {
   const cli = resolve("node_modules/@arethetypeswrong/cli/dist/index.js");
   // The schemas are JSON files, not modules. Without `exports`, as in node10, there is no library.
   const flags = ["--profile", "node16", "--exclude-entrypoints", "./schema/*", "--format", "ascii", "--no-color", "--no-emoji"];
@@ -59,7 +59,7 @@ test("its types resolve for ES modules and for CommonJS, by Are The Types Wrong"
 test.each([
   ["with the types of Node", ["--types", "node", "--typeRoots", resolve("node_modules/@types")]],
   ["without any other types", ["--types", ""]],
-])("its types are complete: strict code compiles %s", { timeout: 60_000 }, (_, types) => {
+])("its types are complete: strict code compiles %s", (_, types) => {
   writeFileSync(
     join(folder, "consumer.ts"),
     `import { apply, createClient, DimsyncError, drift, loadProject, type Plan, plan, renderers } from "dimsync";

@@ -11,7 +11,7 @@ const sourceMaps = (dist: string, folder: string) =>
   spawnSync(process.execPath, ["build/source-maps.mjs", dist, folder], { encoding: "utf8" });
 
 // Each builds all bundles.
-test.runIf(isAll)("the source maps of a release lead from its bundles to the sources", { timeout: 60_000 }, () => {
+test.runIf(isAll)("the source maps of a release lead from its bundles to the sources", () => {
   const [dist, folder] = [dirname(builtCli), writeProject({})];
   expect(sourceMaps(dist, folder)).toMatchObject({ status: 0, stderr: "" });
   const code = readFileSync(join(dist, "index.js"), "utf8");
@@ -21,7 +21,7 @@ test.runIf(isAll)("the source maps of a release lead from its bundles to the sou
   expect(found).toMatchObject({ originalSource: expect.stringMatching(/src\/index\.ts$/u) });
 });
 
-test.runIf(isAll)("maps of other bundles than those that are published are refused", { timeout: 60_000 }, () => {
+test.runIf(isAll)("maps of other bundles than those that are published are refused", () => {
   const dist = writeProject({ "bin.cjs": "// another build" });
   expect(sourceMaps(dist, writeProject({}))).toMatchObject({
     status: 1,

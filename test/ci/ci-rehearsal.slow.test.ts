@@ -41,7 +41,7 @@ beforeAll(async () => {
   cpSync(join(repository, "examples/quickstart"), cwd, { recursive: true });
   for (let runs = 0; runs < 2; runs += 1) await dimsync(["ci", "plan"], { cwd, env: quickstartSecrets });
   return () => rmSync(cwd, { recursive: true, force: true });
-}, 60_000);
+});
 
 const keys = { read: "rehearsal-read-key", write: "rehearsal-write-key" };
 const users = { [keys.read]: "reader@example.com", [keys.write]: "bot@example.com" };
@@ -110,7 +110,7 @@ const others = ways.filter((way) => !tried.includes(way));
 const triedApprovals = sampleOf(approvedWays, { name: "approvals", kindOf: () => "way" });
 
 describe("the three jobs", () => {
-  test.each(tried)("a pull request, its second push, the merge and two nights, with %s", { timeout: 120_000 }, async (way) => {
+  test.each(tried)("a pull request, its second push, the merge and two nights, with %s", async (way) => {
     const { service, github, repository, setHashed, job } = await rehearse(ordersHashed);
     const comments = () => github.comments.get(7) ?? [];
 
@@ -173,7 +173,7 @@ describe("the three jobs", () => {
       for (const secret of [...Object.values(secrets), ...Object.values(keys)]) expect(log + summary).not.toContain(secret);
   });
 
-  test.each(others)("a pull request, its merge and a night, with %s", { timeout: 60_000 }, async (way) => {
+  test.each(others)("a pull request, its merge and a night, with %s", async (way) => {
     const { service, github, repository, setHashed, job } = await rehearse(ordersHashed);
     repository.commit("feature", { "manifests/returns.yaml": `${returns}---\n${lake}` });
     const planned = await job({ way, task: "plan", branch: "feature" });
@@ -199,7 +199,7 @@ describe("the three jobs", () => {
       for (const secret of [...Object.values(secrets), ...Object.values(keys)]) expect(log + summary).not.toContain(secret);
   });
 
-  test.each(tried)("a pull request of Dependabot is validated and succeeds, with %s", { timeout: 60_000 }, async (way) => {
+  test.each(tried)("a pull request of Dependabot is validated and succeeds, with %s", async (way) => {
     const { service, github, repository, job } = await rehearse(ordersHashed, { install: true });
     repository.commit("dependabot", { "manifests/returns.yaml": returns });
     const run = await job({ way, task: "plan", branch: "dependabot", author: "Dependabot" });
@@ -208,7 +208,7 @@ describe("the three jobs", () => {
     expect([github.calls, service.requests]).toEqual([[], []]);
   });
 
-  test("a pull request of Dependabot with the key that can read is planned, and nothing is pushed", { timeout: 60_000 }, async () => {
+  test("a pull request of Dependabot with the key that can read is planned, and nothing is pushed", async () => {
     const { github, repository, job } = await rehearse(ordersHashed);
     repository.commit("dependabot", { "manifests/returns.yaml": returns });
     // The token of such a job may only read.
@@ -219,7 +219,7 @@ describe("the three jobs", () => {
     expect([existsSync(join(repository.remote, "pushed")), github.calls]).toEqual([false, []]);
   });
 
-  test("a pull request of a fork is validated, and nothing is written for it", { timeout: 60_000 }, async () => {
+  test("a pull request of a fork is validated, and nothing is written for it", async () => {
     const { service, github, repository, job } = await rehearse(ordersHashed);
     repository.commit("fork", { "manifests/orders.yaml": ordersManifest("email: { hased: true }") });
     const run = await job({ task: "plan", branch: "fork", author: "fork" });
@@ -230,14 +230,14 @@ describe("the three jobs", () => {
     expect([github.calls, service.requests]).toEqual([[], []]);
   });
 
-  test("the plan job of init succeeds without a plan if the pull request changes no file of the project", { timeout: 60_000 }, async () => {
+  test("the plan job of init succeeds without a plan if the pull request changes no file of the project", async () => {
     const { service, repository, job } = await rehearse(ordersHashed);
     repository.commit("docs", { "README.md": "text" });
     const run = await job({ way: "the workflows of init", task: "plan", branch: "docs" });
     expect([run.code, run.used.length, service.requests]).toEqual([0, 1, []]);
   });
 
-  test("the plan job of init runs in the folder of its project, only for changes there", { timeout: 60_000 }, async () => {
+  test("the plan job of init runs in the folder of its project, only for changes there", async () => {
     const { service, github, repository, job } = await rehearse({}, { inFolder: true });
     const deploy = { "deploy/eu/dimsync.yaml": config(service.url, ""), "deploy/eu/manifests/orders.yaml": ordersManifest("email: {}") };
     repository.commit("main", deploy);
@@ -251,7 +251,7 @@ describe("the three jobs", () => {
     expect(github.comments).toHaveLength(1);
   });
 
-  test("two applies at once, on machines that share nothing, create nothing twice", { timeout: 60_000 }, async () => {
+  test("two applies at once, on machines that share nothing, create nothing twice", async () => {
     const { service, job } = await rehearse({ "manifests/returns.yaml": `${returns}---\n${lake}` });
     const jobs = await Promise.all([1, 2].map(() => job({ task: "apply", branch: "main", secrets })));
     expect(jobs.filter(({ code }) => code === 0).length).toBeGreaterThan(0);
@@ -260,7 +260,7 @@ describe("the three jobs", () => {
     expect(service.counts()).toMatchObject({ POST: 2 });
   });
 
-  test("the lease of a job is taken over at once when GitHub says that it has ended", { timeout: 60_000 }, async () => {
+  test("the lease of a job is taken over at once when GitHub says that it has ended", async () => {
     const { github, repository, job } = await rehearse({ "manifests/returns.yaml": returns });
     const folder = repository.checkout("main");
     const [, id = ""] = /id: "?([0-9a-f]{32})/u.exec(repository.read("main", "dimsync.yaml") ?? "") ?? [];
@@ -278,9 +278,7 @@ describe("the three jobs", () => {
     expect(repository.read("refs/dimsync/prod", "bindings.yaml")).toContain("Integration/returns");
   });
 
-  test("ids that cannot be written to the records become an artifact, with exit 4 and the command that binds them", {
-    timeout: 60_000,
-  }, async () => {
+  test("ids that cannot be written to the records become an artifact, with exit 4 and the command that binds them", async () => {
     const { repository, job } = await rehearse({ "manifests/returns.yaml": returns });
     const shortLived = (repository.read("main", "dimsync.yaml") ?? "").replace("records:\n", "records:\n      ttl: 5s\n");
     repository.commit("main", { "dimsync.yaml": shortLived });
@@ -294,7 +292,7 @@ describe("the three jobs", () => {
     expect(run.used.at(-1)?.files.join(""), run.log).toContain(`"id":"${id}"`);
   });
 
-  test("without records in git, the bindings file is pushed to the branch", { timeout: 60_000 }, async () => {
+  test("without records in git, the bindings file is pushed to the branch", async () => {
     const { repository, job } = await rehearse(ordersHashed, { inFolder: true });
     repository.openMain();
     const run = await job({ task: "apply", branch: "main" });
@@ -302,9 +300,7 @@ describe("the three jobs", () => {
     expect(repository.read("main", "dimsync.bindings.yaml")).toContain("8f1c");
   });
 
-  test("without records in git, ids that cannot be pushed become an artifact, with exit 4 and instructions", {
-    timeout: 60_000,
-  }, async () => {
+  test("without records in git, ids that cannot be pushed become an artifact, with exit 4 and instructions", async () => {
     const { job } = await rehearse(ordersHashed, { inFolder: true });
     const run = await job({ task: "apply", branch: "main" });
     expect(run.code, run.log).toBe(4);
@@ -318,7 +314,7 @@ describe("the three jobs", () => {
     expect(run.summary).toContain("dimsync.bindings.yaml");
   });
 
-  test("a plan of 10 000 changes stays within every limit", { timeout: 60_000 }, async () => {
+  test("a plan of 10 000 changes stays within every limit", async () => {
     const state = seedAccount();
     if (state.integrations[0] !== undefined) state.integrations[0].schemas = manyColumns();
     const rules = 'spec:\n  integration: orders\n  rules: [{ id: all, match: { column: "*" }, set: { hashed: true } }]\n';
@@ -356,43 +352,39 @@ function manyColumns(): SchemaMap {
 describe("apply after an approval", () => {
   const sent = (counts: Readonly<Record<string, number>>) => Object.keys(counts).filter((method) => method !== "GET");
 
-  test.each(triedApprovals)(
-    "applies the plan that was reviewed, once, with the key that can write, with %s",
-    { timeout: 90_000 },
-    async (way) => {
-      const { service, repository, rehearsal } = await rehearse({ ...ordersHashed, "manifests/returns.yaml": returns });
-      let sentBefore: readonly string[] | undefined;
-      let reviewed = "";
-      const run = await runReviewedApply(rehearsal, {
-        way,
-        secrets,
-        approve: ([file = ""]) => {
-          reviewed = readFileSync(file, "utf8");
-          sentBefore = sent(service.counts());
-          return true;
-        },
-      });
-      expect(run.code, run.log).toBe(0);
-      expect(sentBefore).toEqual([]);
-      expect(run.outputs).toMatchObject({ exit_code: "0", has_changes: "true" });
-      expect(run.summary).toMatch(/## Plan for `prod`[\s\S]*## Apply on `prod`/u);
-      expect(repository.read("refs/dimsync/prod", "bindings.yaml")).toContain("returns");
-      const [upload, download] = run.used.filter(({ uses }) => /-artifact@/u.test(uses));
-      expect([upload?.with["name"], download?.with["artifact-ids"]]).toEqual(["dimsync-plan-prod", "100"]);
+  test.each(triedApprovals)("applies the plan that was reviewed, once, with the key that can write, with %s", async (way) => {
+    const { service, repository, rehearsal } = await rehearse({ ...ordersHashed, "manifests/returns.yaml": returns });
+    let sentBefore: readonly string[] | undefined;
+    let reviewed = "";
+    const run = await runReviewedApply(rehearsal, {
+      way,
+      secrets,
+      approve: ([file = ""]) => {
+        reviewed = readFileSync(file, "utf8");
+        sentBefore = sent(service.counts());
+        return true;
+      },
+    });
+    expect(run.code, run.log).toBe(0);
+    expect(sentBefore).toEqual([]);
+    expect(run.outputs).toMatchObject({ exit_code: "0", has_changes: "true" });
+    expect(run.summary).toMatch(/## Plan for `prod`[\s\S]*## Apply on `prod`/u);
+    expect(repository.read("refs/dimsync/prod", "bindings.yaml")).toContain("returns");
+    const [upload, download] = run.used.filter(({ uses }) => /-artifact@/u.test(uses));
+    expect([upload?.with["name"], download?.with["artifact-ids"]]).toEqual(["dimsync-plan-prod", "100"]);
 
-      service.resetCounts();
-      // As after a re-run of the second job alone, on a machine without files of the first run.
-      const folder = repository.checkout("main");
-      writeFileSync(join(folder, "reviewed.plan.json"), reviewed);
-      const env = { ...gitEnv, ...secrets, DIMSYNC_API_KEY: keys.write };
-      const repeated = await runCommand(["ci", "apply", "reviewed.plan.json"], folder, env);
-      expect([repeated.code, repeated.stderr, sent(service.counts())]).toEqual([5, expect.stringContaining("E_PLAN_APPLIED"), []]);
-      const again = await runReviewedApply(rehearsal, { way, secrets, approve: () => expect.unreachable("There is nothing to approve.") });
-      expect([again.code, sent(service.counts())]).toEqual([0, []]);
-    },
-  );
+    service.resetCounts();
+    // As after a re-run of the second job alone, on a machine without files of the first run.
+    const folder = repository.checkout("main");
+    writeFileSync(join(folder, "reviewed.plan.json"), reviewed);
+    const env = { ...gitEnv, ...secrets, DIMSYNC_API_KEY: keys.write };
+    const repeated = await runCommand(["ci", "apply", "reviewed.plan.json"], folder, env);
+    expect([repeated.code, repeated.stderr, sent(service.counts())]).toEqual([5, expect.stringContaining("E_PLAN_APPLIED"), []]);
+    const again = await runReviewedApply(rehearsal, { way, secrets, approve: () => expect.unreachable("There is nothing to approve.") });
+    expect([again.code, sent(service.counts())]).toEqual([0, []]);
+  });
 
-  test("sends nothing without the approval", { timeout: 60_000 }, async () => {
+  test("sends nothing without the approval", async () => {
     const { service, rehearsal } = await rehearse(ordersHashed);
     const run = await runReviewedApply(rehearsal, { approve: () => false });
     expect([run.code, sent(service.counts())]).toEqual([0, []]);
@@ -415,7 +407,7 @@ describe("apply after an approval", () => {
     name: "reviewed plans",
     kindOf: ([sentence]) => (sentence.includes("artifact") ? "workflow" : "apply"),
   });
-  test.each(triedRows)("sends nothing if %s after the plan", { timeout: 60_000 }, async (_sentence, [change, code, log]) => {
+  test.each(triedRows)("sends nothing if %s after the plan", async (_sentence, [change, code, log]) => {
     const rehearsed = await rehearse({ "manifests/orders.yaml": ordersManifest("email: { hashed: true }, phone: { hashed: true }") });
     const run = await runReviewedApply(rehearsed.rehearsal, {
       approve: (artifacts) => {

@@ -22,7 +22,7 @@ fileNeeds("bash");
 let [packageFile, npm] = ["", ""];
 beforeAll(async () => {
   [packageFile, npm] = [await packedPackage(), await installedOnce()];
-}, 60_000);
+});
 
 const template = readFileSync("examples/gitlab/dimsync.gitlab-ci.yml", "utf8");
 // gitlab-ci-local needs a method that the oldest supported Node lacks.
@@ -59,7 +59,7 @@ const files = (baseUrl: string): Readonly<Record<string, string>> => ({
   "manifests/orders.yaml": ordersManifest("email: { hashed: true }"),
 });
 
-test("a merge request, the merge, and the night after", { timeout: 120_000 }, async () => {
+test("a merge request, the merge, and the night after", async () => {
   const service = await startEmbeddedService({ apiKeys: { reading: "reader@example.com", writing: "bot@example.com" } });
   try {
     const [notes, issues]: [GitlabNote[], GitlabIssue[]] = [[], []];
@@ -115,7 +115,7 @@ test("a merge request, the merge, and the night after", { timeout: 120_000 }, as
   }
 });
 
-test("a branch does not choose the program that a job runs", { timeout: 60_000 }, async () => {
+test("a branch does not choose the program that a job runs", async () => {
   const service = await startEmbeddedService({ apiKeys: { reading: "reader@example.com" } });
   onTestFinished(service.close);
   const notes: GitlabNote[] = [];
@@ -144,7 +144,7 @@ const sources = [
 // Each run of gitlab-ci-local takes seconds.
 const sampled = sampleOf(sources, { name: "pipelines", kindOf: ([, , jobs]) => (jobs[0] === "dimsync apply" ? "writes" : "other") });
 
-test.each(sampled)("a pipeline of source %s on %s has the jobs %j", { timeout: 30_000 }, async (source, branch, wanted) => {
+test.each(sampled)("a pipeline of source %s on %s has the jobs %j", async (source, branch, wanted) => {
   const checkout = startRepository(files("https://api.example.com")).checkout("main");
   const variables = { CI_PIPELINE_SOURCE: source, CI_COMMIT_BRANCH: branch, CI_DEFAULT_BRANCH: "main" };
   const { code, stdout, log } = await gitlab(checkout, variables, "--list-json");
@@ -153,7 +153,7 @@ test.each(sampled)("a pipeline of source %s on %s has the jobs %j", { timeout: 3
   expect(jobs.filter(({ when }) => when !== "never").map(({ name }) => name)).toEqual(wanted);
 });
 
-test("a project in a folder has a job for each target", { timeout: 30_000 }, async () => {
+test("a project in a folder has a job for each target", async () => {
   const written = ciFiles("gitlab", { version: "0.0.0", targets: ["prod", "e u"], hosts: ["api.example.com"], folder: "deploy/e u" });
   const variables = { CI_PIPELINE_SOURCE: "schedule", CI_COMMIT_BRANCH: "main", CI_DEFAULT_BRANCH: "main" };
   const { code, stdout, log } = await gitlab(startRepository(written).checkout("main"), variables, "--list-json");
@@ -164,7 +164,7 @@ test("a project in a folder has a job for each target", { timeout: 30_000 }, asy
   );
 });
 
-test("the component takes the target and the hosts as inputs", { timeout: 30_000 }, async () => {
+test("the component takes the target and the hosts as inputs", async () => {
   const include = "include: { local: component.yml, inputs: { target: eu, allowed-hosts: eu.example.com } }\n";
   const written = { ".gitlab-ci.yml": include, "component.yml": readFileSync("examples/gitlab/component.yml", "utf8") };
   const { code, stdout, log } = await gitlab(startRepository(written).checkout("main"), {}, "--preview");
@@ -176,7 +176,7 @@ test("the component takes the target and the hosts as inputs", { timeout: 30_000
   });
 });
 
-test("the check against GitLab's schema finds an unknown key", { timeout: 30_000 }, async () => {
+test("the check against GitLab's schema finds an unknown key", async () => {
   const broken = { ...files("https://api.example.com"), "dimsync.gitlab-ci.yml": template.replace("resource_group:", "resourcegroup:") };
   const { code, log } = await gitlab(startRepository(broken).checkout("main"), {}, "--list-json");
   expect([code, log]).toEqual([1, expect.stringContaining("Invalid .gitlab-ci.yml configuration")]);

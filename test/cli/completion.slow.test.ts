@@ -96,7 +96,7 @@ for (const [shell, { load, complete }] of Object.entries(shells) as readonly (re
     // One shell completes all rows: each would load the completion again.
     const completed = new Map<string, readonly string[]>();
     const heading = "### ";
-    test("loads, and completes without a message", { timeout: 180_000 }, async () => {
+    test("loads, and completes without a message", async () => {
       const each = Object.entries(rows).map(([what, [typed]]) => `echo ${quote(heading + what)}\n${complete(typed)}`);
       for (const line of await inShell(shell, [load, ...each].join("\n"))) {
         if (line.startsWith(heading)) completed.set(line.slice(heading.length), []);

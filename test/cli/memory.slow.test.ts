@@ -78,7 +78,6 @@ const configurations = [
 
 test.each(sampleOf(configurations, { name: "memory, configurations", kindOf: () => "one" }))(
   "a plan of 960,000 columns fits into a heap of 64 MiB: %s",
-  { timeout: 300_000 },
   async (_what, manifests) => {
     const folder = emptyFolder({ "dimsync.yaml": config(await account()), "manifests/all.yaml": manifests });
     const { code, stdout, stderr } = await dimsync(["plan", "-q"], {
@@ -130,7 +129,6 @@ describe("a plan of 96,000 changes fits into a heap of 64 MiB", () => {
 
   test.each(sampleOf(formats, { name: "memory, formats", kindOf: () => "two", most: () => 2 }))(
     "-o %s",
-    { timeout: 300_000 },
     async (format, text, least, mostBytes) => {
       const found = await counted(startCli(["plan", "-q", "-o", format, ...lifted], await changedProject(changed, heapMiB)), text);
       expect(found.stderr).not.toContain("E_");
@@ -142,7 +140,7 @@ describe("a plan of 96,000 changes fits into a heap of 64 MiB", () => {
   );
 });
 
-test.runIf(isAll)("a plan of 222,000 changes is saved, shown and refused by apply in a heap of 120 MiB", { timeout: 600_000 }, async () => {
+test.runIf(isAll)("a plan of 222,000 changes is saved, shown and refused by apply in a heap of 120 MiB", async () => {
   const changed = 37;
   const text = `hash ${changed * tables * columns} columns in ${changed * tables} tables of ${changed} integrations`;
   const project = await changedProject(changed, 120);

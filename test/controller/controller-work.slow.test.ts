@@ -9,6 +9,7 @@ import { sharedPostgres } from "../support/postgres/shared.ts";
 import { fileNeeds } from "../support/programs.ts";
 import { writeProject } from "../support/project-folder.ts";
 import { startService } from "../support/service.ts";
+import { waiting } from "../support/waiting.ts";
 
 // Work is never lost: real processes and a real PostgreSQL. Workers are killed, their clocks differ, and two start at once.
 
@@ -99,19 +100,15 @@ async function startFront(port: number, state: Pick<Fleet, "isHeld">): Promise<S
   return server;
 }
 
-const patient = { timeout: 120_000, interval: 500 } as const;
-
-test("after a worker was killed with four checks in flight, the history says what it was about to send, and another worker checks all accounts of the host", {
-  timeout: 300_000,
-}, async () => {
+test("after a worker was killed with four checks in flight, the history says what it was about to send, and another worker checks all accounts of the host", async () => {
   const world = await fleet(20, 2);
   // Two checks read, and two send.
   world.isHeld = ({ method, headers }) => method === "PATCH" || headers["x-api-key"] === keys.KEY;
   const sending = async () =>
     (await world.database.query("select error_code, message from dimsync_controller.run where mode = 'protect'", [])).rows;
   const first = world.start();
-  await vi.waitFor(async () => expect(await sending()).toHaveLength(2), patient);
-  await vi.waitFor(async () => expect((await world.accounts()).filter(({ running }) => running)).toHaveLength(4), patient);
+  await vi.waitFor(async () => expect(await sending()).toHaveLength(2), waiting);
+  await vi.waitFor(async () => expect((await world.accounts()).filter(({ running }) => running)).toHaveLength(4), waiting);
   first.kill("SIGKILL");
   const interrupted = { error_code: "E_RUN_INTERRUPTED", message: expect.stringContaining("PATCH /v1/integrations/8f1c/schemas") };
   expect(await sending()).toEqual([interrupted, interrupted]);
@@ -123,7 +120,7 @@ test("after a worker was killed with four checks in flight, the history says wha
     expect(rows.filter(({ error_code }) => error_code !== null)).toEqual([]);
     // The next worker repairs, and completes a run of its own.
     expect(await sending()).toContainEqual({ error_code: null, message: null });
-  }, patient);
+  }, waiting);
 });
 
 /** Shifts the clock of a process by two days. */
@@ -135,28 +132,28 @@ globalThis.Date = class extends Real { constructor(...given) { if (given.length 
   return { NODE_OPTIONS: `--import ${join(folder, "ahead.mjs")}` };
 };
 
-test("a worker whose clock is two days ahead checks its accounts, and another worker agrees with it", { timeout: 300_000 }, async () => {
+test("a worker whose clock is two days ahead checks its accounts, and another worker agrees with it", async () => {
   const world = await fleet(3);
   const ahead = world.start([], twoDaysAhead());
-  await vi.waitFor(async () => expect((await world.accounts()).filter(({ checked }) => checked)).toHaveLength(3), patient);
+  await vi.waitFor(async () => expect((await world.accounts()).filter(({ checked }) => checked)).toHaveLength(3), waiting);
   expect((await world.accounts()).filter(({ is_ahead }) => is_ahead)).toEqual([]);
   ahead.kill("SIGKILL");
   await world.database.query("update dimsync_controller.account set next_check_at = now(), last_checked_at = null", []);
   world.start();
-  await vi.waitFor(async () => expect((await world.accounts()).filter(({ checked }) => checked)).toHaveLength(3), patient);
+  await vi.waitFor(async () => expect((await world.accounts()).filter(({ checked }) => checked)).toHaveLength(3), waiting);
 });
 
-test("processes that start on an empty database at the same moment all come up, whatever their roles", { timeout: 120_000 }, async () => {
+test("processes that start on an empty database at the same moment all come up, whatever their roles", async () => {
   const world = await fleet(1);
   const children = ["all", "page", "worker", "all", "page"].map((role) => world.start(["--role", role]));
-  for (const child of children) await vi.waitFor(() => expect(child.log()).toContain("The controller works with PostgreSQL."), patient);
+  for (const child of children) await vi.waitFor(() => expect(child.log()).toContain("The controller works with PostgreSQL."), waiting);
   expect(children.map(({ exitCode }) => exitCode)).toEqual([null, null, null, null, null]);
 });
 
-test("checks can be requested after only a page was started", { timeout: 120_000 }, async () => {
+test("checks can be requested after only a page was started", async () => {
   const world = await fleet(1);
   const page = world.start(["--role", "page"]);
-  await vi.waitFor(() => expect(page.log()).toContain("Status page"), patient);
+  await vi.waitFor(() => expect(page.log()).toContain("Status page"), waiting);
   await world.database.query(
     "insert into dimsync_controller.account (source, target, host, mode, every_ms) values ('s', 'account-0', 'h', 'report', 60000)",
     [],
@@ -164,24 +161,22 @@ test("checks can be requested after only a page was started", { timeout: 120_000
   expect(await world.run("check", "account-0")).toMatchObject({ code: 0 });
 });
 
-test("a check that is interrupted by SIGTERM is given back and does not fail", { timeout: 120_000 }, async () => {
+test("a check that is interrupted by SIGTERM is given back and does not fail", async () => {
   const world = await fleet(1);
   world.isHeld = ({ method }) => method === "GET";
   const child = world.start();
   const end = ended(child);
-  await vi.waitFor(async () => expect(await world.accounts()).toMatchObject([{ running: true }]), patient);
+  await vi.waitFor(async () => expect(await world.accounts()).toMatchObject([{ running: true }]), waiting);
   child.kill("SIGTERM");
   expect((await end).code).toBe(0);
   expect(await world.accounts()).toMatchObject([{ running: false, error_code: null, checked: false }]);
   expect((await world.database.query("select from dimsync_controller.run", [])).rowCount).toBe(0);
 });
 
-test("/readyz fails, and the page and a metric say so, if a worker takes none of the accounts that are due", {
-  timeout: 120_000,
-}, async () => {
+test("/readyz fails, and the page and a metric say so, if a worker takes none of the accounts that are due", async () => {
   const world = await fleet(1);
   const child = world.start();
-  await vi.waitFor(() => expect(child.log()).toMatch(/Status page: \S+/u), patient);
+  await vi.waitFor(() => expect(child.log()).toMatch(/Status page: \S+/u), waiting);
   const url = /Status page: (\S+)/u.exec(child.log())?.[1] ?? "";
   const ask = async (path: string) => {
     const response = await fetch(new URL(path, url));
@@ -194,12 +189,12 @@ test("/readyz fails, and the page and a metric say so, if a worker takes none of
       values ('elsewhere', 'other', 'h', 'report', 1000, now() - interval '1 hour')`,
     [],
   );
-  await vi.waitFor(async () => expect(await ask("/readyz")).toEqual({ status: 503, text: "not ready: E_WORKER_STUCK\n" }), patient);
+  await vi.waitFor(async () => expect(await ask("/readyz")).toEqual({ status: 503, text: "not ready: E_WORKER_STUCK\n" }), waiting);
   expect((await ask("/metrics")).text).toMatch(/^dimsync_controller_worker_stuck\{worker="[^"]+"\} 1$/mu);
   expect((await ask("/")).text).toContain("1 account is overdue.");
   child.kill("SIGKILL");
   await world.database.query("update dimsync_controller.worker set seen_at = now() - interval '3 minutes'", []);
   const page = world.start(["--role", "page"]);
-  await vi.waitFor(() => expect(page.log()).toMatch(/Status page: \S+/u), patient);
+  await vi.waitFor(() => expect(page.log()).toMatch(/Status page: \S+/u), waiting);
   expect(await (await fetch(/Status page: (\S+)/u.exec(page.log())?.[1] ?? "")).text()).toContain("No worker is running.");
 });

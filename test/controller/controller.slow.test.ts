@@ -7,6 +7,7 @@ import { copyEmptyDatabase } from "../support/embedded-database.ts";
 import { sharedPostgres } from "../support/postgres/shared.ts";
 import { needs } from "../support/programs.ts";
 import { writeProject } from "../support/project-folder.ts";
+import { waiting } from "../support/waiting.ts";
 
 /** The quick start under control, and its controller as a process. */
 async function controlled(databaseUrl: string | undefined, controller = "{ every: 1m }") {
@@ -37,9 +38,7 @@ for (const kind of ["embedded", "PostgreSQL"])
     const databaseUrl = async (): Promise<string | undefined> =>
       kind === "embedded" ? undefined : await (await sharedPostgres()).database();
 
-    it("checks, reports, suspends and resumes, and ends cleanly on SIGTERM", {
-      timeout: 300_000,
-    }, async () => {
+    it("checks, reports, suspends and resumes, and ends cleanly on SIGTERM", async () => {
       const { cwd, start, run, status } = await controlled(await databaseUrl());
       // The test of the demo creates one.
       if (kind === "embedded") await copyEmptyDatabase(join(cwd, ".dimsync/controller"));
@@ -48,7 +47,7 @@ for (const kind of ["embedded", "PostgreSQL"])
       const child = start();
       const end = ended(child);
       await vi.waitFor(async () => expect(await status()).toMatchObject([{ name: "demo", state: "exposed", exposedColumns: 3 }]), {
-        timeout: 150_000,
+        ...waiting,
         interval: 1_500,
       });
       const drift = await run("check", "demo", "--wait", "-o", "json");

@@ -7,6 +7,7 @@ import { sharedPostgres } from "../support/postgres/shared.ts";
 import { needs } from "../support/programs.ts";
 import { writeProject } from "../support/project-folder.ts";
 import { startService } from "../support/service.ts";
+import { waiting } from "../support/waiting.ts";
 
 const page = readFileSync("docs/controller.md", "utf8");
 
@@ -15,10 +16,7 @@ test("docs/controller.md installs the versions of the packages that dimsync is t
   for (const name of ["pg-boss", "@electric-sql/pglite"]) expect(page).toContain(` ${name}@${peerDependencies[name]}`);
 });
 
-test("a project whose records are in files is set up for a team with the commands of docs/controller.md", {
-  timeout: 120_000,
-  ...needs("postgresql"),
-}, async () => {
+test("a project whose records are in files is set up for a team with the commands of docs/controller.md", needs("postgresql"), async () => {
   const service = await startService({ apiKeys: { "a-key": "bot@example.com" } });
   onTestFinished(() => service.close());
   const [, controller = ""] = /^ {4}(controller: \{.*)$/mu.exec(page) ?? [];
@@ -52,19 +50,16 @@ targets:
       child.stderr?.on("data", (chunk) => {
         log += String(chunk);
       });
-      await vi.waitFor(() => expect(log).toContain("The controller works with"), { timeout: 60_000, interval: 200 });
+      await vi.waitFor(() => expect(log).toContain("The controller works with"), waiting);
     } else
       await vi.waitFor(
         async () => expect([command, await dimsync(args, { cwd, env })]).toEqual([command, expect.objectContaining({ code: 0 })]),
-        {
-          timeout: 60_000,
-          interval: 500,
-        },
+        waiting,
       );
     if (args[1] === "migrate") rmSync(bindings);
   }
-  await vi.waitFor(async () => expect((await dimsync(["controller", "status"], { cwd, env })).stdout).toMatch(/^prod +in-sync /mu), {
-    timeout: 60_000,
-    interval: 500,
-  });
+  await vi.waitFor(
+    async () => expect((await dimsync(["controller", "status"], { cwd, env })).stdout).toMatch(/^prod +in-sync /mu),
+    waiting,
+  );
 });

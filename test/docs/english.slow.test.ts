@@ -106,7 +106,7 @@ describe("our texts", () => {
     expect(files).toEqual(expect.arrayContaining(["README.md", "docs/manifests.md", "examples/pii/manifests/policies.yaml"]));
   });
 
-  test("use plain English", { timeout: 120_000 }, () => {
+  test("use plain English", () => {
     expect(files.flatMap((path) => dialectIn(path, readFileSync(path, "utf8")))).toEqual([]);
   });
 });

@@ -7,7 +7,7 @@ import { needs } from "../support/programs.ts";
 // The commands of the page are run as a reader would run them. UPDATE_GOLDEN=1 writes their output into the page.
 test.each(["docs/tutorial.md", "docs/recipes.md", "docs/fleet-rules.md"])(
   "%s shows what its commands print",
-  { timeout: 120_000, ...needs("bash", "curl") },
+  needs("bash", "curl"),
   async (path) => {
     const page = readFileSync(path, "utf8");
     const made = await replayed(page);

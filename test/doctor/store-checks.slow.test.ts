@@ -62,7 +62,7 @@ describe("files", () => {
 });
 
 describe("git", () => {
-  test("records that can be read and written, and nothing is written", { timeout: 30_000 }, async () => {
+  test("records that can be read and written, and nothing is written", async () => {
     const { doctor, remote } = await projectIn("git");
     const tip = remote.tip("refs/dimsync/prod");
     expect(await doctor()).toEqual([
@@ -75,7 +75,7 @@ describe("git", () => {
     expect(remote.tip("refs/dimsync/prod")).toBe(tip);
   });
 
-  test("records that are missing, foreign or unreachable are one failed check", { timeout: 60_000 }, async () => {
+  test("records that are missing, foreign or unreachable are one failed check", async () => {
     const { doctor, remote, folder, edit } = await projectIn("git");
     edit(/\bid: "?[0-9a-f]{32}"?/u, "id: abc");
     expect(await doctor()).toEqual(["exit 1", like("fail records: ", "abc"), ...unread]);
@@ -85,14 +85,14 @@ describe("git", () => {
     expect(await doctor()).toEqual(["exit 1", like("fail records: ", "the credentials of this machine"), ...unread]);
   });
 
-  test("a seal is checked with the key, and without one apply is said not to work", { timeout: 30_000 }, async () => {
+  test("a seal is checked with the key, and without one apply is said not to work", async () => {
     const { doctor } = await projectIn("git", { DIMSYNC_DIGEST_KEY: "k" });
     expect((await doctor())[2]).toBe("ok records seal: The newest commit has a valid seal.");
     expect((await doctor({ DIMSYNC_DIGEST_KEY: "" }))[2]).toEqual(like("warn records seal: ", "set DIMSYNC_DIGEST_KEY"));
     expect(await doctor({ DIMSYNC_DIGEST_KEY: "other" })).toEqual(["exit 1", like("fail records: ", "its seal does not match"), ...unread]);
   });
 
-  test("a token that may only read, and a ref that the server hides from those who push", { timeout: 30_000 }, async () => {
+  test("a token that may only read, and a ref that the server hides from those who push", async () => {
     const { doctor, remote, folder } = await projectIn("git");
     const http = await gitHttp(remote.bare);
     onTestFinished(() => http.close());
@@ -119,7 +119,7 @@ describe("PostgreSQL", needs("postgresql", "pgbouncer"), () => {
     "ok records pooler: The connection goes to the server directly.",
   ];
 
-  test("records that can be read and written, also through a pooler in transaction mode", { timeout: 30_000 }, async () => {
+  test("records that can be read and written, also through a pooler in transaction mode", async () => {
     const url = await postgres.database();
     const { doctor } = await projectIn("postgres", { DIMSYNC_DATABASE_URL: url });
     expect(await doctor()).toEqual([
@@ -132,7 +132,7 @@ describe("PostgreSQL", needs("postgresql", "pgbouncer"), () => {
     expect(pooled[5]).toBe("ok records pooler: There is a pooler that keeps transactions together.");
   });
 
-  test("each problem of the server is a check of its own that says what to do", { timeout: 30_000 }, async () => {
+  test("each problem of the server is a check of its own that says what to do", async () => {
     const url = await postgres.database();
     const { doctor, edit } = await projectIn("postgres", { DIMSYNC_DATABASE_URL: url });
     const name = new URL(url).pathname.slice(1);

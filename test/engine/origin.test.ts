@@ -3,7 +3,7 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import type { EmbeddedOptions } from "../../src/embedded/index.ts";
 import type { Plan } from "../../src/index.ts";
 import { eachChange } from "../../src/model/changes.ts";
@@ -205,11 +205,13 @@ describe("reads and side effects of --base", () => {
       git("stash", "list"),
       readdirSync(folder).sort(),
     ];
-    const left = () => readdirSync(tmpdir()).filter((name) => name.startsWith("dimsync-base-"));
-    const [before, tempBefore] = [state(), left()];
+    const before = state();
+    // Not the folder in which other tests make plans meanwhile.
+    const temporary = writeProject({});
+    vi.stubEnv("TMPDIR", temporary);
     expect((await made("plan", "--base", "main")).items.length).toBeGreaterThan(1);
     expect(state()).toEqual(before);
-    expect(left().filter((name) => !tempBefore.includes(name))).toEqual([]);
+    expect(readdirSync(temporary)).toEqual([]);
   });
 
   test("a project below the repository's root, from a folder in it, with paths and a variables file", async () => {

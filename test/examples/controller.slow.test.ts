@@ -143,10 +143,7 @@ describe("all of them", () => {
     expect(readmeFlags.filter((flag) => !has(flag))).toEqual([]);
   });
 
-  it("start: the command is healthy and ready, refuses requests without the token, and stops", {
-    timeout: 60_000,
-    ...needs("postgresql"),
-  }, async () => {
+  it("start: the command is healthy and ready, refuses requests without the token, and stops", needs("postgresql"), async () => {
     const { database } = await sharedPostgres();
     const address = `127.0.0.1:${await freePort()}`;
     const words = (commands[0] ?? "").replace("0.0.0.0:8480", address).split(/,? +/u);
@@ -158,7 +155,7 @@ describe("all of them", () => {
         ({ status: code }) => code,
         () => 0,
       );
-    await expect.poll(() => status("/readyz"), { timeout: 30_000 }).toBe(200);
+    await expect.poll(() => status("/readyz")).toBe(200);
     expect(await Promise.all(["/healthz", "/", "/metrics"].map(status))).toEqual([200, 401, 401]);
     child.kill("SIGTERM");
     const { code, stderr } = await end;
@@ -170,7 +167,7 @@ describe("all of them", () => {
   });
 });
 
-it("the demo finds a change, repairs it, and shows both in the history", { timeout: 120_000 }, () => {
+it("the demo finds a change, repairs it, and shows both in the history", () => {
   const env = withCompileCache({ PATH: process.env["PATH"] ?? "" });
   const { status, stdout, stderr } = spawnSync(process.execPath, [join(folder, "demo.mjs"), "--short"], { encoding: "utf8", env });
   expect([status, stderr]).toEqual([0, expect.stringMatching(/oslo: exit 3, 1 exposed, 1 item to change\n.*oslo: exit 0, 0 exposed/u)]);

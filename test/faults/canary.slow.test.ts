@@ -141,7 +141,7 @@ const weathers: Readonly<Record<string, { readonly faults: readonly string[]; re
 
 describe("no byte of a secret or of the API key is in any output or file", () => {
   for (const [weather, { faults, env }] of Object.entries(weathers))
-    it(weather, { timeout: 120_000 }, async () => {
+    it(weather, async () => {
       const service = await startService({ apiKeys: { [canaries.TEST_API_KEY]: "bot@example.com" }, errorBody: "echo", faults });
       const project = mixedProject(service, { timeoutSeconds: 5, retries: 0, settleSeconds: 0 });
       const found: string[] = [];

@@ -14,13 +14,12 @@ import { sharedPostgres } from "../support/postgres/shared.ts";
 import { fileNeeds } from "../support/programs.ts";
 import { randomOf, runs, sampleOf, sampleSeed } from "../support/sample.ts";
 import { startTcpProxy, type TcpProxy } from "../support/tcp-proxy.ts";
-import { type Exchanged, type Fleet, fleetsOn, isWrite, leaseLosses, patient, startFleet, waiting } from "./fleet.ts";
+import { waiting } from "../support/waiting.ts";
+import { type Exchanged, type Fleet, fleetsOn, isWrite, leaseLosses, patient, startFleet } from "./fleet.ts";
 import { unbound } from "./matrix.ts";
 import { differences, settleAccount } from "./settled.ts";
 
 fileNeeds("postgresql");
-
-const slow = { timeout: 1_200_000 };
 
 /** "lost": the server never gets the statement. "unheard": its response is lost. "crash": the server crashes before the statement, or while it runs it. */
 const faults = ["lost", "unheard", "crash before", "crash"] as const;
@@ -129,7 +128,7 @@ function crash(server: Postgres, fault: Cut["fault"]): Promise<void> {
   return sleep(300).then(() => server.start());
 }
 
-it("PostgreSQL fails at a statement of a check: nothing is sent twice, no id is lost, and the account ends in sync", slow, async () => {
+it("PostgreSQL fails at a statement of a check: nothing is sent twice, no id is lost, and the account ends in sync", async () => {
   const crashing = await worldOn(await startPostgres());
   onTestFinished(() => crashing.server.remove());
   const world = await worldOn(await sharedPostgres());
@@ -155,7 +154,7 @@ const awayMs = runs(6_000, 30_000);
 /** Without its records a worker may send writes that create nothing for half the time of the lease. */
 const halfLeaseMs = 2_500;
 
-it("PostgreSQL crashes during writes and stays away: writing stops, and continues when it is back", slow, async () => {
+it("PostgreSQL crashes during writes and stays away: writing stops, and continues when it is back", async () => {
   const server = await startPostgres();
   onTestFinished(() => server.remove());
   // A create remains after each of them.

@@ -10,20 +10,19 @@ import { startPgbouncer } from "../support/postgres/server.ts";
 import { sharedPostgres } from "../support/postgres/shared.ts";
 import { fileNeeds, needs } from "../support/programs.ts";
 import { runs, sampleOf, sampleSeed } from "../support/sample.ts";
-import { type Exchanged, fleetsOn, isWrite, leaseLosses, patient, startFleet, waiting } from "./fleet.ts";
+import { waiting } from "../support/waiting.ts";
+import { type Exchanged, fleetsOn, isWrite, leaseLosses, patient, startFleet } from "./fleet.ts";
 import { recordedRequests, unbound } from "./matrix.ts";
 import { settleAccount } from "./settled.ts";
 
 fileNeeds("postgresql");
-
-const slow = { timeout: 600_000 };
 
 /** 200 with DIMSYNC_TESTS=all. */
 const pushes = runs(40, 200);
 
 const runOf = ({ userAgent }: Pick<Exchanged, "userAgent">): string => /run\/([^)]+)/u.exec(userAgent)?.[1] ?? "";
 
-it("two workers and many pushes: one writer at a time, and the last push is what the account has", slow, async () => {
+it("two workers and many pushes: one writer at a time, and the last push is what the account has", async () => {
   const { service, exchanges, project, push, worker, settled } = await startFleet(await sharedPostgres());
   const manifests = join(project.folder, "manifests", "all.yaml");
   const text = readFileSync(manifests, "utf8");
@@ -44,7 +43,7 @@ it("two workers and many pushes: one writer at a time, and the last push is what
   console.log(`controller: ${pushes + 1} pushes, ${new Set(writes).size} runs that wrote, ${writes.length} writes, 0 of two runs at once`);
 });
 
-it("a worker that is killed at a request is replaced by another one: nothing is created twice, no id is lost", slow, async () => {
+it("a worker that is killed at a request is replaced by another one: nothing is created twice, no id is lost", async () => {
   const newFleet = await fleetsOn(await sharedPostgres());
   const requests = (await recordedRequests()).length + 2 * comparing;
   const all = Array.from({ length: requests }, (_, index) => index + 1);
@@ -85,7 +84,7 @@ it("a worker that is killed at a request is replaced by another one: nothing is 
 /** A worker compares before it applies, and after it. */
 const comparing = 6;
 
-it("works through pgbouncer in transaction mode", { ...slow, ...needs("pgbouncer") }, async () => {
+it("works through pgbouncer in transaction mode", needs("pgbouncer"), async () => {
   const server = await sharedPostgres();
   const bouncer = await startPgbouncer(server);
   onTestFinished(() => bouncer.stop());
@@ -96,7 +95,7 @@ it("works through pgbouncer in transaction mode", { ...slow, ...needs("pgbouncer
   expect((await readAccount(database, "test"))?.state).toBe("in-sync");
 });
 
-it("a process of this version works with tables of the next minor version, and refuses those of a later one", slow, async () => {
+it("a process of this version works with tables of the next minor version, and refuses those of a later one", async () => {
   const { database, push, worker, settled } = await startFleet(await sharedPostgres());
   const next = { sql: "alter table dimsync_controller.account add column later text not null default 'new';", worksWith: 1 };
   const first = worker();
@@ -120,7 +119,7 @@ it("a process of this version works with tables of the next minor version, and r
   expect((await log).code).toBe(0);
 });
 
-it("a worker that was stopped beyond its lease sends nothing after another one has finished", slow, async () => {
+it("a worker that was stopped beyond its lease sends nothing after another one has finished", async () => {
   let [stop, isStopped] = [(): void => undefined, false];
   const { exchanges, machines, push, worker, settled, database, service } = await startFleet(await sharedPostgres(), (exchange) => {
     if (!isWrite(exchange) || isStopped) return;

@@ -15,12 +15,11 @@ import { type Database, openDatabase } from "../../src/records/postgres/connecti
 import { startCli } from "../cli/built-cli.ts";
 import type { Postgres } from "../support/postgres/server.ts";
 import { startService, type TestService } from "../support/service.ts";
+import { waiting } from "../support/waiting.ts";
 import { type Machines, postgresStore, type SharedStore } from "./machines.ts";
 import { canaries, type MixedProject } from "./mixed-project.ts";
 
 export const patient = { timeoutSeconds: 10, retries: 2, settleSeconds: 0.2 };
-/** Only ends a test that hangs. */
-export const waiting = { timeout: 240_000, interval: 100 };
 
 export interface Exchanged {
   readonly method: string;

@@ -8,7 +8,6 @@ import { openBindings } from "../../src/records/folder/bindings.ts";
 import { openFolderRecords } from "../../src/records/folder/index.ts";
 import { runCommand } from "../support/command.ts";
 import fc from "../support/fast-check.ts";
-import { runs } from "../support/sample.ts";
 import { startService } from "../support/service.ts";
 import { withoutPrograms } from "../support/without-programs.ts";
 import { fuzz, mistakesOf } from "./fuzz-run.ts";
@@ -87,7 +86,7 @@ async function disturbed(file: string, text: string, argv: readonly string[], ma
 
 const read = (file: string): string => readFileSync(join(original, file), "utf8");
 
-describe("never a stack trace, a hang or a write", { timeout: runs(150_000, 1_200_000) }, () => {
+describe("never a stack trace, a hang or a write", () => {
   for (const [file, usual] of [
     ["manifests/all.yaml", 75],
     ["manifests/rules.yaml", 75],

@@ -15,11 +15,11 @@ export function mistakesOf({ code, stdout, stderr }: Ran, allowed: readonly numb
   return wrong;
 }
 
-const longestMs = 10_000;
+const longestMs = 60_000;
 
 /**
  * Checks a property on `runs` random inputs, or forty times as many with DIMSYNC_TESTS=all, and prints
- * how many, with the seed of `sample.ts`. An input that takes 10 s is a hang.
+ * how many, with the seed of `sample.ts`. An input that takes a minute is a hang.
  */
 export async function fuzz<T>(
   name: string,
@@ -35,6 +35,6 @@ export async function fuzz<T>(
         expect(await attempt(input)).toEqual([]);
       })
       .beforeEach(() => undefined),
-    { numRuns, timeout: longestMs, interruptAfterTimeLimit: runs(100_000, 1_000_000), markInterruptAsFailure: true },
+    { numRuns, timeout: longestMs },
   );
 }

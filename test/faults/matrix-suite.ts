@@ -134,14 +134,14 @@ export function matrixOfFile(): Matrix {
       ...sharedCases(requests, "postgres"),
     ];
     sampled = sampleFrom(cases);
-  }, 120_000);
+  });
   return { program, requests: () => requests, sampled: () => sampled };
 }
 
 /** `open`: a store; with `network`, its pushes or messages to the database can be lost, of one apply at a time. */
 export function tryStore({ program, sampled }: Matrix, name: Store["name"], open: (network: boolean) => Promise<Store>): void {
   for (const group of groups)
-    it(`if ${group}`, { timeout: 600_000 }, async () => {
+    it(`if ${group}`, async () => {
       const cases = sampled().filter((one) => one.store === name && one.group === group);
       const network = group === groups[3] && name !== "folder";
       const lanes = network ? 2 : 3;

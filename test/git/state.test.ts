@@ -148,7 +148,7 @@ describe("git that does not respond", () => {
     return writeProject({ ".git": "gitdir: elsewhere" });
   }
 
-  test("is stopped when its time is up", { timeout: 10_000 }, async () => {
+  test("is stopped when its time is up", async () => {
     expect(await gitState(withSlowGit(), { files: [], covers: () => false }, { timeoutMs: 50 })).toBeUndefined();
   });
 

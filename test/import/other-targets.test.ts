@@ -224,7 +224,7 @@ test("import of one target never changes the plan of the other", async () => {
     ),
     { numRuns: runs(3, 200) },
   );
-}, 300_000);
+});
 
 test("two objects with the name of one manifest get manifests of their own, and only that manifest is blocked", async () => {
   const { prod, dev, importDev, planDev, close } = await openTwoTargets(undefined, ", manifests: [dev]");

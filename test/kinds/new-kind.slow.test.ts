@@ -63,7 +63,7 @@ beforeAll(async () => {
     logLevel: "error",
   });
   ({ main } = await import(pathToFileURL(outfile).href));
-}, 60_000);
+});
 
 const manifest = (spec: string): string => `apiVersion: dimsync/v1\nkind: Note\nmetadata: { name: hello }\nspec: ${spec}\n`;
 

@@ -55,7 +55,7 @@ test.each<[string, (folder: string) => Promise<string>]>([
   ["an ES module that esbuild turns into CommonJS", (folder) => withEsbuild(folder, { entry: "use.mjs", format: "cjs" })],
   ["CommonJS bundled by esbuild", (folder) => withEsbuild(folder, { entry: "use.cjs", format: "cjs" })],
   ["an ES module bundled by Rolldown", withRolldown],
-])("runs in %s without the package", { timeout: 60_000 }, async (_, bundled) => {
+])("runs in %s without the package", async (_, bundled) => {
   const folder = consumer();
   const program = await bundled(folder);
   renameSync(join(folder, "node_modules"), join(folder, "away"));

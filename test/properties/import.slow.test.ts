@@ -43,7 +43,6 @@ test.each(["camel", "snake"] as const)(
       usual,
     );
   },
-  300_000,
 );
 
 test("a second import keeps every comment whatever changed in the account, and a third one changes nothing", async () => {
@@ -72,7 +71,7 @@ test("a second import keeps every comment whatever changed in the account, and a
     ),
     usual,
   );
-}, 300_000);
+});
 
 test("a change of what manifests cover changes no file", async () => {
   const leaf = liveChange.map((change) => ({ ...change, what: leaves[change.at % leaves.length] ?? "paused" }));
@@ -88,7 +87,7 @@ test("a change of what manifests cover changes no file", async () => {
     ),
     usual,
   );
-}, 300_000);
+});
 
 const leaves = ["column-enabled", "column-hashed", "paused", "description", "owner"] as const;
 

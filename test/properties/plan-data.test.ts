@@ -56,4 +56,4 @@ test("plans, drift reports and results are plain data; apply of a parsed plan se
     }),
     usual,
   );
-}, 60_000);
+});

@@ -75,7 +75,7 @@ test("apply makes the declared changes and no others, and the next plan is empty
     }),
     usual,
   );
-}, 60_000);
+});
 
 const plannedPaths = ({ items }: Plan): ReadonlySet<string> =>
   new Set(items.flatMap(({ requests }) => requests.map(({ path }) => path)).filter((path) => path !== "/v1/integrations"));
@@ -125,7 +125,7 @@ test("every leaf of a body differs from the live value, or must be repeated", as
     }),
     usual,
   );
-}, 60_000);
+});
 
 /**
  * Leaves that are sent unchanged: `enabled` of ancestors, both members of a changed column; all
@@ -163,7 +163,7 @@ test("a plan does not depend on the order of files, keys and responses", async (
     }),
     usual,
   );
-}, 60_000);
+});
 
 /** The same value with the keys of every map reversed. */
 function reversed(value: unknown): unknown {
@@ -245,7 +245,7 @@ test("with --protect-only no column becomes more readable, it converges, and pla
     }),
     usual,
   );
-}, 60_000);
+});
 
 /** By column: 0 not replicated, 1 hashed, 2 unhashed. */
 function readability({ integrations }: ReturnType<typeof accountOf>): ReadonlyMap<string, number> {

@@ -86,7 +86,7 @@ for (const [name, newStore] of Object.entries(stores))
       late.fence();
     });
 
-    test("a run takes over at once from a killed process of this machine", { timeout: 60_000 }, async () => {
+    test("a run takes over at once from a killed process of this machine", async () => {
       const store = await newStore();
       const killed = await store.hold();
       await expect(begin(store, async () => false)).rejects.toMatchObject({
@@ -106,9 +106,7 @@ for (const [name, newStore] of Object.entries(stores))
       expect(await records.lease()).toMatchObject({ runId: "run-2", epoch: 2 });
     });
 
-    test("a run takes over at once if the job of the holder has ended, and the holder sends nothing more", {
-      timeout: 60_000,
-    }, async () => {
+    test("a run takes over at once if the job of the holder has ended, and the holder sends nothing more", async () => {
       const store = await newStore();
       const first = await (await store.open()).begin({ runId: "run-1", waitMs: 0, runUrl: "https://example.com/jobs/1" });
       onTestFinished(() => first.release().catch(() => undefined));

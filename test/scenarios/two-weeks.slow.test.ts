@@ -223,7 +223,7 @@ describe("two weeks of a team", () => {
     expect(first).toMatchObject({ executable: true, guards: [], summary: { update: 40, protects: 240, exposes: 0 } });
     expect(first.impact?.filter(({ readers }) => readers.length > 0)).toMatchObject([
       {
-        ...{ address: "Schemas/shop-shard-01", table: "customers", column: "email" },
+        ...{ addresses: ["Schemas/shop-shard-01"], table: "customers", column: "email" },
         readers: [{ name: "stg" }, { name: "board", owner: "finance@example.com" }],
       },
     ]);

@@ -17,7 +17,7 @@ let database: Database;
 beforeAll(async () => {
   database = await startEmbeddedDatabase();
   await migrate(database);
-}, 120_000);
+});
 afterAll(() => database.close());
 
 /** Inserts a bundle with these files, and returns its digest. */

@@ -20,6 +20,7 @@ import { sharedPostgres } from "../support/postgres/shared.ts";
 import { needs } from "../support/programs.ts";
 import { configText, filesIn, keyVariable, writeFolder } from "../support/project-folder.ts";
 import { sampleOf } from "../support/sample.ts";
+import { waiting } from "../support/waiting.ts";
 import { breakouts, faultsIn, hostileAccount, hostileNames } from "./hostile.ts";
 
 const manifests = `apiVersion: dimsync/v1
@@ -145,7 +146,7 @@ const changing: readonly (readonly [command: string, code: number])[] = [
 ];
 
 describe("names of an account", () => {
-  it("are only text in the output of commands that change something, and in the files that they write", { timeout: 240_000 }, async () => {
+  it("are only text in the output of commands that change something, and in the files that they write", async () => {
     const account = await startEmbeddedService({ state: hostileAccount() });
     onTestFinished(account.close);
     const config = configText(account.url, { client: { concurrency: 8 }, catalog: "dimsync.catalog.yaml" });
@@ -287,7 +288,7 @@ const databases = [
 describe.each(sampleOf(databases, { name: "hostile controller", kindOf: () => "database" }))(
   "a controller with %s (attack 4)",
   (kind, missing) => {
-    it("stores what it finds about columns with odd names, and shows them as they are", { timeout: 300_000, ...missing }, async () => {
+    it("stores what it finds about columns with odd names, and shows them as they are", missing, async () => {
       // With PostgreSQL, the project is pushed; otherwise it is watched.
       const url = kind === "embedded" ? undefined : await (await sharedPostgres()).database();
       const target = {
@@ -315,7 +316,7 @@ describe.each(sampleOf(databases, { name: "hostile controller", kindOf: () => "d
       onTestFinished(() => void child.kill("SIGKILL"));
       const controller = (...args: readonly string[]) => dimsync(["controller", ...args], { cwd, env });
       const exposed = Object.keys(hostileNames).length;
-      const page = await vi.waitFor(() => /Status page: (\S+)/u.exec(stderrSoFar)?.[1] ?? expect.unreachable(), { timeout: 60_000 });
+      const page = await vi.waitFor(() => /Status page: (\S+)/u.exec(stderrSoFar)?.[1] ?? expect.unreachable(), waiting);
       const prints = async (...args: readonly string[]): Promise<string> => {
         const { code, stdout, stderr } = await controller(...args);
         // 2: columns are exposed.
@@ -329,9 +330,7 @@ describe.each(sampleOf(databases, { name: "hostile controller", kindOf: () => "d
       const push = () => prints("push", "--source", source, "--force", "--reason", reason);
       if (url !== undefined) await push();
       const accounts = async () => (await fetch(new URL("/api/v1/accounts", page))).json();
-      await vi.waitFor(async () => expect(await accounts()).toMatchObject({ items: [{ exposedColumns: exposed }] }), {
-        ...{ timeout: 150_000, interval: 500 },
-      });
+      await vi.waitFor(async () => expect(await accounts()).toMatchObject({ items: [{ exposedColumns: exposed }] }), waiting);
       expect(JSON.parse((await controller("status", "-o", "json")).stdout).accounts).toMatchObject([{ exposedColumns: exposed }]);
       const { events } = JSON.parse((await controller("history", "test", "-o", "json")).stdout);
       const pathOf = (name: string): string => toPointer(["schemas", "public", "tables", "users", "columns", name, "hashed"]);
@@ -362,9 +361,10 @@ describe.each(sampleOf(databases, { name: "hostile controller", kindOf: () => "d
       for (const path of ["/", "/api/v1/accounts", `/bundles/${bundles[0].digest}`, `/api/v1/bundles/${bundles[0].digest}`])
         await serves(path);
       // Each receiver got a message, and its strings have no line that a name has begun.
-      await vi.waitFor(() => expect(receiver.requests.filter(({ body }) => body.includes("exposed")).length).toBeGreaterThanOrEqual(3), {
-        ...{ timeout: 60_000, interval: 500 },
-      });
+      await vi.waitFor(
+        () => expect(receiver.requests.filter(({ body }) => body.includes("exposed")).length).toBeGreaterThanOrEqual(3),
+        waiting,
+      );
       for (const { body } of receiver.requests) {
         expect(faultsIn(body, { commands: true }).filter((fault) => !fault.includes("old workflow"))).toEqual([]);
         const message = JSON.parse(body);

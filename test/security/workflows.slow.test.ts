@@ -19,7 +19,7 @@ fileNeeds("bash");
 let packageFile = "";
 beforeAll(async () => {
   packageFile = await packedPackage();
-}, 60_000);
+});
 
 const { version } = JSON.parse(readFileSync("package.json", "utf8")) as { readonly version: string };
 
@@ -45,7 +45,7 @@ describe("a branch with .npmrc, package.json and node_modules of its own", () =>
   // Each installs the package with npm.
   const sampled = sampleOf(ways, { name: "programs of a branch", kindOf: () => "a way" });
 
-  test.each(sampled)("does not choose what runs in a job of %s", { timeout: 120_000 }, async (way) => {
+  test.each(sampled)("does not choose what runs in a job of %s", async (way) => {
     const service = await startEmbeddedService({ apiKeys: { reading: "reader@example.com" } });
     onTestFinished(service.close);
     const [github, registry, hostile] = [await startGithub(), await startRegistry(), await startRegistry()];

@@ -7,6 +7,7 @@ import { pathToFileURL } from "node:url";
 import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
 import { afterAll, beforeAll, onTestFinished } from "vitest";
 import { program } from "./programs.mjs";
+import { waiting } from "./waiting.ts";
 
 /** How a reader sees a page: the size of the window in CSS pixels, and the color scheme. */
 export interface View {
@@ -51,6 +52,7 @@ export function tabOfSuite(): Tab {
     const folder = mkdtempSync(join(tmpdir(), "dimsync-html-"));
     const browser = await chromium.launch({ executablePath: program("chromium"), args: ["--no-sandbox"] });
     const page = await browser.newPage();
+    page.setDefaultTimeout(waiting.timeout);
     page.on("request", (request) => requested.push(request.url()));
     page.on("console", (message) => said.push(message.text()));
     page.on("pageerror", (error) => said.push(error.message));
@@ -80,6 +82,7 @@ export function tabOfSuite(): Tab {
     async openApart(options) {
       const context = await running().browser.newContext(options);
       onTestFinished(() => context.close());
+      context.setDefaultTimeout(waiting.timeout);
       return context.newPage();
     },
   };

@@ -12,7 +12,7 @@ const postgres = postgresOfSuite();
 
 const example = fileURLToPath(new URL("../../../examples/quickstart", import.meta.url));
 
-it("closes a store for good whose records were moved", { timeout: 60_000 }, async () => {
+it("closes a store for good whose records were moved", async () => {
   const folder = gitRemote().clone();
   for (const name of ["manifests", "dimsync.yaml"]) cpSync(join(example, name), join(folder, name), { recursive: true });
   const file = join(folder, "dimsync.yaml");
@@ -48,7 +48,7 @@ function projectWith(records: string) {
   return { folder, config, run: (...argv: readonly string[]) => runCommand([...argv, "-q", "--no-color"], folder, { ...gitEnv }) };
 }
 
-it("creates the store that dimsync.yaml names, and adds its id", { timeout: 60_000 }, async () => {
+it("creates the store that dimsync.yaml names, and adds its id", async () => {
   const { config, run } = projectWith("{ git: { ref: refs/heads/records }, ttl: 6m } # ours");
   for (const argv of [["plan"], ["records", "show"]]) {
     const { code, stderr } = await run(...argv);
@@ -63,7 +63,7 @@ it("creates the store that dimsync.yaml names, and adds its id", { timeout: 60_0
   expect(again).toMatchObject({ code: 1, stderr: expect.stringContaining("E_RECORDS_EXIST") });
 });
 
-it("creates and moves the records of all targets, and skips those that are there", { timeout: 60_000 }, async () => {
+it("creates and moves the records of all targets, and skips those that are there", async () => {
   const { config, run, folder } = projectWith("{}");
   const copies = ["demo", "second"].map((name) => `  ${name}:\n    baseUrl: embedded:.dimsync/${name}.json\n    vars: { frequency: 1h }\n`);
   writeFileSync(join(folder, "dimsync.yaml"), config().replace(/ {2}demo:\n(?: {4}.*\n)+/u, copies.join("")));
@@ -95,10 +95,7 @@ it.each([
   }
 });
 
-it("moves records between all stores and back, and each store continues the account", {
-  timeout: 120_000,
-  ...needs("postgresql"),
-}, async () => {
+it("moves records between all stores and back, and each store continues the account", needs("postgresql"), async () => {
   const remote = gitRemote();
   const folder = remote.clone();
   for (const name of ["manifests", "dimsync.yaml"]) cpSync(join(example, name), join(folder, name), { recursive: true });

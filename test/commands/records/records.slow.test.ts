@@ -40,10 +40,7 @@ async function machines() {
   return { machine, remote };
 }
 
-test("records in git are used by a second machine, and move to PostgreSQL and back", {
-  timeout: 120_000,
-  ...needs("postgresql"),
-}, async () => {
+test("records in git are used by a second machine, and move to PostgreSQL and back", needs("postgresql"), async () => {
   const { machine, remote } = await machines();
   const first = machine();
   expect(await first.run("records", "init")).toMatchObject({ code: 0 });
@@ -117,10 +114,7 @@ test("a bundle is restored into an empty store only", async () => {
   expect(await run("records", "shw")).toMatchObject({ code: 1, stderr: expect.stringContaining("show") });
 });
 
-test("show --log prints the writes of git and PostgreSQL, and refuses files, which have no history", {
-  timeout: 60_000,
-  ...needs("postgresql"),
-}, async () => {
+test("show --log prints the writes of git and PostgreSQL, and refuses files, which have no history", needs("postgresql"), async () => {
   const { machine } = await machines();
   const first = machine();
   expect(await first.run("records", "show", "--log")).toMatchObject({ code: 1, stderr: expect.stringContaining("E_RECORDS_HISTORY") });

@@ -6,16 +6,14 @@ import { sharedPostgres } from "../../support/postgres/shared.ts";
 import { fileNeeds } from "../../support/programs.ts";
 import { writeProject } from "../../support/project-folder.ts";
 import { startService } from "../../support/service.ts";
+import { waiting } from "../../support/waiting.ts";
 import { startReceiver } from "./receiver.ts";
 
 fileNeeds("postgresql");
 
 const count = 20;
-const patient = { timeout: 150_000, interval: 500 } as const;
 
-test("a message that a worker was sending when it was killed is sent by one of two others, and no event is lost or doubled", {
-  timeout: 300_000,
-}, async () => {
+test("a message that a worker was sending when it was killed is sent by one of two others, and no event is lost or doubled", async () => {
   const service = await startService({ apiKeys: { "a-key": "bot@example.com" } });
   onTestFinished(() => service.close());
   const receiver = await startReceiver();
@@ -45,7 +43,7 @@ ${Array.from({ length: count }, (_, index) => `  account-${index}: ${target}`).j
     return child;
   };
   const first = start();
-  await vi.waitFor(() => expect(receiver.requests.length).toBeGreaterThan(0), patient);
+  await vi.waitFor(() => expect(receiver.requests.length).toBeGreaterThan(0), waiting);
   first.kill("SIGKILL");
   const interrupted = receiver.requests.splice(0).map(({ message }) => message.id);
   receiver.respond = (response) => void response.writeHead(204).end();
@@ -57,7 +55,7 @@ ${Array.from({ length: count }, (_, index) => `  account-${index}: ${target}`).j
       [],
     );
     expect(rows).toEqual([{ sent: count }]);
-  }, patient);
+  }, waiting);
   const messages = receiver.requests.map(({ message }) => message);
   expect(messages.map(({ id }) => id)).toEqual(expect.arrayContaining(interrupted));
   expect(messages.flatMap(({ accounts }) => accounts.map(({ account }) => account)).sort()).toEqual(

@@ -83,7 +83,7 @@ test("push from a clone makes its commit the wanted one, and says what it has no
   expect(await accountIn(url)).toMatch(new RegExp(`^data/accounts prod (?!${digest})sha256:\\w+ ${commit} 2 ci-bot 1$`, "u"));
 });
 
-test("push never replaces a newer commit or drops an account by accident, and a rollback is recorded", { timeout: 180_000 }, async () => {
+test("push never replaces a newer commit or drops an account by accident, and a rollback is recorded", async () => {
   const url = await databaseWith(migrations);
   const { folder, push, run, commit: first } = await checkout(url);
   const file = join(folder, "dimsync.yaml");

@@ -9,12 +9,12 @@ import { writeProject } from "../../support/project-folder.ts";
 let database: Database;
 beforeAll(async () => {
   database = await startEmbeddedDatabase();
-}, 120_000);
+});
 afterAll(() => database.close());
 
 const firstOf = async (sql: string): Promise<unknown> => Object.values((await database.query(sql, [])).rows[0] ?? {})[0];
 
-it("keeps rows and indexes that are updated again and again small", { timeout: 120_000 }, async () => {
+it("keeps rows and indexes that are updated again and again small", async () => {
   await database.script(
     "create table often (id integer primary key, at timestamptz); create index on often (at); insert into often select id, now() from generate_series(1, 50) id",
   );
@@ -50,7 +50,7 @@ it.each([
     { base: undefined, pg_wal: undefined, global: undefined, PG_VERSION: "17", "global/pg_control": "cut" },
     "it does not start",
   ],
-])("leaves a folder with %s as it is, and says so", { timeout: 60_000 }, async (_, files, what) => {
+])("leaves a folder with %s as it is, and says so", async (_, files, what) => {
   const folder = writeProject({});
   const data = join(folder, "postgres");
   mkdirSync(data);

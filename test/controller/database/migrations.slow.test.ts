@@ -7,7 +7,7 @@ import { startEmbeddedDatabase } from "../../support/embedded-database.ts";
 const manualKey = (address: string, path: string): string =>
   `manual m-${createHash("sha256").update(`${address}\n${path}`).digest("hex").slice(0, 8)}`;
 
-test("findings keep their history when the schemas of an integration get an address of their own", { timeout: 120_000 }, async () => {
+test("findings keep their history when the schemas of an integration get an address of their own", async () => {
   const database = await startEmbeddedDatabase();
   onTestFinished(() => database.close());
   const step = migrations.findIndex(({ sql }) => sql.includes("'Schemas/'"));

@@ -44,7 +44,6 @@ describe("in Chromium", needs("chromium"), () => {
   const cases = names.flatMap((name) => Object.entries(views).map(([view, how]) => ({ name, view, how })));
   test.each(sampleOf(cases, { name: "axe", kindOf: ({ name }) => name }))(
     "$name, $view: axe-core finds nothing, and nothing overflows",
-    { timeout: 120_000 },
     async ({ name, how }) => {
       const [count, path] = paths[name];
       const tab = await open((await siteOf(count)) + path, how);

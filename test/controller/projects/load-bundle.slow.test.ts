@@ -22,7 +22,7 @@ beforeAll(async () => {
     return embedded.query(text, values);
   };
   database = { ...embedded, query };
-}, 120_000);
+});
 afterAll(() => database.close());
 
 const config = `apiVersion: dimsync/v1

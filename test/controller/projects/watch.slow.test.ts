@@ -5,6 +5,7 @@ import { expect, onTestFinished, test, vi } from "vitest";
 import { watchedProject } from "../../../src/controller/projects/watch.ts";
 import type { Project } from "../../../src/manifests/project.ts";
 import { writeProject } from "../../support/project-folder.ts";
+import { waiting } from "../../support/waiting.ts";
 
 const tag = (name: string, description: string): string =>
   `apiVersion: dimsync/v1\nkind: Tag\nmetadata: { name: ${name} }\nspec: { name: ${name}, description: ${description} }\n`;
@@ -43,7 +44,7 @@ test("a watched project is loaded once, until one of its files changes", async (
   const changed = await load();
   expect([described(changed), changed.recordedGit?.state?.dirty]).toEqual([["two"], true]);
   // The event comes later than the change.
-  await vi.waitFor(async () => expect(isSame(await load(), await load())).toBe(true), { timeout: 20_000 });
+  await vi.waitFor(async () => expect(isSame(await load(), await load())).toBe(true), waiting);
 });
 
 test("added and removed files, and a commit, are noticed", async () => {
@@ -56,9 +57,9 @@ test("added and removed files, and a commit, are noticed", async () => {
   for (const place of ["manifests/empty", "manifests/sub/deep"]) {
     mkdirSync(join(folder, place), { recursive: true });
     writeFileSync(join(folder, place, "x.yaml"), tag("x", "three"));
-    await vi.waitFor(async () => expect(described(await load())).toEqual(["one", "three"]), { timeout: 20_000 });
+    await vi.waitFor(async () => expect(described(await load())).toEqual(["one", "three"]), waiting);
     rmSync(join(folder, place, "x.yaml"));
-    await vi.waitFor(async () => expect(described(await load())).toEqual(["one"]), { timeout: 20_000 });
+    await vi.waitFor(async () => expect(described(await load())).toEqual(["one"]), waiting);
   }
   git("commit", "-qm", "two", "--allow-empty");
   expect((await load()).recordedGit?.state?.commit).toBe(git("rev-parse", "HEAD"));
@@ -67,7 +68,7 @@ test("added and removed files, and a commit, are noticed", async () => {
 test("what a run writes does not load the project again", async () => {
   const { folder, load } = project();
   mkdirSync(join(folder, ".dimsync"));
-  await vi.waitFor(async () => expect(isSame(await load(), await load())).toBe(true), { timeout: 20_000 });
+  await vi.waitFor(async () => expect(isSame(await load(), await load())).toBe(true), waiting);
   const first = await load();
   writeFileSync(join(folder, ".dimsync/journal.jsonl"), "{}\n");
   expect(isSame(first, await load())).toBe(true);

@@ -5,6 +5,7 @@ import { openDatabase } from "../../../src/records/postgres/connection.ts";
 import { newDatabase } from "../../support/postgres/controller-database.ts";
 import { sharedPostgres } from "../../support/postgres/shared.ts";
 import { needs } from "../../support/programs.ts";
+import { waiting } from "../../support/waiting.ts";
 
 /** Checks 8 accounts of one host and 4 of another one, with at most 2 of a host at once. Resolves with the most at once of each host, and of all. */
 async function mostAtOnce(processes: number): Promise<ReadonlyMap<string, number>> {
@@ -38,19 +39,17 @@ async function mostAtOnce(processes: number): Promise<ReadonlyMap<string, number
   };
   const others = { cleanup: async () => undefined };
   for (const queue of workers) await queue.work({ check, ...others }, { accountsAtOnce: 8, accountsPerHost: 2 });
-  await vi.waitFor(() => expect(checked.toSorted((a, b) => a - b)).toEqual(accounts), { timeout: 90_000 });
+  await vi.waitFor(() => expect(checked.toSorted((a, b) => a - b)).toEqual(accounts), waiting);
   return most;
 }
 
-test("a worker checks no more accounts of a host at once than --accounts-per-host, and others meanwhile", {
-  timeout: 120_000,
-}, async () => {
+test("a worker checks no more accounts of a host at once than --accounts-per-host, and others meanwhile", async () => {
   const most = await mostAtOnce(1);
   for (const host of ["large.example.com", "small.example.com"]) expect(most.get(host)).toBeLessThanOrEqual(2);
   expect(most.get("all")).toBeGreaterThan(2);
 });
 
-test("so do two workers together, but for one that both take at the same time", { timeout: 120_000, ...needs("postgresql") }, async () => {
+test("so do two workers together, but for one that both take at the same time", needs("postgresql"), async () => {
   const most = await mostAtOnce(2);
   for (const host of ["large.example.com", "small.example.com"]) expect(most.get(host)).toBeLessThanOrEqual(3);
 });

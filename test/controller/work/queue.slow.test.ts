@@ -4,6 +4,7 @@ import { expect, it, onTestFinished, vi } from "vitest";
 import { openQueue } from "../../../src/controller/work/queue.ts";
 import type { Database } from "../../../src/records/postgres/connection.ts";
 import { describeDatabases } from "../../support/postgres/controller-database.ts";
+import { waiting } from "../../support/waiting.ts";
 
 /** A queue whose statements that look for checks are counted. */
 async function counting(database: Database) {
@@ -18,10 +19,10 @@ async function counting(database: Database) {
 const nothing = async (): Promise<void> => {};
 
 describeDatabases("the queue", (database) => {
-  it("is polled by one worker, however many there are", { timeout: 60_000 }, async () => {
+  it("is polled by one worker, however many there are", async () => {
     const { seen, queue } = await counting(database());
     await queue.work({ check: nothing, cleanup: nothing }, { accountsAtOnce: 30, accountsPerHost: 4 });
-    await vi.waitFor(() => expect(seen.polls).toBeGreaterThanOrEqual(30), { timeout: 20_000 });
+    await vi.waitFor(() => expect(seen.polls).toBeGreaterThanOrEqual(30), waiting);
     seen.polls = 0;
     const before = performance.now();
     await sleep(3_000);
@@ -31,7 +32,7 @@ describeDatabases("the queue", (database) => {
     await queue.stop(5_000);
   });
 
-  it("runs all jobs that are ready without a pause between them, and several at once", { timeout: 60_000 }, async () => {
+  it("runs all jobs that are ready without a pause between them, and several at once", async () => {
     const { queue } = await counting(database());
     const accounts = Array.from({ length: 40 }, (_, index) => index + 1);
     for (const account of accounts) await queue.request(account, `host-${account}`);
@@ -45,13 +46,13 @@ describeDatabases("the queue", (database) => {
       done.push(account);
     };
     await queue.work({ check, cleanup: nothing }, { accountsAtOnce: 4, accountsPerHost: 4 });
-    await vi.waitFor(() => expect(done).toHaveLength(40), { timeout: 40_000 });
+    await vi.waitFor(() => expect(done).toHaveLength(40), waiting);
     expect(most).toBe(4);
     expect(new Set(done).size).toBe(40);
     await queue.stop(5_000);
   });
 
-  it("starts late jobs on all idle workers after one poll", { timeout: 20_000 }, async () => {
+  it("starts late jobs on all idle workers after one poll", async () => {
     const { seen, queue } = await counting(database());
     onTestFinished(() => void vi.useRealTimers());
     vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
@@ -73,7 +74,7 @@ describeDatabases("the queue", (database) => {
     await queue.stop(5_000);
   });
 
-  it("keeps one waiting check for each account, at the time that was requested last", { timeout: 60_000 }, async () => {
+  it("keeps one waiting check for each account, at the time that was requested last", async () => {
     const { queue } = await counting(database());
     const startOf = async (account: number): Promise<number> => {
       const { rows } = await database().query(

@@ -445,7 +445,7 @@ describe("an integration that does not exist yet", () => {
     const applied = await runCommand(["apply", "--yes", "-q", "-o", "json"], folder, { ...env, [keyVariable]: service.apiKey });
     const { policy: findings, exit } = JSON.parse(applied.stdout);
     expect([exit, findings]).toEqual([{ code: 4, reasons: ["deferred"] }, []]);
-  }, 60_000);
+  });
   test("is not checked while the schema is being discovered", async () => {
     const service = await startService({ discoverAfterReads: 2 });
     onTestFinished(() => service.close());
@@ -457,7 +457,7 @@ describe("an integration that does not exist yet", () => {
     });
     const applied = await runCommand(["apply", "--yes", "-q", "-o", "json"], folder, { ...env, [keyVariable]: service.apiKey });
     expect([applied.code, JSON.parse(applied.stdout).policy]).toEqual([0, []]);
-  }, 60_000);
+  });
 });
 
 describe("modules", () => {

@@ -123,13 +123,10 @@ it("has a heartbeat", async () => {
   await run.take();
   const first = await holderIn(folder);
   await expect
-    .poll(
-      async () => {
-        run.flush();
-        return (await holderIn(folder))["heartbeat"];
-      },
-      { timeout: 15_000 },
-    )
+    .poll(async () => {
+      run.flush();
+      return (await holderIn(folder))["heartbeat"];
+    })
     .not.toBe(first["heartbeat"]);
   expect(await holderIn(folder)).toMatchObject({ token: first["token"], startedAt: first["startedAt"] });
 });

@@ -178,7 +178,7 @@ describe("nothing is created, and the message says why, if", () => {
     ["the format is that of a later version", "E_RECORDS_READ", "its format is 2", withFile("format", "2\n")],
     ["the journal is damaged", "E_RECORDS_READ", "is not valid JSON", withFile("journal/000001.ndjson", "{")],
     ["the remote does not exist any more", "E_RECORDS_READ", "not found", ({ http }) => done(http.setFault(() => 404))],
-  ])("%s", { timeout: 60_000 }, async (_name, code, words, change) => {
+  ])("%s", async (_name, code, words, change) => {
     const { machine, store, creates } = await machines();
     const one = machine(integrations(1));
     const run = await begun(store.open({ folder: one.folder }));

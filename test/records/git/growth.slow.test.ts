@@ -8,9 +8,7 @@ import { begun, diskStore, ref } from "./git-store.ts";
 const waves = runs(32, 63);
 const creates = 16 * waves - 8;
 
-it("stays small over many creates: a commit for each 16, at most 17 segments, old outcomes are dropped", {
-  timeout: 240_000,
-}, async () => {
+it("stays small over many creates: a commit for each 16, at most 17 segments, old outcomes are dropped", async () => {
   const { open, remote } = await diskStore();
   const run = await begun(open());
   const [first = ""] = await run.intend([intentOf("Asset/open-from-the-beginning")]);

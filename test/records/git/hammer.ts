@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
+import { onTestFinished } from "vitest";
 import { openGitRecords } from "../../../src/records/git/index.ts";
 import { initGitRecords } from "../../../src/records/git/init.ts";
 import { gitEnv } from "../../support/git/env.ts";
@@ -22,8 +23,8 @@ export interface HammerOptions {
   readonly faults?: readonly GitFault[];
   /** The fraction of pushes with a fault. */
   readonly faultRate?: number;
-  /** Ends at the first object that is created twice and the first duplicate line. */
-  readonly untilBroken?: boolean;
+  /** Of the test: ends early if the test reached its timeout. */
+  readonly signal: AbortSignal;
 }
 
 const allFaults: readonly GitFault[] = ["lost", "late", "twice", "twice", "reset", 429, 503];
@@ -69,12 +70,18 @@ export async function hammer(options: HammerOptions): Promise<HammerReport> {
   const store = { target: "prod", remote: "origin", ref, ttlMs, key: undefined, env: gitEnv };
   const id = await initGitRecords({ ...store, folder: remote.clone(http.url) });
   const events: WorkerEvent[] = [];
+  const children = new Set<ChildProcess>();
+  const killAll = (): void => {
+    for (const child of children) child.kill("SIGKILL");
+  };
+  onTestFinished(killAll);
   const counts = { kills: 0, freezes: 0, faults: 0 };
 
   const startMachine = (folder: string): ChildProcess => {
     const child = spawn(process.execPath, [options.program, folder, id, service.url, ref, String(ttlMs)], {
       stdio: ["ignore", "pipe", "inherit"],
     });
+    children.add(child);
     let text = "";
     child.stdout?.setEncoding("utf8").on("data", (part: string) => {
       text += part;
@@ -99,11 +106,10 @@ export async function hammer(options: HammerOptions): Promise<HammerReport> {
   });
   const end = Date.now() + options.seconds * 1000;
   const isEnough = (): boolean => counts.faults > 0 && events.some(({ type }) => type === "created");
-  const isBroken = (): boolean =>
-    [...service.created().values()].some((count) => count > 1) || doubled(intendedEntries(addedLines(remote.bare))).length > 0;
-  // On a slow machine, all runs may still wait for the lease.
-  while (!(options.untilBroken === true && isBroken()) && (Date.now() < end || (!isEnough() && Date.now() < end + 60_000))) {
+  while (!options.signal.aborted && (Date.now() < end || !isEnough())) {
     await sleep(500 + random() * 1_500);
+    // On a slow machine, no run may have created anything yet. From now on none is killed.
+    if (Date.now() >= end) continue;
     const victim = Math.floor(random() * machines.length);
     const { folder, child } = machines[victim] ?? { folder: "", child: undefined };
     const what = random();
@@ -120,7 +126,7 @@ export async function hammer(options: HammerOptions): Promise<HammerReport> {
       setTimeout(() => child?.kill("SIGCONT"), frozenMs);
     } else if (what < 0.55) outageUntil = Date.now() + 2_000;
   }
-  for (const { child } of machines) child.kill("SIGKILL");
+  killAll();
   await sleep(1_500);
   await http.settled();
   http.setFault(() => undefined);

@@ -94,7 +94,7 @@ describe("at each push", () => {
   );
   const sample = sampleOf(cases, { name: "faults of pushes", kindOf: ({ name }) => name });
   for (const name of Object.keys(faults))
-    it(`survives ${name}`, { timeout: 120_000 }, async () => {
+    it(`survives ${name}`, async () => {
       const each = sample.filter((one) => one.name === name).map(survives);
       await Promise.all(each);
     });
@@ -180,7 +180,7 @@ describe("from each push of the protocol on", () => {
     if (nth === 1) expect(sent).toEqual([]);
     return sent.length;
   }
-  it("a store that fails gets no request without a record, and no id is lost", { timeout: 120_000 }, async () => {
+  it("a store that fails gets no request without a record, and no id is lost", async () => {
     const all = Object.values(failures).flatMap((failure) => [1, 2, 3].map((nth) => ({ nth, failure })));
     const cells = sampleOf(all, { name: "stores that fail", kindOf: ({ failure: { code, begin } }) => `${code} ${begin}`, most: () => 2 });
     // All at once would take longer than a push may take on a busy machine.

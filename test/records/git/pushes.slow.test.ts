@@ -54,7 +54,7 @@ describe("the number of pushes", () => {
     [16, 2],
     [100, 8],
   ] as const)
-    it(`is ${pushes} for ${creates} creates`, { timeout: 120_000 }, async () => {
+    it(`is ${pushes} for ${creates} creates`, async () => {
       const { machine, creates: sent, store } = await machines();
       const one = machine(integrations(creates));
       const { code, stdout, stderr } = await one.run("apply", "--yes");

@@ -69,10 +69,7 @@ for (const [name, format] of sampleOf(pairs, {
   name: "transports",
   kindOf: ([transport, hash]) => (transport === "SSH" ? transport : hash),
 }))
-  it(`shares the records over ${name} in a repository with ${format} objects`, {
-    timeout: 60_000,
-    ...(name === "SSH" ? needs("sshd") : {}),
-  }, async () => {
+  it(`shares the records over ${name} in a repository with ${format} objects`, name === "SSH" ? needs("sshd") : {}, async () => {
     const remote = gitRemote(format);
     const reached = await transports[name](remote.bare);
     const id = await initGitRecords({ ...options, folder: clone(remote, reached) });

@@ -8,6 +8,7 @@ import { ownPostgres } from "../../support/postgres/shared.ts";
 import { fileNeeds } from "../../support/programs.ts";
 import { startService } from "../../support/service.ts";
 import { startTcpProxy } from "../../support/tcp-proxy.ts";
+import { waiting } from "../../support/waiting.ts";
 import { apiKey, integrations, type Machine, projectOn } from "../project.ts";
 
 fileNeeds("postgresql");
@@ -83,7 +84,7 @@ it("plans with a role that may only read, and apply sends nothing and exits with
   expect(creates()).toEqual([]);
 });
 
-it("creates everything once if PostgreSQL crashes before or after any message of an apply", { timeout: 180_000 }, async () => {
+it("creates everything once if PostgreSQL crashes before or after any message of an apply", async () => {
   let cases = 0;
   for (let nth = 1; ; nth += 1) {
     const { proxy, machine, creates } = await machines();
@@ -124,7 +125,7 @@ it("creates everything once if PostgreSQL crashes before or after any message of
   expect(cases).toBeGreaterThanOrEqual(8);
 });
 
-it("sends nothing after the process was stopped for longer than the time-to-live", { timeout: 60_000 }, async () => {
+it("sends nothing after the process was stopped for longer than the time-to-live", async () => {
   const { url, proxy, machine, creates } = await machines();
   const one = machine(undefined, "5s");
   const child = startCli(["apply", "--yes"], { cwd: one.folder, env: one.env });
@@ -138,7 +139,7 @@ it("sends nothing after the process was stopped for longer than the time-to-live
   });
   const running = ended(child);
   await stopped;
-  await vi.waitFor(() => expect(Number(postgres.sql(url, "select count(*) from dimsync.intent"))).toBeGreaterThan(0), { timeout: 10_000 });
+  await vi.waitFor(() => expect(Number(postgres.sql(url, "select count(*) from dimsync.intent"))).toBeGreaterThan(0), waiting);
   // What the stopped process may have sent is not sent again.
   const other = machine(url, "5s");
   const { code, stdout, stderr } = await other.run("apply", "--yes", "--lock-timeout", "30s");

@@ -7,6 +7,7 @@ import { ownPostgres } from "../../support/postgres/shared.ts";
 import { fileNeeds, needs } from "../../support/programs.ts";
 import { writeProject } from "../../support/project-folder.ts";
 import { startTcpProxy } from "../../support/tcp-proxy.ts";
+import { waiting } from "../../support/waiting.ts";
 import { intentOf } from "../suite.ts";
 
 fileNeeds("postgresql");
@@ -42,7 +43,7 @@ async function newStore(
   return { url, id, open };
 }
 
-test("records that were acknowledged survive a crash of the database, whatever its setting", { timeout: 60_000 }, async () => {
+test("records that were acknowledged survive a crash of the database, whatever its setting", async () => {
   const { url, open } = await newStore(60_000);
   postgres.sql(url, "create table other (x int)");
   const run = await open().begin({ runId: "run-1", waitMs: 0 });
@@ -58,20 +59,20 @@ test("records that were acknowledged survive a crash of the database, whatever i
   expect((await open().read()).open.map(({ address }) => address)).toEqual(["Integration/a", "Integration/b"]);
 });
 
-test("a run sends nothing from when the database crashes until it is back", { timeout: 60_000 }, async () => {
+test("a run sends nothing from when the database crashes until it is back", async () => {
   const { open } = await newStore(60_000);
   const run = await open().begin({ runId: "run-1", waitMs: 0 });
   await run.intend([intentOf("Integration/a")]);
   run.fence();
   postgres.stop("immediate");
-  // Long before the lease is half over, after which nothing is sent in any case.
-  await vi.waitFor(() => expect(() => run.fence()).toThrow("connection to the records"), { timeout: 5_000, interval: 20 });
+  // Long before the lease is half over, after which nothing is sent in any case, with another message.
+  await vi.waitFor(() => expect(() => run.fence()).toThrow("connection to the records"), waiting);
   postgres.start();
-  await vi.waitFor(() => run.fence(), { timeout: 20_000, interval: 50 });
+  await vi.waitFor(() => run.fence(), waiting);
   await run.release();
 });
 
-test("no write is lost or duplicated if connections are cut at any message", { timeout: 120_000 }, async () => {
+test("no write is lost or duplicated if connections are cut at any message", async () => {
   const { url, open } = await newStore(60_000);
   const proxy = await startTcpProxy(postgres.port);
   const through = url.replace(`:${postgres.port}/`, `:${proxy.port}/`);
@@ -103,7 +104,7 @@ test("no write is lost or duplicated if connections are cut at any message", { t
   console.log(`postgres: ${acknowledged.length} intents acknowledged, ${cuts} connections cut, 0 lost, 0 doubled`);
 });
 
-test("a run that was frozen longer than its lease sends nothing more", { timeout: 60_000, ...needs("pgbouncer") }, async () => {
+test("a run that was frozen longer than its lease sends nothing more", needs("pgbouncer"), async () => {
   const { url, open } = await newStore();
   const bouncer = await startPgbouncer(postgres);
   try {
@@ -127,9 +128,7 @@ test("a run that was frozen longer than its lease sends nothing more", { timeout
   }
 });
 
-test("a run stops at once if the database is gone, and the next run on the machine stores its responses", {
-  timeout: 60_000,
-}, async () => {
+test("a run stops at once if the database is gone, and the next run on the machine stores its responses", async () => {
   const { open } = await newStore();
   const folder = newFolder();
   const run = await open({ folder }).begin({ runId: "run-1", waitMs: 0 });

@@ -16,7 +16,7 @@ export function describeDatabases(name: string, tests: (database: () => Database
     beforeAll(async () => {
       database = await startEmbeddedDatabase();
       await migrate(database);
-    }, 120_000);
+    });
     afterAll(() => database?.close());
     tests(() => opened(database));
   });
@@ -25,7 +25,7 @@ export function describeDatabases(name: string, tests: (database: () => Database
     beforeAll(async () => {
       database = openDatabase(await (await sharedPostgres()).database());
       await migrate(database);
-    }, 60_000);
+    });
     afterAll(() => database?.close());
     tests(() => opened(database));
   });

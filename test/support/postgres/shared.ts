@@ -2,6 +2,7 @@ import { mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, inject, vi } from "vitest";
 import { pathOf, program } from "../programs.mjs";
+import { waiting } from "../waiting.ts";
 import { type Pgbouncer, type Postgres, postgresIn, startPgbouncer, startPostgres, startPostgresIn } from "./server.ts";
 
 declare module "vitest" {
@@ -31,7 +32,7 @@ export async function sharedPostgres(): Promise<Postgres> {
     writeFileSync(`${file}.new`, String(port));
     renameSync(`${file}.new`, file);
   }
-  const port = await vi.waitFor(() => Number(readFileSync(file, "utf8")), { timeout: 60_000, interval: 100 });
+  const port = await vi.waitFor(() => Number(readFileSync(file, "utf8")), waiting);
   return postgresIn(folder, port);
 }
 
@@ -60,7 +61,7 @@ function startedBeforeAll<T extends object>(name: string, start: (() => Promise<
   let started: T | undefined;
   beforeAll(async () => {
     started = await start?.();
-  }, 60_000);
+  });
   afterAll(() => {
     if (started !== undefined) stop?.(started);
   });
