@@ -11,12 +11,13 @@ import { rolldown } from "rolldown";
 
 const run = promisify(execFile);
 const manifests = fileURLToPath(new URL("../examples/quickstart/manifests", import.meta.url));
-const secrets = { LAKE_SECRET_KEY: "a-secret", RETURNS_DB_PASSWORD: "another-secret" };
+const key = "bench-key";
+const secrets = { LAKE_SECRET_KEY: "a-secret", RETURNS_DB_PASSWORD: "another-secret", BENCH_KEY: key };
 const accountsPerProject = 20;
 
-/** Imports a file of test/support/, which is in TypeScript. */
-export async function fromTests(path) {
-  const input = fileURLToPath(new URL(`../test/support/${path}`, import.meta.url));
+/** Imports a file in TypeScript, by its path in the repository. */
+export async function importTypeScript(path) {
+  const input = fileURLToPath(new URL(`../${path}`, import.meta.url));
   const folder = mkdtempSync(join(tmpdir(), "dimsync-bench-import-"));
   const file = join(folder, "imported.mjs");
   await (await rolldown({ input, platform: "node" })).write({ file, format: "esm" });
@@ -27,7 +28,7 @@ export async function fromTests(path) {
 
 /** A PostgreSQL server in a temporary folder, as the tests start it. */
 export async function startServer() {
-  const { startPostgres } = await fromTests("postgres/server.ts");
+  const { startPostgres } = await importTypeScript("test/support/postgres/server.ts");
   return startPostgres(["max_connections = 200"]);
 }
 
@@ -64,22 +65,24 @@ const freePort = () =>
     });
   });
 
-/** Projects with `accountsPerProject` targets each, whose accounts match their manifests. */
+/** Projects with `accountsPerProject` targets each, whose accounts match their manifests. Each account is a service of this process. */
 async function makeProjects(folder, { count, every, database, dist }) {
   const { loadProject, apply } = await import(pathToFileURL(join(dist, "index.js")).href);
   const env = { ...secrets, ...(database === undefined ? {} : { DIMSYNC_DATABASE_URL: database.url }) };
-  mkdirSync(join(folder, "accounts"));
+  const { startEmbeddedService } = await importTypeScript("src/embedded/index.ts");
+  const services = [];
+  for (let index = 0; index < count; index++) services.push(await startEmbeddedService({ apiKeys: { [key]: "bot@example.com" } }));
   const targets = Array.from({ length: count }, (_, index) => {
     const target = `shop-${String(index).padStart(4, "0")}`;
-    return { cwd: join(folder, `project-${Math.floor(index / accountsPerProject)}`), target };
+    return { cwd: join(folder, `project-${Math.floor(index / accountsPerProject)}`), target, url: services[index].url };
   });
   const folders = [...new Set(targets.map(({ cwd }) => cwd))];
   const text = (cwd, records) =>
     `apiVersion: dimsync/v1\nkind: Config\nmanifests: [manifests]\ntargets:\n${targets
       .filter((each) => each.cwd === cwd)
       .map(
-        ({ target }) =>
-          `  ${target}:\n    baseUrl: embedded:${join(folder, "accounts", `${target}.json`)}\n    vars: { frequency: 1h }\n    controller: { every: ${every} }\n${records}`,
+        ({ target, url }) =>
+          `  ${target}:\n    baseUrl: ${url}\n    apiKey: { $secret: { env: BENCH_KEY } }\n    vars: { frequency: 1h }\n    controller: { every: ${every} }\n${records}`,
       )
       .join("")}defaults: { taggedBy: data-platform@example.com }\n`;
   for (const cwd of folders) {
@@ -99,7 +102,8 @@ async function makeProjects(folder, { count, every, database, dist }) {
     const { exit } = await apply(await loadProject({ ...each, env }), { env });
     if (exit.code !== 0) throw new Error(`apply of ${each.target} ended with ${exit.code}: ${exit.reasons.join(", ")}`);
   }
-  return { targets, folders, env };
+  const closeServices = () => Promise.all(services.map((service) => service.close()));
+  return { targets, folders, env, closeServices };
 }
 
 /**
@@ -130,6 +134,7 @@ export async function startController({ count, every, database, dist, flags = []
   };
   const stop = async () => {
     await pause();
+    await projects.closeServices();
     rmSync(folder, { recursive: true });
   };
   const until = async (isDone) => {

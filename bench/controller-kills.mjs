@@ -13,7 +13,7 @@ import { createInterface } from "node:readline";
 import { setTimeout as wait } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import { fromTests, startServer } from "./controlled.mjs";
+import { importTypeScript, startServer } from "./controlled.mjs";
 import { table } from "./table.mjs";
 
 const { values } = parseArgs({
@@ -62,7 +62,7 @@ notify:
 targets:
 ${accounts.map((name) => `  ${name}: { baseUrl: "${baseUrl}", apiKey: { $secret: { env: KEY } }, controller: { every: 1m } }\n`).join("")}`,
 );
-const { ordersManifest } = await fromTests("orders.ts");
+const { ordersManifest } = await importTypeScript("test/support/orders.ts");
 writeFileSync(join(folder, "manifests/orders.yaml"), ordersManifest("email: { hashed: true }"));
 
 async function setHashed(hashed) {

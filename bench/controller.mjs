@@ -12,13 +12,15 @@
 // quarter  1,000 accounts every 15 minutes: 8 minutes to prepare, 16 to measure
 // hour     the checks of an hour with 1,000 accounts every 15 minutes, as fast as one minute's interval allows:
 //          8 minutes to prepare, 5 to measure
-import { execFileSync } from "node:child_process";
+import { execFile } from "node:child_process";
 import { availableParallelism, cpus, loadavg } from "node:os";
 import { setTimeout as wait } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { parseArgs } from "node:util";
+import { parseArgs, promisify } from "node:util";
 import { startController, startServer } from "./controlled.mjs";
 import { table } from "./table.mjs";
+
+const run = promisify(execFile);
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -122,11 +124,10 @@ const rows = {
       seconds: 120,
     };
     await controller.pause();
-    const drift = JSON.parse(
-      execFileSync(process.execPath, [fileURLToPath(new URL("warm-drift.mjs", import.meta.url)), JSON.stringify(input)], {
-        env: { ...process.env, ...controller.env },
-      }),
-    );
+    // The services of the accounts are in this process, so it must not wait for the other one synchronously.
+    const program = fileURLToPath(new URL("warm-drift.mjs", import.meta.url));
+    const { stdout } = await run(process.execPath, [program, JSON.stringify(input)], { env: { ...process.env, ...controller.env } });
+    const drift = JSON.parse(stdout);
     const total = seen.workerMs + seen.databaseMs;
     const against = (ms) => `${fixed(ms)} ms; ${fixed(seen.workerMs / ms, 2)} × without, ${fixed(total / ms, 2)} × with the database`;
     return [

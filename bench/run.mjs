@@ -1,5 +1,5 @@
 // `npm run bench` measures everything, `npm run bench -- W1 W3` some of it. `--dist DIR` uses an
-// existing build; otherwise it builds. `--runs N`. `--small` makes W8 to W10 fifty times smaller, to
+// existing build; otherwise it builds. `--runs N`. `--small` makes W8 to W11 fifty times smaller, to
 // try the benchmark itself. Prints Markdown for docs/performance.md.
 import { execFileSync, fork } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -9,6 +9,7 @@ import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { build } from "esbuild";
 import { w7 } from "./adopt.mjs";
+import { w11 } from "./documents.mjs";
 import { w4, w5, w9 } from "./fleet.mjs";
 import { w8, w10 } from "./large.mjs";
 import { w6 } from "./latency.mjs";
@@ -25,7 +26,7 @@ const { values, positionals } = parseArgs({
     small: { type: "boolean", default: false },
   },
 });
-const workloads = { w1, w2, w3, w4, w5, w6, w7, w8, w9, w10, records };
+const workloads = { w1, w2, w3, w4, w5, w6, w7, w8, w9, w10, w11, records };
 const wanted = positionals.length === 0 ? Object.keys(workloads) : positionals.map((name) => name.toLowerCase());
 for (const name of wanted)
   if (!Object.hasOwn(workloads, name)) throw new Error(`There is no workload ${name}: ${Object.keys(workloads).join(", ")}.`);
