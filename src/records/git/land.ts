@@ -28,26 +28,28 @@ export async function land(
   timeLimitMs: number,
 ): Promise<Landing> {
   const deadline = performance.now() + timeLimitMs;
-  // An attempt that is cut short makes the outcome of a push that the server refuses unclear.
   const shortestMs = Math.min(3_000, timeLimitMs / 2);
-  let words = "";
-  let rejected = false;
   for (let attempt = 1; ; attempt += 1) {
-    const left = Math.max(shortestMs, deadline - performance.now());
-    const report = await repository.push(commit, parent, Math.min(left, 20_000));
-    if (report.accepted) return { outcome: "stored", tip: commit };
-    rejected = report.rejected || isDenied(report.words);
-    words = report.words;
+    const begun = performance.now();
+    const { accepted, rejected, isStale, words } = await repository.push(
+      commit,
+      parent,
+      Math.min(Math.max(shortestMs, deadline - begun), 20_000),
+    );
+    if (accepted) return { outcome: "stored", tip: commit };
+    const pushMs = performance.now() - begun;
     const seen = await whatIsThere(repository, commit, parent);
     if (typeof seen === "object") return seen;
+    // The server would deny the next attempt too, and nothing was sent before.
+    if (attempt === 1 && seen === "unchanged" && isDenied(words)) return { outcome: "refused", words };
+    const isRefused = rejected || isDenied(words);
     const pause = spread(exponentialMs(attempt, 200, 5_000));
-    if (performance.now() + pause + shortestMs > deadline) {
-      if (!rejected || seen !== "unchanged") return { outcome: "unclear", words };
+    // An attempt that is cut short makes the outcome of a push that the server refuses unclear.
+    const neededMs = isRefused ? Math.max(shortestMs, 2 * pushMs) : shortestMs;
+    if (performance.now() + pause + neededMs > deadline) {
+      if (!isRefused || seen !== "unchanged") return { outcome: "unclear", words };
       // Readers and writers see different refs.
-      return {
-        outcome: "refused",
-        words: report.isStale ? `${words} The server may hide the ref ${repository.name} from writers.` : words,
-      };
+      return { outcome: "refused", words: isStale ? `${words} The server may hide the ref ${repository.name} from writers.` : words };
     }
     await sleep(pause);
   }

@@ -23,8 +23,8 @@ async function refusing() {
 }
 
 it.each([
-  ["begins another attempt if there is time for it", 29_000, 2],
-  ["begins no attempt that would be cut short, so that a refused push is not unclear", 58_000, 1],
+  ["begins another attempt if there is time for one that takes twice as long", 19_000, 2],
+  ["begins no attempt that could be cut short, so that a refused push is not unclear", 29_000, 1],
 ])("%s", async (_sentence, attemptMs, attempts) => {
   const { repository, commit, parent } = await refusing();
   let passed = 0;

@@ -235,6 +235,10 @@ describe("a push that is never accepted", () => {
       const error = await refused(store, code === "E_RECORDS_UNCLEAR" ? 6_000 : undefined);
       expect([error.code, error.exit]).toEqual([code, 4]);
       expect(error.message).toContain(words);
+      // A server that denies access is not asked again.
+      const pushes = store.http.requests.filter(({ service }) => service === "receive-pack");
+      if (code === "E_RECORDS_REFUSED") expect(pushes).toHaveLength(1);
+      else expect(pushes.length).toBeGreaterThan(1);
     });
 
   it("is unclear if the server does not respond within a limited time", async () => {
