@@ -173,7 +173,7 @@ export async function startController({ count, every, database, dist, flags = []
       at: performance.now(),
       runs: await runCount(),
       // Programs that it ran, such as git, count.
-      workerMs: all.own + all.ended - (serverPid === undefined ? databaseMs : 0),
+      workerMs: all.own + all.ended - found.forcedMs - (serverPid === undefined ? databaseMs : 0),
       databaseMs,
       heapMib: found.heapMib,
       rssMib: rssMib(child.pid),

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { DatabaseError, Pool, type PoolClient, type PoolConfig, type QueryResult } from "pg";
+import { getOrAdd } from "../../model/maps.ts";
 import { isLoopback } from "../../model/settings/base-url.ts";
 import { withStoredText } from "./stored-text.ts";
 
@@ -28,8 +29,28 @@ const queryMs = 20_000;
 /** How long to wait before the next attempt to reach the database, in milliseconds. */
 const reconnectMs = 250;
 
-/** Opens nothing yet, and later at most `connections`. Throws an Error without the URL if the URL cannot be read. */
+/** By URL, and how many use it. */
+const inUse = new Map<string, { readonly database: WatchedDatabase; users: number }>();
+
+/**
+ * Opens nothing yet, and later at most `connections`. Whoever opens the same URL meanwhile uses the same connections: a worker of the
+ * controller reads the records of many accounts in its own database. Throws an Error without the URL if the URL cannot be read.
+ */
 export function openDatabase(url: string, connections = 2): WatchedDatabase {
+  const shared = getOrAdd(inUse, url, () => ({ database: connected(url, connections), users: 0 }));
+  shared.users += 1;
+  return {
+    ...shared.database,
+    async close() {
+      shared.users -= 1;
+      if (shared.users > 0) return;
+      inUse.delete(url);
+      await shared.database.close();
+    },
+  };
+}
+
+function connected(url: string, connections: number): WatchedDatabase {
   const pool = new Pool({ ...poolConfig(url), max: connections });
   let isReachable = true;
   let isReconnecting = false;
