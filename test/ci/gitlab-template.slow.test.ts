@@ -40,6 +40,7 @@ function gitlab(cwd: string, { PATH = process.env["PATH"], ...variables }: Reado
   const env = withCompileCache({
     PATH: `${bin}:${PATH}`,
     HOME: bin,
+    TMPDIR: bin,
     GIT_CONFIG_GLOBAL: "/dev/null",
     GIT_CONFIG_SYSTEM: "/dev/null",
     NO_COLOR: "1",
