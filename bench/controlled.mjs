@@ -70,11 +70,11 @@ async function makeProjects(folder, { count, every, database, dist }) {
   const { loadProject, apply } = await import(pathToFileURL(join(dist, "index.js")).href);
   const env = { ...secrets, ...(database === undefined ? {} : { DIMSYNC_DATABASE_URL: database.url }) };
   const { startEmbeddedService } = await importTypeScript("src/embedded/index.ts");
-  const services = [];
-  for (let index = 0; index < count; index++) services.push(await startEmbeddedService({ apiKeys: { [key]: "bot@example.com" } }));
-  const targets = Array.from({ length: count }, (_, index) => {
+  const started = Array.from({ length: count }, () => startEmbeddedService({ apiKeys: { [key]: "bot@example.com" } }));
+  const services = await Promise.all(started);
+  const targets = services.map(({ url }, index) => {
     const target = `shop-${String(index).padStart(4, "0")}`;
-    return { cwd: join(folder, `project-${Math.floor(index / accountsPerProject)}`), target, url: services[index].url };
+    return { cwd: join(folder, `project-${Math.floor(index / accountsPerProject)}`), target, url };
   });
   const folders = [...new Set(targets.map(({ cwd }) => cwd))];
   const text = (cwd, records) =>

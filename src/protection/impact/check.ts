@@ -73,14 +73,14 @@ interface Destination {
 
 const affecting: ReadonlySet<string> = new Set(["hashed", "enabled"]);
 
-interface Affected {
+interface AffectedPath {
   readonly path: TablePath;
   readonly isGone: boolean;
 }
 
 /** By pointer, each column once, although it may be both hashed and switched off. */
-function* affectedBy(changes: DraftItem["changes"], tree: LiveSchemas): Steps<ReadonlyMap<string, Affected>> {
-  const affected = new Map<string, Affected>();
+function* affectedBy(changes: DraftItem["changes"], tree: LiveSchemas): Steps<ReadonlyMap<string, AffectedPath>> {
+  const affected = new Map<string, AffectedPath>();
   let done = 0;
   for (const entry of changes) {
     if (!isOfNodes(entry) || !affecting.has(entry.field)) continue;

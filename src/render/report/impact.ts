@@ -67,7 +67,9 @@ export function impactSection({ impact = [] }: Pick<Plan, "impact">): Section {
     const { addresses, schema, table, column } = one;
     const path = [schema, table, ...(column === undefined ? [] : [column])].map(nameText).join(".");
     return {
-      ...{ sign: "!", tone: "warn", head: [[name(andMore(addresses, { shown: 1 }))], [code(path)], [sum]] },
+      sign: "!",
+      tone: "warn",
+      head: [[name(andMore(addresses, { shown: 1 }))], [code(path)], [sum]],
       rows: readers.map(([certainty, names]): Row => [[`${certainty}:`], [names]]),
       notes: [[more], isOne ? owned(owners) : []],
     };
