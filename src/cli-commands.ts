@@ -26,9 +26,11 @@ export interface CommandLine {
 
 /** Declares every command with its arguments and options, in the order of the help. */
 export function declareCommands(line: CommandLine): void {
+  declareStart(line);
   declareCore(line);
+  declareReview(line);
   declareInspect(line);
-  declareAdopt(line);
+  declareAccounts(line);
   declareRecords(line);
   declareSetUp(line);
   declareHelp(line);
@@ -36,8 +38,30 @@ export function declareCommands(line: CommandLine): void {
   declareController(line);
 }
 
-function declareCore({ program, add }: CommandLine): void {
-  program.commandsGroup("Core commands:");
+/** Nine commands of every day are the first group of the help: these, those of `declareCore` and of `declareReview`. */
+function declareStart({ program, add }: CommandLine): void {
+  program.commandsGroup("Every day:");
+  add(
+    "init [dir]",
+    "Create a config, schemas, workflows and records. Existing files are not changed. The records of a new project are created in the git remote origin.",
+    async () => (await import("./commands/setup/init.ts")).runInit,
+  )
+    .option("--from-live", "Then import the account at DIMSYNC_BASE_URL")
+    .option("--ci <system>", "Write jobs for github, gitlab or none (default: by the host of the git remote)")
+    .option("--approval", "In CI, apply only plans that a reviewer has approved")
+    .option("--no-records", "Do not create records in the git remote");
+  add(
+    "import [address...]",
+    "Write manifests and bindings for live objects. Adds to existing files, and leaves what a manifest covers as it is. Addresses can be globs; without any, everything is imported.",
+    async () => (await import("./commands/adopt/import.ts")).runImport,
+  )
+    .option("--out <dir>", "Directory for new files")
+    .option("--dry-run", "Show the changes to the files, but write nothing")
+    .option("--literal", "Write schemas as a literal tree instead of rules")
+    .option("--suggest", "Instead, print a Classification for columns whose names look personal, as comments to confirm");
+}
+
+function declareCore({ add }: CommandLine): void {
   add(
     "validate [path...]",
     "Check manifests without reading the account. Reports all problems at once. Paths replace the manifests that the config names.",
@@ -84,6 +108,22 @@ function declareCore({ program, add }: CommandLine): void {
     .option("--out <file>", "Plan file that --resolve revert writes (default: revert.plan.json)");
 }
 
+function declareReview({ add }: CommandLine): void {
+  add(
+    "explain <address> [path]",
+    "Explain which rule decides a table or column. The path is SCHEMA[.TABLE[.COLUMN]]. Shows every rule that matches, the live value and the last changes in the audit log.",
+    async () => (await import("./commands/inspect/explain.ts")).runExplain,
+  ).option("--pointer <pointer>", "The path as /SCHEMA/TABLE/COLUMN, for names that contain dots");
+  add("show <file>", "Print a saved plan, drift report or result", async () => (await import("./commands/inspect/show.ts")).runShow);
+  add(
+    "catalog <task> [args...]",
+    "Accept new columns after review. Task: accept [ADDRESS [SCHEMA.TABLE[.COLUMN]]]. Writes the catalog file that the config names. Sends only GET requests.",
+    async () => (await import("./commands/adopt/catalog.ts")).runCatalog,
+  )
+    .option("--all", "Accept every new column, and remove every column that is gone")
+    .option("--pointer <pointer>", "The path as /SCHEMA/TABLE/COLUMN, for names that contain dots");
+}
+
 function declareInspect({ program, add }: CommandLine): void {
   program.commandsGroup("Inspect:");
   add(
@@ -98,12 +138,6 @@ function declareInspect({ program, add }: CommandLine): void {
   )
     .option("--expand", "Replace the rules of schema configurations with the resulting settings of the account's tables and columns")
     .option("--snapshot <file>", "With --expand: read this snapshot instead of the account");
-  add(
-    "explain <address> [path]",
-    "Explain which rule decides a table or column. The path is SCHEMA[.TABLE[.COLUMN]]. Shows every rule that matches, the live value and the last changes in the audit log.",
-    async () => (await import("./commands/inspect/explain.ts")).runExplain,
-  ).option("--pointer <pointer>", "The path as /SCHEMA/TABLE/COLUMN, for names that contain dots");
-  add("show <file>", "Print a saved plan, drift report or result", async () => (await import("./commands/inspect/show.ts")).runShow);
   add(
     "get <kind> [id]",
     "Print live integrations, tags, users or schemas. The id can be the address of a bound manifest. Sends only GET requests.",
@@ -137,17 +171,8 @@ function declareInspect({ program, add }: CommandLine): void {
     .option("--raw", "Print the responses of the service unchanged, one per page");
 }
 
-function declareAdopt({ program, add }: CommandLine): void {
-  program.commandsGroup("Adopt an account:");
-  add(
-    "import [address...]",
-    "Write manifests and bindings for live objects. Adds to existing files, and leaves what a manifest covers as it is. Addresses can be globs; without any, everything is imported.",
-    async () => (await import("./commands/adopt/import.ts")).runImport,
-  )
-    .option("--out <dir>", "Directory for new files")
-    .option("--dry-run", "Show the changes to the files, but write nothing")
-    .option("--literal", "Write schemas as a literal tree instead of rules")
-    .option("--suggest", "Instead, print a Classification for columns whose names look personal, as comments to confirm");
+function declareAccounts({ program, add }: CommandLine): void {
+  program.commandsGroup("Accounts:");
   add(
     "snapshot",
     "Save the live state to a file, without secrets. Plans can read it instead of the account.",
@@ -160,13 +185,6 @@ function declareAdopt({ program, add }: CommandLine): void {
   )
     .option("--from <target|file>", "Target or snapshot file")
     .option("--to <target|file>", "Target or snapshot file");
-  add(
-    "catalog <task> [args...]",
-    "Accept new columns after review. Task: accept [ADDRESS [SCHEMA.TABLE[.COLUMN]]]. Writes the catalog file that the config names. Sends only GET requests.",
-    async () => (await import("./commands/adopt/catalog.ts")).runCatalog,
-  )
-    .option("--all", "Accept every new column, and remove every column that is gone")
-    .option("--pointer <pointer>", "The path as /SCHEMA/TABLE/COLUMN, for names that contain dots");
 }
 
 function declareRecords({ program, add }: CommandLine): void {
@@ -203,15 +221,6 @@ function declareRecords({ program, add }: CommandLine): void {
 /** "Set up", in the order of the help. */
 function declareSetUp({ program, add }: CommandLine): void {
   program.commandsGroup("Set up:");
-  add(
-    "init [dir]",
-    "Create a config, schemas, workflows and records. Existing files are not changed. The records of a new project are created in the git remote origin.",
-    async () => (await import("./commands/setup/init.ts")).runInit,
-  )
-    .option("--from-live", "Then import the account at DIMSYNC_BASE_URL")
-    .option("--ci <system>", "Write jobs for github, gitlab or none (default: by the host of the git remote)")
-    .option("--approval", "In CI, apply only plans that a reviewer has approved")
-    .option("--no-records", "Do not create records in the git remote");
   add("doctor", "Check the API key, service, clock and records", async () => (await import("./commands/setup/doctor.ts")).runDoctor);
   add(
     "fmt [path...]",

@@ -1,4 +1,5 @@
 import type { Argument, Command, Help, Option } from "commander";
+import type { ExitCode } from "./model/exit.ts";
 
 /** Commander's help, with the commands before the options. */
 export function formatHelp(command: Command, helper: Help): string {
@@ -45,30 +46,45 @@ function argumentTerm(argument: Argument): string {
 export function afterHelp(command: Command): string {
   const lines = examples[command.name()] ?? [];
   const shown = lines.length === 0 ? [] : ["Examples:", ...lines.map((line) => `  ${line}`), ""];
-  return ["", ...shown, command.parent === null ? exitCodes : globalOptions].join("\n");
+  return [
+    "",
+    ...shown,
+    command.parent === null ? exitCodesAt(command.configureOutput().getOutHelpWidth?.() ?? 80, command) : globalOptions,
+  ].join("\n");
 }
 
 const globalOptions = 'Use "dimsync --help" for the global options (-C, --config, -t, --var, --only, -o, ...).';
 
-const exitCodes = `Exit codes:
-  0    success
-  1    error: usage, config, manifests, secrets, or a failed read
-  2    changes (plan --detailed-exitcode), drift (drift), or what --fail-on names
-  3    a guard or a policy refuses; for drift, the account violates a policy
-  4    apply incomplete
-  5    saved plan stale, expired, for another target, changed, or already applied
-  6    locked by another run
-  130  interrupted
+const exitCodes = {
+  0: "success",
+  1: "error: usage, config, manifests, secrets, or a failed read",
+  2: "changes (plan --detailed-exitcode), drift (drift), or what --fail-on names",
+  3: "a guard or a policy refuses; for drift, the account violates a policy",
+  4: "apply incomplete",
+  5: "saved plan stale, expired, for another target, changed, or already applied",
+  6: "locked by another run",
+  130: "interrupted",
+} as const satisfies Readonly<Record<ExitCode, string>>;
 
-Use "dimsync <command> --help" for the options and examples of a command.`;
+function exitCodesAt(helpWidth: number, command: Command): string {
+  const helper = command.createHelp();
+  helper.prepareContext({ helpWidth });
+  const lines = Object.entries(exitCodes).map(([code, meaning]) => helper.formatItem(code, 3, meaning, helper));
+  return [
+    "Exit codes:",
+    ...lines,
+    "",
+    helper.boxWrap('Use "dimsync <command> --help" for the options and examples of a command.', helpWidth),
+  ].join("\n");
+}
 
 /** By command; those of `dimsync` are for the whole program. */
 export const examples: Readonly<Record<string, readonly string[]>> = {
   dimsync: [
-    "dimsync validate                    # check the manifests, offline",
-    "dimsync plan                        # show what apply would change",
-    "dimsync apply                       # plan, ask for confirmation, apply",
-    "dimsync drift -o markdown=drift.md  # exits with 2 if there is drift",
+    "dimsync init --from-live  # manage an account that exists",
+    "dimsync plan              # show what apply would change",
+    "dimsync apply             # plan, ask, apply",
+    "dimsync drift             # exit with 2 if there is drift",
   ],
   validate: ["dimsync validate", "dimsync validate manifests/orders.yaml", "dimsync validate -o sarif=problems.sarif"],
   plan: [

@@ -1,4 +1,4 @@
-// Writes docs/controller-page.png, the picture of the status page in README.md and docs/controller-page.md:
+// Writes docs/controller-page.png, the picture of the status page in docs/controller-page.md:
 // `node docs/generate/status-page.mjs`. Starts the page with the accounts of its tests, and takes a
 // screenshot with Chromium (CHROME_PATH, or /usr/bin/chromium).
 import { mkdtemp, rm } from "node:fs/promises";

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { examples } from "../../src/cli-help.ts";
+import { afterHelp, examples } from "../../src/cli-help.ts";
 import { dimsync } from "./built-cli.ts";
 import { commandNames, programOf, shownCommands } from "./program.ts";
 
@@ -15,30 +15,25 @@ describe("help", () => {
   test("lists every command, then the options, then the exit codes", async () => {
     const { stdout } = await dimsync(["help"]);
     for (const name of commandNames()) expect(stdout).toMatch(new RegExp(`^ {2}${name}\\b`, "mu"));
-    const parts = [
-      "Core commands:",
-      "Inspect:",
-      "Adopt an account:",
-      "Records:",
-      "Set up:",
-      "CI:",
-      "Controller:",
-      "Global options:",
-      "Exit codes:",
-    ];
+    const parts = ["Every day:", "Inspect:", "Accounts:", "Records:", "Set up:", "CI:", "Controller:", "Global options:", "Exit codes:"];
     const positions = parts.map((part) => stdout.indexOf(`\n${part}\n`));
     expect(positions).not.toContain(-1);
     expect(positions).toEqual([...positions].sort((a, b) => a - b));
     expect(stdout).not.toContain("(default: [])");
   });
 
-  test("explains the exit codes as README.md does", async () => {
+  test("begins with nine commands of every day", async () => {
     const { stdout } = await dimsync(["--help"]);
-    const inHelp = stdout.slice(stdout.indexOf("\nExit codes:\n")).matchAll(/^ {2}(\d+) +(.*)$/gmu);
-    const inReadme = readFileSync("README.md", "utf8")
-      .replaceAll("`", "")
-      .matchAll(/^\| (\d+) \| (.*) \|$/gmu);
-    expect([...inHelp].map((found) => found.slice(1))).toEqual([...inReadme].map((found) => found.slice(1)));
+    const [, group = ""] = /\nEvery day:\n(.*?)\n\n/su.exec(stdout) ?? [];
+    const names = group.split("\n").map((line) => line.trim().split(/[ |]/u)[0]);
+    expect(names).toEqual(["init", "import", "validate", "plan", "apply", "drift", "explain", "show", "catalog"]);
+  });
+
+  test("has the exit codes of docs/commands.md", async () => {
+    const { stdout } = await dimsync(["--help"]);
+    const inHelp = stdout.slice(stdout.indexOf("\nExit codes:\n")).matchAll(/^ {2}(\d+) +.*$/gmu);
+    const inPage = readFileSync("docs/commands.md", "utf8").matchAll(/^\| (\d+) \| .* \|$/gmu);
+    expect([...inHelp].map((found) => found[1])).toEqual([...inPage].map((found) => found[1]));
   });
 
   test("of a command is the same by `help`, its alias and --help", async () => {
@@ -68,6 +63,12 @@ describe("help", () => {
         .filter((line) => line.length > columns);
       expect(wide).toEqual([]);
     }
+  });
+
+  test.each([60, 80])("has exit codes and examples that fit into %d columns", (columns) => {
+    const lines = afterHelp(programOf(columns)).split("\n");
+    expect(lines.length).toBeGreaterThan(12);
+    expect(lines.filter((line) => line.length > columns)).toEqual([]);
   });
 
   test("describes each command on one line of an 80-column terminal", () => {
