@@ -170,7 +170,7 @@ function viewOf(input: ObserveInput, { items }: ObservedLists, readById: readonl
     earlierCreates: earlierCreates(records, run.recovered),
     taggedBy: project.settings.defaults.taggedBy,
     ignored: () => false,
-    maxBodyBytes: project.settings.client.maxBodyBytes,
+    patch: project.settings.client,
     ...run,
   });
 }

@@ -9,6 +9,7 @@ import type { Problem } from "../model/problem.ts";
 import type { IntegrationSpec, Reference, Resource } from "../model/resource.ts";
 import type { Steps } from "../model/runtime/event-loop.ts";
 import type { List, Listed, Reads, WriteAnswer, WriteDecoder } from "../model/service.ts";
+import type { ClientSettings } from "../model/settings/config.ts";
 import type { Code } from "../model/titles.ts";
 import type { AccountLists, AccountLookup } from "./lookup.ts";
 import type { LabelRoots } from "./patterns/labels.ts";
@@ -68,8 +69,8 @@ export interface AccountView {
   readonly ignored: (address: Address, path: Pointer) => boolean;
   /** Whether the user asked to send this asset's connection again. */
   readonly writeSecrets: (address: Address) => boolean;
-  /** The body of a PATCH is split above this many bytes; absent: the kind's own limit. */
-  readonly maxBodyBytes?: number | undefined;
+  /** The form of a PATCH of schemas; absent: the kind's own. */
+  readonly patch?: Pick<ClientSettings, "entries" | "maxBodyBytes">;
   /** Whether to name the columns that nothing covers, instead of only counting them. */
   readonly listUnmanaged?: boolean;
   /** Which columns someone has reviewed. Absent if the project does not ask for it. */

@@ -73,7 +73,7 @@ describe("explain shows", () => {
         "outcome   managed: hashed: true",
         "change    hashed false → true   protects",
         "request   PATCH /v1/integrations/8f1c/schemas, here without 3 other changes of Schemas/orders",
-        '{"schemas":{"public":{"enabled":true,"tables":{"users":{"enabled":true,"columns":{"email":{"enabled":true,"hashed":true}}}}}}}',
+        '{"schemas":{"public":{"tables":{"users":{"columns":{"email":{"hashed":true}}}}}}}',
       ],
     ],
     [
@@ -114,7 +114,7 @@ describe("explain shows", () => {
         "outcome   managed: enabled: false",
         "change    enabled true → false   protects",
         "request   PATCH /v1/integrations/8f1c/schemas, here without 3 other changes of Schemas/orders",
-        '{"schemas":{"public":{"enabled":true,"tables":{"products":{"enabled":false,"columns":{}}}}}}',
+        '{"schemas":{"public":{"tables":{"products":{"enabled":false}}}}}',
       ],
     ],
     [
@@ -218,7 +218,7 @@ describe("explain shows", () => {
     const [request] = items.find(({ kind }) => kind === "Schemas")?.requests ?? [];
     expect(request).toMatchObject(explained.requests[0]);
     expect(explained.requests[0].body).toEqual({
-      schemas: { public: { enabled: true, tables: { users: { enabled: true, columns: { email: { enabled: true, hashed: true } } } } } },
+      schemas: { public: { tables: { users: { columns: { email: { hashed: true } } } } } },
     });
     expect(explained).toMatchObject({
       address: "Schemas/orders",

@@ -168,7 +168,7 @@ function* updateItem({ address, liveId, name, manifests }: SchemaConfigUnit, { t
     liveName: account.naming.manifests.get(liveId)?.name ?? (account.list(integrations).byId.get(liveId)?.name || name),
     manifests,
     changes: yield* grouped(evaluation.changes),
-    requests: yield* patches(liveId, evaluation.changes, tree, account.maxBodyBytes),
+    requests: yield* patches(liveId, evaluation.changes, { live: tree, ...account.patch }),
     exposedColumns: evaluation.exposedColumns,
     after: manifests,
   };

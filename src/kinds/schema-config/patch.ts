@@ -1,4 +1,4 @@
-import { type JsonObject, type JsonValue, own, setOwn } from "../../model/json/json.ts";
+import { defined, type JsonObject, type JsonValue, own, setOwn } from "../../model/json/json.ts";
 import { type Pointer, urlPath } from "../../model/json/pointer.ts";
 import type { LiveColumn, LiveSchemas, LiveTable } from "../../model/live.ts";
 import { nodePointer } from "../../model/nodes.ts";
@@ -6,16 +6,17 @@ import type { SchemaTree } from "../../model/resource.ts";
 import { isStep, type Steps } from "../../model/runtime/event-loop.ts";
 import { type TablePath, walk } from "../../model/schema-tree.ts";
 import type { PlannedRequest } from "../../model/service.ts";
+import type { ClientSettings } from "../../model/settings/config.ts";
 import type { NodeChange } from "./evaluation.ts";
 
 /** Used if `client.maxBodyBytes` is not set. */
 const defaultMaxBytes = 8 * 1024 * 1024;
 
 /**
- * The changes, in their order, as PATCH requests. A body has the changed nodes and their ancestors, nothing else. docs/service-interface.md
- * does not say that `enabled`, `tables`, `columns` or `hashed` may be omitted, so every entry has all of them: unchanged
- * values repeat the live ones, and maps without changed members are empty. If some changes protect and others expose, the
- * protecting ones are sent first, in a request of their own.
+ * The changes, in their order, as PATCH requests. With `entries: "changed"`, a body has the members that change and the path to them, and
+ * nothing else, so that it never sets a value that somebody else has changed meanwhile. With "complete", for a service that needs complete
+ * entries, unchanged members of a touched node repeat the live values, and maps without changed members are empty. If some changes
+ * protect and others expose, the protecting ones are sent first, in a request of their own.
  *
  * A body that is larger than `maxBodyBytes` is split between tables, never within one, because servers and proxies limit
  * body sizes (often to 10 MB) and the interface names no limit.
@@ -23,67 +24,82 @@ const defaultMaxBytes = 8 * 1024 * 1024;
 export function* patches(
   integrationId: string,
   changes: readonly NodeChange[],
-  live: LiveSchemas,
-  maxBodyBytes = defaultMaxBytes,
+  { live, maxBodyBytes = defaultMaxBytes, entries = "changed" }: PatchOptions,
 ): Steps<readonly PlannedRequest[]> {
   const others = changes.filter(({ risk }) => risk !== "exposes");
   const path = urlPath(["v1", "integrations", integrationId, "schemas"]);
-  // An exposing body repeats the values that the protecting ones have set, and shared ancestors those of all bodies before.
+  const repeated = entries === "complete" ? live : undefined;
+  // A complete exposing body repeats the values that the protecting ones have set, and shared ancestors those of all bodies before.
   const bodies = [
-    ...(yield* bodiesOf(yield* draftsOf(others, () => true, live), maxBodyBytes)),
-    ...(yield* bodiesOf(yield* draftsOf(changes, ({ risk }) => risk === "exposes", live), maxBodyBytes)),
+    ...(yield* bodiesOf(yield* draftsOf(others, () => true, repeated), maxBodyBytes)),
+    ...(yield* bodiesOf(yield* draftsOf(changes, ({ risk }) => risk === "exposes", repeated), maxBodyBytes)),
   ];
   return bodies.map((body) => ({ method: "PATCH", path, body }));
+}
+
+export interface PatchOptions {
+  readonly live: LiveSchemas;
+  readonly maxBodyBytes?: number | undefined;
+  readonly entries?: ClientSettings["entries"] | undefined;
 }
 
 type Drafts = Record<string, Draft>;
 
 interface Draft {
-  readonly enabled: boolean;
+  readonly enabled?: boolean;
   readonly hashed?: boolean;
-  readonly tables?: Drafts;
+  tables?: Drafts;
   columns?: Drafts;
 }
 
 // Drafts are JSON, although their type does not say so.
 const bodyOf = (schemas: Drafts): JsonObject => ({ schemas: schemas as unknown as JsonValue });
 
-/** Columns have few different values, so that millions of them need not be objects of their own. */
-const columnDraft = ({ enabled, hashed }: { readonly enabled: boolean; readonly hashed: boolean }): Draft =>
-  enabled ? (hashed ? on.hashed : on.plain) : hashed ? off.hashed : off.plain;
-const on = { hashed: { enabled: true, hashed: true }, plain: { enabled: true, hashed: false } } as const;
-const off = { hashed: { enabled: false, hashed: true }, plain: { enabled: false, hashed: false } } as const;
+type Flag = boolean | undefined;
 
-/** A node with its values after the changes so far, and its draft if it is sent. */
+/** Columns have few different values, so that millions of them need not be objects of their own. */
+const flags: readonly Flag[] = [true, false, undefined];
+const columnDrafts: ReadonlyMap<Flag, ReadonlyMap<Flag, Draft>> = new Map(
+  flags.map((enabled) => [enabled, new Map(flags.map((hashed) => [hashed, defined({ enabled, hashed })]))]),
+);
+
+/** A node with the values that are sent of it, after the changes so far, and its draft if it is sent. */
 interface Place<Live> {
   readonly name: string | undefined;
   readonly live: Live | undefined;
-  enabled: boolean;
-  hashed: boolean;
+  enabled: Flag;
+  hashed: Flag;
   draft: Draft | undefined;
 }
 
-function placeOf<Live extends { readonly enabled: boolean; readonly hashed?: boolean }>(
+/** Starts with the live values, if they are repeated. */
+function placeOf<Live extends { readonly enabled?: boolean; readonly hashed?: boolean }>(
   name: string | undefined,
   live: Live | undefined,
 ): Place<Live> {
-  return { name, live, enabled: live?.enabled ?? false, hashed: live?.hashed ?? false, draft: undefined };
+  return { name, live, enabled: live?.enabled, hashed: live?.hashed, draft: undefined };
 }
 
 /** The nodes that are sent, and at least the size of their JSON, so that most bodies need not be printed to know that they fit. */
 interface Sent {
   readonly schemas: Drafts;
   readonly mostBytes: number;
+  readonly isWhole: boolean;
 }
 
 /**
- * Nodes are sent with their values after all of the changes. The changes are in the order of the names, so those of a node follow each other, and
- * come before those of the nodes below.
+ * The changes are in the order of the names, so those of a node follow each other, and come before those of the nodes below. `repeated`:
+ * nodes are sent whole, with these values after all of the changes; undefined: only what is sent changes.
  */
-function* draftsOf(changes: readonly NodeChange[], isSent: (change: NodeChange) => boolean, live: LiveSchemas): Steps<Sent> {
+function* draftsOf(
+  changes: readonly NodeChange[],
+  isSent: (change: NodeChange) => boolean,
+  repeated: LiveSchemas | undefined,
+): Steps<Sent> {
   const schemas: Drafts = {};
+  const isWhole = repeated !== undefined;
   let mostBytes = 0;
-  const add = (drafts: Drafts = {}, name: string, draft: Draft): Draft => {
+  const add = (drafts: Drafts, name: string, draft: Draft): Draft => {
     setOwn(drafts, name, draft);
     // What is printed around a name is shorter, and a UTF-16 unit of a name has at most six bytes.
     mostBytes += 64 + name.length * 6;
@@ -96,18 +112,23 @@ function* draftsOf(changes: readonly NodeChange[], isSent: (change: NodeChange) 
     if (isStep(index)) yield;
     const { path, key, after } = change;
     const isOtherSchema = path[0] !== schema.name;
-    if (isOtherSchema) schema = placeOf(path[0], own(live, path[0]));
+    if (isOtherSchema) schema = placeOf(path[0], own(repeated, path[0]));
     const isOtherTable = isOtherSchema || path[1] !== table.name;
     if (isOtherTable) table = placeOf(path[1], path[1] === undefined ? undefined : own(schema.live?.tables, path[1]));
     if (isOtherTable || path[2] !== column.name)
       column = placeOf(path[2], path[2] === undefined ? undefined : own(table.live?.columns, path[2]));
+    const isOwn = isSent(change);
+    if (!isOwn && !isWhole) continue;
     const node = path[1] === undefined ? schema : path[2] === undefined ? table : column;
     node[key] = after;
-    if (column.draft === undefined && !isSent(change)) continue;
-    schema.draft ??= add(schemas, path[0], { enabled: schema.enabled, tables: {} });
+    if (column.draft === undefined && !isOwn) continue;
+    schema.draft ??= add(schemas, path[0], { ...defined({ enabled: schema.enabled }), ...(isWhole ? { tables: {} } : {}) });
     if (path[1] === undefined) continue;
-    table.draft ??= add(schema.draft.tables, path[1], { enabled: table.enabled, columns: {} });
-    if (path[2] !== undefined) column.draft = add(table.draft.columns, path[2], columnDraft(column));
+    schema.draft.tables ??= {};
+    table.draft ??= add(schema.draft.tables, path[1], { ...defined({ enabled: table.enabled }), ...(isWhole ? { columns: {} } : {}) });
+    if (path[2] === undefined) continue;
+    table.draft.columns ??= {};
+    column.draft = add(table.draft.columns, path[2], columnDrafts.get(column.enabled)?.get(column.hashed) ?? {});
   }
   // V8 keeps a map that was filled name by name as a hash table, with five times the memory of a copy.
   for (const { tables = {} } of Object.values(schemas))
@@ -115,11 +136,11 @@ function* draftsOf(changes: readonly NodeChange[], isSent: (change: NodeChange) 
       yield;
       if (draft.columns !== undefined) draft.columns = { ...draft.columns };
     }
-  return { schemas, mostBytes };
+  return { schemas, mostBytes, isWhole };
 }
 
-function* bodiesOf({ schemas, mostBytes }: Sent, maxBytes: number): Steps<readonly JsonObject[]> {
-  const pieces = Object.entries(schemas).flatMap(([name, draft]) => piecesOf(name, draft));
+function* bodiesOf({ schemas, mostBytes, isWhole }: Sent, maxBytes: number): Steps<readonly JsonObject[]> {
+  const pieces = Object.entries(schemas).flatMap(([name, draft]) => piecesOf(name, draft, isWhole));
   if (pieces.length === 0) return [];
   if (pieces.length === 1 || mostBytes <= maxBytes) return [bodyOf(schemas)];
   const parts: Drafts[] = [];
@@ -139,10 +160,11 @@ function* bodiesOf({ schemas, mostBytes }: Sent, maxBytes: number): Steps<readon
   return parts.map(bodyOf);
 }
 
-/** The schema with each of its tables, or without any. */
-function piecesOf(name: string, { enabled, tables = {} }: Draft): readonly Drafts[] {
-  const ofTables = Object.entries(tables).map(([table, draft]) => ({ enabled, tables: only(table, draft) }));
-  return (ofTables.length === 0 ? [{ enabled, tables }] : ofTables).map((draft) => only(name, draft));
+/** The schema with each of its tables, or without any. Its own members are in the first piece, and in all if entries are whole. */
+function piecesOf(name: string, { tables, ...schema }: Draft, isWhole: boolean): readonly Drafts[] {
+  const entries = Object.entries(tables ?? {});
+  if (entries.length === 0) return [only(name, { ...schema, ...(tables === undefined ? {} : { tables }) })];
+  return entries.map(([table, draft], index) => only(name, { ...(isWhole || index === 0 ? schema : {}), tables: only(table, draft) }));
 }
 
 function only(name: string, draft: Draft): Drafts {

@@ -239,7 +239,7 @@ function mergeClient(overrides: Partial<ClientSettings> | undefined, ...layers: 
     settleMs: durationMs(settleSeconds),
     schemaWaitMs: durationMs(schemaWaitSeconds),
   };
-  // The schema allows no other members, and these are numbers.
+  // The schema allows no other members.
   const set = { ...counts, ...defined(durations), ...defined(overrides ?? {}) } as Partial<ClientSettings>;
   return { ...defaultClient, ...defined({ columnConcurrency: set.concurrency }), ...set };
 }

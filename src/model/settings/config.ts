@@ -132,6 +132,8 @@ export interface ClientSettings {
   readonly maxColumnReads: number;
   /** A PATCH of schemas with a larger body is split between tables. Default: 8 MiB. */
   readonly maxBodyBytes?: number;
+  /** What a PATCH of schemas sends: the members that change, or complete entries with the live values of the others. */
+  readonly entries: "changed" | "complete";
   /** The largest response that is read, in bytes. */
   readonly maxResponseBytes: number;
   /** Maximum number of requests started per second. Default: no limit. */
@@ -175,6 +177,7 @@ export const defaultClient: ClientSettings = {
   settleMs: 30_000,
   schemaWaitMs: 600_000,
   maxColumnReads: 20_000,
+  entries: "changed",
   maxResponseBytes: 64 * 2 ** 20,
 };
 

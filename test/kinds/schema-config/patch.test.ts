@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import type { AccountView } from "../../../src/kinds/kind.ts";
 import { evaluate } from "../../../src/kinds/schema-config/evaluate.ts";
 import { schemaConfig } from "../../../src/kinds/schema-config/index.ts";
 import { patches } from "../../../src/kinds/schema-config/patch.ts";
@@ -9,8 +10,8 @@ import { atOnce } from "../../../src/model/runtime/event-loop.ts";
 import type { Reads } from "../../../src/model/service.ts";
 import { column, compareFleet, config, readsOf, rulesOf, schema, shop, table } from "./fleet.ts";
 
-const bodies = (spec: SchemaConfigSpec, live: LiveSchemas): readonly unknown[] =>
-  compareFleet({ manifests: [config(spec)], live: { shop: live } }).found.flatMap(({ items }) =>
+const bodies = (spec: SchemaConfigSpec, live: LiveSchemas, patch: NonNullable<AccountView["patch"]>): readonly unknown[] =>
+  compareFleet({ manifests: [config(spec)], live: { shop: live }, view: { patch } }).found.flatMap(({ items }) =>
     items.flatMap(({ requests }) => requests.map(({ body }) => body)),
   );
 
@@ -22,35 +23,44 @@ describe("a PATCH", () => {
     }),
     sales: schema({ customers: table({ email: column() }) }, { enabled: false }),
   };
-  test.each<[string, SchemaConfigSpec, readonly unknown[]]>([
+  test.each<[string, SchemaConfigSpec, readonly unknown[], readonly unknown[]]>([
     [
-      "has both fields of a column, and the live values of its ancestors",
+      "for a column has the member that changes, or the live values of the column and its ancestors",
       { schemas: { public: { tables: { orders: { columns: { email: { hashed: true } } } } } } },
-      [
-        {
-          schemas: {
-            public: { enabled: true, tables: { orders: { enabled: true, columns: { email: { enabled: true, hashed: true } } } } },
-          },
-        },
-      ],
+      [{ public: { tables: { orders: { columns: { email: { hashed: true } } } } } }],
+      [{ public: { enabled: true, tables: { orders: { enabled: true, columns: { email: { enabled: true, hashed: true } } } } } }],
     ],
     [
-      "repeats that an ancestor is disabled",
+      "has both members of a column if both change",
+      {
+        rules: [
+          { match: { column: "email" }, set: { enabled: false, hashed: true } },
+          { match: { schema: "sales" }, ignore: true },
+        ],
+      },
+      [{ public: { tables: { orders: { columns: { email: { enabled: false, hashed: true } } } } } }],
+      [{ public: { enabled: true, tables: { orders: { enabled: true, columns: { email: { enabled: false, hashed: true } } } } } }],
+    ],
+    [
+      "in a disabled table does not send, or repeats, that an ancestor is disabled",
       { rules: [{ match: { column: "x" }, set: { hashed: true } }] },
-      [{ schemas: { public: { enabled: true, tables: { other: { enabled: false, columns: { x: { enabled: true, hashed: true } } } } } } }],
+      [{ public: { tables: { other: { columns: { x: { hashed: true } } } } } }],
+      [{ public: { enabled: true, tables: { other: { enabled: false, columns: { x: { enabled: true, hashed: true } } } } } }],
     ],
     [
-      "for a table has an empty map of columns",
+      "for a table has no columns",
       { rules: [{ match: { table: "orders" }, set: { enabled: false } }] },
-      [{ schemas: { public: { enabled: true, tables: { orders: { enabled: false, columns: {} } } } } }],
+      [{ public: { tables: { orders: { enabled: false } } } }],
+      [{ public: { enabled: true, tables: { orders: { enabled: false, columns: {} } } } }],
     ],
     [
-      "for a schema has an empty map of tables",
+      "for a schema has no tables",
       { rules: [{ match: { schema: "sales" }, set: { enabled: true } }] },
-      [{ schemas: { sales: { enabled: true, tables: {} } } }],
+      [{ sales: { enabled: true } }],
+      [{ sales: { enabled: true, tables: {} } }],
     ],
     [
-      "protects first, and exposes in a second one that repeats the values of the first",
+      "protects first, and exposes in a second one, which repeats the values of the first only if it is complete",
       {
         rules: [
           { match: { table: "orders", column: "*" }, set: { enabled: true, hashed: true } },
@@ -60,26 +70,31 @@ describe("a PATCH", () => {
       },
       [
         {
-          schemas: {
-            public: {
-              enabled: true,
-              tables: {
-                orders: { enabled: true, columns: { email: { enabled: true, hashed: true }, note: { enabled: false, hashed: true } } },
-              },
+          public: { tables: { orders: { columns: { email: { hashed: true }, note: { hashed: true } } } } },
+          sales: { tables: { customers: { enabled: false } } },
+        },
+        { public: { tables: { orders: { columns: { note: { enabled: true } } } } }, sales: { enabled: true } },
+      ],
+      [
+        {
+          public: {
+            enabled: true,
+            tables: {
+              orders: { enabled: true, columns: { email: { enabled: true, hashed: true }, note: { enabled: false, hashed: true } } },
             },
-            sales: { enabled: false, tables: { customers: { enabled: false, columns: {} } } },
           },
+          sales: { enabled: false, tables: { customers: { enabled: false, columns: {} } } },
         },
         {
-          schemas: {
-            public: { enabled: true, tables: { orders: { enabled: true, columns: { note: { enabled: true, hashed: true } } } } },
-            sales: { enabled: true, tables: {} },
-          },
+          public: { enabled: true, tables: { orders: { enabled: true, columns: { note: { enabled: true, hashed: true } } } } },
+          sales: { enabled: true, tables: {} },
         },
       ],
     ],
-  ])("%s", (_sentence, spec, sent) => {
-    expect(bodies(spec, live)).toEqual(sent);
+  ])("%s", (_sentence, spec, changed, complete) => {
+    const sent = (entries: "changed" | "complete") => bodies(spec, live, { entries });
+    expect(sent("changed")).toEqual(changed.map((schemas) => ({ schemas })));
+    expect(sent("complete")).toEqual(complete.map((schemas) => ({ schemas })));
   });
 
   test("has the encoded id of the integration in its path", () => {
@@ -99,8 +114,9 @@ describe("a PATCH", () => {
 
 test("client.maxBodyBytes limits the size of a body", () => {
   const manifests = [config({ rules: [{ match: { column: "email" }, set: { hashed: true } }] })];
-  const bodies = (maxBodyBytes: number | undefined): number | undefined =>
-    compareFleet({ manifests, view: { maxBodyBytes } }).found[0]?.items[0]?.requests.length;
+  const bodies = (limit: number | undefined): number | undefined =>
+    compareFleet({ manifests, view: { patch: { entries: "complete", ...(limit === undefined ? {} : { maxBodyBytes: limit }) } } }).found[0]
+      ?.items[0]?.requests.length;
   expect([bodies(undefined), bodies(300), bodies(1)]).toEqual([1, 2, 3]);
 });
 
@@ -126,20 +142,20 @@ test("a PATCH that is too large is split between tables, never within one", () =
     }),
   ]);
   const { changes } = atOnce(evaluate(rules, live));
-  const whole = atOnce(patches("i", changes, live));
-  const split = atOnce(patches("i", changes, live, 5_000));
+  const whole = atOnce(patches("i", changes, { live }));
+  const split = atOnce(patches("i", changes, { live, maxBodyBytes: 3_000 }));
   expect(whole).toHaveLength(2);
   expect(split.length).toBeGreaterThan(10);
   const size = (body: unknown): number => JSON.stringify(body).length;
-  expect(split.filter(({ body }) => size(body) > 5_000)).toEqual([]);
+  expect(split.filter(({ body }) => size(body) > 3_000)).toEqual([]);
   const tablesOf = (requests: typeof whole): readonly string[] =>
     requests.flatMap(({ body }) =>
-      Object.entries(body["schemas"] as Record<string, { tables: Record<string, unknown> }>).flatMap(([name, { tables }]) =>
+      Object.entries(body["schemas"] as Record<string, { tables?: Record<string, unknown> }>).flatMap(([name, { tables = {} }]) =>
         Object.entries(tables).map(([one, entry]) => `${name}.${one} ${JSON.stringify(entry)}`),
       ),
     );
   expect([...tablesOf(split)].sort()).toEqual([...tablesOf(whole)].sort());
-  expect(atOnce(patches("i", changes, live, 10)).length).toBe(60 + 3);
+  expect(atOnce(patches("i", changes, { live, maxBodyBytes: 10 })).length).toBe(60 + 3);
 });
 
 describe("reads of columns", () => {

@@ -187,38 +187,58 @@ describe("for any rules and any account", () => {
     );
   });
 
-  test("the PATCHes, one after the other, result in exactly the evaluated tree, whole or split", () => {
+  test("the PATCHes, one after the other, result in exactly the evaluated tree, sparse or complete, whole or split", () => {
     fc.assert(
-      fc.property(layers, live, fc.constantFrom(undefined, 1, 200), (specs, tree, maxBytes) => {
-        const { changes } = atOnce(evaluate(cacheOf(specs), tree));
-        const after = atOnce(patches("i", changes, tree, maxBytes)).reduce((now, { body }) => merged(now, body["schemas"]), tree);
-        expect(state(after)).toEqual(reference(specs, tree).map(({ path, enabled, hashed }) => [path, enabled, hashed]));
-      }),
+      fc.property(
+        layers,
+        live,
+        fc.constantFrom(undefined, 1, 200),
+        fc.constantFrom("changed", "complete"),
+        (specs, tree, maxBodyBytes, entries) => {
+          const { changes } = atOnce(evaluate(cacheOf(specs), tree));
+          const after = atOnce(patches("i", changes, { live: tree, maxBodyBytes, entries })).reduce(
+            (now, { body }) => merged(now, body["schemas"]),
+            tree,
+          );
+          expect(state(after)).toEqual(reference(specs, tree).map(({ path, enabled, hashed }) => [path, enabled, hashed]));
+        },
+      ),
       usual,
     );
   });
 
   test("everything that protects is sent before anything that exposes", () => {
     fc.assert(
-      fc.property(layers, live, fc.constantFrom(undefined, 1), (specs, tree, maxBytes) => {
-        const { changes } = atOnce(evaluate(cacheOf(specs), tree));
-        const requests = atOnce(patches("i", changes, tree, maxBytes));
-        let now = tree;
-        let exposing = false;
-        for (const { body } of requests) {
-          const next = merged(now, body["schemas"]);
-          const steps = state(next).map(([, enabled, hashed], index) => [state(now)[index]?.[1], enabled, state(now)[index]?.[2], hashed]);
-          const exposes = steps.some(
-            ([wasOn, on, wasHashed, isHashed]) => (wasOn === false && on === true) || (wasHashed === true && isHashed === false),
-          );
-          const protects = steps.some(
-            ([wasOn, on, wasHashed, isHashed]) => (wasOn === true && on === false) || (wasHashed === false && isHashed === true),
-          );
-          expect([exposes && protects, exposing && protects]).toEqual([false, false]);
-          exposing ||= exposes;
-          now = next;
-        }
-      }),
+      fc.property(
+        layers,
+        live,
+        fc.constantFrom(undefined, 1),
+        fc.constantFrom("changed", "complete"),
+        (specs, tree, maxBodyBytes, entries) => {
+          const { changes } = atOnce(evaluate(cacheOf(specs), tree));
+          const requests = atOnce(patches("i", changes, { live: tree, maxBodyBytes, entries }));
+          let now = tree;
+          let exposing = false;
+          for (const { body } of requests) {
+            const next = merged(now, body["schemas"]);
+            const steps = state(next).map(([, enabled, hashed], index) => [
+              state(now)[index]?.[1],
+              enabled,
+              state(now)[index]?.[2],
+              hashed,
+            ]);
+            const exposes = steps.some(
+              ([wasOn, on, wasHashed, isHashed]) => (wasOn === false && on === true) || (wasHashed === true && isHashed === false),
+            );
+            const protects = steps.some(
+              ([wasOn, on, wasHashed, isHashed]) => (wasOn === true && on === false) || (wasHashed === false && isHashed === true),
+            );
+            expect([exposes && protects, exposing && protects]).toEqual([false, false]);
+            exposing ||= exposes;
+            now = next;
+          }
+        },
+      ),
       usual,
     );
   });
