@@ -236,10 +236,11 @@ function declareSetUp({ program, add }: CommandLine): void {
     .option("--data <file>", "Keep the account in this file (default: in memory)")
     .option("--latency <ms>", "Delay each response")
     .addOption(repeatable("--faults <spec>", "METHOD PATHREGEX[@NTH]=ACTION[:ARG], such as 'POST /v1/assets=reset-after'; repeatable"))
+    .option("--observed", "Answer as the public descriptions of the service show it, not as its interface document does")
     .option("--schema-form <form>", "Form of GET schemas: camel (with columns, default) or snake (without columns)")
     .option("--paging <style[:size]>", "Paging of lists: none (default), totalItems, total, nextCursor, hasMore or silent")
-    .option("--error-body <form>", "Form of error bodies: envelope (default), plain, empty or echo")
-    .option("--discover-after <n>", "Show the schemas of a new integration only after n reads")
+    .option("--error-body <form>", "Form of error bodies: envelope (default), nested, status, message, list, mixed, plain, empty or echo")
+    .option("--discover-after <n>", "Show the schemas of a new integration only after n requests")
     .addOption(repeatable("--person <email>", "Add an API key for this user; repeatable"));
   add(
     "mcp",

@@ -189,6 +189,7 @@ export interface ServeFlags extends GlobalFlags {
   readonly paging?: string;
   readonly errorBody?: string;
   readonly discoverAfter?: string;
+  readonly observed?: boolean;
   readonly person: readonly string[];
 }
 

@@ -1,3 +1,4 @@
+export { type Behaviour, type ErrorBody, errorBodies } from "./behaviour.ts";
 export type * from "./data/account.ts";
 export { seedAccount } from "./data/seed.ts";
 export { type Fault, type FaultAction, parseFault } from "./http/faults.ts";

@@ -1,13 +1,16 @@
+import type { Behaviour } from "./behaviour.ts";
 import type { AccountState } from "./data/account.ts";
 import type { RouteEntry } from "./http/routes.ts";
 
 /** How the service behaves if the interface leaves it open, and which faults it has. Every member is optional; see docs/embedded-service.md. */
-export interface EmbeddedOptions {
+export interface EmbeddedOptions extends Partial<Behaviour> {
+  /** The profile: the behaviour of the public descriptions instead of that of the interface document. Other members change single behaviours. */
+  readonly observed?: boolean;
   /** TCP port on 127.0.0.1; 0 (default) takes a free one. */
   readonly port?: number;
   /** JSON file that holds the account; created if it does not exist. Without it, the account is kept in memory. */
   readonly file?: string;
-  /** The initial account, instead of `seedAccount()`. An object is copied; the result of a function is used as it is. */
+  /** The initial account, instead of `seedAccount(observed)`. An object is copied; the result of a function is used as it is. */
   readonly state?: AccountState | (() => AccountState);
   /** API key -> e-mail of the user that it belongs to. Default: one random key for bot@example.com. */
   readonly apiKeys?: Readonly<Record<string, string>>;
@@ -15,22 +18,12 @@ export interface EmbeddedOptions {
   readonly latencyMs?: number;
   /** `METHOD PATHREGEX[@NTH]=ACTION[:ARG]`, see `parseFault`. */
   readonly faults?: readonly string[];
-  /** Form of the response of GET schemas (docs/service-interface.md#schema-configuration). Default `camel`, with columns; `snake` is without. */
-  readonly schemaForm?: "camel" | "snake";
   /** Paging of the lists of integrations, tags and users. Default: none. */
   readonly paging?: Paging;
-  /** Body of error responses. `echo` repeats the request's body in the message, as a leaky service would. Default `envelope`. */
-  readonly errorBody?: "envelope" | "plain" | "empty" | "echo";
   /** Time between the creation of an integration and the appearance of its schema, by `now`. */
   readonly discoveryDelayMs?: number;
-  /** Number of GET schemas that return nothing before the schema of a new integration appears. */
-  readonly discoverAfterReads?: number;
   /** PUT of a tag clears the members that the body lacks. Default: keeps them. */
   readonly replaceOnPut?: boolean;
-  /** `both`: the response of a create has the int64 `id` and a different `data.id`, which identifies. `intOnly`: `data` is empty and the int64's decimal text identifies. */
-  readonly createAnswer?: "both" | "intOnly";
-  /** Status of successful POST calls (docs/service-interface.md#errors labels some of them "created"). Default 200. */
-  readonly createdStatus?: 200 | 201;
   /** Calls that the interface does not have, for tests of a kind that is not there. */
   readonly routes?: readonly RouteEntry[];
   /** The clock of the service. */

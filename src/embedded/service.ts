@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { once, setMaxListeners } from "node:events";
 import { createServer, type Server } from "node:http";
+import { behaviourOf } from "./behaviour.ts";
 import type { AccountState } from "./data/account.ts";
 import { seedAccount } from "./data/seed.ts";
 import { openStore } from "./data/store.ts";
@@ -13,12 +14,13 @@ import type { Actor, CountedRequest, EmbeddedOptions, EmbeddedService } from "./
  * Starts the service on 127.0.0.1 and resolves when it listens. Throws an Error for an invalid fault, a file that is not an
  * account, an empty `apiKeys`, and a port that is not available (EADDRINUSE).
  */
-export async function startEmbeddedService(options: EmbeddedOptions = {}): Promise<EmbeddedService> {
+export async function startEmbeddedService(given: EmbeddedOptions = {}): Promise<EmbeddedService> {
+  const options = behaviourOf(given);
   const faults = openFaultBook(options.faults ?? []);
   const emailByKey = new Map(Object.entries(options.apiKeys ?? { [randomBytes(18).toString("base64url")]: "bot@example.com" }));
   const [apiKey] = emailByKey.keys();
   if (apiKey === undefined) throw new Error("The embedded service needs at least one API key: apiKeys is empty.");
-  const store = openStore(options.file, () => initialAccount(options.state));
+  const store = openStore(options.file, () => initialAccount(options));
   const requests: CountedRequest[] = [];
   const closing = new AbortController();
   // Every waiting request adds a listener; this is not a leak.
@@ -86,8 +88,8 @@ function recordInConsole(account: AccountState, now: Date, actor = person, event
   record(account, { email, ipAddress: ip, userAgent }, now, event);
 }
 
-function initialAccount(state: EmbeddedOptions["state"]): AccountState {
-  if (state === undefined) return seedAccount();
+function initialAccount({ state, observed = false }: EmbeddedOptions): AccountState {
+  if (state === undefined) return seedAccount(observed);
   // A function builds a large account only once; an object would be copied.
   return typeof state === "function" ? state() : structuredClone(state);
 }

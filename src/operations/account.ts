@@ -79,14 +79,14 @@ export async function withReadOnly<T>(
   return await work(account.client).finally(account.close);
 }
 
-async function startEmbedded({ baseUrl, folder }: Settings) {
+async function startEmbedded({ baseUrl, folder, observed = false }: Settings) {
   const { startEmbeddedService } = await import("../embedded/index.ts");
   const path = baseUrl.slice("embedded:".length);
-  if (path === ":memory:") return startEmbeddedService();
+  if (path === ":memory:") return startEmbeddedService({ observed });
   const file = resolve(folder, path);
   try {
     await mkdir(dirname(file), { recursive: true });
-    return await startEmbeddedService({ file });
+    return await startEmbeddedService({ file, observed });
   } catch (error) {
     throw new DimsyncError(
       "E_EMBEDDED",

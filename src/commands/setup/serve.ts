@@ -5,13 +5,12 @@ import type { ServeFlags } from "../../cli/flags.ts";
 import { checkWritable } from "../../cli/output.ts";
 import { choiceFlag, wholeFlag } from "../../cli/project.ts";
 import { say } from "../../cli/say.ts";
-import { parseFault, startEmbeddedService } from "../../embedded/index.ts";
+import { errorBodies, parseFault, startEmbeddedService } from "../../embedded/index.ts";
 import { DimsyncError, messageOf } from "../../model/errors.ts";
 import type { ExitCode } from "../../model/exit.ts";
 import { visible } from "../../text/control-characters.ts";
 
 const schemaForms = ["camel", "snake"] as const;
-const errorBodies = ["envelope", "plain", "empty", "echo"] as const;
 const pagingStyles = ["none", "totalItems", "total", "nextCursor", "hasMore", "silent"] as const;
 
 /** `dimsync serve`: runs the embedded service on loopback until it is interrupted. */
@@ -31,8 +30,9 @@ export async function runServe({ io, flags, cwd }: Context<ServeFlags>): Promise
     apiKeys: { [key]: "bot@example.com", ...Object.fromEntries(users) },
     latencyMs: flags.latency === undefined ? 0 : wholeFlag("--latency", flags.latency, 0),
     faults: flags.faults,
+    observed: flags.observed === true,
     schemaForm: choiceFlag("--schema-form", flags.schemaForm ?? "camel", schemaForms),
-    errorBody: choiceFlag("--error-body", flags.errorBody ?? "envelope", errorBodies),
+    ...(flags.errorBody === undefined ? {} : { errorBody: choiceFlag("--error-body", flags.errorBody, errorBodies) }),
     paging: { style: choiceFlag("--paging", style ?? "none", pagingStyles), size: wholeFlag("--paging STYLE:SIZE", size, 1) },
     ...(flags.discoverAfter === undefined ? {} : { discoverAfterReads: wholeFlag("--discover-after", flags.discoverAfter, 0) }),
   }).catch((error: unknown) => {

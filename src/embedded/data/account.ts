@@ -36,9 +36,12 @@ export interface Reference {
 /** docs/service-interface.md#assets, all of it kept, though the interface returns only id, name and type. */
 export interface AssetRecord extends Reference {
   description: string;
-  /** `""` if the create call omitted it. */
-  connectionType: "source" | "destination" | "";
+  /** `""` if the create call omitted it. `multi_purpose`: the connection has one block per purpose. */
+  connectionType: "source" | "destination" | "multi_purpose" | "";
   connection: Record<string, unknown>;
+  authMethod?: string;
+  owners?: readonly unknown[];
+  configuration?: Record<string, unknown>;
 }
 
 /** docs/service-interface.md#integrations, with the members that the interface never returns: the number, the settings and the state of discovery. */
@@ -53,45 +56,61 @@ export interface IntegrationRecord {
   destination: Reference;
   settings: IntegrationSettings;
   schemas: SchemaMap;
-  /** Present until the schema has been discovered. Until then, GET schemas returns an empty map. */
+  /** Present until the schema has been discovered; see `whileCreating`. */
   pendingDiscovery?: PendingDiscovery;
+  /** Why its creation failed, which every request for it says from then on. */
+  failure?: string;
+  /** `draft`: somebody began it and chose no destination. `reverse`: from a warehouse to an application. Neither has schemas. */
+  kind?: "draft" | "reverse";
 }
 
 /** Write-only members of POST /v1/integrations (docs/service-interface.md#integrations); `sourceConfig` without its connection, which the source asset keeps. */
 export interface IntegrationSettings {
   destinationSchema: string;
   replicationFrequency: string;
+  /** `""` if the create call omitted it. */
   onSchemaUpdate: string;
   sourceConfig: Record<string, unknown>;
   sourceSettings: Record<string, unknown>;
+  cronExpression?: string;
+  baseTime?: string;
+  agentId?: string | null;
+  destinationSettings?: Record<string, unknown>;
 }
 
 export interface PendingDiscovery {
   schemas: SchemaMap;
   /** ISO 8601; discovered at or after this time. */
   at?: string;
-  /** Number of GET schemas that still return nothing. */
+  /** Number of requests that are still answered as if there were no schemas: GET schemas, or all that are refused meanwhile. */
   emptyReads?: number;
+}
+
+export interface Unshown {
+  /** Members that no response with recorded members shows. A cursor field that is not shown cannot be chosen. */
+  unshown?: string[];
 }
 
 /** docs/service-interface.md#schema-configuration: schema name to entry. */
 export type SchemaMap = Record<string, SchemaEntry>;
 
-export interface SchemaEntry {
+export interface SchemaEntry extends Unshown {
   nameInDestination: string;
   enabled: boolean;
   tables: Record<string, TableEntry>;
 }
 
-export interface TableEntry {
+export interface TableEntry extends Unshown {
   nameInDestination: string;
   enabled: boolean;
   syncMode: string;
   cursorField?: string;
+  /** A nested list of another table: it is listed, and no write changes it. */
+  isSubtable?: true;
   columns: Record<string, ColumnEntry>;
 }
 
-export interface ColumnEntry {
+export interface ColumnEntry extends Unshown {
   nameInDestination: string;
   enabled: boolean;
   hashed: boolean;

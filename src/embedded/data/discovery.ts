@@ -1,17 +1,16 @@
-import type { EmbeddedOptions } from "../options.ts";
-import type { AccountState, IntegrationRecord, SchemaMap } from "./account.ts";
-import { isObject, type JsonObject, mapValues, own } from "./own.ts";
+import type { ServiceOptions } from "../http/call.ts";
+import type { AccountState, AssetRecord, IntegrationRecord, IntegrationSettings, SchemaMap } from "./account.ts";
+import { isObject, mapValues, own } from "./own.ts";
 
 /**
  * The schema that a new integration discovers: the catalogue's entry `type/database`, else `default`, else none. `onSchemaUpdate` decides
  * what is enabled at first. A value that starts with `block` enables only primary keys; one that starts with `allow_columns` enables
  * columns but no schemas or tables; any other value enables everything. Nothing is hashed.
  */
-export function discover(account: AccountState, sourceConfig: JsonObject, onSchemaUpdate: string): SchemaMap {
-  const connection = own(sourceConfig, "connection");
-  const database = isObject(connection) ? own(connection, "database") : undefined;
-  const found =
-    own(account.catalogue, `${String(own(sourceConfig, "type"))}/${String(database)}`) ?? own(account.catalogue, "default") ?? {};
+export function discover(account: AccountState, source: AssetRecord, { onSchemaUpdate }: IntegrationSettings): SchemaMap {
+  const ofPurpose = own(source.connection, "etlSource");
+  const database = own(isObject(ofPurpose) ? ofPurpose : source.connection, "database");
+  const found = own(account.catalogue, `${source.type}/${String(database)}`) ?? own(account.catalogue, "default") ?? {};
   const nothing = onSchemaUpdate.toLowerCase().startsWith("block");
   const tables = !nothing && !onSchemaUpdate.toLowerCase().startsWith("allow_columns");
   return mapValues(found, (schema) => ({
@@ -26,8 +25,8 @@ export function discover(account: AccountState, sourceConfig: JsonObject, onSche
 }
 
 /** Gives a new integration its schema, at once or with the delay that the options set. */
-export function beginDiscovery(integration: IntegrationRecord, schemas: SchemaMap, options: EmbeddedOptions, now: Date): void {
-  const { discoveryDelayMs = 0, discoverAfterReads = 0 } = options;
+export function beginDiscovery(integration: IntegrationRecord, schemas: SchemaMap, options: ServiceOptions, now: Date): void {
+  const { discoveryDelayMs = 0, discoverAfterReads } = options;
   if (discoveryDelayMs === 0 && discoverAfterReads === 0) {
     integration.schemas = schemas;
     return;
@@ -35,8 +34,8 @@ export function beginDiscovery(integration: IntegrationRecord, schemas: SchemaMa
   integration.pendingDiscovery = { schemas, at: new Date(now.getTime() + discoveryDelayMs).toISOString(), emptyReads: discoverAfterReads };
 }
 
-/** Adds the schema if its delay is over. Each read of the schemas counts towards `emptyReads`. */
-export function advanceDiscovery(integration: IntegrationRecord, now: Date, isSchemasRead: boolean): void {
+/** Adds the schema if its delay is over. Requests that count are those that `emptyReads` counts. */
+export function advanceDiscovery(integration: IntegrationRecord, now: Date, counts: boolean): void {
   const pending = integration.pendingDiscovery;
   if (pending === undefined) return;
   const emptyReads = pending.emptyReads ?? 0;
@@ -44,7 +43,7 @@ export function advanceDiscovery(integration: IntegrationRecord, now: Date, isSc
   if (due && emptyReads <= 0) {
     integration.schemas = pending.schemas;
     delete integration.pendingDiscovery;
-  } else if (isSchemasRead) {
+  } else if (counts) {
     pending.emptyReads = emptyReads - 1;
   }
 }

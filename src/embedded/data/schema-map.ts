@@ -1,6 +1,40 @@
-import { invalid } from "../http/call.ts";
-import type { ColumnEntry, SchemaEntry, SchemaMap, TableEntry } from "./account.ts";
+import type { Behaviour } from "../behaviour.ts";
+import { invalid, notFound } from "../http/call.ts";
+import type { ColumnEntry, IntegrationRecord, SchemaEntry, SchemaMap, TableEntry, Unshown } from "./account.ts";
 import { isObject, type JsonObject, mapValues, own } from "./own.ts";
+
+/** The map in the form of a response. */
+export function shownSchemas(schemas: SchemaMap, { schemaForm, members }: Pick<Behaviour, "schemaForm" | "members">): object {
+  if (schemaForm === "snake") return snakeForm(schemas);
+  return members === "complete" ? schemas : mapValues(schemas, recordedSchema);
+}
+
+/** The columns of one table in the form of a response. */
+export function shownColumns({ columns }: TableEntry, { members }: Pick<Behaviour, "members">): object {
+  return members === "complete" ? columns : mapValues(columns, withoutUnshown);
+}
+
+const recordedSchema = ({ enabled: _, tables, ...schema }: SchemaEntry): object => ({
+  ...withoutUnshown(schema),
+  tables: mapValues(tables, recordedTable),
+});
+
+function recordedTable({ isSubtable, columns, syncMode, cursorField, ...table }: TableEntry): object {
+  const isCursorShown = cursorField !== undefined && folded(syncMode).startsWith("incremental");
+  const shown = {
+    ...table,
+    enabledPatchSettings: { allowed: isSubtable !== true },
+    // Only the first space is replaced.
+    syncMode: syncMode.toUpperCase().replace(" ", "_"),
+    ...(isCursorShown ? { cursorField } : {}),
+  };
+  return { ...withoutUnshown(shown), columns: mapValues(columns, withoutUnshown) };
+}
+
+function withoutUnshown<T extends Unshown>({ unshown, ...entry }: T): object {
+  if (unshown === undefined) return entry;
+  return Object.fromEntries(Object.entries(entry).filter(([name]) => !unshown.includes(name)));
+}
 
 /** The snake_case form of GET schemas, which has no columns (docs/service-interface.md#schema-configuration). */
 export function snakeForm(schemas: SchemaMap): object {
@@ -16,36 +50,108 @@ export function snakeForm(schemas: SchemaMap): object {
   }));
 }
 
+/** What a PATCH of schemas does beyond the interface, or instead of it. */
+interface PatchRules {
+  /** Throws a refusal; if it returns, the name is skipped. */
+  readonly unknown: (level: Level, name: string, where: string) => void;
+  readonly isKept: (member: "enabled" | "hashed" | "cursorField", table: TableEntry | undefined, column?: ColumnEntry) => boolean;
+  /** Whether the table can be synced in this mode; undefined: modes and cursors are not written. */
+  readonly supports?: (mode: string) => boolean;
+}
+
+type Level = "schema" | "table" | "column";
+
+const strict: PatchRules = {
+  unknown: (_level, name, where) => {
+    throw invalid(`${where} has no ${JSON.stringify(name)}.`);
+  },
+  isKept: () => true,
+};
+
+/** Sources whose columns cannot be left out. */
+const withoutFieldBlocking = ["google_analytics_4", "stripe"];
+
+function silent({ source, settings }: IntegrationRecord): PatchRules {
+  const blocksFields = !withoutFieldBlocking.includes(source.type);
+  return {
+    unknown: (level, name) => {
+      // Streams without a namespace are listed under this name, which is not checked.
+      if (level === "schema" && name !== "schema") throw notFound("schema", name);
+    },
+    isKept: (member, table, column) => {
+      if (table?.isSubtable === true || column?.isPrimaryKey === true) return false;
+      if (member === "cursorField") return table?.cursorField !== undefined && table.unshown?.includes("cursorField") !== true;
+      return member !== "enabled" || column === undefined || blocksFields;
+    },
+    supports: (mode) => mode === "Full Refresh" || mode.startsWith(incrementalMode(settings.sourceSettings)),
+  };
+}
+
+/** How the source finds what is new, as the settings of the source say: one of `Incremental`, `Change Stream` and `Change Tracking`. */
+export function incrementalMode(sourceSettings: JsonObject): string {
+  const wanted = folded(String(own(sourceSettings, "incremental_mode")));
+  return modes.find((mode) => !mode.includes("(") && folded(mode) === wanted && mode !== "Full Refresh") ?? "Incremental";
+}
+
+/** The modes that PATCH takes. */
+const modes = [
+  "Full Refresh",
+  "Incremental",
+  "Incremental (Append-Only)",
+  "Change Stream",
+  "Change Tracking",
+  "Change Stream (Append-Only)",
+  "Change Stream (Initial Snapshot)",
+  "Change Stream (No Snapshot)",
+];
+
+const folded = (mode: string): string => mode.toLowerCase().replaceAll("_", " ");
+
 /**
- * Applies the `schemas` of a PATCH body to the map (docs/service-interface.md#schema-configuration): named nodes only, named members only. Everything is checked before
- * anything changes. Throws a 400 for an unknown schema, table or column and for a value of the wrong type; members that the interface
- * does not list are ignored.
+ * Applies the `schemas` of a PATCH body to the map of the integration (docs/service-interface.md#schema-configuration): named nodes only,
+ * named members only. Everything is checked before anything changes. Throws a 400 for a value of the wrong type. `strict`: also for an
+ * unknown schema, table or column; `silent`: a 404 for an unknown schema. Members that the interface does not list are ignored.
  */
-export function mergeSchemas(live: SchemaMap, patch: unknown): void {
+export function mergeSchemas(integration: IntegrationRecord, patch: unknown, writes: Behaviour["schemaWrites"]): void {
+  const rules = writes === "strict" ? strict : silent(integration);
   const changes: (() => void)[] = [];
-  for (const [name, schema, change] of named(live, patch, "schemas")) {
+  for (const [name, schema, change] of named(integration.schemas, patch, { where: "schemas", level: "schema", rules })) {
     changes.push(...flags(schema, change, ["enabled"], name));
-    for (const [tableName, table, tableChange] of named(schema.tables, change["tables"], `${name}/tables`)) {
-      changes.push(...flags(table, tableChange, ["enabled"], `${name}/${tableName}`));
-      for (const [columnName, column, columnChange] of named(table.columns, tableChange["columns"], `${name}/${tableName}/columns`)) {
-        changes.push(...flags(column, columnChange, ["enabled", "hashed"], `${name}/${tableName}/${columnName}`));
+    const tables = named(schema.tables, change["tables"], { where: `${name}/tables`, level: "table", rules });
+    for (const [tableName, table, tableChange] of tables) {
+      const where = `${name}/${tableName}`;
+      const ofTable = (["enabled"] as const).filter((member) => rules.isKept(member, table));
+      changes.push(...flags(table, tableChange, ofTable, where), ...syncing(table, tableChange, rules, where));
+      const columns = named(table.columns, tableChange["columns"], { where: `${where}/columns`, level: "column", rules });
+      for (const [columnName, column, columnChange] of columns) {
+        const ofColumn = (["enabled", "hashed"] as const).filter((member) => rules.isKept(member, table, column));
+        changes.push(...flags(column, columnChange, ofColumn, `${where}/${columnName}`));
       }
     }
   }
   for (const change of changes) change();
 }
 
+interface Place {
+  readonly where: string;
+  readonly level: Level;
+  readonly rules: PatchRules;
+}
+
 /** Pairs each named node of the patch with the live one. An absent patch contains none. */
 function* named<T extends SchemaEntry | TableEntry | ColumnEntry>(
   live: Readonly<Record<string, T>>,
   patch: unknown,
-  where: string,
+  { where, level, rules }: Place,
 ): Generator<readonly [string, T, JsonObject]> {
   if (patch === undefined) return;
   if (!isObject(patch)) throw invalid(`${where} must be an object.`);
   for (const [name, change] of Object.entries(patch)) {
     const node = own(live, name);
-    if (node === undefined) throw invalid(`${where} has no ${JSON.stringify(name)}.`);
+    if (node === undefined) {
+      rules.unknown(level, name, where);
+      continue;
+    }
     if (!isObject(change)) throw invalid(`${where}/${name} must be an object.`);
     yield [name, node, change];
   }
@@ -62,4 +168,22 @@ function flags<F extends string>(node: { [K in F]: boolean }, change: JsonObject
       },
     ];
   });
+}
+
+/** The sync mode and the cursor. A mode that the source does not support is not kept; a text that is no mode is refused. */
+function syncing(table: TableEntry, change: JsonObject, { supports, isKept }: PatchRules, where: string): (() => void)[] {
+  if (supports === undefined) return [];
+  const changes: (() => void)[] = [];
+  const [wanted, cursorField] = [own(change, "syncMode"), own(change, "cursorField")];
+  if (wanted !== undefined) {
+    const mode = modes.find((known) => known === wanted);
+    if (mode === undefined) throw invalid(`${where}: syncMode must be one of ${modes.join(", ")}.`);
+    if (supports(mode) && table.isSubtable !== true) changes.push(() => Object.assign(table, { syncMode: mode }));
+  }
+  if (cursorField !== undefined) {
+    if (typeof cursorField !== "string") throw invalid(`${where}: cursorField must be a string.`);
+    if (isKept("cursorField", table) && own(table.columns, cursorField) !== undefined)
+      changes.push(() => Object.assign(table, { cursorField }));
+  }
+  return changes;
 }

@@ -1,5 +1,6 @@
 import { record } from "../handlers/audit.ts";
 import type { AccountState, AssetRecord, IntegrationRecord, SchemaMap, TagRecord } from "./account.ts";
+import { asObserved } from "./seed-observed.ts";
 import { seedSchemas, untouched } from "./seed-schemas.ts";
 
 const people = [
@@ -32,9 +33,9 @@ const integrations = [
 
 /**
  * The initial account of a new embedded service: five users, two destinations, four integrations, three tags, two weeks of
- * history. Each call returns a new copy with the same ids and times.
+ * history; more with `observed`, see `asObserved`. Each call returns a new copy with the same ids and times.
  */
-export function seedAccount(): AccountState {
+export function seedAccount(observed = false): AccountState {
   const schemas = seedSchemas();
   const mapById: Readonly<Record<string, SchemaMap>> = {
     "8f1c": schemas.orders,
@@ -57,7 +58,7 @@ export function seedAccount(): AccountState {
     nextIntegrationNumber: "9007199254741093",
   };
   writeHistory(account);
-  return account;
+  return observed ? asObserved(account) : account;
 }
 
 function integration(

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
+import type { Behaviour } from "../behaviour.ts";
 import type { AccountState, AuditRecord } from "../data/account.ts";
-import { type Author, type Call, type CallResult, invalid, success } from "../http/call.ts";
+import { type Author, type Call, type CallResult, filled, invalid, success } from "../http/call.ts";
 
 /** Adds an entry to the account's audit log. `event` names the object's id and name and what was done. */
 export function record(account: AccountState, by: Author, at: Date, event: string): void {
@@ -19,6 +20,13 @@ export function nextSequence(account: AccountState): number {
   return account.sequence;
 }
 
+/** The id of a new object, made from `text`. Short: the prefix and the next number, or without a prefix eight digits of the text's hash. */
+export function newId({ account, options }: Call, prefix: string, text = `${prefix} ${nextSequence(account)}`): string {
+  const hash = createHash("sha256").update(text).digest("hex");
+  if (options.ids === "long") return hash.slice(0, 24);
+  return prefix === "" ? hash.slice(0, 8) : `${prefix}-${account.sequence}`;
+}
+
 /** A UUID (version 8: made from a hash) that depends on the text alone. */
 export function uuidOf(text: string): string {
   const hex = createHash("sha256").update(text).digest("hex");
@@ -26,7 +34,7 @@ export function uuidOf(text: string): string {
 }
 
 /** GET /v1/audit-logs (docs/service-interface.md#audit-log). */
-export function listAuditLogs({ account, query }: Call): CallResult {
+export function listAuditLogs({ account, query, options }: Call): CallResult {
   const limit = integer(query, "limit", 20, 1, 100);
   const offset = integer(query, "offset", 0, 0, Number.MAX_SAFE_INTEGER);
   if ((query.get("sortBy") ?? "timestamp") !== "timestamp") throw invalid("sortBy can only be timestamp.");
@@ -40,8 +48,15 @@ export function listAuditLogs({ account, query }: Call): CallResult {
     .sort((a, b) => a.at - b.at)
     .map(({ entry }) => entry);
   if (order === "desc") sorted.reverse();
-  const items: readonly AuditRecord[] = sorted.slice(offset, offset + limit);
+  const items = sorted.slice(offset, offset + limit).map((entry) => shown(entry, options));
   return success({ totalItems: sorted.length, items });
+}
+
+/** The system has no e-mail address and no context. */
+function shown(entry: AuditRecord, options: Behaviour): object {
+  const { actor, context, ...rest } = entry;
+  if (options.members === "complete" || actor.type === "user") return entry;
+  return { ...rest, actor: filled(actor, options), ...(context.ipAddress === "" ? {} : { context }) };
 }
 
 function integer(query: URLSearchParams, name: string, fallback: number, least: number, most: number): number {

@@ -7,7 +7,7 @@ import { resourceTypeOf, tagOf } from "./tags.ts";
 
 // What users do in the service's own web pages. It is not part of the interface, so a client cannot use it.
 
-/** POST /_console/integrations/{id}: `name` and `paused`, each optional. */
+/** POST /_console/integrations/{id}: `name`, `paused` and `failure` (why its creation failed), each optional. */
 export function editIntegration(call: Call): CallResult {
   const integration = integrationOf(call);
   const name = optionalString(call.body, "name");
@@ -15,7 +15,9 @@ export function editIntegration(call: Call): CallResult {
   if (paused !== undefined && typeof paused !== "boolean") throw invalid("paused must be true or false.");
   integration.name = name ?? integration.name;
   integration.paused = paused ?? integration.paused;
-  const done = paused === undefined ? "renamed" : paused ? "paused" : "resumed";
+  const failure = optionalString(call.body, "failure");
+  if (failure !== undefined) integration.failure = failure;
+  const done = failure !== undefined ? "failed" : paused === undefined ? "renamed" : paused ? "paused" : "resumed";
   return changed(call, `Integration ${integration.id} "${integration.name}" ${done}`);
 }
 

@@ -1,18 +1,27 @@
 import type { ResourceType, TagRecord } from "../data/account.ts";
-import { type Call, type CallResult, invalid, notFound, optionalString, param, requiredString, success } from "../http/call.ts";
+import { type Call, type CallResult, filled, invalid, notFound, optionalString, param, requiredString, success } from "../http/call.ts";
 import { pageOf } from "../http/paging.ts";
 import { record } from "./audit.ts";
 import { findIntegration } from "./integrations.ts";
 
 /** GET /v1/tags (docs/service-interface.md#tags). */
 export function listTags({ account, options, query }: Call): CallResult {
-  return success(pageOf(account.tags.map(withoutResources), options.paging, query));
+  return success(
+    pageOf(
+      account.tags.map((tag) => filled(withoutResources(tag), options)),
+      options.paging,
+      query,
+    ),
+  );
 }
 
 /** GET /v1/tags/{id}: the tag directly in data, with what it is attached to (docs/service-interface.md#tags). */
 export function getTag(call: Call): CallResult {
   const tag = tagOf(call);
-  return success({ ...withoutResources(tag), taggedResources: tag.relations.map(({ resourceId }) => ({ id: resourceId })) });
+  return success({
+    ...filled(withoutResources(tag), call.options),
+    taggedResources: tag.relations.map(({ resourceId }) => ({ id: resourceId })),
+  });
 }
 
 /** PUT /v1/tags/{id}; whether missing members are kept or cleared is the option `replaceOnPut` (docs/service-interface.md#tags is silent). */
@@ -25,7 +34,7 @@ export function putTag(call: Call): CallResult {
   const owner = optionalString(body, "owner") ?? missing.owner;
   Object.assign(tag, { name, description, owner, lastUpdatedAt: now.toISOString() });
   record(account, by, now, `Tag ${tag.id} "${tag.name}" updated`);
-  return success(withoutResources(tag));
+  return success(filled(withoutResources(tag), options));
 }
 
 /**

@@ -1,11 +1,15 @@
+import type { Behaviour, ErrorBody } from "../behaviour.ts";
 import type { AccountState } from "../data/account.ts";
-import type { JsonObject } from "../data/own.ts";
+import { isObject, type JsonObject, own } from "../data/own.ts";
 import type { EmbeddedOptions } from "../options.ts";
+
+/** The options, with a value for each behaviour. */
+export type ServiceOptions = EmbeddedOptions & Behaviour;
 
 /** One authenticated request and the account. Handlers receive nothing else. */
 export interface Call {
   readonly account: AccountState;
-  readonly options: EmbeddedOptions;
+  readonly options: ServiceOptions;
   /** Decoded path segments by the name in the route's template. */
   readonly params: Readonly<Record<string, string>>;
   readonly query: URLSearchParams;
@@ -29,8 +33,24 @@ export interface CallResult {
 }
 
 /** A successful response in the envelope of docs/service-interface.md#envelope. */
-export function success(data: object | undefined, message?: string, status = 200): CallResult {
+export function success(data: object | null | undefined, message?: string, status = 200): CallResult {
   return { status, text: JSON.stringify({ code: "success", message, data }) };
+}
+
+/** A successful response whose `code` was seen as OK, too. */
+export function okay(options: Behaviour, data: object | null): CallResult {
+  return { status: 200, text: JSON.stringify({ code: options.members === "recorded" ? "OK" : "success", data }) };
+}
+
+/** The object, without empty texts if the responses are those that were recorded. */
+export function filled(object: object, { members }: Behaviour): object {
+  return members === "complete" ? object : Object.fromEntries(Object.entries(object).filter(([, value]) => value !== ""));
+}
+
+/** How a refusal was seen: its code, if it is not the one of this service, and the form of its body. */
+interface Seen {
+  readonly code?: string;
+  readonly form: Exclude<ErrorBody, "mixed">;
 }
 
 /** Refuses the request with a status; the error envelope shows `code` and the message. */
@@ -38,25 +58,41 @@ export class Refusal extends Error {
   readonly status: number;
   readonly code: string;
   readonly headers: Readonly<Record<string, string>>;
+  readonly seen: Seen;
 
-  constructor(status: number, code: string, message: string, headers: Readonly<Record<string, string>> = {}) {
+  constructor(
+    status: number,
+    code: string,
+    message: string,
+    { headers = {}, seen = { form: "envelope" } }: { readonly headers?: Readonly<Record<string, string>>; readonly seen?: Seen } = {},
+  ) {
     super(message);
     this.name = "Refusal";
     this.status = status;
     this.code = code;
     this.headers = headers;
+    this.seen = seen;
   }
 }
 
 /** 400: the body or the query is invalid. */
 export function invalid(message: string): Refusal {
-  return new Refusal(400, "invalid_request", message);
+  return new Refusal(400, "invalid_request", message, { seen: { form: "list" } });
 }
 
 /** 404: the object does not exist. */
 export function notFound(what: string, id: string): Refusal {
-  return new Refusal(404, "not_found", `There is no ${what} with the id or name ${JSON.stringify(id)}.`);
+  return new Refusal(404, "not_found", `There is no ${what} with the id or name ${JSON.stringify(id)}.`, {
+    seen: own(seenNotFound, what) ?? { form: "message" },
+  });
 }
+
+const seenNotFound: Readonly<Record<string, Seen>> = {
+  integration: { code: "NotFound_Integration", form: "envelope" },
+  schema: { code: "NotFound_SchemaConfig", form: "nested" },
+  table: { code: "NotFound_TableConfig", form: "nested" },
+  asset: { form: "status" },
+};
 
 /** A path parameter, as the router found it. */
 export function param(call: Call, name: string): string {
@@ -70,6 +106,18 @@ export function requiredString(body: JsonObject, name: string, where = ""): stri
   const value = Object.hasOwn(body, name) ? body[name] : undefined;
   if (typeof value !== "string") throw invalid(`${where}${name} is required and must be a string.`);
   return value;
+}
+
+/** A required object member of the body; throws a 400 otherwise. */
+export function requiredObject(body: JsonObject, name: string): JsonObject {
+  const value = own(body, name);
+  if (!isObject(value)) throw invalid(`${name} is required and must be an object.`);
+  return value;
+}
+
+/** An optional object member of the body; throws a 400 if it is present and not an object. */
+export function optionalObject(body: JsonObject, name: string): JsonObject | undefined {
+  return Object.hasOwn(body, name) ? requiredObject(body, name) : undefined;
 }
 
 /** An optional string member of the body; throws a 400 if it is present and not a string. */

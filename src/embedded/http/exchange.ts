@@ -1,15 +1,16 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
+import type { ErrorBody } from "../behaviour.ts";
 import { isObject, type JsonObject } from "../data/own.ts";
 import type { Store } from "../data/store.ts";
-import type { EmbeddedOptions, Exchange } from "../options.ts";
-import { type CallResult, invalid, Refusal } from "./call.ts";
+import type { Exchange } from "../options.ts";
+import { type CallResult, invalid, Refusal, type ServiceOptions } from "./call.ts";
 import type { FaultAction, FaultBook } from "./faults.ts";
 import { routeOf } from "./routes.ts";
 
 /** What every request of one service shares. */
 export interface Setting {
-  readonly options: EmbeddedOptions;
+  readonly options: ServiceOptions;
   readonly store: Store;
   readonly emailByKey: ReadonlyMap<string, string>;
   readonly faults: FaultBook;
@@ -42,6 +43,10 @@ const page: Sent = {
   text: "<!doctype html><html><body><h1>Sign in to continue</h1></body></html>",
   type: "text/html; charset=utf-8",
   headers: {},
+};
+const errorIn200 = {
+  code: { code: "error", message: "The agent did not answer.", error: { context: {}, name: "AgentError", code: "AGENT_UNREACHABLE" } },
+  ok: { ok: false, error: "invalid connection" },
 };
 const largestBody = 50 * 1024 * 1024;
 
@@ -126,9 +131,11 @@ function bodyOf(request: Request): JsonObject {
 
 function suffer(setting: Setting, request: Request, fault: FaultAction): Sent {
   const refuse = (status: number, headers: Sent["headers"] = {}): Sent =>
-    refused(setting, request, new Refusal(status, "fault", `The service responds with ${status} for now.`, headers));
+    refused(setting, request, new Refusal(status, "fault", `The service responds with ${status} for now.`, { headers }));
   if (fault.kind === "reset-before") return cut;
   if (fault.kind === "html") return page;
+  if (fault.kind === "error-200")
+    return { status: 200, text: JSON.stringify(errorIn200[fault.form]), type: "application/json", headers: {} };
   if (fault.kind === "status")
     return refuse(fault.status, fault.retryAfterSeconds === undefined ? {} : { "retry-after": String(fault.retryAfterSeconds) });
   const sent = perform(setting, request);
@@ -175,14 +182,25 @@ function parsed(text: string): unknown {
 }
 
 /** Body of an error response. The interface does not define it (docs/service-interface.md#errors), so the option `errorBody` varies it. */
-function errorBody(
-  refusal: Refusal,
-  requestText: string,
-  style: EmbeddedOptions["errorBody"],
-): { readonly text: string; readonly type: string } {
-  const { code, message } = refusal;
+function errorBody(refusal: Refusal, requestText: string, wanted: ErrorBody): { readonly text: string; readonly type: string } {
+  const { status: statusCode, message, seen } = refusal;
+  const style = wanted === "mixed" ? seen.form : wanted;
+  const code = wanted === "mixed" ? (seen.code ?? refusal.code) : refusal.code;
   if (style === "empty") return { text: "", type: "application/json" };
   if (style === "plain") return { text: message, type: "text/plain" };
   const shown = style === "echo" && requestText !== "" ? `${message} Request body: ${requestText}` : message;
-  return { text: JSON.stringify({ code, message: shown }), type: "application/json" };
+  return { text: JSON.stringify(envelopeOf(style, { statusCode, code, message: shown })), type: "application/json" };
+}
+
+interface Said {
+  readonly statusCode: number;
+  readonly code: string;
+  readonly message: string;
+}
+
+function envelopeOf(style: ErrorBody, { statusCode, code, message }: Said): object {
+  if (style === "nested") return { statusCode, message: { code, message } };
+  if (style === "status") return { statusCode, message };
+  if (style === "list") return { statusCode, message: [message], error: "Bad Request" };
+  return style === "message" ? { message } : { code, message };
 }

@@ -1,9 +1,11 @@
 /**
- * The call is not handled after `reset-before`, `html` (the page of a proxy) and `status`. After the others it is, and the client does not receive the
+ * The call is not handled after `reset-before`, `html` (the page of a proxy), `status` and `error-200` (status 200 with an error in the
+ * body: `code: "error"`, or `ok: false`). After the others it is, and the client does not receive the
  * response, or receives it late.
  */
 export type FaultAction =
   | { readonly kind: "reset-before" | "html" | "reset-after" | "truncate" | "empty" | "content-type" }
+  | { readonly kind: "error-200"; readonly form: "code" | "ok" }
   | { readonly kind: "status"; readonly status: number; readonly retryAfterSeconds?: number }
   | { readonly kind: "status-after"; readonly status: number }
   | { readonly kind: "delay"; readonly ms: number };
@@ -23,7 +25,7 @@ const plainActions = ["reset-before", "reset-after", "truncate", "html", "empty"
 /**
  * Reads `METHOD PATHREGEX[@NTH]=ACTION[:ARG]`. METHOD may be `*`; the expression may match anywhere in the path as sent, or in path and
  * query. Actions: `reset-before`, `reset-after`, `status:CODE[;retry-after=S]`, `status-after:CODE`, `delay:MS`, `truncate`, `html`,
- * `empty`, `content-type`. Throws an Error that says what is wrong.
+ * `empty`, `content-type`, `error-200[:ok]`. Throws an Error that says what is wrong.
  */
 export function parseFault(spec: string): Fault {
   const wrong = (what: string): Error => new Error(`The fault ${JSON.stringify(spec)} is not valid: ${what} ${usage}`);
@@ -52,6 +54,7 @@ function expressionOf(text: string, wrong: (what: string) => Error): RegExp {
 function actionOf(text: string, wrong: (what: string) => Error): FaultAction {
   const plain = plainActions.find((name) => name === text);
   if (plain !== undefined) return { kind: plain };
+  if (text === "error-200" || text === "error-200:ok") return { kind: "error-200", form: text === "error-200" ? "code" : "ok" };
   const status = /^(status|status-after):([2-5]\d\d)(?:;retry-after=(\d+))?$/.exec(text);
   if (status !== null) {
     const [, kind, code, retryAfter] = status;
@@ -66,7 +69,7 @@ function actionOf(text: string, wrong: (what: string) => Error): FaultAction {
   if (/^(status|status-after)(:|$)/.test(text))
     throw wrong("status and status-after need a code from 200 to 599, for example status:503;retry-after=2.");
   if (/^delay(:|$)/.test(text)) throw wrong("delay needs whole milliseconds, for example delay:500.");
-  throw wrong(`ACTION must be one of ${plainActions.join(", ")}, status, status-after, delay.`);
+  throw wrong(`ACTION must be one of ${plainActions.join(", ")}, error-200, status, status-after, delay.`);
 }
 
 /** The faults in force, with how often each has matched. */

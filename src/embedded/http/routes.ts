@@ -1,9 +1,10 @@
 import { createAsset, patchAsset } from "../handlers/assets.ts";
 import { listAuditLogs } from "../handlers/audit.ts";
 import { createTag, deleteAsset, deleteIntegration, deleteTag, detachTag, editIntegration, reshapeSchemas } from "../handlers/console.ts";
-import { createIntegration, getColumns, getIntegration, getSchemas, listIntegrations, patchSchemas } from "../handlers/integrations.ts";
+import { createIntegration } from "../handlers/create-integration.ts";
+import { getColumns, getIntegration, getSchemas, listIntegrations, patchSchemas } from "../handlers/integrations.ts";
 import { getTag, listTags, putTag, relateTag } from "../handlers/tags.ts";
-import { type Call, type CallResult, invalid, Refusal, success } from "./call.ts";
+import { type Call, type CallResult, filled, invalid, Refusal, success } from "./call.ts";
 import { pageOf } from "./paging.ts";
 
 type Handler = (call: Call) => CallResult;
@@ -53,11 +54,11 @@ export interface Route {
 export function routeOf(method: string, path: string, more: readonly RouteEntry[] = []): Route {
   const segments = path.split("/");
   const candidates = [...routes, ...compiled(more)].filter((route) => fits(route.segments, segments));
-  if (candidates.length === 0) throw new Refusal(404, "not_found", "There is no such path.");
+  if (candidates.length === 0) throw new Refusal(404, "not_found", "There is no such path.", { seen: { form: "status" } });
   const route = candidates.find((candidate) => candidate.method === method);
   if (route === undefined) {
     const allow = candidates.map((candidate) => candidate.method).join(", ");
-    throw new Refusal(405, "method_not_allowed", `This path supports ${allow}.`, { allow });
+    throw new Refusal(405, "method_not_allowed", `This path supports ${allow}.`, { headers: { allow } });
   }
   const params = route.segments.flatMap((name, i) => (name.startsWith("{") ? [[name.slice(1, -1), decode(segments[i] ?? "")]] : []));
   return { handler: route.handler, params: Object.fromEntries(params) };
@@ -77,5 +78,12 @@ function decode(segment: string): string {
 
 /** GET /v1/users (docs/service-interface.md#users). */
 function listUsers({ account, options, query }: Call): CallResult {
-  return success(pageOf(account.users, options.paging, query), "Users listed");
+  return success(
+    pageOf(
+      account.users.map((user) => filled(user, options)),
+      options.paging,
+      query,
+    ),
+    "Users listed",
+  );
 }

@@ -44,6 +44,7 @@ export interface ConfigFile {
 
 export interface TargetEntry {
   readonly baseUrl?: string;
+  readonly observed?: boolean;
   readonly apiKey?: SecretReference;
   readonly manifests?: readonly string[];
   readonly protected?: boolean;

@@ -57,6 +57,7 @@ export function makeSettings(
     target: targetName,
     ...(Object.keys(config.targets ?? {}).length > 1 ? { severalTargets: true } : {}),
     baseUrl,
+    ...(entry.observed === true && baseUrl.startsWith("embedded:") ? { observed: true } : {}),
     apiKey: apiKey ?? entry.apiKey,
     ...(apiKey !== undefined || entry.apiKey === undefined || keyPlace === undefined ? {} : { apiKeyPlace: keyPlace }),
     protected: entry.protected ?? false,
@@ -80,6 +81,7 @@ export function makeSettings(
     settings,
     problems: [
       ...problems,
+      ...observedProblems(options),
       ...recordsProblems(records, targetName, config, recordsPlace),
       ...ofController,
       ...catalogProblems(config, options),
@@ -127,6 +129,15 @@ function targetBaseUrl(options: TargetOptions): { readonly baseUrl: string; read
   const place = fromEnvironment === undefined ? placeOf(options, "baseUrl") : undefined;
   const message = fromEnvironment === undefined ? fault.message : `DIMSYNC_BASE_URL: ${fault.message}`;
   return { baseUrl: "", problems: [problemAt(place, { code: fault.code, message })] };
+}
+
+/** The account at a URL answers as it does. The environment's URL may replace an embedded one for a run. */
+function observedProblems(options: TargetOptions): readonly Problem[] {
+  const { observed, baseUrl = "" } = options.entry;
+  if (observed !== true || baseUrl.startsWith("embedded:")) return [];
+  const message =
+    "observed needs a baseUrl such as embedded:account.json: it says how the embedded service answers. Remove it, or correct baseUrl.";
+  return [problemAt(placeOf(options, "observed"), { code: "E_WRONG_VALUE", message })];
 }
 
 /** The embedded service sends nothing over the network. A loopback address does: other users of the machine can listen there. */

@@ -11,6 +11,8 @@ export interface Settings {
   readonly severalTargets?: true;
   /** https, http on loopback, or `embedded:FILE`. */
   readonly baseUrl: string;
+  /** Present if the embedded service answers as the public descriptions show. */
+  readonly observed?: boolean;
   /** Resolved only when a client is made. Absent for an embedded service in this process. */
   readonly apiKey: SecretReference | undefined;
   /** In dimsync.yaml; absent for a key of the environment. */

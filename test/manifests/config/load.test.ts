@@ -125,6 +125,10 @@ describe("problems in the config are reported with those in the manifests", () =
       lines: ["targets: { a: { baseUrl: https://u:hunter2@example.com } }"],
       at: ["dimsync.yaml:3:26 E_BASE_URL"],
     },
+    "the observed profile of an account at a URL": {
+      lines: ["targets: { a: { baseUrl: https://example.com, observed: true } }"],
+      at: ["dimsync.yaml:3:57 E_WRONG_VALUE"],
+    },
     "no URL at all": { lines: ["targets: { a: { baseUrl: example } }"], at: ["dimsync.yaml:3:26 E_BASE_URL"] },
     "a time without a unit": { lines: ["client: { timeoutSeconds: 30x }"], at: ["dimsync.yaml:3:27 E_WRONG_VALUE"] },
     "no concurrency": { lines: ["client: { concurrency: 0 }"], at: ["dimsync.yaml:3:24 E_WRONG_VALUE"] },
