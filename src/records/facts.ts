@@ -6,6 +6,7 @@ import type { LogEntry } from "./files/append-log.ts";
 import { settleIn } from "./history.ts";
 import { type Intent, type JournalLine, type Settlement, toLogEntry } from "./journal-line.ts";
 import type { AppliedPlan, RecordsState } from "./records.ts";
+import { nothingRemembered } from "./remembered.ts";
 import type { Content } from "./shared/store.ts";
 import type { AppliedCommit, ListLengths } from "./stored-values.ts";
 
@@ -27,6 +28,7 @@ export const emptyState: RecordsState = {
   created: new Map(),
   longestSeen: {},
   unlocked: [],
+  ...nothingRemembered,
 };
 
 /** The state with the facts, in order. */
@@ -57,6 +59,36 @@ export function withFacts(state: RecordsState, facts: readonly Fact[]): RecordsS
     ...(columnsSeen === undefined ? {} : { columnsSeen }),
     ...(appliedCommit === undefined ? {} : { appliedCommit }),
   };
+}
+
+/** The facts that make these records of empty ones, except for the lease and unlocked runs. */
+export function factsOf({ state, applied }: Pick<Content, "state" | "applied">): readonly Fact[] {
+  const at = new Date().toISOString();
+  const intentOf = (address: Address, more: Partial<Intent>): Intent => ({
+    ...{ runId: "restore", address, kind: parseAddress(address)?.kind ?? "", method: "POST", path: "", bodyDigest: "", at },
+    ...more,
+  });
+  const settle = (entryId: string, settlement: Settlement): Fact => ({ type: "settle", entryId, settlement, at });
+  return [
+    ...state.open.flatMap(({ entryId, answeredId: id, ...intent }): readonly Fact[] => [
+      { type: "intend", entryId, intent },
+      ...(id === undefined ? [] : [settle(entryId, { outcome: "answered", id })]),
+    ]),
+    ...[...state.created].flatMap(([address, { entryId, id, naturalKey }]): readonly Fact[] => [
+      { type: "intend", entryId, intent: intentOf(address, naturalKey === undefined ? {} : { naturalKey }) },
+      settle(entryId, { outcome: "created", id }),
+    ]),
+    ...(state.forgotten ?? []).flatMap((id): readonly Fact[] => [
+      { type: "intend", entryId: `forgotten-${id}`, intent: intentOf(`Forgotten/${id}`, {}) },
+      settle(`forgotten-${id}`, { outcome: "created", id }),
+      settle(`forgotten-${id}`, { outcome: "forgotten" }),
+    ]),
+    ...[...state.bindings].map(([address, binding]): Fact => ({ type: "bind", address, binding })),
+    ...[...applied.values()].map((plan): Fact => ({ type: "applied", plan })),
+    { type: "lists", seen: state.longestSeen },
+    ...(state.columnsSeen === undefined ? [] : [{ type: "columns", seen: state.columnsSeen } as const]),
+    ...(state.appliedCommit === undefined ? [] : [{ type: "commit", applied: state.appliedCommit } as const]),
+  ];
 }
 
 /** The lines of the journal for these facts. */

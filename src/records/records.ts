@@ -3,6 +3,8 @@ import type { SeenColumns } from "../model/columns.ts";
 import type { CreatedEntry, OpenIntent } from "./history.ts";
 import type { Intent, Settlement } from "./journal-line.ts";
 import type { HolderProcess } from "./process-identity.ts";
+import type { Remembered } from "./remembered.ts";
+import type { Content } from "./shared/store.ts";
 import type { AppliedCommit, ListLengths } from "./stored-values.ts";
 
 // Records are what must survive a run of one target: the lease, the journal of creates, bindings,
@@ -34,10 +36,15 @@ export interface Records {
    * E_DUPLICATE_BINDING, E_JOURNAL and E_LOCK_FILE (exit 1), and E_APPLIED_FILE (exit 5) instead.
    */
   readonly read: () => Promise<RecordsState>;
+  /** Everything that is known of the target. Throws as `read` does. */
+  readonly content: () => Promise<Content>;
+  /**
+   * Replaces everything but the lease by `content`, in one write, if `isReplaceable` what is there. False if it is not. Throws E_LOCKED
+   * (exit 6) while a run holds the lease, E_RECORDS_REFUSED and E_RECORDS_UNCLEAR (exit 4), and what `read` throws.
+   */
+  readonly replace: (content: Content, isReplaceable: (found: Content) => boolean) => Promise<boolean>;
   /** The first application of a saved plan, if any. Throws as `read` does. */
   readonly wasApplied: (planId: string) => Promise<AppliedPlan | undefined>;
-  /** Saved plans that were applied. Throws as `read` does. */
-  readonly applied: () => Promise<readonly AppliedPlan[]>;
   /**
    * Who holds the lease; undefined if it is free. An expired lease counts as held until another run
    * takes it over; in a folder, it is free as soon as its process is gone. Throws as `read` does.
@@ -93,7 +100,7 @@ export interface RecordsChange {
 }
 
 /** A snapshot: later writes don't change it. */
-export interface RecordsState {
+export interface RecordsState extends Remembered {
   /** Identifies what was read, for display: a commit id in git, "" in a folder. */
   readonly version: string;
   readonly bindings: Bindings;

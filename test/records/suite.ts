@@ -2,6 +2,8 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { DimsyncError } from "../../src/model/errors.ts";
 import type { Intent, Settlement } from "../../src/records/journal-line.ts";
 import type { BeginOptions, Records, RecordsRun } from "../../src/records/records.ts";
+import type { Content } from "../../src/records/shared/store.ts";
+import { printRecords } from "../../src/records/text.ts";
 
 /** An initialised, empty store. */
 export interface StoreUnderTest {
@@ -31,6 +33,7 @@ export function recordsSuite(name: string, openStore: () => Promise<StoreUnderTe
     describe("the journal", () => journalTests(openStore));
     describe("bindings", () => bindingTests(openStore));
     describe("applied plans and lists", () => appliedTests(openStore));
+    describe("content", () => contentTests(openStore));
     describe("the lease", () => leaseTests(openStore));
     describe("unlock and lock", () => unlockTests(openStore));
   });
@@ -312,6 +315,57 @@ function appliedTests(openStore: OpenStore): void {
     quiet.rememberCommit({ commit: "a1".repeat(20), manifestDigest: "sha256:1", runId: "run-1", at: "2026-11-03T08:00:00.000Z" });
     await quiet.release();
     expect((await (await opened(store)).read()).appliedCommit).toBeUndefined();
+  });
+}
+
+function contentTests(openStore: OpenStore): void {
+  it("is replaced by the whole content of another store", async () => {
+    const from = await opened(await openStore());
+    const run = await begun(from);
+    await run.markApplied("plan-1");
+    const [lake = "", old = ""] = await run.intend([
+      intentOf("Asset/lake", { naturalKey: { name: "lake", type: "s3" } }),
+      intentOf("Asset/old"),
+      intentOf("Integration/a", { record: { sent: { "/name": "sha256:1" }, secretVersion: 2 } }),
+      intentOf("Tag/pii#8f1c"),
+    ]);
+    await run.settle(lake, { outcome: "created", id: "d-1" });
+    await run.settle(old, { outcome: "created", id: "d-2" });
+    await run.settle(old, { outcome: "forgotten", by: "unbind" });
+    const { open } = run.state();
+    await run.settle(open[0]?.entryId ?? "", { outcome: "answered", id: "8f1c" });
+    await run.bind("Asset/lake", { id: "d-1", sent: { "/spec/name": "sha256:1" }, secretVersion: 3 });
+    run.rememberLists({ integrations: 51 });
+    run.rememberColumns({ at: "2026-11-03T08:00:00.000Z", groups: [{ integrations: ["8f1c"], schemas: { public: { users: ["id"] } } }] });
+    run.rememberCommit({ commit: "a1".repeat(20), manifestDigest: "sha256:1", runId: "run-1", at: "2026-11-03T08:00:00.000Z" });
+    await run.release();
+    const content = await from.content();
+    expect(content.state.created.get("Asset/lake")?.naturalKey).toEqual({ name: "lake", type: "s3" });
+    expect(content.state).toMatchObject({ forgotten: ["d-2"], open: [{ answeredId: "8f1c" }, {}] });
+
+    const to = await opened(await openStore());
+    expect(await to.replace(content, ({ state }) => state.created.size === 1)).toBe(false);
+    expect((await to.content()).applied.size).toBe(0);
+    expect(await to.replace(content, ({ state }) => state.created.size === 0)).toBe(true);
+    const copy = await to.content();
+    const factsIn = ({ state: { version: _, ...state }, applied }: Content) => ({ state, applied });
+    expect(factsIn(copy)).toEqual(factsIn(content));
+    expect(printRecords({ target: "prod", id: "" }, { ...copy, epoch: 0 })).toBe(
+      printRecords({ target: "prod", id: "" }, { ...content, epoch: 0 }),
+    );
+  });
+
+  it("is not replaced while a run holds the lease", async () => {
+    const store = await openStore();
+    const run = await begun(await opened(store));
+    await run.take();
+    const records = await opened(store);
+    await expectError(
+      records.replace(await records.content(), () => true),
+      "E_LOCKED",
+      6,
+    );
+    await run.release();
   });
 }
 

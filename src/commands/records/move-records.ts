@@ -16,7 +16,7 @@ import {
   type NewStore,
   restoreRecords,
 } from "../../operations/records/move.ts";
-import { jsonDocument, visible } from "../../text/control-characters.ts";
+import { visible } from "../../text/control-characters.ts";
 import { forTarget, resolveChoices, resolveCommand, shellWord } from "../../text/shell.ts";
 import { inlineYaml } from "../../yaml/print.ts";
 
@@ -72,7 +72,7 @@ interface OneTarget {
 
 async function runOne(context: Context<RecordsFlags>, task: "export" | "restore" | "check", { project, file }: OneTarget): Promise<void> {
   const { io } = context;
-  if (task === "export") return io.stdout(jsonDocument(await exportRecords(project, io.env)));
+  if (task === "export") return io.stdout(await exportRecords(project, io.env));
   if (task === "restore") return restore(context, project, file);
   const { place, records, open, orphans } = await checkRecords(project, io.env);
   const line = (text: string): void => io.stdout(`${visible(text)}\n`);

@@ -6,10 +6,12 @@ import { DimsyncError } from "../../model/errors.ts";
 import type { JsonObject } from "../../model/json/json.ts";
 import { isLocal, type Settings } from "../../model/settings/config.ts";
 import type { Environment } from "../../model/settings/env.ts";
-import { type Bundle, bundleOf, importBundle, isEmpty, parseBundle, sameRecords } from "../../records/bundle.ts";
 import { writeAtomic } from "../../records/files/atomic.ts";
 import type { Records } from "../../records/records.ts";
+import type { Content } from "../../records/shared/store.ts";
 import { movedReason, movedTo } from "../../records/store-errors.ts";
+import { ContentError } from "../../records/stored-values.ts";
+import { parseRecords, printRecords } from "../../records/text.ts";
 import { counted } from "../../text/counts.ts";
 import { editYaml } from "../../yaml/edit/edit.ts";
 import { inlineYaml } from "../../yaml/print.ts";
@@ -57,7 +59,7 @@ export async function createRecords(project: Project, options: NewStoreOptions):
         "E_USAGE",
         "dimsync.yaml names the store, so records init takes no --to. Remove `records` from the target, or leave out --to.",
       );
-    const before = await bundleOf(records, settings.target);
+    const before = await records.content();
     if (!isEmpty(before))
       throw new DimsyncError(
         "E_RECORDS_EXIST",
@@ -90,7 +92,7 @@ export async function moveRecords(project: Project, options: NewStoreOptions): P
     try {
       const created = await storeNamed(choice.store).create(choice, { settings, env: options.env });
       return await withRecords({ ...settings, records: created.settings }, options.env, async (target) => {
-        const moved = await copyRecords(records, target, { target: settings.target, mayReplace: choice.store === "folder", runId });
+        const moved = await copyRecords(records, target, choice.store === "folder");
         isCopied = true;
         const shown = created.config === undefined ? "no records" : `records: ${inlineYaml(created.config as never)}`;
         await records.lock({ runId, reason: movedReason(`${target.place} (${shown})`) });
@@ -104,9 +106,15 @@ export async function moveRecords(project: Project, options: NewStoreOptions): P
   });
 }
 
-/** For `restoreRecords`. */
-export const exportRecords = (project: Project, env: Environment): Promise<Bundle> =>
-  withRecords(project.settings, env, (records) => bundleOf(records, project.settings.target));
+/** The text for `restoreRecords`. */
+export const exportRecords = (project: Project, env: Environment): Promise<string> =>
+  withRecords(project.settings, env, async (records) => exportText(await records.content(), project.settings.target));
+
+/** Without the lease, which belongs to the store. */
+const exportText = (content: Content, target: string): string =>
+  printRecords({ target, id: "" }, { ...content, epoch: 0, lease: undefined });
+
+const sameRecords = (a: Content, b: Content): boolean => exportText(a, "") === exportText(b, "");
 
 export interface Export {
   readonly text: string;
@@ -121,24 +129,33 @@ export interface Export {
  * E_RECORDS_EXIST.
  */
 export async function restoreRecords(project: Project, { text, file, isForced }: Export, env: Environment): Promise<string | undefined> {
-  const bundle = parseBundle(text, file);
+  const { head, content } = parseExport(text, file);
   const { target } = project.settings;
-  if (bundle.target !== target && !isForced)
+  if (head.target !== target && !isForced)
     throw new DimsyncError(
       "E_RECORDS_BUNDLE",
-      `${file} has the records of the target ${JSON.stringify(bundle.target)}, not of ${JSON.stringify(target)}. Ids of one account mean nothing in another. If the target was renamed, use --force.`,
+      `${file} has the records of the target ${JSON.stringify(head.target)}, not of ${JSON.stringify(target)}. Ids of one account mean nothing in another. If the target was renamed, use --force.`,
     );
   return withRecords(project.settings, env, async (records) => {
-    const before = await bundleOf(records, target);
-    if (sameRecords(before, bundle)) return undefined;
-    if (!isEmpty(before))
+    const before = await records.content();
+    if (sameRecords(before, content)) return undefined;
+    if (!(await records.replace(content, isEmpty)))
       throw new DimsyncError(
         "E_RECORDS_EXIST",
         `${records.place} has other records (${summary(before)}). Records are only restored into an empty store.`,
       );
-    await importBundle(records, bundle, randomUUID());
-    return summary(bundle);
+    return summary(content);
   });
+}
+
+function parseExport(text: string, file: string): ReturnType<typeof parseRecords> {
+  try {
+    return parseRecords(text);
+  } catch (error) {
+    if (!(error instanceof ContentError)) throw error;
+    const message = `${file} cannot be restored: ${error.message}. Use a file that \`dimsync records export\` wrote.`;
+    throw new DimsyncError("E_RECORDS_BUNDLE", message, { cause: error });
+  }
 }
 
 export interface CheckedRecords {
@@ -153,13 +170,14 @@ export interface CheckedRecords {
 
 export const checkRecords = (project: Project, env: Environment): Promise<CheckedRecords> =>
   withRecords(project.settings, env, async (records) => {
-    const bundle = await bundleOf(records, project.settings.target);
+    const content = await records.content();
+    const { open, bindings } = content.state;
     const addresses = new Set(project.resources.map(({ address }) => address));
     return {
       place: records.place,
-      records: summary(bundle),
-      open: bundle.open.map(({ address }) => address),
-      orphans: Object.keys(bundle.bindings).filter((address) => !addresses.has(address)),
+      records: summary(content),
+      open: open.map(({ address }) => address),
+      orphans: [...bindings.keys()].filter((address) => !addresses.has(address)),
     };
   });
 
@@ -188,25 +206,15 @@ async function namedStore(
 const isSameStore = (choice: StoreChoice, { settings: { records } }: Project): boolean =>
   choice.store === records.store && !(choice.store === "git" && records.store === "git" && choice.ref !== records.ref);
 
-interface CopyOptions {
-  readonly target: string;
-  readonly runId: string;
-  /** Whether other records there are replaced. */
-  readonly mayReplace: boolean;
-}
-
-/** Copies the records, and returns them when both stores have the same. */
-async function copyRecords(from: Records, to: Records, { target, runId, mayReplace }: CopyOptions): Promise<Bundle> {
+/** Copies the records, and returns them when both stores have the same. `mayReplace`: other records there are replaced. */
+async function copyRecords(from: Records, to: Records, mayReplace: boolean): Promise<Content> {
   // By an earlier migration out of this store.
   if (movedTo((await to.lease())?.reason) !== undefined) await to.unlock();
-  const before = await bundleOf(from, target);
-  const found = await bundleOf(to, target);
-  if (!sameRecords(before, found)) {
-    if (!isEmpty(found) && !mayReplace)
-      throw new DimsyncError("E_RECORDS_EXIST", `The new store has other records (${summary(found)}), so nothing was moved.`);
-    await importBundle(to, before, runId);
-  }
-  const after = await bundleOf(to, target);
+  const before = await from.content();
+  const isReplaceable = (found: Content): boolean => mayReplace || isEmpty(found) || sameRecords(found, before);
+  if (!(await to.replace(before, isReplaceable)))
+    throw new DimsyncError("E_RECORDS_EXIST", `The new store has other records (${summary(await to.content())}), so nothing was moved.`);
+  const after = await to.content();
   if (!sameRecords(before, after))
     throw new DimsyncError(
       "E_RECORDS_BUNDLE",
@@ -231,8 +239,11 @@ async function nameStore(
   return { name: choice.store, config, file, notes };
 }
 
-const summary = ({ bindings, open, applied }: Bundle): string =>
-  `${counted(Object.keys(bindings).length, "recorded id")}, ${counted(open.length, "create")} with an unknown outcome, ${counted(applied.length, "applied plan")}`;
+const isEmpty = ({ state: { bindings, open, created, forgotten = [] }, applied }: Content): boolean =>
+  bindings.size + open.length + created.size + forgotten.length + applied.size === 0;
+
+const summary = ({ state: { bindings, open, created }, applied }: Content): string =>
+  `${counted(bindings.size, "recorded id")}, ${counted(created.size, "created object")}, ${counted(open.length, "create")} with an unknown outcome, ${counted(applied.size, "applied plan")}`;
 
 async function editConfig(configFile: string, edit: Parameters<typeof editYaml>[2][number]): Promise<void> {
   const text = await readFile(configFile, "utf8");

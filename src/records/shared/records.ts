@@ -1,10 +1,10 @@
-import { withFacts } from "../facts.ts";
+import { factsOf, withFacts } from "../facts.ts";
 import { isHeld, newToken } from "../lease.ts";
 import type { Lease, MaintenanceHold, Records, StoreName } from "../records.ts";
 import { leaseHeld, movedTo, recordsGone, recordsMoved, recordsRefused, recordsUnclear } from "../store-errors.ts";
 import { beginRun } from "./begin.ts";
 import { keptFacts } from "./local-journal.ts";
-import type { Draft, SharedStore, Version } from "./store.ts";
+import type { Content, Draft, SharedStore, Version } from "./store.ts";
 
 /** The records of one target in a store. */
 export function recordsOf<V extends Version>(name: StoreName, store: SharedStore<V>): Records {
@@ -13,21 +13,23 @@ export function recordsOf<V extends Version>(name: StoreName, store: SharedStore
     last = await store.load("read", last);
     return last;
   };
+  const content = async (): Promise<Content> => {
+    const found = (await load()).content;
+    const to = movedTo(found.lease?.reason);
+    if (to !== undefined) throw recordsMoved(store, to);
+    return { ...found, state: withFacts(found.state, (await keptFacts(store, found.state)).facts) };
+  };
   return {
     store: name,
     place: store.place,
-    async read() {
-      const { state, lease } = (await load()).content;
-      const to = movedTo(lease?.reason);
-      if (to !== undefined) throw recordsMoved(store, to);
-      return withFacts(state, (await keptFacts(store, state)).facts);
-    },
+    content,
+    read: async () => (await content()).state,
     wasApplied: async (planId) => (last ?? (await load())).content.applied.get(planId),
-    applied: async () => [...(await load()).content.applied.values()],
     lease: async () => heldLease(store, await load()),
     begin: (options) => beginRun(store, options),
     lock: (hold) => lock(store, hold),
     unlock: () => unlock(store),
+    replace: (wanted, isReplaceable) => replace(store, wanted, isReplaceable),
     history: store.history,
     close: store.close,
   };
@@ -65,6 +67,22 @@ async function unlock<V extends Version>(store: SharedStore<V>): Promise<Lease |
     return { facts: [], lease: "free", ...unlocked, runId, runUrl: undefined, subject: "Unlock the target" };
   });
   return ended;
+}
+
+async function replace<V extends Version>(
+  store: SharedStore<V>,
+  wanted: Content,
+  isReplaceable: (found: Content) => boolean,
+): Promise<boolean> {
+  let isReplaced = false;
+  await change(store, (newest) => {
+    const held = heldLease(store, newest);
+    if (held !== undefined) throw leaseHeld(store, held);
+    isReplaced = isReplaceable(newest.content);
+    const how = { runId: "restore", runUrl: undefined, subject: "Restore the records" };
+    return isReplaced ? { facts: factsOf(wanted), ...how } : undefined;
+  });
+  return isReplaced;
 }
 
 /** Writes one version on top of the newest one. `draft` returns undefined if there is nothing to change. */

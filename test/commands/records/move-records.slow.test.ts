@@ -1,4 +1,4 @@
-import { cpSync, readFileSync, writeFileSync } from "node:fs";
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { expect, it } from "vitest";
@@ -36,6 +36,63 @@ it("closes a store for good whose records were moved", async () => {
   }
   const reserved = await run("records", "lock", "--reason", "the records were moved to another place");
   expect([reserved.code, reserved.stderr]).toEqual([1, expect.stringContaining("E_USAGE")]);
+});
+
+/** A project with one applied asset. */
+async function appliedAsset() {
+  const folder = gitRemote().clone();
+  const run = (...argv: readonly string[]) =>
+    runCommand([...argv, "-q", "--no-color"], folder, { ...gitEnv, LAKE_SECRET_KEY: "canary-lake" });
+  mkdirSync(join(folder, "manifests"));
+  cpSync(join(example, "dimsync.yaml"), join(folder, "dimsync.yaml"));
+  const [, lake = ""] = readFileSync(join(example, "manifests/warehouse.yaml"), "utf8").split("---\n");
+  const manifest = join(folder, "manifests/lake.yaml");
+  writeFileSync(manifest, lake);
+  await run("plan", "--out", "plan.json");
+  expect((await run("apply", "plan.json", "--yes")).code).toBe(0);
+  return { folder, run, renameTo: (name: string) => writeFileSync(manifest, lake.replace("name: lake", `name: ${name}`)) };
+}
+
+it("never creates an asset again after its binding was lost and the records were moved or restored", async () => {
+  const { folder, run, renameTo } = await appliedAsset();
+  rmSync(join(folder, "dimsync.bindings.yaml"));
+  const isKnown = async (): Promise<void> => {
+    renameTo("lake2");
+    expect((await run("plan")).stdout).toMatch(/= Asset\/lake2 .*renamed from Asset\/lake/u);
+    renameTo("lake");
+    const again = await run("apply", "plan.json", "--yes");
+    expect([again.code, again.stderr]).toEqual([5, expect.stringMatching(appliedBefore)]);
+  };
+  // The run and the time of the apply, not of the migration.
+  const appliedBefore = /E_PLAN_APPLIED: .* at \S+ by run \S+\./u;
+  const [sentence = ""] = appliedBefore.exec((await run("apply", "plan.json", "--yes")).stderr) ?? [];
+  await isKnown();
+  const exported = (await run("records", "export")).stdout;
+  for (const store of ["git", "folder"]) {
+    const moved = await run("records", "migrate", "--to", store);
+    expect([moved.code, moved.stderr]).toEqual([
+      0,
+      expect.stringContaining("1 created object, 0 creates with an unknown outcome, 1 applied"),
+    ]);
+    expect((await run("records", "export")).stdout).toBe(exported);
+    await isKnown();
+    expect((await run("apply", "plan.json", "--yes")).stderr).toContain(sentence);
+  }
+  writeFileSync(join(folder, "export"), exported);
+  for (const name of readdirSync(join(folder, ".dimsync")))
+    if (!name.startsWith("account")) rmSync(join(folder, ".dimsync", name), { recursive: true });
+  expect((await run("plan")).stdout).toContain("+ Asset/lake");
+  expect(await run("records", "restore", "export")).toMatchObject({ code: 0 });
+  await isKnown();
+});
+
+it("plans the same after unbind and a migration as before the migration", async () => {
+  const { run } = await appliedAsset();
+  expect((await run("unbind", "Asset/lake")).code).toBe(0);
+  const before = (await run("plan")).stdout;
+  expect(before).toContain("+ Asset/lake");
+  expect((await run("records", "migrate", "--to", "git")).code).toBe(0);
+  expect((await run("plan")).stdout).toBe(before);
 });
 
 /** A clone with a config whose target `demo` has these `records`. */

@@ -1,0 +1,341 @@
+import { type Address, type Binding, byText, parseAddress } from "../model/address.ts";
+import type { SeenColumns, SeenGroup } from "../model/columns.ts";
+import { isObject, type JsonValue, own, setOwn } from "../model/json/json.ts";
+import { parseJson, whyNotJson } from "../model/json/parse.ts";
+import type { CreatedEntry, OpenIntent } from "./history.ts";
+import { holderText, toHolder } from "./process-identity.ts";
+import type { AppliedPlan, Lease, UnlockedRun } from "./records.ts";
+import type { ByAddress, NotKept, Remembered, SentValue } from "./remembered.ts";
+import type { Content } from "./shared/store.ts";
+import { type AppliedCommit, ContentError } from "./stored-values.ts";
+
+// The records of a target as one text: each line is a JSON list that begins with the name of its section and, if the
+// section is a map, its keys. Everything that dimsync knows of a target is in it, in this form only: stores keep it,
+// `records export` prints it, and `records migrate` copies it. A new fact needs an entry in `sections` and nothing else.
+
+/** What the first line says about the text. */
+export interface TextHead {
+  readonly target: string;
+  /** Of the store that keeps the text; "" in an export. */
+  readonly id: string;
+}
+
+const format = 1;
+const title = "dimsync records";
+
+// Older ones are dropped.
+const keptApplied = 1_000;
+const keptUnlocked = 50;
+
+/** Equal content gives equal text. Ids, names and digests of the account are in it, and no secrets. */
+export const printRecords = (head: TextHead, content: Content): string =>
+  [headLine(head), ...[...linesBySection(content).values()].flat()].map((line) => `${line}\n`).join("");
+
+export const headLine = ({ target, id }: TextHead): string => JSON.stringify([title, format, { target, id }]);
+
+export type SectionName = keyof typeof sections;
+
+/** The lines of each section that has any, without line breaks. */
+export function linesBySection(content: Content): ReadonlyMap<SectionName, readonly string[]> {
+  const found = new Map<SectionName, readonly string[]>();
+  for (const name of sectionNames) {
+    const lines = sectionNamed(name)
+      .list(content)
+      .map((parts) => JSON.stringify([name, ...parts]));
+    // By the key, so that the text does not depend on the order in which things happened.
+    if (lines.length > 0) found.set(name, isKeyed(name) ? lines.sort(byText) : lines);
+  }
+  return found;
+}
+
+/** Whether lines of the section begin with a key, so that their order does not matter. */
+export const isKeyed = (name: SectionName): boolean => sectionNamed(name).isKeyed === true;
+
+/** Reads what `printRecords` printed. The state has no version. Throws ContentError. */
+export function parseRecords(text: string): { readonly head: TextHead; readonly content: Content } {
+  const [first = "", ...lines] = text.split("\n");
+  const head = parseHead(first);
+  const content: Building = {
+    ...{ epoch: 0, lease: undefined, unlocked: [], applied: new Map(), open: [], created: new Map(), forgotten: [], bindings: new Map() },
+    ...{ lists: {}, columnsAt: undefined, groups: [], commit: undefined },
+    ...{ covered: new Map(), notKept: new Map(), cursors: new Map(), sentValues: new Map() },
+  };
+  for (const [index, line] of lines.entries()) if (line !== "") readLine(content, line, index + 2);
+  return { head, content: finished(content) };
+}
+
+function parseHead(line: string): TextHead {
+  const [found, version, head] = listIn(line, 1);
+  if (found !== title) throw new ContentError("it is not a text that dimsync wrote");
+  if (version !== format)
+    throw new ContentError(
+      `its format is ${String(version).slice(0, 20)}, and this version of dimsync reads format ${format}; use a newer version`,
+    );
+  const { target, id } = headMembers(head);
+  return { target, id };
+}
+
+function listIn(line: string, number: number): readonly unknown[] {
+  try {
+    const value: unknown = parseJson(line);
+    if (Array.isArray(value)) return value;
+  } catch (error) {
+    throw new ContentError(`line ${number} ${whyNotJson(error, "is not valid JSON")}`, { cause: error });
+  }
+  throw new ContentError(`line ${number} is not a JSON list`);
+}
+
+function readLine(content: Building, line: string, number: number): void {
+  const [name, ...parts] = listIn(line, number);
+  const section = sectionNames.find((known) => known === name);
+  if (section === undefined)
+    throw new ContentError(`line ${number} is ${JSON.stringify(name)}, which this version of dimsync does not know`);
+  try {
+    sectionNamed(section).read(content, parts);
+  } catch (error) {
+    if (!(error instanceof ContentError)) throw error;
+    throw new ContentError(`line ${number} (${section}): ${error.message}`);
+  }
+}
+
+/** The content while it is read. */
+interface Building {
+  epoch: number;
+  lease: Lease | undefined;
+  readonly unlocked: UnlockedRun[];
+  readonly applied: Map<string, AppliedPlan>;
+  readonly open: OpenIntent[];
+  readonly created: Map<Address, CreatedEntry>;
+  readonly forgotten: string[];
+  readonly bindings: Map<Address, Binding>;
+  readonly lists: Record<string, number>;
+  columnsAt: string | undefined;
+  readonly groups: SeenGroup[];
+  commit: AppliedCommit | undefined;
+  readonly covered: Map<Address, Map<string, string>>;
+  readonly notKept: Map<Address, Map<string, NotKept>>;
+  readonly cursors: Map<Address, Map<string, string>>;
+  readonly sentValues: Map<Address, Map<string, SentValue>>;
+}
+
+function finished(content: Building): Content {
+  const { epoch, lease, applied, lists: longestSeen, columnsAt: at, groups, commit, ...rest } = content;
+  const columns: { columnsSeen?: SeenColumns } = at === undefined ? {} : { columnsSeen: { at, groups } };
+  const appliedCommit = commit === undefined ? {} : { appliedCommit: commit };
+  return { epoch, lease, applied, state: { version: "", ...rest, longestSeen, ...columns, ...appliedCommit } };
+}
+
+// How a value is read, and what of it is written: only what these functions return, whatever else a caller's object has.
+
+type Reader<T> = (value: unknown) => T;
+
+const text: Reader<string> = (value) => {
+  if (typeof value !== "string") throw new ContentError(`${JSON.stringify(value)?.slice(0, 40)} must be a string`);
+  return value;
+};
+
+const count: Reader<number> = (value) => {
+  if (typeof value !== "number" || !Number.isFinite(value))
+    throw new ContentError(`${JSON.stringify(value)?.slice(0, 40)} must be a number`);
+  return value;
+};
+
+const optional =
+  <T>(read: Reader<T>): Reader<T | undefined> =>
+  (value) =>
+    value === undefined ? undefined : read(value);
+
+const listOf =
+  <T>(read: Reader<T>): Reader<readonly T[]> =>
+  (value) => {
+    if (!Array.isArray(value)) throw new ContentError("a list is missing");
+    return value.map((item: unknown) => read(item));
+  };
+
+const mapOf =
+  <T>(read: Reader<T>): Reader<Readonly<Record<string, T>>> =>
+  (value) => {
+    if (!isObject(value)) throw new ContentError("a map is missing");
+    const copy: Record<string, T> = {};
+    for (const [key, member] of Object.entries(value)) setOwn(copy, key, read(member));
+    return copy;
+  };
+
+/** A map with these members. */
+const members =
+  <T extends object>(readers: { readonly [K in keyof T]-?: Reader<T[K]> }): Reader<T> =>
+  (value) => {
+    if (!isObject(value)) throw new ContentError("a map is missing");
+    const found: Record<string, unknown> = {};
+    for (const [key, read] of Object.entries<Reader<unknown>>(readers)) {
+      const member = read(own(value, key));
+      if (member !== undefined) found[key] = member;
+    }
+    // Each member was read by the reader of its type.
+    return found as T;
+  };
+
+const json: Reader<JsonValue> = (value) => {
+  if (value === undefined) throw new ContentError("a value is missing");
+  // It comes from JSON, or is written as JSON.
+  return value as JsonValue;
+};
+
+const address: Reader<Address> = (value) => {
+  const found = text(value);
+  if (parseAddress(found) === undefined) throw new ContentError(`${JSON.stringify(found.slice(0, 100))} is not an address`);
+  return found;
+};
+
+const headMembers = members<TextHead>({ target: text, id: text });
+const digests = optional(mapOf(text));
+const record = members<Omit<Binding, "id">>({ sent: digests, secretVersion: optional(count) });
+const binding = members<Binding>({ id: text, sent: digests, secretVersion: optional(count) });
+const intentMembers = {
+  ...{ runId: text, address: text, kind: text, method: text, path: text, naturalKey: digests, bodyDigest: text },
+  ...{ record: optional(record), at: text },
+};
+const openIntent = members<OpenIntent>({ entryId: text, ...intentMembers, answeredId: optional(text) });
+const createdEntry = members<CreatedEntry>({ entryId: text, id: text, naturalKey: digests });
+const appliedPlan = members<AppliedPlan>({ planId: text, runId: text, at: text });
+const unlockedRun = members<UnlockedRun>({ runId: text, at: text, graceMs: count });
+const commit: Reader<AppliedCommit> = (value) => {
+  const found = members<AppliedCommit>({ commit: text, manifestDigest: text, runId: text, at: text })(value);
+  // It becomes an argument of git.
+  if (!/^(?:[0-9a-f]{40}|[0-9a-f]{64})$/u.test(found.commit)) throw new ContentError("the commit is not an id of a commit");
+  return found;
+};
+const group = members<SeenGroup>({ integrations: listOf(text), after: optional(text), schemas: mapOf(mapOf(listOf(text))) });
+const notKept = members<NotKept>({ wanted: json, live: json, since: text });
+const sentValue = members<SentValue>({ value: json, at: text });
+
+const storedLease = members<Omit<Lease, "holder">>({
+  ...{
+    token: text,
+    runId: text,
+    runUrl: optional(text),
+    since: text,
+    ttlMs: count,
+    epoch: count,
+    reason: optional(text),
+    until: optional(text),
+  },
+  process: optional(toHolder),
+});
+const lease: Reader<Lease> = (value) => {
+  const found = storedLease(value);
+  const { runUrl, reason, until, process } = found;
+  return { ...found, runUrl, reason, until, holder: holderText(process) };
+};
+
+interface Section {
+  readonly isKeyed?: boolean;
+  /** Reads a line without its name. Throws ContentError. */
+  readonly read: (content: Building, parts: readonly unknown[]) => void;
+  /** The lines without their name. */
+  readonly list: (content: Content) => readonly (readonly unknown[])[];
+}
+
+/** Values by address and key. */
+function valuesOf<T>(
+  read: Reader<T>,
+  known: (content: Building) => Map<Address, Map<string, T>>,
+  all: (state: Remembered) => ByAddress<T>,
+): Section {
+  return {
+    isKeyed: true,
+    read(content, [of, key, value]) {
+      const [values, at] = [known(content), address(of)];
+      values.set(at, (values.get(at) ?? new Map<string, T>()).set(text(key), read(value)));
+    },
+    list: ({ state }) => [...all(state)].flatMap(([of, values]) => [...values].map(([key, value]) => [of, key, read(value)])),
+  };
+}
+
+/** In the order of the text. */
+const sections = {
+  epoch: {
+    read: (content, [epoch]) => {
+      content.epoch = count(epoch);
+    },
+    list: ({ epoch }) => [[epoch]],
+  },
+  lease: {
+    read: (content, [value]) => {
+      content.lease = lease(value);
+    },
+    list: ({ lease: held }) => (held === undefined ? [] : [[storedLease(held)]]),
+  },
+  unlocked: {
+    read: (content, [run]) => void content.unlocked.push(unlockedRun(run)),
+    list: ({ state }) => state.unlocked.slice(-keptUnlocked).map((run) => [unlockedRun(run)]),
+  },
+  open: {
+    read: (content, [intent]) => void content.open.push(openIntent(intent)),
+    list: ({ state }) => state.open.map((intent) => [openIntent(intent)]),
+  },
+  created: {
+    isKeyed: true,
+    read: (content, [of, entry]) => void content.created.set(address(of), createdEntry(entry)),
+    list: ({ state }) => [...state.created].map(([of, entry]) => [of, createdEntry(entry)]),
+  },
+  forgotten: {
+    isKeyed: true,
+    read: (content, [id]) => void content.forgotten.push(text(id)),
+    list: ({ state }) => (state.forgotten ?? []).map((id) => [id]),
+  },
+  binding: {
+    isKeyed: true,
+    read: (content, [of, value]) => void content.bindings.set(address(of), binding(value)),
+    list: ({ state }) => [...state.bindings].map(([of, value]) => [of, binding(value)]),
+  },
+  applied: {
+    read: (content, [plan]) => void content.applied.set(appliedPlan(plan).planId, appliedPlan(plan)),
+    list: ({ applied }) => [...applied.values()].slice(-keptApplied).map((plan) => [appliedPlan(plan)]),
+  },
+  commit: {
+    read: (content, [value]) => {
+      content.commit = commit(value);
+    },
+    list: ({ state: { appliedCommit } }) => (appliedCommit === undefined ? [] : [[commit(appliedCommit)]]),
+  },
+  list: {
+    isKeyed: true,
+    read: (content, [name, length]) => setOwn(content.lists, text(name), count(length)),
+    list: ({ state }) => Object.entries(state.longestSeen),
+  },
+  columns: {
+    read: (content, [at]) => {
+      content.columnsAt = text(at);
+    },
+    list: ({ state: { columnsSeen } }) => (columnsSeen === undefined ? [] : [[columnsSeen.at]]),
+  },
+  columnGroup: {
+    read: (content, [value]) => void content.groups.push(group(value)),
+    list: ({ state }) => (state.columnsSeen?.groups ?? []).map((one) => [group(one)]),
+  },
+  covered: valuesOf(
+    text,
+    (content) => content.covered,
+    (state) => state.covered,
+  ),
+  notKept: valuesOf(
+    notKept,
+    (content) => content.notKept,
+    (state) => state.notKept,
+  ),
+  cursor: valuesOf(
+    text,
+    (content) => content.cursors,
+    (state) => state.cursors,
+  ),
+  sentValue: valuesOf(
+    sentValue,
+    (content) => content.sentValues,
+    (state) => state.sentValues,
+  ),
+} as const satisfies Readonly<Record<string, Section>>;
+
+const sectionNamed = (name: SectionName): Section => sections[name];
+
+const sectionNames = Object.keys(sections) as readonly SectionName[];
