@@ -33,11 +33,9 @@ object from being changed. Codes that begin with W are warnings, those with I ar
 object and the values; this page says what the code means and what to do.`;
 
 const index = (codes) =>
-  [
-    "| code | meaning |",
-    "|---|---|",
-    ...Object.entries(codes).map(([code, { title }]) => `| [${code}](#${code.toLowerCase()}) | ${title} |`),
-  ].join("\n");
+  Object.keys(codes)
+    .map((code) => `[${code}](#${code.toLowerCase()})`)
+    .join(", ");
 
 const entryText = (code, { title, cause, why, fix }) =>
-  `### ${code}\n\n**${title}.** ${cause.trim()} ${why.trim()}\n\n*What to do:* ${fix.trim()}`;
+  `### ${code}\n\n**${title}.** ${cause.trim()} ${why.trim()}\n\n**Fix:** ${fix.trim()}`;
