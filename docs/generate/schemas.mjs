@@ -7,9 +7,33 @@ export function schemaPage(title, schema, root) {
   fields(schema, root, "", [], rows);
   const seen = new Set();
   const unique = rows.filter(([path]) => !seen.has(path) && seen.add(path));
-  const shown = unique.map(([path, type, required, text]) => [code(path), cell(type), required ? "yes" : "", cell(text)]);
+  const shown = onceEach(unique).map(([path, type, required, text, same]) => {
+    const members = same === undefined ? "" : ` Members as in ${code(same)}.`;
+    return [code(path), cell(type), required ? "yes" : "", `${cell(text)}${members}`];
+  });
   return `# ${title}\n\n${schema.description ?? ""}\n\n\`[]\` is any member of a list, \`*\` any name in a map.\n\n${table(["field", "type", "required", "meaning"], shown)}\n`;
 }
+
+/** Rows without the members of a field if another field has the same members; then with the path of that field at the end. */
+function onceEach(rows) {
+  const pathOf = new Map();
+  let skipped;
+  return rows.flatMap((row, index) => {
+    const [path] = row;
+    if (skipped !== undefined && isBelow(path, skipped)) return [];
+    skipped = undefined;
+    const next = rows.findIndex(([other], at) => at > index && !isBelow(other, path));
+    const members = rows.slice(index + 1, next === -1 ? undefined : next);
+    if (members.length < 2) return [row];
+    const key = JSON.stringify(members.map(([member, ...rest]) => [member.slice(path.length), ...rest]));
+    const same = pathOf.get(key);
+    if (same === undefined) pathOf.set(key, path);
+    else skipped = path;
+    return [[...row, ...(same === undefined ? [] : [same])]];
+  });
+}
+
+const isBelow = (path, above) => path.startsWith(`${above}.`) || path.startsWith(`${above}[]`);
 
 function fields(schema, root, path, above, rows) {
   for (const part of open(schema, root)) {
