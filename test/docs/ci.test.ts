@@ -76,8 +76,8 @@ describe("the GitHub action", () => {
     for (const name of [...Object.keys(action.inputs), ...Object.keys(action.outputs)]) expect(text).toContain(`\`${name}\``);
   });
 
-  test.each(["docs/other-ci.md", "docs/drift.md"])("is used in a workflow of %s that passes actionlint", async (page) => {
-    const [, workflow = ""] = /^```yaml\n(name: [\s\S]*?)^```/mu.exec(readFileSync(page, "utf8")) ?? [];
+  test("is used in a workflow of docs/other-ci.md that passes actionlint", async () => {
+    const [, workflow = ""] = /^```yaml\n(name: [\s\S]*?)^```/mu.exec(readFileSync("docs/other-ci.md", "utf8")) ?? [];
     expect(workflow).toContain("uses: OWNER/dimsync@v0");
     expect(await lintWorkflow(workflow, "docs.yml")).toEqual([]);
   });
