@@ -3,7 +3,8 @@ import type { CiFlags } from "../cli/flags.ts";
 import { printError } from "../cli/report-error.ts";
 import { DimsyncError } from "../model/errors.ts";
 import type { ExitCode } from "../model/exit.ts";
-import { type CiContext, type CiJob, endJob } from "./job.ts";
+import { once } from "../model/maps.ts";
+import { baseOfJob, type CiContext, type CiJob, endJob } from "./job.ts";
 
 type Job = (context: CiContext, job: CiJob, planFile: string | undefined) => Promise<ExitCode>;
 
@@ -23,7 +24,8 @@ export async function runCi(context: Context<CiFlags>, task: string, planFile: s
   const { io, cwd } = context;
   const { readCiEnvironment } = await import("../forge/environment.ts");
   const environment = readCiEnvironment(io.env, cwd);
-  const job: CiJob = { environment, env: io.env, signal: io.interrupted, log: io.stderr };
+  const base = once(() => baseOfJob(environment, { cwd, env: io.env }));
+  const job: CiJob = { environment, env: io.env, signal: io.interrupted, base, log: io.stderr };
   try {
     return await (await load())(context, job, planFile);
   } catch (error) {

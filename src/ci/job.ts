@@ -6,8 +6,10 @@ import { loadOptions } from "../cli/project.ts";
 import { orIgnored, printError } from "../cli/report-error.ts";
 import type { FailOn } from "../engine/exit-codes.ts";
 import type { CiEnvironment } from "../forge/environment.ts";
+import { type ReviewBase, reviewBase } from "../git/base.ts";
 import { changedLines } from "../git/changed-lines.ts";
 import type { Project } from "../manifests/project.ts";
+import { DimsyncError } from "../model/errors.ts";
 import { combineExits, type Exit, type ExitCode } from "../model/exit.ts";
 import type { Environment } from "../model/settings/env.ts";
 import { planAccount } from "../operations/core/plan.ts";
@@ -26,11 +28,30 @@ export interface CiJob {
   readonly environment: CiEnvironment;
   readonly env: Environment;
   readonly signal: AbortSignal;
+  /** What the job is reviewed against; undefined if that was reviewed already. Throws E_BASE_UNREADABLE. */
+  readonly base: () => Promise<ReviewBase | undefined>;
   /** Takes whole lines. */
   readonly log: Write;
 }
 
 export type CiContext = Context<CiFlags>;
+
+/**
+ * What a job is reviewed against: the branch that apply watches, whatever branch the author of a pull request chose as its target. Undefined for a push to that
+ * branch, and outside CI without DIMSYNC_APPLIED_BRANCH. Throws E_BASE_UNREADABLE.
+ */
+export async function baseOfJob(
+  { provider, appliedBranch, isAppliedPush }: CiEnvironment,
+  { cwd, env }: { readonly cwd: string; readonly env: Environment },
+): Promise<ReviewBase | undefined> {
+  if (isAppliedPush || (provider === "none" && appliedBranch === undefined)) return undefined;
+  if (appliedBranch === undefined)
+    throw new DimsyncError(
+      "E_BASE_UNREADABLE",
+      "The job does not say which branch apply watches, so dimsync cannot compare the project with it. No secret was read and there is no plan. Set DIMSYNC_APPLIED_BRANCH to the name of the branch, such as main. dimsync reads it from the file in GITHUB_EVENT_PATH or from CI_DEFAULT_BRANCH; if the job runs in a container, pass them to it.",
+    );
+  return await reviewBase(cwd, appliedBranch, env);
+}
 
 /** The format on stdout: the one of `-o` without a path, else the one that the log of the job shows best. */
 export function stdoutFormat({ flags }: CiContext, { environment }: CiJob): string {
@@ -92,13 +113,14 @@ export async function endJob(context: CiContext, job: CiJob, report: JobReport):
 /** In a pull request: which of the lines that the findings are at it touches. */
 export async function touchedLines(
   { cwd }: CiContext,
-  { environment: { isPullRequest, base }, env }: CiJob,
+  { environment: { isPullRequest }, env, base: ofJob }: CiJob,
   { documents, failures }: Pick<JobReport, "documents" | "failures">,
 ): Promise<Touched> {
-  if (!isPullRequest || base === undefined) return {};
+  const base = isPullRequest ? await ofJob().catch(() => undefined) : undefined;
+  if (base === undefined) return {};
   const places = [...documents.flatMap(findingsOf), ...failures.flatMap(({ diagnostics }) => diagnostics)];
   const files = places.flatMap(({ file }) => (file === undefined ? [] : [file]));
-  const touches = await changedLines({ folder: cwd, env }, base, files);
+  const touches = await changedLines({ folder: cwd, env }, base.commit, files);
   return touches === undefined ? {} : { touches };
 }
 

@@ -4,9 +4,9 @@ import { withSignalsCaught } from "../cli/io.ts";
 import { checkOutputs, checkWritable, writeDocuments, writeMetricsFlag } from "../cli/output.ts";
 import { failOnFlags } from "../cli/plan-options.ts";
 import { loadOptions, loadProjects } from "../cli/project.ts";
+import { printError } from "../cli/report-error.ts";
 import { say } from "../cli/say.ts";
 import type { FailOn } from "../engine/exit-codes.ts";
-import { fetchMissing } from "../git/base.ts";
 import { listTargets, type Project } from "../manifests/project.ts";
 import { DimsyncError, ProblemsError } from "../model/errors.ts";
 import type { ExitCode } from "../model/exit.ts";
@@ -17,6 +17,7 @@ import { planAccount } from "../operations/core/plan.ts";
 import { savePlan } from "../operations/core/saved-plan.ts";
 import { secretVariablesAt, targetChange } from "../operations/core/target-changes.ts";
 import { validateProject } from "../operations/core/validate.ts";
+import type { Failure } from "../render/machine/ndjson.ts";
 import { type CiContext, type CiJob, eachJobTarget, endJob, jobDestinations, planSinceApply, targetsOutput, touchedLines } from "./job.ts";
 import { notMade } from "./plan-comment.ts";
 import { commentPlans, type PlannedTargets, withdrawComments } from "./provider.ts";
@@ -24,7 +25,12 @@ import { commentPlans, type PlannedTargets, withdrawComments } from "./provider.
 /** `dimsync ci plan`: plans each target, and comments on the pull request. */
 export async function planJob(context: CiContext, job: CiJob): Promise<ExitCode> {
   const { io, flags, cwd } = context;
-  if (job.environment.isRestricted && !hasKey(io.env)) return await validateJob(context, job);
+  if (job.environment.isRestricted && !hasKey(io.env)) {
+    say(io, "A pull request from a fork or from Dependabot has no secrets, so dimsync only validates its manifests.");
+    return await validateJob(context, job, []);
+  }
+  const otherBranch = wrongTarget(job);
+  if (otherBranch !== undefined) return await validateJob(context, job, [printError(context, otherBranch)]);
   const isCommented = flags.comment !== false;
   const planned = await planTargets(context, job).catch(async (error: unknown) => {
     if (isCommented) await withdrawComments(job, flags.target);
@@ -54,44 +60,62 @@ interface Planned extends PlannedTargets {
 }
 
 /** A target that the pull request changed is not planned, because its author could have changed it to get the API key. */
-async function planTargets(context: CiContext, { environment }: CiJob): Promise<Planned> {
+async function planTargets(context: CiContext, job: CiJob): Promise<Planned> {
   const { flags, cwd } = context;
   checkOutputs(context);
   const failOn = flags.failOn.length === 0 ? (["blocked"] as const) : failOnFlags(flags.failOn, "Plan");
   if (flags.out !== undefined) checkWritable("--out", flags.out, resolve(cwd, flags.out));
-  const secretVariables = environment.isPullRequest ? once(() => secretVariablesAt(environment.base, loadOptions(context, []))) : undefined;
+  const secretVariables = once(async () => {
+    const base = await job.base();
+    return base === undefined ? new Set<string>() : await secretVariablesAt(base.tip, loadOptions(context, []));
+  });
   const projects = await loadProjects(context, { account: true, interruptible: true, secretVariables });
   if (flags.out !== undefined && projects.length > 1)
     throw new DimsyncError("E_USAGE", "--out saves the plan of one target. Select it with -t NAME.");
   const { made, failed } = await eachJobTarget(context, projects, async (project) => {
-    const change = environment.isPullRequest ? await targetChange(project, environment.base, loadOptions(context, [])) : undefined;
+    const base = await job.base();
+    const change = base === undefined ? undefined : await targetChange(project, base.tip, loadOptions(context, []));
     if (change !== undefined) throw new ProblemsError([change], project.locate);
-    return await planTarget(context, environment, { project, failOn });
+    return await planTarget(context, job, { project, failOn });
   });
   const known = await listTargets(loadOptions(context, []));
   return { plans: made.map(({ document }) => document), failed, projects, known };
 }
 
-/** The base of a pull request, or the commit that was applied last, shows what the manifests cause, and what someone changed in the account. */
+/** What the job is reviewed against, or the commit that was applied last, shows what the manifests cause, and what someone changed in the account. */
 async function planTarget(
   context: CiContext,
-  { isPullRequest, base }: CiJob["environment"],
+  { environment, base: baseOf }: CiJob,
   { project, failOn }: { readonly project: Project; readonly failOn: readonly FailOn[] },
 ): Promise<Plan> {
-  if (!isPullRequest) return await ofTarget(context, project, planSinceApply(context, failOn));
+  const base = await baseOf();
+  if (base === undefined || (!environment.isPullRequest && base.commit === base.head))
+    return await ofTarget(context, project, planSinceApply(context, failOn));
   const plan: typeof planAccount = (given, options, run) => planAccount(given, { ...options, failOn }, run);
-  if (base === undefined) return await ofTarget(context, project, plan);
-  await fetchMissing(project.settings.folder, base, context.io.env);
-  return await ofTarget({ ...context, flags: { ...context.flags, base } }, project, plan);
+  return await ofTarget({ ...context, flags: { ...context.flags, base: base.commit } }, project, plan);
 }
 
-async function validateJob(context: CiContext, job: CiJob): Promise<ExitCode> {
-  say(context.io, "A pull request from a fork or from Dependabot has no secrets, so dimsync only validates its manifests.");
+/** An error if the pull request would be merged into another branch than apply watches: its author chose what it would be compared with. */
+function wrongTarget({ environment: { targetBranch, appliedBranch } }: CiJob): DimsyncError | undefined {
+  if (targetBranch === undefined || appliedBranch === undefined || targetBranch === appliedBranch) return undefined;
+  return new DimsyncError(
+    "E_TARGET_CHANGED",
+    `The pull request would be merged into ${JSON.stringify(targetBranch)}, but apply watches ${JSON.stringify(appliedBranch)}. The manifests were only validated: no secret was read and there is no plan. The plan is made in the pull request into ${JSON.stringify(appliedBranch)}. If apply watches another branch, set DIMSYNC_APPLIED_BRANCH to its name.`,
+  );
+}
+
+/** Only validates, without any key. `failures`: why there is no plan, if that is a failure. */
+async function validateJob(context: CiContext, job: CiJob, failures: readonly Failure[]): Promise<ExitCode> {
   checkOutputs(context);
-  const documents = await Promise.all((await loadProjects(context, { interruptible: true })).map(validateProject));
-  const touched = await touchedLines(context, job, { documents, failures: [] });
+  const projects = await loadProjects(context, { interruptible: true });
+  const documents = await Promise.all(projects.map(validateProject));
+  const touched = await touchedLines(context, job, { documents, failures });
   await writeDocuments(context, jobDestinations(context, job), documents, touched);
-  return await endJob(context, job, { documents, failures: [], touched });
+  const code = await endJob(context, job, { documents, failures: failures.map((one) => ({ ...one, title: "No plan" })), touched });
+  const failed = projects.flatMap(({ settings: { target } }) => failures.map((failure) => ({ target, failure })));
+  if (failed.length > 0 && context.flags.comment !== false)
+    await commentPlans(job, { plans: [], failed, known: await listTargets(loadOptions(context, [])) });
+  return code;
 }
 
 const hasKey = ({ DIMSYNC_API_KEY: key, DIMSYNC_API_KEY_FILE: file }: Environment): boolean => (key ?? "") !== "" || (file ?? "") !== "";

@@ -3,7 +3,7 @@ import type { PlanOptions } from "../engine/session.ts";
 import { type Project, withLocations } from "../manifests/project.ts";
 import { interruptedError } from "../model/errors.ts";
 import type { OnProgress } from "../model/runtime/progress.ts";
-import { loadBase } from "../operations/core/base.ts";
+import { loadReviewBase } from "../operations/core/base.ts";
 import type { RunEnvironment } from "../operations/session.ts";
 import type { Context } from "./context.ts";
 import type { PlanFlags } from "./flags.ts";
@@ -42,7 +42,7 @@ export async function ofTarget<T>(
 ): Promise<T> {
   const { io, flags, cwd } = context;
   const { base: ref } = flags;
-  const base = ref === undefined ? undefined : await withSignalsCaught(io, () => loadBase(project, ref, loadOptions(context, paths)));
+  const base = ref === undefined ? undefined : await withSignalsCaught(io, () => loadReviewBase(project, ref, loadOptions(context, paths)));
   if (base !== undefined && base.errors !== "" && flags.quiet !== true)
     say(io, `The project at ${ref} could only be read in part (${base.errors}). Manifests that are missing there count as new.`);
   const options = { ...planOptions(flags), ...(base === undefined ? {} : { base }) };

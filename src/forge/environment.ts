@@ -15,11 +15,12 @@ export interface CiEnvironment {
   readonly isPullRequest: boolean;
   /** The number of the pull or merge request; undefined if the job does not say it. */
   readonly pullRequest: string | undefined;
-  /**
-   * The commit of the branch that the pull request would be merged into, or a ref of it; undefined without a pull request, and if the
-   * job does not say it.
-   */
-  readonly base: string | undefined;
+  /** The branch that the pull request would be merged into; undefined without a pull request, and if the job does not say it. Its author chose it. */
+  readonly targetBranch: string | undefined;
+  /** The branch that apply watches: DIMSYNC_APPLIED_BRANCH, else the default branch as the forge reports it. Undefined if the job says neither. */
+  readonly appliedBranch: string | undefined;
+  /** Whether the job is for a push to the branch that apply watches: what is checked out was reviewed. */
+  readonly isAppliedPush: boolean;
   /**
    * Whether the pull request is from a fork or from Dependabot: such a job has no secrets and must
    * not write.
@@ -49,7 +50,9 @@ export function readCiEnvironment(env: Environment, cwd: string): CiEnvironment 
     token: undefined,
     isPullRequest: false,
     pullRequest: undefined,
-    base: undefined,
+    targetBranch: undefined,
+    appliedBranch: filled(env["DIMSYNC_APPLIED_BRANCH"]),
+    isAppliedPush: false,
     isRestricted: false,
     pushUrl: undefined,
     branch: undefined,
@@ -67,6 +70,7 @@ function readGithub(env: Environment, cwd: string): CiEnvironment {
   const { GITHUB_RUN_ID: run, GITHUB_SERVER_URL: server = "https://github.com" } = env;
   // A container may get the file of the event without its name.
   const isPullRequest = isPullRequestJob(env) || pull !== undefined;
+  const appliedBranch = filled(env["DIMSYNC_APPLIED_BRANCH"]) ?? text(member(member(event, "repository"), "default_branch"));
   return {
     provider: "github",
     repository,
@@ -74,7 +78,9 @@ function readGithub(env: Environment, cwd: string): CiEnvironment {
     token: filled(env["GITHUB_TOKEN"]),
     pullRequest: typeof number === "number" ? String(number) : undefined,
     isPullRequest,
-    base: isPullRequest ? (commitIn(member(member(pull, "base"), "sha")) ?? remoteBranch(env["GITHUB_BASE_REF"])) : undefined,
+    targetBranch: isPullRequest ? (text(member(member(pull, "base"), "ref")) ?? filled(env["GITHUB_BASE_REF"])) : undefined,
+    appliedBranch,
+    isAppliedPush: env["GITHUB_EVENT_NAME"] === "push" && appliedBranch !== undefined && branchIn(env["GITHUB_REF"]) === appliedBranch,
     // The head repository is null if the fork was deleted. Dependabot's jobs only get the secrets
     // of Dependabot.
     isRestricted: isPullRequest && (head !== repository || env["GITHUB_ACTOR"] === "dependabot[bot]"),
@@ -89,8 +95,10 @@ function readGithub(env: Environment, cwd: string): CiEnvironment {
 function readGitlab(env: Environment, cwd: string): CiEnvironment {
   const isPullRequest = isPullRequestJob(env);
   const [token, projectUrl] = [filled(env["GITLAB_TOKEN"]), filled(env["CI_PROJECT_URL"])];
-  // The tip of the target branch, which only pipelines for merged results have; else where the branches parted.
-  const targetCommit = commitIn(env["CI_MERGE_REQUEST_TARGET_BRANCH_SHA"]) ?? commitIn(env["CI_MERGE_REQUEST_DIFF_BASE_SHA"]);
+  const [branch, appliedBranch] = [
+    filled(env["CI_COMMIT_BRANCH"]),
+    filled(env["DIMSYNC_APPLIED_BRANCH"]) ?? filled(env["CI_DEFAULT_BRANCH"]),
+  ];
   const isFork = env["CI_MERGE_REQUEST_SOURCE_PROJECT_ID"] !== env["CI_MERGE_REQUEST_PROJECT_ID"];
   return {
     provider: "gitlab",
@@ -99,11 +107,13 @@ function readGitlab(env: Environment, cwd: string): CiEnvironment {
     token,
     pullRequest: filled(env["CI_MERGE_REQUEST_IID"]),
     isPullRequest,
-    base: isPullRequest ? (targetCommit ?? remoteBranch(env["CI_MERGE_REQUEST_TARGET_BRANCH_NAME"])) : undefined,
+    targetBranch: isPullRequest ? filled(env["CI_MERGE_REQUEST_TARGET_BRANCH_NAME"]) : undefined,
+    appliedBranch,
+    isAppliedPush: env["CI_PIPELINE_SOURCE"] === "push" && branch !== undefined && branch === appliedBranch,
     isRestricted: isPullRequest && isFork,
     // The remote of the checkout has the job's own token, which may only read in most projects.
     pushUrl: token === undefined || projectUrl === undefined ? undefined : `${projectUrl}.git`,
-    branch: filled(env["CI_COMMIT_BRANCH"]),
+    branch,
     runUrl: filled(env["CI_JOB_URL"]),
     folder: folderIn(env["CI_PROJECT_DIR"], cwd),
   };
@@ -119,9 +129,8 @@ function readEvent(file: string | undefined): unknown {
 }
 
 const member = (value: unknown, key: string): unknown => (isObject(value) ? own(value, key) : undefined);
-const filled = (text: string | undefined): string | undefined => (text === "" ? undefined : text);
-const commitIn = (text: unknown): string | undefined => (typeof text === "string" && /^[0-9a-f]{40,64}$/u.test(text) ? text : undefined);
-const remoteBranch = (name: string | undefined): string | undefined => (name === undefined || name === "" ? undefined : `origin/${name}`);
+const filled = (value: string | undefined): string | undefined => (value === "" ? undefined : value);
+const text = (value: unknown): string | undefined => (typeof value === "string" ? filled(value) : undefined);
 const branchIn = (ref = ""): string | undefined => /^refs\/heads\/(.+)$/su.exec(ref)?.[1];
 
 function folderIn(root: string | undefined, cwd: string): string {

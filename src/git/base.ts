@@ -1,12 +1,12 @@
-import { realpath, rm } from "node:fs/promises";
-import { isAbsolute, join, relative, sep } from "node:path";
+import { mkdir, realpath, rm, symlink, writeFile } from "node:fs/promises";
+import { dirname, isAbsolute, join, relative, sep } from "node:path";
 import { DimsyncError, messageOf } from "../model/errors.ts";
 import type { Environment } from "../model/settings/env.ts";
-import { GitError, type GitPlace, gitText, NoCheckoutError } from "./process.ts";
+import { GitError, type GitPlace, type GitTalk, gitText, NoCheckoutError, talkToGit } from "./process.ts";
 import { findRemote } from "./remote.ts";
 import { temporaryFolder } from "./temporary-folder.ts";
 
-/** A project's files at a git ref, checked out into a temporary folder. */
+/** The files of a repository at a git ref, in a temporary folder. */
 export interface BaseTree {
   /** The project's folder in this tree, absolute. */
   readonly folder: string;
@@ -18,70 +18,218 @@ export interface BaseTree {
   readonly remove: () => Promise<void>;
 }
 
-/** Large repositories take a while to check out. */
+/** Large repositories take a while to read or to fetch. */
 const timeoutMs = 600_000;
 
+type Git = (args: readonly string[]) => Promise<string>;
+
+const gitIn =
+  (folder: string, env: Environment): Git =>
+  (args) =>
+    gitText({ folder, env }, args, { timeoutMs });
+
 /**
- * Checks out the files below `folder` at `ref` with its own index: neither the work tree nor the index of the repository is changed. Throws E_BASE_REF if
- * the ref does not exist (in a shallow clone, perhaps only its history is missing), and E_NO_GIT outside a repository.
+ * Writes the files at `ref` as git stores them: no filter, encoding or other attribute of the work tree applies, so what is checked out now cannot change what
+ * is read. Throws E_BASE_REF if the ref does not exist (in a shallow clone, perhaps only its history is missing), E_NO_GIT outside a repository, and
+ * E_BASE_UNREADABLE if a file is missing.
  */
-export async function checkOutBase(folder: string, ref: string, env: Environment): Promise<BaseTree> {
-  const git = (args: readonly string[], place: Pick<GitPlace, "indexFile"> = {}): Promise<string> =>
-    gitText({ folder, env, ...place }, args, { timeoutMs });
-  const top = await git(["rev-parse", "--show-toplevel"]).catch((error: unknown) => {
-    throw new DimsyncError("E_NO_GIT", `--base needs the git repository of ${folder}, but ${whyNoRepository(error)}.`);
-  });
+export async function extractBase(folder: string, ref: string, env: Environment): Promise<BaseTree> {
+  const git = gitIn(folder, env);
+  const top = await topOf(folder, git);
   const commit = await findCommit(ref, git);
   const temp = await temporaryFolder("base");
   const remove = (): Promise<void> => rm(temp, { recursive: true, force: true });
   try {
-    const index = { indexFile: join(temp, "index") };
+    const tree = join(temp, "tree");
+    await mkdir(tree);
+    await writeBlobs({ folder, env }, commit, tree);
     const realTop = await realpath(top);
-    await git(["read-tree", commit], index);
-    await git(["checkout-index", "--all", `--prefix=${join(temp, "tree")}/`], index);
     const pathInTree = async (path: string): Promise<string | undefined> => {
       const inside = relative(realTop, await realpath(path).catch(() => path));
-      return isAbsolute(inside) || inside === ".." || inside.startsWith(`..${sep}`) ? undefined : join(temp, "tree", inside);
+      return isAbsolute(inside) || inside === ".." || inside.startsWith(`..${sep}`) ? undefined : join(tree, inside);
     };
-    return { folder: join(temp, "tree", relative(realTop, await realpath(folder))), top: join(temp, "tree"), commit, pathInTree, remove };
+    return { folder: join(tree, relative(realTop, await realpath(folder))), top: tree, commit, pathInTree, remove };
   } catch (error) {
     await remove();
-    const why = messageOf(error);
-    throw new DimsyncError("E_BASE_REF", `The files at ${ref} could not be checked out: ${why}`, { cause: error });
+    throw unreadable(`The files at ${ref} could not be read: ${messageOf(error)}.`, error);
+  }
+}
+
+const topOf = (folder: string, git: Git): Promise<string> =>
+  git(["rev-parse", "--show-toplevel"]).catch((error: unknown) => {
+    throw new DimsyncError("E_NO_GIT", `--base needs the git repository of ${folder}, but ${whyNoRepository(error)}.`);
+  });
+
+interface Blob {
+  readonly id: string;
+  readonly isLink: boolean;
+  readonly path: string;
+}
+
+async function writeBlobs(place: GitPlace, commit: string, tree: string): Promise<void> {
+  const blobs = blobsIn(await gitText(place, ["ls-tree", "-r", "-z", "--full-tree", commit], { timeoutMs }));
+  // Links last, so that no file is written through one.
+  const sorted = [...blobs.filter(({ isLink }) => !isLink), ...blobs.filter(({ isLink }) => isLink)];
+  if (sorted.length === 0) return;
+  await talkToGit(
+    place,
+    ["cat-file", "--batch"],
+    async (talk) => {
+      const folders = new Set<string>([tree]);
+      for (const [index, { path, isLink }] of sorted.entries()) {
+        if (index % asked === 0)
+          talk.write(
+            sorted
+              .slice(index, index + asked)
+              .map(({ id }) => `${id}\n`)
+              .join(""),
+          );
+        const content = await nextBlob(talk, path);
+        const file = join(tree, path);
+        if (!folders.has(dirname(file))) await mkdir(dirname(file), { recursive: true });
+        folders.add(dirname(file));
+        if (isLink) await symlink(content, file);
+        else await writeFile(file, content);
+      }
+    },
+    { timeoutMs },
+  );
+}
+
+/** How many blobs git is asked for at once. */
+const asked = 1_000;
+
+/** `text`: MODE SP TYPE SP ID TAB PATH NUL …, as `git ls-tree -r -z` prints it. Submodules are left out. */
+function blobsIn(text: string): readonly Blob[] {
+  return text.split("\0").flatMap((line): readonly Blob[] => {
+    const [, mode = "", type, id = "", path = ""] = /^(\d+) (\w+) ([0-9a-f]+)\t(.+)$/su.exec(line) ?? [];
+    if (type !== "blob") return [];
+    if (path.split("/").some((name) => name === "" || name === "." || name === ".." || name.toLowerCase() === ".git"))
+      throw new GitError(`the tree contains the path ${JSON.stringify(path)}`);
+    return [{ id, isLink: mode === "120000", path }];
+  });
+}
+
+async function nextBlob(talk: GitTalk, path: string): Promise<Buffer> {
+  const [, size] = /^[0-9a-f]+ blob (\d+)$/u.exec(await talk.line()) ?? [];
+  if (size === undefined) throw new GitError(`the checkout does not have the content of ${path}`);
+  const content = await talk.bytes(Number(size) + 1);
+  return content.subarray(0, -1);
+}
+
+/** Of what a pull request is reviewed against. */
+export interface ReviewBase {
+  /** The tip of the branch that apply watches. */
+  readonly tip: string;
+  /** Where the checkout and that branch parted: the tip itself if the checkout contains it. */
+  readonly commit: string;
+  /** What is checked out. */
+  readonly head: string;
+}
+
+/**
+ * The tip of a branch of the remote `origin`, and where the checkout left that branch. What is missing is fetched. A tag or a local branch of that name never
+ * counts. Throws E_BASE_UNREADABLE.
+ */
+export async function reviewBase(folder: string, branch: string, env: Environment): Promise<ReviewBase> {
+  const git = gitIn(folder, env);
+  const name = `refs/remotes/origin/${branch}`;
+  try {
+    // Git would read it as an option, or as a pattern.
+    await git(["check-ref-format", name]);
+    await fetchFrom(git, { folder, env }, [`+refs/heads/${branch}:${name}`]);
+    const tip = await git(["rev-parse", "--verify", "--quiet", `${name}^{commit}`]);
+    const head = await git(["rev-parse", "--verify", "HEAD^{commit}"]);
+    return { tip, commit: await mergeBase({ folder, env }, head, tip), head };
+  } catch (error) {
+    if (!(error instanceof GitError)) throw error;
+    const why = error.message === "" ? "git found no such branch" : error.message;
+    throw unreadable(
+      `The branch ${JSON.stringify(branch)} of the remote origin, which apply watches, could not be read: ${why}. A pull request is compared with it, so no secret was read and there is no plan.`,
+      error,
+    );
   }
 }
 
 /**
+ * The commit in which HEAD left the history of `ref`: what both have in common. The ref itself if they have nothing in common, or if git cannot tell. Throws as
+ * `extractBase` does.
+ */
+export async function leftAt(folder: string, ref: string, env: Environment): Promise<string> {
+  const git = gitIn(folder, env);
+  await topOf(folder, git);
+  const commit = await findCommit(ref, git);
+  return (await git(["merge-base", "HEAD", commit]).catch(() => "")) || commit;
+}
+
+/** The last commit that both have in common. Fetches the history of a shallow checkout if it is needed. */
+async function mergeBase({ folder, env }: GitPlace, head: string, tip: string): Promise<string> {
+  const git = gitIn(folder, env);
+  // A shallow checkout of a merge commit names its parents, but has none of their history.
+  const parents = [...(await git(["cat-file", "commit", head])).matchAll(/^parent ([0-9a-f]+)$/gmu)].map(([, parent]) => parent);
+  if (head === tip || parents.includes(tip)) return tip;
+  const common = async (): Promise<string | undefined> => (await git(["merge-base", head, tip]).catch(() => undefined)) || undefined;
+  const found = await common();
+  if (found !== undefined) return found;
+  if ((await git(["rev-parse", "--is-shallow-repository"])) === "true") {
+    await fetchFrom(git, { folder, env }, [head, tip], "--unshallow");
+    const deepened = await common();
+    if (deepened !== undefined) return deepened;
+  }
+  throw new GitError("the checkout and this branch have no commit in common, or its history could not be fetched");
+}
+
+/** Fetches what the remote still has. A shallow checkout stays shallow. */
+async function fetchFrom(git: Git, place: GitPlace, refs: readonly string[], flag?: "--unshallow"): Promise<void> {
+  const { toRead } = await findRemote(place, "origin");
+  const depth = flag ?? ((await git(["rev-parse", "--is-shallow-repository"])) === "true" ? "--depth=1" : undefined);
+  const args = ["fetch", "--quiet", "--no-tags", ...(depth === undefined ? [] : [depth]), toRead.argument, ...refs];
+  // A checkout without credentials can have everything already: what is missing is reported when it is used.
+  await gitText({ ...place, env: toRead.env }, args, { timeoutMs }).catch((error: unknown) => {
+    if (!(error instanceof GitError)) throw error;
+  });
+}
+
+/**
  * Fetches the commit if the checkout does not have it, as jobs of CI that check out only one commit. A shallow checkout stays shallow. What fails is
- * reported by `checkOutBase`.
+ * reported by `extractBase`.
  */
 export async function fetchMissing(folder: string, commit: string, env: Environment): Promise<void> {
-  const git = (args: readonly string[], more: Environment = env): Promise<string> => gitText({ folder, env: more }, args, { timeoutMs });
+  const git = gitIn(folder, env);
   try {
     const known = await git(["rev-parse", "--verify", "--quiet", `${commit}^{commit}`]).catch(() => undefined);
     if (known !== undefined || commit.startsWith("-")) return;
-    const { toRead } = await findRemote({ folder, env }, "origin");
-    const depth = (await git(["rev-parse", "--is-shallow-repository"])) === "true" ? ["--depth=1"] : [];
-    await git(["fetch", "--quiet", "--no-tags", ...depth, toRead.argument, commit], toRead.env);
+    await fetchFrom(git, { folder, env }, [commit]);
   } catch (error) {
     if (!(error instanceof GitError)) throw error;
   }
 }
 
-async function findCommit(ref: string, git: (args: readonly string[]) => Promise<string>): Promise<string> {
+const unreadable = (message: string, cause: unknown): DimsyncError =>
+  new DimsyncError(
+    "E_BASE_UNREADABLE",
+    `${message} Check out the whole history (actions/checkout: fetch-depth: 0; GitLab: GIT_DEPTH: 0).`,
+    {
+      cause,
+    },
+  );
+
+async function findCommit(ref: string, git: Git): Promise<string> {
   // git would read it as an option.
   if (ref === "" || ref.startsWith("-"))
     throw new DimsyncError("E_BASE_REF", `${JSON.stringify(ref)} is not a git ref. Use a branch, a tag or a commit, such as origin/main.`);
-  try {
-    return await git(["rev-parse", "--verify", "--quiet", `${ref}^{commit}`]);
-  } catch {
-    const isShallow = (await git(["rev-parse", "--is-shallow-repository"]).catch(() => "false")) === "true";
-    throw new DimsyncError(
-      "E_BASE_REF",
-      `The repository has no commit ${JSON.stringify(ref)}.${isShallow ? " It is a shallow clone, so its history is incomplete." : ""} Use an existing ref, or fetch it.`,
-      { command: fetchCommand(ref, isShallow) },
-    );
+  // A tag or a local branch of the same name must not stand for a branch of the remote.
+  const names = [ref, ...(ref.startsWith("refs/") ? [] : [`refs/remotes/${ref}`])].reverse();
+  for (const name of names) {
+    const commit = await git(["rev-parse", "--verify", "--quiet", `${name}^{commit}`]).catch(() => undefined);
+    if (commit !== undefined) return commit;
   }
+  const isShallow = (await git(["rev-parse", "--is-shallow-repository"]).catch(() => "false")) === "true";
+  throw new DimsyncError(
+    "E_BASE_REF",
+    `The repository has no commit ${JSON.stringify(ref)}.${isShallow ? " It is a shallow clone, so its history is incomplete." : ""} Use an existing ref, or fetch it.`,
+    { command: fetchCommand(ref, isShallow) },
+  );
 }
 
 function whyNoRepository(error: unknown): string {

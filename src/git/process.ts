@@ -137,9 +137,15 @@ export interface GitTalk {
 }
 
 /** Runs git, whose next input depends on what it printed. Throws GitError if its exit code is not 0, and what `talk` throws. */
-export async function talkToGit<T>(place: GitPlace, args: readonly string[], talk: (git: GitTalk) => Promise<T>): Promise<T> {
+export async function talkToGit<T>(
+  place: GitPlace,
+  args: readonly string[],
+  talk: (git: GitTalk) => Promise<T>,
+  call: Pick<GitCall, "timeoutMs"> = {},
+): Promise<T> {
   let talked: Promise<T> | undefined;
   const { code, stderr } = await runGit(place, args, {
+    ...call,
     input({ stdin, stdout }) {
       talked = talk({ write: (text) => void stdin.write(text), ...readerOf(stdout) });
       const end = (): void => {

@@ -8,7 +8,7 @@ import { loadOneProject, loadOptions, loadProjects, loadValidProject, type Proje
 import type { PlanOptions } from "../engine/session.ts";
 import type { Project } from "../manifests/project.ts";
 import { combineExits, type ExitCode } from "../model/exit.ts";
-import { loadBase } from "../operations/core/base.ts";
+import { loadReviewBase } from "../operations/core/base.ts";
 import { driftAccount } from "../operations/core/drift.ts";
 import { planAccount } from "../operations/core/plan.ts";
 import { validateProject } from "../operations/core/validate.ts";
@@ -223,7 +223,7 @@ async function compare(
   const ref = text(call, "base");
   const made: Document[] = [];
   for (const project of await loadProjects(context, { ...targetOf(call), selection, account: true })) {
-    const at = ref === undefined ? {} : { base: await loadBase(project, ref, loadOptions(context, [])) };
+    const at = ref === undefined ? {} : { base: await loadReviewBase(project, ref, loadOptions(context, [])) };
     made.push(await withRun(context, (run) => make(project, { ...options, ...at }, run)));
   }
   return await report(call, made);

@@ -72,6 +72,7 @@ const elsewhere = {
   E_API_KEY: "Invalid API key",
   E_APPLIED_FILE: "Record of applied plans can't be used",
   E_BASE_REF: "Base ref can't be used",
+  E_BASE_UNREADABLE: "Base can't be read",
   E_BINDINGS_FILE: "Bindings file can't be used",
   E_BINDINGS_NOT_PUSHED: "Ids not pushed",
   E_BRANCH_TAKEN: "Someone else's commit on the branch",

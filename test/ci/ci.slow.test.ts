@@ -15,18 +15,20 @@ import { githubToken, startGithub } from "./github-stand-in.ts";
 
 // `dimsync ci` in a checkout with a bare remote, for two protected targets that are separate accounts.
 
+const ofRepository = { repository: { default_branch: "main" } };
+
 function startCheckout(ignored = ".dimsync/\n") {
   const root = writeProject({
     "work/dimsync.yaml": `apiVersion: dimsync/v1
 kind: Config
 manifests: [manifests]
 targets:
-  a: { baseUrl: "embedded:../a.json", protected: true }
-  b: { baseUrl: "embedded:../b.json", protected: true }
+  a: { baseUrl: "embedded:a.json", protected: true }
+  b: { baseUrl: "embedded:b.json", protected: true }
 `,
     "work/manifests/orders.yaml": ordersManifest("email: { hashed: true }"),
-    "work/.gitignore": ignored,
-    "temp/event.json": "{}",
+    "work/.gitignore": `${ignored}[ab].json*\n`,
+    "temp/event.json": JSON.stringify(ofRepository),
   });
   const [work, remote, temp] = [join(root, "work"), join(root, "remote.git"), join(root, "temp")];
   const git = (...args: readonly string[]): string => gitIn(work, ...args);
@@ -38,9 +40,8 @@ targets:
   git("push", "--quiet", "origin", "main");
   const env = {
     ...gitEnv,
-    // The accounts are beside the checkout.
-    DIMSYNC_ALLOW_PATH: root,
     GITHUB_ACTIONS: "true",
+    GITHUB_EVENT_NAME: "push",
     GITHUB_REPOSITORY: "example/data",
     GITHUB_REF: "refs/heads/main",
     GITHUB_EVENT_PATH: join(temp, "event.json"),
@@ -50,10 +51,10 @@ targets:
     RUNNER_TEMP: temp,
   };
   /** The variables of a job for pull request 7, from a branch of this repository or of a fork. */
-  const requestEnv = (url: string, repository = "example/data", base: object = {}) => {
-    const event = { pull_request: { number: 7, head: { repo: { full_name: repository } }, base } };
-    writeFileSync(env.GITHUB_EVENT_PATH, JSON.stringify(event));
-    return { ...env, GITHUB_API_URL: url, GITHUB_TOKEN: githubToken };
+  const requestEnv = (url: string, repository = "example/data", event: object = ofRepository) => {
+    const pull = { number: 7, head: { repo: { full_name: repository } }, base: { ref: "main" } };
+    writeFileSync(env.GITHUB_EVENT_PATH, JSON.stringify({ ...event, pull_request: pull }));
+    return { ...env, GITHUB_EVENT_NAME: "pull_request", GITHUB_API_URL: url, GITHUB_TOKEN: githubToken };
   };
   const read = (path: string): string => readFileSync(join(work, path), "utf8");
   return {
@@ -207,21 +208,20 @@ describe("a pull request that sends the key of one of two targets elsewhere", ()
   const startRequest = async () => {
     const github = await startGithub();
     const checkout = startCheckout();
-    const base = { sha: checkout.git("rev-parse", "HEAD") };
-    const config = checkout.read("dimsync.yaml").replace("embedded:../b.json", "https://elsewhere.example.com");
+    const config = checkout.read("dimsync.yaml").replace("embedded:b.json", "https://elsewhere.example.com");
     writeFileSync(join(checkout.work, "dimsync.yaml"), config);
-    const plan = (event: object, ...argv: readonly string[]) =>
+    const plan = (event: object | undefined, ...argv: readonly string[]) =>
       runCommand(["ci", "plan", "-t", "a", "-t", "b", ...argv], checkout.work, checkout.requestEnv(github.url, "example/data", event));
-    return { ...checkout, base, plan, comments: () => github.comments.get(7)?.map(({ body }) => body.split("\n")) };
+    return { ...checkout, plan, comments: () => github.comments.get(7)?.map(({ body }) => body.split("\n")) };
   };
 
   test("is planned for the other one, and the job fails and says why there is no plan for this one", async () => {
-    const { base, plan, comments, outputs, outputNames, summary } = await startRequest();
-    const { code, stdout, stderr } = await plan(base, "-o", "ndjson=events.ndjson");
+    const { plan, comments, outputs, outputNames, summary } = await startRequest();
+    const { code, stdout, stderr } = await plan(undefined, "-o", "ndjson=events.ndjson");
     expect(code, stderr).toBe(1);
     expect(stdout).toContain("Plan for a");
     expect(stdout).toMatch(/^::error title=E_TARGET_CHANGED[^\n]*file=dimsync\.yaml,line=6/mu);
-    expect(stderr).toContain('Target "b" differs from the branch that this pull request would be merged into');
+    expect(stderr).toContain('Target "b" differs from the branch that apply watches');
     expect(comments()).toEqual([[commentMarker(""), ...Array((comments()?.[0] ?? []).length - 1).fill(expect.anything())]]);
     expect(comments()?.[0]?.slice(1, 3)).toEqual([
       expect.stringMatching(/^<!-- dimsync:target:a \S+ -->$/u),
@@ -231,22 +231,22 @@ describe("a pull request that sends the key of one of two targets elsewhere", ()
       "<!-- dimsync:target:b  -->",
       "## No plan for `b`",
       "",
-      expect.stringMatching(/^`E_TARGET_CHANGED dimsync\.yaml:6:3`: Target "b" differs from the branch .* no secret was read/u),
+      expect.stringMatching(/^`E_TARGET_CHANGED dimsync\.yaml:6:8`: Target "b" differs from the branch .* no secret was read/u),
       "<!-- dimsync:end -->",
       "Written by dimsync.",
     ]);
     expect(outputs()).toMatchObject({ has_changes: "true", exit_code: "1", artifact_suffix: "a-b" });
     expect(new Set(outputNames()).size, "each once").toBe(outputNames().length);
-    expect(summary()).toMatch(/## Plan for `a`[\s\S]*## No plan for `b`\n\n`E_TARGET_CHANGED dimsync\.yaml:6:3`/u);
+    expect(summary()).toMatch(/## Plan for `a`[\s\S]*## No plan for `b`\n\n`E_TARGET_CHANGED dimsync\.yaml:6:8`/u);
     expect(summary()).not.toContain("invalid");
   });
 
-  test("is not planned for it either if the job does not say what the pull request would be merged into", async () => {
+  test("is planned for none if the job does not say which branch apply watches", async () => {
     const { plan, comments } = await startRequest();
     const { code, stdout, stderr } = await plan({});
-    expect([code, stdout]).toEqual([1, expect.stringContaining("Plan for a")]);
-    expect(stderr).toMatch(/^dimsync: E_BASE_REF: The job does not say which branch the pull request would be merged into, so dimsync/mu);
-    const expected = ["## No plan for `b`", "", expect.stringMatching(/^`E_BASE_REF`: The job does not say/u)];
+    expect([code, stdout]).toEqual([1, expect.not.stringContaining("Plan for a:")]);
+    expect(stderr).toMatch(/^dimsync: E_BASE_UNREADABLE: The job does not say which branch apply watches, so dimsync/mu);
+    const expected = ["## No plan for `b`", "", expect.stringMatching(/^`E_BASE_UNREADABLE`: The job does not say/u)];
     expect(comments()?.[0]?.slice(-5, -2)).toEqual(expected);
   });
 });
@@ -259,7 +259,8 @@ test("a pull request fails if something is blocked, and is annotated only at the
   writeFileSync(join(work, "manifests/before.yaml"), rule("before", "x*", 5));
   git("add", "--all");
   git("commit", "--quiet", "--message", "before");
-  const env = requestEnv(github.url, "example/data", { sha: git("rev-parse", "HEAD") });
+  git("push", "--quiet", "origin", "main");
+  const env = requestEnv(github.url);
   writeFileSync(join(work, "manifests/after.yaml"), `# new\n${rule("after", "y*", 7)}`);
   writeFileSync(
     join(work, "manifests/gold.yaml"),
@@ -280,7 +281,7 @@ test("a pull request fails if something is blocked, and is annotated only at the
 
 test("a pull request is compared with its base: the comment says what it no longer manages, and what someone changed in the account", async () => {
   const github = await startGithub();
-  const { work, git, read, run, requestEnv } = startCheckout(".dimsync/\na.json*\n");
+  const { work, git, read, run, requestEnv } = startCheckout();
   const forum = `apiVersion: dimsync/v1
 kind: Integration
 metadata: { name: forum, id: "51a1" }
@@ -293,7 +294,7 @@ spec: { integration: forum, rules: [{ match: { column: "*" }, set: { enabled: tr
 `;
   writeFileSync(join(work, "manifests/forum.yaml"), forum);
   // The base has the same account.
-  writeFileSync(join(work, "dimsync.yaml"), read("dimsync.yaml").replace("embedded:../a.json", "embedded:a.json"));
+  writeFileSync(join(work, "dimsync.yaml"), read("dimsync.yaml").replace("embedded:a.json", "embedded:a.json"));
   git("add", "--all");
   git("commit", "--quiet", "--message", "manage the forum");
   git("push", "--quiet", "origin", "main");
@@ -306,7 +307,7 @@ spec: { integration: forum, rules: [{ match: { column: "*" }, set: { enabled: tr
   git("switch", "--quiet", "--create", "feature");
   rmSync(join(work, "manifests/forum.yaml"));
   git("commit", "--quiet", "--all", "--message", "leave the forum");
-  const env = requestEnv(github.url, "example/data", { sha: git("rev-parse", "main") });
+  const env = requestEnv(github.url);
   expect(await runCommand(["ci", "plan", "-t", "a"], work, env)).toMatchObject({ code: 0, stderr: "dimsync: comment for a: created\n" });
   const [comment] = github.comments.get(7) ?? [];
   expect(comment?.body).toMatch(/### No longer managed \(1\)\n\n- Integration\/forum, \d+ columns?\n\ndimsync sends nothing/u);
@@ -327,7 +328,7 @@ test("a failed job of one target leaves the sections of other targets unchanged"
 test("a target that cannot be read fails the drift job, and the other one is in its issue", async () => {
   const github = await startGithub();
   const { runInRequest, work, read } = startCheckout();
-  writeFileSync(join(work, "dimsync.yaml"), read("dimsync.yaml").replace("embedded:../b.json", "https://b.example.com"));
+  writeFileSync(join(work, "dimsync.yaml"), read("dimsync.yaml").replace("embedded:b.json", "https://b.example.com"));
   const { code, stderr } = await runInRequest(github.url, "drift", "-t", "a", "-t", "b");
   expect([code, stderr]).toEqual([1, expect.stringContaining('E_NO_API_KEY: No API key is set for target "b".')]);
   expect(github.issues).toMatchObject([{ state: "open", body: expect.stringContaining(driftMarker("", "a")) }]);

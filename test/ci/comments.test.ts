@@ -151,7 +151,13 @@ describe("the jobs of a matrix share one comment", () => {
 const jobOf = ({ url }: GithubStandIn, log: string[] = []) => {
   const env = { GITHUB_ACTIONS: "true", GITHUB_REPOSITORY: "example/data", GITHUB_API_URL: url, GITHUB_TOKEN: githubToken };
   const environment = { ...readCiEnvironment(env, "/"), pullRequest: "7", isPullRequest: true };
-  return { environment, env, signal: new AbortController().signal, log: (text: string) => void log.push(text) };
+  return {
+    environment,
+    env,
+    signal: new AbortController().signal,
+    base: async () => undefined,
+    log: (text: string) => void log.push(text),
+  };
 };
 const planned = (target: string, more: Partial<Plan> = {}) => plan({ target, items: [item({ changes: [change()] })], ...more });
 const failure = { code: "E_NO_API_KEY" as const, message: "No API key.", exit: 1 as const, diagnostics: [] };

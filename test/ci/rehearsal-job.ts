@@ -246,7 +246,10 @@ function startMachine({ repository, github, npm, registry }: Rehearsal, { event,
   const head = { repo: { full_name: author === "fork" ? "other/data" : "example/data" } };
   const base = git(workspace, "rev-parse", "origin/main");
   const pull = { number: 7, head, base: { ref: "main", sha: base } };
-  writeFileSync(eventFile, JSON.stringify(event === "pull_request" ? { pull_request: pull } : {}));
+  writeFileSync(
+    eventFile,
+    JSON.stringify({ ...(event === "pull_request" ? { pull_request: pull } : {}), repository: { default_branch: "main" } }),
+  );
   const ref = event === "pull_request" ? "refs/pull/7/merge" : `refs/heads/${branch}`;
   return {
     workspace,

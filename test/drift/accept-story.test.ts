@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { acceptDrift, writeEdits } from "../../src/drift/accept.ts";
 import { historyEntry, stepsDone } from "../../src/drift/history.ts";
-import { checkOutBase } from "../../src/git/base.ts";
+import { extractBase } from "../../src/git/base.ts";
 import { apply, drift, loadProject, type Plan, renderers } from "../../src/index.ts";
 import { changeCount, eachChange } from "../../src/model/changes.ts";
 import { faults } from "../render/markdown/structure.ts";
@@ -53,7 +53,7 @@ test("a colleague unhashes a column and pauses an integration while a pull reque
   const load = (cwd = folder) => loadProject({ cwd, env });
   /** Compared with main, with attribution. */
   const report = async (): Promise<Plan> => {
-    const base = await checkOutBase(folder, "main", env);
+    const base = await extractBase(folder, "main", env);
     try {
       return await drift(await load(), { env, base: await load(base.folder) });
     } finally {

@@ -43,18 +43,56 @@ describe("a job of GitHub", () => {
   });
 
   test.each<[string, Readonly<Record<string, string>>, object]>([
-    ["is one without a pull request", {}, { isPullRequest: false, base: undefined, branch: "main" }],
+    ["is one without a pull request", {}, { isPullRequest: false, targetBranch: undefined, branch: "main" }],
     [
       "is one for a pull request if its name says so, of anybody",
       { GITHUB_EVENT_NAME: "pull_request", GITHUB_BASE_REF: "main" },
-      { isPullRequest: true, isRestricted: true, base: "origin/main", branch: undefined },
+      { isPullRequest: true, isRestricted: true, targetBranch: "main", branch: undefined },
     ],
-    ["has no base without a branch", { GITHUB_EVENT_NAME: "pull_request", GITHUB_BASE_REF: "" }, { isPullRequest: true, base: undefined }],
+    ["does not say which branch apply watches", { GITHUB_EVENT_NAME: "push" }, { appliedBranch: undefined, isAppliedPush: false }],
+    [
+      "says it in a variable",
+      { GITHUB_EVENT_NAME: "push", DIMSYNC_APPLIED_BRANCH: "main" },
+      { appliedBranch: "main", isAppliedPush: true },
+    ],
   ])("whose event cannot be read %s", (_sentence, more, expected) => {
     expect(readCiEnvironment({ ...github({}), GITHUB_EVENT_PATH: "/none", ...more }, "/repo")).toMatchObject({
       pullRequest: undefined,
       ...expected,
     });
+  });
+
+  const repository = { default_branch: "main" };
+  test.each<[string, unknown, Readonly<Record<string, string>>, object]>([
+    ["a push to the default branch", { repository }, { GITHUB_EVENT_NAME: "push" }, { appliedBranch: "main", isAppliedPush: true }],
+    [
+      "a push to another branch",
+      { repository },
+      { GITHUB_EVENT_NAME: "push", GITHUB_REF: "refs/heads/feature" },
+      { appliedBranch: "main", isAppliedPush: false },
+    ],
+    ["a push of a tag of that name", { repository }, { GITHUB_EVENT_NAME: "push", GITHUB_REF: "refs/tags/main" }, { isAppliedPush: false }],
+    ["a run by hand", { repository }, { GITHUB_EVENT_NAME: "workflow_dispatch" }, { appliedBranch: "main", isAppliedPush: false }],
+    [
+      "a comment on an issue",
+      { repository, issue: { number: 7 } },
+      { GITHUB_EVENT_NAME: "issue_comment" },
+      { appliedBranch: "main", isAppliedPush: false },
+    ],
+    [
+      "a pull request, whatever branch its author chose",
+      { repository, pull_request: { number: 7, base: { ref: "mine", sha: "0".repeat(40) } } },
+      { GITHUB_EVENT_NAME: "pull_request", GITHUB_BASE_REF: "mine" },
+      { appliedBranch: "main", targetBranch: "mine", isAppliedPush: false },
+    ],
+    [
+      "a project whose apply watches another branch",
+      { repository },
+      { GITHUB_EVENT_NAME: "push", GITHUB_REF: "refs/heads/release", DIMSYNC_APPLIED_BRANCH: "release" },
+      { appliedBranch: "release", isAppliedPush: true },
+    ],
+  ])("knows the branch that apply watches: %s", (_sentence, event, more, expected) => {
+    expect(readCiEnvironment(github(event, more), "/repo")).toMatchObject(expected);
   });
 });
 
@@ -79,7 +117,15 @@ describe("a job of GitLab", () => {
       folder: "deploy/eu",
       branch: undefined,
     });
-    expect(readCiEnvironment(environment, "/x").base, "without a branch").toBeUndefined();
+    expect(readCiEnvironment(environment, "/x")).toMatchObject({ targetBranch: undefined, appliedBranch: undefined, isAppliedPush: false });
+    const more = { CI_DEFAULT_BRANCH: "main", CI_MERGE_REQUEST_TARGET_BRANCH_NAME: "mine", CI_PIPELINE_SOURCE: "merge_request_event" };
+    expect(readCiEnvironment({ ...environment, ...more }, "/x")).toMatchObject({
+      targetBranch: "mine",
+      appliedBranch: "main",
+      isAppliedPush: false,
+    });
+    const push = { CI_MERGE_REQUEST_IID: "", CI_COMMIT_BRANCH: "main", CI_PIPELINE_SOURCE: "push" };
+    expect(readCiEnvironment({ ...environment, ...more, ...push }, "/x").isAppliedPush).toBe(true);
     expect(readCiEnvironment({ ...environment, CI_MERGE_REQUEST_SOURCE_PROJECT_ID: "99" }, "/elsewhere")).toMatchObject({
       isRestricted: true,
       folder: "",

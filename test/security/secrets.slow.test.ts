@@ -81,7 +81,7 @@ async function pullRequest(base: Readonly<Record<string, string>>, branch: Reado
     head: { repo: { full_name: "example/data" } },
     base: { ref: "main", sha: git(workspace, "rev-parse", "origin/main") },
   };
-  writeFileSync(event, JSON.stringify({ pull_request: pull }));
+  writeFileSync(event, JSON.stringify({ pull_request: pull, repository: { default_branch: "main" } }));
   const env = {
     ...gitEnv,
     ...{ CI: "true", GITHUB_ACTIONS: "true", GITHUB_ACTOR: "dana", GITHUB_API_URL: github.url, GITHUB_TOKEN: githubToken },
@@ -121,10 +121,6 @@ describe("attack 5: a branch removes a secret, and prints the variable that was 
   const noKey = /^ +apiKey: .*\n/mu;
   const branches: Readonly<Record<string, () => Readonly<Record<string, string>>>> = {
     "of a manifest": () => ({ "manifests/note.yaml": described(`\${env.ORDERS_PW}`) }),
-    "of a target that reaches nothing outside this machine": () => ({
-      "dimsync.yaml": config().replace(noKey, "").replace(service.url, "embedded:account.json"),
-      "manifests/note.yaml": described(`\${env.PLAIN_NAME}`),
-    }),
     "of a target whose settings cannot be used": () => ({
       "dimsync.yaml": `${config().replace(noKey, "")}bindings: "/x/\${env.PLAIN_NAME}"\n`,
     }),

@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import { checkOutBase, fetchMissing } from "../../git/base.ts";
+import { extractBase, fetchMissing, leftAt } from "../../git/base.ts";
 import { type LoadOptions, loadProject, type Project } from "../../manifests/project.ts";
 import { DimsyncError, ProblemsError } from "../../model/errors.ts";
 import type { Problem } from "../../model/problem.ts";
@@ -49,7 +49,7 @@ export async function appliedBase(
       ],
     };
   } catch (error) {
-    if (!(error instanceof DimsyncError) || (error.code !== "E_BASE_REF" && error.code !== "E_NO_GIT")) throw error;
+    if (!(error instanceof DimsyncError) || !["E_BASE_REF", "E_BASE_UNREADABLE", "E_NO_GIT"].includes(error.code)) throw error;
     const missing = `The commit that was applied last, ${what}, is not in the checkout and could not be fetched, so the plan cannot show what someone changed in the account.`;
     const fix = "Check out the whole history (actions/checkout: fetch-depth: 0; GitLab: GIT_DEPTH: 0).";
     if (!isRequired) return { problems: [unknown(`${missing} ${fix}`)] };
@@ -62,8 +62,15 @@ export async function appliedBase(
 }
 
 /**
+ * The project's manifests in the commit in which the checkout left the history of `ref`: a branch that only lags behind differs in nothing. Throws as `loadBase`
+ * does.
+ */
+export const loadReviewBase = async (project: Project, ref: string, options: LoadOptions): Promise<Base> =>
+  loadBase(project, await leftAt(project.settings.folder, ref, options.env), options);
+
+/**
  * The project's manifests at a git ref, with today's variables. Without a usable config at that ref there are none, and all manifests are new. Throws
- * E_BASE_REF and E_NO_GIT.
+ * E_BASE_REF, E_BASE_UNREADABLE and E_NO_GIT.
  */
 export async function loadBase(project: Project, ref: string, options: LoadOptions): Promise<Base> {
   const varFiles = (options.varFiles ?? []).map((file) => resolve(options.cwd, file));
@@ -101,7 +108,7 @@ export async function atBase<T>(
   { ref, options }: { readonly ref: string; readonly options: LoadOptions },
   work: (there: LoadOptions) => Promise<T>,
 ): Promise<T> {
-  const base = await checkOutBase(folder, ref, options.env);
+  const base = await extractBase(folder, ref, options.env);
   try {
     const { configFile: _now, paths = [], varFiles = [], ...rest } = options;
     const there = configFile === undefined ? undefined : await base.pathInTree(configFile);

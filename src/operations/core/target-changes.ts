@@ -1,14 +1,12 @@
 import { readFileSync } from "node:fs";
 import { dirname, isAbsolute, relative, resolve } from "node:path";
-import { fetchMissing } from "../../git/base.ts";
 import { findConfig, namedConfig } from "../../manifests/config/file.ts";
 import { type LoadOptions, listTargets, loadProject, type Project } from "../../manifests/project.ts";
 import { shownPath } from "../../manifests/source.ts";
-import { DimsyncError, ProblemsError } from "../../model/errors.ts";
+import { ProblemsError } from "../../model/errors.ts";
 import { canonicalJson, type JsonValue } from "../../model/json/json.ts";
 import { toPointer } from "../../model/json/pointer.ts";
 import type { Problem } from "../../model/problem.ts";
-import { isLocal } from "../../model/settings/config.ts";
 import { secretsIn } from "../../model/settings/secret.ts";
 import { importsIn, moduleFiles } from "../policy-modules.ts";
 import { atBase, type ProjectPlace, placeOf } from "./base.ts";
@@ -26,14 +24,11 @@ interface Reach {
 const memberNames = ["baseUrl", "apiKey", "records", "connectors"] as const;
 
 /**
- * An error for a target that reaches other secrets, hosts or code than at `ref`, the base of a pull request: its author could have changed it to get
- * the API key. Undefined if it is unchanged, or uses no secret. Throws E_BASE_REF, also without a ref, and E_NO_GIT.
+ * An error for a target that reaches other secrets, hosts or code than at `ref`, the branch that apply watches: the author of a pull request could have changed
+ * it to get the API key, or to show the plan of another account. Undefined if it is unchanged. Throws E_BASE_REF, E_BASE_UNREADABLE and E_NO_GIT.
  */
-export async function targetChange(project: Project, ref: string | undefined, options: LoadOptions): Promise<Problem | undefined> {
-  const { settings } = project;
+export async function targetChange(project: Project, ref: string, options: LoadOptions): Promise<Problem | undefined> {
   const now = reachOf(project);
-  const isOnThisMachine = settings.baseUrl.startsWith("embedded:") && isLocal(settings.records);
-  if (isOnThisMachine && now.code.size === 0 && now.commands === "[]") return undefined;
   // Without a usable config there is no such target at the ref.
   const before = await atBaseOf(placeOf(project), { ref, options }, async (there) => reachOf(await loadProject(there)));
   const changed = before === undefined ? ["it is new, or its configuration was not valid before"] : differences(before, now);
@@ -42,9 +37,9 @@ export async function targetChange(project: Project, ref: string | undefined, op
 
 /**
  * The environment variables that are sources of secrets at `ref`, the base of a pull request: its author could have removed the secret to print the variable.
- * Throws E_BASE_REF, also without a ref, and E_NO_GIT.
+ * Throws E_BASE_REF and E_NO_GIT.
  */
-export async function secretVariablesAt(ref: string | undefined, options: LoadOptions): Promise<ReadonlySet<string>> {
+export async function secretVariablesAt(ref: string, options: LoadOptions): Promise<ReadonlySet<string>> {
   const configFile = findConfig(options);
   const folder = configFile === undefined ? options.cwd : dirname(configFile);
   // The branch can remove its config, or add one: only the operator names another file than dimsync.yaml.
@@ -57,20 +52,12 @@ export async function secretVariablesAt(ref: string | undefined, options: LoadOp
   return new Set((found ?? []).flatMap(({ $secret: { env } }) => env ?? []));
 }
 
-/** What `work` finds at the base of a pull request; undefined if the config there cannot be used. */
-async function atBaseOf<T>(
+/** What `work` finds at the branch that apply watches; undefined if the config there cannot be used. */
+const atBaseOf = <T>(
   place: ProjectPlace,
-  { ref, options }: { readonly ref: string | undefined; readonly options: LoadOptions },
+  at: { readonly ref: string; readonly options: LoadOptions },
   work: (there: LoadOptions) => Promise<T>,
-): Promise<T | undefined> {
-  if (ref === undefined)
-    throw new DimsyncError(
-      "E_BASE_REF",
-      "The job does not say which branch the pull request would be merged into, so dimsync cannot check whether it changes where the secrets of the project go. No secret was read and there is no plan. dimsync reads the commit from the file in GITHUB_EVENT_PATH or from CI_MERGE_REQUEST_DIFF_BASE_SHA, or the branch from GITHUB_BASE_REF or CI_MERGE_REQUEST_TARGET_BRANCH_NAME. If the job runs in a container, pass them to it.",
-    );
-  await fetchMissing(place.folder, ref, options.env);
-  return atBase(place, { ref, options }, (there) => orUnusable(work(there)));
-}
+): Promise<T | undefined> => atBase(place, at, (there) => orUnusable(work(there)));
 
 async function orUnusable<T>(work: Promise<T>): Promise<T | undefined> {
   try {
@@ -139,7 +126,7 @@ function problemOf({ settings: { target }, configFile }: Project, changed: reado
   return {
     code: "E_TARGET_CHANGED",
     severity: "error",
-    message: `Target ${JSON.stringify(target)} differs from the branch that this pull request would be merged into: ${changed.join(", ")}. A pull request could send the API key elsewhere with it, so no secret was read and there is no plan. Review this change. The plan is made after the merge; someone who has the key can make it now on their own machine with dimsync plan.`,
+    message: `Target ${JSON.stringify(target)} differs from the branch that apply watches: ${changed.join(", ")}. A pull request could send the API key elsewhere with it, or show the plan of another account, so no secret was read and there is no plan. Review this change. The plan is made after the merge; someone who has the key can make it now on their own machine with dimsync plan.`,
     ...(configFile === undefined ? {} : { place: { file: shownPath(cwd, configFile), document: 0, pointer, on: "key" } }),
   };
 }

@@ -10,7 +10,7 @@ name: dimsync plan
 on:
   # Without \`paths\`, so that the check always reports and can be a required one. The step "changes"
   # skips the plan instead.
-  pull_request:
+  pull_request: { branches: [main] }
   merge_group:
 permissions:
   contents: read

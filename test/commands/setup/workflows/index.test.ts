@@ -244,9 +244,9 @@ test("only jobs that apply may write to the repository, and none commits to a br
   }
 });
 
-test("a check that a rule can require has no filter of paths", () => {
+test("a check that a rule can require has no filter of paths, and runs for the branch that apply watches", () => {
   const [, text = ""] = ofInit.find(([name]) => name === "init-plan.yml") ?? [];
-  expect((parse(text) as { on: unknown }).on).toEqual({ pull_request: null, merge_group: null });
+  expect((parse(text) as { on: unknown }).on).toEqual({ pull_request: { branches: ["main"] }, merge_group: null });
 });
 
 describe("actions", () => {
