@@ -25,7 +25,10 @@ async function pages({ program, examples, titles }) {
     if (page !== undefined) found[`${name}.md`] = page;
   }
   found["diagnostics.md"] = diagnosticsPage(await diagnosticSections(titles));
-  const links = Object.entries(found).map(([file, text]) => `- [${/^# (.*)$/m.exec(text)?.[1]}](${file})`);
+  const links = Object.entries(found).map(([file, text]) => {
+    const [, title, about] = /^# ([^\n]+)\n\n([\s\S]+?)\.\s/m.exec(text) ?? [];
+    return `- [${title}](${file}): ${about.replaceAll("\n", " ")}.`;
+  });
   found["README.md"] = `# Reference\n\n${links.sort().join("\n")}\n`;
   return Object.fromEntries(Object.entries(found).map(([file, text]) => [file, made + text]));
 }

@@ -13,7 +13,8 @@ export function commandsPage(program, examples) {
   return `# Commands\n\n${intro}\n\n${sections.join("\n\n")}\n\n${several}\n\n## Global options\n\n${optionTable(program.options)}\n`;
 }
 
-const intro = "`dimsync COMMAND --help` prints the same. [Commands](../commands.md) describes what they have in common.";
+const intro =
+  "Every command with its options and examples. `dimsync COMMAND --help` prints the same. [Commands](../commands.md) describes what they have in common.";
 
 /** Options that at least three commands have, with the same description, by their flags and description. */
 function sharedOptions(commands) {

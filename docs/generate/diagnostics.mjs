@@ -28,9 +28,9 @@ export function diagnosticsPage(sections) {
   return `# Diagnostics\n\n${intro}\n\n${parts.join("\n\n")}\n`;
 }
 
-const intro = `Every problem has a code. Codes that begin with E are errors: they end the command with an exit code other than 0, or keep an
+const intro = `What each code means, and what to do. Codes that begin with E are errors: they end the command with an exit code other than 0, or keep an
 object from being changed. Codes that begin with W are warnings, those with I are notes. The message of a problem names the file, the
-object and the values; this page says what the code means and what to do.`;
+object and the values.`;
 
 const index = (codes) =>
   Object.keys(codes)

@@ -151,7 +151,7 @@ describe("PATCH of schemas", () => {
     expect(json.data.schemas.schema.tables.sessions.columns.user_email).toMatchObject({ enabled: true, hashed: true });
   });
 
-  test("a mode and a cursor are written in one spelling and read in the other; a text that is no mode is refused", async () => {
+  test("a mode and a cursor are written in one spelling and read in the other; any other text is refused", async () => {
     await start();
     const { json } = await patch({ public: { tables: { orders: { syncMode: "Incremental (Append-Only)", cursorField: "placed_at" } } } });
     expect(json.data.schemas.public.tables.orders).toMatchObject({ syncMode: "INCREMENTAL_(APPEND-ONLY)", cursorField: "placed_at" });

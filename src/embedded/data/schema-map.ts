@@ -170,7 +170,7 @@ function flags<F extends string>(node: { [K in F]: boolean }, change: JsonObject
   });
 }
 
-/** The sync mode and the cursor. A mode that the source does not support is not kept; a text that is no mode is refused. */
+/** The sync mode and the cursor. A mode that the source does not support is not kept; any other text is refused. */
 function syncing(table: TableEntry, change: JsonObject, { supports, isKept }: PatchRules, where: string): (() => void)[] {
   if (supports === undefined) return [];
   const changes: (() => void)[] = [];
