@@ -230,7 +230,7 @@ describe("tests", () => {
     expect(filesWith(/from "fast-[c]heck"/u)).toEqual(["support/fast-check.ts"]);
   });
 
-  // Otherwise .ci/run would not find the files that it must run without the programs.
+  // Otherwise their tests would fail, not be skipped, on a machine without them.
   test("start programs that may be missing only by their path from programs.mjs", () => {
     const names = Object.values(programs).flatMap(({ commands }) => commands);
     const starts = new RegExp(String.raw`\b(?:spawn|execFile)(?:Sync)?\(\s*"(?:${names.join("|")})"`, "u");

@@ -43,7 +43,7 @@ describe("the response to a create", () => {
   it("that can't be confirmed, because a read fails: unknown with the id in the journal, and bound by the next run", async () => {
     const at = await scene(integrationManifest("returns"), {
       service: { faults: ["GET /v1/integrations/[0-9a-f]{8}$=status:500", "GET /v1/integrations$@3=status:500"] },
-      config: { client: { settleSeconds: 0, retries: 0, timeoutSeconds: 5 } },
+      config: { client: { settleSeconds: 0, retries: 0, timeoutSeconds: 600 } },
     });
     const first = await at.apply();
     expect(first.code).toBe(4);
@@ -131,7 +131,7 @@ describe("a create whose response is lost", () => {
   it("of an integration that a read shows: resolve --created records it, and refuses the id of another one", async () => {
     const at = await scene(integrationManifest("returns"), {
       service: { faults: ["POST /v1/integrations@1=reset-after", "GET /v1/integrations$@3=status:500"] },
-      config: { client: { settleSeconds: 0, retries: 0, timeoutSeconds: 5 } },
+      config: { client: { settleSeconds: 0, retries: 0, timeoutSeconds: 600 } },
     });
     expect((await at.apply()).result.items[0]).toMatchObject({ outcome: "unknown" });
     at.service.clearFaults();

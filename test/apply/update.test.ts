@@ -58,7 +58,7 @@ describe("a PUT or PATCH whose outcome is unclear", () => {
   it("is sent again if it does not", async () => {
     const at = await scene(tagManifest("the best"), {
       service: { faults: ["PUT /v1/tags/t-3@1=reset-before"] },
-      config: { client: { retries: 2, timeoutSeconds: 5 } },
+      config: { client: { retries: 2, timeoutSeconds: 600 } },
     });
     expect((await at.apply()).code).toBe(0);
     expect(at.writes()).toEqual(["PUT /v1/tags/t-3", "PUT /v1/tags/t-3"]);
@@ -75,7 +75,7 @@ describe("a PUT or PATCH whose outcome is unclear", () => {
             });
         },
       },
-      config: { client: { retries: 2, timeoutSeconds: 5 } },
+      config: { client: { retries: 2, timeoutSeconds: 600 } },
     });
     const { code, result } = await at.apply();
     expect(code).toBe(4);

@@ -1,10 +1,7 @@
-import { execFileSync } from "node:child_process";
-import { copyFileSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { readFileSync } from "node:fs";
 import { validate } from "dockerfile-utils";
 import { expect, test } from "vitest";
 import { parse } from "yaml";
-import { writeProject } from "../support/project-folder.ts";
 
 const dockerfile = readFileSync("Dockerfile", "utf8");
 const faults = (text: string): readonly string[] => validate(text).map(({ message }) => String(message));
@@ -39,14 +36,6 @@ test("the build gets the files that it copies, but not the git history or instal
     ]),
   );
   for (const hidden of [".git", "node_modules", "dist", ".env"]) expect(seen).not.toContain(hidden);
-});
-
-test("pre-commit can pack this repository: npm prints only the name of the file, although a script builds it first", () => {
-  const { scripts } = JSON.parse(readFileSync("package.json", "utf8")) as { readonly scripts: Readonly<Record<string, string>> };
-  expect(scripts).toHaveProperty("prepack");
-  const folder = writeProject({ "package.json": '{ "name": "x", "version": "1.0.0", "scripts": { "prepack": "echo built" } }' });
-  copyFileSync(".npmrc", join(folder, ".npmrc"));
-  expect(execFileSync("npm", ["pack"], { cwd: folder, encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] })).toBe("x-1.0.0.tgz\n");
 });
 
 test("the hooks of pre-commit read the whole project", () => {

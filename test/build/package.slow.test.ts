@@ -1,9 +1,9 @@
 import { execFileSync } from "node:child_process";
-import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { copyFileSync, cpSync, existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { beforeAll, expect, test } from "vitest";
 import { packedPackage } from "../ci/rehearsal-job.ts";
-import { writeFolder } from "../support/project-folder.ts";
+import { writeFolder, writeProject } from "../support/project-folder.ts";
 
 // The package as users get it: packed, and installed into an empty folder offline.
 
@@ -100,4 +100,12 @@ const packedBudgetBytes = 1_850_000;
 test("it is smaller than its budget", () => {
   expect(statSync(tarball).size).toBeLessThanOrEqual(packedBudgetBytes);
   expect(readFileSync("docs/ci.md", "utf8")).toContain(`| package download | ${packedBudgetBytes / 1_000_000} MB (our own budget) |`);
+});
+
+test("pre-commit can pack this repository: npm prints only the name of the file, although a script builds it first", () => {
+  const { scripts } = JSON.parse(readFileSync("package.json", "utf8")) as { readonly scripts: Readonly<Record<string, string>> };
+  expect(scripts).toHaveProperty("prepack");
+  const folder = writeProject({ "package.json": '{ "name": "x", "version": "1.0.0", "scripts": { "prepack": "echo built" } }' });
+  copyFileSync(".npmrc", join(folder, ".npmrc"));
+  expect(execFileSync("npm", ["pack"], { cwd: folder, encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] })).toBe("x-1.0.0.tgz\n");
 });

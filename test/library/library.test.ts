@@ -61,7 +61,7 @@ describe("the library", () => {
       const client = createClient({
         baseUrl: service.url,
         apiKey: new Secret(service.apiKey),
-        timeoutMs: 5000,
+        timeoutMs: 600_000,
         retries: 0,
         concurrency: 2,
         readOnly: true,

@@ -66,15 +66,15 @@ describe("the changes of an item", () => {
     );
   });
 
-  test("have one entry for three columns and for a million", () => {
+  test("have one entry for three columns and for 200,000", () => {
     const entryOf = (count: number): ChangeGroup | undefined =>
       itemOf(
         Array.from({ length: count }, (_, i): Single => ({ path: ["s", "t", `c${i}`], field: "hashed", facts: hashes[0] as ChangeFacts })),
       ).changes[0];
     const { nodes: few, count: three, ...facts } = entryOf(3) as Extract<ChangeGroup, { nodes: unknown }>;
-    const { nodes: many, count: million, ...same } = entryOf(1_000_000) as Extract<ChangeGroup, { nodes: unknown }>;
+    const { nodes: many, count: all, ...same } = entryOf(200_000) as Extract<ChangeGroup, { nodes: unknown }>;
     expect([few, three, facts]).toEqual([{ s: { t: ["c0", "c1", "c2"] } }, 3, { field: "hashed", ...hashes[0] }]);
-    expect([Object.keys(many), million, same]).toEqual([["s"], 1_000_000, facts]);
+    expect([Object.keys(many), all, same]).toEqual([["s"], 200_000, facts]);
   });
 });
 

@@ -11,7 +11,7 @@ export function clientFor(baseUrl: string, changes: Partial<ClientOptions> = {})
   const client = createClient({
     baseUrl,
     apiKey: new Secret(key),
-    timeoutMs: 5_000,
+    timeoutMs: 600_000,
     retries: 2,
     concurrency: 8,
     readOnly: false,

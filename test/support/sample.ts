@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 
 /**
  * DIMSYNC_TESTS=all runs every case of the large matrices, and properties with many random inputs.
- * Otherwise each commit takes another sample, so that `npm test` stays under four minutes.
+ * Otherwise each commit takes another sample, so that a run stays short.
  */
 export const isAll = process.env["DIMSYNC_TESTS"] === "all";
 

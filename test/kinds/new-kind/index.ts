@@ -7,7 +7,7 @@ import type { DraftItem } from "../../../src/model/plan.ts";
 import { locationIn, type Resource } from "../../../src/model/resource.ts";
 import type { List } from "../../../src/model/service.ts";
 
-// The folder of a kind that test/kinds/new-kind.slow.test.ts adds to the registry. endpoints.ts has its calls.
+// The folder of a kind that test/kinds/new-kind.test.ts adds to the registry. endpoints.ts has its calls.
 
 interface LiveNote {
   readonly id: string;

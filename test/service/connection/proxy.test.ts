@@ -42,7 +42,7 @@ describe("over TLS, with the certificate in NODE_EXTRA_CA_CERTS", () => {
           import { createClient } from "./src/service/client.ts";
           import { tags } from "./src/kinds/lists.ts";
           import { Secret } from "./src/model/settings/secret.ts";
-          const client = createClient({ baseUrl: process.argv[2], apiKey: new Secret(${JSON.stringify(key)}), timeoutMs: 5000, retries: 0, concurrency: 4,
+          const client = createClient({ baseUrl: process.argv[2], apiKey: new Secret(${JSON.stringify(key)}), timeoutMs: 600_000, retries: 0, concurrency: 4,
             readOnly: false, userAgent: "dimsync/test", env: process.env });
           const outcome = async (call) => { try { return await call(); } catch ({ code, sent, message }) { return { code, sent, message }; } };
           const read = await outcome(() => client.list(tags));
