@@ -1,3 +1,4 @@
+import type { Clock } from "../engine/session.ts";
 import type { Environment } from "../model/settings/env.ts";
 import { masked, remember } from "../model/settings/secret.ts";
 import { guarded, type Write } from "../text/workflow-commands.ts";
@@ -18,6 +19,8 @@ export interface Io {
   readonly columns: number;
   readonly env: Environment;
   readonly cwd: string;
+  /** What runs wait with, between attempts and for the service. Default: the time of the system. */
+  readonly clock?: Clock;
   /** Asks on stderr and returns the line that was typed, or "" at the end of input. Rejects if the run is interrupted. */
   readonly ask: (question: string) => Promise<string>;
   /** Aborted by a signal that is caught: start nothing new, finish writes in flight. */

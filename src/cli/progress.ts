@@ -91,7 +91,13 @@ export async function withRun<T>(
   const { io } = context;
   const progress = showProgress(context, { events });
   try {
-    const run = { env: io.env, signal: io.interrupted, onProgress: progress.onProgress, onRecords: recordsNotice(context) };
+    const run = {
+      env: io.env,
+      signal: io.interrupted,
+      clock: io.clock,
+      onProgress: progress.onProgress,
+      onRecords: recordsNotice(context),
+    };
     return await work(run, progress.clear);
   } finally {
     progress.end();

@@ -9,7 +9,7 @@ import { version } from "../model/runtime/version.ts";
 import type { Settings } from "../model/settings/config.ts";
 import type { Environment } from "../model/settings/env.ts";
 import { describeSecret, Secret, type SecretReference, secretKey } from "../model/settings/secret.ts";
-import type { Client } from "../service/client.ts";
+import type { Client, ClientOptions } from "../service/client.ts";
 import type { CallReport } from "../service/request.ts";
 
 /** An open account; `close` ends its connections. */
@@ -26,6 +26,8 @@ export interface AccountOptions {
   readonly env: Environment;
   /** Ends waiting for the key, and all reads of a read-only account. If the run writes, the caller decides what finishes. */
   readonly signal: AbortSignal | undefined;
+  /** What retries wait with. Default: the time of the system. */
+  readonly clock?: Clock | undefined;
   /** Called after every attempt of a request. */
   readonly onCall?: (report: CallReport) => void;
 }
@@ -54,6 +56,7 @@ export async function openAccount(project: AccountProject, options: AccountOptio
       rate: settings.client.rate,
       ...(options.signal === undefined || !options.readOnly ? {} : { signal: options.signal }),
       env: options.env,
+      ...clientTime(options.clock),
       ...(options.onCall === undefined ? {} : { onCall: options.onCall }),
     });
     return {
@@ -69,13 +72,16 @@ export async function openAccount(project: AccountProject, options: AccountOptio
   }
 }
 
+const clientTime = (clock: Clock | undefined): Pick<ClientOptions, "now" | "sleep"> =>
+  clock === undefined ? {} : { now: () => clock.now().getTime(), sleep: clock.sleep };
+
 /** Runs `work` with the target's account, which refuses every request but GET, and closes it. Throws as `openAccount` does. */
 export async function withReadOnly<T>(
   project: AccountProject,
-  { env, signal }: Pick<AccountOptions, "env" | "signal">,
+  { env, signal, clock }: Pick<AccountOptions, "env" | "signal" | "clock">,
   work: (client: Client) => Promise<T>,
 ): Promise<T> {
-  const account = await openAccount(project, { readOnly: true, env, signal });
+  const account = await openAccount(project, { readOnly: true, env, signal, clock });
   return await work(account.client).finally(account.close);
 }
 

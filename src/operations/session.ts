@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import type { Session } from "../engine/session.ts";
+import type { Clock, Session } from "../engine/session.ts";
 import { gitState } from "../git/state.ts";
 import type { Project } from "../manifests/project.ts";
 import type { Plan } from "../model/plan.ts";
@@ -18,6 +18,8 @@ export interface RunEnvironment {
   /** When aborted, the run starts nothing new and finishes writes in flight. */
   readonly signal: AbortSignal;
   readonly onProgress?: OnProgress | undefined;
+  /** Default: the time of the system. */
+  readonly clock?: Clock | undefined;
   /**
    * Called with a sentence that names the version of shared records that was read, and the one that
    * was written last. A ref can be moved back, but the versions in logs can be compared.
@@ -80,8 +82,9 @@ export async function snapshotSession(project: Project, file: string, run: RunEn
   };
 }
 
-function sessionBase(project: Project, records: Session["records"], git: Session["git"], { signal, onProgress }: RunEnvironment) {
-  return { project, records, git, version, signal, onProgress, newId: randomUUID, clock: systemClock };
+function sessionBase(project: Project, records: Session["records"], git: Session["git"], run: RunEnvironment) {
+  const { signal, onProgress, clock = systemClock } = run;
+  return { project, records, git, version, signal, onProgress, newId: randomUUID, clock };
 }
 
 // One event for each table would be most of an ndjson file.

@@ -1,4 +1,5 @@
 import type { Io } from "../../src/cli/io.ts";
+import { clockWithoutWaiting } from "./clock.ts";
 
 /** An io without a terminal and without environment variables, and what was printed so far. */
 export function capturedIo(parts: Partial<Io> = {}): {
@@ -16,6 +17,7 @@ export function capturedIo(parts: Partial<Io> = {}): {
     columns: 100,
     env: {},
     cwd: "/",
+    clock: clockWithoutWaiting(),
     ask: () => Promise.reject(new Error("There is no terminal.")),
     interrupted: new AbortController().signal,
     ...parts,

@@ -166,7 +166,7 @@ interface ApplyRun {
 }
 
 async function applyWith(project: Project, options: ApplyAccountOptions, { run, writes, git }: ApplyRun) {
-  const account = await openAccount(project, { readOnly: false, runId: writes.runId, env: run.env, signal: run.signal });
+  const account = await openAccount(project, { ...run, readOnly: false, runId: writes.runId });
   const lists = listLengthRecorder(writes, options.assumeCompleteLists === true);
   try {
     const signal = AbortSignal.any([run.signal, writes.lost]);

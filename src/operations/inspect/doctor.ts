@@ -109,14 +109,14 @@ interface Connection {
 type NoConnection = { readonly failed: readonly Check[]; readonly because: string };
 
 /** Opens the account and reads the list of integrations: the first request shows whether the service responds and accepts the key. */
-async function connect(project: Project, { env, signal }: RunEnvironment): Promise<Connection | NoConnection> {
+async function connect(project: Project, run: RunEnvironment): Promise<Connection | NoConnection> {
   let times: ReturnType<Connection["times"]> = { serverMs: undefined, localMs: 0 };
   const onCall = ({ dateMs }: CallReport): void => {
     if (dateMs !== undefined) times = { serverMs: dateMs, localMs: Date.now() };
   };
   let account: Account;
   try {
-    account = await openAccount(project, { readOnly: true, env, signal, onCall });
+    account = await openAccount(project, { ...run, readOnly: true, onCall });
   } catch (error) {
     return settingsFailure(error);
   }
