@@ -4,11 +4,12 @@ import { recover } from "../engine/recover.ts";
 import type { PlanOptions, Round, WriteSession } from "../engine/session.ts";
 import { DimsyncError } from "../model/errors.ts";
 import type { Plan } from "../model/plan.ts";
-import type { ItemResult, Result } from "../model/result.ts";
+import type { Result } from "../model/result.ts";
 import { type Secret, secretsIn } from "../model/settings/secret.ts";
 import { declined, interrupted, notRun, refusal, type WhyNotRun } from "./not-run.ts";
 import { resultOf, unfinishedItems } from "./result.ts";
 import { allowGuards, executeRounds } from "./rounds.ts";
+import type { EndedItem } from "./step.ts";
 
 export interface ApplyOptions extends PlanOptions {
   /** A saved plan: its items, then what it deferred, and nothing else. Absent: plan now. */
@@ -30,7 +31,7 @@ export async function apply(session: WriteSession, given: ApplyOptions = {}): Pr
   const startedAt = session.clock.now().toISOString();
   const round = firstRound(session, options);
   const first = allowGuards(options.saved ?? (await planRound(round)), options.allow);
-  const finish = (plans: readonly Plan[], items: readonly ItemResult[]) => ({
+  const finish = (plans: readonly Plan[], items: readonly EndedItem[]) => ({
     plan: first,
     result: resultOf(session, [first, ...plans.slice(1)], { items, startedAt }),
   });

@@ -1,11 +1,12 @@
 import { createHash } from "node:crypto";
 import { assetCreations, describeEntry } from "../engine/reads/audit-log.ts";
 import { blockedByEarlierRun } from "../engine/recover.ts";
-import { DimsyncError, ServiceError } from "../model/errors.ts";
+import { DimsyncError, readIfPossible, ServiceError } from "../model/errors.ts";
 import { canonicalJson, isObject, own } from "../model/json/json.ts";
 import type { List, PlannedRequest, SendableRequest, WriteAnswer } from "../model/service.ts";
 import type { Settlement } from "../records/journal-line.ts";
 import { resolveCommand, shellWord } from "../text/shell.ts";
+import { isBusy, newBusyWait } from "./busy.ts";
 import { type Confirmation, confirmCreate, quotesSecret, type SentCreate } from "./confirm-create.ts";
 import { inlineSecrets } from "./inline-secrets.ts";
 import type { Ending, Step } from "./step.ts";
@@ -38,19 +39,35 @@ export async function sendCreate<Live>(step: Step<Live>): Promise<Ending> {
 
 async function send<Live>(sent: SentCreate<Live>, request: SendableRequest): Promise<Ending> {
   const { item, session } = sent.step;
-  let answer: WriteAnswer;
-  try {
-    answer = await session.writer.send(request);
-  } catch (error) {
-    const isFinal = error instanceof ServiceError && error.sent !== "maybe";
-    if (!isFinal) {
-      const why = reasonOf(error);
-      return conclude(sent, await confirmCreate(sent, [], why), why);
+  const waited = newBusyWait(session, `${item.address}: another request is at work`);
+  for (;;) {
+    let answer: WriteAnswer;
+    try {
+      answer = await session.writer.send(request);
+    } catch (error) {
+      const isFinal = error instanceof ServiceError && error.sent !== "maybe";
+      if (!isFinal) {
+        const why = reasonOf(error);
+        return conclude(sent, await confirmCreate(sent, [], why), why);
+      }
+      const isRelation = item.action === "relate" && error.sent === "answered";
+      const mayRepeat = isRelation && isBusy(error) && (await waited());
+      if (isRelation && (await hasRelation(sent))) return conclude(sent, { state: "found" }, relatedByOthers);
+      if (mayRepeat) continue;
+      const unwritten = await settle(sent, { outcome: error.sent === "never" ? "not-created" : "failed" });
+      return { outcome: "failed", code: error.code, message: `${error.message}${unwritten}` };
     }
-    const unwritten = await settle(sent, { outcome: error.sent === "never" ? "not-created" : "failed" });
-    return { outcome: "failed", code: error.code, message: `${error.message}${unwritten}` };
+    return item.action === "create" ? created(sent, answer) : related(sent);
   }
-  return item.action === "create" ? created(sent, answer) : related(sent);
+}
+
+const relatedByOthers = "The service refused the relation, and the tag has it: someone else attached the tag a moment before.";
+
+/** Whether the tag has the relation that the service refused to add. */
+async function hasRelation<Live>({ step: { item, kind, session } }: SentCreate<Live>): Promise<boolean> {
+  const { naturalKey } = item;
+  const found = naturalKey === undefined ? undefined : await readIfPossible(async () => kind.find?.(naturalKey, session.writer.reads));
+  return Array.isArray(found) && found.length > 0;
 }
 
 /** Another run may have written after a saved plan was made. */

@@ -3,10 +3,9 @@ import { kindNamed } from "../kinds/index.ts";
 import { eachChange } from "../model/changes.ts";
 import { DimsyncError } from "../model/errors.ts";
 import type { Item } from "../model/plan.ts";
-import type { ItemResult } from "../model/result.ts";
 import { type TracedWork, traced } from "../model/runtime/traced.ts";
 import { sendCreate } from "./create.ts";
-import { type Ending, type Execution, isGood } from "./step.ts";
+import { type EndedItem, type Ending, type Execution, isGood } from "./step.ts";
 import { sendUpdate } from "./update.ts";
 
 /**
@@ -14,18 +13,18 @@ import { sendUpdate } from "./update.ts";
  * object, otherwise concurrently. A failure skips what depends on it; with `failFast`, everything
  * that has not started. Never throws for an item: its ending says what happened.
  */
-export function execute(items: readonly Item[], execution: Execution): Promise<readonly ItemResult[]> {
+export function execute(items: readonly Item[], execution: Execution): Promise<readonly EndedItem[]> {
   return traced({ name: "dimsync execute", attributes: { "dimsync.items": items.length } }, () => executeAll(items, execution));
 }
 
-async function executeAll(items: readonly Item[], execution: Execution): Promise<readonly ItemResult[]> {
+async function executeAll(items: readonly Item[], execution: Execution): Promise<readonly EndedItem[]> {
   const { session } = execution;
   const start = newStarter(execution);
-  const endings = new Map<string, Promise<ItemResult>>();
+  const endings = new Map<string, Promise<EndedItem>>();
   const lastOnObject = new Map<string, Promise<unknown>>();
   let done = 0;
   session.onProgress?.({ type: "phase", phase: "apply", round: 1, total: items.length });
-  const run = async (item: Item, before: Promise<unknown> | undefined): Promise<ItemResult> => {
+  const run = async (item: Item, before: Promise<unknown> | undefined): Promise<EndedItem> => {
     const needed = await Promise.all(item.dependsOn.flatMap((id) => endings.get(id) ?? []));
     await before;
     const unmet = needed.find(({ outcome }) => !isGood(outcome));
@@ -33,7 +32,7 @@ async function executeAll(items: readonly Item[], execution: Execution): Promise
     done++;
     session.onProgress?.({ type: "step", phase: "apply", done, total: items.length, label: `${item.address} ${ending.outcome}` });
     const { id, address, kind, action, liveId, changes } = item;
-    return { id, address, kind, action, ...(liveId === undefined ? {} : { liveId }), ...ending, changes };
+    return { id, address, kind, action, ...(liveId === undefined ? {} : { liveId }), changes, ...ending };
   };
   for (const item of items) {
     const object = `${item.kind} ${item.liveId ?? item.address}`;
@@ -67,7 +66,7 @@ function newStarter(execution: Execution): (item: Item) => Promise<Ending> {
 }
 
 /** The ending of an item whose dependency did not succeed. */
-export const dependencyFailed = ({ address, outcome }: ItemResult) => ({
+export const dependencyFailed = ({ address, outcome }: EndedItem) => ({
   outcome: "skipped" as const,
   code: "E_DEPENDENCY",
   message: `It depends on ${address}, which is ${outcome}.`,

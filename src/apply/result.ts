@@ -1,19 +1,22 @@
 import { applyExit } from "../engine/exit-codes.ts";
 import type { WriteSession } from "../engine/session.ts";
 import { byText, kindOf } from "../model/address.ts";
+import { eachChange } from "../model/changes.ts";
 import { DimsyncError } from "../model/errors.ts";
 import { combineExits, type Exit } from "../model/exit.ts";
 import type { Deferred, Held, Plan } from "../model/plan.ts";
 import type { ItemResult, Result } from "../model/result.ts";
+import { andMore } from "../text/lists.ts";
+import { wholePath } from "../text/paths.ts";
 import { withTarget } from "../text/shell.ts";
 import { dependencyFailed } from "./execute.ts";
-import { isGood } from "./step.ts";
+import { type EndedItem, isGood } from "./step.ts";
 
 /** The result of an apply. `plans` are those of all its rounds, in order. */
 export function resultOf(
   session: WriteSession,
   plans: readonly [Plan, ...Plan[]],
-  { items, startedAt }: { readonly items: readonly ItemResult[]; readonly startedAt: string },
+  { items, startedAt }: { readonly items: readonly EndedItem[]; readonly startedAt: string },
 ): Result {
   const [first] = plans;
   const last = plans.at(-1) ?? first;
@@ -21,6 +24,10 @@ export function resultOf(
   // are valid.
   const diagnostics = plans.flatMap((plan) => plan.diagnostics.filter(({ code }) => plan === last || code !== "I_POLICY_WAITS"));
   const bindings = [...session.records().bindings].sort(([a], [b]) => byText(a, b)).map(([address, { id }]) => [address, id] as const);
+  const notKept = lastByKey(
+    [...plans.flatMap((plan) => plan.notKept ?? []), ...items.flatMap((item) => (isGood(item.outcome) ? [] : (item.notKept ?? [])))],
+    ({ address, path }) => `${address} ${path}`,
+  );
   const result: Result = {
     formatVersion: "2.0",
     kind: "Result",
@@ -32,8 +39,9 @@ export function resultOf(
     target: first.target,
     ...(first.severalTargets === undefined ? {} : { severalTargets: first.severalTargets }),
     account: first.account,
-    items: items.map((item) => withTarget(item, first)),
+    items: items.flatMap(separated).map((item) => withTarget(item, first)),
     ...(first.held === undefined ? {} : { held: heldBy(plans) }),
+    ...(notKept.length === 0 ? {} : { notKept }),
     manual: lastByKey(
       plans.flatMap(({ manual }) => manual),
       ({ id }) => id,
@@ -52,6 +60,17 @@ export function resultOf(
     exit: { code: 0, reasons: [] },
   };
   return { ...result, exit: exitOf(result, first.executable ? last : first, session.signal) };
+}
+
+/** What the account has of an item that did not converge, and what it does not have, are results of their own. */
+function separated({ notKept: _, kept, ...item }: EndedItem): readonly ItemResult[] {
+  if (kept === undefined) return [item];
+  const { code: __, message: ___, command: ____, ...done } = item;
+  const names = andMore(
+    [...eachChange({ changes: kept })].map(({ path }) => wholePath(path)),
+    { shown: 10 },
+  );
+  return [{ ...done, outcome: "done", message: `The account has ${names} now.`, changes: kept }, item];
 }
 
 /** What the run did not send. A later round has planned some addresses again. */

@@ -15,13 +15,13 @@ import { titles } from "../model/titles.ts";
 import type { ApplyOptions } from "./apply.ts";
 import { execute } from "./execute.ts";
 import { interrupted, notRun, refusal } from "./not-run.ts";
-import { type Execution, isGood } from "./step.ts";
+import { type EndedItem, type Execution, isGood } from "./step.ts";
 import { gatherIntents } from "./waves.ts";
 
 interface RoundsResult {
   /** In order; the first is the plan that the run started with. */
   readonly plans: readonly [Plan, ...Plan[]];
-  readonly results: readonly ItemResult[];
+  readonly results: readonly EndedItem[];
 }
 
 /**
@@ -121,7 +121,7 @@ export function allowGuards(plan: Plan, reasons: ReadonlyMap<string, string> | u
 }
 
 /** E_STALE and exit code 5 are for saved plans. A plan made just now can only be stale this often if the object keeps changing. */
-const keepsChanging = (result: ItemResult): ItemResult =>
+const keepsChanging = (result: EndedItem): EndedItem =>
   result.code === "E_STALE"
     ? {
         ...result,
@@ -156,12 +156,12 @@ const replansPerAddress = 3;
 
 /** The outcomes of an apply so far, over all its rounds. */
 function newOutcomes() {
-  const byStep = new Map<string, ItemResult>();
+  const byStep = new Map<string, EndedItem>();
   const replans = new Map<Address, number>();
   const counted: Counted[] = [];
   return {
     /** True if something was created, related or bound that deferred items may have waited for. */
-    add(items: readonly Item[], results: readonly ItemResult[]): boolean {
+    add(items: readonly Item[], results: readonly EndedItem[]): boolean {
       for (const result of results) byStep.set(`${result.action} ${result.address}`, result);
       const reached = new Set(results.filter(({ outcome }) => mayHaveActed(outcome)).map(({ id }) => id));
       for (const { id, address, action, exposedColumns: exposed = 0 } of items)
@@ -181,7 +181,7 @@ function newOutcomes() {
     /** What earlier rounds did, which the guards of the next round add to its own. */
     counts: (): readonly Counted[] => counted,
     addresses: (): ReadonlySet<Address> => new Set([...byStep.values()].map(({ address }) => address)),
-    results: (): readonly ItemResult[] => [...byStep.values()],
+    results: (): readonly EndedItem[] => [...byStep.values()],
   };
 }
 

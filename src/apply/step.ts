@@ -2,7 +2,7 @@ import type { RunReads } from "../engine/reads/cached-reads.ts";
 import type { WriteSession } from "../engine/session.ts";
 import type { Kind, Unit } from "../kinds/kind.ts";
 import type { AuditEntry } from "../model/live.ts";
-import type { Item } from "../model/plan.ts";
+import type { ChangeGroup, Item, NotKept } from "../model/plan.ts";
 import type { ItemResult, Outcome } from "../model/result.ts";
 import type { Secret } from "../model/settings/secret.ts";
 import type { RunRecords } from "./waves.ts";
@@ -28,7 +28,16 @@ export interface Step<Live = unknown> extends Execution {
 }
 
 /** How one item ended, before its place in the result is known. */
-export type Ending = Pick<ItemResult, "outcome"> & Partial<Pick<ItemResult, "code" | "message" | "command" | "liveId">>;
+export type Ending = Pick<ItemResult, "outcome"> &
+  Partial<Pick<EndedItem, "code" | "message" | "command" | "liveId" | "notKept" | "kept" | "changes">>;
+
+/** How one item ended. */
+export interface EndedItem extends ItemResult {
+  /** Of an item that did not converge: the changes that the account has all the same. `changes` are the others. */
+  readonly kept?: readonly ChangeGroup[];
+  /** The values that the service accepted and did not keep. */
+  readonly notKept?: readonly NotKept[];
+}
 
 /** Whether the item reached its desired state. */
 export const isGood = (outcome: Outcome): boolean => outcome === "done" || outcome === "recovered";

@@ -1,14 +1,18 @@
 import type { Updates } from "../kinds/kind.ts";
+import { changesWhere } from "../model/changes.ts";
 import { readIfPossible, readOr, ServiceError } from "../model/errors.ts";
-import { type JsonObject, sameJson } from "../model/json/json.ts";
+import { type JsonObject, type JsonValue, sameJson } from "../model/json/json.ts";
 import { atPointer, type Pointer } from "../model/json/pointer.ts";
-import type { Item } from "../model/plan.ts";
+import type { Item, NotKept } from "../model/plan.ts";
 import { withPauses } from "../model/runtime/event-loop.ts";
 import type { PlannedRequest } from "../model/service.ts";
+import { secretsIn } from "../model/settings/secret.ts";
 import { backoffMs } from "../service/retry.ts";
+import { differsInSpace } from "../text/white-space.ts";
+import { isBusy, newBusyWait } from "./busy.ts";
 import { inlineSecrets } from "./inline-secrets.ts";
 import type { Ending, Step } from "./step.ts";
-import { describeStale, listPointers, staleNodes, verifyWrite } from "./verify.ts";
+import { describeStale, listPointers, staleNodes, type Verification, verifyWrite } from "./verify.ts";
 
 // PUT and PATCH state the desired values, so sending one twice has the effect of sending it once.
 // Still, the touched nodes are read first, and after an unclear failure the request is sent again
@@ -31,14 +35,28 @@ export async function sendUpdate<Live>(step: Step<Live>): Promise<Ending> {
   if (stale.length > 0)
     return { outcome: "skipped", code: "E_STALE", message: `It changed after the plan was made: ${describeStale(stale)}.` };
   await step.records.take();
+  const notes: string[] = [];
+  const notKept: NotKept[] = [];
   for (const [index, request] of item.requests.entries()) {
     if (session.signal.aborted) return interruptedAfter(item, index);
     const sent: Sent<Live> = await sendOne<Live>({ ...step, update, live }, request);
-    if (sent.ending !== undefined) return sent.ending;
+    if (sent.ending !== undefined) return withKept(item, index, sent);
+    if (sent.note !== undefined) notes.push(sent.note);
+    notKept.push(...(sent.notKept ?? []));
     live = sent.live;
   }
   if (item.binding !== undefined && item.liveId !== undefined) await step.records.bind(item.address, { ...item.binding, id: item.liveId });
-  return { outcome: "done" };
+  return { outcome: "done", ...(notes.length === 0 ? {} : { message: notes.join(" ") }), ...(notKept.length === 0 ? {} : { notKept }) };
+}
+
+/** The ending of an item whose request `index` was not accepted in full, with the changes that the account has now. */
+function withKept<Live>({ changes, requests }: Item, index: number, { ending, missing = [] }: Sent<Live>): Ending {
+  if (ending?.outcome !== "not-converged") return ending ?? { outcome: "done" };
+  const lacking = new Set(missing);
+  const bodies = requests.slice(0, index + 1).map(({ body }) => body);
+  const isKept = (path: Pointer): boolean => !lacking.has(path) && bodies.some((body) => atPointer(body, path) !== undefined);
+  const kept = changesWhere(changes, isKept);
+  return kept.length === 0 ? ending : { ...ending, kept, changes: changesWhere(changes, (path) => !isKept(path)) };
 }
 
 /** An item that is interrupted between two requests has done a part of its work. */
@@ -57,25 +75,39 @@ function interruptedAfter({ requests }: Item, sent: number): Ending {
 interface Sent<Live> {
   readonly live: Live;
   readonly ending?: Ending;
+  /** Where the account does not have the desired value. */
+  readonly missing?: readonly Pointer[];
+  /** A sentence for the result of an item that is done. */
+  readonly note?: string;
+  /** Texts that the service keeps with other white space. */
+  readonly notKept?: readonly NotKept[];
 }
 
 async function sendOne<Live>(step: UpdateStep<Live>, request: PlannedRequest): Promise<Sent<Live>> {
-  const { session, update, live, secrets } = step;
+  const { item, session, update, live, secrets } = step;
   const { body } = request;
-  for (let attempt = 0; ; attempt++) {
+  const waited = newBusyWait(session, `${item.address}: another request is at work`);
+  for (let attempt = 1; ; attempt++) {
     try {
-      const response = await session.writer.send(inlineSecrets(request, secrets));
-      if (update.answered === undefined) return { live };
-      return await verified(step, body, update.answered(live, response, session.writer.decode));
+      const answer = await session.writer.send(inlineSecrets(request, secrets));
+      if (update.answered === undefined) return answer.isEmpty === true ? { live, note: noProof } : { live };
+      return await verified(step, body, answer.isEmpty === true ? live : update.answered(live, answer, session.writer.decode));
     } catch (error) {
-      if (!(error instanceof ServiceError) || error.sent !== "maybe") throw error;
+      if (!(error instanceof ServiceError) || !(isBusy(error) || error.sent === "maybe")) throw error;
+      const mayRepeat = isBusy(error) ? await waited() : attempt <= session.project.settings.client.retries && !isSecretSpent(error, body);
       const sent = await afterUnclear(step, body, error);
       if (sent !== undefined) return sent;
-      if (attempt >= session.project.settings.client.retries || session.signal.aborted) throw error;
-      await session.clock.sleep(backoffMs(attempt + 1, Math.random), session.signal);
+      if (!mayRepeat || session.signal.aborted) throw error;
+      if (!isBusy(error)) await session.clock.sleep(backoffMs(attempt, Math.random), session.signal);
     }
   }
 }
+
+const noProof =
+  "The service accepted the request with an empty response, so nothing shows that it stored the values. dimsync does not send them again by itself.";
+
+/** Whether the service has received a secret: the request was answered, although the response cannot be read. It is not sent twice. */
+const isSecretSpent = ({ code }: ServiceError, body: JsonObject): boolean => code === "E_MALFORMED_ANSWER" && secretsIn(body).length > 0;
 
 /** Whether a request without a clear response took effect; undefined: it did not, and may be sent again. */
 async function afterUnclear<Live>(step: UpdateStep<Live>, body: JsonObject, error: ServiceError): Promise<Sent<Live> | undefined> {
@@ -109,32 +141,68 @@ async function afterUnclear<Live>(step: UpdateStep<Live>, body: JsonObject, erro
 const isSameAt = (pointer: Pointer, before: JsonObject, after: JsonObject): boolean =>
   sameJson(atPointer(before, pointer), atPointer(after, pointer));
 
-/** Compares what the response (or a read) shows with the values of the body and with the state before. */
+/** A response may come from a cache. So if it does not show the desired values, the account is read again after these pauses. */
+const readAgainAfterMs = [0, 500, 2_000] as const;
+
+/** Compares what the response (or a read) shows with the values of the body and with the state before. Reads decide what a response leaves open. */
 async function verified<Live>(step: UpdateStep<Live>, body: JsonObject, shown: Live): Promise<Sent<Live>> {
-  const { item, update, live: before } = step;
-  const first = await withPauses(verifyWrite(body, update.document(item, shown)));
-  // Some responses have no columns; those are read.
-  const isPartial = first.different.length === 0 && first.unseen.length > 0;
-  const live = (isPartial ? await readIfPossible(() => update.reread(item, step.session.writer.reads)) : undefined) ?? shown;
-  const { different, unseen } = isPartial ? await withPauses(verifyWrite(body, update.document(item, live))) : first;
-  const unreached = [...different, ...unseen];
-  if (unreached.length > 0)
-    return {
-      live,
-      ending: {
-        outcome: "not-converged",
-        code: "E_NOT_CONVERGED",
-        message: `The service accepted the request, but its response does not show the desired value of ${listPointers(unreached)}. Run plan to see the live state.`,
-      },
-    };
-  const touched = update.unintended === undefined ? [] : await withPauses(update.unintended(before, live, body));
-  if (touched.length === 0) return { live };
+  const { item, update, session } = step;
+  const { clock, signal } = session;
+  const end = clock.now().getTime() + session.project.settings.client.settleMs;
+  let live = shown;
+  let found = await compared(step, body, live);
+  for (const pauseMs of readAgainAfterMs) {
+    if (isReached(found) || clock.now().getTime() + pauseMs > end) break;
+    if (pauseMs > 0) await clock.sleep(pauseMs, signal);
+    if (pauseMs > 0 && signal.aborted) break;
+    live = (await readIfPossible(() => update.reread(item, session.writer.reads))) ?? live;
+    found = await compared(step, body, live);
+  }
+  const document = update.document(item, live);
+  const since = clock.now().toISOString();
+  const notKept = [...found.different, ...found.spaced].map((path): NotKept => {
+    const [wanted, is] = [atPointer(body, path), atPointer(document, path)] as readonly JsonValue[]; // values of JSON documents
+    return { address: item.address, path, wanted: wanted ?? null, live: is ?? null, since };
+  });
+  if (!isReached(found)) return { live, ending: { ...unreachedEnding(found), notKept }, missing: [...found.different, ...found.unseen] };
+  if (found.spaced.length === 0) return { live };
   return {
     live,
-    ending: {
-      outcome: "not-converged",
-      code: "E_UNINTENDED_CHANGE",
-      message: `The service has the desired values, but other values changed too: ${listPointers(touched)}. Check them before you apply anything else.`,
-    },
+    notKept,
+    note: `The service keeps ${listPointers(found.spaced)} with other white space, which counts as equal from now on.`,
   };
+}
+
+interface Found extends Pick<Verification, "different" | "unseen"> {
+  /** Pointers at which the document has the text with other white space at its ends. */
+  readonly spaced: readonly Pointer[];
+  readonly unintended: readonly Pointer[];
+}
+
+const isReached = ({ different, unseen, unintended }: Found): boolean => different.length + unseen.length + unintended.length === 0;
+
+function unreachedEnding({ different, unseen, unintended }: Found): Ending {
+  const unreached = [...different, ...unseen];
+  return {
+    outcome: "not-converged",
+    ...(unreached.length > 0
+      ? {
+          code: "E_NOT_CONVERGED",
+          message: `The service accepted the request, but the account does not have the desired value of ${listPointers(unreached)}. Run plan to see the live state.`,
+        }
+      : {
+          code: "E_UNINTENDED_CHANGE",
+          message: `The service has the desired values, but other values changed too: ${listPointers(unintended)}. Check them before you apply anything else.`,
+        }),
+  };
+}
+
+async function compared<Live>({ item, update, live: before }: UpdateStep<Live>, body: JsonObject, live: Live): Promise<Found> {
+  const document = update.document(item, live);
+  const { different: all, unseen } = await withPauses(verifyWrite(body, document));
+  const spaced = all.filter((pointer) => differsInSpace(atPointer(body, pointer), atPointer(document, pointer)));
+  const different = spaced.length === 0 ? all : all.filter((pointer) => !spaced.includes(pointer));
+  const isWhole = different.length + unseen.length === 0;
+  const unintended = isWhole && update.unintended !== undefined ? await withPauses(update.unintended(before, live, body)) : [];
+  return { different, spaced, unseen, unintended };
 }

@@ -180,8 +180,8 @@ function conclusions(units: readonly ComparedUnit[]): readonly DiffResult[] {
   });
 }
 
-const isEqual = ({ items, manual, blocked, deferred, unverifiable, problems }: DiffResult): boolean =>
-  items.length + manual.length + blocked.length + deferred.length + unverifiable.length === 0 &&
+const isEqual = ({ items, manual, blocked, deferred, unverifiable, notKept = [], problems }: DiffResult): boolean =>
+  items.length + manual.length + blocked.length + deferred.length + unverifiable.length + notKept.length === 0 &&
   problems.every(({ severity }) => severity !== "error");
 
 /** Kinds leave ignored values out of their requests. This removes ignored items and manual steps. */

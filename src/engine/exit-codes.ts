@@ -40,11 +40,11 @@ function differs({ items, deferred, held = [] }: Plan): boolean {
 const missingLive: readonly string[] = ["E_TAG_MISSING", "E_INTEGRATION_MISSING", "E_GONE"];
 
 /**
- * Differences of any kind: those that a request fixes, those that a user must fix, and missing
- * declared objects.
+ * Differences of any kind: those that a request fixes, those that a user must fix, those that the service does not keep, and
+ * missing declared objects.
  */
 const drifted = (plan: Plan): boolean =>
-  differs(plan) || plan.manual.length > 0 || plan.blocked.some(({ code }) => missingLive.includes(code));
+  differs(plan) || plan.manual.length > 0 || (plan.notKept ?? []).length > 0 || plan.blocked.some(({ code }) => missingLive.includes(code));
 
 const named: Readonly<Record<FailOn, (plan: Plan) => boolean>> = {
   changes: differs,

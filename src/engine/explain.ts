@@ -7,6 +7,7 @@ import {
   type Explanation,
   expand,
   explain,
+  leavingOut,
   type SchemaConfigUnit,
   schemaConfig,
   switchedOffBy,
@@ -89,7 +90,8 @@ async function explainUnit(
   const whole = await withColumns({ id, tree }, explained, reads);
   const { items, problems, review } = await withPauses(schemaConfig.diff(unit, whole, account));
   const liveName = account.list(integrations).byId.get(unit.liveId ?? "")?.name;
-  const isIgnored = (node: NodePath, key: Field): boolean => account.ignored(unit.address, nodePointer(node, key));
+  const isIgnored = (key: Field): boolean => account.ignored(unit.address, nodePointer(path, key));
+  const { isLeftOut, found: notKept } = leavingOut(unit, whole.tree, account);
   const changes = items.flatMap((item) => [...eachChange(item)]);
   const absent = absenceOf(whole.tree, path);
   const switchedOff = review && switchedOffBy(unit, review);
@@ -100,7 +102,7 @@ async function explainUnit(
     address: unit.address,
     liveId: unit.liveId,
     names: [...new Set([unit.name, ...(liveName === undefined ? [] : [liveName])])],
-    leftAlone: (["enabled", "hashed"] as const).filter((key) => (key === "enabled" || path.length === 3) && isIgnored(path, key)),
+    leftAlone: (["enabled", "hashed"] as const).filter((key) => (key === "enabled" || path.length === 3) && isIgnored(key)),
     requests: items.flatMap(({ requests }) => requests.flatMap((request) => partOf(request, path))),
     changesInAll: changes.length,
     ...(needed.length === 0 ? {} : { unreadTables: needed.length }),
@@ -108,7 +110,9 @@ async function explainUnit(
     ...(disabled === undefined ? {} : { stoppedBy: nodeText(disabled) }),
     refused: problems.filter(isError),
     ...(impact === undefined ? {} : { impact }),
-    ...explain(unit.rules, whole.tree, path, { isIgnored, switchedOff }),
+    ...explain(unit.rules, whole.tree, path, { isLeftOut, switchedOff }),
+    // What comparing this node has left out.
+    ...(notKept.length === 0 ? {} : { notKept }),
   };
 }
 

@@ -170,6 +170,7 @@ function viewOf(input: ObserveInput, { items }: ObservedLists, readById: readonl
     earlierCreates: earlierCreates(records, run.recovered),
     taggedBy: project.settings.defaults.taggedBy,
     ignored: () => false,
+    notKept: new Map(),
     patch: project.settings.client,
     ...run,
   });

@@ -5,7 +5,7 @@ import { changeCount } from "../model/changes.ts";
 import type { GuardFinding } from "../model/findings.ts";
 import { canonicalJson, defined } from "../model/json/json.ts";
 import { repeated } from "../model/maps.ts";
-import type { Blocked, CallCounts, Change, Deferred, DraftItem, Held, Item, Manual, Plan, Summary } from "../model/plan.ts";
+import type { Blocked, CallCounts, Change, Deferred, DraftItem, Held, Item, Manual, NotKept, Plan, Summary } from "../model/plan.ts";
 import { type Diagnostic, isError, type Locate, type Problem, problemAt, toDiagnostic } from "../model/problem.ts";
 import { severities } from "../text/severity.ts";
 import { withTarget } from "../text/shell.ts";
@@ -68,6 +68,7 @@ export function makePlan(head: PlanHead, findings: Findings, rules: PlanRules): 
   const items = numbered(runnable, numbering);
   const held = rules.protectOnly ? heldOf(numbered(heldItems, numbering), heldWaiting) : undefined;
   const manual = manualSteps(differences, rules);
+  const notKept = notKeptValues(differences, rules);
   const { guards, problems } = rules.guards(items);
   const diagnostics = diagnosticsOf({ ...findings, problems: [...findings.problems, ...problems] }, [...runnable, ...heldItems], locate);
   const failed = diagnostics.some(isError);
@@ -84,6 +85,7 @@ export function makePlan(head: PlanHead, findings: Findings, rules: PlanRules): 
     ...(held === undefined ? {} : { held }),
     unmanaged: { ...unmanaged, columns: differences.reduce((sum, { unmanagedColumns }) => sum + unmanagedColumns, 0) },
     unverifiable: differences.flatMap(({ unverifiable }) => unverifiable).sort((a, b) => byText(a.address, b.address)),
+    ...(notKept.length === 0 ? {} : { notKept }),
     ...defined({ released, impact, newColumns, goneColumns, neverReviewed, seenColumns }),
     policy,
     guards,
@@ -140,6 +142,12 @@ const manualSteps = (found: readonly DiffResult[], { inScope }: PlanRules): read
     .flatMap(({ manual }) => manual)
     .filter(({ address }) => inScope(address))
     .map((step): Manual => ({ id: manualId(step), ...step }))
+    .sort((a, b) => byText(a.address, b.address) || byText(a.path, b.path));
+
+const notKeptValues = (found: readonly DiffResult[], { inScope }: PlanRules): readonly NotKept[] =>
+  found
+    .flatMap(({ notKept = [] }) => notKept)
+    .filter(({ address }) => inScope(address))
     .sort((a, b) => byText(a.address, b.address) || byText(a.path, b.path));
 
 function diagnosticsOf({ problems, differences }: Findings, runnable: readonly DraftItem[], locate: Locate): readonly Diagnostic[] {

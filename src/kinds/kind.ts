@@ -4,7 +4,7 @@ import type { JsonObject, JsonValue } from "../model/json/json.ts";
 import type { Pointer } from "../model/json/pointer.ts";
 import type { LiveSchemas } from "../model/live.ts";
 import type { NodePath } from "../model/nodes.ts";
-import type { Blocked, ChangeGroup, Deferred, Difference, DraftCause, DraftItem, Item, NamedObject } from "../model/plan.ts";
+import type { Blocked, ChangeGroup, Deferred, Difference, DraftCause, DraftItem, Item, NamedObject, NotKept } from "../model/plan.ts";
 import type { Problem } from "../model/problem.ts";
 import type { IntegrationSpec, Reference, Resource } from "../model/resource.ts";
 import type { Steps } from "../model/runtime/event-loop.ts";
@@ -65,6 +65,8 @@ export interface AccountView {
   readonly taggedBy: string | undefined;
   /** Whether differences are only reported. Then requests may lack what only sending them needs. */
   readonly isDrift: boolean;
+  /** By address and path: values that the service did not keep when an earlier run sent them. */
+  readonly notKept: ReadonlyMap<Address, ReadonlyMap<Pointer, Required<Pick<NotKept, "wanted" | "live" | "since">>>>;
   /** Whether an `ignore` entry covers this difference; then it is neither shown nor sent. */
   readonly ignored: (address: Address, path: Pointer) => boolean;
   /** Whether the user asked to send this asset's connection again. */

@@ -7,6 +7,7 @@ export { expand, isUncovered, policyTablesWithoutColumns, tablesToRead, walkReso
 export { absenceOf, decisionOf, disabledAbove, type Explanation, explain } from "./schema-config/explain.ts";
 export { schemaConfig, unknownColumns } from "./schema-config/index.ts";
 export { switchedOffBy } from "./schema-config/new-columns.ts";
+export { leavingOut } from "./schema-config/not-kept.ts";
 export { type ObservedSchemas, readSchemas, withColumns } from "./schema-config/read.ts";
 export type { RuleCache } from "./schema-config/rules/rule-cache.ts";
 export { type SchemaConfigUnit, schemaUnits } from "./schema-config/units.ts";

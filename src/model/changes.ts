@@ -1,5 +1,5 @@
 import { defined } from "./json/json.ts";
-import { fromPointer } from "./json/pointer.ts";
+import { fromPointer, type Pointer } from "./json/pointer.ts";
 import { getOrAdd } from "./maps.ts";
 import { eachNode, levelOf, type NodePath, newNodes, nodePointer } from "./nodes.ts";
 import type { Attribution, Change, ChangeFacts, ChangeGroup, DraftFacts, NodeChanges, PathChange, Plan } from "./plan.ts";
@@ -83,6 +83,21 @@ export function newNodeChanges<F extends AnyFacts>(): {
         return entry as unknown as NodeChanges<F>;
       }),
   };
+}
+
+/** The changes whose paths pass the test. */
+export function changesWhere<F extends AnyFacts>(
+  changes: readonly ChangeGroup<F>[],
+  test: (path: Pointer) => boolean,
+): readonly ChangeGroup<F>[] {
+  return changes.flatMap((entry): readonly ChangeGroup<F>[] => {
+    if ("path" in entry) return test(entry.path) ? [entry] : [];
+    const { count: _, nodes, field, ...facts } = entry;
+    const some = newNodeChanges<F>();
+    // The members of the entry that are not facts are left out above.
+    for (const path of eachNode(nodes)) if (test(nodePointer(path, field))) some.add(path, field, facts as unknown as F);
+    return some.changes();
+  });
 }
 
 type Trace = Pick<ChangeFacts, "origin" | "attribution">;

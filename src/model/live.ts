@@ -30,6 +30,8 @@ export interface LiveTable {
   readonly enabled: boolean;
   readonly syncMode?: string;
   readonly cursorField?: string;
+  /** Any JSON; `allowed: false` in it means that requests change nothing of the table. */
+  readonly enabledPatchSettings?: unknown;
   readonly columns?: Readonly<Record<string, LiveColumn>>;
 }
 

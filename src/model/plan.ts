@@ -189,6 +189,16 @@ export interface Unverifiable {
   readonly reason: string;
 }
 
+/** A desired value that the service accepted and does not keep. It is not planned again until the manifest or the account changes there. */
+export interface NotKept {
+  readonly address: Address;
+  readonly path: Pointer;
+  readonly wanted: JsonValue;
+  readonly live: JsonValue;
+  /** When a run noticed it, ISO 8601. Absent if the service itself says that the value cannot be changed. */
+  readonly since?: string;
+}
+
 /** The result of comparing one object. */
 export interface Difference {
   readonly items: readonly DraftItem[];
@@ -196,6 +206,8 @@ export interface Difference {
   readonly blocked: readonly Blocked[];
   readonly deferred: readonly Deferred[];
   readonly unverifiable: readonly Unverifiable[];
+  /** Default: none. */
+  readonly notKept?: readonly NotKept[];
   readonly unmanagedColumns: number;
   /** Their names, if requested. */
   readonly unmanagedTables?: readonly UnmanagedTable[];
@@ -342,6 +354,8 @@ export interface Plan {
   /** Who reads what changes. Present if the project names a dbt manifest. */
   readonly impact?: readonly Impact[];
   readonly unverifiable: readonly Unverifiable[];
+  /** Present if there are such values. */
+  readonly notKept?: readonly NotKept[];
   /** Live columns that nobody has reviewed. Present if columns are reviewed, as `goneColumns`. */
   readonly newColumns?: readonly NewColumn[];
   /** Reviewed columns that the account no longer has. */

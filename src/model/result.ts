@@ -1,7 +1,7 @@
 import type { Address } from "./address.ts";
 import type { Exit } from "./exit.ts";
 import type { GuardFinding, PolicyFinding } from "./findings.ts";
-import type { Action, CallCounts, ChangeGroup, Held, Manual } from "./plan.ts";
+import type { Action, CallCounts, ChangeGroup, Held, Manual, NotKept } from "./plan.ts";
 import type { Diagnostic } from "./problem.ts";
 
 /** How one item of an apply ended. */
@@ -39,6 +39,8 @@ export interface Result {
   readonly items: readonly ItemResult[];
   /** Present if only protecting changes were sent (`--protect-only`). */
   readonly held?: readonly Held[];
+  /** Desired values that the service does not keep, as far as runs have noticed. Present if there are any. */
+  readonly notKept?: readonly NotKept[];
   readonly manual: readonly Manual[];
   readonly guards: readonly GuardFinding[];
   readonly policy: readonly PolicyFinding[];

@@ -75,6 +75,8 @@ export interface WriteAnswer {
   readonly status: number;
   readonly data: JsonValue | undefined;
   readonly int64Id: string | undefined;
+  /** The response has no body: it was accepted, and nothing shows what was stored. */
+  readonly isEmpty?: true;
 }
 
 /** Decodes the responses to writes. Malformed responses throw ServiceError. */

@@ -31,6 +31,7 @@ export function readJson(body: Buffer, where: Where): JsonValue {
  * @throws ServiceError E_MALFORMED_ANSWER, `sent` "maybe": the service acted, and the result cannot be read.
  */
 export function readWriteResponse(status: number, body: Buffer, where: Where): WriteAnswer {
+  if (body.length === 0) return { status, data: undefined, int64Id: undefined, isEmpty: true };
   const envelope = readJson(body, where);
   if (!isObject(envelope)) throw malformed(where, "", "is not an object");
   const code = own(envelope, "code");

@@ -218,6 +218,41 @@ describe("a relation whose response is lost", () => {
   });
 });
 
+describe("a relation that is refused", () => {
+  const path = "/v1/tags/t-3/relation";
+  const related = tagManifest("the best", ", taggedBy: u-1, resources: [{ monitor: { id: m-1 } }]");
+
+  it.each([400, 409])("is recovered if someone else has added it a moment before (%d)", async (status) => {
+    const at = await scene(related, {
+      service: {
+        faults: [`POST ${path}=status:${status}`],
+        onExchange: ({ method }) => {
+          if (method === "POST")
+            at.service.mutate(
+              ({ tags }) =>
+                void tags.find(({ id }) => id === "t-3")?.relations.push({ resourceId: "m-1", resourceType: "Monitor", taggedBy: "u-1" }),
+            );
+        },
+      },
+    });
+    const { code, result } = await at.apply();
+    expect([code, endings(result)["relate Tag/gold#m-1"]]).toEqual([0, "recovered"]);
+    expect(at.writes().filter((write) => write === `POST ${path}`)).toHaveLength(1);
+  });
+
+  it("because another request is at work, is sent again", async () => {
+    const at = await scene(related, { service: { faults: [`POST ${path}@1=status:423`] } });
+    expect((await at.apply()).code).toBe(0);
+    expect(at.service.state().tags.find(({ id }) => id === "t-3")?.relations).toHaveLength(1);
+  });
+
+  it("for another reason, has failed, and no record is left open", async () => {
+    const at = await scene(related, { service: { faults: [`POST ${path}@1=status:400`] } });
+    expect(endings((await at.apply()).result)["relate Tag/gold#m-1"]).toBe("failed E_SERVICE_STATUS");
+    expect((await at.apply()).code).toBe(0);
+  });
+});
+
 describe("lost records", () => {
   it("the bindings file: an asset that was created according to the journal is not created again", async () => {
     const at = await scene(assetManifest());

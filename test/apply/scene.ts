@@ -27,7 +27,7 @@ export interface SceneOptions {
   readonly service?: EmbeddedOptions;
   /** Parts of dimsync.yaml. */
   readonly config?: Readonly<Record<string, unknown>>;
-  /** Changes the JSON of a response in transit; undefined keeps it. */
+  /** Changes the JSON of a response in transit; undefined keeps it, "" empties it. */
   readonly meddle?: Meddle;
   readonly env?: Readonly<Record<string, string>>;
 }
@@ -89,7 +89,7 @@ async function meddler(target: string, meddle: Meddle): Promise<string> {
         const status = answer.statusCode ?? 500;
         const changed = meddle({ method, path: url, status }, JSON.parse(text));
         response.writeHead(status, { "content-type": "application/json" });
-        response.end(changed === undefined ? text : JSON.stringify(changed));
+        response.end(changed === undefined ? text : changed === "" ? "" : JSON.stringify(changed));
       });
     });
     incoming.pipe(onward);

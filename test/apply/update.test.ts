@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { apply, loadProject } from "../../src/index.ts";
-import { assetManifest, endings, ordersManifest, scene, schemaManifest, tagManifest, together } from "./scene.ts";
+import { eachChange } from "../../src/model/changes.ts";
+import { assetManifest, endings, type Meddle, ordersManifest, scene, schemaManifest, tagManifest, together } from "./scene.ts";
 
 const twoPatches = together(
   ordersManifest,
@@ -15,15 +16,17 @@ interface Body {
   data: { schemas: { public: { tables: { customers: { enabled: boolean; columns: Record<string, { hashed: boolean }> } } } } };
 }
 
-/** Responses to a PATCH show this value for a column of `customers`, whatever it is. */
-const answering =
-  (column: string, hashed: boolean) =>
-  ({ method }: { readonly method: string }, answer: unknown): Body | undefined => {
-    if (method !== "PATCH") return undefined;
+/** After the first PATCH, responses about schemas show this value for a column of `customers`, whatever it is. `only`: those to this method. */
+const answering = (column: string, hashed: boolean, only?: string): Meddle => {
+  let isSent = false;
+  return ({ method, path }, answer) => {
+    isSent ||= method === "PATCH";
+    if (!isSent || !path.endsWith("/schemas") || (only !== undefined && method !== only)) return undefined;
     const body = answer as Body;
     Object.assign(body.data.schemas.public.tables.customers.columns[column] ?? {}, { hashed });
     return body;
   };
+};
 
 describe("the response to a PATCH", () => {
   it("without a desired value is E_NOT_CONVERGED with its path, exit 4, and the second PATCH is not sent", async () => {
@@ -37,6 +40,44 @@ describe("the response to a PATCH", () => {
     expect(at.writes()).toHaveLength(1);
   });
 
+  it.each([
+    ["a desired value", "email", false],
+    ["the values of other nodes", "phone", true],
+  ])("that does not show %s is followed by a read, which decides", async (_what, column, hashed) => {
+    const at = await scene(twoPatches, { meddle: answering(column, hashed, "PATCH") });
+    const { code, result } = await at.apply();
+    expect([code, endings(result)[orders]]).toEqual([0, "done"]);
+    expect(at.writes()).toHaveLength(2);
+  });
+
+  it("is not needed: an empty one is followed by a read", async () => {
+    const at = await scene(twoPatches, { meddle: ({ method }) => (method === "PATCH" ? "" : undefined) });
+    expect((await at.apply()).code).toBe(0);
+    expect(at.writes()).toHaveLength(2);
+  });
+
+  it("without a part of the desired values separates what the account has from what it does not have", async () => {
+    const both =
+      "{ public: { tables: { customers: { columns: { email: { hashed: true }, phone: { hashed: true } } }, payments: { columns: { iban: { hashed: false } } } } } }";
+    const at = await scene(together(ordersManifest, schemaManifest("orders", both)), { meddle: answering("email", false) });
+    const { code, result } = await at.apply();
+    expect(code).toBe(4);
+    const ended = result.items.filter(({ address, action }) => address === "Schemas/orders" && action === "update");
+    expect(ended.map((item) => [item.outcome, [...eachChange(item)].map(({ path }) => path)])).toEqual([
+      ["done", ["/schemas/public/tables/customers/columns/phone/hashed"]],
+      ["not-converged", ["/schemas/public/tables/customers/columns/email/hashed", "/schemas/public/tables/payments/columns/iban/hashed"]],
+    ]);
+    expect(result.notKept).toEqual([
+      {
+        address: "Schemas/orders",
+        path: "/schemas/public/tables/customers/columns/email/hashed",
+        wanted: true,
+        live: false,
+        since: expect.any(String),
+      },
+    ]);
+  });
+
   it("with another changed node is E_UNINTENDED_CHANGE with its path", async () => {
     const at = await scene(twoPatches, {
       meddle: answering("phone", true),
@@ -45,6 +86,38 @@ describe("the response to a PATCH", () => {
     expect(code).toBe(4);
     expect(endings(result)[orders]).toBe("not-converged E_UNINTENDED_CHANGE");
     expect(result.items.at(-1)?.message).toContain("/schemas/public/tables/customers/columns/phone/hashed");
+  });
+});
+
+describe("a PUT or PATCH that is refused because another request is at work", () => {
+  const path = "/v1/tags/t-3";
+  it.each([409, 423, 425])("is sent again after a read: %d", async (status) => {
+    const at = await scene(tagManifest("the best"), { service: { faults: [`PUT ${path}@1=status:${status}`] } });
+    expect((await at.apply()).code).toBe(0);
+    expect(at.writes()).toEqual([`PUT ${path}`, `PUT ${path}`]);
+  });
+
+  it("fails when the time is over", async () => {
+    const at = await scene(tagManifest("the best"), { service: { faults: [`PUT ${path}=status:409`] } });
+    const { code, result } = await at.apply();
+    expect([code, endings(result)["update Tag/gold"]]).toEqual([4, "failed E_SERVICE_STATUS"]);
+    expect(at.writes()).toHaveLength(2);
+  });
+});
+
+describe("an asset that is answered without a body", () => {
+  const secret = ", connection: { bucket: b, password: { $secret: { env: PASSWORD } } }, secretVersion: ";
+  it("is done, the result says that there is no proof, and the secret is sent once", async () => {
+    const at = await scene(assetManifest("archive", `${secret}1`), {
+      env: { PASSWORD: "hunter-2-hunter" },
+      meddle: ({ method }) => (method === "PATCH" ? "" : undefined),
+    });
+    expect((await at.apply()).code).toBe(0);
+    at.write("manifests/all.yaml", assetManifest("archive", `${secret}2`));
+    const { code, result } = await at.apply();
+    expect([code, result.items[0]?.outcome]).toEqual([0, "done"]);
+    expect(result.items[0]?.message).toContain("empty response");
+    expect(at.writes()).toEqual(["POST /v1/assets", expect.stringContaining("PATCH /v1/assets/")]);
   });
 });
 

@@ -156,6 +156,11 @@ export const fullPlan: Plan = plan({
     tags: [{ id: "t-9", name: "temp" }],
     columns: 612,
   },
+  notKept: [
+    { address: "Schemas/orders", path: column("users", "id", "hashed"), wanted: true, live: false, since: "2026-07-01T08:00:00.000Z" },
+    { address: "Schemas/orders", path: "/schemas/public/tables/users__tags/enabled", wanted: false, live: true },
+    { address: "Schemas/shop-01", path: column("users", "id", "hashed"), wanted: true, live: null, since: "2026-07-01T08:00:00.000Z" },
+  ],
   unverifiable: [
     {
       address: "Asset/archive",

@@ -8,7 +8,7 @@ import {
   collectSwitchedOff,
   collectValue,
   type Evaluation,
-  type IsIgnored,
+  type IsLeftOut,
   isSwitchedOff,
   type NodeChange,
   newEvaluation,
@@ -36,7 +36,7 @@ interface Walk extends Evaluation {
 export type NewColumns = ReadonlyMap<string, ReadonlyMap<string, ReadonlySet<string>>>;
 
 export interface EvaluateOptions {
-  readonly isIgnored?: IsIgnored;
+  readonly isLeftOut?: IsLeftOut;
   /** New columns that must stay switched off until someone has reviewed them. */
   readonly switchedOff?: NewColumns | undefined;
 }
@@ -44,11 +44,11 @@ export interface EvaluateOptions {
 export function* evaluate(
   cache: RuleCache,
   live: LiveSchemas,
-  { isIgnored = () => false, switchedOff }: EvaluateOptions = {},
+  { isLeftOut = () => false, switchedOff }: EvaluateOptions = {},
 ): Steps<Evaluation> {
   const { program, root } = cache;
   const { layers } = program;
-  const walk: Walk = Object.assign(newEvaluation(cache, isIgnored), {
+  const walk: Walk = Object.assign(newEvaluation(cache, isLeftOut), {
     resolutions: [newResolution(), newResolution(), newResolution()] as const,
     places: [0, 1, 2].map((depth) => ({ layers, depth })) as unknown as Walk["places"],
     switchedOff,

@@ -41,13 +41,13 @@ export interface Unmet {
   readonly actual: string | boolean | undefined;
 }
 
-/** Whether differences of a leaf are excluded by `ignore` in dimsync.yaml, so that it keeps its value. */
-export type IsIgnored = (path: NodePath, key: Field) => boolean;
+/** Whether a leaf keeps its live value: `ignore` in dimsync.yaml excludes it, or the service does not keep the change. */
+export type IsLeftOut = (path: NodePath, key: Field, change?: Pick<NodeChange, "before" | "after">) => boolean;
 
 /** What the comparison of one integration finds. Mutable while its tree is walked. */
 export interface Evaluation {
   readonly program: RuleProgram;
-  readonly isIgnored: IsIgnored;
+  readonly isLeftOut: IsLeftOut;
   /** By name, whatever the order of the response. */
   readonly changes: NodeChange[];
   readonly refused: Map<string, Refused>;
@@ -69,9 +69,9 @@ export interface Evaluation {
   hasMissingColumns: boolean;
 }
 
-export const newEvaluation = (cache: RuleCache, isIgnored: IsIgnored): Evaluation => ({
+export const newEvaluation = (cache: RuleCache, isLeftOut: IsLeftOut): Evaluation => ({
   program: cache.program,
-  isIgnored,
+  isLeftOut,
   changes: [],
   refused: new Map(),
   uncovered: [emptySample(), emptySample(), emptySample()],
@@ -99,11 +99,11 @@ export function collectValue(evaluation: Evaluation, { path, key, before }: Leaf
   const isCovered = resolution.covered || resolution.ignored;
   const unmatched = isCovered || key === "hashed" ? undefined : evaluation.program.unmatched[depth];
   if (unmatched?.mode === "error") {
-    if (!evaluation.isIgnored(path, key)) addTo(evaluation.uncovered[depth], path);
+    if (!evaluation.isLeftOut(path, key)) addTo(evaluation.uncovered[depth], path);
     return before;
   }
   const after = set ?? (unmatched === undefined ? before : unmatched.mode === "enable");
-  if (after === before || evaluation.isIgnored(path, key)) return before;
+  if (after === before || evaluation.isLeftOut(path, key, { before, after })) return before;
   const by = set === undefined ? unmatched : key === "enabled" ? resolution.enabledBy : resolution.hashedBy;
   if (by !== undefined) evaluation.changes.push({ path, key, before, after, risk: riskOf(key, after), cause: causeOf(by, path, key), by });
   return after;
@@ -138,9 +138,9 @@ export const isSwitchedOff = (
 ): boolean => newColumns?.has(name) === true && keyRole(name, column, table) === undefined;
 
 /** A new column is switched off, whatever rules and literal entries set. */
-export function collectSwitchedOff({ program, isIgnored, changes }: Evaluation, path: NodePath, before: boolean): void {
+export function collectSwitchedOff({ program, isLeftOut, changes }: Evaluation, path: NodePath, before: boolean): void {
   const { unreviewed } = program;
-  if (unreviewed === undefined || !before || isIgnored(path, "enabled")) return;
+  if (unreviewed === undefined || !before || isLeftOut(path, "enabled", { before, after: false })) return;
   changes.push({ path, key: "enabled", before, after: false, risk: riskOf("enabled", false), cause: unreviewed.cause, by: unreviewed });
 }
 

@@ -79,7 +79,7 @@ export function explain(
   cache: RuleCache,
   live: LiveSchemas,
   path: NodePath,
-  { isIgnored = () => false, switchedOff }: EvaluateOptions = {},
+  { isLeftOut = () => false, switchedOff }: EvaluateOptions = {},
 ): Explanation {
   const located = locate(cache, live, path);
   const { node, resolution, unmatched } = located;
@@ -93,7 +93,7 @@ export function explain(
     applied: off === undefined ? applied : [...applied.map(withoutEnabled), appliedMode(off)],
     state: resolution.ignored ? "ignored" : resolution.covered || mode !== undefined || off !== undefined ? "managed" : "unmanaged",
     outcome: { ...(enabled === undefined ? {} : { enabled }), ...(resolution.hashed === undefined ? {} : { hashed: resolution.hashed }) },
-    changes: node === undefined ? [] : changesOf(newEvaluation(cache, isIgnored), { path, node, resolution, isOff: off !== undefined }),
+    changes: node === undefined ? [] : changesOf(newEvaluation(cache, isLeftOut), { path, node, resolution, isOff: off !== undefined }),
   };
 }
 

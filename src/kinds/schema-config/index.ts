@@ -22,6 +22,7 @@ import { schemaDifferences, unintendedChanges } from "./live-differences.ts";
 import { isLabel, liveView, readOnlyNodeField } from "./manifest.ts";
 import { missingNames } from "./missing-names.ts";
 import { newColumnProblems, reviewColumns, switchedOffBy } from "./new-columns.ts";
+import { leavingOut } from "./not-kept.ts";
 import { patches, tablesTouched, treeIn } from "./patch.ts";
 import { manualSteps, refusals } from "./problems.ts";
 import { hasUnknownColumns, type ObservedSchemas, observedAt, readSchemas, readWithColumns } from "./read.ts";
@@ -101,8 +102,9 @@ function* diff(unit: SchemaConfigUnit, live: ObservedSchemas | undefined, accoun
   const { tree } = live;
   if (Object.keys(tree).length === 0) return discovering(unit);
   const reviewed = account.review === undefined ? undefined : reviewColumns(unit, tree, { account, review: account.review });
+  const { isLeftOut, found: notKept } = leavingOut(unit, tree, account);
   const evaluation = yield* evaluate(rules, tree, {
-    isIgnored: (path, key) => account.ignored(address, nodePointer(path, key)),
+    isLeftOut,
     switchedOff: reviewed && switchedOffBy(unit, reviewed),
   });
   const tally = finishStats(evaluation.stats);
@@ -122,6 +124,7 @@ function* diff(unit: SchemaConfigUnit, live: ObservedSchemas | undefined, accoun
     problems: problems.map((problem) => ({ address, ...problem })),
     manual: manualSteps(unit, evaluation.unmet),
     unverifiable: unknownColumns(address, live.withoutColumns),
+    ...(notKept.length === 0 ? {} : { notKept }),
     unmanagedColumns: evaluation.unmanagedColumns,
     // An integration that this run has created is configured for the first time, so everything changes.
     ...(account.fresh.has(liveId)

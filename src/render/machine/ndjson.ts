@@ -54,6 +54,7 @@ const events = {
   held: "held",
   blocked: "blocked",
   unverifiable: "unverifiable",
+  notKept: "notKept",
   released: "released",
   impact: "impact",
   newColumns: "newColumn",

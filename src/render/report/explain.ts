@@ -1,13 +1,14 @@
 import { isObject } from "../../model/json/json.ts";
 import type { ShownLabel } from "../../model/labels.ts";
 import type { AuditEntry } from "../../model/live.ts";
-import type { Impact } from "../../model/plan.ts";
+import type { Impact, NotKept } from "../../model/plan.ts";
 import { type Diagnostic, placeText } from "../../model/problem.ts";
 import type { PlannedRequest } from "../../model/service.ts";
 import { counted } from "../../text/counts.ts";
 import { type Entry, muted, name, type Section, untitled } from "../blocks.ts";
 import { labelText } from "./changes/changes.ts";
 import { readersOf } from "./impact.ts";
+import { notKeptText } from "./not-kept.ts";
 
 /** The explanation of one node of one integration, with file and line. */
 export interface Explanation {
@@ -28,6 +29,7 @@ export interface Explanation {
   readonly outcome: object;
   readonly leftAlone: readonly string[];
   readonly changes: readonly { readonly key: string; readonly before: boolean; readonly after: boolean; readonly risk: string }[];
+  readonly notKept?: readonly NotKept[];
   readonly requests: readonly PlannedRequest[];
   /** How many changes a plan makes in total, as far as the columns were read. */
   readonly changesInAll: number;
@@ -71,6 +73,7 @@ function factsOf(one: Explanation): readonly Fact[] {
     ["stopped", one.stoppedBy === undefined ? "" : `not replicated, because ${one.stoppedBy} is or will be disabled`],
     ["ignored", one.leftAlone.length === 0 ? "" : `${one.leftAlone.join(" and ")}, by an ignore entry in the config`],
     ...one.refused.map(({ code, message, file, line }): Fact => ["refused", `${code} ${placeText({ file, line })}: ${message}`]),
+    ...(one.notKept ?? []).map((value): Fact => ["not kept", notKeptText(value)]),
     ["change", one.changes.length === 0 ? "none" : ""],
     ...one.changes.map(({ key, before, after, risk }): Fact => ["change", `${key} ${before} → ${after}   ${risk}`]),
     ...requestFacts(one),

@@ -16,6 +16,7 @@ import { columnsSection } from "./columns.ts";
 import { heldSection } from "./held.ts";
 import { impactSection } from "./impact.ts";
 import { nextSection } from "./next.ts";
+import { notKeptSection } from "./not-kept.ts";
 import { outcomesSection } from "./outcomes.ts";
 import { outsideSection } from "./outside.ts";
 import { policySections } from "./policies.ts";
@@ -35,9 +36,10 @@ function sectionsOfKind(document: Shown, { verbose, isResolved = false, history 
   const findings = [...otherProblems(problems), ...policySections(policy, kind)];
   const refused = [guards(shownGuards(document.guards, kind), kind), failedReads(problems)];
   const steps = manual(document.manual, kind);
+  const notKept = notKeptSection(document.notKept ?? []);
   const held = heldSection(document.held ?? []);
   if (document.kind === "Result")
-    return [...refused, outcomesSection(document.items, verbose && !byRule), ...findings, steps, held, ids(document, verbose)];
+    return [...refused, outcomesSection(document.items, verbose && !byRule), ...findings, notKept, steps, held, ids(document, verbose)];
   return [
     nextSection(document, isResolved),
     ...refused,
@@ -46,6 +48,7 @@ function sectionsOfKind(document: Shown, { verbose, isResolved = false, history 
     impactSection(document),
     released(document.released ?? []),
     columnsSection(document),
+    notKept,
     steps,
     done(history?.get(document.planId)?.done ?? []),
     blocked(document.blocked),

@@ -15,7 +15,7 @@ import { wordsOf } from "./words.ts";
 
 /** Whether the account was read completely, and there is nothing to do or report. */
 export function isEmpty(plan: Plan): boolean {
-  const lists = [plan.items, plan.manual, plan.blocked, plan.deferred, plan.policy, plan.guards, plan.held ?? []];
+  const lists = [plan.items, plan.manual, plan.notKept ?? [], plan.blocked, plan.deferred, plan.policy, plan.guards, plan.held ?? []];
   return plan.complete && lists.every((list) => list.length === 0) && plan.diagnostics.every(({ severity }) => severity !== "error");
 }
 
@@ -51,6 +51,7 @@ export function totalsText(plan: Plan): string {
   const risks = plan.kind === "Plan" ? `${protects} protect, ${exposes} expose` : `${exposed} exposed, ${stricter} stricter than desired`;
   const others = countList([
     [summary.manual, "manual"],
+    [(plan.notKept ?? []).length, "not kept"],
     [summary.blocked, "blocked"],
     [summary.deferred, "deferred"],
     [summary.held ?? 0, "held"],
@@ -106,11 +107,11 @@ export function summaryLine(document: Document): string {
 export function hasChanges(document: Document): boolean {
   if (document.kind === "Validation") return false;
   if (document.kind === "Result") return document.items.some(isDone);
-  const { items, deferred, held = [], manual } = document;
+  const { items, deferred, held = [], manual, notKept = [] } = document;
   return (
     items.some(({ action }) => action !== "bind") ||
     deferred.length + held.length > 0 ||
-    (document.kind === "DriftReport" && manual.length > 0)
+    (document.kind === "DriftReport" && manual.length + notKept.length > 0)
   );
 }
 

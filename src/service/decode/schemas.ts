@@ -111,12 +111,14 @@ function repairTable(part: Part): LiveTable {
   const nameInDestination = textUnder(part, "nameInDestination", "name_in_destination");
   const syncMode = textUnder(part, "syncMode", "sync_mode");
   const cursorField = textUnder(part, "cursorField", "cursor_field");
+  const settings = present(memberOf(part, "enabledPatchSettings"), memberOf(part, "enabled_patch_settings"));
   const columns = memberOf(part, "columns");
   return {
     ...(nameInDestination === undefined ? {} : { nameInDestination }),
     enabled: flagOf(memberOf(part, "enabled")),
     ...(syncMode === undefined ? {} : { syncMode }),
     ...(cursorField === undefined ? {} : { cursorField }),
+    ...(isAbsent(settings) ? {} : { enabledPatchSettings: settings.value }),
     // The columns themselves are decoded by the caller. Absent or null: unknown.
     ...(isAbsent(columns) ? {} : { columns: treeOf(columns) as NonNullable<LiveTable["columns"]> }),
   };

@@ -236,6 +236,42 @@ test("live nodes are counted, covered or not", () => {
   expect(compareFleet({ manifests: [config({})], view: { fresh: new Set(["shop"]) } }).found[0]?.size).toBeUndefined();
 });
 
+describe("what the service does not keep", () => {
+  const live = shop();
+  const path = "/schemas/public/tables/orders/columns/id/hashed";
+  const manifests = [config({ rules: [{ match: { table: "orders", column: "*" }, set: { hashed: true } }] })];
+  const known = (wanted: boolean, is: boolean) => new Map([["Schemas/shop", new Map([[path, { wanted, live: is, since: "2026-11-27" }]])]]);
+
+  test("is not planned again, and said", () => {
+    const { changes, found } = compareFleet({ manifests, live: { shop: live }, view: { notKept: known(true, false) } });
+    expect(changes).toEqual(["public.orders.email hashed true", "public.orders.note hashed true", "public.orders.updated_at hashed true"]);
+    expect(found[0]?.notKept).toEqual([{ address: "Schemas/shop", path, wanted: true, live: false, since: "2026-11-27" }]);
+  });
+
+  test("is planned again when the manifest or the account has changed there", () => {
+    const { changes, found } = compareFleet({ manifests, live: { shop: live }, view: { notKept: known(false, true) } });
+    expect(changes).toContain("public.orders.id hashed true");
+    expect(found[0]?.notKept).toBeUndefined();
+  });
+
+  test.each([
+    [{ allowed: false }, ["Schemas/shop"]],
+    [{ allowed: true }, []],
+    [{ allowed: "false" }, []],
+    [null, []],
+    ["no", []],
+  ])("is everything below a table whose enabledPatchSettings are %j", (enabledPatchSettings, of) => {
+    const orders = table({ email: column() }, { enabledPatchSettings });
+    const { found } = compareFleet({
+      manifests: [config({ unmatched: { tables: "disable" }, rules: [{ match: { column: "email" }, set: { hashed: true } }] })],
+      live: { shop: { public: schema({ orders }) } },
+    });
+    expect([...new Set((found[0]?.notKept ?? []).map(({ address }) => address))]).toEqual(of);
+    expect(found[0]?.items.length).toBe(of.length === 0 ? 1 : 0);
+    for (const one of found[0]?.notKept ?? []) expect(one).not.toHaveProperty("since");
+  });
+});
+
 describe("unmatched", () => {
   test.each<[string, SchemaConfigSpec, readonly string[]]>([
     ["is ignore by default", {}, []],

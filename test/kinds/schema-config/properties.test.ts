@@ -131,7 +131,7 @@ describe("for any rules and any account", () => {
     fc.assert(
       fc.property(layers, live, fc.array(name, { maxLength: 3 }), sparse(fc.constantFrom("enabled", "hashed")), (specs, tree, of, only) => {
         const ignored = (path: NodePath, key: string): boolean => of.includes(path.at(-1) ?? "") && (only === undefined || key === only);
-        const { changes } = atOnce(evaluate(cacheOf(specs), tree, { isIgnored: ignored }));
+        const { changes } = atOnce(evaluate(cacheOf(specs), tree, { isLeftOut: ignored }));
         const wanted = differences(reference(specs, tree)).filter(([path, key]) => !ignored(JSON.parse(path), key));
         const reported = changes.map(({ path, key, before, after }): Line => [JSON.stringify(path), key, before, after]);
         expect([...reported].sort(byText)).toEqual([...wanted].sort(byText));

@@ -23,6 +23,7 @@ const members: Readonly<Record<string, string>> = {
   deferred: "deferred",
   held: "held",
   unverifiable: "unverifiable",
+  notKept: "notKept",
   policy: "policy",
   guard: "guards",
   diagnostic: "diagnostics",

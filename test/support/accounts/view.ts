@@ -51,6 +51,7 @@ const user = (id: string, email: string, name: string): LiveUser => ({ id, email
 
 /** The members of a view that hold nothing. */
 export const nothingElse = {
+  notKept: new Map(),
   naming: { ofLive: new Map(), ofManifest: new Map(), manifests: new Map() },
   addressesOf: (address: Address) => [address],
   goneIds: new Set<string>(),

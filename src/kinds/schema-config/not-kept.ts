@@ -1,0 +1,41 @@
+import { isObject, own, sameJson } from "../../model/json/json.ts";
+import type { LiveSchemas, LiveTable } from "../../model/live.ts";
+import { nodePointer } from "../../model/nodes.ts";
+import type { NotKept } from "../../model/plan.ts";
+import { nodesAt } from "../../model/schema-tree.ts";
+import type { AccountView } from "../kind.ts";
+import type { IsLeftOut } from "./evaluation.ts";
+import type { SchemaConfigUnit } from "./units.ts";
+
+/** Whether the service says that requests change nothing of the table: a nested list of another table, for example. */
+export const isFixed = ({ enabledPatchSettings: settings }: Pick<LiveTable, "enabledPatchSettings">): boolean =>
+  isObject(settings) && own(settings, "allowed") === false;
+
+/**
+ * Leaves out what the service does not keep, so that it is not sent again and again: nodes that it calls fixed, and values that an earlier run
+ * sent in vain, until the manifest or the account changes there. Adds what it leaves out to `found`.
+ */
+export function leavingOut(
+  { address }: Pick<SchemaConfigUnit, "address">,
+  tree: LiveSchemas,
+  account: AccountView,
+): { readonly isLeftOut: IsLeftOut; readonly found: readonly NotKept[] } {
+  const known = account.notKept.get(address);
+  const found: NotKept[] = [];
+  const isLeftOut: IsLeftOut = (path, key, change) => {
+    const pointer = nodePointer(path, key);
+    if (account.ignored(address, pointer)) return true;
+    if (change === undefined) return false;
+    const { before, after: wanted } = change;
+    const { table } = nodesAt(tree, path);
+    const live = before ?? null;
+    if (table !== undefined && isFixed(table)) found.push({ address, path: pointer, wanted, live });
+    else {
+      const earlier = known?.get(pointer);
+      if (earlier === undefined || !sameJson([earlier.wanted, earlier.live], [wanted, live])) return false;
+      found.push({ address, path: pointer, wanted, live, since: earlier.since });
+    }
+    return true;
+  };
+  return { isLeftOut, found };
+}

@@ -1,0 +1,49 @@
+import type { NotKept } from "../../model/plan.ts";
+import { counted } from "../../text/counts.ts";
+import { andMore, grouped } from "../../text/lists.ts";
+import { spaced, wholePath } from "../../text/paths.ts";
+import { valueAt } from "../../text/values.ts";
+import { muted, name, type Section } from "../blocks.ts";
+
+/** Desired values that the service does not keep, with one entry for each object. */
+export const notKeptSection = (all: readonly NotKept[]): Section => ({
+  id: "not-kept",
+  title: "Not kept by the service",
+  count: all.length,
+  part: "attention",
+  entries: grouped(all, ({ address }) => address).map((group) => ({
+    sign: "≠",
+    tone: "warn",
+    head: [[name(group[0].address)], ...(group.length === 1 ? group : []).map((value) => [notKeptText(value)]), ...summary(group)],
+  })),
+  notes: [[notKeptNote(all)]],
+});
+
+const summary = (group: readonly NotKept[]): Section["entries"][number]["head"] =>
+  group.length === 1
+    ? []
+    : [
+        [
+          `${counted(group.length, "value")}:`,
+          muted(
+            andMore(
+              group.map(({ path }) => wholePath(path)),
+              { shown: 5 },
+            ),
+          ),
+        ],
+      ];
+
+/** "public.orders.id hashed must be true, is false since 2026-11-27" */
+export function notKeptText({ path, wanted, live, since }: NotKept): string {
+  const values = `must be ${valueAt(path, wanted)}, is ${live === null ? "unknown" : valueAt(path, live)}`;
+  return `${spaced(wholePath(path), values)} (${since === undefined ? "cannot be changed" : `not kept on ${since.slice(0, 10)}`})`;
+}
+
+function notKeptNote(all: readonly NotKept[]): string {
+  const wasSent = all.some(({ since }) => since !== undefined);
+  const why = wasSent
+    ? "The account does not have these values: the service accepted them and did not keep them. They are not sent again until the manifest or the account changes there."
+    : "The account does not have these values: the service says that requests change nothing of these tables.";
+  return `${why} To accept that, exclude the nodes from the rule (primary keys with where: { isPrimaryKey: false }), or add an entry with a reason to ignore in dimsync.yaml.`;
+}
