@@ -9,6 +9,7 @@ import { createCircuitBreaker } from "./circuit-breaker.ts";
 import { pause } from "./connection/abort-listeners.ts";
 import { createTransport } from "./connection/transport.ts";
 import type { CallName } from "./errors.ts";
+import type { Timeouts } from "./in-flight.ts";
 import { createReads } from "./reads.ts";
 import { type CallReport, createSendRequest, encodeBody, type SendRequest } from "./request.ts";
 import { readJson, readWriteResponse } from "./response-body.ts";
@@ -46,6 +47,7 @@ export interface ClientOptions {
   readonly now?: () => number;
   readonly sleep?: (milliseconds: number, signal: AbortSignal | undefined) => Promise<unknown>;
   readonly random?: () => number;
+  readonly timeouts?: Timeouts | undefined;
 }
 
 export interface Client extends Reads {
@@ -80,6 +82,7 @@ export function createClient(options: ClientOptions): Client {
     base,
     apiKey,
     timeoutMs,
+    timeouts: options.timeouts,
     connections: smallConcurrency,
     userAgent,
     env,

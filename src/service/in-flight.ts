@@ -13,22 +13,38 @@ export interface Watch {
   end(request: InFlight): void;
 }
 
+/** What timeouts are measured with. */
+export interface Timeouts {
+  /** Milliseconds of a clock that never goes back. */
+  readonly now: () => number;
+  /** Calls the function once after so many milliseconds, unless the returned function was called before. */
+  readonly after: (ms: number, run: () => void) => () => void;
+}
+
+const systemTimeouts: Timeouts = {
+  now: () => performance.now(),
+  after(ms, run) {
+    const timer = setTimeout(run, ms);
+    return () => clearTimeout(timer);
+  },
+};
+
 /**
  * Times out all requests of a client with one timer. All have the same timeout, so the oldest one is
  * due first and sets the timer. One timer per request would be a large part of the cost of a small
  * response.
  */
-export function createWatch(timeoutMs: number): Watch {
+export function createWatch(timeoutMs: number, { now, after } = systemTimeouts): Watch {
   /** Oldest first. */
   const deadlines = new Map<InFlight, number>();
-  let timer: NodeJS.Timeout | undefined;
+  let stopTimer: (() => void) | undefined;
 
   const endThoseDue = (): void => {
-    timer = undefined;
+    stopTimer = undefined;
     for (const [request, deadline] of deadlines) {
-      const remaining = deadline - performance.now();
+      const remaining = deadline - now();
       if (remaining > 0) {
-        timer = setTimeout(endThoseDue, Math.ceil(remaining));
+        stopTimer = after(Math.ceil(remaining), endThoseDue);
         return;
       }
       request.expire();
@@ -37,16 +53,16 @@ export function createWatch(timeoutMs: number): Watch {
 
   return {
     begin(request) {
-      deadlines.set(request, performance.now() + timeoutMs);
-      timer ??= setTimeout(endThoseDue, timeoutMs);
+      deadlines.set(request, now() + timeoutMs);
+      stopTimer ??= after(timeoutMs, endThoseDue);
       if (request.signal !== undefined) interruptOn(request.signal, request);
     },
     end(request) {
       deadlines.delete(request);
       if (deadlines.size === 0) {
         // The timer must not keep the process alive.
-        clearTimeout(timer);
-        timer = undefined;
+        stopTimer?.();
+        stopTimer = undefined;
       }
       if (request.signal !== undefined) noLongerOn(request.signal, request);
     },

@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import { tags } from "../../src/kinds/lists.ts";
 import type { SendableRequest } from "../../src/model/service.ts";
 import { Secret } from "../../src/model/settings/secret.ts";
+import { manualTimeouts } from "../support/clock.ts";
 import { clientFor, failureOf, key } from "./client-under-test.ts";
 import { json, refusedUrl, serve, serveSockets } from "./loopback.ts";
 
@@ -80,14 +81,16 @@ describe("a write that may have been executed is sent once and reported so", () 
     ),
   )("%s", async (_sentence, request, [act, code]) => {
     let requests = 0;
+    const timeouts = manualTimeouts();
     const service = await serveSockets((socket) =>
       socket.on("data", (bytes) => {
         if (!bytes.toString().includes(`${request.method} ${request.path} HTTP/1.1`)) return;
         requests += 1;
         act(socket);
+        if (code === "E_TIMEOUT") timeouts.pass(700);
       }),
     );
-    const client = clientFor(service.url, code === "E_TIMEOUT" ? { timeoutMs: 700 } : {});
+    const client = clientFor(service.url, { timeoutMs: 700, timeouts });
     const error = await failureOf(client.send(request));
     expect(error).toMatchObject({ code, sent: "maybe", method: request.method, path: request.path });
     expect(error.message).toMatch(/not known/u);

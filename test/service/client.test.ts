@@ -202,21 +202,18 @@ test.each([2 ** 50, 2 ** 30, 64 * 2 ** 20 + 1])(
 );
 
 test("close waits for requests in flight, and nothing is sent afterwards", async () => {
-  let release = (): void => undefined;
-  const arrived = new Promise<void>((resolve) => {
-    release = resolve;
+  let arrive = (_answer: () => void): void => undefined;
+  const arrived = new Promise<() => void>((resolve) => {
+    arrive = resolve;
   });
-  const service = await serve(async (_request, response) => {
-    release();
-    await new Promise((resolve) => setTimeout(resolve, 50));
-    json(response, { data: { id: "a" } });
-  });
+  const service = await serve((_request, response) => arrive(() => json(response, { data: { id: "a" } })));
   const client = clientFor(service.url);
   const sending = client.send(create);
-  await arrived;
+  const answer = await arrived;
   const closing = client.close();
   expect(await failureOf(client.list(tags))).toMatchObject({ code: "E_CLIENT_CLOSED", sent: "never" });
   expect(await failureOf(client.asReadOnly().list(tags))).toMatchObject({ code: "E_CLIENT_CLOSED" });
+  answer();
   expect(await sending).toMatchObject({ data: { id: "a" } });
   await closing;
   await client.close();

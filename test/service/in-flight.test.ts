@@ -4,6 +4,7 @@ import { beforeEach, describe, expect, test } from "vitest";
 import { tags } from "../../src/kinds/lists.ts";
 import { pause } from "../../src/service/connection/abort-listeners.ts";
 import { createWatch, type InFlight, type Watch } from "../../src/service/in-flight.ts";
+import { manualTimeouts } from "../support/clock.ts";
 import { clientFor } from "./client-under-test.ts";
 import { json, serve } from "./loopback.ts";
 
@@ -20,26 +21,29 @@ function request(watch: Watch, name: string, noted: string[], signal?: AbortSign
   return self;
 }
 
-test("each request expires at its own time, in the order in which they began", async () => {
-  const watch = createWatch(50);
+test("each request expires at its own time, in the order in which they began", () => {
+  const clock = manualTimeouts();
+  const watch = createWatch(50, clock);
   const noted: string[] = [];
   request(watch, "first", noted);
-  await sleepFor(20);
+  clock.pass(20);
   request(watch, "second", noted);
-  while (noted.length < 1) await sleepFor(1);
+  clock.pass(29);
+  expect(noted).toEqual([]);
+  clock.pass(1);
   expect(noted).toEqual(["first: expired"]);
-  while (noted.length < 2) await sleepFor(1);
+  clock.pass(20);
   expect(noted).toEqual(["first: expired", "second: expired"]);
 });
 
-test("a request that has ended does not expire, and one that began after it does", async () => {
-  const watch = createWatch(20);
+test("a request that has ended does not expire, and one that began after it does", () => {
+  const clock = manualTimeouts();
+  const watch = createWatch(20, clock);
   const noted: string[] = [];
   const answered = request(watch, "answered", noted);
   request(watch, "silent", noted);
   watch.end(answered);
-  while (noted.length === 0) await sleepFor(1);
-  await sleepFor(30);
+  clock.pass(50);
   expect(noted).toEqual(["silent: expired"]);
 });
 

@@ -1,7 +1,8 @@
-import { setTimeout as sleepFor } from "node:timers/promises";
+import { setImmediate as nextTurn, setTimeout as sleepFor } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { tags, users } from "../../src/kinds/lists.ts";
 import { backoffMs, retryAfterMs } from "../../src/service/retry.ts";
+import { manualTimeouts } from "../support/clock.ts";
 import { clientFor, failureOf } from "./client-under-test.ts";
 import { json, serve, serveSockets } from "./loopback.ts";
 
@@ -23,14 +24,18 @@ describe("a read is tried again after", () => {
     ),
   };
   test.each(Object.entries(rows))("%s", async (sentence, act) => {
+    const timeouts = manualTimeouts();
     const service = await serveSockets((socket, turn) =>
-      socket.on("data", () =>
-        turn === 0 ? act(socket) : socket.end('HTTP/1.1 200 OK\r\ncontent-length: 21\r\n\r\n{"data":{"items":[]}}'),
-      ),
+      socket.on("data", () => {
+        if (turn > 0) socket.end('HTTP/1.1 200 OK\r\ncontent-length: 21\r\n\r\n{"data":{"items":[]}}');
+        else if (sentence === "silence") timeouts.pass(1_000);
+        else act(socket);
+      }),
     );
     const attempts: unknown[] = [];
     const client = clientFor(service.url, {
-      ...(sentence === "silence" ? { timeoutMs: 1_000 } : {}),
+      timeoutMs: 1_000,
+      timeouts,
       onCall: ({ attempt, error, status }) => attempts.push([attempt, error === undefined, status]),
     });
     expect((await client.list(tags)).items).toEqual([]);
@@ -78,12 +83,19 @@ describe("Retry-After", () => {
   });
 
   test("delays every other request to the host, writes too", async () => {
-    const service = await serve(({ url }, response, turn) =>
-      turn === 0 ? json(response, {}, 429, { "retry-after": "30" }) : json(response, url === "/v1/assets" ? { data: { id: "a" } } : noTags),
-    );
+    let isReleased = false;
+    const early: unknown[] = [];
+    const service = await serve(({ url }, response, turn) => {
+      if (turn === 0) return json(response, {}, 429, { "retry-after": "30" });
+      if (!isReleased) early.push(url);
+      return json(response, url === "/v1/assets" ? { data: { id: "a" } } : noTags);
+    });
     let release = (): void => undefined;
     const held = new Promise<void>((resolve) => {
-      release = resolve;
+      release = () => {
+        isReleased = true;
+        resolve();
+      };
     });
     const waits: number[] = [];
     const client = clientFor(service.url, {
@@ -93,12 +105,12 @@ describe("Retry-After", () => {
       },
     });
     const first = client.list(tags);
-    while (waits.length === 0) await sleepFor(1);
+    while (waits.length === 0) await nextTurn();
     const others = [client.list(users), client.send(create)];
-    await sleepFor(30);
-    expect(service.received).toHaveLength(1);
+    await nextTurn();
     release();
     await Promise.all([first, ...others]);
+    expect(early).toEqual([]);
     expect(service.received).toHaveLength(4);
     expect(waits).toHaveLength(3);
     for (const wait of waits) expect(wait).toBeGreaterThan(25_000);
@@ -169,6 +181,7 @@ test("never has more requests in flight than the concurrency", async () => {
   });
   const client = clientFor(service.url, { concurrency: 6 });
   await Promise.all(Array.from({ length: 60 }, () => client.list(tags)));
-  expect(most).toBe(6);
+  // That it reaches the concurrency is shown in test/engine/reads/cached-reads.test.ts.
+  expect(most).toBeLessThanOrEqual(6);
   expect(service.connections()).toBeLessThanOrEqual(6);
 });

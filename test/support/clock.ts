@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Clock } from "../../src/engine/session.ts";
+import type { Timeouts } from "../../src/service/in-flight.ts";
 
 /** A clock that only moves when somebody sleeps, and then at once. */
 export function clockWithoutWaiting(): Clock {
@@ -9,6 +10,24 @@ export function clockWithoutWaiting(): Clock {
     async sleep(slept) {
       ms += slept;
       await nextTurn();
+    },
+  };
+}
+
+/** Timeouts that expire when the test says so. */
+export function manualTimeouts(): Timeouts & { readonly pass: (ms: number) => void } {
+  let nowMs = 0;
+  const timers = new Set<{ readonly atMs: number; readonly run: () => void }>();
+  return {
+    now: () => nowMs,
+    after(ms, run) {
+      const timer = { atMs: nowMs + ms, run };
+      timers.add(timer);
+      return () => void timers.delete(timer);
+    },
+    pass(ms) {
+      nowMs += ms;
+      for (const timer of [...timers]) if (timer.atMs <= nowMs && timers.delete(timer)) timer.run();
     },
   };
 }

@@ -4,7 +4,7 @@ import type { BaseUrl } from "../../model/settings/base-url.ts";
 import type { Environment } from "../../model/settings/env.ts";
 import type { Secret } from "../../model/settings/secret.ts";
 import { connectErrorText, connectionCode, isConnectTimeout } from "../errors.ts";
-import { createWatch, type InFlight, type Watch } from "../in-flight.ts";
+import { createWatch, type InFlight, type Timeouts, type Watch } from "../in-flight.ts";
 import { addChunk, type Body, newBody, releaseBody, type SpareBuffers, takeBody } from "./body.ts";
 import { type Arriving, processBudget } from "./body-budget.ts";
 import { openPool } from "./open-pool.ts";
@@ -55,6 +55,8 @@ export interface TransportOptions {
   readonly apiKey: Secret<string>;
   readonly userAgent: string;
   readonly timeoutMs: number;
+  /** Default: the time of the system. */
+  readonly timeouts?: Timeouts | undefined;
   /** Maximum number of connections. */
   readonly connections: number;
   readonly maxResponseBytes: number;
@@ -122,7 +124,7 @@ function wireOf(options: TransportOptions): Wire {
     ...options,
     headers,
     bodyHeaders: { ...headers, "content-type": "application/json" },
-    watch: createWatch(options.timeoutMs),
+    watch: createWatch(options.timeoutMs, options.timeouts),
     spare: [],
   };
 }

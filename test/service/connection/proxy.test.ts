@@ -10,6 +10,7 @@ import { promisify } from "node:util";
 import { build } from "esbuild";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { tags } from "../../../src/kinds/lists.ts";
+import { manualTimeouts } from "../../support/clock.ts";
 import { selfSigned } from "../certificate.ts";
 import { clientFor, failureOf, key } from "../client-under-test.ts";
 import { proxyTo } from "../connect-proxy.ts";
@@ -129,11 +130,18 @@ describe("a proxy that opens no tunnel: nothing is sent, with one request to it 
     "it does not respond": [() => undefined, "E_TIMEOUT"],
   };
   test.each(Object.entries(rows))("%s", async (_sentence, [act, code]) => {
-    const proxy = await serveSockets((socket) => socket.on("data", () => act(socket)));
+    const timeouts = manualTimeouts();
+    const proxy = await serveSockets((socket) =>
+      socket.on("data", () => {
+        act(socket);
+        if (code === "E_TIMEOUT") timeouts.pass(400);
+      }),
+    );
     const client = clientFor(`https://${host}`, {
       env: { HTTPS_PROXY: proxy.url.replace("//", "//dana:pass-canary@") },
       retries: 1,
-      ...(code === "E_TIMEOUT" ? { timeoutMs: 400 } : {}),
+      timeoutMs: 400,
+      timeouts,
     });
     const error = await failureOf(client.send(create));
     expect(error).toMatchObject({ code, sent: "never" });
