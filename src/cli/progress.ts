@@ -11,13 +11,20 @@ import { onRequest } from "./request-log.ts";
 
 const verbs = { read: "Reading", columns: "Reading", plan: "Planning", apply: "Applying", wait: "Waiting for" } as const;
 
-/** How often progress is printed, in milliseconds. */
-export interface Intervals {
-  /** On a terminal. Shorter work prints nothing. */
-  readonly redrawMs: number;
-  /** Without a terminal. */
-  readonly heartbeatMs: number;
-}
+/** How often progress is printed on a terminal, in milliseconds. Shorter work prints nothing. */
+const redrawMs = 100;
+/** The same without a terminal. */
+const heartbeatMs = 10_000;
+
+/** Calls the function again and again until the returned function is called. */
+export type Every = (ms: number, run: () => void) => () => void;
+
+const everyInterval: Every = (ms, run) => {
+  const timer = setInterval(run, ms);
+  // It must not keep the process alive.
+  timer.unref();
+  return () => clearInterval(timer);
+};
 
 export interface ShownProgress {
   readonly onProgress: OnProgress;
@@ -33,26 +40,23 @@ export interface ShownProgress {
  */
 export function showProgress(
   context: Context,
-  {
-    redrawMs = 100,
-    heartbeatMs = 10_000,
-    events = eventStream(context),
-  }: Partial<Intervals> & { readonly events?: OnProgress | undefined } = {},
+  { every = everyInterval, events = eventStream(context) }: { readonly every?: Every; readonly events?: OnProgress | undefined } = {},
 ): ShownProgress {
   const { io, flags } = context;
   const onEvent = events === undefined ? undefined : withoutRepeatedWaits(events);
   if (flags.quiet === true) return { onProgress: (event) => onEvent?.(event), clear: () => {}, end: () => {} };
   const isRedrawn = io.stderrIsTty && !isDumb(io);
-  const startedMs = Date.now();
+  const nowMs = (): number => (io.clock?.now() ?? new Date()).getTime();
+  const startedMs = nowMs();
   let seen: Seen = { requests: 0 };
   let waitUntilMs = 0;
   let drawn = "";
   const stopListening = onRequest(({ retryAfterMs = 0 }) => {
     seen = { ...seen, requests: seen.requests + 1 };
-    waitUntilMs = Math.max(waitUntilMs, Date.now() + retryAfterMs);
+    waitUntilMs = Math.max(waitUntilMs, nowMs() + retryAfterMs);
   });
   const draw = (): void => {
-    const text = progressText(seen, timesText(Date.now() - startedMs, waitUntilMs - Date.now()));
+    const text = progressText(seen, timesText(nowMs() - startedMs, waitUntilMs - nowMs()));
     if (text === "") return;
     if (!isRedrawn) io.stderr(`dimsync: ${text}\n`);
     else if (text !== drawn) {
@@ -65,9 +69,7 @@ export function showProgress(
     if (drawn !== "") io.stderr("\r\u001b[K");
     drawn = "";
   };
-  const timer = setInterval(draw, isRedrawn ? redrawMs : heartbeatMs);
-  // It must not keep the process alive.
-  timer.unref();
+  const stopDrawing = every(isRedrawn ? redrawMs : heartbeatMs, draw);
   return {
     onProgress: (event) => {
       seen = event.type === "step" && event.phase === "columns" ? { ...seen, columns: event } : { ...seen, latest: event };
@@ -75,7 +77,7 @@ export function showProgress(
     },
     clear,
     end: () => {
-      clearInterval(timer);
+      stopDrawing();
       stopListening();
       clear();
     },
