@@ -1,5 +1,5 @@
-import { setTimeout } from "node:timers/promises";
 import { DimsyncError, interruptedError } from "../model/errors.ts";
+import { type Clock, systemClock } from "../model/runtime/clock.ts";
 
 /** A comment on a pull or merge request. */
 export interface Comment {
@@ -44,6 +44,8 @@ export interface CommentOptions {
   /** In milliseconds; until the comment is read again. Undefined if no other job writes it. */
   readonly recheckMs?: number | undefined;
   readonly signal?: AbortSignal;
+  /** Default: the time of the system. */
+  readonly clock?: Pick<Clock, "sleep"> | undefined;
 }
 
 /**
@@ -55,15 +57,14 @@ export async function upsertComment(
   options: CommentOptions,
   make: (before: readonly Section[]) => Edit,
 ): Promise<"created" | "updated" | "same" | "none"> {
-  const { recheckMs, signal } = options;
+  const { recheckMs, signal, clock = systemClock } = options;
   let found = await ours(comments, options);
   const edit = make(sectionsOf(found));
   let outcome = await write(comments, options, { found, edit });
   if (recheckMs === undefined || outcome === "none") return outcome;
   for (let attempt = 1; attempt <= attempts; attempt += 1) {
-    await setTimeout(recheckMs * (1 + Math.random()), undefined, { signal }).catch(() => {
-      throw interruptedError();
-    });
+    await clock.sleep(recheckMs * (1 + Math.random()), signal);
+    if (signal?.aborted === true) throw interruptedError();
     found = await ours(comments, options);
     const sections = sectionsOf(found);
     if (found.length === 1 && bodyOf(edit(sections), options) === bodyOf(sections, options)) return outcome;

@@ -1,4 +1,4 @@
-import type { Clock } from "../engine/session.ts";
+import type { Clock } from "../model/runtime/clock.ts";
 import type { Environment } from "../model/settings/env.ts";
 import { masked, remember } from "../model/settings/secret.ts";
 import { guarded, type Write } from "../text/workflow-commands.ts";

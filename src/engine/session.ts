@@ -2,6 +2,7 @@ import type { Project } from "../manifests/project.ts";
 import type { Address } from "../model/address.ts";
 import type { ColumnReview } from "../model/columns.ts";
 import type { CallCounts, Plan } from "../model/plan.ts";
+import type { Clock } from "../model/runtime/clock.ts";
 import type { OnProgress } from "../model/runtime/progress.ts";
 import type { Reads, SendableRequest, WriteAnswer, WriteDecoder } from "../model/service.ts";
 import type { IgnoreEntry } from "../model/settings/config.ts";
@@ -94,10 +95,4 @@ export interface Round {
   readonly before: readonly Counted[];
   /** The day of the run, YYYY-MM-DD. */
   readonly today: string;
-}
-
-export interface Clock {
-  now(): Date;
-  /** Resolves early if the signal is aborted. */
-  sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }

@@ -1,5 +1,5 @@
-import { setTimeout } from "node:timers/promises";
 import { DimsyncError, interruptedError } from "../model/errors.ts";
+import { type Clock, systemClock } from "../model/runtime/clock.ts";
 import type { Environment } from "../model/settings/env.ts";
 import { masked } from "../model/settings/secret.ts";
 import { backoffMs, retryAfterMs } from "../service/retry.ts";
@@ -36,8 +36,8 @@ export interface RestOptions {
   /** HTTPS_PROXY and NO_PROXY apply as for the service. */
   readonly env: Environment;
   readonly signal?: AbortSignal | undefined;
-  /** The longest first pause between attempts; doubles each time. Default: 1 000. */
-  readonly pauseMs?: number;
+  /** What it waits with between attempts. Default: the time of the system. */
+  readonly clock?: Clock | undefined;
 }
 
 type Method = "GET" | "POST" | "PATCH" | "PUT" | "DELETE";
@@ -49,6 +49,8 @@ interface Call {
 }
 
 const timeoutMs = 30_000;
+/** The longest first pause between attempts; doubles each time. */
+const firstPauseMs = 1_000;
 const attempts = 4;
 const maxPages = 50;
 const maxBodyBytes = 64 * 1024 * 1024;
@@ -97,7 +99,7 @@ export function openProvider(
 
 /** Resolves with undefined if an earlier attempt turned out to have created the object. */
 async function sendWithRetries(rest: RestOptions, call: Call): Promise<HttpResponse | undefined> {
-  const { name, signal, pauseMs = 1_000 } = rest;
+  const { name, signal, clock = systemClock } = rest;
   const { method, options } = call;
   for (let attempt = 1; ; attempt += 1) {
     const outcome = await sendOnce(rest, call);
@@ -109,8 +111,9 @@ async function sendWithRetries(rest: RestOptions, call: Call): Promise<HttpRespo
       if (!failed) return outcome;
       throw new DimsyncError("E_FORGE", `${name} could not be reached: ${outcome.failure}. Run the job again.`);
     }
-    const waitMs = failed ? undefined : retryAfterMs(outcome.headers, Date.now());
-    await setTimeout(waitMs ?? backoffMs(attempt, Math.random, pauseMs), undefined, { signal }).catch(() => throwInterrupted(signal));
+    const waitMs = failed ? undefined : retryAfterMs(outcome.headers, clock.now().getTime());
+    await clock.sleep(waitMs ?? backoffMs(attempt, Math.random, firstPauseMs), signal);
+    throwInterrupted(signal);
     if (!isRefused && (await options.isCreated?.()) === true) return undefined;
   }
 }

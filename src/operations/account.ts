@@ -1,10 +1,10 @@
 import { mkdir } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
-import { setTimeout as sleepFor } from "node:timers/promises";
-import type { Clock, LoadedProject } from "../engine/session.ts";
+import type { LoadedProject } from "../engine/session.ts";
 import { noAccount, type Project } from "../manifests/project.ts";
 import { resolveSecrets, secretPlaces } from "../manifests/secrets/resolve.ts";
 import { DimsyncError, messageOf, ProblemsError } from "../model/errors.ts";
+import type { Clock } from "../model/runtime/clock.ts";
 import { version } from "../model/runtime/version.ts";
 import type { Settings } from "../model/settings/config.ts";
 import type { Environment } from "../model/settings/env.ts";
@@ -150,10 +150,3 @@ const secretOptions = ({ folder, isBundle }: Pick<Settings, "folder" | "isBundle
   env,
   ...(signal === undefined ? {} : { signal }),
 });
-
-export const systemClock: Clock = {
-  now: () => new Date(),
-  sleep: async (ms, signal) => {
-    await sleepFor(ms, undefined, signal === undefined ? {} : { signal }).catch(() => {});
-  },
-};

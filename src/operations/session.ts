@@ -1,14 +1,14 @@
 import { randomUUID } from "node:crypto";
-import type { Clock, Session } from "../engine/session.ts";
+import type { Session } from "../engine/session.ts";
 import { gitState } from "../git/state.ts";
 import type { Project } from "../manifests/project.ts";
 import type { Plan } from "../model/plan.ts";
+import { type Clock, systemClock } from "../model/runtime/clock.ts";
 import type { OnProgress } from "../model/runtime/progress.ts";
 import { version } from "../model/runtime/version.ts";
 import type { Reads } from "../model/service.ts";
 import type { Environment } from "../model/settings/env.ts";
 import type { Client } from "../service/client.ts";
-import { systemClock } from "./account.ts";
 import { moduleFiles } from "./policy-modules.ts";
 import { readRecords } from "./records/open.ts";
 

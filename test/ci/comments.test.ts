@@ -6,12 +6,18 @@ import { commentPlans, withdrawComments } from "../../src/ci/provider.ts";
 import { readCiEnvironment } from "../../src/forge/environment.ts";
 import { openRest } from "../../src/forge/rest.ts";
 import type { Plan } from "../../src/model/plan.ts";
+import type { Clock } from "../../src/model/runtime/clock.ts";
 import { change, item, plan } from "../render/plans.ts";
+import { clockWithoutWaiting } from "../support/clock.ts";
 import { type GithubStandIn, githubToken, startGithub } from "./github-stand-in.ts";
 
 const commentsOf = ({ url }: GithubStandIn) => {
   const headers = { authorization: `Bearer ${githubToken}` };
-  return pullRequestComments(openRest({ name: "GitHub", baseUrl: url, headers, env: {}, pauseMs: 1 }), "example/data", "7");
+  return pullRequestComments(
+    openRest({ name: "GitHub", baseUrl: url, headers, env: {}, clock: clockWithoutWaiting() }),
+    "example/data",
+    "7",
+  );
 };
 const marker = commentMarker("");
 const footer = "Written by dimsync.";
@@ -19,10 +25,14 @@ const section = (target: string, text: string): Section => ({ target, text, stat
 const bodyWith = (...sections: readonly (readonly [target: string, text: string])[]) =>
   [marker, ...sections.map(([target, text]) => `<!-- dimsync:target:${target}  -->\n${text}`), "<!-- dimsync:end -->", footer].join("\n");
 /** Replaces the section of a target, as its job does. */
-const put = (comments: Comments, text: string, { target = "prod", recheckMs }: { target?: string; recheckMs?: number } = {}) =>
+const put = (
+  comments: Comments,
+  text: string,
+  { target = "prod", recheckMs, clock = clockWithoutWaiting() }: { target?: string; recheckMs?: number; clock?: Pick<Clock, "sleep"> } = {},
+) =>
   upsertComment(
     comments,
-    { marker, footer, recheckMs },
+    { marker, footer, recheckMs, clock },
     () => (sections) =>
       [...sections.filter((one) => one.target !== target), ...(text === "" && sections.length === 0 ? [] : [section(target, text)])].sort(
         (a, b) => (a.target < b.target ? -1 : 1),
@@ -114,7 +124,25 @@ describe("the jobs of a matrix share one comment", () => {
   test("also if all write at the same time", async () => {
     const github = await startGithub();
     const targets = ["a", "b", "c", "d"];
-    await Promise.all(targets.map((target) => put(commentsOf(github), `plan of ${target}`, { target, recheckMs: 60 })));
+    let running = targets.length;
+    const asleep = new Set<() => void>();
+    // Everybody wakes up when nobody is writing.
+    const wakeAll = (): void => {
+      if (asleep.size < running) return;
+      for (const wake of asleep) wake();
+      asleep.clear();
+    };
+    const sleep = (): Promise<void> =>
+      new Promise((resolve) => {
+        asleep.add(resolve);
+        wakeAll();
+      });
+    const end = (): void => {
+      running -= 1;
+      wakeAll();
+    };
+    const putOf = (target: string) => put(commentsOf(github), `plan of ${target}`, { target, recheckMs: 700, clock: { sleep } });
+    await Promise.all(targets.map((target) => putOf(target).finally(end)));
     expect(bodies(github)).toEqual([bodyWith(...targets.map((target) => [target, `plan of ${target}`] as const))]);
   });
 

@@ -5,9 +5,11 @@ import { upsertDriftIssue } from "../../src/ci/issues.ts";
 import { openRest } from "../../src/forge/rest.ts";
 import { driftReport } from "../render/full-plan.ts";
 import { plan } from "../render/plans.ts";
+import { clockWithoutWaiting } from "../support/clock.ts";
 import { type GitlabIssue, type GitlabNote, gitlabToken, startGitlab } from "./gitlab-stand-in.ts";
 
-const restOf = (baseUrl: string) => openRest({ name: "GitLab", baseUrl, headers: { "private-token": gitlabToken }, env: {}, pauseMs: 1 });
+const restOf = (baseUrl: string) =>
+  openRest({ name: "GitLab", baseUrl, headers: { "private-token": gitlabToken }, env: {}, clock: clockWithoutWaiting() });
 
 test("the comment on a merge request is created and updated, and those of other users stay unchanged", async () => {
   const notes: GitlabNote[] = [{ id: 1, body: "<!-- m -->\nsomebody else's", author: { id: 6 } }];

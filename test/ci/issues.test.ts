@@ -6,12 +6,19 @@ import { openRest } from "../../src/forge/rest.ts";
 import type { Plan } from "../../src/model/plan.ts";
 import { driftReport } from "../render/full-plan.ts";
 import { plan } from "../render/plans.ts";
+import { clockWithoutWaiting } from "../support/clock.ts";
 import { type GithubStandIn, githubToken, startGithub } from "./github-stand-in.ts";
 
 const put = ({ url }: GithubStandIn, report: Plan, run = 1) =>
   upsertDriftIssue(
     githubIssues(
-      openRest({ name: "GitHub", baseUrl: url, headers: { authorization: `Bearer ${githubToken}` }, env: {}, pauseMs: 1 }),
+      openRest({
+        name: "GitHub",
+        baseUrl: url,
+        headers: { authorization: `Bearer ${githubToken}` },
+        env: {},
+        clock: clockWithoutWaiting(),
+      }),
       "example/data",
       { label: "dimsync-drift", marker: driftMarker("", report.target) },
     ),

@@ -4,10 +4,11 @@ import { type GithubStandIn, githubToken, startGithub } from "../ci/github-stand
 import { selfSigned } from "../service/certificate.ts";
 import { proxyTo } from "../service/connect-proxy.ts";
 import { serveSockets } from "../service/loopback.ts";
+import { clockWithoutWaiting } from "../support/clock.ts";
 
 const headers = { authorization: `Bearer ${githubToken}` };
 const restOf = ({ url }: Pick<GithubStandIn, "url">, options: Partial<RestOptions> = {}) =>
-  openRest({ name: "GitHub", baseUrl: url, headers, env: {}, pauseMs: 1, ...options });
+  openRest({ name: "GitHub", baseUrl: url, headers, env: {}, clock: clockWithoutWaiting(), ...options });
 const path = "/repos/example/data/issues/7/comments";
 const body = { body: "text" };
 
@@ -56,8 +57,10 @@ describe("what fails", () => {
   test("an interruption ends a call and a pause at once", async () => {
     const github = await startGithub();
     github.refuse = { matches: /^GET/u, status: 502, times: 9 };
-    for (const signal of [AbortSignal.abort(), AbortSignal.timeout(50)])
-      await expect(restOf(github, { signal, pauseMs: 60_000 }).call("GET", "/x")).rejects.toMatchObject({
+    const during = new AbortController();
+    const clock = { now: () => new Date(), sleep: async () => during.abort() };
+    for (const signal of [AbortSignal.abort(), during.signal])
+      await expect(restOf(github, { signal, clock }).call("GET", "/x")).rejects.toMatchObject({
         code: "E_INTERRUPTED",
         exit: 130,
       });

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import type { Clock } from "../../src/engine/session.ts";
+import type { Clock } from "../../src/model/runtime/clock.ts";
 import type { Timeouts } from "../../src/service/in-flight.ts";
 
 /** A clock that only moves when somebody sleeps, and then at once. */

@@ -20,8 +20,8 @@ import { type LoadOptions, listTargets, loadProject, type Project } from "../../
 import { byText, kindOf } from "../../model/address.ts";
 import { DimsyncError, refuseErrors } from "../../model/errors.ts";
 import type { Plan } from "../../model/plan.ts";
+import { systemClock } from "../../model/runtime/clock.ts";
 import type { RecordsRun, RecordsState } from "../../records/records.ts";
-import { systemClock } from "../account.ts";
 import { planAccount } from "../core/plan.ts";
 import { withReads } from "../reads.ts";
 import { withRecords } from "../records/open.ts";

@@ -1,9 +1,10 @@
 import { DimsyncError, messageOf, ServiceError } from "../../model/errors.ts";
+import { systemClock } from "../../model/runtime/clock.ts";
 import { version } from "../../model/runtime/version.ts";
 import { accountName } from "../../model/settings/config.ts";
 import { writeSnapshotFile } from "../../snapshot/file.ts";
 import { type SnapshotHead, snapshotText } from "../../snapshot/snapshot.ts";
-import { type AccountProject, systemClock } from "../account.ts";
+import type { AccountProject } from "../account.ts";
 import { withReads } from "../reads.ts";
 import type { RunEnvironment } from "../session.ts";
 

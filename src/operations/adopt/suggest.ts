@@ -4,7 +4,7 @@ import { newSuggester, type Suggestion, suggestionYaml } from "../../import/sugg
 import { readSchemas } from "../../kinds/schemas.ts";
 import { integrationsByName, labelScopes, nameInAddresses } from "../../kinds/select.ts";
 import type { Project } from "../../manifests/project.ts";
-import { systemClock } from "../account.ts";
+import { systemClock } from "../../model/runtime/clock.ts";
 import { withReads } from "../reads.ts";
 import { readRecords } from "../records/open.ts";
 import type { RunEnvironment } from "../session.ts";
