@@ -41,7 +41,7 @@ const key = "scene-key";
 export async function scene(manifests: string, options: SceneOptions = {}): Promise<Scene> {
   const service = await startService({ apiKeys: { [key]: "bot@example.com" }, ...options.service });
   const url = options.meddle === undefined ? service.url : await meddler(service.url, options.meddle);
-  const config = configText(url, { client: { settleSeconds: 0.3, schemaWaitSeconds: 0.3, timeoutSeconds: 600 }, ...options.config });
+  const config = configText(url, { client: { timeoutSeconds: 600 }, ...options.config });
   const folder = writeFolder({ "dimsync.yaml": config, "manifests/all.yaml": manifests });
   onTestFinished(async () => {
     await service.close();

@@ -101,7 +101,7 @@ describe("a PUT or PATCH that is refused because another request is at work", ()
     const at = await scene(tagManifest("the best"), { service: { faults: [`PUT ${path}=status:409`] } });
     const { code, result } = await at.apply();
     expect([code, endings(result)["update Tag/gold"]]).toEqual([4, "failed E_SERVICE_STATUS"]);
-    expect(at.writes()).toHaveLength(2);
+    expect(at.writes().length).toBeGreaterThan(2);
   });
 });
 

@@ -29,7 +29,7 @@ function projectOn({ url }: TestService): string {
   const target = { baseUrl: url, apiKey: { $secret: { env: keyVariable } } };
   return writeProject({
     "dimsync.yaml": stringify({
-      ...{ apiVersion: "dimsync/v1", kind: "Config", manifests: ["manifests"], client: { retries: 0, settleSeconds: 0 } },
+      ...{ apiVersion: "dimsync/v1", kind: "Config", manifests: ["manifests"] },
       targets: { staging: target, prod: { ...target, catalog: "dimsync.catalog.yaml" } },
     }),
     "dimsync.catalog.yaml":

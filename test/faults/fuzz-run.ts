@@ -15,7 +15,7 @@ export function mistakesOf({ code, stdout, stderr }: Ran, allowed: readonly numb
   return wrong;
 }
 
-const longestMs = 60_000;
+const longestMs = 300_000;
 
 /**
  * Checks a property on `runs` random inputs, or forty times as many with DIMSYNC_TESTS=all, and prints

@@ -61,7 +61,7 @@ describe("no secret appears", () => {
     });
     onTestFinished(service.close);
     const folder = writeProject({
-      "dimsync.yaml": configText(service.url, { client: { settleSeconds: 0 } }),
+      "dimsync.yaml": configText(service.url),
       "key.txt": `${canary}\n`,
       "manifests/all.yaml": manifests.replace("DESTINATION", destination),
     });

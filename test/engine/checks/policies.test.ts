@@ -437,7 +437,7 @@ describe("an integration that does not exist yet", () => {
     const service = await startService();
     onTestFinished(() => service.close());
     const folder = writeProject({
-      "dimsync.yaml": configText(service.url, { client: { schemaWaitSeconds: 1 } }),
+      "dimsync.yaml": configText(service.url),
       "manifests/a.yaml": returns.replace("allow_columns", "allow_all"),
       "manifests/b.yaml": configOf("rules:", `  - ${hash}`, "schemas:", "  public: { tables: { not-yet: { enabled: true } } }"),
       "manifests/p.yaml": emails,
@@ -450,7 +450,7 @@ describe("an integration that does not exist yet", () => {
     const service = await startService({ discoverAfterReads: 2 });
     onTestFinished(() => service.close());
     const folder = writeProject({
-      "dimsync.yaml": configText(service.url, { client: { schemaWaitSeconds: 30 } }),
+      "dimsync.yaml": configText(service.url),
       "manifests/a.yaml": returns,
       "manifests/b.yaml": configOf("rules:", `  - ${hash}`),
       "manifests/p.yaml": emails,
