@@ -124,7 +124,7 @@ function allCommands(): readonly (readonly string[])[] {
   return [...commands, ...further.map((name) => [name])];
 }
 
-const weathers: Readonly<Record<string, { readonly faults: readonly string[]; readonly env?: Readonly<Record<string, string>> }>> = {
+const failures: Readonly<Record<string, { readonly faults: readonly string[]; readonly env?: Readonly<Record<string, string>> }>> = {
   "without failures": { faults: [] },
   "when every write is refused with a response that repeats it": {
     faults: ["POST .=status:400", "PUT .=status:400", "PATCH .=status:422"],
@@ -140,8 +140,8 @@ const weathers: Readonly<Record<string, { readonly faults: readonly string[]; re
 };
 
 describe("no byte of a secret or of the API key is in any output or file", () => {
-  for (const [weather, { faults, env }] of Object.entries(weathers))
-    it(weather, async () => {
+  for (const [when, { faults, env }] of Object.entries(failures))
+    it(when, async () => {
       const service = await startService({ apiKeys: { [canaries.TEST_API_KEY]: "bot@example.com" }, errorBody: "echo", faults });
       const project = mixedProject(service, { timeoutSeconds: 5, retries: 0, settleSeconds: 0 });
       const found: string[] = [];
@@ -154,29 +154,6 @@ describe("no byte of a secret or of the API key is in any output or file", () =>
           bytes += ran.stdout.length + ran.stderr.length;
           found.push(...leaks(`stdout of ${argv.join(" ")}`, ran.stdout), ...leaks(`stderr of ${argv.join(" ")}`, ran.stderr));
         }
-        // A literal instead of a secret reference is refused, and shown masked.
-        writeFileSync(
-          join(project.folder, "manifests", "wrong.yaml"),
-          furtherManifests()
-            .replace("attic", "cellar")
-            .replace(/token: .*/u, `token: ${literal}`),
-        );
-        for (const argv of [["validate", ...everyFormat], ["plan", ...everyFormat], ["apply", "--yes"], ["render"]]) {
-          const ran = await runCommand(argv, project.folder, { ...canaries, DIMSYNC_ALLOW_CODE: "1", ...env });
-          expect(ran.code).toBe(1);
-          found.push(...leaks(`stdout of ${argv.join(" ")}`, ran.stdout), ...leaks(`stderr of ${argv.join(" ")}`, ran.stderr));
-        }
-        // Nor is a secret printed as a variable, by its name or because a manifest uses it as a secret.
-        for (const name of ["ARCHIVE_SECRET", "CANARY_SOURCE", "DIMSYNC_DIGEST_KEY"]) {
-          writeFileSync(join(project.folder, "manifests", "wrong.yaml"), described(name));
-          for (const argv of [["validate", ...everyFormat], ["plan", ...everyFormat], ["render"], ["drift"]]) {
-            const given = { ...canaries, CANARY_SOURCE: literal, DIMSYNC_DIGEST_KEY: literal, DIMSYNC_ALLOW_CODE: "1", ...env };
-            const ran = await runCommand(argv, project.folder, given);
-            expect(ran.code).toBe(1);
-            found.push(...leaks(`stdout of ${argv.join(" ")}`, ran.stdout), ...leaks(`stderr of ${argv.join(" ")}`, ran.stderr));
-          }
-        }
-        rmSync(join(project.folder, "manifests", "wrong.yaml"));
         const files = filesIn(project.folder);
         for (const [path, text] of files) found.push(...leaks(path, text));
         expect(readdirSync(join(project.folder, "out")).sort()).toEqual(formats.filter((format) => format !== "human").sort());
@@ -188,4 +165,42 @@ describe("no byte of a secret or of the API key is in any output or file", () =>
       expect([...new Set(found)]).toEqual([]);
       expect(bytes).toBeGreaterThan(10_000);
     });
+
+  // Such a manifest is refused before the service is called.
+  it("when a manifest has a secret as a literal, or as a variable", async () => {
+    const service = await startService({ apiKeys: { [canaries.TEST_API_KEY]: "bot@example.com" } });
+    const project = mixedProject(service, { timeoutSeconds: 5, retries: 0, settleSeconds: 0 });
+    const found: string[] = [];
+    try {
+      mkdirSync(join(project.folder, "out"));
+      writeFileSync(join(project.folder, "manifests", "attic.yaml"), furtherManifests());
+      // A literal instead of a secret reference is refused, and shown masked.
+      writeFileSync(
+        join(project.folder, "manifests", "wrong.yaml"),
+        furtherManifests()
+          .replace("attic", "cellar")
+          .replace(/token: .*/u, `token: ${literal}`),
+      );
+      for (const argv of [["validate", ...everyFormat], ["plan", ...everyFormat], ["apply", "--yes"], ["render"]]) {
+        const ran = await runCommand(argv, project.folder, { ...canaries, DIMSYNC_ALLOW_CODE: "1" });
+        expect(ran.code).toBe(1);
+        found.push(...leaks(`stdout of ${argv.join(" ")}`, ran.stdout), ...leaks(`stderr of ${argv.join(" ")}`, ran.stderr));
+      }
+      // Nor is a secret printed as a variable, by its name or because a manifest uses it as a secret.
+      for (const name of ["ARCHIVE_SECRET", "CANARY_SOURCE", "DIMSYNC_DIGEST_KEY"]) {
+        writeFileSync(join(project.folder, "manifests", "wrong.yaml"), described(name));
+        for (const argv of [["validate", ...everyFormat], ["plan", ...everyFormat], ["render"], ["drift"]]) {
+          const given = { ...canaries, CANARY_SOURCE: literal, DIMSYNC_DIGEST_KEY: literal, DIMSYNC_ALLOW_CODE: "1" };
+          const ran = await runCommand(argv, project.folder, given);
+          expect(ran.code).toBe(1);
+          found.push(...leaks(`stdout of ${argv.join(" ")}`, ran.stdout), ...leaks(`stderr of ${argv.join(" ")}`, ran.stderr));
+        }
+      }
+      for (const [path, text] of filesIn(project.folder)) if (!path.endsWith("wrong.yaml")) found.push(...leaks(path, text));
+    } finally {
+      await service.close();
+      project.remove();
+    }
+    expect([...new Set(found)]).toEqual([]);
+  });
 });
