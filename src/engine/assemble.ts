@@ -10,6 +10,7 @@ import { accountName } from "../model/settings/config.ts";
 import { allowances, unusedAllowance } from "./checks/allow.ts";
 import { checkGuards, type GuardInput } from "./checks/guards.ts";
 import type { PolicyCheck } from "./checks/policies.ts";
+import { stricterGuards } from "./loosened/settings.ts";
 import { type Findings, makePlan, type PlanHead, type PlanRules } from "./plan.ts";
 import { blockedByEarlierRun, type Recovered, unknownOutcome } from "./recover.ts";
 import { type ComparedRound, hasErrors, type RoundView } from "./round.ts";
@@ -45,7 +46,7 @@ export function assemblePlan(round: Round, parts: RoundParts): Plan {
     complete,
     equal: compared.equal.length,
     unmanaged: unmanaged(round, parts),
-    ...defined({ released: compared.released, impact: compared.impact }),
+    ...defined({ loosened: compared.loosened, released: compared.released, impact: compared.impact }),
     ...columnsOf(round, found),
     policy: policies.findings(),
     readCalls: session.calls(),
@@ -54,7 +55,7 @@ export function assemblePlan(round: Round, parts: RoundParts): Plan {
     inScope: (address) => scope.item(address, observed.account),
     protectOnly: round.options.protectOnly === true,
     whyNotCreate: (item) => whyNotCreate(item, round, { ...parts, complete }),
-    guards: (items) => guardFindings(items, round, { ...parts, deferred }),
+    guards: (items) => guardFindings(items, round, { ...parts, deferred, complete }),
     locate: project.locate,
   });
 }
@@ -121,7 +122,7 @@ function whyNotCreate(
 function guardFindings(
   items: readonly Item[],
   round: Round,
-  { observed, compared, policies, deferred }: RoundParts & Pick<DiffResult, "deferred">,
+  { observed, compared, policies, deferred, complete }: RoundParts & Pick<DiffResult, "deferred"> & { readonly complete: boolean },
 ): ReturnType<PlanRules["guards"]> {
   const { session, options, scope, before, today, kind } = round;
   const { settings, resources } = session.project;
@@ -129,7 +130,10 @@ function guardFindings(
   const isProtecting = options.protectOnly === true;
   const { guards, unused } = checkGuards(items, {
     // What a drift report has is what someone changed.
-    limits: kind === "Plan" ? settings.guards : { ...settings.guards, outsideChanges: "report" },
+    limits:
+      kind === "Plan" ? stricterGuards(settings.guards, options.base?.settings?.guards) : { ...settings.guards, outsideChanges: "report" },
+    loosened: complete ? (compared.loosened ?? []) : [],
+    reviewedEntries: options.base?.settings?.allow,
     sizes: compared.found.flatMap(({ size }) => size ?? []),
     before,
     allowed: options.allow ?? new Map(),
@@ -143,7 +147,7 @@ function guardFindings(
     // New columns elsewhere must not stop a run that only protects.
     unreviewed: isProtecting ? [] : unreviewedColumns(compared.found),
   });
-  const isWhole = kind === "Plan" && !isProtecting && scope === everything && compared.complete && observed.complete;
+  const isWhole = kind === "Plan" && !isProtecting && scope === everything && complete;
   return { guards, problems: isWhole ? unused.map(unusedAllowance) : [] };
 }
 

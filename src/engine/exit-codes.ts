@@ -17,7 +17,7 @@ const shared = [
 ] as const;
 /** The values of `--fail-on`: those of `plan` and `apply`, and those of `drift`. */
 export const failOnNames = {
-  Plan: [...shared, "exposes"],
+  Plan: [...shared, "exposes", "loosened"],
   DriftReport: [...shared, "exposed", "stricter"],
 } as const;
 export type FailOn = (typeof failOnNames)[Plan["kind"]][number];
@@ -57,6 +57,7 @@ const named: Readonly<Record<FailOn, (plan: Plan) => boolean>> = {
   manual: ({ manual }) => manual.length > 0,
   blocked: ({ blocked }) => blocked.length > 0,
   policy: ({ policy }) => policy.some(({ severity, state }) => severity === "error" && state !== "fixed"),
+  loosened: ({ loosened = [] }) => loosened.length > 0,
   unreviewed: ({ newColumns = [], neverReviewed = [] }) => newColumns.length + neverReviewed.length > 0,
   // Readers that are not known must not pass the gate.
   impact: ({ impact = [], diagnostics }) =>

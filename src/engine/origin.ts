@@ -1,11 +1,14 @@
 import { kinds } from "../kinds/index.ts";
-import { type AccountView, type DiffResult, emptyDiff, type KindUnit } from "../kinds/kind.ts";
+import { type AccountView, type DiffResult, emptyDiff, type KindUnit, type Unit } from "../kinds/kind.ts";
 import type { Address } from "../model/address.ts";
+import { locatedCause } from "../model/cause.ts";
 import { eachChange, withTraces } from "../model/changes.ts";
-import { canonicalJson } from "../model/json/json.ts";
-import type { Pointer } from "../model/json/pointer.ts";
-import type { DraftItem, Manual, Origin } from "../model/plan.ts";
-import { isError, type Problem } from "../model/problem.ts";
+import { canonicalJson, defined } from "../model/json/json.ts";
+import { fromPointer, type Pointer } from "../model/json/pointer.ts";
+import { getOrAdd } from "../model/maps.ts";
+import type { NodePath } from "../model/nodes.ts";
+import type { Cause, Change, DraftFacts, DraftItem, Manual, Origin } from "../model/plan.ts";
+import { isError, type Locate, type Problem } from "../model/problem.ts";
 import type { Resource } from "../model/resource.ts";
 import { isStep, type newPauses, type Steps, withPauses } from "../model/runtime/event-loop.ts";
 import type { ObservedAccount } from "./observe.ts";
@@ -15,6 +18,10 @@ export interface BaseView {
   readonly account: AccountView;
   /** By `objectOf`. */
   readonly unitByObject: ReadonlyMap<string, KindUnit>;
+  /** Finds lines at the base. */
+  readonly locate: Locate;
+  /** Whether `ignore` of the config at the base covers a difference. */
+  readonly ignored: AccountView["ignored"];
   /** False if a read failed that only the base manifests need; then every origin is unknown. */
   readonly isComplete: boolean;
 }
@@ -42,12 +49,13 @@ export const unitsByObject = (account: AccountView): ReadonlyMap<string, KindUni
 export function baseView(
   now: ObservedAccount,
   { account, unreadLists }: ObservedAccount,
+  locate: Locate,
 ): { readonly view: BaseView; readonly problems: readonly Problem[] } {
   const unread = [...unreadLists].filter((list) => !now.unreadLists.has(list)).map(({ name }) => name);
   const isComplete = unread.length === 0;
   const message = `The manifests at the base ref need a list that could not be read (${unread.join(", ")}), so the origin of the differences is unknown.`;
   const problems: readonly Problem[] = isComplete ? [] : [{ code: "W_BASE_UNREAD", severity: "warning", message }];
-  return { view: { account, unitByObject: unitsByObject(account), isComplete }, problems };
+  return { view: { account, unitByObject: unitsByObject(account), locate, ignored: account.ignored, isComplete }, problems };
 }
 
 /** The base manifests of the kinds that are compared. Names may have changed since, so all of a kind are needed. */
@@ -64,10 +72,27 @@ export async function withOrigin(
 ): Promise<DiffResult> {
   if (base === undefined || !base.isComplete) return withPauses(markOrigin(found, undefined), pause);
   const before = base.unitByObject.get(objectOf({ kind, unit }))?.unit;
-  return withPauses(
-    markOrigin(found, before === undefined ? emptyDiff : await withPauses(kind.diff(before, live, base.account), pause)),
-    pause,
-  );
+  if (before === undefined) return withPauses(markOrigin(found, emptyDiff), pause);
+  const atBase = await withPauses(kind.diff(before, live, base.account), pause);
+  return withPauses(markOrigin(found, atBase, removedOf({ kind, unit, live, before }, base)), pause);
+}
+
+type RemovedOf = (change: Change<DraftFacts>) => Cause | undefined;
+
+/** What kept a value protected at the base and is gone. */
+function removedOf(
+  { kind: { schemas }, unit: now, live, before }: KindUnit & { readonly live: unknown; readonly before: Unit },
+  { account, locate }: BaseView,
+): RemovedOf | undefined {
+  if (schemas === undefined || live === undefined || account.isDrift) return undefined;
+  const known = new Map<string, Cause>();
+  return ({ path, field, risk }) => {
+    if (risk !== "exposes" || (field !== "hashed" && field !== "enabled")) return undefined;
+    const [, schema = "", , table, , column] = fromPointer(path).slice(0, -1);
+    const node: NodePath = table === undefined ? [schema] : column === undefined ? [schema, table] : [schema, table, column];
+    const cause = schemas.removed({ before, now }, live, { path: node, key: field });
+    return cause && getOrAdd(known, canonicalJson(cause.place), () => locatedCause(cause, locate));
+  };
 }
 
 /**
@@ -78,7 +103,7 @@ export async function withOrigin(
  * Without a second diff, every origin is `unknown`. If the base manifests have errors, differences
  * that its diff does not contain are `unknown` too, because it may have stopped early.
  */
-function* markOrigin(found: DiffResult, base: DiffResult | undefined): Steps<DiffResult> {
+function* markOrigin(found: DiffResult, base: DiffResult | undefined, removedOf?: RemovedOf): Steps<DiffResult> {
   const desiredAtBase = base === undefined ? undefined : yield* desiredValues(base);
   const steps = new Set((base?.items ?? []).map(stepOf));
   const notInBase: Origin = base === undefined || base.problems.some(isError) ? "unknown" : "config";
@@ -92,7 +117,11 @@ function* markOrigin(found: DiffResult, base: DiffResult | undefined): Steps<Dif
     if (item.action === "bind" || base === undefined) return withOneOrigin(item, "unknown");
     // A create or a relation is one change: it only matters whether the base manifests had it.
     if (item.action !== "update") return withOneOrigin(item, steps.has(stepOf(item)) ? "drift" : notInBase);
-    return { ...item, changes: yield* withTraces(item.changes, ({ path, after }) => ({ origin: originOf(path, after) })) };
+    const traceOf = (change: Change<DraftFacts>) => ({
+      origin: originOf(change.path, change.after),
+      ...defined({ removed: removedOf?.(change) }),
+    });
+    return { ...item, changes: yield* withTraces(item.changes, traceOf) };
   };
   const markManual = (step: Omit<Manual, "id">): Omit<Manual, "id"> => ({ ...step, origin: originOf(step.path, step.expected) });
   const items: DraftItem[] = [];

@@ -33,7 +33,7 @@ export type PlanHead = Pick<
 type ReviewMember = "newColumns" | "goneColumns" | "neverReviewed" | "seenColumns";
 
 /** What was found. */
-export interface Findings extends Pick<Plan, ReviewMember | "released" | "impact" | "policy"> {
+export interface Findings extends Pick<Plan, ReviewMember | "loosened" | "released" | "impact" | "policy"> {
   readonly differences: readonly DiffResult[];
   readonly problems: readonly Problem[];
   /** Whether every read succeeded. */
@@ -62,7 +62,7 @@ export interface PlanRules {
 export function makePlan(head: PlanHead, findings: Findings, rules: PlanRules): Plan {
   const { locate } = rules;
   const { differences, complete, unmanaged, policy, equal, readCalls } = findings;
-  const { newColumns, goneColumns, neverReviewed, seenColumns, released, impact } = findings;
+  const { newColumns, goneColumns, neverReviewed, seenColumns, loosened, released, impact } = findings;
   const { runnable, heldItems, heldWaiting, blocked, deferred } = whatRuns(differences, rules);
   const numbering = { kind: head.kind, locate };
   const items = numbered(runnable, numbering);
@@ -86,7 +86,7 @@ export function makePlan(head: PlanHead, findings: Findings, rules: PlanRules): 
     unmanaged: { ...unmanaged, columns: differences.reduce((sum, { unmanagedColumns }) => sum + unmanagedColumns, 0) },
     unverifiable: differences.flatMap(({ unverifiable }) => unverifiable).sort((a, b) => byText(a.address, b.address)),
     ...(notKept.length === 0 ? {} : { notKept }),
-    ...defined({ released, impact, newColumns, goneColumns, neverReviewed, seenColumns }),
+    ...defined({ loosened: complete ? loosened : undefined, released, impact, newColumns, goneColumns, neverReviewed, seenColumns }),
     policy,
     guards,
     diagnostics: diagnostics.map((one) => withTarget(one, head)),

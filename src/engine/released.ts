@@ -1,10 +1,10 @@
 import { lists } from "../kinds/index.ts";
-import type { AccountView, KindUnit, ReadNeeds } from "../kinds/kind.ts";
+import type { AccountView, KindUnit, ReadNeeds, Unit } from "../kinds/kind.ts";
 import { kindNames } from "../kinds/manifests.ts";
 import { byText, parseAddress } from "../model/address.ts";
 import { readOr } from "../model/errors.ts";
 import type { Released } from "../model/plan.ts";
-import { withPauses } from "../model/runtime/event-loop.ts";
+import { type Steps, withPauses } from "../model/runtime/event-loop.ts";
 import type { Reads } from "../model/service.ts";
 import type { Compared } from "./compare.ts";
 import { type BaseView, unitsByObject } from "./origin.ts";
@@ -15,13 +15,15 @@ interface ReleasedInput {
   readonly compared: Pick<Compared, "objects" | "parts">;
   readonly reads: Reads;
   readonly needs: ReadNeeds;
+  /** Called with the live object of each, which is read for its columns, and what the current manifests have of it. */
+  readonly onLive: ((base: KindUnit, now: Unit | undefined, live: unknown) => Steps<void>) | undefined;
 }
 
 /**
  * The live objects that the base manifests have and the current ones do not, an integration and its schemas as one. Reads
  * the schemas to count the columns that only the base manifests covered.
  */
-export async function releasedObjects({ account, base, compared, reads, needs }: ReleasedInput): Promise<readonly Released[]> {
+export async function releasedObjects({ account, base, compared, reads, needs, onLive }: ReleasedInput): Promise<readonly Released[]> {
   const parts = new Set(compared.parts);
   const released = [...base.unitByObject].flatMap(([object, one]) =>
     one.unit.liveId === undefined ||
@@ -48,6 +50,7 @@ export async function releasedObjects({ account, base, compared, reads, needs }:
     const columns = await readOr(
       async () => {
         const live = await one.kind.observe?.(one.unit, reads, needs);
+        if (onLive !== undefined) await withPauses(onLive(one, now, live));
         const before = await managedColumns(one, live, base.account);
         const still = now === undefined ? 0 : await managedColumns({ ...one, unit: now }, live, account);
         return Math.max(0, before - still);

@@ -1,6 +1,6 @@
 import { emptyDiff } from "../kinds/kind.ts";
 import { defined } from "../model/json/json.ts";
-import type { Impact, Released } from "../model/plan.ts";
+import type { Impact, Loosened, Released } from "../model/plan.ts";
 import { isError, type Problem } from "../model/problem.ts";
 import type { Resource } from "../model/resource.ts";
 import { checkImpact } from "../protection/impact/check.ts";
@@ -8,6 +8,7 @@ import { allowances } from "./checks/allow.ts";
 import { checkLabels } from "./checks/labels.ts";
 import type { PolicyCheck } from "./checks/policies.ts";
 import { type Compared, compareUnits } from "./compare.ts";
+import { checkLoosened } from "./loosened/index.ts";
 import { type ObservedAccount, observeAccount } from "./observe.ts";
 import { type BaseView, baseResources, baseView } from "./origin.ts";
 import { columnBudget, columnsNeeded } from "./reads/cached-reads.ts";
@@ -42,14 +43,14 @@ export async function observeRound(round: Round, recovered: Recovered): Promise<
   const observe = (
     from: Pick<LoadedProject, "resources" | "columnLabels">,
     of: readonly Resource[],
-    review?: Session["review"],
+    { review, ignored: isIgnored = ignored }: { readonly review?: Session["review"]; readonly ignored?: typeof ignored } = {},
   ): Promise<ObservedAccount> =>
     observeAccount({
       project: { ...from, settings },
       compared: of,
       records,
       reads,
-      ignored,
+      ignored: isIgnored,
       run: {
         recovered: recovered.ids,
         fresh,
@@ -59,14 +60,18 @@ export async function observeRound(round: Round, recovered: Recovered): Promise<
         writeSecrets: options.writeSecrets ?? (() => false),
       },
     });
-  const observed = await observe(project, compared, session.review);
+  const observed = await observe(project, compared, { review: session.review });
   const base =
     options.base === undefined || hasErrors(project)
       ? undefined
       : baseView(
           observed,
           // What a whole plan no longer has may be of any kind.
-          await observe(options.base, scope === everything ? options.base.resources : baseResources(options.base.resources, compared)),
+          await observe(options.base, scope === everything ? options.base.resources : baseResources(options.base.resources, compared), {
+            review: options.base.review,
+            ignored: ignoring(options.base.settings?.ignore ?? [], today).ignored ?? (() => false),
+          }),
+          options.base.locate,
         );
   const problems: readonly Problem[] = [
     ...expiredIgnores,
@@ -80,6 +85,7 @@ export async function observeRound(round: Round, recovered: Recovered): Promise<
 /** What was compared, and what the manifests no longer have since the base. */
 export interface ComparedRound extends Compared {
   /** Absent if there is no base, or if it is not known. */
+  readonly loosened?: readonly Loosened[];
   readonly released?: readonly Released[];
   /** Absent if the project names no dbt manifest. */
   readonly impact?: readonly Impact[];
@@ -93,6 +99,10 @@ export async function compareRound(round: Round, view: RoundView, policies: Poli
   const { session, options, reads, scope, kind } = round;
   const labels = checkLabels(session.project, view, scope === everything);
   const impact = checkImpact(session.project.readers?.of, view.account);
+  const loosened =
+    options.isReview === true && options.base !== undefined && view.base !== undefined
+      ? checkLoosened({ base: options.base, head: session.project, today: round.today }, view, view.base)
+      : undefined;
   const needs = { policyColumns: columnsNeeded(session, policies.columnsNeeded), claimColumns: view.claimColumns };
   const compared = await compareUnits({
     observed: view,
@@ -104,21 +114,33 @@ export async function compareRound(round: Round, view: RoundView, policies: Poli
     protectOnly: options.protectOnly === true,
     concurrency: session.project.settings.client.concurrency,
     needs,
-    checkUnit: allChecks([labels?.checkUnit, impact?.checkUnit, policies.checkUnit]),
+    checkUnit: allChecks([labels?.checkUnit, impact?.checkUnit, policies.checkUnit, loosened?.checkUnit]),
     signal: session.signal,
   });
   if (hasErrors(session.project)) return compared;
-  const others = await policies.checkOthers(reads, compared.configured, labels?.checkTree);
+  const others = await policies.checkOthers(reads, compared.configured, allTreeChecks([labels?.checkTree, loosened?.checkTree]));
   const complete = compared.complete && others.complete;
   const { base } = view;
   const isWhole = base?.isComplete === true && kind === "Plan" && scope === everything && complete && view.complete;
-  const released = isWhole ? await releasedObjects({ account: view.account, base, compared, reads, needs }) : undefined;
+  const released = isWhole
+    ? await releasedObjects({ account: view.account, base, compared, reads, needs, onLive: loosened?.checkReleased })
+    : undefined;
   const problems = [...(complete ? (labels?.problems() ?? []) : []), ...(session.project.readers?.problems() ?? [])];
   return {
     ...compared,
     found: [...compared.found, ...(problems.length === 0 ? [] : [{ ...emptyDiff, problems }])],
     complete,
-    ...defined({ released, impact: impact?.impact() }),
+    ...defined({ loosened: released && loosened?.entries(released), released, impact: impact?.impact() }),
+  };
+}
+
+type TreeCheck = NonNullable<Parameters<PolicyCheck["checkOthers"]>[2]>;
+
+function allTreeChecks(checks: readonly (TreeCheck | undefined)[]): TreeCheck | undefined {
+  const present = checks.filter((check) => check !== undefined);
+  if (present.length === 0) return undefined;
+  return function* (liveId, live) {
+    for (const check of present) yield* check(liveId, live);
   };
 }
 

@@ -10,11 +10,15 @@ import type { Secret, SecretReference } from "../model/settings/secret.ts";
 import type { PolicyFunction } from "../policies/script.ts";
 import type { RecordsRun, RecordsState } from "../records/records.ts";
 import type { Counted } from "./checks/guards.ts";
+import type { BaseProject } from "./loosened/entry.ts";
 import type { RunReads } from "./reads/cached-reads.ts";
 import type { Scope } from "./scope.ts";
 
 /** Manifests and settings, read and checked (manifests/project.ts). */
-export type LoadedProject = Pick<Project, "settings" | "resources" | "columnLabels" | "readers" | "problems" | "locate" | "manifestDigest">;
+export type LoadedProject = Pick<
+  Project,
+  "settings" | "resources" | "columnLabels" | "readers" | "problems" | "locate" | "manifestDigest" | "patterns" | "catalog"
+>;
 
 /** A project and one account: what plan, drift and apply work with. Only apply has a writer. */
 export interface Session {
@@ -70,8 +74,10 @@ export interface PlanOptions {
   readonly protectOnly?: boolean;
   /** Lists the unmanaged columns by name instead of only counting them. Needs memory for each. */
   readonly listUnmanaged?: boolean;
-  /** The manifests at a base ref; with them, each difference has an origin. */
-  readonly base?: Pick<LoadedProject, "resources" | "columnLabels">;
+  /** The project at a base ref; with it, each difference has an origin. */
+  readonly base?: BaseProject;
+  /** Whether the plan is that of a pull request: then it says what the manifests give up since the base. */
+  readonly isReview?: boolean;
   /** Ignored in this run, in addition to the entries of the config. */
   readonly ignore?: readonly IgnoreEntry[];
   /** Policies in JavaScript, by policy address. */

@@ -284,8 +284,42 @@ export interface SchemasOf<U extends Unit, Live> {
     live: Live,
     field: { readonly path: NodePath; readonly key: "enabled" | "hashed" },
   ): { readonly value: boolean; readonly cause: DraftCause } | undefined;
+  /** A text that is equal for units whose manifests say the same about integrations; labels are not part of it. */
+  settings(unit: U): string;
+  /**
+   * The columns that the manifests of another commit keep hashed or switched off, and those of now (undefined: none) do not, although nothing is sent there.
+   */
+  lost(change: Omit<UnitChange<U>, "now"> & { readonly now: U | undefined }, live: Live, tests: LostTests): readonly LostProtection[];
+  /** What protected a field and is gone, if what decides the field now is not new. */
+  removed(
+    change: UnitChange<U>,
+    live: Live,
+    field: { readonly path: NodePath; readonly key: "enabled" | "hashed" },
+  ): DraftCause | undefined;
   /** Problems of all units together, from the tallies of those that were compared. */
   conclude(tallies: readonly unknown[]): readonly Problem[];
+}
+
+/** The manifests of one integration in another commit and now. */
+export interface UnitChange<U extends Unit = Unit> {
+  readonly before: U;
+  readonly now: U;
+}
+
+type FieldTest = (path: NodePath, key: "enabled" | "hashed") => boolean;
+
+export interface LostTests {
+  /** What `ignore` of the config covers. */
+  readonly ignored: { readonly before: FieldTest; readonly now: FieldTest };
+  /** Whether the plan changes the field. */
+  readonly isSent: FieldTest;
+}
+
+/** What kept columns hashed or switched off, and how many of an integration. */
+export interface LostProtection {
+  readonly key: "enabled" | "hashed";
+  readonly cause: DraftCause;
+  readonly columns: number;
 }
 
 /** How the effect of a PUT or PATCH is verified. */

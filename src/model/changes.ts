@@ -100,7 +100,7 @@ export function changesWhere<F extends AnyFacts>(
   });
 }
 
-type Trace = Pick<ChangeFacts, "origin" | "attribution">;
+type Trace = Pick<ChangeFacts, "origin" | "attribution" | "removed">;
 
 /** The changes with more facts, by which entries are split. Thousands of changes share an attribution, which is then one object. */
 export function* withTraces<F extends AnyFacts>(
@@ -133,6 +133,7 @@ function newTraced<F extends AnyFacts>(facts: F): (trace: Trace) => F {
   const byText = new Map<string, F>();
   const byOrigin = new Map<Trace["origin"], Map<Trace["attribution"], F>>();
   return (trace) => {
+    if (trace.removed !== undefined) return getOrAdd(byText, JSON.stringify(trace), () => ({ ...facts, ...trace }));
     const ofOrigin = getOrAdd(byOrigin, trace.origin, () => new Map<Trace["attribution"], F>());
     return getOrAdd(ofOrigin, trace.attribution, () => getOrAdd(byText, JSON.stringify(trace), () => ({ ...facts, ...trace })));
   };

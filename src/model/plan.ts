@@ -58,6 +58,8 @@ export interface ChangeFacts {
   /** A ReportRisk in a drift report, a Risk everywhere else. */
   readonly risk: Risk | ReportRisk;
   readonly cause?: Cause;
+  /** What kept the value protected at the base and is gone, if nothing new decides the value: nobody decided to expose it. */
+  readonly removed?: Cause;
   readonly origin?: Origin;
   readonly attribution?: Attribution;
 }
@@ -256,6 +258,42 @@ export interface Released {
   readonly columns: number;
 }
 
+export const loosenedCodes = [
+  "unknown",
+  "policy-removed",
+  "policy-weakened",
+  "exemption-added",
+  "exemption-widened",
+  "exemption-extended",
+  "guard-raised",
+  "guard-off",
+  "allow-added",
+  "ignore-added",
+  "managed-less",
+  "protection-lost",
+  "label-lost",
+  "released",
+] as const;
+
+/** What the manifests give up since the base, whether or not anything is sent for it. */
+export interface Loosened {
+  readonly code: (typeof loosenedCodes)[number];
+  /** What is weaker: "Policy/pii-hashed", "guard maxExposedColumns", "label personal". */
+  readonly subject: string;
+  /** What was given up, in full sentences. */
+  readonly message: string;
+  /** Whether the file and the line are those of the base or of the head. */
+  readonly at: "base" | "head";
+  readonly file?: string;
+  readonly line?: number;
+  /** How many columns it concerns now. */
+  readonly columns?: number;
+  /** How many findings of policies it hides now. */
+  readonly findings?: number;
+  /** Who owns the file according to CODEOWNERS. */
+  readonly owners?: readonly string[];
+}
+
 /** Who reads a column whose hashing or replication changes, according to dbt. Evidence, not proof. */
 export interface Impact {
   /** The items that change the column; equal integrations share their readers. Sorted. */
@@ -349,6 +387,8 @@ export interface Plan {
   /** Present if the plan was made with `--protect-only`. */
   readonly held?: readonly Held[];
   readonly unmanaged: Unmanaged;
+  /** What the manifests give up since the base. Present in a complete plan with a base. */
+  readonly loosened?: readonly Loosened[];
   /** What the base manifests managed and the current ones do not. Present in a plan with a base. */
   readonly released?: readonly Released[];
   /** Who reads what changes. Present if the project names a dbt manifest. */

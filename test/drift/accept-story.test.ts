@@ -55,7 +55,7 @@ test("a colleague unhashes a column and pauses an integration while a pull reque
   const report = async (): Promise<Plan> => {
     const base = await extractBase(folder, "main", env);
     try {
-      return await drift(await load(), { env, base: await load(base.folder) });
+      return await drift(await load(), { env, base: { ...(await load(base.folder)), unread: [] } });
     } finally {
       await base.remove();
     }

@@ -5,7 +5,7 @@ import { changeCount, isOfNodes, isOutside } from "../../model/changes.ts";
 import type { ChangedNodes, GuardFinding, PolicyFinding } from "../../model/findings.ts";
 import { isObject, type JsonValue } from "../../model/json/json.ts";
 import { eachNode, levelOf, nodePointer } from "../../model/nodes.ts";
-import type { Deferred, Item } from "../../model/plan.ts";
+import type { Deferred, Item, Loosened } from "../../model/plan.ts";
 import type { Resource } from "../../model/resource.ts";
 import type { AllowEntry, Guards } from "../../model/settings/config.ts";
 import { counted } from "../../text/counts.ts";
@@ -28,6 +28,10 @@ export interface GuardInput {
   readonly inScope: (address: Address) => boolean;
   /** The findings that refuse. */
   readonly policy: readonly PolicyFinding[];
+  /** What the manifests give up since the base. */
+  readonly loosened: readonly Loosened[];
+  /** `allow` of the config at the base, which lifts the guard `loosened`; absent without a base. */
+  readonly reviewedEntries: readonly AllowEntry[] | undefined;
   /** The columns that nobody has reviewed and that refuse (`unreviewed: error`). */
   readonly unreviewed: readonly { readonly address: Address; readonly columns: number }[];
 }
@@ -47,6 +51,7 @@ export const guardNames = [
   "policy",
   "unreviewed",
   "outsideChanges",
+  "loosened",
 ] as const;
 
 type GuardName = (typeof guardNames)[number];
@@ -60,6 +65,7 @@ const checks: Readonly<Record<GuardName, (items: readonly Item[], input: GuardIn
   policy: policyFindings,
   unreviewed: unreviewedColumns,
   outsideChanges,
+  loosened,
 };
 
 export interface CheckedGuards {
@@ -85,16 +91,21 @@ export function checkGuards(items: readonly Item[], input: GuardInput): CheckedG
 function liftedBy({ guard, address: of }: Found, items: readonly Item[], input: GuardInput): Pick<GuardFinding, "allowed" | "until"> {
   const reason = input.allowed.get(guard);
   if (reason !== undefined) return { allowed: reason };
-  const entries = input.entries.filter((entry) => entry.guard === guard);
+  const entries = input.entries.filter((entry) => entry.guard === guard && (guard !== "loosened" || isReviewed(entry, input)));
   const isLeft = ({ address }: { readonly address: Address }): boolean =>
     !entries.some(({ address: pattern }) => pattern === undefined || input.isNamed(pattern, address));
   const [before, deferred] = [input.before.filter(isLeft), input.deferred.filter(isLeft)];
-  const rest = { ...input, before, deferred, policy: input.policy.filter(isLeft), unreviewed: input.unreviewed.filter(isLeft) };
+  const findings = { policy: input.policy.filter(isLeft), unreviewed: input.unreviewed.filter(isLeft) };
+  const rest = { ...input, before, deferred, ...findings, loosened: input.loosened.filter(({ subject }) => isLeft({ address: subject })) };
   const isRefused = entries.length === 0 || checks[guard](items.filter(isLeft), rest).some(({ address }) => address === of);
   if (isRefused) return {};
   const [until = ""] = entries.map((entry) => entry.until).sort();
   return { allowed: [...new Set(entries.map((entry) => entry.reason))].join("; "), until };
 }
+
+/** Whether the entry is at the base already: a pull request does not allow itself to weaken the rules. */
+const isReviewed = (entry: AllowEntry, { reviewedEntries }: GuardInput): boolean =>
+  reviewedEntries?.some(({ guard, address, until }) => guard === entry.guard && address === entry.address && until >= entry.until) === true;
 
 /**
  * Objects that wait for others of this run. The same run creates them later, so the limit must
@@ -115,6 +126,11 @@ function creates(items: readonly Item[], input: GuardInput): readonly Found[] {
 }
 
 function exposedColumns(items: readonly Item[], { limits, before }: GuardInput): readonly Found[] {
+  const removed = items.reduce((sum, item) => sum + changeCount(item, (one) => one.removed !== undefined), 0);
+  if (removed > 0) {
+    const message = `${counted(removed, "value")} would be readable because what protected ${removed === 1 ? "it" : "them"} was removed, and no new rule says so. Without a rule that is new in this change, the limit is 0. Write the rule that makes ${removed === 1 ? "it" : "them"} readable, or keep what protects ${removed === 1 ? "it" : "them"}.`;
+    return [{ guard: "maxExposedColumns", message, limit: 0, actual: removed }];
+  }
   const limit = limits.maxExposedColumns;
   const actual = sumOf(before, "exposed") + items.reduce((sum, { exposedColumns: count }) => sum + (count ?? 0), 0);
   if (actual <= limit) return [];
@@ -256,6 +272,14 @@ function unreviewedColumns(_items: readonly Item[], { unreviewed }: GuardInput):
   const actual = unreviewed.reduce((sum, { columns }) => sum + columns, 0);
   const message = `${counted(actual, "column")} ${actual === 1 ? "is" : "are"} not in the catalog, so nobody has reviewed ${actual === 1 ? "it" : "them"}. Review and accept with dimsync catalog accept.`;
   return noneAllowed("unreviewed", actual, message);
+}
+
+/** What the manifests give up. */
+function loosened(_items: readonly Item[], { limits, loosened: all }: GuardInput): readonly Found[] {
+  const count = limits.loosened === "refuse" ? all.length : 0;
+  const codes = [...new Set(all.map(({ code }) => code))].join(", ");
+  const message = `The pull request makes ${counted(count, "rule")} of the project weaker: ${codes}. Only --allow lifts this guard, or an entry of allow that was merged before.`;
+  return noneAllowed("loosened", count, message);
 }
 
 /** What someone changed in the account, and the plan would undo. */

@@ -1,7 +1,7 @@
 import pLimit from "p-limit";
 import type { AccountView, DiffResult, KindUnit, TableTest } from "../../kinds/kind.ts";
 import { isRuleSet, isSchemaConfig, manifestOfSchemas, schemasAddress } from "../../kinds/manifests.ts";
-import type { LabelScope } from "../../kinds/patterns/labels.ts";
+import { type LabelScope, labelRoots } from "../../kinds/patterns/labels.ts";
 import { policyTablesWithoutColumns, unknownColumns, withColumns } from "../../kinds/schemas.ts";
 import { type IntegrationNames, integrationNames, labelScopes, nameInAddresses, schemasOf, selectedBy } from "../../kinds/select.ts";
 import { type Address, byText, integrationOfSchemas } from "../../model/address.ts";
@@ -21,7 +21,7 @@ import { expiredRules, policiesIn, policyProblems } from "../../policies/validat
 import { nodeText } from "../../text/paths.ts";
 import { failedRead } from "../observe.ts";
 import type { ClaimColumns, RunReads } from "../reads/cached-reads.ts";
-import type { Round } from "../session.ts";
+import type { LoadedProject, PlanOptions, Round } from "../session.ts";
 
 /** A unit after its comparison. `live` is undefined if the object is gone. */
 export interface CheckedUnit extends KindUnit {
@@ -97,7 +97,7 @@ export function checkPolicies(round: Round, view: CheckedAccount): PolicyCheck {
     evaluator,
     collected,
     namesOf: integrationNames(account),
-    labelsOf: labelScopes(account),
+    labelsOf: labelScopes(withLabelsOfBase(account, session.project, options)),
     configured: policies.length === 0 ? new Set() : configuredIntegrations(round, view),
   };
   return {
@@ -113,6 +113,17 @@ export function checkPolicies(round: Round, view: CheckedAccount): PolicyCheck {
       ...notEvaluatedProblems({ ...collected, waiting: waiting(check, deferred), skipped: skipped(check) }),
     ],
   };
+}
+
+/**
+ * In the plan of a pull request, a column keeps the labels that it has at the base: a policy that uses a label covers the columns that lose it, too.
+ */
+function withLabelsOfBase(account: AccountView, { columnLabels: now }: LoadedProject, { base, isReview }: PlanOptions): AccountView {
+  const before = isReview === true ? base?.columnLabels : undefined;
+  if (before === undefined) return account;
+  const defined = [...new Set([...(now?.defined ?? []), ...before.defined])].sort();
+  const columns = [...(now?.columns ?? []), ...before.columns];
+  return { ...account, columnLabels: labelRoots({ defined, columns, patterns: [...(now?.patterns ?? []), ...before.patterns] }) };
 }
 
 interface Check {

@@ -1,5 +1,5 @@
 import type { Address } from "../../model/address.ts";
-import { defined } from "../../model/json/json.ts";
+import { canonicalJson, defined } from "../../model/json/json.ts";
 import type { Pointer } from "../../model/json/pointer.ts";
 import type { LiveColumn, LiveSchema, LiveSchemas, LiveTable } from "../../model/live.ts";
 import { type NodePath, nodePointer } from "../../model/nodes.ts";
@@ -72,6 +72,28 @@ export function decisionOf(
   if (value !== undefined && by !== undefined) return { value, cause: causeOf(by, path, key) };
   if (key === "hashed" || unmatched === undefined || unmatched.mode === "error") return undefined;
   return { value: unmatched.mode === "enable", cause: unmatched.cause };
+}
+
+/** A rule, literal entry or mode that sets something for a node. */
+interface Applied {
+  /** Equal for what says the same, wherever it is written. */
+  readonly content: string;
+  readonly set: ColumnTree;
+  readonly cause: (key: Field) => NodeCause;
+}
+
+/** What sets something for a live node, in the order in which it applies. */
+export function appliedTo(cache: RuleCache, live: LiveSchemas, path: NodePath): readonly Applied[] {
+  const { match, literals, unmatched } = locate(cache, live, path);
+  const ofSteps = steps(match.applied, literals, cache.program.layers).map(({ by, entry }): Applied => {
+    const { enabled, hashed } = entry ?? by.set ?? {};
+    const set = defined({ enabled, hashed });
+    const content = entry === undefined ? canonicalJson([by.match, set, by.ignores]) : canonicalJson(["literal", set]);
+    return { content, set, cause: (key) => causeOf(by, path, key) };
+  });
+  if (unmatched === undefined) return ofSteps;
+  const { mode, cause } = unmatched;
+  return [...ofSteps, { content: `unmatched ${mode}`, set: mode === "error" ? {} : { enabled: mode === "enable" }, cause: () => cause }];
 }
 
 /** Everything that applies to a node, and the result. The node need not be live. */

@@ -25,6 +25,7 @@ import { newColumnProblems, reviewColumns, switchedOffBy } from "./new-columns.t
 import { leavingOut } from "./not-kept.ts";
 import { patches, tablesTouched, treeIn } from "./patch.ts";
 import { manualSteps, refusals } from "./problems.ts";
+import { lostProtection, removedCause, settingsOf } from "./protection.ts";
 import { hasUnknownColumns, type ObservedSchemas, observedAt, readSchemas, readWithColumns } from "./read.ts";
 import { finishStats, type UnitTally } from "./rules/rule-stats.ts";
 import { ruleWarnings } from "./rules/rule-warnings.ts";
@@ -76,6 +77,9 @@ export const schemaConfig: Kind<SchemaConfigUnit, ObservedSchemas> = {
     itemKind: schemasKind,
     tree: ({ tree }) => tree,
     decision: ({ rules }, { tree }, field) => decisionOf(rules, tree, field),
+    settings: settingsOf,
+    lost: (change, { tree }, tests) => lostProtection(change, tree, tests),
+    removed: (change, { tree }, field) => removedCause(change, tree, field),
     // The engine passes only tallies that this kind has returned.
     conclude: (tallies) => ruleWarnings(tallies as readonly UnitTally[]),
   },

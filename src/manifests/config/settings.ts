@@ -63,6 +63,7 @@ export function makeSettings(
     protected: entry.protected ?? false,
     defaults: { taggedBy: entry.defaults?.taggedBy ?? config.defaults?.taggedBy },
     guards: mergeGuards(config.guards, entry.guards),
+    ...defined({ place: options.place, guardPlaces: guardPlaces(config, options) }),
     policies: { existing: config.policies?.existing ?? "report" },
     client: mergeClient(options.overrides, config.client, entry.client),
     ignore: placed(config.ignore, { list: "ignore", required: ["address", "path", "reason"] }, options),
@@ -118,6 +119,14 @@ const placed = <T extends object>(
       ? [{ ...entry, ...defined({ place: below(place, [list, String(index)]) }) }]
       : [],
   );
+
+/** Where each guard is set: for the target, else for all. */
+function guardPlaces({ guards = {} }: ConfigFile, { entry, place, targetName }: TargetOptions): Settings["guardPlaces"] {
+  if (place === undefined) return undefined;
+  const at = (names: readonly string[], path: readonly string[]) =>
+    Object.fromEntries(names.flatMap((name) => [[name, below({ ...place, on: "key" }, [...path, name])]]));
+  return { ...at(Object.keys(guards), ["guards"]), ...at(Object.keys(entry.guards ?? {}), ["targets", targetName, "guards"]) };
+}
 
 /** "" if there is none, or if it cannot be used. */
 function targetBaseUrl(options: TargetOptions): { readonly baseUrl: string; readonly problems: readonly Problem[] } {

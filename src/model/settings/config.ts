@@ -22,6 +22,10 @@ export interface Settings {
   readonly protected: boolean;
   readonly defaults: { readonly taggedBy: string | undefined };
   readonly guards: Guards;
+  /** Where dimsync.yaml sets them. */
+  readonly guardPlaces?: Readonly<Partial<Record<keyof Guards, SourceLocation>>>;
+  /** Of the config file; absent without one. */
+  readonly place?: SourceLocation;
   readonly policies: PolicySettings;
   readonly client: ClientSettings;
   readonly ignore: readonly IgnoreEntry[];
@@ -115,6 +119,8 @@ export interface Guards {
   readonly maxChangedPercent: number;
   /** Whether a plan is refused that undoes what someone changed in the account. Needs a base. */
   readonly outsideChanges: "report" | "refuse";
+  /** Whether a plan is refused whose manifests make the rules of the project weaker. Needs a base. */
+  readonly loosened: "report" | "refuse";
 }
 
 export interface PolicySettings {
@@ -169,7 +175,13 @@ export interface AllowEntry {
   readonly place?: SourceLocation;
 }
 
-export const defaultGuards: Guards = { maxCreates: 5, maxExposedColumns: 50, maxChangedPercent: 30, outsideChanges: "report" };
+export const defaultGuards: Guards = {
+  maxCreates: 5,
+  maxExposedColumns: 50,
+  maxChangedPercent: 30,
+  outsideChanges: "report",
+  loosened: "report",
+};
 
 export const defaultClient: ClientSettings = {
   concurrency: 8,

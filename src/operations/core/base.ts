@@ -1,14 +1,17 @@
 import { resolve } from "node:path";
+import type { BaseProject } from "../../engine/loosened/entry.ts";
 import { extractBase, fetchMissing, leftAt } from "../../git/base.ts";
 import { type LoadOptions, loadProject, type Project } from "../../manifests/project.ts";
 import { DimsyncError, ProblemsError } from "../../model/errors.ts";
-import type { Problem } from "../../model/problem.ts";
+import { defined } from "../../model/json/json.ts";
+import { getOrAdd } from "../../model/maps.ts";
+import { isError, type Problem, type SourceLocation } from "../../model/problem.ts";
 import { isLocal } from "../../model/settings/config.ts";
 import type { RecordsState } from "../../records/records.ts";
 import { visible } from "../../text/control-characters.ts";
 import { andMore } from "../../text/lists.ts";
 
-export interface Base extends Pick<Project, "resources" | "columnLabels"> {
+export interface Base extends BaseProject {
   /** The codes of the errors that excluded manifests, as "E_WRONG_TYPE, E_UNKNOWN_KEY"; "" if there are none. */
   readonly errors: string;
 }
@@ -76,13 +79,23 @@ export async function loadBase(project: Project, ref: string, options: LoadOptio
   const varFiles = (options.varFiles ?? []).map((file) => resolve(options.cwd, file));
   return atBase(placeOf(project), { ref, options }, async (there) => {
     try {
-      const { resources, columnLabels, problems } = await loadProject({ ...there, varFiles });
-      return { resources, ...(columnLabels === undefined ? {} : { columnLabels }), errors: codesOf(problems) };
+      const { settings, resources, columnLabels, problems, locate, patterns, catalog } = await loadProject({ ...there, varFiles });
+      const read = { settings, resources, locate, patterns, ...defined({ columnLabels, catalog }) };
+      return { ...read, unread: unreadFiles(problems), errors: codesOf(problems) };
     } catch (error) {
-      if (error instanceof ProblemsError) return { resources: [], errors: codesOf(error.problems) };
-      throw error;
+      if (!(error instanceof ProblemsError)) throw error;
+      const none = { resources: [], locate: ({ file }: SourceLocation) => ({ file }), patterns: { shared: [], own: [] } };
+      return { ...none, unread: unreadFiles(error.problems), errors: codesOf(error.problems) };
     }
   });
+}
+
+/** The files with errors. Manifests in them are missing, so what they protected is not known. */
+function unreadFiles(problems: readonly Problem[]): BaseProject["unread"] {
+  const byFile = new Map<string, Problem[]>();
+  for (const problem of problems.filter(isError))
+    if (problem.place !== undefined) getOrAdd(byFile, problem.place.file, () => []).push(problem);
+  return [...byFile].map(([file, ofFile]) => ({ file, codes: codesOf(ofFile) }));
 }
 
 const codesOf = (problems: readonly Problem[]): string =>

@@ -25,7 +25,9 @@ export async function planAccount(given: Project, options: PlanAccountOptions, r
   const policyFunctions = await loadPolicyModules(project, run.env);
   return withReadSession(project, run, async (session) => {
     const review = await openReview(project, session.records());
-    const { sinceApply, failOn, ...ofPlan } = options;
+    const { sinceApply, failOn, base, ...others } = options;
+    const reviewed = base && { base: { ...base, review: await openReview(base, session.records()) }, isReview: true };
+    const ofPlan = { ...others, ...reviewed };
     const isRequired = project.settings.guards.outsideChanges === "refuse" && options.allow?.has("outsideChanges") !== true;
     const based = await withAppliedBase(session, sinceApply, { project, isRequired });
     const made = await plan({ ...based.session, review }, { policyFunctions, ...ofPlan, ...based.base });

@@ -9,7 +9,10 @@ import { visible } from "../../text/control-characters.ts";
 import { shellWord } from "../../text/shell.ts";
 
 /** How columns are reviewed. Undefined if the target has no catalog; then nothing of it is loaded. */
-export async function openReview({ catalog }: Project, { columnsSeen: seen }: RecordsState): Promise<ColumnReview | undefined> {
+export async function openReview(
+  { catalog }: Pick<Project, "catalog">,
+  { columnsSeen: seen }: RecordsState,
+): Promise<ColumnReview | undefined> {
   if (catalog === undefined) return undefined;
   const { newReview } = await import("../../protection/catalog/review.ts");
   return newReview({ catalog: catalog.columns, file: catalog.file, seen });

@@ -55,6 +55,7 @@ const events = {
   blocked: "blocked",
   unverifiable: "unverifiable",
   notKept: "notKept",
+  loosened: "loosened",
   released: "released",
   impact: "impact",
   newColumns: "newColumn",

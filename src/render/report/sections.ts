@@ -15,6 +15,7 @@ import { blockedGroups } from "./blocked.ts";
 import { columnsSection } from "./columns.ts";
 import { heldSection } from "./held.ts";
 import { impactSection } from "./impact.ts";
+import { loosenedSection } from "./loosened.ts";
 import { nextSection } from "./next.ts";
 import { notKeptSection } from "./not-kept.ts";
 import { outcomesSection } from "./outcomes.ts";
@@ -41,12 +42,14 @@ function sectionsOfKind(document: Shown, { verbose, isResolved = false, history 
   if (document.kind === "Result")
     return [...refused, outcomesSection(document.items, verbose && !byRule), ...findings, notKept, steps, held, ids(document, verbose)];
   return [
+    loosenedSection(document.loosened ?? []),
     nextSection(document, isResolved),
     ...refused,
     ...findings,
     outsideSection(document),
     impactSection(document),
-    released(document.released ?? []),
+    // What a review gives up names it, too.
+    released(document.loosened === undefined ? (document.released ?? []) : []),
     columnsSection(document),
     notKept,
     steps,

@@ -15,7 +15,8 @@ import { wordsOf } from "./words.ts";
 
 /** Whether the account was read completely, and there is nothing to do or report. */
 export function isEmpty(plan: Plan): boolean {
-  const lists = [plan.items, plan.manual, plan.notKept ?? [], plan.blocked, plan.deferred, plan.policy, plan.guards, plan.held ?? []];
+  const found = [plan.items, plan.manual, plan.notKept ?? [], plan.blocked, plan.deferred, plan.policy, plan.guards, plan.held ?? []];
+  const lists = [...found, plan.loosened ?? [], plan.released ?? []];
   return plan.complete && lists.every((list) => list.length === 0) && plan.diagnostics.every(({ severity }) => severity !== "error");
 }
 
@@ -55,9 +56,10 @@ export function totalsText(plan: Plan): string {
     [summary.blocked, "blocked"],
     [summary.deferred, "deferred"],
     [summary.held ?? 0, "held"],
+    [(plan.loosened ?? []).length, "loosened"],
     ...(plan.kind === "Plan" ? [] : foundCounts(plan)),
   ]);
-  const isOther = plan.kind === "DriftReport" && plan.complete && others !== "";
+  const isOther = (plan.kind === "DriftReport" || (plan.loosened ?? []).length > 0) && plan.complete && others !== "";
   return joinParts([steps === "" && !isOther ? nothingText(plan) : steps, others, hasChanges ? risks : ""], "; ");
 }
 
@@ -73,6 +75,8 @@ function foundCounts({ policy, newColumns = [] }: Plan): readonly (readonly [num
 function nothingText(plan: Plan): string {
   if (wasNotRead(plan)) return "not compared with the account";
   if (!plan.complete) return "not compared completely";
+  // A plan that needed a guard to be lifted is not nothing.
+  if (plan.guards.length > 0) return "nothing to send";
   return plan.kind === "Plan" ? "no changes" : "no differences";
 }
 

@@ -14,7 +14,17 @@ describe("guards", () => {
   const guardsFor = (items: readonly DraftItem[], more: Partial<GuardInput> = {}) =>
     checkGuards(planOf({ items }).items as readonly Item[], {
       ...{ limits: defaultGuards, sizes: [], before: [], allowed: new Map<string, string>() },
-      ...{ resources: [], deferred: [], policy: [], unreviewed: [], entries: [], inScope: () => true, isNamed },
+      ...{
+        resources: [],
+        deferred: [],
+        policy: [],
+        unreviewed: [],
+        loosened: [],
+        reviewedEntries: undefined,
+        entries: [],
+        inScope: () => true,
+        isNamed,
+      },
       ...more,
     }).guards.map(({ guard, actual, allowed, until }) => [guard, actual, allowed, until].filter((one) => one !== undefined).join(" "));
   const earlier = (counts: Partial<Counted>): readonly Counted[] => [{ address: "Asset/b", created: 0, exposed: 0, ...counts }];
@@ -140,7 +150,17 @@ describe("guards", () => {
       guards: [finding],
     } = checkGuards(planOf({ items: [...flips("a", 60), ...flips("b", 90)] }).items, {
       ...{ limits: defaultGuards, before: [], allowed: new Map() },
-      ...{ resources: [], deferred: [], policy: [], unreviewed: [], entries: [], inScope: () => true, isNamed },
+      ...{
+        resources: [],
+        deferred: [],
+        policy: [],
+        unreviewed: [],
+        loosened: [],
+        reviewedEntries: undefined,
+        entries: [],
+        inScope: () => true,
+        isNamed,
+      },
       sizes: [nodes("a", 120), nodes("b", 100), nodes("c", 1000)],
     });
     expect(finding).toEqual({
@@ -175,7 +195,7 @@ describe("guards", () => {
         entries: [],
         isNamed,
       },
-      ...{ resources: [], deferred: [], policy: [], unreviewed: [], inScope: () => true },
+      ...{ resources: [], deferred: [], policy: [], unreviewed: [], loosened: [], reviewedEntries: undefined, inScope: () => true },
     });
     expect(found.guards.map((guard) => guard.message)).toEqual([message]);
   });
@@ -184,7 +204,7 @@ describe("guards", () => {
     const entries = [entry("maxCreates", "Asset/a*"), entry("maxCreates", "Asset/x*"), entry("policy")];
     const { unused } = checkGuards(planOf({ items: creates(7) }).items, {
       ...{ limits: defaultGuards, sizes: [], before: [], allowed: new Map(), entries, isNamed },
-      ...{ resources: [], deferred: [], policy: [], unreviewed: [], inScope: () => true },
+      ...{ resources: [], deferred: [], policy: [], unreviewed: [], loosened: [], reviewedEntries: undefined, inScope: () => true },
     });
     expect(unused).toEqual(entries.slice(1));
   });

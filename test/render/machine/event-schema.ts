@@ -11,6 +11,7 @@ const lists = [
   "held",
   "unverifiable",
   "notKept",
+  "loosened",
   "released",
   "impact",
   "newColumns",
@@ -35,6 +36,7 @@ const findings: Readonly<Record<string, readonly [definition: string, descriptio
   held: ["held", "Changes of an object that --protect-only does not send."],
   unverifiable: ["unverifiable", "Declared values that the service never returns."],
   notKept: ["notKept", "A declared value that the service does not keep."],
+  loosened: ["loosened", "One thing that the manifests give up since the base."],
   released: ["released", "A live object that lost its manifest."],
   impact: ["impact", "Who reads a column that changes, by dbt."],
   newColumn: ["newColumn", "A live column that nobody has reviewed."],
@@ -122,6 +124,7 @@ export function eventSchema(): Schema {
     definitions: {
       ...definitionsOf("result"),
       ...definitionsOf("drift"),
+      loosened: definitionsOf("plan")["loosened"],
       released: definitionsOf("plan")["released"],
       change: ofEither("change"),
       manual: ofEither("manual"),

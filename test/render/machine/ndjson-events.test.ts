@@ -42,6 +42,7 @@ const documents: Readonly<Record<string, Document>> = {
     ...fullPlan,
     manifestDigest,
     impact: [{ addresses: ["Schemas/orders"], schema: "public", table: "users", readers: [] }],
+    loosened: [{ code: "released", subject: "Integration/forum", message: "It is gone.", at: "base", columns: 917 }],
     released: [{ address: "Integration/forum", id: "int-4", name: "Forum", columns: 917 }],
     newColumns: [
       { address: "Schemas/b", id: "8f1c", schema: "public", table: "users", column: "id", replicated: true, hashed: false, label: "pii" },

@@ -39,6 +39,8 @@ export interface CompiledRule {
   readonly depth: Depth;
   /** By depth; undefined matches every name. */
   readonly parts: NodePatterns["parts"];
+  /** As it is written. */
+  readonly match: SchemaMatch;
   /** Only columns with one of these labels. */
   readonly labels: readonly string[] | undefined;
   readonly where: Where | undefined;
@@ -132,7 +134,7 @@ function compileMatch(match: SchemaMatch, { name, owner, pointer }: Pick<Written
     );
   const cause = { rule: name, place: locationIn(owner, pointer) };
   const effect = { ignores: false, set: undefined, expected: undefined, minMatches: undefined };
-  return { rule: { type: "rule", depth, parts, labels, where, ...effect, name, cause, owner }, problems };
+  return { rule: { type: "rule", depth, parts, match, labels, where, ...effect, name, cause, owner }, problems };
 }
 
 /**

@@ -1,0 +1,273 @@
+import type { KindUnit, LostProtection, Unit } from "../../kinds/kind.ts";
+import { labelReferences } from "../../kinds/label-references.ts";
+import { isPolicy } from "../../kinds/manifests.ts";
+import { columnLabels, enterLabels, type LabelScope, wantedLabels } from "../../kinds/patterns/labels.ts";
+import type { IntegrationNames } from "../../kinds/select.ts";
+import { canonicalJson } from "../../model/json/json.ts";
+import type { Pointer } from "../../model/json/pointer.ts";
+import type { LiveSchemas } from "../../model/live.ts";
+import { getOrAdd } from "../../model/maps.ts";
+import { nodePointer } from "../../model/nodes.ts";
+import type { SourceLocation } from "../../model/problem.ts";
+import type { PolicyExemption, PolicySpec, Resource } from "../../model/resource.ts";
+import { isStep, type Steps } from "../../model/runtime/event-loop.ts";
+import { type CompiledPolicy, compilePolicy, isValidOn } from "../../policies/compile.ts";
+import { findViolations } from "../../policies/violations.ts";
+import { visible } from "../../text/control-characters.ts";
+import { counted } from "../../text/counts.ts";
+import { severities } from "../../text/severity.ts";
+import type { BaseView } from "../origin.ts";
+import type { Draft, Review } from "./entry.ts";
+import { type NewExemption, type PolicyPair, weakerText } from "./manifests.ts";
+
+// What the account shows of what the manifests give up. The trees are those that the run reads anyway, one at a time.
+
+/** An integration whose tree is in memory. */
+export interface ReviewedTree {
+  readonly integration: IntegrationNames;
+  readonly live: LiveSchemas;
+  /** The values that the plan changes. */
+  readonly planned: ReadonlyMap<Pointer, boolean>;
+  readonly labels: { readonly before: LabelScope | undefined; readonly now: LabelScope | undefined };
+}
+
+/** The number of columns, and the findings that are hidden. */
+interface Tally {
+  columns: number;
+  findings: number;
+}
+const newTally = (): Tally => ({ columns: 0, findings: 0 });
+
+/** Collects what policies of the base would refuse after apply and those of now do not. */
+export function policyTallies(pairs: readonly PolicyPair[], { base, head, today }: Review) {
+  const before = pairs.map((pair) => ({ pair, policy: compilePolicy(pair.before) }));
+  const now = head.resources.flatMap((resource) => (isPolicyWith(resource) ? [compilePolicy(resource)] : []));
+  const hasOtherLabels = areLabelsChanged({ base, head });
+  // A policy that checks the same, with the same exemptions and labels, gives up nothing.
+  const asked = before.filter(
+    ({ pair: { isChanged, before: was, now: is }, policy: { labels } }) =>
+      isChanged ||
+      (labels !== undefined && hasOtherLabels) ||
+      canonicalJson(was.spec.exemptions ?? []) !== canonicalJson(is?.spec.exemptions ?? []),
+  );
+  const tallies = new Map<PolicyPair, Tally>();
+  const exempt = new Map<PolicyExemption, Tally>();
+  return {
+    tallies,
+    exempt,
+    isNeeded: asked.length > 0,
+    *add(tree: ReviewedTree): Steps<void> {
+      for (const { pair, policy } of asked) {
+        if (!policy.selects(tree.integration)) continue;
+        const covered = yield* coveredBy(policy, tree, { labels: tree.labels.before, today });
+        if (covered.size === 0) continue;
+        const still = new Set<Pointer>();
+        for (const other of now)
+          if (isAsStrict(other.resource.spec, pair.before.spec) && other.selects(tree.integration)) {
+            const found = yield* coveredBy(other, tree, {
+              labels: tree.labels.now ?? tree.labels.before,
+              today,
+              exempt,
+              isCounted: other.resource === pair.now,
+            });
+            for (const path of found.keys()) still.add(path);
+          }
+        const tally = getOrAdd(tallies, pair, newTally);
+        for (const [path, isFinding] of covered)
+          if (!still.has(path)) {
+            tally.columns++;
+            if (isFinding) tally.findings++;
+          }
+      }
+    },
+  };
+}
+
+const isPolicyWith = (resource: Resource): resource is Resource<PolicySpec> => isPolicy(resource) && resource.spec.require !== undefined;
+
+const isAsStrict = (one: PolicySpec, other: PolicySpec): boolean =>
+  severities.indexOf(one.severity) <= severities.indexOf(other.severity) &&
+  (["enabled", "hashed"] as const).every((key) => other.require?.[key] === undefined || one.require?.[key] === other.require[key]);
+
+interface CoverOptions {
+  readonly labels: LabelScope | undefined;
+  readonly today: string;
+  readonly exempt?: Map<PolicyExemption, Tally>;
+  readonly isCounted?: boolean;
+}
+
+/** The values that the policy checks, and whether it finds something there after apply. What is exempt is left out. */
+function* coveredBy(
+  policy: CompiledPolicy,
+  { integration, live, planned }: ReviewedTree,
+  { labels, today, exempt, isCounted = false }: CoverOptions,
+): Steps<ReadonlyMap<Pointer, boolean>> {
+  const { require = {} } = policy.resource.spec;
+  const covered = new Map<Pointer, boolean>();
+  // Every value that is required is assumed to be the other one, so that all nodes that the policy checks are found.
+  const { violations } = yield* findViolations(policy, {
+    tree: live,
+    isLive: true,
+    labels,
+    value: (path, key, own) => {
+      const after = planned.get(nodePointer(path, key)) ?? own;
+      const isChecked = path.length - 1 === policy.nodes.depth && require[key] !== undefined && key !== "enabled";
+      return isChecked ? !require[key] : after;
+    },
+  });
+  let index = 0;
+  for (const { path, key } of violations) {
+    if (isStep(index++)) yield;
+    const pointer = nodePointer(path, key);
+    const node = path.filter((name) => name !== undefined);
+    const own = key === "hashed" ? hashedAt(live, path) : undefined;
+    const actual = planned.get(pointer) ?? own;
+    const isFinding = key === "enabled" || actual !== require[key];
+    const exemption = policy.exemptions(integration.names, node).find((one) => isValidOn(one, today));
+    if (exemption === undefined) covered.set(pointer, isFinding);
+    else if (isCounted && exempt !== undefined) {
+      const tally = getOrAdd(exempt, exemption, newTally);
+      tally.columns++;
+      if (isFinding) tally.findings++;
+    }
+  }
+  return covered;
+}
+
+const hashedAt = (live: LiveSchemas, [schema, table = "", column = ""]: readonly [string, string?, string?]): boolean | undefined =>
+  live[schema]?.tables[table]?.columns?.[column]?.hashed;
+
+export function policyDrafts(pairs: readonly PolicyPair[], tallies: ReadonlyMap<PolicyPair, Tally>): readonly Draft[] {
+  return pairs.flatMap((pair): readonly Draft[] => {
+    const { before, now } = pair;
+    const { columns, findings } = tallies.get(pair) ?? newTally();
+    const place = { ...before.place, pointer: "" };
+    const what =
+      columns === 0
+        ? ""
+        : ` ${counted(columns, "column")} that it checked ${columns === 1 ? "is" : "are"} checked by no policy of this severity any more.`;
+    const hidden = findings === 0 ? "" : ` It would find ${counted(findings, "violation")} after apply.`;
+    if (now === undefined)
+      return [
+        { code: "policy-removed", subject: before.address, message: `It is gone.${what}${hidden}`, at: "base", place, columns, findings },
+      ];
+    const weaker = weakerText(before.spec, now.spec);
+    const isNarrowed = canonicalJson(before.spec.when ?? {}) !== canonicalJson(now.spec.when ?? {});
+    if (weaker === "" && columns === 0 && !isNarrowed) return [];
+    const changed =
+      weaker === "" && columns === 0 ? " What it checks (when) changed; it checks the same columns of the account today." : "";
+    const message = `${weaker}${what}${hidden}${changed}`.trim();
+    return [
+      { code: "policy-weakened", subject: now.address, message, at: "head", place: { ...now.place, pointer: "" }, columns, findings },
+    ];
+  });
+}
+
+export const exemptionDrafts = (added: readonly NewExemption[], exempt: ReadonlyMap<PolicyExemption, Tally>): readonly Draft[] =>
+  added.map(({ exemption, draft }) => {
+    const { columns, findings } = exempt.get(exemption) ?? newTally();
+    const now = findings === 0 ? "It covers no finding now." : `It covers ${counted(findings, "finding")} now.`;
+    return { ...draft, message: `${draft.message} ${now}`, columns, findings };
+  });
+
+/** Whether a Classification, or a file that one names, labels columns in another way. */
+export const areLabelsChanged = ({ base, head }: Pick<Review, "base" | "head">): boolean => {
+  const textOf = (labels: typeof head.columnLabels): string =>
+    labels === undefined
+      ? ""
+      : canonicalJson([
+          labels.patterns.map(({ label, match }) => [label, match]),
+          labels.columns.map(({ origin: _, describedBy: __, ...column }) => column),
+        ]);
+  return textOf(base.columnLabels) !== textOf(head.columnLabels);
+};
+
+/** Collects the columns that lose a label which a rule or policy uses. */
+export function labelTallies({ base, head }: Pick<Review, "base" | "head">) {
+  const users = new Map<string, Set<string>>();
+  for (const { resource, label } of labelReferences([...base.resources, ...head.resources]))
+    for (const name of wantedLabels(label) ?? []) getOrAdd(users, name, () => new Set<string>()).add(resource.address);
+  const lost = new Map<string, { readonly label: string; readonly place: SourceLocation; readonly text: string; columns: number }>();
+  return {
+    isNeeded: users.size > 0 && base.columnLabels !== undefined && areLabelsChanged({ base, head }),
+    *add({ live, labels: { before, now } }: ReviewedTree): Steps<void> {
+      if (before === undefined) return;
+      let index = 0;
+      for (const [schema, { tables, nameInDestination }] of Object.entries(live)) {
+        const [was, is] = [before, now].map((scope) => scope && enterLabels(scope, schema, nameInDestination));
+        if (was === undefined || was.possible.size === 0) continue;
+        for (const [table, entry] of Object.entries(tables)) {
+          const [wasIn, isIn] = [was, is].map((scope) => scope && enterLabels(scope, table, entry.nameInDestination));
+          if (wasIn === undefined || wasIn.possible.size === 0) continue;
+          for (const [column, { nameInDestination: there }] of Object.entries(entry.columns ?? {})) {
+            if (isStep(index++)) yield;
+            const still = new Set((isIn === undefined ? [] : columnLabels(isIn, column, there)).map(({ label }) => label));
+            const gone = new Map(columnLabels(wasIn, column, there).map((one) => [one.label, one]));
+            for (const [label, { origin }] of gone)
+              if (users.has(label) && !still.has(label))
+                getOrAdd(lost, canonicalJson([label, origin.place.file, origin.place.pointer]), () => ({
+                  label,
+                  place: origin.place,
+                  text: origin.text,
+                  columns: 0,
+                })).columns++;
+          }
+        }
+      }
+    },
+    drafts: (): readonly Draft[] =>
+      [...lost.values()].map(({ label, place, text, columns }) => ({
+        code: "label-lost",
+        subject: `label ${visible(label)}`,
+        message: `${counted(columns, "column")} lost it (${visible(text)}). ${[...(users.get(label) ?? [])].sort().join(", ")} use${users.get(label)?.size === 1 ? "s" : ""} it.`,
+        at: "base",
+        place,
+        columns,
+      })),
+  };
+}
+
+/** Collects what the manifests of the base kept protected and those of now do not, although nothing is sent for it. */
+export function protectionTallies({ base, head }: Pick<Review, "base" | "head">, view: BaseView, ignoredNow: BaseView["ignored"]) {
+  const lost = new Map<string, LostProtection>();
+  const hasOtherLabels = areLabelsChanged({ base, head });
+  const [ignoreBefore, ignoreNow] = [base.settings?.ignore ?? [], head.settings.ignore].map((all) => canonicalJson(all));
+  return {
+    add(
+      { kind, unit: before }: KindUnit,
+      now: Unit | undefined,
+      { live, planned }: { readonly live: unknown; readonly planned: ReviewedTree["planned"] },
+    ): void {
+      const { schemas } = kind;
+      if (schemas === undefined || live === undefined) return;
+      if (now !== undefined && !hasOtherLabels && ignoreBefore === ignoreNow && schemas.settings(before) === schemas.settings(now)) return;
+      const { address } = now ?? before;
+      const found = schemas.lost({ before, now }, live, {
+        ignored: {
+          before: (path, key) => view.ignored(before.address, nodePointer(path, key)),
+          now: (path, key) => ignoredNow(address, nodePointer(path, key)),
+        },
+        isSent: (path, key) => planned.has(nodePointer(path, key)),
+      });
+      for (const one of found) {
+        const id = canonicalJson([
+          one.key,
+          one.cause.rule ?? "",
+          one.cause.place.file,
+          one.cause.rule === undefined ? "" : one.cause.place.pointer,
+        ]);
+        const known = lost.get(id);
+        lost.set(id, known === undefined ? one : { ...known, columns: known.columns + one.columns });
+      }
+    },
+    drafts: (): readonly Draft[] =>
+      [...lost.values()].map(({ key, cause: { rule, place }, columns }) => ({
+        code: "protection-lost",
+        subject: rule === undefined ? place.file : `rule ${visible(rule)}`,
+        message: `${counted(columns, "column")} ${columns === 1 ? "is" : "are"} not kept ${key === "hashed" ? "hashed" : "switched off"} by it any more. Nothing is sent now, but nothing protects ${columns === 1 ? "it" : "them"} from a change.`,
+        at: "base",
+        place,
+        columns,
+      })),
+  };
+}

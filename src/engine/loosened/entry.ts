@@ -1,0 +1,36 @@
+import type { ColumnReview } from "../../model/columns.ts";
+import type { Loosened } from "../../model/plan.ts";
+import type { SourceLocation } from "../../model/problem.ts";
+import type { LoadedProject } from "../session.ts";
+
+/** The project at the base: what reviewers have accepted. */
+export interface BaseProject extends Pick<LoadedProject, "resources" | "columnLabels" | "locate" | "patterns" | "catalog"> {
+  /** Absent if the config at the base cannot be used. */
+  readonly settings?: LoadedProject["settings"];
+  /** Which columns someone had reviewed. Absent if the project did not ask for it. */
+  readonly review?: ColumnReview | undefined;
+  /** The files at the base that could not be read, with the codes of their errors. */
+  readonly unread: readonly { readonly file: string; readonly codes: string }[];
+}
+
+/** Both sides of a review. */
+export interface Review {
+  readonly base: BaseProject;
+  readonly head: LoadedProject;
+  /** YYYY-MM-DD */
+  readonly today: string;
+}
+
+/** An entry before its line is looked up. */
+export interface Draft extends Omit<Loosened, "file" | "line" | "owners"> {
+  readonly place: SourceLocation | undefined;
+}
+
+export function located({ place, ...entry }: Draft, { base, head }: Pick<Review, "base" | "head">): Loosened {
+  if (place === undefined) return entry;
+  const { file, line } = (entry.at === "base" ? base : head).locate(place);
+  return { ...entry, file, ...(line === undefined ? {} : { line }) };
+}
+
+/** "60 findings", "1 column"; "" for none. */
+export const until = (day: string | undefined): string => (day === undefined ? "without an end" : `until ${day}`);

@@ -1,0 +1,114 @@
+import type { KindUnit, Unit } from "../../kinds/kind.ts";
+import { integrationNames, labelScopes } from "../../kinds/select.ts";
+import { eachChange } from "../../model/changes.ts";
+import type { Pointer } from "../../model/json/pointer.ts";
+import type { LiveSchemas } from "../../model/live.ts";
+import { type Loosened, loosenedCodes, type Released } from "../../model/plan.ts";
+import type { Steps } from "../../model/runtime/event-loop.ts";
+import { visible } from "../../text/control-characters.ts";
+import { counted } from "../../text/counts.ts";
+import type { CheckedUnit } from "../checks/policies.ts";
+import type { ObservedAccount } from "../observe.ts";
+import { type BaseView, objectOf } from "../origin.ts";
+import { exemptionDrafts, labelTallies, policyDrafts, policyTallies, protectionTallies, type ReviewedTree } from "./columns.ts";
+import { type Draft, located, type Review } from "./entry.ts";
+import { looserConfigs, newExemptions, policyPairs } from "./manifests.ts";
+import { loosenedSettings } from "./settings.ts";
+
+// What a pull request gives up: everything that makes the rules of the project weaker than at the base, whether or not the plan sends anything for it.
+
+export interface LoosenedCheck {
+  readonly checkUnit: (unit: CheckedUnit) => Steps<void>;
+  /** The schemas of an integration that no SchemaConfig selects. */
+  readonly checkTree: (liveId: string, live: LiveSchemas) => Steps<void>;
+  /** An integration that the base manifests select and those of now do not, or not with this object. */
+  readonly checkReleased: (base: KindUnit, now: Unit | undefined, live: unknown) => Steps<void>;
+  /** Call it only if every read succeeded. */
+  readonly entries: (released: readonly Released[]) => readonly Loosened[];
+}
+
+export function checkLoosened(review: Review, { account }: ObservedAccount, base: BaseView): LoosenedCheck {
+  const pairs = policyPairs(review);
+  const policies = policyTallies(pairs, review);
+  const labels = labelTallies(review);
+  const protection = protectionTallies(review, base, account.ignored);
+  const scopes = { before: labelScopes(base.account), now: labelScopes(account) };
+  const namesOf = integrationNames(account);
+  const addTree = function* (liveId: string, live: LiveSchemas, planned: ReviewedTree["planned"]): Steps<void> {
+    const tree = {
+      integration: namesOf(liveId),
+      live,
+      planned,
+      labels: { before: scopes.before?.(liveId), now: scopes.now?.(liveId) },
+    };
+    if (policies.isNeeded) yield* policies.add(tree);
+    if (labels.isNeeded) yield* labels.add(tree);
+  };
+  return {
+    *checkUnit({ kind, unit, live, difference }) {
+      if (kind.schemas === undefined || unit.liveId === undefined || live === undefined) return;
+      const planned = plannedIn(difference);
+      yield* addTree(unit.liveId, kind.schemas.tree(live), planned);
+      const before = base.unitByObject.get(objectOf({ kind, unit }));
+      if (before !== undefined) protection.add(before, unit, { live, planned });
+    },
+    checkTree: (liveId, live) => addTree(liveId, live, new Map()),
+    *checkReleased(before, now, live) {
+      const { kind, unit } = before;
+      if (kind.schemas === undefined || live === undefined) return;
+      protection.add(before, now, { live, planned: new Map() });
+      if (now === undefined && unit.liveId !== undefined) yield* addTree(unit.liveId, kind.schemas.tree(live), new Map());
+    },
+    entries: (released) =>
+      inOrder([
+        ...unreadFiles(review),
+        ...policyDrafts(pairs, policies.tallies),
+        ...exemptionDrafts(newExemptions(pairs, review.today), policies.exempt),
+        ...loosenedSettings(review),
+        ...looserConfigs(review),
+        ...protection.drafts(),
+        ...labels.drafts(),
+        ...released.map(releasedDraft),
+      ]).map((draft) => located(draft, review)),
+  };
+}
+
+function plannedIn({ items }: CheckedUnit["difference"]): ReadonlyMap<Pointer, boolean> {
+  const planned = new Map<Pointer, boolean>();
+  for (const item of items) for (const { path, after } of eachChange(item)) if (typeof after === "boolean") planned.set(path, after);
+  return planned;
+}
+
+const inOrder = (drafts: readonly Draft[]): readonly Draft[] =>
+  [...drafts].sort((a, b) => loosenedCodes.indexOf(a.code) - loosenedCodes.indexOf(b.code));
+
+/** A file that is broken at the base may be repaired by this pull request. */
+const unreadFiles = ({ base: { unread, settings } }: Review): readonly Draft[] => [
+  ...(settings === undefined
+    ? [
+        {
+          code: "unknown" as const,
+          subject: "dimsync.yaml",
+          message: "It could not be used at the base, so nothing of it could be compared.",
+          at: "base" as const,
+          place: undefined,
+        },
+      ]
+    : []),
+  ...unread.map(({ file, codes }) => ({
+    code: "unknown" as const,
+    subject: visible(file),
+    message: `It has errors at the base (${codes}), so what it protected there is not known.`,
+    at: "base" as const,
+    place: undefined,
+  })),
+];
+
+const releasedDraft = ({ address, columns }: Released): Draft => ({
+  code: "released",
+  subject: visible(address),
+  message: `It is not managed any more${columns === 0 ? "" : `, with ${counted(columns, "column")}`}. dimsync sends nothing; the account keeps it.`,
+  at: "base",
+  place: undefined,
+  columns,
+});

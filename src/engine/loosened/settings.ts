@@ -1,0 +1,139 @@
+import { canonicalJson } from "../../model/json/json.ts";
+import { below } from "../../model/problem.ts";
+import type { AllowEntry, Guards, IgnoreEntry, Settings } from "../../model/settings/config.ts";
+import { visible } from "../../text/control-characters.ts";
+import { type Draft, type Review, until } from "./entry.ts";
+
+// What dimsync.yaml gives up.
+
+const limits = ["maxCreates", "maxExposedColumns", "maxChangedPercent"] as const;
+const modes = ["outsideChanges", "loosened"] as const;
+
+/** The stricter value of each guard: a pull request that raises or turns off a guard is still checked by the one that was reviewed. */
+export function stricterGuards(head: Guards, base: Guards | undefined): Guards {
+  if (base === undefined) return head;
+  const least = (name: (typeof limits)[number]): number => Math.min(head[name], base[name]);
+  const mode = (name: (typeof modes)[number]): "report" | "refuse" => (base[name] === "refuse" ? "refuse" : head[name]);
+  return {
+    ...head,
+    maxCreates: least("maxCreates"),
+    maxExposedColumns: least("maxExposedColumns"),
+    maxChangedPercent: least("maxChangedPercent"),
+    outsideChanges: mode("outsideChanges"),
+    loosened: mode("loosened"),
+  };
+}
+
+export function loosenedSettings({ base, head, today }: Review): readonly Draft[] {
+  if (base.settings === undefined) return [];
+  const [before, now] = [base.settings, head.settings];
+  return [
+    ...loosenedGuards(before, now),
+    ...addedEntries(before.allow, now.allow)
+      .filter(({ until: last }) => last >= today)
+      .map(allowAdded),
+    ...addedEntries(before.ignore, now.ignore)
+      .filter(({ until: last }) => last === undefined || last >= today)
+      .map(ignoreAdded),
+    ...managedLess(before, now),
+    ...fewerFiles({ base, head }),
+  ];
+}
+
+function loosenedGuards(before: Settings, now: Settings): readonly Draft[] {
+  const draft = (code: "guard-raised" | "guard-off", guard: keyof Guards, more = ""): Draft => ({
+    code,
+    subject: `guard ${guard}`,
+    message: `${before.guards[guard]} at the base, ${now.guards[guard]} now.${more}`,
+    ...placeOfGuard(guard, before, now),
+  });
+  return [
+    ...limits.flatMap((name) =>
+      now.guards[name] > before.guards[name]
+        ? [draft("guard-raised", name, " Until this is merged, the plan is checked with the value of the base.")]
+        : [],
+    ),
+    ...modes.flatMap((name) => (before.guards[name] === "refuse" && now.guards[name] !== "refuse" ? [draft("guard-off", name)] : [])),
+  ];
+}
+
+/** Where the guard is set now, else where it was set. */
+function placeOfGuard(guard: keyof Guards, before: Settings, now: Settings): Pick<Draft, "at" | "place"> {
+  const [atHead, atBase] = [now.guardPlaces?.[guard], before.guardPlaces?.[guard]];
+  return atHead === undefined && atBase !== undefined ? { at: "base", place: atBase } : { at: "head", place: atHead ?? now.place };
+}
+
+/** The entries of now that the base does not have, or has with an earlier end. */
+function addedEntries<E extends AllowEntry | IgnoreEntry>(before: readonly E[], now: readonly E[]): readonly E[] {
+  const textOf = ({ place: _, reason: __, until: ___, ...entry }: E): string => canonicalJson(entry);
+  const endOf = (entry: E): string => entry.until ?? "9999";
+  return now.filter((entry) => !before.some((other) => textOf(other) === textOf(entry) && endOf(other) >= endOf(entry)));
+}
+
+const allowAdded = ({ guard, address, reason, until: last, place }: AllowEntry): Draft => ({
+  code: "allow-added",
+  subject: `guard ${guard}`,
+  message: `dimsync.yaml lifts it ${address === undefined ? "" : `for ${visible(address)} `}${until(last)}: ${visible(reason)}.`,
+  at: "head",
+  place,
+});
+
+const ignoreAdded = ({ address, path, reason, until: last, place }: IgnoreEntry): Draft => ({
+  code: "ignore-added",
+  subject: visible(address),
+  message: `Differences ${path === "" ? "at every path" : `at ${visible(path)} and below`} are neither shown nor changed any more, ${until(last)}: ${visible(reason)}.`,
+  at: "head",
+  place,
+});
+
+function managedLess(before: Settings, now: Settings): readonly Draft[] {
+  const at = (path: readonly string[]): Pick<Draft, "at" | "place"> => ({ at: "base", place: below(before.place, path) });
+  const { target } = now;
+  return [
+    ...(before.protected && !now.protected
+      ? [
+          {
+            code: "managed-less" as const,
+            subject: `target ${visible(target)}`,
+            message: "It is not protected any more: apply accepts plans that were not saved and reviewed.",
+            ...at(["targets", target, "protected"]),
+          },
+        ]
+      : []),
+    ...(before.policies.existing === "refuse" && now.policies.existing !== "refuse"
+      ? [
+          {
+            code: "managed-less" as const,
+            subject: "policies.existing",
+            message: "refuse at the base, report now: existing findings of policies do not refuse a plan any more.",
+            ...at(["policies", "existing"]),
+          },
+        ]
+      : []),
+    ...(before.catalogFile !== undefined && now.catalogFile === undefined
+      ? [
+          {
+            code: "managed-less" as const,
+            subject: `target ${visible(target)}`,
+            message: "It has no catalog any more, so new columns are not reviewed.",
+            ...at(["targets", target, "catalog"]),
+          },
+        ]
+      : []),
+  ];
+}
+
+function fewerFiles({ base, head }: Pick<Review, "base" | "head">): readonly Draft[] {
+  const now = new Set([...head.patterns.shared, ...head.patterns.own]);
+  const gone = [...base.patterns.shared, ...base.patterns.own].filter((pattern) => !now.has(pattern));
+  if (gone.length === 0) return [];
+  return [
+    {
+      code: "managed-less",
+      subject: "manifests",
+      message: `dimsync.yaml does not read ${gone.map((pattern) => visible(pattern)).join(", ")} any more.`,
+      at: "base",
+      place: below(base.settings?.place, base.patterns.shared.some((pattern) => gone.includes(pattern)) ? ["manifests"] : []),
+    },
+  ];
+}
