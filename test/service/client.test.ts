@@ -122,6 +122,10 @@ describe("base URLs", () => {
     "a bare host": ["http://127.0.0.1:PORT", "/v1/tags"],
     "a slash at the end": ["http://127.0.0.1:PORT/", "/v1/tags"],
     "a prefix": ["http://127.0.0.1:PORT/a/b//", "/a/b/v1/tags"],
+    "the version": ["http://127.0.0.1:PORT/v1", "/v1/tags"],
+    "the version and slashes": ["http://127.0.0.1:PORT//v1//", "/v1/tags"],
+    "a prefix and the version": ["http://127.0.0.1:PORT/a/v1/", "/a/v1/tags"],
+    "a prefix that only looks like the version": ["http://127.0.0.1:PORT/av1", "/av1/v1/tags"],
     "localhost in capitals": ["http://LocalHost:PORT", "/v1/tags"],
   };
   test.each(Object.entries(good))("%s is used unchanged", async (_sentence, [text, path]) => {

@@ -4,13 +4,13 @@ import { DimsyncError } from "../errors.ts";
 export interface BaseUrl {
   /** "https://api.example.com:8443" */
   readonly origin: string;
-  /** The prefix of every path: "" or "/prefix", without a slash at the end. */
+  /** The prefix of every path: "" or "/prefix", without a slash at the end, and without the /v1 that every path begins with. */
   readonly prefix: string;
   /** 127.0.0.0/8, ::1 or localhost: plain http is allowed and no proxy is used. */
   readonly loopback: boolean;
 }
 
-const advice = "Write it like https://api.example.com, without /v1, in baseUrl of the target or in DIMSYNC_BASE_URL.";
+const advice = "Write it like https://api.example.com in baseUrl of the target or in DIMSYNC_BASE_URL.";
 
 const refuse = (problem: string): DimsyncError => new DimsyncError("E_BASE_URL", `The base URL ${problem}. ${advice}`);
 
@@ -38,5 +38,5 @@ export function parseBaseUrl(text: string): BaseUrl {
     throw refuse("contains a user name or a password, but the service only accepts the API key");
   if (url.search !== "" || text.includes("?")) throw refuse("contains a query, which can't be part of every request");
   if (url.hash !== "" || text.includes("#")) throw refuse("contains a fragment (#), which is never sent");
-  return { origin: url.origin, prefix: url.pathname.replace(/\/+$/u, ""), loopback };
+  return { origin: url.origin, prefix: url.pathname.replace(/\/+$/u, "").replace(/\/+v1$/u, ""), loopback };
 }
