@@ -43,7 +43,7 @@ export function account({ integrations, schemas, tags = 0 }) {
       paused: false,
       source: { id: `src-${i}`, name: `source-${i}`, type: "postgres" },
       destination: { id: "d-1", name: "Warehouse", type: "snowflake" },
-      settings: { destinationSchema: "", replicationFrequency: "1h", onSchemaUpdate: "", sourceConfig: {}, sourceSettings: {} },
+      settings: { destinationSchema: "", replicationFrequency: "60", onSchemaUpdate: "", sourceConfig: {}, sourceSettings: {} },
       schemas,
     })),
     tags: Array.from({ length: tags }, (_, i) => ({

@@ -82,7 +82,7 @@ async function makeProjects(folder, { count, every, database, dist }) {
       .filter((each) => each.cwd === cwd)
       .map(
         ({ target, url }) =>
-          `  ${target}:\n    baseUrl: ${url}\n    apiKey: { $secret: { env: BENCH_KEY } }\n    vars: { frequency: 1h }\n    controller: { every: ${every} }\n${records}`,
+          `  ${target}:\n    baseUrl: ${url}\n    apiKey: { $secret: { env: BENCH_KEY } }\n    vars: { frequency: '60' }\n    controller: { every: ${every} }\n${records}`,
       )
       .join("")}defaults: { taggedBy: data-platform@example.com }\n`;
   for (const cwd of folders) {

@@ -65,7 +65,7 @@ function config() {
   const targets = names.map(
     (name) => `  ${name}:
     baseUrl: embedded:.dimsync/${name}.json
-    vars: { frequency: 1h }
+    vars: { frequency: '60' }
     controller: { every: 1m, mode: ${name === "oslo" ? "protect" : "report"}, labels: { region: europe } }`,
   );
   return `apiVersion: dimsync/v1

@@ -87,15 +87,20 @@ function refusedByRecords({ item, records }: Step): Ending | undefined {
   return { outcome: "blocked", ...why };
 }
 
-async function refusedByAccount<Live>({ item, kind, session }: Step<Live>): Promise<Ending | undefined> {
+async function refusedByAccount<Live>({ item, kind, session, records }: Step<Live>): Promise<Ending | undefined> {
   if (kind.find === undefined || item.naturalKey === undefined) throw new Error(`${item.address} can't be found by its natural key`);
   const existing = await kind.find(item.naturalKey, session.writer.reads);
   if (existing === "gone") return { outcome: "failed", code: "E_GONE", message: `The tag ${item.liveId ?? ""} is gone from the account.` };
-  if (existing.length === 0) return undefined;
+  // An object of another address is not meant: an existing source can have several integrations, and no list shows what tells them apart.
+  const taken = new Set(
+    item.action === "create" ? [...records.state().bindings].flatMap(([at, { id }]) => (at === item.address ? [] : [id])) : [],
+  );
+  const appeared = existing.filter((id) => !taken.has(id));
+  if (appeared.length === 0) return undefined;
   return {
     outcome: "skipped",
     code: "E_STALE",
-    message: `It appeared in the account after the plan was made: ${existing.join(", ")}.`,
+    message: `It appeared in the account after the plan was made: ${appeared.join(", ")}.`,
   };
 }
 

@@ -164,6 +164,8 @@ export interface ManifestKind {
   readonly namesBelow?: readonly string[];
   /** Whether `key` at `path` is not a secret although its name looks like one: the name of a label, for example. */
   isPlainKey?(path: readonly (string | number)[], key: string): boolean;
+  /** What the service may refuse, or accept without effect. None is an error. */
+  hints?(resource: Resource): readonly Problem[];
   /** Why the service returns this field but the manifest can't set it, and what to write instead. Asked for unknown keys. */
   readOnlyField?(parent: Pointer, key: string): string | undefined;
 }

@@ -34,6 +34,7 @@ export const isClassification = (resource: Resource): resource is Resource<Class
 export const isPolicy = (resource: Resource): resource is Resource<PolicySpec> => resource.kind === kindNames.policy;
 
 export const assetAddress = (name: string): Address => toAddress(kindNames.asset, name);
+export const tagAddress = (name: string): Address => toAddress(kindNames.tag, name);
 export const integrationAddress = (name: string): Address => toAddress(kindNames.integration, name);
 
 export const policyAddress = (name: string): Address => toAddress(kindNames.policy, name);

@@ -1,6 +1,6 @@
 import type { LiveUser } from "../model/live.ts";
 import { type Problem, problemAt, type SourceLocation } from "../model/problem.ts";
-import type { UserRef } from "../model/resource.ts";
+import { locationIn, problemIn, type Resource, type UserRef } from "../model/resource.ts";
 
 /** A user that the manifest gives by e-mail address and that is not in the account. */
 export interface UnknownUser {
@@ -32,6 +32,31 @@ export function userIdOf(ref: UserRef, users: readonly LiveUser[]): string | Unk
   if (typeof ref === "string" && !isEmail(ref)) return ref;
   return userToWrite({ user: typeof ref === "string" ? ref : ref.user }, users);
 }
+
+/** Owners that are given by e-mail address become user ids. Errors for those whose id is unknown, else warnings. `pointer` is that of the list. */
+export function ownersToWrite(
+  resource: Resource,
+  owners: readonly UserRef[],
+  { pointer, known }: { readonly pointer: string; readonly known: readonly LiveUser[] },
+): { readonly owners: readonly string[]; readonly problems: readonly Problem[] } {
+  const written: string[] = [];
+  const unknown: Problem[] = [];
+  const warnings: Problem[] = [];
+  for (const [index, owner] of owners.entries()) {
+    const place = `${pointer}/${index}`;
+    const text = userToWrite(owner, known);
+    if (typeof text === "string") written.push(text);
+    else unknown.push(unknownOwner(resource, text.email, place));
+    warnings.push(...plainEmailWarning(owner, known, locationIn(resource, place)));
+  }
+  return { owners: written, problems: unknown.length > 0 ? unknown : warnings };
+}
+
+const unknownOwner = (resource: Resource, email: string, pointer: string): Problem =>
+  problemIn(resource, pointer, {
+    code: "E_UNKNOWN_USER",
+    message: `The account has no user with the e-mail address ${email}, so the id of the owner is unknown. Correct the address, or add the user to the account.`,
+  });
 
 /** Whether the live text is that user, in any form (id, e-mail address or name). */
 export function isUser(live: string | undefined, ref: UserRef, users: readonly LiveUser[]): boolean {

@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import type { ProjectFiles } from "../git/state.ts";
+import { manifestKindNamed } from "../kinds/index.ts";
 import { labelReferences } from "../kinds/label-references.ts";
 import { isClassification, isPolicy } from "../kinds/manifests.ts";
 import { byText } from "../model/address.ts";
@@ -132,6 +133,7 @@ export async function loadProject(options: LoadOptions): Promise<Project> {
     ...atWholePlaces(referenceProblems([...resources, ...partial.map(({ resource }) => resource)], manifests, isDeclared), partial),
     ...classified.problems,
     ...outside,
+    ...resources.flatMap((resource) => manifestKindNamed(resource.kind)?.hints?.(resource) ?? []),
   ];
   if (manifests.length === 0 && !problems.some(isError)) problems.push(noManifests(config, (options.paths ?? []).length > 0));
   return {

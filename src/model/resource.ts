@@ -41,15 +41,8 @@ export interface IntegrationSelector {
 export interface IntegrationSpec {
   readonly match?: { readonly name?: string; readonly sourceName?: string; readonly sourceType?: string; readonly destinationId?: string };
   readonly destination?: { readonly asset: string } | { readonly id: string };
-  /** The body of POST /v1/integrations without destinationId (docs/service-interface.md#integrations). Absent: the integration must exist. */
-  readonly create?: {
-    readonly destinationSchema: string;
-    readonly replicationFrequency: string;
-    readonly onSchemaUpdate: string;
-    readonly enabled: boolean;
-    readonly sourceConfig: JsonObject & { readonly name: string; readonly type: string; readonly owners?: readonly UserRef[] };
-    readonly sourceSettings: JsonObject;
-  };
+  /** Absent: the integration must exist. */
+  readonly create?: IntegrationCreate;
   readonly expect?: {
     readonly name?: string;
     readonly paused?: boolean;
@@ -58,14 +51,45 @@ export interface IntegrationSpec {
   };
 }
 
+/** The body of POST /v1/integrations without destinationId (docs/service-interface.md#integrations), and what the public descriptions add. */
+export type IntegrationCreate = IntegrationSource & {
+  readonly destinationSchema: string;
+  readonly replicationFrequency: string;
+  readonly cronExpression?: string;
+  readonly baseTime?: string;
+  readonly onSchemaUpdate?: string;
+  readonly enabled?: boolean;
+  readonly name?: string;
+  readonly sourceSettings?: JsonObject;
+  readonly destinationSettings?: JsonObject;
+  readonly tags?: readonly TagRef[];
+  readonly agentId?: string | null;
+};
+
+/** A new source, or one that exists: a live id, or the name of an Asset manifest. */
+export type IntegrationSource =
+  | { readonly sourceConfig: SourceConfig; readonly sourceId?: undefined }
+  | { readonly sourceId: string | { readonly asset: string }; readonly sourceConfig?: undefined };
+
+export type SourceConfig = JsonObject & { readonly name: string; readonly type: string; readonly owners?: readonly UserRef[] };
+
+/** The name of a Tag manifest, or a live id. */
+export type TagRef = string | { readonly id: string };
+
 export interface AssetSpec {
   readonly name: string;
   readonly type?: string;
-  readonly connectionType?: "source" | "destination";
+  readonly connectionType?: "source" | "destination" | "multi_purpose";
   readonly description?: string;
+  readonly authMethod?: string;
+  readonly owners?: readonly UserRef[];
+  readonly tags?: readonly TagRef[];
+  readonly configuration?: JsonObject;
   /** Raised to send the connection again; 0: the connection is never sent. */
   readonly secretVersion?: number;
   readonly connection?: JsonObject;
+  /** Of a create: blocks for the purposes that need another connection. */
+  readonly connectionOverrides?: JsonObject;
 }
 
 export type TagResource =

@@ -201,6 +201,7 @@ const elsewhere = {
   W_COLUMN_RULES_IN_DISABLED_TABLE: "Column settings in a disabled table",
   W_COLUMNS_UNKNOWN: "Unknown columns",
   W_CONTROLLER_MODE: "Mode that a protected target refuses",
+  W_FLAT_CONNECTION: "Connection without purposes",
   W_GLOB_NO_FILE: "Glob without a file",
   W_GLOB_NO_MATCH: "A pattern matches nothing",
   W_HASHES_PRIMARY_KEY: "Hashes a primary key",
@@ -227,6 +228,7 @@ const elsewhere = {
   I_POLICY: "Violates a policy",
   I_POLICY_WAITS: "Policies are checked later",
   I_RULE_SHADOWED: "A rule without effect",
+  I_VALUE_NOT_KNOWN: "Value that dimsync does not know",
 } as const;
 
 export const titles = { ...inFiles, ...inComparison, ...elsewhere } as const;

@@ -119,17 +119,17 @@ spec:
   destination: ${more.destination ?? "{ id: d-12 }"}
   create:
     destinationSchema: ${name}
-    replicationFrequency: 1h
-    onSchemaUpdate: allow_columns
+    replicationFrequency: '60'
+    onSchemaUpdate: enableColumnChanges
     enabled: ${more.enabled ?? false}
     sourceConfig:
       type: postgres
       name: ${name}-pg
-      authMethod: password
+      authMethod: direct
       connectionType: source
       owners: [u-1]
       connection: { hostname: db.internal, port: 5432, database: orders, username: replicator, slot: s1, publication: p1 }
-    sourceSettings: { max_clients: 4, incremental_mode: xmin }
+    sourceSettings: { max_clients: 4, incremental_mode: Change Stream }
 `;
 
 export const tagManifest = (description: string, more = ""): string => `

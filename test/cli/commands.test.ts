@@ -72,7 +72,7 @@ describe("render", () => {
     writeFileSync(join(cwd, "again/dimsync.yaml"), readFileSync(join(cwd, "dimsync.yaml"), "utf8").replace("[manifests]", "[all.yaml]"));
     const second = await dimsyncHere(["render"], { cwd: join(cwd, "again") });
     expect(second.stdout).toBe(first.stdout);
-    expect(first.stdout).toMatch(/replicationFrequency: "?1h"?/u);
+    expect(first.stdout).toMatch(/replicationFrequency: "?60"?/u);
     expect(first.stdout).toContain("env: RETURNS_DB_PASSWORD");
   });
 

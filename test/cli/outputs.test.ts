@@ -156,11 +156,11 @@ test("-C, --config, --var, --var-file and DIMSYNC_CONFIG select the files and va
     return JSON.parse(stdout).spec.create.replicationFrequency;
   };
   writeFileSync(join(cwd, "vars.yaml"), "frequency: 3h\n");
-  expect(await frequency()).toBe("1h");
+  expect(await frequency()).toBe("60");
   expect(await frequency("--var", "frequency=2h")).toBe("2h");
   expect(await frequency("--var-file", "../vars.yaml")).toBe("3h");
   expect(await frequency("-C", "..", "--var-file", "vars.yaml")).toBe("3h");
-  expect(await frequency("--config", "../dimsync.yaml")).toBe("1h");
+  expect(await frequency("--config", "../dimsync.yaml")).toBe("60");
   const elsewhere = await dimsyncHere(["render", "Tag/pii"], { env: { DIMSYNC_CONFIG: join(cwd, "dimsync.yaml") } });
   expect(elsewhere.stdout).toContain("name: PII");
 });

@@ -74,13 +74,13 @@ function parsed(text: string): unknown {
 export const createBody = {
   destinationId: "d-12",
   destinationSchema: "orders_copy",
-  replicationFrequency: "1h",
-  onSchemaUpdate: "allow_all",
+  replicationFrequency: "60",
+  onSchemaUpdate: "enableAll",
   enabled: true,
   sourceConfig: {
     type: "postgres",
     name: "orders-copy-pg",
-    authMethod: "password",
+    authMethod: "direct",
     connectionType: "source",
     owners: ["dana@example.com"],
     connection: {
@@ -93,5 +93,5 @@ export const createBody = {
       publication: "p1",
     },
   },
-  sourceSettings: { max_clients: 4, incremental_mode: "xmin" },
+  sourceSettings: { max_clients: 4, incremental_mode: "Change Stream" },
 } as const;

@@ -25,7 +25,7 @@ describe("reads", () => {
   test("ids have 24 hexadecimal digits, and one integration is directly in data, with more members", async () => {
     await start();
     const { code, data } = await read(`/v1/integrations/${orders}`);
-    expect([code, data.id, data.latestRunId, data.replicationFrequency]).toEqual(["OK", orders, null, "1h"]);
+    expect([code, data.id, data.latestRunId, data.replicationFrequency]).toEqual(["OK", orders, null, "60"]);
     expect(service.state().tags.map(({ id }) => /^[0-9a-f]{24}$/.test(id))).not.toContain(false);
     expect(service.state().tags[0]?.relations[0]?.resourceId).toBe(orders);
   });

@@ -371,7 +371,7 @@ describe("render --expand", () => {
   });
   test("leaves a SchemaConfig as it is if its integration does not exist yet, and says so", async () => {
     const create =
-      "spec: { create: { destinationSchema: o, replicationFrequency: 1h, onSchemaUpdate: x, enabled: false, sourceConfig: { type: mysql, name: none, authMethod: p, connectionType: source, owners: [], connection: {} }, sourceSettings: {} }, destination: { id: d-12 } }";
+      "spec: { create: { destinationSchema: o, replicationFrequency: '60', onSchemaUpdate: x, enabled: false, sourceConfig: { type: mysql, name: none, authMethod: p, connectionType: source, owners: [], connection: {} }, sourceSettings: {} }, destination: { id: d-12 } }";
     const { run } = await start({ text: manifests.replace("spec: { match: { name: Orders } }", create) });
     const { code, stdout, stderr } = await run("render", "SchemaConfig/orders", "--expand");
     expect([code, stderr]).toEqual([

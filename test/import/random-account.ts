@@ -144,8 +144,8 @@ export const accountState: fc.Arbitrary<AccountState> = fc
         destination: { ...destination },
         settings: {
           destinationSchema: "x",
-          replicationFrequency: "1h",
-          onSchemaUpdate: "allow_columns",
+          replicationFrequency: "60",
+          onSchemaUpdate: "enableColumnChanges",
           sourceConfig: {},
           sourceSettings: {},
         },

@@ -108,7 +108,7 @@ describe("the library", () => {
       const { resources } = await loadProject({ cwd: quickstart(), ...options });
       return JSON.stringify(resources.find(({ address }) => address === "Integration/returns")?.spec);
     };
-    expect(await frequencyOf({})).toContain('"1h"');
+    expect(await frequencyOf({})).toContain('"60"');
     expect(await frequencyOf({ env: process.env })).toContain('"9h"');
   });
 

@@ -21,7 +21,7 @@ export const asset = (...lines: readonly string[]) => manifest("Asset", "wh", "s
 /** Line 6 is the first of the given lines. */
 export const shops = (...lines: readonly string[]) => manifest("SchemaConfig", "shops", "spec:", "  integration: orders", ...lines);
 
-const create = ["  create:", "    destinationSchema: orders", "    replicationFrequency: 1h", "    onSchemaUpdate: allow_columns"];
+const create = ["  create:", "    destinationSchema: orders", "    replicationFrequency: '60'", "    onSchemaUpdate: enableColumnChanges"];
 
 /** Line 10 is the first of the given lines, which are members of `create`. */
 export const integration = (...lines: readonly string[]) =>

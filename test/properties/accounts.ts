@@ -176,15 +176,15 @@ export function manifestsOf(random: RandomAccount): readonly object[] {
     document("Integration", "fresh", {
       destination: { asset: "lake" },
       create: {
-        ...{ destinationSchema: "fresh", replicationFrequency: "1h", onSchemaUpdate: "allow_columns", enabled: false },
+        ...{ destinationSchema: "fresh", replicationFrequency: "60", onSchemaUpdate: "enableColumnChanges", enabled: false },
         sourceConfig: {
-          ...{ type: "postgres", name: "fresh-pg", authMethod: "password", connectionType: "source", owners: ["u-1"] },
+          ...{ type: "postgres", name: "fresh-pg", authMethod: "direct", connectionType: "source", owners: ["u-1"] },
           connection: {
             ...{ hostname: "db.internal", port: 5432, database: "orders", username: "u", slot: "s", publication: "p" },
             password: { $secret: { env: "CANARY" } },
           },
         },
-        sourceSettings: { max_clients: 1, incremental_mode: "xmin" },
+        sourceSettings: { max_clients: 1, incremental_mode: "Change Stream" },
       },
     }),
     document("SchemaConfig", "fresh", {

@@ -30,17 +30,17 @@ spec:
   destination: { id: DESTINATION }
   create:
     destinationSchema: fresh
-    replicationFrequency: 1h
-    onSchemaUpdate: allow_columns
+    replicationFrequency: '60'
+    onSchemaUpdate: enableColumnChanges
     enabled: false
     sourceConfig:
       type: postgres
       name: fresh-pg
-      authMethod: password
+      authMethod: direct
       connectionType: source
       owners: []
       connection: { hostname: h, port: 1, database: orders, username: u, password: { $secret: { env: CANARY } }, slot: s, publication: p }
-    sourceSettings: { max_clients: 1, incremental_mode: xmin }
+    sourceSettings: { max_clients: 1, incremental_mode: Change Stream }
 `;
 
 const rows: readonly [sentence: string, destination: string, options: EmbeddedOptions, exit: number][] = [

@@ -43,16 +43,16 @@ spec:
   destination: { id: d-12 }
   create:
     destinationSchema: s${index}
-    replicationFrequency: 1h
-    onSchemaUpdate: allow_columns
+    replicationFrequency: '60'
+    onSchemaUpdate: enableColumnChanges
     enabled: false
     sourceConfig:
       type: postgres
       name: source-${index}
-      authMethod: password
+      authMethod: direct
       connectionType: source
       owners: []
       connection: { hostname: db.internal, port: 5432, database: d${index}, username: replicator, password: { $secret: { env: DB_PASSWORD } }, slot: s1, publication: p1 }
-    sourceSettings: { max_clients: 4, incremental_mode: xmin }
+    sourceSettings: { max_clients: 4, incremental_mode: Change Stream }
 `,
   ).join("---\n");

@@ -39,7 +39,7 @@ const items: readonly Item[] = [
     changes: Object.entries({
       "/destinationId": "d-12",
       "/destinationSchema": "billing",
-      "/replicationFrequency": "1h",
+      "/replicationFrequency": "60",
       "/enabled": false,
       "/sourceConfig/name": "billing-pg",
       "/sourceConfig/owners": ["dana@example.com"],

@@ -65,7 +65,7 @@ function accountOf(prefix: string): AccountState {
       ...{ id, name, number: String(1000 + index), createdAt: "2026-02-02T09:30:00.000Z", paused: false, source },
       destination: { id: "d-12", name: "Warehouse", type: "snowflake" },
       settings: {
-        ...{ destinationSchema: "raw", replicationFrequency: "1h", onSchemaUpdate: "allow_columns" },
+        ...{ destinationSchema: "raw", replicationFrequency: "60", onSchemaUpdate: "enableColumnChanges" },
         ...{ sourceConfig: { type: "postgres", name: source.name }, sourceSettings: {} },
       },
       schemas: { public: schemaOf(name), ...(index % 2 === 0 ? {} : { crm: schemaOf(name) }) },

@@ -320,11 +320,11 @@ spec:
   destination: { id: d-12 }
   create:
     destinationSchema: new
-    replicationFrequency: 1h
-    onSchemaUpdate: allow_columns
+    replicationFrequency: '60'
+    onSchemaUpdate: enableColumnChanges
     enabled: false
-    sourceConfig: { type: postgres, name: new-pg, authMethod: password, connectionType: source, owners: [data-platform], connection: { database: new } }
-    sourceSettings: { incremental_mode: xmin }
+    sourceConfig: { type: postgres, name: new-pg, authMethod: direct, connectionType: source, owners: [data-platform], connection: { database: new } }
+    sourceSettings: { incremental_mode: Change Stream }
 `;
 
 /** The CPU time of a process, in hundredths of a second. */

@@ -18,13 +18,13 @@ spec:
   destination: ${destination}
   create:
     destinationSchema: returns
-    replicationFrequency: 1h
-    onSchemaUpdate: allow_columns
+    replicationFrequency: '60'
+    onSchemaUpdate: enableColumnChanges
     enabled: false
     sourceConfig:
       type: postgres
       name: returns-pg
-      authMethod: password
+      authMethod: direct
       connectionType: source
       owners: ${owners}
       connection:
@@ -35,6 +35,6 @@ spec:
         password: { $secret: { env: ${secretEnv} } }
         slot: s1
         publication: p1
-    sourceSettings: { max_clients: 4, incremental_mode: xmin }
+    sourceSettings: { max_clients: 4, incremental_mode: Change Stream }
 `;
 }

@@ -4,15 +4,15 @@ import { isObject, mapValues, own } from "./own.ts";
 
 /**
  * The schema that a new integration discovers: the catalogue's entry `type/database`, else `default`, else none. `onSchemaUpdate` decides
- * what is enabled at first. A value that starts with `block` enables only primary keys; one that starts with `allow_columns` enables
- * columns but no schemas or tables; any other value enables everything. Nothing is hashed.
+ * what is enabled at first: `ignoreAll` and `pauseConnection` enable only primary keys, `enableColumnChanges` columns but no schemas or
+ * tables, and any other value everything. Nothing is hashed.
  */
 export function discover(account: AccountState, source: AssetRecord, { onSchemaUpdate }: IntegrationSettings): SchemaMap {
   const ofPurpose = own(source.connection, "etlSource");
   const database = own(isObject(ofPurpose) ? ofPurpose : source.connection, "database");
   const found = own(account.catalogue, `${source.type}/${String(database)}`) ?? own(account.catalogue, "default") ?? {};
-  const nothing = onSchemaUpdate.toLowerCase().startsWith("block");
-  const tables = !nothing && !onSchemaUpdate.toLowerCase().startsWith("allow_columns");
+  const nothing = onSchemaUpdate === "ignoreAll" || onSchemaUpdate === "pauseConnection";
+  const tables = !nothing && onSchemaUpdate !== "enableColumnChanges";
   return mapValues(found, (schema) => ({
     ...schema,
     enabled: tables,

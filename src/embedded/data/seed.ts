@@ -76,10 +76,10 @@ function integration(
     destination: { id: "d-12", name: "Warehouse", type: "snowflake" },
     settings: {
       destinationSchema: name.toLowerCase().replaceAll("-", "_"),
-      replicationFrequency: "1h",
-      onSchemaUpdate: "allow_columns",
-      sourceConfig: { type, name: sourceName, authMethod: "password", connectionType: "source", owners: ["dana@example.com"] },
-      sourceSettings: type === "postgres" ? { max_clients: 4, incremental_mode: "xmin" } : {},
+      replicationFrequency: "60",
+      onSchemaUpdate: "enableColumnChanges",
+      sourceConfig: { type, name: sourceName, authMethod: "direct", connectionType: "source", owners: ["dana@example.com"] },
+      sourceSettings: type === "postgres" ? { max_clients: 4, incremental_mode: "Incremental" } : {},
     },
     schemas: schemasById[id] ?? {},
   };

@@ -1,25 +1,39 @@
 import type { Binding } from "../../model/address.ts";
 import { defined, type JsonObject, type JsonValue } from "../../model/json/json.ts";
 import { leavesOf } from "../../model/json/leaves.ts";
-import { atPointer, isWithin, type Pointer, urlPath } from "../../model/json/pointer.ts";
+import { atPointer, isWithin, type Pointer, toPointer, urlPath } from "../../model/json/pointer.ts";
 import type { LiveReference } from "../../model/live.ts";
 import type { DraftFacts, DraftItem, Manual, PathChange, Unverifiable } from "../../model/plan.ts";
+import { isError, type Problem } from "../../model/problem.ts";
 import { type AssetSpec, locationIn, type Resource } from "../../model/resource.ts";
 import { isSecretReference } from "../../model/settings/secret.ts";
 import { bindItem, recordOf } from "../identity.ts";
 import { type AccountView, type DiffResult, emptyDiff } from "../kind.ts";
 import { changedLeaves, leafDigests } from "../leaves.ts";
-import { integrations } from "../lists.ts";
-import { naturalKeyOf, recordOfSpec, writable } from "./record.ts";
+import { integrations, users } from "../lists.ts";
+import { tagIds } from "../tags.ts";
+import { ownersToWrite } from "../users.ts";
+import { naturalKeyOf, recordOfSpec, sentWhole, writable } from "./record.ts";
 import { referencesIn } from "./references.ts";
 
 type AssetResource = Resource<AssetSpec>;
 
-export function createdAsset(resource: AssetResource): DiffResult {
+export function createdAsset(resource: AssetResource, account: AccountView): DiffResult {
   const { spec, address } = resource;
+  const { problems, ...written } = ownersIn(resource, account);
+  if (problems.some(isError)) return { ...emptyDiff, problems };
+  const tags = tagIds(resource, { tags: spec.tags, desired: writable(spec) }, account);
+  if ("instead" in tags) return tags.instead;
   const body: JsonObject = {
     ...writable(spec),
-    ...defined({ type: spec.type, connectionType: spec.connectionType }),
+    ...written,
+    // An asset is multi_purpose if the create has no connectionType.
+    ...defined({
+      type: spec.type,
+      connectionType: spec.connectionType === "multi_purpose" ? undefined : spec.connectionType,
+      tags: tags.ids,
+    }),
+    ...(spec.secretVersion === 0 ? {} : defined({ connectionOverrides: spec.connectionOverrides })),
   };
   const item: DraftItem = {
     address,
@@ -30,7 +44,18 @@ export function createdAsset(resource: AssetResource): DiffResult {
     naturalKey: naturalKeyOf(spec),
     binding: recordOfSpec(spec),
   };
-  return { ...emptyDiff, items: [item] };
+  return { ...emptyDiff, items: [item], problems };
+}
+
+/** The owners as they are written. */
+function ownersIn(
+  resource: AssetResource,
+  account: AccountView,
+): { readonly owners?: readonly string[]; readonly problems: readonly Problem[] } {
+  const { owners } = resource.spec;
+  return owners === undefined
+    ? { problems: [] }
+    : ownersToWrite(resource, owners, { pointer: "/spec/owners", known: account.list(users).items });
 }
 
 /** What is known about an existing asset. */
@@ -62,11 +87,13 @@ export function updatedAsset(resource: AssetResource, id: string, account: Accou
   const manual = typeDifference(known);
   const unverifiable = unverifiableMembers(known);
   const { changes, sendConnection } = changesOf(known);
-  const body = bodyOf(spec, changes, sendConnection);
+  const { problems, ...written } = ownersIn(resource, account);
+  if (problems.some(isError)) return { ...emptyDiff, problems };
+  const body = bodyOf({ ...known.declared, ...written }, changes, sendConnection);
   const size = { address, count: fieldCount(known), unit: "fields" } as const;
   if (Object.keys(body).length === 0) {
     const version = spec.secretVersion === undefined || versionBefore !== undefined ? {} : { secretVersion: spec.secretVersion };
-    return { ...emptyDiff, items: bindItem(resource, { id, name: shown?.name }, account, version), manual, unverifiable, size };
+    return { ...emptyDiff, items: bindItem(resource, { id, name: shown?.name }, account, version), manual, unverifiable, problems, size };
   }
   const item: DraftItem = {
     address,
@@ -84,7 +111,7 @@ export function updatedAsset(resource: AssetResource, id: string, account: Accou
   };
   // A renamed manifest takes over the id first; any other update records the id itself.
   const renames = bindItem(resource, { id, name: shown?.name }, account).filter(({ renamedFrom }) => renamedFrom !== undefined);
-  return { ...emptyDiff, items: [...renames, item], manual, unverifiable: resend ? [] : unverifiable, size };
+  return { ...emptyDiff, items: [...renames, item], manual, unverifiable: resend ? [] : unverifiable, problems, size };
 }
 
 /** The leaves that the manifest declares, and the version of its secrets. */
@@ -118,7 +145,10 @@ function differingPaths({ resource, account, declared, digests, shown, record, r
   return [...(isRenamed && !differing.includes("/name") ? ["/name"] : []), ...differing]
     .filter((path) => !account.ignored(resource.address, path))
     .filter((path) => path !== "/name" || isRenamed || shown === undefined)
-    .filter((path) => atPointer(declared, path) !== undefined || (isWithin(path, "/connection") && declared["connection"] !== undefined));
+    .filter(
+      (path) =>
+        atPointer(declared, path) !== undefined || sentWhole.some((at) => isWithin(path, at) && atPointer(declared, at) !== undefined),
+    );
 }
 
 function changesOf(known: Known): { readonly changes: readonly PathChange<DraftFacts>[]; readonly sendConnection: boolean } {
@@ -142,18 +172,11 @@ function changesOf(known: Known): { readonly changes: readonly PathChange<DraftF
   return { changes: isShown ? changes : [...changes, changeAt(resource, "/connection", valueAt(declared, "/connection"))], sendConnection };
 }
 
-/** The connection is sent whole or not at all. */
-function bodyOf(
-  { name, description, connection }: AssetSpec,
-  changes: readonly PathChange<DraftFacts>[],
-  sendConnection: boolean,
-): JsonObject {
-  const isChanged = (path: Pointer): boolean => changes.some((change) => change.path === path);
-  return {
-    ...(isChanged("/name") ? { name } : {}),
-    ...(isChanged("/description") && description !== undefined ? { description } : {}),
-    ...(sendConnection && connection !== undefined ? { connection } : {}),
-  };
+/** The members that changed. Each is sent whole or not at all. */
+function bodyOf(declared: JsonObject, changes: readonly PathChange<DraftFacts>[], sendConnection: boolean): JsonObject {
+  const isSent = (member: string): boolean =>
+    member === "connection" ? sendConnection : changes.some(({ path }) => isWithin(path, toPointer([member])));
+  return Object.fromEntries(Object.entries(declared).filter(([member]) => isSent(member)));
 }
 
 function typeDifference({ resource: { spec, address }, shown }: Known): readonly Omit<Manual, "id">[] {
@@ -172,7 +195,7 @@ function typeDifference({ resource: { spec, address }, shown }: Known): readonly
 function unverifiableMembers({ resource, digests, shown, record }: Known): readonly Unverifiable[] {
   const paths = Object.keys(digests).filter((path) => path !== "/name" || shown === undefined);
   if (record?.sent !== undefined || paths.length === 0) return [];
-  const reason = "The API never returns the description and connection of an asset, and what was sent is not recorded.";
+  const reason = "The API never returns these members of an asset, and what was sent is not recorded.";
   return [{ address: resource.address, paths, reason }];
 }
 

@@ -2,9 +2,12 @@ import type { LiveIntegration, LiveReference } from "../../model/live.ts";
 import type { AssetSpec, Resource } from "../../model/resource.ts";
 import { goneObject, unitPerManifest } from "../identity.ts";
 import type { ImportedObjects, Kind, Unit } from "../kind.ts";
-import { integrations } from "../lists.ts";
+import { integrations, users } from "../lists.ts";
 import { kindNames } from "../manifests.ts";
+import { tagReferences } from "../tags.ts";
+import { needsUsers } from "../users.ts";
 import { createdAsset, updatedAsset } from "./diff.ts";
+import { assetHints } from "./hints.ts";
 import { identify, sameAssets } from "./identify.ts";
 import { recordOfSpec } from "./record.ts";
 import { referencesIn } from "./references.ts";
@@ -69,8 +72,9 @@ export interface AssetUnit extends Unit {
 /** Compared with the references by which integrations show assets. */
 export const asset: Kind<AssetUnit, readonly LiveReference[]> = {
   name: kindNames.asset,
-  references: () => [],
-  lists: () => [integrations],
+  references: ({ spec }) => tagReferences((spec as AssetSpec).tags, "/spec/tags"),
+  hints: (resource) => assetHints(resource as Resource<AssetSpec>),
+  lists: ({ spec }) => ((spec as AssetSpec).owners?.some(needsUsers) === true ? [integrations, users] : [integrations]),
   imported,
   // A lost binding must not create it a second time.
   defaultCreate: "never",
@@ -88,7 +92,7 @@ export const asset: Kind<AssetUnit, readonly LiveReference[]> = {
   diff({ address, resource, liveId }, _live, account) {
     const identity = account.identities.get(address);
     if (identity?.state === "gone") return goneObject(resource, identity.id);
-    return liveId === undefined ? createdAsset(resource) : updatedAsset(resource, liveId, account);
+    return liveId === undefined ? createdAsset(resource, account) : updatedAsset(resource, liveId, account);
   },
 
   find: async (key, reads) =>

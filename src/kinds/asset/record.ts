@@ -1,5 +1,5 @@
 import type { Binding, NaturalKey } from "../../model/address.ts";
-import type { JsonObject } from "../../model/json/json.ts";
+import { defined, type JsonObject } from "../../model/json/json.ts";
 import type { AssetSpec } from "../../model/resource.ts";
 import { leafDigests } from "../leaves.ts";
 
@@ -10,13 +10,15 @@ export const recordOfSpec = (spec: AssetSpec): Omit<Binding, "id"> => ({
 });
 
 /** The members that PATCH can change. */
-export function writable({ name, description, connection, secretVersion }: AssetSpec): JsonObject {
-  return {
+export const writable = ({ name, description, authMethod, owners, configuration, connection, secretVersion }: AssetSpec): JsonObject =>
+  // What a manifest declares is JSON.
+  ({
     name,
-    ...(description === undefined ? {} : { description }),
-    ...(connection === undefined || secretVersion === 0 ? {} : { connection }),
-  };
-}
+    ...defined({ description, authMethod, owners, configuration, connection: secretVersion === 0 ? undefined : connection }),
+  }) as JsonObject;
+
+/** The members of which any change sends all of them. */
+export const sentWhole = ["/owners", "/configuration", "/connection"] as const;
 
 export const naturalKeyOf = ({ name, type }: AssetSpec): NaturalKey => ({ name, type: type ?? "" });
 

@@ -23,7 +23,7 @@ export function lookalikes(resource: Resource<AssetSpec>, account: AccountView):
     .filter(isIntegration)
     .map(({ spec }) => spec)
     .filter(({ destination }) => destination !== undefined && "asset" in destination && destination.asset === resource.name)
-    .flatMap(({ create }) => (create === undefined ? [] : [create.sourceConfig]));
+    .flatMap(({ create }) => create?.sourceConfig ?? []);
   const usedBy = new Set(
     account
       .list(integrations)

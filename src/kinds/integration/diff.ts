@@ -4,7 +4,7 @@ import { leavesOf } from "../../model/json/leaves.ts";
 import { atPointer, type Pointer } from "../../model/json/pointer.ts";
 import type { LiveIntegration } from "../../model/live.ts";
 import type { Difference, Manual, Unverifiable } from "../../model/plan.ts";
-import type { IntegrationSpec, Resource } from "../../model/resource.ts";
+import type { IntegrationCreate, IntegrationSpec, Resource } from "../../model/resource.ts";
 import { shellWord } from "../../text/shell.ts";
 import type { Unit } from "../kind.ts";
 import { changedLeaves, leafDigests } from "../leaves.ts";
@@ -14,16 +14,20 @@ export interface IntegrationUnit extends Unit {
   readonly resource: Resource<IntegrationSpec>;
   /** Absent if the manifest names none. */
   readonly destination: Selected | undefined;
+  /** The existing source that the manifest names; absent if it names none. */
+  readonly source: Selected | undefined;
 }
 
-type Create = NonNullable<IntegrationSpec["create"]>;
 type ManualStep = Omit<Manual, "id">;
 
 /** What a binding records of a create: a digest for each member, because the interface never returns most of them. */
-export const recordOfCreate = (create: Create): Pick<Binding, "sent"> => ({ sent: leafDigests(create, "/create") });
+export const recordOfCreate = (create: IntegrationCreate): Pick<Binding, "sent"> => ({ sent: leafDigests(create, "/create") });
 
 /** Members of `create` that a read returns, with their names there. */
 const readAs: Readonly<Record<Pointer, Pointer>> = {
+  "/create/name": "/name",
+  "/create/sourceId": "/source/id",
+  "/create/sourceId/asset": "/source/id",
   "/create/sourceConfig/name": "/source/name",
   "/create/sourceConfig/type": "/source/type",
 };
@@ -79,17 +83,18 @@ function destination({ address, destination: declared }: IntegrationUnit, live: 
   return manualStep(address, "/destination/id", { expected: declared.id, actual: live.destination.id, instruction });
 }
 
-const source = ({ address }: IntegrationUnit, create: Create, live: LiveIntegration): readonly ManualStep[] =>
-  Object.entries(readAs).flatMap(([path, shownAt]) =>
-    manualStep(address, shownAt, {
-      // Both members are required.
-      expected: atPointer({ create }, path) as JsonValue,
-      actual: liveAt(live, shownAt),
-      instruction: `The manifest has another value in spec${dotted(path)}. Correct the manifest, or create a new integration.`,
-    }),
-  );
+/** What was created, as far as a read shows it. */
+function source({ address, source: existing }: IntegrationUnit, create: IntegrationCreate, live: LiveIntegration): readonly ManualStep[] {
+  return Object.entries(readAs).flatMap(([path, shownAt]) => {
+    const declared = atPointer({ create }, path);
+    const expected = shownAt === "/source/id" && existing?.state === "found" ? existing.id : declared;
+    if (typeof declared !== "string" || typeof expected !== "string") return [];
+    const instruction = `The manifest has another value in spec${dotted(path)}. Correct the manifest, or create a new integration.`;
+    return manualStep(address, shownAt, { expected, actual: liveAt(live, shownAt), instruction });
+  });
+}
 
-function unverifiableCreate({ address }: IntegrationUnit, create: Create): Unverifiable {
+function unverifiableCreate({ address }: IntegrationUnit, create: IntegrationCreate): Unverifiable {
   const paths = Object.keys(leafDigests(create, "/create")).filter((path) => readAs[path] === undefined);
   return {
     address,
@@ -99,7 +104,7 @@ function unverifiableCreate({ address }: IntegrationUnit, create: Create): Unver
 }
 
 /** Members of `create` that changed after the integration was created. */
-function changedCreate({ address }: IntegrationUnit, create: Create, sent: NonNullable<Binding["sent"]>): readonly ManualStep[] {
+function changedCreate({ address }: IntegrationUnit, create: IntegrationCreate, sent: NonNullable<Binding["sent"]>): readonly ManualStep[] {
   return changedLeaves(leafDigests(create, "/create"), sent)
     .filter((path) => readAs[path] === undefined)
     .map((path) => {

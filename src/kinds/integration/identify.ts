@@ -17,14 +17,24 @@ export function destinationOf({ spec: { destination } }: Resource<IntegrationSpe
   return fromIdentity(address, address, account.identities.get(address));
 }
 
+/** The existing source of the manifest; undefined if it has none. */
+export function sourceOf({ spec: { create } }: Resource<IntegrationSpec>, account: AccountView): Selected | undefined {
+  const sourceId = create?.sourceId;
+  if (sourceId === undefined) return undefined;
+  if (typeof sourceId === "string") return { state: "found", id: sourceId, name: sourceId };
+  const address = assetAddress(sourceId.asset);
+  return fromIdentity(address, address, account.identities.get(address));
+}
+
 /** Fields by which a live integration is looked up; all that are present must match. */
-export type LookupKey = NonNullable<IntegrationSpec["match"]>;
+export type LookupKey = NonNullable<IntegrationSpec["match"]> & { readonly sourceId?: string };
 
 export function matchesKey(live: LiveIntegration, key: LookupKey): boolean {
   return (
     (key.name === undefined || live.name === key.name) &&
     (key.sourceName === undefined || live.source.name === key.sourceName) &&
     (key.sourceType === undefined || live.source.type === key.sourceType) &&
+    (key.sourceId === undefined || live.source.id === key.sourceId) &&
     (key.destinationId === undefined || live.destination.id === key.destinationId)
   );
 }
@@ -50,7 +60,8 @@ export function identify(resource: Resource<IntegrationSpec>, account: AccountVi
   if (bound !== undefined) return bound;
   const key = lookupKey(resource, account);
   if ("state" in key) return key;
-  const found = integrationsWith(key, account);
+  // Several integrations can have the same source and destination. What tells them apart, the schema at the destination, is in no list.
+  const found = key.sourceId === undefined ? integrationsWith(key, account) : [];
   const [first] = found;
   if (found.length > 1) return managedElsewhere(resource, found, { key, account }) ?? ambiguous(found, key);
   const one = first ?? renamed(resource, account);
@@ -62,9 +73,12 @@ export function identify(resource: Resource<IntegrationSpec>, account: AccountVi
     const message = "It does not exist, and creating it needs a destination. Add spec.destination: { asset: NAME } or { id: ID }.";
     return blocked("E_NO_DESTINATION", message);
   }
-  if (destination.state !== "found") return withoutDestination(destination);
-  const same = { sourceName: create.sourceConfig.name, sourceType: create.sourceConfig.type, destinationId: destination.id };
-  const similar = integrationsWith(same, account);
+  if (destination.state !== "found") return whileMissing(destination);
+  const source = sourceKey(resource, account);
+  if ("state" in source) return source;
+  const alike = integrationsWith({ ...source, destinationId: destination.id }, account);
+  // An existing source can have several integrations with this destination. Those of other manifests are not meant.
+  const similar = source.sourceId === undefined ? alike : alike.filter(({ id }) => recordedFor(resource, id, account).length === 0);
   return similar.length === 0 ? { state: "absent" } : existingIntegration(resource, similar, key);
 }
 
@@ -72,14 +86,25 @@ function lookupKey(resource: Resource<IntegrationSpec>, account: AccountView): L
   const { match, create } = resource.spec;
   if (match !== undefined) return match;
   if (create === undefined) return { name: resource.name };
-  const source = { sourceName: create.sourceConfig.name, sourceType: create.sourceConfig.type };
+  const source = sourceKey(resource, account);
+  if ("state" in source) return source;
   const destination = destinationOf(resource, account);
   if (destination === undefined) return source;
-  return destination.state === "found" ? { ...source, destinationId: destination.id } : withoutDestination(destination);
+  return destination.state === "found" ? { ...source, destinationId: destination.id } : whileMissing(destination);
 }
 
-const withoutDestination = (destination: Exclude<Selected, { readonly state: "found" }>): Identity =>
-  destination.state === "waits" ? { state: "waits", on: [destination.on] } : blocked(destination.code, destination.message);
+/** The source that a create would have: a new one, by its name and type, or an existing one, by its id. */
+function sourceKey(resource: Resource<IntegrationSpec>, account: AccountView): LookupKey | Identity {
+  const config = resource.spec.create?.sourceConfig;
+  if (config !== undefined) return { sourceName: config.name, sourceType: config.type };
+  const source = sourceOf(resource, account);
+  if (source === undefined) return {};
+  return source.state === "found" ? { sourceId: source.id } : whileMissing(source);
+}
+
+/** Of a manifest whose source or destination has no id yet. */
+const whileMissing = (end: Exclude<Selected, { readonly state: "found" }>): Identity =>
+  end.state === "waits" ? { state: "waits", on: [end.on] } : blocked(end.code, end.message);
 
 function describe(key: LookupKey): string {
   return Object.entries(key)
@@ -139,6 +164,10 @@ function existingIntegration(resource: Resource<IntegrationSpec>, similar: reado
     .map(({ id, name }) => `${id} (${JSON.stringify(name)})`)
     .sort(byText)
     .join(", ");
+  if (key.sourceId !== undefined) {
+    const message = `${seen} has the source and the destination that would be created, and dimsync can't see the schema at the destination, so a second one is not created. If it is the same, bind it. Otherwise, run dimsync import, which writes a manifest for it.`;
+    return blocked("E_UNBOUND", message, first && bindCommand(resource.address, first.id));
+  }
   const message = `No live integration has ${describe(key)}, but ${seen} has the source and destination that would be created, so a second one is not created. If it is the same, bind it. Otherwise, correct spec.match.`;
   return blocked("E_UNBOUND", message, first && bindCommand(resource.address, first.id));
 }

@@ -1,15 +1,25 @@
 import { isObject, type JsonObject } from "../../model/json/json.ts";
 import { leavesOf } from "../../model/json/leaves.ts";
 import type { LiveIntegration } from "../../model/live.ts";
-import type { IntegrationSpec, Resource } from "../../model/resource.ts";
+import type { IntegrationSpec, Reference, Resource } from "../../model/resource.ts";
+import { unknownValue } from "../hints.ts";
 import { bindItem, goneObject, recordOf, unitPerManifest } from "../identity.ts";
 import { type AccountView, type ComparedObject, type DiffResult, emptyDiff, type ImportedObjects, type Kind } from "../kind.ts";
 import { leafChanges } from "../leaves.ts";
 import { integrations, users } from "../lists.ts";
 import { kindNames } from "../manifests.ts";
+import { tagReferences } from "../tags.ts";
 import { createdIntegration, ownersNeedUsers } from "./create.ts";
 import { compareIntegration, type IntegrationUnit, recordOfCreate } from "./diff.ts";
-import { destinationOf, identify, matchesKey } from "./identify.ts";
+import { destinationOf, identify, matchesKey, sourceOf } from "./identify.ts";
+
+const withKnownValues = [
+  "/spec/create/replicationFrequency",
+  "/spec/create/onSchemaUpdate",
+  "/spec/create/sourceConfig/authMethod",
+  "/spec/create/sourceConfig/connectionType",
+  "/spec/create/sourceSettings/incremental_mode",
+];
 
 /** The manifest has no `create`, since the integration exists. */
 const imported: ImportedObjects<LiveIntegration> = {
@@ -34,11 +44,17 @@ export const integration: Kind<IntegrationUnit> = {
   imported,
 
   references({ spec }) {
-    const { destination } = spec as IntegrationSpec;
-    return destination !== undefined && "asset" in destination
-      ? [{ kind: kindNames.asset, name: destination.asset, pointer: "/spec/destination/asset", orLive: false }]
-      : [];
+    const { destination, create } = spec as IntegrationSpec;
+    const asset = (end: object | string | undefined, pointer: string): readonly Reference[] =>
+      typeof end === "object" && "asset" in end ? [{ kind: kindNames.asset, name: String(end.asset), pointer, orLive: false }] : [];
+    return [
+      ...asset(destination, "/spec/destination/asset"),
+      ...asset(create?.sourceId, "/spec/create/sourceId/asset"),
+      ...tagReferences(create?.tags, "/spec/create/tags"),
+    ];
   },
+
+  hints: (resource) => withKnownValues.flatMap((pointer) => unknownValue(resource, pointer)),
 
   lists: (resource) => (ownersNeedUsers(resource.spec as IntegrationSpec) ? [integrations, users] : [integrations]),
 
@@ -69,7 +85,14 @@ export const integration: Kind<IntegrationUnit> = {
 
   units(resources, account) {
     const found = unitPerManifest<IntegrationSpec>(resources, account, ({ create = {} }) => create as JsonObject);
-    return { ...found, units: found.units.map((unit) => ({ ...unit, destination: destinationOf(unit.resource, account) })) };
+    return {
+      ...found,
+      units: found.units.map((unit) => ({
+        ...unit,
+        destination: destinationOf(unit.resource, account),
+        source: sourceOf(unit.resource, account),
+      })),
+    };
   },
 
   diff(unit, _live, account) {
@@ -78,7 +101,7 @@ export const integration: Kind<IntegrationUnit> = {
     return unit.liveId === undefined ? createdIntegration(unit, account) : adopted(unit, unit.liveId, account);
   },
 
-  replicatesAtOnce: (desired) => isObject(desired) && desired["enabled"] === true,
+  replicatesAtOnce: (desired) => isObject(desired) && desired["enabled"] !== false,
 
   find: async (key, reads) => (await reads.list(integrations)).items.filter((live) => matchesKey(live, key)).map(({ id }) => id),
 };

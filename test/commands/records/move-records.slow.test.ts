@@ -122,7 +122,9 @@ it("creates the store that dimsync.yaml names, and adds its id", async () => {
 
 it("creates and moves the records of all targets, and skips those that are there", async () => {
   const { config, run, folder } = projectWith("{}");
-  const copies = ["demo", "second"].map((name) => `  ${name}:\n    baseUrl: embedded:.dimsync/${name}.json\n    vars: { frequency: 1h }\n`);
+  const copies = ["demo", "second"].map(
+    (name) => `  ${name}:\n    baseUrl: embedded:.dimsync/${name}.json\n    vars: { frequency: '60' }\n`,
+  );
   writeFileSync(join(folder, "dimsync.yaml"), config().replace(/ {2}demo:\n(?: {4}.*\n)+/u, copies.join("")));
   const stores = () => [...config().matchAll(/ref: (refs\/dimsync\/\w+)/gu)].map(([, ref]) => ref);
   const records = async (...argv: readonly string[]) => {

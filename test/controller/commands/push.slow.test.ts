@@ -37,7 +37,7 @@ async function checkout(databaseUrl: string, target: Readonly<Record<string, unk
   cpSync(join(repository, "examples/quickstart/manifests"), join(folder, "manifests"), { recursive: true });
   const { id } = await initPostgresRecords({ target: "prod", url: databaseUrl, schema: "dimsync" });
   const prod = {
-    ...{ baseUrl: "https://api.example.com", apiKey: { $secret: { env: "PROD_KEY" } }, vars: { frequency: "1h" } },
+    ...{ baseUrl: "https://api.example.com", apiKey: { $secret: { env: "PROD_KEY" } }, vars: { frequency: "60" } },
     records: { postgres: { url: { $secret: { env: "DIMSYNC_DATABASE_URL" } }, id } },
     ...{ controller: { every: "5m" }, ...target },
   };

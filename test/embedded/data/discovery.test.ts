@@ -38,10 +38,10 @@ describe("what a new integration discovers", () => {
 
 describe("onSchemaUpdate decides what is enabled at first", () => {
   test.each([
-    ["allow_all", { schema: true, table: true, column: true, key: true }],
+    ["enableAll", { schema: true, table: true, column: true, key: true }],
     ["anything else", { schema: true, table: true, column: true, key: true }],
-    ["allow_columns", { schema: false, table: false, column: true, key: true }],
-    ["block_all", { schema: false, table: false, column: false, key: true }],
+    ["enableColumnChanges", { schema: false, table: false, column: true, key: true }],
+    ["ignoreAll", { schema: false, table: false, column: false, key: true }],
   ])("%s", async (onSchemaUpdate, expected) => {
     const { public: schema } = await (await create({}, { ...createBody, onSchemaUpdate })).read();
     const table = schema?.tables["customers"];

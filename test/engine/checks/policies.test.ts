@@ -438,7 +438,7 @@ describe("an integration that does not exist yet", () => {
     onTestFinished(() => service.close());
     const folder = writeProject({
       "dimsync.yaml": configText(service.url),
-      "manifests/a.yaml": returns.replace("allow_columns", "allow_all"),
+      "manifests/a.yaml": returns.replace("enableColumnChanges", "enableAll"),
       "manifests/b.yaml": configOf("rules:", `  - ${hash}`, "schemas:", "  public: { tables: { not-yet: { enabled: true } } }"),
       "manifests/p.yaml": emails,
     });

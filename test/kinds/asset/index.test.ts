@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { kindNamed } from "../../../src/kinds/index.ts";
 import { leafDigests } from "../../../src/kinds/leaves.ts";
 import type { Binding } from "../../../src/model/address.ts";
 import type { AssetSpec, Resource } from "../../../src/model/resource.ts";
@@ -6,6 +7,7 @@ import {
   accountViewOf,
   foundIn,
   liveIntegration,
+  liveTag,
   requestsOf,
   resourceOf,
   type SmallAccount,
@@ -56,6 +58,19 @@ describe("for a bound asset, plan sends", () => {
       { description: "New" },
     ],
     ["only the connection, if the version was raised", asset({ secretVersion: 4 }), bound(recorded), { connection }],
+    [
+      "all owners as ids, if one of them changed",
+      asset({ owners: [{ user: "dana@example.com" }, "u-9"] }),
+      bound({ ...recorded, sent: { ...sent, ...leafDigests({ owners: ["u-8", "u-9"] }) } }),
+      { owners: ["u-1", "u-9"] },
+    ],
+    ["no owners, if the manifest has an empty list", asset({ owners: [] }), bound(recorded), { owners: [] }],
+    [
+      "the authentication and the configuration, if they were added",
+      asset({ authMethod: "keyPair", configuration: { agentId: "a" } }),
+      bound(recorded),
+      { authMethod: "keyPair", configuration: { agentId: "a" } },
+    ],
     ["nothing, if the version was lowered", asset({ secretVersion: 2 }), bound(recorded), undefined],
     ["the connection, if a version was added that was not sent before", asset(), bound({ id: "d-12", sent }), { connection }],
     ["never the connection with version 0", asset({ secretVersion: 0, connection: { account: "x" } }), bound(recorded), undefined],
@@ -207,4 +222,37 @@ describe("differences that no call can fix", () => {
     });
     expect(requestsOf(foundIn(view, "Asset"))).toEqual([["PATCH /v1/assets/a%2Fb", { name: "New" }]]);
   });
+});
+
+describe("a create", () => {
+  const body = (change: Partial<AssetSpec>) => {
+    const lifecycle = { create: "ifMissing", acceptExposureWindow: "" } as const;
+    const manifests = [asset({ name: "New", ...change }, { lifecycle }), resourceOf("Tag", "pii", { name: "PII" })];
+    const [request] = requestsOf(foundIn(accountViewOf(manifests, { tags: [liveTag("t-1", "PII")] }), "Asset"));
+    return request?.[1];
+  };
+  test("has owners and tags as ids, and what else the manifest has", () => {
+    const sent = body({
+      owners: [{ user: "dana@example.com" }],
+      tags: ["pii", { id: "t-2" }],
+      connectionOverrides: { catalog: { role: "R" } },
+    });
+    expect(sent).toMatchObject({ owners: ["u-1"], tags: ["t-1", "t-2"], connectionOverrides: { catalog: { role: "R" } } });
+  });
+  test("of a multi_purpose asset has no connectionType", () => {
+    expect(body({ connectionType: "multi_purpose", connection: { etl: connection } })).not.toHaveProperty("connectionType");
+    expect(body({ connectionType: "destination" })).toHaveProperty("connectionType", "destination");
+  });
+});
+
+test("a flat connection of a multi_purpose asset is a warning, because a change of it would not be written", () => {
+  const codes = (change: Partial<AssetSpec>) =>
+    (kindNamed("Asset")?.hints?.(asset({ connectionType: "multi_purpose", ...change })) ?? []).map(({ code }) => code);
+  expect(codes({})).toEqual(["W_FLAT_CONNECTION"]);
+  expect([codes({ connection: { etl: connection } }), codes({ secretVersion: 0 }), codes({ connectionType: "source" })]).toEqual([
+    [],
+    [],
+    [],
+  ]);
+  expect(codes({ authMethod: "password", connection: { etl: connection } })).toEqual(["I_VALUE_NOT_KNOWN"]);
 });

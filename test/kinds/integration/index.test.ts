@@ -1,25 +1,35 @@
 import { describe, expect, test } from "vitest";
+import { integration } from "../../../src/kinds/integration/index.ts";
 import { leafDigests } from "../../../src/kinds/leaves.ts";
 import type { Binding } from "../../../src/model/address.ts";
 import type { LiveIntegration } from "../../../src/model/live.ts";
-import type { IntegrationSpec, Resource } from "../../../src/model/resource.ts";
-import { accountViewOf, foundIn, liveIntegration, requestsOf, resourceOf, type SmallAccount } from "../../support/accounts/view.ts";
+import type { IntegrationCreate, IntegrationSource, IntegrationSpec, Resource } from "../../../src/model/resource.ts";
+import {
+  accountViewOf,
+  foundIn,
+  liveIntegration,
+  liveTag,
+  requestsOf,
+  resourceOf,
+  type SmallAccount,
+} from "../../support/accounts/view.ts";
 
-const create: NonNullable<IntegrationSpec["create"]> = {
+const create = {
   destinationSchema: "orders",
-  replicationFrequency: "1h",
-  onSchemaUpdate: "allow_columns",
+  replicationFrequency: "60",
+  onSchemaUpdate: "enableColumnChanges",
   enabled: false,
   sourceConfig: {
     type: "postgres",
     name: "returns-pg",
-    authMethod: "password",
+    authMethod: "direct",
     connectionType: "source",
     owners: [{ user: "DANA@example.com" }, { user: "bot@example.com", as: "email" }, { user: "bot@example.com", as: "name" }, "plain"],
     connection: { hostname: "db", port: 5432, password: { $secret: { env: "DB" } } },
   },
-  sourceSettings: { max_clients: 4, incremental_mode: "xmin" },
-};
+  sourceSettings: { max_clients: 4, incremental_mode: "Change Stream" },
+} satisfies IntegrationCreate;
+const fromSource = { destinationSchema: "orders_copy", replicationFrequency: "60", sourceId: "s-8f1c" } satisfies IntegrationCreate;
 const spec: IntegrationSpec = { destination: { id: "d-12" }, create };
 const returns = (change: Partial<IntegrationSpec> = {}, more: Partial<Resource> = {}): Resource =>
   resourceOf("Integration", "returns", { ...spec, ...change }, more);
@@ -38,14 +48,35 @@ test("the body of a create has exactly the values of the manifest, with users as
       {
         destinationId: "d-12",
         destinationSchema: "orders",
-        replicationFrequency: "1h",
-        onSchemaUpdate: "allow_columns",
+        replicationFrequency: "60",
+        onSchemaUpdate: "enableColumnChanges",
         enabled: false,
         sourceConfig: { ...sourceConfig, owners: ["u-1", "bot@example.com", "Automation", "plain"] },
-        sourceSettings: { max_clients: 4, incremental_mode: "xmin" },
+        sourceSettings: { max_clients: 4, incremental_mode: "Change Stream" },
       },
     ],
   ]);
+});
+
+test("a create from an existing source has only what the manifest has, with tags as ids", () => {
+  const more = { name: "Copy", tags: ["pii", { id: "t-9" }], agentId: null, cronExpression: "0 4 * * *", destinationSettings: { db: "x" } };
+  const manifests = [returns({ create: { ...fromSource, ...more } }), resourceOf("Tag", "pii", { name: "PII" })];
+  const found = foundIn(accountViewOf(manifests, { integrations: [], tags: [liveTag("t-1", "PII")] }), "Integration");
+  const body = { ...fromSource, destinationId: "d-12", ...more, tags: ["t-1", "t-9"] };
+  expect(requestsOf(found)).toEqual([["POST /v1/integrations", body]]);
+  expect(found.items[0]?.naturalKey).toEqual({ sourceId: "s-8f1c", destinationId: "d-12", destinationSchema: "orders_copy" });
+});
+
+test("a create waits for its source, and is blocked if a tag is not in the account", () => {
+  const [waits, tagged] = [
+    { ...fromSource, sourceId: { asset: "lake" } },
+    { ...fromSource, tags: ["pii"] },
+  ].map((one) => returns({ create: one }));
+  if (waits === undefined || tagged === undefined) throw new Error("two manifests");
+  const view = accountViewOf([waits, lake("ifMissing")], { integrations: [] });
+  expect(view.identities.get("Integration/returns")).toEqual({ state: "waits", on: ["Asset/lake"] });
+  const found = foundIn(accountViewOf([tagged, resourceOf("Tag", "pii", { name: "Other" })], { integrations: [] }), "Integration");
+  expect([found.items, found.blocked.map(({ code }) => code)]).toEqual([[], ["E_DEPENDENCY"]]);
 });
 
 test("a create without owners has none in its body", () => {
@@ -115,6 +146,19 @@ describe("a manifest is identified with", () => {
       bound({ id: "b27d" }),
       { state: "blocked", code: "E_INTEGRATION_MISSING" },
     ]),
+    ["a new one, if the existing source has no integration", [returns({ create: fromSource })], { integrations: [] }, { state: "absent" }],
+    [
+      "none, if the existing source has one whose schema no list shows",
+      [returns({ create: fromSource })],
+      {},
+      { state: "blocked", code: "E_UNBOUND", command: "dimsync bind Integration/returns=8f1c" },
+    ],
+    [
+      "a new one, if that of the existing source belongs to another manifest",
+      [returns({ create: fromSource }), resourceOf("Integration", "one", {})],
+      { bindings: new Map([["Integration/one", { id: "8f1c" }]]) },
+      { state: "absent" },
+    ],
     ["none, without a destination", [returns({ destination: undefined } as never)], {}, { state: "blocked", code: "E_NO_DESTINATION" }],
     ["none, if it is gone", [existing({})], { ...bound({ id: "dead" }), goneIds: new Set(["dead"]) }, { state: "gone", id: "dead" }],
     ["the recovered one", [returns()], { recovered: new Map([["Integration/returns", "b27d"]]) }, { state: "found", by: "recovered" }],
@@ -177,7 +221,7 @@ describe("a manifest is identified with", () => {
 
 describe("for an existing integration, the manual steps are", () => {
   const accepted: Binding = { id: "8f1c", sent: leafDigests((existing().spec as IntegrationSpec).create, "/create") };
-  const changed = (part: Partial<typeof create>): IntegrationSpec["create"] => ({
+  const changed = (part: Partial<Omit<IntegrationCreate, keyof IntegrationSource>>): IntegrationCreate => ({
     ...create,
     sourceConfig: { ...create.sourceConfig, name: "orders-pg" },
     ...part,
@@ -203,6 +247,15 @@ describe("for an existing integration, the manual steps are", () => {
       returns(),
       { id: "8f1c", sent: leafDigests(create, "/create") },
       [{ path: "/source/name", expected: "returns-pg", actual: "orders-pg" }],
+    ],
+    [
+      "the name and source of a create from an existing source",
+      returns({ create: { ...fromSource, name: "Copy", sourceId: "s-1" } }),
+      { id: "8f1c", sent: leafDigests({ ...fromSource, name: "Copy", sourceId: "s-1" }, "/create") },
+      [
+        { path: "/name", expected: "Copy", actual: "Orders" },
+        { path: "/source/id", expected: "s-1", actual: "s-8f1c" },
+      ],
     ],
     [
       "a member of create that changed later",
@@ -244,4 +297,27 @@ test("an unknown owner is an error at its line, and nothing is created", () => {
   const found = foundIn(accountViewOf([returns({ create: { ...create, sourceConfig } })]), "Integration");
   expect(found.items).toEqual([]);
   expect(found.problems).toMatchObject([{ code: "E_UNKNOWN_USER", place: { pointer: "/spec/create/sourceConfig/owners/1" } }]);
+});
+
+describe("a value that no description of the service has is a hint", () => {
+  const hints = (resource: Resource) =>
+    (integration.hints?.(resource) ?? []).map(({ code, severity, place }) => [code, severity, place?.pointer]);
+  test.each([["60"], ["1440"], ["manual"], ["cron"]])("not %s", (replicationFrequency) => {
+    expect(hints(returns({ create: { ...create, replicationFrequency } }))).toEqual([]);
+  });
+  test.each([["1h"], ["0"], ["60 "], ["Manual"], [""]])("%j", (replicationFrequency) => {
+    expect(hints(returns({ create: { ...create, replicationFrequency } }))).toEqual([
+      ["I_VALUE_NOT_KNOWN", "info", "/spec/create/replicationFrequency"],
+    ]);
+  });
+  test("in each of the members, and not for a secret", () => {
+    const settings = { incremental_mode: "xmin" };
+    const sourceConfig = { type: "mysql", name: "n", authMethod: "password", connectionType: { $secret: { env: "X" } } };
+    const found = hints(returns({ create: { ...create, onSchemaUpdate: "all", sourceConfig, sourceSettings: settings } }));
+    expect(found.map(([, , pointer]) => pointer)).toEqual([
+      "/spec/create/onSchemaUpdate",
+      "/spec/create/sourceConfig/authMethod",
+      "/spec/create/sourceSettings/incremental_mode",
+    ]);
+  });
 });

@@ -80,8 +80,8 @@ describe("text from a flag or the environment is converted to the type that the 
       "  destination: { id: d }",
       "  create:",
       "    destinationSchema: s",
-      "    replicationFrequency: 1h",
-      "    onSchemaUpdate: x",
+      "    replicationFrequency: '60'",
+      "    onSchemaUpdate: ignoreAll",
       `    enabled: ${enabled}`,
       `    sourceConfig: { type: postgres, name: n, connection: { port: "\${env.PORT}" } }`,
       `    sourceSettings: {${more}}`,
@@ -91,7 +91,7 @@ describe("text from a flag or the environment is converted to the type that the 
       { "i.yaml": integration(`\${var.on}`, ` incremental_mode: "\${env.PORT}"`) },
       { vars: { on: "false" }, env: { PORT: "5432" } },
     );
-    expect(project.diagnostics).toEqual([]);
+    expect(headings(project.diagnostics)).toEqual(["i.yaml:12:41 I_VALUE_NOT_KNOWN"]);
     expect(resource(project, "Integration/i").spec).toMatchObject({
       create: { enabled: false, sourceConfig: { connection: { port: 5432 } }, sourceSettings: { incremental_mode: "5432" } },
     });

@@ -44,6 +44,35 @@ describe("connector schemas restrict connections", () => {
       [],
     );
   });
+  describe("the connection of postgres", () => {
+    const postgres = (connection: string) =>
+      withConnection("{}", {
+        "dimsync.yaml": config("manifests: [a.yaml]", "connectors: { postgres: pg.json }"),
+        "pg.json": JSON.stringify({ properties: { sslmode: { enum: ["require"] }, sslkey: { type: "string" } } }),
+        "a.yaml": manifest(
+          "Integration",
+          "a",
+          "spec:",
+          "  destination: { id: d }",
+          "  create:",
+          "    destinationSchema: s",
+          "    replicationFrequency: '60'",
+          "    onSchemaUpdate: ignoreAll",
+          "    enabled: false",
+          `    sourceConfig: { type: postgres, name: n, connection: ${connection} }`,
+        ),
+      });
+    test("can have members that dimsync does not know", async () => {
+      expect((await postgres("{ hostname: h, sslmode: require, sslkey: { $secret: { env: K } } }")).problems).toEqual([]);
+    });
+    test("is checked by both schemas", async () => {
+      expect(headings((await postgres("{ sslmode: off }")).diagnostics)).toEqual(["a.yaml:11:69 E_WRONG_VALUE"]);
+      expect(headings((await postgres("{ port: high }")).diagnostics)).toEqual(["a.yaml:11:66 E_WRONG_TYPE"]);
+    });
+    test("has no secret of an unknown form", async () => {
+      expect(headings((await postgres("{ sslkey: { $secret: { envv: K } } }")).diagnostics)).toEqual(["a.yaml:11:60 E_UNKNOWN_KEY"]);
+    });
+  });
   test("a file that is not a schema", async () => {
     expect(headings((await withConnection("{}", { "mysql.json": '{"type": 3}' })).diagnostics)).toEqual([
       "dimsync.yaml:4:22 E_CONNECTOR_SCHEMA",

@@ -51,7 +51,7 @@ metadata:
 spec:
   destination: { asset: warehouse }
   create:
-    replicationFrequency: "1h"
+    replicationFrequency: "60"
     enabled: false
     sourceConfig:
       owners: [{ user: dana@example.com }]
