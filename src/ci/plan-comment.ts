@@ -3,6 +3,7 @@ import { failureReasons } from "../cli/github-outputs.ts";
 import { eachChange } from "../model/changes.ts";
 import { isObject, own } from "../model/json/json.ts";
 import type { Plan } from "../model/plan.ts";
+import type { RenderOptions } from "../render/document.ts";
 import { code, details, prose } from "../render/markdown/escape.ts";
 import { renderMarkdown } from "../render/markdown/index.ts";
 import { isEmpty, summaryLine } from "../render/report/totals.ts";
@@ -19,22 +20,34 @@ export interface SectionContent {
   readonly isEmpty: boolean;
 }
 
-/**
- * The section of a plan, with what changed since the one that had the state `before`; an empty plan is collapsed. `room`: the
- * characters that it may take.
- */
-export function planSection(plan: Plan, before: string, room: number): SectionContent {
+export interface SectionOptions {
+  /** The characters that it may take. */
+  readonly room: number;
+  readonly touches?: RenderOptions["touches"];
+}
+
+/** The section of a plan, with what changed since the one that had the state `before`; an empty plan is collapsed. */
+export function planSection(plan: Plan, before: string, { room, touches }: SectionOptions): SectionContent {
   const now = stateOf(plan, room);
-  const state = Buffer.from(JSON.stringify(now)).toString("base64");
-  const since = sinceText(readState(before), now);
-  const budget = room - state.length - since.length - 300;
-  const [head = "", ...rest] = renderMarkdown(plan, { color: false, verbose: false, budget }).trim().split("\n\n");
+  // What was not read cannot be compared with the last comment.
+  const state = plan.complete ? Buffer.from(JSON.stringify(now)).toString("base64") : before;
+  const since = plan.complete ? sinceText(readState(before), now) : "";
+  const legend = legendOf(plan);
+  const budget = room - state.length - since.length - legend.length - 300;
+  const options = { color: false, verbose: false, budget, ...(touches === undefined ? {} : { touches }) };
+  const [head = "", ...parts] = renderMarkdown(plan, options).trim().split("\n\n");
+  const rest = [...parts, ...(legend === "" ? [] : [legend])];
   const isNothing = isEmpty(plan);
   const text = isNothing
     ? joinParts([details(prose(summaryLine(plan)), [head, ...rest].join("\n\n")), since], "\n\n")
     : joinParts([head, since, ...rest], "\n\n");
   return { text, state, isEmpty: isNothing };
 }
+
+const legendOf = ({ summary: { protects = 0, exposes = 0 } }: Plan): string =>
+  protects + exposes === 0
+    ? ""
+    : "<sub>A change *protects* if less data is readable after apply, because it is hashed or not replicated. It *exposes* if more is.</sub>";
 
 /** The section of a target that could not be planned: why. It keeps the state of the last plan. */
 export const noPlanSection = ({ target, failure }: FailedTarget, before: string): SectionContent => ({
@@ -79,6 +92,7 @@ function stateOf(plan: Plan, room: number): PlanState {
     "changes that expose": summary.exposes ?? 0,
     "new policy findings": found("new"),
     "existing policy findings": found("existing"),
+    loosened: plan.loosened?.length ?? 0,
     "guards that refuse": guards.filter(({ allowed }) => allowed === undefined).length,
   };
   const parts = new Map<string, ReturnType<typeof createHash>>();

@@ -1,4 +1,4 @@
-import { resolve } from "node:path";
+import { relative, resolve, sep } from "node:path";
 import { ofTarget } from "../cli/each-target.ts";
 import { withSignalsCaught } from "../cli/io.ts";
 import { checkOutputs, checkWritable, writeDocuments, writeMetricsFlag } from "../cli/output.ts";
@@ -7,17 +7,19 @@ import { loadOptions, loadProjects } from "../cli/project.ts";
 import { printError } from "../cli/report-error.ts";
 import { say } from "../cli/say.ts";
 import type { FailOn } from "../engine/exit-codes.ts";
+import { repositoryTop } from "../git/top.ts";
 import { listTargets, type Project } from "../manifests/project.ts";
 import { DimsyncError, ProblemsError } from "../model/errors.ts";
 import type { ExitCode } from "../model/exit.ts";
 import { once } from "../model/maps.ts";
-import type { Plan } from "../model/plan.ts";
+import type { Loosened, Plan } from "../model/plan.ts";
 import type { Environment } from "../model/settings/env.ts";
 import { planAccount } from "../operations/core/plan.ts";
 import { savePlan } from "../operations/core/saved-plan.ts";
 import { secretVariablesAt, targetChange } from "../operations/core/target-changes.ts";
 import { validateProject } from "../operations/core/validate.ts";
 import type { Failure } from "../render/machine/ndjson.ts";
+import { ownersOf } from "./code-owners.ts";
 import { type CiContext, type CiJob, eachJobTarget, endJob, jobDestinations, planSinceApply, targetsOutput, touchedLines } from "./job.ts";
 import { notMade } from "./plan-comment.ts";
 import { commentPlans, type PlannedTargets, withdrawComments } from "./provider.ts";
@@ -51,7 +53,7 @@ export async function planJob(context: CiContext, job: CiJob): Promise<ExitCode>
     outputs: targetsOutput(job, projects),
     ...(planFile === undefined ? {} : { planFile }),
   });
-  if (isCommented) await commentPlans(job, planned);
+  if (isCommented) await commentPlans(job, { ...planned, ...touched });
   return code;
 }
 
@@ -79,7 +81,26 @@ async function planTargets(context: CiContext, job: CiJob): Promise<Planned> {
     return await planTarget(context, job, { project, failOn });
   });
   const known = await listTargets(loadOptions(context, []));
-  return { plans: made.map(({ document }) => document), failed, projects, known };
+  const plans = await Promise.all(made.map(({ document }) => withOwners(document, cwd)));
+  return { plans, failed, projects, known };
+}
+
+/** The plan with the owners of the files whose policies it loosens. */
+async function withOwners(plan: Plan, cwd: string): Promise<Plan> {
+  const { loosened } = plan;
+  const top = repositoryTop(cwd);
+  if (loosened === undefined || top === undefined) return plan;
+  const pathOf = (file: string): string => relative(top, resolve(cwd, file)).split(sep).join("/");
+  const isOfPolicy = ({ code }: Loosened): boolean => /^(?:policy|exemption)-/u.test(code);
+  const files = [...new Set(loosened.filter(isOfPolicy).flatMap(({ file }) => (file === undefined ? [] : [pathOf(file)])))];
+  const owners = new Map((await ownersOf(top, files)).map(({ file, names }) => [file, names]));
+  return {
+    ...plan,
+    loosened: loosened.map((entry) => {
+      const names = isOfPolicy(entry) && entry.file !== undefined ? owners.get(pathOf(entry.file)) : undefined;
+      return names === undefined ? entry : { ...entry, owners: names };
+    }),
+  };
 }
 
 /** What the job is reviewed against, or the commit that was applied last, shows what the manifests cause, and what someone changed in the account. */

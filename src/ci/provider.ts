@@ -1,6 +1,7 @@
 import { openProvider, type Rest } from "../forge/rest.ts";
 import { DimsyncError } from "../model/errors.ts";
 import type { Plan } from "../model/plan.ts";
+import type { RenderOptions } from "../render/document.ts";
 import { visible } from "../text/control-characters.ts";
 import { workflowCommand, writeCommands } from "../text/workflow-commands.ts";
 import { type CommentOptions, type Comments, commentMarker, driftMarker, mostCharacters, type Section, upsertComment } from "./comments.ts";
@@ -19,6 +20,8 @@ export interface PlannedTargets {
   readonly failed: readonly FailedTarget[];
   /** All targets of the project, in its order: other jobs may plan those that are missing here. */
   readonly known: readonly string[];
+  /** Whether the pull request changes a line. */
+  readonly touches?: RenderOptions["touches"];
 }
 
 /** Longer than a job needs between reading a comment and writing it. */
@@ -28,7 +31,7 @@ const recheckMs = 700;
  * Puts each plan into its section of the comment on the pull or merge request, and why there is none for the other targets. Throws
  * only E_INTERRUPTED.
  */
-export async function commentPlans(job: CiJob, { plans, failed, known }: PlannedTargets): Promise<void> {
+export async function commentPlans(job: CiJob, { plans, failed, known, touches }: PlannedTargets): Promise<void> {
   const comments = openComments(job);
   if (comments === undefined) return;
   const targets = [...plans, ...failed].map(({ target }) => target);
@@ -40,7 +43,7 @@ export async function commentPlans(job: CiJob, { plans, failed, known }: Planned
     const outcome = await upsertComment(comments, options, (before) => {
       const stateOf = (target: string): string => before.find((one) => one.target === target)?.state ?? "";
       const mine = [
-        ...plans.map((plan) => ({ target: plan.target, ...planSection(plan, stateOf(plan.target), room) })),
+        ...plans.map((plan) => ({ target: plan.target, ...planSection(plan, stateOf(plan.target), { room, touches }) })),
         ...failed.map((one) => ({ target: one.target, ...noPlanSection(one, stateOf(one.target)) })),
       ];
       return (sections) => {

@@ -48,7 +48,7 @@ export function assemblePlan(round: Round, parts: RoundParts): Plan {
     unmanaged: unmanaged(round, parts),
     ...defined({ loosened: compared.loosened, released: compared.released, impact: compared.impact }),
     ...columnsOf(round, found),
-    policy: policies.findings(),
+    policy: policies.findings().filter(({ state }) => complete || state !== "fixed"),
     readCalls: session.calls(),
   };
   return makePlan(headOf(round, git), findings, {

@@ -224,6 +224,7 @@ const elsewhere = {
   W_SNAPSHOT_OF_ANOTHER: "Snapshot of another account",
   W_UNREVIEWED: "Columns that nobody has reviewed",
   I_AUDIT_PARTIAL: "Audit log read in part",
+  I_NEW_SECRET: "A secret that apply will need",
   I_NO_ATTRIBUTION: "Attribution not available",
   I_POLICY: "Violates a policy",
   I_POLICY_WAITS: "Policies are checked later",

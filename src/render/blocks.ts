@@ -172,6 +172,8 @@ export interface Section {
   readonly isVital?: boolean;
   /** Its title says something without any entry. */
   readonly isSentence?: boolean;
+  /** It stands before the reasons to refuse. */
+  readonly isFirst?: boolean;
   /** Its entries are reasons to refuse. */
   readonly isAlert?: boolean;
   /** Heads of the cells, if the entries are rows of one table. */

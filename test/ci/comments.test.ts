@@ -236,7 +236,7 @@ describe("the comment of the plans", () => {
 
 const room = 60_000;
 const sinceOf = (before: Plan, now: Plan): string | undefined =>
-  planSection(now, planSection(before, "", room).state, room)
+  planSection(now, planSection(before, "", { room }).state, { room })
     .text.split("\n\n")
     .find((text) => /last comment/u.test(text));
 const one = (address: string, path = "/a") => item({ address, changes: [change({ path })] });
@@ -270,7 +270,7 @@ test.each(steps)("a section says what changed since the last comment: %s", (_, b
 test.each(["", "bm90IGpzb24=", Buffer.from('{"digest":1}').toString("base64"), "???"])(
   "a state that cannot be read is none: %j",
   (state) => {
-    expect(planSection(planned("a"), state, room).text).not.toContain("last comment");
+    expect(planSection(planned("a"), state, { room }).text).not.toContain("last comment");
     expect(noPlanSection({ target: "a", failure }, state).state).toBe(state);
   },
 );

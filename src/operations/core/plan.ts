@@ -2,8 +2,12 @@ import { type FailOn, planExit } from "../../engine/exit-codes.ts";
 import { plan } from "../../engine/pipeline.ts";
 import type { PlanOptions, Session } from "../../engine/session.ts";
 import type { LoadOptions, Project } from "../../manifests/project.ts";
+import { secretPlaces } from "../../manifests/secrets/resolve.ts";
 import { changeCount, isOutside } from "../../model/changes.ts";
+import { defined } from "../../model/json/json.ts";
 import type { Plan } from "../../model/plan.ts";
+import type { Problem } from "../../model/problem.ts";
+import { describeSecret, secretKey, secretsIn } from "../../model/settings/secret.ts";
 import { withReadOnly } from "../account.ts";
 import { loadPolicyModules } from "../policy-modules.ts";
 import { readRecords } from "../records/open.ts";
@@ -26,14 +30,30 @@ export async function planAccount(given: Project, options: PlanAccountOptions, r
   return withReadSession(project, run, async (session) => {
     const review = await openReview(project, session.records());
     const { sinceApply, failOn, base, ...others } = options;
+    const problems = base === undefined ? [] : newSecrets(project, base);
     const reviewed = base && { base: { ...base, review: await openReview(base, session.records()) }, isReview: true };
     const ofPlan = { ...others, ...reviewed };
     const isRequired = project.settings.guards.outsideChanges === "refuse" && options.allow?.has("outsideChanges") !== true;
-    const based = await withAppliedBase(session, sinceApply, { project, isRequired });
+    const asked =
+      problems.length === 0
+        ? session
+        : { ...session, project: { ...session.project, problems: [...session.project.problems, ...problems] } };
+    const based = await withAppliedBase(asked, sinceApply, { project, isRequired });
     const made = await plan({ ...based.session, review }, { policyFunctions, ...ofPlan, ...based.base });
     const isUndoing = made.items.some((item) => changeCount(item, isOutside) > 0);
     const whole = isUndoing && run.snapshotFile === undefined ? await attributed(made, { env: run.env }, session) : made;
     return { ...whole, exit: planExit(whole, failOn) };
+  });
+}
+
+/** The secrets that apply will need and that no manifest of the base has, each where it is written. */
+function newSecrets({ resources }: Project, base: Pick<Project, "resources">): readonly Problem[] {
+  const secretsOf = (all: Project["resources"]) => secretsIn(all.map(({ spec }) => spec));
+  const known = new Set(secretsOf(base.resources).map(secretKey));
+  const added = new Map(secretsOf(resources).flatMap((one) => (known.has(secretKey(one)) ? [] : [[secretKey(one), one] as const])));
+  return [...added.values()].map((reference): Problem => {
+    const message = `Apply will need ${describeSecret(reference)}, which no manifest of the base uses. Set it in the job that applies before this is merged.`;
+    return { code: "I_NEW_SECRET", severity: "info", message, ...defined({ place: secretPlaces(reference, resources)[0]?.place }) };
   });
 }
 

@@ -39,11 +39,13 @@ export function drawMarkdown(report: Report, detail: Detail): string {
   const name = target === "" ? words.title : `${words.title} ${words.preposition} ${code(cutMiddle(target, 80))}`;
   const title = joinParts([name, prose(report.refusalTitle)], " ");
   // Alerts are part of the refusal.
-  const sections = report.sections.filter(({ isAlert }) => isAlert !== true);
+  const plain = report.sections.filter(({ isAlert }) => isAlert !== true);
+  const [before, sections] = [plain.filter(({ isFirst }) => isFirst === true), plain.filter(({ isFirst }) => isFirst !== true)];
   const blocks = [
     `## ${title}: ${isSentence ? report.headline.word : first}`,
     isSentence ? report.headline.text : rest.length === 0 ? "" : `**${rest.join("; ")}.**`,
     shortenedText(detail, words.kind === "Result" ? "dimsync show FILE" : `${words.command}${words.kind === "Validation" ? "" : " -v"}`),
+    ...before.map((section) => sectionBlock(section, detail)),
     refusalBlock(report, detail),
     ...sections.filter((section) => !isBelow(section)).map((section) => sectionBlock(section, detail)),
     changes(report, detail),

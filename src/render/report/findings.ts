@@ -1,9 +1,9 @@
 import { objectAddress } from "../../model/address.ts";
-import { changeCount, eachChange } from "../../model/changes.ts";
+import { changeCount, eachChange, isOutside } from "../../model/changes.ts";
 import type { NeverReviewed } from "../../model/columns.ts";
 import type { GuardFinding, PolicyFinding } from "../../model/findings.ts";
 import { defined } from "../../model/json/json.ts";
-import type { Blocked, Change, Held, Item, Manual, Plan } from "../../model/plan.ts";
+import type { Blocked, Change, Held, Item, Loosened, Manual, Plan } from "../../model/plan.ts";
 import type { Diagnostic, Severity } from "../../model/problem.ts";
 import type { ItemResult, Result } from "../../model/result.ts";
 import { counted } from "../../text/counts.ts";
@@ -108,8 +108,18 @@ function ofPlan(plan: Plan): readonly Finding[] {
     ...manual.map((step) => ofManual(step, items)),
     ...columnsAdded(plan).map(ofNewColumn),
     ...(plan.neverReviewed ?? []).map(ofNeverReviewed),
+    ...(plan.loosened ?? []).map(ofLoosened),
   ];
 }
+
+/** A line of the base is not there any more. */
+const ofLoosened = ({ code, subject, message, at, file, line }: Loosened): Finding => ({
+  rule: `loosened/${code}`,
+  title: "The pull request loosens a rule",
+  severity: code === "unknown" ? "info" : "warning",
+  message: `${subject}: ${message}`,
+  ...(at === "head" ? defined({ file, line }) : {}),
+});
 
 /** One for the same column of all integrations. */
 const ofNewColumn = ({ name, state, label, integrations, address, isReadable }: ReportColumn): Finding => ({
@@ -170,11 +180,21 @@ function ofManual({ id, address, path, expected, actual, instruction }: Manual, 
   };
 }
 
-const ofExposure = (item: Item): readonly Finding[] =>
-  byRule(
-    { rule: "exposes", title: "Data becomes readable", address: item.address },
-    groupByRule([item]).filter(({ facts }) => isAlarm(facts)),
-  );
+/** What someone changed in the account is apart from what the manifests cause. */
+function ofExposure(item: Item): readonly Finding[] {
+  const groups = groupByRule([item]);
+  const { address } = item;
+  return [
+    ...byRule(
+      { rule: "exposes", title: "Data becomes readable", address },
+      groups.filter(({ facts }) => isAlarm(facts) && !isOutside(facts)),
+    ),
+    ...byRule(
+      { rule: "outside", title: "Changed in the account, and undone by apply", address },
+      groups.filter(({ facts }) => isOutside(facts)),
+    ),
+  ];
+}
 
 function ofDifference(item: Item): readonly Finding[] {
   const { address, action } = item;

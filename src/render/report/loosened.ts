@@ -10,6 +10,7 @@ export const loosenedSection = (all: readonly Loosened[]): Section => ({
   count: all.length,
   part: "decision",
   isVital: true,
+  isFirst: true,
   entries: all.map(loosenedEntry),
 });
 

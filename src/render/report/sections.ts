@@ -29,12 +29,16 @@ import { severityTones } from "./words.ts";
 export const sectionsOf = (document: Shown, options: RenderOptions, byRule: boolean): readonly Section[] =>
   sectionsOfKind(document, options, byRule).filter(({ entries, isSentence }) => entries.length > 0 || isSentence === true);
 
-function sectionsOfKind(document: Shown, { verbose, isResolved = false, history }: RenderOptions, byRule: boolean): readonly Section[] {
+function sectionsOfKind(
+  document: Shown,
+  { verbose, isResolved = false, history, touches }: RenderOptions,
+  byRule: boolean,
+): readonly Section[] {
   if (document.kind === "Comparison") return onlyInOne(document);
   const problems = errorsFirst(document.diagnostics);
   if (document.kind === "Validation") return [failedReads(problems), ...otherProblems(problems)];
   const { kind, policy } = document;
-  const findings = [...otherProblems(problems), ...policySections(policy, kind)];
+  const findings = [...otherProblems(problems, touches), ...policySections(policy, kind)];
   const refused = [guards(shownGuards(document.guards, kind), kind), failedReads(problems)];
   const steps = manual(document.manual, kind);
   const notKept = notKeptSection(document.notKept ?? []);
@@ -95,9 +99,17 @@ const failedReads = (all: readonly Diagnostic[]): Section => problemSection("fai
 // More warnings than this are folded.
 const mostWarnings = 5;
 
-/** Errors first; many warnings are a section of their own. */
-function otherProblems(all: readonly Diagnostic[]): readonly Section[] {
-  const shown = all.filter((problem) => !isFailedRead(problem));
+/** Errors first; many warnings are a section of their own, and those of files that a pull request does not change. */
+function otherProblems(all: readonly Diagnostic[], touches?: RenderOptions["touches"]): readonly Section[] {
+  const isElsewhere = ({ severity, file }: Diagnostic): boolean =>
+    touches !== undefined && severity !== "error" && file !== undefined && !touches(file, undefined);
+  const elsewhere = all.filter(isElsewhere);
+  const shown = all.filter((problem) => !isFailedRead(problem) && !isElsewhere(problem));
+  const title = "Problems in files that the pull request does not change";
+  return [...ownProblems(shown), { ...problemSection("elsewhere", title, elsewhere), isFolded: true }];
+}
+
+function ownProblems(shown: readonly Diagnostic[]): readonly Section[] {
   const warnings = shown.filter(({ severity }) => severity !== "error");
   if (warnings.length <= mostWarnings) return [problemSection("problems", "Problems", shown)];
   const errors = shown.filter(({ severity }) => severity === "error");

@@ -1,5 +1,5 @@
 import { integrationOfSchemas } from "../../../model/address.ts";
-import { eachChange, isOfNodes, sizeOf } from "../../../model/changes.ts";
+import { eachChange, isOfNodes, isOutside, sizeOf } from "../../../model/changes.ts";
 import type { JsonValue } from "../../../model/json/json.ts";
 import { toPointer } from "../../../model/json/pointer.ts";
 import { getOrAdd } from "../../../model/maps.ts";
@@ -131,13 +131,13 @@ function firstPath(entry: ChangeGroup): string {
 function newKeys(): (entry: ChangeGroup) => string {
   const places = new Map<Cause | undefined, string>();
   return (entry) => {
-    const { cause, before, after, risk } = entry;
+    const { cause, before, after, risk, removed } = entry;
     const place = getOrAdd(places, cause, () => {
       const { rule, file, line } = cause ?? {};
       return JSON.stringify([rule ?? null, file ?? null, rule === undefined ? (line ?? null) : null]);
     });
     const field = isOfNodes(entry) ? entry.field : pathText(entry.path).leaf;
-    return `${place} ${JSON.stringify([field, before === undefined ? [] : [before], after === undefined ? [] : [after], risk])}`;
+    return `${place} ${JSON.stringify([field, before === undefined ? [] : [before], after === undefined ? [] : [after], risk, isOutside(entry), removed ?? null])}`;
   };
 }
 
