@@ -4,7 +4,7 @@ import { blockedByEarlierRun } from "../engine/recover.ts";
 import { DimsyncError, readIfPossible, ServiceError } from "../model/errors.ts";
 import { canonicalJson, isObject, own } from "../model/json/json.ts";
 import type { List, PlannedRequest, SendableRequest, WriteAnswer } from "../model/service.ts";
-import type { Settlement } from "../records/journal-line.ts";
+import type { Settlement } from "../records/history.ts";
 import { resolveCommand, shellWord } from "../text/shell.ts";
 import { isBusy, newBusyWait } from "./busy.ts";
 import { type Confirmation, confirmCreate, quotesSecret, type SentCreate } from "./confirm-create.ts";

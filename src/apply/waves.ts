@@ -1,4 +1,4 @@
-import type { Intent } from "../records/journal-line.ts";
+import type { Intent } from "../records/history.ts";
 import type { RecordsRun } from "../records/records.ts";
 
 // A shared store writes an intent in seconds, so the intents of creates that run side by side are

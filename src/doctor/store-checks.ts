@@ -49,18 +49,7 @@ function pushCheck({ refused, ref }: GitProbe): Check {
 export function postgresChecks(probe: PostgresProbe, version: string): readonly Check[] {
   const { schema, serverVersion } = probe;
   const found = `The schema ${schema} in PostgreSQL ${serverVersion} was read at version ${version}, and has the id that dimsync.yaml names.`;
-  return [ok("records", found), ...tableChecks(probe), tlsCheck(probe), commitCheck(probe), writeCheck(probe), poolerCheck(probe)];
-}
-
-function tableChecks({ keepsCommit, role }: PostgresProbe): readonly Check[] {
-  if (keepsCommit) return [];
-  return [
-    warn(
-      "records tables",
-      "They are of an earlier version of dimsync and do not keep the commit that was applied last, so plans cannot show what someone changed in the account.",
-      `The next apply adds the column if ${role} owns the tables. Otherwise, run as their owner: dimsync records init`,
-    ),
-  ];
+  return [ok("records", found), tlsCheck(probe), commitCheck(probe), writeCheck(probe), poolerCheck(probe)];
 }
 
 function tlsCheck({ tls }: PostgresProbe): Check {

@@ -1,7 +1,38 @@
-import type { NaturalKey } from "../model/address.ts";
-import type { Intent, Settlement } from "./journal-line.ts";
+import type { Binding, NaturalKey } from "../model/address.ts";
 
-// What journal lines add up to: the same for the file of one machine and for shared records.
+/**
+ * A POST before it is sent, with everything that is needed to find out later whether the service
+ * acted on it. Contains no value of a body.
+ */
+export interface Intent {
+  readonly runId: string;
+  readonly address: string;
+  readonly kind: string;
+  readonly method: string;
+  /** Path below the base URL. */
+  readonly path: string;
+  /** Identifies the created object, as in its item. */
+  readonly naturalKey?: NaturalKey;
+  /** Made without secrets. */
+  readonly bodyDigest: string;
+  /** The binding without the id: digests, never values. A create that is recovered later is recorded in the same way. */
+  readonly record?: Omit<Binding, "id">;
+  /** ISO 8601 */
+  readonly at: string;
+}
+
+/**
+ * "unknown" leaves the intent open: later plans block its address until it is settled. So does
+ * "answered": the service returned the id, and the bindings may not contain it yet. "forgotten" means
+ * that dimsync no longer manages an object that it created (unbind).
+ */
+export interface Settlement {
+  readonly outcome: "created" | "failed" | "unknown" | "not-created" | "recovered" | "answered" | "forgotten";
+  /** The live id, if there is one. */
+  readonly id?: string;
+  /** Who settled it, if it was not the run itself: for example "resolve". */
+  readonly by?: string;
+}
 
 /** A POST whose outcome is not final: interrupted between the two lines, or settled as "unknown" or "answered". */
 export interface OpenIntent extends Intent {
@@ -10,7 +41,7 @@ export interface OpenIntent extends Intent {
   readonly answeredId?: string;
 }
 
-/** A created object, according to this journal. */
+/** A created object. */
 export interface CreatedEntry {
   readonly entryId: string;
   readonly id: string;
@@ -18,7 +49,7 @@ export interface CreatedEntry {
   readonly naturalKey?: NaturalKey;
 }
 
-/** The state that results from the lines of a journal. */
+/** Creates, and what became of them. */
 export interface History {
   /** By entry id. */
   readonly open: Map<string, OpenIntent>;

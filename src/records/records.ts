@@ -1,11 +1,8 @@
 import type { Address, Binding, Bindings } from "../model/address.ts";
-import type { SeenColumns } from "../model/columns.ts";
-import type { CreatedEntry, OpenIntent } from "./history.ts";
-import type { Intent, Settlement } from "./journal-line.ts";
+import type { CreatedEntry, Intent, OpenIntent, Settlement } from "./history.ts";
 import type { HolderProcess } from "./process-identity.ts";
-import type { Remembered } from "./remembered.ts";
+import type { Facts, Memory } from "./remembered.ts";
 import type { Content } from "./shared/store.ts";
-import type { AppliedCommit, ListLengths } from "./stored-values.ts";
 
 // Records are what must survive a run of one target: the lease, the journal of creates, bindings,
 // applied plans and the longest lists seen. Three stores implement this interface (folder, git,
@@ -32,8 +29,8 @@ export interface Records {
   /**
    * Reads the current records. Throws E_RECORDS_GONE (exit 1) if the store is missing or has
    * another id than the config names, E_RECORDS_MOVED (exit 1) if its records were moved to another
-   * store, and E_RECORDS_READ (exit 1) if it can't be reached or understood. The folder store throws E_BINDINGS_FILE,
-   * E_DUPLICATE_BINDING, E_JOURNAL and E_LOCK_FILE (exit 1), and E_APPLIED_FILE (exit 5) instead.
+   * store, and E_RECORDS_READ (exit 1) if it can't be reached or understood. The folder store also throws E_BINDINGS_FILE and
+   * E_DUPLICATE_BINDING (exit 1).
    */
   readonly read: () => Promise<RecordsState>;
   /** Everything that is known of the target. Throws as `read` does. */
@@ -100,7 +97,7 @@ export interface RecordsChange {
 }
 
 /** A snapshot: later writes don't change it. */
-export interface RecordsState extends Remembered {
+export interface RecordsState extends Memory {
   /** Identifies what was read, for display: a commit id in git, "" in a folder. */
   readonly version: string;
   readonly bindings: Bindings;
@@ -111,13 +108,8 @@ export interface RecordsState extends Remembered {
    * exists although its binding was lost.
    */
   readonly created: ReadonlyMap<Address, CreatedEntry>;
-  /** Ids of created objects that the user unbound. Default: none. */
-  readonly forgotten?: readonly string[];
-  readonly longestSeen: ListLengths;
-  /** The columns that runs have seen. Absent if none has recorded them. */
-  readonly columnsSeen?: SeenColumns | undefined;
-  /** The commit that was applied last. Absent if no run has recorded one. */
-  readonly appliedCommit?: AppliedCommit;
+  /** Ids of created objects that the user unbound. */
+  readonly forgotten: readonly string[];
   /** Runs whose lease was ended early, oldest first. */
   readonly unlocked: readonly UnlockedRun[];
 }
@@ -240,20 +232,12 @@ export interface RecordsRun {
   /** Removes a binding; does nothing if there is none. Throws nothing. */
   readonly unbind: (address: Address) => Promise<void>;
   /**
-   * Keeps the larger of the known and the new length, with the next write. A run that writes
-   * nothing else may drop it. Throws nothing.
+   * Remembers what this run has learned, with the next write: of each list the greatest length, the columns if they differ, the
+   * commit, and for each address in the other parts its values in place of the known ones (an empty map removes the address).
+   * `state` has them at once, and so does `Records.read` of later runs. A run that writes nothing else writes them when it is
+   * released, except for lists and columns alone; if another run has the lease then, they are dropped. Throws nothing.
    */
-  readonly rememberLists: (seen: ListLengths) => void;
-  /**
-   * Replaces the columns that runs have seen, if they differ, with the next write. A run that writes
-   * nothing else may drop them. Throws nothing.
-   */
-  readonly rememberColumns: (seen: SeenColumns) => void;
-  /**
-   * Notes that the account matches the manifests of this commit, with the next write. A run that writes
-   * nothing else writes it when it is released; if another run has the lease then, it is dropped. Throws nothing.
-   */
-  readonly rememberCommit: (applied: AppliedCommit) => void;
+  readonly remember: (facts: Facts) => void;
   /**
    * Writes what is queued without waiting for the next `intend`: for an id that can't be found
    * again by reading. Throws nothing.

@@ -1,15 +1,16 @@
 import type { Address } from "../model/address.ts";
-import type { JsonValue } from "../model/json/json.ts";
+import type { SeenColumns } from "../model/columns.ts";
+import { type JsonValue, own, sameJson } from "../model/json/json.ts";
 
 /** Values by address, then by a key within the object. Maps, because names of an account may be `__proto__`. */
 export type ByAddress<T> = ReadonlyMap<Address, ReadonlyMap<string, T>>;
 
-/** A value that the service accepted and did not keep. It is not sent again until the manifest or the account changes there. */
+/** A value that the service accepted and did not keep. */
 export interface NotKept {
   readonly wanted: JsonValue;
-  /** What the account has instead; null if nothing is shown. */
+  /** What the account has instead; null if it shows nothing. */
   readonly live: JsonValue;
-  /** ISO 8601: when that was noticed. */
+  /** ISO 8601: when it was noticed first. */
   readonly since: string;
 }
 
@@ -20,24 +21,87 @@ export interface SentValue {
   readonly at: string;
 }
 
-/** What runs have learned about objects of the account. */
+/**
+ * The smallest possible page size of a list, by list name ("integrations"): earlier runs received that
+ * many entries, or a user confirmed that a list with one entry less was complete. A shorter list cannot
+ * be cut off by paging.
+ */
+export type ListLengths = Readonly<Record<string, number>>;
+
+/** The commit whose manifests the account matched when an apply ended: nothing failed, waited or was left out. */
+export interface AppliedCommit {
+  /** Its full id. */
+  readonly commit: string;
+  /** Of the manifests with the variables of that run. */
+  readonly manifestDigest: string;
+  readonly runId: string;
+  /** ISO 8601 */
+  readonly at: string;
+}
+
+/** What runs have learned about objects of the account, for the next ones. */
 export interface Remembered {
-  /** By the address of a SchemaConfig or Tag: the live ids that its selector covered, with the name of each in the account. */
+  /** By the address of a SchemaConfig or Tag: the live ids that its selector covered, each with its name in the account. */
   readonly covered: ByAddress<string>;
-  /** By address and path: values that the service does not keep. */
+  /** By address and path: values that the service accepted and did not keep. */
   readonly notKept: ByAddress<NotKept>;
-  /** By address and path of a table: the cursor column that the service has shown. */
+  /** By the address of schemas and the path of a table: the cursor column that the account showed last. */
   readonly cursors: ByAddress<string>;
   /** By address and path: protecting values that were sent, and whose live value is unknown. */
   readonly sentValues: ByAddress<SentValue>;
 }
 
-export const rememberedParts = ["covered", "notKept", "cursors", "sentValues"] as const;
+/** Everything that a run may remember, all of it optional. */
+export interface Facts extends Partial<Remembered> {
+  readonly lists?: ListLengths;
+  readonly columns?: SeenColumns;
+  readonly commit?: AppliedCommit;
+}
 
-export const nothingRemembered: Remembered = { covered: new Map(), notKept: new Map(), cursors: new Map(), sentValues: new Map() };
+/** What the records remember. */
+export interface Memory extends Remembered {
+  readonly longestSeen: ListLengths;
+  /** The columns that runs have seen. Absent if none has recorded them. */
+  readonly columnsSeen?: SeenColumns | undefined;
+  /** The commit that was applied last. Absent if no run has recorded one. */
+  readonly appliedCommit?: AppliedCommit | undefined;
+}
 
-/** The known values with those of the addresses in `news`, each as a whole; an empty map removes the address. */
-export function updated<T>(known: ByAddress<T>, news: ByAddress<T>): ByAddress<T> {
+export const noMemory: Memory = { longestSeen: {}, covered: new Map(), notKept: new Map(), cursors: new Map(), sentValues: new Map() };
+
+/** The memory with the facts. The same object if they are known already. */
+export function remembering<M extends Memory>(known: M, { lists = {}, columns, commit, ...facts }: Facts): M {
+  const next = {
+    longestSeen: longer(known.longestSeen, lists),
+    columnsSeen: columns !== undefined && isNewerRecording(known.columnsSeen, columns) ? columns : known.columnsSeen,
+    appliedCommit: sameJson(known.appliedCommit, commit) ? known.appliedCommit : (commit ?? known.appliedCommit),
+    covered: updated(known.covered, facts.covered),
+    notKept: updated(known.notKept, facts.notKept),
+    cursors: updated(known.cursors, facts.cursors),
+    sentValues: updated(known.sentValues, facts.sentValues),
+  };
+  const names = Object.keys(next) as readonly (keyof Memory)[];
+  return names.every((name) => next[name] === known[name]) ? known : { ...known, ...next };
+}
+
+/** The larger of each pair of lengths, names sorted. The same object if none is larger. */
+function longer(known: ListLengths, seen: ListLengths): ListLengths {
+  if (Object.entries(seen).every(([name, length]) => length <= (own(known, name) ?? -1))) return known;
+  const names = [...new Set([...Object.keys(known), ...Object.keys(seen)])].sort();
+  return Object.fromEntries(names.map((name) => [name, Math.max(own(known, name) ?? 0, own(seen, name) ?? 0)]));
+}
+
+/** Whether the columns differ from those that a run recorded last. An older plan does not replace them. */
+const isNewerRecording = (known: SeenColumns | undefined, seen: SeenColumns): boolean =>
+  known === undefined || (seen.at > known.at && !sameJson(known.groups, seen.groups));
+
+/** With the values of the addresses in `news`, each as a whole; an empty map removes the address. The same object if nothing changes. */
+function updated<T>(known: ByAddress<T>, news: ByAddress<T> = new Map()): ByAddress<T> {
+  const isKnown = ([address, values]: readonly [Address, ReadonlyMap<string, T>]): boolean => {
+    const before = known.get(address) ?? new Map<string, T>();
+    return before.size === values.size && [...values].every(([key, value]) => before.has(key) && sameJson(before.get(key), value));
+  };
+  if ([...news].every(isKnown)) return known;
   const all = new Map(known);
   for (const [address, values] of news) {
     if (values.size === 0) all.delete(address);

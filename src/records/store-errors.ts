@@ -1,3 +1,4 @@
+import type { Address } from "../model/address.ts";
 import { DimsyncError, LeaseLostError } from "../model/errors.ts";
 import { shellWord } from "../text/shell.ts";
 import type { Lease } from "./records.ts";
@@ -141,6 +142,13 @@ export const planApplied = (runId: string, at: string): DimsyncError =>
     "E_PLAN_APPLIED",
     `This plan was applied before, by the run ${runId} at ${at}. A saved plan can be applied only once, because a repeated create makes a second object. Make a new plan.`,
     { exit: 5 },
+  );
+
+/** E_DUPLICATE_BINDING: one live object cannot have two manifests. `place` is "FILE:LINE:COLUMN", or a store. */
+export const duplicateBinding = (address: Address, other: Address, id: string, place: string): DimsyncError =>
+  new DimsyncError(
+    "E_DUPLICATE_BINDING",
+    `${place}: ${address} and ${other} are both bound to the id ${id}, but one live object cannot have two manifests. Unbind the wrong one.`,
   );
 
 /** "the run RUN (since T, URL)" or "a user (since T)". */

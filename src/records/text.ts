@@ -1,13 +1,14 @@
-import { type Address, type Binding, byText, parseAddress } from "../model/address.ts";
-import type { SeenColumns, SeenGroup } from "../model/columns.ts";
-import { isObject, type JsonValue, own, setOwn } from "../model/json/json.ts";
+import { type Address, type Binding, type Bindings, byText, parseAddress } from "../model/address.ts";
+import type { SeenGroup } from "../model/columns.ts";
+import { setOwn } from "../model/json/json.ts";
 import { parseJson, whyNotJson } from "../model/json/parse.ts";
+import { emptyState, sharedId } from "./facts.ts";
 import type { CreatedEntry, OpenIntent } from "./history.ts";
 import { holderText, toHolder } from "./process-identity.ts";
+import { ContentError, count, json, listOf, mapOf, members, optional, type Reader, text } from "./readers.ts";
 import type { AppliedPlan, Lease, UnlockedRun } from "./records.ts";
-import type { ByAddress, NotKept, Remembered, SentValue } from "./remembered.ts";
+import type { AppliedCommit, ByAddress, NotKept, Remembered, SentValue } from "./remembered.ts";
 import type { Content } from "./shared/store.ts";
-import { type AppliedCommit, ContentError } from "./stored-values.ts";
 
 // The records of a target as one text: each line is a JSON list that begins with the name of its section and, if the
 // section is a map, its keys. Everything that dimsync knows of a target is in it, in this form only: stores keep it,
@@ -29,37 +30,41 @@ const keptUnlocked = 50;
 
 /** Equal content gives equal text. Ids, names and digests of the account are in it, and no secrets. */
 export const printRecords = (head: TextHead, content: Content): string =>
-  [headLine(head), ...[...linesBySection(content).values()].flat()].map((line) => `${line}\n`).join("");
+  [headLine(head), ...linesBySection(content).flatMap(({ lines }) => lines.map((line) => line.text))].map((line) => `${line}\n`).join("");
 
+/** The first line: a text, or the files of one, begin with it. */
 export const headLine = ({ target, id }: TextHead): string => JSON.stringify([title, format, { target, id }]);
 
-export type SectionName = keyof typeof sections;
-
-/** The lines of each section that has any, without line breaks. */
-export function linesBySection(content: Content): ReadonlyMap<SectionName, readonly string[]> {
-  const found = new Map<SectionName, readonly string[]>();
-  for (const name of sectionNames) {
-    const lines = sectionNamed(name)
-      .list(content)
-      .map((parts) => JSON.stringify([name, ...parts]));
-    // By the key, so that the text does not depend on the order in which things happened.
-    if (lines.length > 0) found.set(name, isKeyed(name) ? lines.sort(byText) : lines);
-  }
-  return found;
+/** A line without its line break. */
+interface Line {
+  readonly key: string;
+  readonly text: string;
 }
 
-/** Whether lines of the section begin with a key, so that their order does not matter. */
-export const isKeyed = (name: SectionName): boolean => sectionNamed(name).isKeyed === true;
+interface SectionLines {
+  readonly name: SectionName;
+  /** Whether each line has a key of its own, so that their order does not matter. */
+  readonly isKeyed: boolean;
+  readonly lines: readonly Line[];
+}
+
+/** The lines of each section that has any. */
+export const linesBySection = (content: Content): readonly SectionLines[] =>
+  sectionNames.map((name) => {
+    const { isKeyed = false, list } = sectionNamed(name);
+    const lines = list(content).map((parts) => ({
+      key: parts.length < 2 ? String(parts[0]) : JSON.stringify(parts.slice(0, -1)),
+      text: JSON.stringify([name, ...parts]),
+    }));
+    // The text does not depend on the order in which things happened.
+    return { name, isKeyed, lines: isKeyed ? lines.sort((a, b) => byText(a.text, b.text)) : lines };
+  });
 
 /** Reads what `printRecords` printed. The state has no version. Throws ContentError. */
 export function parseRecords(text: string): { readonly head: TextHead; readonly content: Content } {
   const [first = "", ...lines] = text.split("\n");
   const head = parseHead(first);
-  const content: Building = {
-    ...{ epoch: 0, lease: undefined, unlocked: [], applied: new Map(), open: [], created: new Map(), forgotten: [], bindings: new Map() },
-    ...{ lists: {}, columnsAt: undefined, groups: [], commit: undefined },
-    ...{ covered: new Map(), notKept: new Map(), cursors: new Map(), sentValues: new Map() },
-  };
+  const content = emptyBuilding();
   for (const [index, line] of lines.entries()) if (line !== "") readLine(content, line, index + 2);
   return { head, content: finished(content) };
 }
@@ -71,8 +76,7 @@ function parseHead(line: string): TextHead {
     throw new ContentError(
       `its format is ${String(version).slice(0, 20)}, and this version of dimsync reads format ${format}; use a newer version`,
     );
-  const { target, id } = headMembers(head);
-  return { target, id };
+  return headMembers(head);
 }
 
 function listIn(line: string, number: number): readonly unknown[] {
@@ -87,14 +91,13 @@ function listIn(line: string, number: number): readonly unknown[] {
 
 function readLine(content: Building, line: string, number: number): void {
   const [name, ...parts] = listIn(line, number);
-  const section = sectionNames.find((known) => known === name);
-  if (section === undefined)
-    throw new ContentError(`line ${number} is ${JSON.stringify(name)}, which this version of dimsync does not know`);
+  if (!isSectionName(name))
+    throw new ContentError(`line ${number} is ${JSON.stringify(name)}, which this version of dimsync does not know; use a newer version`);
   try {
-    sectionNamed(section).read(content, parts);
+    sectionNamed(name).read(content, parts);
   } catch (error) {
     if (!(error instanceof ContentError)) throw error;
-    throw new ContentError(`line ${number} (${section}): ${error.message}`);
+    throw new ContentError(`line ${number} (${name}): ${error.message}`);
   }
 }
 
@@ -118,68 +121,25 @@ interface Building {
   readonly sentValues: Map<Address, Map<string, SentValue>>;
 }
 
+const emptyBuilding = (): Building => ({
+  ...{ epoch: 0, lease: undefined, unlocked: [], applied: new Map(), open: [], created: new Map(), forgotten: [], bindings: new Map() },
+  ...{ lists: {}, columnsAt: undefined, groups: [], commit: undefined },
+  ...{ covered: new Map(), notKept: new Map(), cursors: new Map(), sentValues: new Map() },
+});
+
 function finished(content: Building): Content {
-  const { epoch, lease, applied, lists: longestSeen, columnsAt: at, groups, commit, ...rest } = content;
-  const columns: { columnsSeen?: SeenColumns } = at === undefined ? {} : { columnsSeen: { at, groups } };
-  const appliedCommit = commit === undefined ? {} : { appliedCommit: commit };
-  return { epoch, lease, applied, state: { version: "", ...rest, longestSeen, ...columns, ...appliedCommit } };
+  const { epoch, lease, applied, lists: longestSeen, columnsAt: at, groups, commit: appliedCommit, ...rest } = content;
+  refuseSharedIds(content.bindings);
+  const columnsSeen = at === undefined ? undefined : { at, groups };
+  return { epoch, lease, applied, state: { ...emptyState, ...rest, longestSeen, columnsSeen, appliedCommit } };
 }
 
-// How a value is read, and what of it is written: only what these functions return, whatever else a caller's object has.
+function refuseSharedIds(bindings: Bindings): void {
+  const found = sharedId(bindings);
+  if (found !== undefined) throw new ContentError(`${found.address} and ${found.other} are both bound to the id ${found.id}`);
+}
 
-type Reader<T> = (value: unknown) => T;
-
-const text: Reader<string> = (value) => {
-  if (typeof value !== "string") throw new ContentError(`${JSON.stringify(value)?.slice(0, 40)} must be a string`);
-  return value;
-};
-
-const count: Reader<number> = (value) => {
-  if (typeof value !== "number" || !Number.isFinite(value))
-    throw new ContentError(`${JSON.stringify(value)?.slice(0, 40)} must be a number`);
-  return value;
-};
-
-const optional =
-  <T>(read: Reader<T>): Reader<T | undefined> =>
-  (value) =>
-    value === undefined ? undefined : read(value);
-
-const listOf =
-  <T>(read: Reader<T>): Reader<readonly T[]> =>
-  (value) => {
-    if (!Array.isArray(value)) throw new ContentError("a list is missing");
-    return value.map((item: unknown) => read(item));
-  };
-
-const mapOf =
-  <T>(read: Reader<T>): Reader<Readonly<Record<string, T>>> =>
-  (value) => {
-    if (!isObject(value)) throw new ContentError("a map is missing");
-    const copy: Record<string, T> = {};
-    for (const [key, member] of Object.entries(value)) setOwn(copy, key, read(member));
-    return copy;
-  };
-
-/** A map with these members. */
-const members =
-  <T extends object>(readers: { readonly [K in keyof T]-?: Reader<T[K]> }): Reader<T> =>
-  (value) => {
-    if (!isObject(value)) throw new ContentError("a map is missing");
-    const found: Record<string, unknown> = {};
-    for (const [key, read] of Object.entries<Reader<unknown>>(readers)) {
-      const member = read(own(value, key));
-      if (member !== undefined) found[key] = member;
-    }
-    // Each member was read by the reader of its type.
-    return found as T;
-  };
-
-const json: Reader<JsonValue> = (value) => {
-  if (value === undefined) throw new ContentError("a value is missing");
-  // It comes from JSON, or is written as JSON.
-  return value as JsonValue;
-};
+// What of a value is kept, when it is read and when it is written.
 
 const address: Reader<Address> = (value) => {
   const found = text(value);
@@ -282,7 +242,7 @@ const sections = {
   forgotten: {
     isKeyed: true,
     read: (content, [id]) => void content.forgotten.push(text(id)),
-    list: ({ state }) => (state.forgotten ?? []).map((id) => [id]),
+    list: ({ state }) => state.forgotten.map((id) => [id]),
   },
   binding: {
     isKeyed: true,
@@ -290,8 +250,13 @@ const sections = {
     list: ({ state }) => [...state.bindings].map(([of, value]) => [of, binding(value)]),
   },
   applied: {
-    read: (content, [plan]) => void content.applied.set(appliedPlan(plan).planId, appliedPlan(plan)),
-    list: ({ applied }) => [...applied.values()].slice(-keptApplied).map((plan) => [appliedPlan(plan)]),
+    isKeyed: true,
+    read: (content, [planId, plan]) => void content.applied.set(text(planId), appliedPlan(plan)),
+    list: ({ applied }) =>
+      [...applied.values()]
+        .sort((a, b) => byText(a.at, b.at))
+        .slice(-keptApplied)
+        .map((plan) => [plan.planId, appliedPlan(plan)]),
   },
   commit: {
     read: (content, [value]) => {
@@ -336,6 +301,10 @@ const sections = {
   ),
 } as const satisfies Readonly<Record<string, Section>>;
 
+type SectionName = keyof typeof sections;
+
 const sectionNamed = (name: SectionName): Section => sections[name];
+
+const isSectionName = (name: unknown): name is SectionName => typeof name === "string" && Object.hasOwn(sections, name);
 
 const sectionNames = Object.keys(sections) as readonly SectionName[];

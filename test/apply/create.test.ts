@@ -1,9 +1,11 @@
-import { mkdirSync, readFileSync, rmSync } from "node:fs";
+import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { AccountState } from "../../src/embedded/index.ts";
-import { newOwner } from "../../src/records/files/lock-owner.ts";
+import { openBindings } from "../../src/records/folder/bindings.ts";
+import { thisHolder } from "../../src/records/process-identity.ts";
 import { keyVariable } from "../support/project-folder.ts";
+import { editRecords, recordsIn, unsettled } from "../support/records.ts";
 import { assetManifest, endings, integrationManifest, scene, tagManifest, together } from "./scene.ts";
 
 const archives = ({ assets }: AccountState): readonly string[] => assets.filter(({ name }) => name === "archive").map(({ id }) => id);
@@ -110,9 +112,21 @@ describe("a create whose response is lost", () => {
   it("of an asset whose run was killed on this machine: a user resolves it at once", async () => {
     const at = await scene(assetManifest());
     const intent = { runId: "run-1", address: "Asset/archive", kind: "Asset", method: "POST", path: "/v1/assets", bodyDigest: "x", at: "" };
-    mkdirSync(join(at.folder, ".dimsync"));
-    at.write(".dimsync/journal.ndjson", `${JSON.stringify({ type: "intend", entryId: "e-1", target: "test", ...intent })}\n`);
-    at.write(".dimsync/lock-test.json", JSON.stringify({ ...newOwner({ runId: "run-1" }), pid: 2 ** 30 }));
+    const process = { ...thisHolder(), pid: 2 ** 30 };
+    const lease = {
+      token: "a",
+      runId: "run-1",
+      runUrl: undefined,
+      since: "",
+      ttlMs: 60_000,
+      epoch: 1,
+      reason: undefined,
+      until: undefined,
+    };
+    editRecords(at.folder, "test", ({ state }) => ({
+      lease: { ...lease, holder: "", process },
+      state: { ...state, open: [{ entryId: "e-1", ...intent }] },
+    }));
     const { code, stderr } = await at.run(["resolve", "Asset/archive", "--not-created"]);
     expect(code, stderr).toBe(0);
     expect((await at.plan()).plan.items).toMatchObject([{ action: "create", address: "Asset/archive" }]);
@@ -304,22 +318,18 @@ describe("lost records", () => {
 it("the next run closes the journal if a run was killed between binding and journal", async () => {
   const at = await scene(assetManifest());
   await at.apply();
-  const journal = join(at.folder, ".dimsync", "journal.ndjson");
-  const lines = readFileSync(journal, "utf8").trimEnd().split("\n");
-  at.write(".dimsync/journal.ndjson", `${lines.slice(0, -1).join("\n")}\n`);
+  editRecords(at.folder, "test", unsettled);
   expect((await at.apply()).code).toBe(0);
-  expect(readFileSync(journal, "utf8").trimEnd().split("\n").at(-1)).toContain('"outcome":"recovered"');
+  const { open, created } = recordsIn(at.folder, "test").state;
+  expect([open, [...created.keys()]]).toEqual([[], ["Asset/archive"]]);
 });
 
 it("the id is in the journal before it is in the bindings: the next run continues one that was killed in between", async () => {
   const at = await scene(assetManifest("archive", ", description: old files"));
   await at.apply();
   const [id = ""] = archives(at.service.state());
-  const lines = readFileSync(join(at.folder, ".dimsync", "journal.ndjson"), "utf8")
-    .trimEnd()
-    .split("\n");
-  expect(lines.map((line) => (JSON.parse(line) as { outcome?: string }).outcome)).toEqual([undefined, "answered", "created"]);
-  at.write(".dimsync/journal.ndjson", `${lines.slice(0, 2).join("\n")}\n`);
+  const sent = await openBindings(join(at.folder, "dimsync.bindings.yaml"), "test").read();
+  editRecords(at.folder, "test", (content) => unsettled(content, sent));
   rmSync(join(at.folder, "dimsync.bindings.yaml"));
   const { code, result } = await at.apply();
   expect({ code, endings: endings(result), bindings: result.bindings }).toEqual({

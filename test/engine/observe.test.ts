@@ -1,9 +1,8 @@
-import { rmSync } from "node:fs";
-import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { AccountState } from "../../src/embedded/index.ts";
 import { seedAccount } from "../../src/embedded/index.ts";
 import { endings, integrationManifest, type Scene, scene, tagManifest, together } from "../apply/scene.ts";
+import { editRecords } from "../support/records.ts";
 
 const manifests = together(integrationManifest("returns"), tagManifest("the best"));
 
@@ -77,7 +76,7 @@ describe("a list whose length looks like a page size is complete", () => {
     at.service.mutate(({ integrations }) => void integrations.pop());
     at.write("manifests/all.yaml", manifests);
     expect((await at.plan()).plan.blocked).toEqual([]);
-    rmSync(join(at.folder, ".dimsync", "lists.json"));
+    editRecords(at.folder, "test", ({ state }) => ({ state: { ...state, longestSeen: {} } }));
     expect((await at.plan()).plan.blocked).toMatchObject([{ code: "E_LIST_INCOMPLETE" }]);
   });
 });

@@ -126,18 +126,18 @@ describe("never a stack trace, a hang or a write", () => {
     });
   });
 
-  it("journals: mutations, read: understood, or refused with a place", async () => {
-    const text = read(".dimsync/journal.ndjson");
-    await fuzz("journals", textEdits, 125, async (edits) => {
-      writeFileSync(join(project.folder, ".dimsync", "journal.ndjson"), edited(text, edits));
+  it("records: mutations, read: understood, or refused with a place", async () => {
+    const text = read(".dimsync/test.records");
+    await fuzz("records", textEdits, 125, async (edits) => {
+      writeFileSync(join(project.folder, ".dimsync", "test.records"), edited(text, edits));
       return refusedOrRead(
         openFolderRecords({ folder: project.folder, target: "test", bindingsFile: join(project.folder, "none.yaml") }).read,
       );
     });
-    cpSync(join(original, ".dimsync", "journal.ndjson"), join(project.folder, ".dimsync", "journal.ndjson"));
+    cpSync(join(original, ".dimsync", "test.records"), join(project.folder, ".dimsync", "test.records"));
   });
 
-  for (const file of ["dimsync.bindings.yaml", ".dimsync/journal.ndjson", ".dimsync/lists.json"])
+  for (const file of ["dimsync.bindings.yaml", ".dimsync/test.records"])
     it(`${file}: mutations, planned`, async () => {
       const text = read(file);
       await fuzz(`${file}, planned`, textEdits, 8, (edits) => disturbed(file, edited(text, edits), ["plan", "--only", "Tag/gold"]));

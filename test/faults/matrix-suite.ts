@@ -71,7 +71,7 @@ function folderCases(nths: readonly Nth[]): readonly Case[] {
 /** Before each operation on a file, and when it is half done. A commit tries every second one, and more of those on the journal. */
 async function fileCases(program: string): Promise<readonly Case[]> {
   return (await recordedFileWrites(program)).flatMap((at) => {
-    const isJournal = /^(?:write|sync) journal\.ndjson/u.test(at.operation);
+    const isJournal = /^rename test\.records/u.test(at.operation);
     if (!isAll && !isJournal && (at.nth + sampleSeed) % 2 === 0) return [];
     // The locks of journal and bindings are taken in the same way. Each line of the journal means something else.
     const operation = at.operation.replace(/\S+(?=\.lock\b)/u, "file");

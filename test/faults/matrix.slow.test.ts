@@ -18,7 +18,7 @@ it("every kind of request and every fault is tried, and each kind of write to th
   for (const fault of faults) expect(tried([fault], requests)).toBeGreaterThanOrEqual(1);
   for (const request of requests)
     expect([unsent, unheard, faults.slice(-kills.length)].map((some) => tried(some, [request]) > 0)).toEqual([true, true, true]);
-  expect([...kinds].filter((kind) => kind.includes("journal.ndjson")).length).toBeGreaterThan(2);
+  expect([...kinds].filter((kind) => kind.includes("test.records")).length).toBeGreaterThan(2);
   // Two for early and late writes at each moment, and one for requests that read.
   expect([...kinds].filter((kind) => /^(?:git|postgres) /u.test(kind))).toHaveLength(
     2 * (unsent.length + unheard.length + 2 * kills.length + 1),

@@ -1,7 +1,7 @@
 import { existsSync, utimesSync } from "node:fs";
-import { join } from "node:path";
 import { expect } from "vitest";
 import type { CountedRequest } from "../../src/embedded/index.ts";
+import { recordsFile } from "../../src/records/folder/index.ts";
 import { startService, type TestService } from "../support/service.ts";
 import { startTcpProxy } from "../support/tcp-proxy.ts";
 import { operationsIn, startCli } from "./cli-process.ts";
@@ -199,9 +199,9 @@ async function killed(
   return { struck: false, wrong: isReached ? [`the process ended by itself with ${code}: ${stderr}`] : [] };
 }
 
-/** Sets the lock back by ten minutes: one that cannot be read is only taken over when it is old. */
+/** Sets the last heartbeat back by ten minutes. */
 function ageLock(folder: string): void {
-  const file = join(folder, ".dimsync", "lock-test.json");
+  const file = recordsFile(folder, "test");
   const then = Date.now() / 1000 - 600;
   if (existsSync(file)) utimesSync(file, then, then);
 }

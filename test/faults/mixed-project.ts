@@ -144,5 +144,3 @@ export function projectIn(
     remove: () => rmSync(folder, { recursive: true, force: true }),
   };
 }
-
-export const journalOf = (folder: string): string => join(folder, ".dimsync", "journal.ndjson");

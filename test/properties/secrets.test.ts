@@ -83,7 +83,7 @@ describe("no secret appears", () => {
 
     expect(bodies.join("\n"), "it was sent, so it could have leaked").toContain(JSON.stringify(canary));
     for (const [file, text] of filesIn(folder)) if (file !== "key.txt") texts.set(file, text);
-    expect([...texts.keys()]).toEqual(expect.arrayContaining(["plan.json", "result.json", "out.md", ".dimsync/journal.ndjson"]));
+    expect([...texts.keys()]).toEqual(expect.arrayContaining(["plan.json", "result.json", "out.md", ".dimsync/test.records"]));
     for (const [where, text] of texts)
       for (const secret of [...disguises, service.apiKey]) expect(text.includes(secret), `${where} holds it: ${text}`).toBe(false);
   });

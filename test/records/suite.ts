@@ -1,7 +1,8 @@
 import { describe, expect, it, onTestFinished } from "vitest";
 import { DimsyncError } from "../../src/model/errors.ts";
-import type { Intent, Settlement } from "../../src/records/journal-line.ts";
+import type { Intent, Settlement } from "../../src/records/history.ts";
 import type { BeginOptions, Records, RecordsRun } from "../../src/records/records.ts";
+import type { Facts } from "../../src/records/remembered.ts";
 import type { Content } from "../../src/records/shared/store.ts";
 import { printRecords } from "../../src/records/text.ts";
 
@@ -258,7 +259,7 @@ function appliedTests(openStore: OpenStore): void {
     ]) {
       const run = await begun(await opened(store));
       await run.take();
-      run.rememberLists(seen);
+      run.remember({ lists: seen });
       await run.release();
     }
     expect((await (await opened(store)).read()).longestSeen).toEqual({ integrations: 51, tags: 3, users: 7 });
@@ -280,7 +281,7 @@ function appliedTests(openStore: OpenStore): void {
     ] as const) {
       const run = await begun(await opened(store));
       await run.take();
-      run.rememberColumns(seen);
+      run.remember({ columns: seen });
       await run.release();
       expect((await (await opened(store)).read()).columnsSeen).toEqual(expected);
     }
@@ -299,11 +300,35 @@ function appliedTests(openStore: OpenStore): void {
     ] as const) {
       const run = await begun(await opened(store));
       if (takes) await run.take();
-      run.rememberCommit(applied);
+      run.remember({ commit: applied });
       await run.release();
       expect(await commitOf()).toEqual(applied);
       expect(await (await opened(store)).lease()).toBeUndefined();
     }
+  });
+
+  it("remembers what runs have learned by address, and replaces it as a whole", async () => {
+    const store = await openStore();
+    const { lists: _, columns: _columns, commit: _commit, ...learned } = allFacts;
+    const first = await begun(await opened(store));
+    first.remember(learned);
+    expect(first.state()).toMatchObject(learned);
+    await first.release();
+    expect(await (await opened(store)).read()).toMatchObject(learned);
+    const { version } = await (await opened(store)).read();
+    const same = await begun(await opened(store));
+    same.remember(learned);
+    await same.release();
+    expect((await (await opened(store)).read()).version).toBe(version);
+    const other = await begun(await opened(store));
+    const covered = new Map([["Tag/pii", new Map([["9a2b", "shop 4"]])]]);
+    other.remember({ covered, notKept: new Map([["Schemas/orders", new Map()]]) });
+    await other.release();
+    expect(await (await opened(store)).read()).toMatchObject({
+      ...learned,
+      covered: new Map([...allFacts.covered, ...covered]),
+      notKept: new Map(),
+    });
   });
 
   it("ends without an error if another run has the lease and only a commit was to be noted", async () => {
@@ -312,7 +337,7 @@ function appliedTests(openStore: OpenStore): void {
     const quiet = await begun(records);
     const other = await begun(await opened(store), { runId: "run-2" });
     await other.take();
-    quiet.rememberCommit({ commit: "a1".repeat(20), manifestDigest: "sha256:1", runId: "run-1", at: "2026-11-03T08:00:00.000Z" });
+    quiet.remember({ commit: { commit: "a1".repeat(20), manifestDigest: "sha256:1", runId: "run-1", at: "2026-11-03T08:00:00.000Z" } });
     await quiet.release();
     expect((await (await opened(store)).read()).appliedCommit).toBeUndefined();
   });
@@ -335,9 +360,7 @@ function contentTests(openStore: OpenStore): void {
     const { open } = run.state();
     await run.settle(open[0]?.entryId ?? "", { outcome: "answered", id: "8f1c" });
     await run.bind("Asset/lake", { id: "d-1", sent: { "/spec/name": "sha256:1" }, secretVersion: 3 });
-    run.rememberLists({ integrations: 51 });
-    run.rememberColumns({ at: "2026-11-03T08:00:00.000Z", groups: [{ integrations: ["8f1c"], schemas: { public: { users: ["id"] } } }] });
-    run.rememberCommit({ commit: "a1".repeat(20), manifestDigest: "sha256:1", runId: "run-1", at: "2026-11-03T08:00:00.000Z" });
+    run.remember(allFacts);
     await run.release();
     const content = await from.content();
     expect(content.state.created.get("Asset/lake")?.naturalKey).toEqual({ name: "lake", type: "s3" });
@@ -368,6 +391,18 @@ function contentTests(openStore: OpenStore): void {
     await run.release();
   });
 }
+
+const commit = { commit: "a1".repeat(20), manifestDigest: "sha256:1", runId: "run-1", at: "2026-11-03T08:00:00.000Z" };
+
+const allFacts: Required<Facts> = {
+  lists: { integrations: 51 },
+  columns: { at: "2026-11-03T08:00:00.000Z", groups: [{ integrations: ["8f1c"], schemas: { public: { users: ["id"] } } }] },
+  commit,
+  covered: new Map([["SchemaConfig/shops", new Map([...["8f1c", "__proto__"].map((id) => [id, "shop 3"] as const)])]]),
+  notKept: new Map([["Schemas/orders", new Map([["/schemas/public", { wanted: true, live: null, since: "2026-11-03T08:00:00.000Z" }]])]]),
+  cursors: new Map([["Schemas/orders", new Map([["public.orders", "updated_at"]])]]),
+  sentValues: new Map([["Schemas/orders", new Map([["/schemas/public", { value: false, at: "2026-11-03T08:00:00.000Z" }]])]]),
+};
 
 function leaseTests(openStore: OpenStore): void {
   it("refuses a second run while the first one holds the lease", async () => {

@@ -9,7 +9,7 @@ import type { Result } from "../../model/result.ts";
 import type { Reads } from "../../model/service.ts";
 import { titles } from "../../model/titles.ts";
 import type { Lease, RecordsRun } from "../../records/records.ts";
-import type { AppliedCommit } from "../../records/stored-values.ts";
+import type { AppliedCommit } from "../../records/remembered.ts";
 import type { Client } from "../../service/client.ts";
 import { openAccount, resolveAll } from "../account.ts";
 import { loadPolicyModules } from "../policy-modules.ts";
@@ -125,7 +125,7 @@ async function thenRelease<T extends { readonly result: Result }>(writes: Record
 /** Records the columns of the plan, unless the plan was refused or declined: then nobody has seen them. */
 function rememberColumns(writes: RecordsRun, { plan: { executable, createdAt: at, seenColumns: groups }, result }: Applied): void {
   const isDeclined = result.items.some(({ code }) => code === "E_DECLINED");
-  if (executable && groups !== undefined && !isDeclined) writes.rememberColumns({ at, groups });
+  if (executable && groups !== undefined && !isDeclined) writes.remember({ columns: { at, groups } });
 }
 
 /**
@@ -140,7 +140,7 @@ function commitOf(plan: Plan, git: Plan["git"], run: Pick<AppliedCommit, "runId"
 /** Records the commit of a run that ended well. If it changed nothing, only other manifests are worth a write. */
 function rememberCommit(writes: RecordsRun, commit: AppliedCommit | undefined, hasChanged: boolean): void {
   if (commit !== undefined && (hasChanged || writes.state().appliedCommit?.manifestDigest !== commit.manifestDigest))
-    writes.rememberCommit(commit);
+    writes.remember({ commit });
 }
 
 /** Records the commit of a plan without changes. Throws nothing: without it, the next plan is compared with an older commit. */
@@ -217,7 +217,7 @@ async function openWriteSession(project: Project, client: Client, { run, writes,
  * lengths to the records.
  */
 function listLengthRecorder(
-  records: Pick<RecordsRun, "rememberLists">,
+  records: Pick<RecordsRun, "remember">,
   trusted: boolean,
 ): { readonly recording: (reads: Reads) => Reads; readonly save: () => void } {
   const seen = new Map<string, number>();
@@ -233,7 +233,7 @@ function listLengthRecorder(
   return {
     recording,
     save: () => {
-      if (seen.size > 0) records.rememberLists(Object.fromEntries(seen));
+      if (seen.size > 0) records.remember({ lists: Object.fromEntries(seen) });
     },
   };
 }

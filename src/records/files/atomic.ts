@@ -11,6 +11,14 @@ import { isErrno } from "./fs-errors.ts";
 /** What a file is to contain; as a list, its pieces in order. */
 export type Content = string | Uint8Array | Iterable<string>;
 
+interface AtomicOptions {
+  readonly mode?: number;
+  readonly newMode?: number;
+  readonly tempFolder?: string;
+  /** Called immediately before the new content takes the place of the old; throws to keep that. */
+  readonly beforeRename?: () => void;
+}
+
 /**
  * Writes a whole file: temporary file, fsync, rename, fsync of the folder. A reader finds the old or the
  * new content, even after a kill at any moment. Follows a symbolic link, and keeps mode and owner of an
@@ -18,11 +26,7 @@ export type Content = string | Uint8Array | Iterable<string>;
  * directly. The temporary file is beside the target, or in `tempFolder` if that is on the same file
  * system. Throws what Node's calls throw.
  */
-export async function writeAtomic(
-  file: string,
-  content: Content,
-  options: { readonly mode?: number; readonly newMode?: number; readonly tempFolder?: string } = {},
-): Promise<void> {
+export async function writeAtomic(file: string, content: Content, options: AtomicOptions = {}): Promise<void> {
   const existing = await stat(file).catch(unlessMissing);
   if (existing !== undefined && (!existing.isFile() || isDevice(file))) return await writeThrough(file, content);
 
@@ -32,6 +36,7 @@ export async function writeAtomic(
     const temp = join(folder, `${basename(target).slice(0, 100)}.${randomBytes(6).toString("hex")}.tmp`);
     try {
       await writeTemp(temp, content, existing, options.mode ?? (existing === undefined ? options.newMode : undefined));
+      options.beforeRename?.();
       await rename(temp, target);
     } catch (error) {
       await unlink(temp).catch(() => undefined);

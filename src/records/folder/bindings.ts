@@ -2,12 +2,12 @@ import { readFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import type { Address, Binding, Bindings } from "../../model/address.ts";
 import { DimsyncError } from "../../model/errors.ts";
-import { changeTarget } from "../bindings-edit.ts";
-import { type BindingsText, emptyText, parseBindingsText, readTarget, refuseDuplicates } from "../bindings-text.ts";
 import { writeAtomic } from "../files/atomic.ts";
 import { withFileLock } from "../files/file-lock.ts";
 import { isErrno, reasonOf } from "../files/fs-errors.ts";
 import { ensureStateFolder } from "../state-folder.ts";
+import { changeTarget } from "./bindings-edit.ts";
+import { type BindingsText, emptyText, parseBindingsText, readTarget, refuseDuplicates } from "./bindings-text.ts";
 
 /** The bindings of one target in a file. */
 export interface BindingsFile {

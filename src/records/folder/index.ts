@@ -1,110 +1,161 @@
 import { createHash } from "node:crypto";
+import { readFile, stat } from "node:fs/promises";
+import { hostname } from "node:os";
 import { join } from "node:path";
+import type { Bindings } from "../../model/address.ts";
 import { DimsyncError } from "../../model/errors.ts";
-import { canonicalJson } from "../../model/json/json.ts";
+import { bindingChanges, emptyContent } from "../facts.ts";
+import { writeAtomic } from "../files/atomic.ts";
 import { withFileLock } from "../files/file-lock.ts";
-import { reasonOf } from "../files/fs-errors.ts";
-import { type LockOwner, whyStale } from "../files/lock-owner.ts";
+import { isErrno, reasonOf } from "../files/fs-errors.ts";
 import { ageMs, instant } from "../lease.ts";
-import type { Records } from "../records.ts";
-import { contentAfter } from "../shared/next-version.ts";
+import { isAlive, pidSpace } from "../process-identity.ts";
+import { ContentError } from "../readers.ts";
+import type { Lease, Records } from "../records.ts";
 import { recordsOf } from "../shared/records.ts";
-import type { Content, Draft, Version, WriteOutcome } from "../shared/store.ts";
+import type { Content, SharedStore, Version, WriteOutcome } from "../shared/store.ts";
 import { ensureStateFolder, stateFolder } from "../state-folder.ts";
+import { recordsInvalid, recordsUnreadable } from "../store-errors.ts";
+import { parseRecords, printRecords } from "../text.ts";
 import { openBindings } from "./bindings.ts";
-import { type FolderStoreOptions, journalFile, readColumns, readFiles, releaseLease, writeFiles } from "./files.ts";
 
-// The records are in several files, some of which have those of all targets. They are read without a lock
-// and written under one: a version is written if the files still contain what it was made from. A write
-// that is cut off leaves the beginning of its changes. So the order of the files matters: an id is bound before
-// its create is settled, and the lease changes last. A process that is stopped for long within a write may find
-// that another one has the lock: then it leaves the lease alone, and sends nothing more.
+export interface FolderStoreOptions {
+  /** Absolute path of the project's folder: everything but the bindings is in `.dimsync/` below it. */
+  readonly folder: string;
+  readonly target: string;
+  /** Absolute path. */
+  readonly bindingsFile: string;
+}
+
+// The text of the records without the bindings is in `.dimsync/TARGET.records`. The bindings are in a file of their own for all
+// targets, because people commit, merge and edit it: its lines for the target are those of the records. Both are read without a lock and
+// written under one, if they still contain what the write is made from. A write that is cut off leaves the bindings changed, so an
+// id is bound before its create is settled.
 
 interface FolderVersion extends Version {
-  /** Of the file of the lease. */
-  readonly owner: LockOwner | undefined;
-  /** Of a prepared version. */
-  readonly draft?: Draft;
+  /** When the file was written last: the heartbeat of the lease's holder. */
+  readonly writtenMs: number;
+  /** Of the file; undefined if there is none. */
+  readonly text: string | undefined;
 }
 
 /** A holder without a heartbeat for this long has lost the lease. */
 const ttlMs = 60_000;
 
+/** The file with the records of a target, except for its bindings. */
+export const recordsFile = (folder: string, target: string): string => join(stateFolder(folder), `${encodeURIComponent(target)}.records`);
+
 /** The records of one target in files of this machine: the bindings file, and `.dimsync/` beside dimsync.yaml. */
 export function openFolderRecords(options: FolderStoreOptions): Records {
   const { folder, target } = options;
+  const file = recordsFile(folder, target);
   const bindings = openBindings(options.bindingsFile, target);
   const place = {
     target,
     place: stateFolder(folder),
     writeFix: `Make ${stateFolder(folder)} and the bindings file writable, and free disk space if the disk is full.`,
   };
-  const current = async (): Promise<string> => digestOf((await readFiles(options, bindings, ttlMs)).content);
-  return recordsOf<FolderVersion>("folder", {
+  const read = async (): Promise<FolderVersion> => {
+    // In this order: a write changes the bindings first, so an id that is not bound yet is in a create that is still open.
+    const [text, bound] = [await readText(file, place), await bindings.read()];
+    const content = withBindings(contentIn(text.text, file, place), bound);
+    return { ...text, version: versionOf(text.text, bound), content };
+  };
+  const textOf = (content: Content): string => printRecords({ target, id: "" }, withBindings(content, new Map()));
+  const store: SharedStore<FolderVersion> = {
     ...place,
     folder,
     ttlMs,
     gatherMs: 100,
     waveSize: 1,
     pollMs: 250,
-    async load() {
-      const [{ content, owner }, columnsSeen] = await Promise.all([readFiles(options, bindings, ttlMs), readColumns(options)]);
-      const state = columnsSeen === undefined ? content.state : { ...content.state, columnsSeen };
-      return { version: digestOf(content), content: { ...content, state }, owner };
-    },
+    read,
     isAbandoned: () => false,
-    whyGone: ({ owner }) => (owner === undefined ? undefined : whyStale(owner, ttlMs)),
-    async prepare({ content: before, owner }, draft) {
-      const content = contentAfter(before, draft);
-      return { version: digestOf(content), content, owner, draft };
+    whyGone: ({ content: { lease }, writtenMs }) => whyGone(lease, Date.now() - writtenMs),
+    async prepare({ writtenMs }, { content }) {
+      const text = textOf(content);
+      return { version: versionOf(text, content.state.bindings), text, content, writtenMs };
     },
-    async write({ version, content, draft }, parent) {
-      if (draft === undefined) throw new Error("Only a prepared version can be written.");
+    async swap(next, parent) {
       try {
         await ensureStateFolder(folder);
-        return await withFileLock(join(stateFolder(folder), "records.lock"), async (): Promise<WriteOutcome> => {
+        return await withFileLock(`${file}.lock`, async (): Promise<WriteOutcome> => {
+          // Another process may have the lock if this one was stopped for long.
           const since = instant();
-          const refuseLate = (): void => {
+          const beforeRename = (): void => {
             const age = ageMs(since);
             if (age >= ttlMs / 2) throw new Error(`the process was stopped for ${Math.round(age / 1000)} s`);
           };
+          const writeText = (content: Content): Promise<void> => writeAtomic(file, textOf(content), { mode: 0o600, beforeRename });
           try {
-            if ((await current()) !== parent.version) return { outcome: "lost", isGone: false };
-            await writeFiles(options, bindings, { before: parent.content, content, draft, refuseLate });
+            if ((await read()).version !== parent.version) return { outcome: "lost", isGone: false };
+            await bindings.write(bindingChanges(parent.content.state.bindings, next.content.state.bindings));
+            await writeText(next.content);
           } catch (error) {
             // The run ends. What it could not write is in the file of its responses, which the next one reads.
-            const token = parent.content.lease?.token;
-            if (draft.lease === "free" && draft.unlocked === undefined) await releaseLease(options, token).catch(() => undefined);
+            const [before, after] = [parent.content, next.content];
+            const isEnd =
+              before.lease !== undefined && after.lease === undefined && before.state.unlocked.length === after.state.unlocked.length;
+            if (isEnd && (await readText(file, place)).text === parent.text) await writeText({ ...before, lease: undefined });
             throw error;
           }
-          return { outcome: "stored", newest: version };
+          return { outcome: "stored", newest: next.version };
         });
       } catch (error) {
         // A file that cannot be understood is found before the first change.
         if (error instanceof DimsyncError) return { outcome: "refused", words: error.message };
-        const now = await current().catch(() => undefined);
-        return { outcome: now === parent.version ? "refused" : "unclear", words: reasonOf(error) };
+        const now = await read().catch(() => undefined);
+        return { outcome: now?.version === parent.version ? "refused" : "unclear", words: reasonOf(error) };
       }
     },
     async outcomeOf(next, parent) {
-      const now = await current().catch(() => undefined);
+      const now = await read().catch(() => undefined);
       if (now === undefined) return "unreadable";
-      if (now === parent.version) return "unchanged";
-      return now === next.version ? { outcome: "stored", newest: now } : { outcome: "lost", isGone: false };
+      if (now.version === parent.version) return "unchanged";
+      return now.version === next.version ? { outcome: "stored", newest: now.version } : { outcome: "lost", isGone: false };
     },
     history: () =>
       Promise.reject(
         new DimsyncError(
           "E_RECORDS_HISTORY",
-          `The records of the target ${target} are files, which have no history. The journal of creates is ${journalFile(folder)}. Records in git or PostgreSQL have a history.`,
+          `The records of the target ${target} are files, which have no history. Records in git or PostgreSQL have one.`,
         ),
       ),
     close: async () => undefined,
-  });
+  };
+  return recordsOf("folder", store);
 }
 
-/** A version is a digest of what the files contain about the target, whoever wrote it. The heartbeat and the columns are not part of it. */
-function digestOf({ lease, applied, state: { bindings, created, columnsSeen: _, ...state } }: Content): string {
-  const parts = [...[[...bindings].sort(), [...created], state, [...applied.values()]], ...[lease?.token, lease?.reason, lease?.until]];
-  return createHash("sha256").update(canonicalJson(parts)).digest("hex");
+const withBindings = (content: Content, bindings: Bindings): Content => ({ ...content, state: { ...content.state, bindings } });
+
+/** A digest of what the files contain about the target, whoever wrote it. */
+const versionOf = (text: string | undefined, bindings: Bindings): string =>
+  createHash("sha256")
+    .update(JSON.stringify([text ?? "", [...bindings].sort()]))
+    .digest("hex");
+
+async function readText(file: string, place: Parameters<typeof recordsUnreadable>[0]): Promise<Pick<FolderVersion, "text" | "writtenMs">> {
+  try {
+    const [text, { mtimeMs: writtenMs }] = await Promise.all([readFile(file, "utf8"), stat(file)]);
+    return { text, writtenMs };
+  } catch (error) {
+    if (isErrno(error, "ENOENT")) return { text: undefined, writtenMs: 0 };
+    throw recordsUnreadable(place, `${file}: ${reasonOf(error)}`, error);
+  }
+}
+
+/** A missing file has no records. Throws E_RECORDS_READ. */
+function contentIn(text: string | undefined, file: string, place: Parameters<typeof recordsInvalid>[0]): Content {
+  try {
+    return text === undefined ? emptyContent : parseRecords(text).content;
+  } catch (error) {
+    throw error instanceof ContentError ? recordsInvalid(place, `${file}: ${error.message}`, error) : error;
+  }
+}
+
+function whyGone(lease: Lease | undefined, silentMs: number): string | undefined {
+  if (lease === undefined || lease.reason !== undefined) return undefined;
+  const { process } = lease;
+  if (process?.host === hostname() && process.pidSpace === pidSpace() && !isAlive(process)) return "has no process any more";
+  return silentMs > ttlMs ? `has written no heartbeat for ${Math.round(silentMs / 1000)} s` : undefined;
 }

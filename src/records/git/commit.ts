@@ -1,10 +1,8 @@
 import { GitError, type GitPlace, type GitTalk, talkToGit } from "../../git/process.ts";
 import { DimsyncError } from "../../model/errors.ts";
 import type { Environment } from "../../model/settings/env.ts";
-import { subjectOf } from "../shared/describe-change.ts";
-import { contentAfter } from "../shared/next-version.ts";
-import type { Draft } from "../shared/store.ts";
-import { filesAfter } from "./edit.ts";
+import type { Next } from "../shared/store.ts";
+import { filesOf } from "./content.ts";
 import { commitMessage } from "./message.ts";
 import type { RecordsRepository } from "./repository.ts";
 import type { GitStore, Tip } from "./store.ts";
@@ -15,15 +13,19 @@ import { type Files, listingOf, sealOf, type Tree, type TreeEntry } from "./tree
  * E_RECORDS_KEY (exit 1) if the records are sealed and there is no key: a run with the key refuses
  * a commit without a seal.
  */
-export async function commitOn(store: GitStore, repository: RecordsRepository, parent: Tip, draft: Draft): Promise<Tip> {
-  if (store.key === undefined && parent.tree.files.has("seal")) throw keyMissing(store);
-  const { facts, runId, runUrl, subject } = draft;
-  const content = { ...parent.content, ...contentAfter(parent.content, draft) };
-  const files = filesAfter(parent.tree.files, content, draft, store.target);
-  const before = parent.content.state;
-  const message = commitMessage({ subject: subjectOf(facts, subject), facts, before, runId, runUrl, epoch: content.epoch });
-  const { id, tree } = await writeCommit(repository.place, { files, before: parent.tree, parent: parent.version, message, key: store.key });
-  return { version: id, tree, content: { ...content, state: { ...content.state, version: id } } };
+export async function commitOn(store: GitStore, repository: RecordsRepository, parent: Tip, next: Next): Promise<Tip> {
+  const { key, id, target } = store;
+  if (key === undefined && parent.tree.files.has("seal")) throw keyMissing(store);
+  const { content } = next;
+  const commit = {
+    files: filesOf({ target, id }, content),
+    before: parent.tree,
+    parent: parent.version,
+    message: commitMessage(next),
+    key,
+  };
+  const { id: version, tree } = await writeCommit(repository.place, commit);
+  return { version, tree, content: { ...content, state: { ...content.state, version } } };
 }
 
 const keyMissing = ({ target, place }: GitStore): DimsyncError =>

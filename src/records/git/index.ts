@@ -23,17 +23,17 @@ function sharedStore(options: GitStoreOptions): SharedStore<Tip> {
     // A push takes seconds on a forge.
     gatherMs: 5_000,
     waveSize: 16,
-    load: (purpose, known) => loadTip(store, purpose === "write", known),
+    read: (purpose, known) => loadTip(store, purpose === "write", known),
     // The ref has not moved for one time-to-live of the lease.
     isAbandoned: ({ content: { lease } }, unmovedMs) => lease !== undefined && lease.reason === undefined && unmovedMs >= lease.ttlMs,
-    async prepare(parent, draft) {
+    async prepare(parent, next) {
       try {
-        return await commitOn(store, await store.repository(true), parent, draft);
+        return await commitOn(store, await store.repository(true), parent, next);
       } catch (error) {
         throw error instanceof GitError ? recordsRefused(store, error.message) : error;
       }
     },
-    async write(next, parent) {
+    async swap(next, parent) {
       const repository = await store.repository(true);
       const landing = await land(repository, { commit: next.version, parent: parent.version }, store.timeLimitMs);
       if (landing.outcome === "stored" && landing.tip === next.version) await repository.remember(next.version);

@@ -4,15 +4,16 @@ import { relative, sep } from "node:path";
 import { GitError } from "../../git/process.ts";
 import { repositoryTop } from "../../git/top.ts";
 import { DimsyncError } from "../../model/errors.ts";
-import { emptyState } from "../facts.ts";
+import { emptyContent } from "../facts.ts";
+import { ContentError } from "../readers.ts";
 import { recordsRefused, recordsUnclear, recordsUnreadable } from "../store-errors.ts";
 import { writeCommit } from "./commit.ts";
-import { supportedFormat } from "./content.ts";
+import { contentOf, filesOf } from "./content.ts";
 import { land } from "./land.ts";
 import { commitMessage } from "./message.ts";
 import type { RecordsRepository } from "./repository.ts";
 import { type GitStoreOptions, loadTip, openStore } from "./store.ts";
-import { readCommit } from "./tree.ts";
+import { type Files, readCommit } from "./tree.ts";
 
 /**
  * Makes new, empty records at the ref, and returns their id. Records that were made before for the same
@@ -23,14 +24,10 @@ export async function initGitRecords(options: Omit<GitStoreOptions, "id">): Prom
   const id = randomBytes(16).toString("hex");
   const store = openStore({ ...options, id });
   const repository = await store.repository(true);
-  const files = new Map([
-    ["format", `${supportedFormat}\n`],
-    ["id", `${id}\n`],
-    ["epoch", "0\n"],
-  ]);
+  const files = filesOf({ target: options.target, id }, emptyContent);
   try {
     const subject = await subjectFor(options);
-    const message = commitMessage({ subject, facts: [], before: emptyState, runId: "init", runUrl: undefined, epoch: 0 });
+    const message = commitMessage({ subject, changes: [], runId: "init", runUrl: undefined, content: emptyContent });
     if ((await repository.tip()) !== undefined) return await unusedRecords(options, repository, subject);
     const { id: commit } = await writeCommit(repository.place, { files, before: undefined, parent: undefined, message, key: store.key });
     const landing = await land(repository, { commit, parent: undefined }, store.timeLimitMs);
@@ -55,15 +52,25 @@ async function subjectFor({ folder, target }: Pick<GitStoreOptions, "folder" | "
 /** The id of records that were made with this subject and in which no run has written yet. Throws E_RECORDS_EXIST if there are others. */
 async function unusedRecords(options: Omit<GitStoreOptions, "id">, repository: RecordsRepository, subject: string): Promise<string> {
   const found = (await repository.fetch()) === "missing" ? undefined : await readCommit(repository.place, repository.fetched);
-  const files = found?.tree.files ?? new Map<string, string>();
-  const id = files.get("id")?.trim() ?? "";
-  const isUnused = files.get("epoch")?.trim() === "0" && [...files.keys()].every((name) => initialFiles.has(name));
+  const files = new Map(found?.tree.files);
+  const id = idIn(files);
+  files.delete("seal");
+  const unused = filesOf({ target: options.target, id }, emptyContent);
+  const isUnused = files.size === unused.size && [...unused].every(([path, text]) => files.get(path) === text);
   if (id === "" || !isUnused || found?.subject !== subject) throw exists(options, id);
   await loadTip(openStore({ ...options, id }), true);
   return id;
 }
 
-const initialFiles = new Set(["format", "id", "epoch", "seal"]);
+/** "" if dimsync did not write the files. */
+function idIn(files: Files): string {
+  try {
+    return contentOf(files).head.id;
+  } catch (error) {
+    if (!(error instanceof ContentError)) throw error;
+    return "";
+  }
+}
 
 function exists({ ref, remote, target }: Omit<GitStoreOptions, "id">, id: string): DimsyncError {
   const named = id === "" ? "dimsync did not write them" : `their id is ${id.slice(0, 40)}`;

@@ -1,23 +1,11 @@
 import { visible } from "../../text/control-characters.ts";
-import type { Fact } from "../facts.ts";
-import type { RecordsChange, RecordsState } from "../records.ts";
-import { describeFacts } from "../shared/describe-change.ts";
-
-export interface MessageParts {
-  readonly subject: string;
-  readonly facts: readonly Fact[];
-  /** The content before the facts, which has the addresses of the entries that they settle. */
-  readonly before: RecordsState;
-  readonly runId: string;
-  readonly runUrl: string | undefined;
-  readonly epoch: number;
-}
+import type { RecordsChange } from "../records.ts";
+import type { Next } from "../shared/store.ts";
 
 /** The message of a commit: what changes, one line per object, then the run. `git log` of the ref is the audit trail. */
-export function commitMessage({ subject, facts, before, runId, runUrl, epoch }: MessageParts): string {
-  const lines = describeFacts(facts, before);
-  const trailers = [`Run: ${visible(runId)}`, ...(runUrl === undefined ? [] : [`Run-URL: ${visible(runUrl)}`]), `Epoch: ${epoch}`];
-  return [subject, ...(lines.length === 0 ? [] : [lines.join("\n")]), trailers.join("\n")].join("\n\n").concat("\n");
+export function commitMessage({ subject, changes, runId, runUrl, content }: Next): string {
+  const trailers = [`Run: ${visible(runId)}`, ...(runUrl === undefined ? [] : [`Run-URL: ${visible(runUrl)}`]), `Epoch: ${content.epoch}`];
+  return [subject, ...(changes.length === 0 ? [] : [changes.join("\n")]), trailers.join("\n")].join("\n\n").concat("\n");
 }
 
 /** Reads a message that `commitMessage` made; of any other message, the first line is the subject. */

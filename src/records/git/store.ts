@@ -4,17 +4,16 @@ import { isHopeless } from "../../git/refusals.ts";
 import { DimsyncError } from "../../model/errors.ts";
 import { exponentialMs } from "../../model/runtime/backoff.ts";
 import type { Environment } from "../../model/settings/env.ts";
-import type { Version } from "../shared/store.ts";
+import { ContentError } from "../readers.ts";
+import type { Content, Version } from "../shared/store.ts";
 import { recordsForeign, recordsGone, recordsInvalid, recordsUnreadable } from "../store-errors.ts";
-import { ContentError } from "../stored-values.ts";
-import { decodeContent, type GitContent } from "./content.ts";
+import { contentOf } from "./content.ts";
 import { openRepositories, type RecordsRepository, type Repositories } from "./repository.ts";
-import { type Files, type ReadCommit, readCommit, sealMatches, sealOf, type Tree } from "./tree.ts";
+import { type ReadCommit, readCommit, sealMatches, sealOf, type Tree } from "./tree.ts";
 
 /** A commit at the ref, read and checked. */
 export interface Tip extends Version {
   readonly tree: Tree;
-  readonly content: GitContent;
 }
 
 export interface GitStoreOptions {
@@ -94,17 +93,16 @@ async function readTip(store: GitStore, { place, fetched }: RecordsRepository, k
   const commit = await readCommit(place, fetched, known?.tree);
   if (commit.id === known?.version) return known;
   if (store.key !== undefined) checkSeal(store, commit, store.key);
-  const content = decode(store, commit.tree.files, commit.id);
-  if (content.id !== store.id) throw recordsForeign(store, content.id, store.id);
-  return { version: commit.id, tree: commit.tree, content };
+  return { version: commit.id, tree: commit.tree, content: decode(store, commit) };
 }
 
-function decode(store: GitStore, files: Files, commit: string): GitContent {
+function decode(store: GitStore, { id: version, tree }: ReadCommit): Content {
   try {
-    return decodeContent(files, store.target, commit);
+    const { head, content } = contentOf(tree.files);
+    if (head.id !== store.id) throw recordsForeign(store, head.id, store.id);
+    return { ...content, state: { ...content.state, version } };
   } catch (error) {
-    if (!(error instanceof ContentError) && !(error instanceof DimsyncError)) throw error;
-    throw recordsInvalid(store, error.message, error);
+    throw error instanceof ContentError ? recordsInvalid(store, error.message, error) : error;
   }
 }
 

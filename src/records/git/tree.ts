@@ -30,15 +30,19 @@ export const readCommit = (place: GitPlace, name: string, known?: Tree): Promise
     const blobs = new Map<string, string>();
     const folders = entries.filter(({ mode }) => mode === "40000");
     const all = entries.filter(({ mode }) => mode !== "40000");
-    for (const folder of folders)
-      all.push(...entriesIn(await readObject(git, folder.id)).map((entry) => ({ ...entry, name: `${folder.name}/${entry.name}` })));
+    const trees = await readObjects(
+      git,
+      folders.map(({ id }) => id),
+    );
+    for (const [index, { name: folder }] of folders.entries())
+      all.push(...entriesIn(trees[index]).map((entry) => ({ ...entry, name: `${folder}/${entry.name}` })));
     for (const { mode, name: path, id } of all) {
       if (mode !== "100644") throw new GitError(`the tree of ${commit.id} has an entry that is not a plain file: ${path.slice(0, 100)}`);
       blobs.set(path, id);
     }
     const texts = new Map([...(known?.blobs ?? [])].map(([path, blob]) => [blob, known?.files.get(path)]));
     const missing = [...new Set(blobs.values())].filter((blob) => texts.get(blob) === undefined);
-    for (const blob of missing) texts.set(blob, (await readObject(git, blob)).content.toString("utf8"));
+    for (const { id, content } of await readObjects(git, missing)) texts.set(id, content.toString("utf8"));
     const files = new Map([...blobs].map(([path, blob]) => [path, texts.get(blob) ?? ""]));
     return {
       id: commit.id,
@@ -54,8 +58,20 @@ interface GitObject {
   readonly content: Buffer;
 }
 
+/** All are asked for at once: hundreds of answers one by one take long. */
+async function readObjects(git: GitTalk, names: readonly string[]): Promise<readonly GitObject[]> {
+  git.write(names.map((name) => `${name}\n`).join(""));
+  const objects: GitObject[] = [];
+  for (const name of names) objects.push(await nextObject(git, name));
+  return objects;
+}
+
 async function readObject(git: GitTalk, name: string): Promise<GitObject> {
   git.write(`${name}\n`);
+  return await nextObject(git, name);
+}
+
+async function nextObject(git: GitTalk, name: string): Promise<GitObject> {
   const [id = "", , size] = (await git.line()).split(" ");
   if (size === undefined) throw new GitError(`the object ${name} of the records is missing`);
   const content = await git.bytes(Number(size));
@@ -71,7 +87,7 @@ export interface TreeEntry {
 }
 
 /** MODE NAME NUL ID, again and again; the id of an entry is as long as that of the tree. */
-function entriesIn({ id, content }: GitObject): readonly TreeEntry[] {
+function entriesIn({ id, content }: GitObject = { id: "", content: Buffer.alloc(0) }): readonly TreeEntry[] {
   const entries: TreeEntry[] = [];
   for (let at = 0; at < content.length; ) {
     const [space, end] = [content.indexOf(" ", at), content.indexOf(0, at)];

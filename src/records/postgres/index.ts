@@ -2,23 +2,24 @@ import { randomBytes, randomUUID } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { escapeLiteral } from "pg";
 import { DimsyncError } from "../../model/errors.ts";
 import { isObject, own } from "../../model/json/json.ts";
 import { parseJson } from "../../model/json/parse.ts";
 import { exponentialMs, spread } from "../../model/runtime/backoff.ts";
+import { emptyContent, emptyState } from "../facts.ts";
 import { writeAtomic } from "../files/atomic.ts";
-import type { Records } from "../records.ts";
-import { describeFacts } from "../shared/describe-change.ts";
-import { contentAfter } from "../shared/next-version.ts";
+import { ContentError } from "../readers.ts";
+import type { Records, RecordsChange } from "../records.ts";
 import { recordsOf } from "../shared/records.ts";
-import type { Draft, SharedStore, WriteOutcome } from "../shared/store.ts";
+import type { Next, SharedStore, Version, WriteOutcome } from "../shared/store.ts";
 import { ensureStateFolder, stateFolder } from "../state-folder.ts";
 import { recordsForeign, recordsGone, recordsInvalid, recordsRefused, recordsUnreadable, type StorePlace } from "../store-errors.ts";
-import { ContentError } from "../stored-values.ts";
+import { parseRecords, printRecords } from "../text.ts";
 import { type Database, isRefusal, isUndefinedTable, openDatabase, type WatchedDatabase, wordsOf } from "./connection.ts";
-import { type PostgresVersion, readHistory, readVersion } from "./read.ts";
-import { addAppliedCommit, initSchema, supportedFormat, synchronousCommit, tableIn } from "./schema.ts";
-import { writeScript } from "./write.ts";
+import { iso } from "./iso.ts";
+import { beginDurable, initSchema, supportedFormat, synchronousCommit, tableIn } from "./schema.ts";
+import { toStored } from "./stored-text.ts";
 
 export interface PostgresStoreOptions {
   /** The project's folder: responses that could not be stored are kept in its .dimsync. */
@@ -39,36 +40,34 @@ export function openPostgresRecords(options: PostgresStoreOptions): Records {
   return recordsOf("postgres", sharedStore(options, place, database));
 }
 
-/** A version that this process wants to write. */
-interface Prepared extends PostgresVersion {
-  readonly draft?: Draft;
+/** The version of a target in the database. */
+interface PostgresVersion extends Version {
+  /** Of the write that makes it; "" before the first one. */
+  readonly writeId: string;
+  /** The lease has not been renewed for its time-to-live, by the database's clock. */
+  readonly isExpired: boolean;
+  /** What is stored. */
+  readonly text: string;
+  /** How a prepared version differs from the one before. */
+  readonly change?: Next;
 }
 
-function sharedStore(options: PostgresStoreOptions, place: StorePlace, database: WatchedDatabase): SharedStore<Prepared> {
-  const { schema, target, ttlMs, folder } = options;
-  // Less than half the time-to-live: a write that took longer would leave no time to send anything.
-  const timeLimitMs = Math.min(30_000, ttlMs / 3);
+function sharedStore(options: PostgresStoreOptions, place: StorePlace, database: WatchedDatabase): SharedStore<PostgresVersion> {
+  const { schema, target, ttlMs, folder, id } = options;
   return {
     ...place,
     folder,
     ttlMs,
     gatherMs: 100,
     waveSize: 16,
-    load: () => load(options, place, database),
+    read: () => load(options, place, database),
     isAbandoned: ({ content: { lease }, isExpired }) => isExpired && lease?.reason === undefined,
-    async prepare(parent, draft) {
-      // Tables of an earlier build get what they lack when it is needed.
-      const isMissing = !parent.keepsCommit && draft.facts.some(({ type }) => type === "commit");
-      return nextVersion(isMissing ? { ...parent, keepsCommit: await addAppliedCommit(database, schema) } : parent, draft);
+    async prepare(parent, change) {
+      const version = String(BigInt(parent.version) + 1n);
+      const content = { ...change.content, state: { ...change.content.state, version } };
+      return { version, writeId: randomUUID(), isExpired: false, text: printRecords({ target, id }, content), change, content };
     },
-    async write(next, parent) {
-      const { draft } = next;
-      if (draft === undefined) throw new Error("Only a prepared version can be written.");
-      const renews = parent.content.lease?.runId === draft.runId && parent.content.lease.reason === undefined;
-      const changes = describeFacts(draft.facts, parent.content.state);
-      const script = writeScript(schema, { target, parent: parent.version, writeId: next.writeId, draft, changes, renews });
-      return writeUntilKnown({ options, database, script }, next, parent, timeLimitMs);
-    },
+    swap: (next, parent) => swap(options, database, next, parent),
     outcomeOf: (next, parent) => outcomeOf(options, database, next, parent),
     isReachable: database.isReachable,
     async history(limit) {
@@ -82,34 +81,19 @@ function sharedStore(options: PostgresStoreOptions, place: StorePlace, database:
   };
 }
 
-function nextVersion(parent: PostgresVersion, given: Draft): Prepared {
-  const { content, keepsCommit } = parent;
-  const draft = keepsCommit ? given : { ...given, facts: given.facts.filter(({ type }) => type !== "commit") };
-  const version = String(BigInt(parent.version) + 1n);
-  const after = contentAfter(content, draft);
-  return {
-    version,
-    writeId: randomUUID(),
-    isExpired: false,
-    keepsCommit,
-    draft,
-    content: { ...after, state: { ...after.state, version } },
-  };
-}
-
-interface Writing {
-  readonly options: PostgresStoreOptions;
-  readonly database: Database;
-  readonly script: ReturnType<typeof writeScript>;
-}
-
 /**
  * Sends the script until its outcome is known. If a response is lost, reading decides: the version
  * that the write would have made has the id of this write, or of another one.
  */
-async function writeUntilKnown(writing: Writing, next: Prepared, parent: Prepared, timeLimitMs: number): Promise<WriteOutcome> {
-  const { options, database, script } = writing;
-  const deadline = performance.now() + timeLimitMs;
+async function swap(
+  options: PostgresStoreOptions,
+  database: Database,
+  next: PostgresVersion,
+  parent: PostgresVersion,
+): Promise<WriteOutcome> {
+  // Less than half the time-to-live: a write that took longer would leave no time to send anything.
+  const deadline = performance.now() + Math.min(30_000, options.ttlMs / 3);
+  const script = swapScript(options, next, parent);
   for (let attempt = 1; ; attempt += 1) {
     let failure: unknown;
     try {
@@ -131,6 +115,44 @@ async function writeUntilKnown(writing: Writing, next: Prepared, parent: Prepare
   }
 }
 
+/**
+ * Versions older than this many are forgotten. The outcome of an unclear write is read within
+ * seconds.
+ */
+const keptVersions = 10_000;
+
+/**
+ * One transaction and one round trip, in which the statement at `casIndex` changes one row if `parent` is still the newest version. The
+ * others only act if this write made the newest version. So a script that is sent twice, because the first response was lost, changes
+ * nothing the second time.
+ */
+function swapScript(
+  { schema, target }: PostgresStoreOptions,
+  next: PostgresVersion,
+  parent: PostgresVersion,
+): { readonly text: string; readonly casIndex: number } {
+  const t = tableIn(schema);
+  const { runId = "", runUrl, subject = "", changes = [] } = next.change ?? {};
+  const { lease } = next.content;
+  const own = `target = ${quoted(target)}`;
+  // A heartbeat changes only the time.
+  const content = next.text === parent.text ? "" : `, content = ${quoted(next.text)}`;
+  const expiry = lease === undefined || lease.reason !== undefined ? "null" : `now() + ${Math.round(lease.ttlMs)} * interval '1 ms'`;
+  const statements = [
+    `insert into ${t("records")} (target, version, write_id, content) values (${quoted(target)}, 0, '', '') on conflict (target) do nothing`,
+    `update ${t("records")} set version = version + 1, write_id = ${quoted(next.writeId)}, expires_at = ${expiry}${content}
+      where ${own} and version = ${BigInt(parent.version)}`,
+    `insert into ${t("version")} (target, version, write_id, run_id, run_url, subject, changes)
+      select ${quoted(target)}, version, write_id, ${quoted(runId)}, ${runUrl === undefined ? "null" : quoted(runUrl)}, ${quoted(subject)}, ${quoted(JSON.stringify(changes))}
+      from ${t("records")} where ${own} and write_id = ${quoted(next.writeId)} on conflict (target, version) do nothing`,
+    `delete from ${t("version")} where ${own} and version < ${BigInt(parent.version)}::bigint - ${keptVersions}`,
+  ];
+  // begin and set local come first.
+  return { text: `${beginDurable}${statements.map((statement) => `${statement};\n`).join("")}commit;`, casIndex: 3 };
+}
+
+const quoted = (value: string): string => escapeLiteral(toStored(value));
+
 async function outcomeOf(
   { schema, target, id }: PostgresStoreOptions,
   database: Database,
@@ -140,7 +162,7 @@ async function outcomeOf(
   const t = tableIn(schema);
   try {
     const { rows } = await database.query(
-      `select s.id, coalesce((select version::text from ${t("lease")} where target = $1), '0') as newest,
+      `select s.id, coalesce((select version::text from ${t("records")} where target = $1), '0') as newest,
         exists (select 1 from ${t("version")} where target = $1 and version = $2 and write_id = $3) as is_stored from ${t("store")} s`,
       [target, next.version, next.writeId],
     );
@@ -155,11 +177,11 @@ async function outcomeOf(
 }
 
 /** Reads the newest version. Tries again for a while if the database cannot be reached. */
-async function load(options: PostgresStoreOptions, place: StorePlace, database: Database): Promise<Prepared> {
+async function load(options: PostgresStoreOptions, place: StorePlace, database: Database): Promise<PostgresVersion> {
   const deadline = performance.now() + Math.min(10_000, options.ttlMs / 3);
   for (let attempt = 1; ; attempt += 1) {
     try {
-      const version = checked(options, place, await readVersion(database, options.schema, options.target));
+      const version = await readVersion(options, place, database);
       if (!(await rememberVersion(options, version.version)))
         throw recordsGone(place, "the database was restored to an earlier state since this machine last read it, for example to a backup");
       return version;
@@ -174,14 +196,58 @@ async function load(options: PostgresStoreOptions, place: StorePlace, database: 
   }
 }
 
-function checked(options: PostgresStoreOptions, place: StorePlace, loaded: Awaited<ReturnType<typeof readVersion>>): PostgresVersion {
-  if (loaded === undefined) throw recordsGone(place, `the schema ${options.schema} contains no records`);
-  if (loaded.format > supportedFormat)
+/** Throws ContentError, E_RECORDS_GONE, and what `wordsOf` describes. */
+async function readVersion({ schema, target, id }: PostgresStoreOptions, place: StorePlace, database: Database): Promise<PostgresVersion> {
+  const t = tableIn(schema);
+  const { rows } = await database.query(
+    `select s.id, s.format, r.version::text, r.write_id, r.content, r.expires_at <= now() as is_expired
+      from ${t("store")} s left join ${t("records")} r on r.target = $1`,
+    [target],
+  );
+  const [row] = rows as readonly Row[];
+  if (row === undefined) throw recordsGone(place, `the schema ${schema} contains no records`);
+  if (row.format > supportedFormat)
     throw new ContentError(
-      `their format is ${loaded.format}, and this version of dimsync reads format ${supportedFormat}; use a newer version`,
+      `their format is ${row.format}, and this version of dimsync reads format ${supportedFormat}; use a newer version`,
     );
-  if (loaded.id !== options.id) throw recordsForeign(place, loaded.id, options.id);
-  return loaded.version;
+  if (row.id !== id) throw recordsForeign(place, row.id, id);
+  const { version, write_id: writeId, content: text, is_expired: isExpired } = row;
+  if (version === null || text === null || text === "")
+    return { version: "0", writeId: "", text: "", isExpired: false, content: { ...emptyContent, state: { ...emptyState, version: "0" } } };
+  const { content } = parseRecords(text);
+  return {
+    version,
+    writeId: writeId ?? "",
+    text,
+    isExpired: isExpired === true,
+    content: { ...content, state: { ...content.state, version } },
+  };
+}
+
+interface Row {
+  readonly id: string;
+  readonly format: number;
+  // Null before the first write for the target.
+  readonly version: string | null;
+  readonly write_id: string | null;
+  readonly content: string | null;
+  readonly is_expired: boolean | null;
+}
+
+/** The newest writes for a target, newest first. Throws what `wordsOf` describes. */
+async function readHistory(
+  database: Database,
+  { schema, target, limit }: { readonly schema: string; readonly target: string; readonly limit: number },
+): Promise<readonly RecordsChange[]> {
+  const { rows } = await database.query(
+    `select version::text, ${iso("at")} as at, run_id as "runId", run_url as "runUrl", subject, changes
+      from ${tableIn(schema)("version")} where target = $1 order by ${tableIn(schema)("version")}.version desc limit $2`,
+    [target, limit],
+  );
+  return (rows as readonly (Omit<RecordsChange, "runUrl"> & { readonly runUrl: string | null })[]).map((row) => ({
+    ...row,
+    runUrl: row.runUrl ?? undefined,
+  }));
 }
 
 export interface PostgresSetup {

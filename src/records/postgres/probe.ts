@@ -1,7 +1,7 @@
 import type { StorePlace } from "../store-errors.ts";
 import { recordsUnreadable } from "../store-errors.ts";
 import { type Database, openDatabase, type TlsUse, tlsOf, wordsOf } from "./connection.ts";
-import { keepsCommit, synchronousCommit, tableIn } from "./schema.ts";
+import { synchronousCommit, tableIn } from "./schema.ts";
 
 /** The condition of records in PostgreSQL, for `dimsync doctor`. */
 export interface PostgresProbe {
@@ -16,20 +16,13 @@ export interface PostgresProbe {
   readonly isReadOnly: boolean;
   /** Privileges that apply needs and the role lacks: "insert on lease". */
   readonly missing: readonly string[];
-  /** Whether the tables have all columns; those of an earlier build do not keep the applied commit. */
-  readonly keepsCommit: boolean;
   /** What is between dimsync and the server; "statement": a pooler that does not keep transactions together. */
   readonly pooler: "none" | "transaction" | "statement";
 }
 
 const needed: Readonly<Record<string, readonly string[]>> = {
-  lease: ["insert", "update"],
+  records: ["insert", "update"],
   version: ["insert", "delete"],
-  intent: ["insert", "update"],
-  binding: ["insert", "update", "delete"],
-  applied_plan: ["insert"],
-  list_seen: ["insert", "update"],
-  unlocked_run: ["insert"],
 };
 
 /** Asks the server; writes nothing. Throws E_RECORDS_READ (exit 1). */
@@ -41,21 +34,19 @@ export async function probePostgres(
   try {
     const { rows } = await database.query(
       `select current_setting('server_version') as version, current_user as role,
-        current_setting('transaction_read_only') = 'on' or pg_is_in_recovery() as "isReadOnly", ${keepsCommit(schema)} as "keepsCommit"`,
+        current_setting('transaction_read_only') = 'on' or pg_is_in_recovery() as "isReadOnly"`,
       [],
     );
     const [row] = rows as readonly {
       readonly version: string;
       readonly role: string;
       readonly isReadOnly: boolean;
-      readonly keepsCommit: boolean;
     }[];
     return {
       schema,
       serverVersion: row?.version.split(" ")[0] ?? "",
       role: row?.role ?? "",
       isReadOnly: row?.isReadOnly === true,
-      keepsCommit: row?.keepsCommit === true,
       tls: tlsOf(url),
       synchronousCommit: await synchronousCommit(database),
       missing: await missingPrivileges(database, schema),

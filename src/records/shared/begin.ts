@@ -24,7 +24,7 @@ interface Abandoned {
 /** Waits until the lease is free or its holder is gone. Throws as `Records.begin` does. */
 export async function beginRun<V extends Version>(store: SharedStore<V>, options: BeginOptions): Promise<RecordsRun> {
   const { runId, runUrl } = options;
-  const { tip, abandoned } = await whenFree(store, await store.load("write"), options);
+  const { tip, abandoned } = await whenFree(store, await store.read("write"), options);
   const kept = await keptFacts(store, tip.content.state);
   const writer = openWriter(store, {
     tip,
@@ -101,7 +101,7 @@ function unlockedRun(abandoned: Abandoned | undefined): UnlockedRun | undefined 
 /** Undefined if the store can't be read now, and there is time to try again. Throws as `Records.read` does. */
 async function readAgain<V extends Version>(store: SharedStore<V>, known: V, deadline: number): Promise<V | undefined> {
   try {
-    return await store.load("write", known);
+    return await store.read("write", known);
   } catch (error) {
     if (!(error instanceof DimsyncError) || error.code !== "E_RECORDS_READ" || performance.now() >= deadline) throw error;
     return undefined;

@@ -1,6 +1,8 @@
 import { visible } from "../../text/control-characters.ts";
+import { counted } from "../../text/counts.ts";
 import { type Fact, withFacts } from "../facts.ts";
 import type { RecordsState } from "../records.ts";
+import type { Facts } from "../remembered.ts";
 
 /** One line per fact. `before`: the state before them, which has the addresses of the entries that they settle. */
 export function describeFacts(facts: readonly Fact[], before: RecordsState): readonly string[] {
@@ -34,11 +36,19 @@ function lineOf(fact: Fact, addresses: ReadonlyMap<string, string>): string {
       return `unbind ${fact.address}`;
     case "applied":
       return `apply the saved plan ${fact.plan.planId}`;
-    case "columns":
-      return `columns of ${new Set(fact.seen.groups.flatMap(({ integrations }) => integrations)).size} integrations`;
-    case "commit":
-      return `applied commit ${fact.applied.commit}`;
-    case "lists":
-      return `list lengths ${JSON.stringify(fact.seen)}`;
+    case "remember":
+      return memoryText(fact.facts);
   }
+}
+
+/** "columns of 3 integrations, list lengths {"tags":3}" */
+function memoryText({ lists, columns, commit, ...byAddress }: Facts): string {
+  const integrations = new Set(columns?.groups.flatMap((group) => group.integrations)).size;
+  const parts = [
+    commit === undefined ? "" : `applied commit ${commit.commit}`,
+    columns === undefined ? "" : `columns of ${counted(integrations, "integration")}`,
+    lists === undefined ? "" : `list lengths ${JSON.stringify(lists)}`,
+    ...Object.entries(byAddress).map(([name, values]) => `${name} of ${[...(values?.keys() ?? [])].join(", ")}`),
+  ];
+  return parts.filter((part) => part !== "").join(", ");
 }

@@ -4,7 +4,8 @@ import type { Fact } from "../facts.ts";
 import { readLog } from "../files/append-log.ts";
 import { syncFolder } from "../files/atomic.ts";
 import { isErrno } from "../files/fs-errors.ts";
-import { parseJournalLine, type Settlement, toLogEntry } from "../journal-line.ts";
+import type { Settlement } from "../history.ts";
+import { ContentError, members, oneOf, optional, text } from "../readers.ts";
 import type { RecordsState } from "../records.ts";
 import { ensureStateFolder, stateFolder } from "../state-folder.ts";
 import { recordsUnreadable, type StorePlace } from "../store-errors.ts";
@@ -15,10 +16,12 @@ import { recordsUnreadable, type StorePlace } from "../store-errors.ts";
 // left behind.
 
 /** A response of an earlier run on this machine. */
-interface KeptResponse {
+interface KeptResponse extends Settlement {
   readonly entryId: string;
-  readonly settlement: Settlement;
 }
+
+const outcomes = ["created", "failed", "unknown", "not-created", "recovered", "answered", "forgotten"] as const;
+const keptResponse = members<KeptResponse>({ entryId: text, outcome: oneOf(outcomes), id: optional(text), by: optional(text) });
 
 export interface LocalJournal {
   readonly file: string;
@@ -44,12 +47,13 @@ async function readLocalJournal(
   const files: string[] = [];
   const responses: KeptResponse[] = [];
   for (const name of names.filter((one) => one.endsWith(".ndjson")).sort()) {
-    const lines = await readLog(join(beside, name));
-    if ("broken" in lines) continue;
-    files.push(join(beside, name));
-    for (const { entry } of lines) {
-      const line = parseJournalLine(entry);
-      if (line?.type === "settle") responses.push(line);
+    try {
+      const lines = await readLog(join(beside, name));
+      if ("broken" in lines) continue;
+      responses.push(...lines.map(({ entry }) => keptResponse(entry)));
+      files.push(join(beside, name));
+    } catch (error) {
+      if (!(error instanceof ContentError)) throw error;
     }
   }
   return { files, responses };
@@ -67,12 +71,11 @@ export async function keptFacts(
     throw recordsUnreadable(store, `the responses that this machine keeps in .dimsync: ${String(error)}`, error);
   });
   const open = new Set(state.open.map(({ entryId }) => entryId));
-  const at = new Date().toISOString();
   const facts = responses
     .filter(({ entryId }) => open.has(entryId))
-    .map(({ entryId, settlement }): Fact => {
+    .map(({ entryId, ...settlement }): Fact => {
       const { id } = settlement;
-      return { type: "settle", entryId, settlement: id === undefined ? settlement : { outcome: "answered", id }, at };
+      return { type: "settle", entryId, settlement: id === undefined ? settlement : { outcome: "answered", id } };
     });
   return { facts, files };
 }
@@ -90,7 +93,7 @@ export function openLocalJournal(folder: string, target: string, runId: string, 
       const handle = await open(file, "a", 0o600);
       try {
         const { size } = await handle.stat();
-        await handle.appendFile(`${JSON.stringify(toLogEntry({ type: "settle", entryId, settlement }, new Date().toISOString()))}\n`);
+        await handle.appendFile(`${JSON.stringify(keptResponse({ ...settlement, entryId }))}\n`);
         await handle.sync();
         if (size === 0) await syncFolder(beside);
       } finally {

@@ -2,7 +2,8 @@ import { admissible, type Fact, withFacts } from "../facts.ts";
 import { type Instant, instant } from "../lease.ts";
 import { holderText, thisHolder } from "../process-identity.ts";
 import type { Lease, RecordsState, UnlockedRun } from "../records.ts";
-import type { Content, Draft, SharedStore, Version } from "./store.ts";
+import { describeFacts, subjectOf } from "./describe-change.ts";
+import type { Content, Next, SharedStore, Version } from "./store.ts";
 
 export interface WriterOptions<V extends Version> {
   /** What this run read last: its first write must be made on it. */
@@ -66,27 +67,39 @@ export async function nextAttempt<V extends Version>(work: Work<V>): Promise<Att
   const lease = leaseAfter(work);
   const subject = work.isEnding ? "End the run" : holds(work) ? "Renew the lease" : "Take the lease";
   const unlocked = takesOver(work, lease) ? work.ended : undefined;
-  const tip = await store.prepare(stored, {
-    facts: begins(work, lease) ? facts : facts.filter(({ type }) => type !== "applied" && type !== "lists"),
-    runId,
-    runUrl,
-    subject,
+  const draft = {
+    facts: begins(work, lease) ? facts : facts.filter(({ type }) => type !== "applied"),
+    ...{ runId, runUrl, subject },
     ...(lease === undefined ? {} : { lease }),
     ...(unlocked === undefined ? {} : { unlocked }),
-  });
-  return { tip, parent: stored, begun };
+  };
+  return { tip: await store.prepare(stored, nextOf(stored.content, draft)), parent: stored, begun };
+}
+
+/** The changes of the next version. */
+export interface Draft {
+  readonly facts: readonly Fact[];
+  /** The lease afterwards; absent: as it is. */
+  readonly lease?: Lease | "free";
+  /** A run whose lease is ended. */
+  readonly unlocked?: UnlockedRun;
+  readonly runId: string;
+  readonly runUrl: string | undefined;
+  /** Describes the change, if the facts do not. */
+  readonly subject: string;
 }
 
 /** The content with the changes of the draft. */
-export function contentAfter(content: Content, { facts, lease = content.lease, unlocked }: Draft): Content {
-  const state = withFacts(content.state, facts);
+export function nextOf(before: Content, { facts, lease = before.lease, unlocked, runId, runUrl, subject }: Draft): Next {
+  const state = withFacts(before.state, facts);
   const plans = facts.flatMap((fact) => (fact.type === "applied" ? [[fact.plan.planId, fact.plan] as const] : []));
-  return {
-    epoch: typeof lease === "object" ? lease.epoch : content.epoch,
+  const content = {
+    epoch: typeof lease === "object" ? lease.epoch : before.epoch,
     lease: lease === "free" ? undefined : lease,
     state: unlocked === undefined ? state : { ...state, unlocked: [...state.unlocked, unlocked] },
-    applied: new Map([...content.applied, ...plans]),
+    applied: new Map([...before.applied, ...plans]),
   };
+  return { content, runId, runUrl, subject: subjectOf(facts, subject), changes: describeFacts(facts, before.state) };
 }
 
 const begins = (work: Held, lease: Lease | "free" | undefined): boolean => lease !== undefined || holds(work);

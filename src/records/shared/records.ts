@@ -1,16 +1,17 @@
-import { factsOf, withFacts } from "../facts.ts";
+import { withFacts } from "../facts.ts";
 import { isHeld, newToken } from "../lease.ts";
 import type { Lease, MaintenanceHold, Records, StoreName } from "../records.ts";
 import { leaseHeld, movedTo, recordsGone, recordsMoved, recordsRefused, recordsUnclear } from "../store-errors.ts";
 import { beginRun } from "./begin.ts";
 import { keptFacts } from "./local-journal.ts";
-import type { Content, Draft, SharedStore, Version } from "./store.ts";
+import { nextOf } from "./next-version.ts";
+import type { Content, Next, SharedStore, Version } from "./store.ts";
 
 /** The records of one target in a store. */
 export function recordsOf<V extends Version>(name: StoreName, store: SharedStore<V>): Records {
   let last: V | undefined;
   const load = async (): Promise<V> => {
-    last = await store.load("read", last);
+    last = await store.read("read", last);
     return last;
   };
   const content = async (): Promise<Content> => {
@@ -50,7 +51,8 @@ async function lock<V extends Version>(store: SharedStore<V>, { runId, reason, u
     const held = heldLease(store, newest);
     if (held !== undefined && held.runId !== runId) throw leaseHeld(store, held);
     const { content } = newest;
-    return { facts: [], lease: { ...lease, epoch: content.epoch + 1 }, runId, runUrl: undefined, subject: "Lock the target" };
+    const subject = "Lock the target";
+    return nextOf(content, { facts: [], lease: { ...lease, epoch: content.epoch + 1 }, runId, runUrl: undefined, subject });
   });
 }
 
@@ -59,12 +61,13 @@ const heldLease = <V extends Version>(store: SharedStore<V>, version: V): Lease 
 
 async function unlock<V extends Version>(store: SharedStore<V>): Promise<Lease | undefined> {
   let ended: Lease | undefined;
-  await change(store, ({ content: { lease } }) => {
+  await change(store, ({ content }) => {
+    const { lease } = content;
     ended = isHeld(lease) ? lease : undefined;
     if (lease === undefined) return undefined;
     const { runId, ttlMs, reason } = lease;
     const unlocked = reason === undefined ? { unlocked: { runId, at: new Date().toISOString(), graceMs: ttlMs / 2 } } : {};
-    return { facts: [], lease: "free", ...unlocked, runId, runUrl: undefined, subject: "Unlock the target" };
+    return nextOf(content, { facts: [], lease: "free", ...unlocked, runId, runUrl: undefined, subject: "Unlock the target" });
   });
   return ended;
 }
@@ -79,18 +82,18 @@ async function replace<V extends Version>(
     const held = heldLease(store, newest);
     if (held !== undefined) throw leaseHeld(store, held);
     isReplaced = isReplaceable(newest.content);
-    const how = { runId: "restore", runUrl: undefined, subject: "Restore the records" };
-    return isReplaced ? { facts: factsOf(wanted), ...how } : undefined;
+    const content = { ...wanted, epoch: newest.content.epoch, lease: undefined };
+    return isReplaced ? { content, runId: "", runUrl: undefined, subject: "Replace the records", changes: [] } : undefined;
   });
   return isReplaced;
 }
 
-/** Writes one version on top of the newest one. `draft` returns undefined if there is nothing to change. */
-async function change<V extends Version>(store: SharedStore<V>, draft: (version: V) => Draft | undefined): Promise<void> {
-  for (let newest = await store.load("write"); ; newest = await store.load("write", newest)) {
-    const wanted = draft(newest);
+/** Writes one version on top of the newest one. `make` returns undefined if there is nothing to change. */
+async function change<V extends Version>(store: SharedStore<V>, make: (version: V) => Next | undefined): Promise<void> {
+  for (let newest = await store.read("write"); ; newest = await store.read("write", newest)) {
+    const wanted = make(newest);
     if (wanted === undefined) return;
-    const written = await store.write(await store.prepare(newest, wanted), newest);
+    const written = await store.swap(await store.prepare(newest, wanted), newest);
     if (written.outcome === "stored") return;
     if (written.outcome !== "lost") throw (written.outcome === "refused" ? recordsRefused : recordsUnclear)(store, written.words);
     if (written.isGone) throw recordsGone(store, "they no longer exist");

@@ -1,12 +1,11 @@
 import { randomUUID } from "node:crypto";
 import { DimsyncError } from "../../model/errors.ts";
 import { shellWord } from "../../text/shell.ts";
-import { duplicateBinding } from "../bindings-text.ts";
 import { type Fact, otherWithId } from "../facts.ts";
 import { reasonOf } from "../files/fs-errors.ts";
 import { type Instant, refuseStale } from "../lease.ts";
 import type { AppliedPlan, RecordsRun, RecordsState } from "../records.ts";
-import { connectionLost, noLease, planApplied } from "../store-errors.ts";
+import { connectionLost, duplicateBinding, noLease, planApplied } from "../store-errors.ts";
 import type { LocalJournal } from "./local-journal.ts";
 import type { SharedStore, Version } from "./store.ts";
 
@@ -136,7 +135,7 @@ export function runOver(store: RunStore, writer: Writer, options: RunOptions): R
   };
 }
 
-type Gathered = "markApplied" | "settle" | "bind" | "unbind" | "rememberLists" | "rememberColumns" | "rememberCommit";
+type Gathered = "markApplied" | "settle" | "bind" | "unbind" | "remember";
 
 /** The facts that nobody waits for: they are gathered for the next write. */
 function gathering(store: RunStore, writer: Writer, timer: WriteTimer, { runId, local }: RunOptions): Pick<RecordsRun, Gathered> {
@@ -151,7 +150,7 @@ function gathering(store: RunStore, writer: Writer, timer: WriteTimer, { runId, 
       writer.add({ type: "applied", plan: { planId, runId, at: new Date().toISOString() } });
     },
     async settle(entryId, settlement) {
-      add({ type: "settle", entryId, settlement, at: new Date().toISOString() });
+      add({ type: "settle", entryId, settlement });
       await local.append(entryId, settlement).catch((error: unknown) => {
         throw notKept(local.file, settlement.id, error);
       });
@@ -164,9 +163,7 @@ function gathering(store: RunStore, writer: Writer, timer: WriteTimer, { runId, 
     async unbind(address) {
       if (writer.state().bindings.has(address)) add({ type: "unbind", address });
     },
-    rememberLists: (seen) => writer.add({ type: "lists", seen }),
-    rememberColumns: (seen) => writer.add({ type: "columns", seen }),
-    rememberCommit: (applied) => writer.add({ type: "commit", applied }),
+    remember: (facts) => writer.add({ type: "remember", facts }),
   };
 }
 

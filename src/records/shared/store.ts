@@ -1,12 +1,10 @@
-import type { Fact } from "../facts.ts";
-import type { AppliedPlan, Lease, RecordsChange, RecordsState, UnlockedRun } from "../records.ts";
+import type { AppliedPlan, Lease, RecordsChange, RecordsState } from "../records.ts";
 import type { StorePlace } from "../store-errors.ts";
 
-// A store that several processes or machines share is a chain of versions. Each write is made on one version and
-// is stored only if that version is still the newest one (compare and swap). So nobody writes without
-// having read everything that was written before. The lease, the journal and all rules about who may
-// write what are the same for every store (writer.ts, run.ts, begin.ts); a store only reads a
-// version, and writes the next one.
+// A store is a chain of versions. Each write is made on one version and is stored only if that version is still
+// the newest one (compare and swap). So nobody writes without having read everything that was written before. The
+// content of a version, the lease, the journal and all rules about who may write what are the same for every store
+// (text.ts, writer.ts, run.ts, begin.ts); a store only reads a version, and swaps it for the next one.
 
 /** The content of one version of the records. */
 export interface Content {
@@ -24,22 +22,14 @@ export interface Version {
   readonly content: Content;
 }
 
-/** The changes of the next version. */
-export interface Draft {
-  readonly facts: readonly Fact[];
-  /** The lease afterwards; absent: as it is. */
-  readonly lease?: Lease | "free";
-  /** A run whose lease a user ends. */
-  readonly unlocked?: UnlockedRun;
-  readonly runId: string;
-  readonly runUrl: string | undefined;
-  /** Describes the change, if the facts do not. */
-  readonly subject: string;
+/** The next version, and what it changes in words. */
+export interface Next extends Omit<RecordsChange, "version" | "at"> {
+  readonly content: Content;
 }
 
 /** The outcome of a write. */
 export type WriteOutcome =
-  /** `newest` is the version that was seen last: the written one, or a later one. */
+  /** `newest` is the newest version: the written one, or a later one. */
   | { readonly outcome: "stored"; readonly newest: string }
   /** Another version was written first. `isGone`: the store no longer exists. */
   | { readonly outcome: "lost"; readonly isGone: boolean }
@@ -57,7 +47,16 @@ export interface SharedStore<V extends Version> extends StorePlace {
    * Reads the newest version; "write": from where it will be written, if that has another address.
    * Throws E_RECORDS_GONE and E_RECORDS_READ (exit 1).
    */
-  readonly load: (purpose: "read" | "write", known?: V) => Promise<V>;
+  readonly read: (purpose: "read" | "write", known?: V) => Promise<V>;
+  /** The version that can be swapped for `parent`. Nothing is sent. Throws E_RECORDS_REFUSED (exit 4). */
+  readonly prepare: (parent: V, next: Next) => Promise<V>;
+  /** Writes a prepared version if `parent` is still the newest, until the outcome is known or the time limit is reached. */
+  readonly swap: (next: V, parent: V) => Promise<WriteOutcome>;
+  /**
+   * Finds the outcome of a write later, by reading. "unchanged": `parent` is still the newest
+   * version. "unreadable": try again.
+   */
+  readonly outcomeOf: (next: V, parent: V) => Promise<WriteOutcome | "unchanged" | "unreadable">;
   /**
    * Whether the holder of the lease is gone, so that the lease may be taken over. `unmovedMs`: how
    * long this machine has seen the version, by its monotonic clock.
@@ -70,15 +69,6 @@ export interface SharedStore<V extends Version> extends StorePlace {
   readonly whyGone?: (version: V) => string | undefined;
   /** How often to look whether the lease is free, in milliseconds. Default: by its time-to-live. */
   readonly pollMs?: number;
-  /** The version that the draft makes of `parent`. Nothing is sent. Throws E_RECORDS_REFUSED (exit 4). */
-  readonly prepare: (parent: V, draft: Draft) => Promise<V>;
-  /** Writes a prepared version until its outcome is known, or the time limit is reached. */
-  readonly write: (next: V, parent: V) => Promise<WriteOutcome>;
-  /**
-   * Finds the outcome of a write later, by reading. "unchanged": `parent` is still the newest
-   * version. "unreadable": try again.
-   */
-  readonly outcomeOf: (next: V, parent: V) => Promise<WriteOutcome | "unchanged" | "unreadable">;
   /**
    * Whether the store can be reached, as far as is known without asking: a run sends nothing that it could
    * not record. Default: yes.

@@ -53,8 +53,8 @@ export function openWriter<V extends Version>(store: SharedStore<V>, options: Wr
       const isCancelling = await settleUncertain(work);
       if (!isCancelling && !hasToWrite(work)) return;
       const error = await writes.start();
-      // A write that only cancels another one, or only notes a commit, has nothing to record that could be lost.
-      if (error !== undefined && hasToWrite({ ...work, queue: work.queue.filter(({ type }) => type !== "commit") })) throw error;
+      // What a run remembers is only missed. So is a write that cancels another one.
+      if (error !== undefined && hasToWrite({ ...work, queue: work.queue.filter(({ type }) => type !== "remember") })) throw error;
     },
   };
 }
@@ -120,7 +120,11 @@ function hasToWrite<V extends Version>(work: Work<V>): boolean {
 
 /** What a run without the lease still has to record. A saved plan that was not begun is not marked. */
 const reasonsToWrite = ({ queue, kept }: Pick<Work<Version>, "queue" | "kept">): readonly Fact[] =>
-  queue.filter(({ type }) => ["settle", "bind", "unbind", "commit"].includes(type)).filter((fact) => !kept.includes(fact));
+  queue.filter((fact) => fact.type !== "applied" && !isMinor(fact) && !kept.includes(fact));
+
+/** Lists and columns alone are not worth a write. */
+const isMinor = (fact: Fact): boolean =>
+  fact.type === "remember" && Object.keys(fact.facts).every((part) => part === "lists" || part === "columns");
 
 /** Writes one version; false if another one was written first, so that it must be made again. */
 async function writeOnce<V extends Version>(work: Work<V>): Promise<boolean> {
@@ -129,7 +133,7 @@ async function writeOnce<V extends Version>(work: Work<V>): Promise<boolean> {
   [work.queue, work.requests] = [[], []];
   try {
     const attempt = await nextAttempt(work);
-    const landing = await work.store.write(attempt.tip, attempt.parent);
+    const landing = await work.store.swap(attempt.tip, attempt.parent);
     if (landing.outcome === "lost") {
       await afterLoss(work, landing.isGone);
       return false;
@@ -157,7 +161,7 @@ async function afterStoring<V extends Version>(work: Work<V>, attempt: Attempt<V
   work.hasHeld ||= holds(work);
   work.moving = nothing;
   if (newest !== attempt.tip.version) {
-    work.stored = await work.store.load("write", attempt.tip);
+    work.stored = await work.store.read("write", attempt.tip);
     if (hasLostLease(work) && !work.isEnding) stop(work, leaseLost(work.store, work.stored.content.lease));
   }
   for (const { resolve } of requests) resolve();
@@ -166,7 +170,7 @@ async function afterStoring<V extends Version>(work: Work<V>, attempt: Attempt<V
 /** Another version was written first. Reads it, and throws if this run cannot continue with it. */
 async function afterLoss<V extends Version>(work: Work<V>, isMissing: boolean): Promise<void> {
   if (isMissing) throw recordsGone(work.store, "they no longer exist");
-  work.stored = await work.store.load("write", work.stored);
+  work.stored = await work.store.read("write", work.stored);
   if (holds(work)) {
     // From a write that was given up.
     work.hasHeld = true;
@@ -214,9 +218,8 @@ function failed<V extends Version>(work: Work<V>, error: unknown): DimsyncError 
 function giveUp<V extends Version>(work: Work<V>, error: unknown): void {
   const { requests } = work;
   work.requests = [];
-  const at = new Date().toISOString();
   const intents = requests.flatMap(({ facts }) => facts.filter((fact) => fact.type === "intend"));
-  const settled = intents.map(({ entryId }): Fact => ({ type: "settle", entryId, settlement: { outcome: "not-created" }, at }));
+  const settled = intents.map(({ entryId }): Fact => ({ type: "settle", entryId, settlement: { outcome: "not-created" } }));
   work.queue = [...work.queue, ...settled];
   for (const { reject } of requests) reject(error);
 }
@@ -231,7 +234,7 @@ async function settleUncertain<V extends Version>(work: Work<V>): Promise<boolea
   if (uncertain === undefined) return false;
   const seen = await store.outcomeOf(uncertain.tip, uncertain.parent);
   if (typeof seen !== "object") return uncertain.isUnclear;
-  work.stored = await store.load("write", work.stored);
+  work.stored = await store.read("write", work.stored);
   work.hasHeld ||= holds(work);
   return false;
 }

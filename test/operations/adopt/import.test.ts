@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { openFolderRecords } from "../../../src/records/folder/index.ts";
-import { writeOfTarget } from "../../../src/records/target-file.ts";
+import { beginIn } from "../../records/folder/store.ts";
 import { type AccountProject, openAccountProject } from "../../support/accounts/project.ts";
 
 let project: AccountProject;
@@ -115,7 +115,10 @@ test("a list whose length looks like a page size is reported until a longer one 
   });
   const notice = "GET /v1/integrations returned exactly 10 integrations, which may be only the first page.";
   expect((await project.importJson()).notices).toContain(notice);
-  await writeOfTarget(project.folder, "lists.json", { target: "prod", value: { integrations: 11 } });
+  const run = await beginIn(project.folder);
+  run.remember({ lists: { integrations: 11 } });
+  await run.take();
+  await run.release();
   expect((await project.importJson()).notices).not.toContain(notice);
 });
 

@@ -7,6 +7,7 @@ import { runCommand } from "../../support/command.ts";
 import { gitEnv } from "../../support/git/env.ts";
 import { git } from "../../support/git/remote.ts";
 import { configText, keyVariable, writeProject } from "../../support/project-folder.ts";
+import { editRecords, recordsIn } from "../../support/records.ts";
 import { startService, type TestService } from "../../support/service.ts";
 
 const manifests = `apiVersion: dimsync/v1
@@ -110,8 +111,7 @@ describe("ci apply compares with the commit that was applied last", () => {
   }
   const isUndone =
     /1 change does not come from the manifests: someone changed the account, and apply will undo it\.\n {4}Schemas\/Orders: public\.users\.email hashed; dana@example\.com/u;
-  const recorded = (folder: string): unknown =>
-    /"commit":"([0-9a-f]+)"/u.exec(readFileSync(join(folder, ".dimsync/commits.json"), "utf8"))?.[1];
+  const recorded = (folder: string): unknown => recordsIn(folder, "test").state.appliedCommit?.commit;
 
   test("and says what it undoes, and the guard refuses it", async () => {
     const { apply, merge, hash, writes, head, folder } = await applied({ outsideChanges: "refuse" });
@@ -162,8 +162,9 @@ describe("ci apply compares with the commit that was applied last", () => {
       writeFileSync(file, readFileSync(file, "utf8").replace(/"?guards"?: ?\{.*\}/u, `guards: { outsideChanges: ${guard} }`));
     };
     expect((await apply()).code).toBe(0);
-    const file = join(folder, ".dimsync/commits.json");
-    writeFileSync(file, readFileSync(file, "utf8").replace(/[0-9a-f]{40}/u, "ab".repeat(20)));
+    editRecords(folder, "test", ({ state }) => ({
+      state: { ...state, appliedCommit: state.appliedCommit && { ...state.appliedCommit, commit: "ab".repeat(20) } },
+    }));
     set("refuse");
     merge(manifests + names);
     const sent = writes();

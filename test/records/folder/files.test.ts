@@ -1,9 +1,10 @@
 import { once } from "node:events";
-import { appendFile, mkdir, readdir, readFile, stat, symlink, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { DimsyncError } from "../../../src/model/errors.ts";
-import type { Intent, Settlement } from "../../../src/records/journal-line.ts";
+import { recordsFile } from "../../../src/records/folder/index.ts";
+import type { Intent } from "../../../src/records/history.ts";
 import fc from "../../support/fast-check.ts";
 import { runs } from "../../support/sample.ts";
 import { compileProgram, start, tempFolder } from "../child.ts";
@@ -12,7 +13,7 @@ import { beginIn, programWithRecords, recordsIn } from "./store.ts";
 
 const intent = (address: string, more: Partial<Intent> = {}): Intent => intentOf(address, { runId: "r1", ...more });
 
-const journalFile = (folder: string): string => join(folder, ".dimsync", "journal.ndjson");
+const fileOf = (folder: string): string => recordsFile(folder, "prod");
 const openAddresses = async (folder: string, target = "prod"): Promise<readonly string[]> =>
   (await recordsIn(folder, target).read()).open.map((entry) => entry.address);
 
@@ -31,7 +32,7 @@ describe("a run", () => {
     expect(await readdir(folder)).toEqual([]);
     await run.intend([intent("Integration/a")]);
     expect(await readFile(join(folder, ".dimsync", ".gitignore"), "utf8")).toBe("*\n");
-    expect((await readdir(join(folder, ".dimsync"))).sort()).toEqual([".gitignore", "journal.ndjson", "lock-prod.json"]);
+    expect((await readdir(join(folder, ".dimsync"))).sort()).toEqual([".gitignore", "prod.records"]);
   });
 
   it("leaves no lock and no response behind", async () => {
@@ -41,7 +42,7 @@ describe("a run", () => {
     await run.settle(entryId, { outcome: "created", id: "d-1" });
     await run.bind("Asset/a", { id: "d-1" });
     await run.release();
-    expect((await readdir(join(folder, ".dimsync"))).sort()).toEqual([".gitignore", "journal.ndjson", "responses-prod"]);
+    expect((await readdir(join(folder, ".dimsync"))).sort()).toEqual([".gitignore", "prod.records", "responses-prod"]);
     expect(await readdir(join(folder, ".dimsync", "responses-prod"))).toEqual([]);
   });
 
@@ -58,102 +59,47 @@ describe("a run", () => {
   });
 });
 
-it("writes only known members", async () => {
-  const folder = await tempFolder();
-  const run = await beginIn(folder);
-  const [entryId = ""] = await run.intend([{ ...intent("Integration/a"), body: "canary" } as Intent]);
-  await run.settle(entryId, { outcome: "created", id: "8f1c", answer: "canary" } as Settlement);
-  await run.release();
-  expect(await readFile(journalFile(folder), "utf8")).not.toContain("canary");
-});
-
-it("reads the files of earlier versions, and the next write keeps what they contain", async () => {
-  const folder = await tempFolder();
-  await mkdir(join(folder, ".dimsync"));
-  const write = (name: string, ...values: readonly object[]): Promise<void> =>
-    writeFile(join(folder, ".dimsync", name), values.map((value) => `${JSON.stringify(value)}\n`).join(""));
-  const begun = (entryId: string, address: string) => ({ type: "intend", entryId, target: "prod", ...intent(address), idsSeenBefore: [] });
-  await write(
-    "journal.ndjson",
-    ...[begun("x", "Asset/a"), begun("y", "Asset/b")],
-    ...[
-      { type: "settle", entryId: "y", outcome: "answered", id: "d-2" },
-      { type: "settle", entryId: "y", outcome: "created", id: "d-2" },
+describe("refuses, with the line, and does not write to, records with", () => {
+  const cases: Readonly<Record<string, readonly [damage: (text: string) => string, why: string | RegExp]>> = {
+    nothing: [() => "", /line 1 is not valid JSON/u],
+    "half of their text": [(text) => text.slice(0, text.length / 2), /line \d is not valid JSON/u],
+    "a line without its end": [(text) => text.replace("]\n[", "\n["), /line 1 is not valid JSON/u],
+    "a line of another form": [(text) => `${text}17\n`, /is not a JSON list/u],
+    "deep nesting": [(text) => `${text}${"[".repeat(20_000)}${"]".repeat(20_000)}\n`, /is nested more than 200 levels deep/u],
+    "bytes that are not text": [(text) => `${text}\0\0\n`, /is not valid JSON/u],
+    "a line of a later version": [(text) => `${text}["later","x"]\n`, /is "later", which this version of dimsync does not know/u],
+    "another format": [(text) => text.replace('records",1', 'records",2'), /its format is 2/u],
+    "another first line": [(text) => text.replace("dimsync", "terraform"), "it is not a text that dimsync wrote"],
+    "a create without its path": [(text) => text.replace('"path"', '"x"'), /\(open\): nothing must be a string/u],
+    "an address that is none": [(text) => `${text}["created","lake",{"entryId":"1","id":"2"}]\n`, '"lake" is not an address'],
+    "an id of two objects": [
+      (text) => `${text}["binding","Asset/a",{"id":"1"}]\n["binding","Asset/b",{"id":"1"}]\n`,
+      "Asset/b and Asset/a are both bound to the id 1",
     ],
-  );
-  await write("applied.ndjson", { planId: "p1", runId: "r0", at: "2026-01-01T00:00:00.000Z" });
-  await write("unlocked.ndjson", { target: "prod", runId: "r0", at: "2026-01-01T00:00:00.000Z", graceMs: 30_000 });
-  await write("lists.json", { prod: { integrations: 7 } });
-  await write("columns.json", { prod: { at: "2026-01-01T00:00:00.000Z", groups: [] } });
-  const bindings =
-    'apiVersion: dimsync/v1\nkind: Bindings\ntargets:\n  prod:\n    # by hand\n    Asset/b: { id: "d-2", sent: { "/name": "sha256:1" } }\n';
-  await writeFile(join(folder, "dimsync.bindings.yaml"), bindings);
-  const expected = {
-    bindings: new Map([["Asset/b", { id: "d-2", sent: { "/name": "sha256:1" } }]]),
-    open: [{ entryId: "x", ...intent("Asset/a") }],
-    longestSeen: { integrations: 7 },
-    columnsSeen: { at: "2026-01-01T00:00:00.000Z", groups: [] },
-    unlocked: [{ runId: "r0", at: "2026-01-01T00:00:00.000Z", graceMs: 30_000 }],
+    "a commit that is an option of git": [
+      (text) => `${text}["commit",{"commit":"--upload-pack=x","manifestDigest":"","runId":"","at":""}]\n`,
+      "the commit is not an id of a commit",
+    ],
   };
-  expect(await recordsIn(folder).read()).toMatchObject(expected);
-  const run = await beginIn(folder);
-  await run.bind("Asset/c", { id: "d-3" });
-  await run.release();
-  expect(await recordsIn(folder).read()).toMatchObject({
-    ...expected,
-    bindings: new Map<string, object>([...expected.bindings, ["Asset/c", { id: "d-3" }]]),
-  });
-  expect(await recordsIn(folder).wasApplied("p1")).toMatchObject({ runId: "r0" });
-  expect(await readFile(join(folder, "dimsync.bindings.yaml"), "utf8")).toBe(`${bindings}    Asset/c: { id: "d-3" }\n`);
-});
-
-describe("a journal", () => {
-  it("whose last line is incomplete loses only that line, and the next one begins on a new line", async () => {
-    const folder = await tempFolder();
-    await intended(folder, "Integration/a");
-    await appendFile(journalFile(folder), '{"type":"intend","entryId":"x","targ');
-    expect(await openAddresses(folder)).toEqual(["Integration/a"]);
-    await intended(folder, "Integration/b");
-    expect(await openAddresses(folder)).toEqual(["Integration/a", "Integration/b"]);
-    expect(await readFile(`${journalFile(folder)}.torn`, "utf8")).toBe('{"type":"intend","entryId":"x","targ\n');
-  });
-
-  it("whose last line has no line feed is complete, as an editor may leave it", async () => {
-    const folder = await tempFolder();
-    await intended(folder, "Integration/a");
-    await writeFile(journalFile(folder), (await readFile(journalFile(folder), "utf8")).trimEnd());
-    expect(await openAddresses(folder)).toEqual(["Integration/a"]);
-    await intended(folder, "Integration/b");
-    expect(await openAddresses(folder)).toEqual(["Integration/a", "Integration/b"]);
-  });
-});
-
-describe("refuses, with the line, and does not write to, a journal with", () => {
-  const cases: Readonly<Record<string, string>> = {
-    "garbage in the middle": '{"type":"intend","entryId":"x","targ\n',
-    "a number in the middle": "17\n",
-    "bytes that are not text": "\u0000\u0000\n",
-    "an entry of an unknown type": '{"type":"later","entryId":"x"}\n',
-    "an intent without its path": `${JSON.stringify({ type: "intend", entryId: "x", target: "dev", ...intent("Asset/a"), path: undefined })}\n`,
-    "an unknown outcome": '{"type":"settle","entryId":"x","outcome":"maybe"}\n',
-  };
-  for (const [name, middle] of Object.entries(cases)) {
+  for (const [name, [damage, why]] of Object.entries(cases)) {
     it(name, async () => {
       const folder = await tempFolder();
       await intended(folder, "Integration/a");
-      const line = await readFile(journalFile(folder), "utf8");
-      await writeFile(journalFile(folder), `${line}${middle}${line}`);
-      const refusal = { code: "E_JOURNAL", exit: 1, message: expect.stringContaining("journal.ndjson:2 ") };
+      const text = damage(await readFile(fileOf(folder), "utf8"));
+      await writeFile(fileOf(folder), text);
+      const message = typeof why === "string" ? expect.stringContaining(why) : expect.stringMatching(why);
+      const refusal = { code: "E_RECORDS_READ", exit: 1, message };
       await expect(recordsIn(folder).read()).rejects.toMatchObject(refusal);
       await expect(beginIn(folder)).rejects.toMatchObject(refusal);
-      expect(await readFile(journalFile(folder), "utf8")).toBe(`${line}${middle}${line}`);
+      await expect(recordsIn(folder).read()).rejects.toMatchObject({ message: expect.stringContaining("prod.records") });
+      expect(await readFile(fileOf(folder), "utf8")).toBe(text);
     });
   }
 
   it("a folder instead of the file", async () => {
     const folder = await tempFolder();
-    await mkdir(journalFile(folder), { recursive: true });
-    await expect(recordsIn(folder).read()).rejects.toMatchObject({ code: "E_JOURNAL" });
+    await mkdir(fileOf(folder), { recursive: true });
+    await expect(recordsIn(folder).read()).rejects.toMatchObject({ code: "E_RECORDS_READ" });
   });
 });
 
@@ -231,39 +177,6 @@ it("keeps a response that could not be stored, and the next run records it", asy
   expect((await recordsIn(folder).read()).open).toMatchObject([{ entryId, answeredId: "d-1" }]);
 });
 
-describe("a journal of more than 1 MiB", () => {
-  const fill = async (folder: string, last: string): Promise<void> => {
-    await mkdir(join(folder, ".dimsync"));
-    const lines: string[] = [];
-    for (let index = 0; index < 3000; index++) {
-      lines.push(
-        JSON.stringify({ type: "intend", entryId: `e${index}`, target: "dev", ...intent("Asset/a", { bodyDigest: "x".repeat(300) }) }),
-      );
-      lines.push(JSON.stringify({ type: "settle", entryId: `e${index}`, outcome: "failed" }));
-    }
-    await writeFile(journalFile(folder), `${lines.join("\n")}\n${last}`);
-  };
-
-  it("is cut to its last 1,000 lines by the next intent", async () => {
-    const folder = await tempFolder();
-    await fill(folder, "");
-    await intended(folder, "Integration/a");
-    const lines = (await readFile(journalFile(folder), "utf8")).trimEnd().split("\n");
-    expect(lines.length).toBe(1001);
-    expect(lines[999]).toContain('"e2999"');
-    expect(await openAddresses(folder)).toEqual(["Integration/a"]);
-  });
-
-  it("is not cut while an intent of any target is open", async () => {
-    const folder = await tempFolder();
-    await fill(folder, `${JSON.stringify({ type: "intend", entryId: "open", target: "dev", ...intent("Asset/open") })}\n`);
-    const before = (await stat(journalFile(folder))).size;
-    await intended(folder, "Integration/a");
-    expect((await stat(journalFile(folder))).size).toBeGreaterThan(before);
-    expect(await openAddresses(folder, "dev")).toEqual(["Asset/open"]);
-  });
-});
-
 const appender = `${programWithRecords}
   const [folder, target, count, pad] = process.argv.slice(2);
   const run = await records(folder, target).begin({ runId: "r", waitMs: 0 });
@@ -316,10 +229,10 @@ it("causes a DimsyncError or is read, however it is damaged", async () => {
   const [entryId = ""] = await run.intend([intent("Integration/a")]);
   await run.settle(entryId, { outcome: "unknown" });
   await run.release();
-  const good = await readFile(journalFile(folder));
+  const good = await readFile(fileOf(folder));
   await fc.assert(
     fc.asyncProperty(fc.nat(good.length), fc.nat(40), fc.uint8Array({ maxLength: 10 }), async (at, length, insert) => {
-      await writeFile(journalFile(folder), Buffer.concat([good.subarray(0, at), insert, good.subarray(at + length)]));
+      await writeFile(fileOf(folder), Buffer.concat([good.subarray(0, at), insert, good.subarray(at + length)]));
       const outcome: unknown = await recordsIn(folder)
         .read()
         .catch((error: unknown) => error);
@@ -330,51 +243,17 @@ it("causes a DimsyncError or is read, however it is damaged", async () => {
   );
 });
 
-describe("the record of applied plans", () => {
-  const appliedFile = (folder: string): string => join(folder, ".dimsync", "applied.ndjson");
-
-  async function applied(folder: string, planId: string, runId: string): Promise<void> {
-    const run = await beginIn(folder, { runId });
-    await run.markApplied(planId);
-    await run.take();
-    await run.release();
-  }
-
-  it("lets only one of several processes apply a plan", async () => {
-    const folder = await tempFolder();
-    const program = await compileProgram(
-      folder,
-      `${programWithRecords}
-       const run = await records(process.argv[2], process.argv[3]).begin({ runId: "r", waitMs: 20_000 });
-       const mark = async () => { await run.markApplied("p1"); await run.take(); };
-       await mark().then(() => console.log("ok"), (error) => console.log(error.code));
-       await run.release();`,
-    );
-    // Of several targets too: the leases do not help then.
-    const outcomes = await Promise.all(["prod", "prod", "dev"].map((target) => start(program, [folder, target]).ended));
-    expect(outcomes.filter((text) => text === "ok\n")).toHaveLength(1);
-    expect(outcomes.filter((text) => text !== "ok\n").every((text) => /^E_(?:PLAN_APPLIED|RECORDS_CHANGED)\n$/u.test(text))).toBe(true);
-  });
-
-  it("moves an incomplete last mark away, since its run wrote nothing yet", async () => {
-    const folder = await tempFolder();
-    await applied(folder, "p1", "r1");
-    await appendFile(appliedFile(folder), '{"planId":"p2","ru');
-    expect(await recordsIn(folder).wasApplied("p2")).toBeUndefined();
-    await applied(folder, "p2", "r2");
-    expect(await recordsIn(folder).wasApplied("p2")).toMatchObject({ runId: "r2" });
-    expect(await recordsIn(folder).wasApplied("p1")).toMatchObject({ runId: "r1" });
-    expect(await recordsIn(folder).wasApplied("__proto__")).toBeUndefined();
-  });
-
-  it("must be readable", async () => {
-    for (const line of ["garbage\n", '{"plan":1}\n']) {
-      const folder = await tempFolder();
-      await mkdir(join(folder, ".dimsync"));
-      await writeFile(appliedFile(folder), line);
-      const refusal = { code: "E_APPLIED_FILE", exit: 5, message: expect.stringContaining("line 1") };
-      await expect(recordsIn(folder).wasApplied("p1")).rejects.toMatchObject(refusal);
-      await expect(beginIn(folder)).rejects.toMatchObject(refusal);
-    }
-  });
+it("lets only one of several processes apply a plan", async () => {
+  const folder = await tempFolder();
+  const program = await compileProgram(
+    folder,
+    `${programWithRecords}
+     const run = await records(process.argv[2], process.argv[3]).begin({ runId: "r", waitMs: 20_000 });
+     const mark = async () => { await run.markApplied("p1"); await run.take(); };
+     await mark().then(() => console.log("ok"), (error) => console.log(error.code));
+     await run.release();`,
+  );
+  const outcomes = await Promise.all(["prod", "prod", "prod"].map((target) => start(program, [folder, target]).ended));
+  expect(outcomes.filter((text) => text === "ok\n")).toHaveLength(1);
+  expect(outcomes.filter((text) => text !== "ok\n").every((text) => /^E_(?:PLAN_APPLIED|RECORDS_CHANGED)\n$/u.test(text))).toBe(true);
 });

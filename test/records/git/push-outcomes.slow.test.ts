@@ -4,7 +4,7 @@ import pLimit from "p-limit";
 import { describe, expect, it } from "vitest";
 import { DimsyncError } from "../../../src/model/errors.ts";
 import { initGitRecords } from "../../../src/records/git/init.ts";
-import type { Intent } from "../../../src/records/journal-line.ts";
+import type { Intent } from "../../../src/records/history.ts";
 import { gitEnv } from "../../support/git/env.ts";
 import type { GitFault, GitHttp } from "../../support/git/http.ts";
 import { git, gitRemote } from "../../support/git/remote.ts";

@@ -1,9 +1,9 @@
-import { type Address, type Binding, type Bindings, byText } from "../model/address.ts";
-import { DimsyncError } from "../model/errors.ts";
-import { sameJson } from "../model/json/json.ts";
-import type { PlainNode } from "../yaml/fast/nodes.ts";
-import { afterLine, eolOf, lineStart } from "../yaml/nodes.ts";
-import { doubleQuoted, stringYaml } from "../yaml/print.ts";
+import { type Address, type Binding, type Bindings, byText } from "../../model/address.ts";
+import { DimsyncError } from "../../model/errors.ts";
+import { sameJson } from "../../model/json/json.ts";
+import type { PlainNode } from "../../yaml/fast/nodes.ts";
+import { afterLine, eolOf, lineStart } from "../../yaml/nodes.ts";
+import { doubleQuoted, stringYaml } from "../../yaml/print.ts";
 import { type BindingsText, type Member, memberOf, membersOf, parseBindingsText } from "./bindings-text.ts";
 
 // The file is a table: one line per object, sorted, so that git can merge two branches that bound

@@ -1,11 +1,13 @@
-import { type Address, type Binding, type Bindings, parseAddress } from "../model/address.ts";
-import { DimsyncError } from "../model/errors.ts";
-import { emptyRecord } from "../model/json/json.ts";
-import { DeepNesting } from "../model/json/parse.ts";
-import { lineAndColumn, lineStartsOf } from "../text/lines.ts";
-import { type PlainNode, plainNodes } from "../yaml/fast/nodes.ts";
-import { composeDocuments } from "../yaml/parse.ts";
-import { nodeOf } from "../yaml/positions.ts";
+import { type Address, type Binding, type Bindings, parseAddress } from "../../model/address.ts";
+import { DimsyncError } from "../../model/errors.ts";
+import { emptyRecord } from "../../model/json/json.ts";
+import { DeepNesting } from "../../model/json/parse.ts";
+import { lineAndColumn, lineStartsOf } from "../../text/lines.ts";
+import { type PlainNode, plainNodes } from "../../yaml/fast/nodes.ts";
+import { composeDocuments } from "../../yaml/parse.ts";
+import { nodeOf } from "../../yaml/positions.ts";
+import { sharedId } from "../facts.ts";
+import { duplicateBinding } from "../store-errors.ts";
 
 /** The text of a bindings file that was checked. */
 export interface BindingsText {
@@ -51,23 +53,11 @@ export function readTarget({ text, file, root, bindings }: BindingsText, target:
   return found;
 }
 
-/** Throws E_DUPLICATE_BINDING at the place of the second of two addresses of a kind that have the same id. */
+/** Throws E_DUPLICATE_BINDING, at the place of the second of two addresses of a kind that have the same id. */
 export function refuseDuplicates(bindings: Bindings, placeOf: (address: Address) => string): void {
-  const addressById = new Map<string, Address>();
-  for (const [address, { id }] of bindings) {
-    const key = JSON.stringify([parseAddress(address)?.kind, id]);
-    const other = addressById.get(key);
-    if (other !== undefined) throw duplicateBinding(address, other, id, placeOf(address));
-    addressById.set(key, address);
-  }
+  const found = sharedId(bindings);
+  if (found !== undefined) throw duplicateBinding(found.address, found.other, found.id, placeOf(found.address));
 }
-
-/** One live object cannot have two manifests. `place` is "FILE:LINE:COLUMN" or the file. */
-export const duplicateBinding = (address: Address, other: Address, id: string, place: string): DimsyncError =>
-  new DimsyncError(
-    "E_DUPLICATE_BINDING",
-    `${place}: ${address} and ${other} are both bound to the id ${id}, but one live object cannot have two manifests. Unbind the wrong one.`,
-  );
 
 /** A member of a map. */
 export interface Member {

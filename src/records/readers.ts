@@ -1,0 +1,70 @@
+import { isObject, type JsonValue, own, setOwn } from "../model/json/json.ts";
+
+/** A stored text cannot be understood. The message is a clause that says why. */
+export class ContentError extends Error {
+  override readonly name = "ContentError";
+}
+
+/** Returns what of a value is kept, whatever else an object has. Throws ContentError. */
+export type Reader<T> = (value: unknown) => T;
+
+export const text: Reader<string> = (value) => {
+  if (typeof value !== "string") throw new ContentError(`${shown(value)} must be a string`);
+  return value;
+};
+
+export const count: Reader<number> = (value) => {
+  if (typeof value !== "number" || !Number.isFinite(value)) throw new ContentError(`${shown(value)} must be a number`);
+  return value;
+};
+
+export const optional =
+  <T>(read: Reader<T>): Reader<T | undefined> =>
+  (value) =>
+    value === undefined ? undefined : read(value);
+
+export const listOf =
+  <T>(read: Reader<T>): Reader<readonly T[]> =>
+  (value) => {
+    if (!Array.isArray(value)) throw new ContentError("a list is missing");
+    return value.map((item: unknown) => read(item));
+  };
+
+export const mapOf =
+  <T>(read: Reader<T>): Reader<Readonly<Record<string, T>>> =>
+  (value) => {
+    if (!isObject(value)) throw new ContentError("a map is missing");
+    const copy: Record<string, T> = {};
+    for (const [key, member] of Object.entries(value)) setOwn(copy, key, read(member));
+    return copy;
+  };
+
+/** A map with these members. */
+export const members =
+  <T extends object>(readers: { readonly [K in keyof T]-?: Reader<T[K]> }): Reader<T> =>
+  (value) => {
+    if (!isObject(value)) throw new ContentError("a map is missing");
+    const found: Record<string, unknown> = {};
+    for (const [key, read] of Object.entries<Reader<unknown>>(readers)) {
+      const member = read(own(value, key));
+      if (member !== undefined) found[key] = member;
+    }
+    // Each member was read by the reader of its type.
+    return found as T;
+  };
+
+export const json: Reader<JsonValue> = (value) => {
+  if (value === undefined) throw new ContentError("a value is missing");
+  // It comes from JSON, or is written as JSON.
+  return value as JsonValue;
+};
+
+export const oneOf =
+  <T extends string>(values: readonly T[]): Reader<T> =>
+  (value) => {
+    const found = values.find((known) => known === value);
+    if (found === undefined) throw new ContentError(`${shown(value)} must be one of ${values.join(", ")}`);
+    return found;
+  };
+
+const shown = (value: unknown): string => (JSON.stringify(value) ?? "nothing").slice(0, 100);

@@ -1,0 +1,44 @@
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname } from "node:path";
+import { emptyContent } from "../../src/records/facts.ts";
+import { recordsFile } from "../../src/records/folder/index.ts";
+import type { OpenIntent } from "../../src/records/history.ts";
+import type { RecordsState } from "../../src/records/records.ts";
+import type { Content } from "../../src/records/shared/store.ts";
+import { parseRecords, printRecords } from "../../src/records/text.ts";
+
+/** Changes the records of a folder, except for its bindings, as no run would. */
+export function editRecords(folder: string, target: string, change: (content: Content) => Partial<Content>): void {
+  const content = recordsIn(folder, target);
+  const file = recordsFile(folder, target);
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(file, printRecords({ target, id: "" }, { ...content, ...change(content) }));
+}
+
+/** The records of a folder, except for its bindings. */
+export function recordsIn(folder: string, target: string): Content {
+  const file = recordsFile(folder, target);
+  return existsSync(file) ? parseRecords(readFileSync(file, "utf8")).content : emptyContent;
+}
+
+/** As if the run had been killed when it had the responses to its creates. `sent`: digests of what it sent, by address. */
+export function unsettled({ state }: Content, sent: RecordsState["bindings"] = new Map()): Partial<Content> {
+  const open = [...state.created].map(([address, { entryId, id: answeredId, naturalKey }]): OpenIntent => {
+    const { id: _, ...record } = sent.get(address) ?? { id: "" };
+    return {
+      ...{
+        entryId,
+        answeredId,
+        address,
+        kind: address.split("/")[0] ?? "",
+        runId: "killed",
+        method: "POST",
+        path: "/v1/x",
+        bodyDigest: "",
+      },
+      ...{ at: "2026-01-01T00:00:00.000Z", record },
+      ...(naturalKey === undefined ? {} : { naturalKey }),
+    };
+  });
+  return { state: { ...state, open, created: new Map() } };
+}
