@@ -105,13 +105,15 @@ async function refusedByAccount<Live>({ item, kind, session, records }: Step<Liv
 }
 
 /** An object that no list shows, such as an asset, may have been created by someone else, or by a run whose records were lost. */
-async function refusedByAuditLog<Live>({ item, kind, records, auditLog, secrets }: Step<Live>): Promise<Ending | undefined> {
+async function refusedByAuditLog<Live>({ item, kind, records, session, auditLog, secrets }: Step<Live>): Promise<Ending | undefined> {
   const name = item.naturalKey?.["name"];
   if (item.action !== "create" || kind.list !== undefined || name === undefined) return undefined;
   const { bindings, forgotten = [] } = records.state();
   const knownIds = new Set([...[...bindings.values()].map(({ id }) => id), ...forgotten]);
   const [entry] = assetCreations(await auditLog(), name, knownIds);
   if (entry === undefined) return undefined;
+  // Another run may have created and recorded it since the records were read. Then this throws E_RECORDS_CHANGED.
+  await session.writer.records.take();
   const evidence = quotesSecret([entry], secrets) ? `an entry of ${entry.timestamp}` : describeEntry(entry);
   return {
     outcome: "blocked",

@@ -60,7 +60,7 @@ function newStarter(execution: Execution): (item: Item) => Promise<Ending> {
       const attributesOf = ({ outcome }: Ending): TracedWork["attributes"] => ({ "dimsync.outcome": outcome });
       const ending = await traced({ name: `dimsync ${action}`, attributes, attributesOf }, () => act(item, execution));
       // Set here, not when the ending is collected: the next item starts as soon as this one ends.
-      if (!isGood(ending.outcome)) failed = true;
+      if (!isGood(ending.outcome) && ending.code !== "E_STALE") failed = true;
       return ending;
     });
 }

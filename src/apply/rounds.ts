@@ -157,26 +157,43 @@ const replansPerAddress = 3;
 /** The outcomes of an apply so far, over all its rounds. */
 function newOutcomes() {
   const byStep = new Map<string, EndedItem>();
+  /** What each step of the round depends on, by ids of items. */
+  let dependencies = new Map<string, readonly string[]>();
   const replans = new Map<Address, number>();
   const counted: Counted[] = [];
   return {
     /** True if something was created, related or bound that deferred items may have waited for. */
     add(items: readonly Item[], results: readonly EndedItem[]): boolean {
-      for (const result of results) byStep.set(`${result.action} ${result.address}`, result);
+      for (const result of results) byStep.set(stepOf(result), result);
+      dependencies = new Map(items.map((item) => [stepOf(item), item.dependsOn]));
       const reached = new Set(results.filter(({ outcome }) => mayHaveActed(outcome)).map(({ id }) => id));
       for (const { id, address, action, exposedColumns: exposed = 0 } of items)
         if (reached.has(id)) counted.push({ address, created: action === "create" ? 1 : 0, exposed });
       return results.some(({ outcome, action }) => isGood(outcome) && action !== "update");
     },
     failed: (): boolean => [...byStep.values()].some(({ outcome, code }) => !isGood(outcome) && code !== "E_STALE"),
-    /** Removes the stale items that may be planned again, counts them, and returns their addresses. */
+    /**
+     * Removes the stale items that may be planned again, and what was skipped because of them, counts them, and returns their
+     * addresses.
+     */
     takeStale(): readonly Address[] {
-      const stale = [...byStep].filter(([, { code, address }]) => code === "E_STALE" && (replans.get(address) ?? 0) < replansPerAddress);
+      const stale = new Map<string, EndedItem>();
+      const ids = new Set<string | undefined>();
+      const isStale = ([step, { code, address }]: readonly [string, EndedItem]): boolean => {
+        if ((replans.get(address) ?? 0) >= replansPerAddress) return false;
+        return code === "E_STALE" || (code === "E_DEPENDENCY" && (dependencies.get(step) ?? []).some((id) => ids.has(id)));
+      };
+      // An item comes after those that it depends on.
+      for (const [step, result] of byStep)
+        if (isStale([step, result])) {
+          stale.set(step, result);
+          ids.add(result.id);
+        }
       for (const [step, { address }] of stale) {
         byStep.delete(step);
         replans.set(address, (replans.get(address) ?? 0) + 1);
       }
-      return stale.map(([, { address }]) => address);
+      return [...stale.values()].map(({ address }) => address);
     },
     /** What earlier rounds did, which the guards of the next round add to its own. */
     counts: (): readonly Counted[] => counted,
@@ -184,5 +201,7 @@ function newOutcomes() {
     results: (): readonly EndedItem[] => [...byStep.values()],
   };
 }
+
+const stepOf = ({ action, address }: Pick<EndedItem, "action" | "address">): string => `${action} ${address}`;
 
 const mayHaveActed = (outcome: ItemResult["outcome"]): boolean => outcome !== "skipped" && outcome !== "failed" && outcome !== "blocked";

@@ -97,7 +97,7 @@ export function otherWithId(bindings: Bindings, address: Address, id: string): A
 export function sharedId(bindings: Bindings): { readonly address: Address; readonly other: Address; readonly id: string } | undefined {
   const addressById = new Map<string, Address>();
   for (const [address, { id }] of bindings) {
-    const key = JSON.stringify([kindOf(address), id]);
+    const key = `${kindOf(address)} ${id}`;
     const other = addressById.get(key);
     if (other !== undefined) return { address, other, id };
     addressById.set(key, address);

@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Lease } from "./records.ts";
 import { leaseStale, type StorePlace } from "./store-errors.ts";
 
@@ -8,14 +9,31 @@ export interface Instant {
   readonly wallMs: number;
 }
 
-export const instant = (): Instant => ({ monotonicMs: performance.now(), wallMs: Date.now() });
+/** What time it is, and how to wait. */
+export interface Clock {
+  readonly now: () => Instant;
+  /** Rejects if the signal is aborted. */
+  readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
+  /** Calls later, unless the returned function is called before. Does not keep the process alive. */
+  readonly after: (ms: number, call: () => void) => () => void;
+}
+
+export const systemClock: Clock = {
+  now: () => ({ monotonicMs: performance.now(), wallMs: Date.now() }),
+  sleep: (ms, signal) => sleep(ms, undefined, signal === undefined ? {} : { signal }),
+  after(ms, call) {
+    const timer = setTimeout(call, ms);
+    timer.unref();
+    return () => clearTimeout(timer);
+  },
+};
 
 /**
  * The larger of the two differences. A wall clock that was set back counts like one that was set
  * forward.
  */
-export function ageMs(then: Instant): number {
-  const now = instant();
+export function ageMs(clock: Clock, then: Instant): number {
+  const now = clock.now();
   return Math.max(now.monotonicMs - then.monotonicMs, Math.abs(now.wallMs - then.wallMs));
 }
 
@@ -24,9 +42,9 @@ export function ageMs(then: Instant): number {
  * time-to-live. Another run takes the lease over after a whole one without a write, so a request
  * that begins now is sent long before.
  */
-export function refuseStale(store: StorePlace, ttlMs: number, last: Instant): void {
-  const age = ageMs(last);
-  if (age >= ttlMs / 2) throw leaseStale(store, age);
+export function refuseStale(store: StorePlace & { readonly clock: Clock; readonly ttlMs: number }, last: Instant): void {
+  const age = ageMs(store.clock, last);
+  if (age >= store.ttlMs / 2) throw leaseStale(store, age);
 }
 
 export const newToken = (): string => randomBytes(12).toString("hex");

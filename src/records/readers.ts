@@ -30,28 +30,42 @@ export const listOf =
     return value.map((item: unknown) => read(item));
   };
 
+/** A map of such values. The same object if nothing of it is left out: records have thousands. */
 export const mapOf =
   <T>(read: Reader<T>): Reader<Readonly<Record<string, T>>> =>
   (value) => {
     if (!isObject(value)) throw new ContentError("a map is missing");
     const copy: Record<string, T> = {};
-    for (const [key, member] of Object.entries(value)) setOwn(copy, key, read(member));
-    return copy;
+    let isSame = true;
+    for (const key of Object.keys(value)) {
+      const member = read(value[key]);
+      isSame &&= member === value[key];
+      setOwn(copy, key, member);
+    }
+    // Each member is what the reader of its type returned.
+    return isSame ? (value as Readonly<Record<string, T>>) : copy;
   };
 
-/** A map with these members. */
-export const members =
-  <T extends object>(readers: { readonly [K in keyof T]-?: Reader<T[K]> }): Reader<T> =>
-  (value) => {
+/** A map with these members. The same object if nothing of it is left out. */
+export const members = <T extends object>(readers: { readonly [K in keyof T]-?: Reader<T[K]> }): Reader<T> => {
+  const known = Object.entries<Reader<unknown>>(readers);
+  return (value) => {
     if (!isObject(value)) throw new ContentError("a map is missing");
     const found: Record<string, unknown> = {};
-    for (const [key, read] of Object.entries<Reader<unknown>>(readers)) {
-      const member = read(own(value, key));
-      if (member !== undefined) found[key] = member;
+    let isSame = true;
+    let count = 0;
+    for (const [key, read] of known) {
+      const given = own(value, key);
+      const member = read(given);
+      isSame &&= member === given;
+      if (member === undefined) continue;
+      found[key] = member;
+      count += 1;
     }
     // Each member was read by the reader of its type.
-    return found as T;
+    return (isSame && Object.keys(value).length === count ? value : found) as T;
   };
+};
 
 export const json: Reader<JsonValue> = (value) => {
   if (value === undefined) throw new ContentError("a value is missing");

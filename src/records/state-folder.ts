@@ -53,11 +53,3 @@ export async function refuseTrackedState(projectFolder: string, env: Environment
     { command: `git rm -r --cached ${path}` },
   );
 }
-
-/** The file of the lock of a target; it may not exist. */
-export const lockPath = (folder: string, target: string): string => join(stateFolder(folder), lockName(target));
-
-function lockName(target: string): string {
-  // Percent signs are encoded too, so that two targets never share a name.
-  return `lock-${target.replace(/[^A-Za-z0-9._-]/gu, (character) => `%${(character.codePointAt(0) ?? 0).toString(16)}%`)}.json`;
-}

@@ -1,6 +1,6 @@
 import { type Address, type Binding, type Bindings, byText, parseAddress } from "../model/address.ts";
 import type { SeenGroup } from "../model/columns.ts";
-import { setOwn } from "../model/json/json.ts";
+import { isObject, setOwn } from "../model/json/json.ts";
 import { parseJson, whyNotJson } from "../model/json/parse.ts";
 import { emptyState, sharedId } from "./facts.ts";
 import type { CreatedEntry, OpenIntent } from "./history.ts";
@@ -48,29 +48,46 @@ interface SectionLines {
   readonly lines: readonly Line[];
 }
 
-/** The lines of each section that has any. */
+/** The lines of each section. */
 export const linesBySection = (content: Content): readonly SectionLines[] =>
   sectionNames.map((name) => {
     const { isKeyed = false, list } = sectionNamed(name);
-    const lines = list(content).map((parts) => ({
-      key: parts.length < 2 ? String(parts[0]) : JSON.stringify(parts.slice(0, -1)),
-      text: JSON.stringify([name, ...parts]),
-    }));
+    const lines = list(content).map((parts) => lineOf(name, parts));
     // The text does not depend on the order in which things happened.
     return { name, isKeyed, lines: isKeyed ? lines.sort((a, b) => byText(a.text, b.text)) : lines };
   });
 
-/** Reads what `printRecords` printed. The state has no version. Throws ContentError. */
-export function parseRecords(text: string): { readonly head: TextHead; readonly content: Content } {
+/** The lines of values that were read or written before: most of thousands are the same in the next version. */
+const known = new WeakMap<object, Line>();
+
+function lineOf(name: SectionName, parts: readonly unknown[], text?: string): Line {
+  const value = parts.at(-1);
+  const key = parts.length < 2 ? String(value) : parts.slice(0, -1).join("\n");
+  const before = isObject(value) ? known.get(value) : undefined;
+  if (before?.key === key) return before;
+  const line = { key, text: text ?? JSON.stringify([name, ...parts]) };
+  if (isObject(value)) known.set(value, line);
+  return line;
+}
+
+/** Reads what `printRecords` printed. The state has no version. `placeOf`: names a line in a message. Throws ContentError. */
+export function parseRecords(
+  text: string,
+  placeOf = (line: number): string => `line ${line}`,
+): { readonly head: TextHead; readonly content: Content } {
   const [first = "", ...lines] = text.split("\n");
-  const head = parseHead(first);
+  const head = parseHead(listIn(first, placeOf(1)));
   const content = emptyBuilding();
-  for (const [index, line] of lines.entries()) if (line !== "") readLine(content, line, index + 2);
+  for (const [index, list] of listsIn(lines, placeOf).entries()) {
+    if (list.length === 0) continue;
+    const [name, ...parts] = list;
+    const section = readLine(content, name, parts, () => placeOf(index + 2));
+    lineOf(section, parts, lines[index]);
+  }
   return { head, content: finished(content) };
 }
 
-function parseHead(line: string): TextHead {
-  const [found, version, head] = listIn(line, 1);
+function parseHead([found, version, head]: readonly unknown[]): TextHead {
   if (found !== title) throw new ContentError("it is not a text that dimsync wrote");
   if (version !== format)
     throw new ContentError(
@@ -79,25 +96,37 @@ function parseHead(line: string): TextHead {
   return headMembers(head);
 }
 
-function listIn(line: string, number: number): readonly unknown[] {
+/** The list of each line; an empty one for an empty line. */
+function listsIn(lines: readonly string[], placeOf: (line: number) => string): readonly (readonly unknown[])[] {
+  try {
+    // One call for all lines is much faster than one for each.
+    const lists: unknown = parseJson(`[${lines.map((line) => (line === "" ? "[]" : line)).join(",\n")}]`);
+    if (Array.isArray(lists) && lists.length === lines.length && lists.every(Array.isArray)) return lists;
+  } catch {
+    // The line that is not valid is found below.
+  }
+  return lines.map((line, index) => (line === "" ? [] : listIn(line, placeOf(index + 2))));
+}
+
+function listIn(line: string, place: string): readonly unknown[] {
   try {
     const value: unknown = parseJson(line);
     if (Array.isArray(value)) return value;
   } catch (error) {
-    throw new ContentError(`line ${number} ${whyNotJson(error, "is not valid JSON")}`, { cause: error });
+    throw new ContentError(`${place} ${whyNotJson(error, "is not valid JSON")}`, { cause: error });
   }
-  throw new ContentError(`line ${number} is not a JSON list`);
+  throw new ContentError(`${place} is not a JSON list`);
 }
 
-function readLine(content: Building, line: string, number: number): void {
-  const [name, ...parts] = listIn(line, number);
+function readLine(content: Building, name: unknown, parts: readonly unknown[], place: () => string): SectionName {
   if (!isSectionName(name))
-    throw new ContentError(`line ${number} is ${JSON.stringify(name)}, which this version of dimsync does not know; use a newer version`);
+    throw new ContentError(`${place()} is ${JSON.stringify(name)}, which this version of dimsync does not know; use a newer version`);
   try {
     sectionNamed(name).read(content, parts);
+    return name;
   } catch (error) {
     if (!(error instanceof ContentError)) throw error;
-    throw new ContentError(`line ${number} (${name}): ${error.message}`);
+    throw new ContentError(`${place()}: ${error.message}`);
   }
 }
 

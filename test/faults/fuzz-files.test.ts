@@ -150,7 +150,7 @@ async function refusedOrRead(work: () => Promise<unknown>): Promise<readonly str
     await work();
     return [];
   } catch (error) {
-    if (error instanceof DimsyncError && /\.(?:yaml|ndjson)\b/u.test(error.message)) return [];
+    if (error instanceof DimsyncError && /\.(?:yaml|records)\b/u.test(error.message)) return [];
     return [String(error instanceof Error ? error.stack : error)];
   }
 }

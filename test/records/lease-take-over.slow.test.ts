@@ -1,5 +1,4 @@
 import { once } from "node:events";
-import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { openGitRecords } from "../../src/records/git/index.ts";
 import { initGitRecords } from "../../src/records/git/init.ts";
@@ -66,10 +65,14 @@ for (const [name, newStore] of Object.entries(stores))
 
     test("a run that loses its first write to another run waits for the lease, and plans again", async () => {
       const store = await newStore();
+      let hasWaited = (): void => undefined;
+      const waits = new Promise<void>((resolve) => {
+        hasWaited = resolve;
+      });
       const beginAs = async (runId: string) => {
         const records = await store.open();
         onTestFinished(() => records.close());
-        const run = await records.begin({ runId, waitMs: runId === "run-2" ? 60_000 : 0 });
+        const run = await records.begin({ runId, waitMs: runId === "run-2" ? 600_000 : 0, onWait: () => hasWaited() });
         onTestFinished(() => run.release().catch(() => undefined));
         return run;
       };
@@ -77,8 +80,7 @@ for (const [name, newStore] of Object.entries(stores))
       const first = await beginAs("run-1");
       await first.intend([intentOf("Asset/a")]);
       const taking = late.intend([intentOf("Asset/b")]).catch((error: unknown) => error);
-      // Longer than the pause between two reads of the records.
-      await expect(Promise.race([taking, sleep(1_500, "it waits")])).resolves.toBe("it waits");
+      await waits;
       await first.release();
       expect(await taking).toMatchObject({ code: "E_RECORDS_CHANGED" });
       await late.intend([intentOf("Asset/b")]);

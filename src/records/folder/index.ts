@@ -8,7 +8,7 @@ import { bindingChanges, emptyContent } from "../facts.ts";
 import { writeAtomic } from "../files/atomic.ts";
 import { withFileLock } from "../files/file-lock.ts";
 import { isErrno, reasonOf } from "../files/fs-errors.ts";
-import { ageMs, instant } from "../lease.ts";
+import { ageMs, systemClock } from "../lease.ts";
 import { isAlive, pidSpace } from "../process-identity.ts";
 import { ContentError } from "../readers.ts";
 import type { Lease, Records } from "../records.ts";
@@ -65,6 +65,7 @@ export function openFolderRecords(options: FolderStoreOptions): Records {
   const store: SharedStore<FolderVersion> = {
     ...place,
     folder,
+    clock: systemClock,
     ttlMs,
     gatherMs: 100,
     waveSize: 1,
@@ -81,9 +82,9 @@ export function openFolderRecords(options: FolderStoreOptions): Records {
         await ensureStateFolder(folder);
         return await withFileLock(`${file}.lock`, async (): Promise<WriteOutcome> => {
           // Another process may have the lock if this one was stopped for long.
-          const since = instant();
+          const since = systemClock.now();
           const beforeRename = (): void => {
-            const age = ageMs(since);
+            const age = ageMs(systemClock, since);
             if (age >= ttlMs / 2) throw new Error(`the process was stopped for ${Math.round(age / 1000)} s`);
           };
           const writeText = (content: Content): Promise<void> => writeAtomic(file, textOf(content), { mode: 0o600, beforeRename });

@@ -34,6 +34,17 @@ function hashOf(key: string): number {
 
 /** Reads the files of a commit. Throws ContentError. */
 export function contentOf(files: Files): ReturnType<typeof parseRecords> {
-  const sections = [...files].filter(([path]) => path !== "format" && path !== "seal").map(([, text]) => text);
-  return parseRecords([files.get("format") ?? "", ...sections].join(""));
+  const sections = [...files].filter(([path]) => path !== "format" && path !== "seal");
+  const all = [["format", files.get("format") ?? "\n"] as const, ...sections].map(([path, text]) => ({ path, text: withBreak(text) }));
+  return parseRecords(all.map(({ text }) => text).join(""), (number) => {
+    let line = number;
+    for (const { path, text } of all) {
+      const count = text.split("\n").length - 1;
+      if (line <= count) return `${path}:${line}`;
+      line -= count;
+    }
+    return `line ${number}`;
+  });
 }
+
+const withBreak = (text: string): string => (text === "" || text.endsWith("\n") ? text : `${text}\n`);

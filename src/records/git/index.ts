@@ -35,7 +35,7 @@ function sharedStore(options: GitStoreOptions): SharedStore<Tip> {
     },
     async swap(next, parent) {
       const repository = await store.repository(true);
-      const landing = await land(repository, { commit: next.version, parent: parent.version }, store.timeLimitMs);
+      const landing = await land(repository, { commit: next.version, parent: parent.version }, store);
       if (landing.outcome === "stored" && landing.tip === next.version) await repository.remember(next.version);
       return outcomeOf(landing);
     },

@@ -30,7 +30,7 @@ export async function initGitRecords(options: Omit<GitStoreOptions, "id">): Prom
     const message = commitMessage({ subject, changes: [], runId: "init", runUrl: undefined, content: emptyContent });
     if ((await repository.tip()) !== undefined) return await unusedRecords(options, repository, subject);
     const { id: commit } = await writeCommit(repository.place, { files, before: undefined, parent: undefined, message, key: store.key });
-    const landing = await land(repository, { commit, parent: undefined }, store.timeLimitMs);
+    const landing = await land(repository, { commit, parent: undefined }, store);
     if (landing.outcome === "lost") return await unusedRecords(options, repository, subject);
     if (landing.outcome === "refused") throw recordsRefused(store, landing.words);
     if (landing.outcome === "unclear") throw recordsUnclear(store, landing.words);

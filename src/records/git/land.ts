@@ -1,7 +1,7 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { GitError } from "../../git/process.ts";
 import { isDenied } from "../../git/refusals.ts";
 import { exponentialMs, spread } from "../../model/runtime/backoff.ts";
+import type { Clock } from "../lease.ts";
 import type { RecordsRepository } from "./repository.ts";
 
 // The outcome of a push is determined by reading the ref, never by git's output. "stale info" and
@@ -25,19 +25,20 @@ export type Landing =
 export async function land(
   repository: RecordsRepository,
   { commit, parent }: { readonly commit: string; readonly parent: string | undefined },
-  timeLimitMs: number,
+  { timeLimitMs, clock }: { readonly timeLimitMs: number; readonly clock: Clock },
 ): Promise<Landing> {
-  const deadline = performance.now() + timeLimitMs;
+  const nowMs = (): number => clock.now().monotonicMs;
+  const deadline = nowMs() + timeLimitMs;
   const shortestMs = Math.min(3_000, timeLimitMs / 2);
   for (let attempt = 1; ; attempt += 1) {
-    const begun = performance.now();
+    const begun = nowMs();
     const { accepted, rejected, isStale, words } = await repository.push(
       commit,
       parent,
       Math.min(Math.max(shortestMs, deadline - begun), 20_000),
     );
     if (accepted) return { outcome: "stored", tip: commit };
-    const pushMs = performance.now() - begun;
+    const pushMs = nowMs() - begun;
     const seen = await whatIsThere(repository, commit, parent);
     if (typeof seen === "object") return seen;
     // The server would deny the next attempt too, and nothing was sent before.
@@ -46,12 +47,12 @@ export async function land(
     const pause = spread(exponentialMs(attempt, 200, 5_000));
     // An attempt that is cut short makes the outcome of a push that the server refuses unclear.
     const neededMs = isRefused ? Math.max(shortestMs, 2 * pushMs) : shortestMs;
-    if (performance.now() + pause + neededMs > deadline) {
+    if (nowMs() + pause + neededMs > deadline) {
       if (!isRefused || seen !== "unchanged") return { outcome: "unclear", words };
       // Readers and writers see different refs.
       return { outcome: "refused", words: isStale ? `${words} The server may hide the ref ${repository.name} from writers.` : words };
     }
-    await sleep(pause);
+    await clock.sleep(pause);
   }
 }
 

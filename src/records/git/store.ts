@@ -1,9 +1,9 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { GitError } from "../../git/process.ts";
 import { isHopeless } from "../../git/refusals.ts";
 import { DimsyncError } from "../../model/errors.ts";
 import { exponentialMs } from "../../model/runtime/backoff.ts";
 import type { Environment } from "../../model/settings/env.ts";
+import { type Clock, systemClock } from "../lease.ts";
 import { ContentError } from "../readers.ts";
 import type { Content, Version } from "../shared/store.ts";
 import { recordsForeign, recordsGone, recordsInvalid, recordsUnreadable } from "../store-errors.ts";
@@ -28,10 +28,13 @@ export interface GitStoreOptions {
   /** DIMSYNC_DIGEST_KEY: commits are sealed, and an unsealed one is refused. */
   readonly key: string | undefined;
   readonly env: Environment;
+  /** Default: the system's. */
+  readonly clock?: Clock;
 }
 
 /** The ref of one target. */
 export interface GitStore extends GitStoreOptions {
+  readonly clock: Clock;
   /** For messages: "refs/dimsync/prod of origin". */
   readonly place: string;
   /** How long a write may take, including all attempts, before it counts as refused or unclear. */
@@ -43,6 +46,7 @@ export interface GitStore extends GitStoreOptions {
 export function openStore(options: GitStoreOptions): GitStore {
   let opened: Promise<Repositories> | undefined;
   const store: GitStore = {
+    clock: systemClock,
     ...options,
     place: `${options.ref} of ${options.remote}`,
     // Less than half the time-to-live: a write that took longer would leave no time to send anything.
@@ -66,7 +70,8 @@ export function openStore(options: GitStoreOptions): GitStore {
  */
 export async function loadTip(store: GitStore, writes: boolean, known?: Tip): Promise<Tip> {
   const repository = await store.repository(writes);
-  const deadline = performance.now() + Math.min(store.timeLimitMs, 10_000);
+  const nowMs = (): number => store.clock.now().monotonicMs;
+  const deadline = nowMs() + Math.min(store.timeLimitMs, 10_000);
   for (let attempt = 1; ; attempt += 1) {
     try {
       // Listing is cheaper than fetching, for runs that wait for a change.
@@ -81,9 +86,9 @@ export async function loadTip(store: GitStore, writes: boolean, known?: Tip): Pr
       return await readTip(store, repository, known);
     } catch (error) {
       const pauseMs = exponentialMs(attempt, 250);
-      const hopeless = !(error instanceof GitError) || isHopeless(error.message) || performance.now() + pauseMs > deadline;
+      const hopeless = !(error instanceof GitError) || isHopeless(error.message) || nowMs() + pauseMs > deadline;
       if (hopeless) throw readError(store, error);
-      await sleep(pauseMs);
+      await store.clock.sleep(pauseMs);
     }
   }
 }

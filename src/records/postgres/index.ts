@@ -1,7 +1,6 @@
 import { randomBytes, randomUUID } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { escapeLiteral } from "pg";
 import { DimsyncError } from "../../model/errors.ts";
 import { isObject, own } from "../../model/json/json.ts";
@@ -9,6 +8,7 @@ import { parseJson } from "../../model/json/parse.ts";
 import { exponentialMs, spread } from "../../model/runtime/backoff.ts";
 import { emptyContent, emptyState } from "../facts.ts";
 import { writeAtomic } from "../files/atomic.ts";
+import { type Clock, systemClock } from "../lease.ts";
 import { ContentError } from "../readers.ts";
 import type { Records, RecordsChange } from "../records.ts";
 import { recordsOf } from "../shared/records.ts";
@@ -31,6 +31,8 @@ export interface PostgresStoreOptions {
   /** From the config: the store must have it. */
   readonly id: string;
   readonly ttlMs: number;
+  /** Default: the system's. */
+  readonly clock?: Clock;
 }
 
 /** The records of one target in a PostgreSQL database. */
@@ -57,6 +59,7 @@ function sharedStore(options: PostgresStoreOptions, place: StorePlace, database:
   return {
     ...place,
     folder,
+    clock: options.clock ?? systemClock,
     ttlMs,
     gatherMs: 100,
     waveSize: 16,
@@ -92,7 +95,8 @@ async function swap(
   parent: PostgresVersion,
 ): Promise<WriteOutcome> {
   // Less than half the time-to-live: a write that took longer would leave no time to send anything.
-  const deadline = performance.now() + Math.min(30_000, options.ttlMs / 3);
+  const { clock = systemClock } = options;
+  const deadline = clock.now().monotonicMs + Math.min(30_000, options.ttlMs / 3);
   const script = swapScript(options, next, parent);
   for (let attempt = 1; ; attempt += 1) {
     let failure: unknown;
@@ -110,8 +114,8 @@ async function swap(
     const words = failure === undefined ? "the database did not accept the write" : wordsOf(failure);
     if (seen === "unchanged" && isRefusal(failure)) return { outcome: "refused", words };
     const pauseMs = exponentialMs(attempt, 100, 2_000);
-    if (performance.now() + pauseMs > deadline) return { outcome: "unclear", words };
-    await sleep(spread(pauseMs));
+    if (clock.now().monotonicMs + pauseMs > deadline) return { outcome: "unclear", words };
+    await clock.sleep(spread(pauseMs));
   }
 }
 
@@ -178,7 +182,8 @@ async function outcomeOf(
 
 /** Reads the newest version. Tries again for a while if the database cannot be reached. */
 async function load(options: PostgresStoreOptions, place: StorePlace, database: Database): Promise<PostgresVersion> {
-  const deadline = performance.now() + Math.min(10_000, options.ttlMs / 3);
+  const { clock = systemClock } = options;
+  const deadline = clock.now().monotonicMs + Math.min(10_000, options.ttlMs / 3);
   for (let attempt = 1; ; attempt += 1) {
     try {
       const version = await readVersion(options, place, database);
@@ -190,8 +195,8 @@ async function load(options: PostgresStoreOptions, place: StorePlace, database: 
       if (isUndefinedTable(error)) throw recordsGone(place, `the schema ${options.schema} contains no records`);
       if (error instanceof ContentError) throw recordsInvalid(place, error.message, error);
       const pauseMs = exponentialMs(attempt, 100);
-      if (isRefusal(error) || performance.now() + pauseMs > deadline) throw recordsUnreadable(place, wordsOf(error));
-      await sleep(pauseMs);
+      if (isRefusal(error) || clock.now().monotonicMs + pauseMs > deadline) throw recordsUnreadable(place, wordsOf(error));
+      await clock.sleep(pauseMs);
     }
   }
 }

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { DimsyncError } from "../../model/errors.ts";
 import { isHeld, newToken } from "../lease.ts";
 import { isGone } from "../process-identity.ts";
@@ -32,13 +31,13 @@ export async function beginRun<V extends Version>(store: SharedStore<V>, options
     token: newToken(),
     runId,
     runUrl,
-    ended: unlockedRun(abandoned),
+    ended: unlockedRun(store, abandoned),
     async whenFree(newest) {
       const free = await whenFree(store, newest, options).catch((error: unknown) => {
         const { lease } = newest.content;
         throw options.signal?.aborted === true && lease !== undefined ? leaseHeld(store, lease) : error;
       });
-      return { tip: free.tip, ended: unlockedRun(free.abandoned) };
+      return { tip: free.tip, ended: unlockedRun(store, free.abandoned) };
     },
   });
   const local = openLocalJournal(store.folder, store.target, runId, kept.files);
@@ -53,11 +52,12 @@ async function whenFree<V extends Version>(
   options: BeginOptions,
 ): Promise<{ readonly tip: V; readonly abandoned: Abandoned | undefined }> {
   const { signal } = options;
-  const deadline = performance.now() + options.waitMs;
+  const nowMs = (): number => store.clock.now().monotonicMs;
+  const deadline = nowMs() + options.waitMs;
   let tip = newest;
-  let unmovedSince = performance.now();
+  let unmovedSince = nowMs();
   let unmovedMs = 0;
-  const early = earlyEnd(options);
+  const early = earlyEnd(options, nowMs);
   for (;;) {
     signal?.throwIfAborted();
     const { lease } = tip.content;
@@ -66,44 +66,44 @@ async function whenFree<V extends Version>(
     const why = store.isAbandoned(tip, unmovedMs) ? `has not renewed it for ${seconds} s` : store.whyGone?.(tip);
     const abandoned = why === undefined ? await early(lease) : { lease, why };
     if (abandoned !== undefined) return { tip, abandoned };
-    const left = deadline - performance.now();
+    const left = deadline - nowMs();
     if (left <= 0) throw leaseHeld(store, lease);
     options.onWait?.();
     const pauseMs = Math.min(left, store.pollMs ?? Math.max(250, Math.min(5_000, lease.ttlMs / 10)));
-    await sleep(pauseMs, undefined, signal === undefined ? {} : { signal }).catch(() => signal?.throwIfAborted());
-    const asked = performance.now();
-    const now = await readAgain(store, tip, deadline);
+    await store.clock.sleep(pauseMs, signal).catch(() => signal?.throwIfAborted());
+    const asked = nowMs();
+    const now = await readAgain(store, tip, deadline - nowMs());
     if (now === undefined) continue;
-    if (now.version !== tip.version) unmovedSince = performance.now();
+    if (now.version !== tip.version) unmovedSince = nowMs();
     unmovedMs = Math.max(0, asked - unmovedSince);
     tip = now;
   }
 }
 
 /** Finds out whether the run that holds a lease has ended without releasing it. */
-function earlyEnd({ hasEnded }: BeginOptions): (lease: Lease) => Promise<Abandoned | undefined> {
+function earlyEnd({ hasEnded }: BeginOptions, nowMs: () => number): (lease: Lease) => Promise<Abandoned | undefined> {
   let askedAt = Number.NEGATIVE_INFINITY;
   return async (lease) => {
     if (lease.reason !== undefined) return undefined;
     if (lease.process !== undefined && isGone(lease.process)) return { lease, why: "has no process any more", graceMs: 0 };
-    if (hasEnded === undefined || performance.now() - askedAt < askAgainMs) return undefined;
-    askedAt = performance.now();
+    if (hasEnded === undefined || nowMs() - askedAt < askAgainMs) return undefined;
+    askedAt = nowMs();
     // Its machine may only have lost its connection: then it stops when it cannot renew the lease.
     return (await hasEnded(lease)) ? { lease, why: "belongs to a job that has ended", graceMs: lease.ttlMs / 2 } : undefined;
   };
 }
 
-function unlockedRun(abandoned: Abandoned | undefined): UnlockedRun | undefined {
+function unlockedRun({ clock }: Pick<SharedStore<Version>, "clock">, abandoned: Abandoned | undefined): UnlockedRun | undefined {
   if (abandoned?.graceMs === undefined) return undefined;
-  return { runId: abandoned.lease.runId, at: new Date().toISOString(), graceMs: abandoned.graceMs };
+  return { runId: abandoned.lease.runId, at: new Date(clock.now().wallMs).toISOString(), graceMs: abandoned.graceMs };
 }
 
 /** Undefined if the store can't be read now, and there is time to try again. Throws as `Records.read` does. */
-async function readAgain<V extends Version>(store: SharedStore<V>, known: V, deadline: number): Promise<V | undefined> {
+async function readAgain<V extends Version>(store: SharedStore<V>, known: V, leftMs: number): Promise<V | undefined> {
   try {
     return await store.read("write", known);
   } catch (error) {
-    if (!(error instanceof DimsyncError) || error.code !== "E_RECORDS_READ" || performance.now() >= deadline) throw error;
+    if (!(error instanceof DimsyncError) || error.code !== "E_RECORDS_READ" || leftMs <= 0) throw error;
     return undefined;
   }
 }

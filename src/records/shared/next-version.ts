@@ -1,5 +1,5 @@
 import { admissible, type Fact, withFacts } from "../facts.ts";
-import { type Instant, instant } from "../lease.ts";
+import type { Instant } from "../lease.ts";
 import { holderText, thisHolder } from "../process-identity.ts";
 import type { Lease, RecordsState, UnlockedRun } from "../records.ts";
 import { describeFacts, subjectOf } from "./describe-change.ts";
@@ -62,7 +62,7 @@ export const hasLostLease = (work: Held): boolean => work.hasHeld && !holds(work
 /** Prepares the next version: with the queued facts, and the lease. */
 export async function nextAttempt<V extends Version>(work: Work<V>): Promise<Attempt<V>> {
   const { store, stored, moving, runId, runUrl } = work;
-  const begun = instant();
+  const begun = store.clock.now();
   const facts = admissible(stored.content, [...moving.queue, ...moving.requests.flatMap((request) => request.facts)], hasLostLease(work));
   const lease = leaseAfter(work);
   const subject = work.isEnding ? "End the run" : holds(work) ? "Renew the lease" : "Take the lease";
@@ -117,7 +117,7 @@ function leaseAfter<V extends Version>(work: Work<V>): Lease | "free" | undefine
     token,
     runId,
     runUrl,
-    since: new Date().toISOString(),
+    since: new Date(store.clock.now().wallMs).toISOString(),
     ttlMs: store.ttlMs,
     epoch: stored.content.epoch + 1,
     reason: undefined,

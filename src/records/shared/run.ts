@@ -31,7 +31,7 @@ export interface Writer {
   readonly end: () => Promise<void>;
 }
 
-type RunStore = Pick<SharedStore<Version>, "target" | "place" | "ttlMs" | "gatherMs" | "waveSize" | "isReachable">;
+type RunStore = Pick<SharedStore<Version>, "target" | "place" | "clock" | "ttlMs" | "gatherMs" | "waveSize" | "isReachable">;
 
 export interface RunOptions {
   readonly runId: string;
@@ -50,31 +50,31 @@ interface WriteTimer {
   readonly stop: () => void;
 }
 
-function startWriteTimer({ ttlMs, gatherMs }: RunStore, writer: Writer): WriteTimer {
+function startWriteTimer({ ttlMs, gatherMs, clock }: RunStore, writer: Writer): WriteTimer {
+  const nowMs = (): number => clock.now().monotonicMs;
   let queuedSince: number | undefined;
-  let timer: NodeJS.Timeout | undefined;
+  let cancel = (): void => undefined;
   let retryAt = 0;
   let isStopped = false;
 
   const arm = (): void => {
-    clearTimeout(timer);
+    cancel();
     if (isStopped || !writer.holds()) return;
     const heartbeat = (writer.lastStored()?.monotonicMs ?? 0) + ttlMs / 3;
     const due = Math.max(Math.min(heartbeat, (queuedSince ?? Number.POSITIVE_INFINITY) + gatherMs), retryAt);
-    timer = setTimeout(() => void write(), Math.max(0, due - performance.now()));
     // The release of the run waits for facts that wait for the next write.
-    timer.unref();
+    cancel = clock.after(Math.max(0, due - nowMs()), () => void write());
   };
   const write = async (): Promise<void> => {
     queuedSince = undefined;
     const isStored = await writer.write();
-    if (!isStored) retryAt = performance.now() + Math.max(1_000, ttlMs / 15);
+    if (!isStored) retryAt = nowMs() + Math.max(1_000, ttlMs / 15);
     arm();
   };
   return {
     write,
     queued() {
-      queuedSince ??= performance.now();
+      queuedSince ??= nowMs();
       arm();
     },
     stored() {
@@ -83,7 +83,7 @@ function startWriteTimer({ ttlMs, gatherMs }: RunStore, writer: Writer): WriteTi
     },
     stop() {
       isStopped = true;
-      clearTimeout(timer);
+      cancel();
     },
   };
 }
@@ -106,14 +106,14 @@ export function runOver(store: RunStore, writer: Writer, options: RunOptions): R
     take: () => (writer.holds() ? Promise.resolve(writer.lost.throwIfAborted()) : storeNow([])),
     async renew() {
       const last = writer.lastStored();
-      if (writer.holds() && last !== undefined && performance.now() - last.monotonicMs > store.ttlMs / 3) await timer.write();
+      if (writer.holds() && last !== undefined && store.clock.now().monotonicMs - last.monotonicMs > store.ttlMs / 3) await timer.write();
     },
     fence() {
       writer.lost.throwIfAborted();
       const last = writer.lastStored();
       if (released !== undefined || !writer.holds() || last === undefined) throw noLease(store);
       if (store.isReachable?.() === false) throw connectionLost(store);
-      refuseStale(store, store.ttlMs, last);
+      refuseStale(store, last);
     },
     async intend(intents) {
       const facts = intents.map((intent): Fact & { readonly entryId: string } => ({ type: "intend", entryId: randomUUID(), intent }));

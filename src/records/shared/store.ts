@@ -1,3 +1,4 @@
+import type { Clock } from "../lease.ts";
 import type { AppliedPlan, Lease, RecordsChange, RecordsState } from "../records.ts";
 import type { StorePlace } from "../store-errors.ts";
 
@@ -38,6 +39,7 @@ export type WriteOutcome =
 
 export interface SharedStore<V extends Version> extends StorePlace {
   readonly folder: string;
+  readonly clock: Clock;
   readonly ttlMs: number;
   /** How long an outcome waits for the next write, so that several are written together. */
   readonly gatherMs: number;

@@ -173,10 +173,15 @@ describe("nothing is created, and the message says why, if", () => {
   it.each<readonly [string, string, string, Change]>([
     ["the ref was deleted", "E_RECORDS_GONE", "the ref does not exist", ({ remote }) => done(git(remote.bare, "update-ref", "-d", ref))],
     ["the ref was moved back after this machine wrote it", "E_RECORDS_GONE", "moved back or replaced", moveBack],
-    ["the ref is of another store", "E_RECORDS_GONE", "their id is other", withFile("id", "other\n")],
+    [
+      "the ref is of another store",
+      "E_RECORDS_GONE",
+      "their id is other",
+      withFile("format", '["dimsync records",1,{"target":"prod","id":"other"}]\n'),
+    ],
     ["the commit has no seal", "E_RECORDS_UNSEALED", "it has no seal", () => ({ DIMSYNC_DIGEST_KEY: "key" })],
-    ["the format is that of a later version", "E_RECORDS_READ", "its format is 2", withFile("format", "2\n")],
-    ["the journal is damaged", "E_RECORDS_READ", "is not valid JSON", withFile("journal/000001.ndjson", "{")],
+    ["the format is that of a later version", "E_RECORDS_READ", "its format is 2", withFile("format", '["dimsync records",2,{}]\n')],
+    ["the journal is damaged", "E_RECORDS_READ", "is not valid JSON", withFile("open", "{")],
     ["the remote does not exist any more", "E_RECORDS_READ", "not found", ({ http }) => done(http.setFault(() => 404))],
   ])("%s", async (_name, code, words, change) => {
     const { machine, store, creates } = await machines();
@@ -215,7 +220,7 @@ it("reports the ids if the last write fails, and adds them with the next run on 
   const again = await one.run("apply", "--yes", "--lock-timeout", "30s");
   expect(again.code, again.stdout + again.stderr).toBe(0);
   expect(creates()).toHaveLength(2);
-  expect(git(store.remote.bare, "show", `${ref}:bindings.yaml`).match(/Integration\//g)).toHaveLength(2);
+  expect(git(store.remote.bare, "show", `${ref}:binding`).match(/Integration\//g)).toHaveLength(2);
   expect(readdirSync(join(one.folder, ".dimsync", "responses-prod"))).toEqual([]);
 });
 
@@ -228,9 +233,8 @@ it("frees the lease and leaves no open intent if it is interrupted", async () =>
   third.call(() => run.child.kill("SIGTERM"));
   const { code, stdout } = await run.ended;
   expect(code, stdout).toBe(130);
-  const lines = git(store.remote.bare, "show", `${ref}:journal/000001.ndjson`);
-  expect(lines).toContain('"intend"');
-  expect(() => git(store.remote.bare, "show", `${ref}:lease.json`)).toThrow();
+  expect(git(store.remote.bare, "show", `${ref}:created`)).toContain("Integration/");
+  for (const file of ["open", "lease"]) expect(() => git(store.remote.bare, "show", `${ref}:${file}`)).toThrow();
   const plan = await machine(integrations(40)).run("plan", "-o", "json");
   expect(plan.stdout).not.toContain("E_UNKNOWN_OUTCOME");
   const sent = creates().length;

@@ -39,8 +39,6 @@ export interface HammerReport {
   readonly failed: Readonly<Record<string, number>>;
   /** Intents that were acknowledged but are not stored. */
   readonly lost: readonly string[];
-  /** Duplicate lines of the journal. */
-  readonly doubledLines: readonly string[];
   /** Objects that the service created twice. */
   readonly doubledCreates: readonly string[];
   /** Ids that a run recorded before it ended, but that are not bound. */
@@ -132,12 +130,8 @@ export async function hammer(options: HammerOptions): Promise<HammerReport> {
   http.setFault(() => undefined);
   try {
     const { bindings, open } = await openGitRecords({ ...store, id, folder: remote.clone(http.url) }).read();
-    const journal = addedLines(remote.bare);
+    const stored = intendedCreates(remote.bare);
     const ended = new Map(events.flatMap(({ type, runId = "", sent = [] }) => (type === "ended" ? [[runId, sent] as const] : [])));
-    const endedEntries = new Set(
-      journal.flatMap((line) => (line["type"] === "intend" && ended.has(String(line["runId"])) ? [line["entryId"]] : [])),
-    );
-    const stored = intendedEntries(journal);
     const created = events.filter(({ type }) => type === "created");
     const intended = events.filter(({ type }) => type === "intended");
     const failures = events.filter(({ type }) => type === "failed").map(({ code = "" }) => code);
@@ -147,11 +141,10 @@ export async function hammer(options: HammerOptions): Promise<HammerReport> {
       intended: intended.length,
       created: service.created().size,
       failed: Object.fromEntries([...new Set(failures)].map((code) => [code, failures.filter((one) => one === code).length])),
-      lost: intended.flatMap(({ entryId = "", address }) => (stored.includes(entryId) ? [] : [`${address} ${entryId}`])),
-      doubledLines: doubled(stored),
+      lost: intended.flatMap(({ entryId = "", address }) => (stored.has(entryId) ? [] : [`${address} ${entryId}`])),
       doubledCreates: [...service.created()].flatMap(([key, count]) => (count > 1 ? [`${key} × ${count}`] : [])),
-      lostIds: created.flatMap(({ address = "", id: liveId, entryId }) =>
-        endedEntries.has(entryId) && bindings.get(address)?.id !== liveId ? [`${address}=${liveId}`] : [],
+      lostIds: created.flatMap(({ address = "", id: liveId, entryId = "" }) =>
+        ended.has(stored.get(entryId) ?? "") && bindings.get(address)?.id !== liveId ? [`${address}=${liveId}`] : [],
       ),
       leftOpen: open.flatMap(({ runId, address }) => (ended.get(runId)?.includes(address) === false ? [`${address} of ${runId}`] : [])),
     };
@@ -161,18 +154,17 @@ export async function hammer(options: HammerOptions): Promise<HammerReport> {
   }
 }
 
-type Line = Readonly<Record<string, unknown>>;
-
-/** Every line that a commit of the ref's history has added to the journal. */
-function addedLines(bare: string): readonly Line[] {
-  const text = git(bare, "log", "-p", "--reverse", "--format=", ref, "--", "journal");
-  return text.split("\n").flatMap((line) => (line.startsWith("+{") ? [JSON.parse(line.slice(1)) as Line] : []));
+/** The run of each create that a commit of the ref's history has stored, by entry id. */
+function intendedCreates(bare: string): ReadonlyMap<string, string> {
+  const text = git(bare, "log", "-p", "--reverse", "--format=", ref, "--", "open");
+  const lines = text.split("\n").filter((line) => line.startsWith('+["open"'));
+  return new Map(
+    lines.map((line) => {
+      const [, { entryId, runId }] = JSON.parse(line.slice(1)) as readonly [string, Readonly<Record<"entryId" | "runId", string>>];
+      return [entryId, runId] as const;
+    }),
+  );
 }
-
-const intendedEntries = (journal: readonly Line[]): readonly string[] =>
-  journal.flatMap((line) => (line["type"] === "intend" ? [String(line["entryId"])] : []));
-
-const doubled = (values: readonly string[]): readonly string[] => values.filter((value, index) => values.indexOf(value) !== index);
 
 /** A service that counts what it creates, and loses some responses. */
 async function createService(random: () => number) {

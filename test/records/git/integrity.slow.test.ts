@@ -85,15 +85,16 @@ describe("records are refused, and nothing is created, if", () => {
 
   it("its format is newer", async () => {
     const store = await used();
-    rewrite(store, (folder) => writeText(folder, "format", "2\n"));
+    rewrite(store, (folder) => writeText(folder, "format", '["dimsync records",2,{}]\n'));
     await expectRefused(store.open(), "E_RECORDS_READ", "its format is 2");
   });
 
   for (const [path, text, words] of [
-    ["journal/000001.ndjson", '{"type":"other"}\n', "journal/000001.ndjson:1 is not an entry"],
-    ["journal/000001.ndjson", "not json\n", "journal/000001.ndjson:1 is not valid JSON"],
-    ["bindings.yaml", "", "it is empty"],
-    ["lease.json", "{}", "lease.json"],
+    ["created", '["other"]\n', 'created:1 is "other"'],
+    ["created", "not json\n", "created:1 is not valid JSON"],
+    ["binding", '["binding","Asset/a",{}]\n', "binding:1: nothing must be a string"],
+    ["lease", "{}", "lease:1 is not a JSON list"],
+    ["format", "x", "format:1 is not valid JSON"],
   ] as const)
     it(`${path} holds ${JSON.stringify(text)}`, async () => {
       const store = await used();

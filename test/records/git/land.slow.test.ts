@@ -1,10 +1,11 @@
 import { chmodSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, it, onTestFinished, vi } from "vitest";
+import { expect, it } from "vitest";
 import { land } from "../../../src/records/git/land.ts";
 import { openRepositories } from "../../../src/records/git/repository.ts";
 import { gitEnv } from "../../support/git/env.ts";
 import { git, gitRemote } from "../../support/git/remote.ts";
+import { testClock } from "../clock.ts";
 
 const ref = "refs/dimsync/prod";
 
@@ -27,20 +28,17 @@ it.each([
   ["begins no attempt that could be cut short, so that a refused push is not unclear", 29_000, 1],
 ])("%s", async (_sentence, attemptMs, attempts) => {
   const { repository, commit, parent } = await refusing();
-  let passed = 0;
-  const now = performance.now.bind(performance);
-  const clock = vi.spyOn(performance, "now").mockImplementation(() => now() + passed);
-  onTestFinished(() => clock.mockRestore());
+  const clock = testClock();
   const timeouts: number[] = [];
   const slow: typeof repository = {
     ...repository,
     async push(next, before, timeoutMs) {
       timeouts.push(timeoutMs);
       const report = await repository.push(next, before, timeoutMs);
-      passed += attemptMs;
+      clock.advance(attemptMs);
       return report;
     },
   };
-  expect(await land(slow, { commit, parent }, 60_000)).toMatchObject({ outcome: "refused" });
+  expect(await land(slow, { commit, parent }, { timeLimitMs: 60_000, clock })).toMatchObject({ outcome: "refused" });
   expect(timeouts).toHaveLength(attempts);
 });

@@ -2,7 +2,6 @@ import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { gitEnv } from "../../support/git/env.ts";
-import { git } from "../../support/git/remote.ts";
 import { integrations } from "../project.ts";
 import { intentOf } from "../suite.ts";
 import { machines } from "./git-project.ts";
@@ -61,6 +60,6 @@ describe("the number of pushes", () => {
       expect(code, stdout + stderr).toBe(0);
       expect(sent()).toHaveLength(creates);
       expect(one.counts().pushes).toBe(pushes);
-      expect(git(store.remote.bare, "show", `${ref}:bindings.yaml`).match(/Integration\//g)).toHaveLength(creates);
+      expect([...(await store.open().read()).bindings.keys()]).toHaveLength(creates);
     });
 });

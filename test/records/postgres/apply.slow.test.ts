@@ -48,11 +48,11 @@ describe("nothing is created, and the message says why, if", () => {
       "the database was restored to an earlier state after this machine wrote it",
       "E_RECORDS_GONE",
       "restored to an earlier state",
-      change("update dimsync.lease set version = version - 1"),
+      change("update dimsync.records set version = version - 1"),
     ],
     ["the format is that of a later version", "E_RECORDS_READ", "their format is 99", change("update dimsync.store set format = 99")],
-    ["a binding is damaged", "E_RECORDS_READ", "is not valid JSON", change("update dimsync.binding set binding = '{'")],
-    ["a table is missing", "E_RECORDS_GONE", "contains no records", change("alter table dimsync.binding rename to other")],
+    ["a binding is damaged", "E_RECORDS_READ", "is not valid JSON", change("update dimsync.records set content = content || '{'")],
+    ["a table is missing", "E_RECORDS_GONE", "contains no records", change("alter table dimsync.records rename to other")],
   ])("%s", async (_name, code, words, damage) => {
     const { url, machine, creates } = await machines();
     const one = machine();
@@ -133,13 +133,16 @@ it("sends nothing after the process was stopped for longer than the time-to-live
   // The database stores the intents, and the process does not know it until it continues.
   const stopped = new Promise<void>((resolve) => {
     proxy.cut = (_, bytes) => {
-      if (bytes.includes('insert into "dimsync"."intent"') && child.kill("SIGSTOP")) resolve();
+      if (bytes.includes('["open"') && child.kill("SIGSTOP")) resolve();
       return undefined;
     };
   });
   const running = ended(child);
   await stopped;
-  await vi.waitFor(() => expect(Number(postgres.sql(url, "select count(*) from dimsync.intent"))).toBeGreaterThan(0), waiting);
+  await vi.waitFor(
+    () => expect(Number(postgres.sql(url, `select count(*) from dimsync.records where content like '%["open"%'`))).toBe(1),
+    waiting,
+  );
   // What the stopped process may have sent is not sent again.
   const other = machine(url, "5s");
   const { code, stdout, stderr } = await other.run("apply", "--yes", "--lock-timeout", "30s");

@@ -155,7 +155,7 @@ describe("creates nothing without its records", () => {
     ["no tables", ({ url }) => void postgres.sql(url, "drop schema dimsync cascade"), "E_RECORDS_GONE"],
     ["an empty store", ({ url }) => void postgres.sql(url, "delete from dimsync.store"), "E_RECORDS_GONE"],
     ["an unknown format", ({ url }) => void postgres.sql(url, "update dimsync.store set format = 99"), "E_RECORDS_READ"],
-    ["a journal that cannot be read", ({ url }) => void postgres.sql(url, "update dimsync.intent set entry = '{'"), "E_RECORDS_READ"],
+    ["a text that cannot be read", ({ url }) => void postgres.sql(url, "update dimsync.records set content = '{'"), "E_RECORDS_READ"],
     ["a wrong password", () => ({ url: `postgres://nobody:canary-password@127.0.0.1:${postgres.port}/none` }), "E_RECORDS_READ"],
     ["an unused port", () => ({ url: "postgres://postgres:canary-password@127.0.0.1:1/none" }), "E_RECORDS_READ"],
     ["an invalid URL", () => ({ url: "canary-password" }), "E_RECORDS_READ"],
@@ -180,7 +180,7 @@ describe("creates nothing without its records", () => {
     const run = await open({ folder }).begin({ runId: "run-1", waitMs: 0 });
     await run.intend([intentOf("Integration/a")]);
     await run.release();
-    postgres.sql(url, "update dimsync.lease set version = 1; delete from dimsync.version; delete from dimsync.intent");
+    postgres.sql(url, "update dimsync.records set version = 1; delete from dimsync.version");
     await expect(open({ folder }).read()).rejects.toMatchObject({ code: "E_RECORDS_GONE", exit: 1 });
   });
 
