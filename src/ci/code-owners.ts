@@ -22,6 +22,8 @@ export async function ownersOf(root: string, files: readonly string[]): Promise<
 
 interface OwnerRule {
   readonly matches: (file: string) => boolean;
+  /** `!pattern` of GitLab: no later line of the section includes the file again. */
+  readonly excludes: boolean;
   readonly names: readonly string[];
 }
 
@@ -37,26 +39,34 @@ export function codeOwners(text: string, files: readonly string[]): readonly Fil
       sections.push([]);
       continue;
     }
-    const [, pattern, rest = ""] = /^((?:\\.|\S)+)(.*)$/u.exec(written) ?? [];
+    const [, excluded, pattern, rest = ""] = /^(!?)((?:\\.|\S)+)(.*)$/u.exec(written) ?? [];
     if (pattern === undefined) continue;
     const names = namesIn(rest);
-    sections.at(-1)?.push({ matches: matcherOf(pattern), names: names.length === 0 ? inherited : names });
+    sections.at(-1)?.push({ matches: matcherOf(pattern), excludes: excluded === "!", names: names.length === 0 ? inherited : names });
   }
   return files.flatMap((file) => {
-    const names = [...new Set(sections.flatMap((rules) => rules.findLast(({ matches }) => matches(file))?.names ?? []))];
+    const names = [...new Set(sections.flatMap((rules) => ownersIn(rules, file)))];
     return names.length === 0 ? [] : [{ file, names }];
   });
 }
 
+function ownersIn(rules: readonly OwnerRule[], file: string): readonly string[] {
+  const matching = rules.filter(({ matches }) => matches(file));
+  return matching.some(({ excludes }) => excludes) ? [] : (matching.at(-1)?.names ?? []);
+}
+
 const namesIn = (text: string): readonly string[] => text.split(/\s+/u).filter((word) => /^@[\w./@-]+$|^[^@\s<>]+@[^@\s<>]+$/u.test(word));
 
-/** As in .gitignore: without a slash inside, a pattern matches at any depth, and the name of a folder matches what is in it. */
+/**
+ * As in .gitignore: without a slash inside, a pattern matches at any depth, and a pattern that matches a folder matches what is
+ * in it. Only a name of its own at the end, `docs/*`, does not.
+ */
 function matcherOf(written: string): (file: string) => boolean {
   const isAnchored = written.slice(0, -1).includes("/");
   const path = written.replace(/^\//u, "").replace(/\/$/u, "");
   const anchored = isAnchored ? path : `**/${path}`;
   const isFolder = written.endsWith("/");
-  const hasWildcard = (path.split("/").at(-1) ?? "").includes("*");
-  const globs = [...(isFolder ? [] : [anchored]), ...(isFolder || !hasWildcard ? [`${anchored}/**`] : [])];
-  return picomatch(globs, { dot: true });
+  const isShallow = isAnchored && path.endsWith("/*");
+  const globs = [...(isFolder ? [] : [anchored]), ...(isFolder || !isShallow ? [`${anchored}/**`] : [])];
+  return picomatch(globs, { dot: true, nobrace: true, noextglob: true, nonegate: true });
 }

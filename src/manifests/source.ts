@@ -4,6 +4,7 @@ import { isAbsolute, relative, sep } from "node:path";
 import { errorCode } from "../model/errors.ts";
 import { type Problem, problemAt } from "../model/problem.ts";
 import type { Code } from "../model/titles.ts";
+import { lfsPointer } from "../text/left-by-git.ts";
 
 /** A file as text, without its byte order mark. */
 export interface Source {
@@ -47,6 +48,8 @@ export function readSource(
     return fail("E_NOT_UTF8", `${file} is ${isUtf16 ? "UTF-16" : "not valid UTF-8"}. Save it as UTF-8.`);
   }
   const text = bytes.toString(isAscii(bytes) ? "latin1" : "utf8");
+  const pointer = lfsPointer(text);
+  if (pointer !== undefined) return fail("E_LFS_POINTER", `${file} ${pointer}.`);
   if (!text.startsWith("\ufeff")) return { source: { path, file, text }, problems: [] };
   const message = `${file} begins with a byte order mark, which is ignored. Save it as UTF-8 without a byte order mark.`;
   const mark = problemAt(place, { code: "W_BYTE_ORDER_MARK", severity: "warning", message });

@@ -22,6 +22,7 @@ const inFiles = {
   E_MISSING_KEY: "Key missing",
   E_MORE_PROBLEMS: "More problems in this file",
   E_NO_MANIFESTS: "No manifests",
+  E_LFS_POINTER: "File is a pointer of Git LFS",
   E_NOT_UTF8: "File is not UTF-8",
   E_PATH_NOT_FOUND: "Path not found",
   E_PATH_OUTSIDE: "Path outside the project",

@@ -1,5 +1,6 @@
 import { type Document, Lexer } from "yaml";
 import { enumerate } from "../text/labels.ts";
+import { conflictMarkers } from "../text/left-by-git.ts";
 import type { NumberedText } from "./library.ts";
 import { lineStart } from "./nodes.ts";
 import { messageFor, syntaxProblem, type YamlProblem } from "./problems.ts";
@@ -16,6 +17,8 @@ export function firstSyntaxError(document: Document.Parsed, index: number, sourc
   if (first === undefined) return undefined;
   const [start] = first.pos;
   const { text } = source;
+  const conflict = conflictMarkers(text);
+  if (conflict !== undefined) return syntaxProblem(index, conflict.offset, conflict.message);
   const place: Place = { document: index, from: Math.min(document.range[0], start), offset: start };
   if (first.message.startsWith(texts.bracket)) return unclosedBracket(source, place) ?? syntaxProblem(index, start, messageFor(first.code));
   if (first.message.startsWith(texts.quote)) return unclosedQuote(text, place) ?? syntaxProblem(index, start, messageFor(first.code));

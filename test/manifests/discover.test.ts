@@ -196,6 +196,11 @@ describe("paths that can't be read", () => {
   });
   const bytes: Readonly<Record<string, { readonly content: Uint8Array; readonly codes: readonly string[]; readonly loads: number }>> = {
     "bytes that are not UTF-8": { content: Buffer.from([0x61, 0x3a, 0x20, 0xff]), codes: ["E_NOT_UTF8"], loads: 0 },
+    "a pointer of Git LFS": {
+      content: Buffer.from("version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 12345\n"),
+      codes: ["E_LFS_POINTER"],
+      loads: 0,
+    },
     "UTF-16": { content: Buffer.from(`\ufeff${asset("a")}`, "utf16le"), codes: ["E_NOT_UTF8"], loads: 0 },
     "a byte order mark, which is only a warning": { content: Buffer.from(`\ufeff${asset("a")}`), codes: ["W_BYTE_ORDER_MARK"], loads: 1 },
     "carriage returns, which are allowed": { content: Buffer.from(asset("a").replaceAll("\n", "\r\n")), codes: [], loads: 1 },

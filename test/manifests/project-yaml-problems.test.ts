@@ -17,6 +17,8 @@ testProblems({
   "a brace that is not closed at the end": ["a: {\n  b: [1,\n    2]\n", ["1:4 E_YAML_SYNTAX"], /`\{` is never closed/u],
   "a bracket that a brace closes": ["a: { b: [1, 2 }\nc: 1\n", ["1:9 E_YAML_SYNTAX"], /`\[` is closed by `\}` on line 1/u],
   "an apostrophe in single quotes": ["a: 'it's'\n", ["1:8 E_YAML_SYNTAX"], /apostrophe twice/u],
+  "conflict markers of git": ["<<<<<<< HEAD\na: 1\n=======\na: 2\n>>>>>>> x\n", ["1:1 E_YAML_SYNTAX"], /conflict markers of git.*Resolve/u],
+  "conflict markers further down": ["a: 1\nb:\n<<<<<<< HEAD\n  c: 1\n=======\n  c: 2\n>>>>>>> x\n", ["3:1 E_YAML_SYNTAX"], /conflict/u],
   "a tab as indentation": ["a:\n\tb: 1\n", ["2:1 E_YAML_SYNTAX"], /Use spaces/u],
   "keys that begin in different columns": [
     "a: 1\n b: 2\n",

@@ -28,7 +28,7 @@ export function newFormatter({ cwd, check, signal }: FormatterOptions): (path: s
     const messages = source === undefined ? problems.map(({ message }) => message) : yamlProblemLines(source);
     if (source === undefined || messages.length > 0) return { outcome: "failed", messages };
     const { file, text } = source;
-    const formatted = await withPauses(formatManifests(text, schemaOf), pause);
+    const formatted = withLineEnds(await withPauses(formatManifests(text, schemaOf), pause), text);
     if (formatted === undefined) {
       const why = `${file} has more than 16 MiB, and formatting takes about 50 times that in memory. Split the file.`;
       return { outcome: "failed", messages: [why] };
@@ -41,6 +41,10 @@ export function newFormatter({ cwd, check, signal }: FormatterOptions): (path: s
     return { outcome: "changed", file };
   };
 }
+
+/** As a checkout on Windows has them: the first line decides. */
+const withLineEnds = (formatted: string | undefined, text: string): string | undefined =>
+  /^[^\n]*\r\n/u.test(text) ? formatted?.replaceAll(/\r?\n/gu, "\r\n") : formatted;
 
 function yamlProblemLines({ file, text }: Source): readonly string[] {
   const lineStarts = lineStartsOf(text);

@@ -1,9 +1,11 @@
 import { CsvError, parse } from "csv-parse/sync";
 import type { LabelledColumn } from "../../model/labels.ts";
 import type { Problem, SourceLocation } from "../../model/problem.ts";
+import { conflictMarkers } from "../../text/left-by-git.ts";
 import { didYouMean } from "../../text/suggest.ts";
 
-// A table of labelled columns, as a spreadsheet exports it: a header, then one row per column and label.
+// A table of labelled columns, as a spreadsheet exports it: a header, then one row per column and label, separated by commas,
+// semicolons or tabs.
 
 const required = ["schema", "table", "column", "label"] as const;
 const known = ["integration", ...required, "reason"] as const;
@@ -52,14 +54,28 @@ function parseRows(
   at: (line: number) => SourceLocation,
 ): { readonly rows: readonly Row[] } | { readonly problems: readonly Problem[] } {
   const problems: Problem[] = [];
-  const columns = (header: readonly string[]): string[] => {
-    const names = header.map((name) => name.trim().toLowerCase());
-    problems.push(...headerProblems(names, file, at(1)));
-    return names;
+  const conflict = conflictMarkers(text);
+  if (conflict !== undefined) return { problems: [invalid({ ...at(1), pointer: `@${conflict.offset}` }, conflict.message)] };
+  const { delimiter, headerLine, isOpen } = layoutOf(text);
+  const columns = (header: readonly string[]): (string | false)[] => {
+    const written = header.map((name) => name.trim().toLowerCase());
+    const names = written.slice(0, written.findLastIndex((name) => name !== "") + 1);
+    problems.push(...headerProblems(names, file, at(headerLine)));
+    return written.map((_name, index) => names[index] ?? false);
   };
   try {
+    // Some programs end the header with a separator, and the rows without one.
+    const options = {
+      delimiter,
+      from_line: headerLine,
+      relax_column_count_less: isOpen,
+      columns,
+      info: true,
+      trim: true,
+      skip_empty_lines: true,
+    };
     // `info` makes each row { record, info }, which the types of the package do not say.
-    const rows = parse(text, { columns, info: true, trim: true, skip_empty_lines: true, bom: true }) as unknown as readonly {
+    const rows = parse(text, options) as unknown as readonly {
       readonly record: Row["record"];
       readonly info: { readonly lines: number };
     }[];
@@ -71,6 +87,23 @@ function parseRows(
     const line = typeof error["lines"] === "number" ? error["lines"] : 1;
     return { problems: [...problems, invalid(at(line), `${file}:${line} is not valid CSV: ${error.message}.`)] };
   }
+}
+
+interface Layout {
+  readonly delimiter: string;
+  /** From 1. */
+  readonly headerLine: number;
+  /** The header ends with a delimiter. */
+  readonly isOpen: boolean;
+}
+
+/** A first line `sep=;` names the delimiter, or else it is found in the header. */
+function layoutOf(text: string): Layout {
+  const [first = "", second = ""] = text.split(/\r?\n/u, 2);
+  const declared = /^sep=(.)$/iu.exec(first.trim())?.[1];
+  const header = declared === undefined ? first : second;
+  const delimiter = declared ?? [",", ";", "\t"].find((sign) => header.includes(sign)) ?? ",";
+  return { delimiter, headerLine: declared === undefined ? 1 : 2, isOpen: header.endsWith(delimiter) };
 }
 
 const layout = `The first line must name the columns: ${required.join(", ")}, and optionally integration and reason.`;

@@ -6,6 +6,7 @@ import { errorCode } from "../../model/errors.ts";
 import type { LabelledColumn } from "../../model/labels.ts";
 import type { Problem, SourceLocation } from "../../model/problem.ts";
 import { type ClassificationSpec, type DbtSource, type LabelSource, locationIn, type Resource } from "../../model/resource.ts";
+import { lfsPointer } from "../../text/left-by-git.ts";
 
 /** Where the files of a project are. */
 export interface ProjectPaths {
@@ -152,5 +153,7 @@ function whyUnread(error: unknown): string {
 function decoded(bytes: Buffer): { readonly text: string } | { readonly refusal: string } {
   if (!isUtf8(bytes)) return { refusal: "is not UTF-8" };
   const text = bytes.toString(isAscii(bytes) ? "latin1" : "utf8");
+  const pointer = lfsPointer(text);
+  if (pointer !== undefined) return { refusal: pointer };
   return { text: text.startsWith("\ufeff") ? text.slice(1) : text };
 }

@@ -1,3 +1,4 @@
+import { BlockList, isIP, isIPv6 } from "node:net";
 import { DimsyncError } from "../../model/errors.ts";
 import type { BaseUrl } from "../../model/settings/base-url.ts";
 import type { Environment } from "../../model/settings/env.ts";
@@ -33,15 +34,34 @@ export function proxyFor({ origin, loopback }: BaseUrl, env: Environment): Proxy
   );
 }
 
-/** NO_PROXY lists hosts, each also for its subdomains and optionally with a port; `*` alone is every host. */
+/**
+ * NO_PROXY lists hosts, each also for its subdomains and optionally with a port, addresses and blocks of addresses (CIDR);
+ * `*` alone is every host. As in curl, names are not resolved.
+ */
 function isListed({ hostname, port }: URL, noProxy: string): boolean {
   if (noProxy.trim() === "*") return true;
+  const address = hostname.replace(/^\[|\]$/gu, "");
   return noProxy
     .toLowerCase()
     .split(/[,\s]+/u)
     .some((entry) => {
+      if (isIP(address) > 0 && blockOf(entry)?.check(address, familyOf(address)) === true) return true;
       const [, listed = "", listedPort] = /^(?:\*?\.)?(.+?)(?::(\d+))?$/u.exec(entry) ?? [];
       if (listed === "" || (listedPort !== undefined && listedPort !== (port === "" ? "443" : port))) return false;
       return hostname === listed || hostname.endsWith(`.${listed}`);
     });
+}
+
+const familyOf = (address: string): "ipv4" | "ipv6" => (isIPv6(address) ? "ipv6" : "ipv4");
+
+/** `10.0.0.0/8`, `fd00::/8`, or one address without a port, with or without brackets; undefined: something else. */
+function blockOf(entry: string): BlockList | undefined {
+  const [, address = "", written] = /^\[?([0-9a-f.:]+)\]?(?:\/(\d{1,3}))?$/u.exec(entry) ?? [];
+  if (isIP(address) === 0) return undefined;
+  const most = isIPv6(address) ? 128 : 32;
+  const bits = written === undefined ? most : Number(written);
+  if (bits > most) return undefined;
+  const block = new BlockList();
+  block.addSubnet(address, bits, familyOf(address));
+  return block;
 }

@@ -32,6 +32,18 @@ test("files that are not canonical are rewritten and named, and a second run cha
   expect(await fmt(folder, { check: true })).toEqual({ code: 0, stdout: "", stderr: "" });
 });
 
+test("line ends stay as a checkout on Windows has them; of mixed ones, the first decides", async () => {
+  const canonical = "apiVersion: dimsync/v1\r\nkind: Tag\r\nmetadata: { name: pii }\r\nspec: { name: PII }\r\n";
+  const folder = writeProject({
+    "dimsync.yaml": configText("https://api.example.com").replaceAll("\n", "\r\n"),
+    "manifests/a.yaml": canonical,
+    "manifests/b.yaml": "kind: Tag\r\napiVersion: dimsync/v1\nmetadata: { name: pii }\nspec: { name: PII }\n",
+  });
+  expect((await fmt(folder, {})).stdout).not.toContain("a.yaml");
+  expect(readFileSync(join(folder, "manifests/b.yaml"), "utf8")).toBe(canonical);
+  expect(await fmt(folder, { check: true })).toMatchObject({ code: 0 });
+});
+
 test("after a signal no other file is written, and the one in progress is complete", async () => {
   const ragged = "kind: Tag\napiVersion: dimsync/v1\nmetadata: { name: pii }\nspec: { name: PII }\n";
   const folder = writeProject({ "dimsync.yaml": configText("https://api.example.com"), "a.yaml": ragged, "b.yaml": ragged });

@@ -4,6 +4,27 @@ import { readCsvLabels } from "../../../src/protection/classification/csv.ts";
 const read = (...lines: readonly string[]) => readCsvLabels(lines.join("\n"), "register.csv");
 
 describe("a CSV file labels columns", () => {
+  test.each<[string, readonly string[]]>([
+    ["separated by semicolons", ["schema;table;column;label", "public;customers;email;pii"]],
+    ["separated by tabs", ["schema\ttable\tcolumn\tlabel", "public\tcustomers\temail\tpii"]],
+    ["whose first line names the separator", ["sep=;", "schema;table;column;label", "public;customers;email;pii"]],
+    ["whose header ends with a separator", ["schema,table,column,label,", "public,customers,email,pii,"]],
+    ["whose header alone ends with separators", ["schema,table,column,label,,", "public,customers,email,pii"]],
+  ])("%s", (_what, lines) => {
+    const { columns, problems } = read(...lines);
+    expect(problems).toEqual([]);
+    expect(columns.map(({ schema, table, column, label }) => [schema, table, column, label])).toEqual([
+      ["public", "customers", "email", "pii"],
+    ]);
+  });
+
+  test("but not with conflict markers of git", () => {
+    const { problems } = read("schema,table,column,label", "<<<<<<< HEAD", "public,customers,email,pii", "=======", ">>>>>>> x");
+    expect(problems.map(({ code, message }) => [code, message])).toEqual([
+      ["E_LABEL_CSV", expect.stringContaining("conflict markers of git")],
+    ]);
+  });
+
   test("by their names in the source, in the integrations that a glob matches", () => {
     const { columns, problems } = read(
       "integration,schema,table,column,label,reason",

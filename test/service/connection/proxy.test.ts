@@ -10,6 +10,8 @@ import { promisify } from "node:util";
 import { build } from "esbuild";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { tags } from "../../../src/kinds/lists.ts";
+import { parseBaseUrl } from "../../../src/model/settings/base-url.ts";
+import { proxyFor } from "../../../src/service/connection/proxy.ts";
 import { manualTimeouts } from "../../support/clock.ts";
 import { selfSigned } from "../certificate.ts";
 import { clientFor, failureOf, key } from "../client-under-test.ts";
@@ -175,6 +177,9 @@ describe("proxied requests", () => {
     "HTTPS_PROXY alone": [{}, true],
     "NO_PROXY with another host": [{ NO_PROXY: "example.com,127.0.0.1" }, true],
     "NO_PROXY with this host": [{ NO_PROXY: "example.com, 0.0.0.0" }, false],
+    "NO_PROXY with a block of addresses": [{ NO_PROXY: "10.0.0.0/8,0.0.0.0/30" }, false],
+    "NO_PROXY with another block": [{ NO_PROXY: "10.0.0.0/8" }, true],
+    "NO_PROXY with a block that is too long": [{ NO_PROXY: "0.0.0.0/33" }, true],
     "no_proxy with everything": [{ no_proxy: "*" }, false],
   };
   test.each(Object.entries(rows))("%s", async (_sentence, [env, proxied]) => {
@@ -183,6 +188,18 @@ describe("proxied requests", () => {
     const client = clientFor(`https://0.0.0.0:${service.port}`, { env: { HTTPS_PROXY: proxy.url, ...env }, retries: 0 });
     expect(await failureOf(client.list(tags))).toMatchObject({ sent: "never" });
     expect([service.connections(), proxy.connections()]).toEqual(proxied ? [0, 1] : [1, 0]);
+  });
+
+  test.each<[string, string, boolean]>([
+    ["an address of version 6", "fd00::7", false],
+    ["an address in brackets", "[fd00::7]", false],
+    ["a block of version 6", "fd00::/8", false],
+    ["an address with a port", "[fd00::7]:443", false],
+    ["another block of version 6", "fe80::/10", true],
+    ["a block of version 4", "0.0.0.0/0", true],
+  ])("NO_PROXY with %s", (_sentence, listed, proxied) => {
+    const env = { HTTPS_PROXY: "http://proxy.example.com", NO_PROXY: listed };
+    expect(proxyFor(parseBaseUrl("https://[fd00::7]"), env) !== undefined).toBe(proxied);
   });
 
   test.each(["socks5://dana:canary@proxy.example.com", "http://dana:canary@", "ftp://canary.example.com"])(
