@@ -1,5 +1,5 @@
 import type { Updates } from "../kinds/kind.ts";
-import { changesWhere } from "../model/changes.ts";
+import { changesWhere, eachChange } from "../model/changes.ts";
 import { readIfPossible, readOr, ServiceError } from "../model/errors.ts";
 import { type JsonObject, type JsonValue, sameJson } from "../model/json/json.ts";
 import { atPointer, type Pointer } from "../model/json/pointer.ts";
@@ -141,6 +141,13 @@ async function afterUnclear<Live>(step: UpdateStep<Live>, body: JsonObject, erro
 const isSameAt = (pointer: Pointer, before: JsonObject, after: JsonObject): boolean =>
   sameJson(atPointer(before, pointer), atPointer(after, pointer));
 
+/** Without values that the service did not show at planning either: they were sent to protect, and nothing can verify them. */
+function withoutUnshown(unseen: readonly Pointer[], item: Item): readonly Pointer[] {
+  const unshown = new Set<Pointer>();
+  for (const { path, before, risk } of eachChange(item)) if (before === undefined && risk === "protects") unshown.add(path);
+  return unseen.filter((pointer) => !unshown.has(pointer));
+}
+
 /** A response may come from a cache. So if it does not show the desired values, the account is read again after these pauses. */
 const readAgainAfterMs = [0, 500, 2_000] as const;
 
@@ -199,7 +206,8 @@ function unreachedEnding({ different, unseen, unintended }: Found): Ending {
 
 async function compared<Live>({ item, update, live: before }: UpdateStep<Live>, body: JsonObject, live: Live): Promise<Found> {
   const document = update.document(item, live);
-  const { different: all, unseen } = await withPauses(verifyWrite(body, document));
+  const { different: all, unseen: absent } = await withPauses(verifyWrite(body, document));
+  const unseen = absent.length === 0 ? absent : withoutUnshown(absent, item);
   const spaced = all.filter((pointer) => differsInSpace(atPointer(body, pointer), atPointer(document, pointer)));
   const different = spaced.length === 0 ? all : all.filter((pointer) => !spaced.includes(pointer));
   const isWhole = different.length + unseen.length === 0;

@@ -3,7 +3,7 @@ import { labelReferences } from "../kinds/label-references.ts";
 import { isTag } from "../kinds/manifests.ts";
 import { wantedLabels } from "../kinds/patterns/labels.ts";
 import type { Project } from "../manifests/project.ts";
-import { kindOf } from "../model/address.ts";
+import { integrationOfSchemas, kindOf } from "../model/address.ts";
 import { DimsyncError, readOr } from "../model/errors.ts";
 import { type Diagnostic, type Problem, placeText } from "../model/problem.ts";
 import type { RecordsState } from "../records/records.ts";
@@ -90,8 +90,10 @@ export async function recordChecks(
   client: Client | undefined,
 ): Promise<readonly Check[]> {
   const declared = new Set(resources.map(({ address }) => address));
+  // What was sent to the schemas of an integration is recorded under an address that no manifest has.
+  const ofManifests = [...bindings].filter(([address]) => integrationOfSchemas(address) === undefined);
   const checks = await Promise.all(
-    [...bindings].map(async ([address, { id }]): Promise<readonly Check[]> => {
+    ofManifests.map(async ([address, { id }]): Promise<readonly Check[]> => {
       if (!declared.has(address))
         return [
           warn(
@@ -104,7 +106,10 @@ export async function recordChecks(
     }),
   );
   const found = checks.flat();
-  return [...(found.length > 0 ? found : [ok("bindings", boundText(bindings.size))]), journalCheck(open.map(({ address }) => address))];
+  return [
+    ...(found.length > 0 ? found : [ok("bindings", boundText(ofManifests.length))]),
+    journalCheck(open.map(({ address }) => address)),
+  ];
 }
 
 const boundText = (count: number): string =>

@@ -16,18 +16,20 @@ export interface LiveIntegration {
   readonly destination: LiveReference;
 }
 
+// In schemas, an absent member is unknown: it is not compared, and nothing is made up for it.
+
 /** docs/service-interface.md#schema-configuration, column entry */
 export interface LiveColumn {
   readonly nameInDestination?: string;
-  readonly enabled: boolean;
-  readonly hashed: boolean;
+  readonly enabled?: boolean;
+  readonly hashed?: boolean;
   readonly isPrimaryKey?: boolean;
 }
 
 /** docs/service-interface.md#schema-configuration, table entry. `columns` absent means unknown, never empty. */
 export interface LiveTable {
   readonly nameInDestination?: string;
-  readonly enabled: boolean;
+  readonly enabled?: boolean;
   readonly syncMode?: string;
   readonly cursorField?: string;
   /** Any JSON; `allowed: false` in it means that requests change nothing of the table. */
@@ -38,7 +40,7 @@ export interface LiveTable {
 /** docs/service-interface.md#schema-configuration, schema entry */
 export interface LiveSchema {
   readonly nameInDestination?: string;
-  readonly enabled: boolean;
+  readonly enabled?: boolean;
   readonly tables: Readonly<Record<string, LiveTable>>;
 }
 

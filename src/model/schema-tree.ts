@@ -17,7 +17,7 @@ export type TablePath = readonly [schema: string, table: string];
 export type ColumnPath = readonly [schema: string, table: string, column: string];
 
 /** The attributes of a live node that a rule's `where` can compare, whatever the node is. */
-export type LiveNode = Pick<LiveColumn, "enabled" | "nameInDestination"> & { readonly hashed?: boolean; readonly isPrimaryKey?: boolean };
+export type LiveNode = LiveColumn;
 
 export type Field = "enabled" | "hashed";
 
@@ -42,8 +42,14 @@ export interface Visitor<Schema extends SchemaEntryLike> {
   readonly column?: (entry: ColumnOf<Schema>, path: ColumnPath, table: TableOf<Schema>, schema: Schema) => void;
 }
 
-/** Whether the table and its schema are enabled, so that its enabled columns are replicated. */
-export const isReplicated = (schema: LiveSchema, table: string): boolean => schema.enabled && own(schema.tables, table)?.enabled === true;
+/** Whether a node may be enabled. What is not known counts as enabled, so that its columns are protected. */
+export const isEnabled = ({ enabled }: { readonly enabled?: boolean }): boolean => enabled !== false;
+
+/** Whether the table and its schema may be enabled, so that its enabled columns are replicated. */
+export function isReplicated(schema: LiveSchema, table: string): boolean {
+  const entry = own(schema.tables, table);
+  return entry !== undefined && isEnabled(schema) && isEnabled(entry);
+}
 
 /** The schema, table and column of a path, as far as the tree has them. */
 export function nodesAt(live: LiveSchemas, [schema, table, column]: NodePath) {

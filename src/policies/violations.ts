@@ -45,7 +45,7 @@ export interface Violation {
 
 export interface Violations {
   readonly violations: readonly Violation[];
-  /** Replicated tables whose columns the policy checks and the service did not return. */
+  /** Replicated tables with columns, or values of columns, that the policy checks and the service does not show. */
   readonly tablesWithoutColumns: readonly NodePath[];
 }
 
@@ -98,6 +98,8 @@ export function* findViolations(policy: CompiledPolicy, checked: CheckedTree): S
     },
     column(entry, path) {
       const { enabled, hashed, applies } = stateOfColumn(onTree, { entry, path }, tableState);
+      if (checked.isLive && require.hashed !== undefined && hashed === undefined && applies !== false)
+        tablesWithoutColumns.push([path[0], path[1]]);
       check({ path, key: "enabled", decidedAt: path }, enabled, applies);
       check({ path, key: "hashed", decidedAt: path }, hashed, applies);
     },
@@ -117,9 +119,12 @@ interface At<Entry, Path> {
   readonly path: Path;
 }
 
+/** What the service does not show counts as enabled (`isEnabled`); in a literal tree it is unknown. */
+const unknownEnabled = ({ isLive }: Check): Known => (isLive ? true : undefined);
+
 function stateOfSchema(check: Check, { entry, path }: At<CheckedSchema, SchemaPath>): NodeState {
   const { resource, nodes, value, root: labels } = check;
-  const enabled = value(path, "enabled", entry.enabled);
+  const enabled = value(path, "enabled", entry.enabled ?? unknownEnabled(check));
   const inSchema = labels && enterLabels(labels, path[0], entry.nameInDestination);
   const applies = matchesName(nodes, 0, path[0]) && isPossible(check, inSchema) && holds(resource.spec.when?.schema?.enabled, enabled);
   return { enabled, replicated: enabled, applies, labels: inSchema };
@@ -127,7 +132,7 @@ function stateOfSchema(check: Check, { entry, path }: At<CheckedSchema, SchemaPa
 
 function stateOfTable(check: Check, { entry, path }: At<CheckedTable, TablePath>, above: NodeState): NodeState {
   const condition = check.resource.spec.when?.table;
-  const enabled = check.value(path, "enabled", entry.enabled);
+  const enabled = check.value(path, "enabled", entry.enabled ?? unknownEnabled(check));
   const replicated = all(above.replicated, enabled);
   const syncMode = condition?.syncMode === undefined || (check.isLive ? condition.syncMode === entry.syncMode : undefined);
   const labels = above.labels && enterLabels(above.labels, path[1], entry.nameInDestination);
@@ -144,7 +149,7 @@ function stateOfColumn(
   above: NodeState,
 ): Pick<NodeState, "enabled" | "applies"> & { readonly hashed: Known } {
   const condition = check.resource.spec.when?.column;
-  const enabled = check.value(path, "enabled", entry.enabled);
+  const enabled = check.value(path, "enabled", entry.enabled ?? unknownEnabled(check));
   const hashed = check.value(path, "hashed", entry.hashed);
   const isKey =
     condition?.isPrimaryKey === undefined || (check.isLive ? condition.isPrimaryKey === (entry.isPrimaryKey === true) : undefined);

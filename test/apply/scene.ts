@@ -27,7 +27,7 @@ export interface SceneOptions {
   readonly service?: EmbeddedOptions;
   /** Parts of dimsync.yaml. */
   readonly config?: Readonly<Record<string, unknown>>;
-  /** Changes the JSON of a response in transit; undefined keeps it, "" empties it. */
+  /** Changes the JSON of a response in transit, or its status too (`instead`); undefined keeps it, "" empties it. */
   readonly meddle?: Meddle;
   readonly env?: Readonly<Record<string, string>>;
 }
@@ -75,6 +75,18 @@ export const endings = (result: Result): Readonly<Record<string, string>> =>
     result.items.map(({ action = "-", address, outcome, code }) => [`${action} ${address}`, [outcome, code].filter(Boolean).join(" ")]),
   );
 
+class Instead {
+  readonly status: number;
+  readonly text: string;
+  constructor(status: number, text: string) {
+    this.status = status;
+    this.text = text;
+  }
+}
+
+/** Another response; without a body, an empty one. */
+export const instead = (status: number, body?: unknown): Instead => new Instead(status, body === undefined ? "" : JSON.stringify(body));
+
 export type Meddle = (call: { readonly method: string; readonly path: string; readonly status: number }, answer: unknown) => unknown;
 
 /** A proxy between the client and the service that changes responses. Returns its URL. */
@@ -88,8 +100,9 @@ async function meddler(target: string, meddle: Meddle): Promise<string> {
         const text = Buffer.concat(chunks).toString();
         const status = answer.statusCode ?? 500;
         const changed = meddle({ method, path: url, status }, JSON.parse(text));
-        response.writeHead(status, { "content-type": "application/json" });
-        response.end(changed === undefined ? text : changed === "" ? "" : JSON.stringify(changed));
+        const other = changed instanceof Instead ? changed : undefined;
+        response.writeHead(other?.status ?? status, { "content-type": "application/json" });
+        response.end(other !== undefined ? other.text : changed === undefined ? text : changed === "" ? "" : JSON.stringify(changed));
       });
     });
     incoming.pipe(onward);

@@ -97,8 +97,8 @@ describe("responses that violate the interface are refused with the pointer", ()
       "/data/items/0/source is not an object",
     ],
     "a schema entry that is null": ['{"data":{"schemas":{"a/b":null}}}', "schemas", "/data/schemas/a~1b is not an object"],
-    "a column without hashed": [
-      '{"data":{"schemas":{"s":{"enabled":true,"tables":{"a~b":{"enabled":true,"columns":{"c":{"enabled":true}}}}}}}}',
+    "a column with a number for hashed": [
+      '{"data":{"schemas":{"s":{"enabled":true,"tables":{"a~b":{"enabled":true,"columns":{"c":{"enabled":true,"hashed":1}}}}}}}}',
       "schemas",
       "/data/schemas/s/tables/a~0b/columns/c/hashed is neither true nor false",
     ],

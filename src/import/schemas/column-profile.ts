@@ -3,7 +3,7 @@ import { own } from "../../model/json/json.ts";
 import type { LiveColumn, LiveSchema } from "../../model/live.ts";
 import { getOrAdd } from "../../model/maps.ts";
 import type { ColumnTree } from "../../model/resource.ts";
-import { isReplicated } from "../../model/schema-tree.ts";
+import { isEnabled, isReplicated } from "../../model/schema-tree.ts";
 import { escapeGlob } from "./escape-glob.ts";
 
 // The states of a schema's columns, summarised by column name, so that rules can be written about names instead of single columns.
@@ -14,7 +14,9 @@ export type ColumnState = "clear" | "hashed" | "off" | "off-hashed";
 /** Of equally frequent states, the one that protects most becomes the rule. */
 const states: readonly ColumnState[] = ["off-hashed", "off", "hashed", "clear"];
 
-const stateOf = ({ enabled, hashed }: LiveColumn): ColumnState => {
+/** Undefined if the service does not show it. */
+const stateOf = ({ enabled, hashed }: LiveColumn): ColumnState | undefined => {
+  if (enabled === undefined || hashed === undefined) return undefined;
   if (enabled) return hashed ? "hashed" : "clear";
   return hashed ? "off-hashed" : "off";
 };
@@ -37,7 +39,7 @@ export interface ColumnProfile {
 
 /** If `globs` is false, no rule is written for a table as a whole. */
 export function columnProfile(schema: LiveSchema, globs: boolean): ColumnProfile {
-  const leavesOut = globs && isMostlyOff(Object.values(schema.tables).map(({ enabled }) => enabled));
+  const leavesOut = globs && isMostlyOff(Object.values(schema.tables).map(isEnabled));
   const byTable = globs ? uniformTables(schema) : new Map<string, ColumnState>();
   return { byColumn: mostFrequent(schema, byTable, leavesOut), byTable, leavesOut };
 }
@@ -52,7 +54,8 @@ function uniformTables(schema: LiveSchema): ReadonlyMap<string, ColumnState> {
     const hasPattern = [table, ...Object.keys(columns)].every((name) => escapeGlob(name) !== undefined);
     if (first === undefined || second === undefined || !hasPattern) continue;
     const state = stateOf(first);
-    if (state !== "clear" && Object.values(columns).every((column) => stateOf(column) === state)) uniform.set(table, state);
+    if (state !== undefined && state !== "clear" && Object.values(columns).every((column) => stateOf(column) === state))
+      uniform.set(table, state);
   }
   return uniform;
 }
@@ -71,11 +74,12 @@ function mostFrequent(schema: LiveSchema, uniform: ReadonlyMap<string, ColumnSta
     if (uniform.has(table)) continue;
     const isListed = !leavesOut || isReplicated(schema, table);
     for (const [name, column] of Object.entries(own(schema.tables, table)?.columns ?? {})) {
-      if (name === "") continue;
+      const state = stateOf(column);
+      if (name === "" || state === undefined) continue;
       if (isListed) listed.add(name);
       // Counted even if not listed: the rule for the name matches this column too.
       const ofName = getOrAdd(counts, name, () => new Map<ColumnState, number>());
-      ofName.set(stateOf(column), (ofName.get(stateOf(column)) ?? 0) + 1);
+      ofName.set(state, (ofName.get(state) ?? 0) + 1);
     }
   }
   const winner = (ofName: ReadonlyMap<ColumnState, number>): ColumnState =>

@@ -57,7 +57,7 @@ function readableColumns(schemas: LiveSchemas): readonly NodePath[] {
   walk(schemas, {
     table: (_, [, table], schema) => isReplicated(schema, table),
     column({ enabled, hashed }, path) {
-      if (enabled && !hashed) found.push(path);
+      if (enabled !== false && hashed !== true) found.push(path);
     },
   });
   return found;

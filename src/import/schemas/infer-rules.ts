@@ -1,5 +1,5 @@
 import { byText } from "../../model/address.ts";
-import { canonicalJson, emptyRecord, own } from "../../model/json/json.ts";
+import { canonicalJson, defined, emptyRecord, own } from "../../model/json/json.ts";
 import type { LiveColumn, LiveSchema, LiveSchemas } from "../../model/live.ts";
 import { getOrAdd } from "../../model/maps.ts";
 import type { ColumnTree, SchemaRule, SchemaTree } from "../../model/resource.ts";
@@ -40,7 +40,7 @@ export function inferRules(live: LiveSchemas, { takenIds = new Set(), globs = tr
     if (schema !== undefined && pattern !== undefined) profiles.set(name, { pattern, schema, ...columnProfile(schema, globs) });
   }
   const inOrder = [...profiles.values()];
-  const schemaStates = names.map((name) => [name, own(live, name)?.enabled === true] as const);
+  const schemaStates = names.map((name) => [name, own(live, name)?.enabled] as const);
   const drafts = [
     ...onOffRules({ level: "schemas", key: "schema", globs }, schemaStates),
     ...grouped(inOrder.flatMap((profile) => tableRules(profile, globs))),
@@ -119,14 +119,17 @@ interface OnOff {
   readonly globs: boolean;
 }
 
+/** Nodes whose state the service does not show are in no rule. */
+type NodeState = readonly [name: string, enabled: boolean | undefined];
+
 /** A rule that lists what is on, and one that lists what is off. If most are off: one that turns all off, then one that lists what is on. */
-function onOffRules({ level, key, globs }: OnOff, nodes: readonly (readonly [name: string, enabled: boolean])[]): readonly DraftRule[] {
+function onOffRules({ level, key, globs }: OnOff, nodes: readonly NodeState[]): readonly DraftRule[] {
   const patterns = (wanted: boolean): readonly string[] =>
     patternsOf(nodes.flatMap(([name, enabled]) => (enabled === wanted ? [name] : [])));
   const rule = (id: string, names: readonly string[], enabled: boolean): readonly DraftRule[] =>
     names.length === 0 ? [] : [{ id, match: { [key]: names }, set: { enabled } }];
   const on = rule(`live-${level}-on`, patterns(true), true);
-  if (globs && isMostlyOff(nodes.map(([, enabled]) => enabled))) return [...rule(`live-${level}-off-all`, ["*"], false), ...on];
+  if (globs && isMostlyOff(nodes.map(([, enabled]) => enabled !== false))) return [...rule(`live-${level}-off-all`, ["*"], false), ...on];
   return [...on, ...rule(`live-${level}-off`, patterns(false), false)];
 }
 
@@ -139,8 +142,8 @@ function exceptions(live: LiveSchemas, profiles: ReadonlyMap<string, SchemaProfi
   walk(
     live,
     {
-      schema: ({ enabled }, path) => void (profiles.has(path[0]) || setFields(tree, path, { enabled })),
-      table: ({ enabled }, path) => void ((profiles.has(path[0]) && path[1] !== "") || setFields(tree, path, { enabled })),
+      schema: ({ enabled }, path) => void (profiles.has(path[0]) || setFields(tree, path, defined({ enabled }))),
+      table: ({ enabled }, path) => void ((profiles.has(path[0]) && path[1] !== "") || setFields(tree, path, defined({ enabled }))),
       column: (column, path) => setFields(tree, path, deviation(profiles.get(path[0]), column, path)),
     },
     "by-name",
@@ -149,12 +152,12 @@ function exceptions(live: LiveSchemas, profiles: ReadonlyMap<string, SchemaProfi
 }
 
 function deviation(profile: SchemaProfile | undefined, { enabled, hashed }: LiveColumn, [, table, column]: ColumnPath): ColumnTree {
-  if (profile === undefined) return { enabled, hashed };
+  if (profile === undefined) return defined({ enabled, hashed });
   const { schema, byColumn, byTable, leavesOut } = profile;
   const state = byTable.get(table) ?? byColumn.get(column);
-  if (state === undefined) return leavesOut && !isReplicated(schema, table) ? {} : { enabled, hashed };
+  if (state === undefined) return leavesOut && !isReplicated(schema, table) ? {} : defined({ enabled, hashed });
   const set = setFor[state];
-  return { ...(set.enabled === enabled ? {} : { enabled }), ...(set.hashed === hashed ? {} : { hashed }) };
+  return defined({ enabled: set.enabled === enabled ? undefined : enabled, hashed: set.hashed === hashed ? undefined : hashed });
 }
 
 function withIds(drafts: readonly DraftRule[], taken: ReadonlySet<string>): readonly SchemaRule[] {

@@ -6,6 +6,7 @@ import type { SchemaTree } from "../../model/resource.ts";
 import {
   type ColumnPath,
   type Depth,
+  isEnabled,
   type SchemaPath,
   setFields,
   type TablePath,
@@ -148,11 +149,11 @@ export function tablesToRead(cache: RuleCache, live: LiveSchemas, policyColumns:
   let schemaMayBeEnabled = false;
   walkResolved(cache, live, {
     schema({ node, resolution }) {
-      schemaMayBeEnabled = node.enabled || resolvedEnabled(cache, resolution, 0) === true;
+      schemaMayBeEnabled = isEnabled(node) || resolvedEnabled(cache, resolution, 0) === true;
       return true;
     },
     table({ node, path, match, columnLiterals, resolution }) {
-      if (node.columns !== undefined || !(node.enabled || resolvedEnabled(cache, resolution, 1) === true)) return;
+      if (node.columns !== undefined || !(isEnabled(node) || resolvedEnabled(cache, resolution, 1) === true)) return;
       const forPolicy = schemaMayBeEnabled && policyColumns?.(path[0], path[1], node.syncMode) === true;
       if (forPolicy || columnLiterals !== undefined || needsColumns(match, node.syncMode)) found.push(path);
     },
@@ -175,9 +176,9 @@ function needsColumns({ below: { rules, ignoring } }: CachedMatch, syncMode: str
 export function policyTablesWithoutColumns(live: LiveSchemas, policyColumns: TableTest): readonly TablePath[] {
   const found: TablePath[] = [];
   walk(live, {
-    schema: ({ enabled }) => enabled,
+    schema: isEnabled,
     table(node, path) {
-      if (node.enabled && node.columns === undefined && policyColumns(path[0], path[1], node.syncMode)) found.push(path);
+      if (isEnabled(node) && node.columns === undefined && policyColumns(path[0], path[1], node.syncMode)) found.push(path);
     },
   });
   return found;

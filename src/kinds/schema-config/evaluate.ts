@@ -1,7 +1,7 @@
 import type { LiveColumn, LiveSchemas } from "../../model/live.ts";
 import type { ColumnTree } from "../../model/resource.ts";
 import { isStep, type Steps } from "../../model/runtime/event-loop.ts";
-import { comparePaths, type Depth } from "../../model/schema-tree.ts";
+import { comparePaths, type Depth, isEnabled } from "../../model/schema-tree.ts";
 import {
   checkColumnChanges,
   checkExpectations,
@@ -64,7 +64,7 @@ export function* evaluate(
     const resolution = resolveNode(walk, match, literals, 0);
     const enabled = collectValue(walk, { path, key: "enabled", before: liveSchema.enabled }, resolution);
     checkExpectations(walk, match, path, liveSchema);
-    yield* evaluateTables(walk, { schema, live: liveSchema, enabled, match, literals });
+    yield* evaluateTables(walk, { schema, live: liveSchema, enabled: enabled !== false, match, literals });
   }
   // Schemas and tables are counted one by one, columns by table.
   walk.liveNodes += walk.liveColumns;
@@ -93,7 +93,7 @@ function* evaluateTables(
     const literals = literalTables(ofSchema, table);
     const match = matchAt(below, position, table, liveTable, liveTable.syncMode);
     const resolution = resolveNode(walk, match, literals, 1);
-    const enabled = collectValue(walk, { path, key: "enabled", before: liveTable.enabled }, resolution);
+    const enabled = collectValue(walk, { path, key: "enabled", before: liveTable.enabled }, resolution) !== false;
     checkExpectations(walk, match, path, liveTable);
     if (isStep(walk.liveNodes)) yield;
     const state: TableState = {
@@ -101,7 +101,7 @@ function* evaluateTables(
       live: liveTable,
       enabled,
       replicated: schemaEnabled && enabled,
-      wasReplicated: live.enabled && liveTable.enabled,
+      wasReplicated: isEnabled(live) && isEnabled(liveTable),
       scope: match.below,
       literals: literalColumnMaps(literals),
       switchedOff: walk.switchedOff?.get(schema)?.get(table),
@@ -243,13 +243,14 @@ function countAsWritten(
 
 /** Whether the column becomes readable with these changes of its own. */
 function isExposed(changes: readonly NodeChange[], column: LiveColumn, { replicated, wasReplicated }: TableState): boolean {
-  let { enabled, hashed } = column;
+  let enabled = isEnabled(column);
+  let { hashed } = column;
   for (const change of changes) {
     if (change.key === "enabled") enabled = change.after;
     else hashed = change.after;
   }
-  const wasEnabled = wasReplicated && column.enabled;
-  return replicated && enabled && (!wasEnabled || (!hashed && column.hashed));
+  const wasEnabled = wasReplicated && isEnabled(column);
+  return replicated && enabled && (!wasEnabled || (hashed === false && column.hashed !== false));
 }
 
 function resolveNode(walk: Walk, match: CachedMatch, literals: Literals | undefined, depth: Depth): Resolution {

@@ -1,4 +1,5 @@
 import { own } from "../../model/json/json.ts";
+import type { Pointer } from "../../model/json/pointer.ts";
 import type { LiveColumn, LiveSchema, LiveTable } from "../../model/live.ts";
 import { getOrAdd } from "../../model/maps.ts";
 import { type NodePath, nodePointer } from "../../model/nodes.ts";
@@ -18,7 +19,8 @@ import { addTo, addWarning, emptySample, newStats, type RunningStats, type Sampl
 export interface NodeChange {
   readonly path: NodePath;
   readonly key: Field;
-  readonly before: boolean;
+  /** Undefined: the service does not show it. */
+  readonly before: boolean | undefined;
   readonly after: boolean;
   readonly risk: Risk;
   readonly cause: NodeCause;
@@ -54,6 +56,8 @@ export interface Evaluation {
   /** By depth: nodes that nothing covers, if `unmatched` is `error`. */
   readonly uncovered: readonly [Sample, Sample, Sample];
   readonly unmet: Unmet[];
+  /** Values that manifests set and the service does not show, except those of `changes`. */
+  readonly unshown: Pointer[];
   readonly stats: RunningStats;
   /** The last table for which a rule got the warning about disabled tables. */
   readonly warnedTables: Map<CompiledRule, string>;
@@ -76,6 +80,7 @@ export const newEvaluation = (cache: RuleCache, isLeftOut: IsLeftOut): Evaluatio
   refused: new Map(),
   uncovered: [emptySample(), emptySample(), emptySample()],
   unmet: [],
+  unshown: [],
   stats: newStats(cache),
   warnedTables: new Map(),
   liveNodes: 0,
@@ -89,11 +94,14 @@ export const newEvaluation = (cache: RuleCache, isLeftOut: IsLeftOut): Evaluatio
 interface Leaf {
   readonly path: NodePath;
   readonly key: Field;
-  readonly before: boolean;
+  readonly before: boolean | undefined;
 }
 
-/** Returns the value that the leaf should have, and records a change if it differs. */
-export function collectValue(evaluation: Evaluation, { path, key, before }: Leaf, resolution: Resolution): boolean {
+/**
+ * Returns the value that the leaf should have, and records a change if it differs. If the live value is unknown, a value that
+ * protects is a change; one that exposes might undo what someone else has set, so it is not sent.
+ */
+export function collectValue(evaluation: Evaluation, { path, key, before }: Leaf, resolution: Resolution): boolean | undefined {
   const depth = (path.length - 1) as Depth;
   const set = key === "enabled" ? resolution.enabled : resolution.hashed;
   const isCovered = resolution.covered || resolution.ignored;
@@ -103,7 +111,11 @@ export function collectValue(evaluation: Evaluation, { path, key, before }: Leaf
     return before;
   }
   const after = set ?? (unmatched === undefined ? before : unmatched.mode === "enable");
-  if (after === before || evaluation.isLeftOut(path, key, { before, after })) return before;
+  if (after === undefined || after === before || evaluation.isLeftOut(path, key, { before, after })) return before;
+  if (before === undefined && riskOf(key, after) === "exposes") {
+    evaluation.unshown.push(nodePointer(path, key));
+    return before;
+  }
   const by = set === undefined ? unmatched : key === "enabled" ? resolution.enabledBy : resolution.hashedBy;
   if (by !== undefined) evaluation.changes.push({ path, key, before, after, risk: riskOf(key, after), cause: causeOf(by, path, key), by });
   return after;
@@ -138,9 +150,9 @@ export const isSwitchedOff = (
 ): boolean => newColumns?.has(name) === true && keyRole(name, column, table) === undefined;
 
 /** A new column is switched off, whatever rules and literal entries set. */
-export function collectSwitchedOff({ program, isLeftOut, changes }: Evaluation, path: NodePath, before: boolean): void {
+export function collectSwitchedOff({ program, isLeftOut, changes }: Evaluation, path: NodePath, before: boolean | undefined): void {
   const { unreviewed } = program;
-  if (unreviewed === undefined || !before || isLeftOut(path, "enabled", { before, after: false })) return;
+  if (unreviewed === undefined || before === false || isLeftOut(path, "enabled", { before, after: false })) return;
   changes.push({ path, key: "enabled", before, after: false, risk: riskOf("enabled", false), cause: unreviewed.cause, by: unreviewed });
 }
 

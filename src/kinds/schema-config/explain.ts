@@ -129,7 +129,7 @@ interface ExplainedNode {
 function changesOf(evaluation: Evaluation, { path, node, resolution, isOff }: ExplainedNode): readonly NodeChange[] {
   if (isOff) collectSwitchedOff(evaluation, path, node.enabled);
   else collectValue(evaluation, { path, key: "enabled", before: node.enabled }, resolution);
-  if ("hashed" in node) collectValue(evaluation, { path, key: "hashed", before: node.hashed }, resolution);
+  if (path.length === 3) collectValue(evaluation, { path, key: "hashed", before: (node as LiveColumn).hashed }, resolution);
   return evaluation.changes;
 }
 

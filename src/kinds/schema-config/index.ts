@@ -1,6 +1,7 @@
 import { type Address, schemasKind } from "../../model/address.ts";
 import { newNodeChanges } from "../../model/changes.ts";
-import type { JsonObject } from "../../model/json/json.ts";
+import { defined, type JsonObject } from "../../model/json/json.ts";
+import type { Pointer } from "../../model/json/pointer.ts";
 import type { LiveSchemas } from "../../model/live.ts";
 import { nodePointer } from "../../model/nodes.ts";
 import type { ChangeGroup, DraftFacts, DraftItem } from "../../model/plan.ts";
@@ -30,6 +31,7 @@ import { hasUnknownColumns, type ObservedSchemas, observedAt, readSchemas, readW
 import { finishStats, type UnitTally } from "./rules/rule-stats.ts";
 import { ruleWarnings } from "./rules/rule-warnings.ts";
 import { desiredOf, type SchemaConfigUnit, units } from "./units.ts";
+import { withoutSent } from "./unshown.ts";
 
 // One PATCH changes what an integration replicates and hashes. Its response is the whole new state.
 
@@ -122,12 +124,13 @@ function* diff(unit: SchemaConfigUnit, live: ObservedSchemas | undefined, accoun
     ...(reviewed === undefined ? [] : newColumnProblems(unit, tree, reviewed)),
   ];
   const isRefused = problems.some(isError);
+  const { changes, sentBefore, record } = withoutSent(evaluation.changes, account.bindings.get(address));
   return {
     ...emptyDiff,
-    items: isRefused || evaluation.changes.length === 0 ? [] : [yield* updateItem(unit, { tree, evaluation, account })],
+    items: isRefused || changes.length === 0 ? [] : [yield* updateItem(unit, { tree, evaluation, account, changes, record })],
     problems: problems.map((problem) => ({ address, ...problem })),
     manual: manualSteps(unit, evaluation.unmet),
-    unverifiable: unknownColumns(address, live.withoutColumns),
+    unverifiable: [...unknownColumns(address, live.withoutColumns), ...unshownValues(address, [...evaluation.unshown, ...sentBefore])],
     ...(notKept.length === 0 ? {} : { notKept }),
     unmanagedColumns: evaluation.unmanagedColumns,
     // An integration that this run has created is configured for the first time, so everything changes.
@@ -164,9 +167,12 @@ interface UpdateInput {
   readonly tree: LiveSchemas;
   readonly evaluation: Evaluation;
   readonly account: AccountView;
+  readonly changes: readonly NodeChange[];
+  readonly record: DraftItem["binding"] | undefined;
 }
 
-function* updateItem({ address, liveId, name, manifests }: SchemaConfigUnit, { tree, evaluation, account }: UpdateInput): Steps<DraftItem> {
+function* updateItem({ address, liveId, name, manifests }: SchemaConfigUnit, input: UpdateInput): Steps<DraftItem> {
+  const { tree, evaluation, account, changes, record } = input;
   return {
     address,
     kind: schemasKind,
@@ -174,8 +180,9 @@ function* updateItem({ address, liveId, name, manifests }: SchemaConfigUnit, { t
     liveId,
     liveName: account.naming.manifests.get(liveId)?.name ?? (account.list(integrations).byId.get(liveId)?.name || name),
     manifests,
-    changes: yield* grouped(evaluation.changes),
-    requests: yield* patches(liveId, evaluation.changes, { live: tree, ...account.patch }),
+    changes: yield* grouped(changes),
+    requests: yield* patches(liveId, changes, { live: tree, ...account.patch }),
+    ...(record === undefined ? {} : { binding: { ...record, id: liveId } }),
     exposedColumns: evaluation.exposedColumns,
     after: manifests,
   };
@@ -189,9 +196,9 @@ function* grouped(changes: readonly NodeChange[]): Steps<readonly ChangeGroup<Dr
     if (isStep(index)) yield;
     const ofCause = known.get(cause) ?? [];
     if (ofCause.length === 0) known.set(cause, ofCause);
-    let facts = ofCause.find((one) => one.after === after && one.risk === risk);
+    let facts = ofCause.find((one) => one.before === before && one.after === after);
     if (facts === undefined) {
-      facts = { before, after, risk, cause };
+      facts = { ...defined({ before }), after, risk, cause };
       ofCause.push(facts);
     }
     all.add(path, key, facts);
@@ -210,6 +217,10 @@ export const unknownColumns = (address: Address, tables: readonly TablePath[]): 
           reason: "the service returned no columns for the table",
         },
       ];
+
+/** Values that manifests set and dimsync does not send: unknown values that expose, and those that it has sent once. */
+const unshownValues = (address: Address, paths: readonly Pointer[]): DiffResult["unverifiable"] =>
+  paths.length === 0 ? [] : [{ address, paths: [...paths].sort(), reason: "the service does not show the value" }];
 
 /** More column reads for one integration get a warning, because they make a plan slow. */
 const manyColumnReads = 1_000;

@@ -5,7 +5,7 @@ import { getOrAdd } from "../../model/maps.ts";
 import { nodePointer } from "../../model/nodes.ts";
 import type { ColumnDifference } from "../../model/plan.ts";
 import { type Problem, problemAt } from "../../model/problem.ts";
-import { nodesAt, walk } from "../../model/schema-tree.ts";
+import { isEnabled, nodesAt, walk } from "../../model/schema-tree.ts";
 import { counted } from "../../text/counts.ts";
 import { andMore } from "../../text/lists.ts";
 import { neverReviewedText } from "../../text/never-reviewed.ts";
@@ -65,7 +65,7 @@ export const switchedOffBy = ({ rules }: SchemaConfigUnit, { newColumns }: Colum
 
 function stateOf(of: GoneColumn, live: LiveSchemas): Pick<NewColumn, "replicated" | "hashed"> {
   const { schema, table, column } = nodesAt(live, [of.schema, of.table, of.column]);
-  return { replicated: [schema, table, column].every((node) => node?.enabled === true), hashed: column?.hashed === true };
+  return { replicated: [schema, table, column].every((node) => node !== undefined && isEnabled(node)), hashed: column?.hashed === true };
 }
 
 function byTable(columns: readonly NewColumn[]): NewColumns {

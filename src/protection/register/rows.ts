@@ -5,7 +5,7 @@ import type { LiveIntegration, LiveReference, LiveSchemas } from "../../model/li
 import { type NodePath, nodePointer } from "../../model/nodes.ts";
 import { type Locate, placeText } from "../../model/problem.ts";
 import type { RegisterRow } from "../../model/register.ts";
-import { type Field, walk } from "../../model/schema-tree.ts";
+import { type Field, isEnabled, walk } from "../../model/schema-tree.ts";
 import type { PolicyResults } from "../../policies/results.ts";
 
 /** One integration, and what the project says about it. */
@@ -51,7 +51,8 @@ export function rowsOf(integration: RegisteredIntegration): readonly CurrentRow[
         const [schema, table, column] = path;
         const found = columnLabels(inTable, column, entry.nameInDestination);
         if (found.length === 0) return;
-        const replicated = entry.enabled && tableEntry.enabled && schemaEntry.enabled;
+        const replicated = [entry, tableEntry, schemaEntry].every(isEnabled);
+        const hashed = entry.hashed === true;
         const shared = {
           ...about,
           schema,
@@ -61,8 +62,8 @@ export function rowsOf(integration: RegisteredIntegration): readonly CurrentRow[
           destinationTable: tableEntry.nameInDestination ?? "",
           destinationColumn: entry.nameInDestination ?? "",
           replicated,
-          hashed: entry.hashed,
-          ...decisionText(integration, path, { replicated, hashed: entry.hashed }),
+          hashed,
+          ...decisionText(integration, path, { replicated, hashed }),
           ...policyResultOf(integration, path),
         };
         // Two files can give a column the same label; the first one counts, as in rules.

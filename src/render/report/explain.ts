@@ -28,7 +28,12 @@ export interface Explanation {
   readonly state: "managed" | "ignored" | "unmanaged";
   readonly outcome: object;
   readonly leftAlone: readonly string[];
-  readonly changes: readonly { readonly key: string; readonly before: boolean; readonly after: boolean; readonly risk: string }[];
+  readonly changes: readonly {
+    readonly key: string;
+    readonly before: boolean | undefined;
+    readonly after: boolean;
+    readonly risk: string;
+  }[];
   readonly notKept?: readonly NotKept[];
   readonly requests: readonly PlannedRequest[];
   /** How many changes a plan makes in total, as far as the columns were read. */
@@ -75,7 +80,7 @@ function factsOf(one: Explanation): readonly Fact[] {
     ...one.refused.map(({ code, message, file, line }): Fact => ["refused", `${code} ${placeText({ file, line })}: ${message}`]),
     ...(one.notKept ?? []).map((value): Fact => ["not kept", notKeptText(value)]),
     ["change", one.changes.length === 0 ? "none" : ""],
-    ...one.changes.map(({ key, before, after, risk }): Fact => ["change", `${key} ${before} → ${after}   ${risk}`]),
+    ...one.changes.map(({ key, before, after, risk }): Fact => ["change", `${key} ${before ?? "unknown"} → ${after}   ${risk}`]),
     ...requestFacts(one),
     ...readerFacts(one),
     ...eventTexts(one).map((text, index): Fact => [index === 0 ? "events" : "", text]),

@@ -1,6 +1,6 @@
 import type { Where } from "../../model/decode.ts";
-import { flagOf, memberOf, objectOf, optionalFlagOf, optionalTextOf, type Part } from "../../model/decode.ts";
-import { emptyRecord, isObject } from "../../model/json/json.ts";
+import { memberOf, objectOf, optionalFlagOf, optionalTextOf, type Part } from "../../model/decode.ts";
+import { defined, emptyRecord, isObject } from "../../model/json/json.ts";
 import type { LiveColumn, LiveSchema, LiveSchemas, LiveTable } from "../../model/live.ts";
 
 /*
@@ -70,10 +70,11 @@ function decodeColumnMap(part: Part): void {
 }
 
 function isPlainSchema(value: unknown): value is LiveSchema {
-  return (
-    isObject(value) && typeof value["enabled"] === "boolean" && typeof value["nameInDestination"] === "string" && isObject(value["tables"])
-  );
+  return isObject(value) && isFlagOrAbsent(value["enabled"]) && typeof value["nameInDestination"] === "string" && isObject(value["tables"]);
 }
+
+/** Schema entries often have no `enabled`. */
+const isFlagOrAbsent = (value: unknown): boolean => value === undefined || typeof value === "boolean";
 
 function isPlainTable(value: unknown): value is LiveTable {
   if (!isObject(value) || typeof value["enabled"] !== "boolean") return false;
@@ -97,27 +98,27 @@ function isPlainColumn(value: unknown): value is LiveColumn {
 }
 
 function repairSchema(part: Part): LiveSchema {
-  const nameInDestination = textUnder(part, "nameInDestination", "name_in_destination");
   const tables = memberOf(part, "tables");
   return {
-    ...(nameInDestination === undefined ? {} : { nameInDestination }),
-    enabled: flagOf(memberOf(part, "enabled")),
+    ...defined({
+      nameInDestination: textUnder(part, "nameInDestination", "name_in_destination"),
+      enabled: optionalFlagOf(memberOf(part, "enabled")),
+    }),
     // The tables themselves are decoded by the caller.
     tables: (isAbsent(tables) ? emptyRecord() : treeOf(tables)) as LiveSchema["tables"],
   };
 }
 
 function repairTable(part: Part): LiveTable {
-  const nameInDestination = textUnder(part, "nameInDestination", "name_in_destination");
-  const syncMode = textUnder(part, "syncMode", "sync_mode");
-  const cursorField = textUnder(part, "cursorField", "cursor_field");
   const settings = present(memberOf(part, "enabledPatchSettings"), memberOf(part, "enabled_patch_settings"));
   const columns = memberOf(part, "columns");
   return {
-    ...(nameInDestination === undefined ? {} : { nameInDestination }),
-    enabled: flagOf(memberOf(part, "enabled")),
-    ...(syncMode === undefined ? {} : { syncMode }),
-    ...(cursorField === undefined ? {} : { cursorField }),
+    ...defined({
+      nameInDestination: textUnder(part, "nameInDestination", "name_in_destination"),
+      enabled: optionalFlagOf(memberOf(part, "enabled")),
+      syncMode: textUnder(part, "syncMode", "sync_mode"),
+      cursorField: textUnder(part, "cursorField", "cursor_field"),
+    }),
     ...(isAbsent(settings) ? {} : { enabledPatchSettings: settings.value }),
     // The columns themselves are decoded by the caller. Absent or null: unknown.
     ...(isAbsent(columns) ? {} : { columns: treeOf(columns) as NonNullable<LiveTable["columns"]> }),
@@ -125,14 +126,12 @@ function repairTable(part: Part): LiveTable {
 }
 
 function repairColumn(part: Part): LiveColumn {
-  const nameInDestination = textUnder(part, "nameInDestination", "name_in_destination");
-  const isPrimaryKey = optionalFlagOf(present(memberOf(part, "isPrimaryKey"), memberOf(part, "is_primary_key")));
-  return {
-    ...(nameInDestination === undefined ? {} : { nameInDestination }),
-    enabled: flagOf(memberOf(part, "enabled")),
-    hashed: flagOf(memberOf(part, "hashed")),
-    ...(isPrimaryKey === undefined ? {} : { isPrimaryKey }),
-  };
+  return defined({
+    nameInDestination: textUnder(part, "nameInDestination", "name_in_destination"),
+    enabled: optionalFlagOf(memberOf(part, "enabled")),
+    hashed: optionalFlagOf(memberOf(part, "hashed")),
+    isPrimaryKey: optionalFlagOf(present(memberOf(part, "isPrimaryKey"), memberOf(part, "is_primary_key"))),
+  });
 }
 
 function textUnder(part: Part, camel: string, snake: string): string | undefined {

@@ -16,7 +16,7 @@ export function differences(desired: SchemaTree, live: LiveSchemas): readonly Le
   const compare = (
     path: NodePath,
     wanted: ColumnTree,
-    node: { readonly enabled: boolean; readonly hashed?: boolean } | undefined,
+    node: { readonly enabled?: boolean; readonly hashed?: boolean } | undefined,
   ): void => {
     if (node === undefined) return;
     for (const key of ["enabled", "hashed"] as const) {

@@ -6,15 +6,15 @@ import { slowMatch } from "./slow-match.ts";
 
 export interface Wanted {
   readonly path: readonly string[];
-  readonly live: { readonly enabled: boolean; readonly hashed?: boolean };
-  enabled: boolean;
+  readonly live: LiveColumn;
+  enabled: boolean | undefined;
   hashed: boolean | undefined;
   state: "managed" | "ignored" | "unmanaged";
 }
 
 interface Node {
   readonly path: readonly string[];
-  readonly live: { readonly enabled: boolean; readonly hashed?: boolean; readonly isPrimaryKey?: boolean };
+  readonly live: LiveColumn;
   readonly syncMode: string | undefined;
 }
 

@@ -284,11 +284,8 @@ function inOrder(a: readonly ProgramRule[], b: readonly ProgramRule[]): readonly
 /** A number for each combination of the attributes that `where` compares, without syncMode. */
 function attributesKey(node: LiveNode | undefined): number {
   if (node === undefined) return 0;
-  const { hashed, isPrimaryKey } = node;
-  return (
-    1 +
-    (node.enabled ? 1 : 0) +
-    2 * (hashed === undefined ? 2 : hashed ? 1 : 0) +
-    6 * (isPrimaryKey === undefined ? 2 : isPrimaryKey ? 1 : 0)
-  );
+  const { enabled, hashed, isPrimaryKey } = node;
+  return 1 + flagKey(enabled) + 3 * flagKey(hashed) + 9 * flagKey(isPrimaryKey);
 }
+
+const flagKey = (flag: boolean | undefined): number => (flag === undefined ? 2 : flag ? 1 : 0);
