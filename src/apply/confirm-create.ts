@@ -15,7 +15,17 @@ export interface SentCreate<Live = unknown> {
 }
 
 /** `id` is absent for a relation. `evidence` is a sentence after a space, or "". */
-export type Confirmation = { readonly state: "found"; readonly id?: string } | { readonly state: "unclear"; readonly evidence: string };
+export type Confirmation =
+  | { readonly state: "found"; readonly id?: string }
+  | { readonly state: "unclear"; readonly evidence: string; readonly alike: number };
+
+/** Looks once, after the service has refused: somebody else may have done the same a moment before, or the refusal may be wrong. */
+export async function lookOnce<Live>({ step }: SentCreate<Live>): Promise<Confirmation> {
+  const { item, session, records } = step;
+  const found = await readIfPossible(() => findCreated(item, session.writer.reads, { bindings: records.state().bindings, named: [] }));
+  if (found?.isCreated !== true) return { state: "unclear", evidence: "", alike: 0 };
+  return found.id === undefined ? { state: "found" } : foundAs(found.id, step);
+}
 
 /**
  * Reads until the object is there (`findCreated`; `named` are the ids in the response). Reads for at most `client.settleSeconds`; less if the
@@ -30,9 +40,10 @@ export async function confirmCreate<Live>(sent: SentCreate<Live>, named: readonl
     if (found?.isCreated === true) return found.id === undefined ? { state: "found" } : foundAs(found.id, sent.step);
     const alike = found?.alike ?? [];
     const evidence = alike.length === 0 && named.length === 0 ? await evidenceOf(sent) : "";
-    if (evidence !== "") return { state: "unclear", evidence };
+    if (evidence !== "") return { state: "unclear", evidence, alike: 0 };
     const pauseMs = exponentialMs(attempt, 250, 4_000);
-    if (clock.now().getTime() + pauseMs > end || signal.aborted) return { state: "unclear", evidence: severalMatches(alike) };
+    if (clock.now().getTime() + pauseMs > end || signal.aborted)
+      return { state: "unclear", evidence: severalMatches(alike), alike: alike.length };
     onProgress?.({ type: "step", phase: "wait", done: 0, total: 0, label: `${item.address}: ${why.slice(0, 80)}` });
     await clock.sleep(pauseMs, signal);
   }

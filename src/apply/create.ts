@@ -1,13 +1,14 @@
 import { createHash } from "node:crypto";
+import { creationFailed } from "../engine/observe.ts";
 import { assetCreations, describeEntry } from "../engine/reads/audit-log.ts";
 import { blockedByEarlierRun } from "../engine/recover.ts";
-import { DimsyncError, readIfPossible, ServiceError } from "../model/errors.ts";
+import { DimsyncError, isFailedCreation, readIfPossible, ServiceError } from "../model/errors.ts";
 import { canonicalJson, isObject, own } from "../model/json/json.ts";
 import type { List, PlannedRequest, SendableRequest, WriteAnswer } from "../model/service.ts";
 import type { Settlement } from "../records/history.ts";
 import { resolveCommand, shellWord } from "../text/shell.ts";
 import { isBusy, newBusyWait } from "./busy.ts";
-import { type Confirmation, confirmCreate, quotesSecret, type SentCreate } from "./confirm-create.ts";
+import { type Confirmation, confirmCreate, lookOnce, quotesSecret, type SentCreate } from "./confirm-create.ts";
 import { inlineSecrets } from "./inline-secrets.ts";
 import type { Ending, Step } from "./step.ts";
 
@@ -54,6 +55,10 @@ async function send<Live>(sent: SentCreate<Live>, request: SendableRequest): Pro
       const mayRepeat = isRelation && isBusy(error) && (await waited());
       if (isRelation && (await hasRelation(sent))) return conclude(sent, { state: "found" }, relatedByOthers);
       if (mayRepeat) continue;
+      if (isRefusedInBody(error)) {
+        const found = await lookOnce(sent);
+        if (found.state === "found") return conclude(sent, found, `${error.message} It exists nevertheless.`);
+      }
       const unwritten = await settle(sent, { outcome: error.sent === "never" ? "not-created" : "failed" });
       return { outcome: "failed", code: error.code, message: `${error.message}${unwritten}` };
     }
@@ -69,6 +74,9 @@ async function hasRelation<Live>({ step: { item, kind, session } }: SentCreate<L
   const found = naturalKey === undefined ? undefined : await readIfPossible(async () => kind.find?.(naturalKey, session.writer.reads));
   return Array.isArray(found) && found.length > 0;
 }
+
+/** Whether the service answered with a good status and an error: it may have acted all the same. */
+const isRefusedInBody = ({ status = 0 }: ServiceError): boolean => status >= 200 && status < 300;
 
 /** Another run may have written after a saved plan was made. */
 function refusedByRecords({ item, records }: Step): Ending | undefined {
@@ -155,19 +163,29 @@ async function created<Live>(sent: SentCreate<Live>, answer: WriteAnswer): Promi
   }
   const confirmed = await confirmById(sent, kind.list, candidates);
   if ("id" in confirmed) return recordBinding(sent, confirmed.id, "created");
-  return conclude(sent, await confirmCreate(sent, candidates, confirmed.why), confirmed.why);
+  if (confirmed.isFailed === true)
+    return { ...(await recordBinding(sent, first, "created")), outcome: "failed", code: "E_CREATION_FAILED", message: confirmed.why };
+  const found = await confirmCreate(sent, candidates, confirmed.why);
+  if (found.state === "found" || found.alike > 1 || dataIdIn(answer) === undefined) return conclude(sent, found, confirmed.why);
+  // An id that was answered is never unknown.
+  sent.step.remember(kind.list, kind.list.inCreation?.(first) ?? { id: first, name: undefined });
+  return { ...(await recordBinding(sent, first, "created")), message: `${confirmed.why} The id of the response is recorded.` };
 }
 
-function idsIn({ data, int64Id }: WriteAnswer): readonly string[] {
-  const dataId = isObject(data) ? own(data, "id") : undefined;
-  return [...new Set([dataId, int64Id].filter((id) => typeof id === "string" && id !== ""))] as readonly string[];
+function dataIdIn({ data }: WriteAnswer): string | undefined {
+  const id = isObject(data) ? own(data, "id") : undefined;
+  return typeof id === "string" && id !== "" ? id : undefined;
 }
+
+const idsIn = (answer: WriteAnswer): readonly string[] => [
+  ...new Set([dataIdIn(answer), answer.int64Id].flatMap((id) => (id === undefined || id === "" ? [] : [id]))),
+];
 
 async function confirmById<Live>(
   { step: { session, remember } }: SentCreate<Live>,
   list: List,
   candidates: readonly string[],
-): Promise<{ readonly id: string } | { readonly why: string }> {
+): Promise<{ readonly id: string } | { readonly why: string; readonly isFailed?: boolean }> {
   const ids = candidates.join(" and ");
   try {
     for (const id of candidates) {
@@ -179,6 +197,7 @@ async function confirmById<Live>(
     return { why: `The service returned the id ${ids}, but GET of it returns 404.` };
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error;
+    if (isFailedCreation(error)) return { why: creationFailed(ids, error), isFailed: true };
     return { why: `The service returned the id ${ids}, which could not be confirmed: ${error.message}` };
   }
 }

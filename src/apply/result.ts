@@ -135,14 +135,15 @@ function waitingResults(deferred: readonly Deferred[], results: readonly ItemRes
   });
 }
 
-function stillWaits({ waitsFor, liveId }: Deferred) {
+function stillWaits({ waitsFor, liveId, why }: Deferred) {
   const names = waitsFor.join(", ");
+  const answer = why === undefined ? "" : ` Its last answer: ${why}`;
   return {
     outcome: "deferred" as const,
     code: "E_STILL_WAITING",
     message:
       liveId === undefined
         ? `It still waits for ${names}. Run apply again later.`
-        : `${names} is in the account, but the service has not discovered the declared schemas, tables and columns yet. Run apply again when it has. client.schemaWaitSeconds limits how long apply waits for that.`,
+        : `${names} is in the account, but the service has not discovered the declared schemas, tables and columns yet.${answer} Run apply again when it has. client.schemaWaitSeconds limits how long apply waits for that.`,
   };
 }

@@ -1,11 +1,11 @@
 import type { Updates } from "../kinds/kind.ts";
 import { changesWhere, eachChange } from "../model/changes.ts";
 import { readIfPossible, readOr, ServiceError } from "../model/errors.ts";
-import { type JsonObject, type JsonValue, sameJson } from "../model/json/json.ts";
+import { isObject, type JsonObject, type JsonValue, own, sameJson } from "../model/json/json.ts";
 import { atPointer, type Pointer } from "../model/json/pointer.ts";
 import type { Item, NotKept } from "../model/plan.ts";
 import { withPauses } from "../model/runtime/event-loop.ts";
-import type { PlannedRequest } from "../model/service.ts";
+import type { PlannedRequest, WriteAnswer } from "../model/service.ts";
 import { secretsIn } from "../model/settings/secret.ts";
 import { backoffMs } from "../service/retry.ts";
 import { differsInSpace } from "../text/white-space.ts";
@@ -90,7 +90,7 @@ async function sendOne<Live>(step: UpdateStep<Live>, request: PlannedRequest): P
   for (let attempt = 1; ; attempt++) {
     try {
       const answer = await session.writer.send(inlineSecrets(request, secrets));
-      if (update.answered === undefined) return answer.isEmpty === true ? { live, note: noProof } : { live };
+      if (update.answered === undefined) return withProof(step, live, answer);
       return await verified(step, body, answer.isEmpty === true ? live : update.answered(live, answer, session.writer.decode));
     } catch (error) {
       if (!(error instanceof ServiceError) || !(isBusy(error) || error.sent === "maybe")) throw error;
@@ -108,6 +108,16 @@ const noProof =
 
 /** Whether the service has received a secret: the request was answered, although the response cannot be read. It is not sent twice. */
 const isSecretSpent = ({ code }: ServiceError, body: JsonObject): boolean => code === "E_MALFORMED_ANSWER" && secretsIn(body).length > 0;
+
+/** Of an object that nothing shows (an asset): the response must have its id. An empty one is an answer without proof, and nothing is sent again. */
+function withProof<Live>({ item: { liveId } }: UpdateStep<Live>, live: Live, { data }: WriteAnswer): Sent<Live> {
+  if (data === undefined || data === null) return { live, note: noProof };
+  const id = isObject(data) ? own(data, "id") : undefined;
+  if (id === liveId) return { live };
+  const shown = typeof id === "string" ? `has the id ${JSON.stringify(id)}` : "has no id";
+  const message = `The service accepted the request, but its response ${shown} instead of ${JSON.stringify(liveId)}. It is not known whether the values were stored. Run plan to see what is left.`;
+  return { live, ending: { outcome: "not-converged", code: "E_NOT_CONVERGED", message } };
+}
 
 /** Whether a request without a clear response took effect; undefined: it did not, and may be sent again. */
 async function afterUnclear<Live>(step: UpdateStep<Live>, body: JsonObject, error: ServiceError): Promise<Sent<Live> | undefined> {

@@ -3,14 +3,14 @@ import pLimit from "p-limit";
 import { kinds } from "../kinds/index.ts";
 import { type AccountView, type DiffResult, emptyDiff, type Kind, type KindUnit, type ReadNeeds } from "../kinds/kind.ts";
 import type { Address } from "../model/address.ts";
-import { ServiceError } from "../model/errors.ts";
+import { isFailedCreation, ServiceError } from "../model/errors.ts";
 import type { Blocked, DraftItem } from "../model/plan.ts";
 import type { Resource } from "../model/resource.ts";
 import { newPauses, withPauses } from "../model/runtime/event-loop.ts";
 import type { OnProgress } from "../model/runtime/progress.ts";
 import type { Reads } from "../model/service.ts";
 import type { PolicyCheck } from "./checks/policies.ts";
-import { failedRead, type ObservedAccount } from "./observe.ts";
+import { creationFailed, failedRead, type ObservedAccount } from "./observe.ts";
 import { type BaseView, objectOf, withOrigin } from "./origin.ts";
 import { holdOthers } from "./protect-only.ts";
 import type { Scope } from "./scope.ts";
@@ -130,6 +130,14 @@ async function compareUnit({ kind, unit }: KindUnit, input: ComparisonInput, pau
     return { kind, found: isTraced ? await withOrigin(found, { kind, unit, live, pause }, base) : found, failed: false };
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error;
+    if (isFailedCreation(error)) {
+      const { address, liveId = "" } = unit;
+      return {
+        kind,
+        found: { ...emptyDiff, blocked: [{ address, code: "E_CREATION_FAILED", message: creationFailed(liveId, error) }] },
+        failed: false,
+      };
+    }
     const problem = failedRead(error, unit.address);
     const message = problem.read === undefined ? error.message : unreadMessage;
     const blocked = [{ address: unit.address, code: problem.code, message }];

@@ -80,7 +80,7 @@ async function explainUnit(
   path: NodePath,
 ): Promise<Explained> {
   const id = unit.liveId;
-  const tree = existing(unit, await reads.schemas(id));
+  const tree = existing(unit, (await reads.schemas(id))?.tree);
   const explained = unknownTable(tree, path);
   needs.claimColumns(id, explained.length);
   // A plan reads the columns of all these tables. They decide nothing about this node.
@@ -214,7 +214,7 @@ async function observeConfigs(session: Session, isWanted: (address: Address) => 
   refuseErrors([...problems, ...found.problems.filter(concerns)]);
   const isNamed = ({ address }: { readonly address: Address }): boolean => account.addressesOf(address).some(isWanted);
   const claimColumns = columnBudget(project.settings.client.maxColumnReads);
-  const needs = { policyColumns: columnsNeeded(session, () => undefined), claimColumns };
+  const needs = { policyColumns: columnsNeeded(session, () => undefined), claimColumns, isNew: () => false };
   const units = found.units.filter(isNamed);
   return { units, isWaiting: found.deferred.some(isNamed), known: [...new Set(known.flat())], reads, account, needs };
 }

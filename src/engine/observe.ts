@@ -4,12 +4,13 @@ import { accountLists, indexed } from "../kinds/lookup.ts";
 import { labelRoots } from "../kinds/patterns/labels.ts";
 import { withIdentities } from "../kinds/select.ts";
 import type { Address, EarlierCreate, NaturalKey } from "../model/address.ts";
-import { readOr, ServiceError } from "../model/errors.ts";
-import { defined, own } from "../model/json/json.ts";
+import { isFailedCreation, readOr, ServiceError } from "../model/errors.ts";
+import { defined, isObject, own } from "../model/json/json.ts";
 import { repeated } from "../model/maps.ts";
 import type { Problem } from "../model/problem.ts";
 import { problemIn, type Resource } from "../model/resource.ts";
-import type { List, Listed, Listing, Reads } from "../model/service.ts";
+import type { List, Listed, Listing, Reads, UnreadEntry } from "../model/service.ts";
+import type { Code } from "../model/titles.ts";
 import type { RecordsState } from "../records/records.ts";
 import type { Ignored } from "./scope.ts";
 import type { LoadedProject } from "./session.ts";
@@ -53,8 +54,10 @@ export async function observeAccount(input: ObserveInput): Promise<ObservedAccou
   const lists = await observeLists(input);
   const ids = await observeIds(input, lists);
   const account = viewOf(input, lists, ids);
-  const unreadIds = new Set(ids.flatMap(({ state, id }) => (state === "failed" ? [id] : [])));
-  const { identities, problems } = identifyAll(input, account, { unreadLists: lists.unread, unreadIds });
+  const failedIds = new Map(
+    ids.flatMap((one) => (one.state === "failed" || one.state === "not-created" ? [[one.id, one.error] as const] : [])),
+  );
+  const { identities, problems } = identifyAll(input, account, { unreadLists: lists.unread, failedIds, entries: lists.entries });
   const all = [
     ...lists.problems,
     ...ids.flatMap((one) => (one.state === "failed" ? [failedRead(one.error)] : [])),
@@ -77,6 +80,7 @@ function withIgnored(account: AccountView, ignored: Ignored | undefined): Accoun
 }
 
 interface ObservedLists {
+  readonly entries: ReadonlyMap<List, readonly UnreadEntry[]>;
   /** What was read of each list that is needed. */
   readonly items: ReadonlyMap<List, readonly Listed[]>;
   readonly unread: ReadonlySet<List>;
@@ -94,10 +98,13 @@ async function observeLists({ project, compared, reads, records, run, alsoNeeded
   const unread = new Set<List>();
   const suspicions: string[] = [];
   const problems: Problem[] = [];
+  const entries = new Map<List, readonly UnreadEntry[]>();
   const readList = async (list: List): Promise<readonly [List, readonly Listed[]]> => {
     try {
       const listing = await reads.list(list);
       suspicions.push(...suspicionOf(list, listing, own(records.longestSeen, list.name) ?? 0));
+      if (listing.unread !== undefined) entries.set(list, listing.unread);
+      problems.push(...(listing.unread ?? []).map((entry) => unreadProblem(list, entry)));
       return [list, listing.items];
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error;
@@ -106,7 +113,7 @@ async function observeLists({ project, compared, reads, records, run, alsoNeeded
       return [list, []];
     }
   };
-  return { items: new Map(await Promise.all([...needed].map(readList))), unread, suspicions, problems };
+  return { items: new Map(await Promise.all([...needed].map(readList))), entries, unread, suspicions, problems };
 }
 
 /** List lengths that suggest an undocumented page limit. */
@@ -123,6 +130,7 @@ function suspicionOf({ name, isCreated }: List, { items, completeness, why }: Li
 type ReadById = { readonly list: List; readonly id: string } & (
   | { readonly state: "found"; readonly object: Listed }
   | { readonly state: "gone" }
+  | { readonly state: "not-created"; readonly error: ServiceError }
   | { readonly state: "failed"; readonly error: ServiceError }
 );
 
@@ -133,7 +141,7 @@ function observeIds(input: ObserveInput, { items, unread }: ObservedLists): Prom
       () => input.reads.one(list, id),
       (error) => error,
     );
-    if (object instanceof ServiceError) return { list, id, state: "failed", error: object };
+    if (object instanceof ServiceError) return { list, id, state: isFailedCreation(object) ? "not-created" : "failed", error: object };
     return object === undefined ? { list, id, state: "gone" } : { list, id, state: "found", object };
   };
   return Promise.all(
@@ -147,8 +155,18 @@ function observeIds(input: ObserveInput, { items, unread }: ObservedLists): Prom
   );
 }
 
-const leftOut = ({ state, list: { name }, id }: ReadById): readonly string[] =>
-  state === "found" ? [`GET /v1/${name} does not contain ${id}, but GET /v1/${name}/${id} returns it.`] : [];
+/** The list may lack what the service still creates. */
+const isListed = (object: Listed): boolean => !("isInCreation" in object);
+
+const leftOut = (one: ReadById): readonly string[] => {
+  const {
+    id,
+    list: { name },
+  } = one;
+  return one.state === "found" && isListed(one.object)
+    ? [`GET /v1/${name} does not contain ${id}, but GET /v1/${name}/${id} returns it.`]
+    : [];
+};
 
 const knownId = (resource: Resource, { records }: ObserveInput): string | undefined =>
   resource.id ?? records.bindings.get(resource.address)?.id;
@@ -188,14 +206,17 @@ const createOf = (address: Address, id: string | undefined, naturalKey: NaturalK
 
 interface Unread {
   readonly unreadLists: ReadonlySet<List>;
-  readonly unreadIds: ReadonlySet<string>;
+  /** Why the ids could not be read. */
+  readonly failedIds: ReadonlyMap<string, ServiceError>;
+  /** The entries of lists that could not be read. */
+  readonly entries: ReadonlyMap<List, readonly UnreadEntry[]>;
 }
 
 /** Identifies all manifests, in the order of the registry: a kind may use the identities of those before it. */
 function identifyAll(
   input: ObserveInput,
   account: AccountView,
-  { unreadLists, unreadIds }: Unread,
+  { unreadLists, failedIds, entries }: Unread,
 ): { readonly identities: ReadonlyMap<Address, Identity>; readonly problems: readonly Problem[] } {
   const identities = new Map<Address, Identity>();
   const view = { ...account, identities };
@@ -204,8 +225,15 @@ function identifyAll(
   for (const kind of kinds)
     for (const resource of account.resources) {
       if (resource.kind !== kind.name || kind.identify === undefined) continue;
-      const isUnread = kind.lists(resource, account).some((list) => unreadLists.has(list)) || unreadIds.has(knownId(resource, input) ?? "");
-      const identity = isUnread ? unreadIdentity : kind.identify(resource, view);
+      const isUnread = kind.lists(resource, account).some((list) => unreadLists.has(list));
+      const id = knownId(resource, input) ?? "";
+      const failure = failedIds.get(id);
+      const identity =
+        failure !== undefined && isFailedCreation(failure)
+          ? blockedAs("E_CREATION_FAILED", creationFailed(id, failure))
+          : isUnread || failure !== undefined
+            ? unreadIdentity
+            : unlessUnread(resource, kind.identify(resource, view), kind.list === undefined ? [] : (entries.get(kind.list) ?? []));
       identities.set(resource.address, identity);
       if (identity.state === "blocked" && identity.code === "E_AMBIGUOUS" && compared.has(resource))
         problems.push(problemIn(resource, "/metadata/name", { code: identity.code, message: `${resource.address}: ${identity.message}` }));
@@ -218,6 +246,46 @@ const unreadIdentity: Identity = {
   code: "E_READ_FAILED",
   message: "A read that it needs failed, so it is not known whether it exists.",
 };
+
+const blockedAs = (code: Code, message: string): Identity => ({ state: "blocked", code, message });
+
+/** What looks missing may be an entry that could not be read. */
+function unlessUnread(resource: Resource, identity: Identity, entries: readonly UnreadEntry[]): Identity {
+  const isMissing = identity.state === "blocked" && missingCodes.has(identity.code);
+  const [first] =
+    identity.state === "absent"
+      ? entries
+      : isMissing
+        ? entries.filter(({ name }) => name === undefined || namesOf(resource).includes(name))
+        : [];
+  if (first === undefined) return identity;
+  return blockedAs(
+    "E_READ_FAILED",
+    `It may be an entry of the list that could not be read: ${entryText(first)}. Fix or remove that entry in the service.`,
+  );
+}
+
+/** The live names that a manifest may look for. */
+function namesOf({ name, spec }: Resource): readonly unknown[] {
+  const members = isObject(spec) ? [spec, spec["match"], spec["expect"]] : [];
+  return [name, ...members.map((member) => (isObject(member) ? member["name"] : undefined))];
+}
+
+const missingCodes: ReadonlySet<Code> = new Set(["E_INTEGRATION_MISSING", "E_TAG_MISSING"]);
+
+/** `"Draft" (x9)`, or `entry 3` if it shows neither. */
+const entryText = ({ id, name, index }: UnreadEntry): string =>
+  name === undefined ? (id ?? `entry ${index}`) : id === undefined ? JSON.stringify(name) : `${JSON.stringify(name)} (${id})`;
+
+const unreadProblem = ({ name }: List, entry: UnreadEntry): Problem => ({
+  code: "W_ENTRY_UNREAD",
+  severity: "warning",
+  message: `dimsync cannot read ${entryText(entry)} in the list of ${name}, and continues without it. ${entry.why} Nothing that refers to it is compared.`,
+});
+
+/** The sentence for an integration that the service could not create. */
+export const creationFailed = (id: string, { reason }: ServiceError): string =>
+  `The service could not create the integration ${id}: ${reason} Delete it in the service and unbind its address, or leave it out with --exclude.`;
 
 /** A failed read as a problem of the plan. Nothing is concluded from data that was not read. */
 export function failedRead(error: ServiceError, address?: Address): Problem {

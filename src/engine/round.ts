@@ -1,4 +1,5 @@
-import { emptyDiff } from "../kinds/kind.ts";
+import { emptyDiff, type ReadNeeds } from "../kinds/kind.ts";
+import { integrations } from "../kinds/lists.ts";
 import { defined } from "../model/json/json.ts";
 import type { Impact, Loosened, Released } from "../model/plan.ts";
 import { isError, type Problem } from "../model/problem.ts";
@@ -96,14 +97,18 @@ export interface ComparedRound extends Compared {
  * read.
  */
 export async function compareRound(round: Round, view: RoundView, policies: PolicyCheck): Promise<ComparedRound> {
-  const { session, options, reads, scope, kind } = round;
+  const { session, options, reads, scope, kind, fresh } = round;
   const labels = checkLabels(session.project, view, scope === everything);
   const impact = checkImpact(session.project.readers?.of, view.account);
   const loosened =
     options.isReview === true && options.base !== undefined && view.base !== undefined
       ? checkLoosened({ base: options.base, head: session.project, today: round.today }, view, view.base)
       : undefined;
-  const needs = { policyColumns: columnsNeeded(session, policies.columnsNeeded), claimColumns: view.claimColumns };
+  const needs: ReadNeeds = {
+    policyColumns: columnsNeeded(session, policies.columnsNeeded),
+    claimColumns: view.claimColumns,
+    isNew: (id) => fresh.has(id) || isRecent(view.account.list(integrations).byId.get(id)?.createdAt, session.clock.now()),
+  };
   const compared = await compareUnits({
     observed: view,
     compared: view.compared,
@@ -143,6 +148,12 @@ function allTreeChecks(checks: readonly (TreeCheck | undefined)[]): TreeCheck | 
     for (const check of present) yield* check(liveId, live);
   };
 }
+
+/** An integration of an earlier run, or of somebody else, may still be in creation for this long. */
+const newForMs = 60 * 60 * 1000;
+
+const isRecent = (createdAt: string | undefined, now: Date): boolean =>
+  createdAt !== undefined && Math.abs(now.getTime() - Date.parse(createdAt)) < newForMs;
 
 function allChecks(checks: readonly PolicyCheck["checkUnit"][]): PolicyCheck["checkUnit"] {
   const present = checks.filter((check) => check !== undefined);

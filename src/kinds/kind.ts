@@ -91,6 +91,8 @@ export interface ReadNeeds {
    * ServiceError if that is more than the run may send.
    */
   readonly claimColumns: (integrationId: string, tables: number) => void;
+  /** Whether the integration was created a short time ago: then whatever the service answers for its schemas means that they are not there yet. */
+  readonly isNew: (integrationId: string) => boolean;
 }
 
 /** What is compared as one: usually a manifest; the schemas of one integration. */

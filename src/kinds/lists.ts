@@ -8,7 +8,20 @@ import type { List } from "../model/service.ts";
 export const integrations: List<LiveIntegration> = {
   name: "integrations",
   decode: decodeIntegration,
-  one: (data) => decodeIntegration(memberOf(data, "integration")),
+  // Descriptions of the service differ: the integration is in `data.integration`, or is `data` itself.
+  one: (data) => {
+    const inside = memberOf(data, "integration");
+    return decodeIntegration(inside.value === undefined || inside.value === null ? data : inside);
+  },
+  inCreation: (id) => ({
+    id,
+    name: "",
+    createdAt: undefined,
+    paused: undefined,
+    source: undefined,
+    destination: undefined,
+    isInCreation: true,
+  }),
   isCreated: true,
 };
 
@@ -26,7 +39,7 @@ export const users: List<LiveUser> = {
 function decodeIntegration(part: Part): LiveIntegration {
   return {
     id: idOf(memberOf(part, "id")),
-    name: textOf(memberOf(part, "name")),
+    name: optionalTextOf(memberOf(part, "name")) ?? "",
     createdAt: optionalTextOf(memberOf(part, "createdAt")),
     paused: optionalFlagOf(memberOf(part, "paused")),
     source: decodeReference(memberOf(part, "source")),
@@ -34,8 +47,10 @@ function decodeIntegration(part: Part): LiveIntegration {
   };
 }
 
-function decodeReference(part: Part): LiveReference {
-  return { id: idOf(memberOf(part, "id")), name: textOf(memberOf(part, "name")), type: textOf(memberOf(part, "type")) };
+function decodeReference(part: Part): LiveReference | undefined {
+  if (part.value === undefined || part.value === null) return undefined;
+  const textIn = (name: string): string => optionalTextOf(memberOf(part, name)) ?? "";
+  return { id: idOf(memberOf(part, "id")), name: textIn("name"), type: textIn("type") };
 }
 
 /** docs/service-interface.md#tags */

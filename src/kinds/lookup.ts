@@ -48,7 +48,7 @@ export function indexed(account: Omit<AccountView, "lookup">): AccountView {
   const addresses = [...groupBy(recorded, ({ id }) => id)].map(([id, group]) => [id, group.map(({ address }) => address)] as const);
   const lookup: AccountLookup = {
     resources: new Map(resources.map((resource) => [resource.address, resource])),
-    integrationsBySource: groupBy(account.list(integrations).items, ({ source }) => source.name),
+    integrationsBySource: groupBy(account.list(integrations).items, ({ source }) => source?.name ?? ""),
     recorded: new Map(addresses),
   };
   return { ...account, lookup };

@@ -7,9 +7,14 @@ export interface Where {
   readonly method: string;
   readonly path: string;
   readonly sent: "maybe" | "answered";
+  /** Whether the service has answered anything of this run as expected. Absent: it has. */
+  readonly hasWorked?: () => boolean;
   /** The error for a part with a wrong value, if it is not of a response. */
   readonly refuse?: (pointer: Pointer) => Error;
 }
+
+/** Advice while nothing has worked: later, a wrong address is not the reason. */
+const checkBaseUrl = " Check baseUrl and any proxy on the way to the service.";
 
 const longestPointer = 300;
 
@@ -17,7 +22,7 @@ const longestPointer = 300;
 export function malformed(where: Where, pointer: Pointer, problem: string): ServiceError {
   const place = pointer === "" ? "the response" : shorten(pointer);
   const unsure = where.method === "GET" ? "dimsync does not use it" : "it is not known whether the service acted on it";
-  const reason = `${place} ${problem}. This is not a valid response of the service, so ${unsure}. Check baseUrl and any proxy on the way to the service.`;
+  const reason = `${place} ${problem}. This is not a valid response of the service, so ${unsure}.${where.hasWorked?.() === false ? checkBaseUrl : ""}`;
   const { method, path, sent } = where;
   return new ServiceError("E_MALFORMED_ANSWER", `${method} ${path}: ${reason}`, { method, path, sent, reason });
 }

@@ -73,6 +73,8 @@ export class ServiceError extends DimsyncError {
   readonly path: string;
   readonly sent: "never" | "maybe" | "answered";
   readonly status: number | undefined;
+  /** The code in the body of a refusal, as the service sent it: "IntegrationInCreation". */
+  readonly serviceCode: string | undefined;
   /** The message without the call: the same for all calls that fail for the same reason. */
   readonly reason: string;
 
@@ -84,6 +86,7 @@ export class ServiceError extends DimsyncError {
       readonly path: string;
       readonly sent: "never" | "maybe" | "answered";
       readonly status?: number;
+      readonly serviceCode?: string;
       readonly reason?: string;
       readonly cause?: unknown;
     },
@@ -93,9 +96,16 @@ export class ServiceError extends DimsyncError {
     this.path = call.path;
     this.sent = call.sent;
     this.status = call.status;
+    this.serviceCode = call.serviceCode;
     this.reason = call.reason ?? message;
   }
 }
+
+/** Whether the service refused a request because it still creates the integration. */
+export const isInCreation = ({ serviceCode }: ServiceError): boolean => serviceCode === "IntegrationInCreation";
+
+/** Whether the service refused a request because it could not create the integration. */
+export const isFailedCreation = ({ serviceCode }: ServiceError): boolean => serviceCode === "IntegrationFailed";
 
 /** The message of whatever was thrown. */
 export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
@@ -106,6 +116,16 @@ export const errorCode = (error: unknown): string =>
 
 /** What `read` returns; undefined if the service fails it. */
 export const readIfPossible = <T>(read: () => Promise<T>): Promise<T | undefined> => readOr(read, () => undefined);
+
+/** As `readOr`, for what was received already. */
+export function readNow<T, F>(read: () => T, otherwise: (failure: ServiceError) => F): T | F {
+  try {
+    return read();
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error;
+    return otherwise(error);
+  }
+}
 
 /** What `read` returns; if the service fails it, what `otherwise` makes of the failure. Other errors are thrown. */
 export async function readOr<T, F>(read: () => Promise<T>, otherwise: (failure: ServiceError) => F): Promise<T | F> {

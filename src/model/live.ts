@@ -2,6 +2,7 @@
 
 export interface LiveReference {
   readonly id: string;
+  /** "" if the service shows none; likewise the type. */
   readonly name: string;
   readonly type: string;
 }
@@ -9,11 +10,15 @@ export interface LiveReference {
 /** docs/service-interface.md#integrations */
 export interface LiveIntegration {
   readonly id: string;
+  /** "" if the service shows none. */
   readonly name: string;
   readonly createdAt: string | undefined;
   readonly paused: boolean | undefined;
-  readonly source: LiveReference;
-  readonly destination: LiveReference;
+  /** Absent in drafts, which have no source or destination yet. */
+  readonly source: LiveReference | undefined;
+  readonly destination: LiveReference | undefined;
+  /** The service still creates it, and shows nothing of it. */
+  readonly isInCreation?: true;
 }
 
 // In schemas, an absent member is unknown: it is not compared, and nothing is made up for it.

@@ -169,6 +169,8 @@ export interface Deferred {
   readonly waitsFor: readonly Address[];
   /** Present if the integration exists and only its schema is missing. */
   readonly liveId?: string;
+  /** What the service answers as long as the schema is missing. */
+  readonly why?: string;
   readonly desired: JsonValue;
 }
 

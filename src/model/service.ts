@@ -16,15 +16,29 @@ export interface List<T extends Listed = Listed> {
   readonly decode: (item: Part) => T;
   /** Decodes `data` of `/v1/NAME/ID`; absent if the service has no such call. */
   readonly one?: (data: Part) => T;
+  /** The object with this id while the service still creates it, and refuses to show it with `IntegrationInCreation`. */
+  readonly inCreation?: (id: string) => T;
   /** The object as the list shows it; absent if the list shows all that GET of one object does. */
   brief?(whole: T): T;
   /** Whether dimsync creates such objects, so that one that the list lacks would be created again. */
   readonly isCreated?: true;
 }
 
+/** An entry of a list that could not be read. */
+export interface UnreadEntry {
+  readonly index: number;
+  /** What it shows of itself. */
+  readonly id?: string;
+  readonly name?: string;
+  /** A sentence with the request and the member. */
+  readonly why: string;
+}
+
 /** A list as the service returned it. */
 export interface Listing<T> {
   readonly items: readonly T[];
+  /** The entries that are not in `items`, because they could not be read; absent: none. */
+  readonly unread?: readonly UnreadEntry[];
   /**
    * "shown": totals or cursors in the response show that the list is complete. "unknown": nothing shows it
    * (docs/service-interface.md#users). "short": they announce more items, and dimsync could not read them.
@@ -39,9 +53,16 @@ export interface Reads {
   list<T extends Listed>(list: List<T>): Promise<Listing<T>>;
   /** Undefined also if the service has no call that reads one. */
   one<T extends Listed>(list: List<T>, id: string): Promise<T | undefined>;
-  schemas(integrationId: string): Promise<LiveSchemas | undefined>;
+  schemas(integrationId: string): Promise<SchemasRead | undefined>;
   columns(integrationId: string, schema: string, table: string): Promise<Readonly<Record<string, LiveColumn>> | undefined>;
   auditLogs(query: AuditQuery): Promise<{ readonly totalItems: number; readonly items: readonly AuditEntry[] }>;
+}
+
+/** The schemas of an integration. */
+export interface SchemasRead {
+  readonly tree: LiveSchemas;
+  /** A sentence that says why the service has none yet; then the tree is empty. */
+  readonly notYet?: string;
 }
 
 /** docs/service-interface.md#audit-log; dates are ISO 8601, `startAt` inclusive, `endAt` exclusive. */

@@ -10,7 +10,7 @@ import { pause } from "./connection/abort-listeners.ts";
 import { createTransport } from "./connection/transport.ts";
 import type { CallName } from "./errors.ts";
 import type { Timeouts } from "./in-flight.ts";
-import { createReads } from "./reads.ts";
+import { createReads, type Worked } from "./reads.ts";
 import { type CallReport, createSendRequest, encodeBody, type SendRequest } from "./request.ts";
 import { readJson, readWriteResponse } from "./response-body.ts";
 import { createThrottle } from "./throttle.ts";
@@ -91,6 +91,8 @@ export function createClient(options: ClientOptions): Client {
   });
   const throttle = createThrottle({ concurrency, smallConcurrency, rate: options.rate, now });
   const breaker = createCircuitBreaker(now);
+  let hasWorked = false;
+  const worked: Worked = { get: () => hasWorked, set: () => (hasWorked = true) };
   const sendRequestUntil = (signal: AbortSignal | undefined): SendRequest =>
     createSendRequest({
       transport,
@@ -107,11 +109,12 @@ export function createClient(options: ClientOptions): Client {
       random: options.random ?? Math.random,
       onCall: options.onCall,
       isClosed: () => closing !== undefined,
+      hasWorked: worked.get,
     });
   const untilClosed = sendRequestUntil(options.signal);
 
   const viewOf = (sendRequest: SendRequest): Client => ({
-    ...createReads(sendRequest),
+    ...createReads(sendRequest, worked),
     send: (request, beforeSend) => sendOver(sendRequest, request, apiKey, beforeSend),
     raw: (path) => rawOver(sendRequest, path),
     calls: () => Object.fromEntries(counts),
@@ -138,14 +141,14 @@ async function sendOver(
   beforeSend: (() => void) | undefined,
 ): Promise<WriteAnswer> {
   checkPath(method, path);
-  const { bytes, secret } = encodeBody(body, apiKey);
+  const { bytes, secrets } = encodeBody(body, apiKey);
   const where = { method, path, sent: "maybe" } as const;
   return exchange({
     method,
     path,
     body: bytes,
     beforeSend,
-    heldSecrets: secret,
+    secrets,
     read: (response) => readWriteResponse(response.status, response.body, where),
   });
 }
@@ -155,7 +158,6 @@ async function rawOver(exchange: SendRequest, path: string): Promise<JsonValue> 
   return exchange({
     method: "GET",
     path,
-    heldSecrets: false,
     read: ({ body }) => readJson(body, { method: "GET", path, sent: "answered" }),
   });
 }

@@ -1,4 +1,5 @@
 import { ServiceError } from "../model/errors.ts";
+import { defined } from "../model/json/json.ts";
 import type { Code } from "../model/titles.ts";
 import type { Method, WireFailure, WireResponse } from "./connection/transport.ts";
 import { repeatAfterStatus, retryAfterMs } from "./retry.ts";
@@ -9,6 +10,8 @@ export interface Failure {
   readonly code: Code;
   readonly sent: "never" | "maybe" | "answered";
   readonly status?: number;
+  /** The code in the body, as the service sent it. */
+  readonly serviceCode?: string;
   /** "always": the service certainly did nothing. "reads": only requests that change nothing may be repeated. */
   readonly again: "always" | "reads" | "never";
   readonly load: Backpressure;
@@ -33,7 +36,7 @@ export function toServiceError({ method, path }: CallName, failure: Failure, att
     path,
     reason,
     sent: failure.sent,
-    ...(failure.status === undefined ? {} : { status: failure.status }),
+    ...defined({ status: failure.status, serviceCode: failure.serviceCode }),
   });
 }
 
@@ -97,16 +100,23 @@ export interface StatusContext {
   readonly method: Method;
   /** The source of the API key, for example "secret env:DIMSYNC_API_KEY". */
   readonly keySource: string | undefined;
+  /** The code in the body. */
+  readonly serviceCode: string | undefined;
   /** A sentence that quotes the service, or says why it is not quoted; "" if there is nothing to quote. */
-  readonly quote: () => string;
+  readonly quote: string;
+  /** Whether the service has answered anything of this run as expected. */
+  readonly hasWorked: boolean;
   readonly nowMs: number;
 }
 
-/** A response with a status other than 2xx. */
-export function failureOfStatus(response: WireResponse, { method, keySource, quote, nowMs }: StatusContext): Failure {
+/** A response that refuses the request: with a status other than 2xx, or with an error in its body. */
+export function failureOfStatus(response: WireResponse, context: StatusContext): Failure {
   const { status, headers } = response;
-  const says = (text: string): string => [text, quote()].filter((part) => part !== "").join(" ");
-  const refused = { sent: "answered", status, again: "never", load: "fine" } as const;
+  const { keySource, quote, serviceCode, nowMs } = context;
+  const says = (text: string): string => [text, quote].filter((part) => part !== "").join(" ");
+  const refused = { sent: "answered", status, again: "never", load: "fine", ...defined({ serviceCode }) } as const;
+  if (status >= 200 && status < 300)
+    return { ...refused, code: "E_SERVICE_STATUS", message: says(`the service answered with status ${status} and an error.`) };
   if (status >= 300 && status < 400) {
     return {
       ...refused,
@@ -119,7 +129,9 @@ export function failureOfStatus(response: WireResponse, { method, keySource, quo
     return {
       ...refused,
       code: "E_UNAUTHORIZED",
-      message: `the service refused the API key with status ${status}. The key comes from ${source}. Check that it belongs to this account, is still valid, and has the permission for this request.`,
+      message: says(
+        `the service refused the API key with status ${status}. The key comes from ${source}. Check that it belongs to this account, is still valid, and has the permission for this request.`,
+      ),
     };
   }
   const overloaded = status === 429 || status === 503;
@@ -130,16 +142,20 @@ export function failureOfStatus(response: WireResponse, { method, keySource, quo
     code: "E_SERVICE_STATUS",
     sent: serverFault ? "maybe" : "answered",
     status,
+    ...defined({ serviceCode }),
     again,
     load: overloaded ? "overloaded" : serverFault ? "unknown" : "fine",
-    message: says(statusSentence(status, method, serverFault)),
+    message: says(statusSentence(status, { ...context, serverFault })),
     ...(waitMs === undefined ? {} : { retryAfterMs: waitMs }),
   };
 }
 
-function statusSentence(status: number, method: Method, serverFault: boolean): string {
+function statusSentence(
+  status: number,
+  { method, hasWorked, serverFault }: Pick<StatusContext, "method" | "hasWorked"> & { readonly serverFault: boolean },
+): string {
   if (status === 429) return "the service responded with status 429: too many requests. Lower --concurrency, or try again later.";
-  if (status === 404) return "the service responded with status 404: the path does not exist. Check baseUrl: it must not end with /v1.";
+  if (status === 404 && !hasWorked) return "the service responded with status 404: the path does not exist. Check baseUrl.";
   if (status === 413)
     return "the service responded with status 413: the request body is too large. Lower client.maxBodyBytes in dimsync.yaml (default 8388608): dimsync then splits schema changes between tables.";
   if (!serverFault) return `the service refused the request with status ${status}.`;

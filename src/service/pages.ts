@@ -1,7 +1,8 @@
 import type { Envelope } from "../model/decode.ts";
 import { listOf, memberOf, type Part } from "../model/decode.ts";
-import { isObject, own } from "../model/json/json.ts";
-import type { Listing } from "../model/service.ts";
+import { readNow, type ServiceError } from "../model/errors.ts";
+import { defined, isObject, own } from "../model/json/json.ts";
+import type { Listing, UnreadEntry } from "../model/service.ts";
 
 /*
  * The interface documents no paging for the lists of integrations, tags and users
@@ -22,8 +23,19 @@ interface Paging {
   readonly nextCursor: string | undefined;
 }
 
+const unreadIn = (unread: readonly UnreadEntry[]): Pick<Listing<unknown>, "unread"> => (unread.length === 0 ? {} : { unread });
+
+/** An entry that the decoder refuses, by what it shows of itself. */
+function unreadEntry({ value, name: index = 0 }: Part, { message }: ServiceError): UnreadEntry {
+  const shown = (name: string): string | undefined => {
+    const member = isObject(value) ? own(value, name) : undefined;
+    return typeof member === "string" && member !== "" ? member : typeof member === "number" ? String(member) : undefined;
+  };
+  return { index: Number(index), ...defined({ id: shown("id"), name: shown("name") }), why: message };
+}
+
 /**
- * Reads a list to its end; "short" if the pages do not add up to the announced total. Items with a known id are dropped.
+ * Reads a list to its end; an entry that cannot be read is reported and skipped. "short" if the pages do not add up to the announced total. Items with a known id are dropped.
  * @throws ServiceError E_MALFORMED_ANSWER
  */
 export async function readPages<T extends { readonly id: string }>(
@@ -32,12 +44,14 @@ export async function readPages<T extends { readonly id: string }>(
   decode: (part: Part) => T,
 ): Promise<Listing<T>> {
   const byId = new Map<string, T>();
+  const unread: UnreadEntry[] = [];
   const received = { items: 0, pageSize: 0, cursors: new Set<string>() };
   let announced: number | undefined;
   let twice: string | undefined;
   let next = path;
   const short = (reason: string): Listing<T> => ({
     items: [...byId.values()],
+    ...unreadIn(unread),
     completeness: "short",
     why: `GET ${path}: the list could not be read completely: ${reason}`,
   });
@@ -45,10 +59,14 @@ export async function readPages<T extends { readonly id: string }>(
   for (let page = 1; page <= mostPages; page += 1) {
     const envelope = await get(next);
     const parts = listOf(memberOf(envelope.data, "items"));
-    const known = byId.size;
+    const known = byId.size + unread.length;
     const ofPage = new Set<string>();
     for (const part of parts) {
-      const item = decode(part);
+      const item = readNow(
+        () => decode(part),
+        (error) => void unread.push(unreadEntry(part, error)),
+      );
+      if (item === undefined) continue;
       // Pages may overlap, because objects are created while they are read.
       if (ofPage.has(item.id)) twice ??= item.id;
       ofPage.add(item.id);
@@ -61,11 +79,15 @@ export async function readPages<T extends { readonly id: string }>(
       return short("its total changed while it was read. Run the command again.");
     announced = paging.total;
 
-    if (!saysMore(paging, byId.size)) {
+    if (!saysMore(paging, byId.size + unread.length)) {
       if (twice !== undefined) return short(`it has the id ${JSON.stringify(twice)} twice, so another object may be missing.`);
-      return { items: [...byId.values()], completeness: saysAll(paging, byId.size) ? "shown" : "unknown" };
+      return {
+        items: [...byId.values()],
+        ...unreadIn(unread),
+        completeness: saysAll(paging, byId.size + unread.length) ? "shown" : "unknown",
+      };
     }
-    if (byId.size === known) return short("it announces more items, but the next page has no new ones.");
+    if (byId.size + unread.length === known) return short("it announces more items, but the next page has no new ones.");
     const query = nextPage(paging, received);
     if (query === undefined) return short("it repeats the same cursor.");
     next = `${path}?${new URLSearchParams(query).toString()}`;

@@ -1,40 +1,29 @@
-import { isObject, own } from "../model/json/json.ts";
 import type { Secret } from "../model/settings/secret.ts";
+import { mask, maskedWords, type SentSecrets } from "./masked-words.ts";
+import type { Refusal } from "./refusal.ts";
 
 const longestQuote = 300;
-const longestBody = 65_536;
 
 /**
- * A sentence with the `code` and `message` of an error response (docs/service-interface.md#errors), or
- * one that says why they are withheld. The response to a request with secrets may repeat them in any
- * form, so its text is not shown; nor is a text with the API key. "" if the response has neither member.
+ * A sentence with the code and words of a refusal, or one that says why they are withheld; "" without words. `secrets` are those of
+ * the request: the response may repeat them in any form, so of its words only those are shown that cannot come from them.
  */
-export function quoteResponse(body: Buffer, requestHeldSecrets: boolean, apiKey: Secret<string>): string {
-  if (requestHeldSecrets) return "The text of the response is withheld, because the request contained secrets.";
-  const words = wordsOf(body);
-  if (words.length === 0) return "";
-  const quoted = words.join(": ");
+export function quoteRefusal({ code, words }: Refusal, secrets: SentSecrets | undefined, apiKey: Secret<string>): string {
+  const parts = [code, words].flatMap((part) => (part === undefined ? [] : printable(part))).filter((part) => part !== "");
+  if (parts.length === 0) return "";
   const key = apiKey.reveal();
-  if (
-    [key, encodeURIComponent(key), JSON.stringify(key).slice(1, -1)].some(
-      (form) => quoted.includes(form) || printable(quoted).includes(form),
-    )
-  ) {
+  const whole = parts.join(": ");
+  const texts = [whole, code ?? "", words ?? ""];
+  if ([key, encodeURIComponent(key), JSON.stringify(key).slice(1, -1)].some((form) => texts.some((text) => text.includes(form))))
     return "The text of the response is withheld, because it contains the API key.";
-  }
-  return `The service says: "${shorten(printable(quoted))}".`;
-}
-
-function wordsOf(body: Buffer): readonly string[] {
-  if (body.length > longestBody) return [];
-  let response: unknown;
-  try {
-    response = JSON.parse(body.toString("utf8"));
-  } catch {
-    return [];
-  }
-  if (!isObject(response)) return [];
-  return [own(response, "code"), own(response, "message")].filter((word): word is string => typeof word === "string" && word.trim() !== "");
+  const masked = secrets === undefined ? whole : maskedWords(parts, secrets);
+  // The answer to a wrong key may show the beginning of it.
+  const shown = masked?.replace(/[\p{L}\p{N}_-]{4,}/gu, (word) => (key.includes(word) ? mask : word));
+  if (shown !== undefined && !/[\p{L}\p{N}]/u.test(shown))
+    return "The text of the response is withheld, because the request contained secrets.";
+  if (shown === undefined) return "The text of the response is withheld, because it repeats a secret of the request.";
+  const hidden = shown.includes(mask) ? " Words that could come from a secret of the request are masked." : "";
+  return `The service says: "${shorten(shown)}".${hidden}`;
 }
 
 function printable(text: string): string {

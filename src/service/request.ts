@@ -6,7 +6,9 @@ import { Secret } from "../model/settings/secret.ts";
 import type { CircuitBreaker } from "./circuit-breaker.ts";
 import type { Method, Transport, WireResponse } from "./connection/transport.ts";
 import { closed, type Failure, failureOfStatus, failureOfWire, interrupted, toServiceError } from "./errors.ts";
-import { quoteResponse } from "./quote-response.ts";
+import type { SentSecrets } from "./masked-words.ts";
+import { quoteRefusal } from "./quote-response.ts";
+import { type Refusal, RefusedInBody, refusalOf } from "./refusal.ts";
 import { backoffMs, mayRepeat } from "./retry.ts";
 import type { Backpressure, Throttle } from "./throttle.ts";
 
@@ -20,12 +22,12 @@ export interface Call<T> {
   readonly isSmall?: true;
   /** See WireRequest. */
   readonly beforeSend?: (() => void) | undefined;
-  /** The body contains a secret or the API key, so no text of the response may be shown. */
-  readonly heldSecrets: boolean;
+  /** The secrets of the body, which the response may repeat; absent if it has none. */
+  readonly secrets?: SentSecrets | undefined;
   /** Reads a response with status 2xx. An E_MALFORMED_ANSWER that it throws counts as an unreadable response. */
   readonly read: (response: WireResponse) => T;
-  /** The result for status 404, if that is not an error. */
-  readonly absent?: () => T;
+  /** The result for status 404; absent, or "error": it is an error. */
+  readonly absent?: (refusal: Refusal) => T | "error";
 }
 
 /** Makes a call, with its retries. @throws ServiceError */
@@ -68,6 +70,8 @@ export interface ExchangeOptions {
   readonly now: () => number;
   readonly onCall: ((report: CallReport) => void) | undefined;
   readonly isClosed: () => boolean;
+  /** Whether the service has answered anything of this run as expected. */
+  readonly hasWorked: () => boolean;
 }
 
 type AttemptOutcome<T> = { readonly ok: true; readonly value: T } | Failed;
@@ -142,14 +146,28 @@ function readResponse<T>(call: Call<T>, response: WireResponse, options: Exchang
   try {
     if (status >= 200 && status < 300) return { ok: true, value: call.read(response) };
   } catch (error) {
+    if (error instanceof RefusedInBody) return { ok: false, failure: failureOf(call, response, { ...options, refusal: error.refusal }) };
     if (!(error instanceof ServiceError)) throw error;
     const { code, sent, message } = error;
     return { ok: false, failure: { code, sent, status, again: "reads", load: "fine", message }, unreadable: error };
   }
-  if (status === 404 && call.absent !== undefined) return { ok: true, value: call.absent() };
-  const quote = (): string => quoteResponse(response.body, call.heldSecrets, options.apiKey);
-  const context = { method: call.method, keySource: options.keySource, quote, nowMs: options.now() };
-  return { ok: false, failure: failureOfStatus(response, context) };
+  const refusal = refusalOf(response.body);
+  const absent = status === 404 && call.absent !== undefined ? call.absent(refusal) : "error";
+  return absent === "error" ? { ok: false, failure: failureOf(call, response, { ...options, refusal }) } : { ok: true, value: absent };
+}
+
+function failureOf<T>(call: Call<T>, response: WireResponse, options: ExchangeOptions & { readonly refusal: Refusal }): Failure {
+  const { keySource, refusal, apiKey } = options;
+  const quote = quoteRefusal(refusal, call.secrets, apiKey);
+  const context = {
+    method: call.method,
+    keySource,
+    serviceCode: refusal.code,
+    quote,
+    hasWorked: options.hasWorked(),
+    nowMs: options.now(),
+  };
+  return failureOfStatus(response, context);
 }
 
 function dateOf({ headers: { date } }: WireResponse): { readonly dateMs?: number } {
@@ -159,12 +177,26 @@ function dateOf({ headers: { date } }: WireResponse): { readonly dateMs?: number
 
 export interface EncodedBody {
   readonly bytes: Buffer;
-  /** Whether it contains a secret or the API key. Then the response must not be quoted. */
-  readonly secret: boolean;
+  /** Undefined if it contains neither a secret nor the API key. */
+  readonly secrets: SentSecrets | undefined;
 }
 
 const holdsSecret = (value: unknown): boolean =>
   value instanceof Secret || (typeof value === "object" && value !== null && Object.values(value).some(holdsSecret));
+
+/** The texts of a body: its secrets, and its other members with their names. */
+function textsOf(value: unknown): SentSecrets {
+  if (value instanceof Secret) return { values: leafTexts(value.reveal()), others: [] };
+  if (typeof value !== "object" || value === null) return { values: [], others: [String(value)] };
+  const below = Object.values(value).map(textsOf);
+  return {
+    values: below.flatMap(({ values }) => values),
+    others: [...(Array.isArray(value) ? [] : Object.keys(value)), ...below.flatMap(({ others }) => others)],
+  };
+}
+
+const leafTexts = (value: unknown): readonly string[] =>
+  typeof value === "object" && value !== null ? Object.values(value).flatMap(leafTexts) : [String(value)];
 
 /** The bytes of a request body. This is the one place where the secrets of a body are revealed. */
 export function encodeBody(body: SendableRequest["body"], apiKey: Secret<string>): EncodedBody {
@@ -176,5 +208,7 @@ export function encodeBody(body: SendableRequest["body"], apiKey: Secret<string>
   };
   // Most bodies have none, and a replacer takes five times as long.
   const text = JSON.stringify(body, secret ? reveal : undefined);
-  return { bytes: Buffer.from(text), secret: secret || text.includes(JSON.stringify(apiKey.reveal()).slice(1, -1)) };
+  const hasKey = text.includes(JSON.stringify(apiKey.reveal()).slice(1, -1));
+  const { values, others } = secret || hasKey ? textsOf(body) : { values: [], others: [] };
+  return { bytes: Buffer.from(text), secrets: secret || hasKey ? { values: [...values, apiKey.reveal()], others } : undefined };
 }

@@ -4,12 +4,20 @@ import { malformed, type Where } from "../model/decode.ts";
 import { isObject, type JsonValue, own } from "../model/json/json.ts";
 import { DeepNesting, parseResponse } from "../model/json/parse.ts";
 import type { WriteAnswer } from "../model/service.ts";
+import { RefusedInBody, refusalDespiteStatus } from "./refusal.ts";
 
 /**
- * The JSON of a body, whatever its content-type says.
- * @throws ServiceError E_MALFORMED_ANSWER. Unlike the error of JSON.parse, its text never contains parts of the body.
+ * The JSON of a body without an error, whatever its content-type says.
+ * @throws RefusedInBody; ServiceError E_MALFORMED_ANSWER. Unlike the error of JSON.parse, its text never contains parts of the body.
  */
 export function readJson(body: Buffer, where: Where): JsonValue {
+  const response = parsed(body, where);
+  const refusal = refusalDespiteStatus(response);
+  if (refusal !== undefined) throw new RefusedInBody(refusal);
+  return response;
+}
+
+function parsed(body: Buffer, where: Where): JsonValue {
   if (body.length === 0) throw malformed(where, "", "is empty");
   // ASCII is not decoded but copied, to memory outside the heap.
   const encoding = isAscii(body) ? "latin1" : "utf8";
@@ -27,11 +35,12 @@ export function readJson(body: Buffer, where: Where): JsonValue {
 /**
  * The envelope of the response to a write (docs/service-interface.md#envelope). An int64 beyond 2^53
  * keeps its digits: JSON.parse would round it, so the body is then read a second time. A number in
- * `data.id` becomes its decimal text.
+ * `data.id` becomes its decimal text. An empty body is an answer that shows nothing.
  * @throws ServiceError E_MALFORMED_ANSWER, `sent` "maybe": the service acted, and the result cannot be read.
  */
 export function readWriteResponse(status: number, body: Buffer, where: Where): WriteAnswer {
-  if (body.length === 0) return { status, data: undefined, int64Id: undefined, isEmpty: true };
+  if (body.length === 0 || body.toString("latin1", 0, 64).trim() === "")
+    return { status, data: undefined, int64Id: undefined, isEmpty: true };
   const envelope = readJson(body, where);
   if (!isObject(envelope)) throw malformed(where, "", "is not an object");
   const code = own(envelope, "code");

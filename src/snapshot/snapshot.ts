@@ -134,7 +134,10 @@ export function readsOf(snapshot: Snapshot): Reads {
       completeness: own(snapshot.completeness, list.name) ?? "unknown",
     }),
     one: async (list, id) => (list.one === undefined ? undefined : objects(list).find((object) => object.id === id)),
-    schemas,
+    schemas: async (id) => {
+      const tree = await schemas(id);
+      return tree === undefined ? undefined : { tree };
+    },
     columns: async (id, schema, table) => own(own(await schemas(id), schema)?.tables, table)?.columns,
     auditLogs: () =>
       Promise.reject(

@@ -2,8 +2,7 @@ import { expect, test } from "vitest";
 import { compareUnits } from "../../src/engine/compare.ts";
 import { cachedReads } from "../../src/engine/reads/cached-reads.ts";
 import { everything } from "../../src/engine/scope.ts";
-import type { LiveSchemas } from "../../src/model/live.ts";
-import type { Reads } from "../../src/model/service.ts";
+import type { Reads, SchemasRead } from "../../src/model/service.ts";
 import { column, schema, table } from "../kinds/schema-config/fleet.ts";
 import { accountViewOf, liveIntegration, resourceOf } from "../support/accounts/view.ts";
 
@@ -23,7 +22,7 @@ interface Fleet {
   readonly signal?: AbortSignal;
 }
 
-const inMemory = { schemas: async (): Promise<LiveSchemas> => ({ public: schema({ a: table({ email: column() }) }) }) };
+const inMemory = { schemas: async (): Promise<SchemasRead> => ({ tree: { public: schema({ a: table({ email: column() }) }) } }) };
 
 /** Compares a fleet of `shards` integrations. */
 async function compareFleet({ rules = [], reads = inMemory, onUnit, signal = new AbortController().signal }: Fleet) {
@@ -39,7 +38,7 @@ async function compareFleet({ rules = [], reads = inMemory, onUnit, signal = new
     // The comparison of schema configurations reads nothing else.
     reads: cachedReads(reads as unknown as Reads),
     ...{ onProgress: undefined, base: undefined, concurrency, signal },
-    needs: { policyColumns: () => undefined, claimColumns: () => undefined },
+    needs: { policyColumns: () => undefined, claimColumns: () => undefined, isNew: () => false },
     *checkUnit({ unit }) {
       yield;
       onUnit?.(unit.liveId ?? "");
@@ -50,7 +49,7 @@ async function compareFleet({ rules = [], reads = inMemory, onUnit, signal = new
 const hashEmail = { match: { column: "email" }, set: { hashed: true } };
 
 test("at most `concurrency` trees are held at a time, however many integrations there are", async () => {
-  const tree = (): LiveSchemas => ({ public: schema({ a: table(undefined), b: table(undefined) }) });
+  const tree = (): SchemasRead => ({ tree: { public: schema({ a: table(undefined), b: table(undefined) }) } });
   const held = new Set<string>();
   let most = 0;
   const later = <T>(value: T): Promise<T> => new Promise((done) => setImmediate(() => done(value)));
@@ -78,7 +77,9 @@ test("equal changes and bodies of a fleet are held once", async () => {
 });
 
 test("different ones are not shared", async () => {
-  const other = { schemas: async (id: string) => ({ public: schema({ a: table({ email: column({ enabled: id !== "id-7" }) }) }) }) };
+  const other = {
+    schemas: async (id: string) => ({ tree: { public: schema({ a: table({ email: column({ enabled: id !== "id-7" }) }) }) } }),
+  };
   const { found } = await compareFleet({ rules: [hashEmail, { match: { column: "*" }, set: { enabled: true } }], reads: other });
   const items = found.flatMap((one) => one.items);
   const [seventh, ...others] = [...items].sort((a, b) => Number(b.liveId === "id-7") - Number(a.liveId === "id-7"));

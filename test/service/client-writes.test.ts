@@ -221,7 +221,7 @@ test("a server that closes kept connections at once costs no POST and no GET", a
 });
 
 describe("no text of a response is shown if it could contain a secret", () => {
-  const withSecret: SendableRequest = { ...create, body: { password: new Secret("hunter-canary") } };
+  const withSecret: SendableRequest = { ...create, body: { destinationSchema: "analytics", password: new Secret("hunter-canary") } };
   const withKey: SendableRequest = { ...create, body: { note: `it is ${key}` } };
   const rows: Record<string, [request: SendableRequest, message: string, shown: RegExp]> = {
     "without secrets the service is quoted": [
@@ -230,10 +230,20 @@ describe("no text of a response is shown if it could contain a secret", () => {
       /The service says: "E42: name taken \[31m by other"\./u,
     ],
     "a long text is cut": [create, "y".repeat(5_000), /"E42: y{294}…"\.$/u],
-    "a request with a secret is not quoted, whatever the response says": [
+    "of a request with a secret, words that are not known to be harmless are masked": [
       withSecret,
       "fine words",
       /withheld, because the request contained secrets/u,
+    ],
+    "with a secret, words of the interface and of the request's other members are shown": [
+      withSecret,
+      "destinationSchema analytics-1 is used by another integration; aHVudGVyLWNhbmFyeQ== hunter",
+      /"▒▒▒: destinationSchema analytics-▒▒▒ is used by another integration; ▒▒▒ ▒▒▒"\. Words that could come from a secret/u,
+    ],
+    "a text that repeats a secret letter by letter is withheld": [
+      withSecret,
+      "h u n t e r - c a n a r y",
+      /withheld, because it repeats a secret of the request/u,
     ],
     "a request that holds the key is not quoted": [withKey, "fine words", /withheld, because the request contained secrets/u],
     "an answer that repeats the key is not quoted": [create, `bad key ${key}`, /withheld, because it contains the API key/u],
@@ -251,6 +261,28 @@ describe("no text of a response is shown if it could contain a secret", () => {
       expect(text).not.toContain(key);
       expect(text).not.toContain("hunter-canary");
       if (request !== create) expect(text).not.toContain("fine words");
+    }
+  });
+
+  const errors: Record<string, [answer: object, shown: RegExp]> = {
+    "a list": [
+      { statusCode: 400, error: "Bad Request", message: ["a must be text", "b is required"] },
+      /says: "a must be text; b is required"\./u,
+    ],
+    "an object in message": [{ statusCode: 404, message: { code: "NotFound_X", message: "no x" } }, /says: "NotFound_X: no x"\./u],
+    "an object in error": [{ error: { code: "AGENT", name: "AgentError", context: {} } }, /says: "AGENT: AgentError"\./u],
+    "a text in error": [{ ok: false, error: "invalid connection" }, /says: "invalid connection"\./u],
+  };
+  test.each(Object.entries(errors))("the reason is quoted from %s, with any status", async (_sentence, [answer, shown]) => {
+    const service = await serve(({ url }, response) => json(response, { code: "error", ...answer }, url === "/v1/bad" ? 403 : 200));
+    const client = clientFor(service.url);
+    for (const error of [
+      await failureOf(client.send(create)),
+      await failureOf(client.raw("/v1/bad")),
+      await failureOf(client.raw("/v1/tags")),
+    ]) {
+      expect(error.message).toMatch(shown);
+      expect(error.sent).toBe("answered");
     }
   });
 

@@ -1,6 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { integrations, tags, users } from "../../src/kinds/lists.ts";
+import { ServiceError } from "../../src/model/errors.ts";
 import { own } from "../../src/model/json/json.ts";
+import type { Listing } from "../../src/model/service.ts";
 import { clientFor, failureOf, key } from "./client-under-test.ts";
 import { json, serve } from "./loopback.ts";
 
@@ -91,8 +93,8 @@ describe("responses that violate the interface are refused with the pointer", ()
       "/data/items/0/id is a number that is too large to be exact",
     ],
     "an empty id": ['{"data":{"items":[{"id":"","name":"x"}]}}', "tags", "/data/items/0/id is an empty string"],
-    "an integration without a source": [
-      '{"data":{"items":[{"id":"1","name":"x"}]}}',
+    "an integration whose source is a string": [
+      '{"data":{"items":[{"id":"1","name":"x","source":"shop"}]}}',
       "integrations",
       "/data/items/0/source is not an object",
     ],
@@ -115,12 +117,17 @@ describe("responses that violate the interface are refused with the pointer", ()
       "/data/taggedResources/0 is not an object",
     ],
   };
+  /** Fails as the list did for an entry. */
+  const firstUnread = async (listing: Promise<Listing<unknown>>): Promise<void> => {
+    const { unread: [entry] = [] } = await listing;
+    if (entry !== undefined) throw new ServiceError("E_MALFORMED_ANSWER", entry.why, { method: "GET", path: "", sent: "answered" });
+  };
   test.each(Object.entries(rows))("%s", async (_sentence, [body, read, place]) => {
     const service = await serve((_request, response) => json(response, body));
     const client = clientFor(service.url);
     const calls = {
-      tags: () => client.list(tags),
-      integrations: () => client.list(integrations),
+      tags: () => firstUnread(client.list(tags)),
+      integrations: () => firstUnread(client.list(integrations)),
       schemas: () => client.schemas("i"),
       tag: () => client.one(tags, "t"),
       auditLogs: () => client.auditLogs({}),

@@ -194,7 +194,7 @@ async function checkOthers(check: Check, reads: RunReads, { compared, onTree }: 
   });
   const readAndEvaluate = async ({ address, id, integration }: (typeof others)[number]): Promise<void> => {
     try {
-      const read = await reads.schemas(id);
+      const read = (await reads.schemas(id))?.tree;
       collected.done.add(id);
       if (read === undefined) return;
       const needed = evaluator.columnsNeeded(integration);

@@ -51,14 +51,14 @@ const imported: ImportedObjects<LiveReference> = {
 
 /** The integration that alone uses the asset, as its source. */
 function soleOwner({ id }: LiveReference, all: readonly LiveIntegration[]): LiveIntegration | undefined {
-  const usedBy = all.filter(({ source, destination }) => source.id === id || destination.id === id);
+  const usedBy = all.filter(({ source, destination }) => source?.id === id || destination?.id === id);
   const [only] = usedBy;
-  return usedBy.length === 1 && only?.source.id === id && only.destination.id !== id ? only : undefined;
+  return usedBy.length === 1 && only?.source?.id === id && only.destination?.id !== id ? only : undefined;
 }
 
 function roleOf({ id }: LiveReference, all: readonly LiveIntegration[]): "source" | "destination" | undefined {
-  const isSource = all.some(({ source }) => source.id === id);
-  const isDestination = all.some(({ destination }) => destination.id === id);
+  const isSource = all.some(({ source }) => source?.id === id);
+  const isDestination = all.some(({ destination }) => destination?.id === id);
   return isSource === isDestination ? undefined : isSource ? "source" : "destination";
 }
 

@@ -8,7 +8,8 @@ import { isIntegration } from "../manifests.ts";
 /** The references by which integrations show assets, each id once, ordered by id. */
 export function referencesIn(live: readonly LiveIntegration[]): readonly LiveReference[] {
   const byId = new Map<string, LiveReference>();
-  for (const { source, destination } of live) for (const reference of [source, destination]) byId.set(reference.id, reference);
+  for (const { source, destination } of live)
+    for (const reference of [source, destination]) if (reference !== undefined) byId.set(reference.id, reference);
   return [...byId.values()].sort((a, b) => byText(a.id, b.id));
 }
 
@@ -27,8 +28,8 @@ export function lookalikes(resource: Resource<AssetSpec>, account: AccountView):
   const usedBy = new Set(
     account
       .list(integrations)
-      .items.filter(({ source }) => sources.some((config) => config.name === source.name && config.type === source.type))
-      .map(({ destination }) => destination.id),
+      .items.filter(({ source }) => sources.some((config) => config.name === source?.name && config.type === source.type))
+      .map(({ destination }) => destination?.id),
   );
   const bound = new Set([...account.bindings.values()].map(({ id }) => id));
   return referencesIn(account.list(integrations).items).filter(

@@ -1,4 +1,4 @@
-import type { Address, Binding } from "../../model/address.ts";
+import type { Binding } from "../../model/address.ts";
 import type { JsonValue } from "../../model/json/json.ts";
 import { leavesOf } from "../../model/json/leaves.ts";
 import { atPointer, type Pointer } from "../../model/json/pointer.ts";
@@ -42,57 +42,61 @@ export function compareIntegration(
   record: Binding | undefined,
 ): Pick<Difference, "manual" | "unverifiable"> {
   const { create } = unit.resource.spec;
-  const shown = firstByPath([
+  const compared = firstByPath([
     ...expectations(unit, live),
     ...destination(unit, live),
     ...(create === undefined ? [] : source(unit, create, live)),
   ]);
-  if (create === undefined) return { manual: shown, unverifiable: [] };
-  if (record?.sent === undefined) return { manual: shown, unverifiable: [unverifiableCreate(unit, create)] };
-  return { manual: [...shown, ...changedCreate(unit, create, record.sent)], unverifiable: [] };
+  const { address } = unit;
+  const manual = compared.flatMap(({ actual, ...step }): readonly ManualStep[] =>
+    actual === undefined || actual === step.expected ? [] : [{ address, ...step, actual }],
+  );
+  const unshown = compared.filter(({ actual }) => actual === undefined).map(({ path }) => path);
+  const unverifiable: readonly Unverifiable[] =
+    unshown.length === 0 ? [] : [{ address, paths: unshown, reason: "the service does not show the value" }];
+  if (create === undefined) return { manual, unverifiable };
+  if (record?.sent === undefined) return { manual, unverifiable: [...unverifiable, unverifiableCreate(unit, create)] };
+  return { manual: [...manual, ...changedCreate(unit, create, record.sent)], unverifiable };
 }
 
 /** A value can be declared in `expect` and in `create`; it is reported once. */
-const firstByPath = (steps: readonly ManualStep[]): readonly ManualStep[] =>
-  steps.filter(({ path }, index) => steps.findIndex((step) => step.path === path) === index);
+const firstByPath = (all: readonly Comparison[]): readonly Comparison[] =>
+  all.filter(({ path }, index) => all.findIndex((one) => one.path === path) === index);
 
-/** A live integration is JSON. */
-const liveAt = (live: LiveIntegration, path: Pointer): JsonValue | undefined => atPointer(live, path) as JsonValue | undefined;
+/** A live integration is JSON. A name or type that the service does not show is "". */
+function liveAt(live: LiveIntegration, path: Pointer): JsonValue | undefined {
+  const value = atPointer(live, path) as JsonValue | undefined;
+  return value === "" ? undefined : value;
+}
 
 interface Comparison {
+  readonly path: Pointer;
   readonly expected: JsonValue;
+  /** Undefined: the service does not show it. */
   readonly actual: JsonValue | undefined;
   readonly instruction: string;
 }
 
-function manualStep(address: Address, path: Pointer, { expected, actual, instruction }: Comparison): readonly ManualStep[] {
-  if (expected === actual) return [];
-  return [{ address, path, expected, ...(actual === undefined ? {} : { actual }), instruction }];
-}
-
-const expectations = ({ address, resource }: IntegrationUnit, live: LiveIntegration): readonly ManualStep[] =>
+const expectations = ({ resource }: IntegrationUnit, live: LiveIntegration): readonly Comparison[] =>
   leavesOf(resource.spec.expect ?? {})
     .filter(({ path }) => path !== "")
-    .flatMap(({ path, value }) =>
-      manualStep(address, path, { expected: value, actual: liveAt(live, path), instruction: expectInstruction(path, value, live) }),
-    );
+    .map(({ path, value }) => ({ path, expected: value, actual: liveAt(live, path), instruction: expectInstruction(path, value, live) }));
 
-function destination({ address, destination: declared }: IntegrationUnit, live: LiveIntegration): readonly ManualStep[] {
+function destination({ destination: declared }: IntegrationUnit, live: LiveIntegration): readonly Comparison[] {
   if (declared?.state !== "found") return [];
   const instruction = `The destination of an integration can't be changed. Create a new integration for ${declared.name}, or correct spec.destination.`;
-  return manualStep(address, "/destination/id", { expected: declared.id, actual: live.destination.id, instruction });
+  return [{ path: "/destination/id", expected: declared.id, actual: live.destination?.id, instruction }];
 }
 
 /** What was created, as far as a read shows it. */
-function source({ address, source: existing }: IntegrationUnit, create: IntegrationCreate, live: LiveIntegration): readonly ManualStep[] {
-  return Object.entries(readAs).flatMap(([path, shownAt]) => {
+const source = ({ source: existing }: IntegrationUnit, create: IntegrationCreate, live: LiveIntegration): readonly Comparison[] =>
+  Object.entries(readAs).flatMap(([path, shownAt]) => {
     const declared = atPointer({ create }, path);
     const expected = shownAt === "/source/id" && existing?.state === "found" ? existing.id : declared;
     if (typeof declared !== "string" || typeof expected !== "string") return [];
     const instruction = `The manifest has another value in spec${dotted(path)}. Correct the manifest, or create a new integration.`;
-    return manualStep(address, shownAt, { expected, actual: liveAt(live, shownAt), instruction });
+    return [{ path: shownAt, expected, actual: liveAt(live, shownAt), instruction }];
   });
-}
 
 function unverifiableCreate({ address }: IntegrationUnit, create: IntegrationCreate): Unverifiable {
   const paths = Object.keys(leafDigests(create, "/create")).filter((path) => readAs[path] === undefined);

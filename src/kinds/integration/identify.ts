@@ -32,10 +32,10 @@ export type LookupKey = NonNullable<IntegrationSpec["match"]> & { readonly sourc
 export function matchesKey(live: LiveIntegration, key: LookupKey): boolean {
   return (
     (key.name === undefined || live.name === key.name) &&
-    (key.sourceName === undefined || live.source.name === key.sourceName) &&
-    (key.sourceType === undefined || live.source.type === key.sourceType) &&
-    (key.sourceId === undefined || live.source.id === key.sourceId) &&
-    (key.destinationId === undefined || live.destination.id === key.destinationId)
+    (key.sourceName === undefined || live.source?.name === key.sourceName) &&
+    (key.sourceType === undefined || live.source?.type === key.sourceType) &&
+    (key.sourceId === undefined || live.source?.id === key.sourceId) &&
+    (key.destinationId === undefined || live.destination?.id === key.destinationId)
   );
 }
 
@@ -76,11 +76,17 @@ export function identify(resource: Resource<IntegrationSpec>, account: AccountVi
   if (destination.state !== "found") return whileMissing(destination);
   const source = sourceKey(resource, account);
   if ("state" in source) return source;
-  const alike = integrationsWith({ ...source, destinationId: destination.id }, account);
+  const alike = [...integrationsWith({ ...source, destinationId: destination.id }, account), ...draftsFrom(source, account)];
   // An existing source can have several integrations with this destination. Those of other manifests are not meant.
   const similar = source.sourceId === undefined ? alike : alike.filter(({ id }) => recordedFor(resource, id, account).length === 0);
   return similar.length === 0 ? { state: "absent" } : existingIntegration(resource, similar, key);
 }
+
+/** Integrations without a shown destination, from the source that a create would have: they may be what it would create. */
+const draftsFrom = ({ sourceName, sourceType, sourceId }: LookupKey, account: AccountView): readonly LiveIntegration[] =>
+  integrationsWith(defined({ sourceName, sourceType, sourceId }), account).filter(
+    ({ id, destination }) => destination === undefined && account.lookup.recorded.get(id) === undefined,
+  );
 
 function lookupKey(resource: Resource<IntegrationSpec>, account: AccountView): LookupKey | Identity {
   const { match, create } = resource.spec;
@@ -168,7 +174,8 @@ function existingIntegration(resource: Resource<IntegrationSpec>, similar: reado
     const message = `${seen} has the source and the destination that would be created, and dimsync can't see the schema at the destination, so a second one is not created. If it is the same, bind it. Otherwise, run dimsync import, which writes a manifest for it.`;
     return blocked("E_UNBOUND", message, first && bindCommand(resource.address, first.id));
   }
-  const message = `No live integration has ${describe(key)}, but ${seen} has the source and destination that would be created, so a second one is not created. If it is the same, bind it. Otherwise, correct spec.match.`;
+  const isCertain = similar.every(({ destination }) => destination !== undefined);
+  const message = `No live integration has ${describe(key)}, but ${seen} ${isCertain ? "has" : "may have"} the source and destination that would be created, so a second one is not created. If it is the same, bind it. Otherwise, correct spec.match.`;
   return blocked("E_UNBOUND", message, first && bindCommand(resource.address, first.id));
 }
 

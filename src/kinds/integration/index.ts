@@ -1,6 +1,6 @@
-import { isObject, type JsonObject } from "../../model/json/json.ts";
+import { defined, isObject, type JsonObject } from "../../model/json/json.ts";
 import { leavesOf } from "../../model/json/leaves.ts";
-import type { LiveIntegration } from "../../model/live.ts";
+import type { LiveIntegration, LiveReference } from "../../model/live.ts";
 import type { IntegrationSpec, Reference, Resource } from "../../model/resource.ts";
 import { unknownValue } from "../hints.ts";
 import { bindItem, goneObject, recordOf, unitPerManifest } from "../identity.ts";
@@ -23,15 +23,16 @@ const withKnownValues = [
 
 /** The manifest has no `create`, since the integration exists. */
 const imported: ImportedObjects<LiveIntegration> = {
-  needs: ({ source, destination }) => [source.id, destination.id],
+  needs: ({ source, destination }) => [source, destination].flatMap((reference) => reference?.id ?? []),
   fits: ({ name, spec }, live, slug) => {
     const { expect, create } = spec as IntegrationSpec;
     return create === undefined && (expect?.name === live.name || (expect?.name === undefined && name === slug));
   },
   manifest({ id, name, paused, source, destination }, { nameOf }) {
-    const asset = nameOf(kindNames.asset, destination.id);
-    const expect = { name, ...(paused === undefined ? {} : { paused }), source: { name: source.name, type: source.type } };
-    return { body: { spec: { destination: asset === undefined ? { id: destination.id } : { asset }, expect } }, integration: id };
+    const asset = destination && nameOf(kindNames.asset, destination.id);
+    const named = asset === undefined ? destination && { id: destination.id } : { asset };
+    const expect = defined({ name: name || undefined, paused, source: source && shownOf(source) });
+    return { body: { spec: defined({ destination: named, expect }) as JsonObject }, integration: id };
   },
 };
 
@@ -106,10 +107,12 @@ export const integration: Kind<IntegrationUnit> = {
   find: async (key, reads) => (await reads.list(integrations)).items.filter((live) => matchesKey(live, key)).map(({ id }) => id),
 };
 
+const shownOf = ({ name, type }: LiveReference) => defined({ name: name || undefined, type: type || undefined });
+
 const comparable = ({ paused, source, destination }: LiveIntegration): object => ({
   paused,
-  source: { name: source.name, type: source.type },
-  destination: { name: destination.name, type: destination.type },
+  source: source && shownOf(source),
+  destination: destination && shownOf(destination),
 });
 
 function adopted(unit: IntegrationUnit, id: string, account: AccountView): DiffResult {

@@ -1,5 +1,6 @@
 import { type Address, schemasKind } from "../../model/address.ts";
 import { newNodeChanges } from "../../model/changes.ts";
+import { isFailedCreation, readOr, type ServiceError } from "../../model/errors.ts";
 import { defined, type JsonObject } from "../../model/json/json.ts";
 import type { Pointer } from "../../model/json/pointer.ts";
 import type { LiveSchemas } from "../../model/live.ts";
@@ -53,11 +54,18 @@ export const schemaConfig: Kind<SchemaConfigUnit, ObservedSchemas> = {
   units: (resources, account) => units(resources as readonly Resource<SchemaConfigSpec>[], account),
 
   observe: ({ liveId, rules }, reads, needs) =>
-    readWithColumns(reads, liveId, (tree) => {
-      const tables = tablesToRead(rules, tree, needs.policyColumns(liveId));
-      needs.claimColumns(liveId, tables.length);
-      return tables;
-    }),
+    readOr(
+      () =>
+        readWithColumns(reads, liveId, (tree) => {
+          const tables = tablesToRead(rules, tree, needs.policyColumns(liveId));
+          needs.claimColumns(liveId, tables.length);
+          return tables;
+        }),
+      (failure) => {
+        if (!needs.isNew(liveId) || !isAnswer(failure) || isFailedCreation(failure)) throw failure;
+        return { ...observedAt({}), notYet: failure.reason };
+      },
+    ),
 
   namesBelow: ["spec", "schemas"],
 
@@ -99,14 +107,18 @@ export const schemaConfig: Kind<SchemaConfigUnit, ObservedSchemas> = {
   },
 };
 
+/** Whether the service answered and neither refused the key nor the size of the request. */
+const isAnswer = ({ code, status }: ServiceError): boolean =>
+  (code === "E_SERVICE_STATUS" || code === "E_MALFORMED_ANSWER" || code === "E_UNAUTHORIZED") && status !== 401;
+
 function* diff(unit: SchemaConfigUnit, live: ObservedSchemas | undefined, account: AccountView): Steps<DiffResult> {
   const { address, liveId, name, rules } = unit;
   if (live === undefined) {
-    const message = `GET of the integration ${liveId} returns 404: it is gone from the account. Correct spec.integration.`;
+    const message = `GET of the integration ${liveId} returns 404: it is gone from the account. Correct the manifest that selects it.`;
     return { ...emptyDiff, blocked: [{ address, code: "E_GONE", message }] };
   }
   const { tree } = live;
-  if (Object.keys(tree).length === 0) return discovering(unit);
+  if (Object.keys(tree).length === 0) return discovering(unit, live.notYet);
   const reviewed = account.review === undefined ? undefined : reviewColumns(unit, tree, { account, review: account.review });
   const { isLeftOut, found: notKept } = leavingOut(unit, tree, account);
   const evaluation = yield* evaluate(rules, tree, {
@@ -151,13 +163,14 @@ function* diff(unit: SchemaConfigUnit, live: ObservedSchemas | undefined, accoun
 }
 
 /** The schema of a new integration may not be discovered yet. */
-const discovering = ({ address, liveId, rules }: SchemaConfigUnit): DiffResult => ({
+const discovering = ({ address, liveId, rules }: SchemaConfigUnit, why?: string): DiffResult => ({
   ...emptyDiff,
   deferred: [
     {
       address,
       waitsFor: [manifestOfSchemas(address) ?? ""],
       liveId,
+      ...defined({ why }),
       desired: desiredOf(rules.program.layers.map(({ compiled }) => compiled)),
     },
   ],

@@ -12,6 +12,8 @@ export interface ObservedSchemas {
   readonly columnReads: number;
   /** Those of them for which the service returned no columns (404). */
   readonly withoutColumns: readonly TablePath[];
+  /** Why the service has no schemas of the integration yet; then the tree is empty. */
+  readonly notYet?: string;
 }
 
 /** A tree for which no columns were read table by table. */
@@ -23,8 +25,10 @@ export async function readWithColumns(
   id: string,
   tables: (tree: LiveSchemas) => readonly TablePath[],
 ): Promise<ObservedSchemas | undefined> {
-  const tree = await reads.schemas(id);
-  return tree === undefined ? undefined : withColumns({ id, tree }, tables(tree), reads);
+  const read = await reads.schemas(id);
+  if (read === undefined) return undefined;
+  const { tree, notYet } = read;
+  return notYet === undefined ? withColumns({ id, tree }, tables(tree), reads) : { ...observedAt(tree), notYet };
 }
 
 /** Reads the columns of some tables with one request each, and adds them to the tree. */

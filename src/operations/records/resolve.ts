@@ -173,9 +173,10 @@ async function checkUnlisted(named: NamedObject, alike: readonly string[] = [], 
   if (alike.includes(id)) return undefined;
   if (alike.length > 0) throw other(named, `integrations show ${alike.join(" and ")} with ${keyOf(intent)}`);
   const live = (await reads.list(integrations)).items;
-  const user = live.find(({ source, destination }) => source.id === id || destination.id === id);
-  if (user === undefined) return checkAuditLog(named, reads);
-  const { name, type } = user.source.id === id ? user.source : user.destination;
+  const user = live.find(({ source, destination }) => source?.id === id || destination?.id === id);
+  const shown = user?.source?.id === id ? user.source : user?.destination;
+  if (user === undefined || shown === undefined) return checkAuditLog(named, reads);
+  const { name, type } = shown;
   throw other(named, `the integration ${JSON.stringify(user.name)} shows it as ${JSON.stringify(name)} (${type})`);
 }
 

@@ -76,7 +76,8 @@ export function rowsOf(integration: RegisteredIntegration): readonly CurrentRow[
   return rows;
 }
 
-const referenceText = ({ name, type }: LiveReference): string => (type === "" ? name : `${name} (${type})`);
+const referenceText = ({ name, type }: LiveReference = { id: "", name: "", type: "" }): string =>
+  type === "" ? name : `${name} (${type})`;
 
 /** The rule that decides the live state: for a replicated column its `hashed`, else what switches it off. Nothing if the account differs from it. */
 function decisionText(

@@ -209,10 +209,11 @@ const deferred = (all: readonly Deferred[]): Section => ({
   count: all.length,
   part: "work",
   isPlain: true,
-  entries: all.map(({ address, waitsFor, liveId, desired }) => ({
+  entries: all.map(({ address, waitsFor, liveId, why, desired }) => ({
     sign: "…",
     tone: "info",
     head: [[name(address)], waitsForLine(waitsFor, liveId)],
+    ...(why === undefined ? {} : { notes: [[why]] }),
     yaml: valueLines(desired),
   })),
 });

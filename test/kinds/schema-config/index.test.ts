@@ -16,7 +16,7 @@ test("the engine reports conclusions over all integrations once, after the last"
     ],
     missing: "ignore",
   });
-  const reads = cachedReads(readsOf({ schemas: async (id) => live[id] }));
+  const reads = cachedReads(readsOf({ schemas: async (id) => ({ tree: live[id] ?? {} }) }));
   const observed = {
     account: accountViewOf([manifest], ["a", "b"]),
     problems: [],
@@ -32,7 +32,7 @@ test("the engine reports conclusions over all integrations once, after the last"
     onProgress: undefined,
     base: undefined,
     concurrency: 8,
-    needs: { policyColumns: () => undefined, claimColumns: () => undefined },
+    needs: { policyColumns: () => undefined, claimColumns: () => undefined, isNew: () => false },
     checkUnit: undefined,
     signal: new AbortController().signal,
   });

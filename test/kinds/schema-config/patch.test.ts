@@ -170,13 +170,13 @@ describe("reads of columns", () => {
     await schemaConfig.observe?.(
       unit,
       readsOf({
-        schemas: async () => snake(),
+        schemas: async () => ({ tree: snake() }),
         columns: async (_id, ...names) => {
           asked.push(names.join(" "));
           return { a: column() };
         },
       }),
-      { policyColumns: () => undefined, claimColumns: () => undefined },
+      { policyColumns: () => undefined, claimColumns: () => undefined, isNew: () => false },
     );
     return asked;
   }
@@ -240,9 +240,10 @@ describe("reads of columns", () => {
   ): Promise<ObservedSchemas | undefined> => {
     const [unit] = compareFleet({ manifests, live: { shop: live } }).units;
     if (unit === undefined) throw new Error("no unit");
-    return schemaConfig.observe?.(unit, readsOf({ schemas: async () => live, columns }), {
+    return schemaConfig.observe?.(unit, readsOf({ schemas: async () => ({ tree: live }), columns }), {
       policyColumns: () => undefined,
       claimColumns: () => undefined,
+      isNew: () => false,
     });
   };
 
