@@ -51,6 +51,8 @@ export interface Remembered {
   readonly sentValues: ByAddress<SentValue>;
 }
 
+export const rememberedParts = ["covered", "notKept", "cursors", "sentValues"] as const satisfies readonly (keyof Remembered)[];
+
 /** Everything that a run may remember, all of it optional. */
 export interface Facts extends Partial<Remembered> {
   readonly lists?: ListLengths;

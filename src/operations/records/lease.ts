@@ -4,6 +4,7 @@ import { byText } from "../../model/address.ts";
 import { DimsyncError } from "../../model/errors.ts";
 import type { Environment } from "../../model/settings/env.ts";
 import type { Lease, Records } from "../../records/records.ts";
+import { type ByAddress, rememberedParts } from "../../records/remembered.ts";
 import { describeLease, movedTo, recordsMoved } from "../../records/store-errors.ts";
 import { withRecords } from "./open.ts";
 
@@ -43,30 +44,34 @@ export const unlockTarget = (
     return ended === undefined ? undefined : held(ended);
   });
 
-/** The records of a target: who holds the lease, creates with an unknown outcome, and ids. `holder`: who, in words. */
+/** Everything that is known of a target. `holder`: who holds the lease, in words. */
 export const recordsOf = (project: Project, env: Environment) =>
   ofProject(project, env, async (records) => {
-    const [state, lease] = [await records.read(), await records.lease()];
+    const [{ state, applied }, lease] = [await records.content(), await records.lease()];
     const { process: _, ...shownLease } = lease ?? {};
+    const { version, bindings, created, open, forgotten, unlocked, longestSeen, columnsSeen, appliedCommit } = state;
     const shown = {
       kind: "Records" as const,
       target: project.settings.target,
       store: records.store,
       place: records.place,
-      version: state.version,
+      version,
       ...(lease === undefined ? {} : { lease: shownLease }),
-      open: state.open.map(({ entryId, address, runId, at, answeredId }) => ({
-        entryId,
-        address,
-        runId,
-        at,
-        ...(answeredId === undefined ? {} : { answeredId }),
-      })),
-      bindings: [...state.bindings].map(([address, { id }]) => ({ address, id })).sort((a, b) => byText(a.address, b.address)),
+      open,
+      bindings: [...bindings].map(([address, binding]) => ({ address, ...binding })).sort((a, b) => byText(a.address, b.address)),
+      created: [...created].map(([address, entry]) => ({ address, ...entry })).sort((a, b) => byText(a.address, b.address)),
+      forgotten,
+      applied: [...applied.values()],
+      unlocked,
+      ...{ lists: longestSeen, columns: columnsSeen, commit: appliedCommit },
+      ...Object.fromEntries(rememberedParts.map((part) => [part, byKey(state[part])])),
     };
-    const holder = lease === undefined ? undefined : [describeLease(lease), lease.reason].filter((part) => part !== undefined).join(": ");
+    const holder = lease === undefined ? undefined : [describeLease(lease), lease.reason].filter((text) => text !== undefined).join(": ");
     return { shown, holder };
   });
+
+const byKey = (values: ByAddress<unknown>): object =>
+  Object.fromEntries([...values].map(([address, keys]) => [address, Object.fromEntries(keys)]));
 
 const mostWrites = 100;
 

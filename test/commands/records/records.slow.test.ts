@@ -53,7 +53,8 @@ test("records in git are used by a second machine, and move to PostgreSQL and ba
   const second = machine(first.config());
   expect(await second.run("plan", "--detailed-exitcode")).toMatchObject({ code: 0 });
   const shown = JSON.parse((await second.run("records", "show", "-o", "json")).stdout);
-  expect(shown).toMatchObject({ kind: "Records", target: "demo", store: "git", open: [] });
+  expect(shown).toMatchObject({ kind: "Records", target: "demo", store: "git", open: [], applied: [], covered: {} });
+  expect(shown.created).toContainEqual(expect.objectContaining({ address: "Asset/lake", naturalKey: expect.anything() }));
   expect(shown.bindings.map(({ address }: { readonly address: string }) => address)).toEqual([
     "Asset/lake",
     "Asset/warehouse",
