@@ -1,3 +1,4 @@
+import { visible } from "../../text/control-characters.ts";
 import { withFacts } from "../facts.ts";
 import { isHeld, newToken } from "../lease.ts";
 import type { Lease, MaintenanceHold, Records, StoreName } from "../records.ts";
@@ -83,7 +84,8 @@ async function replace<V extends Version>(
     if (held !== undefined) throw leaseHeld(store, held);
     isReplaced = isReplaceable(newest.content);
     const content = { ...wanted, epoch: newest.content.epoch, lease: undefined };
-    return isReplaced ? { content, runId: "", runUrl: undefined, subject: "Replace the records", changes: [] } : undefined;
+    const changes = [...wanted.state.bindings].map(([address, { id }]) => visible(`bind ${address}=${id}`));
+    return isReplaced ? { content, runId: "", runUrl: undefined, subject: "Replace the records", changes } : undefined;
   });
   return isReplaced;
 }
