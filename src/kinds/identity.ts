@@ -1,7 +1,8 @@
-import { type Address, type Binding, kindOf } from "../model/address.ts";
+import { type Address, type Binding, byText, kindOf } from "../model/address.ts";
 import type { JsonValue } from "../model/json/json.ts";
 import type { Blocked, Deferred, DraftItem } from "../model/plan.ts";
 import type { Resource } from "../model/resource.ts";
+import type { Listed } from "../model/service.ts";
 import type { Code } from "../model/titles.ts";
 import { shellWord } from "../text/shell.ts";
 import { type AccountView, type DiffResult, emptyDiff, type Identity, type Unit, type Units } from "./kind.ts";
@@ -22,6 +23,20 @@ export const blocked = (code: Code, message: string, command?: string): Identity
   message,
   ...(command === undefined ? {} : { command }),
 });
+
+/** The objects that could be meant, for the message of E_AMBIGUOUS: "t-1 ("PII", created 2026-01-05T08:00:00Z), …". */
+export const candidateTexts = (objects: readonly Candidate[]): string =>
+  [...objects]
+    .sort((a, b) => byText(a.id, b.id))
+    .map(({ id, name, createdAt }) => {
+      const known = [...(name === undefined ? [] : [JSON.stringify(name)]), ...(createdAt === undefined ? [] : [`created ${createdAt}`])];
+      return known.length === 0 ? id : `${id} (${known.join(", ")})`;
+    })
+    .join(", ");
+
+interface Candidate extends Listed {
+  readonly createdAt: string | undefined;
+}
 
 /** What is recorded for the object `id`, under the resource's address or under the one that it was renamed from. */
 export function recordOf(resource: Resource, id: string, account: AccountView): Binding | undefined {

@@ -5,6 +5,7 @@ import { getOrAdd, once } from "../model/maps.ts";
 import type { IntegrationRef, IntegrationSelector, IntegrationSpec, Resource, SchemaConfigSpec } from "../model/resource.ts";
 import type { Code } from "../model/titles.ts";
 import { didYouMean } from "../text/suggest.ts";
+import { candidateTexts } from "./identity.ts";
 import type { AccountView, Identity } from "./kind.ts";
 import { integrations } from "./lists.ts";
 import { indexed } from "./lookup.ts";
@@ -119,11 +120,10 @@ export function selectIntegration(ref: IntegrationRef, account: AccountView): Se
     return unresolved(ref, "E_UNKNOWN_REFERENCE", message);
   }
   if (named.length > 1) {
-    const ids = named.map(({ id }) => id).sort(byText);
     return unresolved(
       ref,
       "E_AMBIGUOUS",
-      `${named.length} integrations have the name ${JSON.stringify(ref)}: ${ids.join(", ")}. Give the id instead: { id: ${JSON.stringify(ids[0])} }.`,
+      `${named.length} integrations have the name ${JSON.stringify(ref)}: ${candidateTexts(named)}. Give the id of the right one instead: { id: ID }.`,
     );
   }
   return { state: "found", id: first.id, name: nameInAddresses(first.id, account) };

@@ -1,26 +1,57 @@
+import type { Pointer } from "../model/json/pointer.ts";
 import type { LiveUser } from "../model/live.ts";
 import { type Problem, problemAt, type SourceLocation } from "../model/problem.ts";
 import { locationIn, problemIn, type Resource, type UserRef } from "../model/resource.ts";
+import { nearest, suggestion } from "../text/suggest.ts";
+import { candidateTexts } from "./identity.ts";
 
-/** A user that the manifest gives by e-mail address and that is not in the account. */
-export interface UnknownUser {
+/** An e-mail address of a manifest that does not belong to exactly one user of the account. */
+export interface UnclearUser {
   readonly email: string;
+  readonly found: readonly LiveUser[];
+}
+
+/** The user whom a manifest gives by e-mail address does not exist, or there are several. */
+export function unclearUserProblem(
+  resource: Resource,
+  pointer: Pointer,
+  { email, found }: UnclearUser,
+  users: readonly LiveUser[],
+): Problem {
+  if (found.length > 1) {
+    const message = `${found.length} users have the e-mail address ${email}: ${candidateTexts(found)}. Write the id of the right one as plain text instead of { user: ${email} }.`;
+    return problemIn(resource, pointer, { code: "E_AMBIGUOUS", message });
+  }
+  const message = `The account has no user with the e-mail address ${email}.${similarAddress(email, users)} Correct the address, write the user's id as plain text, or add the user to the account.`;
+  return problemIn(resource, pointer, { code: "E_UNKNOWN_USER", message });
+}
+
+/** " Did you mean X?" or nothing. Addresses of one company differ only before the @. */
+function similarAddress(email: string, users: readonly LiveUser[]): string {
+  const [local = "", domain] = email.trim().toLowerCase().split("@");
+  const locals = users.flatMap((user) => {
+    const [name = "", of] = user.email.trim().toLowerCase().split("@");
+    return of === domain ? [[name, user.email] as const] : [];
+  });
+  const near = nearest(local, new Map(locals).keys());
+  return near === undefined ? "" : suggestion(email, new Map(locals).get(near) ?? "");
 }
 
 const sameEmail = (a: string, b: string): boolean => a.toLowerCase() === b.toLowerCase();
 
 const isEmail = (text: string): boolean => /^[^@\s]+@[^@\s]+$/u.test(text);
 
-const withEmail = (email: string, users: readonly LiveUser[]): LiveUser | undefined => users.find((user) => sameEmail(user.email, email));
+const withEmail = (email: string, users: readonly LiveUser[]): readonly LiveUser[] => users.filter((user) => sameEmail(user.email, email));
 
 /** Whether the list of users is needed to find the user, who is given by e-mail address. */
 export const needsUsers = (ref: UserRef | undefined): boolean => typeof ref === "object" || (ref !== undefined && isEmail(ref));
 
 /** The text to write for a user: a plain string as it is, else the id unless another form is asked for. */
-export function userToWrite(ref: UserRef, users: readonly LiveUser[]): string | UnknownUser {
+export function userToWrite(ref: UserRef, users: readonly LiveUser[]): string | UnclearUser {
   if (typeof ref === "string") return ref;
-  const user = withEmail(ref.user, users);
-  if (user === undefined) return { email: ref.user };
+  const found = withEmail(ref.user, users);
+  const [user] = found;
+  if (user === undefined || found.length > 1) return { email: ref.user, found };
   return ref.as === "email" ? user.email : ref.as === "name" ? (user.name ?? user.email) : user.id;
 }
 
@@ -28,7 +59,7 @@ export function userToWrite(ref: UserRef, users: readonly LiveUser[]): string | 
  * The id of a user, for fields that accept only ids. A plain string that is not an e-mail address
  * is an id.
  */
-export function userIdOf(ref: UserRef, users: readonly LiveUser[]): string | UnknownUser {
+export function userIdOf(ref: UserRef, users: readonly LiveUser[]): string | UnclearUser {
   if (typeof ref === "string" && !isEmail(ref)) return ref;
   return userToWrite({ user: typeof ref === "string" ? ref : ref.user }, users);
 }
@@ -46,29 +77,22 @@ export function ownersToWrite(
     const place = `${pointer}/${index}`;
     const text = userToWrite(owner, known);
     if (typeof text === "string") written.push(text);
-    else unknown.push(unknownOwner(resource, text.email, place));
+    else unknown.push(unclearUserProblem(resource, place, text, known));
     warnings.push(...plainEmailWarning(owner, known, locationIn(resource, place)));
   }
   return { owners: written, problems: unknown.length > 0 ? unknown : warnings };
 }
 
-const unknownOwner = (resource: Resource, email: string, pointer: string): Problem =>
-  problemIn(resource, pointer, {
-    code: "E_UNKNOWN_USER",
-    message: `The account has no user with the e-mail address ${email}, so the id of the owner is unknown. Correct the address, or add the user to the account.`,
-  });
-
-/** Whether the live text is that user, in any form (id, e-mail address or name). */
+/** Whether the live text is that user, or one of several with that e-mail address, in any form (id, e-mail address or name). */
 export function isUser(live: string | undefined, ref: UserRef, users: readonly LiveUser[]): boolean {
   if (live === undefined) return false;
   if (typeof ref === "string") return live === ref;
-  const user = withEmail(ref.user, users);
-  return sameEmail(live, ref.user) || (user !== undefined && (live === user.id || live === user.name));
+  return sameEmail(live, ref.user) || withEmail(ref.user, users).some(({ id, name }) => live === id || live === name);
 }
 
 /** A plain string is compared as text, so the e-mail address of a user is probably a mistake. */
 export function plainEmailWarning(ref: UserRef | undefined, users: readonly LiveUser[], place: SourceLocation): readonly Problem[] {
-  if (typeof ref !== "string" || !isEmail(ref) || withEmail(ref, users) === undefined) return [];
+  if (typeof ref !== "string" || !isEmail(ref) || withEmail(ref, users).length === 0) return [];
   const message = `${ref} is the e-mail address of a user in the account, but as a plain string it is written and compared as text. If the service shows the user in another form, every plan has a difference. Write { user: ${ref} } instead.`;
   return [problemAt(place, { code: "W_PLAIN_EMAIL", severity: "warning", message })];
 }
@@ -82,7 +106,7 @@ export function userRefFor(text: string | undefined, users: readonly LiveUser[])
   const named = users.filter(({ id, email, name }) => id === text || name === text || sameEmail(email, text));
   const emails = new Set(named.map(({ email }) => email));
   const [user] = named;
-  if (user === undefined || emails.size > 1 || user.email === "") return text;
+  if (user === undefined || emails.size > 1 || user.email === "" || withEmail(user.email, users).length > 1) return text;
   const reference: UserRef = { user: user.email };
   return isUser(text, reference, users) ? reference : text;
 }

@@ -3,7 +3,8 @@ import { defined } from "../../model/json/json.ts";
 import type { LiveIntegration } from "../../model/live.ts";
 import type { IntegrationSpec, Resource } from "../../model/resource.ts";
 import { bindCommand } from "../../text/shell.ts";
-import { blocked, boundIdentity, recordedFor, renamedFrom } from "../identity.ts";
+import { didYouMean } from "../../text/suggest.ts";
+import { blocked, boundIdentity, candidateTexts, recordedFor, renamedFrom } from "../identity.ts";
 import type { AccountView, Identity } from "../kind.ts";
 import { integrations } from "../lists.ts";
 import { assetAddress } from "../manifests.ts";
@@ -119,10 +120,7 @@ function describe(key: LookupKey): string {
 }
 
 function ambiguous(found: readonly LiveIntegration[], key: LookupKey): Identity {
-  const candidates = [...found]
-    .sort((a, b) => byText(a.id, b.id))
-    .map(({ id, name, createdAt }) => `${id} (${JSON.stringify(name)}${createdAt === undefined ? "" : `, created ${createdAt}`})`);
-  const message = `${found.length} live integrations have ${describe(key)}: ${candidates.join("; ")}. Pin the right one with metadata.id, or narrow spec.match.`;
+  const message = `${found.length} live integrations have ${describe(key)}: ${candidateTexts(found)}. Pin the right one with metadata.id, or narrow spec.match.`;
   return blocked("E_AMBIGUOUS", message);
 }
 
@@ -190,12 +188,13 @@ function missing(resource: Resource<IntegrationSpec>, key: LookupKey, account: A
     const message = `No live integration has ${describe(key)}, but ${only.id} (${JSON.stringify(only.name)}) is as spec.expect requires. If it is the same, bind it; dimsync import does that for all that it can tell apart.`;
     return blocked(code, message, bindCommand(resource.address, only.id));
   }
+  const similar = key.name === undefined ? "" : didYouMean(key.name, account.list(integrations).byName.keys());
   const [why, instead] =
     resource.spec.create === undefined
       ? ["its manifest has no spec.create", "add spec.create"]
       : ["lifecycle.create is never", "set lifecycle.create: ifMissing"];
   return blocked(
     code,
-    `No live integration has ${describe(key)}, and ${why}. Create it in the service, correct spec.match, or ${instead}.`,
+    `No live integration has ${describe(key)}, and ${why}.${similar} Create it in the service, correct spec.match, or ${instead}.`,
   );
 }

@@ -7,7 +7,7 @@ import type { SourceLocation } from "../../model/problem.ts";
 import { type ColumnTree, locationIn } from "../../model/resource.ts";
 import { type Depth, type Field, levelNames, literalPointer, type NodeCause, nodesAt } from "../../model/schema-tree.ts";
 import { nodeText } from "../../text/paths.ts";
-import { nearest } from "../../text/suggest.ts";
+import { nearest, suggestion } from "../../text/suggest.ts";
 import type { ModeSource, RuleProgram } from "./compiled-config.ts";
 import type { EvaluateOptions, NewColumns } from "./evaluate.ts";
 import { causeOf, collectSwitchedOff, collectValue, type Evaluation, isSwitchedOff, type NodeChange, newEvaluation } from "./evaluation.ts";
@@ -233,9 +233,12 @@ export function absenceOf(live: LiveSchemas, path: NodePath): string | undefined
 }
 
 function notInAccount(path: readonly (string | undefined)[], known: readonly string[]): string {
-  const similar = nearest(path.at(-1) ?? "", [...known].sort());
-  const suggestion = similar === undefined ? "" : ` Did you mean ${nodeText([...path.slice(0, -1), similar])}?`;
-  return `not in the account: there is no ${levelNames[path.length - 1]} ${nodeText(path)}.${suggestion}`;
+  const name = path.at(-1) ?? "";
+  const similar = nearest(name, [...known].sort());
+  const there = similar === undefined ? "" : nodeText([...path.slice(0, -1), similar]);
+  const looksAlike = there.normalize() === nodeText(path).normalize();
+  const hint = similar === undefined ? "" : looksAlike ? suggestion(name, similar) : ` Did you mean ${there}?`;
+  return `not in the account: there is no ${levelNames[path.length - 1]} ${nodeText(path)}.${hint}`;
 }
 
 /**

@@ -2,20 +2,14 @@ import { urlPath } from "../../model/json/pointer.ts";
 import type { LiveTag } from "../../model/live.ts";
 import type { DraftFacts, DraftItem, PathChange } from "../../model/plan.ts";
 import type { Problem } from "../../model/problem.ts";
-import { locationIn, problemIn, type Resource, type TagSpec } from "../../model/resource.ts";
+import { locationIn, type Resource, type TagSpec } from "../../model/resource.ts";
 import type { AccountView, Unit } from "../kind.ts";
 import { users } from "../lists.ts";
-import { isUser, plainEmailWarning, userToWrite } from "../users.ts";
+import { isUser, plainEmailWarning, unclearUserProblem, userToWrite } from "../users.ts";
 
 export interface TagUnit extends Unit {
   readonly resource: Resource<TagSpec>;
 }
-
-export const unknownUser = ({ resource }: TagUnit, email: string, pointer: string): Problem =>
-  problemIn(resource, pointer, {
-    code: "E_UNKNOWN_USER",
-    message: `The account has no user with the e-mail address ${email}. Correct the address, write the user's id as plain text, or add the user to the account.`,
-  });
 
 const fields = ["name", "description", "owner"] as const;
 type Fields = { readonly [Field in (typeof fields)[number]]?: string };
@@ -64,7 +58,7 @@ function ownerToWrite(unit: TagUnit, live: LiveTag, { list }: AccountView): stri
   const { items } = list(users);
   if (owner === undefined || isUser(live.owner, owner, items)) return live.owner;
   const written = userToWrite(owner, items);
-  return typeof written === "string" ? written : unknownUser(unit, written.email, "/spec/owner");
+  return typeof written === "string" ? written : unclearUserProblem(unit.resource, "/spec/owner", written, items);
 }
 
 type DesiredFields = { readonly [Field in keyof Fields]: string | undefined };

@@ -3,7 +3,8 @@ import { own } from "../../model/json/json.ts";
 import type { Pointer } from "../../model/json/pointer.ts";
 import type { LiveTag } from "../../model/live.ts";
 import type { Reference, Resource, TagSpec } from "../../model/resource.ts";
-import { bindItem, blocked, boundIdentity, goneObject, recordedFor, unitPerManifest } from "../identity.ts";
+import { nearest, suggestion } from "../../text/suggest.ts";
+import { bindItem, blocked, boundIdentity, candidateTexts, goneObject, recordedFor, unitPerManifest } from "../identity.ts";
 import { type AccountView, type ComparedObject, emptyDiff, type Identity, type Kind } from "../kind.ts";
 import { leafChanges } from "../leaves.ts";
 import { integrations, tags, users } from "../lists.ts";
@@ -146,16 +147,24 @@ function comparable({ live: { description, owner, taggedResources = [] }, list }
 
 function lookUp(resource: Resource<TagSpec>, account: AccountView): Identity {
   const name = JSON.stringify(resource.spec.name);
-  const ids = (account.list(tags).byName.get(resource.spec.name) ?? []).map(({ id }) => id).sort(byText);
+  const live = account.list(tags);
+  const found = live.byName.get(resource.spec.name) ?? [];
+  const ids = found.map(({ id }) => id).sort(byText);
   const [first, ...others] = ids;
   if (first === undefined) {
-    const message = `The account has no tag named ${name}, and the API cannot create one. Create it in the service; the next run finds it by name. Until then its relations are skipped.`;
+    const near = nearest(resource.spec.name, live.byName.keys());
+    const similar = near === undefined ? "" : suggestion(resource.spec.name, near, ` (${live.byName.get(near)?.[0]?.id ?? ""})`);
+    const instead = similar === "" ? "Create it" : "If not, create it";
+    const message = `The account has no tag named ${name}.${similar} ${instead} in the service, because dimsync has no request for it; the next run finds it by name. Until then its relations are skipped.`;
     return blocked("E_TAG_MISSING", message);
   }
   if (others.length === 0) return { state: "found", id: first, by: "look-up" };
   const owners = ids.map((id) => recordedFor(resource, id, account)[0]);
   if (owners.includes(undefined))
-    return blocked("E_AMBIGUOUS", `${ids.length} live tags have the name ${name}: ${ids.join(", ")}. Pin the right one with metadata.id.`);
+    return blocked(
+      "E_AMBIGUOUS",
+      `${ids.length} live tags have the name ${name}: ${candidateTexts(found)}. Pin the right one with metadata.id.`,
+    );
   const seen = ids.map((id, index) => `${id} (${owners[index]})`).join(", ");
   const message = `The ${ids.length} live tags with the name ${name} belong to other manifests: ${seen}. If one of them is meant, pin it with metadata.id and remove the other manifest.`;
   return blocked("E_TAG_MISSING", message);

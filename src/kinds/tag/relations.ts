@@ -8,8 +8,8 @@ import type { AccountView, DiffResult } from "../kind.ts";
 import { users } from "../lists.ts";
 import { assetAddress, integrationAddress } from "../manifests.ts";
 import { fromIdentity, type Selected, selectIntegration, selectIntegrations } from "../select.ts";
-import { userIdOf } from "../users.ts";
-import { type TagUnit, unknownUser } from "./fields.ts";
+import { unclearUserProblem, userIdOf } from "../users.ts";
+import type { TagUnit } from "./fields.ts";
 
 /** As the interface names them (docs/service-interface.md). */
 type ResourceType = "Integration" | "DataAsset" | "Monitor";
@@ -97,7 +97,7 @@ function missingRelations(
   const userId = userIdOf(ref, account.list(users).items);
   if (typeof userId === "string") return { items: relate(userId), blocked: [], problems: [] };
   const pointer = own === undefined ? "/spec/resources" : "/spec/taggedBy";
-  return { items: [], blocked: [], problems: [unknownUser(unit, userId.email, pointer)] };
+  return { items: [], blocked: [], problems: [unclearUserProblem(unit.resource, pointer, userId, account.list(users).items)] };
 }
 
 const noTaggedBy = ({ address }: TagUnit, resourceId: string): Blocked => ({

@@ -12,6 +12,7 @@ import {
   requestsOf,
   resourceOf,
   type SmallAccount,
+  user,
 } from "../../support/accounts/view.ts";
 
 const create = {
@@ -320,4 +321,14 @@ describe("a value that no description of the service has is a hint", () => {
       "/spec/create/sourceSettings/incremental_mode",
     ]);
   });
+});
+
+test("an owner whose e-mail address several users have is an error at its line, with all of them", () => {
+  const users = [user("u-9", "dana@example.com", "Dana"), user("u-8", "dana@example.com", "Dana")];
+  const sourceConfig = { ...create.sourceConfig, owners: [{ user: "dana@example.com" }] };
+  const found = foundIn(accountViewOf([returns({ create: { ...create, sourceConfig } })], { users }), "Integration");
+  expect(found.items).toEqual([]);
+  expect(found.problems).toMatchObject([
+    { code: "E_AMBIGUOUS", message: expect.stringMatching(/u-8.*u-9/u), place: { pointer: "/spec/create/sourceConfig/owners/0" } },
+  ]);
 });

@@ -11,6 +11,7 @@ import {
   requestsOf,
   resourceOf,
   type SmallAccount,
+  user,
 } from "../../support/accounts/view.ts";
 
 const known: SmallAccount = { bindings: new Map([["Tag/pii", { id: "t-1" }]]) };
@@ -226,13 +227,50 @@ describe("a manifest is identified with", () => {
       "none of several with that name",
       pii({}),
       { tags: twins },
-      { state: "blocked", code: "E_AMBIGUOUS", message: expect.stringContaining("t-1, t-2") },
+      { state: "blocked", code: "E_AMBIGUOUS", message: expect.stringMatching(/t-1 \("PII".*, t-2/u) },
     ],
     ["none with that name in another case", pii({ name: "pii" }), {}, { state: "blocked", code: "E_TAG_MISSING" }],
     ["none, if it is gone", pii({}), { ...known, goneIds: new Set(["t-1"]) }, { state: "gone", id: "t-1" }],
   ];
   test.each(rows)("%s", (_, manifest, view, identity) => {
     expect(accountViewOf([manifest], view).identities.get("Tag/pii")).toMatchObject(identity);
+  });
+});
+
+describe("an e-mail address that several users have", () => {
+  const dana = { user: "dana@example.com" };
+  const people = [user("u-9", "Dana@example.com", "Dana"), user("u-8", "dana@example.com", "Dana, who has left")];
+  const found = (spec: Partial<TagSpec>, live: Parameters<typeof withTag>[0], order = people) =>
+    foundIn(accountViewOf([pii({ taggedBy: "u-1", ...spec })], { ...withTag(live), users: order }), "Tag");
+
+  test.each<[string, Partial<TagSpec>, string]>([
+    ["as the owner", { owner: dana }, "/spec/owner"],
+    ["as the owner who is written as an e-mail address", { owner: { ...dana, as: "email" } }, "/spec/owner"],
+    ["as the user who tags", { resources: [{ integration: "Orders" }], taggedBy: dana }, "/spec/taggedBy"],
+    ["as the user who tags, as plain text", { resources: [{ integration: "Orders" }], taggedBy: dana.user }, "/spec/taggedBy"],
+  ])("is an error %s, with all of them, whatever their order", (_, spec, pointer) => {
+    for (const order of [people, people.toReversed()]) {
+      const { items, problems } = found(spec, {}, order);
+      expect(items.filter(({ action }) => action !== "bind")).toEqual([]);
+      expect(problems).toMatchObject([
+        { code: "E_AMBIGUOUS", place: { pointer }, message: expect.stringMatching(/u-8 \("Dana, who.*u-9 \(/u) },
+      ]);
+    }
+  });
+
+  test("is equal if the tag has one of them", () => {
+    for (const { id } of people) expect(found({ owner: dana }, { owner: id })).toMatchObject({ problems: [], items: [] });
+  });
+});
+
+describe("a name that no tag has", () => {
+  test.each<[string, string]>([
+    ["pii", "Did you mean PII (t-1)? If not, create it"],
+    ["PII ", 'Did you mean "PII" (t-1)? That name differs in white space'],
+    ["Secret", 'The account has no tag named "Secret". Create it'],
+  ])("%j", (name, text) => {
+    const identity = accountViewOf([pii({ name })]).identities.get("Tag/pii");
+    expect(identity).toMatchObject({ state: "blocked", code: "E_TAG_MISSING", message: expect.stringContaining(text) });
   });
 });
 
@@ -244,7 +282,7 @@ describe("invalid references", () => {
       "Twin",
       { integrations: [liveIntegration("x2", "Twin", "a"), liveIntegration("x1", "Twin", "b")] },
       "E_AMBIGUOUS",
-      "x1, x2",
+      'x1 ("Twin", created 2026-02-02T09:30:00.000Z), x2 (',
     ],
   ];
   test.each(rows)("%s", (_, reference, view, code, text) => {

@@ -47,7 +47,7 @@ export const liveTag = (id: string, name: string, more: Partial<LiveTag> = {}): 
   ...more,
 });
 
-const user = (id: string, email: string, name: string): LiveUser => ({ id, email, name, createdAt: undefined });
+export const user = (id: string, email: string, name: string): LiveUser => ({ id, email, name, createdAt: undefined });
 
 /** The members of a view that hold nothing. */
 export const nothingElse = {
