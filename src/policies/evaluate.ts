@@ -13,6 +13,7 @@ import type { Locate } from "../model/problem.ts";
 import { locationIn, type PolicyExemption, type PolicySpec, type Resource } from "../model/resource.ts";
 import { flatMapInSteps, type Steps } from "../model/runtime/event-loop.ts";
 import type { Field } from "../model/schema-tree.ts";
+import { isSameMode } from "../model/sync-mode.ts";
 import { paragraph } from "../text/lines.ts";
 import { type CompiledPolicy, compilePolicy, isValidOn } from "./compile.ts";
 import { namesIn, type PolicyFunction, runPolicyFunction } from "./script.ts";
@@ -107,7 +108,7 @@ export function newPolicyEvaluator(policies: readonly Resource<PolicySpec>[], op
 /** Whether the policy checks columns of the table, as far as its names and `syncMode` decide that. */
 function matchesTable({ resource, nodes }: CompiledPolicy, schema: string, table: string, syncMode: string | undefined): boolean {
   const wanted = resource.spec.when?.table?.syncMode;
-  return matchesName(nodes, 0, schema) && matchesName(nodes, 1, table) && (wanted === undefined || wanted === syncMode);
+  return matchesName(nodes, 0, schema) && matchesName(nodes, 1, table) && (wanted === undefined || isSameMode(wanted, syncMode));
 }
 
 /** A violation before exemptions are applied and the manifest's line is looked up. */

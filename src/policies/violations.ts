@@ -4,6 +4,7 @@ import type { LiveColumn, LiveSchema, LiveTable } from "../model/live.ts";
 import type { NodePath } from "../model/nodes.ts";
 import type { Steps } from "../model/runtime/event-loop.ts";
 import { type ColumnPath, type Field, type SchemaPath, type TablePath, walkInSteps } from "../model/schema-tree.ts";
+import { isSameMode } from "../model/sync-mode.ts";
 import type { CompiledPolicy } from "./compile.ts";
 
 // One check for both kinds of trees. In a live tree every value is known. In the literal tree of a manifest, what
@@ -134,7 +135,7 @@ function stateOfTable(check: Check, { entry, path }: At<CheckedTable, TablePath>
   const condition = check.resource.spec.when?.table;
   const enabled = check.value(path, "enabled", entry.enabled ?? unknownEnabled(check));
   const replicated = all(above.replicated, enabled);
-  const syncMode = condition?.syncMode === undefined || (check.isLive ? condition.syncMode === entry.syncMode : undefined);
+  const syncMode = condition?.syncMode === undefined || (check.isLive ? isSameMode(condition.syncMode, entry.syncMode) : undefined);
   const labels = above.labels && enterLabels(above.labels, path[1], entry.nameInDestination);
   const applies =
     matchesName(check.nodes, 1, path[1]) &&

@@ -14,6 +14,7 @@ import {
   type WritableNode,
   walk,
 } from "../../model/schema-tree.ts";
+import { isSameMode } from "../../model/sync-mode.ts";
 import type { TableTest } from "../kind.ts";
 import { literalColumnMaps, literalColumns, literalSchemas, literalTables } from "./literal-trees.ts";
 import { type Literals, newResolution, type Resolution, resolve } from "./rules/resolve-rules.ts";
@@ -167,7 +168,7 @@ function needsColumns({ below: { rules, ignoring } }: CachedMatch, syncMode: str
   return rules.some(
     ({ ignores, where, expected, minMatches = 0, index }) =>
       !ignores &&
-      (where?.syncMode === undefined || where.syncMode === syncMode) &&
+      (where?.syncMode === undefined || isSameMode(where.syncMode, syncMode)) &&
       (index > lastIgnoring || expected !== undefined || minMatches > 0),
   );
 }

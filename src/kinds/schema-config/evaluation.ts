@@ -7,6 +7,7 @@ import type { Risk } from "../../model/plan.ts";
 import { type ColumnTree, locationIn } from "../../model/resource.ts";
 import { isStep, type Steps } from "../../model/runtime/event-loop.ts";
 import { type Depth, type Field, literalPointer, type NodeCause, riskOf, type TablePath } from "../../model/schema-tree.ts";
+import { isSameMode } from "../../model/sync-mode.ts";
 import type { ProgramRule, RuleProgram, ValueSource } from "./compiled-config.ts";
 import { type CompiledRule, type Expected, expectedKeys } from "./rules/compile-rule.ts";
 import type { Resolution } from "./rules/resolve-rules.ts";
@@ -156,6 +157,10 @@ export function collectSwitchedOff({ program, isLeftOut, changes }: Evaluation, 
   changes.push({ path, key: "enabled", before, after: false, risk: riskOf("enabled", false), cause: unreviewed.cause, by: unreviewed });
 }
 
+/** Whether the table is read by a cursor column that the service does not name: any column could be it. */
+const hidesCursor = ({ syncMode, cursorField }: LiveTable): boolean =>
+  cursorField === undefined && ["Incremental", "Incremental (Append-Only)"].some((mode) => isSameMode(mode, syncMode));
+
 /** Checks changes of a column of the table: disabled or hashed key columns, and changes that a disabled table makes pointless. */
 export function checkColumnChanges(
   evaluation: Evaluation,
@@ -168,7 +173,12 @@ export function checkColumnChanges(
     const source = by.type === "rule" ? `rule ${by.index}` : by.type === "mode" ? "unmatched" : cause.place.pointer;
     if (key === "hashed" && after && role === "primary key")
       addWarning(evaluation.stats, { key: `key ${source}`, code: "W_HASHES_PRIMARY_KEY", by }, path);
-    if (key !== "enabled" || after || role === undefined) continue;
+    if (key !== "enabled" || after) continue;
+    if (role === undefined) {
+      if (table.enabled && hidesCursor(table.live))
+        addWarning(evaluation.stats, { key: `cursor ${source}`, code: "W_CURSOR_UNKNOWN", by }, path);
+      continue;
+    }
     addTo(getOrAdd(evaluation.refused, `${role} ${source}`, () => ({ role, by, cause, columns: emptySample() })).columns, path);
   }
 }
@@ -186,7 +196,9 @@ export function checkExpectations(
   const actual: Partial<Record<keyof Expected, string | boolean>> = node;
   for (const key of expectedKeys) {
     const expected = wanted[key];
-    if (expected !== undefined && actual[key] !== expected) unmet.push({ path, key, expected, actual: actual[key] });
+    const is = actual[key];
+    const isMet = key === "syncMode" ? isSameMode(String(expected), is?.toString()) : is === expected;
+    if (expected !== undefined && !isMet) unmet.push({ path, key, expected, actual: is });
   }
 }
 

@@ -369,6 +369,25 @@ describe("unmatched", () => {
   });
 });
 
+describe("a sync mode", () => {
+  const live = { public: schema({ orders: table({ email: column() }, { syncMode: "CHANGE_STREAM (INITIAL SNAPSHOT)" }) }) };
+  test.each<[string, readonly string[]]>([
+    ["Change Stream (Initial Snapshot)", ["public.orders.email hashed true"]],
+    ["change_stream_(initial snapshot)", ["public.orders.email hashed true"]],
+    ["Change Stream", []],
+  ])("of `where` may be spelled %j", (syncMode, changes) => {
+    expect(outcome(rules({ match: { column: "email", where: { syncMode } }, set: hash }), live)).toEqual(changes);
+  });
+
+  test.each([
+    ["Change Stream (Initial Snapshot)", 0],
+    ["Incremental", 1],
+  ])("of `expect` may be spelled %j", (syncMode, count) => {
+    const spec = { expect: [{ match: { table: "orders" }, syncMode }] };
+    expect(compareFleet({ manifests: [config(spec)], live: { shop: live } }).found[0]?.manual).toHaveLength(count);
+  });
+});
+
 test("a column without isPrimaryKey is not treated like one with isPrimaryKey: false of the same name", () => {
   const { isPrimaryKey: _untold, ...untold } = column();
   const live = { s: schema({ a: table({ x: column() }), b: table({ x: untold }), c: table({ x: column({ isPrimaryKey: true }) }) }) };

@@ -20,7 +20,7 @@ describe("a plan", () => {
           { match: { table: "orders", column: "id" }, set: off },
         ],
       },
-      ["E_DISABLES_PRIMARY_KEY /spec/rules/1"],
+      ["E_DISABLES_PRIMARY_KEY /spec/rules/1", "W_CURSOR_UNKNOWN /spec/rules/0"],
     ],
     [
       "refuses to disable a cursor column",
@@ -33,14 +33,14 @@ describe("a plan", () => {
       ["E_DISABLES_PRIMARY_KEY /spec/schemas/public/tables/orders/columns/id/enabled"],
     ],
     [
-      "accepts it if a later rule keeps the key enabled",
+      "accepts it if a later rule keeps the key enabled, and warns that the cursor is not known",
       {
         rules: [
           { match: { schema: "sales", column: "*" }, set: off },
           { match: { column: "*", where: { isPrimaryKey: true } }, set: on },
         ],
       },
-      [],
+      ["W_CURSOR_UNKNOWN /spec/rules/0"],
     ],
     [
       "warns about hashing a primary key",

@@ -11,6 +11,7 @@ import {
   type SchemaRule,
 } from "../../../model/resource.ts";
 import { type Depth, type LiveNode, levelNames, type NodeCause } from "../../../model/schema-tree.ts";
+import { isSameMode } from "../../../model/sync-mode.ts";
 import { wantedLabels } from "../../patterns/labels.ts";
 import { type NodePatterns, nodePatterns } from "../../patterns/nodes.ts";
 
@@ -146,7 +147,7 @@ export function holds(where: Where, node: LiveNode, syncMode: string | undefined
     (where.enabled === undefined || where.enabled === node.enabled) &&
     (where.hashed === undefined || where.hashed === node.hashed) &&
     (where.isPrimaryKey === undefined || where.isPrimaryKey === node.isPrimaryKey) &&
-    (where.syncMode === undefined || where.syncMode === syncMode)
+    (where.syncMode === undefined || isSameMode(where.syncMode, syncMode))
   );
 }
 

@@ -230,15 +230,27 @@ function warningProblem({ warning: { by, code }, place, nodes, count, integratio
       ...core,
       message: `${sourceText(by)} hashes primary key columns: ${where}. Rows are then identified by the hash, and joins on the readable value find nothing. To exclude them, add where: { isPrimaryKey: false }.`,
     };
+  if (code === "W_CURSOR_UNKNOWN")
+    return {
+      ...core,
+      message: `${sourceText(by)} disables columns of incremental tables whose cursor the service does not show: ${where}. If one of them is the cursor, its table is then read in full each time. Check the cursor of these tables in the service.`,
+    };
   return {
     ...core,
     message: `${sourceText(by)} sets columns of tables that are disabled after apply: ${where}. A disabled table is not replicated, so this has an effect only once the table is enabled.`,
   };
 }
 
+/** The member of a literal entry that a warning is about. */
+const literalMembers = {
+  W_HASHES_PRIMARY_KEY: "hashed",
+  W_CURSOR_UNKNOWN: "enabled",
+  W_COLUMN_RULES_IN_DISABLED_TABLE: "columns",
+} as const satisfies Readonly<Record<Warning["code"], string>>;
+
 function placeOf({ by, code, nodes }: Warning): SourceLocation {
   const [path] = nodes.first;
   if (by.type !== "literal") return by.cause.place;
   if (path === undefined) return by.config.place;
-  return locationIn(by.config, literalPointer(path, code === "W_HASHES_PRIMARY_KEY" ? "hashed" : "columns"));
+  return locationIn(by.config, literalPointer(path, literalMembers[code]));
 }
