@@ -88,7 +88,7 @@ const variants: readonly { readonly name: string; readonly changes: Changes; rea
   {
     name: "that trusts the rejection in git's output",
     changes: [
-      [/if \(accepted\) return \{ outcome: "stored", tip: commit \};/u, '$& if (rejected) return { outcome: "refused", words };'],
+      [/if \(accepted\)\s+return \{ outcome: "stored", tip: \w+ \};/u, '$& if (rejected) return { outcome: "refused", words };'],
       [/await \w+\.outcomeOf\(uncertain\.tip, uncertain\.parent\)/u, '"unchanged"'],
     ],
     fault: "twice",
