@@ -1,19 +1,19 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { afterHelp, examples } from "../../src/cli-help.ts";
-import { dimsync } from "./built-cli.ts";
+import { dimsyncHere } from "./built-cli.ts";
 import { commandNames, programOf, shownCommands } from "./program.ts";
 
 describe("help", () => {
   test.each(commandNames())("of %s shows its usage and where the global options are", async (name) => {
-    const { code, stdout, stderr } = await dimsync([name, "--help"]);
+    const { code, stdout, stderr } = await dimsyncHere([name, "--help"]);
     expect(stdout).toMatch(new RegExp(`^Usage: dimsync ${name}`, "u"));
     expect(stdout).toContain("dimsync --help");
     expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
   });
 
   test("lists every command, then the options, then the exit codes", async () => {
-    const { stdout } = await dimsync(["help"]);
+    const { stdout } = await dimsyncHere(["help"]);
     for (const name of commandNames()) expect(stdout).toMatch(new RegExp(`^ {2}${name}\\b`, "mu"));
     const parts = ["Every day:", "Inspect:", "Accounts:", "Records:", "Set up:", "CI:", "Controller:", "Global options:", "Exit codes:"];
     const positions = parts.map((part) => stdout.indexOf(`\n${part}\n`));
@@ -23,14 +23,14 @@ describe("help", () => {
   });
 
   test("begins with nine commands of every day", async () => {
-    const { stdout } = await dimsync(["--help"]);
+    const { stdout } = await dimsyncHere(["--help"]);
     const [, group = ""] = /\nEvery day:\n(.*?)\n\n/su.exec(stdout) ?? [];
     const names = group.split("\n").map((line) => line.trim().split(/[ |]/u)[0]);
     expect(names).toEqual(["init", "import", "validate", "plan", "apply", "drift", "explain", "show", "catalog"]);
   });
 
   test("has the exit codes of docs/commands.md", async () => {
-    const { stdout } = await dimsync(["--help"]);
+    const { stdout } = await dimsyncHere(["--help"]);
     const inHelp = stdout.slice(stdout.indexOf("\nExit codes:\n")).matchAll(/^ {2}(\d+) +.*$/gmu);
     const inPage = readFileSync("docs/commands.md", "utf8").matchAll(/^\| (\d+) \| .* \|$/gmu);
     expect([...inHelp].map((found) => found[1])).toEqual([...inPage].map((found) => found[1]));
@@ -43,13 +43,13 @@ describe("help", () => {
         ["help", "diff"],
         ["plan", "--help"],
         ["--help", "plan"],
-      ].map((args) => dimsync(args)),
+      ].map((args) => dimsyncHere(args)),
     );
     expect(new Set(texts.map(({ stdout }) => stdout)).size).toBe(1);
   });
 
   test("is what dimsync prints without arguments, as an error", async () => {
-    const { code, stdout, stderr } = await dimsync([]);
+    const { code, stdout, stderr } = await dimsyncHere([]);
     expect(stderr).toMatch(/^Usage: dimsync/u);
     expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
   });

@@ -113,6 +113,6 @@ test("after drift is accepted, only what a variable decides differs, and every c
       expect(left.reduce((sum, count) => sum + count, 0)).toBe(unaccepted.length);
       if (accepted.length === 0) expect(text()).toBe(before);
     }),
-    { numRuns: runs(12, 500) },
+    { numRuns: runs(6, 500) },
   );
 });

@@ -3,12 +3,12 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "nod
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { describe, expect, onTestFinished, test, vi } from "vitest";
-import type { EmbeddedOptions } from "../../src/embedded/index.ts";
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
+import { type EmbeddedOptions, seedAccount } from "../../src/embedded/index.ts";
 import type { Plan } from "../../src/index.ts";
 import { eachChange } from "../../src/model/changes.ts";
 import { type Ran, runCommand } from "../support/command.ts";
-import { configText, keyVariable, writeProject } from "../support/project-folder.ts";
+import { configText, keyVariable, writeFolder, writeProject } from "../support/project-folder.ts";
 import { startService, type TestService } from "../support/service.ts";
 
 // Origins by `--base`, with real git repositories and the embedded service. main declares the state
@@ -34,10 +34,19 @@ interface Repository {
 }
 
 async function repository(files: Readonly<Record<string, string>> = start, options: EmbeddedOptions = {}, below = ""): Promise<Repository> {
+  const made = await openRepository(files, options, below);
+  onTestFinished(made.close);
+  return made;
+}
+
+async function openRepository(
+  files: Readonly<Record<string, string>>,
+  options: EmbeddedOptions,
+  below: string,
+): Promise<Repository & { readonly close: () => Promise<void> }> {
   const service = await startService(options);
-  onTestFinished(() => service.close());
   const inside = Object.fromEntries(Object.entries(files).map(([path, text]) => [join(below, "manifests", path), text]));
-  const top = writeProject({ [join(below, "dimsync.yaml")]: configText(service.url), ...inside, ".gitignore": ".dimsync\n" });
+  const top = writeFolder({ [join(below, "dimsync.yaml")]: configText(service.url), ...inside, ".gitignore": ".dimsync\n" });
   const folder = join(top, below);
   const git = (...args: readonly string[]): string =>
     execFileSync("git", ["-C", top, "-c", "user.name=Test", "-c", "user.email=bot@example.com", ...args], {
@@ -55,7 +64,12 @@ async function repository(files: Readonly<Record<string, string>> = start, optio
       else writeFileSync(file, text);
     }
   };
-  return { service, folder, git, write, run, made: async (...argv) => JSON.parse((await run(...argv, "-o", "json")).stdout) as Plan };
+  const close = async (): Promise<void> => {
+    await service.close();
+    rmSync(top, { recursive: true, force: true });
+  };
+  const made: Repository["made"] = async (...argv) => JSON.parse((await run(...argv, "-o", "json")).stdout) as Plan;
+  return { service, folder, git, write, run, made, close };
 }
 
 type Account = Parameters<Parameters<TestService["mutate"]>[0]>[0];
@@ -132,14 +146,33 @@ describe("the origin of a difference", () => {
     ],
     ["a deleted manifest has no differences", { "tag.yaml": undefined }, [describeLive("Live")], []],
   ];
+  let shared: Awaited<ReturnType<typeof openRepository>>;
+  beforeAll(async () => {
+    shared = await openRepository(start, {}, "");
+  });
+  afterAll(() => shared.close());
+
   test.each(rows)("%s", async (_sentence, files, moves, expected) => {
-    const { service, write, git, made } = await repository();
-    git("switch", "-qc", "change");
+    const { service, write, made } = shared;
+    onTestFinished(() => {
+      write({ ...Object.fromEntries(Object.entries(files).map(([path, text]) => [path, text === undefined ? "" : undefined])), ...start });
+      service.mutate((account) => Object.assign(account, seedAccount()));
+    });
     write(files);
     service.mutate((account) => {
       for (const move of moves) move(account);
     });
-    for (const command of ["plan", "drift"]) expect(originsOf(await made(command, "--base", "main"))).toEqual(expected);
+    expect(originsOf(await made("plan", "--base", "main"))).toEqual(expected);
+  });
+
+  test("is also in a drift report, and unknown without a base", async () => {
+    const { service, write, made } = await repository();
+    write({ "config.yaml": config(`${clear("email")}, ${hashed("display_name")}`) });
+    service.mutate(hashLive);
+    expect(originsOf(await made("drift", "--base", "main"))).toEqual([
+      "Schemas/orders display_name/hashed config",
+      "Schemas/orders email/hashed drift",
+    ]);
     expect(originsOf(await made("plan")).every((line) => line.endsWith("undefined"))).toBe(true);
   });
 

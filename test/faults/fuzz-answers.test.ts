@@ -67,14 +67,14 @@ async function under(by: Distortion, argv: readonly string[]): Promise<readonly 
 describe("a response that was changed in transit", () => {
   for (const command of ["plan", "drift"])
     it(`in ${command}: mutations, never a stack trace, a hang or a write`, async () => {
-      await fuzz(`answers, ${command}`, distortions(5), 25, async (by) => {
+      await fuzz(`answers, ${command}`, distortions(5), 10, async (by) => {
         const wrong = await under(by, [command]);
         return [...wrong, ...Object.keys(service.counts()).filter((method) => method !== "GET")];
       });
     });
 
   it("in apply: mutations, never a stack trace or a hang, and no object is created twice", async () => {
-    await fuzz("answers, apply", distortions(33), 6, async (by) => {
+    await fuzz("answers, apply", distortions(33), 3, async (by) => {
       const wrong = await under(by, ["apply", "--yes"]);
       const { assets, integrations } = service.state();
       const doubled = [

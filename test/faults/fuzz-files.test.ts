@@ -88,9 +88,9 @@ const read = (file: string): string => readFileSync(join(original, file), "utf8"
 
 describe("never a stack trace, a hang or a write", () => {
   for (const [file, usual] of [
-    ["manifests/all.yaml", 75],
-    ["manifests/rules.yaml", 75],
-    ["dimsync.yaml", 50],
+    ["manifests/all.yaml", 25],
+    ["manifests/rules.yaml", 25],
+    ["dimsync.yaml", 25],
   ] as const)
     it(`${file}: mutations, validated`, async () => {
       const text = read(file);
@@ -99,7 +99,7 @@ describe("never a stack trace, a hang or a write", () => {
 
   it("manifests: mutations, planned", async () => {
     const text = read("manifests/all.yaml");
-    await fuzz("manifests, planned", textEdits, 12, (edits) => disturbed("manifests/all.yaml", edited(text, edits), ["plan"]));
+    await fuzz("manifests, planned", textEdits, 6, (edits) => disturbed("manifests/all.yaml", edited(text, edits), ["plan"]));
   });
 
   it("plan files: mutations of text and nodes, applied and shown", async () => {
@@ -109,7 +109,7 @@ describe("never a stack trace, a hang or a write", () => {
       textEdits.map((edits) => edited(text, edits)),
       nodeEdits.map((edits) => JSON.stringify(withNodesEdited(plan, edits)) ?? ""),
     );
-    await fuzz("plan files", fc.tuple(either, fc.constantFrom("apply", "show")), 50, async ([changed, command]) =>
+    await fuzz("plan files", fc.tuple(either, fc.constantFrom("apply", "show")), 20, async ([changed, command]) =>
       // Without a change, it would be applied correctly.
       changed === text || JSON.stringify(plan) === changed ? [] : disturbed("plan.json", changed, [command, "plan.json"]),
     );
@@ -118,7 +118,7 @@ describe("never a stack trace, a hang or a write", () => {
   it("bindings: mutations, read: understood, or refused with a place, and never written to", async () => {
     const text = read("dimsync.bindings.yaml");
     const file = join(project.folder, "fuzzed.bindings.yaml");
-    await fuzz("bindings", textEdits, 125, async (edits) => {
+    await fuzz("bindings", textEdits, 60, async (edits) => {
       const changed = edited(text, edits);
       writeFileSync(file, changed);
       const wrong = await refusedOrRead(() => openBindings(file, "test").read());
@@ -128,7 +128,7 @@ describe("never a stack trace, a hang or a write", () => {
 
   it("records: mutations, read: understood, or refused with a place", async () => {
     const text = read(".dimsync/test.records");
-    await fuzz("records", textEdits, 125, async (edits) => {
+    await fuzz("records", textEdits, 60, async (edits) => {
       writeFileSync(join(project.folder, ".dimsync", "test.records"), edited(text, edits));
       return refusedOrRead(
         openFolderRecords({ folder: project.folder, target: "test", bindingsFile: join(project.folder, "none.yaml") }).read,
@@ -140,7 +140,7 @@ describe("never a stack trace, a hang or a write", () => {
   for (const file of ["dimsync.bindings.yaml", ".dimsync/test.records"])
     it(`${file}: mutations, planned`, async () => {
       const text = read(file);
-      await fuzz(`${file}, planned`, textEdits, 8, (edits) => disturbed(file, edited(text, edits), ["plan", "--only", "Tag/gold"]));
+      await fuzz(`${file}, planned`, textEdits, 4, (edits) => disturbed(file, edited(text, edits), ["plan", "--only", "Tag/gold"]));
     });
 });
 

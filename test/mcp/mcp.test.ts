@@ -1,13 +1,13 @@
 import { spawn } from "node:child_process";
-import { writeFileSync } from "node:fs";
+import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { type EmbeddedOptions, seedAccount, startEmbeddedService, type TableEntry } from "../../src/embedded/index.ts";
 import { schemaNames } from "../../src/manifests/schema/lookup.ts";
 import { builtCli, emptyFolder, repository } from "../cli/built-cli.ts";
 import { canaries, mixedProject } from "../faults/mixed-project.ts";
-import { startMcp } from "../support/mcp-client.ts";
-import { configText, filesIn, keyVariable } from "../support/project-folder.ts";
+import { connectMcp, startMcp } from "../support/mcp-client.ts";
+import { configText, filesIn, keyVariable, writeFolder } from "../support/project-folder.ts";
 
 const manifests = `apiVersion: dimsync/v1
 kind: Integration
@@ -33,12 +33,30 @@ async function session(
   files: Readonly<Record<string, string>> = {},
   env: Readonly<Record<string, string>> = {},
 ) {
+  const opened = await openSession(options, files, env);
+  onTestFinished(opened.close);
+  return opened;
+}
+
+async function openSession(options: EmbeddedOptions, files: Readonly<Record<string, string>>, env: Readonly<Record<string, string>>) {
   const methods: string[] = [];
   const service = await startEmbeddedService({ ...options, onExchange: ({ method }) => void methods.push(method) });
-  onTestFinished(service.close);
-  const folder = emptyFolder({ "dimsync.yaml": configText(service.url), "manifests/orders.yaml": manifests, ...files });
-  return { ...(await startMcp(folder, { [keyVariable]: service.apiKey, ...env })), folder, methods, service };
+  const folder = writeFolder({ "dimsync.yaml": configText(service.url), "manifests/orders.yaml": manifests, ...files });
+  const connected = await connectMcp(folder, { [keyVariable]: service.apiKey, ...env });
+  const close = async (): Promise<void> => {
+    await connected.client.close();
+    await service.close();
+    rmSync(folder, { recursive: true, force: true });
+  };
+  return { ...connected, folder, methods, service, close };
 }
+
+/** For tests that change neither project nor account. */
+let usual: Awaited<ReturnType<typeof openSession>>;
+beforeAll(async () => {
+  usual = await openSession({}, {}, {});
+});
+afterAll(() => usual.close());
 
 /** Every tool with arguments that work in that project. */
 const calls: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
@@ -68,7 +86,7 @@ const wrongArguments: readonly (readonly [string, Readonly<Record<string, unknow
 
 describe("the tools", () => {
   it("are named as commands, and say that they only read", async () => {
-    const { client } = await session();
+    const { client } = usual;
     const { tools } = await client.listTools();
     expect(tools.map(({ name }) => name)).toEqual(Object.keys(calls));
     for (const { annotations, inputSchema } of tools) {
@@ -80,7 +98,8 @@ describe("the tools", () => {
   });
 
   it("send only GET, and change no file", async () => {
-    const { call, methods, folder } = await session();
+    const { call, methods, folder } = usual;
+    methods.length = 0;
     const before = filesIn(folder);
     for (const [name, args] of Object.entries(calls)) {
       const { texts, isError } = await call(name, args);
@@ -92,7 +111,7 @@ describe("the tools", () => {
   });
 
   it("return the documents of the commands, and their exit codes", async () => {
-    const { call } = await session();
+    const { call } = usual;
     const [plan = "", notes = ""] = (await call("plan", { format: "json" })).texts;
     expect(JSON.parse(plan)).toMatchObject({ kind: "Plan", summary: { update: 1 } });
     expect(notes).toBe("Exit code: 0");
@@ -121,7 +140,8 @@ describe("the tools", () => {
   });
 
   it("refuse wrong arguments", async () => {
-    const { call, folder, methods } = await session();
+    const { call, folder, methods } = usual;
+    methods.length = 0;
     const before = filesIn(folder);
     for (const [name, args, message] of wrongArguments) {
       const { texts, isError } = await call(name, args);
@@ -132,7 +152,7 @@ describe("the tools", () => {
   });
 
   it("have no tool that writes", async () => {
-    const { call } = await session();
+    const { call } = usual;
     for (const name of ["apply", "import", "bind", "fmt"]) await expect(call(name)).rejects.toThrow(`Unknown tool "${name}"`);
   });
 
@@ -174,7 +194,7 @@ describe("the tools", () => {
 
 describe("the resources", () => {
   it("are the glossary, the schemas and the manifests", async () => {
-    const { client } = await session();
+    const { client } = usual;
     const { resources } = await client.listResources();
     expect(resources.map(({ uri }) => uri)).toEqual([
       "dimsync://glossary",
@@ -192,10 +212,8 @@ describe("the resources", () => {
     ]);
   });
 
-  it.each([
-    ["one page up to 256 KiB", 450, 1],
-    ["several pages above", 2_500, 2],
-  ])("come in %s", async (_sentence, count, expected) => {
+  it("come in several pages above 256 KiB", async () => {
+    const count = 2_000;
     const tag = (index: number) =>
       `apiVersion: dimsync/v1\nkind: Tag\nmetadata: { name: t${index} }\nspec: { name: T${index}, resources: [] }\n`;
     const { client } = await session({}, { "manifests/tags.yaml": Array.from({ length: count }, (_, index) => tag(index)).join("---\n") });
@@ -207,11 +225,11 @@ describe("the resources", () => {
       cursor = page.nextCursor;
       pages += 1;
     } while (cursor !== undefined);
-    expect([pages, new Set(uris).size]).toEqual([expected, 1 + schemaNames.length + count + 3]);
+    expect([pages, new Set(uris).size]).toEqual([2, 1 + schemaNames.length + count + 3]);
   });
 
   it("do not include anything else", async () => {
-    const { client } = await session();
+    const { client } = usual;
     for (const uri of [
       "dimsync://manifests/Tag/x",
       "dimsync://manifests/",

@@ -10,7 +10,7 @@ import { type AccountProject, openAccountProject } from "../support/accounts/pro
 import fc from "../support/fast-check.ts";
 import { runs } from "../support/sample.ts";
 
-const usual = { numRuns: runs(5, 300) };
+const usual = { numRuns: runs(2, 300) };
 
 async function withProject<T>(project: Promise<AccountProject>, work: (project: AccountProject) => Promise<T>): Promise<T> {
   const opened = await project;

@@ -11,7 +11,7 @@ import { runs } from "../support/sample.ts";
 import { accountOf, manifestsOf, randomAccount } from "./accounts.ts";
 import { inOneFile, withProject } from "./run.ts";
 
-const usual = { numRuns: runs(4, 200) };
+const usual = { numRuns: runs(2, 200) };
 
 /** What JSON.parse returns for the printed document. */
 const parsed = <T>(document: T): T => JSON.parse(JSON.stringify(document)) as T;

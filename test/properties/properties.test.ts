@@ -15,7 +15,7 @@ import { canary, inOneFile, withProject } from "./run.ts";
 // Properties over random accounts and manifests with hostile names. A failure prints its seed and
 // the smallest counterexample.
 
-const usual = { numRuns: runs(4, 200) };
+const usual = { numRuns: runs(2, 200) };
 const isWrite = ({ method }: Exchange): boolean => method !== "GET";
 
 /** The body with references instead of secrets, as in a plan. */

@@ -125,6 +125,6 @@ test("renaming, moving and deleting manifests never makes a reviewed column new 
         );
       }
     }),
-    { numRuns: runs(8, 200) },
+    { numRuns: runs(4, 200) },
   );
 });

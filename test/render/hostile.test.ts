@@ -98,7 +98,7 @@ test("names with any characters are escaped for the terminal", () => {
         expect(renderers[format](withName(document, name), plain).replaceAll("\n", "")).not.toMatch(dangerous);
       },
     ),
-    { numRuns: runs(60, 1_500) },
+    { numRuns: runs(30, 1_500) },
   );
 });
 
@@ -107,7 +107,7 @@ test("names with markup do not break the Markdown", () => {
     fc.property(markupName, fc.constantFrom(...documents), (name, document) => {
       expect(faults(renderers.markdown(withName(document, name), plain))).toEqual([]);
     }),
-    { numRuns: runs(80, 2_000) },
+    { numRuns: runs(40, 2_000) },
   );
 });
 

@@ -2,7 +2,7 @@ import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
 import { type EmbeddedService, startEmbeddedService } from "../../src/embedded/index.ts";
-import { dimsync, emptyFolder } from "../cli/built-cli.ts";
+import { dimsyncHere, emptyFolder } from "../cli/built-cli.ts";
 import { startMcp } from "../support/mcp-client.ts";
 import { ordersManifest } from "../support/orders.ts";
 
@@ -28,8 +28,7 @@ targets:
 describe("attack 6: an agent writes code and asks for a plan", () => {
   const policy = (module: string): string =>
     `apiVersion: dimsync/v1\nkind: Policy\nmetadata: { name: keys }\nspec: { severity: error, module: ${module}, message: m }\n`;
-  const code =
-    'import { writeFileSync } from "node:fs";\nwriteFileSync("ran", process.env.DIMSYNC_API_KEY ?? "");\nexport default () => [];\n';
+  const code = 'import { writeFileSync } from "node:fs";\nwriteFileSync(new URL("ran", import.meta.url), "");\nexport default () => [];\n';
 
   test("a policy module does not run, in any command", async () => {
     const cwd = emptyFolder({ "dimsync.yaml": configText(), ...orders, "manifests/policy.yaml": policy("keys.mjs"), "keys.mjs": code });
@@ -38,7 +37,7 @@ describe("attack 6: an agent writes code and asks for a plan", () => {
     expect(existsSync(join(cwd, "ran"))).toBe(false);
     expect(texts.join("\n")).toContain("E_CODE_NOT_ALLOWED");
     for (const argv of [["plan"], ["ci", "plan"], ["drift"], ["apply", "--yes"]]) {
-      const { code: exit, stderr } = await dimsync(argv, { cwd, env: { DIMSYNC_API_KEY: key } });
+      const { code: exit, stderr } = await dimsyncHere(argv, { cwd, env: { DIMSYNC_API_KEY: key } });
       expect([argv, exit, existsSync(join(cwd, "ran"))]).toEqual([argv, 1, false]);
       expect(stderr).toContain("manifests/policy.yaml:4:");
       expect(stderr).toContain("E_CODE_NOT_ALLOWED");
@@ -48,14 +47,14 @@ describe("attack 6: an agent writes code and asks for a plan", () => {
   test("nor does the command of a secret", async () => {
     const cwd = emptyFolder({ "dimsync.yaml": configText(`exec: [sh, -c, "touch ran; echo ${key}"]`), ...orders });
     for (const argv of [["plan"], ["get", "integrations"], ["doctor"]]) {
-      const { code: exit, stdout, stderr } = await dimsync(argv, { cwd });
+      const { code: exit, stdout, stderr } = await dimsyncHere(argv, { cwd });
       expect([argv, exit, existsSync(join(cwd, "ran"))]).toEqual([argv, 1, false]);
       expect(stdout + stderr).toContain("is the output of a command of the project");
     }
-    const { stderr } = await dimsync(["plan"], { cwd });
+    const { stderr } = await dimsyncHere(["plan"], { cwd });
     expect(stderr).toContain("dimsync.yaml:7:");
     expect(stderr).toContain("E_CODE_NOT_ALLOWED");
-    expect(await dimsync(["plan", "--allow-code"], { cwd })).toMatchObject({ code: 0 });
+    expect(await dimsyncHere(["plan", "--allow-code"], { cwd })).toMatchObject({ code: 0 });
     expect(existsSync(join(cwd, "ran"))).toBe(true);
   });
 
@@ -63,7 +62,7 @@ describe("attack 6: an agent writes code and asks for a plan", () => {
     const records = "    records: { postgres: { url: { $secret: { exec: [touch, ran] } }, id: one } }\n";
     const cwd = emptyFolder({ "dimsync.yaml": `${configText()}${records}`, ...orders });
     for (const argv of [["plan"], ["apply", "--yes"], ["records", "show"]]) {
-      const { code: exit, stderr } = await dimsync(argv, { cwd, env: { DIMSYNC_API_KEY: key } });
+      const { code: exit, stderr } = await dimsyncHere(argv, { cwd, env: { DIMSYNC_API_KEY: key } });
       expect([argv, exit, existsSync(join(cwd, "ran"))]).toEqual([argv, 1, false]);
       expect(stderr).toContain("dimsync.yaml:8:");
       expect(stderr).toContain("E_CODE_NOT_ALLOWED");
@@ -74,7 +73,7 @@ describe("attack 6: an agent writes code and asks for a plan", () => {
     const secret = "connection: { bucket: lake, secret_key: { $secret: { exec: [touch, ran] } } }";
     const asset = `apiVersion: dimsync/v1\nkind: Asset\nmetadata: { name: lake }\nlifecycle: { create: ifMissing }\nspec: { name: Lake, type: s3, connectionType: destination, ${secret} }\n`;
     const cwd = emptyFolder({ "dimsync.yaml": configText(), "manifests/asset.yaml": asset, "keys.mjs": code });
-    const run = (...argv: readonly string[]) => dimsync(argv, { cwd, env: { DIMSYNC_API_KEY: key } });
+    const run = (...argv: readonly string[]) => dimsyncHere(argv, { cwd, env: { DIMSYNC_API_KEY: key } });
     // plan resolves no secret of a manifest.
     expect(await run("plan")).toMatchObject({ code: 0 });
     const { stderr } = await run("apply", "--yes");

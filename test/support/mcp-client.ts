@@ -18,7 +18,18 @@ export interface McpSession {
 }
 
 /** Starts the built command line in `cwd`; it ends with the test. */
-export async function startMcp(cwd: string, env: Readonly<Record<string, string>> = {}, args: readonly string[] = []): Promise<McpSession> {
+export async function startMcp(...args: Parameters<typeof connectMcp>): Promise<McpSession> {
+  const session = await connectMcp(...args);
+  onTestFinished(() => session.client.close());
+  return session;
+}
+
+/** Like `startMcp`, for several tests: the caller closes the client. */
+export async function connectMcp(
+  cwd: string,
+  env: Readonly<Record<string, string>> = {},
+  args: readonly string[] = [],
+): Promise<McpSession> {
   const transport = new StdioClientTransport({
     command: process.execPath,
     args: [builtCli, "mcp", ...args],
@@ -32,7 +43,6 @@ export async function startMcp(cwd: string, env: Readonly<Record<string, string>
   });
   const client = new Client({ name: "test", version: "1" });
   await client.connect(transport);
-  onTestFinished(() => client.close());
   return {
     client,
     stderr: () => err,

@@ -117,7 +117,7 @@ test("formatting in groups gives the result of formatting the whole, for any tex
       if (text.length > size) cut += 1;
       expect(formatted).toBe(formatYaml(text, order));
     }),
-    { numRuns: runs(100, 20_000) },
+    { numRuns: runs(40, 20_000) },
   );
   expect(cut).toBeGreaterThan(all / 20);
 });

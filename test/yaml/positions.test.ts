@@ -86,7 +86,7 @@ describe("positions and masks are those of the library, on", () => {
     expect(left).toBe(0);
   });
 
-  const numRuns = runs(300, 30_000);
+  const numRuns = runs(100, 30_000);
   test.each([
     ["lines made of ordinary and unusual pieces", yamlLines],
     ["manifests with problems", mutatedManifest],
@@ -110,14 +110,14 @@ describe("positions and masks are those of the library, on", () => {
 });
 
 test("in a file of several documents, the library reads only what the fast path does not, and nothing of more than 2 MiB", () => {
-  const plain = Array.from({ length: 20_000 }, (_, index) => `key_${index}: { note: ${"long ".repeat(20)}, enabled: true }\n`).join("");
+  const plain = Array.from({ length: 1_100 }, (_, index) => `key_${index}: { note: ${"long ".repeat(400)}, enabled: true }\n`).join("");
   const text = `a: 0x1F\n---\n${plain}---\n${plain}mask: 0x1F\n---\npassword: !x secret\n`;
   const { offsetOf, masksIn, isBroken } = positionsIn(text);
   const second = text.indexOf("---");
   const third = text.indexOf("---", second + 1);
   expect(offsetOf({ document: 0, pointer: "/a" })).toBe(3);
-  expect(offsetOf({ document: 1, pointer: "/key_19999/enabled" })).toBe(text.indexOf("true", text.indexOf("key_19999")));
-  expect(offsetOf({ document: 2, pointer: "/key_19999" })).toBe(third);
+  expect(offsetOf({ document: 1, pointer: "/key_1099/enabled" })).toBe(text.indexOf("true", text.indexOf("key_1099")));
+  expect(offsetOf({ document: 2, pointer: "/key_1099" })).toBe(third);
   expect([0, 1, 2, 3].map(isBroken)).toEqual([false, false, true, false]);
   const secret = text.indexOf("secret", third);
   expect(masksIn(secret, text.length)).toEqual([[secret, text.length - 1]]);

@@ -54,7 +54,7 @@ describe("YAML 1.2 core", () => {
 });
 
 describe("what only the library reads, in a file of more than 2 MiB", () => {
-  const plain = Array.from({ length: 20_000 }, (_, index) => `key_${index}: { note: ${"long ".repeat(20)}, enabled: true }\n`).join("");
+  const plain = Array.from({ length: 1_100 }, (_, index) => `key_${index}: { note: ${"long ".repeat(400)}, enabled: true }\n`).join("");
   const lineOf = (text: string): number | undefined => {
     const { documents, problems } = read(text);
     expect(documents).toEqual([]);
@@ -69,8 +69,8 @@ describe("what only the library reads, in a file of more than 2 MiB", () => {
     "a character that may be a line break": "name: a\u2028b\n",
   };
   test.each(Object.entries(rows))("%s is found on its line, without the library", (_name, line) => {
-    expect(lineOf(`${plain}${line}${plain.replaceAll("key", "more")}`)).toBe(20_001);
-    expect(lineOf(`${plain}${line}`.replaceAll("\n", "\r\n"))).toBe(20_001);
+    expect(lineOf(`${plain}${line}more: 1\n`)).toBe(1_101);
+    expect(lineOf(`${plain}${line}`.replaceAll("\n", "\r\n"))).toBe(1_101);
   });
   test("a key that is there twice is found on its line, or where its map ends", () => {
     expect(lineOf(`a:\n  b: 1\n  b: 2\n${plain}`)).toBe(3);
@@ -217,7 +217,7 @@ describe("a text of several documents is read as by the library, with", () => {
   );
   test("any documents and separators", () => {
     let answered = 0;
-    const numRuns = runs(250, 40_000);
+    const numRuns = runs(100, 40_000);
     fc.assert(
       fc.property(
         fc.array(fc.tuple(separator, fc.oneof(yamlLines, mutatedManifest, blocksAndAnchors, fc.constantFrom("a: 0x1\n", "", "# c"))), {

@@ -1,11 +1,11 @@
 import { execFileSync } from "node:child_process";
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { afterAll, describe, expect, onTestFinished, test } from "vitest";
 import type { Plan } from "../../../src/index.ts";
 import { runCommand } from "../../support/command.ts";
-import { keyVariable, writeProject } from "../../support/project-folder.ts";
-import { startService } from "../../support/service.ts";
+import { keyVariable, writeFolder } from "../../support/project-folder.ts";
+import { startService, type TestService } from "../../support/service.ts";
 
 // What a pull request gives up, with a real git repository and the embedded service. main declares the state of the account; then a branch changes one thing.
 
@@ -46,45 +46,64 @@ spec: { labels: [{ label: pii, match: { column: [${column}] } }] }
 `;
 const start: Files = { "dimsync.yaml": config(), "manifests/orders.yaml": orders(), "manifests/policy.yaml": policy() };
 
+interface Reviewed {
+  readonly service: TestService;
+  readonly folder: string;
+}
+
+/** Repositories whose branch main is a base that was applied, by their files: plan changes neither, so tests share them. */
+const reviewed = new Map<string, Promise<Reviewed>>();
+afterAll(async () => {
+  for (const { service, folder } of await Promise.all(reviewed.values())) {
+    await service.close();
+    rmSync(folder, { recursive: true, force: true });
+  }
+});
+
+function writeIn({ folder, service }: Reviewed, files: Files): void {
+  for (const [path, text] of Object.entries(files)) {
+    const file = join(folder, path);
+    mkdirSync(dirname(file), { recursive: true });
+    if (text === undefined) rmSync(file, { force: true });
+    else writeFileSync(file, text.replace("URL", service.url));
+  }
+}
+
+const runIn = ({ folder, service }: Reviewed, ...argv: readonly string[]) =>
+  runCommand([...argv, "-q"], folder, { [keyVariable]: service.apiKey });
+
+async function applied(base: Files, broken: Files): Promise<Reviewed> {
+  const folder = writeFolder({ ".gitignore": ".dimsync\n" });
+  const git = (...args: readonly string[]) =>
+    execFileSync("git", ["-C", folder, "-c", "user.name=Test", "-c", "user.email=bot@example.com", ...args]);
+  const made = { service: await startService(), folder };
+  git("init", "-q", "-b", "main");
+  writeIn(made, base);
+  expect((await runIn(made, "apply", "--yes")).code).toBe(0);
+  writeIn(made, broken);
+  git("add", "-A");
+  git("commit", "-qm", "start");
+  return made;
+}
+
+/** Plans the changes, uncommitted, against main. */
 async function review(
   base: Files,
   changes: Files,
-  { flags = [], broken }: { readonly flags?: readonly string[]; readonly broken?: Files | undefined } = {},
+  { flags = [], broken = {} }: { readonly flags?: readonly string[]; readonly broken?: Files | undefined } = {},
 ) {
-  const service = await startService();
-  onTestFinished(() => service.close());
-  const folder = writeProject({ ".gitignore": ".dimsync\n" });
-  const git = (...args: readonly string[]): string =>
-    execFileSync("git", ["-C", folder, "-c", "user.name=Test", "-c", "user.email=bot@example.com", ...args], { encoding: "utf8" });
-  const write = (files: Files): void => {
-    for (const [path, text] of Object.entries(files)) {
-      const file = join(folder, path);
-      mkdirSync(dirname(file), { recursive: true });
-      if (text === undefined) rmSync(file, { force: true });
-      else writeFileSync(file, text.replace("URL", service.url));
-    }
-  };
-  const run = (...argv: readonly string[]) => runCommand([...argv, "-q"], folder, { [keyVariable]: service.apiKey });
-  git("init", "-q", "-b", "main");
-  write(base);
-  git("add", "-A");
-  git("commit", "-qm", "start");
-  expect((await run("apply", "--yes")).code).toBe(0);
-  if (broken !== undefined) {
-    write(broken);
-    git("add", "-A");
-    git("commit", "-qm", "broken");
-  }
-  git("checkout", "-qb", "feature");
-  write(changes);
-  git("add", "-A");
-  git("commit", "-qm", "change", "--allow-empty");
-  const ran = await run("plan", "--base", "main", "-o", "json", ...flags);
+  const key = JSON.stringify([base, broken]);
+  const made = reviewed.get(key) ?? applied(base, broken);
+  reviewed.set(key, made);
+  const added = Object.fromEntries(Object.keys(changes).map((path) => [path, undefined]));
+  writeIn(await made, changes);
+  onTestFinished(async () => writeIn(await made, { ...added, ...base, ...broken }));
+  const ran = await runIn(await made, "plan", "--base", "main", "-o", "json", ...flags);
   const plan = JSON.parse(ran.stdout) as Plan;
   const texts = (plan.loosened ?? []).map(({ code, subject, at, file = "", line = "", columns = "", findings = "" }) =>
     [code, subject, `${file}:${line}@${at}`, `${columns}/${findings}`].join(" "),
   );
-  return { ...ran, plan, texts, run };
+  return { ...ran, plan, texts };
 }
 
 interface Case {

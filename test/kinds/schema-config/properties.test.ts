@@ -69,7 +69,7 @@ const countsOf = (stats: RunningStats) => {
   return [matches, effective, unknownColumns, levels, hits];
 };
 
-const usual = { numRuns: runs(50, 2_000) };
+const usual = { numRuns: runs(25, 2_000) };
 
 describe("for any rules and any account", () => {
   test("evaluation equals the documented semantics, implemented literally", () => {
@@ -77,7 +77,7 @@ describe("for any rules and any account", () => {
       fc.property(withSets, live, ([specs, sets], tree) => {
         expect([...lines(cacheOf(specs, sets), tree)].sort(byText)).toEqual([...differences(reference(specs, tree, sets))].sort(byText));
       }),
-      { numRuns: runs(200, 10_000) },
+      { numRuns: runs(80, 10_000) },
     );
   });
 
@@ -299,7 +299,7 @@ describe("for any rules and any account", () => {
           }
         }
       }),
-      { numRuns: runs(25, 1_000) },
+      { numRuns: runs(12, 1_000) },
     );
   });
 
@@ -314,7 +314,7 @@ describe("for any rules and any account", () => {
           reference([{ ...given, rules: list }], account).map(({ path, enabled, hashed, state: is }) => [path, enabled, hashed, is]);
         if (Object.keys(account).length > 0) expect(states(kept)).toEqual(states(rules));
       }),
-      { numRuns: runs(100, 5_000) },
+      { numRuns: runs(40, 5_000) },
     );
   });
 

@@ -141,12 +141,12 @@ describe("readers of a column", () => {
     expect(found?.readers.map(({ name, certainty }) => `${name} ${certainty}`)).toEqual(["stg mentions", "dim mayRead"]);
   });
 
-  test("20,000 models in a row", () => {
-    const chain = Array.from({ length: 20_000 }, (_, index): [string, Node] => [
+  test("12,000 models in a row", () => {
+    const chain = Array.from({ length: 12_000 }, (_, index): [string, Node] => [
       `model.m${index}`,
       index === 0 ? stg : { sql: `select * from {{ ref('m${index - 1}') }}`, reads: [`model.m${index - 1}`] },
     ]);
-    expect(readers(Object.fromEntries(chain)).slice(99)).toEqual(["model m99 (mayRead, via m98)", "19900 more"]);
+    expect(readers(Object.fromEntries(chain)).slice(99)).toEqual(["model m99 (mayRead, via m98)", "11900 more"]);
   });
 });
 

@@ -6,6 +6,7 @@ import { renderers } from "../../../src/render/index.ts";
 import { githubPieces, renderGithub, summaryLimitBytes } from "../../../src/render/machine/github.ts";
 import { workflowCommand } from "../../../src/text/workflow-commands.ts";
 import fc from "../../support/fast-check.ts";
+import { runs } from "../../support/sample.ts";
 import { invalid } from "../diagnostics.ts";
 import { documents } from "../documents.ts";
 import { driftReport, fullPlan, planOfColumns } from "../full-plan.ts";
@@ -63,7 +64,7 @@ describe.each(Object.entries(documents))("%s", (_, document) => {
         const names = commandsIn(renderers.github(withName(document, name), plain)).map((command) => command.name);
         expect(names.filter((one) => !annotationNames.has(one))).toEqual(["group", "endgroup"]);
       }),
-      { numRuns: 40 },
+      { numRuns: runs(8, 400) },
     );
   });
 
@@ -173,13 +174,13 @@ test("no annotation at a line that the pull request does not touch, unless a gua
   expect(log).toContain("::a.yaml:2: error\n");
 });
 
-const many = <T>(draw: (index: number) => T): T[] => Array.from({ length: 10_000 }, (_, index) => draw(index));
+const many = <T>(draw: (index: number) => T): T[] => Array.from({ length: 3_000 }, (_, index) => draw(index));
 const large: Readonly<Record<string, Document>> = {
-  "10 000 changes": plan({ items: [item({ changes: many((index) => change({ path: `/schemas/s/tables/t/columns/c${index}/hashed` })) })] }),
+  "3 000 changes": plan({ items: [item({ changes: many((index) => change({ path: `/schemas/s/tables/t/columns/c${index}/hashed` })) })] }),
   "3 000 objects with names of three bytes a character": plan({
-    items: many((index) => item({ id: `i${index}`, address: `Schemas/${"接".repeat(120)}`, changes: [change()] })).slice(0, 3_000),
+    items: many((index) => item({ id: `i${index}`, address: `Schemas/${"接".repeat(120)}`, changes: [change()] })),
   }),
-  "10 000 outcomes": {
+  "3 000 outcomes": {
     ...fullResult,
     items: many((index) => ({ address: `Tag/t${index}`, kind: "Tag", outcome: "failed" as const, message: "Refused. ".repeat(30) })),
   },

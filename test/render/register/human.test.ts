@@ -22,10 +22,3 @@ test("a narrow terminal has the states, a wide one the rules, and -v everything"
   expect(lines(400).join("\n")).toContain("dial (manifests/shops.yaml:12) @call centre");
   expect(lines(60, true).join(" ").replaceAll(/\s+/gu, " ")).toContain("dial (manifests/shops.yaml:12) @call centre");
 });
-
-test("an integration may have more columns than a function has arguments", () => {
-  const [row] = rows;
-  if (row === undefined) throw new Error("There are no rows.");
-  const many = Array.from({ length: 130_000 }, (_, index) => ({ ...row, column: `c${index}` }));
-  expect([...registerText(registerOf(many), { color: false, width: 400, verbose: false })].join("")).toContain(".c129999 ");
-});

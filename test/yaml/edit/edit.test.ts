@@ -252,15 +252,15 @@ test("with any names, the new values are set, and all other values and lines sta
   );
 });
 
-test("four thousand new values in one file", () => {
-  const text = `s:\n${Array.from({ length: 1000 }, (_, index) => `  t${index}:\n    a: { x: 1 }\n`).join("")}`;
+test("a thousand new values in one file", () => {
+  const text = `s:\n${Array.from({ length: 250 }, (_, index) => `  t${index}:\n    a: { x: 1 }\n`).join("")}`;
   const edits = Array.from(
-    { length: 4_000 },
-    (_, index): Edit => ({ type: "set", path: ["s", `t${index % 1000}`, `c${index}`, "hashed"], value: false }),
+    { length: 1_000 },
+    (_, index): Edit => ({ type: "set", path: ["s", `t${index % 250}`, `c${index}`, "hashed"], value: false }),
   );
   const edited = editYaml(text, 0, edits);
   expect(edited.refused).toEqual([]);
-  expect(edited.text.match(/hashed: false/gu)).toHaveLength(4_000);
+  expect(edited.text.match(/hashed: false/gu)).toHaveLength(1_000);
 });
 
 test("any printed map can be edited into any other, or the edit is refused", () => {
@@ -275,7 +275,7 @@ test("any printed map can be edited into any other, or the edit is refused", () 
       const plain = (value: JsonValue): string => canonicalJson(value).replaceAll("$\u0024{", "\u0024{");
       expect(plain(parse(edited.text, options) as JsonValue)).toBe(plain(wanted));
     }),
-    { numRuns: runs(50, 10_000) },
+    { numRuns: runs(25, 10_000) },
   );
 });
 
@@ -288,6 +288,6 @@ test("an edited text in canonical form stays in canonical form", () => {
       const edited = editYaml(text, 0, valueEdits(read, parse(JSON.stringify(after), { stringKeys: true }) as JsonValue));
       expect(format(edited.text)).toBe(edited.text);
     }),
-    { numRuns: runs(50, 10_000) },
+    { numRuns: runs(25, 10_000) },
   );
 });

@@ -177,7 +177,7 @@ describe("the fast path leaves to the library", () => {
 });
 
 describe("if the fast path reads a text, it agrees with the library, on", () => {
-  const numRuns = runs(800, 80_000);
+  const numRuns = runs(400, 80_000);
   test.each([
     ["lines made of ordinary and unusual pieces", yamlLines],
     ["manifests with problems", mutatedManifest],
