@@ -131,7 +131,9 @@ function guardFindings(
   const { guards, unused } = checkGuards(items, {
     // What a drift report has is what someone changed.
     limits:
-      kind === "Plan" ? stricterGuards(settings.guards, options.base?.settings?.guards) : { ...settings.guards, outsideChanges: "report" },
+      kind === "Plan"
+        ? stricterGuards(settings.guards, options.isReview === true ? options.base?.settings?.guards : undefined)
+        : { ...settings.guards, outsideChanges: "report" },
     loosened: complete ? (compared.loosened ?? []) : [],
     reviewedEntries: options.base?.settings?.allow,
     sizes: compared.found.flatMap(({ size }) => size ?? []),

@@ -70,6 +70,7 @@ export function policyTallies(pairs: readonly PolicyPair[], { base, head, today 
               exempt,
               isCounted: other.resource === pair.now,
             });
+            // What an exemption lets pass is counted there.
             for (const path of found.keys()) still.add(path);
           }
         const tally = getOrAdd(tallies, pair, newTally);
@@ -124,8 +125,8 @@ function* coveredBy(
     const actual = planned.get(pointer) ?? own;
     const isFinding = key === "enabled" || actual !== require[key];
     const exemption = policy.exemptions(integration.names, node).find((one) => isValidOn(one, today));
-    if (exemption === undefined) covered.set(pointer, isFinding);
-    else if (isCounted && exempt !== undefined) {
+    if (exemption === undefined || isCounted) covered.set(pointer, isFinding);
+    if (exemption !== undefined && isCounted && exempt !== undefined) {
       const tally = getOrAdd(exempt, exemption, newTally);
       tally.columns++;
       if (isFinding) tally.findings++;

@@ -32,7 +32,9 @@ export function changeWhy(
   trace: Traced,
   causes: readonly (Cause | undefined)[] = [facts.cause],
 ): ChangeWhy {
-  const { cause } = facts;
+  const { cause, removed } = facts;
+  const gone =
+    removed === undefined ? "" : `no longer protected by ${joinParts([removed.rule ?? "", placeText(removed)], ", ")} (removed here)`;
   return {
     risk: riskText(facts, words),
     isAlarm: isAlarm(facts),
@@ -40,7 +42,7 @@ export function changeWhy(
     rule: visible(cause?.rule ?? ""),
     decidedBy: cause === undefined ? "" : visible(joinParts([cause.rule ?? "", placeText(cause)], ", ")),
     label: labelText(causes),
-    reason: visible(cause?.reason ?? ""),
+    reason: visible(joinParts([gone, cause?.reason ?? ""], "; ")),
   };
 }
 
