@@ -359,3 +359,19 @@ describe("a base that does not exist", () => {
     expect(originsOf(await made("plan", "--base", "empty"))).toEqual(["Tag/pii /description config"]);
   });
 });
+
+test("a column that the source added, and that is switched off until someone reviews it, is not a change of the manifests", async () => {
+  const rules = `apiVersion: dimsync/v1\nkind: SchemaConfig\nmetadata: { name: orders }\nspec: { integration: { id: 8f1c }, unreviewed: disable, rules: [${clear("email")}] }\n`;
+  const { service, folder, git, run, made } = await repository({ "config.yaml": rules });
+  const config = `apiVersion: dimsync/v1\nkind: Config\nmanifests: [manifests]\ntargets: { default: { baseUrl: "${service.url}", apiKey: { $secret: { env: ${keyVariable} } }, catalog: dimsync.catalog.yaml } }\n`;
+  writeFileSync(join(folder, "dimsync.yaml"), config);
+  const accepted = await run("catalog", "accept", "--all");
+  expect(accepted.code, accepted.stderr).toBe(0);
+  git("add", "-A");
+  git("commit", "-qm", "review columns");
+  service.mutate((account) => {
+    const { columns } = usersOf(account);
+    Object.assign(columns, { fax: { ...columns["email"], nameInDestination: "fax", enabled: true, hashed: false } });
+  });
+  expect(originsOf(await made("plan", "--base", "main"))).toEqual(["Schemas/Orders fax/enabled drift"]);
+});
