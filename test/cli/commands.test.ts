@@ -126,13 +126,6 @@ describe("get", () => {
     ]);
   });
 
-  test("takes kinds as in manifests, in any case, singular and plural", async () => {
-    const cwd = quickstart();
-    const texts = await Promise.all(["Integration", "integrations", "INTEGRATIONS"].map((kind) => dimsyncHere(["get", kind], { cwd })));
-    expect(new Set(texts.map(({ stdout }) => stdout)).size).toBe(1);
-    expect(texts[0]?.stdout).toMatch(/^ID +NAME +PAUSED/u);
-  });
-
   test("prints the resources of one tag, the columns of one integration, one user", async () => {
     const cwd = quickstart();
     expect((await dimsyncHere(["get", "tag", "t-1"], { cwd })).stdout).toMatch(/TAGGED RESOURCES\nt-1 .* 8f1c/u);

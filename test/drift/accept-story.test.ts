@@ -6,8 +6,7 @@ import { acceptDrift, writeEdits } from "../../src/drift/accept.ts";
 import { historyEntry, stepsDone } from "../../src/drift/history.ts";
 import { extractBase } from "../../src/git/base.ts";
 import { apply, drift, loadProject, type Plan, renderers } from "../../src/index.ts";
-import { changeCount, eachChange } from "../../src/model/changes.ts";
-import { faults } from "../render/markdown/structure.ts";
+import { eachChange } from "../../src/model/changes.ts";
 import { configText, keyVariable, writeProject } from "../support/project-folder.ts";
 import { startService } from "../support/service.ts";
 
@@ -195,39 +194,4 @@ test("a dimsync run is recognised, and a key without access to the audit log sti
   expect(reported.exit).toEqual(blind.exit);
   expect(reported.diagnostics).toEqual([expect.objectContaining({ code: "I_NO_ATTRIBUTION", severity: "info" })]);
   expect(reported.calls.read["GET"]).toBe((blind.calls.read["GET"] ?? 0) + 1);
-});
-
-test("two thousand differences of an account keep the Markdown valid and within its budget", async () => {
-  const service = await startService();
-  onTestFinished(() => service.close());
-  const names = Array.from({ length: 2_000 }, (_, index) => `column_${index}`);
-  service.mutate(
-    (state) => {
-      const table = state.integrations.find(({ id }) => id === "8f1c")?.schemas["public"]?.tables["users"];
-      if (table === undefined) throw new Error("no table users");
-      table.columns = Object.fromEntries(
-        names.map((name) => [name, { nameInDestination: name, enabled: true, hashed: false, isPrimaryKey: false }]),
-      );
-    },
-    { email: "dana@example.com" },
-    'Schema configuration of integration 8f1c "Orders" changed',
-  );
-  const config =
-    'apiVersion: dimsync/v1\nkind: SchemaConfig\nmetadata: { name: shops }\nspec:\n  integration: { id: 8f1c }\n  rules: [{ id: all, match: { schema: public, table: users, column: "*" }, set: { hashed: true } }]\n';
-  const folder = writeProject({ "dimsync.yaml": configText(service.url), "manifests/orders.yaml": config });
-  const env = { [keyVariable]: service.apiKey };
-  const project = await loadProject({ cwd: folder, env });
-  const report = await drift(project, { env });
-  expect(
-    report.items.reduce((sum, each) => sum + changeCount(each, ({ attribution }) => attribution?.actor === "dana@example.com"), 0),
-  ).toBe(2_000);
-  const text = renderers.markdown(report, { color: false, verbose: false });
-  expect(text.length).toBeLessThanOrEqual(60_000);
-  expect(faults(text)).toEqual([]);
-  expect(text).toContain("2000");
-
-  const accepted = await acceptDrift(report, project, folder);
-  await writeEdits(accepted.edits);
-  expect(accepted.unaccepted).toEqual([]);
-  expect((await drift(await loadProject({ cwd: folder, env }), { env })).exit.code).toBe(0);
 });

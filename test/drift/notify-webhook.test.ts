@@ -2,7 +2,6 @@ import { describe, expect, test } from "vitest";
 import { dimsync } from "../cli/built-cli.ts";
 import { selfSigned } from "../service/certificate.ts";
 import { proxyTo } from "../service/connect-proxy.ts";
-import { serveSockets } from "../service/loopback.ts";
 import { runCommand } from "../support/command.ts";
 import { configText, filesIn, keyVariable } from "../support/project-folder.ts";
 import { env, story } from "./account.ts";
@@ -118,27 +117,5 @@ describe("the connection to the webhook", () => {
     expect(received.map(({ body, headers }) => [body["kind"], headers.host])).toEqual([["DriftNotification", host]]);
     expect(tunnels.map(({ target }) => target)).toEqual([`${host}:443`]);
     expect(JSON.stringify(tunnels)).not.toContain("canary");
-  });
-
-  test("bypasses the proxy for hosts in NO_PROXY, and fails if the certificate is for another name", async () => {
-    const proxy = await serveSockets((socket) => socket.destroy());
-    const { code, stderr, received } = await drift(async (port) => ({
-      HOOK: `https://0.0.0.0:${port}/canary`,
-      HTTPS_PROXY: proxy.url,
-      NO_PROXY: "0.0.0.0",
-    }));
-    expect(code).toBe(2);
-    expect(stderr).toContain("it could not be reached (ERR_TLS_CERT_ALTNAME_INVALID)");
-    expect({ received, asked: proxy.connections() }).toEqual({ received: [], asked: 0 });
-  });
-
-  test("fails with a warning if the proxy opens no tunnel", async () => {
-    const proxy = await serveSockets((socket) =>
-      socket.on("data", () => socket.end("HTTP/1.1 403 Forbidden\r\ncontent-length: 0\r\n\r\n")),
-    );
-    const { code, stderr } = await drift(async () => ({ HOOK: `https://${host}/canary`, HTTPS_PROXY: proxy.url }));
-    expect(code).toBe(2);
-    expect(stderr).toContain("it could not be reached (PROXY_TUNNEL)");
-    expect(proxy.connections()).toBe(1);
   });
 });

@@ -4,13 +4,15 @@ import fc from "../support/fast-check.ts";
 import { runs, sampleSeed } from "../support/sample.ts";
 
 /**
- * Results that no input may cause: a bug in dimsync, a stack trace, an exit code without a message.
+ * Results that no input may cause: a bug in dimsync, a stack trace, a message with a value that it lacks, an exit code without a message.
  */
 export function mistakesOf({ code, stdout, stderr }: Ran, allowed: readonly number[] = [0, 1, 2, 3, 4, 5]): readonly string[] {
   const wrong: string[] = [];
   if (!allowed.includes(code)) wrong.push(`exit ${code}`);
   if (stderr.includes("E_INTERNAL") || stdout.includes("E_INTERNAL")) wrong.push(`a bug in dimsync: ${stderr}${stdout}`);
   if (/^ {4}at .+:\d+:\d+\)?$/mu.test(stderr)) wrong.push(`a stack trace: ${stderr}`);
+  const unfinished = /\bundefined\b|\[object |\bNaN\b|one of[ ,.]*,/u.exec(stdout + stderr);
+  if (unfinished !== null) wrong.push(`"${unfinished[0]}" in a message: ${stdout}${stderr}`);
   if (code !== 0 && stdout === "" && stderr === "") wrong.push(`exit ${code} without a message`);
   return wrong;
 }

@@ -1,9 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { openRest, type RestOptions } from "../../src/forge/rest.ts";
 import { type GithubStandIn, githubToken, startGithub } from "../ci/github-stand-in.ts";
-import { selfSigned } from "../service/certificate.ts";
-import { proxyTo } from "../service/connect-proxy.ts";
-import { serveSockets } from "../service/loopback.ts";
 import { clockWithoutWaiting } from "../support/clock.ts";
 
 const headers = { authorization: `Bearer ${githubToken}` };
@@ -71,30 +68,5 @@ describe("what fails", () => {
       code: "E_FORGE",
       message: expect.stringContaining("ECONNREFUSED"),
     });
-  });
-});
-
-// The certificate is not trusted, which shows that the request arrived at the right host.
-describe("the proxy", () => {
-  const host = "github.example.com";
-
-  test("of HTTPS_PROXY is used, in a tunnel that does not show the token", async () => {
-    const github = await startGithub(selfSigned(host));
-    const proxy = await proxyTo(github.port);
-    const rest = restOf({ url: `https://${host}` }, { env: { HTTPS_PROXY: proxy.url } });
-    await expect(rest.call("GET", path)).rejects.toMatchObject({
-      code: "E_FORGE",
-      message: expect.stringContaining("DEPTH_ZERO_SELF_SIGNED_CERT"),
-    });
-    expect(new Set(proxy.tunnels.map(({ target }) => target))).toEqual(new Set([`${host}:443`]));
-    expect(JSON.stringify(proxy.tunnels)).not.toContain(githubToken);
-  });
-
-  test("is not used for a host that NO_PROXY names", async () => {
-    const github = await startGithub(selfSigned(host));
-    const proxy = await serveSockets((socket) => socket.destroy());
-    const rest = restOf({ url: `https://0.0.0.0:${github.port}` }, { env: { HTTPS_PROXY: proxy.url, NO_PROXY: "0.0.0.0" } });
-    await expect(rest.call("GET", path)).rejects.toMatchObject({ message: expect.stringContaining("DEPTH_ZERO_SELF_SIGNED_CERT") });
-    expect(proxy.connections()).toBe(0);
   });
 });

@@ -1,11 +1,9 @@
 import { describe, expect, test } from "vitest";
 import type { Document } from "../../../src/render/document.ts";
 import { progressLine, renderNdjson } from "../../../src/render/machine/ndjson.ts";
-import fc, { anyCodePoint } from "../../support/fast-check.ts";
 import { invalid } from "../diagnostics.ts";
 import { driftReport, fullPlan } from "../full-plan.ts";
 import { protectPlan } from "../held.ts";
-import { withName } from "../hostile.ts";
 import { fullResult } from "../results.ts";
 
 type Event = Readonly<Record<string, unknown>>;
@@ -44,23 +42,6 @@ describe.each(Object.entries(documents))("%s", (_, document) => {
     for (const member of Object.values(members)) if (member in document) rebuilt[member] = [];
     for (const one of all.slice(0, -1)) (rebuilt[members[String(one["event"])] ?? "?"] as unknown[]).push(one[String(one["event"])]);
     expect(rebuilt).toEqual(JSON.parse(JSON.stringify(document)));
-  });
-
-  test("has its version and event on every line, and ends with one end event", () => {
-    const all = events(renderNdjson(document));
-    expect(all.every(({ formatVersion, event }) => formatVersion === "2.0" && typeof event === "string")).toBe(true);
-    expect(all.filter(({ event }) => event === "end")).toEqual([all.at(-1)]);
-  });
-
-  test("has one object per line, whatever its names contain", () => {
-    fc.assert(
-      fc.property(fc.string({ unit: anyCodePoint, maxLength: 12 }), (name) => {
-        const text = renderNdjson(withName(document, name));
-        expect(text.replaceAll("\n", "")).not.toMatch(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u);
-        expect(events(text).length).toBe(events(renderNdjson(document)).length);
-      }),
-      { numRuns: 30 },
-    );
   });
 });
 
