@@ -1,12 +1,12 @@
 import { columnLabels, enterLabels, type LabelScope } from "../kinds/patterns/labels.ts";
-import { nameMatcher } from "../kinds/patterns/names.ts";
 import type { LiveSchemas } from "../model/live.ts";
 import { walk } from "../model/schema-tree.ts";
 import { visible } from "../text/control-characters.ts";
 import { counted } from "../text/counts.ts";
 import { andMore } from "../text/lists.ts";
 import { nodeText } from "../text/paths.ts";
-import { personalNames } from "./personal-names.ts";
+import { personalTopics } from "./personal-names.ts";
+import { escapeGlob } from "./schemas/escape-glob.ts";
 
 /** Columns without a label whose names look personal. What `import --suggest -o json` prints. */
 export interface Suggestion {
@@ -18,7 +18,7 @@ export interface Suggestion {
 export interface SuggestedLabel {
   /** What columns of such names usually contain. */
   readonly about: string;
-  /** Only the patterns that match something, and exclusions. */
+  /** The names of the columns, as patterns. */
   readonly column: readonly string[];
   readonly columns: number;
   /** The first ones: "public.customers.email of orders". */
@@ -34,53 +34,39 @@ export interface Suggester {
 const mostExamples = 5;
 
 interface Found {
-  readonly about: string;
-  readonly matches: (name: string) => boolean;
-  readonly patterns: readonly { readonly pattern: string; readonly matches: (name: string) => boolean; isUsed: boolean }[];
-  columns: number;
+  readonly names: Set<string>;
   readonly examples: string[];
+  columns: number;
 }
 
 export function newSuggester(): Suggester {
-  const all = personalNames.map(
-    ({ about, column }): Found => ({
-      about,
-      matches: nameMatcher(column, { ignoreCase: true }),
-      patterns: column.map((pattern) => ({
-        pattern,
-        matches: pattern.startsWith("!") ? () => false : nameMatcher([pattern], { ignoreCase: true }),
-        isUsed: pattern.startsWith("!"),
-      })),
-      columns: 0,
-      examples: [],
-    }),
-  );
+  const all = new Map<string, Found>();
   return {
     add(integration, tree, labels) {
-      for (const [names, path] of unlabelled(tree, labels)) addColumn(all, names, `${path} of ${integration}`);
+      for (const [name, path] of unlabelled(tree, labels))
+        for (const about of personalTopics(name)) addColumn(all, about, { name, shown: `${path} of ${integration}` });
     },
     suggestion: (target) => ({
       kind: "Suggestion",
       target,
-      labels: all
-        .filter(({ columns }) => columns > 0)
-        .map(({ about, patterns, columns, examples }) => ({
+      labels: [...all]
+        .sort(([a], [b]) => (a < b ? -1 : 1))
+        .map(([about, { names, columns, examples }]) => ({
           about,
           columns,
           examples,
-          column: patterns.filter(({ isUsed }) => isUsed).map(({ pattern }) => pattern),
+          column: [...names].sort().flatMap((name) => escapeGlob(name) ?? []),
         })),
     }),
   };
 }
 
-function addColumn(all: readonly Found[], name: string, shown: string): void {
-  for (const found of all) {
-    if (!found.matches(name)) continue;
-    found.columns++;
-    for (const one of found.patterns) if (one.matches(name)) one.isUsed = true;
-    if (found.examples.length < mostExamples) found.examples.push(shown);
-  }
+function addColumn(all: Map<string, Found>, about: string, { name, shown }: { readonly name: string; readonly shown: string }): void {
+  const found = all.get(about) ?? { names: new Set(), examples: [], columns: 0 };
+  all.set(about, found);
+  found.columns++;
+  found.names.add(name);
+  if (found.examples.length < mostExamples) found.examples.push(shown);
 }
 
 /** Names and paths of the columns that no Classification labels. */
@@ -125,7 +111,7 @@ export function suggestionYaml({ labels }: Suggestion): string {
     "  labels:",
     ...labels.flatMap(({ about, column, columns, examples }) => [
       `    # ${about}: ${andMore(examples.map(visible), { shown: mostExamples, total: columns })}`,
-      `    - { label: pii, match: { column: [${column.map((one) => JSON.stringify(one)).join(", ")}], ignoreCase: true } }`,
+      `    - { label: pii, match: { column: [${column.map((one) => JSON.stringify(one)).join(", ")}] } }`,
     ]),
   ];
   return `${lines.map((line) => `# ${line}`.trimEnd()).join("\n")}\n`;
