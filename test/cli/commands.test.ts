@@ -45,20 +45,17 @@ describe("init", () => {
 });
 
 describe("schema", () => {
+  const ajv = new Ajv({ strict: true, strictRequired: false, allowUnionTypes: true });
+  // The package is CommonJS: under Node's rules its function is default.default, but its types
+  // have only one default.
+  addFormats.default(ajv);
+  // Those of manifests refer to each other.
+  for (const name of schemaNames) ajv.addSchema(JSON.parse(schemaText(name) ?? ""));
+
   test.each(schemaNames)("ajv compiles %s", async (name) => {
     const { code, stdout } = await dimsyncHere(["schema", name]);
     expect(code).toBe(0);
-    const ajv = new Ajv({ strict: true, strictRequired: false, allowUnionTypes: true });
-    // The package is CommonJS: under Node's rules its function is default.default, but its types
-    // have only one default.
-    addFormats.default(ajv);
-    // Those of manifests refer to each other.
-    const main = JSON.parse(stdout);
-    for (const other of schemaNames) {
-      const schema = JSON.parse(schemaText(other) ?? "");
-      if (schema.$id !== main.$id) ajv.addSchema(schema);
-    }
-    expect(() => ajv.compile(main)).not.toThrow();
+    expect(ajv.getSchema(JSON.parse(stdout).$id)).toBeTypeOf("function");
   });
 });
 

@@ -9,9 +9,12 @@ let service: TestService;
 beforeEach(async () => {
   const account = seedAccount();
   const columns = entries({ nameInDestination: "c", enabled: true, hashed: false, isPrimaryKey: false });
-  const tables = entries({ nameInDestination: "t", enabled: true, syncMode: "incremental", columns });
+  const table = { nameInDestination: "t", enabled: true, syncMode: "incremental", columns };
   account.integrations.length = 1;
-  for (const integration of account.integrations) integration.schemas = entries({ nameInDestination: "s", enabled: true, tables });
+  for (const integration of account.integrations)
+    integration.schemas = Object.fromEntries(
+      names.map((name) => [name, { nameInDestination: "s", enabled: true, tables: Object.fromEntries([[name, structuredClone(table)]]) }]),
+    );
   // A function, as a builder of large accounts would pass it.
   service = await startService({ state: () => structuredClone(account) });
 });

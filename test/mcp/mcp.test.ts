@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
-import { rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { type EmbeddedOptions, seedAccount, startEmbeddedService, type TableEntry } from "../../src/embedded/index.ts";
 import { schemaNames } from "../../src/manifests/schema/lookup.ts";
@@ -51,12 +51,23 @@ async function openSession(options: EmbeddedOptions, files: Readonly<Record<stri
   return { ...connected, folder, methods, service, close };
 }
 
-/** For tests that change neither project nor account. */
+/** For tests that leave project and account as they were. */
 let usual: Awaited<ReturnType<typeof openSession>>;
 beforeAll(async () => {
-  usual = await openSession({}, {}, {});
+  usual = await openSession({}, {}, { DIMSYNC_ALLOW_CODE: "1" });
 });
 afterAll(() => usual.close());
+
+/** The usual session, with further files until the test ends. */
+function usualWith(files: Readonly<Record<string, string>>): typeof usual {
+  for (const [path, text] of Object.entries(files)) {
+    const file = join(usual.folder, path);
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, text);
+    onTestFinished(() => rmSync(file));
+  }
+  return usual;
+}
 
 /** Every tool with arguments that work in that project. */
 const calls: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
@@ -126,10 +137,9 @@ describe("the tools", () => {
   });
 
   it("report the problems of manifests", async () => {
-    const { call } = await session(
-      {},
-      { "manifests/wrong.yaml": "apiVersion: dimsync/v1\nkind: Tag\nmetadata: { name: x }\nspec: { nam: X }\n" },
-    );
+    const { call } = usualWith({
+      "manifests/wrong.yaml": "apiVersion: dimsync/v1\nkind: Tag\nmetadata: { name: x }\nspec: { nam: X }\n",
+    });
     const [text, notes] = (await call("validate", { format: "json" })).texts;
     expect(JSON.parse(text ?? "").diagnostics[0]).toMatchObject({ file: "manifests/wrong.yaml", line: 4 });
     expect(notes).toBe("Exit code: 1");
@@ -157,8 +167,10 @@ describe("the tools", () => {
   });
 
   it("report an account that cannot be read, and work when it can be read again", async () => {
-    const { call } = await session({ faults: ["GET /v1/integrations@1=status:500"] });
+    const { call, service } = usual;
+    service.addFault("GET /v1/integrations=status:500");
     expect((await call("get", { kind: "Integration" })).texts.join("\n")).toContain("500");
+    service.clearFaults();
     expect((await call("get", { kind: "Integration" })).isError).toBe(false);
   });
 
@@ -167,10 +179,12 @@ describe("the tools", () => {
       `table_${index}`,
       { nameInDestination: `table_${index}`, enabled: true, syncMode: "incremental", columns: {} },
     ]);
-    const state = seedAccount();
-    for (const integration of state.integrations)
-      integration.schemas = { public: { nameInDestination: "public", enabled: true, tables: Object.fromEntries(tables) } };
-    const { call } = await session({ state });
+    const { call, service } = usual;
+    service.mutate((state) => {
+      for (const integration of state.integrations)
+        integration.schemas = { public: { nameInDestination: "public", enabled: true, tables: Object.fromEntries(tables) } };
+    });
+    onTestFinished(() => service.mutate((state) => Object.assign(state, seedAccount())));
     const { texts, isError } = await call("get", { kind: "Schemas", id: "8f1c" });
     expect(isError).toBe(false);
     expect(Buffer.byteLength(texts.join(""))).toBeLessThanOrEqual(256 * 1024);
@@ -216,7 +230,7 @@ describe("the resources", () => {
     const count = 2_000;
     const tag = (index: number) =>
       `apiVersion: dimsync/v1\nkind: Tag\nmetadata: { name: t${index} }\nspec: { name: T${index}, resources: [] }\n`;
-    const { client } = await session({}, { "manifests/tags.yaml": Array.from({ length: count }, (_, index) => tag(index)).join("---\n") });
+    const { client } = usualWith({ "manifests/tags.yaml": Array.from({ length: count }, (_, index) => tag(index)).join("---\n") });
     const uris: string[] = [];
     let [cursor, pages] = [undefined as string | undefined, 0];
     do {
@@ -279,16 +293,12 @@ describe("the server", () => {
   });
 
   it("keeps stdout for messages, also when a policy module prints", async () => {
-    const { call, stderr } = await session(
-      {},
-      {
-        "policies/noisy.mjs":
-          'console.log("printed by a module"); process.stdout.write("written by a module\\n"); export default () => [];\n',
-        "manifests/noisy.yaml":
-          "apiVersion: dimsync/v1\nkind: Policy\nmetadata: { name: noisy }\nspec: { severity: error, when: { integration: { labels: { team: a } } }, module: policies/noisy.mjs, message: x }\n",
-      },
-      { DIMSYNC_ALLOW_CODE: "1" },
-    );
+    const { call, stderr } = usualWith({
+      "policies/noisy.mjs":
+        'console.log("printed by a module"); process.stdout.write("written by a module\\n"); export default () => [];\n',
+      "manifests/noisy.yaml":
+        "apiVersion: dimsync/v1\nkind: Policy\nmetadata: { name: noisy }\nspec: { severity: error, when: { integration: { labels: { team: a } } }, module: policies/noisy.mjs, message: x }\n",
+    });
     const { texts, isError } = await call("plan");
     expect(isError, texts.join("\n")).toBe(false);
     expect(stderr()).toContain("printed by a module");

@@ -28,7 +28,6 @@ const unverified = plan({ unverifiable: fullPlan.unverifiable });
 const rows: [file: string, document: Document, options?: Partial<RenderOptions>][] = [
   ["plan.txt", fullPlan],
   ["plan-verbose.txt", fullPlan, { verbose: true }],
-  ["plan-narrow.txt", fullPlan, { width: 60 }],
   [
     "plan-color.txt",
     plan({ items: [item({ changes: [change(), change({ risk: "exposes", before: true, after: false })] })] }),
@@ -53,7 +52,6 @@ const rows: [file: string, document: Document, options?: Partial<RenderOptions>]
   ["validation.txt", invalid],
   ["validation-valid.txt", valid],
   ["validation-warned.txt", warned],
-  ["plan.json.txt", fullPlan],
   ["plan.md.txt", fullPlan],
   ["plan-grouped.md.txt", planOfColumns(20)],
   ["plan-by-rule.md.txt", fullPlan, { budget: 6_000 }],
@@ -68,7 +66,7 @@ const rows: [file: string, document: Document, options?: Partial<RenderOptions>]
 ];
 
 test.each(rows)("%s", async (file, document, options = {}) => {
-  const format: Format = file.endsWith(".md.txt") ? "markdown" : file.endsWith(".json.txt") ? "json" : "human";
+  const format: Format = file.endsWith(".md.txt") ? "markdown" : "human";
   const text = renderers[format](document, { color: false, verbose: false, ...options });
   await expect(text).toMatchFileSnapshot(`golden/${file}`);
 });

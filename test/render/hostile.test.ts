@@ -50,19 +50,11 @@ const names: Readonly<Record<string, string>> = {
 };
 
 describe.each(Object.entries(names))("a name of %s", (_, name) => {
-  test.each(["human", "markdown", "junit", "github", "ndjson"] as const)("begins no line in %s", (format) => {
+  test.each(["human", "json", "markdown", "junit", "github", "ndjson"] as const)("is escaped by %s, and begins no line", (format) => {
     for (const document of documents) {
-      const lines = renderers[format](withName(document, name), plain).split("\n");
-      expect(lines.filter((line) => /^\s*(?:FORGED|::error::)/u.test(line))).toEqual([]);
-    }
-  });
-
-  test.each(["human", "json", "markdown"] as const)("is escaped for the terminal by %s", (format) => {
-    for (const document of documents) {
-      for (const verbose of [false, true]) {
-        const text = renderers[format](withName(document, name), { ...plain, verbose });
-        expect(text.replaceAll("\n", "")).not.toMatch(dangerous);
-      }
+      const text = renderers[format](withName(document, name), { ...plain, verbose: true });
+      expect(text).not.toMatch(/^\s*(?:FORGED|::error::)/mu);
+      expect(text.replaceAll("\n", "")).not.toMatch(dangerous);
     }
   });
 

@@ -70,7 +70,9 @@ describe("what only the library reads, in a file of more than 2 MiB", () => {
   };
   test.each(Object.entries(rows))("%s is found on its line, without the library", (_name, line) => {
     expect(lineOf(`${plain}${line}more: 1\n`)).toBe(1_101);
-    expect(lineOf(`${plain}${line}`.replaceAll("\n", "\r\n"))).toBe(1_101);
+  });
+  test("so is a syntax error between Windows line breaks", () => {
+    expect(lineOf(`${plain}a: b: c\n`.replaceAll("\n", "\r\n"))).toBe(1_101);
   });
   test("a key that is there twice is found on its line, or where its map ends", () => {
     expect(lineOf(`a:\n  b: 1\n  b: 2\n${plain}`)).toBe(3);
