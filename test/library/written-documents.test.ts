@@ -1,14 +1,25 @@
+import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import * as validators from "../../src/manifests/validators.generated.js";
-import { isObject } from "../../src/model/json/json.ts";
+import { isObject, type JsonValue } from "../../src/model/json/json.ts";
 import type { Plan } from "../../src/model/plan.ts";
 import type { Result, Validation } from "../../src/model/result.ts";
+
+/** Every member, the optional ones too, so that one that a schema lacks fails here. */
+type Complete<T> = [JsonValue] extends [T]
+  ? T
+  : T extends readonly unknown[]
+    ? { readonly [K in keyof T]: Complete<T[K]> }
+    : T extends object
+      ? { readonly [K in keyof T]-?: Complete<T[K]> }
+      : T;
 
 const exit = { code: 2, reasons: ["changes"] } as const;
 const common = {
   formatVersion: "2.0",
   tool: { name: "dimsync", version: "0.1.0" },
   target: "prod",
+  severalTargets: true,
   account: "https://api.example.com",
 } as const;
 const diagnostic = {
@@ -22,25 +33,48 @@ const diagnostic = {
   excerpt: ["a", "^"],
   address: "Tag/a",
   command: "c",
+  status: 503,
 } as const;
-const change = {
-  path: "/a",
-  before: false,
-  after: { $secret: { env: "A" } },
-  risk: "exposes",
-  cause: { rule: "r", reason: "why", file: "a.yaml", line: 1 },
+const cause = { rule: "r", reason: "why", label: { name: "pii", source: "labels.csv:3" }, file: "a.yaml", line: 1 } as const;
+const attribution = { actor: "a", at: "t", userAgent: "u", ip: "i", event: "e", confidence: "likely", own: false } as const;
+const facts = { before: false, after: true, risk: "exposes", cause, removed: cause, origin: "drift", attribution } as const;
+const change = { ...facts, path: "/a", after: { $secret: { env: "A" } } } as const;
+const ofNodes = { ...facts, field: "hashed", count: 1, nodes: { s: { t: ["c"] } } } as const;
+const manual = {
+  id: "m-1",
+  address: "Tag/a",
+  path: "",
+  manifests: ["Tag/a"],
+  expected: 1,
+  actual: null,
+  instruction: "do",
+  command: "c",
+  origin: "drift",
+  attribution,
 } as const;
-const ofNodes = {
-  field: "hashed",
-  before: false,
-  after: true,
-  risk: "exposes",
-  count: 1,
-  nodes: { s: { t: ["c"] } },
-  cause: change.cause,
+const guard = {
+  guard: "maxCreates",
+  message: "m",
+  limit: 5,
+  actual: 6,
+  changed: 6,
+  population: 7,
+  integrations: [{ address: "Schemas/a", changed: 6, population: 7 }],
+  address: "Integration/a",
+  allowed: "because",
+  until: "2027-01-31",
 } as const;
-const manual = { id: "m-1", address: "Tag/a", path: "", expected: 1, actual: null, instruction: "do" } as const;
-const guard = { guard: "maxCreates", message: "m", limit: 5, actual: 6, allowed: "because" } as const;
+const held = {
+  address: "Schemas/a",
+  kind: "Schemas",
+  action: "update",
+  liveId: "x",
+  liveName: "X",
+  changes: [change, ofNodes],
+  waitsFor: ["Integration/a"],
+} as const;
+const notKept = { address: "Tag/a", path: "/a", wanted: 1, live: 2, since: "2027-01-31T00:00:00Z" } as const;
+const column = { address: "Schemas/a", id: "a", schema: "s", table: "t", column: "c" } as const;
 const policy = {
   policy: "p",
   severity: "error",
@@ -54,16 +88,15 @@ const policy = {
   line: 1,
 } as const;
 
-/**
- * Typed by the model, with every optional member, so that a member that the schema lacks fails
- * here.
- */
-const plan: Plan = {
+const plan: Complete<Omit<Plan, "summary" | "unmanaged">> & Pick<Plan, "summary" | "unmanaged"> = {
   ...common,
   kind: "Plan",
   planId: "p",
   createdAt: "2027-01-31T00:00:00Z",
-  git: { commit: "c", dirty: false },
+  git: { commit: "c", dirty: true, changedFiles: ["a.yaml"] },
+  protected: true,
+  partial: true,
+  snapshot: "2027-01-31T00:00:00Z",
   manifestDigest: `sha256:${"0".repeat(64)}`,
   complete: true,
   executable: true,
@@ -76,6 +109,8 @@ const plan: Plan = {
       action: "create",
       liveId: "x",
       liveName: "X",
+      manifests: ["Asset/a"],
+      renamedFrom: "Asset/b",
       dependsOn: ["i2"],
       changes: [change, ofNodes],
       requests: [{ method: "POST", path: "/v1/assets", body: { name: "a" } }],
@@ -86,16 +121,52 @@ const plan: Plan = {
   ],
   manual: [manual],
   blocked: [{ address: "Asset/a", code: "E_UNBOUND", message: "m", command: "c" }],
-  deferred: [{ address: "Schemas/b", waitsFor: ["Integration/b"], liveId: "x", desired: {} }],
-  unmanaged: { integrations: [{ id: "a", name: "A" }], tags: [], columns: 1 },
+  deferred: [{ address: "Schemas/b", waitsFor: ["Integration/b"], liveId: "x", why: "w", desired: {} }],
+  unmanaged: {
+    integrations: [{ id: "a", name: "A" }],
+    tags: [],
+    columns: 1,
+    tables: [{ address: "Schemas/a", schema: "s", table: "t", columns: ["c"] }],
+  },
+  held: [held],
+  notKept: [notKept],
+  loosened: [
+    {
+      code: "policy-removed",
+      subject: "Policy/p",
+      message: "m",
+      at: "base",
+      file: "a.yaml",
+      line: 1,
+      columns: 1,
+      findings: 1,
+      owners: ["@a"],
+    },
+  ],
+  released: [{ address: "Integration/a", id: "a", name: "A", columns: 1 }],
+  impact: [
+    {
+      addresses: ["Schemas/a"],
+      schema: "s",
+      table: "t",
+      column: "c",
+      readers: [{ kind: "model", name: "m", path: "m.sql", owner: "o", via: "v", certainty: "certain" }],
+      moreReaders: 1,
+      tableReaders: 1,
+    },
+  ],
+  newColumns: [{ ...column, label: "pii", replicated: true, hashed: false, since: "2027-01-31T00:00:00Z" }],
+  goneColumns: [column],
+  neverReviewed: [{ address: "Schemas/a", id: "a", name: "A", columns: 1 }],
+  seenColumns: [{ integrations: ["a"], after: "2027-01-31T00:00:00Z", schemas: { s: { t: ["c"] } } }],
   unverifiable: [{ address: "Asset/a", paths: ["/connection"], reason: "r" }],
   policy: [policy],
   guards: [guard],
   diagnostics: [diagnostic],
-  summary: { create: 1, update: 0, relate: 0, bind: 0, noop: 0, manual: 1, blocked: 1, deferred: 1, protects: 0, exposes: 1 },
+  summary: { create: 1, update: 0, relate: 0, bind: 0, noop: 0, manual: 1, blocked: 1, deferred: 1, held: 1, protects: 0, exposes: 1 },
   exit,
 };
-const result: Result = {
+const result: Complete<Result> = {
   ...common,
   kind: "Result",
   runId: "r",
@@ -112,9 +183,12 @@ const result: Result = {
       liveId: "x",
       code: "E_USAGE",
       message: "m",
+      command: "c",
       changes: [change, ofNodes],
     },
   ],
+  held: [held],
+  notKept: [notKept],
   manual: [manual],
   guards: [guard],
   policy: [policy],
@@ -123,17 +197,18 @@ const result: Result = {
   bindings: { "Asset/a": "x" },
   exit,
 };
-const validation: Validation = { kind: "Validation", manifests: 1, files: 1, diagnostics: [diagnostic], exit };
-const attribution = { actor: "a", at: "t", userAgent: "u", ip: "i", event: "e", confidence: "likely", own: false };
-const driftItems = plan.items.map((item) => ({
-  ...item,
-  changes: item.changes.map((each) => ({ ...each, risk: "exposed", origin: "drift", attribution })),
-}));
-const { protects: _, exposes: __, ...counts } = plan.summary;
-const driftManual = plan.manual.map((step) => ({ ...step, origin: "drift", attribution }));
-const drift = { ...plan, kind: "DriftReport", items: driftItems, manual: driftManual, summary: { ...counts, exposed: 1, stricter: 0 } };
+const validation: Complete<Validation> = { kind: "Validation", manifests: 1, files: 1, diagnostics: [diagnostic], exit };
+const { held: _held, loosened: _loosened, released: _released, seenColumns: _seen, ...shared } = plan;
+const { held: _count, protects: _protects, exposes: _exposes, ...counts } = plan.summary;
+const driftItems = plan.items.map((item) => ({ ...item, changes: item.changes.map((each) => ({ ...each, risk: "exposed" })) }));
+const drift = { ...shared, kind: "DriftReport", items: driftItems, summary: { ...counts, exposed: 1, stricter: 0 } };
 
 describe("documents that dimsync writes", () => {
+  const optional = new Set(
+    "git severalTargets protected partial snapshot held notKept loosened released impact newColumns goneColumns neverReviewed seenColumns".split(
+      " ",
+    ),
+  );
   const documents = [
     ["plan", validators.plan, plan],
     ["result", validators.result, result],
@@ -156,6 +231,9 @@ describe("documents that dimsync writes", () => {
       "desired",
       "expected",
       "actual",
+      "wanted",
+      "live",
+      "schemas",
     ]);
     const accepted: string[] = [];
     const visit = (node: unknown, path: readonly (string | number)[]): void => {
@@ -174,10 +252,22 @@ describe("documents that dimsync writes", () => {
     expect(accepted.filter((path) => path !== "calls" || document.kind !== "Result")).toEqual([]);
   });
   test.each(documents)("a %s without a required member is not valid", (_name, validate, document) => {
-    for (const key of Object.keys(document).filter((each) => each !== "git")) {
+    for (const key of Object.keys(document).filter((each) => !optional.has(each))) {
       const { [key]: _left, ...rest } = document as unknown as Record<string, unknown>;
       expect([key, validate(rest)]).toEqual([key, false]);
     }
+  });
+  // What a member of a change means, and what is counted, is the only difference between them.
+  test("documents describe what they share in the same way", () => {
+    const schemas = documents.map(([name]) => JSON.parse(readFileSync(`schema/${name}.schema.json`, "utf8")));
+    const shared = (name: string) =>
+      schemas.flatMap(({ definitions }) => (definitions[name] === undefined ? [] : [properties(definitions[name])]));
+    const properties = (definition: { readonly properties?: object }) => {
+      const { risk: _, ...others } = { risk: undefined, ...definition.properties };
+      return others;
+    };
+    const names = new Set(schemas.flatMap(({ definitions }) => Object.keys(definitions)).filter((name) => name !== "summary"));
+    for (const name of names) for (const one of shared(name)) expect(one, name).toEqual(shared(name)[0]);
   });
   test("a plan is not a drift report, and a document in another format is neither", () => {
     expect([

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { describe, expect, test } from "vitest";
@@ -61,11 +61,17 @@ describe("each scenario has the results in its folder", () => {
       return ran;
     };
 
-    const plan = await run("plan", ["plan", "--detailed-exitcode", ...args]);
+    const plan = await run("plan", ["plan", "--detailed-exitcode", "--out", "plan.json", ...args]);
     expect(service.state(), "a plan changes nothing").toEqual(before);
-    const apply = await run("apply", ["apply", "--yes", ...args]);
+    const apply = await run("apply", ["apply", "--yes", "--result", "result.json", ...args]);
     const again = await run("plan again", ["plan", "--detailed-exitcode", "-o", "json", ...args]);
+    const after = service.state();
+    const drift = await runCommand(["drift", "-o", "json", "-q", ...args], project, env);
     await service.close();
+    writeFileSync(join(project, "drift.json"), drift.stdout);
+    for (const document of ["plan.json", "result.json", "drift.json"])
+      if (readIfThere(join(project, document)) !== "")
+        expect(await runCommand(["show", document], project), document).toMatchObject({ code: 0, stderr: "" });
 
     const shown = (text: string): string => text.replaceAll(service.url, "http://service").replaceAll(/run [0-9a-f-]{36}/gu, "run RUN");
     await golden(folder, "plan.txt", shown(plan.stdout + noise(plan)));
@@ -74,7 +80,7 @@ describe("each scenario has the results in its folder", () => {
     await golden(
       folder,
       "account.txt",
-      `${changeLines(accountChanges(before, service.state()), secrets) || "(nothing changed)\n"}\n${bindingsText(project)}`,
+      `${changeLines(accountChanges(before, after), secrets) || "(nothing changed)\n"}\n${bindingsText(project)}`,
     );
 
     expect({ plan: plan.code, apply: apply.code, again: again.code }).toEqual({
@@ -100,6 +106,8 @@ describe("each scenario has the results in its folder", () => {
 });
 
 const noise = ({ stderr }: Ran): string => (stderr === "" ? "" : `\nstderr:\n${stderr}`);
+
+const readIfThere = (file: string): string => (existsSync(file) ? readFileSync(file, "utf8") : "");
 
 function yamlIn(file: string): unknown {
   return existsSync(file) ? (parse(readFileSync(file, "utf8")) ?? {}) : {};

@@ -53,6 +53,19 @@ async function setHashed(service: TestService, hashed: boolean): Promise<void> {
   expect(answer.status).toBe(200);
 }
 
+test("a saved plan that undoes what someone did in the account can be shown and applied", async () => {
+  const service = await startService(keys);
+  onTestFinished(() => service.close());
+  const { run, commit } = await project(service, "bot-key");
+  expect((await run("apply", "--yes")).code).toBe(0);
+  commit("first");
+  await setHashed(service, false);
+  expect((await run("plan", "--base", "main", "--out", "plan.json")).code).toBe(0);
+  expect((await run("show", "plan.json")).stdout).toContain("dana@example.com");
+  expect(await run("apply", "plan.json", "--result", "result.json")).toMatchObject({ code: 0 });
+  expect((await run("show", "result.json")).stdout).toContain("1 done");
+});
+
 test("a plan sets apart what the manifests cause and what it would undo, with who and when, and the guard refuses it", async () => {
   const service = await startService(keys);
   onTestFinished(() => service.close());
