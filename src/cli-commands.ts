@@ -221,7 +221,10 @@ function declareRecords({ program, add }: CommandLine): void {
 /** "Set up", in the order of the help. */
 function declareSetUp({ program, add }: CommandLine): void {
   program.commandsGroup("Set up:");
-  add("doctor", "Check the API key, service, clock and records", async () => (await import("./commands/setup/doctor.ts")).runDoctor);
+  add("doctor", "Check the API key, service, clock and records", async () => (await import("./commands/setup/doctor.ts")).runDoctor).option(
+    "--all-integrations",
+    "Read the schemas of every integration, not only of one",
+  );
   add(
     "fmt [path...]",
     "Rewrite manifests in canonical form. Prints the names of changed files.",

@@ -170,6 +170,10 @@ export interface InitFlags extends GlobalFlags {
   readonly records?: boolean;
 }
 
+export interface DoctorFlags extends GlobalFlags {
+  readonly allIntegrations?: boolean;
+}
+
 export interface FmtFlags extends GlobalFlags {
   readonly check?: boolean;
 }

@@ -1,68 +1,126 @@
+import pLimit from "p-limit";
+import { tags, users } from "../kinds/lists.ts";
+import { schemasAddress } from "../kinds/manifests.ts";
 import { readOr } from "../model/errors.ts";
 import { isObject, own } from "../model/json/json.ts";
 import { urlPath } from "../model/json/pointer.ts";
 import type { LiveIntegration } from "../model/live.ts";
-import type { Listing } from "../model/service.ts";
+import type { List, Listing } from "../model/service.ts";
 import type { Client } from "../service/client.ts";
+import { counted } from "../text/counts.ts";
+import { shellWord } from "../text/shell.ts";
 import { type Check, fail, ok, skip, warn } from "./check.ts";
 
 /** What `accountChecks` checks, in this order; all are skipped if the service does not respond or refuses the key. */
 export const accountCheckNames = ["read tags", "read users", "read audit log", "read schemas", "response form", "paging"] as const;
 
-/** Which reads the key allows, and what the responses look like. Each check sends at most one GET. */
-export async function accountChecks(client: Client, integrations: Listing<LiveIntegration>): Promise<readonly Check[]> {
-  const [tags, users, auditLog, schemas, paging] = await Promise.all([
-    readCheck(client, { check: "read tags", path: "/v1/tags", neededFor: "plans with Tag manifests" }),
-    readCheck(client, { check: "read users", path: "/v1/users", neededFor: "plans that name users by e-mail address" }),
+/**
+ * Which reads the key allows, and what the responses look like, decoded as plan decodes them. Of the schemas, those of one integration
+ * are read, or of all.
+ */
+export async function accountChecks(
+  client: Client,
+  integrations: Listing<LiveIntegration>,
+  options: { readonly allIntegrations?: boolean } = {},
+): Promise<readonly Check[]> {
+  const [first] = integrations.items;
+  const [tagsCheck, usersCheck, auditLog, schemas, form, paging] = await Promise.all([
+    listCheck(client, tags, { check: "read tags", neededFor: "plans with Tag manifests" }),
+    listCheck(client, users, { check: "read users", neededFor: "plans that name users by e-mail address" }),
     auditLogCheck(client),
-    schemaChecks(client, integrations.items[0]),
+    schemaChecks(client, options.allIntegrations === true ? integrations.items : integrations.items.slice(0, 1)),
+    formCheck(client, first),
     pagingCheck(client, integrations),
   ]);
-  return [tags, users, auditLog, ...schemas, paging];
+  return [...entryChecks("read integrations", integrations), tagsCheck, usersCheck, auditLog, ...schemas, form, paging];
 }
 
 interface Probe {
   readonly check: string;
-  readonly path: string;
   /** What does not work without this read. */
   readonly neededFor: string;
 }
 
-async function readCheck(client: Client, { check, path, neededFor }: Probe): Promise<Check> {
-  const response = await get(client, path);
-  return "error" in response
-    ? fail(check, response.error, `This read is needed for ${neededFor}. Give the key access to it.`)
-    : ok(check, `GET ${path} works.`);
+async function listCheck(client: Client, list: List, { check, neededFor }: Probe): Promise<Check> {
+  return readOr(
+    async () => entryChecks(check, await client.list(list))[0] ?? ok(check, `GET /v1/${list.name} works.`),
+    ({ message }) => fail(check, message, `This read is needed for ${neededFor}. Give the key access to it.`),
+  );
+}
+
+/** A warning if entries of a list cannot be read. */
+function entryChecks(check: string, { unread: [first, ...others] = [] }: Listing<unknown>): readonly Check[] {
+  if (first === undefined) return [];
+  const more = others.length === 0 ? "" : ` ${counted(others.length, "more entry", "more entries")} cannot be read either.`;
+  return [
+    warn(check, `${first.why}${more}`, "Commands continue without the entry, and block what refers to it. Look for it in the service."),
+  ];
 }
 
 async function auditLogCheck(client: Client): Promise<Check> {
   const check = "read audit log";
-  const response = await get(client, "/v1/audit-logs?limit=1");
-  return "error" in response
-    ? warn(check, response.error, "Drift reports cannot say who made a change. Give the key access to the audit log if you need that.")
-    : ok(check, "GET /v1/audit-logs works.");
+  return readOr(
+    async () => {
+      await client.auditLogs({ limit: 1 });
+      return ok(check, "GET /v1/audit-logs works.");
+    },
+    ({ message }) =>
+      warn(check, message, "Drift reports cannot say who made a change. Give the key access to the audit log if you need that."),
+  );
 }
 
-/** The permission to read schemas, and the form of the response, from one GET of one integration's schemas. */
-async function schemaChecks(client: Client, integration: LiveIntegration | undefined): Promise<readonly [Check, Check]> {
-  const [read, form] = ["read schemas", "response form"];
-  if (integration === undefined) {
-    const because = "the account has no integrations.";
-    return [skip(read, because), skip(form, because)];
-  }
-  const path = urlPath(["v1", "integrations", integration.id, "schemas"]);
-  const response = await get(client, path);
-  if ("error" in response)
-    return [
-      fail(read, response.error, "This read is needed for plans with SchemaConfig manifests. Give the key access to it."),
-      skip(form, "the schemas could not be read."),
-    ];
-  return [ok(read, `GET ${path} works.`), formCheck(form, formOf(response.body), integration.name)];
+/** How many schemas are read at a time. The client has a limit of its own for requests. */
+const schemasAtOnce = 4;
+
+/** Whether plan can read the schemas: one check for those of all integrations that it can read, and one for each other. */
+async function schemaChecks(client: Client, all: readonly LiveIntegration[]): Promise<readonly Check[]> {
+  const check = "read schemas";
+  if (all.length === 0) return [skip(check, "the account has no integrations.")];
+  const limit = pLimit(schemasAtOnce);
+  const found = (await Promise.all(all.map((integration) => limit(() => schemaProblem(client, integration))))).flat();
+  if (found.length > 0) return found;
+  const [first] = all;
+  return [
+    ok(
+      check,
+      all.length === 1 ? `GET ${schemasPath(first?.id ?? "")} works.` : `The schemas of all ${all.length} integrations can be read.`,
+    ),
+  ];
+}
+
+const schemasPath = (id: string): string => urlPath(["v1", "integrations", id, "schemas"]);
+
+async function schemaProblem(client: Client, { id, name }: LiveIntegration): Promise<readonly Check[]> {
+  const check = "read schemas";
+  const integration = name === "" ? id : `${name} (${id})`;
+  const advice = `Every command that needs these schemas reports this, and continues with other integrations. To leave it out: --exclude ${shellWord(schemasAddress(name || id))}`;
+  return readOr(
+    async () => {
+      const read = await client.schemas(id);
+      if (read === undefined) return [fail(check, `GET of ${integration} returns 404, although the list has it.`, advice)];
+      if (read.notYet === undefined) return [];
+      return [
+        warn(
+          check,
+          `The service has no schemas of ${integration} yet: ${read.notYet}`,
+          "Commands wait for them, or defer what needs them.",
+        ),
+      ];
+    },
+    ({ message }) => [fail(check, message, advice)],
+  );
+}
+
+async function formCheck(client: Client, integration: LiveIntegration | undefined): Promise<Check> {
+  const check = "response form";
+  if (integration === undefined) return skip(check, "the account has no integrations.");
+  const response = await get(client, schemasPath(integration.id));
+  return "error" in response ? skip(check, "the schemas could not be read.") : formText(check, formOf(response.body), integration.name);
 }
 
 type SchemaForm = "camel" | "camel-without-columns" | "snake" | "unknown";
 
-function formCheck(check: string, form: SchemaForm, integration: string): Check {
+function formText(check: string, form: SchemaForm, integration: string): Check {
   if (form === "unknown") return ok(check, `${integration} has no tables yet, so the form is unknown.`);
   if (form === "camel") return ok(check, "GET schemas returns camelCase with columns: one request per integration.");
   return warn(

@@ -43,8 +43,13 @@ export interface DoctorReport {
   readonly exit: Exit;
 }
 
+export interface DoctorOptions {
+  /** Whether to read the schemas of all integrations, and not only of one. */
+  readonly allIntegrations?: boolean;
+}
+
 /** Checks whether everything that a plan needs is there. Sends GET only. */
-export async function diagnose(project: Project, run: RunEnvironment): Promise<DoctorReport> {
+export async function diagnose(project: Project, options: DoctorOptions, run: RunEnvironment): Promise<DoctorReport> {
   const { settings } = project;
   const checks = [
     nodeCheck(version, process.versions.node),
@@ -52,7 +57,7 @@ export async function diagnose(project: Project, run: RunEnvironment): Promise<D
     manifestCheck(project),
     taggedByCheck(project),
     ...labelChecks(project),
-    ...(await serviceChecks(project, run)),
+    ...(await serviceChecks(project, options, run)),
   ];
   const canPlan = checks.every(({ state }) => state !== "fail");
   // The records were read before.
@@ -71,7 +76,7 @@ export async function diagnose(project: Project, run: RunEnvironment): Promise<D
 const namingTarget = (advice: string, settings: Project["settings"]): string =>
   advice.replace(/(?<=: )dimsync .+$/su, (command) => forTarget(command, settings));
 
-async function serviceChecks(project: Project, run: RunEnvironment): Promise<readonly Check[]> {
+async function serviceChecks(project: Project, options: DoctorOptions, run: RunEnvironment): Promise<readonly Check[]> {
   const { baseUrl } = project.settings;
   const records = (client?: Client): Promise<readonly Check[]> => storeChecks(project, run, client);
   if (baseUrl === "") return [...withSkipped([missingUrl(project)], "the base URL is missing or wrong."), ...(await records())];
@@ -81,7 +86,7 @@ async function serviceChecks(project: Project, run: RunEnvironment): Promise<rea
   const connection = await connect(project, run);
   if ("failed" in connection) return [...transport, ...withSkipped(connection.failed, connection.because), ...(await records())];
   try {
-    return [...transport, ...(await liveChecks(project, connection)), ...(await records(connection.client))];
+    return [...transport, ...(await liveChecks(project, options, connection)), ...(await records(connection.client))];
   } finally {
     await connection.close();
   }
@@ -159,8 +164,12 @@ function serviceFailure(error: unknown, source: string): NoConnection {
   return { failed: [ok("key", source), fail("service", error.message, advice)], because: "the service did not respond as expected." };
 }
 
-async function liveChecks(project: Project, { client, integrations, times }: Connection): Promise<readonly Check[]> {
-  const found = await accountChecks(client, integrations);
+async function liveChecks(
+  project: Project,
+  options: DoctorOptions,
+  { client, integrations, times }: Connection,
+): Promise<readonly Check[]> {
+  const found = await accountChecks(client, integrations, options);
   const { serverMs, localMs } = times();
   return [
     ok("key", keySource(project.settings)),
