@@ -1,11 +1,11 @@
 import pLimit from "p-limit";
 import { kindNamed } from "../kinds/index.ts";
 import { eachChange } from "../model/changes.ts";
-import { DimsyncError } from "../model/errors.ts";
+import { DimsyncError, ServiceError } from "../model/errors.ts";
 import type { Item } from "../model/plan.ts";
 import { type TracedWork, traced } from "../model/runtime/traced.ts";
 import { sendCreate } from "./create.ts";
-import { type EndedItem, type Ending, type Execution, isGood } from "./step.ts";
+import { type EndedItem, type Ending, type Execution, endingOf, isGood } from "./step.ts";
 import { sendUpdate } from "./update.ts";
 
 /**
@@ -83,6 +83,7 @@ async function act(item: Item, execution: Execution): Promise<Ending> {
     // Another run wrote first, and what it wrote may concern this item. Nothing was sent, so it is planned again.
     if (error instanceof DimsyncError && error.code === "E_RECORDS_CHANGED")
       return { outcome: "skipped", code: "E_STALE", message: error.message };
+    if (error instanceof ServiceError) return endingOf(error);
     if (error instanceof DimsyncError) return { outcome: "failed", code: error.code, message: error.message };
     // If it were thrown, the outcomes of the other items would be lost. An open intent blocks the
     // address, so that nothing is sent twice because of it.

@@ -1,4 +1,5 @@
 import type { Plan } from "../model/plan.ts";
+import { stopsApply } from "../model/problem.ts";
 import type { ItemResult } from "../model/result.ts";
 import type { Code } from "../model/titles.ts";
 
@@ -22,12 +23,11 @@ export const declined: WhyNotRun = { code: "E_DECLINED", message: "The plan was 
 /** Why a plan that is not executable can't be applied. */
 export const refusal = (plan: Plan): WhyNotRun => ({ ...whyRefused(plan), outcome: "blocked" });
 
-function whyRefused({ snapshot, complete, guards, diagnostics }: Plan): Pick<WhyNotRun, "code" | "message"> {
+function whyRefused({ snapshot, guards, diagnostics }: Plan): Pick<WhyNotRun, "code" | "message"> {
   if (snapshot !== undefined)
     return { code: "E_PLAN_FROM_SNAPSHOT", message: "The plan was made from a snapshot, so it can't be applied." };
-  if (!complete) return { code: "E_INCOMPLETE", message: "The plan is incomplete, so nothing is sent." };
   const guard = guards.find(({ allowed }) => allowed === undefined);
-  if (guard !== undefined && diagnostics.every(({ severity }) => severity !== "error"))
+  if (guard !== undefined && !diagnostics.some(stopsApply))
     return { code: "E_GUARD", message: `The guard ${guard.guard} refuses: ${guard.message}` };
   return { code: "E_PLAN_HAS_ERRORS", message: "The plan has errors, so nothing is sent." };
 }

@@ -8,6 +8,7 @@ import type { Address } from "../model/address.ts";
 import { DimsyncError } from "../model/errors.ts";
 import { once } from "../model/maps.ts";
 import type { Deferred, Item, Plan } from "../model/plan.ts";
+import { stopsApply } from "../model/problem.ts";
 import type { ItemResult } from "../model/result.ts";
 import { exponentialMs } from "../model/runtime/backoff.ts";
 import type { Secret } from "../model/settings/secret.ts";
@@ -116,7 +117,7 @@ export function allowGuards(plan: Plan, reasons: ReadonlyMap<string, string> | u
     const allowed = finding.allowed ?? reasons?.get(finding.guard);
     return allowed === undefined ? finding : { ...finding, allowed };
   });
-  const isClean = plan.snapshot === undefined && plan.complete && plan.diagnostics.every(({ severity }) => severity !== "error");
+  const isClean = plan.snapshot === undefined && !plan.diagnostics.some(stopsApply);
   return { ...plan, guards, executable: isClean && guards.every(({ allowed }) => allowed !== undefined) };
 }
 

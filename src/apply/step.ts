@@ -1,6 +1,7 @@
 import type { RunReads } from "../engine/reads/cached-reads.ts";
 import type { WriteSession } from "../engine/session.ts";
 import type { Kind, Unit } from "../kinds/kind.ts";
+import type { ServiceError } from "../model/errors.ts";
 import type { AuditEntry } from "../model/live.ts";
 import type { ChangeGroup, Item, NotKept } from "../model/plan.ts";
 import type { ItemResult, Outcome } from "../model/result.ts";
@@ -37,6 +38,13 @@ export interface EndedItem extends ItemResult {
   readonly kept?: readonly ChangeGroup[];
   /** The values that the service accepted and did not keep. */
   readonly notKept?: readonly NotKept[];
+}
+
+/** The ending of an item whose request failed. After a refused key, nothing more is sent: all these items end with the same text. */
+export function endingOf({ code, status, sent, message, reason }: ServiceError): Ending {
+  if (status !== 401) return { outcome: "failed", code, message };
+  if (sent === "never") return { outcome: "skipped", code, message: "Not sent, because the service refused the API key before." };
+  return { outcome: "failed", code, message: reason };
 }
 
 /** Whether the item reached its desired state. */

@@ -54,9 +54,10 @@ export function assemblePlan(round: Round, parts: RoundParts): Plan {
   return makePlan(headOf(round, git), findings, {
     inScope: (address) => scope.item(address, observed.account),
     protectOnly: round.options.protectOnly === true,
-    whyNotCreate: (item) => whyNotCreate(item, round, { ...parts, complete }),
+    whyNotCreate: (item) => whyNotCreate(item, round, parts),
     guards: (items) => guardFindings(items, round, { ...parts, deferred, complete }),
     locate: project.locate,
+    isStopped: hasErrors(project) || session.signal.aborted,
   });
 }
 
@@ -93,23 +94,13 @@ function columnsOf(
   };
 }
 
-/** Why an object or relation that looks missing may not be created, if so. `complete`: whether every read succeeded. */
-function whyNotCreate(
-  item: DraftItem,
-  round: Round,
-  { recovered, observed, complete }: RoundParts & { readonly complete: boolean },
-): Blocked | undefined {
+/** Why an object or relation that looks missing may not be created, if so. What a failed read could hide is blocked before. */
+function whyNotCreate(item: DraftItem, round: Round, { recovered, observed }: RoundParts): Blocked | undefined {
   const { unknown } = recovered;
   const { created, bindings } = round.session.records();
   const blocked = blockedByEarlierRun(item, { unknown, created, bindings });
   if (blocked !== undefined || item.action !== "create") return blocked;
   const { address } = item;
-  if (!complete)
-    return {
-      address,
-      code: "E_READ_FAILED",
-      message: "It looks missing, but a read failed, so it may exist and is not created. Run plan again when all reads succeed.",
-    };
   const [suspicion] = observed.suspicions;
   if (suspicion === undefined || round.options.assumeCompleteLists === true) return undefined;
   return {

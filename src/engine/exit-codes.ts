@@ -1,6 +1,6 @@
 import { combineExits, type Exit } from "../model/exit.ts";
 import { type Plan, unmanagedObjects } from "../model/plan.ts";
-import { isError } from "../model/problem.ts";
+import { stopsApply } from "../model/problem.ts";
 import type { Result } from "../model/result.ts";
 
 const shared = [
@@ -25,8 +25,7 @@ export type FailOn = (typeof failOnNames)[Plan["kind"]][number];
 /** Errors and refusals of a plan; they have the same exit codes in plan, drift and apply. */
 function refusals(plan: Plan): readonly Exit[] {
   const exits: Exit[] = [];
-  if (plan.diagnostics.some(isError)) exits.push({ code: 1, reasons: ["errors"] });
-  if (!plan.complete) exits.push({ code: 1, reasons: ["incomplete"] });
+  if (plan.diagnostics.some(stopsApply)) exits.push({ code: 1, reasons: ["errors"] });
   if (plan.guards.some(({ allowed }) => allowed === undefined))
     exits.push({ code: 3, reasons: plan.guards.filter(({ allowed }) => allowed === undefined).map(({ guard }) => guard) });
   return exits;
@@ -68,11 +67,15 @@ const named: Readonly<Record<FailOn, (plan: Plan) => boolean>> = {
 
 /** The exit code of a plan, or of a drift report, which is 2 for any drift. `failOn` names what else makes it 2. */
 export function planExit(plan: Plan, failOn: readonly FailOn[] = []): Exit {
-  const exits = [...refusals(plan)];
+  const exits = [...refusals(plan), ...(plan.complete ? [] : [{ code: 1, reasons: ["incomplete"] } as const])];
   const names: readonly FailOn[] = plan.kind === "DriftReport" ? ["drift", ...failOn] : failOn;
   for (const name of names) if (named[name](plan)) exits.push({ code: 2, reasons: [name] });
   return combineExits(exits);
 }
+
+/** Whether a part of the account was read and compared. */
+const wasCompared = ({ summary, items, manual, deferred }: Plan, result: Result): boolean =>
+  summary.noop + items.length + manual.length + deferred.length > 0 || result.items.some(({ code }) => code !== "E_READ_FAILED");
 
 /** Error codes of items that mean that the saved plan no longer fits. */
 const staleCodes: readonly (string | undefined)[] = ["E_STALE"];
@@ -81,6 +84,8 @@ export function applyExit(result: Result, plan: Plan, interrupted: boolean): Exi
   const exits = [...refusals(plan)];
   if (interrupted) exits.push({ code: 130, reasons: ["interrupted"] });
   if (plan.snapshot !== undefined) exits.push({ code: 1, reasons: ["snapshot"] });
+  // Without any object that could be read, the run is an error. Otherwise, what was not read is left to do.
+  if (!plan.complete) exits.push({ code: plan.executable && wasCompared(plan, result) ? 4 : 1, reasons: ["incomplete"] });
   if (!plan.executable) return combineExits(exits);
   if (result.items.some(({ code }) => staleCodes.includes(code))) exits.push({ code: 5, reasons: ["stale"] });
   const incomplete = new Set(

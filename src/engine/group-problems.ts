@@ -3,6 +3,7 @@ import { groupBy } from "../model/maps.ts";
 import type { Problem } from "../model/problem.ts";
 import { counted } from "../text/counts.ts";
 import { andMore } from "../text/lists.ts";
+import { shellWord } from "../text/shell.ts";
 
 /** How many other integrations a message names. The rest are counted. */
 const shown = 3;
@@ -31,11 +32,24 @@ function groupFailedReads(problems: readonly Problem[]): readonly Problem[] {
   return [...byCause.values()].flatMap((group) => {
     const [first, ...others] = [...group.keys()].sort(byText);
     const problem = first === undefined ? undefined : group.get(first);
-    if (problem === undefined || others.length === 0) return problem ?? [];
+    if (problem === undefined) return [];
+    const wayOut = wayOutOf([...group.values()]);
+    if (others.length === 0) return { ...problem, message: `${problem.message}${wayOut}` };
     const { address: _address, ...rest } = problem;
-    const message = `${problem.message} ${counted(others.length, "more read")} failed or ${others.length === 1 ? "was" : "were"} not sent for the same reason: ${andMore(others, { shown })}.`;
+    const message = `${problem.message} ${counted(others.length, "more read")} failed or ${others.length === 1 ? "was" : "were"} not sent for the same reason: ${andMore(others, { shown })}.${wayOut}`;
     return [{ ...rest, message }];
   });
+}
+
+/** How to run without the objects whose reads failed; "" if every read may fail. */
+function wayOutOf(problems: readonly Problem[]): string {
+  const addresses = [...new Set(problems.flatMap(({ address }) => address ?? []))].sort(byText);
+  const isForAll = problems.some(
+    ({ read, status }) => status === 401 || /^E_(?:SERVICE_UNREACHABLE|TIMEOUT|INTERRUPTED)\b/u.test(read?.cause ?? ""),
+  );
+  if (addresses.length === 0 || isForAll) return "";
+  const options = addresses.slice(0, shown).map((address) => `--exclude ${shellWord(address)}`);
+  return ` To leave ${addresses.length === 1 ? "it" : "them"} out: ${options.join(" ")}${addresses.length > shown ? " …" : ""}`;
 }
 
 function groupByLine(problems: readonly Problem[]): readonly Problem[] {

@@ -104,7 +104,10 @@ async function observeLists({ project, compared, reads, records, run, alsoNeeded
       const listing = await reads.list(list);
       suspicions.push(...suspicionOf(list, listing, own(records.longestSeen, list.name) ?? 0));
       if (listing.unread !== undefined) entries.set(list, listing.unread);
-      problems.push(...(listing.unread ?? []).map((entry) => unreadProblem(list, entry)));
+      problems.push(
+        ...(listing.unread ?? []).map((entry) => unreadProblem(list, entry)),
+        ...listing.items.flatMap((item) => lackingProblem(list, item)),
+      );
       return [list, listing.items];
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error;
@@ -274,7 +277,7 @@ function namesOf({ name, spec }: Resource): readonly unknown[] {
 const missingCodes: ReadonlySet<Code> = new Set(["E_INTEGRATION_MISSING", "E_TAG_MISSING"]);
 
 /** `"Draft" (x9)`, or `entry 3` if it shows neither. */
-const entryText = ({ id, name, index }: UnreadEntry): string =>
+const entryText = ({ id, name, index }: Omit<UnreadEntry, "why">): string =>
   name === undefined ? (id ?? `entry ${index}`) : id === undefined ? JSON.stringify(name) : `${JSON.stringify(name)} (${id})`;
 
 const unreadProblem = ({ name }: List, entry: UnreadEntry): Problem => ({
@@ -282,6 +285,15 @@ const unreadProblem = ({ name }: List, entry: UnreadEntry): Problem => ({
   severity: "warning",
   message: `dimsync cannot read ${entryText(entry)} in the list of ${name}, and continues without it. ${entry.why} Nothing that refers to it is compared.`,
 });
+
+function lackingProblem(list: List, item: Listed): readonly Problem[] {
+  const member = list.lacks?.(item);
+  if (member === undefined || !isListed(item)) return [];
+  const { id, name = "" } = item;
+  const object = entryText({ index: 0, id, ...(name === "" ? {} : { name }) });
+  const message = `GET /v1/${list.name} shows no ${member} of ${object}. It may be a draft. dimsync compares only what the service shows.`;
+  return [{ code: "W_ENTRY_UNREAD", severity: "warning", message }];
+}
 
 /** The sentence for an integration that the service could not create. */
 export const creationFailed = (id: string, { reason }: ServiceError): string =>
@@ -293,7 +305,7 @@ export function failedRead(error: ServiceError, address?: Address): Problem {
   return {
     code: isBound ? error.code : "E_READ_FAILED",
     severity: "error",
-    message: `${error.message} The plan is incomplete, so nothing is created.`,
+    message: `${error.message} The plan is incomplete: what needs this read is blocked.`,
     ...defined({ address, status: error.status }),
     isIncomplete: true,
     ...(isBound ? {} : { read: { call: `${error.method} ${error.path}`, cause: causeOf(error) } }),

@@ -6,7 +6,7 @@ import type { GuardFinding } from "../model/findings.ts";
 import { canonicalJson, defined } from "../model/json/json.ts";
 import { repeated } from "../model/maps.ts";
 import type { Blocked, CallCounts, Change, Deferred, DraftItem, Held, Item, Manual, NotKept, Plan, Summary } from "../model/plan.ts";
-import { type Diagnostic, isError, type Locate, type Problem, problemAt, toDiagnostic } from "../model/problem.ts";
+import { type Diagnostic, type Locate, type Problem, problemAt, stopsApply, toDiagnostic } from "../model/problem.ts";
 import { severities } from "../text/severity.ts";
 import { withTarget } from "../text/shell.ts";
 import { groupProblems } from "./group-problems.ts";
@@ -53,6 +53,8 @@ export interface PlanRules {
   readonly whyNotCreate: (item: DraftItem) => Blocked | undefined;
   readonly guards: (items: readonly Item[]) => { readonly guards: readonly GuardFinding[]; readonly problems: readonly Problem[] };
   readonly locate: Locate;
+  /** Whether nothing was compared, because the manifests have errors or the run was interrupted. */
+  readonly isStopped: boolean;
 }
 
 /**
@@ -71,12 +73,12 @@ export function makePlan(head: PlanHead, findings: Findings, rules: PlanRules): 
   const notKept = notKeptValues(differences, rules);
   const { guards, problems } = rules.guards(items);
   const diagnostics = diagnosticsOf({ ...findings, problems: [...findings.problems, ...problems] }, [...runnable, ...heldItems], locate);
-  const failed = diagnostics.some(isError);
+  const failed = diagnostics.some(stopsApply) || rules.isStopped;
   return {
     formatVersion: "2.0",
     ...head,
     complete,
-    executable: head.snapshot === undefined && complete && !failed && guards.every(({ allowed }) => allowed !== undefined),
+    executable: head.snapshot === undefined && !failed && guards.every(({ allowed }) => allowed !== undefined),
     calls: { read: readCalls, planned: countCalls(items) },
     items,
     manual: manual.map((one) => withTarget(one, head)),

@@ -22,6 +22,7 @@ export const integrations: List<LiveIntegration> = {
     destination: undefined,
     isInCreation: true,
   }),
+  lacks: ({ source, destination }) => (source === undefined ? "source" : destination === undefined ? "destination" : undefined),
   isCreated: true,
 };
 

@@ -46,6 +46,13 @@ export const problemAt = (place: SourceLocation | undefined, text: ProblemText):
 
 export const isError = ({ severity }: { readonly severity: Severity }): boolean => severity === "error";
 
+/** Whether it is a read that failed: it blocks what needs it, and nothing else. */
+export const isFailedRead = ({ code }: { readonly code: Code }): boolean => code === "E_READ_FAILED" || code === "E_COLUMN_READS";
+
+/** Whether nothing may be sent because of it. */
+export const stopsApply = (problem: { readonly severity: Severity; readonly code: Code }): boolean =>
+  isError(problem) && !isFailedRead(problem);
+
 /** A place below another one, if that is known. */
 export const below = (place: SourceLocation | undefined, path: readonly string[]): SourceLocation | undefined =>
   place === undefined ? undefined : { ...place, pointer: place.pointer + toPointer(path) };

@@ -18,6 +18,8 @@ export interface List<T extends Listed = Listed> {
   readonly one?: (data: Part) => T;
   /** The object with this id while the service still creates it, and refuses to show it with `IntegrationInCreation`. */
   readonly inCreation?: (id: string) => T;
+  /** The member that an object of the list lacks: "destination". What the list returns is then incomplete, such as a draft. */
+  lacks?(item: T): string | undefined;
   /** The object as the list shows it; absent if the list shows all that GET of one object does. */
   brief?(whole: T): T;
   /** Whether dimsync creates such objects, so that one that the list lacks would be created again. */

@@ -200,7 +200,7 @@ const elsewhere = {
   W_COLUMN_RULES_IN_DISABLED_TABLE: "Column settings in a disabled table",
   W_COLUMNS_UNKNOWN: "Unknown columns",
   W_CONTROLLER_MODE: "Mode that a protected target refuses",
-  W_ENTRY_UNREAD: "An entry of a list could not be read",
+  W_ENTRY_UNREAD: "An entry of a list is incomplete or unreadable",
   W_FLAT_CONNECTION: "Connection without purposes",
   W_GLOB_NO_FILE: "Glob without a file",
   W_GLOB_NO_MATCH: "A pattern matches nothing",

@@ -37,9 +37,8 @@ export function createCircuitBreaker(now: () => number): CircuitBreaker {
     responded(cause, isRead) {
       responses += 1;
       if (cause?.status === 401) {
-        if (!isRead) return;
         refusals += 1;
-        if (!wasAccepted || refusals >= refusalsInARow) hold(cause);
+        if ((isRead && !wasAccepted) || refusals >= refusalsInARow) hold(cause);
         return;
       }
       refusals = 0;

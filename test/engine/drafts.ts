@@ -27,6 +27,7 @@ export function planOf(found: Partial<DiffResult>, more: Partial<Findings & Plan
       protectOnly: false,
       whyNotCreate: () => undefined,
       guards: () => ({ guards: [], problems: [] }),
+      isStopped: false,
       locate: ({ file }) => ({ file }),
       ...more,
     },

@@ -82,24 +82,31 @@ describe("a list whose length looks like a page size is complete", () => {
 });
 
 describe("a failed read never causes a create", () => {
-  const faults: Readonly<Record<string, string>> = {
-    "an unauthorised list": "GET /v1/integrations$=status:401",
-    "a forbidden list": "GET /v1/integrations$=status:403",
-    "a list that fails": "GET /v1/integrations$=status:500",
-    "a list of HTML": "GET /v1/integrations$=html",
-    "an empty response": "GET /v1/integrations$=empty",
-    "half a list": "GET /v1/integrations$=truncate",
-    "tags that fail": "GET /v1/tags$=status:500",
+  const tag = "PUT /v1/tags/t-3";
+  const integration = "POST /v1/integrations";
+  const faults: Readonly<Record<string, readonly [fault: string, sent: string]>> = {
+    "a forbidden list": ["GET /v1/integrations$=status:403", tag],
+    "a list that fails": ["GET /v1/integrations$=status:500", tag],
+    "a list of HTML": ["GET /v1/integrations$=html", tag],
+    "an empty response": ["GET /v1/integrations$=empty", tag],
+    "half a list": ["GET /v1/integrations$=truncate", tag],
+    "tags that fail": ["GET /v1/tags$=status:500", integration],
   };
-  for (const [what, fault] of Object.entries(faults))
-    it(`${what}: exit 1, nothing sent`, async () => {
+  for (const [what, [fault, sent]] of Object.entries(faults))
+    it(`that it could hide, and stops nothing else: ${what}`, async () => {
       const at = await scene(manifests, { service: { faults: [fault] } });
       const { code, plan } = await at.plan();
-      expect({ code, complete: plan.complete, executable: plan.executable }).toEqual({ code: 1, complete: false, executable: false });
-      expect(plan.items.filter(({ action }) => action === "create")).toEqual([]);
-      expect((await at.apply()).code).toBe(1);
-      expect(at.writes()).toEqual([]);
+      expect({ code, complete: plan.complete, executable: plan.executable }).toEqual({ code: 1, complete: false, executable: true });
+      expect((await at.apply()).code).toBe(4);
+      expect(at.writes()).toEqual([sent]);
     });
+
+  it("an unauthorised list: exit 1 in plan and apply, nothing sent", async () => {
+    const at = await scene(manifests, { service: { faults: ["GET /v1/integrations$=status:401"] } });
+    expect((await at.plan()).code).toBe(1);
+    expect((await at.apply()).code).toBe(1);
+    expect(at.writes()).toEqual([]);
+  });
 
   it("with a wrong key: exit 1 in plan and apply", async () => {
     const at = await scene(manifests);

@@ -121,7 +121,7 @@ describe("JSON output matches its schema", () => {
     service.addFault("GET /v1/tags$=status:500");
     const { stdout, code } = await runCommand(["plan", "-o", "json", "-q"], folder, env);
     expect(faults("plan", stdout)).toEqual([]);
-    expect(JSON.parse(stdout)).toMatchObject({ complete: false, executable: false, summary: { create: 0 } });
+    expect(JSON.parse(stdout)).toMatchObject({ complete: false, executable: true, summary: { create: 1 } });
     expect(code).toBe(1);
   });
 

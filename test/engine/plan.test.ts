@@ -78,15 +78,16 @@ describe("a plan", () => {
     expect(first?.id).toMatch(/^m-[0-9a-f]{8}$/);
   });
 
-  test("is not executable if it has errors, a guard refuses, or a read failed", () => {
+  test("is not executable if it has errors or a guard refuses, but a failed read does not stop it", () => {
     const executable = (more: Parameters<typeof planOf>[1]): boolean => planOf({}, more).executable;
     expect(executable({})).toBe(true);
-    expect(executable({ complete: false })).toBe(false);
+    expect(executable({ complete: false })).toBe(true);
     expect(executable({ guards: () => ({ guards: [{ guard: "maxCreates", message: "x" }], problems: [] }) })).toBe(false);
     expect(executable({ guards: () => ({ guards: [{ guard: "maxCreates", message: "x", allowed: "because" }], problems: [] }) })).toBe(
       true,
     );
     expect(executable({ problems: [{ code: "E_USAGE", severity: "error", message: "x" }] })).toBe(false);
+    expect(executable({ problems: [{ code: "E_READ_FAILED", severity: "error", message: "x" }] })).toBe(true);
     expect(executable({ problems: [{ code: "W_RULE_NO_MATCH", severity: "warning", message: "x" }] })).toBe(true);
   });
 });

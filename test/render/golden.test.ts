@@ -11,12 +11,11 @@ const valid: Document = { kind: "Validation", manifests: 8, files: 4, diagnostic
 const warned: Document = { ...valid, diagnostics: diagnostics.slice(1, 2) };
 const blind = plan({
   complete: false,
-  executable: false,
   diagnostics: [
     {
-      code: "E_SERVICE_STATUS",
+      code: "E_READ_FAILED",
       severity: "error",
-      summary: "The service refused a read",
+      summary: "A read failed",
       message: "GET /v1/tags was answered with 403. The key may not read tags.",
     },
   ],

@@ -96,15 +96,18 @@ function outcomeEntry(item: ItemResult, all: readonly ItemResult[]): Entry {
 function sharedKey(item: ItemResult, blockedFor: ReadonlyMap<string, number>): string | undefined {
   const { kind, outcome } = item;
   if (isDone(item)) return `${kind} ${outcomeText(item)}`;
-  if (outcome !== "blocked") return undefined;
+  if (!countedOutcomes.has(outcome)) return undefined;
   const reason = reasonOf(item);
   return (blockedFor.get(reason) ?? 0) > mostAlone ? reason : `${kind} ${reason}`;
 }
 
-const reasonOf = ({ code, message }: ItemResult): string => JSON.stringify([code, message]);
+/** Outcomes whose message says everything. */
+const countedOutcomes: ReadonlySet<Outcome> = new Set(["blocked", "failed", "skipped"]);
+
+const reasonOf = ({ outcome, code, message }: ItemResult): string => JSON.stringify([outcome, code, message]);
 
 function blockedCounts(items: readonly ItemResult[]): ReadonlyMap<string, number> {
-  const blocked = items.filter(({ outcome }) => outcome === "blocked");
+  const blocked = items.filter(({ outcome }) => countedOutcomes.has(outcome));
   return new Map(grouped(blocked, reasonOf).map((group) => [reasonOf(group[0]), group.length]));
 }
 

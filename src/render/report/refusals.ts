@@ -19,20 +19,12 @@ export interface Refusal {
 
 /** Why apply will refuse the plan; none for a report, and none if apply will run the plan. */
 export function refusalsOf(plan: Plan): readonly Refusal[] {
-  const { complete, snapshot, guards, executable, kind } = plan;
+  const { snapshot, guards, executable, kind } = plan;
   if (kind === "DriftReport") return [];
   if (wasNotRead(plan)) return [refusal(counted(errorCount(plan), "error"), notRead)];
   if (executable) return protectedRefusals(plan);
   const errors = errorCount(plan);
   return [
-    ...(complete
-      ? []
-      : [
-          refusal(
-            "a read failed",
-            "The plan is incomplete, because a read failed. Creates are blocked, because objects that look missing may exist.",
-          ),
-        ]),
     ...(errors === 0 ? [] : [refusal(counted(errors, "error"), errorsText(errors))]),
     ...(snapshot === undefined ? [] : [refusal("made from a snapshot", snapshotText(snapshot))]),
     ...guards.filter(({ allowed }) => allowed === undefined).map(guardRefusal),
@@ -53,7 +45,10 @@ export function refusalTitle(plan: Plan): string {
 /** What a report may lack; full sentences. */
 export function limitsOf(plan: Plan): readonly string[] {
   const { kind, complete, snapshot } = plan;
-  if (kind === "Plan") return [];
+  if (kind === "Plan")
+    return complete || !plan.executable
+      ? []
+      : ["The plan is incomplete, because a read failed. Apply sends only what does not need that read."];
   if (wasNotRead(plan)) return [notRead];
   return [
     ...(complete ? [] : ["The report is incomplete, because a read failed. There may be more differences."]),

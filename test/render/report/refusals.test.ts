@@ -29,11 +29,8 @@ const rows: Readonly<Record<string, readonly [members: Partial<Plan>, title: str
   ],
   "a failed read and a snapshot": [
     { executable: false, complete: false, snapshot: "2026-03-01T09:00:00.000Z" },
-    "(apply will refuse it: a read failed and made from a snapshot)",
-    [
-      "The plan is incomplete, because a read failed. Creates are blocked, because objects that look missing may exist.",
-      "The plan was made from a snapshot taken 2026-03-01 09:00 UTC, so it cannot be applied.",
-    ],
+    "(apply will refuse it: made from a snapshot)",
+    ["The plan was made from a snapshot taken 2026-03-01 09:00 UTC, so it cannot be applied."],
   ],
   "uncommitted changes on a protected target": [
     { protected: true, git: { commit: "4f2c1ab", dirty: true, changedFiles: ["manifests/a.yaml"] } },
