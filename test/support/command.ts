@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from "node:fs";
+import { readFileSync, statSync } from "node:fs";
 import { resolve } from "node:path";
 import { main } from "../../src/cli.ts";
 import * as validators from "../../src/manifests/validators.generated.js";
@@ -26,7 +26,7 @@ export async function runCommand(argv: readonly string[], cwd: string, env: Read
 /** The documents that the flags of a command line name, if it wrote them. */
 function writtenBy(argv: readonly string[], cwd: string): readonly string[] {
   const files = argv.flatMap((arg, index) => (arg === "--out" || arg === "--result" ? [resolve(cwd, argv[index + 1] ?? "")] : []));
-  return files.filter((file) => existsSync(file)).map((file) => readFileSync(file, "utf8"));
+  return files.filter((file) => statSync(file, { throwIfNoEntry: false })?.isFile()).map((file) => readFileSync(file, "utf8"));
 }
 
 const schemaOf = new Map<unknown, (value: unknown) => boolean>([
