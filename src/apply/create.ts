@@ -40,7 +40,7 @@ export async function sendCreate<Live>(step: Step<Live>): Promise<Ending> {
 
 async function send<Live>(sent: SentCreate<Live>, request: SendableRequest): Promise<Ending> {
   const { item, session } = sent.step;
-  const waited = newBusyWait(session, `${item.address}: another request is at work`);
+  const waited = newBusyWait(session, item.address);
   for (;;) {
     let answer: WriteAnswer;
     try {
@@ -52,7 +52,7 @@ async function send<Live>(sent: SentCreate<Live>, request: SendableRequest): Pro
         return conclude(sent, await confirmCreate(sent, [], why), why);
       }
       const isRelation = item.action === "relate" && error.sent === "answered";
-      const mayRepeat = isRelation && isBusy(error) && (await waited());
+      const mayRepeat = isRelation && isBusy(error) && (await waited(error));
       if (isRelation && (await hasRelation(sent))) return conclude(sent, { state: "found" }, relatedByOthers);
       if (mayRepeat) continue;
       if (isRefusedInBody(error)) {

@@ -1,7 +1,7 @@
 import type { RunReads } from "../engine/reads/cached-reads.ts";
 import type { WriteSession } from "../engine/session.ts";
 import type { Kind, Unit } from "../kinds/kind.ts";
-import type { ServiceError } from "../model/errors.ts";
+import { isInCreation, type ServiceError } from "../model/errors.ts";
 import type { AuditEntry } from "../model/live.ts";
 import type { ChangeGroup, Item, NotKept } from "../model/plan.ts";
 import type { ItemResult, Outcome } from "../model/result.ts";
@@ -40,8 +40,17 @@ export interface EndedItem extends ItemResult {
   readonly notKept?: readonly NotKept[];
 }
 
-/** The ending of an item whose request failed. After a refused key, nothing more is sent: all these items end with the same text. */
-export function endingOf({ code, status, sent, message, reason }: ServiceError): Ending {
+const stillInCreation =
+  "The service still creates the integration, so the request was not accepted. Run apply again later. client.schemaWaitSeconds limits how long apply waits for that.";
+
+/**
+ * The ending of an item whose request failed. It is deferred while the service still creates the integration. After a refused key,
+ * nothing more is sent: all these items end with the same text.
+ */
+export function endingOf(error: ServiceError): Ending {
+  const { code, status, sent, message, reason } = error;
+  if (isInCreation(error))
+    return { outcome: "deferred", code: "E_STILL_WAITING", message: `${stillInCreation} Its last answer: ${reason}` };
   if (status !== 401) return { outcome: "failed", code, message };
   if (sent === "never") return { outcome: "skipped", code, message: "Not sent, because the service refused the API key before." };
   return { outcome: "failed", code, message: reason };

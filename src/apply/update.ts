@@ -86,7 +86,7 @@ interface Sent<Live> {
 async function sendOne<Live>(step: UpdateStep<Live>, request: PlannedRequest): Promise<Sent<Live>> {
   const { item, session, update, live, secrets } = step;
   const { body } = request;
-  const waited = newBusyWait(session, `${item.address}: another request is at work`);
+  const waited = newBusyWait(session, item.address);
   for (let attempt = 1; ; attempt++) {
     try {
       const answer = await session.writer.send(inlineSecrets(request, secrets));
@@ -94,7 +94,9 @@ async function sendOne<Live>(step: UpdateStep<Live>, request: PlannedRequest): P
       return await verified(step, body, answer.isEmpty === true ? live : update.answered(live, answer, session.writer.decode));
     } catch (error) {
       if (!(error instanceof ServiceError) || !(isBusy(error) || error.sent === "maybe")) throw error;
-      const mayRepeat = isBusy(error) ? await waited() : attempt <= session.project.settings.client.retries && !isSecretSpent(error, body);
+      const mayRepeat = isBusy(error)
+        ? await waited(error)
+        : attempt <= session.project.settings.client.retries && !isSecretSpent(error, body);
       const sent = await afterUnclear(step, body, error);
       if (sent !== undefined) return sent;
       if (!mayRepeat || session.signal.aborted) throw error;

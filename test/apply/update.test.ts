@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { apply, loadProject } from "../../src/index.ts";
 import { eachChange } from "../../src/model/changes.ts";
-import { assetManifest, endings, type Meddle, ordersManifest, scene, schemaManifest, tagManifest, together } from "./scene.ts";
+import { assetManifest, endings, instead, type Meddle, ordersManifest, scene, schemaManifest, tagManifest, together } from "./scene.ts";
 
 const twoPatches = together(
   ordersManifest,
@@ -9,6 +9,10 @@ const twoPatches = together(
     "orders",
     "{ public: { tables: { customers: { columns: { email: { hashed: true } } }, payments: { columns: { iban: { hashed: false } } } } } }",
   ),
+);
+const hashesEmail = together(
+  ordersManifest,
+  schemaManifest("orders", "{ public: { tables: { customers: { columns: { email: { hashed: true } } } } } }"),
 );
 const orders = "update Schemas/orders";
 
@@ -102,6 +106,31 @@ describe("a PUT or PATCH that is refused because another request is at work", ()
     const { code, result } = await at.apply();
     expect([code, endings(result)["update Tag/gold"]]).toEqual([4, "failed E_SERVICE_STATUS"]);
     expect(at.writes().length).toBeGreaterThan(2);
+  });
+});
+
+describe("a PATCH that is refused because the service still creates the integration", () => {
+  const inCreation = instead(409, { code: "IntegrationInCreation", message: "Orders is still in creation." });
+  const meddle: Meddle = ({ status }) => (status === 409 ? inCreation : undefined);
+  const fault = "PATCH /v1/integrations/8f1c/schemas";
+  const client = { timeoutSeconds: 600, settleSeconds: 0, schemaWaitSeconds: 3 };
+
+  it("is sent again for as long as apply waits for schemas, not for settleSeconds", async () => {
+    const at = await scene(hashesEmail, { config: { client }, meddle, service: { faults: [`${fault}@1=status:409`] } });
+    const { code, result } = await at.apply();
+    expect([code, endings(result)[orders]]).toEqual([0, "done"]);
+    expect(at.writes()).toHaveLength(2);
+  });
+
+  it("is deferred with the service's words when that time is over", async () => {
+    const at = await scene(hashesEmail, {
+      config: { client: { ...client, schemaWaitSeconds: 0 } },
+      meddle,
+      service: { faults: [`${fault}=status:409`] },
+    });
+    const { code, result } = await at.apply();
+    expect([code, endings(result)[orders]]).toEqual([4, "deferred E_STILL_WAITING"]);
+    expect(result.items.at(-1)?.message).toContain("Orders is still in creation.");
   });
 });
 
