@@ -3,7 +3,7 @@ import { firstRound, planRound } from "../engine/pipeline.ts";
 import { recover } from "../engine/recover.ts";
 import type { PlanOptions, Round, WriteSession } from "../engine/session.ts";
 import { DimsyncError } from "../model/errors.ts";
-import type { Plan } from "../model/plan.ts";
+import type { NotKept, Plan } from "../model/plan.ts";
 import type { Result } from "../model/result.ts";
 import { type Secret, secretsIn } from "../model/settings/secret.ts";
 import { declined, interrupted, notRun, refusal, type WhyNotRun } from "./not-run.ts";
@@ -21,11 +21,18 @@ export interface ApplyOptions extends PlanOptions {
   readonly failFast?: boolean;
 }
 
+export interface Applied {
+  readonly plan: Plan;
+  readonly result: Result;
+  /** What the service did not keep in this run, texts with other white space included. */
+  readonly notKept: readonly NotKept[];
+}
+
 /**
  * Makes the account match the manifests, in rounds: a round plans what an earlier one made
  * possible. Throws only before the first write; after it, the result reports everything.
  */
-export async function apply(session: WriteSession, given: ApplyOptions = {}): Promise<{ readonly plan: Plan; readonly result: Result }> {
+export async function apply(session: WriteSession, given: ApplyOptions = {}): Promise<Applied> {
   // Later rounds of a saved plan send what the first one would.
   const options: ApplyOptions = given.saved === undefined ? given : { ...given, protectOnly: given.saved.held !== undefined };
   const startedAt = session.clock.now().toISOString();
@@ -34,6 +41,7 @@ export async function apply(session: WriteSession, given: ApplyOptions = {}): Pr
   const finish = (plans: readonly Plan[], items: readonly EndedItem[]) => ({
     plan: first,
     result: resultOf(session, [first, ...plans.slice(1)], { items, startedAt }),
+    notKept: items.flatMap((item) => item.notKept ?? []),
   });
   const why = await reasonNotToStart(session, first, options);
   if (why !== undefined) {

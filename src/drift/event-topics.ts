@@ -7,10 +7,12 @@ export type Topic = "schema" | "paused" | "name" | "gone" | "relation-lost" | "r
 export function topicOf(address: string, path: string, isRelate: boolean): Topic {
   const parts = parseAddress(address);
   if (isRelate) return "relation-lost";
+  // Also an integration that was renamed, whose schemas a selector covered.
+  if (path === "/name") return "name";
   if (parts?.resource !== undefined) return "relation-extra";
   if (path === "") return "gone";
   if (parts?.kind === schemasKind) return "schema";
-  return path === "/paused" ? "paused" : path === "/name" ? "name" : "fields";
+  return path === "/paused" ? "paused" : "fields";
 }
 
 // Events are free text, and the interface documents none (docs/service-interface.md). These words are in any plausible wording.

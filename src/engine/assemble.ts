@@ -35,7 +35,12 @@ export function assemblePlan(round: Round, parts: RoundParts): Plan {
   const deferred = found.flatMap((one) => one.deferred);
   const complete = observed.complete && compared.complete && !hasErrors(project);
   const findings: Findings = {
-    differences: [...found, unreportedUnknowns(found, recovered), { ...emptyDiff, unverifiable: policies.unverifiable() }],
+    differences: [
+      ...found,
+      { ...emptyDiff, manual: leftSteps(observed, compared) },
+      unreportedUnknowns(found, recovered),
+      { ...emptyDiff, unverifiable: policies.unverifiable() },
+    ],
     problems: [
       ...project.problems,
       ...observed.problems,
@@ -48,6 +53,7 @@ export function assemblePlan(round: Round, parts: RoundParts): Plan {
     unmanaged: unmanaged(round, parts),
     ...defined({ loosened: compared.loosened, released: compared.released, impact: compared.impact }),
     ...columnsOf(round, found),
+    ...(round.kind === "Plan" ? defined({ covered: compared.coverage.covered }) : {}),
     policy: policies.findings().filter(({ state }) => complete || state !== "fixed"),
     readCalls: session.calls(),
   };
@@ -60,6 +66,10 @@ export function assemblePlan(round: Round, parts: RoundParts): Plan {
     isStopped: hasErrors(project) || session.signal.aborted,
   });
 }
+
+/** Integrations that left a selector, except for those that `ignore` in the config excludes. */
+const leftSteps = ({ account }: RoundView, { coverage }: ComparedRound): DiffResult["manual"] =>
+  coverage.manual.filter(({ address, path }) => !account.ignored(address, path));
 
 function headOf({ session, kind, options: { scope = everything, ignore = [] } }: Round, git: Plan["git"]): PlanHead {
   const { settings, manifestDigest } = session.project;

@@ -47,7 +47,8 @@ type RunView = Pick<AccountView, "isDrift" | "recovered" | "fresh" | "writeSecre
 const noRun: RunView = { isDrift: false, recovered: new Map(), fresh: new Set(), writeSecrets: () => false };
 
 /** The records of earlier runs that say which live object a manifest has. */
-export type KnownRecords = Pick<RecordsState, "bindings" | "open" | "created" | "longestSeen">;
+export type KnownRecords = Pick<RecordsState, "bindings" | "open" | "created" | "longestSeen"> &
+  Partial<Pick<RecordsState, "notKept" | "covered">>;
 
 /** Reads the lists and ids that the manifests need, and identifies every manifest. */
 export async function observeAccount(input: ObserveInput): Promise<ObservedAccount> {
@@ -191,7 +192,8 @@ function viewOf(input: ObserveInput, { items }: ObservedLists, readById: readonl
     earlierCreates: earlierCreates(records, run.recovered),
     taggedBy: project.settings.defaults.taggedBy,
     ignored: () => false,
-    notKept: new Map(),
+    notKept: records.notKept ?? new Map(),
+    covered: records.covered ?? new Map(),
     patch: project.settings.client,
     ...run,
   });

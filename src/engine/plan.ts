@@ -30,7 +30,7 @@ export type PlanHead = Pick<
   | "manifestDigest"
 >;
 
-type ReviewMember = "newColumns" | "goneColumns" | "neverReviewed" | "seenColumns";
+type ReviewMember = "newColumns" | "goneColumns" | "neverReviewed" | "seenColumns" | "covered";
 
 /** What was found. */
 export interface Findings extends Pick<Plan, ReviewMember | "loosened" | "released" | "impact" | "policy"> {
@@ -64,7 +64,7 @@ export interface PlanRules {
 export function makePlan(head: PlanHead, findings: Findings, rules: PlanRules): Plan {
   const { locate } = rules;
   const { differences, complete, unmanaged, policy, equal, readCalls } = findings;
-  const { newColumns, goneColumns, neverReviewed, seenColumns, loosened, released, impact } = findings;
+  const { newColumns, goneColumns, neverReviewed, seenColumns, covered, loosened, released, impact } = findings;
   const { runnable, heldItems, heldWaiting, blocked, deferred } = whatRuns(differences, rules);
   const numbering = { kind: head.kind, locate };
   const items = numbered(runnable, numbering);
@@ -88,7 +88,16 @@ export function makePlan(head: PlanHead, findings: Findings, rules: PlanRules): 
     unmanaged: { ...unmanaged, columns: differences.reduce((sum, { unmanagedColumns }) => sum + unmanagedColumns, 0) },
     unverifiable: differences.flatMap(({ unverifiable }) => unverifiable).sort((a, b) => byText(a.address, b.address)),
     ...(notKept.length === 0 ? {} : { notKept }),
-    ...defined({ loosened: complete ? loosened : undefined, released, impact, newColumns, goneColumns, neverReviewed, seenColumns }),
+    ...defined({
+      loosened: complete ? loosened : undefined,
+      released,
+      impact,
+      newColumns,
+      goneColumns,
+      neverReviewed,
+      seenColumns,
+      covered,
+    }),
     policy,
     guards,
     diagnostics: diagnostics.map((one) => withTarget(one, head)),

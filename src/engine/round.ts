@@ -9,6 +9,7 @@ import { allowances } from "./checks/allow.ts";
 import { checkLabels } from "./checks/labels.ts";
 import type { PolicyCheck } from "./checks/policies.ts";
 import { type Compared, compareUnits } from "./compare.ts";
+import { type Coverage, checkCoverage } from "./covered.ts";
 import { checkLoosened } from "./loosened/index.ts";
 import { type ObservedAccount, observeAccount } from "./observe.ts";
 import { type BaseView, baseResources, baseView } from "./origin.ts";
@@ -88,6 +89,8 @@ export interface ComparedRound extends Compared {
   /** Absent if there is no base, or if it is not known. */
   readonly loosened?: readonly Loosened[];
   readonly released?: readonly Released[];
+  /** What selectors by live name cover. */
+  readonly coverage: Coverage;
   /** Absent if the project names no dbt manifest. */
   readonly impact?: readonly Impact[];
 }
@@ -122,7 +125,7 @@ export async function compareRound(round: Round, view: RoundView, policies: Poli
     checkUnit: allChecks([labels?.checkUnit, impact?.checkUnit, policies.checkUnit, loosened?.checkUnit]),
     signal: session.signal,
   });
-  if (hasErrors(session.project)) return compared;
+  if (hasErrors(session.project)) return { ...compared, coverage: { manual: [] } };
   const others = await policies.checkOthers(reads, compared.configured, allTreeChecks([labels?.checkTree, loosened?.checkTree]));
   const complete = compared.complete && others.complete;
   const { base } = view;
@@ -130,11 +133,13 @@ export async function compareRound(round: Round, view: RoundView, policies: Poli
   const released = isWhole
     ? await releasedObjects({ account: view.account, base, compared, reads, needs, onLive: loosened?.checkReleased })
     : undefined;
+  const coverage = await checkCoverage({ account: view.account, reads, needs });
   const problems = [...(complete ? (labels?.problems() ?? []) : []), ...(session.project.readers?.problems() ?? [])];
   return {
     ...compared,
     found: [...compared.found, ...(problems.length === 0 ? [] : [{ ...emptyDiff, problems }])],
     complete,
+    coverage,
     ...defined({ loosened: released && loosened?.entries(released), released, impact: impact?.impact() }),
   };
 }

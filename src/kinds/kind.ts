@@ -6,13 +6,26 @@ import type { LiveSchemas } from "../model/live.ts";
 import type { NodePath } from "../model/nodes.ts";
 import type { Blocked, ChangeGroup, Deferred, Difference, DraftCause, DraftItem, Item, NamedObject, NotKept } from "../model/plan.ts";
 import type { Problem } from "../model/problem.ts";
-import type { IntegrationSpec, Reference, Resource } from "../model/resource.ts";
+import type { IntegrationSelector, IntegrationSpec, Reference, Resource } from "../model/resource.ts";
 import type { Steps } from "../model/runtime/event-loop.ts";
 import type { List, Listed, Reads, WriteAnswer, WriteDecoder } from "../model/service.ts";
 import type { ClientSettings } from "../model/settings/config.ts";
 import type { Code } from "../model/titles.ts";
 import type { AccountLists, AccountLookup } from "./lookup.ts";
 import type { LabelRoots } from "./patterns/labels.ts";
+
+/** How manifests of a kind select integrations by their names in the account. */
+export interface Selection {
+  selectors(resource: Resource): readonly IntegrationSelector[];
+  /** Whether manifests name the integration, so that its rename is known. */
+  covers(resource: Resource, id: string, account: AccountView): boolean;
+  /** What an integration loses that the manifest no longer selects: a clause. May read it. */
+  lost(
+    resource: Resource,
+    id: string,
+    run: { readonly account: AccountView; readonly reads: Reads; readonly needs: ReadNeeds },
+  ): Promise<string>;
+}
 
 /** The live object of a manifest. */
 export type Identity =
@@ -65,6 +78,8 @@ export interface AccountView {
   readonly taggedBy: string | undefined;
   /** Whether differences are only reported. Then requests may lack what only sending them needs. */
   readonly isDrift: boolean;
+  /** By the address of a manifest with a selector of integrations: the ids that it has covered, and their names then. */
+  readonly covered: ReadonlyMap<Address, ReadonlyMap<string, string>>;
   /** By address and path: values that the service did not keep when an earlier run sent them. */
   readonly notKept: ReadonlyMap<Address, ReadonlyMap<Pointer, Required<Pick<NotKept, "wanted" | "live" | "since">>>>;
   /** Whether an `ignore` entry covers this difference; then it is neither shown nor sent. */
@@ -262,6 +277,8 @@ export interface Kind<U extends Unit = Unit, Live = unknown> extends ManifestKin
   /** Reads what comparing the unit needs beyond the lists; undefined: the object is gone. Called for units with a liveId. */
   observe?(unit: U, reads: Reads, needs: ReadNeeds): Promise<Live | undefined>;
   diff(unit: U, live: Live | undefined, account: AccountView): DiffResult | Steps<DiffResult>;
+  /** Absent if its manifests have no selectors of integrations. */
+  readonly selection?: Selection;
   /** Of the kind whose units are the schemas of integrations. */
   readonly schemas?: SchemasOf<U, Live>;
   /** Whether an object that is created as `desired` starts to replicate data at once. */

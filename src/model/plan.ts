@@ -406,6 +406,11 @@ export interface Plan {
   readonly neverReviewed?: readonly NeverReviewed[];
   /** The columns of all integrations, which apply records. Present in a plan if columns are reviewed. */
   readonly seenColumns?: readonly SeenGroup[];
+  /**
+   * What selectors by live name cover, which apply records: by the address of the manifest, the live ids and their names when they matched.
+   * Present in a plan if there are such selectors.
+   */
+  readonly covered?: Readonly<Record<Address, Readonly<Record<string, string>>>>;
   readonly policy: readonly PolicyFinding[];
   readonly guards: readonly GuardFinding[];
   readonly diagnostics: readonly Diagnostic[];

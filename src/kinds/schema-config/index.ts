@@ -15,12 +15,14 @@ import { andMore } from "../../text/lists.ts";
 import { nodeText } from "../../text/paths.ts";
 import { type AccountView, type ComparedObject, type DiffResult, emptyDiff, type Kind } from "../kind.ts";
 import { integrations } from "../lists.ts";
-import { kindNames, manifestOfSchemas } from "../manifests.ts";
+import { isSchemaConfig, kindNames, manifestOfSchemas } from "../manifests.ts";
+import { selectedBy } from "../select.ts";
 import { tablesToRead, unmanagedTables } from "./coverage.ts";
 import { evaluate } from "./evaluate.ts";
 import type { Evaluation, NodeChange } from "./evaluation.ts";
 import { decisionOf } from "./explain.ts";
 import { schemaDifferences, unintendedChanges } from "./live-differences.ts";
+import { lostProtection } from "./lost.ts";
 import { isLabel, liveView, readOnlyNodeField } from "./manifest.ts";
 import { missingNames } from "./missing-names.ts";
 import { newColumnProblems, reviewColumns, switchedOffBy } from "./new-columns.ts";
@@ -66,6 +68,19 @@ export const schemaConfig: Kind<SchemaConfigUnit, ObservedSchemas> = {
         return { ...observedAt({}), notYet: failure.reason };
       },
     ),
+
+  selection: {
+    selectors: (resource) => [specOf(resource).integrations ?? []].flat(),
+    // A selector by a glob covers it in another way: it may protect less.
+    covers: (_resource, id, account) => {
+      const name = account.list(integrations).byId.get(id)?.name ?? "";
+      return account.resources
+        .filter(isSchemaConfig)
+        .filter(({ spec }) => spec.integration !== undefined || spec.integrations?.names?.includes(name) === true)
+        .some(({ spec }) => selectedBy(spec, account).some((one) => one.state === "found" && one.id === id));
+    },
+    lost: (resource, id, run) => lostProtection(resource as Resource<SchemaConfigSpec>, id, run),
+  },
 
   namesBelow: ["spec", "schemas"],
 

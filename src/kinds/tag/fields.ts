@@ -1,8 +1,9 @@
 import { urlPath } from "../../model/json/pointer.ts";
 import type { LiveTag } from "../../model/live.ts";
-import type { DraftFacts, DraftItem, PathChange } from "../../model/plan.ts";
+import type { DraftFacts, DraftItem, NotKept, PathChange } from "../../model/plan.ts";
 import type { Problem } from "../../model/problem.ts";
 import { locationIn, type Resource, type TagSpec } from "../../model/resource.ts";
+import { differsInSpace } from "../../text/white-space.ts";
 import type { AccountView, Unit } from "../kind.ts";
 import { users } from "../lists.ts";
 import { isUser, plainEmailWarning, unclearUserProblem, userToWrite } from "../users.ts";
@@ -26,19 +27,18 @@ export function fieldChanges(
   unit: TagUnit,
   live: LiveTag,
   account: AccountView,
-): { readonly items: readonly DraftItem[]; readonly problems: readonly Problem[] } {
+): { readonly items: readonly DraftItem[]; readonly problems: readonly Problem[]; readonly notKept: readonly NotKept[] } {
   const { resource, address } = unit;
   const owner = ownerToWrite(unit, live, account);
-  if (typeof owner === "object") return { items: [], problems: [owner] };
-  const desired = withIgnored(
-    { name: resource.spec.name, description: resource.spec.description ?? live.description, owner },
-    unit,
-    live,
-    account,
-  );
+  if (typeof owner === "object") return { items: [], problems: [owner], notKept: [] };
+  const wanted = { name: resource.spec.name, description: resource.spec.description ?? live.description, owner };
+  const vain = fields.flatMap((field) => sentInVain(field, { unit, live, account, wanted: wanted[field] }));
+  const notKept = vain.filter((one) => !differsInSpace(one.wanted, one.live));
+  const kept = fields.filter((field) => vain.some(({ path }) => path === `/${field}`));
+  const desired = withLive(wanted, live, [...kept, ...ignoredFields(unit, live, account)]);
   const problems = plainEmailWarning(resource.spec.owner, account.list(users).items, locationIn(resource, "/spec/owner"));
   const changes = fields.flatMap((field) => changeOf(field, unit, live, desired));
-  if (changes.length === 0) return { items: [], problems };
+  if (changes.length === 0) return { items: [], problems, notKept };
   const item: DraftItem = {
     address,
     kind: resource.kind,
@@ -49,7 +49,7 @@ export function fieldChanges(
     requests: [{ method: "PUT", path: urlPath(["v1", "tags", live.id]), body: bodyOf(desired) }],
     binding: { id: live.id },
   };
-  return { items: [item], problems };
+  return { items: [item], problems, notKept };
 }
 
 /** The owner as text; undefined if there is none. */
@@ -63,11 +63,33 @@ function ownerToWrite(unit: TagUnit, live: LiveTag, { list }: AccountView): stri
 
 type DesiredFields = { readonly [Field in keyof Fields]: string | undefined };
 
-/** Ignored fields keep their live value. */
-function withIgnored(desired: DesiredFields, { address }: TagUnit, live: LiveTag, { ignored }: AccountView): DesiredFields {
-  const kept = fields.filter((field) => live[field] !== undefined && ignored(address, `/${field}`));
-  return { ...desired, ...Object.fromEntries(kept.map((field) => [field, live[field]])) };
+type Field = keyof Fields;
+
+/** The field, if an earlier run sent the value in vain and neither the manifest nor the account has changed since. */
+function sentInVain(
+  field: Field,
+  {
+    unit: { address },
+    live,
+    account,
+    wanted,
+  }: { readonly unit: TagUnit; readonly live: LiveTag; readonly account: AccountView; readonly wanted: string | undefined },
+): readonly NotKept[] {
+  const path = `/${field}`;
+  const earlier = account.notKept.get(address)?.get(path);
+  const is = live[field] ?? null;
+  if (earlier === undefined || earlier.wanted !== wanted || earlier.live !== is || account.ignored(address, path)) return [];
+  return [{ address, path, wanted, live: is, since: earlier.since }];
 }
+
+const ignoredFields = ({ address }: TagUnit, live: LiveTag, { ignored }: AccountView): readonly Field[] =>
+  fields.filter((field) => live[field] !== undefined && ignored(address, `/${field}`));
+
+/** These fields keep their live value. */
+const withLive = (desired: DesiredFields, live: LiveTag, kept: readonly Field[]): DesiredFields => ({
+  ...desired,
+  ...Object.fromEntries(kept.map((field) => [field, live[field]])),
+});
 
 function changeOf(field: keyof Fields, { resource }: TagUnit, live: LiveTag, desired: DesiredFields): readonly PathChange<DraftFacts>[] {
   const before = live[field];

@@ -12,7 +12,7 @@ import { kindNames } from "../manifests.ts";
 import { needsUsers, userRefFor } from "../users.ts";
 import { fieldChanges, fieldCount, type TagUnit } from "./fields.ts";
 import { imported } from "./import.ts";
-import { relations } from "./relations.ts";
+import { relatedIds, relations } from "./relations.ts";
 
 // The interface has calls that list, read and change tags and attach them to resources. It has none
 // that creates a tag or removes a relation (docs/service-interface.md).
@@ -53,6 +53,12 @@ export const tag: Kind<TagUnit, LiveTag> = {
       (target) => ("integration" in target && typeof target.integration === "string") || "integrations" in target,
     );
     return [tags, ...(byEmail ? [users] : []), ...(byName ? [integrations] : [])];
+  },
+
+  selection: {
+    selectors: (resource) => (specOf(resource).resources ?? []).flatMap((target) => ("integrations" in target ? target.integrations : [])),
+    covers: (resource, id, account) => relatedIds(specOf(resource), account).has(id),
+    lost: () => Promise.resolve("the manifest no longer requires it to have the tag"),
   },
 
   isPlainKey: (path) => path.at(-1) === "labels",
@@ -101,6 +107,7 @@ export const tag: Kind<TagUnit, LiveTag> = {
       ...emptyDiff,
       items: [...bindItem(resource, live, account), ...fields.items, ...related.items],
       manual: related.manual,
+      ...(fields.notKept.length === 0 ? {} : { notKept: fields.notKept }),
       blocked: related.blocked,
       deferred: related.deferred,
       problems: [...fields.problems, ...related.problems],

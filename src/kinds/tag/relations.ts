@@ -3,7 +3,7 @@ import { toPointer, urlPath } from "../../model/json/pointer.ts";
 import type { LiveTag } from "../../model/live.ts";
 import type { Blocked, Deferred, DraftItem } from "../../model/plan.ts";
 import type { Problem } from "../../model/problem.ts";
-import { locationIn, problemIn, type TagResource } from "../../model/resource.ts";
+import { locationIn, problemIn, type TagResource, type TagSpec } from "../../model/resource.ts";
 import type { AccountView, DiffResult } from "../kind.ts";
 import { users } from "../lists.ts";
 import { assetAddress, integrationAddress } from "../manifests.ts";
@@ -48,6 +48,14 @@ export function relations(unit: TagUnit, live: LiveTag, account: AccountView): R
     problems: [...problems, ...missing.problems],
   };
 }
+
+/** The live ids that the manifest lists or selects. */
+export const relatedIds = ({ resources = [] }: TagSpec, account: AccountView): ReadonlySet<string> =>
+  new Set(
+    resources
+      .flatMap((target) => targetsOf(target, "", account))
+      .flatMap(({ selected }) => (selected.state === "found" ? [selected.id] : [])),
+  );
 
 type Unresolved = Extract<Selected, { readonly state: "unresolved" }>;
 

@@ -1,16 +1,18 @@
 import { randomUUID } from "node:crypto";
-import { type ApplyOptions, apply } from "../../apply/apply.ts";
+import { type Applied, type ApplyOptions, apply } from "../../apply/apply.ts";
 import type { Session, WriteSession } from "../../engine/session.ts";
 import { type Project, withLocations } from "../../manifests/project.ts";
 import { DimsyncError } from "../../model/errors.ts";
 import { combineExits } from "../../model/exit.ts";
-import type { Plan } from "../../model/plan.ts";
+import { groupBy } from "../../model/maps.ts";
+import type { NotKept, Plan } from "../../model/plan.ts";
 import type { Result } from "../../model/result.ts";
 import type { Reads } from "../../model/service.ts";
 import { titles } from "../../model/titles.ts";
-import type { Lease, RecordsRun } from "../../records/records.ts";
+import type { Lease, RecordsRun, RecordsState } from "../../records/records.ts";
 import type { AppliedCommit } from "../../records/remembered.ts";
 import type { Client } from "../../service/client.ts";
+import { differsInSpace } from "../../text/white-space.ts";
 import { openAccount, resolveAll } from "../account.ts";
 import { loadPolicyModules } from "../policy-modules.ts";
 import { jobUrl, openRecords, versionText, withRecords } from "../records/open.ts";
@@ -30,16 +32,15 @@ export interface ApplyAccountOptions extends ApplyOptions {
  * Makes the account match the project, under the target's lease. Refuses a saved plan that can no longer be used, and marks it as applied before the
  * first write. Throws DimsyncError only before the first write.
  */
-export function applyAccount(project: Project, options: ApplyAccountOptions, run: RunEnvironment): Promise<Applied> {
+export function applyAccount(
+  project: Project,
+  options: ApplyAccountOptions,
+  run: RunEnvironment,
+): Promise<Pick<Applied, "plan" | "result">> {
   return withLocations(
     project,
     withGitState(project, run, (git) => applyUnderLease(withCatalogProblems(project), options, { run, git })),
   );
-}
-
-interface Applied {
-  readonly plan: Plan;
-  readonly result: Result;
 }
 
 async function applyUnderLease(
@@ -128,6 +129,49 @@ function rememberColumns(writes: RecordsRun, { plan: { executable, createdAt: at
   if (executable && groups !== undefined && !isDeclined) writes.remember({ columns: { at, groups } });
 }
 
+/** Records what the service did not keep, and what selectors by live name cover. A run that saw only a part adds to what is known. */
+function rememberAccount(
+  writes: RecordsRun,
+  { plan, result, notKept }: Omit<Applied, "result"> & { readonly result: Pick<Result, "items"> },
+): void {
+  const isDeclined = result.items.some(({ code }) => code === "E_DECLINED");
+  if (!plan.executable || isDeclined) return;
+  const known = writes.state();
+  const isWhole = plan.partial !== true;
+  writes.remember({
+    notKept: valuesToKeep(known.notKept, { found: [...(plan.notKept ?? []), ...notKept], isWhole }),
+    ...(isWhole ? { covered: coveredNow(known.covered, plan.covered) } : {}),
+  });
+}
+
+/** What the plan no longer finds has changed since, in the manifests or the account. It does not mention texts with other white space. */
+function valuesToKeep(
+  known: RecordsState["notKept"],
+  { found, isWhole }: { readonly found: readonly NotKept[]; readonly isWhole: boolean },
+): RecordsState["notKept"] {
+  const all = groupBy(
+    found.flatMap(({ since, ...one }) => (since === undefined ? [] : [{ ...one, since }])),
+    ({ address }) => address,
+  );
+  const addresses = new Set([...(isWhole ? known.keys() : []), ...all.keys()]);
+  return new Map(
+    [...addresses].map((address) => {
+      const kept = [...(known.get(address) ?? [])].filter(([, { wanted, live }]) => !isWhole || differsInSpace(wanted, live));
+      const now = (all.get(address) ?? []).map(({ path, wanted, live, since }) => [path, { wanted, live, since }] as const);
+      return [address, new Map([...kept, ...now])];
+    }),
+  );
+}
+
+/** By manifest; without those whose selectors are gone. */
+function coveredNow(known: RecordsState["covered"], covered: Plan["covered"] = {}): RecordsState["covered"] {
+  const gone = [...known.keys()].filter((address) => !Object.hasOwn(covered, address));
+  return new Map([
+    ...gone.map((address) => [address, new Map<string, string>()] as const),
+    ...Object.entries(covered).map(([address, ids]) => [address, new Map(Object.entries(ids))] as const),
+  ]);
+}
+
 /**
  * What to record once the account matches the manifests of a commit: all of them, so nothing was left out, failed or waits. Undefined otherwise: the next
  * plan is then compared with the commit before, and what is still missing counts as a change of the manifests.
@@ -146,12 +190,13 @@ function rememberCommit(writes: RecordsRun, commit: AppliedCommit | undefined, h
 /** Records the commit of a plan without changes. Throws nothing: without it, the next plan is compared with an older commit. */
 export async function recordUnchanged({ settings }: Project, plan: Plan, run: RunEnvironment): Promise<void> {
   const runId = randomUUID();
-  const commit = commitOf(plan, plan.git, { runId, at: plan.createdAt });
-  if (commit === undefined || plan.blocked.length > 0) return;
+  const commit = plan.blocked.length > 0 ? undefined : commitOf(plan, plan.git, { runId, at: plan.createdAt });
+  if (commit === undefined && plan.covered === undefined && plan.notKept === undefined) return;
   await withRecords(settings, run.env, async (records) => {
     try {
       const writes = await records.begin({ runId, waitMs: 0, signal: run.signal });
       rememberCommit(writes, commit, false);
+      rememberAccount(writes, { plan, result: { items: [] }, notKept: [] });
       await writes.release();
     } catch (error) {
       if (!(error instanceof DimsyncError)) throw error;
@@ -178,6 +223,7 @@ async function applyWith(project: Project, options: ApplyAccountOptions, { run, 
     const review = await openReview(project, writes.state());
     const done = await apply({ ...session, review, reads: lists.recording(session.reads) }, { ...options, beforeFirstWrite });
     rememberColumns(writes, done);
+    rememberAccount(writes, done);
     const { plan, result } = done;
     if (result.exit.code === 0)
       rememberCommit(

@@ -1,8 +1,10 @@
 import { randomUUID } from "node:crypto";
 import { kindNamed } from "../../kinds/index.ts";
+import { schemasAddress } from "../../kinds/manifests.ts";
 import { type Project, unknownManifest, withLocations } from "../../manifests/project.ts";
+import { type Address, integrationOfSchemas } from "../../model/address.ts";
 import { DimsyncError } from "../../model/errors.ts";
-import type { RecordsRun } from "../../records/records.ts";
+import type { RecordsRun, RecordsState } from "../../records/records.ts";
 import { shellWord } from "../../text/shell.ts";
 import { didYouMean } from "../../text/suggest.ts";
 import type { RunEnvironment } from "../session.ts";
@@ -69,17 +71,36 @@ export const bindIds = (
     }
   });
 
-/** Removes recorded ids. Sends no request. Throws E_UNKNOWN_ADDRESS. */
+/** The names of the integrations that selectors by live name have covered. */
+const namesCovered = ({ covered }: RecordsState): readonly string[] => [...covered.values()].flatMap((ids) => [...ids.values()]);
+
+/** Gives up an integration that left selectors by a rename: by the name that it had, or by its id. Returns a sentence; undefined if none had it. */
+function giveUp(records: RecordsRun, address: Address): string | undefined {
+  const name = integrationOfSchemas(address);
+  const { covered } = records.state();
+  const isMeant = (id: string, before: string): boolean => id === name || before === name;
+  const changed = [...covered].filter(([, ids]) => [...ids].some(([id, before]) => isMeant(id, before)));
+  if (name === undefined || changed.length === 0) return undefined;
+  records.remember({
+    covered: new Map(changed.map(([of, ids]) => [of, new Map([...ids].filter(([id, before]) => !isMeant(id, before)))])),
+  });
+  return `${address} is no longer expected by ${changed.map(([of]) => of).join(" and ")}.`;
+}
+
+/** Removes recorded ids, and gives up integrations that left a selector. Sends no request. Throws E_UNKNOWN_ADDRESS. */
 export const unbindIds = (project: Project, addresses: readonly string[], change: RecordsChange): Promise<void> =>
   changeRecords(project, change, async (records, say) => {
     for (const address of addresses) {
       const state = records.state();
       const created = state.created.get(address);
       const id = state.bindings.get(address)?.id ?? created?.id;
+      const given = giveUp(records, address);
+      if (given !== undefined) say(given);
+      if (id === undefined && given !== undefined) continue;
       if (id === undefined)
         throw new DimsyncError(
           "E_UNKNOWN_ADDRESS",
-          `No id is recorded for ${JSON.stringify(address)}.${didYouMean(address, state.bindings.keys())}`,
+          `No id is recorded for ${JSON.stringify(address)}.${didYouMean(address, [...state.bindings.keys(), ...namesCovered(state).map(schemasAddress)])}`,
         );
       await records.unbind(address);
       if (created !== undefined) await records.settle(created.entryId, { outcome: "forgotten", by: "unbind" });

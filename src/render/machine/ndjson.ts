@@ -62,6 +62,7 @@ const events = {
   goneColumns: "goneColumn",
   neverReviewed: "neverReviewed",
   seenColumns: undefined,
+  covered: undefined,
   manual: "manual",
   guards: "guard",
   policy: "policy",

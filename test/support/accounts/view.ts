@@ -52,6 +52,7 @@ export const user = (id: string, email: string, name: string): LiveUser => ({ id
 /** The members of a view that hold nothing. */
 export const nothingElse = {
   notKept: new Map(),
+  covered: new Map(),
   naming: { ofLive: new Map(), ofManifest: new Map(), manifests: new Map() },
   addressesOf: (address: Address) => [address],
   goneIds: new Set<string>(),
