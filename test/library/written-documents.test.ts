@@ -159,6 +159,7 @@ const plan: Complete<Omit<Plan, "summary" | "unmanaged">> & Pick<Plan, "summary"
   goneColumns: [column],
   neverReviewed: [{ address: "Schemas/a", id: "a", name: "A", columns: 1 }],
   seenColumns: [{ integrations: ["a"], after: "2027-01-31T00:00:00Z", schemas: { s: { t: ["c"] } } }],
+  covered: { "SchemaConfig/a": { x: "X" } },
   unverifiable: [{ address: "Asset/a", paths: ["/connection"], reason: "r" }],
   policy: [policy],
   guards: [guard],
@@ -198,14 +199,14 @@ const result: Complete<Result> = {
   exit,
 };
 const validation: Complete<Validation> = { kind: "Validation", manifests: 1, files: 1, diagnostics: [diagnostic], exit };
-const { held: _held, loosened: _loosened, released: _released, seenColumns: _seen, ...shared } = plan;
+const { held: _held, loosened: _loosened, released: _released, seenColumns: _seen, covered: _covered, ...shared } = plan;
 const { held: _count, protects: _protects, exposes: _exposes, ...counts } = plan.summary;
 const driftItems = plan.items.map((item) => ({ ...item, changes: item.changes.map((each) => ({ ...each, risk: "exposed" })) }));
 const drift = { ...shared, kind: "DriftReport", items: driftItems, summary: { ...counts, exposed: 1, stricter: 0 } };
 
 describe("documents that dimsync writes", () => {
   const optional = new Set(
-    "git severalTargets protected partial snapshot held notKept loosened released impact newColumns goneColumns neverReviewed seenColumns".split(
+    "git severalTargets protected partial snapshot held notKept loosened released impact newColumns goneColumns neverReviewed seenColumns covered".split(
       " ",
     ),
   );

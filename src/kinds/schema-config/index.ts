@@ -21,8 +21,8 @@ import { tablesToRead, unmanagedTables } from "./coverage.ts";
 import { evaluate } from "./evaluate.ts";
 import type { Evaluation, NodeChange } from "./evaluation.ts";
 import { decisionOf } from "./explain.ts";
+import { lostBySelector } from "./left-selector.ts";
 import { schemaDifferences, unintendedChanges } from "./live-differences.ts";
-import { lostProtection } from "./lost.ts";
 import { isLabel, liveView, readOnlyNodeField } from "./manifest.ts";
 import { missingNames } from "./missing-names.ts";
 import { newColumnProblems, reviewColumns, switchedOffBy } from "./new-columns.ts";
@@ -79,7 +79,7 @@ export const schemaConfig: Kind<SchemaConfigUnit, ObservedSchemas> = {
         .filter(({ spec }) => spec.integration !== undefined || spec.integrations?.names?.includes(name) === true)
         .some(({ spec }) => selectedBy(spec, account).some((one) => one.state === "found" && one.id === id));
     },
-    lost: (resource, id, run) => lostProtection(resource as Resource<SchemaConfigSpec>, id, run),
+    lost: (resource, id, run) => lostBySelector(resource as Resource<SchemaConfigSpec>, id, run),
   },
 
   namesBelow: ["spec", "schemas"],

@@ -13,7 +13,7 @@ import { ruleSetsIn } from "./rules/rule-sets.ts";
  * What an integration loses that the SchemaConfig no longer covers: "12 hashed columns and 1 disabled column are no longer kept so". Without
  * numbers if its schemas cannot be read.
  */
-export async function lostProtection(
+export async function lostBySelector(
   config: Config,
   id: string,
   { account, reads, needs }: { readonly account: AccountView; readonly reads: Reads; readonly needs: ReadNeeds },
