@@ -1,3 +1,4 @@
+import type { AuditEntries } from "../engine/reads/audit-log.ts";
 import { manifestOfSchemas } from "../kinds/manifests.ts";
 import { type Address, objectAddress, parseAddress } from "../model/address.ts";
 import { withTraces } from "../model/changes.ts";
@@ -10,7 +11,7 @@ import type { Diagnostic } from "../model/problem.ts";
 import type { Steps } from "../model/runtime/event-loop.ts";
 import { titles } from "../model/titles.ts";
 import { andMore } from "../text/lists.ts";
-import { timeOf } from "./audit.ts";
+import { timeOf, unreadText } from "./audit.ts";
 import { hasWord, mentionOf, type ObjectNames, type ParsedEvent, parseEvent, wordsIn } from "./event-matching.ts";
 import { fitOf, type Topic, topicOf } from "./event-topics.ts";
 
@@ -270,10 +271,11 @@ export function withoutAttribution(report: Plan, why: string): Plan {
   return withNote(report, { code: "I_NO_ATTRIBUTION", message });
 }
 
-/** The report with a note that not all of the audit log was read. */
-export function withPartialAttribution(report: Plan, read: number, total: number): Plan {
-  const message = `The audit log has ${total} entries in this window, and the newest ${read} were read. Older changes have no attribution. Pass a later --since to read a shorter window.`;
-  return withNote(report, { code: "I_AUDIT_PARTIAL", message });
+/** The report with a note if not all of the audit log was read. */
+export function withPartialAttribution(report: Plan, log: AuditEntries): Plan {
+  const isPartial = `The audit log has ${log.totalItems} entries in this window, and the newest ${log.items.length} were read. Older changes have no attribution. Pass a later --since to read a shorter window.`;
+  const message = [...(log.complete ? [] : [isPartial]), ...unreadText(log)].join(" ");
+  return message === "" ? report : withNote(report, { code: "I_AUDIT_PARTIAL", message });
 }
 
 const withNote = (report: Plan, { code, message }: Pick<Diagnostic, "code" | "message">): Plan => ({

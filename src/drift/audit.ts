@@ -1,6 +1,7 @@
 import { type AuditEntries, readAuditLog } from "../engine/reads/audit-log.ts";
 import type { AuditEntry } from "../model/live.ts";
 import type { Reads } from "../model/service.ts";
+import { counted } from "../text/counts.ts";
 
 /** A period, ISO 8601: from `since` (inclusive) to `until` (exclusive). */
 export interface AuditWindow {
@@ -17,8 +18,15 @@ export async function readAudit(
   { limit = defaultLimit, signal }: { readonly limit?: number; readonly signal?: AbortSignal } = {},
 ): Promise<AuditEntries> {
   const query = { sortOrder: "desc", endAt: until, ...(since === undefined ? {} : { startAt: since }) } as const;
-  const { items, totalItems, complete } = await readAuditLog(reads, query, { limit, signal });
-  return { items: [...items].sort((a, b) => timeOf(b) - timeOf(a)).slice(0, limit), totalItems, complete };
+  const { items, ...log } = await readAuditLog(reads, query, { limit, signal });
+  return { ...log, items: [...items].sort((a, b) => timeOf(b) - timeOf(a)).slice(0, limit) };
+}
+
+/** The sentences about entries that could not be read; none if all could be. */
+export function unreadText({ unread: [first, ...others] }: Pick<AuditEntries, "unread">): readonly string[] {
+  if (first === undefined) return [];
+  const more = others.length === 0 ? "" : ` ${counted(others.length, "more entry", "more entries")} cannot be read either.`;
+  return [`dimsync cannot read the entry ${first.id ?? first.index} of the audit log, and continues without it. ${first.why}${more}`];
 }
 
 /** The end of a window that reaches up to now: 15 minutes later, because the service's clock may be ahead and ends are exclusive. */

@@ -57,7 +57,10 @@ export interface Reads {
   one<T extends Listed>(list: List<T>, id: string): Promise<T | undefined>;
   schemas(integrationId: string): Promise<SchemasRead | undefined>;
   columns(integrationId: string, schema: string, table: string): Promise<Readonly<Record<string, LiveColumn>> | undefined>;
-  auditLogs(query: AuditQuery): Promise<{ readonly totalItems: number; readonly items: readonly AuditEntry[] }>;
+  /** One page. `unread`: the entries that cannot be read. */
+  auditLogs(
+    query: AuditQuery,
+  ): Promise<{ readonly totalItems: number; readonly items: readonly AuditEntry[]; readonly unread?: readonly UnreadEntry[] }>;
 }
 
 /** The schemas of an integration. */

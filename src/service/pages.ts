@@ -34,6 +34,19 @@ function unreadEntry({ value, name: index = 0 }: Part, { message }: ServiceError
   return { index: Number(index), ...defined({ id: shown("id"), name: shown("name") }), why: message };
 }
 
+/** The entries of one page; those that cannot be read are reported and skipped. */
+export function readEntries<T>(parts: readonly Part[], decode: (part: Part) => T): Pick<Listing<T>, "items" | "unread"> {
+  const unread: UnreadEntry[] = [];
+  const items = parts.flatMap((part) => {
+    const item = readNow(
+      () => decode(part),
+      (error) => void unread.push(unreadEntry(part, error)),
+    );
+    return item === undefined ? [] : [item];
+  });
+  return { items, ...unreadIn(unread) };
+}
+
 /**
  * Reads a list to its end; an entry that cannot be read is reported and skipped. "short" if the pages do not add up to the announced total. Items with a known id are dropped.
  * @throws ServiceError E_MALFORMED_ANSWER

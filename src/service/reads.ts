@@ -7,7 +7,7 @@ import type { AuditQuery, List, Listed, Reads } from "../model/service.ts";
 import type { WireResponse } from "./connection/transport.ts";
 import { decodeAuditEntry } from "./decode/resources.ts";
 import { decodeColumns, decodeSchemas } from "./decode/schemas.ts";
-import { readPages } from "./pages.ts";
+import { readEntries, readPages } from "./pages.ts";
 import { isGone, type Refusal } from "./refusal.ts";
 import type { Call, SendRequest } from "./request.ts";
 import { readJson } from "./response-body.ts";
@@ -81,7 +81,7 @@ export function createReads(exchange: SendRequest, worked: Worked): Reads {
       ),
     async auditLogs(query) {
       const { data } = await get(`/v1/audit-logs${auditQuery(query)}`);
-      return { totalItems: countOf(memberOf(data, "totalItems")), items: listOf(memberOf(data, "items")).map(decodeAuditEntry) };
+      return { totalItems: countOf(memberOf(data, "totalItems")), ...readEntries(listOf(memberOf(data, "items")), decodeAuditEntry) };
     },
   };
 }

@@ -29,6 +29,7 @@ test("every read sends the documented request with the key, and decodes the resp
         totalItems: 21,
         items: [
           { id: "a1", timestamp: "2025-01-01T00:00:00Z", event: "x", actor: { type: "user", email: "dana@example.com" }, context: null },
+          { id: "a2", timestamp: 7 },
         ],
       },
     };
@@ -54,6 +55,7 @@ test("every read sends the documented request with the key, and decodes the resp
         context: { ipAddress: undefined, userAgent: undefined },
       },
     ],
+    unread: [{ index: 1, id: "a2", why: expect.stringContaining("/data/items/1/timestamp") }],
   });
   expect(await client.one(integrations, "gone")).toBeUndefined();
   expect(await client.schemas("gone")).toBeUndefined();

@@ -1,6 +1,6 @@
 import { readOr } from "../../model/errors.ts";
 import type { AuditEntry } from "../../model/live.ts";
-import type { AuditQuery, Reads } from "../../model/service.ts";
+import type { AuditQuery, Reads, UnreadEntry } from "../../model/service.ts";
 import { cutEnd } from "../../text/values.ts";
 
 /** Entries per request: the most that the service returns (docs/service-interface.md). */
@@ -13,6 +13,7 @@ export interface AuditEntries {
   readonly totalItems: number;
   /** False if there are more entries than were read: the limit ended it, or a page was empty. */
   readonly complete: boolean;
+  readonly unread: readonly UnreadEntry[];
 }
 
 /**
@@ -25,6 +26,7 @@ export async function readAuditLog(
   { limit, signal }: { readonly limit: number; readonly signal?: AbortSignal | undefined },
 ): Promise<AuditEntries> {
   const byId = new Map<string, AuditEntry>();
+  const unread: UnreadEntry[] = [];
   let offset = 0;
   let totalItems = 0;
   do {
@@ -32,10 +34,13 @@ export async function readAuditLog(
     const page = await reads.auditLogs({ ...query, limit: pageSize, offset });
     totalItems = page.totalItems;
     for (const entry of page.items) if (!byId.has(entry.id)) byId.set(entry.id, entry);
-    if (page.items.length === 0) break;
-    offset += page.items.length;
+    const ofPage = page.unread ?? [];
+    unread.push(...ofPage);
+    const length = page.items.length + ofPage.length;
+    if (length === 0) break;
+    offset += length;
   } while (offset < totalItems && byId.size < limit);
-  return { items: [...byId.values()], totalItems, complete: offset >= totalItems && byId.size <= limit };
+  return { items: [...byId.values()], totalItems, complete: offset >= totalItems && byId.size <= limit, unread };
 }
 
 /** A create that was sent and whose response was lost. */

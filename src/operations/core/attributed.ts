@@ -27,14 +27,14 @@ export async function attributed(report: Plan, { since, env }: AttributionOption
   const window = { since: since ?? new Date(madeMs - defaultWindowMs).toISOString(), until: endOfNow(madeMs) };
   const withCalls = (made: Plan): Plan => ({ ...made, calls: { ...report.calls, read: calls() } });
   try {
-    const { items, totalItems, complete } = await readAudit(reads, window, { signal });
+    const log = await readAudit(reads, window, { signal });
     const idByAddress = new Map([...records().bindings].map(([address, { id }]) => [address, id]));
     const made = await withPauses(
-      attribute(report, items, { idByAddress }),
+      attribute(report, log.items, { idByAddress }),
       newPauses(() => signal.throwIfAborted()),
     );
     const known = await runsOf(made, session, env);
-    return withCalls(withOtherProjects(complete ? made : withPartialAttribution(made, items.length, totalItems), known));
+    return withCalls(withOtherProjects(withPartialAttribution(made, log), known));
   } catch (error) {
     signal.throwIfAborted();
     if (!(error instanceof ServiceError)) throw error;

@@ -1,4 +1,4 @@
-import { type AuditWindow, readAudit } from "../../drift/audit.ts";
+import { type AuditWindow, readAudit, unreadText } from "../../drift/audit.ts";
 import { isObject, type JsonValue, own } from "../../model/json/json.ts";
 import type { AuditEntry } from "../../model/live.ts";
 import type { Client } from "../../service/client.ts";
@@ -21,17 +21,15 @@ export async function auditEntries(
   run: Pick<RunEnvironment, "env" | "signal">,
 ): Promise<AuditEntries> {
   const log = await withReadOnly(project, run, (client) => readAudit(client, window, { signal: run.signal }));
+  const isPartial = `The audit log has ${log.totalItems} entries in this window, but only the newest ${log.items.length} were read. Use a later --since.`;
+  const missing = [...(log.complete ? [] : [isPartial]), ...unreadText(log)].join(" ");
   const wanted = actor?.toLowerCase();
   const items = wanted === undefined ? log.items : log.items.filter((entry) => entry.actor.email?.toLowerCase() === wanted);
   return {
     // The interface can't select by actor, so what was selected here is also counted here.
     totalItems: actor === undefined ? log.totalItems : items.length,
     items,
-    ...(log.complete
-      ? {}
-      : {
-          missing: `The audit log has ${log.totalItems} entries in this window, but only the newest ${log.items.length} were read. Use a later --since.`,
-        }),
+    ...(missing === "" ? {} : { missing }),
   };
 }
 
