@@ -11,12 +11,11 @@ import { repositoryTop } from "../git/top.ts";
 import { listTargets, type Project } from "../manifests/project.ts";
 import { DimsyncError, ProblemsError } from "../model/errors.ts";
 import type { ExitCode } from "../model/exit.ts";
-import { once } from "../model/maps.ts";
 import type { Loosened, Plan } from "../model/plan.ts";
 import type { Environment } from "../model/settings/env.ts";
 import { planAccount } from "../operations/core/plan.ts";
 import { savePlan } from "../operations/core/saved-plan.ts";
-import { secretVariablesAt, targetChange } from "../operations/core/target-changes.ts";
+import { targetChange } from "../operations/core/target-changes.ts";
 import { validateProject } from "../operations/core/validate.ts";
 import type { Failure } from "../render/machine/ndjson.ts";
 import { ownersOf } from "./code-owners.ts";
@@ -67,11 +66,7 @@ async function planTargets(context: CiContext, job: CiJob): Promise<Planned> {
   checkOutputs(context);
   const failOn = flags.failOn.length === 0 ? (["blocked"] as const) : failOnFlags(flags.failOn, "Plan");
   if (flags.out !== undefined) checkWritable("--out", flags.out, resolve(cwd, flags.out));
-  const secretVariables = once(async () => {
-    const base = await job.base();
-    return base === undefined ? new Set<string>() : await secretVariablesAt(base.tip, loadOptions(context, []));
-  });
-  const projects = await loadProjects(context, { account: true, interruptible: true, secretVariables });
+  const projects = await loadProjects(context, { account: true, interruptible: true });
   if (flags.out !== undefined && projects.length > 1)
     throw new DimsyncError("E_USAGE", "--out saves the plan of one target. Select it with -t NAME.");
   const { made, failed } = await eachJobTarget(context, projects, async (project) => {

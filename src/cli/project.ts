@@ -19,7 +19,6 @@ export interface ProjectNeeds {
   readonly targets?: readonly string[] | undefined;
   /** The addresses that are selected, instead of those of the flags. */
   readonly selection?: Selection;
-  readonly secretVariables?: LoadOptions["secretVariables"];
   /** A signal may end the process at any time: the command only reads, or catches signals itself before it writes. */
   readonly interruptible?: boolean;
 }
@@ -27,8 +26,8 @@ export interface ProjectNeeds {
 /** Loads the project for each target of the flags, and catches signals from then on, unless it is `interruptible`. Throws what loading throws, and E_USAGE. */
 export async function loadProjects(context: Context, needs: ProjectNeeds = {}): Promise<readonly Project[]> {
   const { flags } = context;
-  const { paths = [], account = false, interruptible = false, selection = flags, secretVariables } = needs;
-  const options = { ...loadOptions(context, paths), needsAccount: account, secretVariables };
+  const { paths = [], account = false, interruptible = false, selection = flags } = needs;
+  const options = { ...loadOptions(context, paths), needsAccount: account };
   const targets = needs.targets ?? (await targetsOf(flags, options));
   if (targets.length > 1 && (context.io.env["DIMSYNC_BASE_URL"] ?? "") !== "")
     throw new DimsyncError(

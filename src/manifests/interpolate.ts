@@ -1,8 +1,8 @@
-import { isObject, type JsonValue, own } from "../model/json/json.ts";
+import { isObject, type JsonValue } from "../model/json/json.ts";
 import type { ProblemText } from "../model/problem.ts";
-import { isSecretReference, whySecretVariable } from "../model/settings/secret.ts";
+import { isSecretReference } from "../model/settings/secret.ts";
 import { didYouMean } from "../text/suggest.ts";
-import type { Variables } from "./config/variables.ts";
+import type { Variable, Variables } from "./config/variables.ts";
 
 /**
  * The result for a string scalar. `isText` if the whole scalar was one reference to a value that
@@ -12,8 +12,6 @@ interface Interpolated {
   readonly value: JsonValue;
   readonly isText: boolean;
   readonly problems: readonly ProblemText[];
-  /** The environment variables whose values it contains. */
-  readonly environment: readonly string[];
 }
 
 const reference = /\$\$\{|\$\{([^}]*)\}|\$\{/gu;
@@ -21,17 +19,16 @@ const whole = /^\$\{([^}]*)\}$/u;
 const inside = /^(var|env)\.(.+)$/su;
 
 /**
- * `${var.NAME}` and `${env.NAME}` in one scalar. A scalar that is one whole reference keeps the
- * variable's type; `$${` is a literal `${`. A reference with a problem stays as written.
+ * `${var.NAME}` in one scalar. A scalar that is one whole reference keeps the variable's type; `$${`
+ * is a literal `${`. A reference with a problem stays as written.
  */
 export function interpolate(text: string, variables: Variables): Interpolated {
   const problems: ProblemText[] = [];
-  const environment: string[] = [];
   const single = whole.exec(text)?.[1];
   if (single !== undefined) {
     const found = lookUp(single, variables);
-    if (!("value" in found)) return { value: text, isText: false, problems: [found], environment };
-    return { value: found.value, isText: found.isText, problems, environment: environmentOf(single) };
+    if (!("value" in found)) return { value: text, isText: false, problems: [found] };
+    return { value: found.value, isText: found.isText, problems };
   }
   const value = text.replaceAll(reference, (match: string, name: string | undefined) => {
     if (match === "$${") return "${";
@@ -40,51 +37,40 @@ export function interpolate(text: string, variables: Variables): Interpolated {
       problems.push(found);
       return match;
     }
-    environment.push(...environmentOf(name ?? ""));
     if (typeof found.value === "string" || typeof found.value === "number" || typeof found.value === "boolean") return String(found.value);
     problems.push(notText(`\${${name}}`, found.value));
     return match;
   });
-  return { value, isText: false, problems, environment };
+  return { value, isText: false, problems };
 }
-
-const environmentOf = (expression: string): readonly string[] => (expression.startsWith("env.") ? [expression.slice("env.".length)] : []);
-
-/** The problem of a variable that counts as a secret; `why` is the end of "NAME …". */
-export const secretVariable = (name: string, why: string): ProblemText => ({
-  code: "E_SECRET_VARIABLE",
-  message: `\${env.${name}} is not replaced, because ${name} ${why}, and its value would be visible in plans, in comments and in the account. Write { $secret: { env: ${name} } } if it is a credential of a connection. Otherwise, use a variable with another name.`,
-});
 
 const unclosed: ProblemText = {
   code: "E_WRONG_SUBSTITUTION",
   message: `\`\${\` begins a variable, but there is no closing \`}\`. To write a literal \`\${\`, use \`$\${\`.`,
 };
 
-function lookUp(expression: string, { byName, env }: Variables): { readonly value: JsonValue; readonly isText: boolean } | ProblemText {
+function lookUp(expression: string, variables: Variables): Variable | ProblemText {
   const [, source, name = ""] = inside.exec(expression) ?? [];
-  if (source === "var") {
-    const variable = byName.get(name);
-    if (variable !== undefined) return variable;
-    const sources = `the target's vars, --var ${name}=…, a --var-file, or DIMSYNC_VAR_${name}`;
-    return unset(`The variable \${var.${name}} has no value. Set it with ${sources}.${didYouMean(name, byName.keys())}`);
-  }
-  if (source === "env") {
-    const why = whySecretVariable(name);
-    if (why !== undefined) return secretVariable(name, why);
-    const value = own(env, name);
-    if (value !== undefined) return { value, isText: true };
-    return unset(
-      `The environment variable ${name} is not set. Set it, or use \${var.…} with a default.${didYouMean(name, Object.keys(env))}`,
-    );
-  }
+  if (source === "env") return fromEnvironment(name);
+  if (source === undefined)
+    return {
+      code: "E_WRONG_SUBSTITUTION",
+      message: `\${${expression}} is not \${var.NAME}. To write a literal \`\${\`, use \`$\${\`.`,
+    };
+  const variable = variables.get(name);
+  if (variable !== undefined) return variable;
+  const sources = `the target's vars, --var ${name}=…, a --var-file, or DIMSYNC_VAR_${name}`;
   return {
-    code: "E_WRONG_SUBSTITUTION",
-    message: `\${${expression}} is neither \${var.NAME} nor \${env.NAME}. To write a literal \`\${\`, use \`$\${\`.`,
+    code: "E_UNSET_VARIABLE",
+    message: `The variable \${var.${name}} has no value. Set it with ${sources}.${didYouMean(name, variables.keys())}`,
   };
 }
 
-const unset = (message: string): ProblemText => ({ code: "E_UNSET_VARIABLE", message });
+/** The job that plans and the job that applies have different environments, and an author of a branch chooses parts of them. */
+const fromEnvironment = (name: string): ProblemText => ({
+  code: "E_WRONG_SUBSTITUTION",
+  message: `\${env.${name}} is not replaced: environment variables can differ between the job that plans and the job that applies. Write \${var.${name}}, and set it in \`vars\` of dimsync.yaml, with --var ${name}=VALUE or as DIMSYNC_VAR_${name}. For a credential of a connection, write { $secret: { env: ${name} } }.`,
+});
 
 function notText(written: string, value: JsonValue): ProblemText {
   const what = isSecretReference(value) ? "a secret" : isObject(value) ? "a map" : Array.isArray(value) ? "a list" : "empty";

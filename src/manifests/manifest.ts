@@ -14,7 +14,7 @@ import { type PartialManifest, withoutBroken } from "./partial.ts";
 import { insteadOfKind } from "./removed.ts";
 import { type ConnectorCheck, type Connectors, connectorProblems } from "./schema/connectors.ts";
 import { validateEffective } from "./schema/validate.ts";
-import { type EnvironmentUse, makeEffective } from "./substitute.ts";
+import { makeEffective } from "./substitute.ts";
 import { manifestValidators } from "./validators.generated.js";
 
 /**
@@ -32,7 +32,6 @@ export interface ReadManifest {
   readonly partial?: PartialManifest;
   /** The document with variables replaced, which the digest covers. */
   readonly effective?: JsonValue;
-  readonly environment?: readonly EnvironmentUse[];
 }
 
 export interface ManifestContext {
@@ -63,7 +62,6 @@ export function readManifest(document: ValueDocument, place: SourceLocation, con
   const rest = problems.length === 0 ? undefined : withoutBroken(connection.value, problems, { validator, context: checked.context });
   return {
     ...manifest,
-    ...(effective.environment.length === 0 ? {} : { environment: effective.environment }),
     // The rest has the shape that the kind's schema requires.
     ...(rest === undefined
       ? {}

@@ -32,7 +32,6 @@ import { manifestDigest, type ReadManifest, readManifest } from "./manifest.ts";
 import { atWholePlaces, type PartialManifest } from "./partial.ts";
 import { limitProblems } from "./problem-limit.ts";
 import { duplicateProblems, type MayDeclare, mayDeclare, referenceProblems } from "./references.ts";
-import { withoutSecretVariables } from "./secrets/variables.ts";
 import { readSource, type Source, shownPath } from "./source.ts";
 
 export type { ConfigOptions, LoadOptions } from "./config/options.ts";
@@ -96,13 +95,11 @@ export async function loadProject(options: LoadOptions): Promise<Project> {
   const parser = yamlParser(options.env);
   const locate = makeLocate(options.cwd, (file) => sources.get(file)?.text, parser);
   const { settings } = config;
-  if (options.needsAccount === true && settings?.baseUrl === "") throw whyNoAccount(config, locate);
+  if (settings === undefined) throw new ProblemsError(limitProblems(config.problems), locate);
+  if (options.needsAccount === true && settings.baseUrl === "") throw whyNoAccount(config, locate);
 
   const { paths, problems: notFound } = await discoverManifests(config, options);
-  const { manifests: read, problems: unread } = await readFiles(paths, { config, options, sources, parser });
-  const manifests = await withoutSecretVariables(read, config, { locate, others: options.secretVariables });
-  // Not before: the problems could quote a secret.
-  if (settings === undefined) throw new ProblemsError(limitProblems(config.problems), locate);
+  const { manifests, problems: unread } = await readFiles(paths, { config, options, sources, parser });
   const { catalog, problems: ofCatalog } = await loadCatalog(settings, { options, sources, parser });
   const isDeclared = mayDeclare(manifests, textsOf(sources, manifests, unread));
   const readable = withoutDuplicates(manifests.flatMap(({ resource }) => resource ?? [])).sort((a, b) => byText(a.address, b.address));

@@ -18,13 +18,6 @@ export interface Effective {
   readonly replaced: ReadonlySet<Pointer>;
   /** Those of `replaced` that are one whole reference to a value that came as text. */
   readonly texts: ReadonlySet<Pointer>;
-  readonly environment: readonly EnvironmentUse[];
-}
-
-/** Where the value of an environment variable was filled in. */
-export interface EnvironmentUse {
-  readonly name: string;
-  readonly place: SourceLocation;
 }
 
 const maxDepth = 200;
@@ -55,7 +48,6 @@ interface Walk {
   readonly problems: Problem[];
   readonly replaced: Set<Pointer>;
   readonly texts: Set<Pointer>;
-  readonly environment: EnvironmentUse[];
   nodesLeft: number;
   /** Whether the walk has ended early, with a problem. */
   exhausted: boolean;
@@ -76,14 +68,13 @@ export function makeEffective(document: unknown, place: SourceLocation, options:
     problems: [],
     replaced: new Set(),
     texts: new Set(),
-    environment: [],
     // Without aliases no text has more nodes than characters.
     nodesLeft: options.textLength + 1_000_000,
     exhausted: false,
   };
   const value = visit(walk, document, undefined);
-  const { problems, replaced, texts, environment } = walk;
-  return { value, problems, replaced, texts, environment };
+  const { problems, replaced, texts } = walk;
+  return { value, problems, replaced, texts };
 }
 
 function report(
@@ -140,7 +131,6 @@ function visitText(walk: Walk, text: string, secret: SecretMember | undefined): 
     const done = interpolate(text, walk.options.variables);
     const pointer = toPointer(walk.path);
     for (const problem of done.problems) report(walk, problem, pointer);
-    walk.environment.push(...done.environment.map((name) => ({ name, place: { ...walk.place, pointer } })));
     walk.replaced.add(pointer);
     if (done.isText) walk.texts.add(pointer);
     value = done.value;

@@ -166,7 +166,6 @@ const elsewhere = {
   E_SECRET_TYPE: "Secret of the wrong type",
   E_SECRET_UNREADABLE: "Secret can't be read",
   E_SECRET_UNRESOLVED: "Secret not resolved",
-  E_SECRET_VARIABLE: "Variable that counts as a secret",
   E_SERVE: "Embedded service can't start",
   E_SERVICE_STATUS: "The service refused a request",
   E_SERVICE_UNREACHABLE: "Service not reachable",

@@ -7,7 +7,10 @@ export type Row = readonly [text: string, at: readonly string[], says?: RegExp];
 /** One test per row: the problems have these places and codes, are errors with a summary, and quote neither secret nor environment. */
 export function testProblems(rows: Readonly<Record<string, Row>>): void {
   test.each(Object.entries(rows))("%s", async (_name, [text, at, says]) => {
-    const { diagnostics } = await load({ "m.yaml": text }, { paths: ["m.yaml"], vars: { desc: "x" }, env: { SET: "canary-4711" } });
+    const { diagnostics } = await load(
+      { "m.yaml": text },
+      { paths: ["m.yaml"], vars: { desc: "x", SET: "canary-4711" }, env: { SET: "canary-4711" } },
+    );
     expect(headings(diagnostics)).toEqual(at.map((each) => `m.yaml:${each}`));
     if (says !== undefined) expect(diagnostics.map(({ message }) => message).join("\n")).toMatch(says);
     for (const { severity, summary } of diagnostics) expect([severity, /^[A-Z][A-Za-z' -]+$/u.test(summary)]).toEqual(["error", true]);

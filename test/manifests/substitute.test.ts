@@ -5,7 +5,7 @@ import fc from "../support/fast-check.ts";
 import { runs } from "../support/sample.ts";
 import { mutatedManifest } from "../yaml/fast/texts.ts";
 
-const noVariables = { kind: undefined, variables: { byName: new Map(), env: {} }, textLength: 0 };
+const noVariables = { kind: undefined, variables: new Map(), textLength: 0 };
 
 test("names like __proto__ stay own members", () => {
   const names = ["__proto__", "constructor", "toString", "a/b", "", "<<"];

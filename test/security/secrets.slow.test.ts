@@ -31,13 +31,6 @@ metadata: { name: note }
 spec: { name: PII, description: ${JSON.stringify(description)} }
 `;
 
-const assetWithSecret = `apiVersion: dimsync/v1
-kind: Asset
-metadata: { name: lake }
-lifecycle: { create: ifMissing }
-spec: { name: Lake, type: s3, connectionType: destination, connection: { bucket: lake, secret_key: { $secret: { env: ORDERS_PW } } } }
-`;
-
 /** A service of an attacker: it keeps the headers of all requests. */
 async function startThief() {
   const seen: string[] = [];
@@ -94,88 +87,53 @@ async function pullRequest(base: Readonly<Record<string, string>>, branch: Reado
   return { plan, run, workspace, temp, comments: () => (github.comments.get(7) ?? []).map(({ body }) => body).join("\n") };
 }
 
-describe(`attack 5: a branch prints a secret with \${env.NAME}`, () => {
-  test("plan and the comment do not show it, and no plan is made", async () => {
+describe(`attack 5: a branch prints a value of the environment with \${env.NAME}`, () => {
+  test("plan and the comment refuse it without its value", async () => {
     const { plan, comments } = await pullRequest({}, { "manifests/note.yaml": described(`see \${env.DIMSYNC_API_KEY}`) });
     const { code, stdout, stderr } = await plan();
     expect(stdout + stderr + comments()).not.toContain(key);
     expect(code).toBe(1);
     expect(stdout).toContain("manifests/note.yaml:4:");
-    for (const text of [stdout, comments()]) expect(text).toContain("E_SECRET_VARIABLE");
+    for (const text of [stdout, comments()]) expect(text).toContain("E_WRONG_SUBSTITUTION");
   });
 
-  test("nor does MCP", async () => {
+  test("so does MCP", async () => {
     const cwd = emptyFolder({ "dimsync.yaml": configText(), ...orders, "manifests/note.yaml": described(`\${env.DIMSYNC_API_KEY}`) });
     const { call } = await startMcp(cwd, { DIMSYNC_API_KEY: key });
     for (const tool of ["validate", "plan", "render"]) {
       const { texts } = await call(tool);
       expect(texts.join("\n")).not.toContain(key);
-      expect(texts.join("\n")).toContain("E_SECRET_VARIABLE");
+      expect(texts.join("\n")).toContain("E_WRONG_SUBSTITUTION");
     }
   });
-});
 
-describe("attack 5: a branch removes a secret, and prints the variable that was its source", () => {
-  const env = { PLAIN_NAME: key, ORDERS_PW: "canary-orders-5c" };
-  const config = (): string => configText({ apiKey: "env: PLAIN_NAME" });
-  const noKey = /^ +apiKey: .*\n/mu;
-  const branches: Readonly<Record<string, () => Readonly<Record<string, string>>>> = {
-    "of a manifest": () => ({ "manifests/note.yaml": described(`\${env.ORDERS_PW}`) }),
-    "of a target whose settings cannot be used": () => ({
-      "dimsync.yaml": `${config().replace(noKey, "")}bindings: "/x/\${env.PLAIN_NAME}"\n`,
+  const places: Readonly<Record<string, () => Readonly<Record<string, string>>>> = {
+    "a pattern that differs in the job that applies": () => ({
+      "manifests/orders.yaml": ordersManifest("email: { hashed: true }").replace(
+        / {2}schemas:.*\n/u,
+        `  rules: [{ match: { column: "*email*\${env.GITHUB_HEAD_REF}" }, set: { hashed: false } }]\n`,
+      ),
     }),
+    "variables without the name of a secret": () => ({
+      "manifests/note.yaml": described(`\${env.DB_PASS} \${env.DATABASE_URL} \${env.SSH_KEY}`),
+    }),
+    "a variable of the config": () => ({
+      "dimsync.yaml": `${configText()}vars: { note: "\${env.DB_PASS}" }\n`,
+      "manifests/note.yaml": described(`\${var.note}`),
+    }),
+    "a setting of the config": () => ({ "dimsync.yaml": `${configText()}guards: { maxExposedColumns: "\${env.GITHUB_RUN_NUMBER}" }\n` }),
   };
-  test.each(Object.entries(branches))("%s", async (_, files) => {
-    const { plan, temp, comments } = await pullRequest(
-      { "dimsync.yaml": config(), "manifests/asset.yaml": assetWithSecret },
-      { "manifests/asset.yaml": assetWithSecret.replace(/, secret_key: .*/u, " } }"), ...files() },
-    );
-    const { code, stdout, stderr } = await plan(env);
-    for (const text of [stdout + stderr, comments(), readFileSync(join(temp, "summary"), "utf8")]) expect(text).not.toContain("canary-");
-    expect([code, stdout + stderr]).toEqual([1, expect.stringContaining("E_SECRET_VARIABLE")]);
-  });
-});
-
-describe("attack 5, in other forms", () => {
-  const env = { DIMSYNC_API_KEY: key, ORDERS_PW: "canary-orders-5c", REGION: "eu-west-1", XDG_CACHE_HOME: "" };
-  const run = (files: Readonly<Record<string, string>>, ...argv: readonly string[]) =>
-    dimsync(argv, { cwd: emptyFolder({ "dimsync.yaml": configText(), ...orders, ...files }), env });
-
-  test("the source of a secret is refused, whatever its name, and no message quotes it", async () => {
-    const files = {
-      "manifests/asset.yaml": assetWithSecret,
-      "manifests/note.yaml": described(`\${env.ORDERS_PW}`).concat(`lifecycle: { create: "\${env.ORDERS_PW}" }\n`),
-    };
-    for (const argv of [["validate"], ["plan"], ["render"]]) {
-      const { code, stdout, stderr } = await run(files, ...argv);
-      expect(code).toBe(1);
-      expect(stdout + stderr).toContain("manifests/note.yaml:4:");
-      expect(stdout + stderr).toContain("E_SECRET_VARIABLE");
-      expect(stdout + stderr).not.toContain("canary-orders");
+  const env = {
+    ...{ DIMSYNC_API_KEY: key, DB_PASS: "canary-1", DATABASE_URL: "postgres://u:canary-2@h/db", SSH_KEY: "canary-3" },
+    ...{ GITHUB_HEAD_REF: "canary-4", GITHUB_RUN_NUMBER: "4211", XDG_CACHE_HOME: "" },
+  };
+  test.each(Object.entries(places))("%s", async (_, files) => {
+    const cwd = emptyFolder({ "dimsync.yaml": configText(), ...orders, ...files() });
+    for (const argv of [["validate"], ["plan", "-o", "markdown"], ["render"]]) {
+      const { code, stdout, stderr } = await dimsync(argv, { cwd, env });
+      expect([code, stdout + stderr]).toEqual([1, expect.stringContaining("E_WRONG_SUBSTITUTION")]);
+      expect(stdout + stderr).not.toMatch(/canary-|4211/u);
     }
-  });
-
-  test("also if it comes in through a variable of the config", async () => {
-    const config = `${configText()}vars: { note: "\${env.ORDERS_PW}" }
-`;
-    const { code, stdout, stderr } = await run(
-      { "dimsync.yaml": config, "manifests/asset.yaml": assetWithSecret, "manifests/note.yaml": described(`\${var.note}`) },
-      "plan",
-    );
-    expect([code, stderr]).toEqual([1, expect.stringContaining("E_SECRET_VARIABLE")]);
-    expect(stdout + stderr).not.toContain("canary-orders");
-  });
-
-  test("also if the config cannot be used because of it", async () => {
-    const config = `${configText()}bindings: "/x/\${env.ORDERS_PW}"\n`;
-    const { code, stdout, stderr } = await run({ "dimsync.yaml": config, "manifests/asset.yaml": assetWithSecret }, "plan");
-    expect([code, stderr]).toEqual([1, expect.stringContaining("E_SECRET_VARIABLE")]);
-    expect(stdout + stderr).not.toContain("canary-orders");
-  });
-
-  test("any other variable is filled in", async () => {
-    const { code, stdout } = await run({ "manifests/note.yaml": described(`in \${env.REGION}`) }, "plan");
-    expect([code, stdout]).toEqual([0, expect.stringContaining("in eu-west-1")]);
   });
 });
 

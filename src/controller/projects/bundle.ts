@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { gzipSync } from "node:zlib";
+import { variablePrefix } from "../../manifests/config/variables.ts";
 import { DimsyncError } from "../../model/errors.ts";
 import { canonicalJson, isObject } from "../../model/json/json.ts";
 import { parseJson } from "../../model/json/parse.ts";
@@ -23,7 +24,7 @@ export interface BundleContent {
   readonly vars?: Readonly<Record<string, string>>;
   /** Paths within `files`, in the order of `--var-file`. */
   readonly varFiles?: readonly string[];
-  /** The environment variables that the files refer to with `${env.NAME}`, and DIMSYNC_VAR_*, as they were at the push. */
+  /** DIMSYNC_VAR_* as they were at the push. */
   readonly env?: Readonly<Record<string, string>>;
   /** With the embedded database: the project's folder on this machine, whose records are used. */
   readonly folder?: string;
@@ -104,9 +105,8 @@ function faultOf({ files, configFile, vars = {}, varFiles = [], env = {}, folder
   if (odd !== undefined) return `the path ${JSON.stringify(odd)} is not allowed`;
   const missing = [configFile, ...varFiles].find((path) => !Object.hasOwn(files, path));
   if (missing !== undefined) return `the file ${JSON.stringify(missing)} is missing`;
-  const named = new Set(Object.values(files).flatMap(variablesIn));
-  const other = Object.keys(env).find((name) => !named.has(name) && !name.startsWith("DIMSYNC_VAR_"));
-  if (other !== undefined) return `it sets the environment variable ${JSON.stringify(other)}, which no file names`;
+  const other = Object.keys(env).find((name) => !name.startsWith(variablePrefix));
+  if (other !== undefined) return `it sets the environment variable ${JSON.stringify(other)}, which is not a variable of manifests`;
   if (folder !== undefined && !isLocal) return "it names a folder of this machine, which only bundles in an embedded database do";
   return undefined;
 }
@@ -115,7 +115,3 @@ function faultOf({ files, configFile, vars = {}, varFiles = [], env = {}, folder
 const isPlainPath = (path: string): boolean =>
   !/[\\\0]/u.test(path) &&
   path.split("/").every((part) => part !== "" && part !== "." && part !== ".." && !/^\.(?:git|dimsync)$/iu.test(part));
-
-/** The names in `${env.NAME}`. */
-export const variablesIn = (text: string): readonly string[] =>
-  [...text.matchAll(/\$\{env\.([A-Za-z_]\w*)/gu)].map(([, name = ""]) => name);

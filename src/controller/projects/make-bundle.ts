@@ -1,5 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { isAbsolute, relative, sep } from "node:path";
+import { variablePrefix } from "../../manifests/config/variables.ts";
 import type { Project } from "../../manifests/project.ts";
 import { byText } from "../../model/address.ts";
 import { DimsyncError, refuseErrors } from "../../model/errors.ts";
@@ -7,10 +8,10 @@ import type { Plan } from "../../model/plan.ts";
 import { version } from "../../model/runtime/version.ts";
 import type { Settings } from "../../model/settings/config.ts";
 import type { Environment } from "../../model/settings/env.ts";
-import { secretsIn, whySecretVariable } from "../../model/settings/secret.ts";
+import { secretsIn } from "../../model/settings/secret.ts";
 import { importsIn, moduleFiles } from "../../operations/policy-modules.ts";
 import { sourcesOnly } from "../../protection/classification/dbt.ts";
-import { type BundleContent, variablesIn } from "./bundle.ts";
+import type { BundleContent } from "./bundle.ts";
 
 export interface BundleOptions {
   readonly source: string;
@@ -43,8 +44,7 @@ export async function makeBundle(projects: readonly Project[], options: BundleOp
   const files = await readFiles(projects, folder);
   for (const project of projects) checkModules(project, files);
   const path = (file: string): string => pathIn(folder, file);
-  const secrets = new Set(projects.flatMap(({ settings, resources }) => secretsOf(settings, resources)).map(({ $secret }) => $secret.env));
-  const env = variablesOf(files, options.env, (name) => secrets.has(name) || whySecretVariable(name) !== undefined);
+  const env = variablesOf(options.env);
   // A worker has no dbt project.
   const labelled = await Promise.all(
     [...new Set(projects.flatMap(({ dbtFiles }) => dbtFiles))].map(async (file) => [path(file), sourcesOnly(await readFile(file, "utf8"))]),
@@ -137,16 +137,9 @@ function checkModules({ resources, settings: { folder } }: Project, files: Bundl
   }
 }
 
-/** The values that `${env.NAME}` in the files stands for, and variables from the environment. Also of a comment, which may name a secret. */
-function variablesOf(
-  files: BundleContent["files"],
-  env: Environment,
-  isSecret: (name: string) => boolean,
-): Readonly<Record<string, string>> {
-  const named = Object.values(files).flatMap(variablesIn);
-  const names = new Set([
-    ...named.filter((name) => !isSecret(name)),
-    ...Object.keys(env).filter((name) => name.startsWith("DIMSYNC_VAR_")),
-  ]);
-  return Object.fromEntries([...names].sort(byText).flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]])));
-}
+const variablesOf = (env: Environment): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    Object.entries(env)
+      .flatMap(([name, value]) => (name.startsWith(variablePrefix) && value !== undefined ? [[name, value] as const] : []))
+      .sort(([a], [b]) => byText(a, b)),
+  );

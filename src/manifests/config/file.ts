@@ -12,7 +12,7 @@ import { without } from "../partial.ts";
 import type { SchemaError } from "../schema/schema-error.ts";
 import { validateEffective } from "../schema/validate.ts";
 import type { Source } from "../source.ts";
-import { type EnvironmentUse, makeEffective } from "../substitute.ts";
+import { makeEffective } from "../substitute.ts";
 import { config as validateConfig } from "../validators.generated.js";
 import { type ConfigOptions, setting } from "./options.ts";
 import type { Variables } from "./variables.ts";
@@ -124,7 +124,6 @@ export function targetNames(document: unknown): readonly string[] {
 export interface CheckedConfig {
   readonly config: ConfigFile;
   readonly problems: readonly Problem[];
-  readonly environment: readonly EnvironmentUse[];
 }
 
 /**
@@ -151,7 +150,7 @@ export function checkConfig(
   const faulty = [...context.known, ...errors.map(faultyPlace)];
   const sound = without(value, faulty.filter((pointer) => pointer !== "").map(fromPointer));
   // Without its faulty parts the document has the shape that the schema requires.
-  return { config: (isObject(sound) ? sound : {}) as ConfigFile, problems, environment: effective.environment };
+  return { config: (isObject(sound) ? sound : {}) as ConfigFile, problems };
 }
 
 function faultyPlace({ instancePath, keyword, params }: SchemaError): Pointer {

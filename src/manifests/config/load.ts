@@ -10,7 +10,6 @@ import { type Boundary, boundaryOf, outsideProblem } from "../boundary.ts";
 import type { Wanted } from "../discover.ts";
 import { type Connectors, loadConnectors, noConnectors } from "../schema/connectors.ts";
 import { readSource, type Source, shownPath } from "../source.ts";
-import type { EnvironmentUse } from "../substitute.ts";
 import { type CheckedConfig, type ConfigFile, checkConfig, findConfig, namedConfig, parseConfig, targetNames } from "./file.ts";
 import { type ConfigOptions, setting, yamlParser } from "./options.ts";
 import { makeSettings } from "./settings.ts";
@@ -37,8 +36,6 @@ export interface LoadedConfig {
   readonly sources: readonly Source[];
   /** Absolute path. */
   readonly configPath?: string;
-  /** Of the config file and the variable files. */
-  readonly environment: readonly EnvironmentUse[];
   /** Of the config file, in all targets. */
   readonly secrets: readonly SecretReference[];
   readonly problems: readonly Problem[];
@@ -47,7 +44,7 @@ export interface LoadedConfig {
 /** Reads dimsync.yaml for one target. Never throws for a user's mistake. */
 export async function loadConfig(options: ConfigOptions): Promise<LoadedConfig> {
   const { cwd, env, vars: flags = {} } = options;
-  const varFiles = readVarFiles(options.varFiles ?? [], cwd, gatherVariables({ flags, env, files: [] }));
+  const varFiles = readVarFiles(options, gatherVariables({ flags, env, files: [] }));
   const file = readConfigFile(options);
   const { place, configPath } = file;
   const chosen = chooseTarget(file.document, options, place);
@@ -80,7 +77,6 @@ export async function loadConfig(options: ConfigOptions): Promise<LoadedConfig> 
     ],
     sources: [...varFiles.sources, ...(file.source === undefined ? [] : [file.source])],
     ...(configPath === undefined ? {} : { configPath }),
-    environment: [...varFiles.environment, ...checked.environment],
     secrets: secretsIn(config),
     problems: [
       ...varFiles.problems,
@@ -139,7 +135,7 @@ function readInside(configPath: string, boundary: Boundary, options: ConfigOptio
 }
 
 function checkDocument({ document, source, place }: WrittenConfig, target: string | undefined, variables: Variables): CheckedConfig {
-  if (document === undefined || source === undefined || place === undefined) return { config: {}, problems: [], environment: [] };
+  if (document === undefined || source === undefined || place === undefined) return { config: {}, problems: [] };
   return checkConfig(document, { place, target, variables, textLength: source.text.length });
 }
 

@@ -27,11 +27,6 @@ export interface ConfigOptions {
 export interface LoadOptions extends ConfigOptions {
   /** Throws E_NO_ACCOUNT, before any manifest is read, if there is no base URL. */
   readonly needsAccount?: boolean | undefined;
-  /**
-   * The sources of secrets at the base of a pull request: they count as secrets too. Only called if
-   * the project uses ${env.NAME}.
-   */
-  readonly secretVariables?: (() => Promise<ReadonlySet<string>>) | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 

@@ -3,9 +3,9 @@ import { isObject, type JsonObject, type JsonValue } from "../../model/json/json
 import { type Problem, problemAt } from "../../model/problem.ts";
 import { read } from "../../yaml/read.ts";
 import { readSource, type Source } from "../source.ts";
-import { type EnvironmentUse, makeEffective } from "../substitute.ts";
+import { makeEffective } from "../substitute.ts";
 import { yamlProblems } from "./file.ts";
-import { yamlParser } from "./options.ts";
+import { type ConfigOptions, yamlParser } from "./options.ts";
 
 /**
  * A variable's value; `isText` if it came as text that may stand for a number or a boolean: from a
@@ -16,11 +16,8 @@ export interface Variable {
   readonly isText: boolean;
 }
 
-/** The values of `${var.NAME}` and `${env.NAME}`. */
-export interface Variables {
-  readonly byName: ReadonlyMap<string, Variable>;
-  readonly env: Readonly<Record<string, string | undefined>>;
-}
+/** The values of `${var.NAME}`, by name. */
+export type Variables = ReadonlyMap<string, Variable>;
 
 /**
  * Sources of variables, highest precedence first: flag > environment > target > config. Variable
@@ -36,7 +33,8 @@ export interface VariableSources {
   readonly config?: Readonly<Record<string, JsonValue>>;
 }
 
-const prefix = "DIMSYNC_VAR_";
+/** Of the names of environment variables that set variables of manifests. */
+export const variablePrefix = "DIMSYNC_VAR_";
 
 export function gatherVariables(sources: VariableSources): Variables {
   const byName = new Map<string, Variable>();
@@ -47,34 +45,32 @@ export function gatherVariables(sources: VariableSources): Variables {
   addTyped(sources.target);
   for (const file of sources.files) addTyped(file);
   for (const [name, value] of Object.entries(sources.env)) {
-    if (name.startsWith(prefix) && value !== undefined) byName.set(name.slice(prefix.length), { value, isText: true });
+    if (name.startsWith(variablePrefix) && value !== undefined) byName.set(name.slice(variablePrefix.length), { value, isText: true });
   }
   for (const [name, value] of Object.entries(sources.flags)) byName.set(name, { value, isText: true });
-  return { byName, env: sources.env };
+  return byName;
 }
 
 export interface VarFiles {
   readonly records: readonly JsonObject[];
   readonly sources: readonly Source[];
   readonly problems: readonly Problem[];
-  readonly environment: readonly EnvironmentUse[];
 }
 
 /**
- * Variable files, each a map of names, YAML or JSON. `${env.NAME}` is replaced in them, and so is
- * `${var.NAME}` of a flag or the environment.
+ * Variable files, each a map of names, YAML or JSON. `${var.NAME}` of a flag or the environment is
+ * replaced in them.
  */
-export function readVarFiles(files: readonly string[], cwd: string, variables: Variables): VarFiles {
+export function readVarFiles({ varFiles = [], cwd, env }: ConfigOptions, variables: Variables): VarFiles {
   const records: JsonObject[] = [];
   const sources: Source[] = [];
   const problems: Problem[] = [];
-  const environment: EnvironmentUse[] = [];
-  for (const name of files) {
+  for (const name of varFiles) {
     const { source, problems: unread } = readSource(cwd, resolve(cwd, name));
     problems.push(...unread);
     if (source === undefined) continue;
     sources.push(source);
-    const { documents, problems: invalid } = read(source.text, { parser: yamlParser(variables.env) });
+    const { documents, problems: invalid } = read(source.text, { parser: yamlParser(env) });
     problems.push(...yamlProblems(source, invalid));
     const place = { file: source.file, document: documents[0]?.index ?? 0, pointer: "" };
     if (documents.length > 1 || documents.some(({ value }) => !isObject(value))) {
@@ -82,9 +78,8 @@ export function readVarFiles(files: readonly string[], cwd: string, variables: V
     } else if (documents[0] !== undefined) {
       const effective = makeEffective(documents[0].value, place, { kind: undefined, variables, textLength: source.text.length });
       problems.push(...effective.problems);
-      environment.push(...effective.environment);
       records.push(effective.value as JsonObject); // a map stays a map
     }
   }
-  return { records, sources, problems, environment };
+  return { records, sources, problems };
 }

@@ -145,11 +145,3 @@ export function masked(text: string): string {
 const secretNames = /password|passwd|secret|token|private_?key|passphrase|api_?key/iu;
 
 export const isSecretName = (name: string): boolean => secretNames.test(name);
-
-/** Why an environment variable counts as a secret by its name, as the end of "NAME …"; undefined if it does not. */
-export function whySecretVariable(name: string): string | undefined {
-  const upper = name.toUpperCase();
-  if (upper.startsWith("DIMSYNC_") && !upper.startsWith("DIMSYNC_VAR_")) return "configures dimsync";
-  if (upper.startsWith("ACTIONS_")) return "belongs to GitHub Actions";
-  return isSecretName(name) ? "has the name of a secret" : undefined;
-}

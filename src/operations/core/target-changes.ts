@@ -1,7 +1,6 @@
 import { readFileSync } from "node:fs";
 import { dirname, isAbsolute, relative, resolve } from "node:path";
-import { findConfig, namedConfig } from "../../manifests/config/file.ts";
-import { type LoadOptions, listTargets, loadProject, type Project } from "../../manifests/project.ts";
+import { type LoadOptions, loadProject, type Project } from "../../manifests/project.ts";
 import { shownPath } from "../../manifests/source.ts";
 import { ProblemsError } from "../../model/errors.ts";
 import { canonicalJson, type JsonValue } from "../../model/json/json.ts";
@@ -33,23 +32,6 @@ export async function targetChange(project: Project, ref: string, options: LoadO
   const before = await atBaseOf(placeOf(project), { ref, options }, async (there) => reachOf(await loadProject(there)));
   const changed = before === undefined ? ["it is new, or its configuration was not valid before"] : differences(before, now);
   return changed.length === 0 ? undefined : problemOf(project, changed, options.cwd);
-}
-
-/**
- * The environment variables that are sources of secrets at `ref`, the base of a pull request: its author could have removed the secret to print the variable.
- * Throws E_BASE_REF and E_NO_GIT.
- */
-export async function secretVariablesAt(ref: string, options: LoadOptions): Promise<ReadonlySet<string>> {
-  const configFile = findConfig(options);
-  const folder = configFile === undefined ? options.cwd : dirname(configFile);
-  // The branch can remove its config, or add one: only the operator names another file than dimsync.yaml.
-  const named = namedConfig(options) === undefined ? undefined : configFile;
-  const found = await atBaseOf({ folder, configFile: named }, { ref, options }, async (there) => {
-    const names = await listTargets(there);
-    const projects = await Promise.all(names.map(async (target) => orUnusable(loadProject({ ...there, target }))));
-    return projects.flatMap((project) => project?.secrets() ?? []);
-  });
-  return new Set((found ?? []).flatMap(({ $secret: { env } }) => env ?? []));
 }
 
 /** What `work` finds at the branch that apply watches; undefined if the config there cannot be used. */

@@ -16,11 +16,11 @@ targets:
 ${target}`;
 const records = "    records: { postgres: { url: { $secret: { env: DIMSYNC_DATABASE_URL } }, id: 1a } }\n";
 const controller = "    controller: { every: 5m }\n";
-const tag = `apiVersion: dimsync/v1\nkind: Tag\nmetadata: { name: pii }\nspec: { name: "PII \${env.REGION}" }\n`;
+const tag = `apiVersion: dimsync/v1\nkind: Tag\nmetadata: { name: pii }\nspec: { name: "PII \${var.REGION}" }\n`;
 
 async function bundle(files: Readonly<Record<string, string>>, isLocal = false) {
   const cwd = writeProject({ "manifests/tag.yaml": tag, ...files });
-  const env = { KEY: "canary-secret", REGION: "eu", OTHER: "x" };
+  const env = { KEY: "canary-secret", DIMSYNC_VAR_REGION: "eu", OTHER: "x" };
   const project = await loadProject({ cwd, env, target: "prod" });
   const projects = project.settings.controller === undefined ? [] : [project];
   return {
@@ -33,7 +33,7 @@ test("a bundle has the files and variables of the project, and no secret", async
   const one = await bundle({ "dimsync.yaml": config(records + controller), "README.md": "no manifest" });
   const two = await bundle({ "dimsync.yaml": config(records + controller) });
   expect(Object.keys(one.content.files)).toEqual(["dimsync.yaml", "manifests/tag.yaml"]);
-  expect(one.content.env).toEqual({ REGION: "eu" });
+  expect(one.content.env).toEqual({ DIMSYNC_VAR_REGION: "eu" });
   expect(JSON.stringify(one.content)).not.toContain("canary-secret");
   expect(JSON.stringify(one.content)).not.toContain(one.cwd);
   expect(bundleDigest(one.content)).toBe(bundleDigest(two.content));
@@ -53,7 +53,7 @@ test("a bundle has the sources of dbt that label columns, without models, enviro
     "manifests/labels.yaml": labels,
     "target/manifest.json": JSON.stringify({
       metadata: { ...dbt.metadata, env: { PASSWORD: secret }, generated_at: `2026-01-0${at}` },
-      nodes: { "model.a.b": { raw_code: `select '\${env.REGION}${secret}'` } },
+      nodes: { "model.a.b": { raw_code: `select '\${var.REGION}${secret}'` } },
       sources: Object.fromEntries(Object.entries(dbt.sources).map(([id, source]) => [id, { ...source, created_at: at }])),
     }),
   });
@@ -63,7 +63,7 @@ test("a bundle has the sources of dbt that label columns, without models, enviro
   expect(bundleDigest(content)).toBe(bundleDigest(again.content));
   const { columnLabels: loaded, problems } = await loadProject({
     cwd: writeProject(content.files),
-    env: { KEY: "x", REGION: "eu" },
+    env: { KEY: "x", DIMSYNC_VAR_REGION: "eu" },
     target: "prod",
   });
   expect([loaded?.columns.map(({ column, label }) => [column, label]), problems]).toEqual([

@@ -52,7 +52,7 @@ describe("targets", () => {
       "manifests: [m.yaml]",
       "targets:",
       "  prod: { baseUrl: https://prod.example.com }",
-      `  test: { baseUrl: "https://\${env.HOST}", protected: "\${var.p}" }`,
+      `  test: { baseUrl: "https://\${var.HOST}", protected: "\${var.p}" }`,
     );
     expect((await load({ ...files, "dimsync.yaml": text }, { target: "prod" })).problems).toEqual([]);
     expect(headings((await load({ ...files, "dimsync.yaml": text }, { target: "test" })).diagnostics)).toEqual([

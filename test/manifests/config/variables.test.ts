@@ -24,9 +24,9 @@ describe("a reference becomes", () => {
     "quotes make no difference": [`"\${var.number}"`, 4],
     "part of a text": [`a-\${var.text}-\${var.number}-\${var.flag}`, "a-t-4-true"],
     "a name with a hyphen and a dot": [`\${var.with-dash.dot}`, "w"],
-    "text from the environment": [`\${env.N}`, "5"],
-    "an empty environment variable is an empty text": [`x\${env.EMPTY}y`, "xy"],
-    "the value of a variable is not substituted again": [`\${env.NESTED}`, `\${var.text}`],
+    "text from the environment": [`\${var.N}`, "5"],
+    "an empty variable is an empty text": [`x\${var.EMPTY}y`, "xy"],
+    "the value of a variable is not substituted again": [`\${var.NESTED}`, `\${var.text}`],
     "a doubled dollar is a literal": [`$\${var.text}`, `\${var.text}`],
     "two dollars before a literal": [`$$\${var.text}`, `$\${var.text}`],
     "a dollar alone": ["a$b $x", "a$b $x"],
@@ -35,13 +35,15 @@ describe("a reference becomes", () => {
   };
   test.each(Object.entries(rows))("%s", async (_name, [written, value]) => {
     const files = { "dimsync.yaml": config(vars), "a.yaml": asset(`x: ${written}`) };
-    expect(await connectionOf(files, { env: { N: "5", EMPTY: "", NESTED: `\${var.text}` } })).toEqual({ x: value });
+    expect(await connectionOf(files, { env: { DIMSYNC_VAR_N: "5", DIMSYNC_VAR_EMPTY: "", DIMSYNC_VAR_NESTED: `\${var.text}` } })).toEqual({
+      x: value,
+    });
   });
   test("keys are never changed, and names like __proto__ are kept", async () => {
     const key = `\${var.text}`;
     const found = await connectionOf(
-      { "a.yaml": asset(`"${key}": a`, `__proto__: "\${env.N}"`, `constructor: { x: "\${env.N}" }`) },
-      { env: { N: "5" } },
+      { "a.yaml": asset(`"${key}": a`, `__proto__: "\${var.N}"`, `constructor: { x: "\${var.N}" }`) },
+      { vars: { N: "5" } },
     );
     expect(Object.entries(found as object)).toEqual([
       [key, "a"],
@@ -66,8 +68,8 @@ describe("a reference becomes", () => {
     expect(headings(diagnostics)).toEqual(["a.yaml:7:8 E_WRONG_TYPE"]);
   });
   test.each(["constructor", "__proto__", "toString"])("%s is not a variable unless one has that name", async (name) => {
-    const { diagnostics } = await load({ "a.yaml": asset(`x: "\${var.${name}} \${env.${name}}"`) });
-    expect(diagnostics.map(({ code }) => code)).toEqual(["E_UNSET_VARIABLE", "E_UNSET_VARIABLE"]);
+    const { diagnostics } = await load({ "a.yaml": asset(`x: "\${var.${name}}"`) });
+    expect(diagnostics.map(({ code }) => code)).toEqual(["E_UNSET_VARIABLE"]);
   });
 });
 
@@ -83,13 +85,13 @@ describe("text from a flag or the environment is converted to the type that the 
       "    replicationFrequency: '60'",
       "    onSchemaUpdate: ignoreAll",
       `    enabled: ${enabled}`,
-      `    sourceConfig: { type: postgres, name: n, connection: { port: "\${env.PORT}" } }`,
+      `    sourceConfig: { type: postgres, name: n, connection: { port: "\${var.PORT}" } }`,
       `    sourceSettings: {${more}}`,
     );
   test("true and false, and whole numbers", async () => {
     const project = await load(
-      { "i.yaml": integration(`\${var.on}`, ` incremental_mode: "\${env.PORT}"`) },
-      { vars: { on: "false" }, env: { PORT: "5432" } },
+      { "i.yaml": integration(`\${var.on}`, ` incremental_mode: "\${var.PORT}"`) },
+      { vars: { on: "false" }, env: { DIMSYNC_VAR_PORT: "5432" } },
     );
     expect(headings(project.diagnostics)).toEqual(["i.yaml:12:41 I_VALUE_NOT_KNOWN"]);
     expect(resource(project, "Integration/i").spec).toMatchObject({
@@ -97,7 +99,7 @@ describe("text from a flag or the environment is converted to the type that the 
     });
   });
   test("but not other text, and not literal text", async () => {
-    const { diagnostics } = await load({ "i.yaml": integration('"false"') }, { env: { PORT: "0x10" } });
+    const { diagnostics } = await load({ "i.yaml": integration('"false"') }, { vars: { PORT: "0x10" } });
     expect([...headings(diagnostics)].sort()).toEqual(["i.yaml:10:14 E_WRONG_TYPE", "i.yaml:11:66 E_WRONG_TYPE"]);
     const [written, filledIn] = ["i.yaml:10", "i.yaml:11"].map(
       (at) => diagnostics.find(({ file, line }) => `${file}:${line}` === at)?.message,
@@ -127,10 +129,10 @@ describe("flag > environment > file > target > config", () => {
     });
     expect(found).toEqual({ a: "config", b: "target", c: "first", d: "second", e: "environment", f: "flag" });
   });
-  test("a file of variables is never read as a manifest, and may use the environment", async () => {
+  test("a file of variables is never read as a manifest, and may use variables of flags", async () => {
     const found = await connectionOf(
-      { "v.yaml": `x: "\${env.X}"\n`, "a.yaml": asset(`x: \${var.x}`) },
-      { varFiles: ["v.yaml"], env: { X: "e" } },
+      { "v.yaml": `x: "\${var.X}"\n`, "a.yaml": asset(`x: \${var.x}`) },
+      { varFiles: ["v.yaml"], vars: { X: "e" } },
     );
     expect(found).toEqual({ x: "e" });
   });

@@ -35,7 +35,7 @@ describe("connector schemas restrict connections", () => {
     ).toEqual([]);
   });
   test("a value from the environment is converted to the number that the schema requires", async () => {
-    const project = await withConnection(`{ host: a, port: "\${env.PORT}" }`, {}, { env: { PORT: "3306" } });
+    const project = await withConnection(`{ host: a, port: "\${var.PORT}" }`, {}, { env: { DIMSYNC_VAR_PORT: "3306" } });
     expect(project.problems).toEqual([]);
     expect(resource(project, "Asset/a").spec).toMatchObject({ connection: { port: 3306 } });
   });

@@ -56,16 +56,20 @@ testProblems({
 
   // Variables
   "a variable without a value": [asset(`  description: \${var.descr}`), ["6:16 E_UNSET_VARIABLE"], /Did you mean desc\?/u],
-  "an environment variable that is not set": [asset(`  description: in \${env.NOPE}`), ["6:16 E_UNSET_VARIABLE"], /NOPE is not set/u],
-  "an unknown source of variables": [asset(`  description: \${foo.bar}`), ["6:16 E_WRONG_SUBSTITUTION"], /neither/u],
+  "an environment variable": [
+    asset(`  description: in \${env.SET}`),
+    ["6:16 E_WRONG_SUBSTITUTION"],
+    /Write \$\{var\.SET\}, and set it in `vars` of dimsync\.yaml, with --var SET=VALUE or as DIMSYNC_VAR_SET/u,
+  ],
+  "an unknown source of variables": [asset(`  description: \${foo.bar}`), ["6:16 E_WRONG_SUBSTITUTION"], /is not \$\{var\.NAME\}/u],
   "a substitution that is not closed": [asset(`  description: a \${var.b`), ["6:16 E_WRONG_SUBSTITUTION"]],
   "two variables without a value in one text": [
     asset(`  description: \${var.a1} \${var.b1}`),
     ["6:16 E_UNSET_VARIABLE", "6:16 E_UNSET_VARIABLE"],
   ],
   "a value with an unset variable has no second problem": [asset(`  secretVersion: \${var.nope}`), ["6:18 E_UNSET_VARIABLE"]],
-  "a secret filled in from the environment": [asset(`  connection: { password: '\${env.SET}' }`), ["6:27 E_LITERAL_SECRET"]],
-  "a value from the environment is not quoted": [asset(`  connectionType: '\${env.SET}'`), ["6:19 E_WRONG_VALUE"]],
+  "a secret filled in from the environment": [asset(`  connection: { password: '\${var.SET}' }`), ["6:27 E_LITERAL_SECRET"]],
+  "a value from the environment is not quoted": [asset(`  connectionType: '\${var.SET}'`), ["6:19 E_WRONG_VALUE"]],
 });
 
 test("secret references, names that only look like secrets, and booleans are not problems", async () => {
