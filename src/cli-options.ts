@@ -28,7 +28,7 @@ export function globalOptions(program: Command): void {
     .option("--timeout <duration>", "Timeout for each request: seconds, or a duration such as 30s or 5m")
     .option("--retries <n>", "Maximum number of retries for a failed read")
     .option("--read-only", "Refuse every request that writes")
-    .option("--allow-code", "Run the policy modules and secret commands of the project (also DIMSYNC_ALLOW_CODE=1)")
+    .option("--allow-code", "Run the secret commands of the project (also DIMSYNC_ALLOW_CODE=1)")
     .addOption(repeatable("--allow-path <dir>", "Let the project name files in this directory too (also DIMSYNC_ALLOW_PATH); repeatable"))
     .option("--no-color", "Disable colors (also NO_COLOR)")
     .option("-q, --quiet", "Do not show progress")

@@ -7,7 +7,6 @@ import type { OnProgress } from "../model/runtime/progress.ts";
 import type { Reads, SendableRequest, WriteAnswer, WriteDecoder } from "../model/service.ts";
 import type { IgnoreEntry } from "../model/settings/config.ts";
 import type { Secret, SecretReference } from "../model/settings/secret.ts";
-import type { PolicyFunction } from "../policies/script.ts";
 import type { RecordsRun, RecordsState } from "../records/records.ts";
 import type { Counted } from "./checks/guards.ts";
 import type { BaseProject } from "./loosened/entry.ts";
@@ -80,8 +79,6 @@ export interface PlanOptions {
   readonly isReview?: boolean;
   /** Ignored in this run, in addition to the entries of the config. */
   readonly ignore?: readonly IgnoreEntry[];
-  /** Policies in JavaScript, by policy address. */
-  readonly policyFunctions?: ReadonlyMap<string, PolicyFunction>;
 }
 
 /**

@@ -1,9 +1,8 @@
 import { existsSync } from "node:fs";
-import { resolve } from "node:path";
 import type { ProjectFiles } from "../git/state.ts";
 import { manifestKindNamed } from "../kinds/index.ts";
 import { labelReferences } from "../kinds/label-references.ts";
-import { isClassification, isPolicy } from "../kinds/manifests.ts";
+import { isClassification } from "../kinds/manifests.ts";
 import { byText } from "../model/address.ts";
 import { DimsyncError, ProblemsError, refuseErrors } from "../model/errors.ts";
 import { defined } from "../model/json/json.ts";
@@ -11,7 +10,7 @@ import type { ColumnLabels } from "../model/labels.ts";
 import { once } from "../model/maps.ts";
 import type { Plan } from "../model/plan.ts";
 import { isError, type Locate, type Problem, problemAt } from "../model/problem.ts";
-import { locationIn, type Resource } from "../model/resource.ts";
+import type { Resource } from "../model/resource.ts";
 import { newPauses } from "../model/runtime/event-loop.ts";
 import type { Settings } from "../model/settings/config.ts";
 import { type SecretReference, secretsIn } from "../model/settings/secret.ts";
@@ -22,7 +21,7 @@ import type { ColumnReaders } from "../protection/impact/lineage-files.ts";
 import { forTarget, withTarget } from "../text/shell.ts";
 import { didYouMean } from "../text/suggest.ts";
 import { read as readYaml, type YamlParser } from "../yaml/read.ts";
-import { type Boundary, outsideMessage, outsideProblem } from "./boundary.ts";
+import { outsideMessage } from "./boundary.ts";
 import { findConfig, parseConfig, targetNames, yamlProblems } from "./config/file.ts";
 import { type LoadedConfig, loadConfig } from "./config/load.ts";
 import { type ConfigOptions, type LoadOptions, yamlParser } from "./config/options.ts";
@@ -71,8 +70,6 @@ export interface Project {
   readonly sourceFiles: ProjectFiles;
   /** Absolute paths of the dbt manifests that Classifications name. dbt writes them, and git ignores them. */
   readonly dbtFiles: readonly string[];
-  /** Absolute path: policy modules are relative to it. Absent if it is `settings.folder`. */
-  readonly moduleFolder?: string;
   /** Present if the git state is known, or meaningless, without asking git about the folder. */
   readonly recordedGit?: { readonly state: Plan["git"] };
 }
@@ -102,11 +99,8 @@ export async function loadProject(options: LoadOptions): Promise<Project> {
   const { manifests, problems: unread } = await readFiles(paths, { config, options, sources, parser });
   const { catalog, problems: ofCatalog } = await loadCatalog(settings, { options, sources, parser });
   const isDeclared = mayDeclare(manifests, textsOf(sources, manifests, unread));
-  const readable = withoutDuplicates(manifests.flatMap(({ resource }) => resource ?? [])).sort((a, b) => byText(a.address, b.address));
-  const outside = modulesOutside(readable, settings.folder, config.boundary);
-  const refused = new Set(outside.map(({ address }) => address));
-  const resources = readable.filter(({ address }) => !refused.has(address));
-  const whole = new Set(readable.map(({ address }) => address));
+  const resources = withoutDuplicates(manifests.flatMap(({ resource }) => resource ?? [])).sort((a, b) => byText(a.address, b.address));
+  const whole = new Set(resources.map(({ address }) => address));
   const partial = manifests.flatMap((manifest) => manifest.partial ?? []).filter(({ resource }) => !whole.has(resource.address));
   const classified = await labelsOf(resources, {
     folders: [settings.folder, ...(options.labelFolder === undefined ? [] : [options.labelFolder])],
@@ -129,7 +123,6 @@ export async function loadProject(options: LoadOptions): Promise<Project> {
     ...duplicateProblems(manifests, locate),
     ...atWholePlaces(referenceProblems([...resources, ...partial.map(({ resource }) => resource)], manifests, isDeclared), partial),
     ...classified.problems,
-    ...outside,
     ...resources.flatMap((resource) => manifestKindNamed(resource.kind)?.hints?.(resource) ?? []),
   ];
   if (manifests.length === 0 && !problems.some(isError)) problems.push(noManifests(config, (options.paths ?? []).length > 0));
@@ -156,15 +149,6 @@ function textsOf(sources: FileReading["sources"], manifests: readonly ReadManife
   const files = new Set([...unread, ...nameless].flatMap(({ place }) => place?.file ?? []));
   return [...files].flatMap((file) => sources.get(file)?.text ?? []);
 }
-
-/** Policy modules outside the project. */
-const modulesOutside = (resources: readonly Resource[], folder: string, boundary: Boundary): readonly Problem[] =>
-  resources.filter(isPolicy).flatMap((resource) => {
-    const { module } = resource.spec;
-    const target = module === undefined ? undefined : boundary.leadsOutside(resolve(folder, module));
-    if (module === undefined || target === undefined) return [];
-    return [{ ...outsideProblem(boundary, { written: module, target }, locationIn(resource, "/spec/module")), address: resource.address }];
-  });
 
 const noLabels: LoadedLabels = { manifests: [], problems: [], digested: [], files: [] };
 

@@ -24,7 +24,7 @@ export async function runMcp(context: Context): Promise<ExitCode> {
   return 0;
 }
 
-/** The only writer of stdout from now on. Whatever else prints, such as the console in a policy module, prints on stderr, so that messages stay whole. */
+/** The only writer of stdout from now on. Whatever else prints, such as the console of a dependency, prints on stderr, so that messages stay whole. */
 function protocolOutput(): Writable {
   const write = process.stdout.write.bind(process.stdout);
   process.stdout.write = process.stderr.write.bind(process.stderr) as typeof process.stdout.write;

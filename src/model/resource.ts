@@ -213,8 +213,6 @@ export interface PolicySpec {
     readonly integration?: IntegrationSelector;
   };
   readonly require?: { readonly enabled?: boolean; readonly hashed?: boolean };
-  /** A JavaScript module that is run instead, relative to the config file. */
-  readonly module?: string;
   readonly message: string;
   readonly exemptions?: readonly PolicyExemption[];
 }

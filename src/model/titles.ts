@@ -60,7 +60,6 @@ const inComparison = {
   E_MIN_MATCHES: "Too few matches",
   E_MISSING_NAME: "Unknown schema, table or column",
   E_POLICY: "Violates a policy",
-  E_POLICY_MODULE: "Policy module fails",
   E_UNMATCHED: "An uncovered schema or table",
 } as const;
 

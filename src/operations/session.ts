@@ -9,7 +9,6 @@ import { version } from "../model/runtime/version.ts";
 import type { Reads } from "../model/service.ts";
 import type { Environment } from "../model/settings/env.ts";
 import type { Client } from "../service/client.ts";
-import { moduleFiles } from "./policy-modules.ts";
 import { readRecords } from "./records/open.ts";
 
 /** The input of a run. It uses nothing else outside the project. */
@@ -31,10 +30,9 @@ export interface RunEnvironment {
 
 /** The commit of the project, and which of its files have uncommitted changes. */
 export async function projectGitState(project: Project, signal: AbortSignal): Promise<Plan["git"]> {
-  const { settings, resources, sourceFiles, recordedGit } = project;
+  const { settings, sourceFiles, recordedGit } = project;
   if (recordedGit !== undefined) return recordedGit.state;
-  const { folder } = settings;
-  return gitState(folder, { ...sourceFiles, files: [...sourceFiles.files, ...moduleFiles(resources, folder)] }, { signal });
+  return gitState(settings.folder, sourceFiles, { signal });
 }
 
 /** Runs `work` while git looks at the project's files, which can take seconds. Git is stopped if `work` ends before. */

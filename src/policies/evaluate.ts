@@ -16,7 +16,6 @@ import type { Field } from "../model/schema-tree.ts";
 import { isSameMode } from "../model/sync-mode.ts";
 import { paragraph } from "../text/lines.ts";
 import { type CompiledPolicy, compilePolicy, isValidOn } from "./compile.ts";
-import { namesIn, type PolicyFunction, runPolicyFunction } from "./script.ts";
 import { findViolations } from "./violations.ts";
 
 // Policies are evaluated on one integration at a time, while its tree is in memory for the comparison, so that a fleet
@@ -36,8 +35,6 @@ export interface PolicyTarget extends IntegrationNames {
   readonly columnLabels?: LabelScope | undefined;
   /** Whether this run created the integration, so that it causes every finding. */
   readonly isCreated: boolean;
-  /** Whether the plan makes more data readable. */
-  readonly exposes: boolean;
   /** Why a field has its value; undefined if no manifest decides it. */
   readonly causeOf: (path: NodePath, key: Field, value: boolean) => Cause | undefined;
   /** What makes a node satisfy the policy after apply. */
@@ -48,7 +45,6 @@ export interface PolicyTarget extends IntegrationNames {
 export const unchangedTarget: Omit<PolicyTarget, "address" | "live" | "names" | "labels" | "columnLabels"> = {
   planned: new Map(),
   isCreated: false,
-  exposes: false,
   causeOf: () => undefined,
   fixedBy: () => undefined,
 };
@@ -57,8 +53,6 @@ export interface PolicyEvaluation {
   readonly findings: readonly PolicyFinding[];
   /** The values that violate `require` of a policy, and the valid exemptions that let them. */
   readonly exempt: readonly { readonly path: Pointer; readonly exemption: PolicyExemption }[];
-  /** Policies whose module failed, each with the end of a sentence that begins with the name of the module. */
-  readonly failures: readonly { readonly policy: Resource<PolicySpec>; readonly reason: string }[];
   /** Replicated tables whose columns a policy checks and the service did not return. */
   readonly tablesWithoutColumns: readonly NodePath[];
 }
@@ -72,8 +66,6 @@ export interface PolicyEvaluator {
 }
 
 export interface EvaluatorOptions {
-  /** The modules of policies, by policy address. */
-  readonly functions: ReadonlyMap<Address, PolicyFunction>;
   /** YYYY-MM-DD */
   readonly today: string;
   readonly locate: Locate;
@@ -83,13 +75,12 @@ export interface EvaluatorOptions {
 export function newPolicyEvaluator(policies: readonly Resource<PolicySpec>[], options: EvaluatorOptions): PolicyEvaluator {
   const compiled = policies.map(compilePolicy);
   const selected = (integration: IntegrationNames) => compiled.filter(({ selects }) => selects(integration));
-  const hasModule = ({ resource }: CompiledPolicy): boolean => options.functions.has(resource.address);
   return {
     selects: (integration) => selected(integration).length > 0,
     columnsNeeded: (integration) => {
-      const needing = selected(integration).filter((policy) => policy.nodes.depth === 2 || hasModule(policy));
+      const needing = selected(integration).filter(({ nodes }) => nodes.depth === 2);
       if (needing.length === 0) return undefined;
-      return (schema, table, syncMode) => needing.some((policy) => hasModule(policy) || matchesTable(policy, schema, table, syncMode));
+      return (schema, table, syncMode) => needing.some((policy) => matchesTable(policy, schema, table, syncMode));
     },
     *evaluate(target) {
       const evaluations: PolicyEvaluation[] = [];
@@ -98,7 +89,6 @@ export function newPolicyEvaluator(policies: readonly Resource<PolicySpec>[], op
       return {
         findings: evaluations.flatMap(({ findings }) => findings),
         exempt: evaluations.flatMap(({ exempt }) => exempt),
-        failures: evaluations.flatMap(({ failures }) => failures),
         tablesWithoutColumns: [...new Map(tables.map((path) => [nodePointer(path), path])).values()],
       };
     },
@@ -113,11 +103,11 @@ function matchesTable({ resource, nodes }: CompiledPolicy, schema: string, table
 
 /** A violation before exemptions are applied and the manifest's line is looked up. */
 interface Found extends Pick<PolicyFinding, "message" | "actual" | "required"> {
-  /** The node; empty for the integration as a whole. */
+  /** The node. */
   readonly names: readonly string[];
   readonly path: Pointer;
-  /** Node and field that decide it; absent for findings of a module. */
-  readonly decided?: { readonly at: NodePath; readonly node: NodePath; readonly key: Field };
+  /** Node and field that decide it. */
+  readonly decided: { readonly at: NodePath; readonly node: NodePath; readonly key: Field };
   /** Where the policy requires it. */
   readonly requirement: Pointer;
 }
@@ -131,41 +121,32 @@ interface Check {
 
 interface Run {
   readonly found: readonly Found[];
-  readonly failure?: string;
   readonly tablesWithoutColumns: readonly NodePath[];
 }
 
 function* evaluatePolicy(check: Check): Steps<PolicyEvaluation> {
-  const { planned, isCreated, exposes } = check.target;
+  const { planned, isCreated } = check.target;
   const after = yield* runPolicy(check, planned);
   const before = isCreated ? noRun : planned.size === 0 ? after : yield* runPolicy(check, new Map());
   const exempt: PolicyEvaluation["exempt"][number][] = [];
-  const all = yield* withStates(before.found, after.found, exposes);
+  const all = yield* withStates(before.found, after.found);
   return {
     findings: yield* flatMapInSteps(all, (one): readonly PolicyFinding[] => {
       const covering = check.policy.exemptions(check.target.names, one.found.names);
       const exemption = covering.find((each) => isValidOn(each, check.options.today));
       if (exemption === undefined) return [toFinding(one, check, covering[0])];
-      if (one.found.decided !== undefined) exempt.push({ path: one.found.path, exemption });
+      exempt.push({ path: one.found.path, exemption });
       return [];
     }),
     exempt,
-    failures: after.failure === undefined ? [] : [{ policy: check.policy.resource, reason: after.failure }],
     tablesWithoutColumns: after.tablesWithoutColumns,
   };
 }
 
 const noRun: Run = { found: [], tablesWithoutColumns: [] };
 
-function* runPolicy({ policy, target, options }: Check, planned: PolicyTarget["planned"]): Steps<Run> {
-  const { address, spec } = policy.resource;
-  const module = options.functions.get(address);
-  if (module !== undefined) {
-    const result = runPolicyFunction(module, { ...target, planned });
-    if ("failure" in result) return { ...noRun, failure: result.failure };
-    const found = result.findings.map(({ path, message }): Found => ({ names: namesIn(path), path, message, requirement: "/spec/module" }));
-    return { ...noRun, found };
-  }
+function* runPolicy({ policy, target }: Check, planned: PolicyTarget["planned"]): Steps<Run> {
+  const { spec } = policy.resource;
   const { violations, tablesWithoutColumns } = yield* findViolations(policy, {
     tree: target.live,
     isLive: true,
@@ -192,24 +173,17 @@ interface FoundWithState {
   readonly state: PolicyFinding["state"];
 }
 
-/**
- * Compares the findings before and after the plan. A module can put figures into its messages ("3 unhashed columns"), so
- * a finding at the same path with another message counts as existing, unless the plan makes more data readable.
- */
-function* withStates(before: readonly Found[], after: readonly Found[], exposes: boolean): Steps<readonly FoundWithState[]> {
+/** Compares the findings before and after the plan. A policy has at most one finding at a path. */
+function* withStates(before: readonly Found[], after: readonly Found[]): Steps<readonly FoundWithState[]> {
   if (before === after) return after.map((found) => ({ found, state: "existing" }));
-  const keyOf = ({ path, message }: Found): string => `${path}\n${message}`;
-  const keysOf = (all: readonly Found[]): Steps<readonly string[]> => flatMapInSteps(all, (found) => [keyOf(found)]);
-  const [beforeKeys, afterKeys] = [new Set(yield* keysOf(before)), new Set(yield* keysOf(after))];
-  const onlyBefore = yield* flatMapInSteps(before, (found) => (afterKeys.has(keyOf(found)) ? [] : [found]));
-  const changedPaths = new Set(onlyBefore.map(({ path }) => path));
-  const onlyAfterPaths = new Set(after.filter((found) => !beforeKeys.has(keyOf(found))).map(({ path }) => path));
+  const pathsOf = (all: readonly Found[]): Steps<readonly Pointer[]> => flatMapInSteps(all, ({ path }) => [path]);
+  const [pathsBefore, pathsAfter] = [new Set(yield* pathsOf(before)), new Set(yield* pathsOf(after))];
+  const fixed = yield* flatMapInSteps(before, (found) => (pathsAfter.has(found.path) ? [] : [{ found, state: "fixed" as const }]));
   return [
-    ...(yield* flatMapInSteps(after, (found): readonly FoundWithState[] => {
-      const isExisting = beforeKeys.has(keyOf(found)) || (!exposes && changedPaths.has(found.path));
-      return [{ found, state: isExisting ? "existing" : "new" }];
-    })),
-    ...onlyBefore.filter(({ path }) => !onlyAfterPaths.has(path)).map((found) => ({ found, state: "fixed" as const })),
+    ...(yield* flatMapInSteps(after, (found): readonly FoundWithState[] => [
+      { found, state: pathsBefore.has(found.path) ? "existing" : "new" },
+    ])),
+    ...fixed,
   ];
 }
 
@@ -235,7 +209,7 @@ function toFinding(
 }
 
 function causeOf({ actual, decided }: Found, state: PolicyFinding["state"], target: PolicyTarget): Cause | undefined {
-  if (decided === undefined || actual === undefined) return undefined;
+  if (actual === undefined) return undefined;
   const { at, node, key } = decided;
   return state === "fixed" ? target.fixedBy(node, key) : target.causeOf(at, key, actual);
 }

@@ -1,13 +1,9 @@
 import { type Address, byText } from "../model/address.ts";
-import { groupBy } from "../model/maps.ts";
 import type { Problem } from "../model/problem.ts";
-import { type PolicySpec, problemIn, type Resource } from "../model/resource.ts";
 import { andMore } from "../text/lists.ts";
 
 /** What policies could not check. It is reported, because otherwise it would look like "no findings". */
 export interface NotEvaluated {
-  /** Policies whose module failed; `reason` is the end of a sentence that begins with the name of the module. */
-  readonly failures: readonly { readonly policy: Resource<PolicySpec>; readonly integration: string; readonly reason: string }[];
   /** Tables without columns in the response: "public.users of orders". */
   readonly tables: readonly string[];
   /** Integrations whose SchemaConfig has errors, or whose schemas could not be read. */
@@ -16,8 +12,7 @@ export interface NotEvaluated {
   readonly waiting: readonly Address[];
 }
 
-export const notEvaluatedProblems = ({ failures, tables, skipped, waiting }: NotEvaluated): readonly Problem[] => [
-  ...moduleProblems(failures),
+export const notEvaluatedProblems = ({ tables, skipped, waiting }: NotEvaluated): readonly Problem[] => [
   ...aboutAll(skipped, {
     code: "W_POLICY_SKIPPED",
     severity: "warning",
@@ -43,19 +38,3 @@ const aboutAll = (
   names: readonly string[],
   { message, ...text }: Pick<Problem, "code" | "severity"> & { readonly message: (names: string) => string },
 ): readonly Problem[] => (names.length === 0 ? [] : [{ ...text, message: message(andMore([...names].sort(byText))) }]);
-
-/** One problem per policy, with the first integration by name. */
-function moduleProblems(failed: NotEvaluated["failures"]): readonly Problem[] {
-  return [...groupBy(failed, ({ policy }) => policy.address)]
-    .sort(([a], [b]) => byText(a, b))
-    .map(([, failures]) => {
-      const [{ policy }] = failures;
-      const byIntegration = new Map(failures.map(({ integration, reason }) => [integration, reason]));
-      const [[integration, reason] = ["", ""], ...others] = [...byIntegration].sort(([a], [b]) => byText(a, b));
-      const more = others.length === 0 ? "" : ` and ${others.length} more`;
-      return problemIn(policy, "/spec/module", {
-        code: "E_POLICY_MODULE",
-        message: `${policy.spec.module ?? policy.address} ${reason}. It was run for integration ${JSON.stringify(integration)}${more}. The run stops, because a policy that could not run must not look like one without findings. The module's default export must be a function of ({ integration, labels, schemas }) that returns a list of { path, message }.`,
-      });
-    });
-}

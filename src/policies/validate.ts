@@ -19,16 +19,9 @@ export function policyProblems(resources: readonly Resource[]): readonly Problem
 
 /** What is wrong with a policy; the message follows its address. */
 function problemOf(policy: Resource<PolicySpec>): readonly [pointer: string, message: string] | undefined {
-  const { module, require, when } = policy.spec;
-  if (module !== undefined)
-    return require === undefined
-      ? undefined
-      : ["/spec/module", "has both spec.require and spec.module. Remove one, or write two policies."];
+  const { require, when } = policy.spec;
   if (require === undefined)
-    return [
-      "/spec",
-      "has neither spec.require nor spec.module, so it can never find anything. Add what must be true, such as require: { hashed: true }.",
-    ];
+    return ["/spec", "has no spec.require, so it can never find anything. Add what must be true, such as require: { hashed: true }."];
   const { depth } = compilePolicy(policy).nodes;
   if (depth === undefined)
     return [

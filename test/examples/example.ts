@@ -24,7 +24,7 @@ export function exampleOf(name: string): Example {
   // Users who tried the example have its account there.
   rmSync(join(folder, ".dimsync"), { recursive: true, force: true });
   rmSync(join(folder, "dimsync.bindings.yaml"), { force: true });
-  const run: Example["run"] = (...argv) => runCommand([...argv, "-q", "--no-color"], folder, { DIMSYNC_ALLOW_CODE: "1" });
+  const run: Example["run"] = (...argv) => runCommand([...argv, "-q", "--no-color"], folder);
   return {
     folder,
     run,

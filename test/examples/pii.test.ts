@@ -37,13 +37,3 @@ test("without the rules, or without the exemption, the policy reports unhashed c
   ]);
   expect((await made("plan", "--fail-on", "policy")).exit).toEqual({ code: 2, reasons: ["policy"] });
 });
-
-test("its policy in JavaScript finds tables with personal data and no key", async () => {
-  const { made, change } = exampleOf("pii");
-  change("policies/personal-data-has-a-key.mjs", "([, { isPrimaryKey }]) => isPrimaryKey)", "() => false)");
-  const { policy, exit } = await made("plan");
-  expect(exit.code).toBe(0);
-  const left = policy.filter(({ state }) => state !== "fixed");
-  expect(left.every((finding) => finding.policy === "personal-data-has-a-key" && finding.severity === "warning")).toBe(true);
-  expect(left.map(({ message }) => message)).toContain("public.users contains personal data and has no primary key");
-});

@@ -292,19 +292,6 @@ describe("the server", () => {
         expect(all).not.toContain(form);
   });
 
-  it("keeps stdout for messages, also when a policy module prints", async () => {
-    const { call, stderr } = usualWith({
-      "policies/noisy.mjs":
-        'console.log("printed by a module"); process.stdout.write("written by a module\\n"); export default () => [];\n',
-      "manifests/noisy.yaml":
-        "apiVersion: dimsync/v1\nkind: Policy\nmetadata: { name: noisy }\nspec: { severity: error, when: { integration: { labels: { team: a } } }, module: policies/noisy.mjs, message: x }\n",
-    });
-    const { texts, isError } = await call("plan");
-    expect(isError, texts.join("\n")).toBe(false);
-    expect(stderr()).toContain("printed by a module");
-    expect(stderr()).toContain("written by a module");
-  });
-
   it("survives malformed lines, and ends with its input", async () => {
     const child = spawn(process.execPath, [builtCli, "mcp"], { cwd: repository, stdio: "pipe" });
     let [out, err] = ["", ""];

@@ -4,7 +4,6 @@ import type { LiveSchemas } from "../../src/model/live.ts";
 import type { PolicySpec, Resource } from "../../src/model/resource.ts";
 import { atOnce } from "../../src/model/runtime/event-loop.ts";
 import { newPolicyEvaluator as inSteps, type PolicyEvaluation, type PolicyTarget } from "../../src/policies/evaluate.ts";
-import type { PolicyFunction } from "../../src/policies/script.ts";
 import { column, schema, table } from "../kinds/schema-config/fleet.ts";
 import { resourceOf } from "../support/accounts/view.ts";
 
@@ -40,7 +39,7 @@ interface Case {
 }
 
 const policyOf = (spec: unknown, name = "p"): Resource<PolicySpec> => resourceOf("Policy", name, spec) as Resource<PolicySpec>;
-const options = { functions: new Map(), today, locate: () => place };
+const options = { today, locate: () => place };
 
 const target = (more: Partial<PolicyTarget> = {}): PolicyTarget => ({
   ...orders,
@@ -48,7 +47,6 @@ const target = (more: Partial<PolicyTarget> = {}): PolicyTarget => ({
   live: account(),
   planned: new Map(),
   isCreated: false,
-  exposes: false,
   causeOf: () => undefined,
   fixedBy: () => undefined,
   ...more,
@@ -321,10 +319,9 @@ describe("the state of a finding", () => {
 });
 
 test("columns are needed in the tables that a policy checks, and nowhere else", () => {
-  const needed = (specs: readonly Partial<PolicySpec>[], functions: readonly number[] = []) => {
+  const needed = (specs: readonly Partial<PolicySpec>[]) => {
     const policies = specs.map((spec, index) => policyOf({ ...hashed, ...spec }, `p${index}`));
-    const modules = new Map(functions.map((index) => [`Policy/p${index}`, () => []]));
-    const isNeeded = newPolicyEvaluator(policies, { ...options, functions: modules }).columnsNeeded(orders);
+    const isNeeded = newPolicyEvaluator(policies, options).columnsNeeded(orders);
     return isNeeded === undefined
       ? undefined
       : [isNeeded("public", "users", undefined), isNeeded("public", "t", "full"), isNeeded("x", "users", "full")];
@@ -334,102 +331,4 @@ test("columns are needed in the tables that a policy checks, and nowhere else", 
   expect(needed([{ when: { ...name("email"), table: { name: "users" } } }])).toEqual([true, false, true]);
   expect(needed([{ when: { ...name("email"), schema: { name: "public" }, table: { syncMode: "full" } } }])).toEqual([false, true, false]);
   expect(needed([{ when: { ...name("email"), integration: { names: ["billing"] } } }])).toBeUndefined();
-  expect(needed([{ module: "x.js" }], [0])).toEqual([true, true, true]);
-});
-
-describe("a policy with a module", () => {
-  const run = (module: PolicyFunction, { spec = {}, after = {}, exposes = false }: Partial<Case> & { readonly exposes?: boolean } = {}) => {
-    const { require: _, ...rest } = hashed;
-    const live = account();
-    const labels = { domain: "sales" };
-    const evaluator = newPolicyEvaluator([policyOf({ ...rest, module: "p.mjs", ...spec })], {
-      ...options,
-      functions: new Map([["Policy/p", module]]),
-    });
-    const evaluation = evaluator.evaluate(target({ names: ["orders"], labels, live, planned: new Map(Object.entries(after)), exposes }));
-    expect([live, labels]).toEqual([account(), { domain: "sales" }]);
-    return evaluation;
-  };
-  const messages = (module: PolicyFunction, given?: Parameters<typeof run>[1]) =>
-    run(module, given).findings.map(({ path, message }) => `${path} ${message}`);
-  const states = (module: PolicyFunction, given?: Parameters<typeof run>[1]) =>
-    run(module, given).findings.map(({ state, message }) => `${state} ${message}`);
-
-  test("gets name, labels and the planned tree, and its results become findings", () => {
-    const module: PolicyFunction = ({ integration, labels, schemas }) => [
-      { path: email, message: `${integration} ${labels["domain"]} ${schemas["public"]?.tables["users"]?.columns?.["email"]?.hashed}` },
-      { message: "as a whole" },
-    ];
-    expect(messages(module, { after: { [email]: true } })).toEqual([`${email} orders sales true`, " as a whole"]);
-  });
-  test("is run on the live and on the planned state, which gives each finding its state", () => {
-    const unhashed: PolicyFunction = ({ schemas }) =>
-      Object.entries(schemas["public"]?.tables["users"]?.columns ?? {}).flatMap(([column, { hashed }]) =>
-        hashed ? [] : [{ path: `/schemas/public/tables/users/columns/${column}`, message: column }],
-      );
-    const after = { [email]: true, [at("public.users.phone.hashed")]: false };
-    expect(states(unhashed, { after })).toEqual(["existing id", "existing Email_2", "new phone", "fixed email"]);
-  });
-  test("has an existing finding if only its message changes, unless the plan makes more data readable", () => {
-    const count: PolicyFunction = ({ schemas }) => {
-      const columns = Object.values(schemas["public"]?.tables["users"]?.columns ?? {});
-      return [{ message: `${columns.filter(({ hashed }) => !hashed).length} unhashed` }];
-    };
-    expect(states(count, { after: { [email]: true } })).toEqual(["existing 2 unhashed"]);
-    expect(states(count, { after: { [at("public.users.phone.hashed")]: false }, exposes: true })).toEqual(["new 4 unhashed"]);
-  });
-  test("can change the data that it gets", () => {
-    // The module gets a copy: `run` compares the original.
-    const vandal = (state: unknown): [] => {
-      const { labels, schemas } = state as {
-        labels: Record<string, string>;
-        schemas: Record<string, { enabled: boolean; tables: Record<string, unknown> }>;
-      };
-      labels["domain"] = "none";
-      for (const entry of Object.values(schemas)) {
-        entry.enabled = false;
-        for (const key of Object.keys(entry.tables)) delete entry.tables[key];
-      }
-      return [];
-    };
-    expect(messages(vandal)).toEqual([]);
-  });
-  test("can have exemptions", () => {
-    const module: PolicyFunction = () => [
-      { path: "/schemas/public/tables/users/columns/email", message: "a" },
-      { path: "/schemas/public", message: "b" },
-      { message: "c" },
-    ];
-    expect(messages(module, { spec: { exemptions: [{ table: "users", reason: "r" }] } })).toEqual(["/schemas/public b", " c"]);
-    expect(messages(module, { spec: { exemptions: [{ integration: "orders", reason: "r" }] } })).toEqual([]);
-  });
-  const broken: readonly (readonly [string, () => unknown, string])[] = [
-    [
-      "throws",
-      () => {
-        throw new TypeError("no such member\n    at secret (file.js:1)");
-      },
-      "threw TypeError: no such member",
-    ],
-    [
-      "throws something other than an error",
-      () => {
-        throw "x".repeat(500);
-      },
-      `threw ${"x".repeat(200)}…`,
-    ],
-    ["returns nothing", () => undefined, "returned nothing, not a list"],
-    ["returns a number", () => 3, "returned a value of type number, not a list"],
-    ["is asynchronous", () => Promise.resolve([]), "returned a promise, but a policy must be synchronous"],
-    ["returns something else in its list", () => [{ message: "ok" }, "text"], "returned a list whose element 1 is not a { path, message }"],
-    ["returns a finding without a message", () => [{ path: "/schemas" }], "returned a list whose element 0 is not a { path, message }"],
-    [
-      "returns a path in another form",
-      () => [{ path: "public.users", message: "m" }],
-      "returned a list whose element 0 has a path that is not a JSON Pointer such as /schemas/public/tables/users",
-    ],
-  ];
-  test.each(broken)("fails if it %s, without a stack trace", (_sentence, module, reason) => {
-    expect(run(module as PolicyFunction)).toMatchObject({ findings: [], failures: [{ reason }] });
-  });
 });

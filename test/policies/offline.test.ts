@@ -122,11 +122,6 @@ describe("a literal entry against a policy, without the account", () => {
     ["is a warning if missing names are ignored", { config: { missing: "ignore" } }, warning],
     ["is a warning if the config ignores differences of a SchemaConfig", { ignoring: true }, warning],
     [
-      "is fine if the policy has a module, which validate does not run",
-      { policy: { module: "x.mjs", when: undefined as never, require: undefined as never } },
-      [],
-    ],
-    [
       "is an error for an enabled table that must be disabled",
       { policy: { when: { table: { name: "users" } }, require: { enabled: false } } },
       ["E_POLICY error /spec/schemas/public/tables/users/enabled"],

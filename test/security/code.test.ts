@@ -1,9 +1,8 @@
-import { existsSync, writeFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
 import { type EmbeddedService, startEmbeddedService } from "../../src/embedded/index.ts";
 import { dimsyncHere, emptyFolder } from "../cli/built-cli.ts";
-import { startMcp } from "../support/mcp-client.ts";
 import { ordersManifest } from "../support/orders.ts";
 
 // A project is data: its code only runs if the operator allows it.
@@ -26,25 +25,7 @@ targets:
 `;
 
 describe("attack 6: an agent writes code and asks for a plan", () => {
-  const policy = (module: string): string =>
-    `apiVersion: dimsync/v1\nkind: Policy\nmetadata: { name: keys }\nspec: { severity: error, module: ${module}, message: m }\n`;
-  const code = 'import { writeFileSync } from "node:fs";\nwriteFileSync(new URL("ran", import.meta.url), "");\nexport default () => [];\n';
-
-  test("a policy module does not run, in any command", async () => {
-    const cwd = emptyFolder({ "dimsync.yaml": configText(), ...orders, "manifests/policy.yaml": policy("keys.mjs"), "keys.mjs": code });
-    const { call } = await startMcp(cwd, { DIMSYNC_API_KEY: key });
-    const { texts } = await call("plan");
-    expect(existsSync(join(cwd, "ran"))).toBe(false);
-    expect(texts.join("\n")).toContain("E_CODE_NOT_ALLOWED");
-    for (const argv of [["plan"], ["ci", "plan"], ["drift"], ["apply", "--yes"]]) {
-      const { code: exit, stderr } = await dimsyncHere(argv, { cwd, env: { DIMSYNC_API_KEY: key } });
-      expect([argv, exit, existsSync(join(cwd, "ran"))]).toEqual([argv, 1, false]);
-      expect(stderr).toContain("manifests/policy.yaml:4:");
-      expect(stderr).toContain("E_CODE_NOT_ALLOWED");
-    }
-  });
-
-  test("nor does the command of a secret", async () => {
+  test("the command of a secret does not run", async () => {
     const cwd = emptyFolder({ "dimsync.yaml": configText(`exec: [sh, -c, "touch ran; echo ${key}"]`), ...orders });
     for (const argv of [["plan"], ["get", "integrations"], ["doctor"]]) {
       const { code: exit, stdout, stderr } = await dimsyncHere(argv, { cwd });
@@ -72,17 +53,16 @@ describe("attack 6: an agent writes code and asks for a plan", () => {
   test("commands that need no code need no permission, and an operator can allow it", async () => {
     const secret = "connection: { bucket: lake, secret_key: { $secret: { exec: [touch, ran] } } }";
     const asset = `apiVersion: dimsync/v1\nkind: Asset\nmetadata: { name: lake }\nlifecycle: { create: ifMissing }\nspec: { name: Lake, type: s3, connectionType: destination, ${secret} }\n`;
-    const cwd = emptyFolder({ "dimsync.yaml": configText(), "manifests/asset.yaml": asset, "keys.mjs": code });
+    const cwd = emptyFolder({ "dimsync.yaml": configText(), "manifests/asset.yaml": asset });
     const run = (...argv: readonly string[]) => dimsyncHere(argv, { cwd, env: { DIMSYNC_API_KEY: key } });
     // plan resolves no secret of a manifest.
     expect(await run("plan")).toMatchObject({ code: 0 });
     const { stderr } = await run("apply", "--yes");
     expect(stderr).toContain("manifests/asset.yaml:5:");
     expect(stderr).toContain("E_CODE_NOT_ALLOWED");
-    writeFileSync(join(cwd, "manifests/policy.yaml"), policy("keys.mjs"));
     for (const argv of [["validate"], ["render"], ["list"], ["fmt"]]) expect(await run(...argv)).toMatchObject({ code: 0 });
     expect(existsSync(join(cwd, "ran"))).toBe(false);
-    expect(await run("plan", "--allow-code")).toMatchObject({ code: 0 });
+    expect((await run("apply", "--yes", "--allow-code")).stderr).not.toContain("E_CODE_NOT_ALLOWED");
     expect(existsSync(join(cwd, "ran"))).toBe(true);
   });
 });

@@ -213,7 +213,6 @@ describe("a path that leads out of the repository is refused, and nothing of the
     "a CSV file of labels": (outside) => `${header("Classification")}spec: { from: [{ csv: { file: ${outside}/token } }] }\n`,
     "a manifest of dbt": (outside) =>
       `${header("Classification")}spec: { from: [{ dbt: { manifest: ${outside}/token.json, labelFrom: meta.label } }] }\n`,
-    "a policy module": (outside) => `${header("Policy")}spec: { message: m, severity: error, module: ${outside}/token.mjs }\n`,
   };
   test.each(Object.entries(manifests))("a manifest: %s", async (_, manifest) => {
     const found = await checkout();

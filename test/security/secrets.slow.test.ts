@@ -31,6 +31,13 @@ metadata: { name: note }
 spec: { name: PII, description: ${JSON.stringify(description)} }
 `;
 
+const assetFrom = (source: string): string => `apiVersion: dimsync/v1
+kind: Asset
+metadata: { name: lake }
+lifecycle: { create: ifMissing }
+spec: { name: Lake, type: s3, connectionType: destination, connection: { bucket: lake, secret_key: { $secret: { ${source} } } } }
+`;
+
 /** A service of an attacker: it keeps the headers of all requests. */
 async function startThief() {
   const seen: string[] = [];
@@ -188,7 +195,12 @@ describe("attack 7: a branch sends a secret elsewhere", () => {
 
   test.each([
     ["a variable file", { "vars.yaml": "host: HERE\n" }, { "vars.yaml": "host: THIEF\n" }, ["--var-file", "vars.yaml"]],
-    ["a module that a policy imports", {}, { "policies/names.mjs": "export const names = process.env;\n" }, ["--allow-code"]],
+    [
+      "a program that a secret names",
+      { "manifests/asset.yaml": assetFrom("exec: [sh, names.sh]"), "names.sh": "echo a\n" },
+      { "names.sh": "env\n" },
+      ["--allow-code"],
+    ],
     [
       "the records",
       {},
@@ -204,10 +216,6 @@ describe("attack 7: a branch sends a secret elsewhere", () => {
     const isVariable = flags[0] === "--var-file";
     const files = {
       "dimsync.yaml": configText({ baseUrl: isVariable ? `\${var.host}` : service.url }),
-      "manifests/policy.yaml":
-        "apiVersion: dimsync/v1\nkind: Policy\nmetadata: { name: keys }\nspec: { severity: error, module: policies/keys.mjs, message: m }\n",
-      "policies/keys.mjs": 'import { names } from "./names.mjs";\nexport default () => (names, []);\n',
-      "policies/names.mjs": "export const names = [];\n",
     };
     const { run, workspace } = await pullRequest({ ...files, ...filled(before) }, filled(changes));
     const { code, stderr } = await run([...flags, "--allow-code"], workspace);

@@ -18,7 +18,7 @@ export interface BundleContent {
   readonly dirty?: true;
   /** Path of the config within `files`. */
   readonly configFile: string;
-  /** Text by path, relative to the project's folder: config, variables, manifests, connector schemas and policy modules. */
+  /** Text by path, relative to the project's folder: config, variables, manifests and connector schemas. */
   readonly files: Readonly<Record<string, string>>;
   /** `--var` of the push. */
   readonly vars?: Readonly<Record<string, string>>;

@@ -166,7 +166,6 @@ async function placed(project: Project, { folder, content }: UnpackedBundle, own
   const { settings } = project;
   return {
     ...project,
-    moduleFolder: folder,
     settings: {
       ...settings,
       folder: home,

@@ -9,7 +9,6 @@ import { version } from "../../model/runtime/version.ts";
 import type { Settings } from "../../model/settings/config.ts";
 import type { Environment } from "../../model/settings/env.ts";
 import { secretsIn } from "../../model/settings/secret.ts";
-import { importsIn, moduleFiles } from "../../operations/policy-modules.ts";
 import { sourcesOnly } from "../../protection/classification/dbt.ts";
 import type { BundleContent } from "./bundle.ts";
 
@@ -42,7 +41,6 @@ export async function makeBundle(projects: readonly Project[], options: BundleOp
   }
   const { folder } = first.settings;
   const files = await readFiles(projects, folder);
-  for (const project of projects) checkModules(project, files);
   const path = (file: string): string => pathIn(folder, file);
   const env = variablesOf(options.env);
   // A worker has no dbt project.
@@ -93,7 +91,7 @@ const secretsOf = (settings: Settings, resources: Project["resources"]) =>
 
 async function readFiles(projects: readonly Project[], folder: string): Promise<Readonly<Record<string, string>>> {
   const bindings = new Set(projects.map(({ settings }) => settings.bindingsFile));
-  const paths = projects.flatMap(({ sourceFiles, resources }) => [...sourceFiles.files, ...moduleFiles(resources, folder)]);
+  const paths = projects.flatMap(({ sourceFiles }) => sourceFiles.files);
   const found = await Promise.all(
     [...new Set(paths)]
       .filter((file) => !bindings.has(file))
@@ -122,19 +120,6 @@ function pathIn(folder: string, file: string): string {
       `${file} is outside the project's folder ${folder}, and only files in it can be pushed. Move or copy it there.`,
     );
   return path;
-}
-
-/** A module that imports other files could not be loaded by a worker. Throws E_BUNDLE. */
-function checkModules({ resources, settings: { folder } }: Project, files: BundleContent["files"]): void {
-  for (const file of moduleFiles(resources, folder)) {
-    const path = pathIn(folder, file);
-    const other = importsIn(files[path] ?? "").find((name) => !name.startsWith("node:"));
-    if (other !== undefined)
-      throw new DimsyncError(
-        "E_BUNDLE",
-        `The policy module ${path} imports ${JSON.stringify(other)}, and workers only get the module itself. Bundle it into one file, for example with esbuild.`,
-      );
-  }
 }
 
 const variablesOf = (env: Environment): Readonly<Record<string, string>> =>

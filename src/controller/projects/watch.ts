@@ -6,7 +6,6 @@ import { findConfig } from "../../manifests/config/file.ts";
 import { listTargets, loadProject, type Project } from "../../manifests/project.ts";
 import { DimsyncError } from "../../model/errors.ts";
 import type { Environment } from "../../model/settings/env.ts";
-import { moduleFiles } from "../../operations/policy-modules.ts";
 import { projectGitState } from "../../operations/session.ts";
 import { forRun, keptCharacters, loadingEnvironment, recentlyUsed, withoutTexts } from "./kept-project.ts";
 import { accountEntries, sourceNotifications, type Wanted } from "./register.ts";
@@ -78,7 +77,7 @@ export function watchedProject({ cwd, configFile, env: all }: WatchOptions): Wat
 /** Whether a run, git or npm writes the file: a check must not cause the next one. */
 const isWritten = (file: string): boolean => /(?:^|[/\\])(?:\.dimsync|\.git|node_modules)(?:[/\\]|$)|\.bindings\.yaml$/u.test(file);
 
-/** Manifests, policy modules and labels. */
+/** Manifests, labels, and programs that secrets name. */
 const isSource = (file: string): boolean => /\.(?:ya?ml|[cm]?js|csv)$/u.test(file);
 
 /** Loads the project of a target again only if its files, or the git state, have changed since it was loaded. `changes`: how many were seen; undefined if nothing watches. */
@@ -96,7 +95,7 @@ function keepUnchanged(
     const project = await load(target, signal);
     if (before === undefined) return project;
     const [git, gitFiles] = await Promise.all([projectGitState(project, signal), gitStateFiles(loadedWith)]);
-    const sources = [...project.sourceFiles.files, ...moduleFiles(project.resources, loadedWith.folder)];
+    const sources = project.sourceFiles.files;
     // Adding or removing a file changes its folder.
     const paths = [...new Set([...sources, ...sources.map((path) => dirname(path)), ...project.dbtFiles, ...gitFiles])];
     kept.set(target, { project: withoutTexts(project, git), changes: before, paths, stamp: stampOf(paths) }, sizeOf(sources));

@@ -16,7 +16,7 @@ import type { Resource } from "../../model/resource.ts";
 import { isStep, type Steps, withPauses } from "../../model/runtime/event-loop.ts";
 import { causesOf } from "../../policies/causes.ts";
 import { newPolicyEvaluator, type PolicyEvaluator, type PolicyTarget, unchangedTarget } from "../../policies/evaluate.ts";
-import { type NotEvaluated, notEvaluatedProblems } from "../../policies/not-evaluated.ts";
+import { notEvaluatedProblems } from "../../policies/not-evaluated.ts";
 import { expiredRules, policiesIn, policyProblems } from "../../policies/validate.ts";
 import { nodeText } from "../../text/paths.ts";
 import { failedRead } from "../observe.ts";
@@ -63,7 +63,6 @@ export interface CheckedAccount {
 /** What a check has collected so far. */
 interface Collected {
   readonly findings: PolicyFinding[];
-  readonly failures: NotEvaluated["failures"][number][];
   /** For which the service returned no columns: "public.users of orders". */
   readonly tables: string[];
   readonly failedReads: Problem[];
@@ -74,7 +73,7 @@ interface Collected {
 
 /** Evaluates policies on the planned state in a plan, on the live state in a drift report. */
 export function checkPolicies(round: Round, view: CheckedAccount): PolicyCheck {
-  const { session, options, today } = round;
+  const { session, today } = round;
   const { locate } = session.project;
   const { account } = view;
   const invalid = policyProblems(account.resources);
@@ -82,7 +81,6 @@ export function checkPolicies(round: Round, view: CheckedAccount): PolicyCheck {
   const policies = policiesIn(account.resources).filter(({ address }) => !invalidAddresses.has(address));
   const collected: Collected = {
     findings: [...expiredRules(ruleManifests(view), today, locate)],
-    failures: [],
     tables: [],
     failedReads: [],
     unverifiable: [],
@@ -90,7 +88,7 @@ export function checkPolicies(round: Round, view: CheckedAccount): PolicyCheck {
   };
   const findings = () => sorted(collected.findings);
   const refusing = () => findings().filter((finding) => refuses(finding, round));
-  const evaluator = newPolicyEvaluator(policies, { functions: options.policyFunctions ?? new Map(), today, locate });
+  const evaluator = newPolicyEvaluator(policies, { today, locate });
   const check: Check = {
     round,
     view,
@@ -165,7 +163,6 @@ function* checkUnit(check: Check, { kind, unit, live, difference }: CheckedUnit)
     live: schemas.tree(live),
     planned: isPlan ? plannedValues(changes) : new Map(),
     isCreated: view.account.fresh.has(unit.liveId),
-    exposes: changes.some(({ risk }) => risk === "exposes"),
     columnLabels: check.labelsOf?.(unit.liveId),
     ...causesOf({
       decisionOf: (field) => schemas.decision(unit, live, field),
@@ -214,10 +211,9 @@ async function checkOthers(check: Check, reads: RunReads, { compared, onTree }: 
 }
 
 function* evaluate({ evaluator, collected }: Check, target: PolicyTarget): Steps<void> {
-  const { findings, failures, tablesWithoutColumns } = yield* evaluator.evaluate(target);
+  const { findings, tablesWithoutColumns } = yield* evaluator.evaluate(target);
   const [integration = ""] = target.names;
   for (const finding of findings) collected.findings.push(finding);
-  for (const { policy, reason } of failures) collected.failures.push({ policy, integration, reason });
   for (const path of tablesWithoutColumns) collected.tables.push(`${nodeText(path)} of ${integration}`);
 }
 

@@ -16,7 +16,7 @@ export function isEnabled(value: string | undefined): boolean {
 /** What --allow-code sets. */
 export const allowCodeVariable = "DIMSYNC_ALLOW_CODE";
 
-/** Whether the code of a project may run: policy modules and the commands of secrets. Only the operator decides, never a file of the project. */
+/** Whether the code of a project may run: the commands of secrets. Only the operator decides, never a file of the project. */
 export const allowsCode = (env: Environment): boolean => isEnabled(env[allowCodeVariable]);
 
 /** The end of the message of E_CODE_NOT_ALLOWED. */

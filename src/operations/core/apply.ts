@@ -14,7 +14,6 @@ import type { AppliedCommit } from "../../records/remembered.ts";
 import type { Client } from "../../service/client.ts";
 import { differsInSpace } from "../../text/white-space.ts";
 import { openAccount, resolveAll } from "../account.ts";
-import { loadPolicyModules } from "../policy-modules.ts";
 import { jobUrl, openRecords, versionText, withRecords } from "../records/open.ts";
 import { accountSession, type RunEnvironment, withGitState } from "../session.ts";
 import { openReview, withCatalogProblems } from "./review.ts";
@@ -49,9 +48,8 @@ async function applyUnderLease(
   { run, git }: Pick<ApplyRun, "run" | "git">,
 ): Promise<Applied> {
   const { settings } = project;
-  const [{ checkSavedPlan, refuseOtherMode, refuseUnsavedOnProtected }, policyFunctions, records] = await Promise.all([
+  const [{ checkSavedPlan, refuseOtherMode, refuseUnsavedOnProtected }, records] = await Promise.all([
     import("./saved-plan.ts"),
-    loadPolicyModules(project, run.env),
     openRecords(settings, run.env),
   ]);
   try {
@@ -72,7 +70,7 @@ async function applyUnderLease(
     if (writes.notice !== undefined) options.onNotice?.(writes.notice);
     const before = writes.state();
     if (before.version !== "") run.onRecords?.(versionText("read", records, before));
-    const done = await thenRelease(writes, () => applyWith(project, { policyFunctions, ...options }, { run, git, writes }));
+    const done = await thenRelease(writes, () => applyWith(project, options, { run, git, writes }));
     const after = writes.state();
     if (after.version !== before.version) run.onRecords?.(versionText("written", records, after));
     return done;

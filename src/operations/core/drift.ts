@@ -3,7 +3,6 @@ import { plan } from "../../engine/pipeline.ts";
 import { heldReads } from "../../engine/reads/cached-reads.ts";
 import type { Project } from "../../manifests/project.ts";
 import type { Plan } from "../../model/plan.ts";
-import { loadPolicyModules } from "../policy-modules.ts";
 import type { RunEnvironment } from "../session.ts";
 import { attributed } from "./attributed.ts";
 import { type PlanAccountOptions, withAppliedBase, withReadSession } from "./plan.ts";
@@ -32,12 +31,11 @@ export interface Drift {
 export async function driftAccount(given: Project, options: DriftOptions, run: RunEnvironment): Promise<Drift> {
   const { since, attribution = true, revert = false, sinceApply, failOn, ...planned } = options;
   const project = withCatalogProblems(given);
-  const policyFunctions = await loadPolicyModules(project, run.env);
   return withReadSession(project, run, async (opened) => {
     const based = await withAppliedBase(opened, sinceApply, { project, isRequired: false });
     const session = revert ? { ...based.session, reads: heldReads(opened.reads) } : based.session;
     const compare = async (kind: Plan["kind"]): Promise<Plan> =>
-      plan({ ...session, review: await openReview(project, session.records()) }, { policyFunctions, ...planned, ...based.base }, kind);
+      plan({ ...session, review: await openReview(project, session.records()) }, { ...planned, ...based.base }, kind);
     const compared = await compare("DriftReport");
     const undo = revert ? await compare("Plan") : undefined;
     const undone = undo === undefined ? {} : { revert: { ...undo, exit: planExit(undo) } };

@@ -9,7 +9,6 @@ import type { Plan } from "../../model/plan.ts";
 import type { Problem } from "../../model/problem.ts";
 import { describeSecret, secretKey, secretsIn } from "../../model/settings/secret.ts";
 import { withReadOnly } from "../account.ts";
-import { loadPolicyModules } from "../policy-modules.ts";
 import { readRecords } from "../records/open.ts";
 import { accountSession, type RunEnvironment, snapshotSession, withGitState } from "../session.ts";
 import { attributed } from "./attributed.ts";
@@ -26,7 +25,6 @@ export interface PlanAccountOptions extends PlanOptions {
 /** Compares the project with its account, and says who made the changes that it would undo. Only sends GET: the client refuses anything else before it opens a socket. */
 export async function planAccount(given: Project, options: PlanAccountOptions, run: RunEnvironment): Promise<Plan> {
   const project = withCatalogProblems(given);
-  const policyFunctions = await loadPolicyModules(project, run.env);
   return withReadSession(project, run, async (session) => {
     const review = await openReview(project, session.records());
     const { sinceApply, failOn, base, ...others } = options;
@@ -39,7 +37,7 @@ export async function planAccount(given: Project, options: PlanAccountOptions, r
         ? session
         : { ...session, project: { ...session.project, problems: [...session.project.problems, ...problems] } };
     const based = await withAppliedBase(asked, sinceApply, { project, isRequired });
-    const made = await plan({ ...based.session, review }, { policyFunctions, ...ofPlan, ...based.base });
+    const made = await plan({ ...based.session, review }, { ...ofPlan, ...based.base });
     const isUndoing = made.items.some((item) => changeCount(item, isOutside) > 0);
     const whole = isUndoing && run.snapshotFile === undefined ? await attributed(made, { env: run.env }, session) : made;
     return { ...whole, exit: planExit(whole, failOn) };

@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { dirname, isAbsolute, relative, resolve } from "node:path";
+import { isAbsolute, resolve } from "node:path";
 import { type LoadOptions, loadProject, type Project } from "../../manifests/project.ts";
 import { shownPath } from "../../manifests/source.ts";
 import { ProblemsError } from "../../model/errors.ts";
@@ -7,7 +7,6 @@ import { canonicalJson, type JsonValue } from "../../model/json/json.ts";
 import { toPointer } from "../../model/json/pointer.ts";
 import type { Problem } from "../../model/problem.ts";
 import { secretsIn } from "../../model/settings/secret.ts";
-import { importsIn, moduleFiles } from "../policy-modules.ts";
 import { atBase, type ProjectPlace, placeOf } from "./base.ts";
 
 /** What decides which secrets a run reads, where it sends them, and which code runs beside them. */
@@ -16,7 +15,7 @@ interface Reach {
   readonly members: Readonly<Record<(typeof memberNames)[number], string>>;
   /** The commands of secrets. */
   readonly commands: string;
-  /** The texts of the modules, of what they import, and of the files that commands name; by path, relative to the config. */
+  /** The texts of the files that commands name, by path, relative to the config. */
   readonly code: ReadonlyMap<string, string>;
 }
 
@@ -60,36 +59,19 @@ function reachOf({ settings, resources }: Project): Reach {
     members: mapValues(members, (value) => canonicalJson(value as JsonValue)),
     commands: canonicalJson(commands),
     // Programs with an absolute path, such as /usr/bin/vault, are the machine's.
-    code: codeIn(folder, [
-      ...moduleFiles(resources, folder),
-      ...commands.flat().flatMap((word) => (isAbsolute(word) ? [] : [resolve(folder, word)])),
-    ]),
+    code: new Map(commands.flat().flatMap((word) => (isAbsolute(word) ? [] : textOf(folder, word)))),
   };
 }
 
 const mapValues = <K extends string, T, U>(record: Readonly<Record<K, T>>, map: (value: T) => U): Readonly<Record<K, U>> =>
   Object.fromEntries(Object.entries<T>(record).map(([key, value]) => [key, map(value)])) as Record<K, U>; // fromEntries loses the keys
 
-/** The texts of the files that exist, and of the files that they import by a relative path. */
-function codeIn(folder: string, files: readonly string[]): ReadonlyMap<string, string> {
-  const texts = new Map<string, string>();
-  const queue = [...files];
-  for (let file = queue.pop(); file !== undefined; file = queue.pop()) {
-    const path = relative(folder, file);
-    if (texts.has(path)) continue;
-    const text = textOf(file);
-    if (text === undefined) continue;
-    texts.set(path, text);
-    for (const name of importsIn(text)) if (name.startsWith(".")) queue.push(resolve(dirname(file), name));
-  }
-  return texts;
-}
-
-function textOf(file: string): string | undefined {
+/** The text of a file by its path, if it exists. */
+function textOf(folder: string, path: string): readonly (readonly [path: string, text: string])[] {
   try {
-    return readFileSync(file, "latin1");
+    return [[path, readFileSync(resolve(folder, path), "latin1")]];
   } catch {
-    return undefined;
+    return [];
   }
 }
 

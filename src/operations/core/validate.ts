@@ -14,7 +14,6 @@ import { isLocal, type Settings } from "../../model/settings/config.ts";
 import { literalProblems } from "../../policies/offline.ts";
 import { policyProblems } from "../../policies/validate.ts";
 import { withTarget } from "../../text/shell.ts";
-import { missingModules } from "../policy-modules.ts";
 import { catalogProblems } from "./review.ts";
 
 /** Everything that can be checked without the account. Sends no request. */
@@ -25,7 +24,6 @@ export async function validateProject(project: Project): Promise<Validation> {
     ...ruleProblems(all, (name) => isDeclared(kindNames.ruleSet, name)),
     ...emptyLabelSelectors(all),
     ...policyProblems(all),
-    ...missingModules(all, settings.folder),
   ];
   const today = new Date().toISOString().slice(0, 10);
   const hasIgnores = settings.ignore.some(({ address }) => /^(?:Schema(?:Config|s)\/|[^/]*[*?[{!])/u.test(address));

@@ -18,7 +18,6 @@ import { newSpool, type Spool } from "../../protection/register/spool.ts";
 import { newTally, registerExit, type Tally } from "../../protection/register/summary.ts";
 import { ensureStateFolder, stateFolder } from "../../records/state-folder.ts";
 import { registerColumns, safeRow } from "../../render/register/csv.ts";
-import { loadPolicyModules } from "../policy-modules.ts";
 import { withReads } from "../reads.ts";
 import { readRecords } from "../records/open.ts";
 import type { RunEnvironment } from "../session.ts";
@@ -105,8 +104,8 @@ async function addCurrent(project: Project, options: RegisterOptions, run: RunEn
   const at = systemClock.now().toISOString();
   return withReads(project, run, async (reads) => {
     const { settings } = project;
-    const [records, policyFunctions] = await Promise.all([readRecords(settings, run), loadPolicyModules(project, run.env)]);
-    const session = { reads, records, today: at.slice(0, 10), policyFunctions, onProgress: run.onProgress };
+    const records = await readRecords(settings, run);
+    const session = { reads, records, today: at.slice(0, 10), onProgress: run.onProgress };
     const folder = folderOf(project, options);
     const remember = run.snapshotFile === undefined && options.remember !== false;
     if (remember && options.historyFolder === undefined) await ensureStateFolder(settings.folder);

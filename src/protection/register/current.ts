@@ -6,14 +6,12 @@ import { enterLabels, type LabelScope } from "../../kinds/patterns/labels.ts";
 import { readSchemas, schemaUnits } from "../../kinds/schemas.ts";
 import { integrationNames, integrationsByName, labelScopes, nameInAddresses } from "../../kinds/select.ts";
 import type { Project } from "../../manifests/project.ts";
-import type { Address } from "../../model/address.ts";
 import { refuseErrors } from "../../model/errors.ts";
 import type { LiveIntegration, LiveSchemas } from "../../model/live.ts";
 import type { OnProgress } from "../../model/runtime/progress.ts";
 import type { Reads } from "../../model/service.ts";
 import { unchangedTarget } from "../../policies/evaluate.ts";
 import { policyResults } from "../../policies/results.ts";
-import type { PolicyFunction } from "../../policies/script.ts";
 import { policiesIn } from "../../policies/validate.ts";
 import type { RecordsState } from "../../records/records.ts";
 import { type CurrentRow, rowsOf } from "./rows.ts";
@@ -23,7 +21,6 @@ export interface RegisterSession {
   readonly records: RecordsState;
   /** YYYY-MM-DD: exemptions and `ignore` entries expire. */
   readonly today: string;
-  readonly policyFunctions: ReadonlyMap<Address, PolicyFunction>;
   readonly onProgress?: OnProgress | undefined;
 }
 
@@ -79,8 +76,8 @@ interface LabelledTree {
   readonly labels: LabelScope;
 }
 
-function results(project: Project, account: AccountView, { today, policyFunctions }: RegisterSession) {
-  const resultsOn = policyResults(policiesIn(account.resources), { functions: policyFunctions, today, locate: project.locate });
+function results(project: Project, account: AccountView, { today }: RegisterSession) {
+  const resultsOn = policyResults(policiesIn(account.resources), { today, locate: project.locate });
   const namesOf = integrationNames(account);
   return ({ id }: LiveIntegration, name: string, { tree, labels }: LabelledTree) =>
     resultsOn({

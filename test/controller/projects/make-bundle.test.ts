@@ -75,12 +75,6 @@ test("a bundle has the sources of dbt that label columns, without models, enviro
   ]);
 });
 
-const policy = (code: string) => ({
-  "p.mjs": code,
-  "manifests/policy.yaml":
-    "apiVersion: dimsync/v1\nkind: Policy\nmetadata: { name: p }\nspec: { severity: error, message: m, module: p.mjs }\n",
-});
-
 test.each<readonly [string, Readonly<Record<string, string>>, boolean, string]>([
   ["no target is under control", { "dimsync.yaml": config(records) }, false, "No target in dimsync.yaml has `controller`"],
   ["records are in files", { "dimsync.yaml": config(controller) }, false, "only share its database"],
@@ -89,12 +83,6 @@ test.each<readonly [string, Readonly<Record<string, string>>, boolean, string]>(
     { "dimsync.yaml": config(records + controller).replace("{ env: KEY }", "{ file: key.txt }") },
     false,
     "workers have no checkout",
-  ],
-  [
-    "a policy module imports another file",
-    { "dimsync.yaml": config(records + controller), ...policy('import x from "./x.mjs"; export default () => x;') },
-    false,
-    'imports "./x.mjs"',
   ],
   [
     "a manifest has an error",
