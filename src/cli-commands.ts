@@ -96,7 +96,6 @@ function declareCore({ add }: CommandLine): void {
   readOptions(planOptions(drift, "exposed, stricter"))
     .option("--since <time>", "How far back to read the audit log: a date, or an age such as 24h or 7d (default: 30d)")
     .option("--no-attribution", "Do not read the audit log")
-    .option("--history <dir>", "Keep the reports in this directory and show how drift developed")
     .option("--notify <source>", "Post to a webhook if the drift changed; its URL is in env:NAME or file:PATH")
     .option("--no-notify", "Do not post to the webhook in the config")
     .addOption(new Option("--notify-format <format>", "Format of the notification: json or slack").choices(["json", "slack"]))
@@ -145,20 +144,12 @@ function declareInspect({ program, add }: CommandLine): void {
   ).option("--raw", "Print the response of the service unchanged");
   add(
     "register",
-    "Print what happens to every labelled column. Shows the rule and the exemption that apply, and since when. Sends only GET requests. Exits with 3 if a column breaks an error policy.",
+    "Print what happens to every labelled column. Shows the rule and the exemption that apply. Sends only GET requests. Exits with 3 if a column breaks an error policy.",
     async () => (await import("./commands/inspect/register.ts")).runRegister,
   )
     .addOption(repeatable("--label <name>", "Only columns with this label; repeatable"))
     .addOption(repeatable("--integration <name>", "Only integrations that match, such as 'shop-*'; repeatable"))
-    .option("--diff <time|file>", "What changed since then, or since a register in JSON or CSV. Exits with 2 if anything did")
-    .option("--history <dir>", "Remember the register in this directory (default: .dimsync/register)")
-    .option("--no-history", "Do not remember the register")
-    .addOption(
-      new Option(
-        "--csv <form>",
-        "Values of -o csv. safe (default): a spreadsheet runs none as a formula. raw: as they are, for programs",
-      ).choices(["safe", "raw"]),
-    )
+    .option("--diff <file>", "What changed since a register in JSON or CSV. Exits with 2 if anything did")
     .option("--snapshot <file>", "Read this snapshot instead of the account; needs no API key and no network");
   add(
     "audit",

@@ -101,7 +101,7 @@ export const examples: Readonly<Record<string, readonly string[]>> = {
   ],
   drift: [
     "dimsync drift",
-    "dimsync drift --base origin/main --history reports",
+    "dimsync drift --base origin/main -o html=drift.html",
     "dimsync drift --notify env:SLACK_URL --notify-format slack",
     "dimsync drift --resolve accept",
   ],

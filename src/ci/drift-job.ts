@@ -1,12 +1,12 @@
 import { ofTarget } from "../cli/each-target.ts";
 import { withSignalsCaught } from "../cli/io.ts";
 import { checkOutputs, writeDocuments, writeMetricsFlag } from "../cli/output.ts";
-import { failOnFlags, planOptions } from "../cli/plan-options.ts";
+import { failOnFlags } from "../cli/plan-options.ts";
 import { loadOptions, loadProjects } from "../cli/project.ts";
 import { say } from "../cli/say.ts";
 import type { ExitCode } from "../model/exit.ts";
 import { driftAccount } from "../operations/core/drift.ts";
-import { recordReport } from "../operations/core/record-report.ts";
+import { notifyDrift } from "../operations/core/notify-drift.ts";
 import { requestDriftPulls } from "./drift-pull-request.ts";
 import { type CiContext, type CiJob, eachJobTarget, endJob, jobDestinations } from "./job.ts";
 import { notMade } from "./plan-comment.ts";
@@ -22,15 +22,14 @@ export async function driftJob(context: CiContext, job: CiJob): Promise<ExitCode
   checkOutputs(context);
   const failOn = failOnFlags(flags.failOn, "DriftReport");
   const isWhole = flags.only.length + flags.exclude.length === 0;
-  const covers = planOptions(flags).scope?.item ?? (() => true);
   const projects = await loadProjects(context, { account: true, interruptible: true });
   const { made, failed } = await eachJobTarget(context, projects, async (project) => {
     // What a merge wants and no apply has sent yet must not be accepted as drift.
     const sinceApply = loadOptions(context, []);
     const { report } = await ofTarget(context, project, (of, options, run) => driftAccount(of, { ...options, sinceApply, failOn }, run));
     const webhook = isWhole ? project.settings.notify : undefined;
-    const options = { historyFolder: undefined, webhook, covers, warn: (text: string) => say(io, text) };
-    await recordReport(project, report, options, { env: io.env, signal: io.interrupted });
+    const warn = (text: string): void => say(io, text);
+    if (webhook !== undefined) await notifyDrift(project, report, { webhook, warn }, { env: io.env, signal: io.interrupted });
     return report;
   });
   const reports = made.map(({ document }) => document);

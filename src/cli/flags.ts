@@ -57,7 +57,6 @@ export interface DriftFlags extends PlanFlags {
   readonly since?: string;
   /** False with --no-attribution. */
   readonly attribution?: boolean;
-  readonly history?: string;
   /** env:NAME or file:PATH; false with --no-notify. */
   readonly notify?: string | false;
   readonly notifyFormat?: "slack" | "json";
@@ -78,10 +77,7 @@ export interface RegisterFlags extends GlobalFlags {
   readonly integration: readonly string[];
   /** A time, or a register in JSON. */
   readonly diff?: string;
-  /** False with --no-history. */
-  readonly history?: string | false;
   readonly snapshot?: string;
-  readonly csv?: "safe" | "raw";
 }
 
 export interface GetFlags extends GlobalFlags {

@@ -23,7 +23,7 @@ export interface Destination {
 }
 
 /** What is shown besides the documents. */
-type Shown = Pick<RenderOptions, "history" | "isResolved" | "touches">;
+type Shown = Pick<RenderOptions, "isResolved" | "touches">;
 
 /**
  * Writes the documents of a command, one per target, in every format of `-o`. Exactly one goes to stdout: the format without a path, or human if every

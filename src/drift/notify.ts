@@ -4,7 +4,7 @@ import type { Change, Manual, Plan } from "../model/plan.ts";
 import { isLoopback } from "../model/settings/base-url.ts";
 import type { Secret, SecretReference } from "../model/settings/secret.ts";
 import { wholePath } from "../text/paths.ts";
-import type { HistoryEntry, OpenStep } from "./history.ts";
+import type { DriftSummary } from "./summary.ts";
 
 export interface NotifyOptions extends NotificationInput {
   /** Never shown, not even in part: whoever has it can post to the channel. */
@@ -28,8 +28,8 @@ export type Notified =
  * previous one, if there is drift. Only https, or http on loopback. Throws what `post` throws.
  */
 export async function notify(options: NotifyOptions): Promise<Notified> {
-  const { entry, previous } = options;
-  if (previous === undefined ? entry.exit === 0 : previous === entry.fingerprint) return { outcome: "unchanged" };
+  const { summary, previous } = options;
+  if (previous === undefined ? summary.exit === 0 : previous === summary.fingerprint) return { outcome: "unchanged" };
   const why = await postWebhook(options.url, (url) => {
     const format = url.hostname === "hooks.slack.com" ? "slack" : (options.format ?? "json");
     return options.post(url, notificationBody(options, format), options.timeoutMs ?? 10_000);
@@ -74,11 +74,9 @@ export type WebhookFormat = "slack" | "json";
 
 export interface NotificationInput {
   readonly report: Plan;
-  readonly entry: HistoryEntry;
+  readonly summary: DriftSummary;
   /** The fingerprint of the previous report, if there was one. */
   readonly previous?: string | undefined;
-  /** Manual steps that were done since then. */
-  readonly done: readonly OpenStep[];
 }
 
 const maxLines = 10;
@@ -88,8 +86,8 @@ const maxSteps = 50;
 function notificationBody(input: NotificationInput, format: WebhookFormat): string {
   const text = slackText(input);
   if (format === "slack") return JSON.stringify({ text });
-  const { report, entry, previous, done } = input;
-  const { at, target, fingerprint, counts, origins, exit, manual } = entry;
+  const { report, summary, previous } = input;
+  const { at, target, fingerprint, counts, origins, exit, manual } = summary;
   return JSON.stringify({
     formatVersion: "1.0",
     kind: "DriftNotification",
@@ -103,20 +101,17 @@ function notificationBody(input: NotificationInput, format: WebhookFormat): stri
     counts,
     origins,
     manual: manual.slice(0, maxSteps),
-    done: done.slice(0, maxSteps),
   });
 }
 
-function slackText({ report, entry: { counts, exit }, done }: NotificationInput): string {
+function slackText({ report, summary: { counts, exit } }: NotificationInput): string {
   const lines = linesOf(report);
-  const finished = done.map(({ id, address, path }) => `:white_check_mark: done: ${code(`${address}${shownPath(path)}`)} (${plain(id)})`);
   const rest = lines.length - maxLines;
   return [
     `*${!report.complete ? "Incomplete drift report" : exit === 0 ? "No drift" : "Drift"} in ${plain(report.target)}* (${plain(report.account)})`,
     `${counts.differences} differences, ${counts.exposed} of them exposed; ${counts.manual} manual; ${counts.policy} policy findings`,
     ...lines.slice(0, maxLines),
     ...(rest > 0 ? [`… and ${rest} more`] : []),
-    ...finished.slice(0, maxLines),
   ].join("\n");
 }
 

@@ -164,16 +164,12 @@ export const tools: readonly Tool[] = [
     },
     run: async (call) => {
       const project = await loadValidProject(call.context, { ...targetOf(call), account: true });
-      const options = { labels: strings(call, "label"), integrations: strings(call, "integration"), remember: false };
+      const options = { labels: strings(call, "label"), integrations: strings(call, "integration") };
       const format = text(call, "format");
-      const { register, close } = await withRun(call.context, (run) => makeRegister(project, options, run));
-      try {
-        const made =
-          format === "csv" ? registerCsv(register) : format === "json" ? registerJson(register) : registerMarkdown(register, plain);
-        return { text: [...made].join(""), exit: register.exit.code };
-      } finally {
-        close();
-      }
+      const { register } = await withRun(call.context, (run) => makeRegister(project, options, run));
+      const made =
+        format === "csv" ? registerCsv(register) : format === "json" ? registerJson(register) : registerMarkdown(register, plain);
+      return { text: [...made].join(""), exit: register.exit.code };
     },
   },
   {

@@ -33,10 +33,8 @@ export interface RegisterRow {
   readonly expires: string;
   /** The policies of severity error that the column breaks. */
   readonly breaks: readonly string[];
-  /** Since when it has been replicated and hashed as it is, ISO 8601. */
+  /** When an apply first saw the column, ISO 8601; "" if the records do not say it. */
   readonly since: string;
-  /** Whether it may have been so for longer: no earlier state is remembered. */
-  readonly atLeast: boolean;
 }
 
 /** The columns of one integration with one label. */
@@ -62,8 +60,8 @@ export interface Register {
   readonly account: string;
   /** By integration and label. */
   readonly summary: readonly RegisterCount[];
-  /** By integration, schema, table, column and label. Each call reads them again, so that they need not be in memory. */
-  readonly rows: () => Iterable<RegisterRow>;
+  /** By integration, schema, table, column and label. */
+  readonly rows: readonly RegisterRow[];
   readonly exit: Exit;
 }
 
@@ -101,6 +99,3 @@ export const byPlace = (a: RegisterRow, b: RegisterRow): number =>
 /** "hashed", "readable" or "not replicated" */
 export const stateText = ({ replicated, hashed }: Pick<RegisterRow, "replicated" | "hashed">): string =>
   !replicated ? "not replicated" : hashed ? "hashed" : "readable";
-
-/** "2026-11-03T06:00:00Z", or "at least 2026-11-03T06:00:00Z" if it may have been so for longer. */
-export const sinceText = ({ since, atLeast }: Pick<RegisterRow, "since" | "atLeast">): string => `${atLeast ? "at least " : ""}${since}`;

@@ -1,5 +1,5 @@
 import type { Comparison } from "../model/comparison.ts";
-import type { Manual, Plan } from "../model/plan.ts";
+import type { Plan } from "../model/plan.ts";
 import type { Result, Validation } from "../model/result.ts";
 
 /** The result of a command, which every output format renders. */
@@ -29,28 +29,6 @@ export interface RenderOptions {
   readonly caseFiles?: boolean;
   /** Drift: the user has already chosen what to do, so the report leaves out the commands that do it. */
   readonly isResolved?: boolean;
-  /** The history of a drift report, by its planId. */
-  readonly history?: ReadonlyMap<string, ReportHistory>;
-}
-
-/** One earlier report, for the chart. */
-export interface HistoryPoint {
-  /** ISO 8601 */
-  readonly at: string;
-  /** `at` in milliseconds since 1970. */
-  readonly ms: number;
-  readonly differences: number;
-  /** How many of those left the account more exposed than declared. */
-  readonly exposed: number;
-  readonly manual: number;
-}
-
-/** The history of a drift report. */
-export interface ReportHistory {
-  /** Oldest first; the report itself is the last one. */
-  readonly points: readonly HistoryPoint[];
-  /** Manual steps of the previous report that this one no longer lists. */
-  readonly done: readonly Pick<Manual, "id" | "address" | "path" | "instruction">[];
 }
 
 /** One output format: turns results into a text that ends in a newline. */

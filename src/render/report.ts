@@ -7,7 +7,7 @@ import { callsText, counted, countList } from "../text/counts.ts";
 import { joinParts } from "../text/lists.ts";
 import { forTarget, shellWord } from "../text/shell.ts";
 import type { ChangeBlock, Section } from "./blocks.ts";
-import type { RenderOptions, ReportHistory, Shown } from "./document.ts";
+import type { RenderOptions, Shown } from "./document.ts";
 import { alarmsIn, changeBlocks, changeCount, isGrouped } from "./report/changes/groups.ts";
 import { ownerOf } from "./report/changes/objects.ts";
 import { exitText } from "./report/exits.ts";
@@ -52,8 +52,6 @@ export interface Report {
   readonly calls: readonly string[];
   /** "Exit 2 (drift): …"; "" for 0. */
   readonly exit: string;
-  /** Earlier reports. */
-  readonly history: ReportHistory | undefined;
 }
 
 /** The subject of a document. */
@@ -99,7 +97,6 @@ export function reportOf(document: Shown, options: RenderOptions, byRule = false
     changes,
     isGrouped: isByRule,
     sections: sectionsOf(document, options, byRule).map((section) => withCommands(section, named)),
-    history: "planId" in document && kind !== "Result" ? options.history?.get(document.planId) : undefined,
   };
 }
 

@@ -17,7 +17,7 @@ const reading = [
   "audit",
   "render --expand",
   "explain SchemaConfig/orders public",
-  "register --no-history",
+  "register",
 ];
 
 /** How a command ends that gets a signal while it waits for the first response of the service, which never comes. */

@@ -2,7 +2,6 @@ import { mkdirSync, readdirSync, symlinkSync, utimesSync, writeFileSync } from "
 import { basename, dirname, join } from "node:path";
 import { expect, test, vi } from "vitest";
 import { temporaryFolder } from "../../src/git/temporary-folder.ts";
-import { newSpool } from "../../src/protection/register/spool.ts";
 import { writeProject } from "../support/project-folder.ts";
 
 const aDay = 24 * 3600;
@@ -34,12 +33,4 @@ test("folders of the same kind that nobody has used for a day are removed, and n
   const expected = [basename(folder), "dimsync-base-file", "dimsync-base-link", "dimsync-base-new", "dimsync-other-old", "elsewhere"];
   expect(readdirSync(parent).sort()).toEqual(expected.sort());
   expect(readdirSync(join(parent, "elsewhere"))).toEqual(["tree"]);
-});
-
-test("a register removes what a killed one left, and has no name that one could leave", async () => {
-  const { parent, leave } = temporary();
-  leave("dimsync-register-old", 2 * aDay);
-  const spool = await newSpool();
-  expect(readdirSync(parent)).toEqual([]);
-  spool.close();
 });

@@ -1,7 +1,6 @@
 import { eachChange } from "../../src/model/changes.ts";
 import { toPointer } from "../../src/model/json/pointer.ts";
 import type { Attribution, Plan } from "../../src/model/plan.ts";
-import type { ReportHistory } from "../../src/render/index.ts";
 import { grouped } from "../support/changes.ts";
 import { driftReport } from "./full-plan.ts";
 import { change, item, plan } from "./plans.ts";
@@ -37,29 +36,6 @@ export const tracedReport: Plan = {
       : { ...step, attribution: { ...dana, confidence: "window" as const, event: "Account changed in the console" } },
   ),
 };
-
-const counts = [0, 0, 4, 4, 31, 28, 12, 12, 3, 0, 0, 2, 9, 5];
-
-export const past: ReportHistory = {
-  points: counts.map((differences, day) => ({
-    at: `2026-02-${String(day + 15).padStart(2, "0")}T09:00:00.000Z`,
-    ms: Date.UTC(2026, 1, day + 15, 9),
-    differences,
-    exposed: Math.floor(differences / 2),
-    manual: day % 5,
-  })),
-  done: [
-    {
-      id: "m-51c0de",
-      address: "Integration/billing",
-      path: "/paused",
-      instruction: "Resume the integration in the service.",
-    },
-  ],
-};
-
-/** The input of the renderers. */
-export const history: ReadonlyMap<string, ReportHistory> = new Map([[tracedReport.planId, past]]);
 
 /** `integrations` integrations with `each` differences, by a few rules. */
 export const largeReport = (integrations: number, each: number): Plan =>

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { PolicyFinding } from "../../src/model/findings.ts";
 import type { Item, Plan } from "../../src/model/plan.ts";
-import { type Entry, id } from "../../src/render/blocks.ts";
+import type { Entry } from "../../src/render/blocks.ts";
 import type { RenderOptions } from "../../src/render/document.ts";
 import { renderHtml } from "../../src/render/html/index.ts";
 import { renderers } from "../../src/render/index.ts";
@@ -11,7 +11,6 @@ import { reportOf } from "../../src/render/report.ts";
 import { renderHuman } from "../../src/render/terminal/index.ts";
 import { fleetPlan } from "./fleet-plan.ts";
 import { fullPlan, planOfColumns } from "./full-plan.ts";
-import { history, past, tracedReport } from "./html-report.ts";
 import { change, item, plan } from "./plans.ts";
 import { fullResult } from "./results.ts";
 
@@ -162,18 +161,13 @@ describe("policy findings", () => {
   });
 });
 
-test("the page, the text and the history count the same unmanaged objects and columns", () => {
+test("the page and the text count the same unmanaged objects and columns", () => {
   const unmanaged = { integrations: [{ id: "9a", name: "Old" }], tags: [{ id: "t", name: "temp" }], columns: 612 };
   expect(unmanagedCounts(unmanaged)).toEqual({ objects: 2, columns: 612 });
   expect(renderers.human(plan({ unmanaged }), plain)).toContain("Not managed by any manifest: 1 integration, 1 tag, 612 columns");
   const page = renderers.html(plan({ unmanaged }), plain).replaceAll(/<[^>]*>/gu, "");
   expect(page).toContain("2 unmanaged objects");
   expect(page).toContain("612 unmanaged columns");
-});
-
-test("finished manual steps come from the history", () => {
-  const ids = past.done.map((step) => id(step.id));
-  expect(entriesOf("steps-done", tracedReport, { ...plain, history }).map(({ head }) => head.flat().at(-1))).toEqual(ids);
 });
 
 test("a missing tag relation says what lacks the tag, that it is missing, and who removed it", () => {

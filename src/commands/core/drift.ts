@@ -5,7 +5,7 @@ import type { DriftFlags } from "../../cli/flags.ts";
 import { withSignalsCaught } from "../../cli/io.ts";
 import { momentFlag } from "../../cli/moments.ts";
 import { checkOutputs, checkWritable, deliver } from "../../cli/output.ts";
-import { failOnFlags, planOptions } from "../../cli/plan-options.ts";
+import { failOnFlags } from "../../cli/plan-options.ts";
 import { loadOptions } from "../../cli/project.ts";
 import { say } from "../../cli/say.ts";
 import { parseNotify } from "../../drift/notify.ts";
@@ -16,8 +16,7 @@ import type { Plan } from "../../model/plan.ts";
 import type { NotifySettings } from "../../model/settings/config.ts";
 import { acceptInFiles, type SharedEdit } from "../../operations/core/accept.ts";
 import { type Drift, driftAccount } from "../../operations/core/drift.ts";
-import { recordReport } from "../../operations/core/record-report.ts";
-import type { ReportHistory } from "../../render/index.ts";
+import { notifyDrift } from "../../operations/core/notify-drift.ts";
 import { visible } from "../../text/control-characters.ts";
 import { andMore } from "../../text/lists.ts";
 import { wholePath } from "../../text/paths.ts";
@@ -38,9 +37,6 @@ export async function runDrift(context: Context<DriftFlags>, paths: readonly str
     );
   const revertTo = flags.resolve === "revert" ? resolve(cwd, flags.out ?? "revert.plan.json") : undefined;
   if (revertTo !== undefined) checkWritable("--out", flags.out ?? "revert.plan.json", revertTo);
-  const covers = planOptions(flags).scope?.item ?? (() => true);
-  const historyFolder = flags.history === undefined ? undefined : resolve(cwd, flags.history);
-  const histories = new Map<string, ReportHistory>();
   const found = await eachTarget(context, paths, (project, options, run) =>
     driftAccount(
       project,
@@ -57,15 +53,15 @@ export async function runDrift(context: Context<DriftFlags>, paths: readonly str
   const reported: { readonly project: Project; readonly report: Plan }[] = [];
   for (const { project, made } of found) {
     const { report } = made;
-    const options = { historyFolder, webhook: webhookOf(project), covers, warn: (text: string) => say(io, text) };
-    const history = await recordReport(project, report, options, { env: io.env, signal: io.interrupted });
-    if (history !== undefined) histories.set(report.planId, history);
+    const webhook = webhookOf(project);
+    const warn = (text: string): void => say(io, text);
+    if (webhook !== undefined) await notifyDrift(project, report, { webhook, warn }, { env: io.env, signal: io.interrupted });
     reported.push({ project, report });
   }
   await deliver(
     context,
     reported.map(({ report }) => report),
-    { history: histories, isResolved: flags.resolve !== undefined },
+    { isResolved: flags.resolve !== undefined },
   );
   for (const { project, report } of reported) {
     if (flags.resolve === "accept") await withSignalsCaught(io, () => acceptReport(context, project, report));

@@ -1,9 +1,8 @@
 import { readFile } from "node:fs/promises";
-import { basename, join } from "node:path";
+import { basename } from "node:path";
 import { unknownLabel } from "../../kinds/label-references.ts";
 import { nameMatcher } from "../../kinds/patterns/names.ts";
 import type { Project } from "../../manifests/project.ts";
-import { byText } from "../../model/address.ts";
 import { DimsyncError, refuseErrors } from "../../model/errors.ts";
 import { isObject, own } from "../../model/json/json.ts";
 import { parseJson, whyNotJson } from "../../model/json/parse.ts";
@@ -13,10 +12,7 @@ import { systemClock } from "../../model/runtime/clock.ts";
 import { accountName } from "../../model/settings/config.ts";
 import { currentRows } from "../../protection/register/current.ts";
 import { registerChanges } from "../../protection/register/diff.ts";
-import { rememberedAt, rememberRun, runsIn, targetFolder, withHistory } from "../../protection/register/history.ts";
-import { newSpool, type Spool } from "../../protection/register/spool.ts";
-import { newTally, registerExit, type Tally } from "../../protection/register/summary.ts";
-import { ensureStateFolder, stateFolder } from "../../records/state-folder.ts";
+import { newTally, registerExit } from "../../protection/register/summary.ts";
 import { registerColumns, safeRow } from "../../render/register/csv.ts";
 import { withReads } from "../reads.ts";
 import { readRecords } from "../records/open.ts";
@@ -27,96 +23,52 @@ export interface RegisterOptions {
   readonly labels: readonly string[];
   /** Only integrations that one of these patterns matches; all if empty. */
   readonly integrations: readonly string[];
-  /** Absolute path of the folder with the history. Default: `.dimsync/register`. */
-  readonly historyFolder?: string | undefined;
-  /** Whether to add the register to the history. Default: true; the register of a snapshot is never added. */
-  readonly remember?: boolean;
 }
-
-/** What `--diff` compares with: ISO 8601, or the absolute path of a register in JSON or CSV. */
-export type RegisterBase = { readonly time: string } | { readonly file: string };
 
 export interface MadeRegister {
   readonly register: Register;
   /** What changed since the base, if there is one. Exit 2 if anything did. */
   readonly diff?: RegisterDiff;
-  /** Removes the rows, which are in a temporary file. */
-  readonly close: () => void;
 }
 
-/** What happens to every labelled column, and what changed since `base`. Throws DimsyncError, ProblemsError and ServiceError. */
+/** What happens to every labelled column, and what changed since `base`: the absolute path of a register in JSON or CSV. Throws DimsyncError, ProblemsError and ServiceError. */
 export async function makeRegister(
   project: Project,
-  { base, ...options }: RegisterOptions & { readonly base?: RegisterBase | undefined },
+  { base, ...options }: RegisterOptions & { readonly base?: string | undefined },
   run: RunEnvironment,
 ): Promise<MadeRegister> {
-  const spool = await newSpool();
-  try {
-    const into: Into = { spool, tally: newTally(), isWanted: filterOf(options) };
-    const at = await addCurrent(project, options, run, into);
-    const summary = into.tally.counts();
-    const { target, baseUrl } = project.settings;
-    const register = { target, account: accountName(baseUrl), at, summary, rows: spool.rows, exit: registerExit(summary) };
-    const diff = base === undefined ? {} : { diff: await diffRegister(project, register, { base, options }) };
-    return { register, ...diff, close: spool.close };
-  } catch (error) {
-    spool.close();
-    throw error;
-  }
+  checkLabels(project, options.labels);
+  const at = systemClock.now().toISOString();
+  const isWanted = filterOf(options);
+  const rows: RegisterRow[] = [];
+  const tally = newTally();
+  await withReads(project, run, async (reads) => {
+    const records = await readRecords(project.settings, run);
+    const session = { reads, records, today: at.slice(0, 10), onProgress: run.onProgress };
+    for await (const integration of currentRows(project, session)) {
+      const wanted = integration.filter(isWanted);
+      for (const row of wanted) rows.push(row);
+      tally.add(wanted);
+    }
+  });
+  const summary = tally.counts();
+  const { target, baseUrl } = project.settings;
+  const register = { target, account: accountName(baseUrl), at, summary, rows, exit: registerExit(summary) };
+  return { register, ...(base === undefined ? {} : { diff: await diffRegister(register, base, isWanted) }) };
 }
 
-async function diffRegister(
-  project: Project,
-  register: Register,
-  { base, options }: { readonly base: RegisterBase; readonly options: RegisterOptions },
-): Promise<RegisterDiff> {
-  const isWanted = filterOf(options);
-  const saved = "file" in base ? await registerInFile(base.file) : await remembered(project, options, base.time);
-  const { at: from, rows, isCsv = false } = saved;
-  const changes = registerChanges(rows.filter(isWanted), isCsv ? rowsOfCsv(register.rows()) : register.rows());
+type RowTest = (row: RegisterRow) => boolean;
+
+async function diffRegister(register: Register, file: string, isWanted: RowTest): Promise<RegisterDiff> {
+  const { at: from, rows, isCsv = false } = await registerInFile(file);
+  const changes = registerChanges(rows.filter(isWanted), isCsv ? register.rows.map(rowInCsv) : register.rows);
   const exit = changes.length === 0 ? ({ code: 0, reasons: [] } as const) : ({ code: 2, reasons: ["changes"] } as const);
   return { target: register.target, from, to: register.at, changes, exit };
 }
 
-/** Where rows are collected. */
-interface Into {
-  readonly spool: Spool;
-  readonly tally: Tally;
-  readonly isWanted: (row: RegisterRow) => boolean;
-}
-
-function filterOf({ labels, integrations }: RegisterOptions): Into["isWanted"] {
+function filterOf({ labels, integrations }: RegisterOptions): RowTest {
   const matches = nameMatcher(integrations);
   return ({ label, integration }) => (labels.length === 0 || labels.includes(label)) && matches(integration);
-}
-
-function add({ spool, tally, isWanted }: Into, rows: readonly RegisterRow[]): void {
-  const wanted = rows.filter(isWanted);
-  spool.add(wanted);
-  tally.add(wanted);
-}
-
-const folderOf = ({ settings }: Project, { historyFolder }: RegisterOptions): string =>
-  targetFolder(historyFolder ?? join(stateFolder(settings.folder), "register"), settings.target);
-
-async function addCurrent(project: Project, options: RegisterOptions, run: RunEnvironment, into: Into): Promise<string> {
-  checkLabels(project, options.labels);
-  const at = systemClock.now().toISOString();
-  return withReads(project, run, async (reads) => {
-    const { settings } = project;
-    const records = await readRecords(settings, run);
-    const session = { reads, records, today: at.slice(0, 10), onProgress: run.onProgress };
-    const folder = folderOf(project, options);
-    const remember = run.snapshotFile === undefined && options.remember !== false;
-    if (remember && options.historyFolder === undefined) await ensureStateFolder(settings.folder);
-    const ids: string[] = [];
-    for await (const { integrationId, rows } of currentRows(project, session)) {
-      ids.push(integrationId);
-      add(into, await withHistory(folder, integrationId, { rows, at, remember }));
-    }
-    if (remember) await rememberRun(folder, at, ids);
-    return at;
-  });
 }
 
 /** Throws E_REGISTER without a Classification, and ProblemsError for a label that none defines. */
@@ -128,24 +80,6 @@ function checkLabels({ columnLabels, locate }: Project, wanted: readonly string[
     unknown.map((label) => problemAt(undefined, unknownLabel("--label selects", label, columnLabels.defined))),
     locate,
   );
-}
-
-/** What the last run before a time has found. Throws E_REGISTER if there is none. */
-async function remembered(project: Project, options: RegisterOptions, time: string): Promise<SavedRegister> {
-  const folder = folderOf(project, options);
-  const runs = [...(await runsIn(folder))].sort(byText);
-  const at = runs.findLast((one) => Date.parse(one) <= Date.parse(time));
-  if (at === undefined) {
-    const [first] = runs;
-    const known = first === undefined ? "No register has been made" : `The first register was made at ${first}`;
-    throw new DimsyncError(
-      "E_REGISTER",
-      `${known} in ${folder}, so the state at ${time} is not known. dimsync remembers what each run of register finds. Run it on a schedule, and keep the folder with --history.`,
-    );
-  }
-  const rows: RegisterRow[] = [];
-  for await (const some of rememberedAt(folder, at)) rows.push(...some);
-  return { at, rows };
 }
 
 /** A register that was saved before. */
@@ -215,11 +149,8 @@ const rowOfCsv = (cell: (name: string) => string): RegisterRow => ({
   approvedBy: cell("approved_by"),
   expires: cell("expires"),
   breaks: [],
-  since: cell("since").replace("at least ", ""),
-  atLeast: cell("since").startsWith("at least "),
+  since: cell("since"),
 });
 
-/** What a CSV file has of the rows of a register. */
-function* rowsOfCsv(rows: Iterable<RegisterRow>): Iterable<RegisterRow> {
-  for (const row of rows) yield { ...safeRow(row), breaks: [] };
-}
+/** What a CSV file has of a row. */
+const rowInCsv = (row: RegisterRow): RegisterRow => ({ ...safeRow(row), breaks: [] });

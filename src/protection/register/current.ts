@@ -8,13 +8,15 @@ import { integrationNames, integrationsByName, labelScopes, nameInAddresses } fr
 import type { Project } from "../../manifests/project.ts";
 import { refuseErrors } from "../../model/errors.ts";
 import type { LiveIntegration, LiveSchemas } from "../../model/live.ts";
+import type { RegisterRow } from "../../model/register.ts";
 import type { OnProgress } from "../../model/runtime/progress.ts";
 import type { Reads } from "../../model/service.ts";
 import { unchangedTarget } from "../../policies/evaluate.ts";
 import { policyResults } from "../../policies/results.ts";
 import { policiesIn } from "../../policies/validate.ts";
 import type { RecordsState } from "../../records/records.ts";
-import { type CurrentRow, rowsOf } from "./rows.ts";
+import { columnsSeen } from "../catalog/seen.ts";
+import { rowsOf } from "./rows.ts";
 
 export interface RegisterSession {
   readonly reads: Reads;
@@ -24,15 +26,8 @@ export interface RegisterSession {
   readonly onProgress?: OnProgress | undefined;
 }
 
-/** The labelled columns of one integration. */
-export interface IntegrationRows {
-  readonly integrationId: string;
-  readonly name: string;
-  readonly rows: readonly CurrentRow[];
-}
-
-/** Reads the labelled columns of every integration in the account, by name. Sends GET only. Throws ServiceError and ProblemsError. */
-export async function* currentRows(project: Project, session: RegisterSession): AsyncGenerator<IntegrationRows> {
+/** Reads the labelled columns of every integration in the account, one integration after the other, by name. Sends GET only. Throws ServiceError and ProblemsError. */
+export async function* currentRows(project: Project, session: RegisterSession): AsyncGenerator<readonly RegisterRow[]> {
   const reads = cachedReads(session.reads);
   const { account } = await readAccount(project, session.records, { reads, today: session.today });
   const labelsOf = labelScopes(account);
@@ -40,6 +35,7 @@ export async function* currentRows(project: Project, session: RegisterSession): 
   refuseErrors(problems, project.locate);
   if (labelsOf === undefined) return;
   const rulesById = new Map(units.map((unit) => [unit.liveId, unit.rules]));
+  const { since } = columnsSeen(session.records.columnsSeen);
   const resultsOn = results(project, account, session);
   const claim = columnBudget(project.settings.client.maxColumnReads);
   const sorted = integrationsByName(account);
@@ -54,8 +50,8 @@ export async function* currentRows(project: Project, session: RegisterSession): 
     session.onProgress?.({ type: "step", phase: "read", done: ++done, total: sorted.length, label: live.name });
     if (tree === undefined) continue;
     const [name, labels] = [nameInAddresses(live.id, account), labelsOf(live.id)];
-    const about = { live, name, tree, labels, rules: rulesById.get(live.id), locate: project.locate };
-    yield { integrationId: live.id, name, rows: rowsOf({ ...about, policyResults: resultsOn(live, name, { tree, labels }) }) };
+    const about = { live, name, tree, labels, rules: rulesById.get(live.id), locate: project.locate, since };
+    yield rowsOf({ ...about, policyResults: resultsOn(live, name, { tree, labels }) });
   }
 }
 

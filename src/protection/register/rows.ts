@@ -7,6 +7,7 @@ import { type Locate, placeText } from "../../model/problem.ts";
 import type { RegisterRow } from "../../model/register.ts";
 import { type Field, isEnabled, walk } from "../../model/schema-tree.ts";
 import type { PolicyResults } from "../../policies/results.ts";
+import type { RecordedColumns } from "../catalog/seen.ts";
 
 /** One integration, and what the project says about it. */
 export interface RegisteredIntegration {
@@ -19,21 +20,19 @@ export interface RegisteredIntegration {
   readonly rules: RuleCache | undefined;
   readonly policyResults: PolicyResults;
   readonly locate: Locate;
+  readonly since: RecordedColumns["since"];
 }
 
-/** A row without the time since which it has been so. */
-export type CurrentRow = Omit<RegisterRow, "since" | "atLeast">;
-
 /** The labelled columns of an integration, by name. Columns that the service does not return are missing. */
-export function rowsOf(integration: RegisteredIntegration): readonly CurrentRow[] {
-  const { live, name, tree, labels, locate } = integration;
+export function rowsOf(integration: RegisteredIntegration): readonly RegisterRow[] {
+  const { live, name, tree, labels, locate, since } = integration;
   const about = {
     integration: name,
     integrationId: live.id,
     source: referenceText(live.source),
     destination: referenceText(live.destination),
   };
-  const rows: CurrentRow[] = [];
+  const rows: RegisterRow[] = [];
   let inSchema = labels;
   let inTable = labels;
   walk(
@@ -63,6 +62,7 @@ export function rowsOf(integration: RegisteredIntegration): readonly CurrentRow[
           destinationColumn: entry.nameInDestination ?? "",
           replicated,
           hashed,
+          since: since(live.id, { schema, table, column }) ?? "",
           ...decisionText(integration, path, { replicated, hashed }),
           ...policyResultOf(integration, path),
         };

@@ -6,7 +6,6 @@ import { objectsOf } from "../report/changes/objects.ts";
 import { targetTable } from "../report/targets.ts";
 import { type Report, reportOf } from "../report.ts";
 import { changeBlockHtml, lineHtml, objectCards, sectionPart } from "./blocks.ts";
-import { chart } from "./chart.ts";
 import { blocks, chip, type Html, html, isEmpty, joined, list, markupOf, note, paragraph, table } from "./html.ts";
 import { type Page, type Part, page } from "./page.ts";
 
@@ -79,7 +78,7 @@ function leadHtml({ headline, refusals, refusalTitle, limits }: Report): Html {
 }
 
 function partsOf(report: Report): readonly Part[] {
-  const { words, isGrouped, items, sections, history } = report;
+  const { words, isGrouped, items, sections } = report;
   const title = words.change === "difference" ? "Differences" : "Changes";
   return [
     ...sections.filter((section) => !isBelow(section)).map((section) => sectionPart(section, words)),
@@ -91,7 +90,6 @@ function partsOf(report: Report): readonly Part[] {
       html: blocks(objectCards(objectsOf(items, words), words, !isGrouped), bindsHtml(report)),
     },
     ...sections.filter(isBelow).map((section) => sectionPart(section, words)),
-    { id: "over-time", title: "Drift over time", html: history === undefined ? html`` : chart(history) },
   ];
 }
 

@@ -2,11 +2,9 @@ import { html } from "./html.ts";
 
 /** The style sheet: light and dark, phone and desktop, print. Contrasts are at least 4.5 : 1. */
 export const style = html`:root{color-scheme:light dark;--bg:#fff;--panel:#f6f8fa;--fg:#1b1f24;--quiet:#57606a;--line:#d0d7de;--link:#0550ae;
---bad:#82071e;--bad-bg:#ffebe9;--bad-line:#e5534b;--good:#0f5323;--good-bg:#dafbe1;--warn:#633c01;--warn-bg:#fff8c5;--info:#0a3069;--info-bg:#ddf4ff;
---chart-1:#8250df;--chart-2:#b42318;--chart-3:#7a4e00}
+--bad:#82071e;--bad-bg:#ffebe9;--bad-line:#e5534b;--good:#0f5323;--good-bg:#dafbe1;--warn:#633c01;--warn-bg:#fff8c5;--info:#0a3069;--info-bg:#ddf4ff;}
 @media (prefers-color-scheme:dark){:root{--bg:#0d1117;--panel:#161b22;--fg:#e6edf3;--quiet:#9da7b3;--line:#3d444d;--link:#79b8ff;
---bad:#ffb3ad;--bad-bg:#4a1512;--bad-line:#c93c37;--good:#7ee2a0;--good-bg:#0f3321;--warn:#f0cd7a;--warn-bg:#3d2c05;--info:#a5d0ff;--info-bg:#0c2d57;
---chart-1:#c297ff;--chart-2:#ff9a93;--chart-3:#e3b341}}
+--bad:#ffb3ad;--bad-bg:#4a1512;--bad-line:#c93c37;--good:#7ee2a0;--good-bg:#0f3321;--warn:#f0cd7a;--warn-bg:#3d2c05;--info:#a5d0ff;--info-bg:#0c2d57;}}
 *{box-sizing:border-box}
 html{scroll-behavior:smooth;-webkit-text-size-adjust:100%}
 @media (prefers-reduced-motion:reduce){html{scroll-behavior:auto}}
@@ -74,17 +72,6 @@ tbody th b{font-weight:650}
 .target h2{font-size:1.5rem}
 .who{display:block}
 .trace .who{display:inline}
-.chart{display:grid;grid-template-columns:auto 1fr;gap:.25rem .6rem;max-width:60rem}
-.chart .y{display:flex;flex-direction:column;justify-content:space-between;text-align:right}
-.chart .x{grid-column:2;display:flex;justify-content:space-between}
-.chart svg{display:block;width:100%;height:12rem;border-left:1px solid var(--line);border-bottom:1px solid var(--line);overflow:visible}
-.chart path{fill:none;stroke-width:2;vector-effect:non-scaling-stroke}
-.chart .dots{stroke-width:7;stroke-linecap:round}
-.c1{stroke:var(--chart-1)}.c2{stroke:var(--chart-2)}.c3{stroke:var(--chart-3)}
-path.c2:not(.dots){stroke-dasharray:7 4}path.c3:not(.dots){stroke-dasharray:2 4}
-.legend{list-style:none;padding:0;display:flex;flex-wrap:wrap;gap:.25rem 1.25rem}
-.legend svg{width:2rem;height:.75rem;vertical-align:middle;margin-right:.4rem}
-.legend path{fill:none;stroke-width:2}
 @media (max-width:44rem){
 .page{padding:0 1rem}
 header{padding-top:1.25rem}

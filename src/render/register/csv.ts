@@ -1,17 +1,14 @@
-import { type Register, type RegisterDiff, type RegisterRow, sinceText } from "../../model/register.ts";
+import type { Register, RegisterDiff, RegisterRow } from "../../model/register.ts";
 import { visible } from "../../text/control-characters.ts";
 
-/** "raw" has values as they are, for machines. "safe" has no characters that a reader cannot see, and no cell that a spreadsheet runs as a formula. */
-export type CsvForm = "safe" | "raw";
-
-/** RFC 4180: lines end with CR LF, and values with commas, quotes or line breaks are quoted. */
-const line = (values: readonly string[], form: CsvForm): string =>
+/** RFC 4180: lines end with CR LF, and values with commas, quotes or line breaks are quoted. A cell has no characters that a reader cannot see, and is no formula. */
+const line = (values: readonly string[]): string =>
   `${values
-    .map((value) => (form === "raw" ? value : safeCell(value)))
+    .map(safeCell)
     .map((value) => (/[",\r\n]/u.test(value) ? `"${value.replaceAll('"', '""')}"` : value))
     .join(",")}\r\n`;
 
-/** A row with its cells as a safe CSV file has them: what two files have in common, whatever their form. */
+/** A row with its cells as a CSV file has them. */
 export const safeRow = (row: RegisterRow): RegisterRow =>
   Object.fromEntries(
     Object.entries(row).map(([name, value]) => [name, typeof value === "string" ? safeCell(value) : value]),
@@ -39,25 +36,21 @@ export const registerColumns: readonly (readonly [name: string, value: (row: Reg
   ["exemption", ({ exemption }) => exemption],
   ["approved_by", ({ approvedBy }) => approvedBy],
   ["expires", ({ expires }) => expires],
-  ["since", sinceText],
+  ["since", ({ since }) => since],
 ];
 
 const names = registerColumns.map(([name]) => name);
 
-export function* registerCsv({ rows }: Register, form: CsvForm = "safe"): Iterable<string> {
-  yield line(names, form);
-  for (const row of rows())
-    yield line(
-      registerColumns.map(([, value]) => value(row)),
-      form,
-    );
+export function* registerCsv({ rows }: Register): Iterable<string> {
+  yield line(names);
+  for (const row of rows) yield line(registerColumns.map(([, value]) => value(row)));
 }
 
 /** The same columns, with what changed before them. */
-export function* registerDiffCsv({ changes }: RegisterDiff, form: CsvForm = "safe"): Iterable<string> {
-  yield line(["change", "changed", ...names], form);
+export function* registerDiffCsv({ changes }: RegisterDiff): Iterable<string> {
+  yield line(["change", "changed", ...names]);
   for (const { change, row, values } of changes) {
     const changed = values.map(({ name, from, to }) => `${name}: ${from} -> ${to}`).join("; ");
-    yield line([change, changed, ...registerColumns.map(([, value]) => value(row))], form);
+    yield line([change, changed, ...registerColumns.map(([, value]) => value(row))]);
   }
 }

@@ -51,7 +51,7 @@ function integrationParts({ rows, summary }: Register): readonly Part[] {
   const left = summary.reduce((total, { columns }) => total + columns, -mostRows);
   const more = html`<p>Left out here: ${counted(left, "column")}. <code>dimsync register -o csv</code> lists all of them.</p>`;
   return [
-    ...Array.from(byIntegration(firstOf(rows(), mostRows)), integrationPart),
+    ...Array.from(byIntegration(firstOf(rows, mostRows)), integrationPart),
     { id: "more", title: "Left out", html: left <= 0 ? html`` : more },
   ];
 }

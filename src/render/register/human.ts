@@ -20,7 +20,7 @@ export function* registerText(register: Register, options: RenderOptions): Itera
   if (summary.length === 0) return;
   yield `\n${headedTable(summaryTable(register), screen, indent).join("\n")}\n`;
   let isCut = false;
-  for (const group of byIntegration(rows())) {
+  for (const group of byIntegration(rows)) {
     const [{ integration, source, destination }] = group;
     const table = columnTable(group);
     const { lines, isWhole } = verbose ? { lines: headedTable(table, screen, indent), isWhole: true } : shortTable(table, screen, indent);

@@ -14,7 +14,7 @@ export function* registerJson({ rows, target, at, account, summary, exit }: Regi
   });
   yield `${head.slice(0, -3)},\n  "rows": [`;
   let between = "\n";
-  for (const row of rows()) {
+  for (const row of rows) {
     yield `${between}    ${printableJson(JSON.stringify(row))}`;
     between = ",\n";
   }

@@ -21,7 +21,7 @@ export function registerMarkdown(register: Register, options: RenderOptions): st
   ];
   function* readableFirst(): Iterable<Row> {
     for (const isShown of [isReadable, (row: RegisterRow) => !isReadable(row)])
-      for (const row of rows()) if (isShown(row)) yield* columnTable([row]).rows.map((cells) => [[row.integration], ...cells]);
+      for (const row of rows) if (isShown(row)) yield* columnTable([row]).rows.map((cells) => [[row.integration], ...cells]);
   }
   const { heads } = columnTable([]);
   return fitted({ top, heads: [kindNames.integration, ...heads], rows: readableFirst(), more: "dimsync register -o csv" }, options);

@@ -40,9 +40,10 @@ export const columnTable = (rows: readonly RegisterRow[]): Table => ({
   ]),
 });
 
-function sinceLine({ since, atLeast }: RegisterRow): Line {
+function sinceLine({ since }: RegisterRow): Line {
+  if (since === "") return [""];
   const [day = "", ...time] = timeText(since).split(" ");
-  return [`${atLeast ? "at least " : ""}${day}`, muted(time.join(" "))];
+  return [day, muted(time.join(" "))];
 }
 
 /** The rows of one integration after the other. */

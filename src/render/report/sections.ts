@@ -9,7 +9,7 @@ import { wholePath } from "../../text/paths.ts";
 import { errorsFirst } from "../../text/severity.ts";
 import { valueAt, valueLines } from "../../text/values.ts";
 import { code, type Entry, id, type Line, listLine, muted, name, type Section, value } from "../blocks.ts";
-import type { RenderOptions, ReportHistory, Shown } from "../document.ts";
+import type { RenderOptions, Shown } from "../document.ts";
 import { traceText } from "./attribution.ts";
 import { blockedGroups } from "./blocked.ts";
 import { columnsSection } from "./columns.ts";
@@ -31,7 +31,7 @@ export const sectionsOf = (document: Shown, options: RenderOptions, byRule: bool
 
 function sectionsOfKind(
   document: Shown,
-  { verbose, isResolved = false, history, touches }: RenderOptions,
+  { verbose, isResolved = false, touches }: RenderOptions,
   byRule: boolean,
 ): readonly Section[] {
   if (document.kind === "Comparison") return onlyInOne(document);
@@ -57,7 +57,6 @@ function sectionsOfKind(
     columnsSection(document),
     notKept,
     steps,
-    done(history?.get(document.planId)?.done ?? []),
     blocked(document.blocked),
     held,
     deferred(document.deferred),
@@ -173,19 +172,6 @@ function manual(all: readonly Manual[], kind: Plan["kind"] | "Result"): Section 
     })),
   };
 }
-
-const done = (all: ReportHistory["done"]): Section => ({
-  id: "steps-done",
-  title: "Manual steps done since the last report",
-  count: all.length,
-  part: "work",
-  entries: all.map((step) => ({
-    sign: "✓",
-    tone: "good",
-    task: "done",
-    head: [[name(step.address)], [code(wholePath(step.path))], [id(step.id)]],
-  })),
-});
 
 const blocked = (all: readonly Blocked[]): Section => ({
   id: "blocked",

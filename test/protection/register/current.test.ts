@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, describe, expect, test } from "vitest";
 import type { RegisterRow } from "../../../src/model/register.ts";
@@ -113,7 +113,7 @@ describe("the register", () => {
       "integration,integration_id,schema,table,column,destination_schema,destination_table,destination_column,label,label_source,replicated,hashed,rule,reason,exemption,approved_by,expires,since",
     );
     expect(row).toMatch(
-      /^Orders,8f1c,public,payments,iban,orders,payments,iban,payment,Classification\/personal \(manifests\/personal\.yaml:7\),true,true,,,,,,at least \d{4}-/u,
+      /^Orders,8f1c,public,payments,iban,orders,payments,iban,payment,Classification\/personal \(manifests\/personal\.yaml:7\),true,true,,,,,,$/u,
     );
     expect(end).toBe("");
   });
@@ -124,21 +124,9 @@ describe("the register", () => {
     expect(stdout.replaceAll(/ +/gu, " ")).toContain("\n Orders payment 1 1 0 0 0 0\n Orders pii 2 0 2 1 0 1\n");
   });
 
-  test("of a snapshot is not remembered", async () => {
-    await run("snapshot", "--out", "s.json");
-    expect(states(await rows("--snapshot", "s.json", "--label", "payment", "--integration", "Orders"))).toEqual([
-      "Orders payments.iban payment hashed",
-    ]);
-    expect(readdirSync(join(folder, ".dimsync"))).not.toContain("register");
-  });
-
   test.each<[string, readonly string[], string]>([
     ["an unknown label", ["--label", "pij"], '--label selects columns by label "pij", which no Classification defines. Did you mean pii?'],
-    [
-      "a base that is neither a file nor a time",
-      ["--diff", "yesterday"],
-      'Invalid --diff "yesterday": there is no such file, and it is not a time.',
-    ],
+    ["a base that does not exist", ["--diff", "yesterday"], "yesterday can't be read as a register (ENOENT)."],
     [
       "a base that is not a register",
       ["--diff", "dimsync.yaml"],
@@ -146,7 +134,6 @@ describe("the register", () => {
     ],
     ["a CSV file with other columns", ["--diff", "labels.csv"], "(the header lacks integration_id, destination_schema,"],
     ["a CSV file that is broken", ["--diff", "broken.csv"], "(line 2 is not valid CSV:"],
-    ["a time before the first register", ["--diff", "2020-01-01"], "E_REGISTER: The first register was made at"],
   ])("refuses %s", async (_, argv, message) => {
     writeFileSync(join(folder, "labels.csv"), "integration,schema,table,column,label\nOrders,public,users,email,pii\n");
     writeFileSync(join(folder, "broken.csv"), 'integration,label\n"a,b\n');
@@ -164,47 +151,31 @@ describe("the register", () => {
   });
 });
 
-describe("the register remembers", () => {
-  test("since when a column has been as it is", async () => {
-    const before = await rows("--integration", "Orders");
-    expect(before.map(({ atLeast }) => atLeast)).toEqual([true, true, true]);
-    await run("apply", "--yes", "--allow", "maxChangedPercent=test");
-    const after = await rows("--integration", "Orders");
-    expect(after.map(({ column, since, atLeast }) => [column, since === before[0]?.since, atLeast])).toEqual([
-      ["email", false, false],
-      ["phone", true, true],
-      ["iban", true, true],
-    ]);
-    expect((await rows("--integration", "Orders")).map(({ since }) => since)).toEqual(after.map(({ since }) => since));
-  });
-
-  test("what changed since a time, or since a file; then it exits with 2", async () => {
+describe("--diff shows", () => {
+  test("what changed since a register; then it exits with 2", async () => {
     await register("-o", "json=before.json", "-o", "csv");
-    const at = JSON.parse(readFileSync(join(folder, "before.json"), "utf8")).at;
     expect(await register("--diff", "before.json")).toMatchObject({ code: 0, stdout: expect.stringContaining("Nothing changed.") });
     await run("apply", "--yes", "--allow", "maxChangedPercent=test");
     edit("    - { label: payment, match: { column: iban } }\n", "");
     edit("expires: 2099-12-31", "expires: 2099-06-30");
-    for (const base of ["before.json", at]) {
-      const { code, stdout } = await register("--diff", base, "--integration", "Orders");
-      expect(code).toBe(2);
-      expect(stdout.replaceAll(/ +/gu, " ")).toContain(
-        "\n public.customers.email changed Orders pii readable → hashed; breaks pii-hashed → (none)\n public.customers.phone changed Orders pii expires 2099-12-31 → 2099-06-30\n public.payments.iban removed Orders payment hashed\n",
-      );
-    }
+    const { code, stdout } = await register("--diff", "before.json", "--integration", "Orders");
+    expect(code).toBe(2);
+    expect(stdout.replaceAll(/ +/gu, " ")).toContain(
+      "\n public.customers.email changed Orders pii readable → hashed; breaks pii-hashed → (none)\n public.customers.phone changed Orders pii expires 2099-12-31 → 2099-06-30\n public.payments.iban removed Orders payment hashed\n",
+    );
     expect((await register("--diff", "before.json", "--integration", "Orders", "-o", "csv")).stdout.split("\r\n")[1]).toMatch(
       /^changed,hashed: false -> true; breaks: pii-hashed -> ,Orders,8f1c,public,customers,email,/u,
     );
   });
 
-  test.each(["safe", "raw"])("what changed since a register in CSV (%s)", async (form) => {
+  test("what changed since a register in CSV", async () => {
     const file = join(folder, ".dimsync/account.json");
     await register();
     const account = JSON.parse(readFileSync(file, "utf8"));
     const { tables } = account.integrations.find(({ name }: { name: string }) => name === "Orders").schemas.public;
     for (const name of ["=iban", 'a,"b"\n\u202e']) tables[name] = { ...tables.payments, nameInDestination: name };
     writeFileSync(file, JSON.stringify(account));
-    await register("--csv", form, "-o", "csv=before.csv");
+    await register("-o", "csv=before.csv");
     expect(await register("--diff", "before.csv")).toMatchObject({ code: 0, stdout: expect.stringContaining("Nothing changed.") });
     await run("apply", "--yes", "--allow", "maxChangedPercent=test");
     edit("expires: 2099-12-31", "expires: 2099-06-30");
@@ -216,14 +187,13 @@ describe("the register remembers", () => {
   });
 
   test("columns that are gone, and those of integrations that are gone", async () => {
-    const { at: time } = JSON.parse((await register("--history", "remembered", "-o", "json")).stdout);
+    await register("-o", "json=before.json");
     const file = join(folder, ".dimsync/account.json");
     const account = JSON.parse(readFileSync(file, "utf8"));
     account.integrations = account.integrations.filter(({ name }: { name: string }) => name !== "shop-shard-02");
     delete account.integrations.find(({ name }: { name: string }) => name === "Orders").schemas.public.tables.payments;
     writeFileSync(file, JSON.stringify(account));
-    await register("--history", "remembered");
-    const { stdout } = await register("--history", "remembered", "--diff", time, "--label", "payment");
+    const { stdout } = await register("--diff", "before.json", "--label", "payment");
     expect(stdout.replaceAll(/ +/gu, " ")).toContain(
       " public.payments.iban removed Orders payment hashed\n public.payments.iban removed shop-shard-02 payment hashed\n",
     );

@@ -6,7 +6,7 @@ import { axeViolations, pageWidth, show, tabOfSuite, views } from "../../support
 import { needs } from "../../support/programs.ts";
 import { invalid } from "../diagnostics.ts";
 import { fullPlan, planOfColumns } from "../full-plan.ts";
-import { history, largeReport, past, tracedReport } from "../html-report.ts";
+import { largeReport, tracedReport } from "../html-report.ts";
 import { plan } from "../plans.ts";
 import { fullResult } from "../results.ts";
 
@@ -20,7 +20,7 @@ const documents: Readonly<Record<string, Document>> = {
 };
 describe("in Chromium", needs("chromium"), () => {
   const tab = tabOfSuite();
-  const open = (document: Document): Promise<Page> => tab.openHtml(renderers.html(document, { color: false, verbose: false, history }));
+  const open = (document: Document): Promise<Page> => tab.openHtml(renderers.html(document, { color: false, verbose: false }));
 
   test.each(Object.entries(documents))("%s: axe-core finds nothing, and nothing overflows the page", async (_, document) => {
     const page = await open(document);
@@ -36,7 +36,7 @@ describe("in Chromium", needs("chromium"), () => {
 
   test("a page of several targets begins with a table of them, and axe-core finds nothing", async () => {
     const targets = [tracedReport, { ...largeReport(3, 20), target: "staging" }, plan({ kind: "DriftReport", target: "eu" })];
-    const page = await tab.openHtml(renderHtmlAll(targets, { color: false, verbose: false, history }));
+    const page = await tab.openHtml(renderHtmlAll(targets, { color: false, verbose: false }));
     await show(page, views["phone, light"]);
     expect(await page.locator("table.targets tbody tr").count()).toBe(3);
     expect(await pageWidth(page)).toBeLessThanOrEqual(390);
@@ -65,7 +65,7 @@ describe("in Chromium", needs("chromium"), () => {
 
   test("a page with 10 000 differences opens, and so do its folded parts", async () => {
     const page = await open(largeReport(1, 10_000));
-    expect(await page.evaluate("document.querySelectorAll('tbody tr').length")).toBe(10_000 + 5 + past.points.length);
+    expect(await page.evaluate("document.querySelectorAll('tbody tr').length")).toBe(10_000 + 5);
     await page.locator("#changes ~ details > summary").click();
     expect(await page.evaluate("[...document.querySelectorAll('tbody tr')].at(10_004).getBoundingClientRect().height")).toBeGreaterThan(10);
     expect(tab.said).toEqual([]);

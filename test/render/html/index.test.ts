@@ -8,14 +8,13 @@ import { invalid } from "../diagnostics.ts";
 import { driftReport, fullPlan, planOfColumns } from "../full-plan.ts";
 import { protectPlan } from "../held.ts";
 import { withName } from "../hostile.ts";
-import { history, largeReport, past, tracedReport } from "../html-report.ts";
+import { largeReport, tracedReport } from "../html-report.ts";
 import { plan } from "../plans.ts";
 import { doneResult, fullResult } from "../results.ts";
 
 const plain: RenderOptions = { color: false, verbose: false };
 const documents: readonly Document[] = [fullPlan, driftReport, tracedReport, fullResult, doneResult, invalid, planOfColumns(60), plan()];
-const html = (document: Document, options: Partial<RenderOptions> = {}): string =>
-  renderers.html(document, { ...plain, history, ...options });
+const html = (document: Document, options: Partial<RenderOptions> = {}): string => renderers.html(document, { ...plain, ...options });
 const words = (text: string): string =>
   text
     .replaceAll(/<style>.*?<\/style>/gsu, "")
@@ -42,7 +41,7 @@ function faults(text: string): readonly string[] {
   return [...found, ...open.map((name) => `${name} has no end`)];
 }
 
-test("the page has attribution, origin, steps, findings, unmanaged objects, and the history", () => {
+test("the page has attribution, origin, steps, findings and unmanaged objects", () => {
   const text = words(html(tracedReport));
   for (const wanted of [
     "Drift for prod",
@@ -52,11 +51,9 @@ test("the page has attribution, origin, steps, findings, unmanaged objects, and 
     "conflict",
     "1. Integration/orders",
     "m-3f2a91",
-    "Manual steps done since the last report (1) ☑ Integration/billing",
     "Policy/pii-must-be-hashed",
     "Old shop",
     "612 columns",
-    "The chart as a table",
   ])
     expect(text).toContain(wanted);
 });
@@ -78,19 +75,13 @@ test("what --protect-only holds is listed with its changes", () => {
 test("several targets make one page with a heading for each and unique ids", async () => {
   const staging = { ...tracedReport, target: "staging", planId: "p-2" };
   const renderAll = await formats.html();
-  const text = renderAll([tracedReport, staging], { ...plain, history });
+  const text = renderAll([tracedReport, staging], plain);
   expect(faults(text)).toEqual([]);
   expect(words(text)).toContain("Drift: 2 targets");
   expect(words(text)).toMatch(/Target State exposed differences manual policy findings blocked Last run prod drift 4 6 2 2 2 2026/u);
   const ids = [...text.matchAll(/ id="([^"]*)"/gu)].map(([, id]) => id);
   expect(new Set(ids).size).toBe(ids.length);
   expect(text.match(/<html/gu)).toHaveLength(1);
-});
-
-test("without an earlier report there is no chart", () => {
-  expect(html(tracedReport, { history: new Map([[tracedReport.planId, { points: past.points.slice(0, 1), done: [] }]]) })).not.toContain(
-    "<svg",
-  );
 });
 
 describe("the page is one file that loads and runs nothing", () => {
@@ -163,7 +154,7 @@ test("a plan page begins with why apply will refuse it", () => {
 
 test("all 300 differences are shown, first by rule, then by object in bundles", () => {
   const one = html(largeReport(1, 300));
-  expect(one.match(/<th scope="row">/gu)).toHaveLength(300 + 5 + past.points.length);
+  expect(one.match(/<th scope="row">/gu)).toHaveLength(300 + 5);
   const many = html(largeReport(300, 1));
   expect(many.match(/<summary><h3>/gu)).toHaveLength(300);
   expect(words(many)).toContain("Objects 201 to 300 of 300");

@@ -7,7 +7,7 @@ const row: RegisterRow = {
   ...{ destinationSchema: "RAW_SHOP_EU_03", destinationTable: "CUSTOMERS", destinationColumn: "EMAIL" },
   ...{ label: "pii", labelSource: "models/sources.yml, source shop.customers.email, meta.contains_pii", replicated: true, hashed: true },
   ...{ rule: "pii (manifests/shops.yaml:9)", reason: "GDPR register 12", exemption: "", approvedBy: "", expires: "", breaks: [] },
-  ...{ since: "2026-11-03T06:00:00.000Z", atLeast: false },
+  ...{ since: "2026-11-03T06:00:00.000Z" },
 };
 
 /** Four rows of two integrations: hashed, exempt, breaking a policy, not replicated. Names and reasons have signs that outputs must escape. */
@@ -24,7 +24,7 @@ export const rows: readonly RegisterRow[] = [
   },
   row,
   {
-    ...{ ...row, column: "phone", hashed: false, rule: "dial (manifests/shops.yaml:12)", reason: "@call centre", atLeast: true },
+    ...{ ...row, column: "phone", hashed: false, rule: "dial (manifests/shops.yaml:12)", reason: "@call centre", since: "" },
     ...{ exemption: "DPIA-41", approvedBy: "privacy@example.com", expires: "2027-03-31" },
   },
   {
@@ -47,7 +47,7 @@ export function registerOf(all: readonly RegisterRow[]): Register {
     at: "2026-11-04T06:00:00.000Z",
     account: "https://api.example.com",
     summary,
-    rows: () => all,
+    rows: all,
     exit: registerExit(summary),
   };
 }

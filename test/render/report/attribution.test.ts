@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { Attribution } from "../../../src/model/plan.ts";
 import { renderers } from "../../../src/render/index.ts";
 import { attributionText, commonTrace } from "../../../src/render/report/attribution.ts";
-import { history, tracedReport } from "../html-report.ts";
+import { tracedReport } from "../html-report.ts";
 import { faults } from "../markdown/structure.ts";
 import { change, item, plan } from "../plans.ts";
 
@@ -38,19 +38,17 @@ test("many differences name a user only if it is the same for all", () => {
   expect(commonTrace([one, { origin: "drift" }])).toEqual({ origin: "drift" });
 });
 
-test("the terminal shows origin and user beside each difference, and finished steps", () => {
-  const text = renderers.human(tracedReport, { color: false, verbose: false, width: 200, history });
+test("the terminal shows origin and user beside each difference", () => {
+  const text = renderers.human(tracedReport, { color: false, verbose: false, width: 200 });
   expect(text).toMatch(/email hashed +live false, desired true +exposed +drift +dana@example\.com, 2026-02-28 16:40 UTC +pii-email/u);
   expect(text).toMatch(/phone hashed +live false, desired true +exposed +config +pii-email/u);
   expect(text).toContain("    drift; dana@example.com, 2026-02-28 16:40 UTC\n");
-  expect(text).toMatch(/Manual steps done since the last report \(1\):\n✓ Integration\/billing +paused +m-51c0de/u);
 });
 
 test("Markdown has columns for them only if they are known", () => {
-  const options = { color: false, verbose: false, history };
+  const options = { color: false, verbose: false };
   const text = renderers.markdown(tracedReport, options);
   expect(text).toContain("| Path | Live | Desired | Risk | Origin | Who | Why |");
-  expect(text).toContain("- [x] `Integration/billing` `paused` `m-51c0de`");
   expect(faults(text)).toEqual([]);
   const onlyOrigin = plan({ kind: "DriftReport", items: [item({ changes: [change({ origin: "drift" })] })] });
   expect(renderers.markdown(onlyOrigin, options)).toContain("| Path | Live | Desired | Risk | Origin | Why |");
