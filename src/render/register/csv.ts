@@ -1,7 +1,7 @@
 import type { Register, RegisterDiff, RegisterRow } from "../../model/register.ts";
 import { visible } from "../../text/control-characters.ts";
 
-/** RFC 4180: lines end with CR LF, and values with commas, quotes or line breaks are quoted. A cell has no characters that a reader cannot see, and is no formula. */
+/** RFC 4180: lines end with CR LF, and values with commas, quotes or line breaks are quoted. No cell has characters that a reader cannot see, or begins a formula. */
 const line = (values: readonly string[]): string =>
   `${values
     .map(safeCell)
