@@ -5,6 +5,7 @@ import { errorCode } from "../model/errors.ts";
 import { type Problem, problemAt } from "../model/problem.ts";
 import type { Code } from "../model/titles.ts";
 import { lfsPointer } from "../text/left-by-git.ts";
+import { hiddenCharacters } from "../yaml/hidden.ts";
 
 /** A file as text, without its byte order mark. */
 export interface Source {
@@ -50,10 +51,15 @@ export function readSource(
   const text = bytes.toString(isAscii(bytes) ? "latin1" : "utf8");
   const pointer = lfsPointer(text);
   if (pointer !== undefined) return fail("E_LFS_POINTER", `${file} ${pointer}.`);
-  if (!text.startsWith("\ufeff")) return { source: { path, file, text }, problems: [] };
+  if (!text.startsWith("\ufeff")) return { source: { path, file, text }, problems: at === undefined ? hiddenIn(text, file) : [] };
   const message = `${file} begins with a byte order mark, which is ignored. Save it as UTF-8 without a byte order mark.`;
   const mark = problemAt(place, { code: "W_BYTE_ORDER_MARK", severity: "warning", message });
-  return { source: { path, file, text: text.slice(1) }, problems: [mark] };
+  return { source: { path, file, text: text.slice(1) }, problems: [mark, ...(at === undefined ? hiddenIn(text.slice(1), file) : [])] };
 }
+
+const hiddenIn = (text: string, file: string): readonly Problem[] =>
+  hiddenCharacters(text).map(({ offset, message }) =>
+    problemAt({ file, document: 0, pointer: `@${offset}` }, { code: "W_HIDDEN_CHARACTER", severity: "warning", message }),
+  );
 
 const base = (at: Problem["place"]) => (at === undefined ? "the working directory" : "the file that names it");

@@ -211,6 +211,7 @@ const elsewhere = {
   W_LABELS_DISAGREE: "Labels disagree",
   W_MANY_COLUMN_READS: "Many column reads",
   W_MISSING_NAME: "Unknown schema, table or column",
+  W_HIDDEN_CHARACTER: "Hidden character",
   W_NO_MANIFESTS: "No manifests",
   W_OTHER_PROJECT: "Another project manages the object",
   W_PLAIN_EMAIL: "E-mail address as plain text",

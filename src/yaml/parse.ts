@@ -53,11 +53,22 @@ function* firstDocument(tokens: Iterable<CST.Token>): Generator<CST.Token> {
   }
 }
 
-/** The library's tokens. Its parser and composer recurse, so the nesting is counted as the lexer, which does not, goes on. */
+/**
+ * The library's tokens. Its parser and composer recurse, so the nesting is counted as the lexer, which does not, goes on. A marker of a document within
+ * a line is an error: after `|` and `>`, the lexer finds one in any column, and what follows it would belong to another document.
+ */
 function* tokensOf(text: string, start = 0): Generator<CST.Token> {
   const parser = new Parser();
   parser.offset = start;
+  let isInScalar = false;
   for (const lexeme of new Lexer().lex(text)) {
+    const at = parser.offset - start;
+    if ((lexeme === "---" || lexeme === "...") && !isInScalar && at > 0 && !"\n\ufeff".includes(text.charAt(at - 1))) {
+      yield { type: "error", offset: parser.offset, message: "", source: lexeme };
+      parser.offset += lexeme.length;
+      continue;
+    }
+    isInScalar = lexeme === "\u001f";
     yield* parser.next(lexeme);
     // The stack also contains the document and the scalar that is being read.
     if (parser.stack.length > deepestNesting + 2) throw new DeepNesting(parser.offset);

@@ -1,8 +1,9 @@
 import { lineStartsOf } from "../text/lines.ts";
 import { markedRanges } from "./document-ranges.ts";
 import { parsePlainYaml, transcode } from "./fast/transcode.ts";
+import { disputedLineBreaks } from "./hidden.ts";
 import { type LibraryText, numberedText, readByLibrary, readOneByLibrary } from "./library.ts";
-import { mostByLibrary, tooLarge, type YamlProblem } from "./problems.ts";
+import { mostByLibrary, syntaxProblem, tooLarge, type YamlProblem } from "./problems.ts";
 
 /** One document as plain values. Maps and lists behind one anchor can be the same object. */
 export interface ValueDocument {
@@ -36,6 +37,8 @@ export interface ReadOptions {
  * is a problem. Never throws. Positions: `positionsIn`.
  */
 export function read(text: string, { parser }: ReadOptions = {}): YamlText {
+  const disputed = disputedLineBreaks(text, mostByLibrary);
+  if (disputed.length > 0) return { documents: [], problems: disputed.map(({ offset, message }) => syntaxProblem(0, offset, message)) };
   const isPlain = parser === undefined;
   const plain = isPlain ? readPlain(text) : undefined;
   if (plain !== undefined) return { documents: plain, problems: [] };
