@@ -5,6 +5,7 @@ import { isSecretReference } from "../model/settings/secret.ts";
 import { aliasProblem, tooDeep } from "../yaml/problems.ts";
 import type { Variables } from "./config/variables.ts";
 import { interpolate } from "./interpolate.ts";
+import { decidesProtection, variableNotAllowed } from "./protecting-values.ts";
 import { isSecretMember, isTreeOfNames } from "./secrets/secret-members.ts";
 
 /**
@@ -132,6 +133,8 @@ function visitText(walk: Walk, text: string, secret: SecretMember | undefined): 
     const pointer = toPointer(walk.path);
     for (const problem of done.problems) report(walk, problem, pointer);
     walk.replaced.add(pointer);
+    const isFilled = done.problems.length === 0 && text.replaceAll("$${", "").includes("${");
+    if (isFilled && decidesProtection(walk.options.kind, walk.path)) report(walk, variableNotAllowed, pointer);
     if (done.isText) walk.texts.add(pointer);
     value = done.value;
   }

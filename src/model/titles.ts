@@ -187,6 +187,7 @@ const elsewhere = {
   E_UNKNOWN_RUN: "Unknown run",
   E_UNKNOWN_USER: "Unknown user",
   E_UNSET_VARIABLE: "Variable without a value",
+  E_VARIABLE_NOT_ALLOWED: "Variable that decides protection",
   E_USAGE: "Wrong use of a command",
   E_WORKER_STUCK: "Worker takes no accounts",
   W_ALLOW_EXPIRED: "Expired entry of allow",

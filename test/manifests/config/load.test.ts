@@ -52,12 +52,12 @@ describe("targets", () => {
       "manifests: [m.yaml]",
       "targets:",
       "  prod: { baseUrl: https://prod.example.com }",
-      `  test: { baseUrl: "https://\${var.HOST}", protected: "\${var.p}" }`,
+      `  test: { baseUrl: "https://\${var.HOST}", defaults: { taggedBy: "\${var.p}" } }`,
     );
     expect((await load({ ...files, "dimsync.yaml": text }, { target: "prod" })).problems).toEqual([]);
     expect(headings((await load({ ...files, "dimsync.yaml": text }, { target: "test" })).diagnostics)).toEqual([
       "dimsync.yaml:6:20 E_UNSET_VARIABLE",
-      "dimsync.yaml:6:54 E_UNSET_VARIABLE",
+      "dimsync.yaml:6:65 E_UNSET_VARIABLE",
     ]);
   });
   test("a config that does not exist, is not YAML, or is not a map", async () => {

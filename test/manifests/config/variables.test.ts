@@ -90,10 +90,14 @@ describe("text from a flag or the environment is converted to the type that the 
     );
   test("true and false, and whole numbers", async () => {
     const project = await load(
-      { "i.yaml": integration(`\${var.on}`, ` incremental_mode: "\${var.PORT}"`) },
+      {
+        "i.yaml": integration("false", ` incremental_mode: "\${var.PORT}"`),
+        "t.yaml": manifest("Tag", "t", `spec: { name: T, exclusive: "\${var.on}" }`),
+      },
       { vars: { on: "false" }, env: { DIMSYNC_VAR_PORT: "5432" } },
     );
     expect(headings(project.diagnostics)).toEqual(["i.yaml:12:41 I_VALUE_NOT_KNOWN"]);
+    expect(resource(project, "Tag/t").spec).toMatchObject({ exclusive: false });
     expect(resource(project, "Integration/i").spec).toMatchObject({
       create: { enabled: false, sourceConfig: { connection: { port: 5432 } }, sourceSettings: { incremental_mode: "5432" } },
     });
@@ -108,6 +112,67 @@ describe("text from a flag or the environment is converted to the type that the 
       expect.stringContaining("write false without quotes"),
       expect.stringContaining("comes from a variable"),
     ]);
+  });
+});
+
+describe("a variable cannot decide what is protected:", () => {
+  const vars = { b: "true", n: "5", t: "a" };
+  const rule = (text: string) => manifest("SchemaConfig", "s", "spec:", "  integration: { id: x }", `  rules: [${text}]`);
+  const refused: Readonly<Record<string, readonly [text: string, at: string]>> = {
+    "hashed in a rule": [rule(`{ match: { column: a }, set: { hashed: "\${var.b}" } }`), "m.yaml:6:50"],
+    "a part of a pattern": [rule(`{ match: { column: "*email*\${var.t}" }, set: { hashed: false } }`), "m.yaml:6:30"],
+    "a rule": [rule(`"\${var.t}"`), "m.yaml:6:11"],
+    "all of a spec": [manifest("RuleSet", "r", `spec: "\${var.t}"`), "m.yaml:4:7"],
+    "a literal value": [
+      manifest("SchemaConfig", "s", "spec:", "  integration: { id: x }", `  schemas: { a: { enabled: "\${var.b}" } }`),
+      "m.yaml:6:28",
+    ],
+    "the severity of a policy": [
+      manifest("Policy", "p", `spec: { severity: "\${var.t}", when: { column: {} }, require: { hashed: true }, message: m }`),
+      "m.yaml:4:19",
+    ],
+    "the reason of an exemption": [
+      manifest(
+        "Policy",
+        "p",
+        "spec:",
+        "  { severity: error, when: { column: {} }, require: { hashed: true }, message: m,",
+        `    exemptions: [{ integration: a, expires: 2026-12-31, reason: "\${var.t}" }] }`,
+      ),
+      "m.yaml:6:65",
+    ],
+    "the pattern of a label": [
+      manifest("Classification", "c", `spec: { labels: [{ label: pii, match: { column: "\${var.t}" } }] }`),
+      "m.yaml:4:49",
+    ],
+    "labels, which selectors use": [
+      `apiVersion: dimsync/v1\nkind: Tag\nmetadata: { name: t, labels: { a: "\${var.t}" } }\nspec: { name: T }\n`,
+      "m.yaml:3:35",
+    ],
+    "whether data is replicated": [manifest("Integration", "i", `spec: { create: "\${var.t}" }`), "m.yaml:4:17"],
+  };
+  test.each(Object.entries(refused))("%s", async (_name, [text, at]) => {
+    const { diagnostics } = await load({ "m.yaml": text }, { paths: ["m.yaml"], vars });
+    expect(headings(diagnostics)).toContain(`${at} E_VARIABLE_NOT_ALLOWED`);
+  });
+  test.each([
+    ["a guard", `guards: { maxExposedColumns: "\${var.n}" }`, "dimsync.yaml:3:30"],
+    ["a target", `targets: { a: "\${var.t}" }`, "dimsync.yaml:3:15"],
+    ["whether a target is protected", `targets: { a: { protected: "\${var.b}" } }`, "dimsync.yaml:3:28"],
+    ["an allow entry", `allow: [{ guard: policy, reason: "\${var.t}", until: 2026-12-01 }]`, "dimsync.yaml:3:34"],
+  ])("%s", async (_name, line, at) => {
+    const { diagnostics } = await load({ "dimsync.yaml": config(line), "a.yaml": asset("x: 1") }, { vars });
+    expect(headings(diagnostics)).toContain(`${at} E_VARIABLE_NOT_ALLOWED`);
+  });
+  test("but the integration of a SchemaConfig, reasons and messages, and literal text with ${ are fine", async () => {
+    const { diagnostics } = await load({
+      "dimsync.yaml": config("vars: { t: a }"),
+      "a.yaml": rule(`{ match: { column: "$\${a" }, set: { hashed: true }, reason: "\${var.t}" }`).replace(
+        "{ id: x }",
+        `{ id: "\${var.t}" }`,
+      ),
+    });
+    expect(diagnostics).toEqual([]);
   });
 });
 
