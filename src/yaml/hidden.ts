@@ -45,7 +45,8 @@ function outsideQuotes(text: string, offsets: readonly number[]): readonly numbe
 }
 
 // Not those that join the parts of one emoji.
-const invisible = /(?<!\p{Extended_Pictographic}\ufe0f?)(?![\t\n\r\u0085\u2028\u2029])[\p{Cc}\p{Cf}\p{Cs}\p{Default_Ignorable_Code_Point}]/gu;
+const invisible =
+  /(?<!\p{Extended_Pictographic}\ufe0f?)(?![\t\n\r\u0085\u2028\u2029])[\p{Cc}\p{Cf}\p{Cs}\p{Default_Ignorable_Code_Point}]/gu;
 const words = /[\p{L}\p{M}]+/gu;
 const latin = /\p{Script=Latin}/u;
 const alike = /[\p{Script=Cyrillic}\p{Script=Greek}\p{Script=Armenian}\p{Script=Cherokee}\p{Script=Coptic}]/u;
