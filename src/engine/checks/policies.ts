@@ -73,7 +73,7 @@ interface Collected {
 
 /** Evaluates policies on the planned state in a plan, on the live state in a drift report. */
 export function checkPolicies(round: Round, view: CheckedAccount): PolicyCheck {
-  const { session, today } = round;
+  const { session, options, today } = round;
   const { locate } = session.project;
   const { account } = view;
   const invalid = policyProblems(account.resources);

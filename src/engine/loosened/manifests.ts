@@ -38,8 +38,8 @@ export function policyPairs({ base, head }: Pick<Review, "base" | "head">): read
   });
 }
 
-const checked = ({ spec: { severity, when, require, module } }: Resource<PolicySpec>): string =>
-  canonicalJson([severity, when ?? {}, require ?? {}, module ?? null]);
+const checked = ({ spec: { severity, when, require } }: Resource<PolicySpec>): string =>
+  canonicalJson([severity, when ?? {}, require ?? {}]);
 
 /** How a policy became weaker, as far as its manifest shows it; "" if only the account shows it. */
 export function weakerText(before: PolicySpec, now: PolicySpec): string {
