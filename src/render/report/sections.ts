@@ -29,11 +29,7 @@ import { severityTones } from "./words.ts";
 export const sectionsOf = (document: Shown, options: RenderOptions, byRule: boolean): readonly Section[] =>
   sectionsOfKind(document, options, byRule).filter(({ entries, isSentence }) => entries.length > 0 || isSentence === true);
 
-function sectionsOfKind(
-  document: Shown,
-  { verbose, isResolved = false, touches }: RenderOptions,
-  byRule: boolean,
-): readonly Section[] {
+function sectionsOfKind(document: Shown, { verbose, isResolved = false, touches }: RenderOptions, byRule: boolean): readonly Section[] {
   if (document.kind === "Comparison") return onlyInOne(document);
   const problems = errorsFirst(document.diagnostics);
   if (document.kind === "Validation") return [failedReads(problems), ...otherProblems(problems)];
