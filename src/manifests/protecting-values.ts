@@ -1,3 +1,4 @@
+import { kindNames } from "../kinds/manifests.ts";
 import type { ProblemText } from "../model/problem.ts";
 
 // What decides protection is written where it is reviewed. The value of a variable can come from a flag or the environment of one job, so it must not decide
@@ -9,14 +10,14 @@ const protecting: Readonly<Record<string, readonly string[]>> = {
     ...["manifests", "guards", "allow", "ignore", "policies"],
     ...["manifests", "guards", "protected", "catalog"].map((member) => `targets/*/${member}`),
   ],
-  Integration: ["spec/create/enabled", "lifecycle"],
+  [kindNames.integration]: ["spec/create/enabled", "lifecycle"],
 };
 
 /** Selectors choose manifests by them. */
 const ofEveryKind = ["metadata/name", "metadata/labels", "metadata/targets"];
 
 /** Of these kinds, everything in `spec` but the integrations of a SchemaConfig, and text for people. */
-const kindsOfRules: ReadonlySet<string> = new Set(["SchemaConfig", "RuleSet", "Policy", "Classification"]);
+const kindsOfRules: ReadonlySet<string> = new Set([kindNames.schemaConfig, kindNames.ruleSet, kindNames.policy, kindNames.classification]);
 const freeInRules: ReadonlySet<unknown> = new Set(["integration", "integrations", "message"]);
 
 /** Whether a value decides what is protected, or contains one that does. `path`: from the root of a document of the kind. */
