@@ -69,11 +69,15 @@ export function adopt(input: AdoptionInput): Adoption {
   );
   const chosen = new Set(groups.flatMap((group) => group.objects.filter((live) => isChosen(live, group, input))));
   const needed = new Set(
-    groups.flatMap(({ objects, imported }) => objects.filter((live) => chosen.has(live)).flatMap((live) => imported.needs?.(live) ?? [])),
+    groups.flatMap((group) =>
+      group.objects
+        .filter((live) => chosen.has(live) && skipReason(live, group) === undefined)
+        .flatMap((live) => group.imported.needs?.(live) ?? []),
+    ),
   );
   const isAdopted = (live: NamedObject): boolean => chosen.has(live) || needed.has(live.id);
   const isWritten = (live: NamedObject, group: Group): boolean =>
-    group.manifests.has(live.id) || (canCreate && isAdopted(live) && !isNameless(live, group));
+    group.manifests.has(live.id) || (canCreate && isAdopted(live) && skipReason(live, group) === undefined);
   const named = new Map(
     groups.map((group) => [
       group.kind,
@@ -121,14 +125,18 @@ function isChosen({ id }: NamedObject, { kind, names }: Group, { isSelected, con
   return addresses.map(isSelected).includes(true);
 }
 
-const isNameless = ({ name }: NamedObject, { imported }: Group): boolean => name === "" && imported.needsName === true;
+/** Why no manifest is written for an object that has none. */
+const skipReason = (live: NamedObject, { imported, manifests }: Group): string | undefined =>
+  manifests.has(live.id) ? undefined : imported.skips?.(live);
 
 function adoptObject({ input, nameOf, addresses, documents, notices, failures, bindings }: Draft, group: Group, live: NamedObject): void {
   const { kind, imported, manifests, names } = group;
   const { account, canCreate, sharing } = input;
   const resource = manifests.get(live.id);
-  if (resource === undefined && isNameless(live, group)) {
-    notices.add(`The ${kind.toLowerCase()} ${live.id} has no name, so import wrote no manifest for it.`);
+  const skipped = skipReason(live, group);
+  if (skipped !== undefined) {
+    const shown = live.name === "" ? live.id : `"${live.name}" (${live.id})`;
+    notices.add(`The ${kind.toLowerCase()} ${shown} ${skipped}, so import wrote no manifest for it.`);
     return;
   }
   const name = names.get(live.id) ?? "";

@@ -205,8 +205,8 @@ export interface LiveView {
 export interface ImportedObjects<Live extends NamedObject = NamedObject> {
   /** The live objects, if they are not those of the kind's list. */
   objects?(account: AccountView): readonly Live[];
-  /** Whether no manifest is written for an object with an empty name. */
-  readonly needsName?: true;
+  /** Why no manifest is written for an object, such as "is a draft". */
+  skips?(live: Live): string | undefined;
   /** The ids of objects that are imported with this one. */
   needs?(live: Live): readonly string[];
   /** Whether a manifest that no live object is identified with describes this one. `slug`: the name that import would give it. */

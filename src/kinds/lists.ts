@@ -45,6 +45,7 @@ function decodeIntegration(part: Part): LiveIntegration {
     paused: optionalFlagOf(memberOf(part, "paused")),
     source: decodeReference(memberOf(part, "source")),
     destination: decodeReference(memberOf(part, "destination")),
+    ...(optionalFlagOf(memberOf(part, "isDraft")) === true ? { isDraft: true } : {}),
   };
 }
 

@@ -17,6 +17,7 @@ export interface LiveIntegration {
   /** Absent in drafts, which have no source or destination yet. */
   readonly source: LiveReference | undefined;
   readonly destination: LiveReference | undefined;
+  readonly isDraft?: true;
   /** The service still creates it, and shows nothing of it. */
   readonly isInCreation?: true;
 }

@@ -118,7 +118,9 @@ function adoptSchemas(draft: Draft, { live, name }: NamedIntegration, read: Live
   const isEmpty = Object.keys(schemas).length === 0;
   if (unit === undefined) {
     if (!isEmpty) return createConfig(draft, name, schemas);
-    notices.push(`${integrationAddress(name)} has no schemas yet. Run import again when the service has discovered them.`);
+    notices.push(
+      `The service shows no schemas of ${integrationAddress(name)}, so import wrote no SchemaConfig for it. If it shows some later, run import again.`,
+    );
   } else if (isEmpty)
     // While a source is discovered again, it has no schemas for a time. That does not mean that they are gone.
     notices.push(`The service returned no schemas for Integration/${name}, so ${unit.resource.address} was not changed.`);

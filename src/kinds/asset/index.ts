@@ -15,7 +15,7 @@ import { referencesIn } from "./references.ts";
 /** The service returns only the name and type of an asset, so the connection is a commented stub that is never sent. */
 const imported: ImportedObjects<LiveReference> = {
   objects: (account) => referencesIn(account.list(integrations).items).filter(({ id }) => id !== ""),
-  needsName: true,
+  skips: ({ name }) => (name === "" ? "has no name" : undefined),
   fits: ({ spec }, { name, type }) => {
     const asset = spec as AssetSpec;
     return asset.name === name && (asset.type === undefined || asset.type === type);

@@ -23,6 +23,7 @@ const withKnownValues = [
 
 /** The manifest has no `create`, since the integration exists. */
 const imported: ImportedObjects<LiveIntegration> = {
+  skips: ({ isDraft }) => (isDraft ? "is a draft" : undefined),
   needs: ({ source, destination }) => [source, destination].flatMap((reference) => reference?.id ?? []),
   fits: ({ name, spec }, live, slug) => {
     const { expect, create } = spec as IntegrationSpec;

@@ -8,7 +8,7 @@ import { kindNames } from "../manifests.ts";
 import { userRefFor } from "../users.ts";
 
 export const imported: ImportedObjects<LiveTag> = {
-  needsName: true,
+  skips: ({ name }) => (name === "" ? "has no name" : undefined),
   manifest(live, context) {
     const { account } = context;
     const { resources, untyped } = resourcesOf(live, context);

@@ -141,3 +141,15 @@ test("while an apply runs, import is refused, and a dry run is not", async () =>
     await lock.release();
   }
 });
+
+test("a draft is skipped, and an integration without schemas gets no SchemaConfig; notices say so", async () => {
+  const observed = await openAccountProject(undefined, { observed: true });
+  const { notices, failures, remaining, bindings } = await observed.importJson();
+  await observed.close();
+  expect([failures, remaining]).toEqual([[], []]);
+  expect(notices).toContainEqual(
+    expect.stringMatching(/^The integration "Untitled" \([0-9a-f]{24}\) is a draft, so import wrote no manifest for it\.$/u),
+  );
+  expect(notices).toContainEqual(expect.stringMatching(/^The service shows no schemas of Integration\/customers-crm, so import wrote/u));
+  expect(Object.keys(bindings)).not.toContain("Integration/untitled");
+});
