@@ -255,7 +255,7 @@ function declareSetUp({ program, add }: CommandLine): void {
 function declareHelp({ program, io, done, add }: CommandLine): void {
   add(
     "completion <shell>",
-    "Print a completion script. Shells: bash, zsh, fish, powershell.",
+    "Print a completion script. Shells: bash, zsh, fish.",
     async () => (await import("./commands/setup/completion.ts")).runCompletion,
   );
   // Completion scripts call it.

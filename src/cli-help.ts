@@ -133,11 +133,7 @@ export const examples: Readonly<Record<string, readonly string[]>> = {
   fmt: ["dimsync fmt", "dimsync fmt --check manifests"],
   serve: ["dimsync serve", "dimsync serve --port 8080 --data account.json --faults 'POST /v1/assets=reset-after'"],
   schema: ["dimsync schema SchemaConfig", "dimsync schema --from-live --integration 'shop-*'"],
-  completion: [
-    "source <(dimsync completion bash)",
-    "dimsync completion fish | source",
-    "dimsync completion powershell | Out-String | Invoke-Expression",
-  ],
+  completion: ["source <(dimsync completion bash)", "dimsync completion fish | source"],
   controller: [
     "dimsync controller run --watch",
     "dimsync controller status",

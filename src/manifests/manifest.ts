@@ -11,7 +11,6 @@ import { didYouMean } from "../text/suggest.ts";
 import type { ValueDocument } from "../yaml/read.ts";
 import type { Variables } from "./config/variables.ts";
 import { type PartialManifest, withoutBroken } from "./partial.ts";
-import { insteadOfKind } from "./removed.ts";
 import { type ConnectorCheck, type Connectors, connectorProblems } from "./schema/connectors.ts";
 import { validateEffective } from "./schema/validate.ts";
 import { makeEffective } from "./substitute.ts";
@@ -146,8 +145,6 @@ function whyNoKind(document: unknown): readonly [code: Code, message: string] {
       "E_UNKNOWN_KIND",
       "A document of kind Config is read only as the config file. Pass it with --config, or move it out of the manifests.",
     ];
-  const instead = insteadOfKind(kind);
-  if (instead !== undefined) return ["E_UNKNOWN_KIND", `There is no kind ${kind} any more: ${instead}`];
   return ["E_UNKNOWN_KIND", `There is no kind ${JSON.stringify(kind)}. The kinds are ${names.join(", ")}.${didYouMean(kind, names)}`];
 }
 

@@ -34,17 +34,14 @@ const maxPasses = 5;
  * text that is not valid YAML, or whose values the form would change, is returned unchanged. The
  * result is its own canonical form.
  */
-export const formatYaml = (text: string, order: MemberOrder): string => canonicalYaml(text, order) ?? text;
-
-/** As `formatYaml`; undefined if the form would change the values. */
-export function canonicalYaml(text: string, order: MemberOrder): string | undefined {
+export function formatYaml(text: string, order: MemberOrder): string {
   let formatted = text;
   for (let pass = 0; pass < maxPasses; pass += 1) {
     const next = formatOnce(formatted, order);
     if (next === formatted) break;
     formatted = next;
   }
-  return sameJson(valuesOf(text), valuesOf(formatted)) ? formatted : undefined;
+  return sameJson(valuesOf(text), valuesOf(formatted)) ? formatted : text;
 }
 
 function formatOnce(text: string, order: MemberOrder): string {

@@ -130,23 +130,6 @@ for (const [shell, { load, complete }] of Object.entries(shells) as readonly (re
     });
   });
 
-// There is no PowerShell to test with here. Its script prints the words that begin with the last one.
-describe("completion in PowerShell, which asks for the words", () => {
-  test("calls the hidden command", async () => {
-    expect((await dimsyncHere(["completion", "powershell"])).stdout).toContain("  dimsync completion-words $line 2>$null |\n");
-  });
-  test.for(Object.entries(rows).filter(([what]) => !what.startsWith("files")))("offers %s", async ([, [typed, offered, not]]) => {
-    const last = typed.at(-1) ?? "";
-    const { stdout } = await dimsyncHere(["completion-words", typed.slice(0, -1).join(" ")], { cwd: quickstart() });
-    const words = stdout.split("\n").filter((word) => word.startsWith(last));
-    expect(words).toEqual(expect.arrayContaining([...offered]));
-    if (not !== undefined) expect(words).not.toContain(not);
-  });
-  test("prints nothing after a flag whose value is a file", async () => {
-    expect((await dimsyncHere(["completion-words", "dimsync plan --out"], { cwd: quickstart() })).stdout).toBe("");
-  });
-});
-
 test("completion and fmt need no target", async () => {
   const targets = { a: { baseUrl: "embedded:a.json" }, b: { baseUrl: "embedded:b.json" } };
   const config = { apiVersion: "dimsync/v1", kind: "Config", manifests: ["manifests"], targets };

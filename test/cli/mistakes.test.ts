@@ -112,7 +112,7 @@ const rows: Readonly<Record<string, Row>> = {
   "the response of a single user": { args: ["get", "user", "u-1", "--raw"], shows: ["--raw cannot print a single user"] },
   "render with an unknown manifest": { args: ["render", "Tag/pi"], shows: ["E_UNKNOWN_ADDRESS", "Did you mean Tag/pii?"] },
   "an unknown schema": { args: ["schema", "plans2"], shows: ["Unknown schema", "Schemas: "] },
-  "an unknown shell": { args: ["completion", "tcsh"], shows: ["bash, zsh, fish, powershell"] },
+  "an unknown shell": { args: ["completion", "tcsh"], shows: ["bash, zsh, fish"] },
   "an invalid port": { args: ["serve", "--port", "70000"], shows: ["--port", "65535"] },
   "an invalid fault": { args: ["serve", "--faults", "POST"], shows: ["--faults", "METHOD PATHREGEX"] },
   "an account file in a directory that does not exist": { args: ["serve", "--data", "no/a.json"], shows: ["--data", "does not exist"] },

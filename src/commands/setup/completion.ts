@@ -87,18 +87,7 @@ end
 complete -c dimsync -f -a '(__dimsync_words)'
 `;
 
-// A completer that returns nothing offers files.
-const powershell = `# dimsync completion for PowerShell: dimsync completion powershell | Out-String | Invoke-Expression
-Register-ArgumentCompleter -Native -CommandName dimsync -ScriptBlock {
-  param($word, $ast, $cursor)
-  $line = ($ast.CommandElements | Where-Object { $_.Extent.EndOffset -lt $cursor }) -join ' '
-  dimsync completion-words $line 2>$null |
-    Where-Object { $_.StartsWith($word) -and ($word -or -not $_.StartsWith('-')) } |
-    ForEach-Object { [System.Management.Automation.CompletionResult]::new($_, $_, 'ParameterValue', $_) }
-}
-`;
-
-const scripts: Readonly<Record<string, string>> = { bash, zsh, fish, powershell };
+const scripts: Readonly<Record<string, string>> = { bash, zsh, fish };
 
 const shells: readonly string[] = Object.keys(scripts);
 

@@ -4,7 +4,6 @@ import { atPointer, type Pointer, toPointer } from "../../model/json/pointer.ts"
 import type { Code } from "../../model/titles.ts";
 import { codeList, describeType, describeTypes, label } from "../../text/labels.ts";
 import { didYouMean, nearest } from "../../text/suggest.ts";
-import { insteadOfKey } from "../removed.ts";
 import { alternatives, propertiesOf, type Schema } from "./lookup.ts";
 import type { SchemaError } from "./schema-error.ts";
 
@@ -200,11 +199,6 @@ function unknownKey({ instancePath, params }: SchemaError, context: ProblemConte
   const cannotWrite = manifestKindNamed(context.kind)?.readOnlyField?.(instancePath, key);
   if (cannotWrite !== undefined) {
     return { pointer, on: "key", rank: 0, code: "E_UNWRITABLE_FIELD", message: cannotWrite };
-  }
-  const instead = insteadOfKey(context.kind, pointer);
-  if (instead !== undefined) {
-    const message = `${JSON.stringify(key)} was removed from ${label(instancePath)}. ${instead}`;
-    return { pointer, on: "key", rank: 0, code: "E_UNKNOWN_KEY", message };
   }
   const closed = context.partsAt(instancePath).filter((part) => own(part, "additionalProperties") === false);
   const allowed = [...new Set(closed.flatMap((part) => Object.keys(propertiesOf(part))))];

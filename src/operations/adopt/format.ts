@@ -2,7 +2,7 @@ import { formatManifests } from "../../manifests/format.ts";
 import { type Schema, schemaNames, schemaText } from "../../manifests/schema/lookup.ts";
 import { readSource, type Source } from "../../manifests/source.ts";
 import { DimsyncError, messageOf } from "../../model/errors.ts";
-import { newPauses, withPauses } from "../../model/runtime/event-loop.ts";
+import { newPauses } from "../../model/runtime/event-loop.ts";
 import { writeAtomic } from "../../records/files/atomic.ts";
 import { lineAndColumn, lineStartsOf } from "../../text/lines.ts";
 import { read } from "../../yaml/read.ts";
@@ -25,14 +25,11 @@ export function newFormatter({ cwd, check, signal }: FormatterOptions): (path: s
   const pause = newPauses(() => signal?.throwIfAborted());
   return async (path) => {
     const { source, problems } = readSource(cwd, path);
-    const messages = source === undefined ? problems.map(({ message }) => message) : yamlProblemLines(source);
+    const messages = source === undefined ? problems.map(({ message }) => message) : whyNotFormatted(source);
     if (source === undefined || messages.length > 0) return { outcome: "failed", messages };
     const { file, text } = source;
-    const formatted = withLineEnds(await withPauses(formatManifests(text, schemaOf), pause), text);
-    if (formatted === undefined) {
-      const why = `${file} has more than 16 MiB, and formatting takes about 50 times that in memory. Split the file.`;
-      return { outcome: "failed", messages: [why] };
-    }
+    await pause();
+    const formatted = withLineEnds(formatManifests(text, schemaOf), text);
     if (formatted === text) return { outcome: "unchanged", file };
     if (!check)
       await writeAtomic(path, formatted).catch((error: unknown) => {
@@ -43,10 +40,14 @@ export function newFormatter({ cwd, check, signal }: FormatterOptions): (path: s
 }
 
 /** As a checkout on Windows has them: the first line decides. */
-const withLineEnds = (formatted: string | undefined, text: string): string | undefined =>
-  /^[^\n]*\r\n/u.test(text) ? formatted?.replaceAll(/\r?\n/gu, "\r\n") : formatted;
+const withLineEnds = (formatted: string, text: string): string =>
+  /^[^\n]*\r\n/u.test(text) ? formatted.replaceAll(/\r?\n/gu, "\r\n") : formatted;
 
-function yamlProblemLines({ file, text }: Source): readonly string[] {
+/** The syntax tree of a text takes 50 times as much memory as the text. */
+const mostCharacters = 16 * 1024 * 1024;
+
+function whyNotFormatted({ file, text }: Source): readonly string[] {
+  if (text.length > mostCharacters) return [`${file} has more than 16 MiB. fmt does not format files of this size. Split the file.`];
   const lineStarts = lineStartsOf(text);
   return read(text).problems.map(({ offset, message }) => {
     const { line, column } = lineAndColumn(lineStarts, offset);
