@@ -60,7 +60,8 @@ function* attributeItem(item: Item, byAddress: ObjectNames, findAny: Find): Step
 function attributeStep(step: Manual, object: ObjectNames, find: Find): Manual {
   const { address, path } = step;
   if (step.origin === "config" || path.startsWith("/spec/")) return step;
-  const attribution = find(object)(topicOf(address, path, false), nodesOf(address, path));
+  const renamed = path === "/name" ? [step.expected, step.actual].filter((name) => typeof name === "string") : [];
+  const attribution = find({ ...object, names: [...object.names, ...renamed] })(topicOf(address, path, false), nodesOf(address, path));
   return attribution === undefined ? step : { ...step, attribution };
 }
 

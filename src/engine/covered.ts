@@ -83,5 +83,7 @@ async function stepFor(one: Left, all: readonly Left[], input: CoverageInput): P
     actual: now,
     instruction: `Integration ${before} (${id}) was renamed ${now} and left ${resource.address}: ${lost}. To keep it as it was, add ${JSON.stringify(now)} to the names of the selector. If that is no longer needed, give it up:`,
     command: `dimsync unbind ${shellWord(schemas)}`,
+    // The records show it, also without a base.
+    origin: "drift",
   };
 }

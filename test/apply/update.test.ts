@@ -93,6 +93,57 @@ describe("the response to a PATCH", () => {
   });
 });
 
+describe("a value that the service accepts and does not keep", () => {
+  const path = "/schemas/public/tables/customers/columns/email/hashed";
+  const email = "{ public: { tables: { customers: { columns: { email: { hashed: true } } } } } }";
+
+  it("is sent once, then shown by every run, and is drift", async () => {
+    const at = await scene(together(ordersManifest, schemaManifest("orders", email)), { meddle: answering("email", false) });
+    expect((await at.apply()).code).toBe(4);
+    const known = [{ address: "Schemas/orders", path, wanted: true, live: false, since: expect.any(String) }];
+    const { plan } = await at.plan();
+    expect([plan.items, plan.notKept]).toEqual([[], known]);
+    expect((await at.apply()).result.notKept).toEqual(known);
+    expect(at.writes()).toHaveLength(1);
+    const drift = await at.run(["drift", "-o", "json"]);
+    expect([drift.code, JSON.parse(drift.stdout).notKept]).toEqual([2, known]);
+  });
+
+  /** After the first PUT, responses show this description of the tag t-3. */
+  const describing = (shown: { description: string }): Meddle => {
+    let isSent = false;
+    const changed = (_key: string, value: { readonly id?: unknown } | null) => (value?.id === "t-3" ? { ...value, ...shown } : value);
+    return ({ method }, answer) => {
+      isSent ||= method === "PUT";
+      return isSent ? JSON.parse(JSON.stringify(answer), changed) : undefined;
+    };
+  };
+
+  it.each<readonly [what: string, changed: { readonly manifest?: string; readonly live?: string }, items: number]>([
+    ["not planned again", {}, 0],
+    ["planned again after the manifest changed", { manifest: "better" }, 1],
+    ["planned again after the account changed", { live: "from someone else" }, 1],
+  ])("is %s: of a tag", async (_what, { manifest = "best", live = "good" }, items) => {
+    const shown = { description: "good" };
+    const at = await scene(tagManifest("best"), { meddle: describing(shown) });
+    expect((await at.apply()).code).toBe(4);
+    at.write("manifests/all.yaml", tagManifest(manifest));
+    shown.description = live;
+    const { plan } = await at.plan();
+    expect(plan.items).toHaveLength(items);
+    expect(plan.notKept ?? []).toHaveLength(1 - items);
+  });
+
+  it("is equal after one answer if only white space at the end differs", async () => {
+    const at = await scene(tagManifest('"best\\n"'), { meddle: describing({ description: "best" }) });
+    await at.apply();
+    const { plan } = await at.plan();
+    expect([plan.items, plan.notKept]).toEqual([[], undefined]);
+    expect((await at.run(["drift"])).code).toBe(0);
+    expect(at.writes()).toHaveLength(1);
+  });
+});
+
 describe("a PUT or PATCH that is refused because another request is at work", () => {
   const path = "/v1/tags/t-3";
   it.each([409, 423, 425])("is sent again after a read: %d", async (status) => {
