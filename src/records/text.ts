@@ -1,7 +1,8 @@
 import { type Address, type Binding, type Bindings, byText, parseAddress } from "../model/address.ts";
 import type { SeenGroup } from "../model/columns.ts";
-import { isObject, setOwn } from "../model/json/json.ts";
+import { canonicalJson, isObject, setOwn } from "../model/json/json.ts";
 import { parseJson, whyNotJson } from "../model/json/parse.ts";
+import { printableJson } from "../text/control-characters.ts";
 import { emptyState, sharedId } from "./facts.ts";
 import type { CreatedEntry, OpenIntent } from "./history.ts";
 import { holderText, toHolder } from "./process-identity.ts";
@@ -65,7 +66,7 @@ function lineOf(name: SectionName, parts: readonly unknown[], text?: string): Li
   const key = parts.length < 2 ? String(value) : parts.slice(0, -1).join("\n");
   const before = isObject(value) ? known.get(value) : undefined;
   if (before?.key === key) return before;
-  const line = { key, text: text ?? JSON.stringify([name, ...parts]) };
+  const line = { key, text: text ?? printableJson(canonicalJson([name, ...parts])) };
   if (isObject(value)) known.set(value, line);
   return line;
 }

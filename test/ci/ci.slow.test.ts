@@ -310,7 +310,9 @@ spec: { integration: forum, rules: [{ match: { column: "*" }, set: { enabled: tr
   const env = requestEnv(github.url);
   expect(await runCommand(["ci", "plan", "-t", "a"], work, env)).toMatchObject({ code: 0, stderr: "dimsync: comment for a: created\n" });
   const [comment] = github.comments.get(7) ?? [];
-  expect(comment?.body).toMatch(/### No longer managed \(1\)\n\n- Integration\/forum, \d+ columns?\n\ndimsync sends nothing/u);
+  expect(comment?.body).toMatch(
+    /`Integration\/forum` `released`<br>It is not managed any more, with \d+ columns?\. dimsync sends nothing/u,
+  );
   expect(comment?.body).toMatch(/### Changed in the account \(\d+\)\n\n- \d+ changes? do(?:es)? not come from the manifests/u);
 });
 

@@ -44,13 +44,16 @@ test("an integration without manifests is one object, with the columns that they
   remove("orders");
   remove("config");
   expect((await plan()).released).toEqual([{ address: "Integration/shop", id: "8f1c", name: "Orders", columns: 2 }]);
-  const line = "No longer managed (1):\n    Integration/shop, 2 columns\n    dimsync sends nothing; the account keeps them.\n";
+  const line =
+    "! Integration/shop   released\n    It is not managed any more, with 2 columns. dimsync sends nothing; the account keeps it.\n";
   expect((await run("--base", "HEAD")).stdout).toContain(line);
-  expect((await run("--base", "HEAD", "-o", "markdown")).stdout).toContain("### No longer managed (1)\n\n- Integration/shop, 2 columns\n");
-  expect((await run("--base", "HEAD", "-o", "html")).stdout).toContain("Integration/shop, 2 columns");
+  expect((await run("--base", "HEAD", "-o", "markdown")).stdout).toContain(
+    "- `!` `Integration/shop` `released`<br>It is not managed any more, with 2",
+  );
+  expect((await run("--base", "HEAD", "-o", "html")).stdout).toContain("It is not managed any more, with 2 columns");
   remove("tag");
   expect((await plan()).released?.map(({ address }) => address)).toEqual(["Integration/shop", "Tag/pii"]);
-  expect((await run("--base", "HEAD")).stdout).toContain("No longer managed (2):");
+  expect((await run("--base", "HEAD")).stdout).toContain("! Tag/pii   released");
 });
 
 test("what has another manifest, another name or another file is not released", async () => {

@@ -96,7 +96,7 @@ async function fleet(store: SharedStore, source: string, onExchange: OnExchange 
         expect(Date.parse(account?.nextCheckAt ?? "")).toBeGreaterThan(Date.now());
       }, waiting),
     async aMinuteLater() {
-      await database.query(`update ${schema}.lease set expires_at = now() where reason is null`, []);
+      await database.query(`update ${schema}.records set expires_at = now()`, []);
       const { rows } = await database.query(
         `update dimsync_controller.account set running_until = now() - interval '1 second', next_check_at = now() where removed_at is null
           returning id::integer, host`,

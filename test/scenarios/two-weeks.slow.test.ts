@@ -372,7 +372,7 @@ describe("two weeks of a team", () => {
     const { stdout } = await run("plan", "-t", "prod", "--base", "main");
     expect(stdout).toContain("= Integration/payroll-eu   Payroll (p31), renamed from Integration/payroll\n");
     expect(stdout).toMatch(
-      /\nNo longer managed \(2\):\n {4}Asset\/forum-db\n {4}Integration\/forum, \d+ columns\n {4}dimsync sends nothing/u,
+      /\n! Asset\/forum-db +released\n[^!]*! Integration\/forum +released\n {4}It is not managed any more, with \d+ columns\. dimsync sends\s+nothing/u,
     );
     expect(stdout).toContain('1. Integration/billing-eu   name   is "Billing Europe", must be "Billing EU"');
     expect((await run("apply", "-t", "prod", "--yes")).code).toBe(0);

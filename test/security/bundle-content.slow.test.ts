@@ -83,7 +83,11 @@ test.each([
   ["a file that is not a string", { files: { ...content.files, "a.yaml": { length: 1 } } }, /other types/u],
   ["a config outside the folder", { configFile: "../../etc/dimsync.yaml" }, /is missing/u],
   ["a file of variables outside the folder", { varFiles: ["/run/secrets/db"] }, /is missing/u],
-  ["an environment variable that no file names", { env: { HTTPS_PROXY: "http://proxy.example.com" } }, /no file names/u],
+  [
+    "an environment variable that is not a variable of manifests",
+    { env: { HTTPS_PROXY: "http://proxy.example.com" } },
+    /not a variable of manifests/u,
+  ],
 ])("%s is refused", async (_sentence, changed, message) => {
   await expect(stored(changed)).rejects.toThrow(message);
   await expect(stored(changed)).rejects.toMatchObject({ code: "E_BUNDLE" });

@@ -61,7 +61,9 @@ async function step(args: readonly string[], cwd = folder, env: Env = {}): Promi
   return { code: await main(args, { ...io, stdout: guarded(io.stdout), stderr: guarded(io.stderr) }), ...printed() };
 }
 
-const stepEnv = (env: Env): Env => ({ PATH: process.env["PATH"] ?? "", [keyVariable]: service.apiKey, GITHUB_ACTIONS: "true", ...env });
+/** Of a push to the branch that apply watches: then `ci plan` needs no base. */
+const push = { GITHUB_ACTIONS: "true", GITHUB_EVENT_NAME: "push", GITHUB_REF: "refs/heads/main", DIMSYNC_APPLIED_BRANCH: "main" };
+const stepEnv = (env: Env): Env => ({ PATH: process.env["PATH"] ?? "", [keyVariable]: service.apiKey, ...push, ...env });
 
 /** Commands that print names of the account, their exit codes, and the formats that each also writes to files. */
 const commands: readonly (readonly [command: string, code: number, formats: readonly string[]])[] = [

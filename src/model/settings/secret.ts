@@ -15,12 +15,14 @@ export interface SecretReference {
   readonly $secret: SecretSource & JsonObject;
 }
 
-/** A map with the member `$secret`, unless that is a column, table or schema of this name in a request body: they all have `enabled`, and no reference has. */
+/** A map with the member `$secret`, unless that is a column, table or schema of this name in a request body: no reference has its members. */
 export function isSecretReference(value: unknown): value is SecretReference {
   if (!isObject(value) || !Object.hasOwn(value, "$secret")) return false;
   const source = value["$secret"];
-  return !(isObject(source) && typeof source["enabled"] === "boolean");
+  return !(isObject(source) && (["enabled", "hashed"].some((name) => typeof source[name] === "boolean") || isNode(source)));
 }
+
+const isNode = (source: Readonly<Record<string, unknown>>): boolean => ["tables", "columns"].some((name) => isObject(source[name]));
 
 /** Identifies a secret: equal references share a value. */
 export const secretKey = (reference: SecretReference): string => canonicalJson(reference);

@@ -44,7 +44,7 @@ test("records in git are used by a second machine, and move to PostgreSQL and ba
   const { machine, remote } = await machines();
   const first = machine();
   expect(await first.run("records", "init")).toMatchObject({ code: 0 });
-  expect(first.config()).toMatch(/vars: \{ frequency: '60' \}\n {4}records:/u);
+  expect(first.config()).toMatch(/vars: \{ frequency: "60" \}\n {4}records:/u);
   expect(first.config()).toContain("# The embedded service");
   expect(remote.tip("refs/dimsync/demo")).toBeDefined();
   expect((await first.run("apply", "--yes")).code).toBe(0);

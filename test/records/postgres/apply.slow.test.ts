@@ -80,7 +80,7 @@ it("plans with a role that may only read, and apply sends nothing and exits with
   const { code, stderr } = await one.run("apply", "--yes");
   expect(code).toBe(4);
   expect(stderr).toContain("E_RECORDS_REFUSED");
-  expect(stderr).toContain("permission denied for table lease");
+  expect(stderr).toContain("permission denied for table records");
   expect(creates()).toEqual([]);
 });
 
