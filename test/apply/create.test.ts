@@ -152,7 +152,9 @@ describe("a create whose response is lost", () => {
     at.service.clearFaults();
     const refused = await at.run(["resolve", "Integration/returns", "--created=8f1c"]);
     expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining("E_OTHER_OBJECT")]);
-    expect(refused.stderr).toContain('was not created as "8f1c": that is "Orders", and the create was for sourceName "returns-pg"');
+    expect(refused.stderr).toContain(
+      'was not created as "8f1c": that is "Orders", and the create was for destinationId "d-12", sourceName "returns-pg"',
+    );
     expect(refused.stderr).toContain("\n  dimsync bind Integration/returns=8f1c\n");
     const [id = ""] = returns(at.service.state());
     const { code, stderr } = await at.run(["resolve", "Integration/returns", `--created=${id}`]);
