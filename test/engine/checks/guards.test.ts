@@ -10,21 +10,19 @@ import { draft, planOf } from "../drafts.ts";
 
 const isNamed: GuardInput["isNamed"] = (pattern, address) => nameMatcher([pattern])(address);
 
+/** Of a plan in which only the changes matter. */
+const nothingElse = {
+  ...{ resources: [], deferred: [], policy: [], unreviewed: [], loosened: [], entries: [] },
+  reviewedEntries: undefined,
+  inScope: () => true,
+  isNamed,
+};
+
 describe("guards", () => {
   const guardsFor = (items: readonly DraftItem[], more: Partial<GuardInput> = {}) =>
     checkGuards(planOf({ items }).items as readonly Item[], {
       ...{ limits: defaultGuards, sizes: [], before: [], allowed: new Map<string, string>() },
-      ...{
-        resources: [],
-        deferred: [],
-        policy: [],
-        unreviewed: [],
-        loosened: [],
-        reviewedEntries: undefined,
-        entries: [],
-        inScope: () => true,
-        isNamed,
-      },
+      ...nothingElse,
       ...more,
     }).guards.map(({ guard, actual, allowed, until }) => [guard, actual, allowed, until].filter((one) => one !== undefined).join(" "));
   const earlier = (counts: Partial<Counted>): readonly Counted[] => [{ address: "Asset/b", created: 0, exposed: 0, ...counts }];
@@ -150,17 +148,7 @@ describe("guards", () => {
       guards: [finding],
     } = checkGuards(planOf({ items: [...flips("a", 60), ...flips("b", 90)] }).items, {
       ...{ limits: defaultGuards, before: [], allowed: new Map() },
-      ...{
-        resources: [],
-        deferred: [],
-        policy: [],
-        unreviewed: [],
-        loosened: [],
-        reviewedEntries: undefined,
-        entries: [],
-        inScope: () => true,
-        isNamed,
-      },
+      ...nothingElse,
       sizes: [nodes("a", 120), nodes("b", 100), nodes("c", 1000)],
     });
     expect(finding).toEqual({
