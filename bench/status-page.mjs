@@ -12,8 +12,8 @@ const { values } = parseArgs({ options: { runs: { type: "string", default: "15" 
 const root = fileURLToPath(new URL("..", import.meta.url));
 const folder = mkdtempSync(join(root, "node_modules/.dimsync-bench-"));
 const outfile = join(folder, "page.mjs");
-const contents = `export * from "./src/controller/page/server.ts"; export * from "./src/controller/page/html/accounts.ts";
-export * from "./test/controller/page/world.ts";`;
+const contents = `export * from "./src/features/controller/page/server.ts"; export * from "./src/features/controller/page/html/accounts.ts";
+export * from "./test/features/controller/page/world.ts";`;
 await build({ stdin: { contents, resolveDir: root }, outfile, bundle: true, format: "esm", platform: "node", packages: "external" });
 const { startPage, accountsPage, accountsOf, worldOf, now } = await import(pathToFileURL(outfile).href);
 rmSync(folder, { recursive: true });

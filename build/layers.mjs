@@ -9,78 +9,52 @@ import { fileURLToPath } from "node:url";
  * folders in `besides`.
  */
 export const layers = [
-  [
-    "bin.ts",
-    "compile-cache.ts",
-    "first-process.ts",
-    "prebuilt-help.ts",
-    "cli.ts",
-    "cli-commands.ts",
-    "cli-help.ts",
-    "cli-options.ts",
-    "index.ts",
-  ],
-  ["commands", "ci", "mcp", "controller"],
+  ["bin.ts", "index.ts"],
+  ["cli/cli.ts", "cli/commands.ts", "cli/tools.ts"],
+  ["features"],
   ["cli"],
-  ["operations"],
-  ["forge", "doctor", "protection/register", "import", "snapshot", "drift"],
-  ["apply"],
-  ["engine"],
-  ["policies"],
-  ["kinds", "records", "service", "render", "manifests", "protection/classification", "protection/impact"],
-  ["protection/catalog"],
-  ["yaml", "text", "git"],
-  ["model"],
+  ["core/operations"],
+  ["core/drift", "core/accept", "core/forge"],
+  ["core/snapshot"],
+  ["core/apply"],
+  ["core/engine"],
+  ["core/policies"],
+  ["core/kinds", "core/records", "core/service", "core/render", "core/manifests", "core/labels", "core/impact"],
+  ["core/catalog"],
+  ["core/yaml", "core/text", "core/git"],
+  ["core/model"],
 ];
 
 /** Imports within one layer that are allowed, always in one direction. */
 const besides = new Map([
-  ["bin.ts", ["compile-cache.ts", "first-process.ts", "prebuilt-help.ts", "cli.ts"]],
-  ["cli.ts", ["cli-commands.ts", "cli-help.ts", "cli-options.ts"]],
-  ["cli-commands.ts", ["cli-options.ts"]],
-  ["yaml", ["text"]],
+  ["cli/cli.ts", ["cli/commands.ts"]],
+  ["cli/commands.ts", ["cli/tools.ts"]],
+  ["core/yaml", ["core/text"]],
   // Reading a manifest needs its kind; reports group items by kind.
-  ["manifests", ["kinds", "protection/classification", "protection/impact"]],
-  ["protection/classification", ["kinds"]],
-  ["protection/impact", ["kinds", "protection/classification"]],
-  ["render", ["kinds"]],
+  ["core/manifests", ["core/kinds", "core/labels", "core/impact"]],
+  ["core/labels", ["core/kinds"]],
+  ["core/impact", ["core/kinds", "core/labels"]],
+  ["core/render", ["core/kinds"]],
+  ["core/accept", ["core/drift"]],
 ]);
 
-/**
- * The embedded service replaces the real one: it imports nothing from dimsync, and only these files
- * start it.
- */
-const startsEmbedded = ["commands", "operations", "index.ts"];
+/** The embedded service replaces the real one: it imports nothing of dimsync, and only these start it. */
+const startsEmbedded = ["features", "core/operations", "index.ts"];
 
-/** Each parses, calls operations and prints; none passes data to another one. */
-const doors = new Set(["commands", "ci", "mcp", "controller", "index.ts"]);
-
-/**
- * What `commands`, `ci` and `mcp` import, besides their own files: folders, and single files. Everything else of the account and the project is an
- * operation. Those in the second line are left: loading and the types of projects and options, the names of kinds and guards, files that are
- * replaced, and git for `init` and pull requests.
- */
-const doorImports = [
-  ...["cli", "operations", "render", "model", "text", "yaml", "forge", "embedded"],
-  ...["manifests", "git", "engine/exit-codes.ts", "engine/session.ts", "engine/checks/guards.ts", "kinds/manifests.ts"],
-  ...["records/files/atomic.ts", "drift/notify.ts"],
-];
-const commandDoors = new Set(["commands", "ci", "mcp"]);
-
-/** The folders of `protection` serve different layers: manifests read labels, and registers read accounts. */
-const top = (path) => /^(?:protection\/)?[^/]+/u.exec(path)[0];
+/** Where a path belongs in the table: its file if that is named, a folder of the core, or the first folder. */
+const top = (path) => (layers.some((names) => names.includes(path)) ? path : /^(?:core\/)?[^/]+/u.exec(path)[0]);
 const layerOf = (name) => layers.findIndex((names) => names.includes(name));
+const featureOf = (path) => /^features\/([^/]+)\//u.exec(path)?.[1];
 
 /** Why one file must not import another, both relative to src/; undefined if it may. */
 export function refusal(file, imported) {
   const [from, to] = [top(file), top(imported)];
+  if (from === "features" && to === "features")
+    return featureOf(file) === featureOf(imported) ? undefined : "no feature imports another one";
   if (from === to) return otherKind(file, imported);
   if (kindOf(imported) !== undefined) return `only ${kindDoors.join(" and ")} import a kind`;
-  if (from === "embedded") return "embedded imports nothing from dimsync";
+  if (from === "embedded") return "embedded imports nothing of dimsync";
   if (to === "embedded") return startsEmbedded.includes(from) ? undefined : `only ${startsEmbedded.join(", ")} start the embedded service`;
-  if (doors.has(from) && doors.has(to)) return `${from} and ${to} are doors, and no door imports another one`;
-  if (commandDoors.has(from) && !doorImports.some((name) => imported === name || to === name))
-    return `${from} gets what ${to} does from operations`;
   const [above, below] = [layerOf(from), layerOf(to)];
   if (above < 0 || below < 0) return `${above < 0 ? from : to} is in no layer of build/layers.mjs`;
   if (above < below || besides.get(from)?.includes(to)) return undefined;
@@ -88,7 +62,7 @@ export function refusal(file, imported) {
 }
 
 /** The registry of all kinds, and what is shared of the one that has schemas. */
-const kindDoors = ["kinds/index.ts", "kinds/schemas.ts"];
+const kindDoors = ["core/kinds/index.ts", "core/kinds/schemas.ts"];
 
 /** A kind imports no other kind, and shared files import no kind. */
 function otherKind(file, imported) {
@@ -97,7 +71,7 @@ function otherKind(file, imported) {
   return from === undefined ? "files shared by all kinds import no kind" : "a kind imports no other kind";
 }
 
-const kindOf = (path) => /^kinds\/(?!patterns\/)([^/]+)\//u.exec(path)?.[1];
+const kindOf = (path) => /^core\/kinds\/(?!patterns\/)([^/]+)\//u.exec(path)?.[1];
 
 /** Every import of a .ts file below `folder`: { file, specifier, imported? }, paths relative to `folder`. */
 export function importsIn(folder) {

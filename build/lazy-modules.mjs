@@ -1,5 +1,5 @@
 // Some modules cost milliseconds to load and most runs never use them: `yaml` 10 (the fast path,
-// src/yaml/fast/transcode.ts, makes it unnecessary), `picomatch` 3, `string-width` 20 (Intl.Segmenter),
+// src/core/yaml/fast/transcode.ts, makes it unnecessary), `picomatch` 3, `string-width` 20 (Intl.Segmenter),
 // node:crypto 3, node:child_process 1. The code that uses them is synchronous, which rules import()
 // out. So the bundles get stand-ins for their functions that load the module when the first of them
 // is used: `validate` takes 103 ms of CPU time, and 155 without them (minimum of 13 runs in turn).
@@ -18,8 +18,8 @@ const noAjv = "\0no-ajv";
 
 /**
  * Rolldown plugin, for bundles that are CommonJS. node:http2 is left out, 4 ms: requests only use
- * HTTP/1.1 (src/service/connection/transport.ts), and undici works without it. The server of the
- * Model Context Protocol gets a validator of its own (src/mcp/server.ts), so the one that it
+ * HTTP/1.1 (src/core/service/connection/transport.ts), and undici works without it. The server of the
+ * Model Context Protocol gets a validator of its own (src/features/mcp/server.ts), so the one that it
  * brings is left out, with 235 kB of ajv.
  */
 export const lazyLoading = {

@@ -40,7 +40,7 @@ async function commandLine() {
     const outfile = join(temp, "cli.mjs");
     await build({
       stdin: {
-        contents: 'export * from "./cli.ts"; export * from "./cli-help.ts"; export * from "./model/titles.ts";',
+        contents: 'export * from "./cli/cli.ts"; export * from "./cli/help.ts"; export * from "./core/model/titles.ts";',
         resolveDir: join(root, "src"),
       },
       outfile,

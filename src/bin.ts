@@ -1,12 +1,12 @@
 #!/usr/bin/env node
-import { printPrebuilt } from "./prebuilt-help.ts";
+import { printPrebuilt } from "./cli/prebuilt-help.ts";
 
 const argv = process.argv.slice(2);
-if (process.pid === 1) void import("./first-process.ts").then(({ runAsChild }) => runAsChild(argv));
+if (process.pid === 1) void import("./cli/first-process.ts").then(({ runAsChild }) => runAsChild(argv));
 else if (!printPrebuilt(argv)) {
   // The bundle is CommonJS, which has no top-level await.
-  void import("./compile-cache.ts")
+  void import("./cli/compile-cache.ts")
     .then(({ useCompileCache }) => useCompileCache(process.env))
-    .then(() => import("./cli.ts"))
+    .then(() => import("./cli/cli.ts"))
     .then(({ run }) => run(argv));
 }

@@ -4,7 +4,7 @@ import { join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { importsIn, refusal, refusals } from "../build/layers.mjs";
-import { kindNames } from "../src/kinds/manifests.ts";
+import { kindNames } from "../src/core/kinds/manifests.ts";
 import { programs } from "./support/programs.mjs";
 import { writeFolder } from "./support/project-folder.ts";
 
@@ -26,7 +26,7 @@ const restricted = "lint/style/noRestrictedImports";
 
 for (const folder of ["model", "text", "yaml", "kinds", "policies", "render"]) {
   for (const module of ["node:fs", "node:fs/promises", "node:child_process", "node:process", "node:http", "node:net", "undici"])
-    row(`${folder} may not import ${module}`, `src/${folder}/${module.replaceAll(/[:/]/gu, "-")}.ts`, importing(module), restricted);
+    row(`${folder} may not import ${module}`, `src/core/${folder}/${module.replaceAll(/[:/]/gu, "-")}.ts`, importing(module), restricted);
   for (const [name, use] of [
     ["Date", "Date.now()"],
     ["process", "process.env"],
@@ -36,41 +36,45 @@ for (const folder of ["model", "text", "yaml", "kinds", "policies", "render"]) {
   ] as const)
     row(
       `${folder} may not use ${name}`,
-      `src/${folder}/global-${name}.ts`,
+      `src/core/${folder}/global-${name}.ts`,
       `export const used = (): unknown => ${use};\n`,
       "lint/style/noRestrictedGlobals",
     );
 }
 for (const file of ["plan", "checks/guards"]) {
-  row(`engine/${file} reads no file`, `src/engine/${file}.ts`, importing("node:fs"), restricted);
+  row(`engine/${file} reads no file`, `src/core/engine/${file}.ts`, importing("node:fs"), restricted);
 }
-row("engine may read the clock", "src/engine/clock.ts", "export const used = (): unknown => Date.now();\n", undefined);
+row("engine may read the clock", "src/core/engine/clock.ts", "export const used = (): unknown => Date.now();\n", undefined);
 row(
   "no cycles",
-  "src/model/cycle-a.ts",
+  "src/core/model/cycle-a.ts",
   'import { b } from "./cycle-b.ts";\n\nexport const a = (): unknown => b;\n',
   "lint/suspicious/noImportCycles",
 );
 row(
   "no cycles, the other half",
-  "src/model/cycle-b.ts",
+  "src/core/model/cycle-b.ts",
   'import { a } from "./cycle-a.ts";\n\nexport const b = (): unknown => a;\n',
   "lint/suspicious/noImportCycles",
 );
-row("no any", "src/engine/any.ts", "export const used = (value: any): unknown => value;\n", "lint/suspicious/noExplicitAny");
-row("no !", "src/engine/bang.ts", "export const used = (value?: string): string => value!;\n", "lint/style/noNonNullAssertion");
-row("no default export", "src/engine/default.ts", "export default 1;\n", "lint/style/noDefaultExport");
-row("no console except through the io", "src/commands/console.ts", 'console.log("x");\n\nexport {};\n', "lint/suspicious/noConsole");
+row("no any", "src/core/engine/any.ts", "export const used = (value: any): unknown => value;\n", "lint/suspicious/noExplicitAny");
+row("no !", "src/core/engine/bang.ts", "export const used = (value?: string): string => value!;\n", "lint/style/noNonNullAssertion");
+row("no default export", "src/core/engine/default.ts", "export default 1;\n", "lint/style/noDefaultExport");
+row("no console except through the io", "src/features/plan/console.ts", 'console.log("x");\n\nexport {};\n', "lint/suspicious/noConsole");
 row(
   "no promise is ignored",
-  "src/engine/floating.ts",
+  "src/core/engine/floating.ts",
   "const work = async (): Promise<void> => {};\n\nexport function used(): void {\n  work();\n}\n",
   "lint/nursery/noFloatingPromises",
 );
 
 test("only the helper that starts git safely, secrets that are the output of a command, and process 1 of a container start processes", () => {
   const starting = importsIn(src).filter(({ specifier }) => specifier === "node:child_process" || specifier === "child_process");
-  expect(starting.map(({ file }) => file).sort()).toEqual(["first-process.ts", "git/process.ts", "manifests/secrets/source.ts"]);
+  expect(starting.map(({ file }) => file).sort()).toEqual([
+    "cli/first-process.ts",
+    "core/git/process.ts",
+    "core/manifests/secrets/source.ts",
+  ]);
 });
 
 describe("the linter", () => {
@@ -112,36 +116,47 @@ interface Report {
 
 describe("the layers", () => {
   test.each([
-    ["an upper layer may import a lower one", "apply/create.ts", "service/client.ts", undefined],
-    ["a lower layer may not import an upper one", "service/client.ts", "apply/create.ts", "apply is above service"],
+    ["an upper layer may import a lower one", "core/apply/create.ts", "core/service/client.ts", undefined],
+    ["a lower layer may not import an upper one", "core/service/client.ts", "core/apply/create.ts", "core/apply is above core/service"],
     [
       "folders of one layer may not import each other",
-      "render/terminal/plan.ts",
-      "records/lock.ts",
-      "render and records are in the same layer",
+      "core/render/terminal/plan.ts",
+      "core/records/lock.ts",
+      "core/render and core/records are in the same layer",
     ],
-    ["no door may import another door", "ci/ci.ts", "commands/core/plan.ts", "ci and commands are doors, and no door imports another one"],
-    ["not even the library", "index.ts", "controller/operate.ts", "index.ts and controller are doors, and no door imports another one"],
-    ["a door calls operations", "commands/adopt/catalog.ts", "operations/adopt/catalog.ts", undefined],
-    ["and not what is below them", "ci/drift-pull-request.ts", "drift/accept.ts", "ci gets what drift does from operations"],
-    ["a folder of protection has a layer of its own", "protection/register/current.ts", "engine/session.ts", undefined],
-    ["and may not be imported from below it", "engine/session.ts", "protection/register/current.ts", "protection/register is above engine"],
-    ["only listed neighbours may", "bin.ts", "cli.ts", undefined],
-    ["and only in one direction", "cli.ts", "bin.ts", "cli.ts and bin.ts are in the same layer"],
-    ["the embedded service imports nothing from dimsync", "embedded/service.ts", "model/json.ts", "embedded imports nothing from dimsync"],
+    ["no feature may import another one", "features/ci/ci.ts", "features/plan/command.ts", "no feature imports another one"],
+    ["a feature may import the core", "features/catalog/command.ts", "core/catalog/accept.ts", undefined],
+    ["the core may not import a feature", "core/engine/session.ts", "features/register/rows.ts", "features is above core/engine"],
+    ["a feature may import how commands read flags and print", "features/plan/command.ts", "cli/output.ts", undefined],
+    ["but not the list of commands", "features/plan/command.ts", "cli/commands.ts", "cli/commands.ts is above features"],
+    ["and nothing of the command line imports a feature", "cli/output.ts", "features/plan/command.ts", "features is above cli"],
+    ["but the list of commands", "cli/commands.ts", "features/plan/command.ts", undefined],
+    ["only listed neighbours may", "cli/cli.ts", "cli/commands.ts", undefined],
+    ["and only in one direction", "cli/commands.ts", "cli/cli.ts", "cli/commands.ts and cli/cli.ts are in the same layer"],
+    ["the embedded service imports nothing of dimsync", "embedded/service.ts", "core/model/json.ts", "embedded imports nothing of dimsync"],
     [
-      "only commands and the library start it",
-      "engine/plan.ts",
+      "only features and the library start it",
+      "core/engine/plan.ts",
       "embedded/index.ts",
-      "only commands, operations, index.ts start the embedded service",
+      "only features, core/operations, index.ts start the embedded service",
     ],
-    ["a kind imports no other kind", "kinds/tag/index.ts", "kinds/asset/index.ts", "a kind imports no other kind"],
-    ["files shared by all kinds import no kind", "kinds/select.ts", "kinds/tag/index.ts", "files shared by all kinds import no kind"],
-    ["a kind may import files shared by all kinds", "kinds/tag/index.ts", "kinds/users.ts", undefined],
-    ["other folders import no kind", "engine/plan.ts", "kinds/tag/index.ts", "only kinds/index.ts and kinds/schemas.ts import a kind"],
-    ["but what all kinds share", "engine/plan.ts", "kinds/patterns/names.ts", undefined],
-    ["the registry imports every kind", "kinds/index.ts", "kinds/tag/index.ts", undefined],
-    ["a new folder must be put into a layer", "surprise/a.ts", "model/json.ts", "surprise is in no layer of build/layers.mjs"],
+    ["a kind imports no other kind", "core/kinds/tag/index.ts", "core/kinds/asset/index.ts", "a kind imports no other kind"],
+    [
+      "files shared by all kinds import no kind",
+      "core/kinds/select.ts",
+      "core/kinds/tag/index.ts",
+      "files shared by all kinds import no kind",
+    ],
+    ["a kind may import files shared by all kinds", "core/kinds/tag/index.ts", "core/kinds/users.ts", undefined],
+    [
+      "other folders import no kind",
+      "core/engine/plan.ts",
+      "core/kinds/tag/index.ts",
+      "only core/kinds/index.ts and core/kinds/schemas.ts import a kind",
+    ],
+    ["but what all kinds share", "core/engine/plan.ts", "core/kinds/patterns/names.ts", undefined],
+    ["the registry imports every kind", "core/kinds/index.ts", "core/kinds/tag/index.ts", undefined],
+    ["a new folder must be put into a layer", "surprise/a.ts", "core/model/json.ts", "surprise is in no layer of build/layers.mjs"],
   ])("%s", (_, file, imported, expected) => {
     expect(refusal(file, imported)).toBe(expected);
   });
@@ -171,7 +186,7 @@ describe("kind names", () => {
   });
 
   test("are literals only in kinds/", () => {
-    const files = [...new Set(importsIn(src).map(({ file }) => file))].filter((file) => !/^(?:kinds|embedded)\//u.test(file));
+    const files = [...new Set(importsIn(src).map(({ file }) => file))].filter((file) => !/^(?:core\/kinds|embedded)\//u.test(file));
     const found = files.flatMap((file) => kindLiterals(readFileSync(join(src, file), "utf8")).map((literal) => `${file}: ${literal}`));
     expect(found).toEqual([]);
   });
@@ -179,7 +194,7 @@ describe("kind names", () => {
   test("nor does code for all kinds cast to the units or objects of one", () => {
     const cast = / as (?:\w+Unit|Observed\w+|Live\w+)\b/gu;
     const files = [...new Set(importsIn(src).map(({ file }) => file))].filter((file) =>
-      /^(?:engine|policies|apply|drift|import|snapshot)\//u.test(file),
+      /^(?:core\/(?:engine|policies|apply|drift|snapshot)|features\/import)\//u.test(file),
     );
     const found = files.flatMap(
       (file) =>
@@ -209,12 +224,12 @@ describe("tests", () => {
       .map((file) => file.replaceAll("\\", "/"));
 
   test.each([
-    ["by its name", "engine/plan.test.ts", "engine/plan.ts"],
-    ["slow ones", "doctor/transport.slow.test.ts", "doctor/transport.ts"],
-    ["with a topic", "manifests/project-yaml-problems.test.ts", "manifests/project.ts"],
-    ["in a folder of its name", "engine/plan/order.test.ts", "engine/plan.ts"],
-    ["of a whole folder", "records/git/hammer.slow.test.ts", "records/git/index.ts"],
-    ["of nothing", "engine/surprise.test.ts", undefined],
+    ["by its name", "core/engine/plan.test.ts", "core/engine/plan.ts"],
+    ["slow ones", "features/doctor/transport.slow.test.ts", "features/doctor/transport.ts"],
+    ["with a topic", "core/manifests/project-yaml-problems.test.ts", "core/manifests/project.ts"],
+    ["in a folder of its name", "core/engine/plan/order.test.ts", "core/engine/plan.ts"],
+    ["of a whole folder", "core/records/git/hammer.slow.test.ts", "core/records/git/index.ts"],
+    ["of nothing", "core/engine/surprise.test.ts", undefined],
   ])("a test is found %s", (_, file, expected) => {
     expect(testedBy(file)).toBe(expected);
   });

@@ -7,7 +7,7 @@ const folder = fileURLToPath(new URL("diagnostics", import.meta.url));
 
 /**
  * The sections of diagnostics/*.yaml, in the order of their files: { section, about, codes }. Each code has what
- * causes it, why it matters and what to do, and its title from `titles` (src/model/titles.ts).
+ * causes it, why it matters and what to do, and its title from `titles` (src/core/model/titles.ts).
  * test/docs/diagnostics.test.ts compares the codes with the sources.
  */
 export async function diagnosticSections(titles) {

@@ -14,7 +14,7 @@ async function modules() {
   const temp = await mkdtemp(join(root, "node_modules/.dimsync-docs-"));
   try {
     const outfile = join(temp, "page.mjs");
-    const contents = 'export * from "./src/controller/page/server.ts"; export * from "./test/controller/page/world.ts";';
+    const contents = 'export * from "./src/features/controller/page/server.ts"; export * from "./test/features/controller/page/world.ts";';
     await build({
       stdin: { contents, resolveDir: root },
       outfile,

@@ -1,10 +1,10 @@
 import { resolve } from "node:path";
-import type { PlanOptions } from "../engine/session.ts";
-import { type Project, withLocations } from "../manifests/project.ts";
-import { interruptedError } from "../model/errors.ts";
-import type { OnProgress } from "../model/runtime/progress.ts";
-import { loadReviewBase } from "../operations/core/base.ts";
-import type { RunEnvironment } from "../operations/session.ts";
+import type { PlanOptions } from "../core/engine/session.ts";
+import { type Project, withLocations } from "../core/manifests/project.ts";
+import { interruptedError } from "../core/model/errors.ts";
+import type { OnProgress } from "../core/model/runtime/progress.ts";
+import { loadReviewBase } from "../core/operations/base.ts";
+import type { RunEnvironment } from "../core/operations/session.ts";
 import type { Context } from "./context.ts";
 import type { PlanFlags } from "./flags.ts";
 import { withSignalsCaught } from "./io.ts";

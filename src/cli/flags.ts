@@ -1,4 +1,4 @@
-/** Flags of every command, as commander parses them. src/cli-commands.ts and src/cli-options.ts declare them. */
+/** Flags of every command, as commander parses them. src/cli/commands.ts and src/cli/options.ts declare them. */
 export interface GlobalFlags {
   readonly chdir?: string;
   readonly config?: string;

@@ -1,18 +1,18 @@
 import { randomUUID } from "node:crypto";
 import { appendFileSync, statSync } from "node:fs";
-import { DimsyncError, messageOf } from "../model/errors.ts";
-import { placeText } from "../model/problem.ts";
-import type { Validation } from "../model/result.ts";
-import type { Environment } from "../model/settings/env.ts";
-import { masked } from "../model/settings/secret.ts";
-import type { Document } from "../render/index.ts";
-import { type AnnotationOptions, annotations, githubPieces, summaryLimitBytes } from "../render/machine/github.ts";
-import type { Failure } from "../render/machine/ndjson.ts";
-import { code, prose } from "../render/markdown/escape.ts";
-import { findingsOf } from "../render/report/findings.ts";
-import { visible } from "../text/control-characters.ts";
-import { joinParts } from "../text/lists.ts";
-import { workflowCommand } from "../text/workflow-commands.ts";
+import { DimsyncError, messageOf } from "../core/model/errors.ts";
+import { placeText } from "../core/model/problem.ts";
+import type { Validation } from "../core/model/result.ts";
+import type { Environment } from "../core/model/settings/env.ts";
+import { masked } from "../core/model/settings/secret.ts";
+import type { Document } from "../core/render/index.ts";
+import { type AnnotationOptions, annotations, githubPieces, summaryLimitBytes } from "../core/render/machine/github.ts";
+import type { Failure } from "../core/render/machine/ndjson.ts";
+import { code, prose } from "../core/render/markdown/escape.ts";
+import { findingsOf } from "../core/render/report/findings.ts";
+import { visible } from "../core/text/control-characters.ts";
+import { joinParts } from "../core/text/lists.ts";
+import { workflowCommand } from "../core/text/workflow-commands.ts";
 
 /** What a step of GitHub Actions gets besides its log. */
 export interface StepPieces {

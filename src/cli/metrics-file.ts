@@ -1,11 +1,11 @@
 import { readFile } from "node:fs/promises";
-import { DimsyncError, messageOf } from "../model/errors.ts";
-import type { Plan } from "../model/plan.ts";
-import type { Result } from "../model/result.ts";
-import { masked } from "../model/settings/secret.ts";
-import { writeAtomic } from "../records/files/atomic.ts";
-import type { Document } from "../render/index.ts";
-import { lastSuccesses, metricsText } from "../render/machine/metrics.ts";
+import { DimsyncError, messageOf } from "../core/model/errors.ts";
+import type { Plan } from "../core/model/plan.ts";
+import type { Result } from "../core/model/result.ts";
+import { masked } from "../core/model/settings/secret.ts";
+import { writeAtomic } from "../core/records/files/atomic.ts";
+import type { Document } from "../core/render/index.ts";
+import { lastSuccesses, metricsText } from "../core/render/machine/metrics.ts";
 
 /** Writes `--metrics FILE` atomically, so that the collector never reads half of it. Keeps the time of the last success. Throws E_OUTPUT. */
 export async function writeMetrics(file: string, documents: readonly Document[]): Promise<void> {

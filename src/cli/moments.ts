@@ -1,6 +1,6 @@
-import { type AuditWindow, endOfNow } from "../drift/audit.ts";
-import { durationMs } from "../manifests/scalars.ts";
-import { DimsyncError } from "../model/errors.ts";
+import { type AuditWindow, endOfNow } from "../core/drift/audit.ts";
+import { durationMs } from "../core/manifests/scalars.ts";
+import { DimsyncError } from "../core/model/errors.ts";
 
 /** The time in a flag: an ISO date or date-time, or an age. Throws E_USAGE. */
 export function momentFlag(flag: string, text: string, nowMs: number): string {

@@ -1,6 +1,6 @@
-import { DimsyncError } from "../model/errors.ts";
-import { fromPointer } from "../model/json/pointer.ts";
-import type { NodePath } from "../model/nodes.ts";
+import { DimsyncError } from "../core/model/errors.ts";
+import { fromPointer } from "../core/model/json/pointer.ts";
+import type { NodePath } from "../core/model/nodes.ts";
 
 /** The path of a node from the command line: `public.users.email`, or a JSON Pointer for names with dots. Throws E_USAGE. */
 export function nodePath(command: string, text: string | undefined, pointer: string | undefined): NodePath {

@@ -1,13 +1,13 @@
 import { appendFileSync, existsSync, statSync, writeFileSync } from "node:fs";
 import { dirname, isAbsolute, relative, resolve, sep } from "node:path";
-import { DimsyncError, interruptedError, messageOf } from "../model/errors.ts";
-import { newPauses } from "../model/runtime/event-loop.ts";
-import { masked } from "../model/settings/secret.ts";
-import type { Document, RenderOptions } from "../render/document.ts";
-import { formats, type Text } from "../render/formats.ts";
-import { isDevice } from "../text/paths.ts";
-import { didYouMean } from "../text/suggest.ts";
-import { writeCommands } from "../text/workflow-commands.ts";
+import { DimsyncError, interruptedError, messageOf } from "../core/model/errors.ts";
+import { newPauses } from "../core/model/runtime/event-loop.ts";
+import { masked } from "../core/model/settings/secret.ts";
+import type { Document, RenderOptions } from "../core/render/document.ts";
+import { formats, type Text } from "../core/render/formats.ts";
+import { isDevice } from "../core/text/paths.ts";
+import { didYouMean } from "../core/text/suggest.ts";
+import { writeCommands } from "../core/text/workflow-commands.ts";
 import { type Context, wantsColor } from "./context.ts";
 import type { ApplyFlags, GlobalFlags, PlanFlags } from "./flags.ts";
 import { type Io, withSignalsCaught } from "./io.ts";
@@ -92,7 +92,7 @@ async function writeForms(context: Context, to: readonly Destination[], forms: F
     // It already contains the progress events.
     else if (format === "ndjson") for (const piece of pieces) appendFileSync(file, piece);
     else {
-      const { writeAtomic } = await import("../records/files/atomic.ts");
+      const { writeAtomic } = await import("../core/records/files/atomic.ts");
       await withSignalsCaught(io, () => writeAtomic(file, pieces)).catch((error: unknown) => {
         if (error instanceof DimsyncError) throw error;
         throw new DimsyncError("E_OUTPUT", `${file} could not be written: ${messageOf(error)}. Use another path: -o ${format}=PATH.`, {

@@ -1,11 +1,11 @@
 import { appendFileSync } from "node:fs";
 import { resolve } from "node:path";
-import type { OnProgress, ProgressEvent } from "../model/runtime/progress.ts";
-import { masked } from "../model/settings/secret.ts";
-import type { RunEnvironment } from "../operations/session.ts";
-import { type Failure, progressLine, renderFailure } from "../render/machine/ndjson.ts";
-import { visible } from "../text/control-characters.ts";
-import { durationText } from "../text/counts.ts";
+import type { OnProgress, ProgressEvent } from "../core/model/runtime/progress.ts";
+import { masked } from "../core/model/settings/secret.ts";
+import type { RunEnvironment } from "../core/operations/session.ts";
+import { type Failure, progressLine, renderFailure } from "../core/render/machine/ndjson.ts";
+import { visible } from "../core/text/control-characters.ts";
+import { durationText } from "../core/text/counts.ts";
 import { type Context, isDumb, recordsNotice } from "./context.ts";
 import { onRequest } from "./request-log.ts";
 

@@ -1,11 +1,11 @@
-import { isSchemaConfig } from "../kinds/manifests.ts";
-import { nameMatcher } from "../kinds/patterns/names.ts";
-import { type LoadOptions, listTargets, loadProject, type Project } from "../manifests/project.ts";
-import { durationMs } from "../manifests/scalars.ts";
-import { mayMatchKind, objectPattern, schemasKind } from "../model/address.ts";
-import { DimsyncError, ProblemsError, refuseErrors } from "../model/errors.ts";
-import type { ClientSettings } from "../model/settings/config.ts";
-import { didYouMean } from "../text/suggest.ts";
+import { isSchemaConfig } from "../core/kinds/manifests.ts";
+import { nameMatcher } from "../core/kinds/patterns/names.ts";
+import { type LoadOptions, listTargets, loadProject, type Project } from "../core/manifests/project.ts";
+import { durationMs } from "../core/manifests/scalars.ts";
+import { mayMatchKind, objectPattern, schemasKind } from "../core/model/address.ts";
+import { DimsyncError, ProblemsError, refuseErrors } from "../core/model/errors.ts";
+import type { ClientSettings } from "../core/model/settings/config.ts";
+import { didYouMean } from "../core/text/suggest.ts";
 import type { Context } from "./context.ts";
 
 type Selection = Pick<Context["flags"], "only" | "exclude">;

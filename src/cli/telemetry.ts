@@ -3,11 +3,11 @@ import { tracingChannel } from "node:diagnostics_channel";
 // The oldest version: an API accepts the SDK of a newer one, but not of an older one. It finds the
 // SDK through a global symbol, so it need not be the user's own copy.
 import { type Context, context, propagation, type Span, type SpanAttributes, SpanKind, SpanStatusCode, trace } from "opentelemetry-api-1.0";
-import { DimsyncError } from "../model/errors.ts";
-import { type TracedWork, tracedChannel } from "../model/runtime/traced.ts";
-import { version } from "../model/runtime/version.ts";
-import type { Environment } from "../model/settings/env.ts";
-import type { CallReport } from "../service/request.ts";
+import { DimsyncError } from "../core/model/errors.ts";
+import { type TracedWork, tracedChannel } from "../core/model/runtime/traced.ts";
+import { version } from "../core/model/runtime/version.ts";
+import type { Environment } from "../core/model/settings/env.ts";
+import type { CallReport } from "../core/service/request.ts";
 import { onRequest } from "./request-log.ts";
 
 /**

@@ -1,6 +1,6 @@
 import type { Command, CommanderError } from "commander";
-import { DimsyncError } from "../model/errors.ts";
-import { didYouMean } from "../text/suggest.ts";
+import { DimsyncError } from "../core/model/errors.ts";
+import { didYouMean } from "../core/text/suggest.ts";
 
 /** Options of other tools, and options and commands of earlier versions, with what to use instead. */
 const habits: ReadonlyMap<string, string> = new Map([

@@ -3,7 +3,7 @@ import { appendFileSync, cpSync, mkdirSync, readFileSync, renameSync, symlinkSyn
 import { join, resolve } from "node:path";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
-import { outputsIn } from "../ci/action-runner.ts";
+import { outputsIn } from "../features/ci/action-runner.ts";
 import { git } from "../support/git/remote.ts";
 import { program } from "../support/programs.mjs";
 import { fileNeeds } from "../support/programs.ts";

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { Ajv } from "ajv";
 import addFormats from "ajv-formats";
 import { describe, expect, test } from "vitest";
-import { schemaNames, schemaText } from "../../src/manifests/schema/lookup.ts";
+import { schemaNames, schemaText } from "../../src/core/manifests/schema/lookup.ts";
 import { dimsync, dimsyncHere, emptyFolder, quickstart, repository } from "./built-cli.ts";
 
 const version: unknown = JSON.parse(readFileSync(join(repository, "package.json"), "utf8")).version;

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { afterHelp, examples } from "../../src/cli-help.ts";
+import { afterHelp, examples } from "../../src/cli/help.ts";
 import { dimsyncHere } from "./built-cli.ts";
 import { commandNames, programOf, shownCommands } from "./program.ts";
 

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { writeMetrics } from "../../src/cli/metrics-file.ts";
-import { plan } from "../render/plans.ts";
+import { plan } from "../core/render/plans.ts";
 import { writeProject } from "../support/project-folder.ts";
 
 test("--metrics replaces the file and keeps the time of the last success", async () => {

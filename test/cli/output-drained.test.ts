@@ -1,10 +1,10 @@
 import { readdirSync, rmSync } from "node:fs";
 import { expect, onTestFinished, test } from "vitest";
+import { main } from "../../src/cli/cli.ts";
 import { deliver, deliverForms } from "../../src/cli/output.ts";
-import { main } from "../../src/cli.ts";
-import type { Document } from "../../src/render/document.ts";
-import { fullPlan } from "../render/full-plan.ts";
-import { fullResult } from "../render/results.ts";
+import type { Document } from "../../src/core/render/document.ts";
+import { fullPlan } from "../core/render/full-plan.ts";
+import { fullResult } from "../core/render/results.ts";
 import { capturedIo } from "../support/captured-io.ts";
 import { writeFolder } from "../support/project-folder.ts";
 

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { XMLValidator } from "fast-xml-parser";
 import { expect, onTestFinished, test } from "vitest";
 import { startEmbeddedService } from "../../src/embedded/index.ts";
-import { outputsIn } from "../ci/action-runner.ts";
+import { outputsIn } from "../features/ci/action-runner.ts";
 import { runCommand } from "../support/command.ts";
 import { configText, keyVariable, writeProject } from "../support/project-folder.ts";
 

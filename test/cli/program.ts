@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { makeProgram } from "../../src/cli.ts";
+import { makeProgram } from "../../src/cli/cli.ts";
 import { capturedIo } from "../support/captured-io.ts";
 
 /** The commander program; `columns` is the width of its help. */

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { runValidate } from "../../src/commands/core/validate.ts";
+import { runValidate } from "../../src/features/validate/command.ts";
 import { openAccountProject } from "../support/accounts/project.ts";
 
 test("DIMSYNC_BASE_URL with several targets is refused", async () => {

@@ -4,7 +4,7 @@ import { dirname, join, relative, resolve } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { parse } from "yaml";
 import { startEmbeddedService } from "../../src/embedded/index.ts";
-import { lintWorkflow } from "../ci/actionlint.ts";
+import { lintWorkflow } from "../features/ci/actionlint.ts";
 import { runCommand } from "../support/command.ts";
 import { ordersManifest } from "../support/orders.ts";
 import { writeProject } from "../support/project-folder.ts";

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
-import { titles } from "../../src/model/titles.ts";
+import { titles } from "../../src/core/model/titles.ts";
 
 const folder = "docs/generate/diagnostics";
 type Entry = Readonly<Record<"cause" | "why" | "fix", string>>;

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { load } from "../manifests/project-on-disk.ts";
+import { load } from "../core/manifests/project-on-disk.ts";
 
 const examplesOf = (page: string): readonly string[] =>
   [...readFileSync(`docs/${page}`, "utf8").matchAll(/```yaml\n(.*?)```/gsu)].map(([, text = ""]) => text);

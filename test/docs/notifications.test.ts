@@ -2,11 +2,11 @@ import { createHmac, timingSafeEqual } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { parse } from "yaml";
-import { requestsFor } from "../../src/controller/alerts/formats.ts";
-import { severityOf } from "../../src/controller/alerts/message.ts";
-import { isObject } from "../../src/model/json/json.ts";
-import { alertEvents } from "../../src/model/settings/notifications.ts";
-import { alertMessage } from "../controller/alerts/messages.ts";
+import { isObject } from "../../src/core/model/json/json.ts";
+import { alertEvents } from "../../src/core/model/settings/notifications.ts";
+import { requestsFor } from "../../src/features/controller/alerts/formats.ts";
+import { severityOf } from "../../src/features/controller/alerts/message.ts";
+import { alertMessage } from "../features/controller/alerts/messages.ts";
 
 const page = readFileSync("docs/notifications.md", "utf8");
 

@@ -3,8 +3,8 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { makeProgram } from "../../src/cli.ts";
-import { renderers } from "../../src/render/index.ts";
+import { makeProgram } from "../../src/cli/cli.ts";
+import { renderers } from "../../src/core/render/index.ts";
 import { capturedIo } from "../support/captured-io.ts";
 import { type Ran, runCommand } from "../support/command.ts";
 import { filesIn } from "../support/project-folder.ts";
@@ -103,7 +103,7 @@ const commands: readonly (readonly string[])[] = [
   ["nonsense"],
 ];
 
-// `mcp` is tested in test/mcp.
+// `mcp` is tested in test/features/mcp.
 const notRun: readonly string[] = ["mcp", "serve", "init", "help", "completion-words"];
 
 /** The commands above, and all others, without arguments. */

@@ -2,10 +2,10 @@ import { cpSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync 
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, it } from "vitest";
+import { DimsyncError } from "../../src/core/model/errors.ts";
+import { openBindings } from "../../src/core/records/folder/bindings.ts";
+import { openFolderRecords } from "../../src/core/records/folder/index.ts";
 import type { EmbeddedService } from "../../src/embedded/index.ts";
-import { DimsyncError } from "../../src/model/errors.ts";
-import { openBindings } from "../../src/records/folder/bindings.ts";
-import { openFolderRecords } from "../../src/records/folder/index.ts";
 import { runCommand } from "../support/command.ts";
 import fc from "../support/fast-check.ts";
 import { startService } from "../support/service.ts";

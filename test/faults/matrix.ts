@@ -1,7 +1,7 @@
 import { existsSync, utimesSync } from "node:fs";
 import { expect } from "vitest";
+import { recordsFile } from "../../src/core/records/folder/index.ts";
 import type { CountedRequest } from "../../src/embedded/index.ts";
-import { recordsFile } from "../../src/records/folder/index.ts";
 import { startService, type TestService } from "../support/service.ts";
 import { startTcpProxy } from "../support/tcp-proxy.ts";
 import { operationsIn, startCli } from "./cli-process.ts";

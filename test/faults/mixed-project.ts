@@ -1,12 +1,12 @@
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { stringify } from "yaml";
+import { loadProject, type Project } from "../../src/core/manifests/project.ts";
+import type { Plan } from "../../src/core/model/plan.ts";
+import type { Result } from "../../src/core/model/result.ts";
+import { applyAccount } from "../../src/core/operations/apply.ts";
+import { planAccount } from "../../src/core/operations/plan.ts";
 import type { EmbeddedService } from "../../src/embedded/index.ts";
-import { loadProject, type Project } from "../../src/manifests/project.ts";
-import type { Plan } from "../../src/model/plan.ts";
-import type { Result } from "../../src/model/result.ts";
-import { applyAccount } from "../../src/operations/core/apply.ts";
-import { planAccount } from "../../src/operations/core/plan.ts";
 import { configText, keyVariable, writeFolder } from "../support/project-folder.ts";
 import { returnsManifest } from "../support/returns.ts";
 

@@ -1,7 +1,7 @@
+import type { Plan } from "../../src/core/model/plan.ts";
+import type { Result } from "../../src/core/model/result.ts";
+import { shellWord } from "../../src/core/text/shell.ts";
 import type { AccountState, EmbeddedService } from "../../src/embedded/index.ts";
-import type { Plan } from "../../src/model/plan.ts";
-import type { Result } from "../../src/model/result.ts";
-import { shellWord } from "../../src/text/shell.ts";
 import { runCommand } from "../support/command.ts";
 import { canaries, type MixedProject } from "./mixed-project.ts";
 

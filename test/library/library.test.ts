@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { integrations } from "../../src/core/kinds/lists.ts";
 import * as library from "../../src/index.ts";
 import {
   apply,
@@ -19,7 +20,6 @@ import {
   snapshot,
   startEmbeddedService,
 } from "../../src/index.ts";
-import { integrations } from "../../src/kinds/lists.ts";
 import { emptyFolder, quickstart, quickstartSecrets, repository } from "../cli/built-cli.ts";
 
 // A library function never prints and never ends the process.

@@ -1,9 +1,9 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import * as validators from "../../src/manifests/validators.generated.js";
-import { isObject, type JsonValue } from "../../src/model/json/json.ts";
-import type { Plan } from "../../src/model/plan.ts";
-import type { Result, Validation } from "../../src/model/result.ts";
+import * as validators from "../../src/core/manifests/validators.generated.js";
+import { isObject, type JsonValue } from "../../src/core/model/json/json.ts";
+import type { Plan } from "../../src/core/model/plan.ts";
+import type { Result, Validation } from "../../src/core/model/result.ts";
 
 /** Every member, the optional ones too, so that one that a schema lacks fails here. */
 type Complete<T> = [JsonValue] extends [T]

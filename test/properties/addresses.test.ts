@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import { schemaConfig } from "../../src/kinds/schema-config/index.ts";
-import { schemasOf } from "../../src/kinds/select.ts";
-import { type Address, integrationOfSchemas } from "../../src/model/address.ts";
-import type { Resource, SchemaConfigSpec } from "../../src/model/resource.ts";
+import { schemaConfig } from "../../src/core/kinds/schema-config/index.ts";
+import { schemasOf } from "../../src/core/kinds/select.ts";
+import { type Address, integrationOfSchemas } from "../../src/core/model/address.ts";
+import type { Resource, SchemaConfigSpec } from "../../src/core/model/resource.ts";
 import { accountViewOf, liveIntegration, resourceOf } from "../support/accounts/view.ts";
 import fc from "../support/fast-check.ts";
 import { runs } from "../support/sample.ts";

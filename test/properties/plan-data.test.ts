@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
+import { eachChange } from "../../src/core/model/changes.ts";
+import { canonicalJson } from "../../src/core/model/json/json.ts";
+import type { Plan } from "../../src/core/model/plan.ts";
+import type { Result } from "../../src/core/model/result.ts";
+import { renderers } from "../../src/core/render/index.ts";
 import type { Exchange } from "../../src/embedded/index.ts";
-import { eachChange } from "../../src/model/changes.ts";
-import { canonicalJson } from "../../src/model/json/json.ts";
-import type { Plan } from "../../src/model/plan.ts";
-import type { Result } from "../../src/model/result.ts";
-import { renderers } from "../../src/render/index.ts";
 import { isPlain } from "../support/changes.ts";
 import fc from "../support/fast-check.ts";
 import { runs } from "../support/sample.ts";

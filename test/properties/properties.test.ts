@@ -1,10 +1,10 @@
 import { expect, test } from "vitest";
+import { eachChange } from "../../src/core/model/changes.ts";
+import { canonicalJson, isObject, type JsonValue } from "../../src/core/model/json/json.ts";
+import { leavesOf } from "../../src/core/model/json/leaves.ts";
+import { atPointer, type Pointer } from "../../src/core/model/json/pointer.ts";
+import type { Change, Plan } from "../../src/core/model/plan.ts";
 import type { Exchange } from "../../src/embedded/index.ts";
-import { eachChange } from "../../src/model/changes.ts";
-import { canonicalJson, isObject, type JsonValue } from "../../src/model/json/json.ts";
-import { leavesOf } from "../../src/model/json/leaves.ts";
-import { atPointer, type Pointer } from "../../src/model/json/pointer.ts";
-import type { Change, Plan } from "../../src/model/plan.ts";
 import { accountChanges } from "../support/accounts/changes.ts";
 import fc from "../support/fast-check.ts";
 import { filesIn } from "../support/project-folder.ts";

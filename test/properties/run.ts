@@ -1,11 +1,11 @@
+import type { PlanOptions } from "../../src/core/engine/session.ts";
+import { loadProject } from "../../src/core/manifests/project.ts";
+import type { Plan } from "../../src/core/model/plan.ts";
+import type { Result } from "../../src/core/model/result.ts";
+import { type ApplyAccountOptions, applyAccount } from "../../src/core/operations/apply.ts";
+import { driftAccount } from "../../src/core/operations/drift.ts";
+import { planAccount } from "../../src/core/operations/plan.ts";
 import { type AccountState, type Exchange, startEmbeddedService } from "../../src/embedded/index.ts";
-import type { PlanOptions } from "../../src/engine/session.ts";
-import { loadProject } from "../../src/manifests/project.ts";
-import type { Plan } from "../../src/model/plan.ts";
-import type { Result } from "../../src/model/result.ts";
-import { type ApplyAccountOptions, applyAccount } from "../../src/operations/core/apply.ts";
-import { driftAccount } from "../../src/operations/core/drift.ts";
-import { planAccount } from "../../src/operations/core/plan.ts";
 import { configText, keyVariable, writeProject } from "../support/project-folder.ts";
 import { violationsOf } from "../support/service.ts";
 import type { RandomAccount } from "./accounts.ts";

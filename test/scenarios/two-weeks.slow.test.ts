@@ -1,11 +1,11 @@
 import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { eachChange } from "../../src/core/model/changes.ts";
+import type { Plan } from "../../src/core/model/plan.ts";
 import type { ColumnEntry, SchemaMap, TableEntry } from "../../src/embedded/data/account.ts";
 import { type AccountState, type EmbeddedService, seedAccount, startEmbeddedService } from "../../src/embedded/index.ts";
-import { eachChange } from "../../src/model/changes.ts";
-import type { Plan } from "../../src/model/plan.ts";
-import { dbtManifest } from "../protection/classification/dbt-manifest.ts";
+import { dbtManifest } from "../core/labels/dbt-manifest.ts";
 import { type Ran, runCommand } from "../support/command.ts";
 import { gitEnv } from "../support/git/env.ts";
 import { git } from "../support/git/remote.ts";

@@ -2,11 +2,11 @@ import { existsSync, readdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { beforeAll, expect, test } from "vitest";
-import { migrate } from "../../src/controller/database/migrate.ts";
-import { type BundleContent, bundleDigest, pack } from "../../src/controller/projects/bundle.ts";
-import { bundleProjects } from "../../src/controller/projects/load-bundle.ts";
-import { resolveAll } from "../../src/operations/account.ts";
-import type { Database } from "../../src/records/postgres/connection.ts";
+import { resolveAll } from "../../src/core/operations/account.ts";
+import type { Database } from "../../src/core/records/postgres/connection.ts";
+import { migrate } from "../../src/features/controller/database/migrate.ts";
+import { type BundleContent, bundleDigest, pack } from "../../src/features/controller/projects/bundle.ts";
+import { bundleProjects } from "../../src/features/controller/projects/load-bundle.ts";
 import { startEmbeddedDatabase } from "../support/embedded-database.ts";
 import { writeProject } from "../support/project-folder.ts";
 

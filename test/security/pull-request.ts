@@ -1,8 +1,8 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { githubToken, startGithub } from "../ci/github-stand-in.ts";
-import { startRepository } from "../ci/rehearsal-job.ts";
 import { dimsync } from "../cli/built-cli.ts";
+import { githubToken, startGithub } from "../features/ci/github-stand-in.ts";
+import { startRepository } from "../features/ci/rehearsal-job.ts";
 import { gitEnv } from "../support/git/env.ts";
 
 type Files = Readonly<Record<string, string>>;

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync
 import { dirname, join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { parse, stringify } from "yaml";
-import { initGitRecords } from "../../src/records/git/init.ts";
+import { initGitRecords } from "../../src/core/records/git/init.ts";
 import { dimsync, dimsyncHere, type Ended, emptyFolder } from "../cli/built-cli.ts";
 import { gitEnv } from "../support/git/env.ts";
 import { type GitHttp, gitHttp } from "../support/git/http.ts";

@@ -1,5 +1,5 @@
+import { canonicalJson, isObject } from "../../src/core/model/json/json.ts";
 import type { Exchange } from "../../src/embedded/index.ts";
-import { canonicalJson, isObject } from "../../src/model/json/json.ts";
 
 /**
  * Calls in the form of golden files: one line each, with bodies below. Consecutive reads are

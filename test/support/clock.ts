@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import type { Clock } from "../../src/model/runtime/clock.ts";
-import type { Timeouts } from "../../src/service/in-flight.ts";
+import type { Clock } from "../../src/core/model/runtime/clock.ts";
+import type { Timeouts } from "../../src/core/service/in-flight.ts";
 
 /** A clock that only moves when somebody sleeps, and then at once. */
 export function clockWithoutWaiting(): Clock {

@@ -3,8 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
-import { openEmbeddedDatabase } from "../../src/controller/database/embedded.ts";
-import type { Database } from "../../src/records/postgres/connection.ts";
+import type { Database } from "../../src/core/records/postgres/connection.ts";
+import { openEmbeddedDatabase } from "../../src/features/controller/database/embedded.ts";
 import { folderOfRun } from "./folder-of-run.ts";
 
 /**

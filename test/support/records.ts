@@ -1,11 +1,11 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
-import { emptyContent } from "../../src/records/facts.ts";
-import { recordsFile } from "../../src/records/folder/index.ts";
-import type { OpenIntent } from "../../src/records/history.ts";
-import type { RecordsState } from "../../src/records/records.ts";
-import type { Content } from "../../src/records/shared/store.ts";
-import { parseRecords, printRecords } from "../../src/records/text.ts";
+import { emptyContent } from "../../src/core/records/facts.ts";
+import { recordsFile } from "../../src/core/records/folder/index.ts";
+import type { OpenIntent } from "../../src/core/records/history.ts";
+import type { RecordsState } from "../../src/core/records/records.ts";
+import type { Content } from "../../src/core/records/shared/store.ts";
+import { parseRecords, printRecords } from "../../src/core/records/text.ts";
 
 /** Changes the records of a folder, except for its bindings, as no run would. */
 export function editRecords(folder: string, target: string, change: (content: Content) => Partial<Content>): void {

@@ -4,9 +4,9 @@ import { dirname, join } from "node:path";
 import type { Context } from "../../../src/cli/context.ts";
 import type { GlobalFlags, ImportFlags } from "../../../src/cli/flags.ts";
 import { reportError } from "../../../src/cli/report-error.ts";
-import { runImport } from "../../../src/commands/adopt/import.ts";
 import type { AccountState } from "../../../src/embedded/index.ts";
-import type { ImportReport } from "../../../src/import/report.ts";
+import { runImport } from "../../../src/features/import/command.ts";
+import type { ImportReport } from "../../../src/features/import/report.ts";
 import { capturedIo } from "../captured-io.ts";
 import { startService, type TestService } from "../service.ts";
 

@@ -1,12 +1,12 @@
-import { kinds } from "../../../src/kinds/index.ts";
-import { type AccountView, type DiffResult, emptyDiff, type Identity } from "../../../src/kinds/kind.ts";
-import { tags } from "../../../src/kinds/lists.ts";
-import { accountLists, indexed } from "../../../src/kinds/lookup.ts";
-import { withIdentities } from "../../../src/kinds/select.ts";
-import { type Address, toAddress } from "../../../src/model/address.ts";
-import type { LiveIntegration, LiveTag, LiveUser } from "../../../src/model/live.ts";
-import type { Resource } from "../../../src/model/resource.ts";
-import { atOnce } from "../../../src/model/runtime/event-loop.ts";
+import { kinds } from "../../../src/core/kinds/index.ts";
+import { type AccountView, type DiffResult, emptyDiff, type Identity } from "../../../src/core/kinds/kind.ts";
+import { tags } from "../../../src/core/kinds/lists.ts";
+import { accountLists, indexed } from "../../../src/core/kinds/lookup.ts";
+import { withIdentities } from "../../../src/core/kinds/select.ts";
+import { type Address, toAddress } from "../../../src/core/model/address.ts";
+import type { LiveIntegration, LiveTag, LiveUser } from "../../../src/core/model/live.ts";
+import type { Resource } from "../../../src/core/model/resource.ts";
+import { atOnce } from "../../../src/core/model/runtime/event-loop.ts";
 
 /** A manifest in the form that kinds get. `more` replaces its other members. */
 export function resourceOf(kind: string, name: string, spec: unknown, more: Partial<Resource> = {}): Resource {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe } from "vitest";
-import { migrate } from "../../../src/controller/database/migrate.ts";
-import { type Database, openDatabase } from "../../../src/records/postgres/connection.ts";
+import { type Database, openDatabase } from "../../../src/core/records/postgres/connection.ts";
+import { migrate } from "../../../src/features/controller/database/migrate.ts";
 import { startEmbeddedDatabase } from "../embedded-database.ts";
 import { pathOf } from "../programs.mjs";
 import { needs } from "../programs.ts";

@@ -1,0 +1,149 @@
+import { Command, CommanderError } from "commander";
+import type { ExitCode } from "../core/model/exit.ts";
+import { exitAttributes, traced } from "../core/model/runtime/traced.ts";
+import { type Add, declareCommands, type Run } from "./commands.ts";
+import { checkFolder, contextOf } from "./context.ts";
+import type { GlobalFlags } from "./flags.ts";
+import { afterHelp, formatHelp, optionDescription, subcommandTerm } from "./help.ts";
+import { type Io, processIo } from "./io.ts";
+import { globalOptions } from "./options.ts";
+import { startDebugLog } from "./request-log.ts";
+
+/** Runs a command line in this process and sets its exit code. */
+export async function run(argv: readonly string[]): Promise<void> {
+  if (!folderExists()) {
+    process.stderr.write("dimsync: E_USAGE: The working directory no longer exists. Change to an existing one.\n");
+    process.exitCode = 1;
+    return;
+  }
+  process.exitCode = await main(argv, processIo());
+}
+
+/** False if the directory that this process was started in was deleted; no relative path can be resolved then. */
+function folderExists(): boolean {
+  try {
+    process.cwd();
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Runs a command line and returns its exit code. Prints only through `io`; reports every error instead of throwing it. */
+export async function main(argv: readonly string[], io: Io): Promise<ExitCode> {
+  let exit: ExitCode = 0;
+  const { program, running } = makeProgram(io, (code) => {
+    exit = code;
+  });
+  try {
+    if (argv.some((word) => /^-[a-z]{2}/u.test(word))) await refuseSingleDash(program, argv);
+    // `dimsync --help plan` is the help of plan.
+    const [first = "", ...rest] = argv;
+    const isHelp = (first === "--help" || first === "-h") && rest.length > 0;
+    await program.parseAsync(isHelp ? [...rest, first] : [...argv], { from: "user" });
+    return exit;
+  } catch (error) {
+    // Commander also throws after it has printed help or the version.
+    if (error instanceof CommanderError && (error.exitCode === 0 || error.code === "commander.help")) return error.exitCode === 0 ? 0 : 1;
+    if (io.interrupted.aborted) return 130;
+    const [{ reportError }, { usageError }] = await Promise.all([import("./report-error.ts"), import("./usage-error.ts")]);
+    const context = contextOf(io, running() ?? program.opts<GlobalFlags>());
+    return reportError(context, error instanceof CommanderError ? usageError(error, program, argv) : error);
+  }
+}
+
+/** Throws E_USAGE for a long option with one dash. */
+async function refuseSingleDash(program: Command, argv: readonly string[]): Promise<void> {
+  const { singleDashError } = await import("./usage-error.ts");
+  const error = singleDashError(program, argv);
+  if (error !== undefined) throw error;
+}
+
+/** The commander program. Calls `done` with the exit code of the command that ran; `running` returns that command's flags. */
+export function makeProgram(
+  io: Io,
+  done: (code: ExitCode) => void,
+): { readonly program: Command; readonly running: () => GlobalFlags | undefined } {
+  let flags: GlobalFlags | undefined;
+  const program = new Command("dimsync");
+  program
+    .usage("<command> [options]")
+    .description("Keeps a data integration account in sync with YAML manifests in git.")
+    .exitOverride()
+    .configureOutput({
+      writeOut: io.stdout,
+      writeErr: io.stderr,
+      getOutHelpWidth: () => io.columns,
+      getErrHelpWidth: () => io.columns,
+      // `main` reports usage errors like all other errors.
+      outputError: () => {},
+    })
+    .configureHelp({ minWidthToWrap: 24, formatHelp, optionDescription, subcommandTerm })
+    .showSuggestionAfterError()
+    .helpCommand(false)
+    .addHelpText("after", () => afterHelp(program));
+  globalOptions(program);
+  const onRun = (given: GlobalFlags): void => {
+    flags = given;
+  };
+  declareCommands({ program, io, done, add: addTo(program, { io, done, onRun }) });
+  return { program, running: () => flags };
+}
+
+interface Runner {
+  readonly io: Io;
+  readonly done: (code: ExitCode) => void;
+  /** Called with the flags of the command that runs. */
+  readonly onRun: (flags: GlobalFlags) => void;
+}
+
+/** Adds commands to the program; what `load` returns gets the arguments that `usage` declares. */
+const addTo =
+  (program: Command, { io, done, onRun }: Runner): Add =>
+  <Flags extends GlobalFlags, Args extends readonly unknown[]>(
+    usage: string,
+    description: string,
+    load: () => Promise<Run<Flags, Args>>,
+  ): Command => {
+    const command = program
+      .command(usage)
+      .description(description)
+      // The list of commands shows the first sentence.
+      .summary(description.replace(/\.(?: .*)?$/su, ""))
+      .helpOption("-h, --help", "Print help");
+    command.addHelpText("after", () => afterHelp(command));
+    // Commander passes the arguments that `usage` declares, then the options, then the command.
+    command.action(async (...all) => {
+      const given = command.optsWithGlobals<Flags>();
+      onRun(given);
+      const context = contextOf(io, given);
+      checkFolder(context);
+      const stopDebugLog = startDebugLog(io, given);
+      const stopTelemetry = hasTracer() ? (await import("./telemetry.ts")).startTelemetry(io.env) : undefined;
+      const announce = (): void => io.stderr(interruptions[command.name()] ?? "\ndimsync: interrupted.\n");
+      io.interrupted.addEventListener("abort", announce, { once: true });
+      try {
+        done(await tracedCommand(command.name(), async () => (await load())(context, ...(all.slice(0, -2) as unknown as Args))));
+      } finally {
+        stopTelemetry?.();
+        io.interrupted.removeEventListener("abort", announce);
+        stopDebugLog();
+      }
+    });
+    return command;
+  };
+
+/** Whether the user has registered an OpenTelemetry SDK, with `node --import`. */
+const hasTracer = (): boolean => Symbol.for("opentelemetry.js.api.1") in globalThis;
+
+/** These run for hours. What they do has spans of its own. */
+const longRunning: readonly string[] = ["serve", "mcp", "controller"];
+
+const tracedCommand = (name: string, run: () => Promise<ExitCode>): Promise<ExitCode> =>
+  longRunning.includes(name) ? run() : traced({ name: `dimsync ${name}`, attributes: {}, attributesOf: exitAttributes }, run);
+
+/** Printed at once when a signal arrives, by command. */
+const interruptions: Readonly<Record<string, string>> = {
+  apply: "\ndimsync: interrupted. No new requests are started; writes in flight finish. Interrupt again to stop at once.\n",
+  serve: "\ndimsync: stopping the embedded service.\n",
+};

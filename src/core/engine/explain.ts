@@ -1,0 +1,225 @@
+import { readersOfNode } from "../impact/check.ts";
+import type { AccountView, ReadNeeds } from "../kinds/kind.ts";
+import { integrations } from "../kinds/lists.ts";
+import { integrationAddress, isSchemaConfig, kindNames } from "../kinds/manifests.ts";
+import {
+  absenceOf,
+  disabledAbove,
+  type Explanation,
+  expand,
+  explain,
+  leavingOut,
+  type SchemaConfigUnit,
+  schemaConfig,
+  switchedOffBy,
+  tablesToRead,
+  withColumns,
+} from "../kinds/schemas.ts";
+import { type Address, kindOf } from "../model/address.ts";
+import { eachChange } from "../model/changes.ts";
+import { DimsyncError, refuseErrors } from "../model/errors.ts";
+import { isObject, type JsonObject, own } from "../model/json/json.ts";
+import type { LiveSchemas } from "../model/live.ts";
+import { type NodePath, nodePointer } from "../model/nodes.ts";
+import type { Impact } from "../model/plan.ts";
+import { isError, type Problem } from "../model/problem.ts";
+import type { IntegrationRef, Resource, SchemaTree } from "../model/resource.ts";
+import { withPauses } from "../model/runtime/event-loop.ts";
+import type { Field, TablePath } from "../model/schema-tree.ts";
+import type { PlannedRequest, Reads } from "../model/service.ts";
+import { nodeText } from "../text/paths.ts";
+import { didYouMean } from "../text/suggest.ts";
+import { observeAccount } from "./observe.ts";
+import { cachedReads, columnBudget, columnsNeeded } from "./reads/cached-reads.ts";
+import { ignoring } from "./scope.ts";
+import type { LoadedProject, Session } from "./session.ts";
+
+/** One node of one integration, with everything that applies to it. */
+export interface Explained extends Explanation {
+  readonly address: Address;
+  readonly liveId: string;
+  /** The names of the integration. */
+  readonly names: readonly string[];
+  /** Fields that `ignore` entries of the config exclude. */
+  readonly leftAlone: readonly Field[];
+  /** The parts of the requests that change this node. None if nothing is sent for the integration. */
+  readonly requests: readonly PlannedRequest[];
+  /** How many changes would be sent for the integration, including those of this node, as far as its columns were read. */
+  readonly changesInAll: number;
+  /** How many other tables a plan would read the columns of; absent if the response has all that it needs. */
+  readonly unreadTables?: number;
+  /** Why there is no live node, with a suggestion. */
+  readonly absent?: string;
+  /** The node above that is disabled after apply, such as "public.users", so that this one is not replicated. */
+  readonly stoppedBy?: string;
+  /** Why nothing can be sent for this integration. */
+  readonly refused: readonly Problem[];
+  /** Who reads the table or column, according to dbt. */
+  readonly impact?: Impact;
+}
+
+/** Why a schema, table or column has its desired state. Throws E_UNKNOWN_ADDRESS and E_NOT_LIVE, and ServiceError if a read fails. */
+export async function explainNode(session: Session, address: Address, path: NodePath): Promise<readonly Explained[]> {
+  const observed = await observeConfigs(session, (one) => one === address);
+  if (observed.units.length === 0 && !observed.isWaiting)
+    throw new DimsyncError(
+      "E_UNKNOWN_ADDRESS",
+      `No SchemaConfig selects a live integration with the address ${JSON.stringify(address)}.${didYouMean(address, observed.known)}`,
+    );
+  if (observed.units.length === 0)
+    throw new DimsyncError(
+      "E_NOT_LIVE",
+      `The integration of ${address} does not exist yet, so there are no schemas to explain. dimsync plan shows what it waits for.`,
+    );
+  return Promise.all(observed.units.map((unit) => explainUnit(unit, { ...observed, readers: session.project.readers }, path)));
+}
+
+async function explainUnit(
+  unit: SchemaConfigUnit,
+  { reads, account, needs, readers }: ObservedConfigs & { readonly readers: LoadedProject["readers"] },
+  path: NodePath,
+): Promise<Explained> {
+  const id = unit.liveId;
+  const tree = existing(unit, (await reads.schemas(id))?.tree);
+  const explained = unknownTable(tree, path);
+  needs.claimColumns(id, explained.length);
+  // A plan reads the columns of all these tables. They decide nothing about this node.
+  const needed = tablesToRead(unit.rules, tree, needs.policyColumns(id)).filter(
+    ([schema, table]) => schema !== path[0] || table !== path[1],
+  );
+  const whole = await withColumns({ id, tree }, explained, reads);
+  const { items, problems, review } = await withPauses(schemaConfig.diff(unit, whole, account));
+  const liveName = account.list(integrations).byId.get(unit.liveId ?? "")?.name;
+  const isIgnored = (key: Field): boolean => account.ignored(unit.address, nodePointer(path, key));
+  const { isLeftOut, found: notKept } = leavingOut(unit, whole.tree, account);
+  const changes = items.flatMap((item) => [...eachChange(item)]);
+  const absent = absenceOf(whole.tree, path);
+  const switchedOff = review && switchedOffBy(unit, review);
+  const isGone = !changes.some((change) => change.path === nodePointer(path, "hashed"));
+  const impact = absent === undefined ? readersOfNode({ readers, account, tree: whole.tree, isGone }, unit, path) : undefined;
+  const disabled = disabledAbove(whole.tree, path, new Map(changes.map((change) => [change.path, change.after])));
+  return {
+    address: unit.address,
+    liveId: unit.liveId,
+    names: [...new Set([unit.name, ...(liveName === undefined ? [] : [liveName])])],
+    leftAlone: (["enabled", "hashed"] as const).filter((key) => (key === "enabled" || path.length === 3) && isIgnored(key)),
+    requests: items.flatMap(({ requests }) => requests.flatMap((request) => partOf(request, path))),
+    changesInAll: changes.length,
+    ...(needed.length === 0 ? {} : { unreadTables: needed.length }),
+    ...(absent === undefined ? {} : { absent }),
+    ...(disabled === undefined ? {} : { stoppedBy: nodeText(disabled) }),
+    refused: problems.filter(isError),
+    ...(impact === undefined ? {} : { impact }),
+    ...explain(unit.rules, whole.tree, path, { isLeftOut, switchedOff }),
+    // What comparing this node has left out.
+    ...(notKept.length === 0 ? {} : { notKept }),
+  };
+}
+
+/** The part of a request that leads to a node: its ancestors with their own members, without siblings. */
+function partOf({ body, ...request }: PlannedRequest, path: NodePath): readonly PlannedRequest[] {
+  const part = (
+    map: unknown,
+    [name, ...below]: readonly (string | undefined)[],
+    [next = "", ...deeper]: readonly string[],
+  ): object | undefined => {
+    const entry: unknown = isObject(map) && name !== undefined ? own(map, name) : undefined;
+    if (name === undefined || !isObject(entry)) return undefined;
+    const scalars = Object.entries(entry).filter(([, member]) => typeof member !== "object");
+    const inner = below.length === 0 ? {} : part(own(entry, next), below, deeper);
+    if (inner === undefined) return undefined;
+    return Object.fromEntries([[name, { ...Object.fromEntries(scalars), ...(Object.hasOwn(entry, next) ? { [next]: inner } : {}) }]]);
+  };
+  const schemas = part(own(body, "schemas"), path, ["tables", "columns"]) as JsonObject | undefined; // members of a JSON value
+  return schemas === undefined ? [] : [{ ...request, body: { schemas } }];
+}
+
+/** The table of a column, if the response has no columns for it. */
+function unknownTable(live: LiveSchemas, [schema, table, column]: NodePath): readonly TablePath[] {
+  if (table === undefined || column === undefined) return [];
+  const entry = own(own(live, schema)?.tables, table);
+  return entry !== undefined && entry.columns === undefined ? [[schema, table]] : [];
+}
+
+/** What is managed of one integration, written out. */
+export interface Expanded {
+  readonly address: Address;
+  readonly liveId: string;
+  /** Every SchemaConfig that selects the integration, the one with the highest priority last. */
+  readonly configs: readonly Resource[];
+  /** The integration's name in addresses. */
+  readonly name: string;
+  /** What a manifest writes to refer to it. */
+  readonly ref: IntegrationRef;
+  readonly schemas: SchemaTree;
+}
+
+function referenceTo({ liveId, name }: SchemaConfigUnit, { naming, lookup }: AccountView): IntegrationRef {
+  const manifest = naming.manifests.get(liveId);
+  if (manifest !== undefined) return manifest.name;
+  return name === liveId || lookup.resources.has(integrationAddress(name)) ? { id: liveId } : name;
+}
+
+/**
+ * The effective tree of every integration whose schemas, or one of whose SchemaConfigs, are wanted by their address, with rules and
+ * `unmatched` resolved over the live names (`render --expand`). An integration that does not exist yet has none. Throws ProblemsError,
+ * and ServiceError if a read fails.
+ */
+export async function expandConfigs(session: Session, isWanted: (address: Address) => boolean): Promise<readonly Expanded[]> {
+  const { units, account, reads, needs } = await observeConfigs(session, isWanted);
+  return Promise.all(
+    units.map(async (unit) => {
+      const live = existing(unit, await schemaConfig.observe?.(unit, reads, needs));
+      return {
+        address: unit.address,
+        liveId: unit.liveId,
+        configs: unit.rules.program.layers.map(({ config }) => config),
+        name: unit.name,
+        ref: referenceTo(unit, account),
+        schemas: expand(unit.rules, live.tree),
+      };
+    }),
+  );
+}
+
+interface ObservedConfigs {
+  readonly units: readonly SchemaConfigUnit[];
+  /** Whether one of them does not exist yet. */
+  readonly isWaiting: boolean;
+  /** Every address that could be wanted. */
+  readonly known: readonly Address[];
+  readonly reads: Reads;
+  readonly account: AccountView;
+  readonly needs: ReadNeeds;
+}
+
+/** Looks up the integrations whose schemas, or one of whose SchemaConfigs, are wanted. Their schemas are not read yet. */
+async function observeConfigs(session: Session, isWanted: (address: Address) => boolean): Promise<ObservedConfigs> {
+  const { project, clock } = session;
+  const reads = cachedReads(session.reads);
+  const configs = project.resources.filter(isSchemaConfig);
+  const { account, problems } = await observeAccount({
+    project,
+    compared: configs,
+    records: session.records(),
+    reads,
+    ignored: ignoring(project.settings.ignore, clock.now().toISOString().slice(0, 10)).ignored,
+    run: { review: session.review },
+  });
+  const found = schemaConfig.units(configs, account);
+  const known = [...found.units, ...found.deferred, ...found.blocked].map(({ address }) => account.addressesOf(address));
+  const concerned = new Set(known.filter((names) => names.some(isWanted)).flat());
+  const concerns = ({ address }: Problem): boolean =>
+    address === undefined || kindOf(address) === kindNames.ruleSet || isWanted(address) || concerned.has(address);
+  refuseErrors([...problems, ...found.problems.filter(concerns)]);
+  const isNamed = ({ address }: { readonly address: Address }): boolean => account.addressesOf(address).some(isWanted);
+  const claimColumns = columnBudget(project.settings.client.maxColumnReads);
+  const needs = { policyColumns: columnsNeeded(session, () => undefined), claimColumns, isNew: () => false };
+  const units = found.units.filter(isNamed);
+  return { units, isWaiting: found.deferred.some(isNamed), known: [...new Set(known.flat())], reads, account, needs };
+}
+
+function existing<T>({ liveId, address }: SchemaConfigUnit, live: T | undefined): T {
+  if (live === undefined) throw new DimsyncError("E_GONE", `The integration ${liveId} of ${address} is gone from the account.`);
+  return live;
+}

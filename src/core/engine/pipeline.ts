@@ -1,0 +1,37 @@
+import type { Plan } from "../model/plan.ts";
+import { traced } from "../model/runtime/traced.ts";
+import { assemblePlan } from "./assemble.ts";
+import { checkPolicies } from "./checks/policies.ts";
+import { cachedReads } from "./reads/cached-reads.ts";
+import { recoverRound } from "./recover.ts";
+import { compareRound, observeRound } from "./round.ts";
+import { everything } from "./scope.ts";
+import type { PlanOptions, Round, Session } from "./session.ts";
+
+// The whole flow. Planning ends with a plan as a value; `apply` (src/core/apply/apply.ts) executes that
+// same value, and calls `planRound` again for items that the first round made possible.
+
+/** Compares the project with the account. Only reads. */
+export async function plan(session: Session, options: PlanOptions = {}, kind: Plan["kind"] = "Plan"): Promise<Plan> {
+  return planRound(firstRound(session, options, kind));
+}
+
+export async function planRound(round: Round): Promise<Plan> {
+  const recovered = await recoverRound(round);
+  const observed = await traced({ name: "dimsync observe", attributes: {} }, () => observeRound(round, recovered));
+  const policies = checkPolicies(round, observed);
+  const compared = await traced({ name: "dimsync compare", attributes: {} }, () => compareRound(round, observed, policies));
+  return assemblePlan(round, { recovered, observed, policies, compared, git: await round.session.git });
+}
+
+/** The round that covers the whole scope. */
+export const firstRound = (session: Session, options: PlanOptions, kind: Plan["kind"] = "Plan"): Round => ({
+  session,
+  options,
+  kind,
+  reads: cachedReads(session.reads),
+  scope: options.scope ?? everything,
+  fresh: new Set(),
+  before: [],
+  today: session.clock.now().toISOString().slice(0, 10),
+});

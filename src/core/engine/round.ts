@@ -1,0 +1,169 @@
+import { checkImpact } from "../impact/check.ts";
+import { emptyDiff, type ReadNeeds } from "../kinds/kind.ts";
+import { integrations } from "../kinds/lists.ts";
+import { defined } from "../model/json/json.ts";
+import type { Impact, Loosened, Released } from "../model/plan.ts";
+import { isError, type Problem } from "../model/problem.ts";
+import type { Resource } from "../model/resource.ts";
+import { allowances } from "./checks/allow.ts";
+import { checkLabels } from "./checks/labels.ts";
+import type { PolicyCheck } from "./checks/policies.ts";
+import { type Compared, compareUnits } from "./compare.ts";
+import { type Coverage, checkCoverage } from "./covered.ts";
+import { checkLoosened } from "./loosened/index.ts";
+import { type ObservedAccount, observeAccount } from "./observe.ts";
+import { type BaseView, baseResources, baseView } from "./origin.ts";
+import { columnBudget, columnsNeeded } from "./reads/cached-reads.ts";
+import type { Recovered } from "./recover.ts";
+import { releasedObjects } from "./released.ts";
+import { everything, ignoring, manifestsInScope } from "./scope.ts";
+import type { LoadedProject, Round, Session } from "./session.ts";
+
+// The steps of a round (pipeline.ts) as calls to the modules that do the work.
+
+/** What one round read, and the manifests that it compares. */
+export interface RoundView extends ObservedAccount {
+  /** The manifests in scope; none if the project has errors. */
+  readonly compared: readonly Resource[];
+  /** The manifests in scope, with or without errors in the project. */
+  readonly inScope: readonly Resource[];
+  readonly base: BaseView | undefined;
+  readonly claimColumns: ReturnType<typeof columnBudget>;
+}
+
+/** Whether a manifest has an error. Then nothing is compared, so that the errors are all that is reported. */
+export const hasErrors = ({ problems }: Pick<LoadedProject, "problems">): boolean => problems.some(isError);
+
+export async function observeRound(round: Round, recovered: Recovered): Promise<RoundView> {
+  const { session, options, kind, reads, scope, fresh, today } = round;
+  const { project } = session;
+  const { settings } = project;
+  const records = session.records();
+  const { ignored, problems: expiredIgnores } = ignoring([...settings.ignore, ...(options.ignore ?? [])], today);
+  const inScope = manifestsInScope(project.resources, scope);
+  const compared = hasErrors(project) ? [] : inScope;
+  const observe = (
+    from: Pick<LoadedProject, "resources" | "columnLabels">,
+    of: readonly Resource[],
+    { review, ignored: isIgnored = ignored }: { readonly review?: Session["review"]; readonly ignored?: typeof ignored } = {},
+  ): Promise<ObservedAccount> =>
+    observeAccount({
+      project: { ...from, settings },
+      compared: of,
+      records,
+      reads,
+      ignored: isIgnored,
+      run: {
+        recovered: recovered.ids,
+        fresh,
+        isDrift: kind === "DriftReport",
+        listUnmanaged: options.listUnmanaged === true,
+        review,
+        writeSecrets: options.writeSecrets ?? (() => false),
+      },
+    });
+  const observed = await observe(project, compared, { review: session.review });
+  const base =
+    options.base === undefined || hasErrors(project)
+      ? undefined
+      : baseView(
+          observed,
+          // What a whole plan no longer has may be of any kind.
+          await observe(options.base, scope === everything ? options.base.resources : baseResources(options.base.resources, compared), {
+            review: options.base.review,
+            ignored: ignoring(options.base.settings?.ignore ?? [], today).ignored ?? (() => false),
+          }),
+          options.base.locate,
+        );
+  const problems: readonly Problem[] = [
+    ...expiredIgnores,
+    ...allowances(settings.allow, today).problems,
+    ...observed.problems,
+    ...(base?.problems ?? []),
+  ];
+  return { ...observed, problems, inScope, compared, base: base?.view, claimColumns: columnBudget(settings.client.maxColumnReads) };
+}
+
+/** What was compared, and what the manifests no longer have since the base. */
+export interface ComparedRound extends Compared {
+  /** Absent if there is no base, or if it is not known. */
+  readonly loosened?: readonly Loosened[];
+  readonly released?: readonly Released[];
+  /** What selectors by live name cover. */
+  readonly coverage: Coverage;
+  /** Absent if the project names no dbt manifest. */
+  readonly impact?: readonly Impact[];
+}
+
+/**
+ * Compares the manifests in scope, and checks policies on the integrations that no SchemaConfig has
+ * read.
+ */
+export async function compareRound(round: Round, view: RoundView, policies: PolicyCheck): Promise<ComparedRound> {
+  const { session, options, reads, scope, kind, fresh } = round;
+  const labels = checkLabels(session.project, view, scope === everything);
+  const impact = checkImpact(session.project.readers?.of, view.account);
+  const loosened =
+    options.isReview === true && options.base !== undefined && view.base !== undefined
+      ? checkLoosened({ base: options.base, head: session.project, today: round.today }, view, view.base)
+      : undefined;
+  const needs: ReadNeeds = {
+    policyColumns: columnsNeeded(session, policies.columnsNeeded),
+    claimColumns: view.claimColumns,
+    isNew: (id) => fresh.has(id) || isRecent(view.account.list(integrations).byId.get(id)?.createdAt, session.clock.now()),
+  };
+  const compared = await compareUnits({
+    observed: view,
+    compared: view.compared,
+    scope,
+    reads,
+    onProgress: session.onProgress,
+    base: view.base,
+    protectOnly: options.protectOnly === true,
+    concurrency: session.project.settings.client.concurrency,
+    needs,
+    checkUnit: allChecks([labels?.checkUnit, impact?.checkUnit, policies.checkUnit, loosened?.checkUnit]),
+    signal: session.signal,
+  });
+  if (hasErrors(session.project)) return { ...compared, coverage: { manual: [] } };
+  const others = await policies.checkOthers(reads, compared.configured, allTreeChecks([labels?.checkTree, loosened?.checkTree]));
+  const complete = compared.complete && others.complete;
+  const { base } = view;
+  const isWhole = base?.isComplete === true && kind === "Plan" && scope === everything && complete && view.complete;
+  const released = isWhole
+    ? await releasedObjects({ account: view.account, base, compared, reads, needs, onLive: loosened?.checkReleased })
+    : undefined;
+  const coverage = await checkCoverage({ account: view.account, reads, needs });
+  const problems = [...(complete ? (labels?.problems() ?? []) : []), ...(session.project.readers?.problems() ?? [])];
+  return {
+    ...compared,
+    found: [...compared.found, ...(problems.length === 0 ? [] : [{ ...emptyDiff, problems }])],
+    complete,
+    coverage,
+    ...defined({ loosened: released && loosened?.entries(released), released, impact: impact?.impact() }),
+  };
+}
+
+type TreeCheck = NonNullable<Parameters<PolicyCheck["checkOthers"]>[2]>;
+
+function allTreeChecks(checks: readonly (TreeCheck | undefined)[]): TreeCheck | undefined {
+  const present = checks.filter((check) => check !== undefined);
+  if (present.length === 0) return undefined;
+  return function* (liveId, live) {
+    for (const check of present) yield* check(liveId, live);
+  };
+}
+
+/** An integration of an earlier run, or of somebody else, may still be in creation for this long. */
+const newForMs = 60 * 60 * 1000;
+
+const isRecent = (createdAt: string | undefined, now: Date): boolean =>
+  createdAt !== undefined && Math.abs(now.getTime() - Date.parse(createdAt)) < newForMs;
+
+function allChecks(checks: readonly PolicyCheck["checkUnit"][]): PolicyCheck["checkUnit"] {
+  const present = checks.filter((check) => check !== undefined);
+  if (present.length === 0) return undefined;
+  return function* (unit) {
+    for (const check of present) yield* check(unit);
+  };
+}

@@ -1,0 +1,54 @@
+import type { Bindings } from "../model/address.ts";
+import type { Problem } from "../model/problem.ts";
+import type { Resource } from "../model/resource.ts";
+import type { List } from "../model/service.ts";
+import { asset } from "./asset/index.ts";
+import { integration } from "./integration/index.ts";
+import type { Kind, ManifestKind } from "./kind.ts";
+import { users } from "./lists.ts";
+import { kindNames } from "./manifests.ts";
+import { schemaConfig } from "./schema-config/index.ts";
+import { ruleSet } from "./schema-config/manifest.ts";
+import { tag } from "./tag/index.ts";
+
+/**
+ * Every kind of object in the account, in the order of dependency: those that others refer to come
+ * first. The cast drops the types of each kind's units and live objects: the engine passes a kind
+ * only values of that kind.
+ */
+export const kinds = [asset, integration, schemaConfig, tag] as unknown as readonly Kind[];
+
+/** Policies are checked by src/core/policies; nothing in the account corresponds to them. */
+const policy: ManifestKind = { name: kindNames.policy, references: () => [] };
+
+/** Labels are read by src/classification; nothing in the account corresponds to them. */
+const classification: ManifestKind = {
+  name: kindNames.classification,
+  references: () => [],
+  // Members of `meta` are compared with those in a dbt manifest, which names no secrets.
+  isPlainKey: (path) => path.includes("meta"),
+};
+
+/** Every kind of manifest. The kinds that are not in `kinds` exist only in the project. */
+export const manifestKinds: readonly ManifestKind[] = [...kinds, ruleSet, policy, classification];
+
+/** Every list of the service: of the objects of each kind, and of users. */
+export const lists: readonly List[] = [...kinds.flatMap(({ list }) => list ?? []), users];
+
+/** The kind of its items, and of the addresses of its units. */
+export const itemKindOf = ({ name, schemas }: Kind): string => schemas?.itemKind ?? name;
+
+const kindsByName = new Map(kinds.flatMap((kind) => [kind.name, itemKindOf(kind)].map((name) => [name, kind] as const)));
+const manifestKindsByName = new Map(manifestKinds.map((kind) => [kind.name, kind]));
+
+/** The kind of manifests or of items with this name. */
+export const kindNamed = (name: string): Kind | undefined => kindsByName.get(name);
+
+export const manifestKindNamed = (name: string): ManifestKind | undefined => manifestKindsByName.get(name);
+
+/** Manifests that describe the same object, as far as the manifests and the bindings show it. */
+export const conflicts = (resources: readonly Resource[], bindings: Bindings): readonly Problem[] =>
+  kinds.flatMap((kind) => {
+    const ofKind = resources.filter((resource) => resource.kind === kind.name);
+    return kind.conflicts?.(ofKind, bindings) ?? [];
+  });

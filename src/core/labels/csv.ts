@@ -1,0 +1,141 @@
+import { CsvError, parse } from "csv-parse/sync";
+import type { LabelledColumn } from "../model/labels.ts";
+import type { Problem, SourceLocation } from "../model/problem.ts";
+import { conflictMarkers } from "../text/left-by-git.ts";
+import { didYouMean } from "../text/suggest.ts";
+
+// A table of labelled columns, as a spreadsheet exports it: a header, then one row per column and label, separated by commas,
+// semicolons or tabs.
+
+const required = ["schema", "table", "column", "label"] as const;
+const known = ["integration", ...required, "reason"] as const;
+type Name = (typeof known)[number];
+
+export interface CsvLabels {
+  readonly columns: readonly LabelledColumn[];
+  readonly problems: readonly Problem[];
+}
+
+interface Row {
+  readonly record: Readonly<Record<string, string>>;
+  /** From 1. */
+  readonly line: number;
+}
+
+/** The labels in a CSV file (RFC 4180). `file` is as shown. A file with problems labels nothing. */
+export function readCsvLabels(text: string, file: string): CsvLabels {
+  const starts = lineStarts(text);
+  const at = (line: number): SourceLocation => ({ file, document: 0, pointer: `@${starts[line - 1] ?? 0}` });
+  const read = parseRows(text, file, at);
+  if ("problems" in read) return { columns: [], problems: read.problems };
+  const problems = read.rows.flatMap((row) => rowProblems(row, file, at));
+  if (problems.length > 0) return { columns: [], problems };
+  const columns = read.rows.map(({ record, line }): LabelledColumn => {
+    const [integration, reason] = [cell(record, "integration"), cell(record, "reason")];
+    return {
+      side: "source",
+      ...(integration === "" ? {} : { integration }),
+      schema: cell(record, "schema"),
+      table: cell(record, "table"),
+      column: cell(record, "column"),
+      label: cell(record, "label"),
+      origin: { text: `${file}:${line}`, ...(reason === "" ? {} : { reason }), place: at(line), isInManifest: false },
+      describedBy: file,
+    };
+  });
+  return { columns, problems: [] };
+}
+
+const cell = (record: Row["record"], name: Name): string => record[name] ?? "";
+
+function parseRows(
+  text: string,
+  file: string,
+  at: (line: number) => SourceLocation,
+): { readonly rows: readonly Row[] } | { readonly problems: readonly Problem[] } {
+  const problems: Problem[] = [];
+  const conflict = conflictMarkers(text);
+  if (conflict !== undefined) return { problems: [invalid({ ...at(1), pointer: `@${conflict.offset}` }, conflict.message)] };
+  const { delimiter, headerLine, isOpen } = layoutOf(text);
+  const columns = (header: readonly string[]): (string | false)[] => {
+    const written = header.map((name) => name.trim().toLowerCase());
+    const names = written.slice(0, written.findLastIndex((name) => name !== "") + 1);
+    problems.push(...headerProblems(names, file, at(headerLine)));
+    return written.map((_name, index) => names[index] ?? false);
+  };
+  try {
+    // Some programs end the header with a separator, and the rows without one.
+    const options = {
+      delimiter,
+      from_line: headerLine,
+      relax_column_count_less: isOpen,
+      columns,
+      info: true,
+      trim: true,
+      skip_empty_lines: true,
+    };
+    // `info` makes each row { record, info }, which the types of the package do not say.
+    const rows = parse(text, options) as unknown as readonly {
+      readonly record: Row["record"];
+      readonly info: { readonly lines: number };
+    }[];
+    if (problems.length > 0) return { problems };
+    if (text.trim() === "") return { problems: [invalid(at(1), `${file} is empty. ${layout}`)] };
+    return { rows: rows.map(({ record, info }) => ({ record, line: info.lines })) };
+  } catch (error) {
+    if (!(error instanceof CsvError)) throw error;
+    const line = typeof error["lines"] === "number" ? error["lines"] : 1;
+    return { problems: [...problems, invalid(at(line), `${file}:${line} is not valid CSV: ${error.message}.`)] };
+  }
+}
+
+interface Layout {
+  readonly delimiter: string;
+  /** From 1. */
+  readonly headerLine: number;
+  /** The header ends with a delimiter. */
+  readonly isOpen: boolean;
+}
+
+/** A first line `sep=;` names the delimiter, or else it is found in the header. */
+function layoutOf(text: string): Layout {
+  const [first = "", second = ""] = text.split(/\r?\n/u, 2);
+  const declared = /^sep=(.)$/iu.exec(first.trim())?.[1];
+  const header = declared === undefined ? first : second;
+  const delimiter = declared ?? [",", ";", "\t"].find((sign) => header.includes(sign)) ?? ",";
+  return { delimiter, headerLine: declared === undefined ? 1 : 2, isOpen: header.endsWith(delimiter) };
+}
+
+const layout = `The first line must name the columns: ${required.join(", ")}, and optionally integration and reason.`;
+
+function headerProblems(names: readonly string[], file: string, place: SourceLocation): readonly Problem[] {
+  const missing = required.filter((name) => !names.includes(name));
+  const unknown = names.filter((name) => !(known as readonly string[]).includes(name));
+  const twice = names.filter((name, index) => names.indexOf(name) !== index);
+  return [
+    ...unknown.map((name) =>
+      invalid(place, `${file} has a column ${JSON.stringify(name)}, which is not known.${didYouMean(name, known)} ${layout}`),
+    ),
+    ...twice.map((name) => invalid(place, `${file} has two columns ${JSON.stringify(name)}. Remove one.`)),
+    ...(missing.length === 0 || unknown.length > 0 ? [] : [invalid(place, `${file} has no column ${missing.join(", ")}. ${layout}`)]),
+  ];
+}
+
+function rowProblems({ record, line }: Row, file: string, at: (line: number) => SourceLocation): readonly Problem[] {
+  const empty = required.filter((name) => cell(record, name) === "");
+  return empty.length === 0 ? [] : [invalid(at(line), `${file}:${line} has no ${empty.join(", ")}. Fill it in, or remove the row.`)];
+}
+
+const invalid = (place: SourceLocation, message: string): Problem => ({
+  code: "E_LABEL_CSV",
+  severity: "error",
+  message,
+  place,
+});
+
+/** The offsets of the lines. */
+function lineStarts(text: string): readonly number[] {
+  const starts = [0];
+  for (let end = text.indexOf("\n"); end >= 0; end = text.indexOf("\n", end + 1)) starts.push(end + 1);
+  return starts;
+}

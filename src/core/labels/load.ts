@@ -1,0 +1,65 @@
+import { unknownLabels } from "../kinds/label-references.ts";
+import { isClassification } from "../kinds/manifests.ts";
+import type { JsonValue } from "../model/json/json.ts";
+import type { ColumnLabels, LabelledColumn, LabelPatterns } from "../model/labels.ts";
+import type { Problem } from "../model/problem.ts";
+import { type ClassificationSpec, locationIn, type Resource } from "../model/resource.ts";
+import { type NamedManifest, type ProjectPaths, type ReadSources, readSources } from "./sources.ts";
+
+export interface LoadedLabels {
+  /** Absent if the project has no Classification. */
+  readonly labels?: ColumnLabels;
+  /** The dbt manifests that Classifications name. */
+  readonly manifests: readonly NamedManifest[];
+  readonly problems: readonly Problem[];
+  /** Everything that files label, for the digest of the manifests: a new file with the same labels changes nothing. */
+  readonly digested: readonly JsonValue[];
+  /** Absolute paths of the files that were read and that belong to the project. */
+  readonly files: readonly string[];
+}
+
+/** Reads the files that the Classifications name, and checks that every label that a manifest matches is defined. */
+export async function loadLabels(resources: readonly Resource[], paths: ProjectPaths): Promise<LoadedLabels> {
+  const classifications = resources.filter(isClassification);
+  const sources: ReadSources[] = [];
+  for (const one of classifications) sources.push(await readSources(one, paths));
+  const columns = sources.flatMap((one) => one.columns);
+  const patterns = classifications.flatMap(patternsOf);
+  const defined = [
+    ...new Set([...patterns.map(({ label }) => label), ...columns.map(({ label }) => label), ...classifications.flatMap(namedLabels)]),
+  ].sort();
+  const problems = sources.flatMap((one) => one.problems);
+  // A file that cannot be read may define the label.
+  const isComplete = problems.every(({ severity }) => severity !== "error");
+  return {
+    ...(classifications.length === 0 ? {} : { labels: { defined, patterns, columns } }),
+    manifests: sources.flatMap((one) => one.manifests),
+    problems: [...problems, ...(isComplete ? unknownLabels(resources, defined) : [])],
+    digested: columns.length === 0 ? [] : [columns.map(digestedColumn)],
+    files: sources.flatMap((one) => one.files),
+  };
+}
+
+const digestedColumn = ({ side, integration, schema, table, column, label }: LabelledColumn): JsonValue => [
+  side,
+  integration ?? null,
+  schema,
+  table,
+  column,
+  label,
+];
+
+const patternsOf = (resource: Resource<ClassificationSpec>): readonly LabelPatterns[] =>
+  (resource.spec.labels ?? []).map(({ label, match, reason }, index) => ({
+    label,
+    match,
+    origin: {
+      text: resource.address,
+      ...(reason === undefined ? {} : { reason }),
+      place: locationIn(resource, `/spec/labels/${index}`),
+      isInManifest: true,
+    },
+  }));
+
+/** Labels that are defined even if no column has them. */
+const namedLabels = ({ spec }: Resource<ClassificationSpec>): readonly string[] => (spec.from ?? []).flatMap(({ dbt }) => dbt?.label ?? []);

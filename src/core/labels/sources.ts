@@ -1,0 +1,159 @@
+import { isAscii, isUtf8 } from "node:buffer";
+import { readFileSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { resolve } from "node:path";
+import { errorCode } from "../model/errors.ts";
+import type { LabelledColumn } from "../model/labels.ts";
+import type { Problem, SourceLocation } from "../model/problem.ts";
+import { type ClassificationSpec, type DbtSource, type LabelSource, locationIn, type Resource } from "../model/resource.ts";
+import { lfsPointer } from "../text/left-by-git.ts";
+
+/** Where the files of a project are. */
+export interface ProjectPaths {
+  /** Absolute paths of the folders to which paths in a Classification are relative; the first that has the file counts. */
+  readonly folders: readonly string[];
+  /** How an absolute path is shown. */
+  readonly shown: (path: string) => string;
+  /** Why the project must not name an absolute path, in sentences; undefined if it may. */
+  readonly refusalOf: (path: string) => string | undefined;
+}
+
+/** A dbt manifest that the project names. */
+export interface NamedManifest {
+  /** Absolute path. */
+  readonly path: string;
+  /** As shown. */
+  readonly file: string;
+  /** The keys of the tables that its sources describe; undefined if they are not known yet. */
+  readonly tables: ReadonlySet<string> | undefined;
+  /** Where the project names it. */
+  readonly place: SourceLocation | undefined;
+  /** The entry of a Classification; absent: the manifest is only read for readers. */
+  readonly wanted?: DbtSource;
+}
+
+/** What the files of one Classification say. */
+export interface ReadSources {
+  readonly columns: readonly LabelledColumn[];
+  readonly problems: readonly Problem[];
+  /** The dbt manifests. */
+  readonly manifests: readonly NamedManifest[];
+  /** Absolute paths of the files that belong to the project. Manifests of dbt do not: dbt writes them, and git ignores them. */
+  readonly files: readonly string[];
+}
+
+/** Reads the files that a Classification names. Errors in them are returned as problems; never throws. */
+export async function readSources(resource: Resource<ClassificationSpec>, paths: ProjectPaths): Promise<ReadSources> {
+  const read: ReadSources[] = [];
+  // One after the other: a dbt manifest can have 100 MB.
+  for (const [index, source] of (resource.spec.from ?? []).entries())
+    read.push(await readLabels(source, locationIn(resource, `/spec/from/${index}`), paths));
+  return {
+    columns: read.flatMap((one) => one.columns),
+    problems: read.flatMap((one) => one.problems).map((problem) => ({ ...problem, address: resource.address })),
+    manifests: read.flatMap((one) => one.manifests),
+    files: read.flatMap((one) => one.files),
+  };
+}
+
+const readLabels = ({ dbt, csv }: LabelSource, place: SourceLocation, paths: ProjectPaths): Promise<ReadSources> =>
+  dbt === undefined ? readCsv(csv.file, place, paths) : readDbt(dbt, place, paths);
+
+async function readDbt(source: DbtSource, place: SourceLocation, paths: ProjectPaths): Promise<ReadSources> {
+  const { path, file, ...read } = await readText(source.manifest, paths);
+  if ("outside" in read) return outside(read.outside, { ...place, pointer: `${place.pointer}/dbt/manifest` });
+  const refused = (refusal: string): ReadSources => ({
+    columns: [],
+    problems: [
+      {
+        code: "E_DBT_MANIFEST",
+        severity: "error",
+        message: `${file} ${refusal}. Without it, the labels of its columns are unknown. Run this in the dbt project:`,
+        place: { ...place, pointer: `${place.pointer}/dbt/manifest` },
+        command: "dbt parse",
+      },
+    ],
+    manifests: [],
+    files: [],
+  });
+  if ("refusal" in read) return refused(read.refusal);
+  const labels = (await import("./dbt.ts")).readDbtLabels({ text: read.text, file, place }, source);
+  if ("refusal" in labels) return refused(labels.refusal);
+  const { columns, tables } = labels;
+  const manifest = { path, file, tables, wanted: source, place: { ...place, pointer: `${place.pointer}/dbt/manifest` } };
+  return { columns, problems: columns.length > 0 ? [] : [selectsNothing(source, file, place)], manifests: [manifest], files: [] };
+}
+
+const selectsNothing = ({ where }: DbtSource, file: string, place: SourceLocation): Problem => ({
+  code: "W_LABEL_NO_MATCH",
+  severity: "warning",
+  message: `No column of a source in ${file} has ${where === undefined ? "this member of meta" : "what where requires"}. Only columns that are listed in the YAML file of a dbt source can have labels. Correct the entry, or remove it.`,
+  place: { ...place, pointer: `${place.pointer}/dbt/${where === undefined ? "labelFrom" : "where"}` },
+});
+
+async function readCsv(written: string, place: SourceLocation, paths: ProjectPaths): Promise<ReadSources> {
+  const { path, file, ...read } = await readText(written, paths);
+  if ("outside" in read) return outside(read.outside, { ...place, pointer: `${place.pointer}/csv/file` });
+  if ("text" in read) return { ...(await import("./csv.ts")).readCsvLabels(read.text, file), manifests: [], files: [path] };
+  const problem: Problem = {
+    code: "E_LABEL_CSV",
+    severity: "error",
+    message: `${file} ${read.refusal}. The path is relative to dimsync.yaml.`,
+    place: { ...place, pointer: `${place.pointer}/csv/file` },
+  };
+  return { columns: [], problems: [problem], manifests: [], files: [] };
+}
+
+const outside = (message: string, place: SourceLocation): ReadSources => ({
+  columns: [],
+  problems: [{ code: "E_PATH_OUTSIDE", severity: "error", message, place }],
+  manifests: [],
+  files: [],
+});
+
+/** A file, the end of a sentence that begins with its name, or why it is not read. */
+type ReadText = { readonly path: string; readonly file: string } & (
+  | { readonly text: string }
+  | { readonly refusal: string }
+  | { readonly outside: string }
+);
+
+async function readText(written: string, { folders, shown, refusalOf }: ProjectPaths): Promise<ReadText> {
+  const [first = "", ...others] = folders.map((folder) => resolve(folder, written));
+  for (const path of [first, ...others]) {
+    const refusal = refusalOf(path);
+    if (refusal !== undefined) return { path, file: shown(path), outside: refusal };
+    try {
+      return { path, file: shown(path), ...decoded(await readFile(path)) };
+    } catch (error) {
+      const refusal = whyUnread(error);
+      if (refusal !== missing) return { path, file: shown(path), refusal };
+    }
+  }
+  return { path: first, file: shown(first), refusal: missing };
+}
+
+/** The text of a file, or the end of a sentence that begins with its name. */
+export function textNow(path: string): ReturnType<typeof decoded> {
+  try {
+    return decoded(readFileSync(path));
+  } catch (error) {
+    return { refusal: whyUnread(error) };
+  }
+}
+
+const missing = "does not exist";
+
+function whyUnread(error: unknown): string {
+  const code = errorCode(error);
+  return code === "ENOENT" ? missing : `can't be read (${code})`;
+}
+
+/** A byte order mark is left out. */
+function decoded(bytes: Buffer): { readonly text: string } | { readonly refusal: string } {
+  if (!isUtf8(bytes)) return { refusal: "is not UTF-8" };
+  const text = bytes.toString(isAscii(bytes) ? "latin1" : "utf8");
+  const pointer = lfsPointer(text);
+  if (pointer !== undefined) return { refusal: pointer };
+  return { text: text.startsWith("\ufeff") ? text.slice(1) : text };
+}

@@ -1,0 +1,323 @@
+import { existsSync } from "node:fs";
+import type { Catalog } from "../catalog/file.ts";
+import type { ProjectFiles } from "../git/state.ts";
+import type { ColumnReaders } from "../impact/lineage-files.ts";
+import { manifestKindNamed } from "../kinds/index.ts";
+import { labelReferences } from "../kinds/label-references.ts";
+import { isClassification } from "../kinds/manifests.ts";
+import type { LoadedLabels } from "../labels/load.ts";
+import type { NamedManifest, ProjectPaths } from "../labels/sources.ts";
+import { byText } from "../model/address.ts";
+import { DimsyncError, ProblemsError, refuseErrors } from "../model/errors.ts";
+import { defined } from "../model/json/json.ts";
+import type { ColumnLabels } from "../model/labels.ts";
+import { once } from "../model/maps.ts";
+import type { Plan } from "../model/plan.ts";
+import { isError, type Locate, type Problem, problemAt } from "../model/problem.ts";
+import type { Resource } from "../model/resource.ts";
+import { newPauses } from "../model/runtime/event-loop.ts";
+import type { Settings } from "../model/settings/config.ts";
+import { type SecretReference, secretsIn } from "../model/settings/secret.ts";
+import { forTarget, withTarget } from "../text/shell.ts";
+import { didYouMean } from "../text/suggest.ts";
+import { read as readYaml, type YamlParser } from "../yaml/read.ts";
+import { outsideMessage } from "./boundary.ts";
+import { findConfig, parseConfig, targetNames, yamlProblems } from "./config/file.ts";
+import { type LoadedConfig, loadConfig } from "./config/load.ts";
+import { type ConfigOptions, type LoadOptions, yamlParser } from "./config/options.ts";
+import { covering, discover, leadsOutside } from "./discover.ts";
+import { makeLocate } from "./locate.ts";
+import { manifestDigest, type ReadManifest, readManifest } from "./manifest.ts";
+import { atWholePlaces, type PartialManifest } from "./partial.ts";
+import { limitProblems } from "./problem-limit.ts";
+import { duplicateProblems, type MayDeclare, mayDeclare, referenceProblems } from "./references.ts";
+import { readSource, type Source, shownPath } from "./source.ts";
+
+export type { ConfigOptions, LoadOptions } from "./config/options.ts";
+
+/** The manifests of a project for one target, checked as far as possible without the account. */
+export interface Project {
+  readonly settings: Settings;
+  /** Those without an error, by address. */
+  readonly resources: readonly Resource[];
+  /** Those with errors in some of their parts, without these parts: to find their other problems in the same pass. */
+  readonly partial: readonly PartialManifest[];
+  /** True for manifests with errors too. */
+  readonly isDeclared: MayDeclare;
+  /** The labels of columns; absent if there is no Classification. */
+  readonly columnLabels?: ColumnLabels;
+  /** Who reads the columns in the destination; absent if the project names no dbt manifest. */
+  readonly readers?: ColumnReaders;
+  /** All problems, found in one pass. */
+  readonly problems: readonly Problem[];
+  readonly locate: Locate;
+  /**
+   * "sha256:…" over the effective manifests, independent of their order, their formatting and the
+   * files that contain them. Computed by the first call.
+   */
+  readonly manifestDigest: () => string;
+  /** Every `$secret` of the manifests, and of the config in all its targets. */
+  readonly secrets: () => readonly SecretReference[];
+  /** Absolute path. */
+  readonly configFile?: string;
+  /** The columns that someone has reviewed. Absent if the target has no catalog, or if its file has errors. */
+  readonly catalog?: ProjectCatalog;
+  /** The config's `manifests`: for all targets, and for this one only. */
+  readonly patterns: LoadedConfig["manifests"];
+  /** Files that were read as manifests, as shown. */
+  readonly files: readonly string[];
+  /** The files that plans depend on: config, bindings, variables, connector schemas and manifests. */
+  readonly sourceFiles: ProjectFiles;
+  /** Absolute paths of the dbt manifests that Classifications name. dbt writes them, and git ignores them. */
+  readonly dbtFiles: readonly string[];
+  /** Present if the git state is known, or meaningless, without asking git about the folder. */
+  readonly recordedGit?: { readonly state: Plan["git"] };
+}
+
+export interface ProjectCatalog {
+  /** As shown. */
+  readonly file: string;
+  /** Empty if the file does not exist. */
+  readonly text: string;
+  readonly columns: Catalog;
+}
+
+/**
+ * Loads a project. Mistakes in manifests are in `problems`. Throws ProblemsError if the
+ * configuration has no usable settings, and the signal's reason when aborted.
+ */
+export async function loadProject(options: LoadOptions): Promise<Project> {
+  const config = await loadConfig(options);
+  const sources = new Map(config.sources.map((source) => [source.file, source]));
+  const parser = yamlParser(options.env);
+  const locate = makeLocate(options.cwd, (file) => sources.get(file)?.text, parser);
+  const { settings } = config;
+  if (settings === undefined) throw new ProblemsError(limitProblems(config.problems), locate);
+  if (options.needsAccount === true && settings.baseUrl === "") throw whyNoAccount(config, locate);
+
+  const { paths, problems: notFound } = await discoverManifests(config, options);
+  const { manifests, problems: unread } = await readFiles(paths, { config, options, sources, parser });
+  const { catalog, problems: ofCatalog } = await loadCatalog(settings, { options, sources, parser });
+  const isDeclared = mayDeclare(manifests, textsOf(sources, manifests, unread));
+  const resources = withoutDuplicates(manifests.flatMap(({ resource }) => resource ?? [])).sort((a, b) => byText(a.address, b.address));
+  const whole = new Set(resources.map(({ address }) => address));
+  const partial = manifests.flatMap((manifest) => manifest.partial ?? []).filter(({ resource }) => !whole.has(resource.address));
+  const classified = await labelsOf(resources, {
+    folders: [settings.folder, ...(options.labelFolder === undefined ? [] : [options.labelFolder])],
+    shown: (path) => shownPath(options.cwd, path),
+    refusalOf(path) {
+      const target = config.boundary.leadsOutside(path);
+      return target === undefined ? undefined : outsideMessage(shownPath(options.cwd, path), target, config.boundary.top);
+    },
+  });
+  const readers = await readersIn([
+    ...classified.manifests,
+    ...(settings.impact === undefined ? [] : [impactFile(settings.impact, options)]),
+  ]);
+  const problems: Problem[] = [
+    ...config.problems,
+    ...ofCatalog,
+    ...notFound,
+    ...unread,
+    ...manifests.flatMap((manifest) => manifest.problems),
+    ...duplicateProblems(manifests, locate),
+    ...atWholePlaces(referenceProblems([...resources, ...partial.map(({ resource }) => resource)], manifests, isDeclared), partial),
+    ...classified.problems,
+    ...resources.flatMap((resource) => manifestKindNamed(resource.kind)?.hints?.(resource) ?? []),
+  ];
+  if (manifests.length === 0 && !problems.some(isError)) problems.push(noManifests(config, (options.paths ?? []).length > 0));
+  return {
+    settings,
+    resources,
+    partial,
+    isDeclared,
+    problems: limitProblems(problems),
+    locate,
+    ...defined({ columnLabels: classified.labels, readers, configFile: config.configPath, catalog }),
+    manifestDigest: once(() => manifestDigest([...manifests.flatMap(({ effective = [] }) => effective), ...classified.digested])),
+    secrets: () => [...config.secrets, ...secretsIn(manifests.map(({ effective }) => effective))],
+    patterns: config.manifests,
+    files: paths.map((path) => shownPath(options.cwd, path)),
+    dbtFiles: [...new Set(classified.manifests.map(({ path }) => path))],
+    sourceFiles: { files: [...config.except, ...paths, ...classified.files], covers: covering(config.wanted, config.folder) },
+  };
+}
+
+/** The texts of files that were not read, or have a manifest whose kind or name is unknown. */
+function textsOf(sources: FileReading["sources"], manifests: readonly ReadManifest[], unread: readonly Problem[]): readonly string[] {
+  const nameless = manifests.filter(({ kind, name }) => kind === undefined || name === undefined);
+  const files = new Set([...unread, ...nameless].flatMap(({ place }) => place?.file ?? []));
+  return [...files].flatMap((file) => sources.get(file)?.text ?? []);
+}
+
+const noLabels: LoadedLabels = { manifests: [], problems: [], digested: [], files: [] };
+
+/** The manifest that dimsync.yaml names. It is only read when someone asks for readers. */
+const impactFile = ({ manifest, place }: NonNullable<Settings["impact"]>, { cwd }: LoadOptions): NamedManifest => ({
+  path: manifest,
+  file: shownPath(cwd, manifest),
+  place,
+  tables: undefined,
+});
+
+/** Projects without a dbt manifest load nothing for it. */
+async function readersIn(manifests: readonly NamedManifest[]): Promise<ColumnReaders | undefined> {
+  return manifests.length === 0 ? undefined : (await import("../impact/lineage-files.ts")).columnReaders(manifests);
+}
+
+/** The labels of columns. Projects without labels load nothing for them. */
+async function labelsOf(resources: readonly Resource[], paths: ProjectPaths): Promise<LoadedLabels> {
+  if (!resources.some(isClassification) && labelReferences(resources).length === 0) return noLabels;
+  return (await import("../labels/load.ts")).loadLabels(resources, paths);
+}
+
+/** The manifests of this target, without files that are only for other targets. */
+async function discoverManifests(
+  { wanted, folder, except, ofOtherTargets, boundary }: LoadedConfig,
+  { cwd, signal }: LoadOptions,
+): ReturnType<typeof discover> {
+  const patterns = ofOtherTargets
+    .filter((pattern) => leadsOutside({ pattern }, folder, boundary) === undefined)
+    .map((pattern) => ({ pattern }));
+  const ofOthers = await discover(patterns, { cwd, folder, boundary, except: [], signal });
+  return discover(wanted, { cwd, folder, boundary, except: [...except, ...ofOthers.paths], signal });
+}
+
+/** Reads the catalog file, if the config names one. Its code is only loaded then. */
+async function loadCatalog(
+  { catalogFile }: Settings,
+  { options, sources, parser }: Omit<FileReading, "config">,
+): Promise<{ readonly catalog?: ProjectCatalog; readonly problems: readonly Problem[] }> {
+  if (catalogFile === undefined) return { problems: [] };
+  const file = shownPath(options.cwd, catalogFile);
+  if (!existsSync(catalogFile)) return { catalog: { file, text: "", columns: [] }, problems: [] };
+  const { source, problems } = readSource(options.cwd, catalogFile);
+  if (source === undefined) return { problems };
+  sources.set(source.file, source);
+  const { readCatalog } = await import("../catalog/file.ts");
+  const read = readCatalog(source.text, { file, parser });
+  const catalog = read.catalog === undefined ? {} : { catalog: { file, text: source.text, columns: read.catalog } };
+  return { ...catalog, problems: [...problems, ...read.problems] };
+}
+
+interface FileReading {
+  readonly config: LoadedConfig;
+  readonly options: LoadOptions;
+  /** The texts that were read, by file; new ones are added. */
+  readonly sources: Map<string, Source>;
+  readonly parser: YamlParser;
+}
+
+const longText = 16 * 1024 * 1024;
+
+async function readFiles(
+  paths: readonly string[],
+  { config, options, sources, parser }: FileReading,
+): Promise<{ readonly manifests: readonly ReadManifest[]; readonly problems: readonly Problem[] }> {
+  const problems: Problem[] = [];
+  const manifests: ReadManifest[] = [];
+  const pause = newPauses();
+  for (const path of paths) {
+    await pause();
+    options.signal?.throwIfAborted();
+    const { source, problems: unread } = readSource(options.cwd, path);
+    problems.push(...unread);
+    if (source === undefined) continue;
+    // To locate something in a long file, it is read again.
+    if (source.text.length < longText) sources.set(source.file, source);
+    const read = readManifests(source, config, parser);
+    problems.push(...read.problems);
+    manifests.push(...read.manifests);
+  }
+  return { manifests, problems };
+}
+
+/** Problems of the config say more than that there is no base URL. */
+function whyNoAccount({ problems, settings, configPath }: LoadedConfig, locate: Locate): DimsyncError {
+  refuseErrors(problems, locate);
+  return noAccount(settings?.target ?? "", configPath !== undefined);
+}
+
+/** E_UNKNOWN_ADDRESS, with the address that was probably meant. */
+export function unknownManifest(address: string, resources: readonly Resource[]): DimsyncError {
+  const near = didYouMean(
+    address,
+    resources.map((resource) => resource.address),
+  );
+  return new DimsyncError("E_UNKNOWN_ADDRESS", `No manifest has the address ${JSON.stringify(address)}.${near}`);
+}
+
+/** There is no base URL. */
+export function noAccount(target: string, hasConfig: boolean): DimsyncError {
+  return hasConfig
+    ? new DimsyncError(
+        "E_NO_ACCOUNT",
+        `Target ${JSON.stringify(target)} has no base URL. Set its baseUrl in dimsync.yaml, or set DIMSYNC_BASE_URL and DIMSYNC_API_KEY.`,
+      )
+    : new DimsyncError(
+        "E_NO_ACCOUNT",
+        "There is no dimsync.yaml in this directory or above it, and DIMSYNC_BASE_URL is not set. Set DIMSYNC_BASE_URL and DIMSYNC_API_KEY, or create a project.",
+        { command: "dimsync init" },
+      );
+}
+
+/**
+ * Names of the targets, for `--all-targets`, in the order of the config file; "default" if there
+ * are none. Throws ProblemsError.
+ */
+export async function listTargets(options: ConfigOptions): Promise<readonly string[]> {
+  const path = findConfig(options);
+  if (path === undefined) return ["default"];
+  const { source, problems } = readSource(options.cwd, path);
+  const parsed = source === undefined ? { problems: [] } : parseConfig(source, yamlParser(options.env));
+  if (source === undefined || parsed.problems.length > 0) {
+    throw new ProblemsError(
+      [...problems, ...parsed.problems],
+      makeLocate(options.cwd, (file) => (file === source?.file ? source.text : undefined), yamlParser(options.env)),
+    );
+  }
+  const names = targetNames("document" in parsed ? parsed.document : undefined);
+  return names.length === 0 ? ["default"] : names;
+}
+
+function readManifests(
+  source: Source,
+  { variables, connectors }: LoadedConfig,
+  parser: YamlParser,
+): { readonly manifests: readonly ReadManifest[]; readonly problems: readonly Problem[] } {
+  const { documents, problems } = readYaml(source.text, { parser });
+  const context = { variables, connectors, textLength: source.text.length };
+  return {
+    manifests: documents.map((document) => readManifest(document, { file: source.file, document: document.index, pointer: "" }, context)),
+    problems: yamlProblems(source, problems),
+  };
+}
+
+/** The first of the manifests with one address; the others are problems. */
+function withoutDuplicates(resources: readonly Resource[]): Resource[] {
+  return [...new Map([...resources].reverse().map((resource) => [resource.address, resource])).values()];
+}
+
+/** An error if the user named the paths: they are probably wrong. */
+function noManifests({ wanted }: LoadedConfig, hasPaths: boolean): Problem {
+  const where = wanted.map(({ pattern }) => pattern).join(", ");
+  const message = `There are no manifests in ${where}. Set files, folders or globs as \`manifests\` in dimsync.yaml, or pass them on the command line.`;
+  const place = wanted[0]?.place;
+  return problemAt(place, hasPaths ? { code: "E_NO_MANIFESTS", message } : { code: "W_NO_MANIFESTS", severity: "warning", message });
+}
+
+/** Adds to an error that is found after loading: lines and columns, and the target to its commands. */
+export async function withLocations<T>({ locate, settings }: Project, work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    if (error instanceof ProblemsError && !error.isLocated)
+      throw new ProblemsError(
+        error.problems.map((problem) => withTarget(problem, settings)),
+        locate,
+      );
+    if (!(error instanceof DimsyncError) || error.command === undefined) throw error;
+    const { code, message, exit, cause, command } = error;
+    throw new DimsyncError(code, message, { exit, cause, command: forTarget(command, settings) });
+  }
+}

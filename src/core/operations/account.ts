@@ -1,0 +1,152 @@
+import { mkdir } from "node:fs/promises";
+import { dirname, resolve } from "node:path";
+import type { LoadedProject } from "../engine/session.ts";
+import { noAccount, type Project } from "../manifests/project.ts";
+import { resolveSecrets, secretPlaces } from "../manifests/secrets/resolve.ts";
+import { DimsyncError, messageOf, ProblemsError } from "../model/errors.ts";
+import type { Clock } from "../model/runtime/clock.ts";
+import { version } from "../model/runtime/version.ts";
+import type { Settings } from "../model/settings/config.ts";
+import type { Environment } from "../model/settings/env.ts";
+import { describeSecret, Secret, type SecretReference, secretKey } from "../model/settings/secret.ts";
+import type { Client, ClientOptions } from "../service/client.ts";
+import type { CallReport } from "../service/request.ts";
+
+/** An open account; `close` ends its connections. */
+export interface Account {
+  readonly client: Client;
+  readonly close: () => Promise<void>;
+}
+
+export interface AccountOptions {
+  /** Refuses every request but GET. */
+  readonly readOnly: boolean;
+  /** Set if the run writes. It is part of the user agent, which the audit log shows. */
+  readonly runId?: string;
+  readonly env: Environment;
+  /** Ends waiting for the key, and all reads of a read-only account. If the run writes, the caller decides what finishes. */
+  readonly signal: AbortSignal | undefined;
+  /** What retries wait with. Default: the time of the system. */
+  readonly clock?: Clock | undefined;
+  /** Called after every attempt of a request. */
+  readonly onCall?: (report: CallReport) => void;
+}
+
+/** A target, and where its problems are. */
+export type AccountProject = Pick<Project, "settings"> & Partial<Pick<Project, "locate">>;
+
+/** Opens the target's account; `embedded:FILE` starts the embedded service in this process. Throws DimsyncError if the settings do not lead to one. */
+export async function openAccount(project: AccountProject, options: AccountOptions): Promise<Account> {
+  const { settings } = project;
+  if (settings.baseUrl === "") throw noAccount(settings.target, true);
+  const embedded = settings.baseUrl.startsWith("embedded:") ? await startEmbedded(settings) : undefined;
+  try {
+    const { createClient } = await import("../service/client.ts");
+    const client = createClient({
+      baseUrl: embedded?.url ?? settings.baseUrl,
+      apiKey: embedded === undefined ? await apiKey(project, options) : new Secret(embedded.apiKey),
+      ...(settings.apiKey === undefined ? {} : { keySource: describeSecret(settings.apiKey) }),
+      timeoutMs: settings.client.timeoutMs,
+      retries: settings.client.retries,
+      maxResponseBytes: settings.client.maxResponseBytes,
+      concurrency: settings.client.concurrency,
+      columnConcurrency: settings.client.columnConcurrency,
+      readOnly: options.readOnly,
+      userAgent: options.runId === undefined ? `dimsync/${version}` : `dimsync/${version} (run/${options.runId})`,
+      rate: settings.client.rate,
+      ...(options.signal === undefined || !options.readOnly ? {} : { signal: options.signal }),
+      env: options.env,
+      ...clientTime(options.clock),
+      ...(options.onCall === undefined ? {} : { onCall: options.onCall }),
+    });
+    return {
+      client,
+      close: async () => {
+        await client.close();
+        await embedded?.close();
+      },
+    };
+  } catch (error) {
+    await embedded?.close();
+    throw error;
+  }
+}
+
+const clientTime = (clock: Clock | undefined): Pick<ClientOptions, "now" | "sleep"> =>
+  clock === undefined ? {} : { now: () => clock.now().getTime(), sleep: clock.sleep };
+
+/** Runs `work` with the target's account, which refuses every request but GET, and closes it. Throws as `openAccount` does. */
+export async function withReadOnly<T>(
+  project: AccountProject,
+  { env, signal, clock }: Pick<AccountOptions, "env" | "signal" | "clock">,
+  work: (client: Client) => Promise<T>,
+): Promise<T> {
+  const account = await openAccount(project, { readOnly: true, env, signal, clock });
+  return await work(account.client).finally(account.close);
+}
+
+async function startEmbedded({ baseUrl, folder, observed = false }: Settings) {
+  const { startEmbeddedService } = await import("../../embedded/index.ts");
+  const path = baseUrl.slice("embedded:".length);
+  if (path === ":memory:") return startEmbeddedService({ observed });
+  const file = resolve(folder, path);
+  try {
+    await mkdir(dirname(file), { recursive: true });
+    return await startEmbeddedService({ file, observed });
+  } catch (error) {
+    throw new DimsyncError(
+      "E_EMBEDDED",
+      `The embedded service could not store its account in ${file}: ${messageOf(error)}. Set baseUrl to another file, or delete this one.`,
+      { cause: error },
+    );
+  }
+}
+
+async function apiKey({ settings, locate }: AccountProject, { env, signal }: AccountOptions): Promise<Secret<string>> {
+  if (settings.apiKey === undefined)
+    throw new DimsyncError(
+      "E_NO_API_KEY",
+      `No API key is set for target ${JSON.stringify(settings.target)}. Set apiKey: { $secret: { env: DIMSYNC_API_KEY } } for the target, and the variable where dimsync runs. Without targets, or with a single one, the variable (or DIMSYNC_API_KEY_FILE) is enough.`,
+    );
+  const { values, problems } = await resolveSecrets([settings.apiKey], secretOptions(settings, env, signal));
+  if (problems.length > 0)
+    throw new ProblemsError(
+      problems.map((problem) => ({
+        ...problem,
+        message: `${problem.message} It is the API key of target ${JSON.stringify(settings.target)}.`,
+        ...(settings.apiKeyPlace === undefined ? {} : { place: settings.apiKeyPlace }),
+      })),
+      locate,
+    );
+  const key = values.get(secretKey(settings.apiKey))?.reveal();
+  if (typeof key !== "string")
+    throw new DimsyncError(
+      "E_NO_API_KEY",
+      `The API key of target ${JSON.stringify(settings.target)} (${describeSecret(settings.apiKey)}) is not a string. Remove its type.`,
+    );
+  return new Secret(key);
+}
+
+/** The manifests that need the secrets, for the messages about missing ones. */
+export type SecretUsers = Pick<LoadedProject, "resources" | "locate">;
+
+/** Resolves every reference, or throws ProblemsError with all missing ones, at their lines in the manifests of `users`. */
+export async function resolveAll(
+  references: readonly SecretReference[],
+  settings: Pick<Settings, "folder" | "isBundle">,
+  env: Environment,
+  signal: AbortSignal | undefined,
+  users?: SecretUsers,
+): Promise<ReadonlyMap<string, Secret>> {
+  const options = secretOptions(settings, env, signal);
+  const { values, problems } = await resolveSecrets(references, options, (reference) => secretPlaces(reference, users?.resources ?? []));
+  if (problems.length > 0) throw users === undefined ? new ProblemsError(problems) : new ProblemsError(problems, users.locate);
+  return values;
+}
+
+const secretOptions = ({ folder, isBundle }: Pick<Settings, "folder" | "isBundle">, env: Environment, signal: AbortSignal | undefined) => ({
+  folder,
+  isBundle,
+  env,
+  ...(signal === undefined ? {} : { signal }),
+});

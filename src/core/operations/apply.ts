@@ -1,0 +1,280 @@
+import { randomUUID } from "node:crypto";
+import { type Applied, type ApplyOptions, apply } from "../apply/apply.ts";
+import type { Session, WriteSession } from "../engine/session.ts";
+import { type Project, withLocations } from "../manifests/project.ts";
+import { DimsyncError } from "../model/errors.ts";
+import { combineExits } from "../model/exit.ts";
+import { groupBy } from "../model/maps.ts";
+import type { NotKept, Plan } from "../model/plan.ts";
+import type { Result } from "../model/result.ts";
+import type { Reads } from "../model/service.ts";
+import { titles } from "../model/titles.ts";
+import type { Lease, RecordsRun, RecordsState } from "../records/records.ts";
+import type { AppliedCommit } from "../records/remembered.ts";
+import type { Client } from "../service/client.ts";
+import { differsInSpace } from "../text/white-space.ts";
+import { openAccount, resolveAll } from "./account.ts";
+import { jobUrl, openRecords, versionText, withRecords } from "./open-records.ts";
+import { openReview, withCatalogProblems } from "./review.ts";
+import { accountSession, type RunEnvironment, withGitState } from "./session.ts";
+
+export interface ApplyAccountOptions extends ApplyOptions {
+  /** How long to wait for another apply of the same target to finish. */
+  readonly lockTimeoutMs?: number;
+  /** Maximum age of a saved plan; 24 hours by default. */
+  readonly maxPlanAgeMs?: number;
+  /** Called with information that needs no action, such as a lock that was taken over. */
+  readonly onNotice?: (text: string) => void;
+}
+
+/**
+ * Makes the account match the project, under the target's lease. Refuses a saved plan that can no longer be used, and marks it as applied before the
+ * first write. Throws DimsyncError only before the first write.
+ */
+export function applyAccount(
+  project: Project,
+  options: ApplyAccountOptions,
+  run: RunEnvironment,
+): Promise<Pick<Applied, "plan" | "result">> {
+  return withLocations(
+    project,
+    withGitState(project, run, (git) => applyUnderLease(withCatalogProblems(project), options, { run, git })),
+  );
+}
+
+async function applyUnderLease(
+  project: Project,
+  options: ApplyAccountOptions,
+  { run, git }: Pick<ApplyRun, "run" | "git">,
+): Promise<Applied> {
+  const { settings } = project;
+  const [{ checkSavedPlan, refuseOtherMode, refuseUnsavedOnProtected }, records] = await Promise.all([
+    import("./saved-plan.ts"),
+    openRecords(settings, run.env),
+  ]);
+  try {
+    if (options.saved === undefined) refuseUnsavedOnProtected(settings);
+    else {
+      refuseOtherMode(options.saved, options.protectOnly === true);
+      await checkSavedPlan(options.saved, project, { git: await git, records }, options.maxPlanAgeMs);
+    }
+    const runUrl = jobUrl(run.env);
+    const begin = {
+      runId: randomUUID(),
+      waitMs: options.lockTimeoutMs ?? 0,
+      signal: run.signal,
+      hasEnded: (lease: Lease) => hasHolderEnded(lease, settings.folder, run),
+      onWait: () => run.onProgress?.({ type: "step", phase: "wait", done: 0, total: 0, label: `the lock of ${settings.target}` }),
+    };
+    const writes = await records.begin({ ...begin, ...(runUrl === undefined ? {} : { runUrl }) });
+    if (writes.notice !== undefined) options.onNotice?.(writes.notice);
+    const before = writes.state();
+    if (before.version !== "") run.onRecords?.(versionText("read", records, before));
+    const done = await thenRelease(writes, () => applyWith(project, options, { run, git, writes }));
+    const after = writes.state();
+    if (after.version !== before.version) run.onRecords?.(versionText("written", records, after));
+    return done;
+  } finally {
+    await records.close();
+  }
+}
+
+/** Whether the CI job that holds a lease has ended. Only another job of the same repository can find out. */
+async function hasHolderEnded({ runUrl }: Lease, folder: string, run: RunEnvironment): Promise<boolean> {
+  if (runUrl === undefined) return false;
+  const [{ readCiEnvironment }, { hasJobEnded }] = await Promise.all([import("../forge/environment.ts"), import("../forge/job-state.ts")]);
+  return await hasJobEnded(runUrl, readCiEnvironment(run.env, folder), run);
+}
+
+/**
+ * Releases the records after `work`. If they can't be written, that is part of its result, because
+ * the changes were made.
+ */
+async function thenRelease<T extends { readonly result: Result }>(writes: RecordsRun, work: () => Promise<T>): Promise<T> {
+  let done: T;
+  try {
+    done = await work();
+  } catch (error) {
+    // Nothing was sent, so this is the error to report.
+    await writes.release().catch(() => undefined);
+    throw error;
+  }
+  try {
+    await writes.release();
+    return done;
+  } catch (error) {
+    if (!(error instanceof DimsyncError)) throw error;
+    const { result } = done;
+    const { code, message, command } = error;
+    const diagnostic = {
+      code,
+      severity: "error",
+      summary: titles[code],
+      message,
+      ...(command === undefined ? {} : { command }),
+    };
+    const exit = combineExits([result.exit, { code: error.exit, reasons: ["records"] }]);
+    return { ...done, result: { ...result, diagnostics: [...result.diagnostics, diagnostic], exit } };
+  }
+}
+
+/** Records the columns of the plan, unless the plan was refused or declined: then nobody has seen them. */
+function rememberColumns(writes: RecordsRun, { plan: { executable, createdAt: at, seenColumns: groups }, result }: Applied): void {
+  const isDeclined = result.items.some(({ code }) => code === "E_DECLINED");
+  if (executable && groups !== undefined && !isDeclined) writes.remember({ columns: { at, groups } });
+}
+
+/** Records what the service did not keep, and what selectors by live name cover. A run that saw only a part adds to what is known. */
+function rememberAccount(
+  writes: RecordsRun,
+  { plan, result, notKept }: Omit<Applied, "result"> & { readonly result: Pick<Result, "items"> },
+): void {
+  const isDeclined = result.items.some(({ code }) => code === "E_DECLINED");
+  if (!plan.executable || isDeclined) return;
+  const known = writes.state();
+  const isWhole = plan.partial !== true;
+  writes.remember({
+    notKept: valuesToKeep(known.notKept, { found: [...(plan.notKept ?? []), ...notKept], isWhole }),
+    ...(isWhole ? { covered: coveredNow(known.covered, plan.covered) } : {}),
+  });
+}
+
+/** What the plan no longer finds has changed since, in the manifests or the account. It does not mention texts with other white space. */
+function valuesToKeep(
+  known: RecordsState["notKept"],
+  { found, isWhole }: { readonly found: readonly NotKept[]; readonly isWhole: boolean },
+): RecordsState["notKept"] {
+  const all = groupBy(
+    found.flatMap(({ since, ...one }) => (since === undefined ? [] : [{ ...one, since }])),
+    ({ address }) => address,
+  );
+  const addresses = new Set([...(isWhole ? known.keys() : []), ...all.keys()]);
+  return new Map(
+    [...addresses].map((address) => {
+      const kept = [...(known.get(address) ?? [])].filter(([, { wanted, live }]) => !isWhole || differsInSpace(wanted, live));
+      const now = (all.get(address) ?? []).map(({ path, wanted, live, since }) => [path, { wanted, live, since }] as const);
+      return [address, new Map([...kept, ...now])];
+    }),
+  );
+}
+
+/** By manifest; without those whose selectors are gone. */
+function coveredNow(known: RecordsState["covered"], covered: Plan["covered"] = {}): RecordsState["covered"] {
+  const gone = [...known.keys()].filter((address) => !Object.hasOwn(covered, address));
+  return new Map([
+    ...gone.map((address) => [address, new Map<string, string>()] as const),
+    ...Object.entries(covered).map(([address, ids]) => [address, new Map(Object.entries(ids))] as const),
+  ]);
+}
+
+/**
+ * What to record once the account matches the manifests of a commit: all of them, so nothing was left out, failed or waits. Undefined otherwise: the next
+ * plan is then compared with the commit before, and what is still missing counts as a change of the manifests.
+ */
+function commitOf(plan: Plan, git: Plan["git"], run: Pick<AppliedCommit, "runId" | "at">): AppliedCommit | undefined {
+  if (git === undefined || git.dirty || plan.partial === true || plan.held !== undefined) return undefined;
+  return { commit: git.commit, manifestDigest: plan.manifestDigest, ...run };
+}
+
+/** Records the commit of a run that ended well. If it changed nothing, only other manifests are worth a write. */
+function rememberCommit(writes: RecordsRun, commit: AppliedCommit | undefined, hasChanged: boolean): void {
+  if (commit !== undefined && (hasChanged || writes.state().appliedCommit?.manifestDigest !== commit.manifestDigest))
+    writes.remember({ commit });
+}
+
+/** Records the commit of a plan without changes. Throws nothing: without it, the next plan is compared with an older commit. */
+export async function recordUnchanged({ settings }: Project, plan: Plan, run: RunEnvironment): Promise<void> {
+  const runId = randomUUID();
+  const commit = plan.blocked.length > 0 ? undefined : commitOf(plan, plan.git, { runId, at: plan.createdAt });
+  if (commit === undefined && plan.covered === undefined && plan.notKept === undefined) return;
+  await withRecords(settings, run.env, async (records) => {
+    try {
+      const writes = await records.begin({ runId, waitMs: 0, signal: run.signal });
+      rememberCommit(writes, commit, false);
+      rememberAccount(writes, { plan, result: { items: [] }, notKept: [] });
+      await writes.release();
+    } catch (error) {
+      if (!(error instanceof DimsyncError)) throw error;
+    }
+  });
+}
+
+interface ApplyRun {
+  readonly run: RunEnvironment;
+  readonly writes: RecordsRun;
+  readonly git: Session["git"];
+}
+
+async function applyWith(project: Project, options: ApplyAccountOptions, { run, writes, git }: ApplyRun) {
+  const account = await openAccount(project, { ...run, readOnly: false, runId: writes.runId });
+  const lists = listLengthRecorder(writes, options.assumeCompleteLists === true);
+  try {
+    const signal = AbortSignal.any([run.signal, writes.lost]);
+    const session = await openWriteSession(project, account.client, { run: { ...run, signal }, writes, git });
+    const beforeFirstWrite = async (made: Plan): Promise<void> => {
+      await options.beforeFirstWrite?.(made);
+      if (options.saved !== undefined) await writes.markApplied(made.planId);
+    };
+    const review = await openReview(project, writes.state());
+    const done = await apply({ ...session, review, reads: lists.recording(session.reads) }, { ...options, beforeFirstWrite });
+    rememberColumns(writes, done);
+    rememberAccount(writes, done);
+    const { plan, result } = done;
+    if (result.exit.code === 0)
+      rememberCommit(
+        writes,
+        commitOf(plan, await git, { runId: writes.runId, at: result.finishedAt }),
+        plan.items.length + plan.deferred.length > 0,
+      );
+    return done;
+  } finally {
+    lists.save();
+    await account.close();
+  }
+}
+
+async function openWriteSession(project: Project, client: Client, { run, writes, git }: ApplyRun): Promise<WriteSession> {
+  const { settings } = project;
+  const { decodeWrite } = await import("../service/decode/resources.ts");
+  return {
+    ...accountSession(project, client, writes.state, git, run),
+    writer: {
+      reads: client.asReadOnly(),
+      send: (request) => client.send(request, writes.fence),
+      decode: decodeWrite,
+      records: writes,
+      resolveSecrets: (references, addresses) => {
+        const resources = project.resources.filter(({ address }) => addresses.has(address));
+        return resolveAll(references, settings, run.env, run.signal, { resources, locate: project.locate });
+      },
+    },
+  };
+}
+
+/**
+ * Records the lengths of the lists that `recording` reads, for later runs: a list whose length
+ * looks like a page size is suspicious unless an earlier run has seen a longer one. `trusted`: the
+ * user states that the lists are complete, so their length is not a page size. `save` adds the
+ * lengths to the records.
+ */
+function listLengthRecorder(
+  records: Pick<RecordsRun, "remember">,
+  trusted: boolean,
+): { readonly recording: (reads: Reads) => Reads; readonly save: () => void } {
+  const seen = new Map<string, number>();
+  const recording = (reads: Reads): Reads => ({
+    ...reads,
+    list: async (list) => {
+      const listing = await reads.list(list);
+      const length = listing.items.length + (trusted ? 1 : 0);
+      if (listing.completeness === "unknown") seen.set(list.name, Math.max(seen.get(list.name) ?? 0, length));
+      return listing;
+    },
+  });
+  return {
+    recording,
+    save: () => {
+      if (seen.size > 0) records.remember({ lists: Object.fromEntries(seen) });
+    },
+  };
+}

@@ -1,0 +1,143 @@
+import { resolve } from "node:path";
+import type { BaseProject } from "../engine/loosened/entry.ts";
+import { extractBase, fetchMissing, leftAt } from "../git/base.ts";
+import { type LoadOptions, loadProject, type Project } from "../manifests/project.ts";
+import { DimsyncError, ProblemsError } from "../model/errors.ts";
+import { defined } from "../model/json/json.ts";
+import { getOrAdd } from "../model/maps.ts";
+import { isError, type Problem, type SourceLocation } from "../model/problem.ts";
+import { isLocal } from "../model/settings/config.ts";
+import type { RecordsState } from "../records/records.ts";
+import { visible } from "../text/control-characters.ts";
+import { andMore } from "../text/lists.ts";
+
+export interface Base extends BaseProject {
+  /** The codes of the errors that excluded manifests, as "E_WRONG_TYPE, E_UNKNOWN_KEY"; "" if there are none. */
+  readonly errors: string;
+}
+
+/**
+ * The manifests at the commit that was applied last, as the base of a plan. Without it, the origin of the differences is unknown: `problems` says why. Throws
+ * E_BASE_REF if the commit is missing and `isRequired`, because a guard needs it.
+ */
+export async function appliedBase(
+  project: Project,
+  { appliedCommit }: Pick<RecordsState, "appliedCommit">,
+  { options, isRequired }: { readonly options: LoadOptions; readonly isRequired: boolean },
+): Promise<{ readonly base?: Base; readonly problems: readonly Problem[] }> {
+  const unknown = (message: string): Problem => ({ code: "W_BASE_UNREAD", severity: "warning", message });
+  if (appliedCommit === undefined) {
+    // Expected in a first run; nothing was promised.
+    if (!isRequired) return { problems: [] };
+    const where = isLocal(project.settings.records) ? " Records in a folder stay on one machine; keep them in git or PostgreSQL." : "";
+    return {
+      problems: [
+        unknown(
+          `The records contain no commit that was applied, so the plan cannot show what someone changed in the account, and the guard outsideChanges has nothing to refuse. The next apply of everything records its commit.${where}`,
+        ),
+      ],
+    };
+  }
+  const { commit, at, runId } = appliedCommit;
+  const what = `${commit.slice(0, 12)} (run ${visible(runId)}, ${visible(at)})`;
+  try {
+    await fetchMissing(project.settings.folder, commit, options.env);
+    const base = await loadBase(project, commit, options);
+    if (base.errors === "") return { base, problems: [] };
+    return {
+      problems: [
+        unknown(
+          `The manifests of the commit that was applied last, ${what}, have errors today (${base.errors}), so the plan cannot show what someone changed in the account.`,
+        ),
+      ],
+    };
+  } catch (error) {
+    if (!(error instanceof DimsyncError) || !["E_BASE_REF", "E_BASE_UNREADABLE", "E_NO_GIT"].includes(error.code)) throw error;
+    const missing = `The commit that was applied last, ${what}, is not in the checkout and could not be fetched, so the plan cannot show what someone changed in the account.`;
+    const fix = "Check out the whole history (actions/checkout: fetch-depth: 0; GitLab: GIT_DEPTH: 0).";
+    if (!isRequired) return { problems: [unknown(`${missing} ${fix}`)] };
+    throw new DimsyncError(
+      "E_BASE_REF",
+      `${missing} The guard outsideChanges needs it, so nothing was sent. ${fix} If a forced push removed the commit, read the output of dimsync plan, then lift the guard once:`,
+      { cause: error, command: 'dimsync ci apply --allow outsideChanges="the applied commit is gone"' },
+    );
+  }
+}
+
+/**
+ * The project's manifests in the commit in which the checkout left the history of `ref`: a branch that only lags behind differs in nothing. Throws as `loadBase`
+ * does.
+ */
+export const loadReviewBase = async (project: Project, ref: string, options: LoadOptions): Promise<Base> =>
+  loadBase(project, await leftAt(project.settings.folder, ref, options.env), options);
+
+/**
+ * The project's manifests at a git ref, with today's variables. Without a usable config at that ref there are none, and all manifests are new. Throws
+ * E_BASE_REF, E_BASE_UNREADABLE and E_NO_GIT.
+ */
+export async function loadBase(project: Project, ref: string, options: LoadOptions): Promise<Base> {
+  const varFiles = (options.varFiles ?? []).map((file) => resolve(options.cwd, file));
+  return atBase(placeOf(project), { ref, options }, async (there) => {
+    try {
+      const { settings, resources, columnLabels, problems, locate, patterns, catalog } = await loadProject({ ...there, varFiles });
+      const read = { settings, resources, locate, patterns, ...defined({ columnLabels, catalog }) };
+      return { ...read, unread: unreadFiles(problems), errors: codesOf(problems) };
+    } catch (error) {
+      if (!(error instanceof ProblemsError)) throw error;
+      const none = { resources: [], locate: ({ file }: SourceLocation) => ({ file }), patterns: { shared: [], own: [] } };
+      return { ...none, unread: unreadFiles(error.problems), errors: codesOf(error.problems) };
+    }
+  });
+}
+
+/** The files with errors. Manifests in them are missing, so what they protected is not known. */
+function unreadFiles(problems: readonly Problem[]): BaseProject["unread"] {
+  const byFile = new Map<string, Problem[]>();
+  for (const problem of problems.filter(isError))
+    if (problem.place !== undefined) getOrAdd(byFile, problem.place.file, () => []).push(problem);
+  return [...byFile].map(([file, ofFile]) => ({ file, codes: codesOf(ofFile) }));
+}
+
+const codesOf = (problems: readonly Problem[]): string =>
+  andMore([...new Set(problems.flatMap(({ code, severity }) => (severity === "error" ? [code] : [])))]);
+
+/** Where a project is in the checkout. */
+export interface ProjectPlace {
+  /** Absolute. */
+  readonly folder: string;
+  /** Absolute; absent if there is none. */
+  readonly configFile?: string | undefined;
+  readonly target?: string | undefined;
+}
+
+export const placeOf = ({ settings: { folder, target }, configFile }: Project): ProjectPlace => ({ folder, configFile, target });
+
+/**
+ * Runs `work` with what loads the project at a git ref, its variable files included. Files outside the repository have no history; they are
+ * read as they are now. Throws E_BASE_REF and E_NO_GIT.
+ */
+export async function atBase<T>(
+  { folder, configFile, target }: ProjectPlace,
+  { ref, options }: { readonly ref: string; readonly options: LoadOptions },
+  work: (there: LoadOptions) => Promise<T>,
+): Promise<T> {
+  const base = await extractBase(folder, ref, options.env);
+  try {
+    const { configFile: _now, paths = [], varFiles = [], ...rest } = options;
+    const there = configFile === undefined ? undefined : await base.pathInTree(configFile);
+    const moved = (files: readonly string[]): Promise<readonly string[]> =>
+      Promise.all(files.map(async (file) => (await base.pathInTree(resolve(options.cwd, file))) ?? resolve(options.cwd, file)));
+    return await work({
+      ...rest,
+      ...(there === undefined ? {} : { configFile: there }),
+      ...(paths.length === 0 ? {} : { paths: await moved(paths) }),
+      varFiles: await moved(varFiles),
+      cwd: (await base.pathInTree(options.cwd)) ?? base.folder,
+      labelFolder: folder,
+      top: base.top,
+      ...(configFile === undefined ? {} : { target }),
+    });
+  } finally {
+    await base.remove();
+  }
+}

@@ -1,0 +1,66 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { notify } from "../drift/notify.ts";
+import { driftSummary } from "../drift/summary.ts";
+import type { Project } from "../manifests/project.ts";
+import { DimsyncError, ProblemsError } from "../model/errors.ts";
+import { isObject, own } from "../model/json/json.ts";
+import { parseJson } from "../model/json/parse.ts";
+import type { Plan } from "../model/plan.ts";
+import type { NotifySettings } from "../model/settings/config.ts";
+import { secretKey } from "../model/settings/secret.ts";
+import { writeAtomic } from "../records/files/atomic.ts";
+import { ensureStateFolder, stateFolder } from "../records/state-folder.ts";
+import { resolveAll } from "./account.ts";
+import type { RunEnvironment } from "./session.ts";
+
+interface Notification {
+  readonly webhook: NotifySettings;
+  /** Called with what failed; the report is complete without it. */
+  readonly warn: (text: string) => void;
+}
+
+/** Notifies the webhook if the drift changed. The report must include its exit. Throws only if the run is interrupted. */
+export async function notifyDrift(
+  { settings }: Pick<Project, "settings">,
+  report: Plan,
+  { webhook: { url: reference, format }, warn }: Notification,
+  { env, signal }: Pick<RunEnvironment, "env" | "signal">,
+): Promise<void> {
+  try {
+    const url = (await resolveAll([reference], settings, env, signal)).get(secretKey(reference));
+    if (url === undefined) return;
+    const [summary, previous] = [driftSummary(report), await readLastNotified(settings)];
+    const { postJson } = await import("../service/send-request.ts");
+    const post = (to: URL, body: string, timeoutMs: number) => postJson(to, body, { timeoutMs, env, signal });
+    const notified = await notify({ report, summary, previous, url, format, post });
+    if (notified.outcome === "failed") warn(notified.warning);
+    if (notified.outcome === "sent") await saveLastNotified(settings, summary.fingerprint);
+  } catch (error) {
+    signal.throwIfAborted();
+    if (!(error instanceof DimsyncError)) throw error;
+    const errors = error instanceof ProblemsError ? error.problems : [error];
+    for (const { message } of errors) warn(`The webhook was not notified: ${message}`);
+  }
+}
+
+type Settings = Project["settings"];
+
+const lastNotifiedFile = (target: string): string => `drift-${encodeURIComponent(target).replaceAll("*", "_")}.json`;
+
+/** The fingerprint of the last notification, which is kept in `.dimsync`. */
+async function readLastNotified({ folder, target }: Settings): Promise<string | undefined> {
+  const text = await readFile(join(stateFolder(folder), lastNotifiedFile(target)), "utf8").catch(() => "{}");
+  try {
+    const value: unknown = parseJson(text);
+    const fingerprint = isObject(value) ? own(value, "notified") : undefined;
+    return typeof fingerprint === "string" ? fingerprint : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+async function saveLastNotified({ folder: project, target }: Settings, notified: string): Promise<void> {
+  const folder = await ensureStateFolder(project);
+  await writeAtomic(join(folder, lastNotifiedFile(target)), `${JSON.stringify({ notified })}\n`);
+}

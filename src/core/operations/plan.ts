@@ -1,0 +1,79 @@
+import { type FailOn, planExit } from "../engine/exit-codes.ts";
+import { plan } from "../engine/pipeline.ts";
+import type { PlanOptions, Session } from "../engine/session.ts";
+import type { LoadOptions, Project } from "../manifests/project.ts";
+import { secretPlaces } from "../manifests/secrets/resolve.ts";
+import { changeCount, isOutside } from "../model/changes.ts";
+import { defined } from "../model/json/json.ts";
+import type { Plan } from "../model/plan.ts";
+import type { Problem } from "../model/problem.ts";
+import { describeSecret, secretKey, secretsIn } from "../model/settings/secret.ts";
+import { withReadOnly } from "./account.ts";
+import { attributed } from "./attributed.ts";
+import { appliedBase } from "./base.ts";
+import { readRecords } from "./open-records.ts";
+import { openReview, withCatalogProblems } from "./review.ts";
+import { accountSession, type RunEnvironment, snapshotSession, withGitState } from "./session.ts";
+
+export interface PlanAccountOptions extends PlanOptions {
+  /** Loads the manifests of the commit that was applied last, as the base. */
+  readonly sinceApply?: LoadOptions;
+  /** What makes the exit code 2. */
+  readonly failOn?: readonly FailOn[];
+}
+
+/** Compares the project with its account, and says who made the changes that it would undo. Only sends GET: the client refuses anything else before it opens a socket. */
+export async function planAccount(given: Project, options: PlanAccountOptions, run: RunEnvironment): Promise<Plan> {
+  const project = withCatalogProblems(given);
+  return withReadSession(project, run, async (session) => {
+    const review = await openReview(project, session.records());
+    const { sinceApply, failOn, base, ...others } = options;
+    const problems = base === undefined ? [] : newSecrets(project, base);
+    const reviewed = base && { base: { ...base, review: await openReview(base, session.records()) }, isReview: true };
+    const ofPlan = { ...others, ...reviewed };
+    const isRequired = project.settings.guards.outsideChanges === "refuse" && options.allow?.has("outsideChanges") !== true;
+    const asked =
+      problems.length === 0
+        ? session
+        : { ...session, project: { ...session.project, problems: [...session.project.problems, ...problems] } };
+    const based = await withAppliedBase(asked, sinceApply, { project, isRequired });
+    const made = await plan({ ...based.session, review }, { ...ofPlan, ...based.base });
+    const isUndoing = made.items.some((item) => changeCount(item, isOutside) > 0);
+    const whole = isUndoing && run.snapshotFile === undefined ? await attributed(made, { env: run.env }, session) : made;
+    return { ...whole, exit: planExit(whole, failOn) };
+  });
+}
+
+/** The secrets that apply will need and that no manifest of the base has, each where it is written. */
+function newSecrets({ resources }: Project, base: Pick<Project, "resources">): readonly Problem[] {
+  const secretsOf = (all: Project["resources"]) => secretsIn(all.map(({ spec }) => spec));
+  const known = new Set(secretsOf(base.resources).map(secretKey));
+  const added = new Map(secretsOf(resources).flatMap((one) => (known.has(secretKey(one)) ? [] : [[secretKey(one), one] as const])));
+  return [...added.values()].map((reference): Problem => {
+    const message = `Apply will need ${describeSecret(reference)}, which no manifest of the base uses. Set it in the job that applies before this is merged.`;
+    return { code: "I_NEW_SECRET", severity: "info", message, ...defined({ place: secretPlaces(reference, resources)[0]?.place }) };
+  });
+}
+
+/** The session, and the base that `sinceApply` asks for. Throws E_BASE_REF if the commit is missing and `isRequired`. */
+export async function withAppliedBase(
+  session: Session,
+  sinceApply: LoadOptions | undefined,
+  { project, isRequired }: { readonly project: Project; readonly isRequired: boolean },
+): Promise<{ readonly session: Session; readonly base: Pick<PlanOptions, "base"> }> {
+  if (sinceApply === undefined) return { session, base: {} };
+  const { problems, ...base } = await appliedBase(project, session.records(), { options: sinceApply, isRequired });
+  return { session: { ...session, project: { ...session.project, problems: [...session.project.problems, ...problems] } }, base };
+}
+
+/** Runs `work` with a read-only session on the project's account, and closes the account afterwards. */
+export async function withReadSession<T>(project: Project, run: RunEnvironment, work: (session: Session) => Promise<T>): Promise<T> {
+  const { settings } = project;
+  if (run.snapshotFile !== undefined) return work(await snapshotSession(project, run.snapshotFile, run));
+  return withGitState(project, run, (git) =>
+    withReadOnly(project, run, async (client) => {
+      const state = await readRecords(settings, run);
+      return await work(accountSession(project, client, () => state, git, run));
+    }),
+  );
+}

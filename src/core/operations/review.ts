@@ -1,0 +1,46 @@
+import { isSchemaConfig } from "../kinds/manifests.ts";
+import { unreviewedIn } from "../kinds/schemas.ts";
+import type { Project } from "../manifests/project.ts";
+import type { ColumnReview } from "../model/columns.ts";
+import { type Problem, problemAt } from "../model/problem.ts";
+import { problemIn } from "../model/resource.ts";
+import type { RecordsState } from "../records/records.ts";
+import { visible } from "../text/control-characters.ts";
+import { shellWord } from "../text/shell.ts";
+
+/** How columns are reviewed. Undefined if the target has no catalog; then nothing of it is loaded. */
+export async function openReview(
+  { catalog }: Pick<Project, "catalog">,
+  { columnsSeen: seen }: RecordsState,
+): Promise<ColumnReview | undefined> {
+  if (catalog === undefined) return undefined;
+  const { newReview } = await import("../catalog/review.ts");
+  return newReview({ catalog: catalog.columns, file: catalog.file, seen });
+}
+
+/** What keeps a run from reviewing columns: as problems, so that nothing is compared. */
+export function withCatalogProblems(project: Project): Project {
+  const problems = [...catalogProblems(project), ...missingCatalog(project)];
+  return problems.length === 0 ? project : { ...project, problems: [...project.problems, ...problems] };
+}
+
+/** `unreviewed` of SchemaConfigs in a target without a catalog, where it would have no effect. */
+export function catalogProblems({ settings, resources }: Pick<Project, "settings" | "resources">): readonly Problem[] {
+  if (settings.catalogFile !== undefined) return [];
+  const { target } = settings;
+  return resources.filter(isSchemaConfig).flatMap((config): readonly Problem[] => {
+    const mode = unreviewedIn(config);
+    if (mode === undefined) return [];
+    const message = `unreviewed: ${mode} needs a file of reviewed columns, and the target ${visible(target)} has none. Add catalog: dimsync.catalog.${visible(target)}.yaml to the target in dimsync.yaml, then accept the columns that the account has now.`;
+    return [problemIn(config, "/spec/unreviewed", { code: "E_UNREVIEWED_NEEDS_CATALOG", message, command: acceptAll(target) })];
+  });
+}
+
+const acceptAll = (target: string): string => `dimsync catalog accept --all -t ${shellWord(target)}`;
+
+/** An error if the file does not exist: deleting it must not end the review of columns without a word. */
+function missingCatalog({ catalog, settings: { target } }: Project): readonly Problem[] {
+  if (catalog === undefined || catalog.text !== "") return [];
+  const message = `${catalog.file} does not exist, so no column has been reviewed. Review the account once, accept its columns, and commit the file.`;
+  return [problemAt(undefined, { code: "E_CATALOG_MISSING", message, command: acceptAll(target) })];
+}

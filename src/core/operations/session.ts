@@ -1,0 +1,104 @@
+import { randomUUID } from "node:crypto";
+import type { Session } from "../engine/session.ts";
+import { gitState } from "../git/state.ts";
+import type { Project } from "../manifests/project.ts";
+import type { Plan } from "../model/plan.ts";
+import { type Clock, systemClock } from "../model/runtime/clock.ts";
+import type { OnProgress } from "../model/runtime/progress.ts";
+import { version } from "../model/runtime/version.ts";
+import type { Reads } from "../model/service.ts";
+import type { Environment } from "../model/settings/env.ts";
+import type { Client } from "../service/client.ts";
+import { readRecords } from "./open-records.ts";
+
+/** The input of a run. It uses nothing else outside the project. */
+export interface RunEnvironment {
+  readonly env: Environment;
+  /** When aborted, the run starts nothing new and finishes writes in flight. */
+  readonly signal: AbortSignal;
+  readonly onProgress?: OnProgress | undefined;
+  /** Default: the time of the system. */
+  readonly clock?: Clock | undefined;
+  /**
+   * Called with a sentence that names the version of shared records that was read, and the one that
+   * was written last. A ref can be moved back, but the versions in logs can be compared.
+   */
+  readonly onRecords?: ((text: string) => void) | undefined;
+  /** A snapshot file to read instead of the account; needs no key and no network. */
+  readonly snapshotFile?: string | undefined;
+}
+
+/** The commit of the project, and which of its files have uncommitted changes. */
+export async function projectGitState(project: Project, signal: AbortSignal): Promise<Plan["git"]> {
+  const { settings, sourceFiles, recordedGit } = project;
+  if (recordedGit !== undefined) return recordedGit.state;
+  return gitState(settings.folder, sourceFiles, { signal });
+}
+
+/** Runs `work` while git looks at the project's files, which can take seconds. Git is stopped if `work` ends before. */
+export async function withGitState<T>(project: Project, run: RunEnvironment, work: (git: Session["git"]) => Promise<T>): Promise<T> {
+  const ended = new AbortController();
+  const git = projectGitState(project, AbortSignal.any([run.signal, ended.signal]));
+  try {
+    return await work(git);
+  } finally {
+    ended.abort();
+  }
+}
+
+/** A session that reads the account of `client`. */
+export function accountSession(
+  project: Project,
+  client: Client,
+  records: Session["records"],
+  git: Session["git"],
+  run: RunEnvironment,
+): Session {
+  return {
+    ...sessionBase(project, records, git, run),
+    reads: withColumnProgress(client.asReadOnly(run.signal), run.onProgress),
+    calls: client.calls,
+  };
+}
+
+/** A session that reads a snapshot. Its plans cannot be applied. */
+export async function snapshotSession(project: Project, file: string, run: RunEnvironment): Promise<Session> {
+  const { settings } = project;
+  const [{ readSnapshotFile }, { readsOf, snapshotOfAnother }] = await Promise.all([
+    import("../snapshot/file.ts"),
+    import("../snapshot/snapshot.ts"),
+  ]);
+  const git = projectGitState(project, run.signal);
+  const [snapshot, state] = await Promise.all([readSnapshotFile(file), readRecords(settings, run)]);
+  const problem = snapshotOfAnother(snapshot, settings, file);
+  const problems = problem === undefined ? project.problems : [...project.problems, problem];
+  return {
+    ...sessionBase({ ...project, problems }, () => state, git, run),
+    reads: readsOf(snapshot),
+    calls: () => ({}),
+    snapshot: snapshot.takenAt,
+  };
+}
+
+function sessionBase(project: Project, records: Session["records"], git: Session["git"], run: RunEnvironment) {
+  const { signal, onProgress, clock = systemClock } = run;
+  return { project, records, git, version, signal, onProgress, newId: randomUUID, clock };
+}
+
+// One event for each table would be most of an ndjson file.
+const every = 100;
+
+/** Reports how many of the tables that were asked for had their columns read with a request of their own, every hundred. */
+export function withColumnProgress<R extends Pick<Reads, "columns">>(reads: R, onProgress: OnProgress | undefined): R {
+  if (onProgress === undefined) return reads;
+  let done = 0;
+  let total = 0;
+  const columns: Reads["columns"] = async (...path) => {
+    total += 1;
+    const read = await reads.columns(...path);
+    done += 1;
+    if (done % every === 0) onProgress({ type: "step", phase: "columns", done, total, label: "tables" });
+    return read;
+  };
+  return { ...reads, columns };
+}

@@ -1,0 +1,178 @@
+import { DimsyncError, ProblemsError } from "../model/errors.ts";
+import type { JsonObject } from "../model/json/json.ts";
+import type {
+  FolderRecordsSettings,
+  GitRecordsSettings,
+  PostgresRecordsSettings,
+  RecordsSettings,
+  Settings,
+} from "../model/settings/config.ts";
+import type { Environment } from "../model/settings/env.ts";
+import { type SecretReference, secretKey } from "../model/settings/secret.ts";
+import { openFolderRecords } from "../records/folder/index.ts";
+import type { GitProbe } from "../records/git/probe.ts";
+import type { PostgresProbe } from "../records/postgres/probe.ts";
+import type { Records, StoreName } from "../records/records.ts";
+import { resolveAll } from "./account.ts";
+
+// The registry of stores for records. Adding one: its settings (model/settings/config.ts, manifests/config), its
+// `SharedStore` (records/), and an entry here.
+
+interface SettingsByStore {
+  readonly folder: FolderRecordsSettings;
+  readonly git: GitRecordsSettings;
+  readonly postgres: PostgresRecordsSettings;
+}
+
+/** A store that need not exist yet. */
+type Choice<N extends StoreName> = Omit<SettingsByStore[N], "id" | "ttlMs">;
+export type StoreChoice = Choice<"folder"> | Choice<"git"> | Choice<"postgres">;
+
+export interface CreatedStore {
+  readonly settings: RecordsSettings;
+  /** The member `records` of the target in dimsync.yaml; undefined: none. */
+  readonly config: JsonObject | undefined;
+  /** Notes about the new store. */
+  readonly notes: readonly string[];
+}
+
+/** The condition of a store. */
+export type StoreProbe =
+  | { readonly store: "folder" }
+  | { readonly store: "git"; readonly found: GitProbe }
+  | { readonly store: "postgres"; readonly found: PostgresProbe };
+
+/** The target whose records these are. */
+export interface StoreOwner {
+  readonly settings: Settings;
+  readonly env: Environment;
+}
+
+interface Store<N extends StoreName> {
+  /** What `--to` names; `option` is what follows the name and a colon. Undefined if it is not valid. */
+  readonly parse: (option: string | undefined, target: string) => Choice<N> | undefined;
+  /** Makes no connection and writes nothing. Throws ProblemsError if a secret is missing. */
+  readonly open: (records: SettingsByStore[N], owner: StoreOwner) => Promise<Records>;
+  /** Creates an empty store, which proves that it can be written. Throws E_RECORDS_EXIST, E_RECORDS_READ, E_RECORDS_REFUSED and E_RECORDS_UNCLEAR. */
+  readonly create: (choice: Choice<N>, owner: StoreOwner) => Promise<CreatedStore>;
+  /** For `dimsync doctor`: reads the store's condition and writes nothing. Throws as `Records.read` does. */
+  readonly probe: (records: SettingsByStore[N], owner: StoreOwner) => Promise<StoreProbe>;
+}
+
+const folder: Store<"folder"> = {
+  parse: (option) => (option === undefined ? { store: "folder" } : undefined),
+  open: async (_, { settings }) => openFolderRecords(settings),
+  create: async () => ({ settings: { store: "folder" }, config: undefined, notes: [] }),
+  probe: async () => ({ store: "folder" }),
+};
+
+const git: Store<"git"> = {
+  parse(option, target) {
+    const ref = option ?? `refs/dimsync/${target.replaceAll(/[^A-Za-z0-9._-]/gu, "-")}`;
+    const isRef = /^refs\/[A-Za-z0-9][A-Za-z0-9._-]*(?:\/[A-Za-z0-9][A-Za-z0-9._-]*)+$/u.test(ref);
+    return isRef ? { store: "git", ref, remote: "origin" } : undefined;
+  },
+  async open(records, owner) {
+    const { openGitRecords } = await import("../records/git/index.ts");
+    return openGitRecords({ ...records, ...inGit(owner) });
+  },
+  async create({ ref, remote }, owner) {
+    const { initGitRecords } = await import("../records/git/init.ts");
+    const settings = { remote, ref, ttlMs: 300_000 };
+    const id = await initGitRecords({ ...settings, ...inGit(owner) }).catch((error: unknown) => {
+      throw withBranch(error, ref);
+    });
+    return {
+      settings: { store: "git", ...settings, id },
+      config: { git: { ref, ...(remote === "origin" ? {} : { remote }), id } },
+      notes: [`The records are in ${ref} of the remote ${remote}.`],
+    };
+  },
+  async probe(records, owner) {
+    const { probeGit } = await import("../records/git/probe.ts");
+    return { store: "git", found: await probeGit({ ...records, ...inGit(owner) }) };
+  },
+};
+
+const inGit = ({ settings: { target, folder }, env }: StoreOwner) => ({
+  target,
+  folder,
+  env,
+  key: env["DIMSYNC_DIGEST_KEY"] || undefined,
+});
+
+/** The error, which suggests a branch if a server refused another ref. */
+function withBranch(error: unknown, ref: string): unknown {
+  const isRefused = error instanceof DimsyncError && error.code === "E_RECORDS_REFUSED";
+  if (!isRefused || ref.startsWith("refs/heads/")) return error;
+  return new DimsyncError(error.code, `${error.message} If the server only accepts branches, use one:`, {
+    exit: error.exit,
+    cause: error,
+    command: `dimsync records init --to git:${ref.replace(/^refs\//u, "refs/heads/")}`,
+  });
+}
+
+const databaseVariable = "DIMSYNC_DATABASE_URL";
+
+const postgres: Store<"postgres"> = {
+  parse: (option) =>
+    option === undefined ? { store: "postgres", url: { $secret: { env: databaseVariable } }, schema: "dimsync" } : undefined,
+  async open(records, owner) {
+    const [{ openPostgresRecords }, url] = await Promise.all([import("../records/postgres/index.ts"), databaseUrl(records.url, owner)]);
+    const { folder, target } = owner.settings;
+    return openPostgresRecords({ ...records, folder, target, url });
+  },
+  async create(choice, owner) {
+    const { schema } = choice;
+    if (choice.url.$secret.env === databaseVariable && (owner.env[databaseVariable] ?? "") === "")
+      throw new DimsyncError(
+        "E_USAGE",
+        `Set ${databaseVariable} to the URL of the database, such as postgres://user:password@db.example.com/dimsync.`,
+      );
+    const { initPostgresRecords } = await import("../records/postgres/index.ts");
+    const { target } = owner.settings;
+    const { id, synchronousCommit } = await initPostgresRecords({ target, schema, url: await databaseUrl(choice.url, owner) });
+    return {
+      settings: { ...choice, id, ttlMs: 60_000 },
+      config: { postgres: { url: { $secret: choice.url.$secret }, ...(schema === "dimsync" ? {} : { schema }), id } },
+      notes:
+        synchronousCommit === "off"
+          ? [
+              "The server has synchronous_commit = off. dimsync turns it on for its own transactions; other programs may lose commits in a crash.",
+            ]
+          : [],
+    };
+  },
+  async probe({ schema, url }, owner) {
+    const [{ probePostgres }, resolved] = await Promise.all([import("../records/postgres/probe.ts"), databaseUrl(url, owner)]);
+    const place = `schema ${schema} in PostgreSQL`;
+    return { store: "postgres", found: await probePostgres({ url: resolved, schema }, { target: owner.settings.target, place }) };
+  },
+};
+
+/** Throws ProblemsError, at `records` in dimsync.yaml, if it is missing. */
+async function databaseUrl(reference: SecretReference, { settings, env }: StoreOwner): Promise<string> {
+  const { recordsPlace: place, target } = settings;
+  const secrets = await resolveAll([reference], settings, env, undefined).catch((error: unknown) => {
+    if (!(error instanceof ProblemsError)) throw error;
+    const what = `It is the URL of the records of target ${JSON.stringify(target)}.`;
+    throw new ProblemsError(
+      error.problems.map((problem) => ({ ...problem, message: `${problem.message} ${what}`, ...(place === undefined ? {} : { place }) })),
+    );
+  });
+  return String(secrets.get(secretKey(reference))?.reveal());
+}
+
+const stores: { readonly [N in StoreName]: Store<N> } = { folder, git, postgres };
+
+export const storeNamed = <N extends StoreName>(name: N): Store<N> => stores[name];
+
+/** `folder`, `git`, `git:REF` or `postgres`. Throws E_USAGE. */
+export function parseStore(text: string | undefined, target: string): StoreChoice {
+  const [name = "", option] = (text ?? "git").split(/:(.*)/su);
+  const choice = isStoreName(name) ? stores[name].parse(option, target) : undefined;
+  if (choice !== undefined) return choice;
+  throw new DimsyncError("E_USAGE", `${JSON.stringify(text)} is not a store: use folder, git, git:refs/dimsync/prod or postgres.`);
+}
+
+const isStoreName = (name: string): name is StoreName => Object.hasOwn(stores, name);

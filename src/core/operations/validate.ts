@@ -1,0 +1,60 @@
+import { allowances } from "../engine/checks/allow.ts";
+import { sortDiagnostics } from "../engine/plan.ts";
+import { conflicts } from "../kinds/index.ts";
+import { emptyLabelSelectors } from "../kinds/label-selectors.ts";
+import { kindNames } from "../kinds/manifests.ts";
+import { ruleProblems } from "../kinds/schemas.ts";
+import { atWholePlaces } from "../manifests/partial.ts";
+import type { Project } from "../manifests/project.ts";
+import type { Exit } from "../model/exit.ts";
+import { isError, type Problem, toDiagnostic } from "../model/problem.ts";
+import type { Resource } from "../model/resource.ts";
+import type { Validation } from "../model/result.ts";
+import { isLocal, type Settings } from "../model/settings/config.ts";
+import { literalProblems } from "../policies/offline.ts";
+import { policyProblems } from "../policies/validate.ts";
+import { withTarget } from "../text/shell.ts";
+import { catalogProblems } from "./review.ts";
+
+/** Everything that can be checked without the account. Sends no request. */
+export async function validateProject(project: Project): Promise<Validation> {
+  const { problems, locate, resources, partial, isDeclared, columnLabels, files, settings, configFile } = project;
+  const all = [...resources, ...partial.map(({ resource }) => resource)];
+  const ofManifests = [
+    ...ruleProblems(all, (name) => isDeclared(kindNames.ruleSet, name)),
+    ...emptyLabelSelectors(all),
+    ...policyProblems(all),
+  ];
+  const today = new Date().toISOString().slice(0, 10);
+  const hasIgnores = settings.ignore.some(({ address }) => /^(?:Schema(?:Config|s)\/|[^/]*[*?[{!])/u.test(address));
+  const found = [
+    ...problems,
+    ...atWholePlaces(ofManifests, partial),
+    ...catalogProblems({ settings, resources }),
+    ...allowances(settings.allow, today).problems,
+    ...literalProblems(resources, { today, ignoring: hasIgnores, labels: columnLabels }),
+    ...(await conflictProblems(resources, settings)),
+  ];
+  const diagnostics = sortDiagnostics(
+    found.map((problem) => withTarget(toDiagnostic(configFile === undefined ? required(problem) : problem, locate), settings)),
+  );
+  const failed = diagnostics.some(isError);
+  const exit: Exit = failed ? { code: 1, reasons: ["errors"] } : { code: 0, reasons: [] };
+  return { kind: "Validation", manifests: resources.length, files: files.length, diagnostics, exit };
+}
+
+/**
+ * Manifests that describe the same object, unless they are bound to different ids. Only bindings in
+ * a file are read: `validate` sends no request, and `plan` checks it with any store.
+ */
+async function conflictProblems(resources: readonly Resource[], { records, bindingsFile, target }: Settings): Promise<readonly Problem[]> {
+  const found = conflicts(resources, new Map());
+  if (found.length === 0 || !isLocal(records)) return [];
+  const { openBindings } = await import("../records/folder/bindings.ts");
+  return conflicts(resources, await openBindings(bindingsFile, target).read());
+}
+
+/** Without a config, an empty folder is probably the wrong one. */
+function required(problem: Problem): Problem {
+  return problem.code === "W_NO_MANIFESTS" ? { ...problem, code: "E_NO_MANIFESTS", severity: "error" } : problem;
+}

@@ -1,0 +1,177 @@
+import { appendFileSync, existsSync } from "node:fs";
+import { relative, resolve } from "node:path";
+import { ofTarget } from "../../cli/each-target.ts";
+import { stepPieces, writeGithubStep } from "../../cli/github-outputs.ts";
+import { checkOutputs, type Destination, writeDocuments, writeMetricsFlag } from "../../cli/output.ts";
+import { applyOptions, failOnFlags, refuseReadOnly } from "../../cli/plan-options.ts";
+import { withRun } from "../../cli/progress.ts";
+import { loadProjects } from "../../cli/project.ts";
+import { printError } from "../../cli/report-error.ts";
+import { say } from "../../cli/say.ts";
+import type { Project } from "../../core/manifests/project.ts";
+import { DimsyncError } from "../../core/model/errors.ts";
+import type { Exit, ExitCode } from "../../core/model/exit.ts";
+import type { Plan } from "../../core/model/plan.ts";
+import type { Result } from "../../core/model/result.ts";
+import type { OnProgress } from "../../core/model/runtime/progress.ts";
+import { isLocal } from "../../core/model/settings/config.ts";
+import { applyAccount, recordUnchanged } from "../../core/operations/apply.ts";
+import { readSavedPlan } from "../../core/operations/saved-plan.ts";
+import { progressLine, renderNdjson } from "../../core/render/machine/ndjson.ts";
+import { code, prose } from "../../core/render/markdown/escape.ts";
+import { type CiContext, type CiJob, endJob, isStep, jobDestinations, planSinceApply, stdoutFormat, targetsOutput } from "./job.ts";
+import { originCredentials } from "./push-credentials.ts";
+import { pushBindings } from "./push-file.ts";
+
+/**
+ * `dimsync ci apply [FILE]`: makes a plan of each target, shows it and applies exactly that plan,
+ * which also works for protected targets. With a file, applies that plan. Pushes the bindings after
+ * each target. Stops at the first target that fails without a result.
+ */
+export async function applyJob(given: CiContext, job: CiJob, planFile: string | undefined): Promise<ExitCode> {
+  const { flags, io, cwd } = given;
+  if (flags.allTargets === true) throw new DimsyncError("E_USAGE", "dimsync ci apply takes each target by name. Name them with -t.");
+  checkOutputs(given);
+  refuseReadOnly(given);
+  // Records are pushed to the remote of the checkout.
+  const context = { ...given, io: { ...io, env: originCredentials(job.environment, io.env) } };
+  // An unknown target is reported before the first one is written to.
+  const projects = await loadProjects(context, { account: true, interruptible: true });
+  if (planFile !== undefined && projects.length > 1) throw new DimsyncError("E_USAGE", "A saved plan is for one target. Name it with -t.");
+  const saved = planFile === undefined ? undefined : await readSavedPlan(resolve(cwd, planFile), io.env);
+  const log = openLog(context, job);
+  const documents: (Plan | Result)[] = [];
+  const kept: Kept[] = [];
+  const failures: unknown[] = [];
+  const attempt = (work: () => Promise<void>): Promise<void> => work().catch((error: unknown) => void failures.push(error));
+  for (const project of projects) {
+    await attempt(async () => {
+      await applyTarget(context, project, { saved, log, onDocument: (document) => documents.push(document) });
+      // Whatever the exit code, because some writes may have succeeded.
+      kept.push(await keepBindings(context, job, project));
+    });
+    if (failures.length > 0 || io.interrupted.aborted) break;
+  }
+  await attempt(() => log.end(documents));
+  return await endJob(context, job, {
+    documents,
+    failures: io.interrupted.aborted ? [] : failures.map((error) => printError(context, error)),
+    exits: kept.map(({ exit }) => exit),
+    outputs: Object.assign({}, targetsOutput(job, projects), ...kept.map(({ outputs }) => outputs)),
+    isSummarized: true,
+  });
+}
+
+interface TargetApply {
+  /** A plan that the user saved; undefined: make one. */
+  readonly saved: Plan | undefined;
+  readonly log: ApplyLog;
+  /** Called with the result, or with a plan that has no changes or cannot be applied. */
+  readonly onDocument: (document: Plan | Result) => void;
+}
+
+async function applyTarget(context: CiContext, project: Project, { saved, log, onDocument }: TargetApply): Promise<void> {
+  const report = async (document: Plan | Result): Promise<void> => {
+    onDocument(document);
+    await log.document(document);
+  };
+  const failOn = failOnFlags(context.flags.failOn, "Plan");
+  const { onEvent: events } = log;
+  const plan = saved ?? (await ofTarget(context, project, planSinceApply(context, failOn), { events }));
+  const { items, deferred, held = [] } = plan;
+  if (saved === undefined && (plan.exit.code !== 0 || items.length + deferred.length + held.length === 0)) {
+    if (plan.exit.code === 0) await withRun(context, (run) => recordUnchanged(project, plan, run));
+    return await report(plan);
+  }
+  await log.plan(plan);
+  const options = { ...applyOptions(context), saved: plan };
+  const { result } = await withRun(context, (run) => applyAccount(project, options, run), events);
+  await report(result);
+}
+
+/** The log of the job, in which the targets follow one another, and the files of `-o`, which are written at the end. */
+interface ApplyLog {
+  /** Gets the progress, if a format shows it. */
+  readonly onEvent: OnProgress | undefined;
+  /** Shows a plan before it is applied. */
+  readonly plan: (plan: Plan) => Promise<void>;
+  readonly document: (document: Plan | Result) => Promise<void>;
+  /** Throws E_OUTPUT. */
+  readonly end: (documents: readonly (Plan | Result)[]) => Promise<void>;
+}
+
+/** A file in the checkout would make the work tree of the next target's plan unclean, so files are written at the end. */
+function openLog(context: CiContext, job: CiJob): ApplyLog {
+  const { io } = context;
+  const all = jobDestinations(context, job);
+  const format = stdoutFormat(context, job);
+  const hasEvents = format === "ndjson";
+  // One document for all targets can only be written at the end, and the log goes to stderr.
+  const isLog = hasEvents || format === "human" || format === "github";
+  const eventFiles = all.flatMap((one) => (one.format === "ndjson" && one.file !== undefined ? [one.file] : []));
+  const lines: string[] = [];
+  const onStderr = { ...context, io: { ...io, stdout: io.stderr } };
+  const summarize = (document: Plan | Result): void => {
+    if (isStep(context, job)) writeGithubStep(io.env, { ...stepPieces(io.env, [document]), outputs: {} });
+  };
+  const show = async (document: Plan | Result, to: Destination): Promise<void> =>
+    writeDocuments(to.format === "human" && (!isLog || hasEvents) ? onStderr : context, [to], [document]);
+  return {
+    onEvent:
+      hasEvents || eventFiles.length > 0
+        ? (event) => {
+            const line = progressLine(event, new Date().toISOString());
+            if (hasEvents) io.stdout(line);
+            lines.push(line);
+          }
+        : undefined,
+    plan: async (plan) => {
+      await show(plan, { format: "human" });
+      summarize(plan);
+    },
+    document: async (document) => {
+      if (eventFiles.length > 0) lines.push(renderNdjson(document));
+      await show(document, { format: isLog ? format : "human" });
+      summarize(document);
+    },
+    end: async (documents) => {
+      for (const file of eventFiles) appendFileSync(file, lines.join(""));
+      if (documents.length === 0) return;
+      const isWrittenAtEnd = (one: Destination): boolean => (one.file === undefined ? !isLog : one.format !== "ndjson");
+      await writeDocuments(context, all.filter(isWrittenAtEnd), documents);
+      await writeMetricsFlag(context, documents);
+    },
+  };
+}
+
+/** What became of the ids that apply recorded. */
+interface Kept {
+  readonly exit: Exit;
+  /** Outputs of the step. */
+  readonly outputs: Readonly<Record<string, string>>;
+}
+
+/**
+ * Keeps the ids that apply recorded: pushes the bindings file, or sets the output `bindings_file`,
+ * so that the workflow uploads it. Exit 4 if the file changed and could not be pushed, because
+ * every run has to look up the ids again until it is committed. Does nothing for records in git or
+ * PostgreSQL, which have the ids already.
+ */
+async function keepBindings({ io, flags, cwd }: CiContext, { environment }: CiJob, { settings }: Project): Promise<Kept> {
+  const mode = flags.bindings ?? "push";
+  const done: Kept = { exit: { code: 0, reasons: [] }, outputs: {} };
+  const { bindingsFile: file } = settings;
+  if (!isLocal(settings.records) || mode === "none" || !existsSync(file)) return done;
+  const pushed = await pushBindings(environment, settings, { isPushed: mode === "push", env: io.env });
+  if (pushed.outcome !== "refused") {
+    say(io, `bindings: ${pushed.outcome}`);
+    return done;
+  }
+  const outputs = { bindings_file: file };
+  if (mode === "upload") return { ...done, outputs };
+  const path = relative(cwd, file);
+  const why = `The ids that apply recorded could not be pushed. ${pushed.reason} Commit ${path} by hand; it is among this job's artifacts.`;
+  say(io, `E_BINDINGS_NOT_PUSHED: ${why}`);
+  writeGithubStep(io.env, { summary: `\n> [!WARNING]\n> ${prose(why)} ${code(path)}\n`, outputs: {} });
+  return { exit: { code: 4, reasons: ["bindings"] }, outputs };
+}

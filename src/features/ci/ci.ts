@@ -1,0 +1,50 @@
+import type { Context } from "../../cli/context.ts";
+import type { CiFlags } from "../../cli/flags.ts";
+import { printError } from "../../cli/report-error.ts";
+import { DimsyncError } from "../../core/model/errors.ts";
+import type { ExitCode } from "../../core/model/exit.ts";
+import { once } from "../../core/model/maps.ts";
+import { baseOfJob, type CiContext, type CiJob, endJob } from "./job.ts";
+
+type Job = (context: CiContext, job: CiJob, planFile: string | undefined) => Promise<ExitCode>;
+
+const jobs: Readonly<Record<"plan" | "apply" | "drift", () => Promise<Job>>> = {
+  plan: async () => (await import("./plan-job.ts")).planJob,
+  apply: async () => (await import("./apply-job.ts")).applyJob,
+  drift: async () => (await import("./drift-job.ts")).driftJob,
+};
+
+/**
+ * `dimsync ci TASK [FILE]`: plan, apply or drift as a job, and what a job needs besides, so that no
+ * workflow needs a script: the comment on the pull request, the issue about drift, the push of a
+ * bindings file. Throws E_USAGE for an unknown task.
+ */
+export async function runCi(context: Context<CiFlags>, task: string, planFile: string | undefined): Promise<ExitCode> {
+  const load = checkUsage(context, task, planFile);
+  const { io, cwd } = context;
+  const { readCiEnvironment } = await import("../../core/forge/environment.ts");
+  const environment = readCiEnvironment(io.env, cwd);
+  const base = once(() => baseOfJob(environment, { cwd, env: io.env }));
+  const job: CiJob = { environment, env: io.env, signal: io.interrupted, base, log: io.stderr };
+  try {
+    return await (await load())(context, job, planFile);
+  } catch (error) {
+    if (io.interrupted.aborted) return 130;
+    return await endJob(context, job, { documents: [], failures: [printError(context, error)] });
+  }
+}
+
+function checkUsage({ flags }: Context<CiFlags>, task: string, planFile: string | undefined): () => Promise<Job> {
+  const known = (["plan", "apply", "drift"] as const).find((one) => one === task);
+  if (known === undefined)
+    throw new DimsyncError("E_USAGE", `dimsync ci takes ${Object.keys(jobs).join(", ")}, not ${JSON.stringify(task)}.`);
+  if (planFile !== undefined && known !== "apply")
+    throw new DimsyncError("E_USAGE", `dimsync ci ${known} takes no file. Only dimsync ci apply takes a saved plan.`);
+  if (flags.protectOnly === true && known === "drift")
+    throw new DimsyncError("E_USAGE", "dimsync ci drift only reports. --protect-only is for plan and apply.");
+  if (flags.pullRequest === true && known !== "drift")
+    throw new DimsyncError("E_USAGE", `--pull-request is a flag of dimsync ci drift, not of dimsync ci ${known}.`);
+  if (flags.bindings !== undefined && !["push", "upload", "none"].includes(flags.bindings))
+    throw new DimsyncError("E_USAGE", `--bindings takes push, upload or none, not ${JSON.stringify(flags.bindings)}.`);
+  return jobs[known];
+}

@@ -1,0 +1,168 @@
+import { DimsyncError, interruptedError } from "../../core/model/errors.ts";
+import { type Clock, systemClock } from "../../core/model/runtime/clock.ts";
+
+/** A comment on a pull or merge request. */
+export interface Comment {
+  readonly id: string;
+  readonly body: string;
+  /** False if the author could be anyone: then the marker in it may be a copy of ours. */
+  readonly isTrusted: boolean;
+}
+
+/** The comments of one pull or merge request. */
+export interface Comments {
+  /** From the oldest to the newest. */
+  readonly list: () => Promise<readonly Comment[]>;
+  /** `isCreated`: looks up whether an attempt without a response created the comment. */
+  readonly create: (body: string, isCreated: () => Promise<boolean>) => Promise<void>;
+  readonly update: (id: string, body: string) => Promise<void>;
+  readonly remove: (id: string) => Promise<void>;
+}
+
+// All targets of a pull request share one comment, with a section for each. The jobs of a matrix write it at the
+// same time, and no forge can refuse an edit of an older text. So a job replaces only its own sections in the
+// newest text, and reads the comment again a moment later: if another job has overwritten them meanwhile, it
+// writes them once more. If two jobs create the comment, the older one stays, with the sections of both.
+
+/** The part of a comment about one target. */
+export interface Section {
+  /** Raw. */
+  readonly target: string;
+  /** Markdown. */
+  readonly text: string;
+  /** Base64, for the next comment; "" for none. */
+  readonly state: string;
+}
+
+/** The sections that a comment should have, from those that it has. Applied to its own result, it changes nothing. */
+export type Edit = (sections: readonly Section[]) => readonly Section[];
+
+export interface CommentOptions {
+  /** Its hidden first line. */
+  readonly marker: string;
+  readonly footer: string;
+  /** In milliseconds; until the comment is read again. Undefined if no other job writes it. */
+  readonly recheckMs?: number | undefined;
+  readonly signal?: AbortSignal;
+  /** Default: the time of the system. */
+  readonly clock?: Pick<Clock, "sleep"> | undefined;
+}
+
+/**
+ * Edits the comment that begins with the marker. If there is none, creates it, unless it would have no section. `make` gets the
+ * sections before the edit. Throws E_FORGE if other jobs overwrite them again and again.
+ */
+export async function upsertComment(
+  comments: Comments,
+  options: CommentOptions,
+  make: (before: readonly Section[]) => Edit,
+): Promise<"created" | "updated" | "same" | "none"> {
+  const { recheckMs, signal, clock = systemClock } = options;
+  let found = await ours(comments, options);
+  const edit = make(sectionsOf(found));
+  let outcome = await write(comments, options, { found, edit });
+  if (recheckMs === undefined || outcome === "none") return outcome;
+  for (let attempt = 1; attempt <= attempts; attempt += 1) {
+    await clock.sleep(recheckMs * (1 + Math.random()), signal);
+    if (signal?.aborted === true) throw interruptedError();
+    found = await ours(comments, options);
+    const sections = sectionsOf(found);
+    if (found.length === 1 && bodyOf(edit(sections), options) === bodyOf(sections, options)) return outcome;
+    const again = await write(comments, options, { found, edit });
+    if (outcome === "same") outcome = again;
+  }
+  throw new DimsyncError("E_FORGE", "Other jobs overwrote the comment again and again. Run the job again.");
+}
+
+const attempts = 5;
+
+const ours = async (comments: Comments, { marker }: CommentOptions): Promise<readonly Comment[]> =>
+  (await comments.list()).filter(({ body, isTrusted }) => isTrusted && body.startsWith(marker));
+
+/** Those of the first comment, and of others what it lacks. */
+function sectionsOf(found: readonly Comment[]): readonly Section[] {
+  const all = found.flatMap(({ body }) => parsed(body));
+  return all.filter(({ target }, index) => all.findIndex((one) => one.target === target) === index);
+}
+
+interface Writing {
+  readonly found: readonly Comment[];
+  readonly edit: Edit;
+}
+
+/** Writes the oldest comment, and removes the others. */
+async function write(
+  comments: Comments,
+  options: CommentOptions,
+  { found, edit }: Writing,
+): Promise<"created" | "updated" | "same" | "none"> {
+  const body = bodyOf(edit(sectionsOf(found)), options);
+  const [first, ...others] = found;
+  const create = async (): Promise<"created" | "none"> => {
+    const sections = edit([]);
+    if (sections.length === 0) return "none";
+    await comments.create(bodyOf(sections, options), async () => (await ours(comments, options)).length > 0);
+    return "created";
+  };
+  if (first === undefined) return await create();
+  // GitHub and GitLab change line endings and trim. Every edit is shown, so an equal text is not written again.
+  const isSame = plainText(first.body) === plainText(body);
+  try {
+    if (!isSame) await comments.update(first.id, body);
+  } catch (error) {
+    // The comment may have been deleted after the list was read.
+    if ((await comments.list()).some(({ id }) => id === first.id)) throw error;
+    return await create();
+  }
+  for (const { id } of others)
+    await comments.remove(id).catch(async (error: unknown) => {
+      // Another job may have removed it.
+      if ((await comments.list()).some((one) => one.id === id)) throw error;
+    });
+  return isSame && others.length === 0 ? "same" : "updated";
+}
+
+const plainText = (text: string): string => text.replaceAll("\r\n", "\n").trim();
+
+/** Of the body of a comment. GitHub refuses more than 65,536. */
+export const mostCharacters = 65_000;
+const end = "<!-- dimsync:end -->";
+
+/** If it would be too long, only the first lines of the longest sections are left. */
+function bodyOf(sections: readonly Section[], { marker, footer }: CommentOptions): string {
+  const draw = (all: readonly Section[]): string => [marker, textOf(all), end, footer].join("\n");
+  let shown = sections;
+  while (draw(shown).length > mostCharacters) {
+    const longest = shown.reduce((a, b) => (b.text.length > a.text.length ? b : a));
+    const short = `${longest.text.split("\n")[0] ?? ""}\n\n**Shortened:** the log and the summary of the job have the whole plan.`;
+    if (short.length >= longest.text.length) break;
+    shown = shown.map((one) => (one === longest ? { ...one, text: short } : one));
+  }
+  return draw(shown);
+}
+
+const textOf = (sections: readonly Section[]): string =>
+  sections.map(({ target, text, state }) => `<!-- dimsync:target:${part(target)} ${state} -->\n${plain(text)}`).join("\n");
+
+/** No line of a section can begin another one. */
+const plain = (text: string): string => plainText(text).replace(/^<!-- dimsync:/gmu, " $&");
+
+function parsed(body: string): readonly Section[] {
+  const found = plainText(body).matchAll(/(?<=\n)<!-- dimsync:target:(\S+) (\S*) -->\n([\s\S]*?)(?=\n<!-- dimsync:(?:target:|end ))/gu);
+  return [...found].flatMap(([, target = "", state = "", text = ""]) => {
+    try {
+      return [{ target: decodeURIComponent(target), state, text }];
+    } catch {
+      return [];
+    }
+  });
+}
+
+/** The hidden first line by which the issue of a target is found again. */
+export const driftMarker = (folder: string, target: string): string => `<!-- dimsync:drift:${part(folder)}:${part(target)} -->`;
+
+/** The hidden first line of the comment of a folder of the repository. */
+export const commentMarker = (folder: string): string => `<!-- dimsync:plan:${part(folder)} -->`;
+
+/** Hyphens too, because two of them end an HTML comment. */
+const part = (text: string): string => encodeURIComponent(text).replaceAll("-", "%2D");

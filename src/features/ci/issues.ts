@@ -1,0 +1,73 @@
+import type { Plan } from "../../core/model/plan.ts";
+import { renderMarkdown } from "../../core/render/markdown/index.ts";
+import { hasChanges, summaryLine } from "../../core/render/report/totals.ts";
+import { cutMiddle } from "../../core/text/values.ts";
+
+/** An issue, or a pull or merge request. */
+export interface Issue {
+  readonly id: string;
+  readonly title: string;
+  readonly body: string;
+}
+
+/** The one issue, or pull or merge request, that dimsync keeps about something. */
+export interface Issues {
+  /** Undefined if none is open. */
+  readonly find: () => Promise<Issue | undefined>;
+  /** `isCreated`: looks up whether an attempt without a response created it. */
+  readonly create: (title: string, body: string, isCreated: () => Promise<boolean>) => Promise<void>;
+  readonly update: (id: string, title: string, body: string) => Promise<void>;
+  readonly comment: (id: string, body: string) => Promise<void>;
+  readonly close: (id: string) => Promise<void>;
+}
+
+/** Of a pull request: from which branch, and into which one. */
+export interface Branches {
+  readonly branch: string;
+  readonly base: string;
+}
+
+/** Opens it, or updates it in place. */
+export async function upsertIssue(issues: Issues, { title, body }: Omit<Issue, "id">): Promise<"created" | "updated" | "same"> {
+  const found = await issues.find();
+  if (found === undefined) {
+    await issues.create(title, body, async () => (await issues.find()) !== undefined);
+    return "created";
+  }
+  if (found.title === title && withoutFooter(found.body) === withoutFooter(body)) return "same";
+  await issues.update(found.id, title, body);
+  return "updated";
+}
+
+/** Closes it, if one is open, and says why. */
+export async function closeIssue(issues: Issues, why: string): Promise<"closed" | "none"> {
+  const found = await issues.find();
+  if (found === undefined) return "none";
+  await issues.comment(found.id, why);
+  await issues.close(found.id);
+  return "closed";
+}
+
+/** The last line links the run, which is a new one each day. */
+const withoutFooter = (body: string): string => body.replaceAll("\r\n", "\n").trim().split("\n").slice(0, -1).join("\n").trim();
+
+const maxTitleCharacters = 200;
+
+/**
+ * Keeps the issue of a target in line with its drift report: opens it if the account differs,
+ * updates it while it does, and closes it afterwards. An incomplete report does not show that the
+ * drift is resolved, so it does not close the issue.
+ */
+export async function upsertDriftIssue(
+  issues: Issues,
+  report: Plan,
+  { marker, footer }: { readonly marker: string; readonly footer: string },
+): Promise<"created" | "updated" | "same" | "closed" | "none"> {
+  const isDrift = hasChanges(report) || report.exit.code === 2 || report.exit.code === 3;
+  if (isDrift)
+    return await upsertIssue(issues, {
+      title: cutMiddle(summaryLine(report), maxTitleCharacters),
+      body: `${marker}\n${renderMarkdown(report, { color: false, verbose: false })}\n${footer}`,
+    });
+  return report.complete && report.exit.code === 0 ? await closeIssue(issues, `${summaryLine(report)}\n\n${footer}`) : "none";
+}

@@ -1,0 +1,139 @@
+import { openProvider, type Rest } from "../../core/forge/rest.ts";
+import { DimsyncError } from "../../core/model/errors.ts";
+import type { Plan } from "../../core/model/plan.ts";
+import type { RenderOptions } from "../../core/render/document.ts";
+import { visible } from "../../core/text/control-characters.ts";
+import { workflowCommand, writeCommands } from "../../core/text/workflow-commands.ts";
+import { type CommentOptions, type Comments, commentMarker, driftMarker, mostCharacters, type Section, upsertComment } from "./comments.ts";
+import { githubIssues, pullRequestComments } from "./github.ts";
+import { gitlabIssues, mergeRequestComments } from "./gitlab.ts";
+import { upsertDriftIssue } from "./issues.ts";
+import type { CiJob, FailedTarget } from "./job.ts";
+import { noPlanSection, planSection, withdrawnSection } from "./plan-comment.ts";
+
+/** The label of drift issues, by which they are found. */
+const driftLabel = "dimsync-drift";
+
+/** What a job planned. */
+export interface PlannedTargets {
+  readonly plans: readonly Plan[];
+  readonly failed: readonly FailedTarget[];
+  /** All targets of the project, in its order: other jobs may plan those that are missing here. */
+  readonly known: readonly string[];
+  /** Whether the pull request changes a line. */
+  readonly touches?: RenderOptions["touches"];
+}
+
+/** Longer than a job needs between reading a comment and writing it. */
+const recheckMs = 700;
+
+/**
+ * Puts each plan into its section of the comment on the pull or merge request, and why there is none for the other targets. Throws
+ * only E_INTERRUPTED.
+ */
+export async function commentPlans(job: CiJob, { plans, failed, known, touches }: PlannedTargets): Promise<void> {
+  const comments = openComments(job);
+  if (comments === undefined) return;
+  const targets = [...plans, ...failed].map(({ target }) => target);
+  const order = [...known, ...targets.filter((target) => !known.includes(target))];
+  // The rest is for the markers and the footer.
+  const room = Math.floor((mostCharacters - 1000) / order.length);
+  await orWarn(job, "The plan is in the log and the summary of this job, but not in a comment.", async () => {
+    const options = { ...commentOptions(job), recheckMs: order.length > targets.length ? recheckMs : undefined };
+    const outcome = await upsertComment(comments, options, (before) => {
+      const stateOf = (target: string): string => before.find((one) => one.target === target)?.state ?? "";
+      const mine = [
+        ...plans.map((plan) => ({ target: plan.target, ...planSection(plan, stateOf(plan.target), { room, touches }) })),
+        ...failed.map((one) => ({ target: one.target, ...noPlanSection(one, stateOf(one.target)) })),
+      ];
+      return (sections) => {
+        const others = sections.filter(({ target }) => known.includes(target) && !targets.includes(target));
+        // Without a comment, empty plans need none.
+        if (sections.length === 0 && mine.every(({ isEmpty }) => isEmpty)) return [];
+        return [...others, ...mine].sort((a, b) => order.indexOf(a.target) - order.indexOf(b.target));
+      };
+    });
+    job.log(`dimsync: comment for ${visible(targets.join(", "))}: ${outcome}\n`);
+  });
+}
+
+/**
+ * Replaces the plans of the targets in the comment after a run without a plan; without targets, those of all targets: an old plan
+ * next to new manifests would mislead. Throws only E_INTERRUPTED.
+ */
+export async function withdrawComments(job: CiJob, targets: readonly string[]): Promise<void> {
+  const comments = openComments(job);
+  if (comments === undefined) return;
+  const isOld = ({ target }: Section): boolean => targets.length === 0 || targets.includes(target);
+  await orWarn(job, "The comment still shows the plans of an earlier run.", async () => {
+    const options = { ...commentOptions(job), recheckMs: targets.length === 0 ? undefined : recheckMs };
+    await upsertComment(comments, options, () => (sections) => sections.map((one) => (isOld(one) ? withdrawnSection(one) : one)));
+  });
+}
+
+const commentOptions = (job: CiJob): Omit<CommentOptions, "recheckMs"> => ({
+  marker: commentMarker(job.environment.folder),
+  footer: footerOf(job),
+  signal: job.signal,
+});
+
+/**
+ * Keeps the issue of each report's target up to date. Returns whether every report is in an issue.
+ * Throws only E_INTERRUPTED.
+ */
+export async function reportDrift(job: CiJob, reports: readonly Plan[]): Promise<boolean> {
+  const rest = openJobProvider(job);
+  if (rest === undefined) return false;
+  const { provider, repository, folder } = job.environment;
+  let areReported = true;
+  for (const report of reports) {
+    const isReported = await orWarn(job, "The report is in the log and the summary of this job, but not in an issue.", async () => {
+      const marker = driftMarker(folder, report.target);
+      const issues = (provider === "github" ? githubIssues : gitlabIssues)(rest, repository, { label: driftLabel, marker });
+      const outcome = await upsertDriftIssue(issues, report, { marker, footer: footerOf(job) });
+      job.log(`dimsync: issue for ${visible(report.target)}: ${outcome}\n`);
+    });
+    areReported &&= isReported;
+  }
+  return areReported;
+}
+
+function openComments(job: CiJob): Comments | undefined {
+  const { provider, pullRequest, repository, isRestricted } = job.environment;
+  if (pullRequest === undefined || isRestricted) return undefined;
+  const rest = openJobProvider(job);
+  if (rest === undefined) return undefined;
+  return (provider === "github" ? pullRequestComments : mergeRequestComments)(rest, repository, pullRequest);
+}
+
+/** The REST interface of the job's provider; logs why there is none, if a token is missing. */
+export function openJobProvider({ environment, env, signal, log }: CiJob): Rest | undefined {
+  const { provider, token } = environment;
+  if (provider !== "none" && token === undefined) {
+    const [name, variable] = provider === "github" ? ["GitHub", "GITHUB_TOKEN"] : ["GitLab", "GITLAB_TOKEN"];
+    log(`dimsync: ${variable} is not set, so dimsync writes nothing to ${name}.\n`);
+  }
+  return openProvider(environment, { env, signal });
+}
+
+/**
+ * Logs a failure of the provider as a warning, which GitHub also shows as an annotation. Returns
+ * whether there was none.
+ */
+export async function orWarn({ environment, log }: CiJob, consequence: string, work: () => Promise<void>): Promise<boolean> {
+  try {
+    await work();
+    return true;
+  } catch (error) {
+    if (!(error instanceof DimsyncError) || error.code === "E_INTERRUPTED") throw error;
+    const text = visible(`${error.message} ${consequence}`);
+    if (environment.provider === "github")
+      writeCommands(log, `${workflowCommand("warning", [["title", `dimsync: ${error.code}`]], text)}\n`);
+    else log(`dimsync: ${error.code}: ${text}\n`);
+    return false;
+  }
+}
+
+/** The last line of everything that a job writes. */
+export const footerOf = ({ environment: { runUrl } }: CiJob): string =>
+  runUrl === undefined ? "Written by dimsync." : `Written by dimsync in [this run](${runUrl}).`;

@@ -1,0 +1,158 @@
+import { once } from "node:events";
+import { version } from "../../core/model/runtime/version.ts";
+import type { ControllerMode } from "../../core/model/settings/config.ts";
+import type { Environment } from "../../core/model/settings/env.ts";
+import { type Database, wordsOf } from "../../core/records/postgres/connection.ts";
+import { deliver } from "./alerts/deliver.ts";
+import { sendHeartbeats } from "./alerts/heartbeat.ts";
+import { routeEvents } from "./alerts/outbox.ts";
+import { openControllerDatabase } from "./database/open.ts";
+import type { Log } from "./log.ts";
+import { readsOf } from "./page/reads.ts";
+import { type PageOptions, type StatusPage, startPage } from "./page/server.ts";
+import { bundleProjects } from "./projects/load-bundle.ts";
+import { registerAccounts } from "./projects/register.ts";
+import type { WatchedProject } from "./projects/watch.ts";
+import { registerWorker, releaseClaims, renewClaims } from "./work/claim.ts";
+import { deleteOld } from "./work/cleanup.ts";
+import { openQueue, type Queue } from "./work/queue.ts";
+import { makeWorker, type WorkerOptions } from "./work/worker.ts";
+
+export interface ControllerOptions {
+  /** Of PostgreSQL; undefined: the embedded database. A secret. */
+  readonly databaseUrl: string | undefined;
+  /** Absolute: the embedded database, caches and local journals. */
+  readonly stateFolder: string;
+  /** Identifies this process among all workers. */
+  readonly worker: string;
+  readonly role: "all" | "worker" | "page";
+  readonly accountsAtOnce: number;
+  readonly accountsPerHost: number;
+  readonly maxMode: ControllerMode;
+  readonly watched: WatchedProject | undefined;
+  readonly env: Environment;
+  /** Of the status page, for links in notifications. */
+  readonly publicUrl: string | undefined;
+  /** Aborted: take no new work, finish writes in flight, end. */
+  readonly signal: AbortSignal;
+  readonly log: Log;
+  /** Absent with the role of a worker. */
+  readonly page: Omit<PageOptions, "reads" | "onError"> | undefined;
+}
+
+/** How long runs may take to end after a signal. */
+const drainMs = 60_000;
+
+/** Runs until the signal is aborted. Throws if it cannot start. */
+export async function runController(options: ControllerOptions): Promise<void> {
+  const { databaseUrl: url, stateFolder, signal, log } = options;
+  const database = await openControllerDatabase({ url, stateFolder });
+  try {
+    // First, because it fails if its port is in use.
+    const page = await openPage(options, database);
+    const where = url === undefined ? `the embedded database in ${stateFolder}, which only this process can use` : "PostgreSQL";
+    log(`The controller works with ${where}.${page === undefined ? "" : ` Status page: ${page.url}`}`);
+    try {
+      const stop = await start(options, database);
+      if (!signal.aborted) await once(signal, "abort");
+      await stop();
+    } finally {
+      await page?.close();
+    }
+  } finally {
+    await database.close();
+  }
+}
+
+async function openPage({ page, worker, log }: ControllerOptions, database: Database): Promise<StatusPage | undefined> {
+  if (page === undefined) return undefined;
+  const onError = (error: unknown): void => log(`The status page: ${messageOf(error)}`, { level: "error" });
+  return await startPage({ ...page, reads: readsOf(database, worker), onError });
+}
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
+/** How often a process looks for new messages, and a worker renews its claims and looks for accounts whose job is lost. */
+const beatMs = 10_000;
+
+/**
+ * Starts to check accounts and to send messages. A process with the page alone sends messages too: if there is no worker, nobody else
+ * reports it. Commands such as `push` need the queue, whether or not a worker has started before.
+ */
+async function start(options: ControllerOptions, database: Database): Promise<() => Promise<void>> {
+  const outage = outageLog(options.log);
+  const queue = await openQueue(database, outage.failed);
+  const worker = options.role === "page" ? undefined : await startWorker(options, database, queue);
+  await queue.workOnDeliveries((job) => deliver(database, job, options));
+  const beat = async (): Promise<void> => {
+    await worker?.beat();
+    await routeEvents(database, queue.deliver);
+    await sendHeartbeats(database, options);
+  };
+  const beating = setInterval(() => void beat().then(outage.ended, outage.failed), beatMs);
+  return async () => {
+    worker?.stopWatching();
+    await queue.stop(drainMs);
+    clearInterval(beating);
+    await worker?.release();
+  };
+}
+
+async function startWorker(options: ControllerOptions, database: Database, queue: Queue) {
+  const { worker: id, log, watched } = options;
+  await registerWorker(database, { id, version, accountsAtOnce: options.accountsAtOnce });
+  const load = accountLoader(options, database);
+  const worker = makeWorker({ ...options, id, database, queue, watched: watched?.source, load });
+  // The first push can be older than the queue.
+  await worker.sweep("all");
+  await queue.work({ check: worker.check, cleanup: () => deleteOld(database) }, options);
+  return {
+    stopWatching: watched === undefined ? () => {} : await follow(watched, { database, queue, log }),
+    async beat(): Promise<void> {
+      await renewClaims(database, id, worker.taken());
+      await worker.sweep("overdue");
+    },
+    // If the database is unavailable, the claims expire by themselves.
+    release: () => releaseClaims(database, id).catch(() => undefined),
+  };
+}
+
+/** Accounts that were pushed have a bundle; the others are those of the watched project. */
+function accountLoader({ watched, stateFolder, env, databaseUrl }: ControllerOptions, database: Database): WorkerOptions["load"] {
+  const ofBundle = bundleProjects({ database, stateFolder, env, isLocal: databaseUrl === undefined });
+  return async ({ id, digest, target }, signal) => {
+    if (digest !== undefined) return await ofBundle({ account: id, digest, target, signal });
+    if (watched === undefined) throw new Error("Only a worker with --watch can load an account without a bundle.");
+    return await watched.load(target, signal);
+  };
+}
+
+/** Makes the targets of the watched project the accounts of its source, now and after each change of its files. */
+async function follow(
+  watched: WatchedProject,
+  { database, queue, log }: { readonly database: Database; readonly queue: Queue; readonly log: Log },
+): Promise<() => void> {
+  const register = async (): Promise<void> => {
+    for (const { id, host } of await registerAccounts(database, await watched.wanted())) await queue.request(id, host);
+  };
+  await register();
+  return watched.watch(() => {
+    register().catch((error: unknown) => log(`The changed project could not be loaded: ${messageOf(error)}`, { level: "error" }));
+  });
+}
+
+/** Logs once that the database is unavailable, and once that it is back. */
+function outageLog(log: Log): { readonly failed: (error: unknown) => void; readonly ended: () => void } {
+  let isAway = false;
+  return {
+    failed(error) {
+      if (!isAway)
+        log(`The database cannot be used (${wordsOf(error)}). Nothing is sent to accounts until it is back.`, { level: "error" });
+      isAway = true;
+    },
+    ended() {
+      if (isAway) log("The database is back.");
+      isAway = false;
+    },
+  };
+}

@@ -1,0 +1,116 @@
+import type { Project } from "../../../core/manifests/project.ts";
+import { eachChange } from "../../../core/model/changes.ts";
+import type { Plan } from "../../../core/model/plan.ts";
+import type { Result } from "../../../core/model/result.ts";
+import type { ControllerMode } from "../../../core/model/settings/config.ts";
+import { applyAccount } from "../../../core/operations/apply.ts";
+import type { RunEnvironment } from "../../../core/operations/session.ts";
+import type { Database } from "../../../core/records/postgres/connection.ts";
+import { jsonParameter } from "../../../core/records/postgres/stored-text.ts";
+import { rowsOf } from "../database/rows.ts";
+import { asOutcome, checkProject, type RunOutcome } from "./check.ts";
+
+/** What protect sends a change for. */
+export interface ExposedChange {
+  readonly key: string;
+  readonly address: string;
+  readonly path: string;
+  /** "" if the audit log names nobody. */
+  readonly actor: string;
+}
+
+export interface Repair {
+  readonly project: Project;
+  /** The DriftReport that the repair follows. */
+  readonly report: Plan;
+  readonly mode: ControllerMode;
+  /** Changes that protect does not send again. */
+  readonly stopped: readonly ExposedChange[];
+  readonly changes: readonly ExposedChange[];
+  /** Whether there is something that the mode may send. */
+  readonly isPossible: boolean;
+}
+
+/** What the mode may send after the report. */
+export async function repairOf(
+  database: Database,
+  account: number,
+  { project, report, mode }: Pick<Repair, "project" | "report" | "mode">,
+): Promise<Repair> {
+  const all = mode === "protect" ? exposedChanges(report) : [];
+  const stopped = await stoppedChanges(database, account, all);
+  const changes = all.filter((change) => !stopped.includes(change));
+  const hasWork = mode === "apply" ? report.items.length + report.deferred.length > 0 : changes.length > 0;
+  return { project, report, mode, stopped, changes, isPossible: hasWork && report.exit.code !== 1 };
+}
+
+const exposedChanges = (report: Plan): readonly ExposedChange[] =>
+  report.items
+    .filter(({ action }) => action === "update")
+    .flatMap((item) => Array.from(eachChange(item), (change) => ({ ...change, address: item.address })))
+    .filter(({ risk }) => risk === "exposed")
+    .map(({ address, path, attribution }) => ({ key: `${address} ${path}`, address, path, actor: attribution?.actor ?? "" }));
+
+/** How often protect reverts the same change of the same user in a day. Then it only reports. */
+const mostPerDay = 3;
+
+/** The changes that protect reverted often enough today. */
+export async function stoppedChanges(
+  database: Database,
+  account: number,
+  changes: readonly ExposedChange[],
+): Promise<readonly ExposedChange[]> {
+  const often = await rowsOf<{ readonly key: string; readonly actor: string }>(
+    database,
+    `select key, actor from dimsync_controller.protection where account = $1 and at > now() - interval '1 day'
+      group by key, actor having count(*) >= ${mostPerDay}`,
+    [account],
+  );
+  const keys = new Set(often.map(({ key, actor }) => JSON.stringify([key, actor])));
+  return changes.filter(({ key, actor }) => keys.has(JSON.stringify([key, actor])));
+}
+
+/** Before they are sent: a run that ends early counts too. */
+export async function countProtections(
+  database: Database,
+  { account, run, changes }: { readonly account: number; readonly run: string; readonly changes: readonly ExposedChange[] },
+): Promise<void> {
+  await database.query(
+    `insert into dimsync_controller.protection (account, key, actor, run)
+      select $1, key, actor, $2 from jsonb_to_recordset($3::jsonb) as x(key text, actor text)`,
+    [account, run, jsonParameter(changes.map(({ key, actor }) => ({ key, actor })))],
+  );
+}
+
+/**
+ * Sends what the mode allows, under the lease of the records, and compares again. If another run has
+ * the lease, the next interval compares again.
+ */
+export async function repairProject(repair: Repair, run: RunEnvironment): Promise<RunOutcome> {
+  const { exit, result, ...outcome } = await sendAndCompare(repair, run);
+  return exit.code === 6 ? { exit, result, isThrottled: false } : { exit, result, ...outcome };
+}
+
+function sendAndCompare({ project, mode, stopped }: Repair, run: RunEnvironment): Promise<RunOutcome> {
+  return asOutcome(run.signal, async () => {
+    const ignore = stopped.map(({ address, path }) => ({ address, path, reason: "protect stopped", until: undefined }));
+    const { plan, result } = await applyAccount(project, { protectOnly: mode === "protect", ignore }, run);
+    const error = failureOf(plan, result);
+    const failed = error === undefined ? {} : { exit: result.exit, error };
+    // Whatever happens now, the history must have what was sent. After an interruption the next run compares.
+    const compared = await checkProject(async () => project, run).catch(() => ({ exit: result.exit, isThrottled: false }));
+    return { ...compared, ...failed, result };
+  });
+}
+
+/** Why not everything was sent that should have been; what protect holds does not count, nor does what users must do. */
+function failureOf(plan: Plan, { items, guards, diagnostics, exit }: Result): RunOutcome["error"] {
+  const refused = guards.find(({ allowed }) => allowed === undefined);
+  if (refused !== undefined) return { code: "E_GUARD", message: refused.message };
+  const failed = items.find(({ outcome }) => outcome === "failed" || outcome === "unknown" || outcome === "not-converged");
+  if (failed !== undefined)
+    return { code: failed.code ?? "E_INCOMPLETE", message: `${failed.address}: ${failed.message ?? `the outcome is ${failed.outcome}`}` };
+  if (exit.code !== 1 && plan.executable) return undefined;
+  const problem = [...diagnostics, ...plan.diagnostics].find(({ severity }) => severity === "error");
+  return { code: problem?.code ?? "E_INCOMPLETE", message: problem?.message ?? `Nothing was sent: ${exit.reasons.join(", ")}.` };
+}

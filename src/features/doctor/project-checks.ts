@@ -1,0 +1,190 @@
+import { kindNamed } from "../../core/kinds/index.ts";
+import { labelReferences } from "../../core/kinds/label-references.ts";
+import { isTag } from "../../core/kinds/manifests.ts";
+import { wantedLabels } from "../../core/kinds/patterns/labels.ts";
+import type { Project } from "../../core/manifests/project.ts";
+import { integrationOfSchemas, kindOf } from "../../core/model/address.ts";
+import { DimsyncError, readOr } from "../../core/model/errors.ts";
+import { type Diagnostic, type Problem, placeText } from "../../core/model/problem.ts";
+import type { RecordsState } from "../../core/records/records.ts";
+import type { Client } from "../../core/service/client.ts";
+import { counted } from "../../core/text/counts.ts";
+import { andMore } from "../../core/text/lists.ts";
+import { shellWord } from "../../core/text/shell.ts";
+import { type Check, fail, ok, skip, warn } from "./check.ts";
+
+const oldestNode = [20, 19] as const;
+
+export function nodeCheck(dimsync: string, node: string): Check {
+  const [major = 0, minor = 0] = node.split(".").map(Number);
+  const found = `dimsync ${dimsync} on Node ${node}.`;
+  const isOld = major < oldestNode[0] || (major === oldestNode[0] && minor < oldestNode[1]);
+  return isOld ? fail("versions", found, `Use Node ${oldestNode.join(".")} or later.`) : ok("versions", found);
+}
+
+/** The errors of dimsync.yaml and of settings, which are in no manifest. */
+export function configErrors({ problems, files }: Project): readonly Problem[] {
+  return problems.filter(
+    ({ severity, place, code }) =>
+      severity === "error" && code !== "E_PATH_NOT_FOUND" && (place === undefined || !files.includes(place.file)),
+  );
+}
+
+export function configCheck(project: Project): Check {
+  const { configFile, settings } = project;
+  const errors = configErrors(project);
+  const [first] = errors;
+  if (first !== undefined)
+    return fail("config", `${counted(errors.length, "error")}. The first one: ${first.message}`, "To see all errors: dimsync validate");
+  if (configFile === undefined)
+    return warn("config", "There is no dimsync.yaml; settings come from the environment.", "To create one: dimsync init");
+  return ok("config", `${configFile}, target ${settings.target}.`);
+}
+
+/**
+ * Manifests of another schema version are reported separately: they need another version of
+ * dimsync.
+ */
+export function manifestCheck(project: Project): Check {
+  const { resources, files, problems } = project;
+  const check = "manifests";
+  const ofConfig = configErrors(project);
+  const errors = problems.filter((problem) => problem.severity === "error" && !ofConfig.includes(problem));
+  if (errors.length > 0 && errors.every(({ code }) => code === "E_PATH_NOT_FOUND"))
+    return warn(check, "A folder that the config names does not exist yet.", "Run dimsync import, which creates it, or write a manifest.");
+  const otherVersion = errors.find(({ place }) => place?.pointer === "/apiVersion");
+  if (otherVersion !== undefined)
+    return fail(
+      check,
+      `${otherVersion.place?.file ?? "A manifest"} has another apiVersion: this dimsync reads dimsync/v1.`,
+      "Correct its apiVersion, or use the dimsync version that it was written for. To see all errors: dimsync validate",
+    );
+  if (errors.length > 0)
+    return fail(check, `${counted(files.length, "file")} with ${counted(errors.length, "error")}.`, "To see them: dimsync validate");
+  return ok(check, `${counted(resources.length, "manifest")} in ${counted(files.length, "file")}, all of apiVersion dimsync/v1.`);
+}
+
+/**
+ * A tag relation can only be created with a user who tags. Nothing else reports a missing user
+ * before a relation is missing.
+ */
+export function taggedByCheck({ resources, settings }: Project): Check {
+  const check = "tagged by";
+  if (settings.defaults.taggedBy !== undefined) return ok(check, `New tag relations are created for ${settings.defaults.taggedBy}.`);
+  const without = resources
+    .filter(isTag)
+    .filter(({ spec: { resources: declared = [], taggedBy } }) => declared.length > 0 && taggedBy === undefined);
+  const [first] = without;
+  if (first === undefined) return ok(check, "No manifest needs defaults.taggedBy.");
+  return warn(
+    check,
+    `${counted(without.length, "Tag manifest")} with resources, such as ${first.address}, and no user who tags.`,
+    "dimsync cannot attach a tag to another resource. Set defaults.taggedBy in dimsync.yaml to the e-mail address of a user.",
+  );
+}
+
+/** Bindings without an object or a manifest, and creates with an unknown outcome. Without a client, nothing is read. */
+export async function recordChecks(
+  { resources }: Project,
+  { bindings, open }: RecordsState,
+  client: Client | undefined,
+): Promise<readonly Check[]> {
+  const declared = new Set(resources.map(({ address }) => address));
+  // What was sent to the schemas of an integration is recorded under an address that no manifest has.
+  const ofManifests = [...bindings].filter(([address]) => integrationOfSchemas(address) === undefined);
+  const checks = await Promise.all(
+    ofManifests.map(async ([address, { id }]): Promise<readonly Check[]> => {
+      if (!declared.has(address))
+        return [
+          warn(
+            "bindings",
+            `${address} is bound to ${id}, but no manifest has that address.`,
+            `To remove it: dimsync unbind ${shellWord(address)}`,
+          ),
+        ];
+      return client !== undefined && (await isGone(client, address, id)) ? [goneCheck(address, id)] : [];
+    }),
+  );
+  const found = checks.flat();
+  return [
+    ...(found.length > 0 ? found : [ok("bindings", boundText(ofManifests.length))]),
+    journalCheck(open.map(({ address }) => address)),
+  ];
+}
+
+const boundText = (count: number): string =>
+  count === 0 ? "There are no bindings yet." : `${counted(count, "binding")}, each with a manifest.`;
+
+const goneCheck = (address: string, id: string): Check =>
+  fail(
+    "bindings",
+    `${address} is bound to ${id}, which no longer exists in the account.`,
+    `Remove the manifest. Or, to create it again: dimsync unbind ${shellWord(address)}`,
+  );
+
+function journalCheck(open: readonly string[]): Check {
+  if (open.length === 0) return ok("journal", "No create has an unknown outcome.");
+  return fail(
+    "journal",
+    `${counted(open.length, "create")} with an unknown outcome: ${open.join(", ")}.`,
+    "Look for the object in the service, then run: dimsync resolve ADDRESS --created=ID, or --not-created",
+  );
+}
+
+/** False for what the interface has no GET for, such as an asset. */
+async function isGone(client: Client, address: string, id: string): Promise<boolean> {
+  const list = kindNamed(kindOf(address) ?? "")?.list;
+  return (
+    list !== undefined &&
+    (await readOr(
+      () => client.one(list, id),
+      () => null,
+    )) === undefined
+  );
+}
+
+/** What the manifests alone show: labels that nothing uses, and marks of dbt that have no effect. None without a Classification. */
+export function labelChecks({ resources, columnLabels, readers, locate }: Project): readonly Check[] {
+  if (columnLabels === undefined) return [];
+  const used = new Set(labelReferences(resources).flatMap(({ label }) => wantedLabels(label) ?? []));
+  const unused = columnLabels.defined.filter((label) => !used.has(label));
+  const ofModels = (readers?.withoutEffect() ?? []).map(({ file, place, names }): Check => {
+    const at = place === undefined ? undefined : locate(place);
+    const entry = at === undefined ? "a Classification" : placeText(at);
+    return warn(
+      "dbt models",
+      `In ${file}, models have the meta or tag that ${entry} looks for in sources. There it has no effect (${names.length}): ${andMore(names)}.`,
+      "dimsync hashes the tables that the service writes, which dbt calls sources. Add the meta or tag to the columns of the source.",
+    );
+  });
+  return [
+    ...unused.map((label) =>
+      warn(
+        "labels",
+        `No rule, policy or \`expect\` entry matches label ${JSON.stringify(label)}.`,
+        "Its columns are only listed by dimsync register. Add a rule or a policy, or remove the label.",
+      ),
+    ),
+    ...(unused.length > 0 ? [] : [ok("labels", `${counted(columnLabels.defined.length, "label")}, each used by a rule or a policy.`)]),
+    ...ofModels,
+  ];
+}
+
+/** Which labelled columns the account does not have. `planned`: the diagnostics of a plan of everything; undefined: other checks failed. */
+export async function labelledColumnsCheck(
+  { columnLabels }: Pick<Project, "columnLabels">,
+  planned: (() => Promise<readonly Diagnostic[]>) | undefined,
+): Promise<readonly Check[]> {
+  const check = "labelled columns";
+  if (columnLabels === undefined) return [];
+  if (planned === undefined) return [skip(check, "another check failed.")];
+  try {
+    const found = (await planned()).filter(({ code }) => code === "W_LABEL_NO_MATCH" || code === "W_LABELS_DISAGREE");
+    if (found.length === 0)
+      return [ok(check, "The account has a column for every source of dbt, line of CSV and pattern that has a label.")];
+    return found.map(({ message, file, line }) => warn(check, message, `It is in ${placeText({ file, line }) || "the Classification"}.`));
+  } catch (error) {
+    if (!(error instanceof DimsyncError)) throw error;
+    return [skip(check, `there is no plan. ${error.message}`)];
+  }
+}

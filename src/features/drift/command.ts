@@ -1,0 +1,133 @@
+import { resolve } from "node:path";
+import { type Context, commandLine } from "../../cli/context.ts";
+import { eachTarget, type MadeOfTarget } from "../../cli/each-target.ts";
+import type { DriftFlags } from "../../cli/flags.ts";
+import { withSignalsCaught } from "../../cli/io.ts";
+import { momentFlag } from "../../cli/moments.ts";
+import { checkOutputs, checkWritable, deliver } from "../../cli/output.ts";
+import { failOnFlags } from "../../cli/plan-options.ts";
+import { loadOptions } from "../../cli/project.ts";
+import { say } from "../../cli/say.ts";
+import { parseNotify } from "../../core/drift/notify.ts";
+import type { Project } from "../../core/manifests/project.ts";
+import { DimsyncError } from "../../core/model/errors.ts";
+import { combineExits, type ExitCode } from "../../core/model/exit.ts";
+import type { Plan } from "../../core/model/plan.ts";
+import type { NotifySettings } from "../../core/model/settings/config.ts";
+import { acceptInFiles, type SharedEdit } from "../../core/operations/accept.ts";
+import { type Drift, driftAccount } from "../../core/operations/drift.ts";
+import { notifyDrift } from "../../core/operations/notify-drift.ts";
+import { visible } from "../../core/text/control-characters.ts";
+import { andMore } from "../../core/text/lists.ts";
+import { wholePath } from "../../core/text/paths.ts";
+import { forTarget, shellWord } from "../../core/text/shell.ts";
+
+/** `dimsync drift`: reports how the account differs, who changed it, and what to do. Never writes to the account; --resolve writes manifests or a plan file. */
+export async function runDrift(context: Context<DriftFlags>, paths: readonly string[]): Promise<ExitCode> {
+  const { flags, io, cwd } = context;
+  checkOutputs(context);
+  const since = flags.since === undefined ? undefined : momentFlag("--since", flags.since, Date.now());
+  const isWhole = paths.length + flags.only.length + flags.exclude.length === 0 && flags.snapshot === undefined;
+  const webhookOf = webhookFlag(flags, isWhole);
+  const failOn = failOnFlags(flags.failOn, "DriftReport");
+  if (flags.snapshot !== undefined && flags.resolve === "revert")
+    throw new DimsyncError(
+      "E_USAGE",
+      "--resolve revert cannot be combined with --snapshot: a plan made from a snapshot cannot be applied.",
+    );
+  const revertTo = flags.resolve === "revert" ? resolve(cwd, flags.out ?? "revert.plan.json") : undefined;
+  if (revertTo !== undefined) checkWritable("--out", flags.out ?? "revert.plan.json", revertTo);
+  const found = await eachTarget(context, paths, (project, options, run) =>
+    driftAccount(
+      project,
+      {
+        ...options,
+        failOn,
+        ...(since === undefined ? {} : { since }),
+        attribution: flags.attribution !== false,
+        revert: revertTo !== undefined,
+      },
+      run,
+    ),
+  );
+  const reported: { readonly project: Project; readonly report: Plan }[] = [];
+  for (const { project, made } of found) {
+    const { report } = made;
+    const webhook = webhookOf(project);
+    const warn = (text: string): void => say(io, text);
+    if (webhook !== undefined) await notifyDrift(project, report, { webhook, warn }, { env: io.env, signal: io.interrupted });
+    reported.push({ project, report });
+  }
+  await deliver(
+    context,
+    reported.map(({ report }) => report),
+    { isResolved: flags.resolve !== undefined },
+  );
+  for (const { project, report } of reported) {
+    if (flags.resolve === "accept") await withSignalsCaught(io, () => acceptReport(context, project, report));
+  }
+  if (revertTo !== undefined) await saveRevert(context, revertTo, found);
+  return combineExits(reported.map(({ report }) => report.exit)).code;
+}
+
+/**
+ * The webhook of the flag, else of the config. The webhook of the config is not used for a report on some manifests or on a snapshot: it differs from the
+ * report before for that reason alone. Throws E_USAGE.
+ */
+export function webhookFlag(
+  { notify, notifyFormat }: Pick<DriftFlags, "notify" | "notifyFormat">,
+  isWhole: boolean,
+): (project: Project) => NotifySettings | undefined {
+  if (notify === false) return () => undefined;
+  const format = notifyFormat === undefined ? {} : { format: notifyFormat };
+  const given = notify === undefined ? undefined : { url: parseNotify(notify), ...format };
+  return ({ settings }) => given ?? (settings.notify === undefined || !isWhole ? undefined : { ...settings.notify, ...format });
+}
+
+/** `--resolve accept`: edits the manifests and prints the edits on stderr, with the differences that could not be accepted. Throws like `acceptInFiles`. */
+export async function acceptReport(context: Context<DriftFlags>, project: Project, report: Plan): Promise<void> {
+  const { io } = context;
+  const load = loadOptions(context, []);
+  const { edits, accepted, unaccepted, shared } = await acceptInFiles(project, report, {
+    load,
+    onShared: (all) => io.stderr(sharedText(all)),
+  });
+  for (const { diff } of edits) io.stderr(`${diff.split(/\r?\n/u).map(visible).join("\n").trimEnd()}\n`);
+  const files = edits.length === 0 ? "No file was changed." : `Changed ${edits.map(({ file }) => file).join(", ")}.`;
+  io.stderr(`${visible(files)} Differences accepted: ${accepted.length}, not accepted: ${unaccepted.length}.\n`);
+  for (const { address, path, why } of unaccepted)
+    io.stderr(`  ${visible(address)}${path === "" ? "" : ` ${visible(path)}`}\n    ${visible(why)}\n`);
+  if (edits.length > 0) io.stderr("Review the diff, then commit it.\n");
+  const others = [...new Set(shared.flatMap(({ targets }) => targets))];
+  if (others.length === 0) return;
+  const commands = others.map((name) => `  dimsync plan -t ${shellWord(name)}\n`).join("");
+  io.stderr(`These files also belong to other targets. Check their plans before you commit:\n${commands}`);
+}
+
+/** What changes for other targets, one value a line. */
+const sharedText = (shared: readonly SharedEdit[]): string =>
+  shared
+    .map(({ file, targets, values }) => {
+      const lines = values.map(
+        ({ address, path, value, isInNew }) => `${address} ${wholePath(path)}: ${String(value)}${isInNew ? ", in a new SchemaConfig" : ""}`,
+      );
+      const shown = lines.length > mostShared ? [...lines.slice(0, mostShared), `… and ${lines.length - mostShared} more`] : lines;
+      const head = `${file} also belongs to ${targets.length === 1 ? "target" : "targets"} ${andMore(targets)}. Accepting the drift changes there:`;
+      return [visible(head), ...shown.map((line) => `  ${visible(line)}`), ""].join("\n");
+    })
+    .join("");
+
+const mostShared = 20;
+
+/** Saves a plan that undoes the drift; `dimsync apply FILE` runs it. */
+async function saveRevert(context: Context<DriftFlags>, file: string, found: readonly MadeOfTarget<Drift>[]): Promise<void> {
+  const [only, second] = found;
+  if (only?.made.revert === undefined || second !== undefined)
+    throw new DimsyncError("E_USAGE", "--resolve revert saves the plan of one target. Select it with -t NAME.");
+  const { savePlan } = await import("../../core/operations/saved-plan.ts");
+  const { io } = context;
+  const { revert } = only.made;
+  await withSignalsCaught(io, () => savePlan(file, revert, { env: io.env, signal: io.interrupted }));
+  const command = forTarget(commandLine(context, `dimsync apply ${shellWord(file)}`), only.project.settings);
+  say(io, "saved a plan that undoes the drift. To apply it:", command);
+}

@@ -1,0 +1,25 @@
+import type { Context } from "../../cli/context.ts";
+import type { ExplainFlags } from "../../cli/flags.ts";
+import { nodePath } from "../../cli/node-path.ts";
+import { checkOutputs, deliverForms } from "../../cli/output.ts";
+import { withRun } from "../../cli/progress.ts";
+import { loadValidProject } from "../../cli/project.ts";
+import type { ExitCode } from "../../core/model/exit.ts";
+import { sectionsText } from "../../core/render/terminal/blocks.ts";
+import { jsonDocument } from "../../core/text/control-characters.ts";
+import { explainSchemaNode } from "./explain.ts";
+import { explainSections } from "./sections.ts";
+
+/** `dimsync explain ADDRESS SCHEMA[.TABLE[.COLUMN]]`. Only sends GET. */
+export async function runExplain(context: Context<ExplainFlags>, address: string, path: string | undefined): Promise<ExitCode> {
+  const { flags } = context;
+  checkOutputs(context, ["human", "json"]);
+  const node = nodePath("explain", path, flags.pointer);
+  const project = await loadValidProject(context, { account: true, interruptible: true });
+  const explained = await withRun(context, (run) => explainSchemaNode(project, { address, node }, run));
+  await deliverForms(context, {
+    human: (options) => explained.map((one) => sectionsText(explainSections(one), options)).join("\n"),
+    json: () => jsonDocument(explained),
+  });
+  return 0;
+}

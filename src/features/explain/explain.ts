@@ -1,0 +1,89 @@
+import { endOfNow, readAudit } from "../../core/drift/audit.ts";
+import { eventsAbout } from "../../core/drift/event-matching.ts";
+import { type Explained, explainNode } from "../../core/engine/explain.ts";
+import { kindNames, schemasAddress } from "../../core/kinds/manifests.ts";
+import { type Project, withLocations } from "../../core/manifests/project.ts";
+import { type Address, kindOf, parseAddress, schemasKind } from "../../core/model/address.ts";
+import { locatedCause, locatedLabel } from "../../core/model/cause.ts";
+import { DimsyncError, ServiceError } from "../../core/model/errors.ts";
+import type { AuditEntry } from "../../core/model/live.ts";
+import type { NodePath } from "../../core/model/nodes.ts";
+import { type Diagnostic, toDiagnostic } from "../../core/model/problem.ts";
+import type { Reads } from "../../core/model/service.ts";
+import { withReadSession } from "../../core/operations/plan.ts";
+import { openReview } from "../../core/operations/review.ts";
+import type { RunEnvironment } from "../../core/operations/session.ts";
+import { shellWord, withTarget } from "../../core/text/shell.ts";
+
+/** Limits of what is read from the audit log. */
+const windowMs = 30 * 86_400_000;
+const maxEntries = 1_000;
+const maxEvents = 5;
+
+/** A node of one integration with everything that applies to it; files and lines are looked up. */
+export type ExplainedNode = ReturnType<typeof located> & { readonly impactDiagnostics?: readonly Diagnostic[] };
+
+/**
+ * Every rule that matches a schema, table or column, the resulting values, what would be sent, and the last changes to the integration's schemas in the
+ * audit log; one entry for the integration, or for each that the SchemaConfig selects. Sends GET only. Throws E_USAGE for other addresses.
+ */
+export async function explainSchemaNode(
+  project: Project,
+  { address: given, node }: { readonly address: Address; readonly node: NodePath },
+  run: RunEnvironment,
+): Promise<readonly ExplainedNode[]> {
+  // "orders" and "Integration/orders" are the integration whose schemas are asked for.
+  const { kind = kindNames.integration, name } = parseAddress(given) ?? { name: given };
+  const address = kind === kindNames.integration ? schemasAddress(name) : given;
+  if (![kindNames.schemaConfig, schemasKind].includes(kindOf(address)))
+    throw new DimsyncError(
+      "E_USAGE",
+      `explain needs an integration, such as orders or Schemas/orders, or a SchemaConfig, not ${JSON.stringify(address)}. For other kinds, use plan.`,
+      { command: `dimsync plan --only ${shellWord(address)}` },
+    );
+  const { explained, log } = await withReadSession(project, run, async (session) => ({
+    explained: await withLocations(
+      project,
+      explainNode({ ...session, review: await openReview(project, session.records()) }, address, node),
+    ),
+    log: await lastEntries(session.reads, run.signal),
+  }));
+  // After the readers were asked for.
+  const unread = (project.readers?.problems() ?? []).map((problem) => withTarget(toDiagnostic(problem, project.locate), project.settings));
+  return explained.map((one) => ({ ...located(one, project, log), ...(unread.length === 0 ? {} : { impactDiagnostics: unread }) }));
+}
+
+type Log = { readonly entries: readonly AuditEntry[] } | { readonly unavailable: string };
+
+/** Without access to the audit log, the output says so; that is not an error. */
+async function lastEntries(reads: Pick<Reads, "auditLogs">, signal: AbortSignal): Promise<Log> {
+  const nowMs = Date.now();
+  const window = { since: new Date(nowMs - windowMs).toISOString(), until: endOfNow(nowMs) };
+  try {
+    return { entries: (await readAudit(reads, window, { limit: maxEntries, signal })).items };
+  } catch (error) {
+    signal.throwIfAborted();
+    if (!(error instanceof ServiceError)) throw error;
+    return { unavailable: error.message };
+  }
+}
+
+function located({ names, applied, ...one }: Explained, { locate, settings }: Project, log: Log) {
+  const at = (place: Parameters<typeof locate>[0]): { readonly file: string; readonly line?: number } => {
+    const { file, line } = locate(place);
+    return { file, ...(line === undefined ? {} : { line }) };
+  };
+  return {
+    ...one,
+    said: applied.map(({ place, label, ...setting }) => ({
+      ...setting,
+      ...(label === undefined ? {} : { label: locatedLabel(label, locate) }),
+      ...at(place),
+    })),
+    changes: one.changes.map(({ path: _, by: __, cause, ...change }) => ({ ...change, cause: locatedCause(cause, locate) })),
+    refused: one.refused.map((problem) => withTarget(toDiagnostic(problem, locate), settings)),
+    ...("unavailable" in log
+      ? { events: [], eventsUnavailable: log.unavailable }
+      : { events: eventsAbout(log.entries, { id: one.liveId, names }, maxEvents) }),
+  };
+}

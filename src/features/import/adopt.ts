@@ -1,0 +1,190 @@
+import { kinds } from "../../core/kinds/index.ts";
+import type { AccountView, ImportedObjects } from "../../core/kinds/kind.ts";
+import { integrations } from "../../core/kinds/lists.ts";
+import { kindNames, schemaConfigAddress } from "../../core/kinds/manifests.ts";
+import { type Address, type Binding, byText, toAddress } from "../../core/model/address.ts";
+import type { LiveIntegration } from "../../core/model/live.ts";
+import type { NamedObject } from "../../core/model/plan.ts";
+import type { Resource } from "../../core/model/resource.ts";
+import { type DocumentText, documentText } from "./document-text.ts";
+import { nameAll, slugOf } from "./names.ts";
+import { type ImportFailure, notShared, type Sharing } from "./other-targets.ts";
+
+// Decides which manifest belongs to which live object, and what to write for objects without one. Objects that have a manifest are
+// only bound. Pure: the account goes in; documents and bindings come out. Schemas are adopted later, one integration at
+// a time (schemas/import-schemas.ts), because the schemas of a large account do not fit in memory together.
+
+export interface AdoptionInput {
+  /** With the project's manifests and the objects that they are identified with. The lists have whole objects. */
+  readonly account: AccountView;
+  readonly sharing: Sharing;
+  /** Whether new manifests may be written; otherwise, objects without one are failures. */
+  readonly canCreate: boolean;
+  /** Whether the user asked for it. What a selected object needs is imported with it. */
+  readonly isSelected: (address: Address) => boolean;
+  /** The SchemaConfig that decides for a live integration now. */
+  readonly configOf: (id: string) => Address | undefined;
+}
+
+export interface NewDocument extends DocumentText {
+  /** Name of the integration in whose file it belongs; absent: the file of its kind. */
+  readonly integration?: string;
+}
+
+export interface Adoption {
+  /** Addresses of all selected manifests, including those to write; no SchemaConfigs. */
+  readonly addresses: readonly Address[];
+  /** Integrations whose schemas are next, by manifest name. */
+  readonly integrations: readonly NamedIntegration[];
+  readonly documents: readonly NewDocument[];
+  readonly bindings: ReadonlyMap<Address, Binding>;
+  /** Sentences for the user. */
+  readonly notices: readonly string[];
+  readonly failures: readonly ImportFailure[];
+  /** Something was not written because other targets would load it too. */
+  readonly isLimited: boolean;
+}
+
+export interface NamedIntegration {
+  readonly live: LiveIntegration;
+  /** Of its manifest. */
+  readonly name: string;
+}
+
+/** The live objects of a kind. */
+interface Group {
+  readonly kind: string;
+  readonly imported: ImportedObjects;
+  readonly objects: readonly NamedObject[];
+  /** Their manifests, by live id. */
+  readonly manifests: ReadonlyMap<string, Resource>;
+  /** The names of their manifests, including those that will be written, by live id. */
+  readonly names: ReadonlyMap<string, string>;
+}
+
+export function adopt(input: AdoptionInput): Adoption {
+  const { account, canCreate } = input;
+  const groups = kinds.flatMap(({ name, list, imported }) =>
+    imported === undefined ? [] : [groupOf(name, imported, imported.objects?.(account) ?? (list ? account.list(list).items : []), account)],
+  );
+  const chosen = new Set(groups.flatMap((group) => group.objects.filter((live) => isChosen(live, group, input))));
+  const needed = new Set(
+    groups.flatMap((group) =>
+      group.objects
+        .filter((live) => chosen.has(live) && skipReason(live, group) === undefined)
+        .flatMap((live) => group.imported.needs?.(live) ?? []),
+    ),
+  );
+  const isAdopted = (live: NamedObject): boolean => chosen.has(live) || needed.has(live.id);
+  const isWritten = (live: NamedObject, group: Group): boolean =>
+    group.manifests.has(live.id) || (canCreate && isAdopted(live) && skipReason(live, group) === undefined);
+  const named = new Map(
+    groups.map((group) => [
+      group.kind,
+      new Map(group.objects.filter((live) => isWritten(live, group)).map(({ id }) => [id, group.names.get(id) ?? ""])),
+    ]),
+  );
+  const nameOf = (kind: string, id: string): string | undefined => named.get(kind)?.get(id);
+  const draft: Draft = { input, nameOf, addresses: [], documents: [], notices: new Set(), failures: [], bindings: new Map() };
+  for (const group of groups) {
+    const adopted = group.objects.filter(isAdopted).sort((a, b) => byText(group.names.get(a.id) ?? "", group.names.get(b.id) ?? ""));
+    for (const live of adopted) adoptObject(draft, group, live);
+  }
+  const { addresses, documents, notices, failures, bindings } = draft;
+  const ofIntegrations = account.list(integrations).items.flatMap((live): readonly NamedIntegration[] => {
+    const name = isAdopted(live) ? nameOf(kindNames.integration, live.id) : undefined;
+    return name === undefined ? [] : [{ live, name }];
+  });
+  return {
+    addresses,
+    documents,
+    notices: [...notices],
+    failures,
+    bindings,
+    integrations: ofIntegrations.sort((a, b) => byText(a.name, b.name)),
+    isLimited: failures.length > 0,
+  };
+}
+
+/** The adoption so far. */
+interface Draft {
+  readonly input: AdoptionInput;
+  /** The name of the manifest that an object has afterwards. */
+  readonly nameOf: (kind: string, id: string) => string | undefined;
+  readonly addresses: Address[];
+  readonly documents: NewDocument[];
+  readonly notices: Set<string>;
+  readonly failures: ImportFailure[];
+  readonly bindings: Map<Address, Binding>;
+}
+
+function isChosen({ id }: NamedObject, { kind, names }: Group, { isSelected, configOf }: AdoptionInput): boolean {
+  const name = names.get(id) ?? "";
+  // All are asked for, so that every address counts as known.
+  const addresses = [toAddress(kind, name), ...(kind === kindNames.integration ? [configOf(id) ?? schemaConfigAddress(name)] : [])];
+  return addresses.map(isSelected).includes(true);
+}
+
+/** Why no manifest is written for an object that has none. */
+const skipReason = (live: NamedObject, { imported, manifests }: Group): string | undefined =>
+  manifests.has(live.id) ? undefined : imported.skips?.(live);
+
+function adoptObject({ input, nameOf, addresses, documents, notices, failures, bindings }: Draft, group: Group, live: NamedObject): void {
+  const { kind, imported, manifests, names } = group;
+  const { account, canCreate, sharing } = input;
+  const resource = manifests.get(live.id);
+  const skipped = skipReason(live, group);
+  if (skipped !== undefined) {
+    const shown = live.name === "" ? live.id : `"${live.name}" (${live.id})`;
+    notices.add(`The ${kind.toLowerCase()} ${shown} ${skipped}, so import wrote no manifest for it.`);
+    return;
+  }
+  const name = names.get(live.id) ?? "";
+  const address = toAddress(kind, name);
+  if (resource === undefined && !canCreate) {
+    failures.push(notShared(address, sharing.inUse));
+    return;
+  }
+  addresses.push(address);
+  if (account.bindings.get(address)?.id !== live.id) bindings.set(address, { id: live.id, ...imported.record?.(resource) });
+  if (resource !== undefined) return;
+  const { body, after = [], integration, notice } = imported.manifest(live, { account, name, nameOf });
+  if (notice !== undefined) notices.add(notice);
+  const inFileOf = integration === undefined ? undefined : nameOf(kindNames.integration, integration);
+  documents.push({ ...documentText(kind, name, body, { after }), ...(inFileOf === undefined ? {} : { integration: inFileOf }) });
+}
+
+/**
+ * The manifest of each object is the one that dimsync identifies with it, else the only one that
+ * describes it, which pairs the objects of a second target with the manifests of the first. Others get a name that no manifest has.
+ */
+function groupOf(kind: string, imported: ImportedObjects, objects: readonly NamedObject[], account: AccountView): Group {
+  const resources = account.resources.filter((resource) => resource.kind === kind);
+  const found = resources.flatMap((resource) => {
+    const identity = account.identities.get(resource.address);
+    return identity?.state === "found" ? [[identity.id, resource] as const] : [];
+  });
+  const known = new Set(found.map(([id]) => id));
+  const unpaired = resources.filter(({ address }) => account.identities.get(address)?.state === "blocked");
+  const rest = objects.filter(({ id }) => !known.has(id));
+  const manifests = new Map([
+    ...found,
+    ...onlyPairs(unpaired, rest, (one, live) => imported.fits?.(one, live, slugOf(live.name)) === true),
+  ]);
+  const unnamed = objects.filter(({ id }) => !manifests.has(id));
+  const given = nameAll(unnamed, new Set(resources.map(({ name }) => name)), kind.toLowerCase());
+  return { kind, imported, objects, manifests, names: new Map([...given, ...[...manifests].map(([id, { name }]) => [id, name] as const)]) };
+}
+
+/** Manifest and live object that fit each other and nothing else. */
+function onlyPairs(
+  resources: readonly Resource[],
+  live: readonly NamedObject[],
+  fits: (resource: Resource, live: NamedObject) => boolean,
+): readonly (readonly [string, Resource])[] {
+  return resources.flatMap((resource) => {
+    const [only, second] = live.filter((one) => fits(resource, one));
+    if (only === undefined || second !== undefined || resources.some((other) => other !== resource && fits(other, only))) return [];
+    return [[only.id, resource] as const];
+  });
+}

@@ -1,0 +1,37 @@
+import { kindNames } from "../../core/kinds/manifests.ts";
+import { toAddress } from "../../core/model/address.ts";
+import type { JsonObject } from "../../core/model/json/json.ts";
+import type { SchemaConfigSpec } from "../../core/model/resource.ts";
+import { blockLines } from "../../core/yaml/print.ts";
+import { escapeReferences } from "../../core/yaml/references.ts";
+
+/** A manifest that import writes, without the `---` line before it. */
+export interface DocumentText {
+  readonly address: string;
+  readonly text: string;
+}
+
+/** `body` is the manifest without its head. Comments are lines before and after it. */
+export function documentText(
+  kind: string,
+  name: string,
+  body: JsonObject,
+  { before = [], after = [] }: { readonly before?: readonly string[]; readonly after?: readonly string[] } = {},
+): DocumentText {
+  const { spec = {}, ...rest } = escapeReferences(body) as JsonObject; // a map stays a map
+  const head = blockLines({ apiVersion: "dimsync/v1", kind, metadata: { name }, ...rest });
+  const lines = [...before, ...head, "spec:", ...blockLines(spec, { column: 2, step: 2 }), ...after];
+  return { address: toAddress(kind, name), text: `${lines.join("\n")}\n` };
+}
+
+export function schemaConfigText(name: string, spec: SchemaConfigSpec): DocumentText {
+  const before =
+    spec.rules === undefined
+      ? []
+      : [
+          "# The rules live-… record the live state; `dimsync import` updates them. Names that no rule lists are not managed.",
+          "# Add your own rules below: later rules win.",
+        ];
+  // A spec is JSON, which its type does not state.
+  return documentText(kindNames.schemaConfig, name, { spec: spec as unknown as JsonObject }, { before });
+}

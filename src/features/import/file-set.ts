@@ -1,0 +1,67 @@
+import type { JsonValue } from "../../core/model/json/json.ts";
+import type { SourceLocation } from "../../core/model/problem.ts";
+import { valueEdits } from "../../core/yaml/diff.ts";
+import { editYaml } from "../../core/yaml/edit/edit.ts";
+import { eolOf } from "../../core/yaml/nodes.ts";
+import type { DocumentText } from "./document-text.ts";
+
+/** The files that an import changes, in memory. Paths are absolute. */
+export interface FileSet {
+  /** Appends documents to a file, or creates one that begins with `header`. */
+  append(path: string, documents: readonly DocumentText[], header: string): void;
+  /** Changes the spec of a document. Returns false if the form of the file does not allow it. */
+  change(path: string, place: SourceLocation, before: unknown, after: unknown): boolean;
+  /** The changes since the last call, by path. Forgets the texts. */
+  take(): readonly FileChange[];
+}
+
+export interface FileChange {
+  readonly path: string;
+  /** Undefined: the file is new. */
+  readonly before: string | undefined;
+  readonly after: string;
+}
+
+interface OpenFile {
+  readonly before: string | undefined;
+  text: string;
+}
+
+/** `read` returns the text of a file, or undefined if it does not exist. */
+export function createFileSet(read: (path: string) => string | undefined): FileSet {
+  const files = new Map<string, OpenFile>();
+  const open = (path: string): OpenFile => {
+    const known = files.get(path);
+    if (known !== undefined) return known;
+    const before = read(path);
+    const file = { before, text: before ?? "" };
+    files.set(path, file);
+    return file;
+  };
+  return {
+    append(path, documents, header) {
+      const file = open(path);
+      for (const { text } of documents) file.text = withDocument(file.text, text, header);
+    },
+    change(path, place, before, after) {
+      const file = open(path);
+      // Specs are JSON, although their types do not say so.
+      const { text, refused } = editYaml(file.text, place.document, valueEdits(before as JsonValue, after as JsonValue, ["spec"]));
+      if (refused.length === 0) file.text = text;
+      return refused.length === 0;
+    },
+    take() {
+      const changes = [...files].flatMap(([path, { before, text }]) => (text === (before ?? "") ? [] : [{ path, before, after: text }]));
+      files.clear();
+      return changes;
+    },
+  };
+}
+
+function withDocument(file: string, document: string, header: string): string {
+  if (!/\S/u.test(file)) return (file || header) + withEol(file, document);
+  return file + withEol(file, `${file.endsWith("\n") ? "" : "\n"}---\n${document}`);
+}
+
+/** The text with the file's line breaks. */
+const withEol = (file: string, text: string): string => (eolOf(file) === "\r\n" ? text.replaceAll(/\r?\n/gu, "\r\n") : text);

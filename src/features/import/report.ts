@@ -1,0 +1,144 @@
+import { relative } from "node:path";
+import { createTwoFilesPatch } from "diff";
+import { policyAddress } from "../../core/kinds/manifests.ts";
+import { type Address, byText } from "../../core/model/address.ts";
+import { changeCount, eachChange } from "../../core/model/changes.ts";
+import { combineExits, type Exit } from "../../core/model/exit.ts";
+import { defined } from "../../core/model/json/json.ts";
+import type { Item, Plan } from "../../core/model/plan.ts";
+import { isError, type Problem } from "../../core/model/problem.ts";
+import { counted } from "../../core/text/counts.ts";
+import { andMore, joinParts } from "../../core/text/lists.ts";
+import { pathText } from "../../core/text/paths.ts";
+import { shellWord } from "../../core/text/shell.ts";
+import type { FileChange } from "./file-set.ts";
+import type { ImportFailure } from "./other-targets.ts";
+
+/** What was imported, and what was not. */
+export interface Imported {
+  /** Addresses of the manifests of everything that was selected. */
+  readonly addresses: readonly Address[];
+  readonly bound: ReadonlyMap<Address, string>;
+  readonly notices: readonly string[];
+  readonly failures: readonly ImportFailure[];
+}
+
+/** What `dimsync import -o json` prints. */
+export interface ImportReport {
+  readonly kind: "Import";
+  readonly target: string;
+  readonly dryRun: boolean;
+  readonly files: readonly ImportedFile[];
+  readonly bindings: Readonly<Record<Address, string>>;
+  readonly notices: readonly string[];
+  readonly failures: readonly ImportFailure[];
+  /**
+   * What the plan after the import contains, one line each; absent after a dry run. Empty if the manifests match the account, or are
+   * only stricter, which `notices` says.
+   */
+  readonly remaining?: readonly string[];
+  /** How many changes that protect the plan after the import has; absent if none. */
+  readonly stricter?: number;
+  /** The command that accepts the differences into the manifests. */
+  readonly command?: string;
+  /** The errors of the plan after the import; absent if it has none. They can keep the manifests from being compared with the account. */
+  readonly errors?: readonly Pick<Problem, "code" | "message" | "address" | "command">[];
+  readonly exit: Exit;
+}
+
+export interface ImportedFile {
+  /** As shown: relative to the working directory. */
+  readonly path: string;
+  readonly action: "created" | "changed";
+  readonly lines: number;
+  /** Unified; absent for a new file. */
+  readonly diff?: string;
+}
+
+export function importedFile({ path, before, after }: FileChange, cwd: string): ImportedFile {
+  const shown = relative(cwd, path);
+  const lines = after.split("\n").length - 1;
+  if (before === undefined) return { path: shown, action: "created", lines };
+  const patch = createTwoFilesPatch(`a/${shown}`, `b/${shown}`, before, after, undefined, undefined, { context: 2 });
+  return { path: shown, action: "changed", lines, diff: patch.replace(/^=+\n/u, "") };
+}
+
+export interface ReportInput {
+  readonly target: string;
+  readonly files: readonly ImportedFile[];
+  readonly imported: Imported;
+  /** The plan after the import; undefined for a dry run. */
+  readonly plan: Plan | undefined;
+}
+
+export function importReport({ target, files, imported, plan }: ReportInput): ImportReport {
+  const remaining = plan === undefined ? undefined : linesOf(plan);
+  const errors = (plan?.diagnostics ?? []).filter(isError);
+  const isAcceptable = plan !== undefined && plan.manual.length + plan.items.filter(differs).length > 0;
+  const stricter = (plan?.items ?? []).filter(isStricter);
+  const exits: Exit[] = [];
+  if (imported.failures.length > 0) exits.push({ code: 1, reasons: ["failures"] });
+  if (errors.length > 0) exits.push({ code: 1, reasons: ["errors"] });
+  if (remaining !== undefined && remaining.length > 0) exits.push({ code: 1, reasons: ["not-empty"] });
+  return {
+    kind: "Import",
+    target,
+    dryRun: plan === undefined,
+    files: [...files].sort((a, b) => byText(a.path, b.path)),
+    bindings: Object.fromEntries([...imported.bound].sort(([a], [b]) => byText(a, b))),
+    notices: [...imported.notices, ...(plan === undefined ? [] : [...stricterNotices(stricter, target), ...policyNotices(plan)])],
+    failures: imported.failures,
+    ...(remaining === undefined ? {} : { remaining }),
+    ...(stricter.length === 0 ? {} : { stricter: changesIn(stricter) }),
+    ...(errors.length === 0
+      ? {}
+      : { errors: errors.map(({ code, message, address, command }) => ({ code, message, ...defined({ address, command }) })) }),
+    ...(isAcceptable ? { command: `dimsync drift --resolve accept -t ${shellWord(target)}` } : {}),
+    exit: combineExits(exits),
+  };
+}
+
+/** Whether all that the item changes protects more than the account does. */
+const isStricter = ({ changes }: Item): boolean => changes.length > 0 && changes.every(({ risk }) => risk === "protects");
+
+const differs = (item: Item): boolean => item.action !== "bind" && !isStricter(item);
+
+const changesIn = (items: readonly Item[]): number => items.reduce((sum, item) => sum + changeCount(item), 0);
+
+const pathsOf = (item: Item): string => andMore([...eachChange(item)].map(({ path }) => path));
+
+/** One for all of them: the first rules for a second account are stricter than all of it. */
+function stricterNotices(stricter: readonly Item[], target: string): readonly string[] {
+  const [only] = stricter;
+  if (only === undefined) return [];
+  const changes = changesIn(stricter);
+  return [
+    stricter.length === 1
+      ? `${only.address} is stricter than the account, and import leaves that as it is. Apply would protect ${pathsOf(only)}.`
+      : `${andMore(stricter.map(({ address }) => address))} are stricter than the account, and import leaves that as it is. Apply would make ${counted(changes, "change")} that ${changes === 1 ? "protects" : "protect"}; dimsync plan -t ${shellWord(target)} shows them.`,
+  ];
+}
+
+const mostNodes = 5;
+
+/** What the imported state breaks, by policy of severity error. */
+function policyNotices({ policy }: Plan): readonly string[] {
+  const errors = policy.filter(({ severity, state }) => severity === "error" && state !== "fixed");
+  return [...new Set(errors.map((finding) => finding.policy))].map((name) => {
+    const findings = errors.filter((finding) => finding.policy === name);
+    const nodes = findings.map(({ address, path }) => joinParts([address, dottedPath(path)], " "));
+    return `${policyAddress(name)} is violated by what the account has: ${andMore(nodes, { shown: mostNodes })}. ${findings[0]?.message ?? ""}`.trim();
+  });
+}
+
+const dottedPath = (path: string): string => pathText(path).node || path;
+
+/** Everything in the plan that is not an error, a bind or stricter: what import did not get right, or what differed before. */
+function linesOf({ items, manual, blocked, deferred }: Plan): readonly string[] {
+  return [
+    ...items.filter(differs).map((item) => `${item.address}: ${item.action} ${pathsOf(item)}`),
+    ...manual.map(({ address, path, instruction }) => `${address}: ${path}: ${instruction}`),
+    ...blocked.map(({ address, code, message }) => `${address}: ${code}: ${message}`),
+    ...deferred.map(({ address, waitsFor }) => `${address}: waits for ${waitsFor.join(", ")}`),
+  ];
+}

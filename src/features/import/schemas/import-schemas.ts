@@ -1,0 +1,205 @@
+import type { RunReads } from "../../../core/engine/reads/cached-reads.ts";
+import { readAhead } from "../../../core/engine/reads/read-account.ts";
+import type { AccountView } from "../../../core/kinds/kind.ts";
+import { integrationAddress, isSchemaConfig, kindNames, schemaConfigAddress } from "../../../core/kinds/manifests.ts";
+import { readSchemas, type SchemaConfigUnit, schemaUnits, tablesToRead } from "../../../core/kinds/schemas.ts";
+import { type Address, kindOf } from "../../../core/model/address.ts";
+import { readOr, ServiceError } from "../../../core/model/errors.ts";
+import type { LiveSchemas } from "../../../core/model/live.ts";
+import { groupBy } from "../../../core/model/maps.ts";
+import type { NodePath } from "../../../core/model/nodes.ts";
+import type { SchemaConfigSpec } from "../../../core/model/resource.ts";
+import type { OnProgress } from "../../../core/model/runtime/progress.ts";
+import type { TablePath } from "../../../core/model/schema-tree.ts";
+import { counted } from "../../../core/text/counts.ts";
+import { freeName } from "../../../core/text/free-name.ts";
+import { nodeText } from "../../../core/text/paths.ts";
+import type { Adoption, NamedIntegration, NewDocument } from "../adopt.ts";
+import { type DocumentText, schemaConfigText } from "../document-text.ts";
+import { type ImportFailure, notShared, type Sharing } from "../other-targets.ts";
+import type { Writer } from "../writer.ts";
+import { extendSpec } from "./extend.ts";
+import { inferRules, literalSchemas } from "./infer-rules.ts";
+
+export interface SchemasInput {
+  readonly account: AccountView;
+  readonly reads: RunReads;
+  readonly writer: Writer;
+  readonly sharing: Sharing;
+  /** Whether new manifests may be written. */
+  readonly canCreate: boolean;
+  /** Writes a literal tree instead of rules. */
+  readonly literal: boolean;
+  readonly signal: AbortSignal;
+  readonly onProgress?: OnProgress | undefined;
+}
+
+/** What importing the schemas adds to the result of the import. */
+export interface ImportedSchemas {
+  readonly addresses: readonly Address[];
+  readonly notices: readonly string[];
+  readonly failures: readonly ImportFailure[];
+  /** Something was not written because other targets would load it too. */
+  readonly isLimited: boolean;
+}
+
+/** The import so far. */
+interface Draft extends SchemasInput {
+  /** What decides for the integrations that are still to come, by live id. */
+  readonly units: Map<string, SchemaConfigUnit>;
+  /** Names of SchemaConfigs, new ones included. */
+  readonly takenNames: Set<string>;
+  readonly addresses: Address[];
+  readonly notices: string[];
+  readonly failures: ImportFailure[];
+  isLimited: boolean;
+}
+
+/** Reads the schemas of the adopted integrations one after the other, and writes each one's file. Throws what the reads and the writer throw. */
+export async function importSchemas(adoption: Adoption, input: SchemasInput): Promise<ImportedSchemas> {
+  const { reads, writer, account, onProgress } = input;
+  const takenNames = new Set(account.resources.filter(isSchemaConfig).map(({ name }) => name));
+  const draft: Draft = { ...input, units: unitsById(account), takenNames, addresses: [], notices: [], failures: [], isLimited: false };
+  const total = adoption.integrations.length;
+  let done = 0;
+  onProgress?.({ type: "phase", phase: "read", round: 1, total });
+  const read = ({ live }: NamedIntegration) =>
+    readOr(
+      () => readSchemas(reads, live.id, tablesOfPlan(draft.units.get(live.id))),
+      (failure) => failure,
+    );
+  for await (const { item, read: schemas } of readAhead(adoption.integrations, read)) {
+    input.signal.throwIfAborted();
+    const { name } = item;
+    const config = schemas === undefined ? undefined : adoptSchemas(draft, item, schemas);
+    const [integration, others] = documentsOf(adoption, name);
+    writer.addToIntegration(name, [...integration, ...(config === undefined ? [] : [config]), ...others]);
+    await writer.flush();
+    onProgress?.({ type: "step", phase: "read", done: ++done, total, label: integrationAddress(name) });
+  }
+  writer.end();
+  const { addresses, notices, failures, isLimited } = draft;
+  return { addresses, notices, failures, isLimited };
+}
+
+/** What decides for each integration that a SchemaConfig selects, by live id. */
+export const unitsById = (account: AccountView): Map<string, SchemaConfigUnit> =>
+  new Map(schemaUnits(account).units.map((unit) => [unit.liveId, unit]));
+
+/** The new documents in the integration's file: its own, and those behind its schemas. */
+function documentsOf({ documents }: Adoption, name: string): readonly [readonly NewDocument[], readonly NewDocument[]] {
+  const inFile = documents.filter(({ integration }) => integration === name);
+  const isIntegration = ({ address }: NewDocument): boolean => kindOf(address) === kindNames.integration;
+  return [inFile.filter(isIntegration), inFile.filter((document) => !isIntegration(document))];
+}
+
+/** Import has to read the columns of the same tables as the plan after it. */
+const tablesOfPlan =
+  (unit: SchemaConfigUnit | undefined) =>
+  (live: LiveSchemas): readonly TablePath[] =>
+    unit === undefined ? [] : tablesToRead(unit.rules, live, undefined);
+
+/** Adopts the schemas of one integration, and returns its new SchemaConfig if there is one. */
+function adoptSchemas(draft: Draft, { live, name }: NamedIntegration, read: LiveSchemas | ServiceError): DocumentText | undefined {
+  const { units, addresses, notices, failures } = draft;
+  if (read instanceof ServiceError) {
+    failures.push({ address: schemaConfigAddress(name), message: read.message });
+    return undefined;
+  }
+  const unit = units.get(live.id);
+  // Frees what the unit has cached about the names of this integration.
+  units.delete(live.id);
+  if (unit !== undefined) addresses.push(unit.resource.address);
+  const { schemas, left } = withoutNul(read);
+  if (left > 0)
+    notices.push(
+      `${counted(left, "name")} in the schemas of ${integrationAddress(name)} ${left === 1 ? "contains" : "contain"} a NUL character, which manifests cannot contain, and ${left === 1 ? "is" : "are"} not imported.`,
+    );
+  const isEmpty = Object.keys(schemas).length === 0;
+  if (unit === undefined) {
+    if (!isEmpty) return createConfig(draft, name, schemas);
+    notices.push(
+      `The service shows no schemas of ${integrationAddress(name)}, so import wrote no SchemaConfig for it. If it shows some later, run import again.`,
+    );
+  } else if (isEmpty)
+    // While a source is discovered again, it has no schemas for a time. That does not mean that they are gone.
+    notices.push(`The service returned no schemas for Integration/${name}, so ${unit.resource.address} was not changed.`);
+  else extendConfig(draft, { name, schemas, unit });
+  return undefined;
+}
+
+/** Adds what nothing covers to the SchemaConfig of this integration alone. */
+function extendConfig(
+  { sharing, literal, writer, notices, failures }: Draft,
+  { name, schemas, unit }: { readonly name: string; readonly schemas: LiveSchemas; readonly unit: SchemaConfigUnit },
+): void {
+  const { resource, address } = unit;
+  const isShared = resource.spec.integrations !== undefined || sharing.decidesIn(resource, integrationAddress(name)).length > 0;
+  if (isShared) return;
+  const { spec, addedColumns } = extendSpec(unit, schemas, literal);
+  if (spec === resource.spec) return;
+  notices.push(...addedNotices(address, addedColumns));
+  const failure = writer.change({ resource, spec });
+  if (failure !== undefined) failures.push(failure);
+}
+
+/** A new SchemaConfig, unless other targets would plan it too. */
+function createConfig(draft: Draft, name: string, live: LiveSchemas): DocumentText | undefined {
+  const { canCreate, sharing, takenNames, literal, addresses, failures } = draft;
+  const configName = freeName(name, (one) => takenNames.has(one));
+  const document = schemaConfigText(configName, specFor(name, live, literal));
+  if (!canCreate) {
+    failures.push(notShared(document.address, sharing.inUse));
+    draft.isLimited = true;
+    return undefined;
+  }
+  takenNames.add(configName);
+  addresses.push(document.address);
+  return document;
+}
+
+const shownNodes = 50;
+
+/** A reviewer must not overlook that an import declares more data as readable. */
+function addedNotices(address: Address, added: readonly NodePath[]): readonly string[] {
+  if (added.length === 0) return [];
+  const texts = byTable(added);
+  const rest = texts.length - shownNodes;
+  const list = `${texts.slice(0, shownNodes).join(", ")}${rest > 0 ? ` and ${rest} more` : ""}`;
+  return [`${address} now covers new columns that are replicated unhashed: ${list}.`];
+}
+
+/** "public.orders (email, phone)" for columns of one table; other nodes, and a single column, as they are. */
+function byTable(paths: readonly NodePath[]): readonly string[] {
+  const groups = groupBy(paths, (path) => nodeText(path.slice(0, 2)));
+  return [...groups].map(([table, nodes]) => {
+    const [only, second] = nodes;
+    return second === undefined ? nodeText(only) : `${table} (${nodes.map(([, , column = ""]) => nodeText([column])).join(", ")})`;
+  });
+}
+
+function specFor(integration: string, live: LiveSchemas, literal: boolean): SchemaConfigSpec {
+  if (literal) return { integration, missing: "warn", schemas: literalSchemas(live) };
+  const { rules, schemas } = inferRules(live);
+  return { integration, missing: "warn", rules, ...(Object.keys(schemas).length === 0 ? {} : { schemas }) };
+}
+
+/** The schemas, tables and columns whose names manifests can contain, and how many others there are, not counting what is below them. */
+function withoutNul(schemas: LiveSchemas): { readonly schemas: LiveSchemas; readonly left: number } {
+  let left = 0;
+  const kept = <T>(entries: Readonly<Record<string, T>>, change: (entry: T) => T): Readonly<Record<string, T>> =>
+    Object.fromEntries(
+      Object.entries(entries).flatMap(([name, entry]): readonly (readonly [string, T])[] => {
+        if (!name.includes("\0")) return [[name, change(entry)]];
+        left += 1;
+        return [];
+      }),
+    );
+  const found = kept(schemas, (schema) => ({
+    ...schema,
+    tables: kept(schema.tables, (table) =>
+      table.columns === undefined ? table : { ...table, columns: kept(table.columns, (column) => column) },
+    ),
+  }));
+  return { schemas: left === 0 ? schemas : found, left };
+}

@@ -1,0 +1,83 @@
+import { existsSync, readFileSync } from "node:fs";
+import { mkdir } from "node:fs/promises";
+import { dirname, join, relative, resolve, sep } from "node:path";
+import { integrationAddress } from "../../core/kinds/manifests.ts";
+import type { Project } from "../../core/manifests/project.ts";
+import type { Address } from "../../core/model/address.ts";
+import type { Resource, SchemaConfigSpec } from "../../core/model/resource.ts";
+import { writeAtomic } from "../../core/records/files/atomic.ts";
+import type { DocumentText } from "./document-text.ts";
+import { createFileSet, type FileChange } from "./file-set.ts";
+import type { NewFiles } from "./folder.ts";
+import type { ImportFailure } from "./other-targets.ts";
+
+export interface WriterOptions {
+  /** Absolute: the manifests' locations are relative to it. */
+  readonly cwd: string;
+  /** Undefined: only files that exist are changed. */
+  readonly newFiles: NewFiles | undefined;
+  readonly dryRun: boolean;
+  /** Called for each file when it is written, or would be. */
+  readonly onFile: (change: FileChange) => void;
+}
+
+/** A SchemaConfig whose spec gets what nothing covered. */
+export interface ChangedConfig {
+  readonly resource: Resource<SchemaConfigSpec>;
+  readonly spec: SchemaConfigSpec;
+}
+
+/** Edits and new documents, collected per file and written with `flush`. */
+export interface Writer {
+  /** Undefined if the file is edited as asked. */
+  readonly change: (changed: ChangedConfig) => ImportFailure | undefined;
+  /** Adds documents to a file in the folder for new files: "tags.yaml". */
+  readonly add: (file: string, documents: readonly DocumentText[]) => void;
+  /** Adds documents to the file of the integration's manifest, or to one in the folder for new files. */
+  readonly addToIntegration: (name: string, documents: readonly DocumentText[]) => void;
+  /** Writes what was collected since the last call. In a dry run, nothing is written before `end`, which only reports. */
+  readonly flush: () => Promise<void>;
+  readonly end: () => void;
+}
+
+export function createWriter(project: Project, { cwd, newFiles, dryRun, onFile }: WriterOptions): Writer {
+  const files = createFileSet((path) => (existsSync(path) ? readFileSync(path, "utf8") : undefined));
+  const resourceAt = new Map<Address, Resource>(project.resources.map((resource) => [resource.address, resource]));
+  const add = (file: string, documents: readonly DocumentText[]): void => {
+    if (newFiles === undefined || documents.length === 0) return;
+    const path = resolve(newFiles.folder, file);
+    files.append(path, documents, header(project, path));
+  };
+  return {
+    change({ resource: { address, place, spec: before }, spec }) {
+      if (files.change(resolve(cwd, place.file), place, before, spec)) return undefined;
+      const message = `${place.file} uses a variable, or an anchor that other values share, so import cannot change it in place. Edit it by hand.`;
+      return { address, message };
+    },
+    add,
+    addToIntegration(name, documents) {
+      const known = resourceAt.get(integrationAddress(name));
+      const file = known === undefined ? undefined : resolve(cwd, known.place.file);
+      const isThere = file !== undefined && (newFiles?.isShared === true || !relative(newFiles?.folder ?? "", file).startsWith(".."));
+      add(isThere ? file : join("integrations", `${name}.yaml`), documents);
+    },
+    async flush() {
+      if (dryRun) return;
+      for (const change of files.take()) {
+        await mkdir(dirname(change.path), { recursive: true });
+        await writeAtomic(change.path, change.after);
+        onFile(change);
+      }
+    },
+    end() {
+      for (const change of files.take()) onFile(change);
+    },
+  };
+}
+
+/** Tells editors where the schema is, if `dimsync init` has created it. */
+function header({ settings }: Project, path: string): string {
+  const schema = join(settings.folder, "schema", "manifest.schema.json");
+  if (!existsSync(schema)) return "";
+  return `# yaml-language-server: $schema=${relative(dirname(path), schema).split(sep).join("/")}\n`;
+}

@@ -1,0 +1,249 @@
+import { existsSync } from "node:fs";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { dirname, join, relative, resolve, sep } from "node:path";
+import type { Context } from "../../cli/context.ts";
+import type { InitFlags } from "../../cli/flags.ts";
+import { loadProjects } from "../../cli/project.ts";
+import { say } from "../../cli/say.ts";
+import { gitText } from "../../core/git/process.ts";
+import { repositoryTop } from "../../core/git/top.ts";
+import { loadConfig } from "../../core/manifests/config/load.ts";
+import { listTargets } from "../../core/manifests/project.ts";
+import { schemaText } from "../../core/manifests/schema/lookup.ts";
+import { DimsyncError, messageOf } from "../../core/model/errors.ts";
+import type { ExitCode } from "../../core/model/exit.ts";
+import { version } from "../../core/model/runtime/version.ts";
+import { isLocal } from "../../core/model/settings/config.ts";
+import type { Environment } from "../../core/model/settings/env.ts";
+import { shellWord } from "../../core/text/shell.ts";
+import { type CiSystem, ciFiles } from "./workflows/index.ts";
+
+/** What other commands do once the project exists. */
+export interface NextSteps {
+  readonly importAccount: (context: Context) => Promise<ExitCode>;
+  readonly createRecords: (context: Context) => Promise<void>;
+}
+
+/**
+ * `dimsync init [DIR]`: writes a config, folders, editor schemas and the jobs for CI, and creates the
+ * records of a new project in its remote. Existing files are not changed. With --from-live, imports
+ * the account afterwards.
+ */
+export async function runInit(context: Context<InitFlags>, directory: string | undefined, next: NextSteps): Promise<ExitCode> {
+  const { io, cwd, flags } = context;
+  const root = resolve(cwd, directory ?? ".");
+  const baseUrl = io.env["DIMSYNC_BASE_URL"] || undefined;
+  if (flags.fromLive === true && baseUrl === undefined && !existsSync(join(root, "dimsync.yaml")))
+    throw new DimsyncError(
+      "E_NO_ACCOUNT",
+      "init --from-live imports an account, but no account is named. Set DIMSYNC_BASE_URL to its address and DIMSYNC_API_KEY to its key. The address is written to dimsync.yaml, the key is not.",
+    );
+  const isNew = !existsSync(join(root, "dimsync.yaml"));
+  const targets = await targetsIn(root, io.env);
+  const top = repositoryTop(root) ?? root;
+  const files = initFiles({
+    baseUrl,
+    targets,
+    hosts: isNew ? [] : await hostsIn(root, targets, io.env),
+    approval: flags.approval === true,
+    ci: await ciSystem(flags, existsSync(root) ? root : top, io.env),
+    folder: relative(top, root).split(sep).join("/"),
+  });
+  io.catchSignals?.();
+  const write = async (below: string, path: string, text: string): Promise<string> => {
+    const file = join(below, path);
+    const done = await writeNew(file, text);
+    io.stderr(`${done}  ${relative(cwd, file)}\n`);
+    return done;
+  };
+  for (const [path, text] of Object.entries(files.project)) await write(root, path, text);
+  for (const [path, text] of Object.entries(files.repository))
+    if ((await write(top, path, text)) === "kept     " && path === ".gitlab-ci.yml") io.stderr(`${includeText(text)}`);
+  if (isNew) await createRecords(context, root, next);
+  const inFolder = await targetsInFolder(context, root);
+  if (flags.fromLive === true) {
+    return await next.importAccount({ ...context, cwd: root }).catch((error: unknown) => {
+      const command = root === cwd ? "dimsync import" : `dimsync -C ${shellWord(relative(cwd, root))} import`;
+      say(io, "The project is set up, but nothing was imported. When the cause below is fixed, go on with:", command);
+      throw error;
+    });
+  }
+  io.stderr(nextStepsText(relative(cwd, root), baseUrl));
+  if (inFolder.length > 0) io.stderr(folderText(inFolder));
+  return 0;
+}
+
+/** The targets of an existing config, else of the one that is about to be written. */
+async function targetsIn(root: string, env: Environment): Promise<readonly string[]> {
+  if (!existsSync(join(root, "dimsync.yaml"))) return [firstTarget];
+  // Problems of the config are for validate to report.
+  return await listTargets({ cwd: root, env }).catch(() => [firstTarget]);
+}
+
+/** The hosts of an existing config. Without the environment, which is that of this machine. */
+async function hostsIn(root: string, targets: readonly string[], env: Environment): Promise<readonly string[]> {
+  const { DIMSYNC_BASE_URL: _url, DIMSYNC_ALLOWED_HOSTS: _hosts, ...rest } = env;
+  const configs = await Promise.all(targets.map((target) => loadConfig({ cwd: root, env: rest, target })));
+  return hostsOf(configs.flatMap(({ settings }) => settings?.baseUrl ?? []));
+}
+
+/** Where the jobs run: as the flag says, else by the host of the git remote. Throws E_USAGE. */
+async function ciSystem({ ci, approval }: InitFlags, folder: string, env: Environment): Promise<CiSystem> {
+  const chosen = ci ?? (isGitlab((await originOf(folder, env)) ?? "") ? "gitlab" : "github");
+  const known = (["github", "gitlab", "none"] as const).find((one) => one === chosen);
+  if (known === undefined) throw new DimsyncError("E_USAGE", `--ci takes github, gitlab or none, not ${JSON.stringify(ci)}.`);
+  if (approval === true && known !== "github")
+    throw new DimsyncError(
+      "E_USAGE",
+      "--approval writes a workflow for GitHub. In GitLab, protect the environment of the target instead. For GitHub, add --ci github.",
+    );
+  return known;
+}
+
+/** Whether the host of a remote is GitLab: https://HOST/…, ssh://git@HOST:22/… or git@HOST:… */
+const isGitlab = (remote: string): boolean => /^(?:\w+:\/\/)?(?:[^@/]*@)?[^/:]*gitlab/iu.test(remote);
+
+/** The file exists, and only people know where in it the jobs belong. */
+const includeText = (text: string): string =>
+  `\ndimsync: add this to .gitlab-ci.yml, or the jobs will not run:\n${text.replaceAll(/^(?=.)/gmu, "  ")}`;
+
+function nextStepsText(folder: string, baseUrl: string | undefined): string {
+  const first =
+    baseUrl === undefined ? "the service's address in dimsync.yaml and its host in the workflows, and its key" : "the service's key";
+  const enter = folder === "" ? "" : `  cd ${shellWord(folder)}\n`;
+  return `
+Next: Set ${first} in DIMSYNC_API_KEY.
+Write a manifest, or import what the account has:
+${enter}  dimsync import
+Then check it:
+  dimsync validate
+  dimsync plan
+`;
+}
+
+/** `targets`: those whose records are files of this machine. */
+const folderText = (targets: readonly string[]): string => `
+The records (ids and the journal of creates) of ${targets.join(", ")} are files of this machine. CI jobs do not see
+them. Once the repository has a remote, move them there, before the first apply in CI:
+${targets.map((target) => `  dimsync records migrate --to git -t ${shellWord(target)}\n`).join("")}`;
+
+/** Writes a file unless it exists. Throws E_INIT. */
+async function writeNew(file: string, text: string): Promise<"created  " | "unchanged" | "kept     "> {
+  try {
+    await mkdir(dirname(file), { recursive: true });
+    await writeFile(file, text, { flag: "wx" });
+    return "created  ";
+  } catch (error) {
+    const existing = await readFile(file, "utf8").catch(() => undefined);
+    if (existing !== undefined) return existing === text ? "unchanged" : "kept     ";
+    throw new DimsyncError("E_INIT", `${file} could not be written: ${messageOf(error)}. Choose another folder.`, { cause: error });
+  }
+}
+
+/**
+ * Creates the records of a new project in the remote `origin` of its repository, so that CI jobs and
+ * other machines share them. If that fails, prints why.
+ */
+async function createRecords(context: Context<InitFlags>, root: string, next: NextSteps): Promise<void> {
+  const { io } = context;
+  if (context.flags.records === false || (await originOf(root, io.env)) === undefined) return;
+  try {
+    await next.createRecords({ ...context, cwd: root });
+  } catch (error) {
+    if (!(error instanceof DimsyncError)) throw error;
+    say(io, `${error.code}: ${error.message}`, error.command);
+  }
+}
+
+/** The targets of the project whose records are files of this machine; none if the config cannot be read. */
+async function targetsInFolder(context: Context<InitFlags>, root: string): Promise<readonly string[]> {
+  const all = { ...context, cwd: root, flags: { ...context.flags, target: [], allTargets: true } };
+  try {
+    const projects = await loadProjects(all);
+    return projects.filter(({ settings }) => isLocal(settings.records)).map(({ settings }) => settings.target);
+  } catch (error) {
+    if (error instanceof DimsyncError) return [];
+    throw error;
+  }
+}
+
+/** The URL of the git remote `origin`; undefined without one. */
+async function originOf(root: string, env: Environment): Promise<string | undefined> {
+  // Without git or a repository there is none.
+  return await gitText({ folder: root, env }, ["remote", "get-url", "origin"]).catch(() => undefined);
+}
+
+/** Texts by path. */
+type Files = Readonly<Record<string, string>>;
+
+/**
+ * What `dimsync init` writes below the project's folder, and below the top of the repository. `baseUrl`: of the account, if
+ * the environment names it. `targets`: those of an existing config. `approval`: apply waits for the
+ * approval of its plan. `folder`: of the project in the repository.
+ */
+function initFiles(options: {
+  readonly baseUrl?: string | undefined;
+  readonly targets: readonly string[];
+  /** Of the targets of an existing config. */
+  readonly hosts: readonly string[];
+  readonly approval: boolean;
+  readonly ci: CiSystem;
+  readonly folder: string;
+}): { readonly project: Files; readonly repository: Files } {
+  const { baseUrl = "https://api.example.com", targets, approval, ci, folder } = options;
+  const hosts = options.hosts.length > 0 ? options.hosts : hostsOf([baseUrl]);
+  const project = {
+    "dimsync.yaml": configText(baseUrl),
+    "manifests/README.md": manifestsReadme,
+    "schema/config.schema.json": schemaText("Config") ?? "",
+    "schema/manifest.schema.json": schemaText("Manifest") ?? "",
+    ".gitignore": ".dimsync/\nnode_modules/\nplan.json\n*.plan.json\n",
+  };
+  return { project, repository: ciFiles(ci, { version, targets, hosts, approval, folder }) };
+}
+
+/** The hosts that get an API key: not those of an embedded account. */
+const hostsOf = (baseUrls: readonly string[]): readonly string[] => [
+  ...new Set(baseUrls.flatMap((url) => (/^https?:/u.test(url) && URL.canParse(url) ? [new URL(url).hostname] : []))),
+];
+
+/** The target in the config that init writes. */
+const firstTarget = "prod";
+
+const configText = (baseUrl: string): string => `# yaml-language-server: $schema=./schema/config.schema.json
+apiVersion: dimsync/v1
+kind: Config
+manifests: [manifests]
+targets:
+  ${firstTarget}:
+    baseUrl: ${/^[\w:/.-]+$/u.test(baseUrl) ? baseUrl : JSON.stringify(baseUrl)}
+    apiKey: { $secret: { env: DIMSYNC_API_KEY } }
+`;
+
+const manifestsReadme = `# Manifests
+
+The YAML files in this folder describe the desired state of the account. Each integration, schema
+configuration, tag and asset has one document:
+
+\`\`\`yaml
+# yaml-language-server: $schema=../schema/manifest.schema.json
+apiVersion: dimsync/v1
+kind: SchemaConfig
+metadata: { name: orders }
+spec:
+  integration: orders
+  schemas:
+    public:
+      tables:
+        customers: { columns: { email: { hashed: true } } }
+---
+apiVersion: dimsync/v1
+kind: Integration
+metadata: { name: orders }
+spec:
+  match: { name: Orders } # an existing integration
+\`\`\`
+
+\`dimsync schema KIND\` prints the JSON Schema of a kind, \`dimsync get integrations\` lists the live
+integrations, and \`dimsync validate\` checks the files.
+`;

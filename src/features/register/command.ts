@@ -1,0 +1,43 @@
+import { resolve } from "node:path";
+import type { Context } from "../../cli/context.ts";
+import type { RegisterFlags } from "../../cli/flags.ts";
+import { checkOutputs, deliverForms } from "../../cli/output.ts";
+import { withRun } from "../../cli/progress.ts";
+import { loadValidProject } from "../../cli/project.ts";
+import type { ExitCode } from "../../core/model/exit.ts";
+import { makeRegister } from "./register.ts";
+import { registerCsv, registerDiffCsv } from "./render/csv.ts";
+import { registerDiffText, registerText } from "./render/human.ts";
+import { registerDiffJson, registerJson } from "./render/json.ts";
+import { registerDiffMarkdown, registerMarkdown } from "./render/markdown.ts";
+
+/** `dimsync register`: what happens to every labelled column. Sends GET only; exit 3 if one breaks a policy of severity error, 2 if `--diff` finds changes. */
+export async function runRegister(context: Context<RegisterFlags>): Promise<ExitCode> {
+  const { flags, cwd } = context;
+  checkOutputs(context, ["human", "csv", "json", "html", "markdown"]);
+  const project = await loadValidProject(context, { account: flags.snapshot === undefined, interruptible: true });
+  const options = {
+    base: flags.diff === undefined ? undefined : resolve(cwd, flags.diff),
+    labels: flags.label,
+    integrations: flags.integration,
+  };
+  const snapshotFile = flags.snapshot === undefined ? undefined : resolve(cwd, flags.snapshot);
+  const { register, diff } = await withRun(context, (run) => makeRegister(project, options, { ...run, snapshotFile }));
+  if (diff === undefined)
+    await deliverForms(context, {
+      human: (how) => registerText(register, how),
+      csv: () => registerCsv(register),
+      json: () => registerJson(register),
+      html: async () => (await import("./render/html.ts")).registerHtml(register),
+      markdown: (how) => registerMarkdown(register, how),
+    });
+  else
+    await deliverForms(context, {
+      human: (how) => registerDiffText(diff, how),
+      csv: () => registerDiffCsv(diff),
+      json: () => registerDiffJson(diff),
+      html: async () => (await import("./render/html.ts")).registerDiffHtml(diff),
+      markdown: (how) => registerDiffMarkdown(diff, how),
+    });
+  return (diff ?? register).exit.code;
+}

@@ -1,0 +1,156 @@
+import { readFile } from "node:fs/promises";
+import { basename } from "node:path";
+import { unknownLabel } from "../../core/kinds/label-references.ts";
+import { nameMatcher } from "../../core/kinds/patterns/names.ts";
+import type { Project } from "../../core/manifests/project.ts";
+import { DimsyncError, refuseErrors } from "../../core/model/errors.ts";
+import { isObject, own } from "../../core/model/json/json.ts";
+import { parseJson, whyNotJson } from "../../core/model/json/parse.ts";
+import { problemAt } from "../../core/model/problem.ts";
+import type { Register, RegisterDiff, RegisterRow } from "../../core/model/register.ts";
+import { systemClock } from "../../core/model/runtime/clock.ts";
+import { accountName } from "../../core/model/settings/config.ts";
+import { readRecords } from "../../core/operations/open-records.ts";
+import { withReads } from "../../core/operations/reads.ts";
+import type { RunEnvironment } from "../../core/operations/session.ts";
+import { currentRows } from "./current.ts";
+import { registerChanges } from "./diff.ts";
+import { registerColumns, safeRow } from "./render/csv.ts";
+import { newTally, registerExit } from "./summary.ts";
+
+export interface RegisterOptions {
+  /** Only columns with these labels; all if empty. */
+  readonly labels: readonly string[];
+  /** Only integrations that one of these patterns matches; all if empty. */
+  readonly integrations: readonly string[];
+}
+
+export interface MadeRegister {
+  readonly register: Register;
+  /** What changed since the base, if there is one. Exit 2 if anything did. */
+  readonly diff?: RegisterDiff;
+}
+
+/** What happens to every labelled column, and what changed since `base`: the absolute path of a register in JSON or CSV. Throws DimsyncError, ProblemsError and ServiceError. */
+export async function makeRegister(
+  project: Project,
+  { base, ...options }: RegisterOptions & { readonly base?: string | undefined },
+  run: RunEnvironment,
+): Promise<MadeRegister> {
+  checkLabels(project, options.labels);
+  const at = systemClock.now().toISOString();
+  const isWanted = filterOf(options);
+  const rows: RegisterRow[] = [];
+  const tally = newTally();
+  await withReads(project, run, async (reads) => {
+    const records = await readRecords(project.settings, run);
+    const session = { reads, records, today: at.slice(0, 10), onProgress: run.onProgress };
+    for await (const integration of currentRows(project, session)) {
+      const wanted = integration.filter(isWanted);
+      for (const row of wanted) rows.push(row);
+      tally.add(wanted);
+    }
+  });
+  const summary = tally.counts();
+  const { target, baseUrl } = project.settings;
+  const register = { target, account: accountName(baseUrl), at, summary, rows, exit: registerExit(summary) };
+  return { register, ...(base === undefined ? {} : { diff: await diffRegister(register, base, isWanted) }) };
+}
+
+type RowTest = (row: RegisterRow) => boolean;
+
+async function diffRegister(register: Register, file: string, isWanted: RowTest): Promise<RegisterDiff> {
+  const { at: from, rows, isCsv = false } = await registerInFile(file);
+  const changes = registerChanges(rows.filter(isWanted), isCsv ? register.rows.map(rowInCsv) : register.rows);
+  const exit = changes.length === 0 ? ({ code: 0, reasons: [] } as const) : ({ code: 2, reasons: ["changes"] } as const);
+  return { target: register.target, from, to: register.at, changes, exit };
+}
+
+function filterOf({ labels, integrations }: RegisterOptions): RowTest {
+  const matches = nameMatcher(integrations);
+  return ({ label, integration }) => (labels.length === 0 || labels.includes(label)) && matches(integration);
+}
+
+/** Throws E_REGISTER without a Classification, and ProblemsError for a label that none defines. */
+function checkLabels({ columnLabels, locate }: Project, wanted: readonly string[]): void {
+  if (columnLabels === undefined)
+    throw new DimsyncError("E_REGISTER", "The project has no Classification, so no column has a label. Add one, and run register again.");
+  const unknown = wanted.filter((label) => !columnLabels.defined.includes(label));
+  refuseErrors(
+    unknown.map((label) => problemAt(undefined, unknownLabel("--label selects", label, columnLabels.defined))),
+    locate,
+  );
+}
+
+/** A register that was saved before. */
+interface SavedRegister {
+  /** When it was made, ISO 8601, or the file as shown if the file does not say it. */
+  readonly at: string;
+  readonly rows: readonly RegisterRow[];
+  /** Whether the rows are as a CSV file has them, which lacks what a column breaks. */
+  readonly isCsv?: boolean;
+}
+
+async function registerInFile(file: string): Promise<SavedRegister> {
+  const text = await readFile(file, "utf8").catch((error: unknown) => {
+    throw unreadable(file, error instanceof Error && "code" in error ? String(error.code) : "it cannot be read");
+  });
+  if (/^\uFEFF?(?:integration|"integration")\s*,/u.test(text)) return registerInCsv(text, file);
+  let value: unknown;
+  try {
+    value = parseJson(text);
+  } catch (error) {
+    throw unreadable(file, `it ${whyNotJson(error, "is not JSON, and does not begin like a register in CSV")}`);
+  }
+  const [kind, at, rows] = isObject(value) ? [own(value, "kind"), own(value, "at"), own(value, "rows")] : [];
+  if (kind !== "Register" || typeof at !== "string" || !Array.isArray(rows))
+    throw new DimsyncError("E_REGISTER", `${file} is not a register. ${howToSave}`);
+  return { at, rows: rows as readonly RegisterRow[] }; // written by `register -o json`
+}
+
+const howToSave = "Save one with -o json=FILE or -o csv=FILE.";
+const unreadable = (file: string, why: string): DimsyncError =>
+  new DimsyncError("E_REGISTER", `${file} can't be read as a register (${why}). ${howToSave}`);
+
+async function registerInCsv(text: string, file: string): Promise<SavedRegister> {
+  const { CsvError, parse } = await import("csv-parse/sync");
+  let records: readonly Readonly<Record<string, string>>[];
+  try {
+    records = parse(text, { columns: true, skip_empty_lines: true, bom: true });
+  } catch (error) {
+    if (!(error instanceof CsvError)) throw error;
+    throw unreadable(file, `line ${typeof error["lines"] === "number" ? error["lines"] : 1} is not valid CSV: ${error.message}`);
+  }
+  const [first] = records;
+  const missing = first === undefined ? [] : registerColumns.flatMap(([name]) => (own(first, name) === undefined ? [name] : []));
+  if (missing.length > 0) throw unreadable(file, `the header lacks ${missing.join(", ")}`);
+  return { at: basename(file), rows: records.map((record) => safeRow(rowOfCsv((name) => own(record, name) ?? ""))), isCsv: true };
+}
+
+/** A row without what the file does not have. */
+const rowOfCsv = (cell: (name: string) => string): RegisterRow => ({
+  integration: cell("integration"),
+  integrationId: cell("integration_id"),
+  source: "",
+  destination: "",
+  schema: cell("schema"),
+  table: cell("table"),
+  column: cell("column"),
+  destinationSchema: cell("destination_schema"),
+  destinationTable: cell("destination_table"),
+  destinationColumn: cell("destination_column"),
+  label: cell("label"),
+  labelSource: cell("label_source"),
+  replicated: cell("replicated") === "true",
+  hashed: cell("hashed") === "true",
+  rule: cell("rule"),
+  reason: cell("reason"),
+  exemption: cell("exemption"),
+  approvedBy: cell("approved_by"),
+  expires: cell("expires"),
+  breaks: [],
+  since: cell("since"),
+});
+
+/** What a CSV file has of a row. */
+const rowInCsv = (row: RegisterRow): RegisterRow => ({ ...safeRow(row), breaks: [] });

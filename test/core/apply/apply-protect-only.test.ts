@@ -1,0 +1,94 @@
+import { describe, expect, it } from "vitest";
+import { eachChange } from "../../../src/core/model/changes.ts";
+import { assetManifest, endings, integrationManifest, ordersManifest, scene, schemaManifest, tagManifest, together } from "./scene.ts";
+
+/** One change that protects and one that exposes, in the same table; a tag, and a chain of creates. */
+const mixed = together(
+  ordersManifest,
+  schemaManifest(
+    "orders",
+    "{ public: { tables: { payments: { columns: { iban: { hashed: false } } }, customers: { columns: { email: { hashed: true }, phone: { hashed: true } } } } } }",
+  ),
+  tagManifest("the best"),
+  assetManifest(),
+  integrationManifest("returns", { destination: "{ asset: archive }" }),
+);
+const exposing = together(
+  ordersManifest,
+  schemaManifest("orders", "{ public: { tables: { payments: { columns: { iban: { hashed: false } } } } } }"),
+);
+
+describe("--protect-only", () => {
+  it("sends what protects, reports the rest as held with exit 4, and plan without the flag shows the same rest", async () => {
+    const at = await scene(mixed);
+    const full = await at.plan();
+    const planned = await at.plan("--protect-only", "--detailed-exitcode");
+    expect(planned.code).toBe(2);
+    expect(planned.plan.items.map(({ action, address }) => `${action} ${address}`)).toEqual([
+      "bind Integration/orders",
+      "update Schemas/orders",
+      "bind Tag/gold",
+    ]);
+    const held = ["Asset/archive", "Integration/returns", "Schemas/orders", "Tag/gold"];
+    expect(planned.plan.held?.map(({ address }) => address).sort()).toEqual(held);
+    expect(planned.plan.summary).toMatchObject({ held: 4, protects: 2, exposes: 0, create: 0 });
+    expect(planned.plan.calls.planned).toEqual({ PATCH: 1 });
+
+    const { code, result } = await at.apply("--protect-only");
+    expect([code, result.exit.reasons]).toEqual([4, ["held"]]);
+    expect(endings(result)).toEqual({
+      "bind Integration/orders": "done",
+      "bind Tag/gold": "done",
+      "update Schemas/orders": "done",
+    });
+    expect(result.held?.map(({ address }) => address).sort()).toEqual(held);
+    expect(at.writes()).toEqual(["PATCH /v1/integrations/8f1c/schemas"]);
+
+    const again = await at.apply("--protect-only");
+    expect([again.code, again.result.items, at.writes().length]).toEqual([4, [], 1]);
+    const rest = (await at.plan()).plan;
+    expect(rest.items.flatMap((item) => [...eachChange(item)].map(({ path }) => path))).toEqual(
+      full.plan.items.flatMap((item) =>
+        item.action === "bind" ? [] : [...eachChange(item)].filter(({ risk }) => risk !== "protects").map(({ path }) => path),
+      ),
+    );
+    expect((await at.apply()).code).toBe(0);
+    expect((await at.apply("--protect-only")).code).toBe(0);
+  });
+
+  it("is not stopped by guards about exposure, and only sends nothing", async () => {
+    const at = await scene(exposing, { config: { guards: { maxExposedColumns: 0, maxCreates: 0 } } });
+    expect((await at.plan()).code).toBe(3);
+    const planned = await at.plan("--protect-only");
+    expect([planned.code, planned.plan.guards, planned.plan.executable]).toEqual([0, [], true]);
+    const { code, result } = await at.apply("--protect-only");
+    expect([code, result.items.map(({ action }) => action), at.writes()]).toEqual([4, ["bind"], []]);
+  });
+
+  it("is not stopped by existing findings in the strict form of policies", async () => {
+    const policy =
+      "apiVersion: dimsync/v1\nkind: Policy\nmetadata: { name: p }\nspec: { severity: error, when: { column: { name: [phone], enabled: true } }, require: { hashed: true }, message: hash it }\n";
+    const hashing = schemaManifest("orders", "{ public: { tables: { customers: { columns: { email: { hashed: true } } } } } }");
+    const at = await scene(together(ordersManifest, hashing, policy), { config: { policies: { existing: "refuse" } } });
+    const full = await at.plan();
+    expect([full.code, full.plan.diagnostics.map(({ message }) => message)]).toEqual([3, []]);
+    expect((await at.apply("--protect-only")).code).toBe(0);
+    expect(at.writes()).toEqual(["PATCH /v1/integrations/8f1c/schemas"]);
+  });
+
+  it("is kept in a saved plan, which apply executes without the flag", async () => {
+    const at = await scene(mixed);
+    expect((await at.run(["plan", "--protect-only", "--out", "plan.json"])).code).toBe(0);
+    const shown = await at.run(["show", "plan.json"]);
+    expect(shown.stdout).toContain("Held");
+    const { code, result } = await at.apply("plan.json");
+    expect([code, result.held?.length, at.writes()]).toEqual([4, 4, ["PATCH /v1/integrations/8f1c/schemas"]]);
+  });
+
+  it("is refused for a saved plan that was made without it", async () => {
+    const at = await scene(exposing);
+    expect((await at.run(["plan", "--out", "plan.json"])).code).toBe(0);
+    const refused = await at.run(["apply", "plan.json", "--protect-only"]);
+    expect([refused.code, refused.stderr.includes("dimsync plan --protect-only --out plan.json"), at.writes()]).toEqual([1, true, []]);
+  });
+});

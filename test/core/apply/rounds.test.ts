@@ -1,0 +1,44 @@
+import { expect, it } from "vitest";
+import { applyAccount } from "../../../src/core/operations/apply.ts";
+import { loadProject } from "../../../src/index.ts";
+import { assetManifest, ordersManifest, type Scene, scene, tagManifest, together } from "./scene.ts";
+
+/** Applies, and calls `between` when the plan is made and nothing is written yet. */
+async function applyAround(at: Scene, between: () => Promise<unknown>) {
+  let isFirst = true;
+  const beforeFirstWrite = async (): Promise<void> => {
+    if (isFirst) await between();
+    isFirst = false;
+  };
+  const environment = { env: at.env, signal: new AbortController().signal };
+  return await applyAccount(await loadProject({ cwd: at.folder, env: at.env }), { beforeFirstWrite }, environment);
+}
+
+const manifests = together(
+  ordersManifest,
+  tagManifest("the best", ", taggedBy: u-1, resources: [{ integration: orders }, { asset: archive }]"),
+  assetManifest(),
+);
+
+it("an apply that finds its items done by another run ends with 0, also what depends on them", async () => {
+  const at = await scene(manifests);
+  let sent: readonly string[] = [];
+  const { result } = await applyAround(at, async () => {
+    expect((await at.run(["apply", "--yes"])).code).toBe(0);
+    sent = at.writes();
+  });
+  expect([result.exit.code, result.items.map(({ outcome }) => outcome).filter((outcome) => outcome !== "done")]).toEqual([0, []]);
+  expect(Object.keys(result.bindings).sort()).toEqual(["Asset/archive", "Integration/orders", "Tag/gold"]);
+  expect(at.writes()).toEqual(sent);
+  expect((await at.plan("--detailed-exitcode")).code).toBe(0);
+});
+
+it("an apply whose items another run did in part does the rest", async () => {
+  const at = await scene(manifests);
+  const { result } = await applyAround(at, async () =>
+    expect((await at.run(["apply", "--yes", "--only", "Integration/orders"])).code).toBe(0),
+  );
+  expect(result.exit.code).toBe(0);
+  expect(result.items.map(({ outcome }) => outcome)).not.toContain("skipped");
+  expect((await at.plan("--detailed-exitcode")).code).toBe(0);
+});

@@ -1,0 +1,336 @@
+import { describe, expect, it } from "vitest";
+import { eachChange } from "../../../src/core/model/changes.ts";
+import { apply, loadProject } from "../../../src/index.ts";
+import { assetManifest, endings, instead, type Meddle, ordersManifest, scene, schemaManifest, tagManifest, together } from "./scene.ts";
+
+const twoPatches = together(
+  ordersManifest,
+  schemaManifest(
+    "orders",
+    "{ public: { tables: { customers: { columns: { email: { hashed: true } } }, payments: { columns: { iban: { hashed: false } } } } } }",
+  ),
+);
+const hashesEmail = together(
+  ordersManifest,
+  schemaManifest("orders", "{ public: { tables: { customers: { columns: { email: { hashed: true } } } } } }"),
+);
+const orders = "update Schemas/orders";
+
+interface Body {
+  data: { schemas: { public: { tables: { customers: { enabled: boolean; columns: Record<string, { hashed: boolean }> } } } } };
+}
+
+/** After the first PATCH, responses about schemas show this value for a column of `customers`, whatever it is. `only`: those to this method. */
+const answering = (column: string, hashed: boolean, only?: string): Meddle => {
+  let isSent = false;
+  return ({ method, path }, answer) => {
+    isSent ||= method === "PATCH";
+    if (!isSent || !path.endsWith("/schemas") || (only !== undefined && method !== only)) return undefined;
+    const body = answer as Body;
+    Object.assign(body.data.schemas.public.tables.customers.columns[column] ?? {}, { hashed });
+    return body;
+  };
+};
+
+describe("the response to a PATCH", () => {
+  it("without a desired value is E_NOT_CONVERGED with its path, exit 4, and the second PATCH is not sent", async () => {
+    const at = await scene(twoPatches, {
+      meddle: answering("email", false),
+    });
+    const { code, result } = await at.apply();
+    expect(code).toBe(4);
+    expect(endings(result)[orders]).toBe("not-converged E_NOT_CONVERGED");
+    expect(result.items.at(-1)?.message).toContain("/schemas/public/tables/customers/columns/email/hashed");
+    expect(at.writes()).toHaveLength(1);
+  });
+
+  it.each([
+    ["a desired value", "email", false],
+    ["the values of other nodes", "phone", true],
+  ])("that does not show %s is followed by a read, which decides", async (_what, column, hashed) => {
+    const at = await scene(twoPatches, { meddle: answering(column, hashed, "PATCH") });
+    const { code, result } = await at.apply();
+    expect([code, endings(result)[orders]]).toEqual([0, "done"]);
+    expect(at.writes()).toHaveLength(2);
+  });
+
+  it("is not needed: an empty one is followed by a read", async () => {
+    const at = await scene(twoPatches, { meddle: ({ method }) => (method === "PATCH" ? "" : undefined) });
+    expect((await at.apply()).code).toBe(0);
+    expect(at.writes()).toHaveLength(2);
+  });
+
+  it("without a part of the desired values separates what the account has from what it does not have", async () => {
+    const both =
+      "{ public: { tables: { customers: { columns: { email: { hashed: true }, phone: { hashed: true } } }, payments: { columns: { iban: { hashed: false } } } } } }";
+    const at = await scene(together(ordersManifest, schemaManifest("orders", both)), { meddle: answering("email", false) });
+    const { code, result } = await at.apply();
+    expect(code).toBe(4);
+    const ended = result.items.filter(({ address, action }) => address === "Schemas/orders" && action === "update");
+    expect(ended.map((item) => [item.outcome, [...eachChange(item)].map(({ path }) => path)])).toEqual([
+      ["done", ["/schemas/public/tables/customers/columns/phone/hashed"]],
+      ["not-converged", ["/schemas/public/tables/customers/columns/email/hashed", "/schemas/public/tables/payments/columns/iban/hashed"]],
+    ]);
+    expect(result.notKept).toEqual([
+      {
+        address: "Schemas/orders",
+        path: "/schemas/public/tables/customers/columns/email/hashed",
+        wanted: true,
+        live: false,
+        since: expect.any(String),
+      },
+    ]);
+  });
+
+  it("with another changed node is E_UNINTENDED_CHANGE with its path", async () => {
+    const at = await scene(twoPatches, {
+      meddle: answering("phone", true),
+    });
+    const { code, result } = await at.apply();
+    expect(code).toBe(4);
+    expect(endings(result)[orders]).toBe("not-converged E_UNINTENDED_CHANGE");
+    expect(result.items.at(-1)?.message).toContain("/schemas/public/tables/customers/columns/phone/hashed");
+  });
+});
+
+describe("a value that the service accepts and does not keep", () => {
+  const path = "/schemas/public/tables/customers/columns/email/hashed";
+  const email = "{ public: { tables: { customers: { columns: { email: { hashed: true } } } } } }";
+
+  it("is sent once, then shown by every run, and is drift", async () => {
+    const at = await scene(together(ordersManifest, schemaManifest("orders", email)), { meddle: answering("email", false) });
+    expect((await at.apply()).code).toBe(4);
+    const known = [{ address: "Schemas/orders", path, wanted: true, live: false, since: expect.any(String) }];
+    const { plan } = await at.plan();
+    expect([plan.items, plan.notKept]).toEqual([[], known]);
+    expect((await at.apply()).result.notKept).toEqual(known);
+    expect(at.writes()).toHaveLength(1);
+    const drift = await at.run(["drift", "-o", "json"]);
+    expect([drift.code, JSON.parse(drift.stdout).notKept]).toEqual([2, known]);
+  });
+
+  /** After the first PUT, responses show this description of the tag t-3. */
+  const describing = (shown: { description: string }): Meddle => {
+    let isSent = false;
+    const changed = (_key: string, value: { readonly id?: unknown } | null) => (value?.id === "t-3" ? { ...value, ...shown } : value);
+    return ({ method }, answer) => {
+      isSent ||= method === "PUT";
+      return isSent ? JSON.parse(JSON.stringify(answer), changed) : undefined;
+    };
+  };
+
+  it.each<readonly [what: string, changed: { readonly manifest?: string; readonly live?: string }, items: number]>([
+    ["not planned again", {}, 0],
+    ["planned again after the manifest changed", { manifest: "better" }, 1],
+    ["planned again after the account changed", { live: "from someone else" }, 1],
+  ])("is %s: of a tag", async (_what, { manifest = "best", live = "good" }, items) => {
+    const shown = { description: "good" };
+    const at = await scene(tagManifest("best"), { meddle: describing(shown) });
+    expect((await at.apply()).code).toBe(4);
+    at.write("manifests/all.yaml", tagManifest(manifest));
+    shown.description = live;
+    const { plan } = await at.plan();
+    expect(plan.items).toHaveLength(items);
+    expect(plan.notKept ?? []).toHaveLength(1 - items);
+  });
+
+  it("is equal after one answer if only white space at the end differs", async () => {
+    const at = await scene(tagManifest('"best\\n"'), { meddle: describing({ description: "best" }) });
+    await at.apply();
+    const { plan } = await at.plan();
+    expect([plan.items, plan.notKept]).toEqual([[], undefined]);
+    expect((await at.run(["drift"])).code).toBe(0);
+    expect(at.writes()).toHaveLength(1);
+  });
+});
+
+describe("a PUT or PATCH that is refused because another request is at work", () => {
+  const path = "/v1/tags/t-3";
+  it.each([409, 423, 425])("is sent again after a read: %d", async (status) => {
+    const at = await scene(tagManifest("the best"), { service: { faults: [`PUT ${path}@1=status:${status}`] } });
+    expect((await at.apply()).code).toBe(0);
+    expect(at.writes()).toEqual([`PUT ${path}`, `PUT ${path}`]);
+  });
+
+  it("fails when the time is over", async () => {
+    const at = await scene(tagManifest("the best"), { service: { faults: [`PUT ${path}=status:409`] } });
+    const { code, result } = await at.apply();
+    expect([code, endings(result)["update Tag/gold"]]).toEqual([4, "failed E_SERVICE_STATUS"]);
+    expect(at.writes().length).toBeGreaterThan(2);
+  });
+});
+
+describe("a PATCH that is refused because the service still creates the integration", () => {
+  const inCreation = instead(409, { code: "IntegrationInCreation", message: "Orders is still in creation." });
+  const meddle: Meddle = ({ status }) => (status === 409 ? inCreation : undefined);
+  const fault = "PATCH /v1/integrations/8f1c/schemas";
+  const client = { timeoutSeconds: 600, settleSeconds: 0, schemaWaitSeconds: 3 };
+
+  it("is sent again for as long as apply waits for schemas, not for settleSeconds", async () => {
+    const at = await scene(hashesEmail, { config: { client }, meddle, service: { faults: [`${fault}@1=status:409`] } });
+    const { code, result } = await at.apply();
+    expect([code, endings(result)[orders]]).toEqual([0, "done"]);
+    expect(at.writes()).toHaveLength(2);
+  });
+
+  it("is deferred with the service's words when that time is over", async () => {
+    const at = await scene(hashesEmail, {
+      config: { client: { ...client, schemaWaitSeconds: 0 } },
+      meddle,
+      service: { faults: [`${fault}=status:409`] },
+    });
+    const { code, result } = await at.apply();
+    expect([code, endings(result)[orders]]).toEqual([4, "deferred E_STILL_WAITING"]);
+    expect(result.items.at(-1)?.message).toContain("Orders is still in creation.");
+  });
+});
+
+describe("an asset that is answered without a body", () => {
+  const secret = ", connection: { bucket: b, password: { $secret: { env: PASSWORD } } }, secretVersion: ";
+  it("is done, the result says that there is no proof, and the secret is sent once", async () => {
+    const at = await scene(assetManifest("archive", `${secret}1`), {
+      env: { PASSWORD: "hunter-2-hunter" },
+      meddle: ({ method }) => (method === "PATCH" ? "" : undefined),
+    });
+    expect((await at.apply()).code).toBe(0);
+    at.write("manifests/all.yaml", assetManifest("archive", `${secret}2`));
+    const { code, result } = await at.apply();
+    expect([code, result.items[0]?.outcome]).toEqual([0, "done"]);
+    expect(result.items[0]?.message).toContain("empty response");
+    expect(at.writes()).toEqual(["POST /v1/assets", expect.stringContaining("PATCH /v1/assets/")]);
+  });
+});
+
+describe("a PUT or PATCH whose outcome is unclear", () => {
+  it("is not sent again if the account has the values", async () => {
+    const at = await scene(tagManifest("the best"), { service: { faults: ["PUT /v1/tags/t-3=reset-after"] } });
+    expect((await at.apply()).code).toBe(0);
+    expect(at.writes()).toEqual(["PUT /v1/tags/t-3"]);
+  });
+
+  it("is sent again if it does not", async () => {
+    const at = await scene(tagManifest("the best"), {
+      service: { faults: ["PUT /v1/tags/t-3@1=reset-before"] },
+      config: { client: { retries: 2, timeoutSeconds: 600 } },
+    });
+    expect((await at.apply()).code).toBe(0);
+    expect(at.writes()).toEqual(["PUT /v1/tags/t-3", "PUT /v1/tags/t-3"]);
+  });
+
+  it("is not sent again if someone else has changed the same value meanwhile", async () => {
+    const at = await scene(tagManifest("the best"), {
+      service: {
+        faults: ["PUT /v1/tags/t-3=reset-before"],
+        onExchange: ({ method }) => {
+          if (method === "PUT")
+            at.service.mutate(({ tags }) => {
+              for (const tag of tags) if (tag.id === "t-3") tag.description = "by hand";
+            });
+        },
+      },
+      config: { client: { retries: 2, timeoutSeconds: 600 } },
+    });
+    const { code, result } = await at.apply();
+    expect(code).toBe(4);
+    expect(endings(result)["update Tag/gold"]).toBe("failed E_CHANGED_MEANWHILE");
+    expect(at.writes()).toEqual(["PUT /v1/tags/t-3"]);
+    expect(at.service.state().tags.find(({ id }) => id === "t-3")?.description).toBe("by hand");
+  });
+
+  it("if the read fails too, the failure of the write is reported, and that its outcome is unknown", async () => {
+    const at = await scene(tagManifest("the best"), {
+      service: { faults: ["PUT /v1/tags/t-3=reset-after", "GET /v1/tags/t-3@2=status:500"] },
+    });
+    const { code, result } = await at.apply();
+    expect(code).toBe(4);
+    expect(result.items.at(-1)).toMatchObject({
+      outcome: "failed",
+      message: expect.stringContaining("It is not known whether the service acted on it"),
+    });
+    at.service.clearFaults();
+    expect((await at.apply()).code).toBe(0);
+    expect(at.service.counts()["PUT"]).toBe(1);
+  });
+});
+
+describe("an object that changes between plan and write, without a saved plan", () => {
+  const changing = (times: number) => {
+    let left = times;
+    return scene(tagManifest("the best"), {
+      service: {
+        onExchange: ({ method, path }) => {
+          // A change follows each list of tags, so the plan is stale when the tag is read again.
+          if (method === "GET" && path === "/v1/tags" && left-- > 0) void Promise.resolve().then(() => hand(`by hand ${left}`));
+        },
+      },
+    }).then((at) => {
+      hand = (description) =>
+        at.service.mutate(({ tags }) => {
+          for (const tag of tags) if (tag.id === "t-3") tag.description = description;
+        });
+      return at;
+    });
+  };
+  let hand: (description: string) => void = () => undefined;
+
+  it("is planned again and written", async () => {
+    const at = await changing(1);
+    const { code, result } = await at.apply();
+    expect({ code, endings: endings(result) }).toMatchObject({ code: 0, endings: { "update Tag/gold": "done" } });
+    expect(at.service.state().tags.find(({ id }) => id === "t-3")?.description).toBe("the best");
+  });
+
+  it("repeatedly, ends with exit 4", async () => {
+    const at = await changing(50);
+    const { code, result } = await at.apply();
+    expect(code).toBe(4);
+    expect(endings(result)["update Tag/gold"]).toBe("skipped E_KEEPS_CHANGING");
+    expect(at.writes()).toEqual([]);
+  });
+});
+
+describe("partial failure", () => {
+  const both = together(assetManifest("archive"), assetManifest("attic"), tagManifest("the best"));
+
+  it("items that do not depend on it continue", async () => {
+    const at = await scene(both, { service: { faults: ["POST /v1/assets@1=status:400"] } });
+    const { code, result } = await at.apply();
+    expect({ code, endings: endings(result) }).toEqual({
+      code: 4,
+      endings: {
+        "create Asset/archive": "failed E_SERVICE_STATUS",
+        "create Asset/attic": "done",
+        "bind Tag/gold": "done",
+        "update Tag/gold": "done",
+      },
+    });
+  });
+
+  it("with --fail-fast nothing new is started", async () => {
+    const at = await scene(both, { service: { faults: ["POST /v1/assets@1=status:400"] } });
+    const { code, result } = await at.apply("--fail-fast");
+    expect(code).toBe(4);
+    expect(endings(result)).toMatchObject({
+      "create Asset/attic": "skipped E_FAIL_FAST",
+      "update Tag/gold": expect.stringContaining("skipped"),
+    });
+    expect(at.writes()).toEqual(["POST /v1/assets"]);
+  });
+});
+
+describe("an interruption between two requests of one item", () => {
+  it("does not converge, and the message says which requests were sent", async () => {
+    const controller = new AbortController();
+    const at = await scene(twoPatches, {
+      service: { onExchange: ({ method }) => (method === "PATCH" ? controller.abort() : undefined) },
+    });
+    const project = await loadProject({ cwd: at.folder, env: at.env });
+    const { items, exit } = await apply(project, { env: at.env, signal: controller.signal });
+    expect(at.writes()).toHaveLength(1);
+    expect(exit.code).toBe(130);
+    expect(items.at(-1)).toMatchObject({ outcome: "not-converged", code: "E_INTERRUPTED" });
+    expect(items.at(-1)?.message).toBe(
+      "The run was interrupted after 1 of its 2 requests. Sent and verified: PATCH /v1/integrations/8f1c/schemas. Not sent: PATCH /v1/integrations/8f1c/schemas. Run plan to see what is left.",
+    );
+  });
+});

@@ -1,0 +1,370 @@
+import { execFileSync } from "node:child_process";
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { afterAll, describe, expect, onTestFinished, test } from "vitest";
+import type { Plan } from "../../../../src/index.ts";
+import { runCommand } from "../../../support/command.ts";
+import { keyVariable, writeFolder } from "../../../support/project-folder.ts";
+import { startService, type TestService } from "../../../support/service.ts";
+
+// What a pull request gives up, with a real git repository and the embedded service. main declares the state of the account; then a branch changes one thing.
+
+type Files = Readonly<Record<string, string | undefined>>;
+
+const config = (more = "", target = ""): string => `apiVersion: dimsync/v1
+kind: Config
+manifests: [manifests]
+guards: { maxExposedColumns: 2 }
+${more}targets:
+  default: { baseUrl: "URL", apiKey: { $secret: { env: ${keyVariable} } }${target} }
+`;
+const orders = (
+  rules = "    - { id: pii, match: { column: '*email*' }, set: { hashed: true } }\n",
+  more = "",
+): string => `apiVersion: dimsync/v1
+kind: SchemaConfig
+metadata: { name: orders }
+spec:
+  integration: { id: 8f1c }
+  rules:
+${rules}${more}`;
+const policy = ({ severity = "error", name = "'*email*'", more = "" } = {}): string => `apiVersion: dimsync/v1
+kind: Policy
+metadata: { name: pii-hashed }
+spec:
+  severity: ${severity}
+  when: { column: { name: [${name}], enabled: true } }
+  require: { hashed: true }
+  message: personal data would be readable
+${more}`;
+const exemption = (expires: string, more = ""): string =>
+  `  exemptions:\n    - { schema: public, table: users, column: email${more}, reason: DPIA-41, approvedBy: p@example.com, expires: ${expires} }\n`;
+const labels = (column: string): string => `apiVersion: dimsync/v1
+kind: Classification
+metadata: { name: personal }
+spec: { labels: [{ label: pii, match: { column: [${column}] } }] }
+`;
+const start: Files = { "dimsync.yaml": config(), "manifests/orders.yaml": orders(), "manifests/policy.yaml": policy() };
+
+interface Reviewed {
+  readonly service: TestService;
+  readonly folder: string;
+}
+
+/** Repositories whose branch main is a base that was applied, by their files: plan changes neither, so tests share them. */
+const reviewed = new Map<string, Promise<Reviewed>>();
+afterAll(async () => {
+  for (const { service, folder } of await Promise.all(reviewed.values())) {
+    await service.close();
+    rmSync(folder, { recursive: true, force: true });
+  }
+});
+
+function writeIn({ folder, service }: Reviewed, files: Files): void {
+  for (const [path, text] of Object.entries(files)) {
+    const file = join(folder, path);
+    mkdirSync(dirname(file), { recursive: true });
+    if (text === undefined) rmSync(file, { force: true });
+    else writeFileSync(file, text.replace("URL", service.url));
+  }
+}
+
+const runIn = ({ folder, service }: Reviewed, ...argv: readonly string[]) =>
+  runCommand([...argv, "-q"], folder, { [keyVariable]: service.apiKey });
+
+async function applied(base: Files, broken: Files): Promise<Reviewed> {
+  const folder = writeFolder({ ".gitignore": ".dimsync\n" });
+  const git = (...args: readonly string[]) =>
+    execFileSync("git", ["-C", folder, "-c", "user.name=Test", "-c", "user.email=bot@example.com", ...args]);
+  const made = { service: await startService(), folder };
+  git("init", "-q", "-b", "main");
+  writeIn(made, base);
+  expect((await runIn(made, "apply", "--yes")).code).toBe(0);
+  writeIn(made, broken);
+  git("add", "-A");
+  git("commit", "-qm", "start");
+  return made;
+}
+
+/** Plans the changes, uncommitted, against main. */
+async function review(
+  base: Files,
+  changes: Files,
+  { flags = [], broken = {} }: { readonly flags?: readonly string[]; readonly broken?: Files | undefined } = {},
+) {
+  const key = JSON.stringify([base, broken]);
+  const made = reviewed.get(key) ?? applied(base, broken);
+  reviewed.set(key, made);
+  const added = Object.fromEntries(Object.keys(changes).map((path) => [path, undefined]));
+  writeIn(await made, changes);
+  onTestFinished(async () => writeIn(await made, { ...added, ...base, ...broken }));
+  const ran = await runIn(await made, "plan", "--base", "main", "-o", "json", ...flags);
+  const plan = JSON.parse(ran.stdout) as Plan;
+  const texts = (plan.loosened ?? []).map(({ code, subject, at, file = "", line = "", columns = "", findings = "" }) =>
+    [code, subject, `${file}:${line}@${at}`, `${columns}/${findings}`].join(" "),
+  );
+  return { ...ran, plan, texts };
+}
+
+interface Case {
+  readonly base?: Files;
+  /** Added to the base after the apply. */
+  readonly broken?: Files;
+  readonly changes: Files;
+  readonly found: readonly string[];
+}
+
+const cases: Readonly<Record<string, Case>> = {
+  "nothing changes": { changes: {}, found: [] },
+  "a rule is added": {
+    changes: { "manifests/orders.yaml": orders(undefined, "    - { match: { column: phone }, set: { hashed: true } }\n") },
+    found: [],
+  },
+  "a policy is removed": {
+    changes: { "manifests/policy.yaml": undefined },
+    found: ["policy-removed Policy/pii-hashed manifests/policy.yaml:1@base 3/0"],
+  },
+  "a policy is only renamed": {
+    changes: { "manifests/policy.yaml": policy().replace("name: pii-hashed", "name: other") },
+    found: [],
+  },
+  "a policy is only a warning, and the rule exposes": {
+    changes: {
+      "manifests/policy.yaml": policy({ severity: "warning" }),
+      "manifests/orders.yaml": orders().replace("hashed: true", "hashed: false"),
+    },
+    found: ["policy-weakened Policy/pii-hashed manifests/policy.yaml:1@head 3/3"],
+  },
+  "a policy checks fewer columns": {
+    changes: { "manifests/policy.yaml": policy({ name: "email" }) },
+    found: ["policy-weakened Policy/pii-hashed manifests/policy.yaml:1@head 1/0"],
+  },
+  "a policy checks other columns that the account does not have": {
+    base: { ...start, "manifests/policy.yaml": policy({ name: "'*email*', nowhere" }) },
+    changes: { "manifests/policy.yaml": policy() },
+    found: ["policy-weakened Policy/pii-hashed manifests/policy.yaml:1@head 0/0"],
+  },
+  "an exemption is added, and the rule exposes": {
+    changes: {
+      "manifests/policy.yaml": policy({ more: exemption("2027-01-31") }),
+      "manifests/orders.yaml": orders(
+        undefined,
+        "    - { match: { schema: public, table: users, column: email }, set: { hashed: false } }\n",
+      ),
+    },
+    found: ["exemption-added Policy/pii-hashed manifests/policy.yaml:10@head 1/1"],
+  },
+  "an exemption covers more": {
+    base: { ...start, "manifests/policy.yaml": policy({ more: exemption("2027-01-31", ", integration: Orders") }) },
+    changes: { "manifests/policy.yaml": policy({ more: exemption("2027-01-31") }) },
+    found: ["exemption-widened Policy/pii-hashed manifests/policy.yaml:10@head 1/0"],
+  },
+  "an exemption lasts longer": {
+    base: { ...start, "manifests/policy.yaml": policy({ more: exemption("2027-01-31") }) },
+    changes: { "manifests/policy.yaml": policy({ more: exemption("2027-02-28") }) },
+    found: ["exemption-extended Policy/pii-hashed manifests/policy.yaml:10@head 1/0"],
+  },
+  "a guard is raised": {
+    changes: { "dimsync.yaml": config().replace("maxExposedColumns: 2", "maxExposedColumns: 1000") },
+    found: ["guard-raised guard maxExposedColumns dimsync.yaml:4@head /"],
+  },
+  "a guard is removed, so that the default counts": {
+    changes: { "dimsync.yaml": config().replace("guards: { maxExposedColumns: 2 }\n", "") },
+    found: ["guard-raised guard maxExposedColumns dimsync.yaml:4@base /"],
+  },
+  "a guard is turned off": {
+    base: { ...start, "dimsync.yaml": config().replace("maxExposedColumns: 2", "outsideChanges: refuse") },
+    changes: { "dimsync.yaml": config().replace("maxExposedColumns: 2", "outsideChanges: report") },
+    found: ["guard-off guard outsideChanges dimsync.yaml:4@head /"],
+  },
+  "a guard is lifted": {
+    changes: { "dimsync.yaml": config(`allow: [{ guard: maxExposedColumns, reason: DPIA-41, until: DAY }]\n`) },
+    found: ["allow-added guard maxExposedColumns dimsync.yaml:5@head /"],
+  },
+  "everything is ignored": {
+    changes: { "dimsync.yaml": config("ignore: [{ address: 'Schemas/*', path: /schemas, reason: tidy }]\n") },
+    found: ["ignore-added Schemas/* dimsync.yaml:5@head /", "protection-lost rule pii manifests/orders.yaml:7@base 4/"],
+  },
+  "a rule ignores a table": {
+    changes: { "manifests/orders.yaml": orders(undefined, "    - { match: { table: users }, ignore: true }\n") },
+    found: ["ignore-added SchemaConfig/orders manifests/orders.yaml:8@head /", "protection-lost rule pii manifests/orders.yaml:7@base 1/"],
+  },
+  "unmatched tables stay as they are": {
+    base: {
+      ...start,
+      "manifests/orders.yaml": orders().replace("  rules:", "  unmatched: { tables: disable }\n  rules:"),
+      "manifests/policy.yaml": undefined,
+    },
+    changes: { "manifests/orders.yaml": orders() },
+    found: [
+      "managed-less SchemaConfig/orders manifests/orders.yaml:6@base /",
+      expect.stringMatching(/^protection-lost rule unmatched.tables /u) as string,
+    ],
+  },
+  "a target is not protected any more, and existing findings do not refuse": {
+    base: { ...start, "dimsync.yaml": config("policies: { existing: refuse }\n", ", vars: { a: b }") },
+    changes: { "dimsync.yaml": config("", ", vars: { a: b }") },
+    found: ["managed-less policies.existing dimsync.yaml:5@base /"],
+  },
+  "a rule is removed": {
+    changes: {
+      "manifests/orders.yaml": orders("    - { id: rest, match: { column: nowhere }, set: { hashed: true }, minMatches: 0 }\n"),
+      "manifests/policy.yaml": policy(),
+    },
+    found: ["protection-lost rule pii manifests/orders.yaml:7@base 4/"],
+  },
+  "a SchemaConfig is removed": {
+    changes: { "manifests/orders.yaml": undefined },
+    found: ["protection-lost rule pii manifests/orders.yaml:7@base 4/", expect.stringMatching(/^released /u) as string],
+  },
+  "a label is lost that a rule uses": {
+    base: {
+      ...start,
+      "manifests/labels.yaml": labels("email, contact_email"),
+      "manifests/orders.yaml": orders("    - { id: pii, match: { label: pii }, set: { hashed: true } }\n"),
+    },
+    changes: { "manifests/labels.yaml": labels("email") },
+    found: ["protection-lost rule pii manifests/orders.yaml:7@base 1/", "label-lost label pii manifests/labels.yaml:4@base 1/"],
+  },
+  "files are not read any more": {
+    base: {
+      ...start,
+      "dimsync.yaml": config().replace("[manifests]", "[manifests, more]"),
+      "more/x.yaml": policy().replace("pii-hashed", "other"),
+    },
+    changes: { "dimsync.yaml": config() },
+    found: ["policy-removed Policy/other more/x.yaml:1@base 0/0", "managed-less manifests dimsync.yaml:3@base /"],
+  },
+  "a file that is broken at the base": {
+    broken: { "manifests/broken.yaml": "kind: Nonsense\n" },
+    changes: { "manifests/broken.yaml": undefined },
+    found: ["unknown manifests/broken.yaml :@base /"],
+  },
+};
+
+const inTwentyDays = new Date(Date.now() + 20 * 86_400_000).toISOString().slice(0, 10);
+const withDay = (files: Files): Files =>
+  Object.fromEntries(Object.entries(files).map(([path, text]) => [path, text?.replace("DAY", inTwentyDays)]));
+
+describe("a pull request loosens", () => {
+  test.each(Object.entries(cases))("%s", async (_, { base = start, broken, changes, found }) => {
+    const { texts, plan, stderr } = await review(base, withDay(changes), { broken });
+    expect(texts, stderr).toEqual(found);
+    expect(plan.exit.code).not.toBe(1);
+  });
+});
+
+const guardsOf = ({ guards }: Plan): readonly string[] =>
+  guards.map(({ guard, limit, actual, allowed }) => [guard, `${actual}/${limit}`, ...(allowed === undefined ? [] : ["lifted"])].join(" "));
+const exposing: Files = { "manifests/orders.yaml": orders().replace("hashed: true", "hashed: false"), "manifests/policy.yaml": undefined };
+const refusing = config().replace("maxExposedColumns: 2", "maxExposedColumns: 100, loosened: refuse");
+
+describe("the guard", () => {
+  test.each<[string, Files, Files, readonly string[], readonly string[]]>([
+    [
+      "that a pull request raises still has the limit of the base",
+      start,
+      { ...exposing, "dimsync.yaml": config().replace("maxExposedColumns: 2", "maxExposedColumns: 1000") },
+      [],
+      ["maxExposedColumns 3/2"],
+    ],
+    ["loosened refuses", { ...start, "dimsync.yaml": refusing }, { "manifests/policy.yaml": undefined }, [], ["loosened 1/0"]],
+    [
+      "loosened refuses although the pull request turns it off",
+      { ...start, "dimsync.yaml": refusing },
+      { "dimsync.yaml": config().replace("maxExposedColumns: 2", "maxExposedColumns: 100") },
+      [],
+      ["loosened 1/0"],
+    ],
+    [
+      "loosened is not lifted by an entry of the pull request itself",
+      { ...start, "dimsync.yaml": refusing },
+      { "dimsync.yaml": `${refusing}allow: [{ guard: loosened, reason: mine, until: DAY }]\n` },
+      [],
+      ["loosened 1/0"],
+    ],
+    [
+      "loosened is lifted by an entry of the base",
+      { ...start, "dimsync.yaml": `${refusing}allow: [{ guard: loosened, reason: agreed, until: DAY }]\n` },
+      { "manifests/policy.yaml": undefined },
+      [],
+      ["loosened 1/0 lifted"],
+    ],
+    [
+      "loosened is lifted by --allow",
+      { ...start, "dimsync.yaml": refusing },
+      { "manifests/policy.yaml": undefined },
+      ["--allow", "loosened=agreed"],
+      ["loosened 1/0 lifted"],
+    ],
+  ])("%s", async (_, base, changes, flags, found) => {
+    const { plan } = await review(withDay(base), withDay(changes), { flags });
+    expect(guardsOf(plan)).toEqual(found);
+  });
+
+  test("--fail-on loosened makes the exit code 2", async () => {
+    const { code } = await review(start, { "manifests/policy.yaml": undefined }, { flags: ["--fail-on", "loosened"] });
+    expect(code).toBe(2);
+  });
+});
+
+describe("removing something", () => {
+  const clear = "    - { id: rest, match: { column: '*' }, set: { hashed: false } }\n";
+  const pii = "    - { id: pii, match: { column: '*email*' }, set: { hashed: true } }\n";
+  const byLabel = "    - { id: pii, match: { label: pii }, set: { hashed: true } }\n";
+  const removedIn = ({ items }: Plan): readonly string[] =>
+    items.flatMap(({ changes }) =>
+      changes.map(({ removed, cause, risk }) =>
+        `${risk} ${cause?.rule} ${removed === undefined ? "" : `${removed.rule} ${removed.file}:${removed.line}`}`.trim(),
+      ),
+    );
+  const base = {
+    ...start,
+    "dimsync.yaml": config().replace("2 }", "100 }"),
+    "manifests/policy.yaml": undefined,
+    "manifests/orders.yaml": orders(clear + pii),
+  };
+
+  test.each<[string, Files, Files, readonly string[], readonly string[]]>([
+    [
+      "a rule, so that an older one decides, is never without a refusal",
+      base,
+      { "manifests/orders.yaml": orders(clear) },
+      ["exposes rest pii manifests/orders.yaml:8"],
+      ["maxExposedColumns 4/0"],
+    ],
+    [
+      "a rule, with a new one that says so, is a change like others",
+      base,
+      { "manifests/orders.yaml": orders(`${clear}    - { id: open, match: { column: '*email*' }, set: { hashed: false } }\n`) },
+      ["exposes open"],
+      [],
+    ],
+    [
+      "a label, so that a less specific rule decides, is refused",
+      { ...base, "manifests/orders.yaml": orders(clear + byLabel), "manifests/labels.yaml": labels("'*email*'") },
+      { "manifests/labels.yaml": labels("email") },
+      ["exposes rest pii manifests/orders.yaml:8"],
+      ["maxExposedColumns 2/0"],
+    ],
+  ])("%s", async (_, before, changes, removed, guards) => {
+    const { plan } = await review(before, changes);
+    expect(removedIn(plan)).toEqual(removed);
+    expect(guardsOf(plan)).toEqual(guards);
+  });
+
+  test("a policy that uses a label still covers the columns that lose it", async () => {
+    const before = {
+      ...base,
+      "manifests/labels.yaml": labels("'*email*'"),
+      "manifests/policy.yaml": policy().replace("name: ['*email*']", "label: pii"),
+    };
+    const changes = {
+      "manifests/labels.yaml": labels("phone"),
+      "manifests/orders.yaml": orders(`${clear}    - { id: open, match: { schema: public, column: '*' }, set: { hashed: false } }\n`),
+    };
+    const { plan } = await review(before, changes);
+    expect(plan.policy.map(({ state }) => state).sort()).toEqual(["existing", "new", "new", "new"]);
+    expect(guardsOf(plan)).toEqual(["policy 3/0"]);
+  });
+});

@@ -1,0 +1,250 @@
+import { readFileSync } from "node:fs";
+import { Ajv } from "ajv";
+import addFormats from "ajv-formats";
+import { describe, expect, onTestFinished, test } from "vitest";
+import type { Plan } from "../../../src/core/model/plan.ts";
+import { unmanagedObjects } from "../../../src/core/model/plan.ts";
+import { runCommand } from "../../support/command.ts";
+import { configText, filesIn, keyVariable, writeProject } from "../../support/project-folder.ts";
+import { returnsManifest } from "../../support/returns.ts";
+import { startService, type TestService } from "../../support/service.ts";
+
+const ajv = new Ajv({ strict: true, strictRequired: false, allowUnionTypes: true, ownProperties: true, allErrors: true });
+addFormats.default(ajv);
+
+/** The errors of a document against schema/NAME.schema.json. */
+function faults(name: string, text: string): unknown {
+  const key = `https://unpkg.com/dimsync@0/schema/${name}.schema.json`;
+  const schema = JSON.parse(readFileSync(new URL(`../../../schema/${name}.schema.json`, import.meta.url), "utf8"));
+  const validate = ajv.getSchema(key) ?? ajv.compile(schema);
+  validate(JSON.parse(text));
+  return validate.errors ?? [];
+}
+
+/**
+ * Everything that a plan can contain, in one account: items of each action, manual, blocked,
+ * deferred, unverifiable, guards, diagnostics.
+ */
+const everything = `
+apiVersion: dimsync/v1
+kind: Asset
+metadata: { name: lake }
+lifecycle: { create: ifMissing }
+spec: { name: Archive, type: s3, connectionType: destination, secretVersion: 1, connection: { key: { $secret: { env: LAKE_KEY } } } }
+---
+apiVersion: dimsync/v1
+kind: Asset
+metadata: { name: warehouse, id: d-12 }
+spec: { name: Warehouse, type: bigquery, description: Central }
+---
+apiVersion: dimsync/v1
+kind: Asset
+metadata: { name: lost }
+spec: { name: Lost }
+---
+apiVersion: dimsync/v1
+kind: Integration
+metadata: { name: orders }
+spec: { match: { name: Orders }, expect: { paused: true } }
+---
+${returnsManifest({ destination: "{ asset: lake }", secretEnv: "LAKE_KEY" })}---
+apiVersion: dimsync/v1
+kind: SchemaConfig
+metadata: { name: orders }
+spec:
+  integration: orders
+  missing: warn
+  schemas: { public: { tables: { nosuch: { enabled: true }, customers: { columns: { email: { hashed: true } } }, payments: { columns: { iban: { hashed: false } } } } } }
+---
+apiVersion: dimsync/v1
+kind: SchemaConfig
+metadata: { name: returns }
+spec: { integration: returns, schemas: { public: { enabled: true } } }
+---
+apiVersion: dimsync/v1
+kind: Tag
+metadata: { name: pii }
+spec: { name: PII, description: New, exclusive: true, taggedBy: u-3, resources: [{ integration: Billing }, { integration: returns }] }
+`;
+
+async function project(
+  manifests = everything,
+  parts: Record<string, unknown> = {},
+): Promise<{ service: TestService; folder: string; env: Record<string, string> }> {
+  const service = await startService();
+  onTestFinished(service.close);
+  const folder = writeProject({ "dimsync.yaml": configText(service.url, parts), "manifests/all.yaml": manifests });
+  return { service, folder, env: { [keyVariable]: service.apiKey, LAKE_KEY: "canary" } };
+}
+
+describe("JSON output matches its schema", () => {
+  test("plan and drift, with everything that they can contain", async () => {
+    const { folder, env } = await project(everything, { guards: { maxExposedColumns: 0 } });
+    const plan = await runCommand(["plan", "-o", "json", "-q"], folder, env);
+    expect(faults("plan", plan.stdout)).toEqual([]);
+    expect(JSON.parse(plan.stdout).summary).toMatchObject({
+      create: 1,
+      update: 2,
+      relate: 1,
+      bind: 3,
+      blocked: 1,
+      deferred: 3,
+      protects: 1,
+      exposes: 1,
+    });
+    expect(JSON.parse(plan.stdout)).toMatchObject({
+      guards: [{ guard: "maxExposedColumns" }],
+      diagnostics: [{ code: "W_MISSING_NAME" }],
+      exit: { code: 3 },
+    });
+    expect(plan.code).toBe(3);
+    const drift = await runCommand(["drift", "-o", "json", "-q"], folder, env);
+    expect(faults("drift", drift.stdout)).toEqual([]);
+    expect(drift.code).toBe(3);
+  });
+
+  test("the result, and the saved plan and result", async () => {
+    const { folder, env } = await project();
+    await runCommand(["plan", "--out", "plan.json", "-q"], folder, env);
+    const { stdout, code } = await runCommand(["apply", "plan.json", "-o", "json", "--result", "result.json", "-q"], folder, env);
+    expect(faults("result", stdout)).toEqual([]);
+    expect(JSON.parse(stdout)).toMatchObject({ kind: "Result", exit: { code: 4, reasons: ["blocked"] } });
+    expect(code).toBe(4);
+    expect(JSON.parse(filesIn(folder).get("result.json") ?? "")).toEqual(JSON.parse(stdout));
+    const outcomes = JSON.parse(stdout).items.map(({ address, outcome }: { address: string; outcome: string }) => `${address} ${outcome}`);
+    expect(outcomes).toContain("Schemas/returns done");
+    expect(outcomes.filter((line: string) => !line.endsWith("done"))).toEqual(["Asset/lost blocked"]);
+  });
+
+  test("a plan with failed reads", async () => {
+    const { service, folder, env } = await project();
+    service.addFault("GET /v1/tags$=status:500");
+    const { stdout, code } = await runCommand(["plan", "-o", "json", "-q"], folder, env);
+    expect(faults("plan", stdout)).toEqual([]);
+    expect(JSON.parse(stdout)).toMatchObject({ complete: false, executable: true, summary: { create: 1 } });
+    expect(code).toBe(1);
+  });
+
+  test("validation, with and without problems", async () => {
+    const { folder, env } = await project();
+    const good = await runCommand(["validate", "-o", "json"], folder, env);
+    expect(faults("validation", good.stdout)).toEqual([]);
+    expect(JSON.parse(good.stdout)).toMatchObject({ kind: "Validation", manifests: 8, files: 1, exit: { code: 0 } });
+    const bad = await project(everything.replace("kind: Tag", "kind: Tog"));
+    const found = await runCommand(["validate", "-o", "json"], bad.folder, bad.env);
+    expect(faults("validation", found.stdout)).toEqual([]);
+    expect(found.code).toBe(1);
+    expect(bad.service.requests).toEqual([]);
+  });
+});
+
+describe("drift", () => {
+  const managed = `
+apiVersion: dimsync/v1
+kind: Integration
+metadata: { name: orders, id: "8f1c" }
+spec: { expect: { paused: false } }
+---
+apiVersion: dimsync/v1
+kind: SchemaConfig
+metadata: { name: orders }
+spec: { integration: orders, schemas: { public: { tables: { payments: { columns: { iban: { hashed: true } } } } } } }
+---
+apiVersion: dimsync/v1
+kind: Tag
+metadata: { name: pii, id: t-1 }
+spec: { name: PII, description: Contains personal data }
+`;
+  const rows: readonly [sentence: string, change: Parameters<TestService["mutate"]>[0], code: number, summary: object][] = [
+    ["none, although ids are not recorded yet", () => {}, 0, { bind: 2, noop: 1 }],
+    [
+      "a column that was unhashed outside dimsync",
+      ({ integrations }) => {
+        const iban = integrations[0]?.schemas["public"]?.tables["payments"]?.columns["iban"];
+        if (iban !== undefined) iban.hashed = false;
+      },
+      2,
+      { update: 1, exposed: 1, stricter: 0 },
+    ],
+    [
+      "an integration that was paused, which only a user can fix",
+      ({ integrations }) => {
+        for (const integration of integrations) integration.paused = true;
+      },
+      2,
+      { update: 0, manual: 1 },
+    ],
+    [
+      "a tag that is gone",
+      (account) => {
+        account.tags = account.tags.filter(({ id }) => id !== "t-1");
+      },
+      2,
+      { manual: 1 },
+    ],
+  ];
+  test.each(rows)("%s", async (_, change, code, summary) => {
+    const { service, folder, env } = await project(managed);
+    service.mutate(change);
+    const before = service.state();
+    const ran = await runCommand(["drift", "-o", "json", "-q"], folder, env);
+    expect(faults("drift", ran.stdout)).toEqual([]);
+    expect(JSON.parse(ran.stdout)).toMatchObject({ kind: "DriftReport", summary });
+    expect(ran.code).toBe(code);
+    expect(service.counts()).toEqual({ GET: service.requests.length });
+    expect(service.state()).toEqual(before);
+  });
+
+  test("unmanaged objects are counted and listed by name", async () => {
+    const { folder, env } = await project(managed);
+    const report = JSON.parse((await runCommand(["drift", "-o", "json", "-q"], folder, env)).stdout);
+    expect(
+      unmanagedObjects(report.unmanaged)
+        .get("integrations")
+        ?.map(({ name }: { name: string }) => name),
+    ).toEqual(["Billing", "shop-shard-01", "shop-shard-02"]);
+    expect(
+      unmanagedObjects(report.unmanaged)
+        .get("tags")
+        ?.map(({ name }: { name: string }) => name),
+    ).toEqual(["Finance", "Gold"]);
+    expect(report.unmanaged.columns).toBe(46);
+  });
+
+  test("every change has an origin, which is unknown without a base", async () => {
+    const { folder, env } = await project(managed);
+    const report: Plan = JSON.parse((await runCommand(["drift", "-o", "json", "-q"], folder, env)).stdout);
+    const origins = report.items.flatMap(({ changes }) => changes.map(({ origin }) => origin));
+    expect(origins.length).toBeGreaterThan(0);
+    expect(new Set([...origins, ...report.manual.map(({ origin }) => origin)])).toEqual(new Set(["unknown"]));
+    const planned: Plan = JSON.parse((await runCommand(["plan", "-o", "json", "-q"], folder, env)).stdout);
+    expect(planned.items.flatMap(({ changes }) => changes).every((change) => !("origin" in change))).toBe(true);
+  });
+
+  test("--fail-on adds conditions for exit code 2", async () => {
+    const { folder, env } = await project(managed);
+    const codes = async (what: string) => (await runCommand(["drift", "--fail-on", what, "-q"], folder, env)).code;
+    expect(await codes("unmanaged")).toBe(2);
+    expect(await codes("manual,exposed")).toBe(0);
+    expect(await codes("exposes")).toBe(1);
+  });
+
+  test("a column that lost its hash is exposed, and one that got a hash is stricter, in JSON, metrics and --fail-on", async () => {
+    const { service, folder, env } = await project(managed.replace("hashed: true", "hashed: false"));
+    const run = async (...flags: readonly string[]) => runCommand(["drift", "-o", "json", "-q", ...flags], folder, env);
+    const set = (hashed: boolean) =>
+      service.mutate(({ integrations }) => {
+        const iban = integrations[0]?.schemas["public"]?.tables["payments"]?.columns["iban"];
+        if (iban !== undefined) iban.hashed = hashed;
+      });
+    set(true);
+    const stricter = await run("--fail-on", "exposed", "--metrics", "stricter.prom");
+    expect(JSON.parse(stricter.stdout)).toMatchObject({
+      items: expect.arrayContaining([expect.objectContaining({ changes: [expect.objectContaining({ risk: "stricter" })] })]),
+      summary: { exposed: 0, stricter: 1 },
+      exit: { reasons: ["drift"] },
+    });
+    expect(filesIn(folder).get("stricter.prom")).toMatch(/dimsync_changes\{.*risk="stricter"\} 1/u);
+    expect((await run("--fail-on", "stricter")).stdout).toContain('"stricter"');
+  });
+});

@@ -1,0 +1,161 @@
+import { execFileSync } from "node:child_process";
+import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { gitState, type ProjectFiles } from "../../../src/core/git/state.ts";
+import { writeProject } from "../../support/project-folder.ts";
+
+const identity = ["-c", "user.name=Dana", "-c", "user.email=dana@example.com"];
+const git = (folder: string, ...args: readonly string[]) => execFileSync("git", ["-C", folder, ...identity, ...args], { encoding: "utf8" });
+
+const newFolder = (): string => writeProject({});
+
+function write(folder: string, file: string, text = "changed\n"): void {
+  mkdirSync(dirname(join(folder, file)), { recursive: true });
+  writeFileSync(join(folder, file), text);
+}
+
+/** A repository with a project in deploy/ that consists of dimsync.yaml and the .yaml files in manifests/. */
+function repository() {
+  const top = newFolder();
+  git(top, "init", "--quiet");
+  for (const file of ["deploy/dimsync.yaml", "deploy/manifests/a.yaml", "deploy/notes.md"]) write(top, file, `${file}\n`);
+  git(top, "add", "--all");
+  git(top, "commit", "--quiet", "--message", "first");
+  const folder = join(top, "deploy");
+  const manifests = join(folder, "manifests");
+  const state = (files: readonly string[] = []) => {
+    const project: ProjectFiles = {
+      files: ["dimsync.yaml", "dimsync.bindings.yaml", "manifests/a.yaml", ...files].map((file) => join(folder, file)),
+      covers: (path) => path.startsWith(manifests) && path.endsWith(".yaml"),
+    };
+    return gitState(folder, project);
+  };
+  return { top, folder, state, head: git(top, "rev-parse", "HEAD").trim() };
+}
+
+type Change = (folder: string, top: string) => void;
+
+describe("the tree is dirty after", () => {
+  const rows: Readonly<Record<string, { readonly change: Change; readonly files?: readonly string[]; readonly names: readonly string[] }>> =
+    {
+      "a change of the config": { change: (folder) => write(folder, "dimsync.yaml"), names: ["dimsync.yaml"] },
+      "a change that is staged": {
+        change: (folder) => {
+          write(folder, "dimsync.yaml");
+          git(folder, "add", "dimsync.yaml");
+        },
+        names: ["dimsync.yaml"],
+      },
+      "a new bindings file": { change: (folder) => write(folder, "dimsync.bindings.yaml"), names: ["dimsync.bindings.yaml"] },
+      "a new manifest": {
+        change: (folder) => write(folder, "manifests/# b ü.yaml"),
+        files: ["manifests/# b ü.yaml"],
+        names: ["manifests/# b ü.yaml"],
+      },
+      "a manifest in a new folder": {
+        change: (folder) => write(folder, "manifests/new/b.yaml"),
+        files: ["manifests/new/b.yaml"],
+        names: ["manifests/new/b.yaml"],
+      },
+      "a manifest that is deleted": { change: (folder) => rmSync(join(folder, "manifests/a.yaml")), names: ["manifests/a.yaml"] },
+      "a manifest that is renamed": {
+        change: (folder) => {
+          renameSync(join(folder, "manifests/a.yaml"), join(folder, "manifests/b.yaml"));
+          git(folder, "add", "--all");
+        },
+        files: ["manifests/b.yaml"],
+        names: ["manifests/a.yaml", "manifests/b.yaml"],
+      },
+      "a change of a file outside the project's folder that a link leads to": {
+        change: (folder, top) => {
+          write(top, "shared/b.yaml");
+          symlinkSync("../../shared/b.yaml", join(folder, "manifests/b.yaml"));
+          git(folder, "add", "manifests/b.yaml");
+          git(folder, "commit", "--quiet", "--message", "link");
+        },
+        files: ["manifests/b.yaml"],
+        names: ["manifests/b.yaml"],
+      },
+      "a change in a submodule with manifests, whatever .gitmodules says": {
+        change: (folder, top) => {
+          const shared = repository().folder;
+          git(top, "-c", "protocol.file.allow=always", "submodule", "--quiet", "add", dirname(shared), "deploy/manifests/shared");
+          git(top, "config", "--file", ".gitmodules", "submodule.deploy/manifests/shared.ignore", "all");
+          git(top, "add", "--all");
+          git(top, "commit", "--quiet", "--message", "submodule");
+          write(folder, "manifests/shared/deploy/manifests/a.yaml");
+        },
+        files: ["manifests/shared/deploy/manifests/a.yaml"],
+        names: ["manifests/shared/deploy/manifests/a.yaml"],
+      },
+    };
+  for (const [what, { change, files, names }] of Object.entries(rows))
+    test(what, async () => {
+      const { top, folder, state } = repository();
+      change(folder, top);
+      expect(await state(files)).toEqual({ commit: git(top, "rev-parse", "HEAD").trim(), dirty: true, changedFiles: names });
+    });
+});
+
+describe("the tree is clean after", () => {
+  const rows: Readonly<Record<string, Change>> = {
+    "no change": () => {},
+    "a saved plan": (folder) => write(folder, "plan.json"),
+    "a saved plan in a new folder": (folder) => write(folder, "plans/plan.json"),
+    "a change of another file": (folder) => write(folder, "notes.md"),
+    "a change outside the project": (_, top) => write(top, "dimsync.yaml"),
+  };
+  for (const [what, change] of Object.entries(rows))
+    test(what, async () => {
+      const { top, folder, state, head } = repository();
+      change(folder, top);
+      expect(await state()).toEqual({ commit: head, dirty: false });
+    });
+});
+
+test("a project that is reached through a link has the state of its repository", async () => {
+  const { folder } = repository();
+  write(folder, "dimsync.yaml");
+  const link = join(newFolder(), "link");
+  symlinkSync(folder, link);
+  const files = [join(link, "dimsync.yaml")];
+  expect(await gitState(link, { files, covers: () => false })).toMatchObject({ changedFiles: ["dimsync.yaml"] });
+});
+
+test("GIT_DIR, as a hook of git sets it, does not point to another repository", async () => {
+  const { state, head } = repository();
+  vi.stubEnv("GIT_DIR", join(repository().top, ".git"));
+  expect(await state()).toEqual({ commit: head, dirty: false });
+});
+
+test.each([
+  ["outside a repository", () => {}],
+  ["before the first commit", (folder: string) => git(folder, "init", "--quiet")],
+])("there is no state %s", async (_, prepare) => {
+  const folder = newFolder();
+  prepare(folder);
+  expect(await gitState(folder, { files: [], covers: () => false })).toBeUndefined();
+});
+
+describe("git that does not respond", () => {
+  /** A folder in a repository, and a `git` that waits far longer than any test. */
+  function withSlowGit(): string {
+    const folder = newFolder();
+    writeFileSync(join(folder, "git"), "#!/bin/sh\nexec sleep 600\n", { mode: 0o755 });
+    vi.stubEnv("PATH", `${folder}:${process.env["PATH"] ?? ""}`);
+    onTestFinished(() => void vi.unstubAllEnvs());
+    return writeProject({ ".git": "gitdir: elsewhere" });
+  }
+
+  test("is stopped when its time is up", async () => {
+    expect(await gitState(withSlowGit(), { files: [], covers: () => false }, { timeoutMs: 50 })).toBeUndefined();
+  });
+
+  test("is stopped by the signal", async () => {
+    const stop = new AbortController();
+    const state = gitState(withSlowGit(), { files: [], covers: () => false }, { signal: stop.signal });
+    stop.abort();
+    expect(await state).toBeUndefined();
+  });
+});

@@ -1,0 +1,258 @@
+import { describe, expect, test } from "vitest";
+import { kindNamed } from "../../../../src/core/kinds/index.ts";
+import { leafDigests } from "../../../../src/core/kinds/leaves.ts";
+import type { Binding } from "../../../../src/core/model/address.ts";
+import type { AssetSpec, Resource } from "../../../../src/core/model/resource.ts";
+import {
+  accountViewOf,
+  foundIn,
+  liveIntegration,
+  liveTag,
+  requestsOf,
+  resourceOf,
+  type SmallAccount,
+  warehouse,
+} from "../../../support/accounts/view.ts";
+
+const key = { $secret: { env: "KEY" } };
+const connection = { account: "analytics", private_key: key };
+const spec: AssetSpec = { name: "Warehouse", type: "snowflake", description: "Central", secretVersion: 3, connection };
+const sent = leafDigests({ name: "Warehouse", description: "Central", connection: { account: "analytics" } });
+const recorded: Binding = { id: "d-12", secretVersion: 3, sent };
+
+const asset = (change: Partial<AssetSpec> = {}, more: Partial<Resource> = {}): Resource =>
+  resourceOf("Asset", "warehouse", { ...spec, ...change }, more);
+const bound = (binding: Binding, more: SmallAccount = {}): SmallAccount => ({
+  bindings: new Map([["Asset/warehouse", binding]]),
+  ...more,
+});
+const path = "PATCH /v1/assets/d-12";
+
+describe("for a bound asset, plan sends", () => {
+  const rows: readonly [sentence: string, manifest: Resource, view: SmallAccount, body: object | undefined][] = [
+    ["nothing, if it equals the record", asset(), bound(recorded), undefined],
+    ["only the description, if that changed", asset({ description: "New" }), bound(recorded), { description: "New" }],
+    ["name and description, if both changed", asset({ name: "W", description: "New" }), bound(recorded), { name: "W", description: "New" }],
+    [
+      "the whole connection, if one of its members changed",
+      asset({ connection: { account: "other", private_key: key } }),
+      bound(recorded),
+      { connection: { account: "other", private_key: key } },
+    ],
+    [
+      "the whole connection, if a member was removed",
+      asset({ connection: { private_key: key } }),
+      bound(recorded),
+      { connection: { private_key: key } },
+    ],
+    [
+      "no connection, if the manifest no longer has one",
+      resourceOf("Asset", "warehouse", { name: "Warehouse" }),
+      bound(recorded),
+      undefined,
+    ],
+    [
+      "only the description, if the manifest no longer has a connection",
+      resourceOf("Asset", "warehouse", { name: "Warehouse", description: "New" }),
+      bound(recorded),
+      { description: "New" },
+    ],
+    ["only the connection, if the version was raised", asset({ secretVersion: 4 }), bound(recorded), { connection }],
+    [
+      "all owners as ids, if one of them changed",
+      asset({ owners: [{ user: "dana@example.com" }, "u-9"] }),
+      bound({ ...recorded, sent: { ...sent, ...leafDigests({ owners: ["u-8", "u-9"] }) } }),
+      { owners: ["u-1", "u-9"] },
+    ],
+    ["no owners, if the manifest has an empty list", asset({ owners: [] }), bound(recorded), { owners: [] }],
+    [
+      "the authentication and the configuration, if they were added",
+      asset({ authMethod: "keyPair", configuration: { agentId: "a" } }),
+      bound(recorded),
+      { authMethod: "keyPair", configuration: { agentId: "a" } },
+    ],
+    ["nothing, if the version was lowered", asset({ secretVersion: 2 }), bound(recorded), undefined],
+    ["the connection, if a version was added that was not sent before", asset(), bound({ id: "d-12", sent }), { connection }],
+    ["never the connection with version 0", asset({ secretVersion: 0, connection: { account: "x" } }), bound(recorded), undefined],
+    ["nothing, if no digest is recorded", asset({ description: "New" }), bound({ id: "d-12", secretVersion: 3 }), undefined],
+    [
+      "everything that integrations do not show, on request without a record",
+      asset(),
+      bound({ id: "d-12" }, { writeSecrets: () => true }),
+      { description: "Central", connection },
+    ],
+    ["the connection, on request with a record", asset(), bound(recorded, { writeSecrets: () => true }), { connection }],
+    [
+      "nothing, if another asset is requested",
+      asset(),
+      bound(recorded, { writeSecrets: (address) => address === "Asset/lake" }),
+      undefined,
+    ],
+    [
+      "the name, if integrations show another one",
+      asset({ name: "Renamed" }),
+      bound({ ...recorded, sent: { ...sent, "/name": leafDigests({ name: "Renamed" })["/name"] ?? "" } }),
+      { name: "Renamed" },
+    ],
+    [
+      "no name, if integrations already show it, whatever was sent before",
+      asset(),
+      bound({ ...recorded, sent: { ...sent, "/name": "000000000000" } }),
+      undefined,
+    ],
+    ["the name, if no integration shows the asset", asset({ name: "W" }), bound(recorded, { integrations: [] }), { name: "W" }],
+    ["no ignored fields", asset({ description: "New" }), bound(recorded, { ignored: (_, at) => at === "/description" }), undefined],
+  ];
+  test.each(rows)("%s", (_, manifest, view, body) => {
+    expect(requestsOf(foundIn(accountViewOf([manifest], view), "Asset"))).toEqual(body === undefined ? [] : [[path, body]]);
+  });
+});
+
+describe("the record contains", () => {
+  const rows: readonly [sentence: string, manifest: Resource, view: SmallAccount, binding: unknown][] = [
+    ["the id, if it is pinned", asset({}, { id: "d-12" }), {}, { id: "d-12", secretVersion: 3 }],
+    ["nothing new, if everything is recorded", asset(), bound(recorded), undefined],
+    ["the version, if only the id is recorded", asset(), bound({ id: "d-12" }), { id: "d-12", secretVersion: 3 }],
+    ["the raised version, with the connection", asset({ secretVersion: 4 }), bound(recorded), { id: "d-12", secretVersion: 4, sent }],
+    [
+      "the old version, if the connection was not sent",
+      asset({ secretVersion: 2, description: "New" }),
+      bound(recorded),
+      { id: "d-12", secretVersion: 3, sent: { ...sent, "/description": leafDigests({ description: "New" })["/description"] } },
+    ],
+    ["nothing of another object, if the id changed", asset({}, { id: "d-13" }), bound(recorded), { id: "d-13", secretVersion: 3 }],
+  ];
+  test.each(rows)("%s", (_, manifest, view, binding) => {
+    expect(foundIn(accountViewOf([manifest], view), "Asset").items.map((item) => item.binding)).toEqual(
+      binding === undefined ? [] : [binding],
+    );
+  });
+
+  test("no digest of a secret", () => {
+    expect(Object.keys(sent)).toEqual(["/name", "/description", "/connection/account"]);
+    expect(Object.keys(leafDigests({ connection }))).toEqual(["/connection/account"]);
+  });
+});
+
+describe("an asset without an id", () => {
+  const absent: Partial<AssetSpec> = { name: "Lake", type: "s3", connectionType: "destination" };
+  const ifMissing: Partial<Resource> = { lifecycle: { create: "ifMissing", acceptExposureWindow: "" } };
+  const orders = resourceOf("Integration", "orders", {
+    destination: { asset: "warehouse" },
+    create: { sourceConfig: { name: "orders-pg", type: "postgres" } },
+  });
+  const rows: readonly [sentence: string, manifests: readonly Resource[], command: string | undefined][] = [
+    ["is blocked by default", [asset(absent)], "dimsync bind Asset/warehouse=ID"],
+    ["is blocked if integrations show an asset with its name and type", [asset({}, ifMissing)], "dimsync bind Asset/warehouse=d-12"],
+    [
+      "is blocked if an integration that uses it exists with another destination",
+      [asset(absent, ifMissing), orders],
+      "dimsync bind Asset/warehouse=d-12",
+    ],
+    ["is created if no asset is similar", [asset(absent, ifMissing)], undefined],
+    ["is created if only the type differs", [asset({ type: "bigquery" }, ifMissing)], undefined],
+  ];
+  test.each(rows)("%s", (_, manifests, command) => {
+    const found = foundIn(accountViewOf(manifests), "Asset");
+    if (command === undefined) {
+      expect(found.items.map(({ action }) => action)).toEqual(["create"]);
+      expect(found.blocked).toEqual([]);
+    } else {
+      expect(found.items).toEqual([]);
+      expect(found.blocked).toMatchObject([{ address: "Asset/warehouse", code: "E_UNBOUND", command }]);
+    }
+  });
+
+  test("takes over the id and the record of an address without a manifest", () => {
+    const account = accountViewOf([asset({}, ifMissing)], { bindings: new Map([["Asset/other", { ...recorded, id: "d-12" }]]) });
+    expect(foundIn(account, "Asset").items).toMatchObject([{ action: "bind", renamedFrom: "Asset/other", binding: recorded }]);
+  });
+
+  test("is blocked if another manifest is bound to the asset with its name and type", () => {
+    const other = resourceOf("Asset", "other", { name: "Other" });
+    const account = accountViewOf([asset({}, ifMissing), other], { bindings: new Map([["Asset/other", { id: "d-12" }]]) });
+    expect(foundIn(account, "Asset")).toMatchObject({ blocked: [{ code: "E_UNBOUND", command: "dimsync bind Asset/warehouse=d-12" }] });
+  });
+
+  test("is created if another manifest is bound to an asset with another name or type", () => {
+    const other = resourceOf("Asset", "other", { name: "Other" });
+    for (const change of [{ name: "Lake" }, { type: "s3" }]) {
+      const account = accountViewOf([asset(change, ifMissing), other], { bindings: new Map([["Asset/other", { id: "d-12" }]]) });
+      expect(foundIn(account, "Asset").items.map(({ action, address }) => `${action} ${address}`)).toContain("create Asset/warehouse");
+    }
+  });
+
+  test("is created with exactly the values of the manifest, and shows each leaf", () => {
+    const found = foundIn(accountViewOf([asset(absent, ifMissing)]), "Asset");
+    const body = { name: "Lake", description: "Central", connection, type: "s3", connectionType: "destination" };
+    expect(requestsOf(found)).toEqual([["POST /v1/assets", body]]);
+    expect(found.items[0]?.changes.map((entry) => "path" in entry && [entry.path, entry.after])).toEqual([
+      ["/name", "Lake"],
+      ["/description", "Central"],
+      ["/connection/account", "analytics"],
+      ["/connection/private_key", key],
+      ["/type", "s3"],
+      ["/connectionType", "destination"],
+    ]);
+  });
+});
+
+describe("differences that no call can fix", () => {
+  test("another type", () => {
+    expect(foundIn(accountViewOf([asset({ type: "bigquery" })], bound(recorded)), "Asset")).toMatchObject({
+      items: [],
+      manual: [{ address: "Asset/warehouse", path: "/type", expected: "bigquery", actual: "snowflake" }],
+    });
+  });
+
+  test("values that dimsync never sent and integrations do not show are unverifiable", () => {
+    const unverifiable = (view: SmallAccount) =>
+      foundIn(accountViewOf([asset()], view), "Asset").unverifiable.flatMap(({ paths }) => paths);
+    expect(unverifiable(bound({ id: "d-12", secretVersion: 3 }))).toEqual(["/description", "/connection/account"]);
+    expect(unverifiable(bound({ id: "d-12", secretVersion: 3 }, { integrations: [] }))).toContain("/name");
+    expect(unverifiable(bound(recorded))).toEqual([]);
+    expect(unverifiable(bound({ id: "d-12" }, { writeSecrets: () => true }))).toEqual([]);
+  });
+
+  test("hostile ids are encoded in the path", () => {
+    const hostile = { ...warehouse, id: "a/b" };
+    const view = accountViewOf([asset({ name: "New" })], {
+      ...bound({ ...recorded, id: "a/b" }),
+      integrations: [liveIntegration("8f1c", "Orders", "orders-pg", { destination: hostile })],
+    });
+    expect(requestsOf(foundIn(view, "Asset"))).toEqual([["PATCH /v1/assets/a%2Fb", { name: "New" }]]);
+  });
+});
+
+describe("a create", () => {
+  const body = (change: Partial<AssetSpec>) => {
+    const lifecycle = { create: "ifMissing", acceptExposureWindow: "" } as const;
+    const manifests = [asset({ name: "New", ...change }, { lifecycle }), resourceOf("Tag", "pii", { name: "PII" })];
+    const [request] = requestsOf(foundIn(accountViewOf(manifests, { tags: [liveTag("t-1", "PII")] }), "Asset"));
+    return request?.[1];
+  };
+  test("has owners and tags as ids, and what else the manifest has", () => {
+    const sent = body({
+      owners: [{ user: "dana@example.com" }],
+      tags: ["pii", { id: "t-2" }],
+      connectionOverrides: { catalog: { role: "R" } },
+    });
+    expect(sent).toMatchObject({ owners: ["u-1"], tags: ["t-1", "t-2"], connectionOverrides: { catalog: { role: "R" } } });
+  });
+  test("of a multi_purpose asset has no connectionType", () => {
+    expect(body({ connectionType: "multi_purpose", connection: { etl: connection } })).not.toHaveProperty("connectionType");
+    expect(body({ connectionType: "destination" })).toHaveProperty("connectionType", "destination");
+  });
+});
+
+test("a flat connection of a multi_purpose asset is a warning, because a change of it would not be written", () => {
+  const codes = (change: Partial<AssetSpec>) =>
+    (kindNamed("Asset")?.hints?.(asset({ connectionType: "multi_purpose", ...change })) ?? []).map(({ code }) => code);
+  expect(codes({})).toEqual(["W_FLAT_CONNECTION"]);
+  expect([codes({ connection: { etl: connection } }), codes({ secretVersion: 0 }), codes({ connectionType: "source" })]).toEqual([
+    [],
+    [],
+    [],
+  ]);
+  expect(codes({ authMethod: "password", connection: { etl: connection } })).toEqual(["I_VALUE_NOT_KNOWN"]);
+});

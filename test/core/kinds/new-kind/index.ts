@@ -1,0 +1,81 @@
+import { bindItem, boundIdentity, goneObject } from "../../../../src/core/kinds/identity.ts";
+import { type ComparedObject, emptyDiff, type ImportedObjects, type Kind, type Unit } from "../../../../src/core/kinds/kind.ts";
+import { leafChanges } from "../../../../src/core/kinds/leaves.ts";
+import { idOf, memberOf, textOf } from "../../../../src/core/model/decode.ts";
+import { urlPath } from "../../../../src/core/model/json/pointer.ts";
+import type { DraftItem } from "../../../../src/core/model/plan.ts";
+import { locationIn, type Resource } from "../../../../src/core/model/resource.ts";
+import type { List } from "../../../../src/core/model/service.ts";
+
+// The folder of a kind that test/core/kinds/new-kind.test.ts adds to the registry. endpoints.ts has its calls.
+
+interface LiveNote {
+  readonly id: string;
+  readonly name: string;
+  readonly text: string;
+}
+
+interface NoteUnit extends Unit {
+  readonly resource: Resource<{ readonly text: string }>;
+}
+
+const notes: List<LiveNote> = { name: "notes", decode, one: decode, isCreated: true };
+
+function decode(part: Parameters<typeof memberOf>[0]): LiveNote {
+  return { id: idOf(memberOf(part, "id")), name: textOf(memberOf(part, "name")), text: textOf(memberOf(part, "text")) };
+}
+
+const imported: ImportedObjects<LiveNote> = { manifest: ({ text }) => ({ body: { spec: { text } } }) };
+
+export const note: Kind<NoteUnit, LiveNote> = {
+  name: "Note",
+  list: notes,
+  references: () => [],
+  lists: () => [notes],
+  imported,
+  compared: {
+    list: notes,
+    differences: ({ live: from }: ComparedObject<LiveNote>, { live: to }: ComparedObject<LiveNote>) =>
+      leafChanges({ text: from.text }, { text: to.text }),
+  },
+  liveView: { columns: ["id", "name", "text"] },
+
+  identify(resource, account) {
+    const [live] = account.list(notes).byName.get(resource.name) ?? [];
+    return boundIdentity(resource, account) ?? (live === undefined ? { state: "absent" } : { state: "found", id: live.id, by: "look-up" });
+  },
+
+  units: (resources, account) => ({
+    units: resources.map((resource) => {
+      const identity = account.identities.get(resource.address);
+      const unit = { address: resource.address, resource: resource as NoteUnit["resource"] };
+      return identity?.state === "found" ? { ...unit, liveId: identity.id } : unit;
+    }),
+    ...{ blocked: [], deferred: [], problems: [] },
+  }),
+
+  diff({ address, resource, liveId }, _live, account) {
+    const identity = account.identities.get(address);
+    if (identity?.state === "gone") return goneObject(resource, identity.id);
+    const { name, spec } = resource;
+    const live = account.list(notes).byId.get(liveId ?? "");
+    const change = { path: "/text", after: spec.text, risk: "neutral", cause: { place: locationIn(resource, "/spec/text") } } as const;
+    if (live === undefined) {
+      const requests = [{ method: "POST", path: "/v1/notes", body: { name, text: spec.text } }] as const;
+      return { ...emptyDiff, items: [{ address, kind: "Note", action: "create", naturalKey: { name }, changes: [change], requests }] };
+    }
+    const item: DraftItem = {
+      ...{ address, kind: "Note", action: "update", liveId: live.id, liveName: live.name },
+      changes: [{ ...change, before: live.text }],
+      requests: [{ method: "PATCH", path: urlPath(["v1", "notes", live.id]), body: { text: spec.text } }],
+    };
+    return { ...emptyDiff, items: [...bindItem(resource, live, account), ...(live.text === spec.text ? [] : [item])] };
+  },
+
+  find: async ({ name }, reads) => (await reads.list(notes)).items.filter((live) => live.name === name).map(({ id }) => id),
+
+  update: {
+    reread: (item, reads) => reads.one(notes, item.liveId ?? ""),
+    document: (_item, live) => (live === undefined ? {} : { text: live.text }),
+  },
+};

@@ -1,0 +1,90 @@
+import { expect, test } from "vitest";
+import { tablesToRead, unmanagedTables } from "../../../../src/core/kinds/schema-config/coverage.ts";
+import type { LiveSchemas } from "../../../../src/core/model/live.ts";
+import type { SchemaConfigSpec } from "../../../../src/core/model/resource.ts";
+import { config, rulesOf, schema, table } from "./fleet.ts";
+
+// Columns cost a request for each table, so only the necessary ones are read.
+
+const live: LiveSchemas = {
+  public: schema({ orders: table(undefined), users: table(undefined, { syncMode: "full" }), off: table(undefined, { enabled: false }) }),
+  sales: schema({ orders: table(undefined) }, { enabled: false }),
+};
+const every = ["public.orders", "public.users", "sales.orders"];
+const hash = { hashed: true };
+const ignoreOrders = { match: { table: "orders" }, ignore: true };
+
+test.each<[string, readonly SchemaConfigSpec[], readonly string[]]>([
+  ["none if the rules match only tables", [{ rules: [{ match: { table: "*" }, set: { enabled: true } }] }], []],
+  [
+    "those of the tables that a column rule matches",
+    [{ rules: [{ match: { table: "orders", column: "email" }, set: hash }] }],
+    ["public.orders", "sales.orders"],
+  ],
+  ["all enabled ones for a column rule without a table pattern", [{ rules: [{ match: { column: "email" }, set: hash }] }], every],
+  [
+    "a disabled one that a rule enables",
+    [
+      {
+        rules: [
+          { match: { table: "off" }, set: { enabled: true } },
+          { match: { column: "email" }, set: hash },
+        ],
+      },
+    ],
+    [...every, "public.off"],
+  ],
+  [
+    "those with the syncMode in where",
+    [{ rules: [{ match: { column: "email", where: { syncMode: "full" } }, set: hash }] }],
+    ["public.users"],
+  ],
+  ["not a table that a later rule ignores", [{ rules: [{ match: { column: "email" }, set: hash }, ignoreOrders] }], ["public.users"]],
+  [
+    "not a schema that a later rule ignores",
+    [
+      {
+        rules: [
+          { match: { column: "email" }, set: hash },
+          { match: { schema: "*" }, ignore: true },
+        ],
+      },
+    ],
+    [],
+  ],
+  ["a table that an earlier rule ignores", [{ rules: [ignoreOrders, { match: { column: "email" }, set: hash }] }], every],
+  [
+    "a table that only the SchemaConfig with lower priority ignores",
+    [{ rules: [ignoreOrders] }, { rules: [{ match: { column: "email" }, set: hash }] }],
+    every,
+  ],
+  [
+    "an ignored table with an expect entry",
+    [{ rules: [ignoreOrders], expect: [{ match: { schema: "public", table: "orders", column: "id" }, isPrimaryKey: true }] }],
+    ["public.orders"],
+  ],
+  [
+    "an ignored table if minMatches counts its columns",
+    [{ rules: [{ match: { column: "email" }, set: hash, minMatches: 2 }, ignoreOrders] }],
+    every,
+  ],
+  ["the table of a literal column", [{ schemas: { sales: { tables: { orders: { columns: { email: hash } } } } } }], ["sales.orders"]],
+  ["all for a rule on all columns", [{ rules: [{ match: { column: "*" }, set: hash }] }], every],
+])("%s", (_sentence, specs, expected) => {
+  const rules = rulesOf(specs.map((spec, priority) => config({ ...spec, priority }, `c${priority}`)));
+  const read = tablesToRead(rules, live, undefined).map((path) => path.join("."));
+  expect(read.sort()).toEqual([...expected].sort());
+});
+
+test("tables with unknown columns are listed as unmanaged, except ignored ones", () => {
+  const rules = rulesOf([
+    config({
+      rules: [
+        { match: { column: "email" }, set: hash },
+        { match: { schema: "sales" }, ignore: true },
+        { match: { table: "users" }, ignore: true },
+      ],
+    }),
+  ]);
+  expect(unmanagedTables(rules, live)).toEqual([{ schema: "public", table: "orders" }]);
+});

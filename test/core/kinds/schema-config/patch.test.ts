@@ -1,0 +1,329 @@
+import { describe, expect, test } from "vitest";
+import type { AccountView } from "../../../../src/core/kinds/kind.ts";
+import { evaluate } from "../../../../src/core/kinds/schema-config/evaluate.ts";
+import { schemaConfig } from "../../../../src/core/kinds/schema-config/index.ts";
+import { patches } from "../../../../src/core/kinds/schema-config/patch.ts";
+import type { ObservedSchemas } from "../../../../src/core/kinds/schema-config/read.ts";
+import type { LiveSchemas } from "../../../../src/core/model/live.ts";
+import type { SchemaConfigSpec } from "../../../../src/core/model/resource.ts";
+import { atOnce } from "../../../../src/core/model/runtime/event-loop.ts";
+import type { Reads } from "../../../../src/core/model/service.ts";
+import { column, compareFleet, config, readsOf, rulesOf, schema, shop, table } from "./fleet.ts";
+
+const bodies = (spec: SchemaConfigSpec, live: LiveSchemas, patch: NonNullable<AccountView["patch"]>): readonly unknown[] =>
+  compareFleet({ manifests: [config(spec)], live: { shop: live }, view: { patch } }).found.flatMap(({ items }) =>
+    items.flatMap(({ requests }) => requests.map(({ body }) => body)),
+  );
+
+describe("a PATCH", () => {
+  const live = {
+    public: schema({
+      orders: table({ email: column(), note: column({ enabled: false }) }),
+      other: table({ x: column() }, { enabled: false }),
+    }),
+    sales: schema({ customers: table({ email: column() }) }, { enabled: false }),
+  };
+  test.each<[string, SchemaConfigSpec, readonly unknown[], readonly unknown[]]>([
+    [
+      "for a column has the member that changes, or the live values of the column and its ancestors",
+      { schemas: { public: { tables: { orders: { columns: { email: { hashed: true } } } } } } },
+      [{ public: { tables: { orders: { columns: { email: { hashed: true } } } } } }],
+      [{ public: { enabled: true, tables: { orders: { enabled: true, columns: { email: { enabled: true, hashed: true } } } } } }],
+    ],
+    [
+      "has both members of a column if both change",
+      {
+        rules: [
+          { match: { column: "email" }, set: { enabled: false, hashed: true } },
+          { match: { schema: "sales" }, ignore: true },
+        ],
+      },
+      [{ public: { tables: { orders: { columns: { email: { enabled: false, hashed: true } } } } } }],
+      [{ public: { enabled: true, tables: { orders: { enabled: true, columns: { email: { enabled: false, hashed: true } } } } } }],
+    ],
+    [
+      "in a disabled table does not send, or repeats, that an ancestor is disabled",
+      { rules: [{ match: { column: "x" }, set: { hashed: true } }] },
+      [{ public: { tables: { other: { columns: { x: { hashed: true } } } } } }],
+      [{ public: { enabled: true, tables: { other: { enabled: false, columns: { x: { enabled: true, hashed: true } } } } } }],
+    ],
+    [
+      "for a table has no columns",
+      { rules: [{ match: { table: "orders" }, set: { enabled: false } }] },
+      [{ public: { tables: { orders: { enabled: false } } } }],
+      [{ public: { enabled: true, tables: { orders: { enabled: false, columns: {} } } } }],
+    ],
+    [
+      "for a schema has no tables",
+      { rules: [{ match: { schema: "sales" }, set: { enabled: true } }] },
+      [{ sales: { enabled: true } }],
+      [{ sales: { enabled: true, tables: {} } }],
+    ],
+    [
+      "protects first, and exposes in a second one, which repeats the values of the first only if it is complete",
+      {
+        rules: [
+          { match: { table: "orders", column: "*" }, set: { enabled: true, hashed: true } },
+          { match: { schema: "sales" }, set: { enabled: true } },
+          { match: { table: "customers" }, set: { enabled: false } },
+        ],
+      },
+      [
+        {
+          public: { tables: { orders: { columns: { email: { hashed: true }, note: { hashed: true } } } } },
+          sales: { tables: { customers: { enabled: false } } },
+        },
+        { public: { tables: { orders: { columns: { note: { enabled: true } } } } }, sales: { enabled: true } },
+      ],
+      [
+        {
+          public: {
+            enabled: true,
+            tables: {
+              orders: { enabled: true, columns: { email: { enabled: true, hashed: true }, note: { enabled: false, hashed: true } } },
+            },
+          },
+          sales: { enabled: false, tables: { customers: { enabled: false, columns: {} } } },
+        },
+        {
+          public: { enabled: true, tables: { orders: { enabled: true, columns: { note: { enabled: true, hashed: true } } } } },
+          sales: { enabled: true, tables: {} },
+        },
+      ],
+    ],
+  ])("%s", (_sentence, spec, changed, complete) => {
+    const sent = (entries: "changed" | "complete") => bodies(spec, live, { entries });
+    expect(sent("changed")).toEqual(changed.map((schemas) => ({ schemas })));
+    expect(sent("complete")).toEqual(complete.map((schemas) => ({ schemas })));
+  });
+
+  test("has the encoded id of the integration in its path", () => {
+    const requests = compareFleet({
+      manifests: [config({ integration: { id: "a/b" }, rules: [{ match: { table: "orders" }, set: { enabled: false } }] })],
+      live: { "a/b": shop() },
+    }).found[0]?.items[0]?.requests;
+    expect(requests?.map(({ method, path }) => `${method} ${path}`)).toEqual(["PATCH /v1/integrations/a%2Fb/schemas"]);
+  });
+
+  test("leaves out what `ignore` in the config excludes", () => {
+    const manifests = [config({ rules: [{ match: { column: "email" }, set: { hashed: true } }] })];
+    const ignored = (address: string, path: string): boolean => address === "Schemas/shop" && path.startsWith("/schemas/sales");
+    expect(compareFleet({ manifests, live: { shop: live }, view: { ignored } }).changes).toEqual(["public.orders.email hashed true"]);
+  });
+});
+
+test("client.maxBodyBytes limits the size of a body", () => {
+  const manifests = [config({ rules: [{ match: { column: "email" }, set: { hashed: true } }] })];
+  const bodies = (limit: number | undefined): number | undefined =>
+    compareFleet({ manifests, view: { patch: { entries: "complete", ...(limit === undefined ? {} : { maxBodyBytes: limit }) } } }).found[0]
+      ?.items[0]?.requests.length;
+  expect([bodies(undefined), bodies(300), bodies(1)]).toEqual([1, 2, 3]);
+});
+
+test("a PATCH that is too large is split between tables, never within one", () => {
+  const names = (prefix: string): readonly string[] => Array.from({ length: 20 }, (_, index) => `${prefix}${index}`);
+  const live = Object.fromEntries(
+    names("s")
+      .slice(0, 3)
+      .map((name) => [
+        name,
+        schema(Object.fromEntries(names("t").map((one) => [one, table(Object.fromEntries(names("c").map((two) => [two, column()])))])), {
+          enabled: false,
+        }),
+      ]),
+  );
+  const rules = rulesOf([
+    config({
+      rules: [
+        { match: { column: "*" }, set: { hashed: true } },
+        { match: { table: "t7" }, set: { enabled: false } },
+        { match: { schema: "*" }, set: { enabled: true } },
+      ],
+    }),
+  ]);
+  const { changes } = atOnce(evaluate(rules, live));
+  const whole = atOnce(patches("i", changes, { live }));
+  const split = atOnce(patches("i", changes, { live, maxBodyBytes: 3_000 }));
+  expect(whole).toHaveLength(2);
+  expect(split.length).toBeGreaterThan(10);
+  const size = (body: unknown): number => JSON.stringify(body).length;
+  expect(split.filter(({ body }) => size(body) > 3_000)).toEqual([]);
+  const tablesOf = (requests: typeof whole): readonly string[] =>
+    requests.flatMap(({ body }) =>
+      Object.entries(body["schemas"] as Record<string, { tables?: Record<string, unknown> }>).flatMap(([name, { tables = {} }]) =>
+        Object.entries(tables).map(([one, entry]) => `${name}.${one} ${JSON.stringify(entry)}`),
+      ),
+    );
+  expect([...tablesOf(split)].sort()).toEqual([...tablesOf(whole)].sort());
+  expect(atOnce(patches("i", changes, { live, maxBodyBytes: 10 })).length).toBe(60 + 3);
+});
+
+describe("reads of columns", () => {
+  const unknown = { on: table(undefined), off: table(undefined, { enabled: false }), known: table({ a: column() }) };
+  const snake = (): LiveSchemas => ({ s: schema(unknown), "a/b": schema({ "c.d": table(undefined) }) });
+
+  async function reads(spec: SchemaConfigSpec): Promise<readonly string[]> {
+    const asked: string[] = [];
+    const { units } = compareFleet({ manifests: [config(spec)], live: { shop: snake() } });
+    const [unit] = units;
+    if (unit === undefined) throw new Error("no unit");
+    await schemaConfig.observe?.(
+      unit,
+      readsOf({
+        schemas: async () => ({ tree: snake() }),
+        columns: async (_id, ...names) => {
+          asked.push(names.join(" "));
+          return { a: column() };
+        },
+      }),
+      { policyColumns: () => undefined, claimColumns: () => undefined, isNew: () => false },
+    );
+    return asked;
+  }
+
+  test.each<[string, SchemaConfigSpec, readonly string[]]>([
+    ["none if the rules match only tables", { rules: [{ match: { table: "*" }, set: { enabled: true } }] }, []],
+    ["enabled tables that a column rule may match", { rules: [{ match: { column: "x" }, set: { hashed: true } }] }, ["s on", "a/b c.d"]],
+    [
+      "only tables that the patterns of the rule match",
+      { rules: [{ match: { schema: "a/*", column: "x" }, set: { hashed: true } }] },
+      ["a/b c.d"],
+    ],
+    [
+      "only tables that the where of the rule matches",
+      { rules: [{ match: { column: "x", where: { syncMode: "full" } }, set: { hashed: true } }] },
+      [],
+    ],
+    [
+      "also tables that will be enabled",
+      {
+        rules: [
+          { match: { table: "off" }, set: { enabled: true } },
+          { match: { schema: "s", column: "x" }, set: { hashed: true } },
+        ],
+      },
+      ["s on", "s off"],
+    ],
+    [
+      "also tables that unmatched will enable",
+      { unmatched: { tables: "enable" }, rules: [{ match: { schema: "s", column: "x" }, set: { hashed: true } }] },
+      ["s on", "s off"],
+    ],
+    [
+      "tables with literal columns",
+      { schemas: { s: { tables: { on: { columns: { a: { hashed: true } } }, off: { columns: { a: {} } } } } } },
+      ["s on"],
+    ],
+    ["none for an empty map of columns", { schemas: { s: { tables: { on: { columns: {} } } } } }, []],
+    ["all enabled ones for a rule on all columns", { rules: [{ match: { column: "*" }, set: { enabled: false } }] }, ["s on", "a/b c.d"]],
+    [
+      "not ignored tables",
+      {
+        rules: [
+          { match: { column: "*" }, set: { enabled: false } },
+          { match: { schema: "s" }, ignore: true },
+        ],
+      },
+      ["a/b c.d"],
+    ],
+    ["none for rules that only ignore", { rules: [{ match: { column: "x*" }, ignore: true }] }, []],
+    ["tables with expect entries for columns", { expect: [{ match: { table: "on", column: "a" }, isPrimaryKey: true }] }, ["s on"]],
+    ["none for expect entries on tables", { expect: [{ match: { table: "on" }, syncMode: "full" }] }, []],
+  ])("%s", async (_sentence, spec, asked) => {
+    expect(await reads(spec)).toEqual(asked);
+  });
+
+  const readWith = async (
+    manifests: Parameters<typeof compareFleet>[0]["manifests"],
+    live: LiveSchemas,
+    columns: Reads["columns"],
+  ): Promise<ObservedSchemas | undefined> => {
+    const [unit] = compareFleet({ manifests, live: { shop: live } }).units;
+    if (unit === undefined) throw new Error("no unit");
+    return schemaConfig.observe?.(unit, readsOf({ schemas: async () => ({ tree: live }), columns }), {
+      policyColumns: () => undefined,
+      claimColumns: () => undefined,
+      isNew: () => false,
+    });
+  };
+
+  test("many of them are reported, because they take long", async () => {
+    const live = { s: schema(Object.fromEntries(Array.from({ length: 1_001 }, (_, index) => [`t${index}`, table(undefined)]))) };
+    const manifests = [config({ rules: [{ match: { column: "a" }, set: { hashed: true } }] })];
+    const read = await readWith(manifests, live, async () => ({ a: column() }));
+    const { problems, found } = compareFleet({ manifests, read });
+    expect(problems).toEqual(["W_MANY_COLUMN_READS "]);
+    expect(found[0]?.items[0]?.changes).toMatchObject([{ count: 1_001 }]);
+  });
+
+  test("tables for which the service returns no columns are reported if a rule or literal needs them", async () => {
+    const live = {
+      s: schema({ seen: table(undefined), gone: table(undefined), other: table(undefined) }),
+    };
+    const manifests = [config({ rules: [{ match: { table: "!other", column: "a" }, set: { hashed: true } }] })];
+    const read = await readWith(manifests, live, async (_id, _schema, name) => (name === "seen" ? { a: column() } : undefined));
+    const { problems, found } = compareFleet({ manifests, read });
+    expect(problems).toEqual(["W_COLUMNS_UNKNOWN "]);
+    expect(found[0]?.problems[0]?.message).toContain("The service returned no columns for s.gone of shop, so");
+    expect(found[0]?.items[0]?.changes).toHaveLength(1);
+    expect(found[0]?.unverifiable).toEqual([
+      {
+        address: "Schemas/shop",
+        paths: ["/schemas/s/tables/gone/columns"],
+        reason: "the service returned no columns for the table",
+      },
+    ]);
+  });
+});
+
+describe("expect entries", () => {
+  test.each<[string, NonNullable<SchemaConfigSpec["expect"]>, readonly (readonly [path: string, expected: unknown, actual: unknown])[]]>([
+    [
+      "that hold are not reported",
+      [
+        { match: { table: "orders" }, syncMode: "incremental", cursorField: "updated_at" },
+        { match: { column: "id" }, isPrimaryKey: true },
+      ],
+      [],
+    ],
+    [
+      "that do not hold are manual",
+      [{ match: { table: "audit_log" }, syncMode: "incremental" }],
+      [["/schemas/public/tables/audit_log/syncMode", "incremental", "full"]],
+    ],
+    [
+      "have no actual value if nothing is set",
+      [{ match: { table: "customers" }, cursorField: "id" }],
+      [["/schemas/sales/tables/customers/cursorField", "id", undefined]],
+    ],
+    [
+      "apply to columns",
+      [{ match: { schema: "sales", column: "email" }, isPrimaryKey: true }],
+      [["/schemas/sales/tables/customers/columns/email/isPrimaryKey", true, false]],
+    ],
+    ["apply to schemas", [{ match: { schema: "sales" }, nameInDestination: "x" }], [["/schemas/sales/nameInDestination", "x", "s"]]],
+    [
+      "are overridden by later ones",
+      [
+        { match: { table: "*" }, syncMode: "none" },
+        { match: { table: "*" }, syncMode: "incremental" },
+      ],
+      [["/schemas/public/tables/audit_log/syncMode", "incremental", "full"]],
+    ],
+    [
+      "can have a where",
+      [{ match: { table: "*", where: { syncMode: "full" } }, nameInDestination: "x" }],
+      [["/schemas/public/tables/audit_log/nameInDestination", "x", "t"]],
+    ],
+  ])("%s", (_sentence, given, steps) => {
+    const { found } = compareFleet({ manifests: [config({ expect: given })] });
+    expect(found[0]?.manual.map(({ path, expected, actual }) => [path, expected, actual])).toEqual(steps);
+  });
+
+  test("have instructions", () => {
+    const { found } = compareFleet({ manifests: [config({ expect: [{ match: { table: "audit_log" }, syncMode: "incremental" }] })] });
+    expect(found[0]?.manual[0]?.instruction).toBe(
+      `No request changes syncMode. Set it in the service's user interface: table public.audit_log of shop (expected "incremental", actual "full"). Or correct spec.expect.`,
+    );
+  });
+});

@@ -1,0 +1,124 @@
+import { expect, onTestFinished, test } from "vitest";
+import type { Plan } from "../../../src/index.ts";
+import { runCommand } from "../../support/command.ts";
+import { configText, keyVariable, writeProject } from "../../support/project-folder.ts";
+import { startService } from "../../support/service.ts";
+
+// The address of an integration's schemas does not depend on the SchemaConfigs that select it.
+
+const shops = `apiVersion: dimsync/v1
+kind: SchemaConfig
+metadata: { name: shops }
+spec:
+  integrations: { names: ["*"] }
+  rules: [{ id: email, match: { column: "*email*" }, set: { hashed: true } }]
+`;
+const pii = `apiVersion: dimsync/v1
+kind: SchemaConfig
+metadata: { name: pii }
+spec:
+  integrations: { names: ["*"] }
+  priority: 10
+  rules: [{ id: phone, match: { column: "*phone*" }, set: { hashed: true } }]
+`;
+
+async function start(files: Readonly<Record<string, string>>, config: Readonly<Record<string, unknown>> = {}) {
+  const service = await startService();
+  onTestFinished(() => service.close());
+  const folder = writeProject({ "dimsync.yaml": configText(service.url, config), ...files });
+  const run = (...argv: readonly string[]) => runCommand([...argv, "-q"], folder, { [keyVariable]: service.apiKey });
+  return { run, plan: async (...argv: readonly string[]) => JSON.parse((await run("plan", ...argv, "-o", "json")).stdout) as Plan };
+}
+
+const addresses = ({ items }: Plan): readonly string[] => items.map(({ address }) => address);
+const both = { "manifests/a.yaml": shops, "manifests/b.yaml": pii };
+
+test("adding a SchemaConfig of higher priority renames nothing", async () => {
+  const alone = await start({ "manifests/a.yaml": shops });
+  const layered = await start(both);
+  const [before, after] = [await alone.plan(), await layered.plan()];
+  expect(addresses(before)).toEqual(["Schemas/Billing", "Schemas/Orders", "Schemas/shop-shard-01", "Schemas/shop-shard-02"]);
+  expect(addresses(after)).toEqual(addresses(before));
+  expect(after.items[1]).toMatchObject({ kind: "Schemas", manifests: ["SchemaConfig/shops", "SchemaConfig/pii"] });
+});
+
+test("--only and --exclude take a SchemaConfig for the schemas that it selects, whatever its priority", async () => {
+  const { plan } = await start(both);
+  const all = await plan();
+  for (const only of ["SchemaConfig/shops*", "SchemaConfig/pii", "Schemas/*"]) {
+    const { items } = await plan("--only", only);
+    expect(items, only).toEqual(all.items);
+  }
+  expect(addresses(await plan("--only", "Schemas/shop-*"))).toEqual(["Schemas/shop-shard-01", "Schemas/shop-shard-02"]);
+  expect(addresses(await plan("--exclude", "SchemaConfig/pii"))).toEqual([]);
+  expect(addresses(await plan("--exclude", "Schemas/shop-*"))).toEqual(["Schemas/Billing", "Schemas/Orders"]);
+});
+
+test.each(["Schemas/Orders", "SchemaConfig/shops"])(
+  "ignore: %s holds after a SchemaConfig of higher priority is added",
+  async (address) => {
+    const ignore = [{ address, path: "/schemas", reason: "theirs" }];
+    const [before, after] = await Promise.all([start({ "manifests/a.yaml": shops }, { ignore }), start(both, { ignore })]);
+    const left = address === "SchemaConfig/shops" ? [] : ["Schemas/Billing", "Schemas/shop-shard-01", "Schemas/shop-shard-02"];
+    for (const plan of [await before.plan(), await after.plan()]) {
+      expect(addresses(plan)).toEqual(left);
+      expect(plan.diagnostics.map(({ code }) => code)).toEqual([]);
+    }
+  },
+);
+
+test("an ignore entry whose address matches nothing is a warning at its line, in a run that reads everything", async () => {
+  const entry = (address: string) => ({ address, path: "", reason: "DPIA-41" });
+  const ignore = [
+    entry("Schemas/Ordres"),
+    entry("SchemaConfig/shops@Orders"),
+    entry("Schemas/shop-*"),
+    { ...entry("Tag/x"), until: "2020-01-01" },
+  ];
+  const { plan, run } = await start(both, { ignore });
+  const unmatched = ({ diagnostics }: Plan) => diagnostics.filter(({ code }) => code === "W_IGNORE_NO_MATCH");
+  const found = unmatched(await plan());
+  expect(found.map(({ message }) => message)).toEqual([
+    'No object has the address "Schemas/Ordres", so the entry ignores nothing (DPIA-41). Did you mean Schemas/Orders? Correct the address, or remove the entry.',
+    expect.stringContaining('No object has the address "SchemaConfig/shops@Orders", so the entry ignores nothing (DPIA-41).'),
+  ]);
+  for (const { file, line } of found) expect({ file, line }).toEqual({ file: "dimsync.yaml", line: expect.any(Number) });
+  expect(unmatched(await plan("--only", "Schemas/Billing"))).toEqual([]);
+  expect(unmatched(await plan("--ignore", "Tag/nope"))).toHaveLength(3);
+  expect((await run("drift")).stdout).toContain("W_IGNORE_NO_MATCH");
+});
+
+test("an unknown address in --only is an error that names a similar one", async () => {
+  const { run } = await start(both);
+  const { code, stdout } = await run("plan", "--only", "Schemas/Ordres");
+  expect({ code, text: stdout.replaceAll(/\s+/gu, " ") }).toEqual({
+    code: 1,
+    text: expect.stringContaining("Did you mean Schemas/Orders?"),
+  });
+  expect(await run("plan", "--only", "SchemaConfig/shop")).toMatchObject({ code: 1, stderr: expect.stringContaining("E_USAGE") });
+});
+
+test("get schemas takes the name of an integration, its address or its id", async () => {
+  const { run } = await start(both);
+  const byId = await run("get", "schemas", "8f1c");
+  expect(byId).toMatchObject({ code: 0, stdout: expect.stringContaining("customers") });
+  for (const name of ["Orders", "Schemas/Orders"]) expect(await run("get", "schemas", name), name).toEqual(byId);
+  expect(await run("get", "schemas", "Ordres")).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('no integration with the id or name "Ordres"'),
+  });
+});
+
+test("render --expand and explain take the address of the schemas", async () => {
+  const { run } = await start(both);
+  const { code, stdout } = await run("render", "Schemas/Orders", "--expand");
+  expect({ code, names: stdout.match(/name: \w+/gu) }).toEqual({ code: 0, names: ["name: pii"] });
+  const explained = await run("explain", "Schemas/Orders", "public.customers.email", "-o", "json");
+  expect(JSON.parse(explained.stdout)).toMatchObject([{ address: "Schemas/Orders" }]);
+  for (const name of ["Orders", "Integration/Orders"])
+    expect((await run("explain", name, "public.customers.email", "-o", "json")).stdout, name).toBe(explained.stdout);
+  expect(await run("render", "Schemas/Nothing", "--expand")).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining("E_UNKNOWN_ADDRESS"),
+  });
+});

@@ -1,0 +1,64 @@
+import { expect, onTestFinished, test } from "vitest";
+import type { EmbeddedOptions } from "../../../src/embedded/index.ts";
+import type { Plan, Result } from "../../../src/index.ts";
+import { runCommand } from "../../support/command.ts";
+import { configText, keyVariable, writeProject } from "../../support/project-folder.ts";
+import { startService } from "../../support/service.ts";
+
+// Integrations with the same name: an account can have them, and an address must still have one
+// meaning.
+
+const manifests = `apiVersion: dimsync/v1
+kind: Integration
+metadata: { name: orders }
+spec: { match: { name: Orders } }
+---
+apiVersion: dimsync/v1
+kind: SchemaConfig
+metadata: { name: fleet }
+spec:
+  integrations: { names: [dup, orders, "{,none}"] }
+  rules: [{ match: { column: "*email*" }, set: { hashed: true } }]
+`;
+
+async function start(options: EmbeddedOptions = {}, names: Readonly<Record<string, string>> = {}) {
+  const service = await startService(options);
+  onTestFinished(() => service.close());
+  service.mutate((account) => {
+    for (const [id, name] of Object.entries({ "51a1": "dup", "51a2": "dup", b27d: "orders", ...names }))
+      Object.assign(account.integrations.find((one) => one.id === id) ?? {}, { name });
+  });
+  const folder = writeProject({ "dimsync.yaml": configText(service.url), "manifests/a.yaml": manifests });
+  return (...argv: readonly string[]) => runCommand([...argv, "-q"], folder, { [keyVariable]: service.apiKey });
+}
+
+test("are distinguished by their ids", async () => {
+  const run = await start();
+  const { items } = JSON.parse((await run("plan", "-o", "json")).stdout) as Plan;
+  expect(items.filter(({ kind }) => kind === "Schemas").map(({ address, liveName }) => `${address} ${liveName}`)).toEqual([
+    "Schemas/51a1 dup",
+    "Schemas/51a2 dup",
+    "Schemas/Integration/orders orders",
+    "Schemas/orders orders",
+  ]);
+});
+
+test("has its id in addresses if its name is empty", async () => {
+  const run = await start({}, { b27d: "" });
+  const { items } = JSON.parse((await run("plan", "--only", "Schemas/b27d", "-o", "json")).stdout) as Plan;
+  expect(items.map(({ address, liveName }) => `${address} ${liveName}`)).toEqual(["Schemas/b27d b27d"]);
+});
+
+test("each has its own outcome", async () => {
+  const run = await start({ faults: ["PATCH /v1/integrations/51a1/=status:400"] });
+  const { code, stdout } = await run("apply", "--yes", "-o", "json");
+  const { items } = JSON.parse(stdout) as Result;
+  expect(items.map(({ address, liveId, outcome }) => `${address} ${liveId} ${outcome}`)).toEqual([
+    "Integration/orders 8f1c done",
+    "Schemas/51a1 51a1 failed",
+    "Schemas/51a2 51a2 done",
+    "Schemas/Integration/orders 8f1c done",
+    "Schemas/orders b27d done",
+  ]);
+  expect(code).toBe(4);
+});

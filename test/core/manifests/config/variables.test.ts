@@ -1,0 +1,219 @@
+import { describe, expect, test } from "vitest";
+import type { LoadOptions } from "../../../../src/core/manifests/project.ts";
+import { config, headings, load, manifest, resource } from "../project-on-disk.ts";
+
+const asset = (...connection: readonly string[]) =>
+  manifest("Asset", "a", "spec:", "  name: A", "  connection:", ...connection.map((line) => `    ${line}`));
+const connectionOf = async (files: Readonly<Record<string, string>>, options: Partial<LoadOptions> = {}) => {
+  const project = await load(files, { ...options });
+  expect(project.diagnostics).toEqual([]);
+  return (resource(project, "Asset/a").spec as { readonly connection: unknown }).connection;
+};
+
+describe("a reference becomes", () => {
+  const vars =
+    "vars: { text: t, number: 4, flag: true, none: null, list: [1, b], map: { c: d }, key: { $secret: { env: K } }, 'with-dash.dot': w }";
+  const rows: Readonly<Record<string, readonly [written: string, value: unknown]>> = {
+    "a whole scalar keeps the variable's type: text": [`\${var.text}`, "t"],
+    "a number": [`\${var.number}`, 4],
+    "true and false": [`\${var.flag}`, true],
+    nothing: [`\${var.none}`, null],
+    "a list": [`\${var.list}`, [1, "b"]],
+    "a map": [`\${var.map}`, { c: "d" }],
+    "a secret, as a reference": [`\${var.key}`, { $secret: { env: "K" } }],
+    "quotes make no difference": [`"\${var.number}"`, 4],
+    "part of a text": [`a-\${var.text}-\${var.number}-\${var.flag}`, "a-t-4-true"],
+    "a name with a hyphen and a dot": [`\${var.with-dash.dot}`, "w"],
+    "text from the environment": [`\${var.N}`, "5"],
+    "an empty variable is an empty text": [`x\${var.EMPTY}y`, "xy"],
+    "the value of a variable is not substituted again": [`\${var.NESTED}`, `\${var.text}`],
+    "a doubled dollar is a literal": [`$\${var.text}`, `\${var.text}`],
+    "two dollars before a literal": [`$$\${var.text}`, `$\${var.text}`],
+    "a dollar alone": ["a$b $x", "a$b $x"],
+    "braces alone": ["'{var.text}'", "{var.text}"],
+    "in a block": [`|-\n      a\n      \${var.text}`, "a\nt"],
+  };
+  test.each(Object.entries(rows))("%s", async (_name, [written, value]) => {
+    const files = { "dimsync.yaml": config(vars), "a.yaml": asset(`x: ${written}`) };
+    expect(await connectionOf(files, { env: { DIMSYNC_VAR_N: "5", DIMSYNC_VAR_EMPTY: "", DIMSYNC_VAR_NESTED: `\${var.text}` } })).toEqual({
+      x: value,
+    });
+  });
+  test("keys are never changed, and names like __proto__ are kept", async () => {
+    const key = `\${var.text}`;
+    const found = await connectionOf(
+      { "a.yaml": asset(`"${key}": a`, `__proto__: "\${var.N}"`, `constructor: { x: "\${var.N}" }`) },
+      { vars: { N: "5" } },
+    );
+    expect(Object.entries(found as object)).toEqual([
+      [key, "a"],
+      ["__proto__", "5"],
+      ["constructor", { x: "5" }],
+    ]);
+  });
+  test("inside the source of a secret", async () => {
+    const lines = [`x: { $secret: { env: "\${var.p}_KEY" } }`, `y: { $secret: { exec: [vault, "\${var.p}"] } }`];
+    expect(await connectionOf({ "a.yaml": asset(...lines) }, { vars: { p: "PROD" } })).toEqual({
+      x: { $secret: { env: "PROD_KEY" } },
+      y: { $secret: { exec: ["vault", "PROD"] } },
+    });
+  });
+  test.each([
+    ["a map", `x\${var.map}`],
+    ["a list", `x\${var.list}`],
+    ["a secret", `x\${var.key}`],
+    ["nothing", `x\${var.none}`],
+  ])("%s can't be part of a text", async (_name, written) => {
+    const { diagnostics } = await load({ "dimsync.yaml": config(vars), "a.yaml": asset(`x: ${written}`) });
+    expect(headings(diagnostics)).toEqual(["a.yaml:7:8 E_WRONG_TYPE"]);
+  });
+  test.each(["constructor", "__proto__", "toString"])("%s is not a variable unless one has that name", async (name) => {
+    const { diagnostics } = await load({ "a.yaml": asset(`x: "\${var.${name}}"`) });
+    expect(diagnostics.map(({ code }) => code)).toEqual(["E_UNSET_VARIABLE"]);
+  });
+});
+
+describe("text from a flag or the environment is converted to the type that the schema requires", () => {
+  const integration = (enabled: string, more = "") =>
+    manifest(
+      "Integration",
+      "i",
+      "spec:",
+      "  destination: { id: d }",
+      "  create:",
+      "    destinationSchema: s",
+      "    replicationFrequency: '60'",
+      "    onSchemaUpdate: ignoreAll",
+      `    enabled: ${enabled}`,
+      `    sourceConfig: { type: postgres, name: n, connection: { port: "\${var.PORT}" } }`,
+      `    sourceSettings: {${more}}`,
+    );
+  test("true and false, and whole numbers", async () => {
+    const project = await load(
+      {
+        "i.yaml": integration("false", ` incremental_mode: "\${var.PORT}"`),
+        "t.yaml": manifest("Tag", "t", `spec: { name: T, exclusive: "\${var.on}" }`),
+      },
+      { vars: { on: "false" }, env: { DIMSYNC_VAR_PORT: "5432" } },
+    );
+    expect(headings(project.diagnostics)).toEqual(["i.yaml:12:41 I_VALUE_NOT_KNOWN"]);
+    expect(resource(project, "Tag/t").spec).toMatchObject({ exclusive: false });
+    expect(resource(project, "Integration/i").spec).toMatchObject({
+      create: { enabled: false, sourceConfig: { connection: { port: 5432 } }, sourceSettings: { incremental_mode: "5432" } },
+    });
+  });
+  test("but not other text, and not literal text", async () => {
+    const { diagnostics } = await load({ "i.yaml": integration('"false"') }, { vars: { PORT: "0x10" } });
+    expect([...headings(diagnostics)].sort()).toEqual(["i.yaml:10:14 E_WRONG_TYPE", "i.yaml:11:66 E_WRONG_TYPE"]);
+    const [written, filledIn] = ["i.yaml:10", "i.yaml:11"].map(
+      (at) => diagnostics.find(({ file, line }) => `${file}:${line}` === at)?.message,
+    );
+    expect([written, filledIn]).toEqual([
+      expect.stringContaining("write false without quotes"),
+      expect.stringContaining("comes from a variable"),
+    ]);
+  });
+});
+
+describe("a variable cannot decide what is protected:", () => {
+  const vars = { b: "true", n: "5", t: "a" };
+  const rule = (text: string) => manifest("SchemaConfig", "s", "spec:", "  integration: { id: x }", `  rules: [${text}]`);
+  const refused: Readonly<Record<string, readonly [text: string, at: string]>> = {
+    "hashed in a rule": [rule(`{ match: { column: a }, set: { hashed: "\${var.b}" } }`), "m.yaml:6:50"],
+    "a part of a pattern": [rule(`{ match: { column: "*email*\${var.t}" }, set: { hashed: false } }`), "m.yaml:6:30"],
+    "a rule": [rule(`"\${var.t}"`), "m.yaml:6:11"],
+    "all of a spec": [manifest("RuleSet", "r", `spec: "\${var.t}"`), "m.yaml:4:7"],
+    "a literal value": [
+      manifest("SchemaConfig", "s", "spec:", "  integration: { id: x }", `  schemas: { a: { enabled: "\${var.b}" } }`),
+      "m.yaml:6:28",
+    ],
+    "the severity of a policy": [
+      manifest("Policy", "p", `spec: { severity: "\${var.t}", when: { column: {} }, require: { hashed: true }, message: m }`),
+      "m.yaml:4:19",
+    ],
+    "the reason of an exemption": [
+      manifest(
+        "Policy",
+        "p",
+        "spec:",
+        "  { severity: error, when: { column: {} }, require: { hashed: true }, message: m,",
+        `    exemptions: [{ integration: a, expires: 2026-12-31, reason: "\${var.t}" }] }`,
+      ),
+      "m.yaml:6:65",
+    ],
+    "the pattern of a label": [
+      manifest("Classification", "c", `spec: { labels: [{ label: pii, match: { column: "\${var.t}" } }] }`),
+      "m.yaml:4:49",
+    ],
+    "labels, which selectors use": [
+      `apiVersion: dimsync/v1\nkind: Tag\nmetadata: { name: t, labels: { a: "\${var.t}" } }\nspec: { name: T }\n`,
+      "m.yaml:3:35",
+    ],
+    "whether data is replicated": [manifest("Integration", "i", `spec: { create: "\${var.t}" }`), "m.yaml:4:17"],
+  };
+  test.each(Object.entries(refused))("%s", async (_name, [text, at]) => {
+    const { diagnostics } = await load({ "m.yaml": text }, { paths: ["m.yaml"], vars });
+    expect(headings(diagnostics)).toContain(`${at} E_VARIABLE_NOT_ALLOWED`);
+  });
+  test.each([
+    ["a guard", `guards: { maxExposedColumns: "\${var.n}" }`, "dimsync.yaml:3:30"],
+    ["a target", `targets: { a: "\${var.t}" }`, "dimsync.yaml:3:15"],
+    ["whether a target is protected", `targets: { a: { protected: "\${var.b}" } }`, "dimsync.yaml:3:28"],
+    ["an allow entry", `allow: [{ guard: policy, reason: "\${var.t}", until: 2026-12-01 }]`, "dimsync.yaml:3:34"],
+  ])("%s", async (_name, line, at) => {
+    const { diagnostics } = await load({ "dimsync.yaml": config(line), "a.yaml": asset("x: 1") }, { vars });
+    expect(headings(diagnostics)).toContain(`${at} E_VARIABLE_NOT_ALLOWED`);
+  });
+  test("but the integration of a SchemaConfig, reasons and messages, and literal text with ${ are fine", async () => {
+    const { diagnostics } = await load({
+      "dimsync.yaml": config("vars: { t: a }"),
+      "a.yaml": rule(`{ match: { column: "$\${a" }, set: { hashed: true }, reason: "\${var.t}" }`).replace(
+        "{ id: x }",
+        `{ id: "\${var.t}" }`,
+      ),
+    });
+    expect(diagnostics).toEqual([]);
+  });
+});
+
+describe("flag > environment > file > target > config", () => {
+  const files = {
+    "dimsync.yaml": config(
+      "vars: { a: config, b: config, c: config, d: config, e: config, f: config }",
+      "targets: { t: { vars: { b: target, c: target, d: target, e: target, f: target } } }",
+    ),
+    "1.vars": "c: first\nd: first\ne: first\nf: first\n",
+    "2.vars": '{ "d": "second", "e": "second", "f": "second" }',
+    "a.yaml": asset(...["a", "b", "c", "d", "e", "f"].map((name) => `${name}: "\${var.${name}}"`)),
+  };
+  test("each source", async () => {
+    const found = await connectionOf(files, {
+      varFiles: ["1.vars", "2.vars"],
+      env: { DIMSYNC_VAR_e: "environment", DIMSYNC_VAR_f: "environment" },
+      vars: { f: "flag" },
+    });
+    expect(found).toEqual({ a: "config", b: "target", c: "first", d: "second", e: "environment", f: "flag" });
+  });
+  test("a file of variables is never read as a manifest, and may use variables of flags", async () => {
+    const found = await connectionOf(
+      { "v.yaml": `x: "\${var.X}"\n`, "a.yaml": asset(`x: \${var.x}`) },
+      { varFiles: ["v.yaml"], vars: { X: "e" } },
+    );
+    expect(found).toEqual({ x: "e" });
+  });
+  const broken: Readonly<Record<string, readonly [text: string | undefined, at: string]>> = {
+    "a file that does not exist": [undefined, "v.yaml E_PATH_NOT_FOUND"],
+    "a list": ["- a\n", "v.yaml:1:1 E_WRONG_TYPE"],
+    "two documents": ["a: 1\n---\nb: 2\n", "v.yaml:1:1 E_WRONG_TYPE"],
+    "no YAML": ["a: b: c\n", "v.yaml:1:4 E_YAML_SYNTAX"],
+    "a secret": ["db_password: hunter2\n", "v.yaml:1:14 E_LITERAL_SECRET"],
+  };
+  test.each(Object.entries(broken))("a file of variables that is %s", async (_name, [text, at]) => {
+    const { diagnostics } = await load(
+      { "a.yaml": asset("x: 1"), ...(text === undefined ? {} : { "v.yaml": text }) },
+      { varFiles: ["v.yaml"], paths: ["a.yaml"] },
+    );
+    expect(headings(diagnostics)).toEqual([at]);
+    expect(JSON.stringify(diagnostics)).not.toContain("hunter2");
+  });
+});

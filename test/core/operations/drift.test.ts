@@ -1,0 +1,50 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import type { Plan } from "../../../src/core/model/plan.ts";
+import { runCommand } from "../../support/command.ts";
+import { env, type Story, story } from "../drift/account.ts";
+
+const manifests = {
+  "orders.yaml":
+    'apiVersion: dimsync/v1\nkind: SchemaConfig\nmetadata: { name: orders }\nspec:\n  integration: Orders\n  rules: [{ match: { schema: public, table: users, column: "*" }, set: { hashed: true } }]\n',
+  "tag.yaml": "apiVersion: dimsync/v1\nkind: Tag\nmetadata: { name: pii }\nspec: { name: PII, description: Another one }\n",
+};
+
+const pathsRead = ({ service }: Story): readonly string[] =>
+  service.requests.map(({ method, path }) => `${method} ${path.split("?")[0]}`).sort();
+
+const once = ["GET /v1/audit-logs", "GET /v1/integrations", "GET /v1/integrations/8f1c/schemas", "GET /v1/tags"];
+
+test("drift of the library reads the account once, and says who made the changes", async () => {
+  const at = await story(manifests);
+  const dana = { email: "dana@example.com" };
+  at.service.mutate(() => {}, dana, 'Schema configuration of integration 8f1c "Orders" changed');
+  const report = await at.report();
+  expect(pathsRead(at)).toEqual(once);
+  expect(report.calls.read).toEqual({ GET: once.length });
+  expect(report.kind).toBe("DriftReport");
+  const changes = report.items.filter(({ address }) => address.startsWith("Schemas/")).flatMap((item) => item.changes);
+  expect(new Set(changes.map(({ attribution }) => attribution?.actor))).toEqual(new Set([dana.email]));
+});
+
+test("without differences, the audit log is not read", async () => {
+  const at = await story({});
+  await at.report();
+  expect(pathsRead(at)).toEqual([]);
+});
+
+test("--resolve revert saves the plan of the drift that is shown, without reading the account again", async () => {
+  const at = await story(manifests);
+  const drift = async (...args: readonly string[]) => runCommand(["drift", "-o", "json", ...args], at.folder, env(at.service));
+  const { stdout, stderr } = await drift("--resolve", "revert", "--out", "revert.json");
+  expect(stderr).toContain("dimsync apply ");
+  expect(pathsRead(at)).toEqual(once);
+  const report = JSON.parse(stdout) as Plan;
+  const plan = JSON.parse(readFileSync(join(at.folder, "revert.json"), "utf8")) as Plan;
+  expect(plan.kind).toBe("Plan");
+  expect(plan.items.map(({ requests }) => requests)).toEqual(report.items.map(({ requests }) => requests));
+  const applied = await runCommand(["apply", "revert.json"], at.folder, env(at.service));
+  expect(applied.code, applied.stderr + applied.stdout).toBe(0);
+  expect((await drift()).code).toBe(0);
+});

@@ -1,0 +1,28 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, onTestFinished, test, vi } from "vitest";
+import { scene, tagManifest } from "../apply/scene.ts";
+
+const commit = "0123456789abcdef0123456789abcdef01234567";
+
+test("the account is read while git is still running", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "dimsync-git-"));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const seen = join(folder, "a-request-was-sent");
+  // Responds only after the service has seen a request, or gives up.
+  const script = `#!/bin/sh
+for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+  if [ -e '${seen}' ]; then printf '# branch.oid ${commit}\\0'; exit 0; fi
+  sleep 0.2
+done
+exit 1
+`;
+  writeFileSync(join(folder, "git"), script, { mode: 0o755 });
+  vi.stubEnv("PATH", `${folder}:${process.env["PATH"] ?? ""}`);
+  onTestFinished(() => void vi.unstubAllEnvs());
+  const at = await scene(tagManifest("the best"), { service: { onExchange: () => writeFileSync(seen, "") } });
+  at.write(".git", "gitdir: elsewhere");
+  const { plan } = await at.plan();
+  expect(plan.git).toEqual({ commit, dirty: false });
+});

@@ -1,0 +1,275 @@
+import { execFileSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import type { Plan } from "../../../src/core/model/plan.ts";
+import {
+  assetManifest,
+  endings,
+  integrationManifest,
+  ordersManifest,
+  type Scene,
+  scene,
+  schemaManifest,
+  tagManifest,
+  together,
+} from "../apply/scene.ts";
+
+const manifests = together(
+  tagManifest("the best"),
+  ordersManifest,
+  schemaManifest(
+    "orders",
+    "{ public: { tables: { customers: { columns: { email: { hashed: true } } }, payments: { columns: { iban: { hashed: false } } } } } }",
+  ),
+);
+
+const savedPlan = async (at: Scene, env: Readonly<Record<string, string>> = {}): Promise<Plan> => {
+  expect((await at.run(["plan", "--out", "plan.json"], env)).code).toBe(0);
+  return JSON.parse(readFileSync(join(at.folder, "plan.json"), "utf8")) as Plan;
+};
+
+describe("a saved plan", () => {
+  it("makes exactly its calls, with exactly its bodies", async () => {
+    const sent: unknown[] = [];
+    const at = await scene(manifests, {
+      service: { onExchange: ({ method, path, requestBody }) => void (method === "GET" || sent.push({ method, path, body: requestBody })) },
+    });
+    const plan = await savedPlan(at);
+    const { code, result } = await at.apply("plan.json");
+    expect(code).toBe(0);
+    expect(sent).toEqual(plan.items.flatMap(({ requests }) => requests));
+    expect(result.planId).toBe(plan.planId);
+  });
+
+  it("refuses the item whose live object has changed, with the old and the new value, executes the others, and ends with 5", async () => {
+    const at = await scene(manifests);
+    await savedPlan(at);
+    at.service.mutate(({ tags }) => {
+      for (const tag of tags) if (tag.name === "Gold") tag.description = "changed by hand";
+    });
+    const { code, result } = await at.apply("plan.json");
+    expect(code).toBe(5);
+    expect(endings(result)).toMatchObject({ "update Tag/gold": "skipped E_STALE", "update Schemas/orders": "done" });
+    expect(result.items.find(({ code: why }) => why === "E_STALE")?.message).toBe(
+      'It changed after the plan was made: /description was "" when it was planned and is "changed by hand" now.',
+    );
+    expect(at.writes()).not.toContain("PUT /v1/tags/t-3");
+  });
+
+  it("is refused without a key if it was made from a snapshot", async () => {
+    const at = await scene(manifests);
+    expect((await at.run(["snapshot", "--out", "account.json"])).code).toBe(0);
+    const made = await at.run(["plan", "--snapshot", "account.json", "--out", "plan.json"], { DIMSYNC_API_KEY: "" });
+    expect(made).toMatchObject({ code: 0, stdout: expect.stringContaining("The plan was made from a snapshot taken ") });
+    const { code, stderr } = await at.run(["apply", "plan.json", "--yes"], { DIMSYNC_API_KEY: "" });
+    expect(code).toBe(1);
+    expect(stderr).toContain("E_PLAN_FROM_SNAPSHOT");
+    expect(at.writes()).toEqual([]);
+  });
+
+  it("is applied once: the second time, nothing is sent and the message names the first run", async () => {
+    const at = await scene(manifests);
+    await savedPlan(at);
+    const { result } = await at.apply("plan.json");
+    at.service.resetCounts();
+    const again = await at.run(["apply", "plan.json"]);
+    expect(again).toMatchObject({ code: 5, stdout: "" });
+    expect(again.stderr).toContain("E_PLAN_APPLIED");
+    expect(again.stderr).toContain(result.runId);
+    expect(at.service.requests).toEqual([]);
+  });
+
+  it("does not create an object that another plan has created since", async () => {
+    const at = await scene(together(assetManifest(), integrationManifest("returns")));
+    await savedPlan(at);
+    const plan = readFileSync(join(at.folder, "plan.json"), "utf8");
+    expect((await at.apply()).code).toBe(0);
+    at.write("plan.json", plan);
+    const { code, result } = await at.apply("plan.json");
+    expect(code).toBe(5);
+    expect(endings(result)).toMatchObject({ "create Asset/archive": "skipped E_STALE", "create Integration/returns": "skipped E_STALE" });
+    const { assets, integrations } = at.service.state();
+    expect(assets.filter(({ name }) => name === "archive")).toHaveLength(1);
+    expect(integrations.filter(({ source }) => source.name === "returns-pg")).toHaveLength(1);
+  });
+
+  it("does not repeat a create whose outcome became unknown since", async () => {
+    const at = await scene(assetManifest());
+    await savedPlan(at);
+    const plan = readFileSync(join(at.folder, "plan.json"), "utf8");
+    at.service.addFault("POST /v1/assets@1=reset-before");
+    expect((await at.apply()).code).toBe(4);
+    at.write("plan.json", plan);
+    const { code, result } = await at.apply("plan.json");
+    expect(code).toBe(4);
+    expect(endings(result)).toEqual({ "create Asset/archive": "blocked E_UNKNOWN_OUTCOME" });
+    expect(at.writes()).toEqual(["POST /v1/assets"]);
+  });
+
+  it("continues with its deferred part, and nothing else", async () => {
+    const at = await scene(
+      together(
+        assetManifest(),
+        integrationManifest("returns", { destination: "{ asset: archive }" }),
+        schemaManifest("returns", "{ public: { enabled: true, tables: { orders: { enabled: true } } } }"),
+        tagManifest("the best"),
+      ),
+    );
+    const plan = await savedPlan(at);
+    expect(plan.deferred.map(({ address }) => address).sort()).toEqual(["Integration/returns", "Schemas/returns"]);
+    // Drift that is not in the plan stays.
+    at.service.mutate(({ tags }) => {
+      for (const tag of tags) if (tag.name === "PII") tag.description = "other";
+    });
+    const { code, result } = await at.apply("plan.json");
+    expect({ code, endings: endings(result) }).toEqual({
+      code: 0,
+      endings: {
+        "create Asset/archive": "done",
+        "update Tag/gold": "done",
+        "bind Tag/gold": "done",
+        "create Integration/returns": "done",
+        "update Schemas/returns": "done",
+      },
+    });
+  });
+
+  const refused: Readonly<Record<string, readonly [prepare: (at: Scene) => Promise<readonly string[]> | readonly string[], code: string]>> =
+    {
+      "that was changed after it was made": [
+        (at) => {
+          const text = readFileSync(join(at.folder, "plan.json"), "utf8");
+          at.write("plan.json", text.replace('"the best"', '"the worst"'));
+          return [];
+        },
+        "E_PLAN_TAMPERED",
+      ],
+      "without its digest": [
+        (at) => {
+          const { integrity: _, ...plan } = JSON.parse(readFileSync(join(at.folder, "plan.json"), "utf8")) as Record<string, unknown>;
+          at.write("plan.json", JSON.stringify(plan));
+          return [];
+        },
+        "E_PLAN_TAMPERED",
+      ],
+      "that was truncated": [
+        (at) => {
+          at.write("plan.json", readFileSync(join(at.folder, "plan.json"), "utf8").slice(0, 500));
+          return [];
+        },
+        "E_PLAN_FILE",
+      ],
+      "that is too old": [
+        async () => {
+          await new Promise((resolve) => setTimeout(resolve, 20));
+          return ["--max-plan-age", "0.01"];
+        },
+        "E_PLAN_EXPIRED",
+      ],
+      "of other manifests": [
+        (at) => {
+          at.write("manifests/all.yaml", manifests.replace("the best", "a better description"));
+          return [];
+        },
+        "E_PLAN_STALE",
+      ],
+      "of another target": [
+        (at) => {
+          at.write("dimsync.yaml", readFileSync(join(at.folder, "dimsync.yaml"), "utf8").replace("test:", "prod:"));
+          return [];
+        },
+        "E_PLAN_TARGET",
+      ],
+      "of another account": [
+        (at) => {
+          at.write("dimsync.yaml", readFileSync(join(at.folder, "dimsync.yaml"), "utf8").replace("127.0.0.1", "localhost"));
+          return [];
+        },
+        "E_PLAN_TARGET",
+      ],
+    };
+  for (const [which, [prepare, code]] of Object.entries(refused))
+    it(`${which} is refused with ${code}, exit 5, before anything is read`, async () => {
+      const at = await scene(manifests);
+      await savedPlan(at);
+      const flags = await prepare(at);
+      at.service.resetCounts();
+      const ran = await at.run(["apply", "plan.json", ...flags]);
+      expect(ran).toMatchObject({ code: 5, stdout: "" });
+      expect(ran.stderr).toContain(`dimsync: ${code}: `);
+      expect(at.service.requests).toEqual([]);
+    });
+
+  const signed: Readonly<Record<string, readonly [made: string, applied: string, refusal: string | undefined]>> = {
+    "with its key is applied": ["k1", "k1", undefined],
+    "without a key is refused": ["k1", "", "E_PLAN_KEY"],
+    "with another key is refused": ["k1", "k2", "E_PLAN_TAMPERED"],
+  };
+  for (const [which, [made, applied, refusal]] of Object.entries(signed))
+    it(`signed with DIMSYNC_DIGEST_KEY, ${which}`, async () => {
+      const at = await scene(manifests);
+      await savedPlan(at, { DIMSYNC_DIGEST_KEY: made });
+      const ran = await at.run(["apply", "plan.json"], { DIMSYNC_DIGEST_KEY: applied });
+      expect(ran.code).toBe(refusal === undefined ? 0 : 5);
+      expect(ran.stderr).toContain(refusal ?? "");
+    });
+
+  it("that is not signed is refused if a key is set", async () => {
+    const at = await scene(manifests);
+    await savedPlan(at);
+    const ran = await at.run(["apply", "plan.json"], { DIMSYNC_DIGEST_KEY: "k1" });
+    expect(ran.code).toBe(5);
+    expect(ran.stderr).toContain("E_PLAN_UNSIGNED");
+  });
+});
+
+describe("a protected target", () => {
+  const protectedScene = async () => {
+    const at = await scene(manifests);
+    const config = readFileSync(join(at.folder, "dimsync.yaml"), "utf8");
+    at.write("dimsync.yaml", config.replace(/(baseUrl: \S+)/u, "$1\n    protected: true"));
+    const git = (...args: readonly string[]): void =>
+      void execFileSync("git", ["-c", "user.name=t", "-c", "user.email=t@example.com", ...args], { cwd: at.folder, stdio: "ignore" });
+    git("init", "-q");
+    git("add", ".");
+    git("commit", "-qm", "one");
+    return { at, git };
+  };
+
+  it("is not changed by apply without a saved plan: exit 3, nothing sent", async () => {
+    const { at } = await protectedScene();
+    const ran = await at.run(["apply", "--yes"]);
+    expect(ran).toMatchObject({ code: 3, stdout: "" });
+    expect(ran.stderr).toContain("E_PROTECTED");
+    expect(at.service.requests).toEqual([]);
+  });
+
+  it("accepts one plan after the other from a clean tree, although the plan files are not committed", async () => {
+    const { at, git } = await protectedScene();
+    await savedPlan(at);
+    expect((await at.apply("plan.json")).code).toBe(0);
+    git("add", "dimsync.bindings.yaml");
+    git("commit", "-qm", "two");
+    at.service.mutate(({ tags }) => {
+      for (const tag of tags) if (tag.name === "Gold") tag.description = "changed by hand";
+    });
+    expect((await savedPlan(at)).git).toMatchObject({ dirty: false });
+    expect((await at.apply("plan.json")).code).toBe(0);
+    expect(at.service.state().tags.find(({ name }) => name === "Gold")?.description).toBe("the best");
+  });
+
+  it("does not accept a plan with uncommitted changes, which plan and apply name", async () => {
+    const { at } = await protectedScene();
+    at.write("manifests/all.yaml", manifests.replace("the best", "the very best"));
+    const planned = await at.run(["plan", "--out", "plan.json"]);
+    expect(planned.code).toBe(0);
+    expect(planned.stdout.replaceAll(/\s+/gu, " ")).toContain(
+      "Apply will refuse this plan: The target is protected, and there are uncommitted changes in manifests/all.yaml.",
+    );
+    const ran = await at.run(["apply", "plan.json"]);
+    expect(ran).toMatchObject({ code: 3, stdout: "" });
+    expect(ran.stderr).toContain("made with uncommitted changes in manifests/all.yaml");
+    expect(at.writes()).toEqual([]);
+  });
+});

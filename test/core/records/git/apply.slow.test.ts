@@ -1,0 +1,290 @@
+import { spawn } from "node:child_process";
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { applyAccount } from "../../../../src/core/operations/apply.ts";
+import { loadProject } from "../../../../src/index.ts";
+import { builtCli, ended } from "../../../cli/built-cli.ts";
+import { runCommand } from "../../../support/command.ts";
+import { withCompileCache } from "../../../support/compile-cache.ts";
+import { git } from "../../../support/git/remote.ts";
+import { sampleOf } from "../../../support/sample.ts";
+import { integrations, type Machine } from "../project.ts";
+import { machines } from "./git-project.ts";
+import { begun, type HttpStore, ref, rewrite, writeText } from "./git-store.ts";
+
+const isPush = ({ service, isListing }: { readonly service: string; readonly isListing: boolean }): boolean =>
+  service === "receive-pack" && !isListing;
+
+/** Starts the built command line. */
+function start({ folder, env }: Machine, ...argv: readonly string[]) {
+  const child = spawn(process.execPath, [builtCli, ...argv], {
+    cwd: folder,
+    env: withCompileCache(env),
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  onTestFinished(() => void child.kill("SIGKILL"));
+  return { child, ended: ended(child) };
+}
+
+/** Calls a function at the first sight of something, so that a test need not poll for it. */
+function firstOf() {
+  let call = (): unknown => undefined;
+  let resolve = (): void => undefined;
+  const seen = new Promise<void>((resolved) => {
+    resolve = resolved;
+  });
+  let isSeen = false;
+  return {
+    seen,
+    call(first: () => unknown): void {
+      call = first;
+    },
+    see(isIt: boolean): void {
+      if (!isIt || isSeen) return;
+      isSeen = true;
+      call();
+      resolve();
+    },
+  };
+}
+
+const distinct = (paths: readonly string[]): number => new Set(paths).size;
+
+describe("two machines", () => {
+  it("that apply at the same time create everything once", async () => {
+    const { machine, service } = await machines();
+    const runs = await Promise.all([1, 2, 3].map(() => machine(integrations(3)).run("apply", "--yes", "--lock-timeout", "60s")));
+    const codes = runs.map(({ code }) => code);
+    expect(codes).toContain(0);
+    // A run that has waited can still lose the race for its first write. It then sends nothing and exits with 6.
+    expect(codes.filter((code) => code !== 0 && code !== 6)).toEqual([]);
+    expect((await machine(integrations(3)).run("apply", "--yes")).code).toBe(0);
+    const names = service.requests.filter(({ method }) => method === "POST");
+    expect(names).toHaveLength(3);
+  });
+
+  it("that apply at the same time without waiting: one names the run that holds the lease", async () => {
+    const created = firstOf();
+    const { machine, creates } = await machines({ onExchange: ({ method }) => created.see(method === "POST") });
+    const [first, second] = [machine(integrations(3)), machine(integrations(3))];
+    const running = start(first, "apply", "--yes");
+    created.call(() => running.child.kill("SIGSTOP"));
+    await created.seen;
+    const refused = await second.run("apply", "--yes");
+    running.child.kill("SIGCONT");
+    expect((await running.ended).code).toBe(0);
+    expect(refused.code).toBe(6);
+    expect(refused.stderr).toContain("E_LOCKED");
+    expect(refused.stderr).toContain("dimsync records unlock -t prod");
+    expect(creates()).toHaveLength(3);
+  });
+
+  it("plan again if the other one recorded a change between plan and first write", async () => {
+    const { machine, creates } = await machines();
+    const [first, second] = [machine(integrations(2)), machine(integrations(2))];
+    const project = await loadProject({ cwd: first.folder, env: first.env });
+    const environment = { env: first.env, signal: new AbortController().signal };
+    let isFirst = true;
+    const { result } = await applyAccount(
+      project,
+      {
+        beforeFirstWrite: async () => {
+          if (isFirst) expect((await second.run("bind", "Integration/i0=int-1")).code).toBe(0);
+          isFirst = false;
+        },
+      },
+      environment,
+    );
+    expect(result.items.map(({ address, action, outcome }) => `${action} ${address} ${outcome}`)).toEqual(["create Integration/i1 done"]);
+    expect(creates()).toHaveLength(1);
+    expect(result.bindings["Integration/i0"]).toBe("int-1");
+  });
+
+  it("apply a saved plan once", async () => {
+    const { machine, creates } = await machines();
+    const first = machine(integrations(1));
+    expect((await first.run("plan", "--out", "plan.json")).code).toBe(0);
+    const second = machine(integrations(1));
+    const plan = join(first.folder, "plan.json");
+    const runs = await Promise.all([first.run("apply", plan), second.run("apply", plan)]);
+    const codes = runs.map(({ code }) => code).sort();
+    expect(codes[0]).toBe(0);
+    expect([5, 6]).toContain(codes[1]);
+    expect((await second.run("apply", plan)).code).toBe(5);
+    expect(creates()).toHaveLength(1);
+  });
+});
+
+describe("without permission to write", () => {
+  it("plan works without a push, and apply sends nothing and exits with 4", async () => {
+    const { machine, store, creates } = await machines();
+    store.http.setFault(({ service }) => (service === "receive-pack" ? 403 : undefined));
+    const fork = machine(integrations(1), { ttl: "6s" });
+    const plan = await fork.run("plan");
+    expect(plan.code, plan.stderr).toBe(0);
+    expect(store.http.requests.filter(({ service }) => service === "receive-pack")).toEqual([]);
+    const apply = await fork.run("apply", "--yes");
+    expect(apply.code).toBe(4);
+    expect(apply.stderr).toContain("E_RECORDS_REFUSED");
+    expect(apply.stderr).toContain("403");
+    expect(creates()).toEqual([]);
+  });
+});
+
+it("prints the commits that it read and wrote, so that logs show if the ref was moved back", async () => {
+  const { machine, store } = await machines();
+  const one = machine(integrations(1));
+  const before = store.remote.tip(ref)?.slice(0, 12);
+  expect((await one.run("plan")).stderr).toContain(`dimsync: Records read: ${ref} of origin at ${before}\n`);
+  const { stderr } = await one.run("apply", "--yes");
+  expect(stderr).toContain(`dimsync: Records read: ${ref} of origin at ${before}\n`);
+  expect(stderr).toContain(`dimsync: Records written: ${ref} of origin at ${store.remote.tip(ref)?.slice(0, 12)}\n`);
+  expect((await one.run("plan", "-q")).stderr).toBe("");
+});
+
+it("writes no secret into any object of the ref", async () => {
+  const { machine, store } = await machines();
+  const { env, run } = machine(integrations(2));
+  expect((await run("apply", "--yes")).code).toBe(0);
+  const objects = git(store.remote.bare, "rev-list", "--objects", ref)
+    .split("\n")
+    .map((line) => line.split(" ")[0] ?? "");
+  const texts = objects.map((id) => git(store.remote.bare, "cat-file", "-p", id));
+  expect(texts.join("\n")).toContain("Integration/i1");
+  for (const secret of [env["DB_PASSWORD"] ?? "", env["TEST_API_KEY"] ?? ""]) {
+    expect(secret).not.toBe("");
+    expect(texts.filter((text) => text.includes(secret))).toEqual([]);
+  }
+});
+
+describe("nothing is created, and the message says why, if", () => {
+  type Change = (store: HttpStore) => Readonly<Record<string, string>>;
+  const done = (_: unknown): Readonly<Record<string, string>> => ({});
+  const withFile =
+    (path: string, text: string): Change =>
+    (store) =>
+      done(rewrite(store, (folder) => writeText(folder, path, text)));
+  const moveBack: Change = ({ remote }) => done(git(remote.bare, "update-ref", ref, `${remote.tip(ref)}~1`));
+
+  const commands = [["plan"], ["drift"], ["apply", "--yes"], ["bind", "Integration/i0=x"], ["get", "integration", "Integration/i0"]];
+
+  it.each<readonly [string, string, string, Change]>([
+    ["the ref was deleted", "E_RECORDS_GONE", "the ref does not exist", ({ remote }) => done(git(remote.bare, "update-ref", "-d", ref))],
+    ["the ref was moved back after this machine wrote it", "E_RECORDS_GONE", "moved back or replaced", moveBack],
+    [
+      "the ref is of another store",
+      "E_RECORDS_GONE",
+      "their id is other",
+      withFile("format", '["dimsync records",1,{"target":"prod","id":"other"}]\n'),
+    ],
+    ["the commit has no seal", "E_RECORDS_UNSEALED", "it has no seal", () => ({ DIMSYNC_DIGEST_KEY: "key" })],
+    ["the format is that of a later version", "E_RECORDS_READ", "its format is 2", withFile("format", '["dimsync records",2,{}]\n')],
+    ["the journal is damaged", "E_RECORDS_READ", "is not valid JSON", withFile("open", "{")],
+    ["the remote does not exist any more", "E_RECORDS_READ", "not found", ({ http }) => done(http.setFault(() => 404))],
+  ])("%s", async (_name, code, words, change) => {
+    const { machine, store, creates } = await machines();
+    const one = machine(integrations(1));
+    const run = await begun(store.open({ folder: one.folder }));
+    await run.bind("Integration/i9", { id: "9" });
+    await run.release();
+    const env = change(store);
+    const tip = store.remote.tip(ref);
+    for (const argv of sampleOf(commands, { name: code + words, kindOf: ([command]) => (command === "apply" ? "writes" : "reads") })) {
+      const { code: exit, stderr } = await runCommand(argv, one.folder, { ...one.env, ...env });
+      expect(exit, argv.join(" ")).toBe(1);
+      expect(stderr).toContain(code);
+      expect(stderr.replaceAll(/\s+/gu, " ")).toContain(words);
+    }
+    expect(creates()).toEqual([]);
+    expect(store.remote.tip(ref)).toBe(tip);
+  });
+});
+
+it("reports the ids if the last write fails, and adds them with the next run on this machine", async () => {
+  const { machine, store, creates } = await machines();
+  const one = machine(integrations(2), { ttl: "6s" });
+  let pushes = 0;
+  store.http.setFault((request) => {
+    if (request.service !== "receive-pack") return undefined;
+    if (isPush(request)) pushes += 1;
+    return pushes >= 1 && !(isPush(request) && pushes === 1) ? 503 : undefined;
+  });
+  const { code, stdout, stderr } = await one.run("apply", "--yes");
+  expect(code, stdout + stderr).toBe(4);
+  expect(stdout).toContain("E_RECORDS_UNCLEAR");
+  expect(stdout).toMatch(/Integration\/i0=\w+/);
+  expect(readdirSync(join(one.folder, ".dimsync", "responses-prod"))).toHaveLength(1);
+  store.http.setFault(() => undefined);
+  const again = await one.run("apply", "--yes", "--lock-timeout", "30s");
+  expect(again.code, again.stdout + again.stderr).toBe(0);
+  expect(creates()).toHaveLength(2);
+  expect(git(store.remote.bare, "show", `${ref}:binding`).match(/Integration\//g)).toHaveLength(2);
+  expect(readdirSync(join(one.folder, ".dimsync", "responses-prod"))).toEqual([]);
+});
+
+it("frees the lease and leaves no open intent if it is interrupted", async () => {
+  const { machine, store, creates } = await machines({ latencyMs: 100 });
+  const one = machine(integrations(40));
+  const third = firstOf();
+  store.http.setFault((request) => void third.see(isPush(request) && store.http.counts().pushes === 3));
+  const run = start(one, "apply", "--yes");
+  third.call(() => run.child.kill("SIGTERM"));
+  const { code, stdout } = await run.ended;
+  expect(code, stdout).toBe(130);
+  expect(git(store.remote.bare, "show", `${ref}:created`)).toContain("Integration/");
+  for (const file of ["open", "lease"]) expect(() => git(store.remote.bare, "show", `${ref}:${file}`)).toThrow();
+  const plan = await machine(integrations(40)).run("plan", "-o", "json");
+  expect(plan.stdout).not.toContain("E_UNKNOWN_OUTCOME");
+  const sent = creates().length;
+  expect(sent).toBeLessThan(40);
+  const last = await machine(integrations(40)).run("apply", "--yes", "--assume-complete-lists");
+  expect(last.code, last.stdout + last.stderr).toBe(0);
+  expect(creates()).toHaveLength(40);
+});
+
+it("sends nothing after it was frozen and its lease was ended", async () => {
+  const { machine, store, creates } = await machines();
+  const one = machine(integrations(2), { ttl: "6s" });
+  const pushed = firstOf();
+  store.http.setFault((request) => {
+    pushed.see(isPush(request));
+    return isPush(request) ? "slow" : undefined;
+  });
+  const run = start(one, "apply", "--yes");
+  pushed.call(() => run.child.kill("SIGSTOP"));
+  await pushed.seen;
+  while ((await store.open().lease()) === undefined) await sleep(20);
+  expect(await store.open().unlock()).toMatchObject({ ttlMs: 6_000 });
+  // Longer than the process may send without a heartbeat.
+  await sleep(4_500);
+  run.child.kill("SIGCONT");
+  const { code, stdout, stderr } = await run.ended;
+  expect(creates()).toEqual([]);
+  expect([4, 6], stdout + stderr).toContain(code);
+  store.http.setFault(() => undefined);
+  // It reported that it sent nothing, so nothing must be resolved.
+  expect((await machine(integrations(2)).run("apply", "--yes")).code).toBe(0);
+  expect(distinct(creates())).toBe(1);
+  expect(creates()).toHaveLength(2);
+});
+
+it("lets another machine take over after one time-to-live, and blocks creates that may have been sent", async () => {
+  const created = firstOf();
+  const { machine, store, creates } = await machines({ onExchange: ({ method }) => created.see(method === "POST") });
+  const one = machine(integrations(2), { ttl: "5s" });
+  const run = start(one, "apply", "--yes");
+  created.call(() => run.child.kill("SIGKILL"));
+  await run.ended;
+  const other = machine(integrations(2), { ttl: "5s" });
+  const { code, stdout, stderr } = await other.run("apply", "--yes", "--lock-timeout", "60s");
+  expect(stderr).toContain("This run takes it over");
+  expect([0, 4], stdout + stderr).toContain(code);
+  // Objects of the killed run are found by reading, since integrations are listed.
+  expect(distinct(creates())).toBe(1);
+  // The second one was intended. If the first machine did not send it in time, it is blocked, and the exit code is 4.
+  expect(creates().length).toBeGreaterThanOrEqual(code === 0 ? 2 : 1);
+  expect(creates().length).toBeLessThanOrEqual(2);
+  expect(await store.open().lease()).toBeUndefined();
+});

@@ -1,0 +1,163 @@
+import { once } from "node:events";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { openGitRecords } from "../../../src/core/records/git/index.ts";
+import { initGitRecords } from "../../../src/core/records/git/init.ts";
+import { initPostgresRecords, openPostgresRecords } from "../../../src/core/records/postgres/index.ts";
+import type { Records } from "../../../src/core/records/records.ts";
+import { gitEnv } from "../../support/git/env.ts";
+import { gitRemote } from "../../support/git/remote.ts";
+import { postgresOfSuite } from "../../support/postgres/shared.ts";
+import { needs } from "../../support/programs.ts";
+import { compileProgram, type Program, start, tempFolder } from "./child.ts";
+import { intentOf } from "./suite.ts";
+
+const postgres = postgresOfSuite();
+
+const ttlMs = 300_000;
+const common = { target: "prod", ttlMs };
+
+interface Shared {
+  /** Opens the records as another machine would. */
+  readonly open: () => Promise<Records>;
+  /** Starts a process that begins a create as run-1 and then waits. */
+  readonly hold: () => Promise<Program>;
+}
+
+const stores: Readonly<Record<string, () => Promise<Shared>>> = {
+  async git() {
+    const remote = gitRemote();
+    const options = { ...common, remote: "origin", ref: "refs/dimsync/prod", key: undefined, env: gitEnv };
+    const id = await initGitRecords({ ...options, folder: remote.clone() });
+    const optionsHere = () => ({ ...options, id, folder: remote.clone() });
+    return { open: async () => openGitRecords(optionsHere()), hold: () => holder("git", "openGitRecords", optionsHere()) };
+  },
+  async postgres() {
+    const options = { ...common, url: await postgres.database(), schema: "dimsync" };
+    const { id } = await initPostgresRecords(options);
+    const optionsHere = async () => ({ ...options, id, folder: await tempFolder() });
+    return {
+      open: async () => openPostgresRecords(await optionsHere()),
+      hold: async () => holder("postgres", "openPostgresRecords", await optionsHere()),
+    };
+  },
+};
+
+async function holder(store: string, name: string, options: object): Promise<Program> {
+  const source = `import { ${name} } from "./${store}/index.ts";
+const run = await ${name}(${JSON.stringify(options)}).begin({ runId: "run-1", waitMs: 0, runUrl: "https://example.com/jobs/1" });
+await run.intend([${JSON.stringify(intentOf("Asset/a"))}]);
+process.stdout.write("held");
+setInterval(() => undefined, 1000);`;
+  const program = start(await compileProgram(await tempFolder(), source), []);
+  await Promise.race([program.process.stdout === null ? program.ended : once(program.process.stdout, "data"), program.ended]);
+  return program;
+}
+
+for (const [name, newStore] of Object.entries(stores))
+  describe(name, name === "postgres" ? needs("postgresql") : {}, () => {
+    const begin = async ({ open }: Shared, hasEnded: () => Promise<boolean>) => {
+      const records = await open();
+      onTestFinished(() => records.close());
+      const run = await records.begin({ runId: "run-2", waitMs: 0, hasEnded });
+      onTestFinished(() => run.release().catch(() => undefined));
+      return { records, run };
+    };
+
+    test("a run that loses its first write to another run waits for the lease, and plans again", async () => {
+      const store = await newStore();
+      let hasWaited = (): void => undefined;
+      const waits = new Promise<void>((resolve) => {
+        hasWaited = resolve;
+      });
+      const beginAs = async (runId: string) => {
+        const records = await store.open();
+        onTestFinished(() => records.close());
+        const run = await records.begin({ runId, waitMs: runId === "run-2" ? 600_000 : 0, onWait: () => hasWaited() });
+        onTestFinished(() => run.release().catch(() => undefined));
+        return run;
+      };
+      const late = await beginAs("run-2");
+      const first = await beginAs("run-1");
+      await first.intend([intentOf("Asset/a")]);
+      const taking = late.intend([intentOf("Asset/b")]).catch((error: unknown) => error);
+      await waits;
+      await first.release();
+      expect(await taking).toMatchObject({ code: "E_RECORDS_CHANGED" });
+      await late.intend([intentOf("Asset/b")]);
+      expect(late.state().open.map(({ address }) => address)).toContain("Asset/a");
+      late.fence();
+    });
+
+    test("a run takes over at once from a killed process of this machine", async () => {
+      const store = await newStore();
+      const killed = await store.hold();
+      await expect(begin(store, async () => false)).rejects.toMatchObject({
+        code: "E_LOCKED",
+        message: expect.stringContaining(`process ${killed.process.pid} on`),
+      });
+      killed.process.kill("SIGKILL");
+      await killed.ended;
+      const { records, run } = await begin(store, () => Promise.reject(new Error("Nobody needs to be asked.")));
+      expect(run.notice).toContain("has no process any more");
+      // What it sent may still be on its way, so its creates are not settled as not created yet.
+      expect(run.state().unlocked).toMatchObject([{ runId: "run-1", graceMs: 0 }]);
+      await run.take();
+      const { unlocked, open } = await records.read();
+      expect(unlocked).toMatchObject([{ runId: "run-1", graceMs: 0 }]);
+      expect(open).toMatchObject([{ address: "Asset/a", runId: "run-1" }]);
+      expect(await records.lease()).toMatchObject({ runId: "run-2", epoch: 2 });
+    });
+
+    test("a run takes over at once if the job of the holder has ended, and the holder sends nothing more", async () => {
+      const store = await newStore();
+      const first = await (await store.open()).begin({ runId: "run-1", waitMs: 0, runUrl: "https://example.com/jobs/1" });
+      onTestFinished(() => first.release().catch(() => undefined));
+      await first.take();
+      const asked: (string | undefined)[] = [];
+      await expect(begin(store, async () => false)).rejects.toMatchObject({ code: "E_LOCKED" });
+      const records = await store.open();
+      onTestFinished(() => records.close());
+      const second = await records.begin({
+        runId: "run-2",
+        waitMs: 0,
+        hasEnded: async ({ runUrl }) => {
+          asked.push(runUrl);
+          return true;
+        },
+      });
+      onTestFinished(() => second.release().catch(() => undefined));
+      expect([asked, second.notice]).toEqual([["https://example.com/jobs/1"], expect.stringContaining("belongs to a job that has ended")]);
+      await second.take();
+      // The machine of the first run may only have lost its connection.
+      expect((await records.read()).unlocked).toMatchObject([{ runId: "run-1", graceMs: ttlMs / 2 }]);
+      await expect(first.intend([intentOf("Asset/b")])).rejects.toMatchObject({ code: "E_LOCKED" });
+      expect(() => first.fence()).toThrow(expect.objectContaining({ code: "E_LOCKED" }));
+    });
+
+    test("a lock of a person is never taken over", async () => {
+      const store = await newStore();
+      const records = await store.open();
+      onTestFinished(() => records.close());
+      await records.lock({ runId: "person", reason: "moving" });
+      await expect(begin(store, async () => true)).rejects.toMatchObject({ code: "E_LOCKED" });
+    });
+
+    test("the history has every write with its run, newest first", async () => {
+      const records = await (await newStore()).open();
+      onTestFinished(() => records.close());
+      const run = await records.begin({ runId: "run-1", waitMs: 0, runUrl: "https://example.com/jobs/1" });
+      const [entryId = ""] = await run.intend([intentOf("Asset/a")]);
+      await run.settle(entryId, { outcome: "created", id: "d-1" });
+      await run.bind("Asset/a", { id: "d-1" });
+      await run.release();
+      const { version } = await records.read();
+      const history = (await records.history(2)).map(({ at, ...entry }) => ({ ...entry, at: Number.isNaN(Date.parse(at)) }));
+      expect(history).toEqual([
+        {
+          ...{ at: false, version, runId: "run-1", runUrl: "https://example.com/jobs/1", subject: "Record 1 outcome" },
+          changes: ["created Asset/a as d-1", "bind Asset/a=d-1"],
+        },
+        expect.objectContaining({ runId: "run-1", subject: "Begin 1 create", changes: [`create Asset/a (${entryId})`] }),
+      ]);
+    });
+  });

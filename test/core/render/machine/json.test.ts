@@ -1,0 +1,59 @@
+import { expect, test } from "vitest";
+import { formats } from "../../../../src/core/render/formats.ts";
+import { renderers } from "../../../../src/core/render/index.ts";
+import { documentPieces } from "../../../../src/core/render/machine/json.ts";
+import { ndjsonPieces } from "../../../../src/core/render/machine/ndjson.ts";
+import { invalid } from "../diagnostics.ts";
+import { driftReport, fullPlan } from "../full-plan.ts";
+import { fullResult } from "../results.ts";
+
+const options = { color: true, verbose: false };
+
+test.each([
+  ["a plan", fullPlan],
+  ["a drift report", driftReport],
+  ["a result", fullResult],
+  ["a validation", invalid],
+])("%s is what JSON.stringify would print", (_, document) => {
+  const text = renderers.json(document, options);
+  expect(JSON.parse(text)).toEqual(document);
+  expect(text).toBe(`${JSON.stringify(JSON.parse(text), undefined, 2)}\n`);
+});
+
+/** A plan whose first two items change very many columns. */
+function largePlan(columns: number): typeof fullPlan {
+  const names = Array.from({ length: columns }, (_, i) => `c${i}`);
+  const change = { field: "hashed", before: false, after: true, risk: "protects", count: columns, nodes: { s: { t: names } } } as const;
+  return { ...fullPlan, items: fullPlan.items.map((item, index) => (index < 2 ? { ...item, changes: [change] } : item)) };
+}
+
+test("a large item is printed in one line and in a piece of its own, so that no string is too long", () => {
+  const plan = largePlan(20_000);
+  const pieces = [...documentPieces(plan)];
+  const text = pieces.join("");
+  expect(text).toBe(renderers.json(plan, options));
+  expect(JSON.parse(text)).toEqual(plan);
+  const large = pieces.filter((piece) => piece.length > 100_000);
+  expect(large.map((piece) => piece.trim().split("\n").length)).toEqual([2, 2]);
+  expect(pieces.filter((piece) => piece.length < 100_000).join("")).toContain('\n      "id": "i3",\n');
+});
+
+test("each piece is an event on a line of its own", () => {
+  const pieces = [...ndjsonPieces(fullPlan)];
+  const text = pieces.join("");
+  expect(text).toBe(renderers.ndjson(fullPlan));
+  expect(pieces.length).toBe(text.trimEnd().split("\n").length);
+  for (const line of text.trimEnd().split("\n")) expect(JSON.parse(line)).toMatchObject({ formatVersion: "2.0" });
+});
+
+test("the documents of several targets are one list", async () => {
+  const render = await formats.json();
+  const text = [...render([fullPlan, driftReport], options)].join("");
+  expect(JSON.parse(text)).toEqual([fullPlan, driftReport]);
+  expect(text).toBe(`[\n${renderers.json(fullPlan, options).trimEnd()},\n${renderers.json(driftReport, options).trimEnd()}\n]\n`);
+});
+
+test("a member named __proto__ is an ordinary one", () => {
+  const bindings = JSON.parse('{ "__proto__": "p-1", "constructor": "c-1" }') as Record<string, string>;
+  expect(renderers.json({ ...fullResult, bindings }, options)).toMatch(/"__proto__": "p-1",\n\s+"constructor": "c-1"/u);
+});

@@ -1,0 +1,100 @@
+import { changeCount } from "../../../src/core/model/changes.ts";
+import type { Change, Item, PathChange, Plan, Summary } from "../../../src/core/model/plan.ts";
+import { grouped } from "../../support/changes.ts";
+
+const nothing: Summary = {
+  create: 0,
+  update: 0,
+  relate: 0,
+  bind: 0,
+  noop: 37,
+  manual: 0,
+  blocked: 0,
+  deferred: 0,
+};
+
+const reportRisks = { protects: "exposed", exposes: "stricter" } as const;
+
+/** The items of a drift report, with its own words for risks. */
+const reported = (items: readonly Item[]): readonly Item[] =>
+  items.map((each) => ({
+    ...each,
+    changes: each.changes.map(({ origin = "unknown", ...one }) => ({
+      ...one,
+      risk: one.risk === "protects" || one.risk === "exposes" ? reportRisks[one.risk] : one.risk,
+      origin,
+    })),
+  }));
+
+/** An empty plan, with some members replaced; without a summary, it is counted. */
+export function plan(members: Partial<Plan> = {}): Plan {
+  const isReport = members.kind === "DriftReport";
+  const { items: given = [], manual: steps = [], blocked = [], deferred = [] } = members;
+  const manual = isReport ? steps.map(({ origin = "unknown", ...step }) => ({ ...step, origin })) : steps;
+  const lists = { items: isReport ? reported(given) : given, manual, blocked, deferred };
+  const of = (action: Item["action"]) => lists.items.filter((item) => item.action === action).length;
+  const risk = (wanted: Change["risk"]) => lists.items.reduce((sum, one) => sum + changeCount(one, (facts) => facts.risk === wanted), 0);
+  const planned: Record<string, number> = {};
+  for (const { method } of lists.items.flatMap(({ requests }) => requests)) planned[method] = (planned[method] ?? 0) + 1;
+  return {
+    formatVersion: "2.0",
+    kind: "Plan",
+    planId: "p-01jz",
+    createdAt: "2026-03-01T09:00:00.000Z",
+    tool: { name: "dimsync", version: "0.1.0" },
+    target: "prod",
+    account: "https://api.example.com",
+    git: { commit: "4f2c1ab09d3e77aa10b2c3d4e5f60718293a4b5c", dirty: false },
+    manifestDigest: "sha256:00",
+    complete: true,
+    executable: true,
+    calls: { read: { GET: 41 }, planned },
+    unmanaged: { integrations: [], tags: [], columns: 0 },
+    unverifiable: [],
+    policy: [],
+    guards: [],
+    diagnostics: [],
+    summary: {
+      ...nothing,
+      create: of("create"),
+      update: of("update"),
+      relate: of("relate"),
+      bind: of("bind"),
+      manual: lists.manual.length,
+      blocked: lists.blocked.length,
+      deferred: lists.deferred.length,
+      ...(isReport ? { exposed: risk("exposed"), stricter: risk("stricter") } : { protects: risk("protects"), exposes: risk("exposes") }),
+    },
+    exit: { code: 0, reasons: [] },
+    ...members,
+    ...lists,
+  };
+}
+
+/** An update of one schema configuration, with some members replaced. Changes of schemas are grouped. */
+export function item({ changes = [], ...members }: Partial<Item> = {}): Item {
+  return {
+    id: "i1",
+    address: "Schemas/orders",
+    kind: "Schemas",
+    action: "update",
+    liveId: "8f1c",
+    liveName: "Orders",
+    changes: grouped(changes),
+    requests: [{ method: "PATCH", path: "/v1/integrations/8f1c/schemas", body: { schemas: {} } }],
+    dependsOn: [],
+    ...members,
+  };
+}
+
+/** A column that a rule hashes, with some members replaced. */
+export function change(members: Partial<PathChange> = {}): PathChange {
+  return {
+    path: "/schemas/public/tables/users/columns/email/hashed",
+    before: false,
+    after: true,
+    risk: "protects",
+    cause: { rule: "pii-email", reason: "GDPR register 12", file: "manifests/pii.yaml", line: 9 },
+    ...members,
+  };
+}

@@ -1,0 +1,86 @@
+import { describe, expect, test } from "vitest";
+import type { Plan } from "../../../../src/core/model/plan.ts";
+import { renderers } from "../../../../src/core/render/index.ts";
+import { refusalsOf, refusalTitle } from "../../../../src/core/render/report/refusals.ts";
+import { summaryLine } from "../../../../src/core/render/report/totals.ts";
+import { plan } from "../plans.ts";
+
+const maxCreates = { guard: "maxCreates", message: "7 objects would be created.", actual: 7, limit: 5 } as const;
+const error = { code: "E_USAGE", severity: "error", summary: "Broken", message: "It is broken." } as const;
+
+const rows: Readonly<Record<string, readonly [members: Partial<Plan>, title: string, texts: readonly string[]]>> = {
+  "a plan that can be applied": [{}, "", []],
+  "a lifted guard": [{ guards: [{ ...maxCreates, allowed: "first import" }] }, "", []],
+  "a guard": [
+    { executable: false, guards: [maxCreates] },
+    "(apply will refuse it: guard maxCreates)",
+    ["Guard maxCreates refuses: 7 found, at most 5 allowed."],
+  ],
+  "new policy errors": [
+    { executable: false, guards: [{ guard: "policy", message: "x", actual: 2, limit: 0 }] },
+    "(apply will refuse it: 2 policy errors)",
+    ["Guard policy refuses: 2 found, none allowed."],
+  ],
+  "an error": [{ executable: false, diagnostics: [error] }, "(apply will refuse it: 1 error)", ["There is 1 error. Fix it first."]],
+  "errors before the account is read": [
+    { executable: false, diagnostics: [error, error], calls: { read: {}, planned: {} } },
+    "(apply will refuse it: 2 errors)",
+    ["The account was not read. Fix the errors first."],
+  ],
+  "a failed read and a snapshot": [
+    { executable: false, complete: false, snapshot: "2026-03-01T09:00:00.000Z" },
+    "(apply will refuse it: made from a snapshot)",
+    ["The plan was made from a snapshot taken 2026-03-01 09:00 UTC, so it cannot be applied."],
+  ],
+  "uncommitted changes on a protected target": [
+    { protected: true, git: { commit: "4f2c1ab", dirty: true, changedFiles: ["manifests/a.yaml"] } },
+    "(apply will refuse it: uncommitted changes in manifests/a.yaml)",
+    ["The target is protected, and there are uncommitted changes in manifests/a.yaml. Commit them and plan again."],
+  ],
+  "uncommitted changes on another target": [{ git: { commit: "4f2c1ab", dirty: true, changedFiles: ["a.yaml"] } }, "", []],
+};
+
+test.each(Object.entries(rows))("%s", (_sentence, [members, title, texts]) => {
+  const made = plan(members);
+  expect(refusalTitle(made)).toBe(title);
+  expect(refusalsOf(made).map(({ text }) => text)).toEqual(texts);
+  expect(summaryLine(made).startsWith(`Plan for prod${title === "" ? "" : ` ${title}`}: `)).toBe(true);
+});
+
+test("a protected target without git", () => {
+  const { git: _, ...made } = plan({ protected: true });
+  expect(refusalTitle(made)).toBe("(apply will refuse it: not made in a git repository)");
+});
+
+describe.each(["human", "markdown", "html"] as const)("%s", (format) => {
+  const render = (members: Partial<Plan>): string => renderers[format](plan(members), { color: false, verbose: false });
+
+  test("a refused plan says so in its heading", () => {
+    const [heading = ""] =
+      render({ executable: false, guards: [maxCreates] }).match(/^.*apply will refuse it: guard maxCreates.*$/mu) ?? [];
+    expect(heading).toMatch(/Plan for/u);
+  });
+
+  test("a plan says how to lift a guard, a drift report does not", () => {
+    const lift = format === "markdown" ? "  - { guard: maxCreates, reason:" : "--allow maxCreates";
+    expect(render({ executable: false, guards: [maxCreates] })).toContain(lift);
+    const report = render({ kind: "DriftReport", executable: false, guards: [maxCreates] });
+    expect(report).toContain("Guard maxCreates would refuse to restore the manifests");
+    expect(report).not.toMatch(/--allow|allow:|[Aa]pply will refuse/u);
+  });
+
+  test("a drift report has no guard for its policy findings", () => {
+    const report = render({
+      kind: "DriftReport",
+      executable: false,
+      guards: [{ guard: "policy", message: "1 policy finding", actual: 1 }],
+    });
+    expect(report).not.toMatch(/Guard policy|--allow/u);
+  });
+});
+
+test("a plan of an account that was not read does not claim that there are no changes", () => {
+  expect(summaryLine(plan({ executable: false, diagnostics: [error], calls: { read: {}, planned: {} } }))).toContain(
+    "not compared with the account",
+  );
+});

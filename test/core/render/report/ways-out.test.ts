@@ -1,0 +1,101 @@
+import { expect, test } from "vitest";
+import type { PolicyFinding } from "../../../../src/core/model/findings.ts";
+import type { Item, Plan } from "../../../../src/core/model/plan.ts";
+import { waysOut } from "../../../../src/core/render/report/ways-out.ts";
+import { plan } from "../plans.ts";
+
+const item = (address: string, more: Partial<Item>): Item => ({
+  ...{ id: address, address, kind: "Asset", action: "update", dependsOn: [], changes: [], requests: [] },
+  ...more,
+});
+const creates = (count: number): readonly Item[] =>
+  Array.from({ length: count }, (_, index) => item(`Asset/a${index}`, { action: "create" }));
+const guard = (name: string, more: object = {}) => ({ guard: name, message: "x", ...more });
+const finding = (path: string, more: Partial<PolicyFinding> = {}): PolicyFinding => ({
+  ...{ policy: "pii", severity: "error", state: "new", address: "Schemas/orders", path, message: "x", file: "p.yaml", line: 9 },
+  ...more,
+});
+const entry = (text: string): string => `  - { ${text}, reason: "…", until: YYYY-MM-DD }`;
+const exemption = (text: string): string => `  - { ${text}, reason: "…", approvedBy: "…", expires: YYYY-MM-DD }`;
+const email = "/schemas/public/tables/a~1b/columns/email";
+
+test.each<[string, Partial<Plan>, readonly string[]]>([
+  ["nothing refuses", { guards: [guard("maxCreates", { allowed: "import" })] }, []],
+  ["a drift report", { kind: "DriftReport", guards: [guard("maxCreates")] }, []],
+  [
+    "a few creates",
+    { guards: [guard("maxCreates")], items: [...creates(2), item("Tag/pii", { action: "update" })] },
+    ["allow:", entry("guard: maxCreates, address: Asset/a0"), entry("guard: maxCreates, address: Asset/a1")],
+  ],
+  ["many creates", { guards: [guard("maxCreates")], items: creates(4) }, ["allow:", entry("guard: maxCreates")]],
+  [
+    "exposed columns",
+    { guards: [guard("maxExposedColumns")], items: [item("Schemas/a b", { exposedColumns: 60 }), item("Schemas/c", {})] },
+    ["allow:", entry("guard: maxExposedColumns, address: Schemas/a b")],
+  ],
+  [
+    "one integration that changes too much",
+    {
+      guards: [
+        guard("maxChangedPercent", {
+          ...{ limit: 30, changed: 90, population: 1000 },
+          integrations: [{ address: "Schemas/hr", changed: 90, population: 100 }],
+        }),
+      ],
+      items: [item("Schemas/hr", { action: "update" }), item("Schemas/b", { action: "update" })],
+    },
+    ["allow:", entry("guard: maxChangedPercent, address: Schemas/hr")],
+  ],
+  [
+    "a target that changes too much",
+    {
+      guards: [guard("maxChangedPercent", { limit: 30, changed: 90, population: 100 })],
+      items: [item("Schemas/hr", { action: "update" }), item("Schemas/b", { action: "update" })],
+    },
+    ["allow:", entry("guard: maxChangedPercent, address: Schemas/hr"), entry("guard: maxChangedPercent, address: Schemas/b")],
+  ],
+  [
+    "an exposure window",
+    { guards: [guard("exposureWindow", { address: "Integration/i" })], items: [] },
+    ["allow:", entry("guard: exposureWindow, address: Integration/i")],
+  ],
+  [
+    "a policy",
+    {
+      guards: [guard("policy")],
+      policy: [
+        finding(`${email}/hashed`),
+        finding("", { address: "Integration/i", policy: "other" }),
+        finding("/x", { severity: "warning" }),
+      ],
+    },
+    [
+      "Change the manifests, or add an exemption to the spec of Policy/pii:",
+      "exemptions:",
+      exemption("integration: orders, schema: public, table: a/b, column: email"),
+      "Change the manifests, or add an exemption to the spec of Policy/other:",
+      "exemptions:",
+      exemption("integration: i"),
+    ],
+  ],
+  [
+    "existing findings that refuse, without those that are fixed",
+    { guards: [guard("policy")], policy: [finding(email, { state: "existing" }), finding(email, { state: "fixed" })] },
+    [
+      "Change the manifests, or add an exemption to the spec of Policy/pii:",
+      "exemptions:",
+      exemption("integration: orders, schema: public, table: a/b, column: email"),
+    ],
+  ],
+])("%s", (_, members, lines) => {
+  const intro = "Change the manifests, or lift the guard in dimsync.yaml, for at most 30 days:";
+  const found = waysOut(plan(members)).flatMap((way) => (way.intro === intro ? way.yaml : [way.intro, ...way.yaml]));
+  expect(found).toEqual(lines);
+});
+
+test("many findings of a policy are counted", () => {
+  const policy = Array.from({ length: 8 }, () => finding(email));
+  const [way] = waysOut(plan({ guards: [guard("policy")], policy }));
+  expect(way?.yaml.slice(-1)).toEqual(["  # and 3 more"]);
+  expect(way?.yaml).toHaveLength(7);
+});

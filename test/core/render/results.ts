@@ -1,0 +1,80 @@
+import type { ItemResult, Result } from "../../../src/core/model/result.ts";
+import { diagnostics } from "./diagnostics.ts";
+import { fullPlan } from "./full-plan.ts";
+import { change } from "./plans.ts";
+
+const outcomes: readonly ItemResult[] = [
+  { id: "i1", address: "Asset/warehouse", kind: "Asset", action: "update", outcome: "done", liveId: "d-12", changes: [change()] },
+  { id: "i2", address: "Integration/billing", kind: "Integration", action: "create", outcome: "recovered", liveId: "b-77" },
+  {
+    id: "i3",
+    address: "Integration/shop",
+    kind: "Integration",
+    action: "create",
+    outcome: "unknown",
+    code: "E_UNKNOWN_OUTCOME",
+    message:
+      "The connection was reset after the request was sent, and no new integration appeared within 30 seconds. It may still have been created.",
+    command: "dimsync resolve Integration/shop --created=ID",
+  },
+  {
+    id: "i4",
+    address: "Schemas/orders",
+    kind: "Schemas",
+    action: "update",
+    outcome: "not-converged",
+    liveId: "8f1c",
+    code: "E_NOT_CONVERGED",
+    message: "The service accepted the request, but one column still has its old value.",
+    changes: [change()],
+  },
+  {
+    id: "i5",
+    address: "Tag/pii",
+    kind: "Tag",
+    action: "update",
+    outcome: "failed",
+    liveId: "t-3",
+    code: "E_SERVICE",
+    message: "PUT /v1/tags/t-3 was answered with 403. The key may not edit tags.",
+  },
+  { id: "i6", address: "Tag/pii#8f1c", kind: "Tag", action: "relate", outcome: "skipped", message: "It needs Tag/pii, which failed." },
+  {
+    address: "Schemas/billing",
+    kind: "Schemas",
+    outcome: "deferred",
+    message: "The schema of Integration/billing does not exist yet.",
+  },
+  { address: "Asset/lake", kind: "Asset", outcome: "blocked", code: "E_UNBOUND", message: "The manifest has no live id." },
+];
+
+export const fullResult: Result = {
+  formatVersion: "2.0",
+  kind: "Result",
+  runId: "r-01jz",
+  planId: "p-01jz",
+  startedAt: "2026-03-01T09:05:00.000Z",
+  finishedAt: "2026-03-01T09:06:00.000Z",
+  tool: { name: "dimsync", version: "0.1.0" },
+  target: "prod",
+  account: "https://api.example.com",
+  items: outcomes,
+  manual: fullPlan.manual.slice(0, 1),
+  guards: fullPlan.guards.slice(1),
+  policy: fullPlan.policy.slice(1),
+  diagnostics: diagnostics.slice(1, 2),
+  calls: { PATCH: 2, POST: 2, PUT: 1 },
+  bindings: { "Asset/warehouse": "d-12", "Integration/billing": "b-77", "Integration/orders": "8f1c", "Tag/pii": "t-3" },
+  exit: { code: 4, reasons: ["failed", "unknown"] },
+};
+
+export const doneResult: Result = {
+  ...fullResult,
+  items: outcomes.slice(0, 2),
+  manual: [],
+  guards: [],
+  policy: [],
+  diagnostics: [],
+  calls: { PATCH: 1, POST: 1 },
+  exit: { code: 0, reasons: [] },
+};

@@ -1,0 +1,222 @@
+import { execFile } from "node:child_process";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import type { IncomingHttpHeaders } from "node:http";
+import { createServer as createTlsServer } from "node:https";
+import type { Socket } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { setTimeout as sleepFor } from "node:timers/promises";
+import { promisify } from "node:util";
+import { build } from "esbuild";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { tags } from "../../../../src/core/kinds/lists.ts";
+import { parseBaseUrl } from "../../../../src/core/model/settings/base-url.ts";
+import { proxyFor } from "../../../../src/core/service/connection/proxy.ts";
+import { manualTimeouts } from "../../../support/clock.ts";
+import { selfSigned } from "../certificate.ts";
+import { clientFor, failureOf, key } from "../client-under-test.ts";
+import { proxyTo } from "../connect-proxy.ts";
+import { json, listen, refusedUrl, serve, serveSockets } from "../loopback.ts";
+
+const create = { method: "POST", path: "/v1/assets", body: {} } as const;
+const host = "service.example.com";
+const certificate = selfSigned(host);
+
+async function tlsService() {
+  const received: { readonly method: string | undefined; readonly headers: IncomingHttpHeaders }[] = [];
+  const server = createTlsServer(certificate, (request, response) => {
+    received.push({ method: request.method, headers: request.headers });
+    request.resume();
+    json(response, { data: { items: [], id: "a-1" } });
+  });
+  return { ...(await listen(server)), received };
+}
+
+describe("over TLS, with the certificate in NODE_EXTRA_CA_CERTS", () => {
+  let folder = "";
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), "dimsync-proxy-"));
+    await writeFile(join(folder, "ca.pem"), certificate.cert);
+    // Node only reads that variable when it starts, so the client runs in another process, bundled
+    // as in dist/.
+    await build({
+      stdin: {
+        contents: `
+          import { createClient } from "./src/core/service/client.ts";
+          import { tags } from "./src/core/kinds/lists.ts";
+          import { Secret } from "./src/core/model/settings/secret.ts";
+          const client = createClient({ baseUrl: process.argv[2], apiKey: new Secret(${JSON.stringify(key)}), timeoutMs: 600_000, retries: 0, concurrency: 4,
+            readOnly: false, userAgent: "dimsync/test", env: process.env });
+          const outcome = async (call) => { try { return await call(); } catch ({ code, sent, message }) { return { code, sent, message }; } };
+          const read = await outcome(() => client.list(tags));
+          const written = await outcome(() => client.send(${JSON.stringify(create)}));
+          await client.close();
+          console.log(JSON.stringify({ read, written, calls: client.calls() }));`,
+        resolveDir: process.cwd(),
+        loader: "ts",
+      },
+      outfile: join(folder, "client.mjs"),
+      ...{ bundle: true, platform: "node", format: "esm", target: "node20", logLevel: "error" },
+      banner: { js: 'import{createRequire as __createRequire}from"node:module";const require=__createRequire(import.meta.url);' },
+    });
+  });
+  afterAll(() => rm(folder, { recursive: true }));
+
+  async function run(baseUrl: string, env: Record<string, string>) {
+    const { stdout } = await promisify(execFile)(process.execPath, [join(folder, "client.mjs"), baseUrl], {
+      env: { NODE_EXTRA_CA_CERTS: join(folder, "ca.pem"), ...env },
+    });
+    return JSON.parse(stdout);
+  }
+
+  test.each(["HTTPS_PROXY", "https_proxy"])("%s: reads and writes go through a tunnel that doesn't show the key", async (variable) => {
+    const service = await tlsService();
+    const proxy = await proxyTo(service.port);
+    const outcome = await run(`https://${host}`, {
+      [variable]: proxy.url.replace("//", "//dana:pass%20word@"),
+      HTTP_PROXY: await refusedUrl(),
+    });
+
+    expect(outcome).toMatchObject({ read: { items: [] }, written: { status: 200, data: { id: "a-1" } }, calls: { GET: 1, POST: 1 } });
+    expect(service.received.map(({ method, headers }) => [method, headers.host, headers["x-api-key"]])).toEqual([
+      ["GET", host, key],
+      ["POST", host, key],
+    ]);
+    // One for kept connections, one for the POST.
+    expect(proxy.tunnels.map(({ target }) => target)).toEqual([`${host}:443`, `${host}:443`]);
+    for (const { headers } of [...proxy.tunnels, ...service.received]) {
+      if ("x-api-key" in headers) expect(headers["proxy-authorization"]).toBeUndefined();
+      else expect(headers["proxy-authorization"]).toBe(`Basic ${Buffer.from("dana:pass word").toString("base64")}`);
+    }
+  });
+
+  test("a certificate for another name: nothing is sent", async () => {
+    const service = await tlsService();
+    const direct = await run(`https://localhost:${service.port}`, {});
+    expect(direct).toMatchObject({ read: { code: "E_SERVICE_UNREACHABLE", sent: "never" }, written: { sent: "never" }, calls: {} });
+    expect(direct.read.message).toContain("ERR_TLS_CERT_ALTNAME_INVALID");
+    const proxy = await proxyTo(service.port);
+    const tunnelled = await run("https://other.example.com", { HTTPS_PROXY: proxy.url });
+    expect(tunnelled).toMatchObject({ read: { sent: "never" }, written: { code: "E_SERVICE_UNREACHABLE", sent: "never" }, calls: {} });
+    expect(service.received).toEqual([]);
+  });
+});
+
+describe("an untrusted certificate", () => {
+  test("directly: nothing is sent, and the message says why", async () => {
+    const service = await tlsService();
+    const error = await failureOf(clientFor(`https://localhost:${service.port}`).send(create));
+    expect(error).toMatchObject({ code: "E_SERVICE_UNREACHABLE", sent: "never" });
+    expect(error.message).toContain("DEPTH_ZERO_SELF_SIGNED_CERT");
+    expect(service.received).toEqual([]);
+  });
+  test("through a proxy: the same", async () => {
+    const service = await tlsService();
+    const proxy = await proxyTo(service.port);
+    const error = await failureOf(clientFor(`https://${host}`, { env: { HTTPS_PROXY: proxy.url } }).send(create));
+    expect(error).toMatchObject({ code: "E_SERVICE_UNREACHABLE", sent: "never" });
+    expect(error.message).toContain("DEPTH_ZERO_SELF_SIGNED_CERT");
+    expect(proxy.tunnels).toHaveLength(3);
+  });
+});
+
+describe("a proxy that opens no tunnel: nothing is sent, with one request to it per attempt", () => {
+  const rows: Record<string, [act: (socket: Socket) => unknown, code: string]> = {
+    "it refuses": [(socket) => socket.end("HTTP/1.1 403 Forbidden\r\ncontent-length: 0\r\n\r\n"), "E_SERVICE_UNREACHABLE"],
+    "it requires a password": [
+      (socket) => socket.end("HTTP/1.1 407 Proxy Authentication Required\r\ncontent-length: 0\r\n\r\n"),
+      "E_SERVICE_UNREACHABLE",
+    ],
+    "it closes the connection": [(socket) => socket.end(), "E_SERVICE_UNREACHABLE"],
+    "it resets": [(socket) => socket.resetAndDestroy(), "E_SERVICE_UNREACHABLE"],
+    "it does not respond": [() => undefined, "E_TIMEOUT"],
+  };
+  test.each(Object.entries(rows))("%s", async (_sentence, [act, code]) => {
+    const timeouts = manualTimeouts();
+    const proxy = await serveSockets((socket) =>
+      socket.on("data", () => {
+        act(socket);
+        if (code === "E_TIMEOUT") timeouts.pass(400);
+      }),
+    );
+    const client = clientFor(`https://${host}`, {
+      env: { HTTPS_PROXY: proxy.url.replace("//", "//dana:pass-canary@") },
+      retries: 1,
+      timeoutMs: 400,
+      timeouts,
+    });
+    const error = await failureOf(client.send(create));
+    expect(error).toMatchObject({ code, sent: "never" });
+    expect(error.message).not.toContain("canary");
+    const asked = proxy.connections();
+    expect(asked).toBe(2);
+    // Finds a loop that continues in the background.
+    await sleepFor(50);
+    expect(proxy.connections()).toBe(asked);
+    expect(client.calls()).toEqual({});
+  });
+
+  test("it does not exist", async () => {
+    const client = clientFor(`https://${host}`, { env: { HTTPS_PROXY: await refusedUrl() } });
+    expect(await failureOf(client.list(tags))).toMatchObject({ code: "E_SERVICE_UNREACHABLE", sent: "never" });
+  });
+});
+
+describe("proxied requests", () => {
+  test("never those to loopback", async () => {
+    const service = await serve((_request, response) => json(response, { data: { items: [] } }));
+    const proxy = await serveSockets((socket) => socket.destroy());
+    const env = { HTTPS_PROXY: proxy.url, HTTP_PROXY: proxy.url, https_proxy: proxy.url, http_proxy: proxy.url };
+    await clientFor(service.url, { env }).list(tags);
+    await failureOf(clientFor(service.url.replace("http:", "https:"), { env }).list(tags));
+    expect(proxy.connections()).toBe(0);
+  });
+
+  // 0.0.0.0 is this machine to connect(), but is not written like loopback.
+  const rows: Record<string, [env: Record<string, string>, proxied: boolean]> = {
+    "HTTPS_PROXY alone": [{}, true],
+    "NO_PROXY with another host": [{ NO_PROXY: "example.com,127.0.0.1" }, true],
+    "NO_PROXY with this host": [{ NO_PROXY: "example.com, 0.0.0.0" }, false],
+    "NO_PROXY with a block of addresses": [{ NO_PROXY: "10.0.0.0/8,0.0.0.0/30" }, false],
+    "NO_PROXY with another block": [{ NO_PROXY: "10.0.0.0/8" }, true],
+    "NO_PROXY with a block that is too long": [{ NO_PROXY: "0.0.0.0/33" }, true],
+    "no_proxy with everything": [{ no_proxy: "*" }, false],
+  };
+  test.each(Object.entries(rows))("%s", async (_sentence, [env, proxied]) => {
+    const service = await serveSockets((socket) => socket.destroy());
+    const proxy = await serveSockets((socket) => socket.destroy());
+    const client = clientFor(`https://0.0.0.0:${service.port}`, { env: { HTTPS_PROXY: proxy.url, ...env }, retries: 0 });
+    expect(await failureOf(client.list(tags))).toMatchObject({ sent: "never" });
+    expect([service.connections(), proxy.connections()]).toEqual(proxied ? [0, 1] : [1, 0]);
+  });
+
+  test.each<[string, string, boolean]>([
+    ["an address of version 6", "fd00::7", false],
+    ["an address in brackets", "[fd00::7]", false],
+    ["a block of version 6", "fd00::/8", false],
+    ["an address with a port", "[fd00::7]:443", false],
+    ["another block of version 6", "fe80::/10", true],
+    ["a block of version 4", "0.0.0.0/0", true],
+  ])("NO_PROXY with %s", (_sentence, listed, proxied) => {
+    const env = { HTTPS_PROXY: "http://proxy.example.com", NO_PROXY: listed };
+    expect(proxyFor(parseBaseUrl("https://[fd00::7]"), env) !== undefined).toBe(proxied);
+  });
+
+  test.each(["socks5://dana:canary@proxy.example.com", "http://dana:canary@", "ftp://canary.example.com"])(
+    "%s is refused without being shown",
+    (value) => {
+      expect(() => clientFor(`https://${host}`, { env: { HTTPS_PROXY: value } })).toThrow(
+        expect.objectContaining({ code: "E_PROXY", message: expect.not.stringContaining("canary") }),
+      );
+    },
+  );
+
+  test("a proxy without a scheme is an http proxy, and an empty variable counts as unset", async () => {
+    const proxy = await serveSockets((socket) => socket.destroy());
+    await failureOf(clientFor(`https://${host}`, { env: { HTTPS_PROXY: `localhost:${proxy.port}` }, retries: 0 }).list(tags));
+    expect(proxy.connections()).toBe(1);
+    const service = await serveSockets((socket) => socket.destroy());
+    await failureOf(clientFor(`https://0.0.0.0:${service.port}`, { env: { https_proxy: "", HTTPS_PROXY: "" }, retries: 0 }).list(tags));
+    expect(service.connections()).toBe(1);
+  });
+});

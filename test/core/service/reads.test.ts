@@ -1,0 +1,168 @@
+import { describe, expect, test } from "vitest";
+import { integrations, tags, users } from "../../../src/core/kinds/lists.ts";
+import { ServiceError } from "../../../src/core/model/errors.ts";
+import { own } from "../../../src/core/model/json/json.ts";
+import type { Listing } from "../../../src/core/model/service.ts";
+import { clientFor, failureOf, key } from "./client-under-test.ts";
+import { json, serve } from "./loopback.ts";
+
+const reference = { id: "r1", name: "pg", type: "postgres" };
+const integration = {
+  id: "8f1c",
+  name: "Orders",
+  createdAt: "2025-01-01T00:00:00Z",
+  paused: false,
+  source: reference,
+  destination: { ...reference, id: "r2" },
+};
+const hostile = ["__proto__", "constructor", "a/b", "a.b", "100%", "..", ".", " x ", "ü", "a%2Fb", "?q=1#f"];
+
+test("every read sends the documented request with the key, and decodes the response", async () => {
+  const service = await serve(({ url }, response) => {
+    const data: Record<string, unknown> = {
+      "/v1/integrations": { items: [integration] },
+      "/v1/integrations/8f1c": { integration },
+      "/v1/tags": { items: [{ id: "t1", name: "PII" }] },
+      "/v1/tags/t1": { id: "t1", name: "PII", description: null, owner: "u1", taggedResources: [{ id: "8f1c", extra: 1 }] },
+      "/v1/users": { items: [{ id: "u1", email: "dana@example.com", createdAt: "2025-01-01T00:00:00Z", name: "Dana" }] },
+      "/v1/audit-logs?limit=100&offset=20&sortOrder=asc&startAt=2025-01-01T00%3A00%3A00%2B02%3A00": {
+        totalItems: 21,
+        items: [
+          { id: "a1", timestamp: "2025-01-01T00:00:00Z", event: "x", actor: { type: "user", email: "dana@example.com" }, context: null },
+          { id: "a2", timestamp: 7 },
+        ],
+      },
+    };
+    const found = own(data, url);
+    json(response, found === undefined ? { code: "NotFound" } : { code: "Success", data: found }, found === undefined ? 404 : 200);
+  });
+  const client = clientFor(service.url);
+
+  expect(await client.list(integrations)).toEqual({ items: [integration], completeness: "unknown" });
+  expect(await client.one(integrations, "8f1c")).toEqual(integration);
+  expect((await client.list(tags)).items[0]).toEqual({
+    ...{ id: "t1", name: "PII", description: undefined, owner: undefined },
+    ...{ origin: undefined, createdAt: undefined, lastUpdatedAt: undefined },
+  });
+  expect(await client.one(tags, "t1")).toMatchObject({ owner: "u1", description: undefined, taggedResources: [{ id: "8f1c" }] });
+  expect((await client.list(users)).items[0]?.email).toBe("dana@example.com");
+  expect(await client.auditLogs({ limit: 100, offset: 20, sortOrder: "asc", startAt: "2025-01-01T00:00:00+02:00" })).toEqual({
+    totalItems: 21,
+    items: [
+      {
+        ...{ id: "a1", timestamp: "2025-01-01T00:00:00Z", event: "x" },
+        actor: { type: "user", email: "dana@example.com" },
+        context: { ipAddress: undefined, userAgent: undefined },
+      },
+    ],
+    unread: [{ index: 1, id: "a2", why: expect.stringContaining("/data/items/1/timestamp") }],
+  });
+  expect(await client.one(integrations, "gone")).toBeUndefined();
+  expect(await client.schemas("gone")).toBeUndefined();
+  expect(await client.columns("gone", "a", "b")).toBeUndefined();
+  expect(await client.one(tags, "gone")).toBeUndefined();
+  expect(await client.raw("/v1/tags?x=y%20z").catch((error: unknown) => error)).toMatchObject({ status: 404, path: "/v1/tags?x=y%20z" });
+  expect(await client.raw("/v1/users")).toMatchObject({ code: "Success" });
+  for (const { headers, method } of service.received) {
+    expect({ method, key: headers["x-api-key"], agent: headers["user-agent"] }).toEqual({ method: "GET", key, agent: "dimsync/test" });
+  }
+  expect(client.calls()).toEqual({ GET: service.received.length });
+});
+
+test.each(hostile)("the name %j is sent as one segment, and is an ordinary key in the response", async (name) => {
+  const column = { nameInDestination: "c", enabled: true, hashed: false, isPrimaryKey: false };
+  const columns = JSON.stringify(Object.fromEntries([["first", column]])).replace('"first"', JSON.stringify(name));
+  const service = await serve((_request, response) => json(response, `{"code":"Success","data":{"columns":${columns}}}`));
+  const client = clientFor(`${service.url}/prefix/`);
+  const answer = await client.columns(name, name, name);
+
+  expect(Object.keys(answer ?? {})).toEqual([name]);
+  expect(own(answer, name)).toEqual(column);
+  expect(service.received[0]?.url).toMatch(/^\/prefix\/v1\/integrations\/[^/?#]+\/schemas\/[^/?#]+\/tables\/[^/?#]+\/columns$/u);
+  expect(decodeURIComponent(service.received[0]?.url.split("/")[4] ?? "")).toBe(name);
+});
+
+describe("responses that violate the interface are refused with the pointer", () => {
+  const rows: Record<string, [body: string, read: "tags" | "integrations" | "schemas" | "auditLogs" | "tag", place: string]> = {
+    "an array instead of an envelope": ["[]", "tags", "the response is not an object"],
+    "no data": ['{"code":"Success"}', "tags", "/data is not an object"],
+    "a code that is a number": ['{"code":200,"data":{"items":[]}}', "tags", "/code is not a string"],
+    "items that are a map": ['{"data":{"items":{}}}', "tags", "/data/items is not an array"],
+    "items that are missing": ['{"data":{}}', "tags", "/data/items is not an array"],
+    "an id beyond 2^53": [
+      '{"data":{"items":[{"id":9007199254740993,"name":"x"}]}}',
+      "tags",
+      "/data/items/0/id is a number that is too large to be exact",
+    ],
+    "an empty id": ['{"data":{"items":[{"id":"","name":"x"}]}}', "tags", "/data/items/0/id is an empty string"],
+    "an integration whose source is a string": [
+      '{"data":{"items":[{"id":"1","name":"x","source":"shop"}]}}',
+      "integrations",
+      "/data/items/0/source is not an object",
+    ],
+    "a schema entry that is null": ['{"data":{"schemas":{"a/b":null}}}', "schemas", "/data/schemas/a~1b is not an object"],
+    "a column with a number for hashed": [
+      '{"data":{"schemas":{"s":{"enabled":true,"tables":{"a~b":{"enabled":true,"columns":{"c":{"enabled":true,"hashed":1}}}}}}}}',
+      "schemas",
+      "/data/schemas/s/tables/a~0b/columns/c/hashed is neither true nor false",
+    ],
+    "a table with a string for enabled": [
+      '{"data":{"schemas":{"s":{"enabled":true,"tables":{"t":{"enabled":"yes"}}}}}}',
+      "schemas",
+      "/data/schemas/s/tables/t/enabled is neither true nor false",
+    ],
+    "schemas that are missing": ['{"data":{}}', "schemas", "/data/schemas is not an object"],
+    "a total that is a string": ['{"data":{"totalItems":"1","items":[]}}', "auditLogs", "/data/totalItems is not an integer"],
+    "resources that are strings": [
+      '{"data":{"id":"t","name":"x","taggedResources":["1"]}}',
+      "tag",
+      "/data/taggedResources/0 is not an object",
+    ],
+  };
+  /** Fails as the list did for an entry. */
+  const firstUnread = async (listing: Promise<Listing<unknown>>): Promise<void> => {
+    const { unread: [entry] = [] } = await listing;
+    if (entry !== undefined) throw new ServiceError("E_MALFORMED_ANSWER", entry.why, { method: "GET", path: "", sent: "answered" });
+  };
+  test.each(Object.entries(rows))("%s", async (_sentence, [body, read, place]) => {
+    const service = await serve((_request, response) => json(response, body));
+    const client = clientFor(service.url);
+    const calls = {
+      tags: () => firstUnread(client.list(tags)),
+      integrations: () => firstUnread(client.list(integrations)),
+      schemas: () => client.schemas("i"),
+      tag: () => client.one(tags, "t"),
+      auditLogs: () => client.auditLogs({}),
+    };
+    const error = await failureOf(calls[read]());
+    expect(error).toMatchObject({ code: "E_MALFORMED_ANSWER", method: "GET", sent: "answered" });
+    expect(error.message).toContain(`: ${place}. `);
+    // The form would not change in another attempt.
+    expect(service.received).toHaveLength(1);
+  });
+});
+
+test("a body that is not JSON is requested again, whatever its content-type, and never quoted", async () => {
+  const bodies = ["<html>secret words</html>", '{"data":{"items":[', "\ufeff" + '{"data":{"items":[{"id":7,"name":"x"}]}}'];
+  const service = await serve((_request, response, turn) => json(response, bodies[turn] ?? "", 200, { "content-type": "text/html" }));
+  expect((await clientFor(service.url).list(tags)).items[0]?.id).toBe("7");
+  expect(service.received).toHaveLength(3);
+
+  for (const [body, words] of [
+    ["<html>secret words</html>", "is HTML"],
+    ["", "is empty"],
+    ["{secret words", "is not complete JSON"],
+  ] as const) {
+    const broken = await serve((_request, response) => json(response, body));
+    const error = await failureOf(clientFor(broken.url, { retries: 1 }).list(tags));
+    expect(error.code).toBe("E_MALFORMED_ANSWER");
+    expect(error.message).toContain(words);
+    expect(error.message).not.toContain("secret words");
+    expect(broken.received).toHaveLength(2);
+  }
+});
+
+test("a response in another encoding than UTF-8 is refused, because it would change names", async () => {
+  const service = await serve((_request, response) => response.end(Buffer.from('{"data":{"items":[{"id":"1","name":"\xfc"}]}}', "latin1")));
+  expect((await failureOf(clientFor(service.url, { retries: 0 }).list(tags))).message).toContain("is not UTF-8 text");
+});

@@ -1,0 +1,293 @@
+import { describe, expect, test } from "vitest";
+import { parse, parseDocument } from "yaml";
+import { canonicalJson, type JsonValue } from "../../../../src/core/model/json/json.ts";
+import { type Edit, valueEdits } from "../../../../src/core/yaml/diff.ts";
+import { editYaml } from "../../../../src/core/yaml/edit/edit.ts";
+import { formatYaml } from "../../../../src/core/yaml/format.ts";
+import { blockLines, inlineYaml } from "../../../../src/core/yaml/print.ts";
+import fc, { anyCodePoint } from "../../../support/fast-check.ts";
+import { runs } from "../../../support/sample.ts";
+import { map } from "../values.ts";
+
+const change = (text: string, after: JsonValue): string => {
+  const edited = editYaml(text, 0, valueEdits(parse(text) as JsonValue, after));
+  return edited.refused.length === 0 ? edited.text : `refused at ${edited.refused.map(({ edit }) => edit.path.join("/")).join(", ")}`;
+};
+
+describe("a file is edited like this:", () => {
+  test.each<readonly [sentence: string, before: string, after: JsonValue, text: string]>([
+    ["a scalar changes in place", "a: 1 # one\nb: 2\n", { a: 3, b: 2 }, "a: 3 # one\nb: 2\n"],
+    ["a value gets the quotes that it needs", "a: x\n", { a: "yes" }, 'a: "yes"\n'],
+    ["a reference in a string is escaped", "a: x\n", { a: "\u0024{y}" }, 'a: "$\u0024{y}"\n'],
+    ["a key without a value gets one", "a:\nb: 1\n", { a: { x: 1 }, b: 1 }, "a: { x: 1 }\nb: 1\n"],
+    [
+      "a member is added after the last one",
+      "m:\n  a: 1 # one\n# tail\n",
+      { m: { a: 1, b: { c: 2, d: { e: 3 } } } },
+      "m:\n  a: 1 # one\n  b:\n    c: 2\n    d: { e: 3 }\n# tail\n",
+    ],
+    [
+      "a member is added before the key that follows it",
+      "m:\n  # of b\n  b: 1\n  d: 2\n",
+      { m: { a: 0, b: 1, c: 3, d: 2 } },
+      "m:\n  a: 0\n  # of b\n  b: 1\n  c: 3\n  d: 2\n",
+    ],
+    ["the same in braces", "m: { b: 1, d: 2 }\n", { m: { a: 0, b: 1, c: 3, d: 2 } }, "m: { a: 0, b: 1, c: 3, d: 2 }\n"],
+    ["a member is added to a map in braces", "m: {a: 1} # m\n", { m: { a: 1, b: 2 } }, "m: {a: 1, b: 2} # m\n"],
+    ["a member is added to an empty map", "m: {}\n", { m: { b: 2 } }, "m: { b: 2 }\n"],
+    [
+      "a member is removed with its line",
+      "m:\n  a: 1\n  # of b\n  b: 2\n  c: 3\n",
+      { m: { a: 1, c: 3 } },
+      "m:\n  a: 1\n  # of b\n  c: 3\n",
+    ],
+    ["the first and the last member of braces are removed", "m: { a: 1, b: 2, c: 3 }\n", { m: { b: 2 } }, "m: { b: 2 }\n"],
+    ["an item is inserted into a wrapped list", "l: [a, c,\n    d] # l\n", { l: ["a", "b", "c", "d"] }, "l: [a, b, c,\n    d] # l\n"],
+    ["items are removed at the beginning and the end", "l: [a, b, c, d]\n", { l: ["b", "c"] }, "l: [b, c]\n"],
+    ["items are replaced", "l: [a, b, c]\n", { l: ["x", "b", "z"] }, "l: [x, b, z]\n"],
+    [
+      "an item of a block list is inserted at its position",
+      "l:\n  - a # one\n  # two\n  - c\n",
+      { l: ["a", "b", "c"] },
+      "l:\n  - a # one\n  - b\n  # two\n  - c\n",
+    ],
+    [
+      "all items of a block list are replaced",
+      "l:\n  # l\n  - a: 1\n  - b # b\nz: 1\n",
+      { l: [{ c: 2 }], z: 1 },
+      "l:\n  # l\n  - c: 2 # b\nz: 1\n",
+    ],
+    [
+      "an item that moves is removed and inserted again, and the others stay",
+      "l:\n  - { id: a } # a\n  - { id: b }\n  # c\n  - { id: c } # c\n  - { id: d }\n",
+      { l: [{ id: "a" }, { id: "c" }, { id: "d" }, { id: "b" }] },
+      "l:\n  - { id: a } # a\n  # c\n  - { id: c } # c\n  - { id: d }\n  - id: b\n",
+    ],
+    ["duplicate items", "l: [a, a, b]\n", { l: ["a", "b", "b"] }, "l: [a, b, b]\n"],
+    [
+      "all members of a map in lines are replaced by lines",
+      "m:\r\n  a: 1\r\n  b: 2\r\n",
+      { m: { c: { d: { e: 1 } }, f: 2 } },
+      "m:\r\n  c:\r\n    d: { e: 1 }\r\n  f: 2\r\n",
+    ],
+    ["a first item is inserted before the others", "l:\n- b\n", { l: ["a", "b"] }, "l:\n- a\n- b\n"],
+    [
+      "items with an id are edited inside",
+      "l:\n  - id: r # r\n    n: [1]\n",
+      { l: [{ id: "r", n: [1, 2] }] },
+      "l:\n  - id: r # r\n    n: [1, 2]\n",
+    ],
+    ["line breaks stay as they are", "a: 1\r\nm:\r\n  x: 1\r\n", { a: 1, m: { x: 1, z: 2 } }, "a: 1\r\nm:\r\n  x: 1\r\n  z: 2\r\n"],
+    ["a file without a final line break still has none", "m:\n  x: 1", { m: { x: 1, z: 2 } }, "m:\n  x: 1\n  z: 2"],
+    ["an anchor without an alias stays", "a: &x { k: 1 }\n", { a: { k: 2 } }, "a: &x { k: 2 }\n"],
+    [
+      "an edited alias is written out, and its anchor does not change",
+      "a: &x { k: 1 }\nb: *x\n",
+      { a: { k: 1 }, b: { k: 2 } },
+      "a: &x { k: 1 }\nb: { k: 2 }\n",
+    ],
+    ["a value with an anchor that an alias uses is refused", "a: &x { k: 1 }\nb: *x\n", { a: { k: 2 }, b: { k: 1 } }, "refused at a/k"],
+    ["an emptied list is on the line of its key", "l:\n  - a\nb: 1\n", { l: [], b: 1 }, "l: []\nb: 1\n"],
+    ["block scalars are replaced", "t: |\n  a\n  b\nz: 1\n", { t: "c", z: 1 }, "t: c\nz: 1\n"],
+    [
+      "braces that would exceed a line become lines; inner braces stay",
+      `t:\n  a: { columns: { ${"x".repeat(40)}: { hashed: true } } }\n  b: { columns: {} } # b\n`,
+      { t: { a: { columns: { ["x".repeat(40)]: { hashed: false }, ["y".repeat(40)]: { hashed: false } } }, b: { columns: {} } } },
+      `t:\n  a:\n    columns:\n      ${"x".repeat(40)}: { hashed: false }\n      ${"y".repeat(40)}: { hashed: false }\n  b: { columns: {} } # b\n`,
+    ],
+    [
+      "braces with a comment after them stay braces",
+      `a: { ${"x".repeat(60)}: 1 } # a\n`,
+      { a: { ["x".repeat(60)]: 1, ["y".repeat(60)]: 2 } },
+      `a: { ${"x".repeat(60)}: 1, ${"y".repeat(60)}: 2 } # a\n`,
+    ],
+    [
+      "keys such as __proto__ are ordinary keys",
+      '"__proto__": { "a/b": 1 }\n',
+      JSON.parse('{"__proto__":{"a/b":2,"constructor":3}}') as JsonValue,
+      '"__proto__": { "a/b": 2, constructor: 3 }\n',
+    ],
+  ])("%s", (_, before, after, text) => {
+    expect(change(before, after)).toBe(text);
+  });
+});
+
+const set = (path: string, value: JsonValue): Edit => ({ type: "set", path: path.split("."), value });
+
+describe("values are set at a path:", () => {
+  const rows: readonly (readonly [what: string, before: string, edits: readonly Edit[], after: string])[] = [
+    ["a literal in place", "a: true # why\nb: 1\n", [set("a", false)], "a: false # why\nb: 1\n"],
+    ["a literal in a flow map", "t: { a: { x: true, y: 1 } } # c\n", [set("t.a.x", false)], "t: { a: { x: false, y: 1 } } # c\n"],
+    ["a new key in a flow map", "t: { a: 1 } # c\n", [set("t.b.x", true)], "t: { a: 1, b: { x: true } } # c\n"],
+    ["a new key in an empty flow map", "t: {}\n", [set("t.b", true)], "t: { b: true }\n"],
+    [
+      "a new key in a block map, before its trailing comments",
+      "t:\n    a: 1 # one\n    # b: 2\nz: 0\n",
+      [set("t.c", true)],
+      "t:\n    a: 1 # one\n    c: true\n    # b: 2\nz: 0\n",
+    ],
+    [
+      "a new tree, in the file's own indentation",
+      "s:\n   a:\n      x: 1\n",
+      [set("s.t.u.v", false)],
+      "s:\n   a:\n      x: 1\n   t:\n      u: { v: false }\n",
+    ],
+    ["a new tree in a file without an example of indentation", "a: 1\n", [set("s.t.u.v", false)], "a: 1\ns:\n  t:\n    u: { v: false }\n"],
+    ["new siblings", "s:\n  a: 1\n", [set("s.b", true), set("s.c", false)], "s:\n  a: 1\n  b: true\n  c: false\n"],
+    [
+      "new inner and outer keys at one place",
+      "s:\n  t:\n    a: 1\n",
+      [set("s.z", true), set("s.t.b", true)],
+      "s:\n  t:\n    a: 1\n    b: true\n  z: true\n",
+    ],
+    ["a file without a last line break", "s:\n  a: 1", [set("s.b", true)], "s:\n  a: 1\n  b: true"],
+    ["a file with Windows line breaks", "s:\r\n  a: 1 # x\r\n", [set("s.b", true)], "s:\r\n  a: 1 # x\r\n  b: true\r\n"],
+    [
+      "after a block scalar",
+      "s:\n  a: |\n    one\n\n    two\nz: 1\n",
+      [set("s.b", true)],
+      "s:\n  a: |\n    one\n\n    two\n  b: true\nz: 1\n",
+    ],
+    ["a block scalar itself", "a: |\n  one\n  two\nb: 1\n", [set("a", "new")], "a: new\nb: 1\n"],
+    ["a string in single quotes", "a: 'it''s'\n", [set("a", "it's new")], "a: 'it''s new'\n"],
+    ["a string that needs quotes", "a: x\nb: y\n", [set("a", "yes"), set("b", "a: #b")], 'a: "yes"\nb: "a: #b"\n'],
+    ["a string that looks like a reference", "a: x\n", [set("a", "$" + "{var.b}")], 'a: "$$' + '{var.b}"\n'],
+    ["a map that becomes a string", "o: { user: dana@example.com } # o\n", [set("o", "u-5")], "o: u-5 # o\n"],
+    ["a value in a list", "l:\n  - { a: 1 }\n  - a: 2 # two\n", [set("l.1.a", 3)], "l:\n  - { a: 1 }\n  - a: 3 # two\n"],
+    ["an alias as a value", "a: &x true\nb: *x\n", [set("b", false)], "a: &x true\nb: false\n"],
+    [
+      "inside an alias, which is written out",
+      "a: &m { x: 1 }\nb: *m\n",
+      [set("b.x", 2), set("b.z", 3)],
+      "a: &m { x: 1 }\nb: { x: 2, z: 3 }\n",
+    ],
+    ["below a key without a value", "a:\nb: 1\n", [set("a.x.u", 1), set("a.z", 2)], "a:\n  x: { u: 1 }\n  z: 2\nb: 1\n"],
+    [
+      "a map in the config file",
+      "targets: {}\n# guards\nguards: { maxCreates: 1 }\n",
+      [set("records", { type: "git", ref: "refs/x" })],
+      "targets: {}\n# guards\nguards: { maxCreates: 1 }\nrecords: { type: git, ref: refs/x }\n",
+    ],
+    [
+      "a scalar that becomes a large map",
+      "a: 1 # one\nb: 2\n",
+      [set("a", { x: { u: { z: 1 } } })],
+      "a:\n  x:\n    u: { z: 1 } # one\nb: 2\n",
+    ],
+    [
+      "unusual names",
+      "t:\n  a: 1\n",
+      [
+        { type: "set", path: ["t", "__proto__", "a/b", "100%"], value: true },
+        { type: "set", path: ["t", " x "], value: false },
+      ],
+      't:\n  a: 1\n  __proto__:\n    a/b: { "100%": true }\n  " x ": false\n',
+    ],
+    [
+      "names that YAML would read as values",
+      "t: { }\n",
+      [set("t.true", true), set("t.1", true), set("t.~", true)],
+      't: { "true": true, "1": true, "~": true }\n',
+    ],
+  ];
+  test.each(rows)("%s", (_what, before, edits, after) => {
+    expect(editYaml(before, 0, edits)).toEqual({ text: after, refused: [] });
+  });
+});
+
+describe("an edit is refused, and the text stays:", () => {
+  const rows: readonly (readonly [what: string, text: string, edit: Edit, why: RegExp])[] = [
+    ["a variable", "a: $" + "{var.on}\n", set("a", false), /comes from \$\{var\.on\}/u],
+    ["a variable for a whole map", "t: $" + "{var.tree}\n", set("t.a", false), /comes from \$\{var\.tree\}/u],
+    ["a value whose anchor is used", "a: &x true\nb: *x\n", set("a", false), /anchor &x/u],
+    ["a map whose anchor is used", "a: &m { x: 1 }\nb: *m\n", set("a.x", 2), /anchor &m/u],
+    ["a plain value where a map is needed", "a: 1\n", set("a.x", 2), /plain value/u],
+    ["a document that is not valid YAML", "a: 1: 2\n", set("a", 2), /cannot be read/u],
+    ["an item that the list does not have", "l: [1]\n", set("l.3", 2), /no such item/u],
+  ];
+  test.each(rows)("%s", (_what, text, one, why) => {
+    const edited = editYaml(text, 0, [one]);
+    expect(edited.text).toBe(text);
+    expect(edited.refused).toEqual([{ edit: one, why: expect.stringMatching(why) }]);
+  });
+
+  test("the other edits are made", () => {
+    const edited = editYaml("a: $" + "{var.on}\nb: true\n", 0, [set("a", false), set("b", false)]);
+    expect(edited.text).toBe("a: $" + "{var.on}\nb: false\n");
+    expect(edited.refused).toHaveLength(1);
+  });
+});
+
+test("a document that does not exist is refused", () => {
+  expect(editYaml("a: 1\n", 3, [set("a", 2)]).refused).toHaveLength(1);
+});
+
+test("only the given document changes", () => {
+  const text = "a: 1\n---\n# second\na: 1\n---\na: 1\n";
+  expect(editYaml(text, 1, valueEdits({ a: 1 }, { a: 2 })).text).toBe("a: 1\n---\n# second\na: 2\n---\na: 1\n");
+});
+
+test("with any names, the new values are set, and all other values and lines stay", () => {
+  const name = fc.oneof(
+    fc.string({ unit: anyCodePoint, maxLength: 6 }),
+    fc.constantFrom("true", "1", "", "a: b", "- x", "#", "constructor"),
+  );
+  fc.assert(
+    fc.property(fc.uniqueArray(name, { minLength: 1, maxLength: 6 }), fc.boolean(), (names, isFlow) => {
+      const text = isFlow ? "s: { keep: { x: 1 } } # c\nz: 1 # d\n" : "s:\n  keep:\n    x: 1 # c\n  # tail\nz: 1 # d\n";
+      const edits = names.map((each): Edit => ({ type: "set", path: ["s", each, "hashed"], value: true }));
+      const edited = editYaml(
+        text,
+        0,
+        edits.filter(({ path }) => path[1] !== "keep"),
+      );
+      expect(edited.refused).toEqual([]);
+      const value = parseDocument(edited.text, { stringKeys: true, uniqueKeys: false }).toJS({ mapAsMap: true }) as Map<
+        string,
+        Map<string, Map<string, unknown>>
+      >;
+      for (const each of names) expect(value.get("s")?.get(each)?.get("hashed")).toBe(true);
+      if (!isFlow) for (const line of text.split("\n")) expect(edited.text.split("\n")).toContain(line);
+    }),
+  );
+});
+
+test("a thousand new values in one file", () => {
+  const text = `s:\n${Array.from({ length: 250 }, (_, index) => `  t${index}:\n    a: { x: 1 }\n`).join("")}`;
+  const edits = Array.from(
+    { length: 1_000 },
+    (_, index): Edit => ({ type: "set", path: ["s", `t${index % 250}`, `c${index}`, "hashed"], value: false }),
+  );
+  const edited = editYaml(text, 0, edits);
+  expect(edited.refused).toEqual([]);
+  expect(edited.text.match(/hashed: false/gu)).toHaveLength(1_000);
+});
+
+test("any printed map can be edited into any other, or the edit is refused", () => {
+  fc.assert(
+    fc.property(map, map, fc.boolean(), (before, after, isBlock) => {
+      const text = isBlock ? `${blockLines(before).join("\n")}\n` : `${inlineYaml(before)}\n`;
+      const options = { stringKeys: true } as const;
+      const read = parse(text, options) as JsonValue;
+      const wanted = parse(JSON.stringify(after), options) as JsonValue;
+      const edited = editYaml(text, 0, valueEdits(read, wanted));
+      if (edited.refused.length > 0) return;
+      const plain = (value: JsonValue): string => canonicalJson(value).replaceAll("$\u0024{", "\u0024{");
+      expect(plain(parse(edited.text, options) as JsonValue)).toBe(plain(wanted));
+    }),
+    { numRuns: runs(25, 10_000) },
+  );
+});
+
+test("an edited text in canonical form stays in canonical form", () => {
+  const format = (text: string): string => formatYaml(text, () => []);
+  fc.assert(
+    fc.property(map, map, (before, after) => {
+      const text = `${blockLines(before).join("\n")}\n`;
+      const read = parse(text, { stringKeys: true }) as JsonValue;
+      const edited = editYaml(text, 0, valueEdits(read, parse(JSON.stringify(after), { stringKeys: true }) as JsonValue));
+      expect(format(edited.text)).toBe(edited.text);
+    }),
+    { numRuns: runs(25, 10_000) },
+  );
+});

@@ -1,0 +1,425 @@
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { eachChange } from "../../../src/core/model/changes.ts";
+import type { NewColumn } from "../../../src/core/model/columns.ts";
+import type { Plan } from "../../../src/core/model/plan.ts";
+import { type Ran, runCommand } from "../../support/command.ts";
+import { configText, keyVariable, writeProject } from "../../support/project-folder.ts";
+import { startService, type TestService } from "../../support/service.ts";
+
+interface Project {
+  readonly service: TestService;
+  readonly folder: string;
+  readonly run: (...argv: readonly string[]) => Promise<Ran>;
+  readonly plan: (...argv: readonly string[]) => Promise<Plan>;
+  readonly catalog: () => string;
+  /** Adds a column to a table of the integration, and enables it. */
+  readonly addColumn: (id: string, path: readonly [schema: string, table: string, column: string], more?: object) => void;
+}
+
+const manifest = (unreviewed: string, more = ""): string => `apiVersion: dimsync/v1
+kind: SchemaConfig
+metadata: { name: shops }
+spec:
+  integrations: { names: ["*"] }
+${unreviewed === "" ? "" : `  unreviewed: ${unreviewed}\n`}${more}`;
+
+const rules = '  rules: [{ id: all, match: { column: "*" }, set: { enabled: true } }]\n';
+
+async function project(unreviewed = "", config: object = { catalog: "dimsync.catalog.yaml" }): Promise<Project> {
+  const service = await startService();
+  const folder = writeProject({
+    "dimsync.yaml": configText(service.url, { ...config }),
+    "manifests/shops.yaml": manifest(unreviewed, rules),
+  });
+  onTestFinished(() => service.close());
+  const run = (...argv: readonly string[]) => runCommand([...argv, "-q"], folder, { [keyVariable]: service.apiKey });
+  return {
+    ...{ service, folder, run },
+    plan: async (...argv) => JSON.parse((await run("plan", "-o", "json", ...argv)).stdout) as Plan,
+    catalog: () => readFileSync(join(folder, "dimsync.catalog.yaml"), "utf8"),
+    addColumn: (id, [schema, table, column], more = {}) =>
+      service.mutate((state) => {
+        const columns = state.integrations.find((one) => one.id === id)?.schemas[schema]?.tables[table]?.columns;
+        if (columns !== undefined)
+          columns[column] = { nameInDestination: column, enabled: true, hashed: false, isPrimaryKey: false, ...more };
+      }),
+  };
+}
+
+/** What `catalog accept --all` writes for the seeded account, whatever the mode. */
+let acceptedCatalog: string | undefined;
+
+/** A project whose columns are accepted. */
+async function accepted(unreviewed = ""): Promise<Project> {
+  const made = await project(unreviewed);
+  if (acceptedCatalog === undefined) await made.run("catalog", "accept", "--all");
+  else writeFileSync(join(made.folder, "dimsync.catalog.yaml"), acceptedCatalog);
+  acceptedCatalog = made.catalog();
+  return made;
+}
+
+const orders = "8f1c";
+const nationalId = ["public", "customers", "national_id2"] as const;
+
+describe("plan and drift", () => {
+  test("list new and gone columns with what the service does with them", async () => {
+    const { addColumn, service, plan, run } = await accepted();
+    expect(await plan()).toMatchObject({ newColumns: [], goneColumns: [] });
+    addColumn(orders, nationalId);
+    addColumn("51a1", ["public", "orders", "note"], { hashed: true });
+    service.mutate((state) => {
+      const table = state.integrations.find(({ id }) => id === orders)?.schemas["public"]?.tables["payments"];
+      delete table?.columns["iban"];
+    });
+    const address = "Schemas/Orders";
+    const expected = {
+      newColumns: [
+        { address, id: orders, schema: "public", table: "customers", column: "national_id2", replicated: true, hashed: false },
+        { address: "Schemas/shop-shard-01", id: "51a1", schema: "public", table: "orders", column: "note", replicated: true, hashed: true },
+      ],
+      goneColumns: [{ address, id: orders, schema: "public", table: "payments", column: "iban" }],
+    };
+    expect(await plan()).toMatchObject(expected);
+    expect(JSON.parse((await run("drift", "-o", "json", "--no-attribution")).stdout)).toMatchObject(expected);
+    const { stdout } = await run("plan");
+    expect(stdout).toMatch(/2 new columns \(not reviewed\):\n {4}public\.customers\.national_id2 +replicated, unhashed +Orders\n/u);
+    expect(stdout).toMatch(/1 reviewed column is gone:\n {4}public\.payments\.iban +Orders\n/u);
+  });
+
+  test("give the label that a Classification gives a new column", async () => {
+    const { addColumn, folder, plan, run } = await accepted();
+    writeFileSync(
+      join(folder, "manifests/personal.yaml"),
+      'apiVersion: dimsync/v1\nkind: Classification\nmetadata: { name: personal }\nspec: { labels: [{ label: pii, match: { column: "*national_id*" } }] }\n',
+    );
+    addColumn(orders, nationalId);
+    expect(await plan()).toMatchObject({ newColumns: [{ column: "national_id2", label: "pii" }] });
+    expect((await run("plan")).stdout).toMatch(/public\.customers\.national_id2 +replicated, unhashed +pii +Orders\n/u);
+  });
+
+  test.each<[format: string, text: string]>([
+    ["markdown", "`public.customers.national_id2` **replicated, unhashed** Orders"],
+    ["html", "<code>public.customers.national_id2</code>"],
+    ["sarif", '"ruleId": "unreviewed"'],
+    ["junit", "unreviewed: public.customers.national_id2"],
+    ["github", "::warning title=unreviewed%3A A column that nobody has reviewed::public.customers.national_id2"],
+    ["ndjson", '"event":"newColumn"'],
+  ])("-o %s shows a new column", async (format, text) => {
+    const { addColumn, run } = await accepted();
+    addColumn(orders, nationalId);
+    expect((await run("plan", "-o", format)).stdout).toContain(text);
+  });
+
+  test("--fail-on unreviewed exits with 2, a new column alone does not", async () => {
+    const { addColumn, run } = await accepted();
+    const codes = async () => [
+      (await run("plan", "--detailed-exitcode")).code,
+      (await run("plan", "--fail-on", "unreviewed")).code,
+      (await run("drift", "--no-attribution")).code,
+      (await run("drift", "--no-attribution", "--fail-on", "unreviewed")).code,
+    ];
+    const before = await codes();
+    addColumn("51a1", ["public", "orders", "note"]);
+    const after = await codes();
+    expect([before[1], before[3]].map((code, index) => [code, after[index * 2 + 1]])).toEqual([
+      [0, 2],
+      [before[2], 2],
+    ]);
+    expect([after[0], after[2]]).toEqual([before[0], before[2]]);
+  });
+
+  test("a project without a catalog has none of this", async () => {
+    const { plan } = await project("", {});
+    const made = await plan();
+    expect(made.newColumns).toBeUndefined();
+    expect(made.goneColumns).toBeUndefined();
+  });
+
+  test("ignored columns are not listed", async () => {
+    const { addColumn, plan } = await accepted();
+    addColumn(orders, nationalId);
+    const { newColumns } = await plan("--ignore", "SchemaConfig/*:/schemas/public/tables/customers/columns/national_id2");
+    expect(newColumns).toEqual([]);
+  });
+});
+
+describe("unreviewed", () => {
+  test("error refuses plan, drift and apply with exit 3, unless it is lifted", async () => {
+    const { addColumn, run, plan } = await accepted("error");
+    expect((await run("plan")).code).toBe(0);
+    addColumn(orders, nationalId);
+    expect((await run("plan")).code).toBe(3);
+    expect((await run("drift", "--no-attribution")).code).toBe(3);
+    expect((await run("apply", "--yes")).code).toBe(3);
+    expect(await plan()).toMatchObject({ executable: false, guards: [{ guard: "unreviewed", actual: 1, limit: 0 }] });
+    expect((await run("plan", "--allow", "unreviewed=migration of 3 November")).code).toBe(0);
+    expect((await run("plan", "--protect-only")).code).toBe(0);
+  });
+
+  test("warn gives a warning at its line", async () => {
+    const { addColumn, plan } = await accepted("{ columns: warn }");
+    addColumn(orders, nationalId);
+    expect((await plan()).diagnostics).toMatchObject([
+      {
+        code: "W_UNREVIEWED",
+        file: "manifests/shops.yaml",
+        line: 6,
+        message: "1 column of Orders is not reviewed: public.customers.national_id2. Review and accept them.",
+      },
+    ]);
+  });
+
+  test("disable switches a new column off, whatever the rules set, until it is accepted", async () => {
+    const { addColumn, run, plan, service } = await accepted("disable");
+    await run("apply", "--yes", "--allow", "maxExposedColumns=demo", "--allow", "maxChangedPercent=demo");
+    addColumn(orders, nationalId);
+    const { items, summary } = await plan();
+    expect(items).toMatchObject([
+      {
+        address: "Schemas/Orders",
+        changes: [
+          {
+            field: "enabled",
+            nodes: { public: { customers: ["national_id2"] } },
+            before: true,
+            after: false,
+            risk: "protects",
+            cause: { rule: "unreviewed.columns", file: "manifests/shops.yaml", line: 6 },
+          },
+        ],
+      },
+    ]);
+    expect(summary).toMatchObject({ protects: 1, exposes: 0 });
+    const explained = await run("explain", "Schemas/Orders", nationalId.join("."));
+    expect(explained.stdout).toMatch(/all +.*enabled: true.*\n.*unreviewed\.columns +.*enabled: false/u);
+    expect((await run("apply", "--yes")).code).toBe(0);
+    const columns = () => service.state().integrations.find(({ id }) => id === orders)?.schemas["public"]?.tables["customers"]?.columns;
+    expect(columns()?.["national_id2"]).toMatchObject({ enabled: false });
+    expect((await plan()).items).toEqual([]);
+    // The rule would switch it on: only after a review.
+    await run("catalog", "accept", "Schemas/Orders", "public.customers.national_id2");
+    expect((await plan()).items).toMatchObject([{ changes: [{ before: false, after: true, risk: "exposes" }], exposedColumns: 1 }]);
+  });
+
+  test("disable leaves keys on, with a warning", async () => {
+    const { addColumn, plan } = await accepted("disable");
+    addColumn(orders, nationalId, { isPrimaryKey: true });
+    const { items, diagnostics } = await plan("--only", "Schemas/Orders");
+    const changed = items.flatMap((item) => [...eachChange(item)].map(({ path }) => path));
+    expect(changed.filter((path) => path.includes("national_id2"))).toEqual([]);
+    expect(diagnostics.map(({ code }) => code)).toContain("W_UNREVIEWED");
+  });
+
+  test.each(["report", "error", "disable"])("%s without a catalog is an error at its line", async (mode) => {
+    const { run } = await project(mode, {});
+    for (const command of ["validate", "plan"]) {
+      const { code, stdout } = await run(command);
+      expect(code).toBe(1);
+      expect(stdout).toContain("manifests/shops.yaml:6:");
+      expect(stdout).toContain("E_UNREVIEWED_NEEDS_CATALOG");
+    }
+  });
+});
+
+describe("an integration that the catalog does not have", () => {
+  const without = (text: string, id: string): string => text.replace(new RegExp(`"?${id}"?: [^,}]*,? ?`, "gu"), "");
+  const line = "Integration shop-shard-01 (51a1): 45 columns, never reviewed";
+
+  test.each(["report", "warn", "disable"])("with %s, is reported in one line and nothing of it is switched off", async (mode) => {
+    const { folder, catalog, plan, run } = await accepted(mode);
+    writeFileSync(join(folder, "dimsync.catalog.yaml"), without(catalog(), "51a1"));
+    const made = await plan();
+    expect(made).toMatchObject({
+      newColumns: [],
+      neverReviewed: [{ address: "Schemas/shop-shard-01", id: "51a1", name: "shop-shard-01", columns: 45 }],
+    });
+    expect(made.items.flatMap((item) => [...eachChange(item)]).filter(({ after }) => after === false)).toEqual([]);
+    expect(made.diagnostics.map(({ code, message }) => `${code} ${message}`)).toEqual(
+      mode === "warn" ? [`W_UNREVIEWED ${line}. Review and accept it.`] : [],
+    );
+    expect((await run("plan")).stdout).toContain(`${line}\n`);
+    expect((await run("plan", "-o", "markdown")).stdout).toContain(line);
+    expect((await run("plan", "--fail-on", "unreviewed")).code).toBe(2);
+  });
+
+  test("error refuses, until it is accepted", async () => {
+    const { folder, catalog, plan, run } = await accepted("error");
+    const before = catalog();
+    writeFileSync(join(folder, "dimsync.catalog.yaml"), without(before, "51a1"));
+    expect(await plan()).toMatchObject({ executable: false, guards: [{ guard: "unreviewed", actual: 45 }] });
+    const { stdout } = await run("catalog", "accept", "Schemas/shop-shard-01", "public.orders.id");
+    expect(stdout).toBe("test: accepted 45 columns (1 integration for the first time) in dimsync.catalog.yaml. Commit it.\n");
+    expect(catalog()).toBe(before);
+    expect((await run("plan")).code).toBe(0);
+  });
+
+  test("an id that the account does not have is reported at its line, and nothing is switched off", async () => {
+    const { folder, catalog, plan } = await accepted("disable");
+    writeFileSync(join(folder, "dimsync.catalog.yaml"), catalog().replaceAll("51a1", "51a9"));
+    const made = await plan();
+    expect(made.diagnostics).toMatchObject([{ code: "W_CATALOG_UNKNOWN_ID", file: "dimsync.catalog.yaml", line: 7 }]);
+    expect(made.neverReviewed).toMatchObject([{ id: "51a1" }]);
+    expect(made.items.flatMap((item) => [...eachChange(item)]).filter(({ after }) => after === false)).toEqual([]);
+  });
+});
+
+test("an id is not called unknown if the integrations were not read", async () => {
+  const { folder, plan } = await accepted("disable");
+  writeFileSync(join(folder, "manifests/tag.yaml"), "apiVersion: dimsync/v1\nkind: Tag\nmetadata: { name: pii }\nspec: { name: PII }\n");
+  expect((await plan("--only", "Tag/*")).diagnostics).toEqual([]);
+  writeFileSync(join(folder, "manifests/tag.yaml"), "apiVersion: dimsync/v1\nkind: Tag\n");
+  expect(new Set((await plan()).diagnostics.map(({ code }) => code))).toEqual(new Set(["E_MISSING_KEY"]));
+});
+
+describe("names", () => {
+  test("that changed in the service are updated by --all alone", async () => {
+    const { catalog, plan, run, service } = await accepted("disable");
+    service.mutate((state) => {
+      const integration = state.integrations.find(({ id }) => id === orders);
+      if (integration !== undefined) integration.name = "Orders EU";
+    });
+    expect(await plan()).toMatchObject({ newColumns: [], goneColumns: [], neverReviewed: [] });
+    expect((await run("catalog", "accept", "--all")).stdout).toBe("test: updated 1 name in dimsync.catalog.yaml. Commit it.\n");
+    expect(catalog()).toContain('"8f1c": Orders EU');
+    expect(await run("catalog", "accept", "--all")).toMatchObject({ code: 0, stdout: expect.stringContaining("nothing to accept") });
+  });
+});
+
+describe("targets", () => {
+  const withTargets = (service: TestService, catalogs: Readonly<Record<string, string | undefined>>): string => {
+    const targetOf = (catalog: string | undefined) => ({ baseUrl: service.url, apiKey: { $secret: { env: keyVariable } }, catalog });
+    return configText(service.url, { targets: Object.fromEntries(Object.entries(catalogs).map(([name, file]) => [name, targetOf(file)])) });
+  };
+
+  test("have a file each, and one without a catalog has no review", async () => {
+    const { folder, run, service } = await project("", {});
+    writeFileSync(join(folder, "dimsync.yaml"), withTargets(service, { prod: "prod.yaml", qa: "qa.yaml", dev: undefined }));
+    expect((await run("plan", "-t", "dev")).code).toBe(0);
+    expect((await run("plan", "-t", "prod")).stdout).toContain("dimsync catalog accept --all -t prod");
+    expect((await run("catalog", "accept", "--all", "-t", "prod", "-t", "qa")).code).toBe(0);
+    expect(readFileSync(join(folder, "qa.yaml"), "utf8")).toBe(readFileSync(join(folder, "prod.yaml"), "utf8"));
+    expect((await run("plan", "--all-targets", "--fail-on", "unreviewed")).code).toBe(0);
+  });
+
+  test("must not share a file", async () => {
+    const { folder, run, service } = await project("", {});
+    writeFileSync(join(folder, "dimsync.yaml"), withTargets(service, { prod: "c.yaml", dev: "./c.yaml" }));
+    const { code, stdout } = await run("validate", "-t", "prod");
+    expect(code).toBe(1);
+    expect(stdout).toMatch(/dimsync\.yaml:\d+:\d+[\s\S]*E_CATALOG_SHARED/u);
+  });
+});
+
+describe("the file", () => {
+  test("is needed by plan, which names the command", async () => {
+    const { run, folder } = await project();
+    const { code, stdout } = await run("plan");
+    expect(code).toBe(1);
+    expect(stdout).toContain("E_CATALOG_MISSING");
+    expect(stdout).toContain("dimsync.catalog.yaml does not exist");
+    expect((await run("catalog", "accept", "--all")).stdout).toBe(
+      "test: accepted 155 columns (4 integrations for the first time) in dimsync.catalog.yaml. Commit it.\n",
+    );
+    expect((await run("plan")).code).toBe(0);
+    rmSync(join(folder, "dimsync.catalog.yaml"));
+    expect((await run("apply", "--yes")).code).toBe(1);
+  });
+
+  test("with a mistake, is reported at its place, and nothing is planned, sent or written", async () => {
+    const { run, folder, catalog } = await accepted();
+    const broken = `${catalog()}  - integrations: orders\n    tables: {}\n`;
+    writeFileSync(join(folder, "dimsync.catalog.yaml"), broken);
+    const line = broken.split("\n").length - 2;
+    for (const argv of [["validate"], ["plan"], ["drift"], ["apply", "--yes"], ["catalog", "accept", "--all"]]) {
+      const { code, stdout, stderr } = await run(...argv);
+      expect([argv, code]).toEqual([argv, 1]);
+      expect(stdout + stderr).toContain(`dimsync.catalog.yaml:${line}:19`);
+    }
+    expect(catalog()).toBe(broken);
+  });
+
+  test("does not count as a manifest", async () => {
+    const { run, folder } = await accepted();
+    writeFileSync(join(folder, "dimsync.yaml"), readFileSync(join(folder, "dimsync.yaml"), "utf8").replace("- manifests", "- ."));
+    expect(await run("validate")).toMatchObject({ code: 0, stdout: expect.stringContaining("1 manifest in 1 file") });
+  });
+});
+
+describe("the records", () => {
+  const today = new Date().toISOString().slice(0, 10);
+
+  test("remember since when a column is new, also for a saved plan", async () => {
+    const { addColumn, run, plan } = await accepted();
+    await run("plan", "--out", "plan.json");
+    await run("apply", "plan.json");
+    addColumn(orders, nationalId);
+    const { newColumns } = await plan();
+    expect(newColumns).toMatchObject([{ column: "national_id2", since: expect.stringContaining(today) }]);
+    // Later applies keep the date.
+    await run("apply", "--yes");
+    expect((await plan()).newColumns).toEqual(newColumns);
+    expect((await run("plan")).stdout).toContain(`1 new column since ${today} (not reviewed):`);
+  });
+
+  test("a refused apply records nothing", async () => {
+    const { addColumn, run, plan } = await accepted("error");
+    await run("apply", "--yes");
+    addColumn(orders, nationalId);
+    const before = (await plan()).seenColumns;
+    expect((await run("apply", "--yes")).code).toBe(3);
+    expect((await plan()).seenColumns).toEqual(before);
+  });
+});
+
+describe("catalog accept", () => {
+  const newNames = ({ newColumns = [] }: Plan) => newColumns.map(({ address, column }: NewColumn) => `${address} ${column}`);
+
+  test.each<[argv: readonly string[], left: readonly string[]]>([
+    [["Schemas/Orders"], ["Schemas/shop-shard-01 note"]],
+    [
+      ["Schemas/Orders", "public.customers"],
+      ["Schemas/Orders note", "Schemas/shop-shard-01 note"],
+    ],
+    [["Schemas/*", "--pointer", "/public/orders/note"], ["Schemas/Orders national_id2"]],
+    [
+      ["--all", "--exclude", "Schemas/Orders"],
+      ["Schemas/Orders national_id2", "Schemas/Orders note"],
+    ],
+    [["--all"], []],
+  ])("%j", async (argv, left) => {
+    const { addColumn, run, plan } = await accepted();
+    addColumn(orders, nationalId);
+    addColumn(orders, ["public", "orders", "note"]);
+    addColumn("51a1", ["public", "orders", "note"]);
+    expect(await run("catalog", "accept", ...argv)).toMatchObject({ code: 0, stderr: "" });
+    expect(newNames(await plan())).toEqual(left);
+  });
+
+  test.each<[argv: readonly string[], text: string]>([
+    [[], "takes an address as plan prints it"],
+    [["Schemas/Orders", "--all"], "takes an address as plan prints it"],
+    [["Schemas/Nowhere"], "E_NOTHING_TO_ACCEPT"],
+    [["Schemas/Orders", "public.customers.emial"], "E_NOTHING_TO_ACCEPT"],
+  ])("%j is refused", async (argv, text) => {
+    const { run, catalog } = await accepted();
+    const before = catalog();
+    const { code, stderr } = await run("catalog", "accept", ...argv);
+    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining(text) });
+    expect(catalog()).toBe(before);
+  });
+
+  test("writes nothing if a read fails", async () => {
+    const { run, catalog, service } = await accepted();
+    const before = catalog();
+    service.addFault("GET /v1/integrations/8f1c/schemas=status:500");
+    expect(await run("catalog", "accept", "--all")).toMatchObject({ code: 1, stderr: expect.stringContaining("E_CATALOG_INCOMPLETE") });
+    expect(catalog()).toBe(before);
+  });
+
+  test("needs a catalog in the config", async () => {
+    const { run } = await project("", {});
+    expect((await run("catalog", "accept", "--all")).stderr).toContain("catalog: dimsync.catalog.test.yaml");
+  });
+});

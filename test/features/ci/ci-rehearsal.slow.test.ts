@@ -1,0 +1,421 @@
+import { cpSync, existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { openGitRecords } from "../../../src/core/records/git/index.ts";
+import type { AccountState, SchemaMap } from "../../../src/embedded/data/account.ts";
+import { seedAccount } from "../../../src/embedded/data/seed.ts";
+import { startEmbeddedService } from "../../../src/embedded/index.ts";
+import { dimsync, quickstartSecrets, repository } from "../../cli/built-cli.ts";
+import { runCommand } from "../../support/command.ts";
+import { gitEnv } from "../../support/git/env.ts";
+import { git } from "../../support/git/remote.ts";
+import { ordersManifest } from "../../support/orders.ts";
+import { fileNeeds } from "../../support/programs.ts";
+import { writeFolder } from "../../support/project-folder.ts";
+import { returnsManifest } from "../../support/returns.ts";
+import { sampleOf } from "../../support/sample.ts";
+import { startGithub } from "./github-stand-in.ts";
+import {
+  approvedWays,
+  installedOnce,
+  type Job,
+  packedPackage,
+  type Rehearsal,
+  runJob,
+  runReviewedApply,
+  startRepository,
+  ways,
+} from "./rehearsal-job.ts";
+
+// A change from the pull request to the report of drift. Only GitHub is replaced, and in most jobs
+// npm: the package is packed and installed, the scripts are those of the action and the workflows, git
+// has a bare remote, and the service runs.
+
+fileNeeds("bash");
+
+let [packageFile, npm] = ["", ""];
+beforeAll(async () => {
+  [packageFile, npm] = [await packedPackage(), await installedOnce()];
+  // The jobs only use compiled code that is there, because they have the variable CI.
+  const cwd = writeFolder({});
+  cpSync(join(repository, "examples/quickstart"), cwd, { recursive: true });
+  for (let runs = 0; runs < 2; runs += 1) await dimsync(["ci", "plan"], { cwd, env: quickstartSecrets });
+  return () => rmSync(cwd, { recursive: true, force: true });
+});
+
+const keys = { read: "rehearsal-read-key", write: "rehearsal-write-key" };
+const users = { [keys.read]: "reader@example.com", [keys.write]: "bot@example.com" };
+
+interface RehearseOptions {
+  /** More lines of dimsync.yaml. */
+  readonly parts?: string;
+  readonly state?: () => AccountState;
+  /** The records are in the folder of the project. */
+  readonly inFolder?: boolean;
+  /** Each job installs the package with npm. */
+  readonly install?: boolean;
+}
+
+/** A service, GitHub, and a repository with these files and with records in git, until the test ends. */
+async function rehearse(
+  files: Readonly<Record<string, string>>,
+  { parts = "", state, inFolder = false, install = false }: RehearseOptions = {},
+) {
+  const service = await startEmbeddedService({ apiKeys: users, ...(state === undefined ? {} : { state }) });
+  onTestFinished(() => service.close());
+  const github = await startGithub();
+  const repository = startRepository({ "dimsync.yaml": config(service.url, parts), ".gitignore": ".dimsync/\n", ...files });
+  if (!inFolder) await repository.createRecords();
+  const rehearsal: Rehearsal = { packageFile, npm: install ? undefined : npm, repository, github, keys };
+  const setHashed = (hashed: boolean): void =>
+    service.mutate((account) => {
+      const column = account.integrations[0]?.schemas["public"]?.tables["customers"]?.columns["email"];
+      if (column === undefined) throw new Error("The seed has no such column.");
+      column.hashed = hashed;
+    });
+  return { service, github, repository, rehearsal, setHashed, job: (one: Job) => runJob(rehearsal, one) };
+}
+
+type Rehearsed = Awaited<ReturnType<typeof rehearse>>;
+
+const config = (baseUrl: string, parts: string): string => `apiVersion: dimsync/v1
+kind: Config
+manifests: [manifests]
+targets:
+  prod:
+    baseUrl: ${baseUrl}
+    apiKey: { $secret: { env: DIMSYNC_API_KEY } }
+    protected: true
+client: { settleSeconds: 1, schemaWaitSeconds: 5 }
+${parts}`;
+
+const ordersHashed = { "manifests/orders.yaml": ordersManifest("email: { hashed: true }") };
+const returns = returnsManifest({ destination: "{ id: d-12 }", secretEnv: "RETURNS_DB_PASSWORD", owners: "[dana@example.com]" });
+/** An asset cannot be looked up: only the records know that it exists. */
+const lake = `apiVersion: dimsync/v1
+kind: Asset
+metadata: { name: lake }
+lifecycle: { create: ifMissing }
+spec:
+  name: Lake
+  type: s3
+  connectionType: destination
+  connection: { bucket: lake, secret_key: { $secret: { env: RETURNS_DB_PASSWORD } } }
+`;
+const secrets = { RETURNS_DB_PASSWORD: "rehearsal%secret" };
+
+// One way runs the whole sequence of jobs; in the others each job runs once.
+const tried = sampleOf(ways, { name: "ways", kindOf: () => "way" });
+const others = ways.filter((way) => !tried.includes(way));
+const triedApprovals = sampleOf(approvedWays, { name: "approvals", kindOf: () => "way" });
+
+describe("the three jobs", () => {
+  test.each(tried)("a pull request, its second push, the merge and two nights, with %s", async (way) => {
+    const { service, github, repository, setHashed, job } = await rehearse(ordersHashed);
+    const comments = () => github.comments.get(7) ?? [];
+
+    repository.commit("feature", { "manifests/returns.yaml": `${returns}---\n${lake}` });
+    const first = await job({ way, task: "plan", branch: "feature" });
+    expect(first.code, first.log).toBe(0);
+    expect(first.outputs).toMatchObject({
+      has_changes: "true",
+      exit_code: "0",
+      summary_line: expect.stringContaining("Plan for prod: 2 to create"),
+    });
+    expect(first.summary).toContain("## Plan for `prod`");
+    expect(comments()).toHaveLength(1);
+    expect(comments()[0]?.body).toContain("Integration/returns");
+    expect(comments()[0]?.body).not.toContain("phone");
+
+    repository.commit("feature", { "manifests/orders.yaml": ordersManifest("email: { hashed: true }, phone: { hashed: true }") });
+    const second = await job({ way, task: "plan", branch: "feature" });
+    expect(second.code, second.log).toBe(0);
+    expect(comments()).toHaveLength(1);
+    expect(comments()[0]?.body).toContain("phone");
+    // Neither plan needed the secret of the connection, and neither wrote.
+    expect(Object.keys(service.counts())).toEqual(["GET"]);
+
+    repository.merge("feature");
+    const tip = git(repository.remote, "rev-parse", "main");
+    const applied = await job({ way, task: "apply", branch: "main", secrets });
+    expect(applied.code, applied.log).toBe(0);
+    expect(applied.outputs).toMatchObject({ exit_code: "0", has_changes: "true" });
+    expect(service.counts()).toMatchObject({ POST: 2, PATCH: 1 });
+    const created = service.state().integrations.find(({ name }) => name === "returns-pg" || name === "returns");
+    const recorded = repository.read("refs/dimsync/prod", "binding");
+    expect(recorded).toContain(created?.id ?? "no integration was created");
+    expect(recorded).toContain("Asset/lake");
+    expect(git(repository.remote, "rev-parse", "main")).toBe(tip);
+    expect(applied.used.map(({ uses }) => uses.split("@")[0]).filter((uses) => !/checkout|setup-node/u.test(uses ?? ""))).toEqual([]);
+    if (way === "the reusable workflows") expect(applied.masks).toEqual([secrets.RETURNS_DB_PASSWORD]);
+
+    service.resetCounts();
+    const again = await job({ way, task: "apply", branch: "main", secrets });
+    expect(again.code, again.log).toBe(0);
+    expect(Object.keys(service.counts())).toEqual(["GET"]);
+
+    const quiet = await job({ way, task: "drift", branch: "main" });
+    expect(quiet.outputs["exit_code"], quiet.log).toBe("0");
+    expect(github.issues).toEqual([]);
+    setHashed(false);
+    const drifted = await job({ way, task: "drift", branch: "main" });
+    expect(drifted.code, drifted.log).toBe(0);
+    expect(drifted.outputs).toMatchObject({ exit_code: "2", has_changes: "true" });
+    expect(github.issues).toMatchObject([
+      { state: "open", title: expect.stringContaining("Drift for prod"), body: expect.stringContaining("email") },
+    ]);
+    setHashed(true);
+    const resolved = await job({ way, task: "drift", branch: "main" });
+    expect(resolved.code, resolved.log).toBe(0);
+    expect(github.issues).toMatchObject([{ state: "closed" }]);
+
+    for (const { log, summary } of [first, second, applied, again, quiet, drifted, resolved])
+      for (const secret of [...Object.values(secrets), ...Object.values(keys)]) expect(log + summary).not.toContain(secret);
+  });
+
+  test.each(others)("a pull request, its merge and a night, with %s", async (way) => {
+    const { service, github, repository, setHashed, job } = await rehearse(ordersHashed);
+    repository.commit("feature", { "manifests/returns.yaml": `${returns}---\n${lake}` });
+    const planned = await job({ way, task: "plan", branch: "feature" });
+    expect(planned.code, planned.log).toBe(0);
+    expect(planned.summary).toContain("## Plan for `prod`");
+    expect(github.comments.get(7)).toEqual([expect.objectContaining({ body: expect.stringContaining("Integration/returns") })]);
+    expect(Object.keys(service.counts())).toEqual(["GET"]);
+
+    repository.merge("feature");
+    const applied = await job({ way, task: "apply", branch: "main", secrets });
+    expect(applied.code, applied.log).toBe(0);
+    expect(applied.outputs).toMatchObject({ exit_code: "0", has_changes: "true" });
+    expect(service.counts()).toMatchObject({ POST: 2, PATCH: 1 });
+    expect(repository.read("refs/dimsync/prod", "binding")).toContain("Asset/lake");
+    if (way === "the reusable workflows") expect(applied.masks).toEqual([secrets.RETURNS_DB_PASSWORD]);
+
+    setHashed(false);
+    const drifted = await job({ way, task: "drift", branch: "main" });
+    expect(drifted.code, drifted.log).toBe(0);
+    expect(drifted.outputs).toMatchObject({ exit_code: "2", has_changes: "true" });
+    expect(github.issues).toMatchObject([{ state: "open", body: expect.stringContaining("email") }]);
+    for (const { log, summary } of [planned, applied, drifted])
+      for (const secret of [...Object.values(secrets), ...Object.values(keys)]) expect(log + summary).not.toContain(secret);
+  });
+
+  test.each(tried)("a pull request of Dependabot is validated and succeeds, with %s", async (way) => {
+    const { service, github, repository, job } = await rehearse(ordersHashed, { install: true });
+    repository.commit("dependabot", { "manifests/returns.yaml": returns });
+    const run = await job({ way, task: "plan", branch: "dependabot", author: "Dependabot" });
+    expect(run.code, run.log).toBe(0);
+    expect(run.summary).toContain("## Validation");
+    expect([github.calls, service.requests]).toEqual([[], []]);
+  });
+
+  test("a pull request of Dependabot with the key that can read is planned, and nothing is pushed", async () => {
+    const { github, repository, job } = await rehearse(ordersHashed);
+    repository.commit("dependabot", { "manifests/returns.yaml": returns });
+    // The token of such a job may only read.
+    writeFileSync(join(repository.remote, "hooks/pre-receive"), "#!/bin/sh\ntouch pushed\nexit 1\n", { mode: 0o755 });
+    const run = await job({ way: "the workflows of init", task: "plan", branch: "dependabot", author: "Dependabot", hasReadKey: true });
+    expect(run.code, run.log).toBe(0);
+    expect(run.summary).toContain("## Plan for `prod`");
+    expect([existsSync(join(repository.remote, "pushed")), github.calls]).toEqual([false, []]);
+  });
+
+  test("a pull request of a fork is validated, and nothing is written for it", async () => {
+    const { service, github, repository, job } = await rehearse(ordersHashed);
+    repository.commit("fork", { "manifests/orders.yaml": ordersManifest("email: { hased: true }") });
+    const run = await job({ task: "plan", branch: "fork", author: "fork" });
+    expect(run.code, run.log).toBe(1);
+    expect(run.outputs).toMatchObject({ exit_code: "1", has_changes: "false" });
+    expect(run.log).toMatch(/^::error title=E_\w+%3A .*file=manifests\/orders\.yaml,line=11,col=67::/mu);
+    expect(run.summary).toContain("## Validation");
+    expect([github.calls, service.requests]).toEqual([[], []]);
+  });
+
+  test("the plan job of init succeeds without a plan if the pull request changes no file of the project", async () => {
+    const { service, repository, job } = await rehearse(ordersHashed);
+    repository.commit("docs", { "README.md": "text" });
+    const run = await job({ way: "the workflows of init", task: "plan", branch: "docs" });
+    expect([run.code, run.used.length, service.requests]).toEqual([0, 1, []]);
+  });
+
+  test("the plan job of init runs in the folder of its project, only for changes there", async () => {
+    const { service, github, repository, job } = await rehearse({}, { inFolder: true });
+    const deploy = { "deploy/eu/dimsync.yaml": config(service.url, ""), "deploy/eu/manifests/orders.yaml": ordersManifest("email: {}") };
+    repository.commit("main", deploy);
+    repository.commit("docs", { "manifests/other.yaml": "text" });
+    repository.commit("feature", { "deploy/eu/manifests/orders.yaml": ordersManifest("email: { hashed: true }") });
+    const inFolder = { way: "the workflows of init", task: "plan", folder: "deploy/eu" } as const;
+    expect(await job({ ...inFolder, branch: "docs" })).toMatchObject({ code: 0, summary: "" });
+    const run = await job({ ...inFolder, branch: "feature" });
+    expect(run.code, run.log).toBe(0);
+    expect(run.summary).toContain("`manifests/orders.yaml:11`");
+    expect(github.comments).toHaveLength(1);
+  });
+
+  test("two applies at once, on machines that share nothing, create nothing twice", async () => {
+    const { service, job } = await rehearse({ "manifests/returns.yaml": `${returns}---\n${lake}` });
+    const jobs = await Promise.all([1, 2].map(() => job({ task: "apply", branch: "main", secrets })));
+    expect(jobs.filter(({ code }) => code === 0).length).toBeGreaterThan(0);
+    // 5: the other job created everything between the plan of this one and its first write.
+    for (const { code, log } of jobs) expect([0, 4, 5, 6], log).toContain(code);
+    expect(service.counts()).toMatchObject({ POST: 2 });
+  });
+
+  test("the lease of a job is taken over at once when GitHub says that it has ended", async () => {
+    const { github, repository, job } = await rehearse({ "manifests/returns.yaml": returns });
+    const folder = repository.checkout("main");
+    const [, id = ""] = /id: "?([0-9a-f]{32})/u.exec(repository.read("main", "dimsync.yaml") ?? "") ?? [];
+    const options = { target: "prod", remote: "origin", ref: "refs/dimsync/prod", ttlMs: 300_000, key: undefined };
+    const runUrl = "https://github.com/example/data/actions/runs/5/attempts/1";
+    const first = await openGitRecords({ ...options, id, folder, env: gitEnv }).begin({ runId: "first", waitMs: 0, runUrl });
+    await first.take();
+    github.runs.set(5, "in_progress");
+    const refused = await job({ task: "apply", branch: "main", secrets });
+    expect([refused.code, refused.log]).toEqual([6, expect.stringContaining(runUrl)]);
+    github.runs.set(5, "completed");
+    const run = await job({ task: "apply", branch: "main", secrets });
+    expect([run.code, run.log]).toEqual([0, expect.stringContaining("belongs to a job that has ended")]);
+    await first.release();
+    expect(repository.read("refs/dimsync/prod", "binding")).toContain("Integration/returns");
+  });
+
+  test("ids that cannot be written to the records become an artifact, with exit 4 and the command that binds them", async () => {
+    const { repository, job } = await rehearse({ "manifests/returns.yaml": returns });
+    const shortLived = (repository.read("main", "dimsync.yaml") ?? "").replace("records:\n", "records:\n      ttl: 5s\n");
+    repository.commit("main", { "dimsync.yaml": shortLived });
+    // The first push takes the lease, and the server refuses the later ones.
+    const hook = `#!/bin/sh\n[ "$1" != refs/dimsync/prod ] || mkdir first || { echo "no more pushes" >&2; exit 1; }\n`;
+    writeFileSync(join(repository.remote, "hooks/update"), hook, { mode: 0o755 });
+    const run = await job({ way: "the workflows of init", task: "apply", branch: "main", secrets });
+    expect(run.code, run.log).toBe(4);
+    expect(run.log).toContain("no more pushes");
+    const [, id] = /dimsync bind Integration\/returns=(\S+) -t prod/u.exec(run.log) ?? [];
+    expect(run.used.at(-1)?.files.join(""), run.log).toContain(`"id":"${id}"`);
+  });
+
+  test("without records in git, the bindings file is pushed to the branch", async () => {
+    const { repository, job } = await rehearse(ordersHashed, { inFolder: true });
+    repository.openMain();
+    const run = await job({ task: "apply", branch: "main" });
+    expect(run.code, run.log).toBe(0);
+    expect(repository.read("main", "dimsync.bindings.yaml")).toContain("8f1c");
+  });
+
+  test("without records in git, ids that cannot be pushed become an artifact, with exit 4 and instructions", async () => {
+    const { job } = await rehearse(ordersHashed, { inFolder: true });
+    const run = await job({ task: "apply", branch: "main" });
+    expect(run.code, run.log).toBe(4);
+    expect(run.log).toContain("main is protected");
+    const file = run.outputs["bindings_file"] ?? "";
+    expect(readFileSync(file, "utf8")).toContain("8f1c");
+    expect(run.used.at(-1)).toMatchObject({
+      uses: expect.stringMatching(/^actions\/upload-artifact@/u),
+      with: { name: "dimsync-bindings-prod", path: file },
+    });
+    expect(run.summary).toContain("dimsync.bindings.yaml");
+  });
+
+  test("a plan of 10 000 changes stays within every limit", async () => {
+    const state = seedAccount();
+    if (state.integrations[0] !== undefined) state.integrations[0].schemas = manyColumns();
+    const rules = 'spec:\n  integration: orders\n  rules: [{ id: all, match: { column: "*" }, set: { hashed: true } }]\n';
+    const { github, job } = await rehearse(
+      { "manifests/orders.yaml": ordersManifest("").replace(/spec:\n {2}integration: orders\n.*\n$/u, rules) },
+      { parts: "guards: { maxChangedPercent: 100 }\n", state: () => state },
+    );
+    const run = await job({
+      task: "plan",
+      branch: "main",
+      inputs: { args: "--output=sarif=dimsync.sarif\n--output=junit=dimsync.xml" },
+    });
+    expect(run.code, run.log.slice(0, 3000)).toBe(0);
+    expect(run.outputs["summary_line"]).toContain("10000 protect");
+    const [comment] = github.comments.get(7) ?? [];
+    expect(comment?.body.length).toBeLessThanOrEqual(65_536);
+    expect(comment?.body).toContain("10000");
+    expect(Buffer.byteLength(run.summary)).toBeLessThanOrEqual(1_000_000);
+    expect(run.summary).toContain("10000");
+    for (const severity of ["error", "warning", "notice"])
+      expect(run.log.match(new RegExp(`^::${severity} `, "gmu"))?.length ?? 0).toBeLessThanOrEqual(10);
+  });
+});
+
+/** 100 tables of 100 columns that are replicated unhashed. */
+function manyColumns(): SchemaMap {
+  const names = Array.from({ length: 100 }, (_, index) => `n${index}`);
+  const column = (name: string) => ({ nameInDestination: name, enabled: true, hashed: false, isPrimaryKey: false });
+  const columns = () => Object.fromEntries(names.map((name) => [name, column(name)]));
+  const table = (name: string) => ({ nameInDestination: name, enabled: true, syncMode: "full", columns: columns() });
+  const tables = Object.fromEntries(names.map((name) => [name, table(name)]));
+  return { public: { nameInDestination: "public", enabled: true, tables } } as unknown as SchemaMap;
+}
+
+describe("apply after an approval", () => {
+  const sent = (counts: Readonly<Record<string, number>>) => Object.keys(counts).filter((method) => method !== "GET");
+
+  test.each(triedApprovals)("applies the plan that was reviewed, once, with the key that can write, with %s", async (way) => {
+    const { service, repository, rehearsal } = await rehearse({ ...ordersHashed, "manifests/returns.yaml": returns });
+    let sentBefore: readonly string[] | undefined;
+    let reviewed = "";
+    const run = await runReviewedApply(rehearsal, {
+      way,
+      secrets,
+      approve: ([file = ""]) => {
+        reviewed = readFileSync(file, "utf8");
+        sentBefore = sent(service.counts());
+        return true;
+      },
+    });
+    expect(run.code, run.log).toBe(0);
+    expect(sentBefore).toEqual([]);
+    expect(run.outputs).toMatchObject({ exit_code: "0", has_changes: "true" });
+    expect(run.summary).toMatch(/## Plan for `prod`[\s\S]*## Apply on `prod`/u);
+    expect(repository.read("refs/dimsync/prod", "binding")).toContain("returns");
+    const [upload, download] = run.used.filter(({ uses }) => /-artifact@/u.test(uses));
+    expect([upload?.with["name"], download?.with["artifact-ids"]]).toEqual(["dimsync-plan-prod", "100"]);
+
+    service.resetCounts();
+    // As after a re-run of the second job alone, on a machine without files of the first run.
+    const folder = repository.checkout("main");
+    writeFileSync(join(folder, "reviewed.plan.json"), reviewed);
+    const env = { ...gitEnv, ...secrets, DIMSYNC_API_KEY: keys.write };
+    const repeated = await runCommand(["ci", "apply", "reviewed.plan.json"], folder, env);
+    expect([repeated.code, repeated.stderr, sent(service.counts())]).toEqual([5, expect.stringContaining("E_PLAN_APPLIED"), []]);
+    const again = await runReviewedApply(rehearsal, { way, secrets, approve: () => expect.unreachable("There is nothing to approve.") });
+    expect([again.code, sent(service.counts())]).toEqual([0, []]);
+  });
+
+  test("sends nothing without the approval", async () => {
+    const { service, rehearsal } = await rehearse(ordersHashed);
+    const run = await runReviewedApply(rehearsal, { approve: () => false });
+    expect([run.code, sent(service.counts())]).toEqual([0, []]);
+  });
+
+  const rows: Readonly<
+    Record<string, readonly [change: (rehearsed: Rehearsed, artifacts: readonly string[]) => void, code: number, log: string]>
+  > = {
+    "the account has changed": [({ setHashed }) => setHashed(true), 5, "stale"],
+    "the manifests of the branch have changed": [({ repository }) => repository.commit("main", ordersHashed), 5, "E_PLAN_STALE"],
+    "the branch has another newer commit": [({ repository }) => repository.commit("main", { "README.md": "text" }), 3, "E_PROTECTED"],
+    "the artifact was changed": [
+      (_, [file = ""]) => writeFileSync(file, readFileSync(file, "utf8").replaceAll("phone", "email")),
+      1,
+      "plan.json: FAILED",
+    ],
+  };
+  // Only the workflow finds a change of the artifact. What apply finds is also tested without jobs.
+  const triedRows = sampleOf(Object.entries(rows), {
+    name: "reviewed plans",
+    kindOf: ([sentence]) => (sentence.includes("artifact") ? "workflow" : "apply"),
+  });
+  test.each(triedRows)("sends nothing if %s after the plan", async (_sentence, [change, code, log]) => {
+    const rehearsed = await rehearse({ "manifests/orders.yaml": ordersManifest("email: { hashed: true }, phone: { hashed: true }") });
+    const run = await runReviewedApply(rehearsed.rehearsal, {
+      approve: (artifacts) => {
+        change(rehearsed, artifacts);
+        return true;
+      },
+    });
+    expect([run.code, sent(rehearsed.service.counts())], run.log).toEqual([code, []]);
+    expect(run.log).toContain(log);
+  });
+});

@@ -1,0 +1,291 @@
+import { describe, expect, test } from "vitest";
+import { readCiEnvironment } from "../../../src/core/forge/environment.ts";
+import { openRest } from "../../../src/core/forge/rest.ts";
+import type { Plan } from "../../../src/core/model/plan.ts";
+import type { Clock } from "../../../src/core/model/runtime/clock.ts";
+import { type Comments, commentMarker, driftMarker, type Section, upsertComment } from "../../../src/features/ci/comments.ts";
+import { pullRequestComments } from "../../../src/features/ci/github.ts";
+import { noPlanSection, planSection } from "../../../src/features/ci/plan-comment.ts";
+import { commentPlans, withdrawComments } from "../../../src/features/ci/provider.ts";
+import { change, item, plan } from "../../core/render/plans.ts";
+import { clockWithoutWaiting } from "../../support/clock.ts";
+import { type GithubStandIn, githubToken, startGithub } from "./github-stand-in.ts";
+
+const commentsOf = ({ url }: GithubStandIn) => {
+  const headers = { authorization: `Bearer ${githubToken}` };
+  return pullRequestComments(
+    openRest({ name: "GitHub", baseUrl: url, headers, env: {}, clock: clockWithoutWaiting() }),
+    "example/data",
+    "7",
+  );
+};
+const marker = commentMarker("");
+const footer = "Written by dimsync.";
+const section = (target: string, text: string): Section => ({ target, text, state: "" });
+const bodyWith = (...sections: readonly (readonly [target: string, text: string])[]) =>
+  [marker, ...sections.map(([target, text]) => `<!-- dimsync:target:${target}  -->\n${text}`), "<!-- dimsync:end -->", footer].join("\n");
+/** Replaces the section of a target, as its job does. */
+const put = (
+  comments: Comments,
+  text: string,
+  { target = "prod", recheckMs, clock = clockWithoutWaiting() }: { target?: string; recheckMs?: number; clock?: Pick<Clock, "sleep"> } = {},
+) =>
+  upsertComment(
+    comments,
+    { marker, footer, recheckMs, clock },
+    () => (sections) =>
+      [...sections.filter((one) => one.target !== target), ...(text === "" && sections.length === 0 ? [] : [section(target, text)])].sort(
+        (a, b) => (a.target < b.target ? -1 : 1),
+      ),
+  );
+const upsert = (github: GithubStandIn, text: string) => put(commentsOf(github), text);
+const bodies = (github: GithubStandIn) => github.comments.get(7)?.map(({ body }) => body);
+const byUser = (id: number, body: string, association: string) => ({
+  id,
+  body,
+  user: { type: "User", id: 2 },
+  author_association: association,
+});
+
+describe("the comment of a plan", () => {
+  test("is created once, found on a later page of the list, and updated in place", async () => {
+    const github = await startGithub();
+    github.comments.set(
+      7,
+      Array.from({ length: 5 }, (_, index) => byUser(index, `no marker ${index}`, "NONE")),
+    );
+    expect(await upsert(github, "first")).toBe("created");
+    expect(await upsert(github, "second")).toBe("updated");
+    expect(await upsert(github, "second")).toBe("same");
+    expect(bodies(github)?.slice(5)).toEqual([bodyWith(["prod", "second"])]);
+  });
+
+  test("is not created for an empty plan, but updated if it exists", async () => {
+    const github = await startGithub();
+    expect(await upsert(github, "")).toBe("none");
+    await upsert(github, "something");
+    expect(await upsert(github, "")).toBe("updated");
+    expect(github.comments.get(7)).toHaveLength(1);
+  });
+
+  test("is a new one if only someone from outside used our marker", async () => {
+    const github = await startGithub();
+    github.comments.set(7, [byUser(1, `${marker}\nmine`, "CONTRIBUTOR")]);
+    expect(await upsert(github, "plan")).toBe("created");
+    expect(bodies(github)?.[0]).toBe(`${marker}\nmine`);
+  });
+
+  test("can be that of a member, because the token can be a personal one", async () => {
+    const github = await startGithub();
+    github.comments.set(7, [byUser(1, `${marker}\nold`, "MEMBER")]);
+    expect(await upsert(github, "plan")).toBe("updated");
+  });
+
+  test("is created again if it was deleted after the list was read", async () => {
+    const github = await startGithub();
+    await upsert(github, "plan");
+    const comments = commentsOf(github);
+    const list = async () => {
+      const all = await comments.list();
+      github.comments.set(7, []);
+      return all;
+    };
+    expect(await put({ ...comments, list }, "other")).toBe("created");
+    expect(bodies(github)).toEqual([bodyWith(["prod", "other"])]);
+  });
+});
+
+describe("a comment whose creation failed", () => {
+  test.each([502, "reset"] as const)("is created in another attempt after %s", async (status) => {
+    const github = await startGithub();
+    github.refuse = { matches: /^POST/u, status, times: 2 };
+    expect(await upsert(github, "plan")).toBe("created");
+    expect(bodies(github)).toEqual([bodyWith(["prod", "plan"])]);
+    expect(github.calls.filter((call) => call.startsWith("POST"))).toHaveLength(3);
+  });
+
+  test("is not created twice if only the response was lost", async () => {
+    const github = await startGithub();
+    github.refuse = { matches: /^POST/u, status: "reset-after", times: 1 };
+    expect(await upsert(github, "plan")).toBe("created");
+    expect(bodies(github)).toEqual([bodyWith(["prod", "plan"])]);
+    expect(github.calls.filter((call) => call.startsWith("POST"))).toHaveLength(1);
+  });
+});
+
+describe("the jobs of a matrix share one comment", () => {
+  test("in which each replaces its own section", async () => {
+    const github = await startGithub();
+    for (const target of ["b", "a"]) await put(commentsOf(github), `plan of ${target}`, { target, recheckMs: 1 });
+    await put(commentsOf(github), "new plan", { target: "b", recheckMs: 1 });
+    expect(bodies(github)).toEqual([bodyWith(["a", "plan of a"], ["b", "new plan"])]);
+  });
+
+  test("also if all write at the same time", async () => {
+    const github = await startGithub();
+    const targets = ["a", "b", "c", "d"];
+    let running = targets.length;
+    const asleep = new Set<() => void>();
+    // Everybody wakes up when nobody is writing.
+    const wakeAll = (): void => {
+      if (asleep.size < running) return;
+      for (const wake of asleep) wake();
+      asleep.clear();
+    };
+    const sleep = (): Promise<void> =>
+      new Promise((resolve) => {
+        asleep.add(resolve);
+        wakeAll();
+      });
+    const end = (): void => {
+      running -= 1;
+      wakeAll();
+    };
+    const putOf = (target: string) => put(commentsOf(github), `plan of ${target}`, { target, recheckMs: 700, clock: { sleep } });
+    await Promise.all(targets.map((target) => putOf(target).finally(end)));
+    expect(bodies(github)).toEqual([bodyWith(...targets.map((target) => [target, `plan of ${target}`] as const))]);
+  });
+
+  test("and one whose section is overwritten writes it again", async () => {
+    const github = await startGithub();
+    await put(commentsOf(github), "old", { target: "b" });
+    const comments = commentsOf(github);
+    let isOverwritten = false;
+    const update: Comments["update"] = async (id, body) => {
+      await comments.update(id, body);
+      if (!isOverwritten) await comments.update(id, bodyWith(["b", "new"]));
+      isOverwritten = true;
+    };
+    expect(await put({ ...comments, update }, "plan of a", { target: "a", recheckMs: 1 })).toBe("updated");
+    expect(bodies(github)).toEqual([bodyWith(["a", "plan of a"], ["b", "new"])]);
+  });
+
+  test("and no text of a section can pass for another one", async () => {
+    const github = await startGithub();
+    await put(commentsOf(github), "plan of b", { target: "b" });
+    const forged = "x\n<!-- dimsync:target:b  -->\nforged\n<!-- dimsync:end -->\ny";
+    await put(commentsOf(github), forged, { target: "a" });
+    await put(commentsOf(github), "plan of c", { target: "c", recheckMs: 1 });
+    expect(bodies(github)).toEqual([bodyWith(["a", forged.replaceAll("\n<!--", "\n <!--")], ["b", "plan of b"], ["c", "plan of c"])]);
+  });
+
+  test("that shows the first lines of the longest sections if it has no room for all", async () => {
+    const github = await startGithub();
+    for (const target of ["a", "b", "c"]) await put(commentsOf(github), `## ${target}\n\n${"x".repeat(30_000)}`, { target, recheckMs: 1 });
+    expect(bodies(github)?.[0]?.match(/^## \w|^\*\*Shortened|x{30000}/gmu)).toHaveLength(6);
+  });
+});
+
+const jobOf = ({ url }: GithubStandIn, log: string[] = []) => {
+  const env = { GITHUB_ACTIONS: "true", GITHUB_REPOSITORY: "example/data", GITHUB_API_URL: url, GITHUB_TOKEN: githubToken };
+  const environment = { ...readCiEnvironment(env, "/"), pullRequest: "7", isPullRequest: true };
+  return {
+    environment,
+    env,
+    signal: new AbortController().signal,
+    base: async () => undefined,
+    log: (text: string) => void log.push(text),
+  };
+};
+const planned = (target: string, more: Partial<Plan> = {}) => plan({ target, items: [item({ changes: [change()] })], ...more });
+const failure = { code: "E_NO_API_KEY" as const, message: "No API key.", exit: 1 as const, diagnostics: [] };
+/** The headings, and what changed. */
+const outline = (github: GithubStandIn) =>
+  bodies(github)?.map((body) => body.match(/^## .*|^.*(?:Since the last|as in the last).*|^<details.*/gmu));
+
+describe("the comment of the plans", () => {
+  test("has a section for each target in the order of the project, also for one without a plan", async () => {
+    const github = await startGithub();
+    const log: string[] = [];
+    const known = ["b", "c", "a"];
+    await commentPlans(jobOf(github, log), { plans: [planned("a"), plan({ target: "b" })], failed: [{ target: "c", failure }], known });
+    expect(outline(github)).toEqual([
+      [
+        expect.stringMatching(/^<details><summary>Plan for b: No changes/u),
+        "## Plan for `b`: no changes",
+        "## No plan for `c`",
+        "## Plan for `a`: 1 to update",
+      ],
+    ]);
+    expect(log).toEqual(["dimsync: comment for a, b, c: created\n"]);
+  });
+
+  test("is not written for empty plans only", async () => {
+    const github = await startGithub();
+    await commentPlans(jobOf(github), { plans: [plan({ target: "a" }), plan({ target: "b" })], failed: [], known: ["a", "b"] });
+    expect(bodies(github)).toEqual([]);
+  });
+
+  test("loses the section of a target that the project no longer has", async () => {
+    const github = await startGithub();
+    await commentPlans(jobOf(github), { plans: [planned("a"), planned("b")], failed: [], known: ["a", "b"] });
+    await commentPlans(jobOf(github), { plans: [planned("a")], failed: [], known: ["a"] });
+    expect(outline(github)?.[0]).toEqual(["## Plan for `a`: 1 to update", "The plan is the same as in the last comment."]);
+  });
+
+  test("is withdrawn for the targets of a run without a plan, and later compared with the last plan", async () => {
+    const github = await startGithub();
+    const known = ["a", "b"];
+    await commentPlans(jobOf(github), { plans: [planned("a"), planned("b")], failed: [], known });
+    await withdrawComments(jobOf(github), ["a"]);
+    expect(outline(github)?.[0]).toEqual(["## No plan for `a`", "## Plan for `b`: 1 to update"]);
+    await commentPlans(jobOf(github), { plans: [planned("a")], failed: [{ target: "b", failure }], known });
+    expect(outline(github)?.[0]?.slice(1)).toEqual(["The plan is the same as in the last comment.", "## No plan for `b`"]);
+  });
+});
+
+const room = 60_000;
+const sinceOf = (before: Plan, now: Plan): string | undefined =>
+  planSection(now, planSection(before, "", { room }).state, { room })
+    .text.split("\n\n")
+    .find((text) => /last comment/u.test(text));
+const one = (address: string, path = "/a") => item({ address, changes: [change({ path })] });
+const finding = (state: "new" | "existing") => ({
+  ...{ policy: "pii", severity: "error" as const, state, address: "Schemas/orders", path: "/schemas/s", message: "Hash it." },
+});
+const steps: readonly (readonly [string, Plan, Plan, string])[] = [
+  [
+    "the same plan",
+    planned("a"),
+    planned("a", { planId: "other", createdAt: "2027-01-01T00:00:00Z" }),
+    "The plan is the same as in the last comment.",
+  ],
+  [
+    "objects that are new, different and gone",
+    plan({ items: [one("Schemas/a"), one("Schemas/b")] }),
+    plan({ items: [one("Schemas/b", "/c"), one("Schemas/`@c`")] }),
+    "**Since the last comment:** new: <code>Schemas/&#96;&#64;c&#96;</code>; different: `Schemas/b`; no longer: `Schemas/a`.",
+  ],
+  [
+    "counts",
+    plan({ policy: [finding("existing"), finding("existing")] }),
+    plan({ policy: [finding("existing")], summary: { ...plan().summary, blocked: 2 } }),
+    "**Since the last comment:** blocked: 2 (was 0); existing policy findings: 1 (was 2).",
+  ],
+];
+test.each(steps)("a section says what changed since the last comment: %s", (_, before, now, expected) => {
+  expect(sinceOf(before, now)).toBe(expected);
+});
+
+test.each(["", "bm90IGpzb24=", Buffer.from('{"digest":1}').toString("base64"), "???"])(
+  "a state that cannot be read is none: %j",
+  (state) => {
+    expect(planSection(planned("a"), state, { room }).text).not.toContain("last comment");
+    expect(noPlanSection({ target: "a", failure }, state).state).toBe(state);
+  },
+);
+
+test("markers of different targets and folders differ, and none ends the HTML comment", () => {
+  const names = ["prod", "prod -->", "a:b", "a", "b:", "--", "ü", "x/y"];
+  const markers = names.flatMap((folder) => [commentMarker(folder), ...names.map((target) => driftMarker(folder, target))]);
+  expect(new Set(markers).size).toBe(markers.length);
+  for (const one of markers) expect(one).toMatch(/^<!-- (?:(?!--|>).)* -->$/u);
+});
+
+test("plans of 2 000 changes fit into one comment", async () => {
+  const github = await startGithub();
+  const items = Array.from({ length: 2_000 }, (_, index) => item({ id: `i${index}`, address: `Schemas/o${index}`, changes: [change()] }));
+  const known = ["a", "b", "c", "d", "e"];
+  await commentPlans(jobOf(github), { plans: known.map((target) => plan({ target, items })), failed: [], known });
+  expect(bodies(github)?.[0]?.match(/2000 to update/gu)).toHaveLength(5);
+});

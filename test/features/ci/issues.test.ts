@@ -1,0 +1,68 @@
+import { expect, test } from "vitest";
+import { openRest } from "../../../src/core/forge/rest.ts";
+import type { Plan } from "../../../src/core/model/plan.ts";
+import { driftMarker } from "../../../src/features/ci/comments.ts";
+import { githubIssues } from "../../../src/features/ci/github.ts";
+import { upsertDriftIssue } from "../../../src/features/ci/issues.ts";
+import { driftReport } from "../../core/render/full-plan.ts";
+import { plan } from "../../core/render/plans.ts";
+import { clockWithoutWaiting } from "../../support/clock.ts";
+import { type GithubStandIn, githubToken, startGithub } from "./github-stand-in.ts";
+
+const put = ({ url }: GithubStandIn, report: Plan, run = 1) =>
+  upsertDriftIssue(
+    githubIssues(
+      openRest({
+        name: "GitHub",
+        baseUrl: url,
+        headers: { authorization: `Bearer ${githubToken}` },
+        env: {},
+        clock: clockWithoutWaiting(),
+      }),
+      "example/data",
+      { label: "dimsync-drift", marker: driftMarker("", report.target) },
+    ),
+    report,
+    { marker: driftMarker("", report.target), footer: `Written by dimsync in [this run](https://example.com/${run}).` },
+  );
+const nothing = plan({ kind: "DriftReport" });
+
+test("the issue of a target is opened, left unchanged, updated and closed", async () => {
+  const github = await startGithub();
+  expect(await put(github, nothing)).toBe("none");
+  expect(await put(github, driftReport, 1)).toBe("created");
+  expect(await put(github, driftReport, 2)).toBe("same");
+  expect(await put(github, { ...driftReport, manual: [] }, 3)).toBe("updated");
+  expect(await put(github, nothing, 4)).toBe("closed");
+  expect(github.issues).toMatchObject([
+    { state: "closed", title: expect.stringContaining("Drift for prod"), comments: [expect.stringContaining("No drift")] },
+  ]);
+  expect(await put(github, driftReport, 5)).toBe("created");
+});
+
+test("an incomplete report does not close the issue", async () => {
+  const github = await startGithub();
+  await put(github, driftReport);
+  expect(await put(github, plan({ kind: "DriftReport", complete: false, exit: { code: 1, reasons: ["incomplete"] } }))).toBe("none");
+  expect(github.issues[0]?.state).toBe("open");
+});
+
+test("each target has its own issue, also if the list has several pages", async () => {
+  const github = await startGithub();
+  for (const target of ["a", "b", "c", "d"]) await put(github, { ...driftReport, target });
+  expect(await put(github, { ...nothing, target: "d" })).toBe("closed");
+  expect(github.issues.map(({ state }) => state)).toEqual(["open", "open", "open", "closed"]);
+});
+
+test("a policy that the account violates opens an issue, too", async () => {
+  const github = await startGithub();
+  expect(await put(github, { ...nothing, policy: driftReport.policy, exit: { code: 3, reasons: ["policy"] } })).toBe("created");
+  expect(github.issues[0]?.title).toBe("Drift for prod: 2 policy findings");
+});
+
+test.each([502, "reset-after"] as const)("an issue is opened once although the response was %s", async (status) => {
+  const github = await startGithub();
+  github.refuse = { matches: /^POST/u, status, times: 1 };
+  expect(await put(github, driftReport)).toBe("created");
+  expect(github.issues).toHaveLength(1);
+});

@@ -1,0 +1,103 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { type Pushed, pushFile } from "../../../src/features/ci/push-file.ts";
+import { gitEnv as env } from "../../support/git/env.ts";
+import { git } from "../../support/git/remote.ts";
+import { writeProject } from "../../support/project-folder.ts";
+
+const author = { name: "Bot", email: "bot@example.com" };
+
+/** A bare remote whose branch main has `ids.yaml` and `other.yaml`, and two clones of depth 1. */
+function twoJobs(): { readonly remote: string; readonly one: string; readonly two: string } {
+  const root = writeProject({ "first/ids.yaml": "a: 1\n", "first/other.yaml": "x\n" });
+  const [first, remote, one, two] = ["first", "remote.git", "one", "two"].map((name) => join(root, name)) as [
+    string,
+    string,
+    string,
+    string,
+  ];
+  git(root, "init", "--quiet", "--bare", "--initial-branch=main", remote);
+  git(first, "init", "--quiet", "--initial-branch=main");
+  git(first, "add", "--all");
+  git(first, "commit", "--quiet", "--message", "first");
+  git(first, "push", "--quiet", remote, "main");
+  for (const clone of [one, two]) git(root, "clone", "--quiet", "--depth=1", `file://${remote}`, clone);
+  return { remote, one, two };
+}
+
+const push = (folder: string, branch: { readonly name: string | undefined } = { name: "main" }): Promise<Pushed> =>
+  pushFile({ folder, file: join(folder, "ids.yaml"), remote: "origin", branch: branch.name, message: "record ids", author, env });
+const show = (remote: string, path: string): string => git(remote, "show", `main:${path}`);
+
+test("an unchanged file is not committed", async () => {
+  const { remote, one } = twoJobs();
+  writeFileSync(join(one, "other.yaml"), "changed\n");
+  expect(await push(one)).toEqual({ outcome: "unchanged" });
+  expect(git(remote, "rev-list", "--count", "main")).toBe("1");
+});
+
+test("only the file is committed, by the given author", async () => {
+  const { remote, one } = twoJobs();
+  writeFileSync(join(one, "ids.yaml"), "a: 2\n");
+  writeFileSync(join(one, "other.yaml"), "changed\n");
+  git(one, "add", "other.yaml");
+  expect(await push(one)).toEqual({ outcome: "pushed" });
+  expect([show(remote, "ids.yaml"), show(remote, "other.yaml")]).toEqual(["a: 2", "x"]);
+  expect(git(remote, "log", "-1", "--format=%an %ae %s", "main")).toBe("Bot bot@example.com record ids");
+});
+
+test("a new file is committed", async () => {
+  const { remote, one } = twoJobs();
+  writeFileSync(join(one, "new.yaml"), "b: 1\n");
+  expect(await pushFile({ folder: one, file: join(one, "new.yaml"), remote: "origin", branch: "main", message: "m", author, env })).toEqual(
+    {
+      outcome: "pushed",
+    },
+  );
+  expect(show(remote, "new.yaml")).toBe("b: 1");
+});
+
+test("the commit is put on top of newer commits of the branch, also in a shallow clone", async () => {
+  const { remote, one, two } = twoJobs();
+  writeFileSync(join(two, "other.yaml"), "theirs\n");
+  git(two, "commit", "--quiet", "--all", "--message", "theirs");
+  git(two, "push", "--quiet", "origin", "main");
+  writeFileSync(join(one, "ids.yaml"), "a: 2\n");
+  expect(await push(one)).toEqual({ outcome: "pushed" });
+  expect([show(remote, "ids.yaml"), show(remote, "other.yaml")]).toEqual(["a: 2", "theirs"]);
+});
+
+test("a tag with the name of the branch is not mistaken for the branch", async () => {
+  const { remote, one, two } = twoJobs();
+  git(remote, "tag", "main", "main");
+  writeFileSync(join(two, "other.yaml"), "theirs\n");
+  git(two, "commit", "--quiet", "--all", "--message", "theirs");
+  git(two, "push", "--quiet", "origin", "HEAD:refs/heads/main");
+  writeFileSync(join(one, "ids.yaml"), "a: 2\n");
+  expect(await push(one)).toEqual({ outcome: "pushed" });
+  expect(git(remote, "show", "refs/heads/main:other.yaml")).toBe("theirs");
+});
+
+test("a conflict in the file is refused, and the file stays as this job wrote it", async () => {
+  const { remote, one, two } = twoJobs();
+  writeFileSync(join(two, "ids.yaml"), "a: 3\n");
+  git(two, "commit", "--quiet", "--all", "--message", "theirs");
+  git(two, "push", "--quiet", "origin", "main");
+  writeFileSync(join(one, "ids.yaml"), "a: 2\n");
+  expect(await push(one)).toMatchObject({ outcome: "refused", reason: expect.stringMatching(/./u) });
+  expect(show(remote, "ids.yaml")).toBe("a: 3");
+  expect(git(one, "show", "HEAD:ids.yaml")).toBe("a: 2");
+});
+
+test("without a branch, or if the remote refuses, the reason is returned without the password", async () => {
+  const { one } = twoJobs();
+  writeFileSync(join(one, "ids.yaml"), "a: 2\n");
+  expect(await push(one, { name: undefined })).toEqual({ outcome: "refused", reason: "There is no branch to push to." });
+  const { one: other } = twoJobs();
+  writeFileSync(join(other, "ids.yaml"), "a: 2\n");
+  git(other, "remote", "set-url", "origin", "http://user:hunter2@127.0.0.1:1/x.git");
+  const refused = await push(other);
+  expect(refused).toMatchObject({ outcome: "refused", reason: expect.stringContaining("127.0.0.1") });
+  expect(JSON.stringify(refused)).not.toContain("hunter2");
+});

@@ -1,0 +1,105 @@
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
+import { dimsync, ended, quickstart, repository, startCli } from "../../cli/built-cli.ts";
+import { copyEmptyDatabase } from "../../support/embedded-database.ts";
+import { sharedPostgres } from "../../support/postgres/shared.ts";
+import { needs } from "../../support/programs.ts";
+import { writeProject } from "../../support/project-folder.ts";
+import { waiting } from "../../support/waiting.ts";
+
+/** The quick start under control, and its controller as a process. */
+async function controlled(databaseUrl: string | undefined, controller = "{ every: 1m }") {
+  const cwd = quickstart();
+  const file = join(cwd, "dimsync.yaml");
+  const config = await readFile(file, "utf8");
+  await writeFile(file, config.replace("    vars: {", `    controller: ${controller}\n    vars: {`));
+  const env: Record<string, string> = { USER: "ann", ...(databaseUrl === undefined ? {} : { DIMSYNC_DATABASE_URL: databaseUrl }) };
+  const start = () => {
+    const tracing = {
+      NODE_OPTIONS: `--import=${pathToFileURL(join(repository, "test/support/tracing.mjs")).href}`,
+      SPANS: join(cwd, "spans"),
+    };
+    const child = startCli(["controller", "run", "--watch", "--listen", "127.0.0.1:0", "--log-format", "json"], {
+      cwd,
+      env: { ...env, ...tracing },
+    });
+    onTestFinished(() => void child.kill("SIGKILL"));
+    return child;
+  };
+  const run = (...args: readonly string[]) => dimsync(["controller", ...args], { cwd, env });
+  const status = async () => JSON.parse((await run("status", "-o", "json")).stdout).accounts;
+  return { cwd, env, start, run, status };
+}
+
+for (const kind of ["embedded", "PostgreSQL"])
+  describe(`a controller with ${kind}`, kind === "PostgreSQL" ? needs("postgresql") : {}, () => {
+    const databaseUrl = async (): Promise<string | undefined> =>
+      kind === "embedded" ? undefined : await (await sharedPostgres()).database();
+
+    it("checks, reports, suspends and resumes, and ends cleanly on SIGTERM", async () => {
+      const { cwd, start, run, status } = await controlled(await databaseUrl());
+      // The test of the demo creates one.
+      if (kind === "embedded") await copyEmptyDatabase(join(cwd, ".dimsync/controller"));
+      const none = await run("status");
+      expect([none.code, none.stderr]).toEqual([1, expect.stringMatching(/E_CONTROLLER_NOT_RUNNING|E_CONTROLLER_DATABASE/u)]);
+      const child = start();
+      const end = ended(child);
+      await vi.waitFor(async () => expect(await status()).toMatchObject([{ name: "demo", state: "exposed", exposedColumns: 3 }]), {
+        ...waiting,
+        interval: 1_500,
+      });
+      const drift = await run("check", "demo", "--wait", "-o", "json");
+      expect([drift.code, JSON.parse(drift.stdout).kind]).toEqual([3, "DriftReport"]);
+      expect((await run("status")).code).toBe(3);
+
+      const suspended = await run("suspend", "demo", "--until", "2999-01-01T00:00:00Z", "--reason", "a migration");
+      expect(suspended.code, suspended.stderr).toBe(0);
+      const refused = await run("check", "demo");
+      expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining("by ann: a migration")]);
+      expect(await status()).toMatchObject([{ state: "suspended" }]);
+      // What is exposed counts even if nobody checks it.
+      expect((await run("status")).code).toBe(3);
+      expect((await run("resume", "demo")).code).toBe(0);
+
+      const history = JSON.parse((await run("history", "demo", "-o", "json")).stdout);
+      expect(history.events.filter(({ event }: { event: string }) => event === "opened")).toHaveLength(7);
+      expect(history.suspensions).toMatchObject([{ reason: "a migration", by: "ann", resumedBy: "ann" }]);
+      expect((await run("check", "other")).stderr).toContain("The accounts are demo.");
+      // Only one process can use an embedded database.
+      if (kind === "embedded") {
+        const second = await ended(start());
+        expect([second.code, second.stderr]).toEqual([1, expect.stringContaining("which only one process can open")]);
+      }
+      child.kill("SIGTERM");
+      const { code, stderr } = await end;
+      expect(code).toBe(0);
+      const log = stderr
+        .split("\n")
+        .filter((line) => line.startsWith("{"))
+        .map((line): Readonly<Record<string, unknown>> => JSON.parse(line));
+      const worker = expect.stringMatching(/:\d+$/u);
+      expect(log).toContainEqual({
+        time: expect.any(String),
+        level: "info",
+        worker,
+        message: expect.stringContaining("Status page: http://"),
+      });
+      const hex = /^[0-9a-f]{32}$/u;
+      const of = { account: "demo", run: expect.stringMatching(/^[0-9a-f-]{36}$/u), traceId: expect.stringMatching(hex) };
+      expect(log).toContainEqual({ time: expect.any(String), level: "info", worker, ...of, message: expect.stringContaining("3 exposed") });
+    });
+  });
+
+it("says what is wrong with the database", async () => {
+  const cwd = writeProject({});
+  for (const [url, words] of [
+    ["mysql://u:hunter2@127.0.0.1/x", "must begin with postgres://"],
+    ["postgres://u:hunter2@127.0.0.1:1/x", "the connection was refused"],
+  ] as const) {
+    const { code, stderr } = await dimsync(["controller", "run", "--database", url], { cwd });
+    expect([code, stderr.replaceAll(/\s+/gu, " ")]).toEqual([1, expect.stringContaining(words)]);
+    expect(stderr).not.toContain("hunter2");
+  }
+});

@@ -1,0 +1,95 @@
+import { EventEmitter, once } from "node:events";
+import { setTimeout as sleep } from "node:timers/promises";
+import { expect, it, onTestFinished, vi } from "vitest";
+import type { Database } from "../../../../src/core/records/postgres/connection.ts";
+import { openQueue } from "../../../../src/features/controller/work/queue.ts";
+import { describeDatabases } from "../../../support/postgres/controller-database.ts";
+import { waiting } from "../../../support/waiting.ts";
+
+/** A queue whose statements that look for checks are counted. */
+async function counting(database: Database) {
+  const seen = { polls: 0 };
+  const query: Database["query"] = (text, values) => {
+    if (/active_group_count|j\.name = 'check'/u.test(text)) seen.polls++;
+    return database.query(text, values);
+  };
+  return { seen, queue: await openQueue({ ...database, query }, () => {}) };
+}
+
+const nothing = async (): Promise<void> => {};
+
+describeDatabases("the queue", (database) => {
+  it("is polled by one worker, however many there are", async () => {
+    const { seen, queue } = await counting(database());
+    await queue.work({ check: nothing, cleanup: nothing }, { accountsAtOnce: 30, accountsPerHost: 4 });
+    await vi.waitFor(() => expect(seen.polls).toBeGreaterThanOrEqual(30), waiting);
+    seen.polls = 0;
+    const before = performance.now();
+    await sleep(3_000);
+    const seconds = (performance.now() - before) / 1000;
+    expect(seen.polls).toBeGreaterThan(0);
+    expect(seen.polls).toBeLessThanOrEqual(Math.ceil(seconds) + 1);
+    await queue.stop(5_000);
+  });
+
+  it("runs all jobs that are ready without a pause between them, and several at once", async () => {
+    const { queue } = await counting(database());
+    const accounts = Array.from({ length: 40 }, (_, index) => index + 1);
+    for (const account of accounts) await queue.request(account, `host-${account}`);
+    const done: number[] = [];
+    let running = 0;
+    let most = 0;
+    const check = async ({ account }: { readonly account: number }): Promise<void> => {
+      most = Math.max(most, ++running);
+      await sleep(account <= 3 ? 4_000 : 20);
+      running--;
+      done.push(account);
+    };
+    await queue.work({ check, cleanup: nothing }, { accountsAtOnce: 4, accountsPerHost: 4 });
+    await vi.waitFor(() => expect(done).toHaveLength(40), waiting);
+    expect(most).toBe(4);
+    expect(new Set(done).size).toBe(40);
+    await queue.stop(5_000);
+  });
+
+  it("starts late jobs on all idle workers after one poll", async () => {
+    const { seen, queue } = await counting(database());
+    onTestFinished(() => void vi.useRealTimers());
+    vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
+    const accounts = [1, 2, 3, 4, 5, 6];
+    const events = new EventEmitter();
+    const allRun = once(events, "all run");
+    let running = 0;
+    const check = async (): Promise<void> => {
+      if (++running === accounts.length) events.emit("all run");
+      await once(events, "end");
+    };
+    await queue.work({ check, cleanup: nothing }, { accountsAtOnce: accounts.length, accountsPerHost: 4 });
+    // Each worker polls once when it starts.
+    while (seen.polls < accounts.length) await sleep(20);
+    for (const account of accounts) await queue.request(account, `host-${account}`, -60);
+    vi.advanceTimersByTime(1_000);
+    await allRun;
+    events.emit("end");
+    await queue.stop(5_000);
+  });
+
+  it("keeps one waiting check for each account, at the time that was requested last", async () => {
+    const { queue } = await counting(database());
+    const startOf = async (account: number): Promise<number> => {
+      const { rows } = await database().query(
+        "select extract(epoch from start_after - now())::float8 as seconds from dimsync_queue.job_common where name = 'check' and singleton_key = $1 and state = 'created'",
+        [String(account)],
+      );
+      expect(rows).toHaveLength(1);
+      return Number(rows[0]?.seconds);
+    };
+    await queue.request(101, "h", 3_600);
+    expect(await startOf(101)).toBeGreaterThan(3_000);
+    await queue.request(101, "h");
+    expect(await startOf(101)).toBeLessThanOrEqual(1);
+    await queue.request(101, "h", 3_600);
+    expect(await startOf(101)).toBeGreaterThan(3_000);
+    await queue.stop(0);
+  });
+});

@@ -1,0 +1,160 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, onTestFinished, test } from "vitest";
+import type { DoctorReport } from "../../../src/features/doctor/doctor.ts";
+import { runCommand } from "../../support/command.ts";
+import { gitEnv } from "../../support/git/env.ts";
+import { gitHttp } from "../../support/git/http.ts";
+import { git, gitRemote } from "../../support/git/remote.ts";
+import { pgbouncerOfSuite, postgresOfSuite } from "../../support/postgres/shared.ts";
+import { needs } from "../../support/programs.ts";
+
+const config = `apiVersion: dimsync/v1
+kind: Config
+targets:
+  prod: { baseUrl: "embedded:.dimsync/account.json" }
+`;
+
+/** A project in a clone whose records are in the store. */
+async function projectIn(store: string, more: Readonly<Record<string, string>> = {}) {
+  const remote = gitRemote();
+  const folder = remote.clone();
+  const env = { ...gitEnv, ...more };
+  writeFileSync(join(folder, "dimsync.yaml"), config);
+  if (store !== "folder") {
+    const { code, stderr } = await runCommand(["records", "init", "--to", store], folder, env);
+    expect(code, stderr).toBe(0);
+  }
+  const edit = (from: string | RegExp, to: string): void => {
+    const file = join(folder, "dimsync.yaml");
+    writeFileSync(file, readFileSync(file, "utf8").replace(from, to));
+  };
+  /** The checks of the store as lines, and the exit code. */
+  const doctor = async (variables: Readonly<Record<string, string>> = {}): Promise<readonly string[]> => {
+    const { code, stdout, stderr } = await runCommand(["doctor", "-o", "json"], folder, { ...env, ...variables });
+    expect(stdout, stderr).not.toBe("");
+    const { checks } = JSON.parse(stdout) as DoctorReport;
+    const lines = checks
+      .filter(({ check }) => /^(?:records|bindings|journal)/u.test(check))
+      .map(({ check, state, found, advice }) => `${state} ${check}: ${found}${advice === undefined ? "" : ` ${advice}`}`);
+    return [`exit ${code}`, ...lines];
+  };
+  return { remote, folder, doctor, edit };
+}
+
+const contents = ["ok bindings: There are no bindings yet.", "ok journal: No create has an unknown outcome."];
+const unread = ["skip bindings: Skipped: the records could not be read.", "skip journal: Skipped: the records could not be read."];
+const like = (...parts: readonly string[]): string => expect.stringMatching(new RegExp(`^${parts.join(".*")}`, "u")) as unknown as string;
+const push =
+  "ok records write: A dry run of a push to refs/dimsync/prod was accepted. It does not run hooks and rules of the server; only a write does.";
+const unsealed = "ok records seal: The commits have no seal: everyone who may push can change them.";
+
+describe("files", () => {
+  test("are fine on a machine, and not in CI", async () => {
+    const { doctor } = await projectIn("folder");
+    expect(await doctor()).toEqual(["exit 0", "ok records: Files on this machine. Other machines do not see them.", ...contents]);
+    expect(await doctor({ GITHUB_ACTIONS: "true" })).toEqual([
+      "exit 0",
+      like("warn records: ", "dimsync records migrate --to git"),
+      ...contents,
+    ]);
+  });
+});
+
+describe("git", () => {
+  test("records that can be read and written, and nothing is written", async () => {
+    const { doctor, remote } = await projectIn("git");
+    const tip = remote.tip("refs/dimsync/prod");
+    expect(await doctor()).toEqual([
+      "exit 0",
+      like("ok records: refs/dimsync/prod was read at [0-9a-f]{12}, and has the id"),
+      unsealed,
+      push,
+      ...contents,
+    ]);
+    expect(remote.tip("refs/dimsync/prod")).toBe(tip);
+  });
+
+  test("records that are missing, foreign or unreachable are one failed check", async () => {
+    const { doctor, remote, folder, edit } = await projectIn("git");
+    edit(/\bid: "?[0-9a-f]{32}"?/u, "id: abc");
+    expect(await doctor()).toEqual(["exit 1", like("fail records: ", "abc"), ...unread]);
+    git(remote.bare, "update-ref", "-d", "refs/dimsync/prod");
+    expect(await doctor()).toEqual(["exit 1", like("fail records: ", "dimsync records restore FILE"), ...unread]);
+    git(folder, "remote", "set-url", "origin", "/nonexistent/remote.git");
+    expect(await doctor()).toEqual(["exit 1", like("fail records: ", "the credentials of this machine"), ...unread]);
+  });
+
+  test("a seal is checked with the key, and without one apply is said not to work", async () => {
+    const { doctor } = await projectIn("git", { DIMSYNC_DIGEST_KEY: "k" });
+    expect((await doctor())[2]).toBe("ok records seal: The newest commit has a valid seal.");
+    expect((await doctor({ DIMSYNC_DIGEST_KEY: "" }))[2]).toEqual(like("warn records seal: ", "set DIMSYNC_DIGEST_KEY"));
+    expect(await doctor({ DIMSYNC_DIGEST_KEY: "other" })).toEqual(["exit 1", like("fail records: ", "its seal does not match"), ...unread]);
+  });
+
+  test("a token that may only read, and a ref that the server hides from those who push", async () => {
+    const { doctor, remote, folder } = await projectIn("git");
+    const http = await gitHttp(remote.bare);
+    onTestFinished(() => http.close());
+    http.requireUser("writer:token");
+    git(folder, "remote", "set-url", "--push", "origin", http.url);
+    expect((await doctor()).filter((line) => line.includes("records write"))).toEqual([
+      like("warn records write: A dry run of a push to refs/dimsync/prod was refused: ", "contents: write"),
+    ]);
+    git(folder, "remote", "set-url", "--push", "origin", remote.bare);
+    git(remote.bare, "config", "receive.hideRefs", "refs/dimsync");
+    expect((await doctor()).filter((line) => line.includes("records write"))).toEqual([
+      like("warn records write: The server hides ", "--to git:refs/heads/dimsync/prod"),
+    ]);
+  });
+});
+
+describe("PostgreSQL", needs("postgresql", "pgbouncer"), () => {
+  const postgres = postgresOfSuite();
+  const bouncer = pgbouncerOfSuite(postgres);
+  const fine = [
+    "ok records TLS: No TLS: the database, or a proxy to it, is on this machine.",
+    "ok records durability: synchronous_commit is on.",
+    "ok records write: The role postgres has the privileges that apply needs.",
+    "ok records pooler: The connection goes to the server directly.",
+  ];
+
+  test("records that can be read and written, also through a pooler in transaction mode", async () => {
+    const url = await postgres.database();
+    const { doctor } = await projectIn("postgres", { DIMSYNC_DATABASE_URL: url });
+    expect(await doctor()).toEqual([
+      "exit 0",
+      like("ok records: The schema dimsync in PostgreSQL \\d+\\.\\d+ was read at version 0, and has the id"),
+      ...fine,
+      ...contents,
+    ]);
+    const pooled = await doctor({ DIMSYNC_DATABASE_URL: bouncer.through(url) });
+    expect(pooled[5]).toBe("ok records pooler: There is a pooler that keeps transactions together.");
+  });
+
+  test("each problem of the server is a check of its own that says what to do", async () => {
+    const url = await postgres.database();
+    const { doctor, edit } = await projectIn("postgres", { DIMSYNC_DATABASE_URL: url });
+    const name = new URL(url).pathname.slice(1);
+    postgres.sql(
+      url,
+      `create role reader login; grant usage on schema dimsync to reader; grant select on all tables in schema dimsync to reader`,
+    );
+    postgres.sql(url, `alter database ${name} set synchronous_commit = off`);
+    const reader = await doctor({ DIMSYNC_DATABASE_URL: url.replace("postgres@", "reader@") });
+    expect(reader[0]).toBe("exit 0");
+    expect(reader[3]).toEqual(like("warn records durability: ", "synchronous_commit = off"));
+    expect(reader[4]).toEqual(like("warn records write: The role reader lacks insert on records, ", "grant select, insert"));
+    postgres.sql(url, `alter role reader set default_transaction_read_only = on`);
+    expect((await doctor({ DIMSYNC_DATABASE_URL: url.replace("postgres@", "reader@") }))[4]).toEqual(
+      like("warn records write: This server only accepts reads."),
+    );
+    edit(/\bid: "?[0-9a-f]{32}"?/u, "id: abc");
+    expect(await doctor()).toEqual(["exit 1", like("fail records: ", "abc"), ...unread]);
+    expect(await doctor({ DIMSYNC_DATABASE_URL: "postgres://127.0.0.1:1/x" })).toEqual([
+      "exit 1",
+      like("fail records: ", "the connection was refused"),
+      ...unread,
+    ]);
+  });
+});

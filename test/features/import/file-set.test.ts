@@ -1,0 +1,35 @@
+import { expect, test } from "vitest";
+import { documentRanges } from "../../../src/core/yaml/document-ranges.ts";
+import { createFileSet } from "../../../src/features/import/file-set.ts";
+
+const place = (document: number) => ({ file: "a.yaml", document, pointer: "" });
+
+test.each<readonly [sentence: string, text: string, documents: readonly string[]]>([
+  ["one document", "a: 1\n", ["a: 1\n"]],
+  ["dashes before the first", "# h\n--- # c\na: 1\n---\nb: 1", ["# h\n--- # c\na: 1\n", "---\nb: 1"]],
+  ["an empty document", "---\n---\na: 1\n", ["---\n", "---\na: 1\n"]],
+  ["directives", "# h\r\n%YAML 1.2\r\n---\r\na: 1\r\n# t\r\n---\r\nb: 1\r\n", ["---\r\na: 1\r\n# t\r\n", "---\r\nb: 1\r\n"]],
+  ["ends of documents", "a: 1\n# t\n...\n# u\nb: 1\n", ["a: 1\n# t\n", "b: 1\n"]],
+])("documents are found where there are %s", (_, text, documents) => {
+  expect(documentRanges(text).map(([start, end]) => text.slice(start, end))).toEqual(documents);
+});
+
+test("a change and a new document are written at their places, with the line breaks of the file", () => {
+  const text = "%YAML 1.2\r\n---\r\nspec: { a: 1 }\r\n---\r\nspec: { a: 1 } # two\r\n---\r\nspec: {}\r\n";
+  const files = createFileSet(() => text);
+  expect(files.change("a.yaml", place(1), { a: 1 }, { a: 2 })).toBe(true);
+  files.append("a.yaml", [{ address: "Tag/t", text: "kind: Tag\n" }], "");
+  const [change] = files.take();
+  expect(change?.after.split("\r\n")).toEqual([
+    ...["%YAML 1.2", "---", "spec: { a: 1 }", "---", "spec: { a: 2 } # two"],
+    ...["---", "spec: {}", "---", "kind: Tag", ""],
+  ]);
+});
+
+test("many documents of one file are changed", () => {
+  const count = 50;
+  const one = `spec: { a: 1 }\n# ${"x".repeat(300)}\n`;
+  const files = createFileSet(() => Array.from({ length: count }, () => one).join("---\n"));
+  for (let index = 0; index < count; index++) expect(files.change("a.yaml", place(index), { a: 1 }, { a: 2 })).toBe(true);
+  expect(files.take()[0]?.after.match(/a: 2/gu)).toHaveLength(count);
+});

@@ -1,0 +1,229 @@
+import { createTwoFilesPatch } from "diff";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import type { DriftFlags } from "../../../src/cli/flags.ts";
+import type { AccountState, SchemaMap } from "../../../src/embedded/index.ts";
+import { runDrift } from "../../../src/features/drift/command.ts";
+import { type AccountProject, openAccountProject } from "../../support/accounts/project.ts";
+
+let project: AccountProject;
+beforeEach(async () => {
+  project = await openAccountProject();
+});
+afterEach(() => project.close());
+
+/** The removed and added lines of the diff. */
+function changedLines(before: Readonly<Record<string, string>>, after: Readonly<Record<string, string>>): readonly string[] {
+  return [...new Set([...Object.keys(before), ...Object.keys(after)])].sort().flatMap((file) =>
+    createTwoFilesPatch("", "", before[file] ?? "", after[file] ?? "", "", "", { context: 0 })
+      .split("\n")
+      .slice(3)
+      .filter((line) => /^[-+](?![-+]{2})/u.test(line)),
+  );
+}
+
+const ordersSchemas = (account: AccountState): SchemaMap => account.integrations.find(({ id }) => id === "8f1c")?.schemas ?? {};
+const column = { nameInDestination: "c", enabled: true, hashed: false, isPrimaryKey: false };
+
+describe("a second import adds what no manifest covers", () => {
+  test.each<readonly [sentence: string, change: (account: AccountState) => void, lines: readonly string[]]>([
+    [
+      "a new unhashed column is added to the list",
+      (account) => void Object.assign(ordersSchemas(account)["reporting"]?.tables["daily_sales"]?.columns ?? {}, { region: column }),
+      [
+        "-      match: { schema: [reporting], column: [day, total_cents] }",
+        "+      match: { schema: [reporting], column: [day, region, total_cents] }",
+      ],
+    ],
+    [
+      "a new disabled table is added to the list of disabled tables",
+      (account) =>
+        void Object.assign(ordersSchemas(account)["public"]?.tables ?? {}, {
+          audit_logins: { nameInDestination: "x", enabled: false, syncMode: "full", columns: {} },
+        }),
+      [
+        "-      match: { schema: [public], table: [audit_events] }",
+        "+      match: { schema: [public], table: [audit_events, audit_logins] }",
+      ],
+    ],
+    [
+      "a schema and its only table are renamed: the old names stay",
+      (account) => {
+        const schemas = ordersSchemas(account);
+        const { reporting } = schemas;
+        delete schemas["reporting"];
+        if (reporting?.tables["daily_sales"] !== undefined)
+          schemas["reports"] = { ...reporting, tables: { weekly_sales: reporting.tables["daily_sales"] } };
+      },
+      [
+        "-      match: { schema: [public, reporting] }",
+        "+      match: { schema: [public, reporting, reports] }",
+        "+    - id: live-tables-on-3",
+        "+      match: { schema: [reports], table: [weekly_sales] }",
+        "+      set: { enabled: true }",
+        "+    - id: live-columns-clear-3",
+        "+      match: { schema: [reports], column: [day, total_cents] }",
+        "+      set: { enabled: true, hashed: false }",
+      ],
+    ],
+  ])("%s", async (_, change, lines) => {
+    await project.importJson();
+    const before = await project.files();
+    project.service.mutate(change);
+    const report = await project.importJson();
+    expect(report.remaining).toEqual([]);
+    expect(changedLines(before, await project.files())).toEqual(lines);
+    expect((await project.importJson()).files).toEqual([]);
+  });
+});
+
+describe("what a manifest covers stays as it is, and the plan after the import reports", () => {
+  test.each<readonly [sentence: string, change: (account: AccountState) => void, remaining: readonly string[]]>([
+    [
+      "an integration that is paused",
+      ({ integrations: [orders] }) => void Object.assign(orders ?? {}, { paused: true }),
+      ['Integration/orders: /paused: Resume the integration "Orders" (8f1c) in the service: the API has no call for it.'],
+    ],
+    [
+      "a column that is hashed",
+      (account) => void Object.assign(ordersSchemas(account)["public"]?.tables["customers"]?.columns["email"] ?? {}, { hashed: true }),
+      ["Schemas/orders: update /schemas/public/tables/customers/columns/email/hashed"],
+    ],
+    [
+      "a table that is disabled",
+      (account) => void Object.assign(ordersSchemas(account)["public"]?.tables["users"] ?? {}, { enabled: false }),
+      ["Schemas/orders: update /schemas/public/tables/users/enabled"],
+    ],
+    [
+      "no column that is gone, which is a warning of the plan",
+      (account) => void delete ordersSchemas(account)["reporting"]?.tables["daily_sales"]?.columns["total_cents"],
+      [],
+    ],
+    [
+      "another owner and description",
+      ({ tags: [pii] }) => void Object.assign(pii ?? {}, { owner: "sam@example.com", description: "Personal" }),
+      ["Tag/pii: update /description, /owner"],
+    ],
+    [
+      "not the name of the owner in place of the e-mail address",
+      ({ tags: [pii] }) => void Object.assign(pii ?? {}, { owner: "Privacy team" }),
+      [],
+    ],
+    ["a tag without an owner", ({ tags: [pii] }) => void Object.assign(pii ?? {}, { owner: "" }), ["Tag/pii: update /owner"]],
+    [
+      "an asset that is renamed",
+      ({ integrations }) => {
+        for (const { destination } of integrations) destination.name = "Main warehouse";
+      },
+      ["Asset/warehouse: update /name"],
+    ],
+  ])("%s", async (_, change, remaining) => {
+    await project.importJson();
+    const before = await project.files();
+    project.service.mutate(change);
+    const report = await project.importJson();
+    expect(report.files).toEqual([]);
+    expect(await project.files()).toEqual(before);
+    expect(report.remaining).toEqual(remaining);
+    expect([report.exit.code, report.command]).toEqual(
+      remaining.length === 0 ? [0, undefined] : [1, "dimsync drift --resolve accept -t prod"],
+    );
+  });
+
+  test("and the command that accepts it makes the plan empty", async () => {
+    expect((await project.runImport()).out).toContain("created   manifests/integrations/orders.yaml");
+    project.service.mutate(({ integrations: [orders] }) => {
+      if (orders !== undefined) orders.paused = true;
+    });
+    const { out, code } = await project.runImport();
+    expect(out).toMatch(
+      /The plan after the import is not empty:\n {4}Integration\/orders: \/paused: [\s\S]*\n {6}dimsync drift --resolve accept -t prod\n$/u,
+    );
+    expect(code).toBe(1);
+    await project.run<DriftFlags>(runDrift, { target: ["prod"], resolve: "accept", failOn: [], allow: [], ignore: [] });
+    expect((await project.importJson()).remaining).toEqual([]);
+  });
+});
+
+test("the user's manifests stay, also if they are stricter than the account", async () => {
+  await project.write(
+    "manifests/hand.yaml",
+    `apiVersion: dimsync/v1
+kind: Integration
+metadata: { name: sales, id: 8f1c } # pinned by hand
+spec: { expect: { paused: true } }
+---
+apiVersion: dimsync/v1
+kind: SchemaConfig
+metadata: { name: sales }
+spec:
+  integration: sales
+  rules:
+    # GDPR register 12
+    - { id: pii, match: { column: "*email*" }, set: { hashed: true } }
+`,
+  );
+  const before = await project.read("manifests/hand.yaml");
+  const report = await project.importJson({}, ["Integration/sales"]);
+  expect(report.remaining).toEqual([
+    'Integration/sales: /paused: Pause the integration "Orders" (8f1c) in the service: the API has no call for it.',
+  ]);
+  expect(report.notices).toEqual([
+    expect.stringMatching(
+      /^Schemas\/sales is stricter than the account, and import leaves that as it is\. Apply would protect \/schemas\/\S+hashed/u,
+    ),
+  ]);
+  const after = await project.read("manifests/hand.yaml");
+  expect([after.slice(0, before.length), after.slice(before.length)]).toEqual([before, expect.stringContaining("kind: Asset")]);
+  expect(report.bindings["Integration/sales"]).toBe("8f1c");
+  expect(Object.keys(await project.files()).filter((file) => file.includes("integrations/"))).toEqual([]);
+});
+
+test("if the service returns no schemas, the SchemaConfig is not changed and a notice says so", async () => {
+  await project.importJson();
+  const before = await project.files();
+  project.service.mutate(({ integrations: [orders] }) => void Object.assign(orders ?? {}, { schemas: {} }));
+  const report = await project.importJson();
+  expect(report.notices).toEqual(["The service returned no schemas for Integration/orders, so SchemaConfig/orders was not changed."]);
+  expect(report.remaining).toEqual(["Schemas/orders: waits for Integration/orders"]);
+  expect(changedLines(before, await project.files())).toEqual([]);
+});
+
+test("a SchemaConfig of many integrations is not changed for one of them", async () => {
+  await project.write(
+    "manifests/fleet.yaml",
+    `apiVersion: dimsync/v1
+kind: SchemaConfig
+metadata: { name: shops }
+spec:
+  integrations: { names: ["shop-shard-*"] }
+  rules:
+    - { id: iban, match: { schema: public, table: payments, column: iban }, set: { hashed: true } }
+    - { id: all, match: { schema: public, table: users }, set: { enabled: true } }
+`,
+  );
+  const before = await project.read("manifests/fleet.yaml");
+  project.service.mutate((account) => {
+    const users = account.integrations.find(({ id }) => id === "51a1")?.schemas["public"]?.tables["users"];
+    if (users !== undefined) users.enabled = false;
+  });
+  const report = await project.importJson();
+  expect(report.remaining).toEqual(["Schemas/shop-shard-01: update /schemas/public/tables/users/enabled"]);
+  expect(await project.read("manifests/fleet.yaml")).toBe(before);
+  for (const shard of ["01", "02"])
+    expect(await project.read(`manifests/integrations/shop-shard-${shard}.yaml`)).not.toContain("SchemaConfig");
+});
+
+test("--literal writes a literal tree, and updates it if passed again", async () => {
+  expect((await project.importJson({ literal: true })).remaining).toEqual([]);
+  const before = await project.read("manifests/integrations/orders.yaml");
+  expect(before).not.toContain("rules:");
+  expect(before).toContain("            password_hash: { enabled: false, hashed: false }");
+  project.service.mutate(
+    (account) => void Object.assign(ordersSchemas(account)["reporting"]?.tables["daily_sales"]?.columns ?? {}, { region: column }),
+  );
+  expect((await project.importJson()).files).toEqual([]);
+  await project.importJson({ literal: true });
+  expect(await project.read("manifests/integrations/orders.yaml")).toBe(
+    before.replace(/( +)total_cents: \{ enabled: true, hashed: false \}\n(?=---)/u, "$&$1region: { enabled: true, hashed: false }\n"),
+  );
+});

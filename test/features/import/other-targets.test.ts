@@ -1,0 +1,270 @@
+import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import type { FmtFlags, ImportFlags, PlanFlags } from "../../../src/cli/flags.ts";
+import type { Plan } from "../../../src/core/model/plan.ts";
+import type { AccountState } from "../../../src/embedded/index.ts";
+import { runFmt } from "../../../src/features/fmt/command.ts";
+import type { ImportReport } from "../../../src/features/import/report.ts";
+import { runPlan } from "../../../src/features/plan/command.ts";
+import { type AccountProject, openAccountProject } from "../../support/accounts/project.ts";
+import fc from "../../support/fast-check.ts";
+import { runs } from "../../support/sample.ts";
+import { accountState, liveChange, makeChange } from "./random-account.ts";
+
+/** A project with two targets: `prod`, and `dev`, whose account has the same objects with other ids. */
+interface TwoTargets {
+  readonly prod: AccountProject;
+  readonly dev: AccountProject;
+  readonly importDev: (flags?: Partial<ImportFlags>) => Promise<ImportReport>;
+  readonly planProd: () => Promise<Plan>;
+  readonly planDev: () => Promise<Plan>;
+  readonly write: (file: string, text: string) => Promise<void>;
+  readonly read: (file: string) => Promise<string>;
+  readonly close: () => Promise<void>;
+}
+
+async function openTwoTargets(state?: AccountState, dev = ""): Promise<TwoTargets> {
+  const copy = (): AccountState | undefined => (state === undefined ? undefined : structuredClone(state));
+  const [one, other] = await Promise.all([openAccountProject(copy()), openAccountProject(copy())]);
+  other.service.mutate(renumber);
+  const path = (file: string): string => join(one.folder, file);
+  const read = (file: string): Promise<string> => readFile(path(file), "utf8");
+  const write = async (file: string, text: string): Promise<void> => {
+    await mkdir(dirname(path(file)), { recursive: true });
+    await writeFile(path(file), text);
+  };
+  // The environment variable takes precedence over the apiKey of a target.
+  const devKey = { DIMSYNC_API_KEY: other.service.apiKey };
+  const devTarget = `  dev: { baseUrl: "${other.service.url}", apiKey: { $secret: { env: DIMSYNC_API_KEY } }${dev} }\n`;
+  await write("dimsync.yaml", (await read("dimsync.yaml")) + devTarget);
+  const plan = async (target: string, env?: Readonly<Record<string, string>>): Promise<Plan> => {
+    const { out, err } = await one.run<PlanFlags>(
+      runPlan,
+      { target: [target], output: ["json"], failOn: [], allow: [], ignore: [] },
+      [],
+      env,
+    );
+    if (out === "") throw new Error(err);
+    return JSON.parse(out) as Plan;
+  };
+  return {
+    ...{ prod: one, dev: other, read, write },
+    importDev: (flags = {}) => one.importJson({ target: ["dev"], ...flags }, [], devKey),
+    planProd: () => plan("prod"),
+    planDev: () => plan("dev", devKey),
+    close: async () => {
+      await Promise.all([one.close(), other.close()]);
+    },
+  };
+}
+
+/** Ids differ between accounts. */
+function renumber({ integrations, tags }: AccountState): void {
+  for (const integration of integrations) integration.id = `dev-${integration.id}`;
+  for (const tag of tags) {
+    tag.id = `dev-${tag.id}`;
+    for (const relation of tag.relations) relation.resourceId = `dev-${relation.resourceId}`;
+  }
+}
+
+/** The content of a plan, without ids, times and counts of reads. */
+const effectOf = ({ items, manual, blocked, deferred, diagnostics }: Plan): object => ({
+  items: items.map(({ address, action, changes, requests }) => ({ address, action, changes, requests })),
+  ...{ manual, blocked, deferred },
+  problems: diagnostics.map(({ code, severity, address }) => ({ code, severity, address })),
+});
+
+const users = (account: AccountState, id: string) => account.integrations.find((one) => one.id === id)?.schemas["public"]?.tables["users"];
+
+const fleet = `apiVersion: dimsync/v1
+kind: SchemaConfig
+metadata: { name: shops }
+spec:
+  integrations: { names: ["shop-shard-*"] }
+  rules:
+    - { id: pii, match: { schema: public, table: users, column: email }, set: { enabled: true, hashed: true } }
+`;
+
+const unhashInDev = ({ dev }: TwoTargets): void =>
+  dev.service.mutate((account) => void Object.assign(users(account, "dev-51a1")?.columns["email"] ?? {}, { hashed: false }));
+const hashEverywhere = ({ prod, dev }: TwoTargets): void => {
+  for (const [{ service }, prefix] of [
+    [prod, ""],
+    [dev, "dev-"],
+  ] as const)
+    service.mutate((account) => {
+      for (const id of ["51a1", "51a2"])
+        Object.assign(users(account, prefix + id)?.columns["email"] ?? {}, { enabled: true, hashed: true });
+    });
+};
+
+let targets: TwoTargets;
+beforeEach(async () => {
+  targets = await openTwoTargets();
+});
+afterEach(() => targets.close());
+
+test("import of a second target writes bindings, not files", async () => {
+  await targets.prod.importJson({ target: ["prod"] });
+  const before = await targets.prod.files();
+  targets.dev.service.mutate((account) => void Object.assign(users(account, "dev-8f1c")?.columns["email"] ?? {}, { hashed: true }));
+  const report = await targets.importDev();
+  expect(report.files).toEqual([]);
+  expect(report.notices).toEqual([]);
+  expect(report.bindings).toMatchObject({ "Integration/orders": "dev-8f1c", "Tag/pii": "dev-t-1", "Asset/warehouse": "d-12" });
+  // The difference is reported, and no file is changed.
+  expect(report.remaining).toEqual(["Schemas/orders: update /schemas/public/tables/users/columns/email/hashed"]);
+  expect(report.exit.code).toBe(1);
+  const after = await targets.prod.files();
+  expect({ ...after, "dimsync.bindings.yaml": "" }).toEqual({ ...before, "dimsync.bindings.yaml": "" });
+  expect((await targets.prod.importJson({ target: ["prod"] })).files).toEqual([]);
+});
+
+describe("an integration that deviates from a SchemaConfig of many integrations and targets", () => {
+  beforeEach(async () => {
+    hashEverywhere(targets);
+    await targets.write("manifests/fleet.yaml", fleet);
+  });
+
+  test("gets no override that the other target would load too, even if that has no bindings", async () => {
+    unhashInDev(targets);
+    const before = effectOf(await targets.planProd());
+    const report = await targets.importDev();
+    expect(report.failures.map(({ address }) => address)).toContain("Integration/shop-shard-01");
+    expect(report.notices).toContainEqual(expect.stringContaining("`manifests: [manifests/dev]`"));
+    expect(effectOf(await targets.planProd())).toEqual(before);
+  });
+});
+
+describe("an integration that only exists in one target", () => {
+  beforeEach(async () => {
+    await targets.prod.importJson({ target: ["prod"] });
+    targets.dev.service.mutate((account) => {
+      const [orders] = account.integrations;
+      if (orders === undefined) return;
+      const source = { id: "trial-pg", name: "trial-pg", type: "postgres" };
+      account.integrations.push({ ...structuredClone(orders), id: "dev-trial", name: "Trial", source });
+    });
+  });
+
+  test("gets no manifest that the other target would load too", async () => {
+    const before = effectOf(await targets.planProd());
+    const report = await targets.importDev();
+    expect(report.failures.map(({ address }) => address)).toEqual(["Asset/trial-pg", "Integration/trial"]);
+    expect(report.failures[0]?.message).toContain("part of the plan of target prod");
+    expect(report.bindings).not.toHaveProperty("Integration/trial");
+    expect(effectOf(await targets.planProd())).toEqual(before);
+  });
+
+  test("gets a manifest in the folder of its target", async () => {
+    await targets.write(
+      "dimsync.yaml",
+      (await targets.read("dimsync.yaml")).replace(/(dev: .*) \}\n/u, "$1, manifests: [manifests/dev] }\n"),
+    );
+    const before = effectOf(await targets.planProd());
+    const report = await targets.importDev();
+    expect(report).toMatchObject({ remaining: [], failures: [], exit: { code: 0 } });
+    expect(report.files.map(({ path }) => path)).toEqual(["manifests/dev/integrations/trial.yaml"]);
+    const trial = join(targets.prod.folder, "manifests/dev/integrations/trial.yaml");
+    await writeFile(trial, `${await readFile(trial, "utf8")}# end   \n\n\n`);
+    expect((await targets.prod.run<FmtFlags>(runFmt, { check: true }, [])).out).toContain("manifests/dev/integrations/trial.yaml");
+    expect(effectOf(await targets.planProd())).toEqual(before);
+  });
+});
+
+test("with --out, new manifests are written for all targets", async () => {
+  hashEverywhere(targets);
+  await targets.write("manifests/fleet.yaml", fleet);
+  unhashInDev(targets);
+  const report = await targets.importDev({ out: join(targets.prod.folder, "manifests") });
+  expect(report.files.map(({ path }) => path)).toContain("manifests/integrations/shop-shard-01.yaml");
+  expect(report.failures).toEqual([]);
+  const { items } = await targets.planProd();
+  expect(items.filter(({ action }) => action !== "bind")).toEqual([]);
+});
+
+test("until another target has bindings, new manifests go to the common folder", async () => {
+  const report = await targets.importDev();
+  expect(report).toMatchObject({ remaining: [], failures: [] });
+  expect(report.files.map(({ path }) => path)).toContain("manifests/integrations/orders.yaml");
+});
+
+test("new columns that are replicated unhashed are named in a notice", async () => {
+  await targets.prod.importJson({ target: ["prod"] });
+  const phone = { nameInDestination: "mobile", enabled: true, hashed: false, isPrimaryKey: false };
+  targets.prod.service.mutate((account) => void Object.assign(users(account, "8f1c")?.columns ?? {}, { mobile: phone }));
+  const { notices } = await targets.prod.importJson({ target: ["prod"] });
+  expect(notices).toEqual(["Schemas/orders now covers new columns that are replicated unhashed: public.users.mobile."]);
+});
+
+test("import of one target never changes the plan of the other", async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      accountState,
+      fc.array(liveChange, { minLength: 1, maxLength: 4 }),
+      fc.boolean(),
+      fc.boolean(),
+      async (state, changes, hasOwnFolder, hasFleet) => {
+        const random = await openTwoTargets(state, hasOwnFolder ? ", manifests: [manifests/dev]" : "");
+        try {
+          if (hasFleet) await random.write("manifests/fleet.yaml", fleet.replace('"shop-shard-*"', '"*"'));
+          await random.prod.importJson({ target: ["prod"] });
+          random.dev.service.mutate((account) => {
+            for (const change of changes) makeChange(account, change);
+          });
+          const before = effectOf(await random.planProd());
+          const report = await random.importDev();
+          expect(effectOf(await random.planProd())).toEqual(before);
+          if (hasOwnFolder) expect(report.failures).toEqual([]);
+        } finally {
+          await random.close();
+        }
+      },
+    ),
+    { numRuns: runs(3, 200) },
+  );
+});
+
+test("two objects with the name of one manifest get manifests of their own, and only that manifest is blocked", async () => {
+  const { prod, dev, importDev, planDev, close } = await openTwoTargets(undefined, ", manifests: [dev]");
+  try {
+    const rename = (account: AccountState) => {
+      const orders = account.integrations.find(({ name }) => name === "Orders");
+      if (orders !== undefined) orders.name = "orders";
+    };
+    prod.service.mutate(rename);
+    dev.service.mutate((account) => {
+      rename(account);
+      const orders = account.integrations.find(({ name }) => name === "orders");
+      if (orders !== undefined) account.integrations.push({ ...structuredClone(orders), id: "dev-twin" });
+    });
+    await prod.importJson({ target: ["prod"] });
+    await importDev();
+    const { diagnostics, executable, blocked, items } = await planDev();
+    expect(diagnostics.filter(({ severity }) => severity === "error")).toEqual([]);
+    expect(executable).toBe(true);
+    expect(blocked.find(({ address }) => address === "Integration/orders")).toMatchObject({ code: "E_INTEGRATION_MISSING" });
+    expect(blocked.filter(({ address }) => !/orders$/u.test(address) && !address.startsWith("Tag/"))).toEqual([]);
+    expect(items.filter(({ action }) => action !== "bind")).toEqual([]);
+  } finally {
+    await close();
+  }
+});
+
+test("import names what the account has that breaks a policy of severity error", async () => {
+  const { prod, write, close } = await openTwoTargets();
+  try {
+    const policy = (name: string, severity: string) =>
+      `apiVersion: dimsync/v1\nkind: Policy\nmetadata: { name: ${name} }\nspec: { severity: ${severity}, when: { column: { name: email, enabled: true } }, require: { hashed: true }, message: Hash it. }\n`;
+    await write("manifests/policy.yaml", `${policy("hashed-emails", "error")}---\n${policy("maybe", "warning")}`);
+    const { notices } = await prod.importJson({ target: ["prod"] });
+    expect(notices.filter((notice) => notice.includes("Policy/"))).toEqual([
+      expect.stringMatching(
+        /^Policy\/hashed-emails is violated by what the account has: Schemas\/.* public\.customers\.email.*\. Hash it\.$/u,
+      ),
+    ]);
+  } finally {
+    await close();
+  }
+});

@@ -1,0 +1,42 @@
+import { describe, expect, test } from "vitest";
+import { sectionsText } from "../../../src/core/render/terminal/blocks.ts";
+import { recordsSections, type ShownRecords } from "../../../src/features/records/sections.ts";
+import { testWidths } from "../../core/render/terminal/widths.ts";
+
+const records: ShownRecords = {
+  ...{ target: "prod", store: "git", place: "refs/dimsync/prod at origin", version: "4f2c1ab" },
+  holder: "a user on host ci-1 since 2026-03-01T09:00:00Z: warehouse migration",
+  open: [{ address: "Integration/orders", runId: "6f1e5b2c", at: "2026-03-01T09:00:00Z", answeredId: "8f1c" }],
+  bindings: [
+    { address: "Asset/warehouse", id: "d-12" },
+    { address: "Integration/billing", id: "b-77" },
+  ],
+};
+
+describe("records show", () => {
+  testWidths((options) => sectionsText(recordsSections(records), options));
+
+  test("shows the store, the lease, unknown creates and recorded ids", () => {
+    expect(sectionsText(recordsSections(records), { color: false, verbose: false, width: 100 })).toBe(`target    prod
+store     git: refs/dimsync/prod at origin
+version   4f2c1ab
+lease     a user on host ci-1 since 2026-03-01T09:00:00Z: warehouse migration
+
+1 create with an unknown outcome:
+    Integration/orders   id 8f1c   run 6f1e5b2c   2026-03-01T09:00:00Z
+
+2 recorded ids:
+    Asset/warehouse       d-12
+    Integration/billing   b-77
+`);
+  });
+
+  test("a target without records", () => {
+    const text = sectionsText(recordsSections({ ...records, store: "folder", version: "", holder: undefined, open: [], bindings: [] }), {
+      color: false,
+      verbose: false,
+      width: 100,
+    });
+    expect(text).toContain("\nlease    free\n\nNo creates with an unknown outcome.\n\nNo ids are recorded.\n");
+  });
+});

@@ -1,0 +1,24 @@
+import { expect, test } from "vitest";
+import { registerText } from "../../../../src/features/register/render/human.ts";
+import { sourcePath } from "../../../../src/features/register/render/texts.ts";
+import { registerOf, rows } from "./registers.ts";
+
+const lines = (width: number, verbose = false): readonly string[] =>
+  [...registerText(registerOf(rows), { color: false, width, verbose })].join("").split("\n");
+
+test.each([40, 60, 80, 100, 140, 400])("a column has one line if the terminal has %i columns", (width) => {
+  const names = rows.map((row) => `  ${sourcePath(row)} `);
+  const all = lines(width);
+  const found = all.flatMap((line, index) => (names.some((name) => `${line} `.startsWith(name)) ? [index] : []));
+  expect(found).toHaveLength(rows.length);
+  // Nothing of a column is below it.
+  for (const index of found) expect(all[index + 1] ?? "").not.toMatch(/^ {4}/u);
+});
+
+test("a narrow terminal has the states, a wide one the rules, and -v everything", () => {
+  expect(lines(60).join("\n")).toMatch(/public\.customers\.phone.*readable/u);
+  expect(lines(60).join("\n")).toContain("The terminal is too narrow for everything: -v shows it.");
+  expect(lines(400).join("\n")).not.toContain("too narrow");
+  expect(lines(400).join("\n")).toContain("dial (manifests/shops.yaml:12) @call centre");
+  expect(lines(60, true).join(" ").replaceAll(/\s+/gu, " ")).toContain("dial (manifests/shops.yaml:12) @call centre");
+});
