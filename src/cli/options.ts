@@ -57,7 +57,7 @@ export function planOptions(command: Command, risks = "exposes"): Command {
     )
     .addOption(repeatable("--ignore <address[:/path]>", "Ignore differences of this address or path; repeatable"))
     .option("--write-secrets [glob]", "Send the connections of matching assets again (all assets without a glob)")
-    .option("--assume-complete-lists", "Treat lists as complete even if their length looks like a page size")
+    .option("--assume-complete-lists", "Create objects even if a list looks incomplete or the audit log cannot be read")
     .option("--metrics <file>", "Write Prometheus metrics to this file, for the textfile collector");
 }
 

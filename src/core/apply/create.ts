@@ -119,8 +119,9 @@ async function refusedByAuditLog<Live>({ item, kind, records, session, auditLog,
   if (item.action !== "create" || kind.list !== undefined || name === undefined) return undefined;
   const { bindings, forgotten = [] } = records.state();
   const knownIds = new Set([...[...bindings.values()].map(({ id }) => id), ...forgotten]);
-  const [entry] = assetCreations(await auditLog(), name, knownIds);
-  if (entry === undefined) return undefined;
+  const { items, unread } = await auditLog();
+  const [entry] = assetCreations(items, name, knownIds);
+  if (entry === undefined) return unread === undefined ? undefined : hiddenBy(unread, name);
   // Another run may have created and recorded it since the records were read. Then this throws E_RECORDS_CHANGED.
   await session.writer.records.take();
   const evidence = quotesSecret([entry], secrets) ? `an entry of ${entry.timestamp}` : describeEntry(entry);
@@ -131,6 +132,12 @@ async function refusedByAuditLog<Live>({ item, kind, records, session, auditLog,
     command: `dimsync bind ${shellWord(item.address)}=ID`,
   };
 }
+
+const hiddenBy = (unread: string, name: string): Ending => ({
+  outcome: "blocked",
+  code: "E_READ_FAILED",
+  message: `It was not sent, because the audit log could not be read and only the audit log shows whether an asset with this name was created before. ${unread} Run apply again. If the account has no asset named ${JSON.stringify(name)}, pass --assume-complete-lists.`,
+});
 
 /** Resolves with the id of the journal entry when it is stored. */
 function recordIntent({ item, session, records }: Step, { method, path, body }: PlannedRequest, at: string): Promise<string> {

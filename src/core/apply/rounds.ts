@@ -46,7 +46,10 @@ export async function executeRounds(
     reads.remember(...one);
   };
   const records = gatherIntents(session.writer.records);
-  const auditLog = once(() => newestEntries(session.writer.reads));
+  const auditLog = once(async () => {
+    const newest = await newestEntries(session.writer.reads);
+    return options.assumeCompleteLists === true ? { items: newest.items } : newest;
+  });
   const stopped = (): boolean => session.signal.aborted || (options.failFast === true && outcomes.failed());
   for (;;) {
     const execution: Execution = { session, records, secrets, auditLog, failFast: options.failFast === true, remember };

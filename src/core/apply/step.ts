@@ -1,8 +1,8 @@
+import type { NewestEntries } from "../engine/reads/audit-log.ts";
 import type { RunReads } from "../engine/reads/cached-reads.ts";
 import type { WriteSession } from "../engine/session.ts";
 import type { Kind, Unit } from "../kinds/kind.ts";
 import { isInCreation, type ServiceError } from "../model/errors.ts";
-import type { AuditEntry } from "../model/live.ts";
 import type { ChangeGroup, Item, NotKept } from "../model/plan.ts";
 import type { ItemResult, Outcome } from "../model/result.ts";
 import type { Secret } from "../model/settings/secret.ts";
@@ -14,8 +14,7 @@ export interface Execution {
   readonly records: RunRecords;
   /** By the canonical JSON of their references. */
   readonly secrets: ReadonlyMap<string, Secret>;
-  /** The newest entries of the audit log, newest first; none if it can't be read. */
-  readonly auditLog: () => Promise<readonly AuditEntry[]>;
+  readonly auditLog: () => Promise<NewestEntries>;
   /** Start nothing more after a failure. */
   readonly failFast: boolean;
   /** Adds a created object to the list that later rounds have read already. */

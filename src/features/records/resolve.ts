@@ -188,7 +188,7 @@ async function checkAuditLog(named: NamedObject, reads: Reads): Promise<string |
   if (own.some(({ text }) => hasWord(text, id))) return undefined;
   const created = own.find(({ unquoted }) => wordsIn(unquoted).some((word) => /\d/u.test(word)));
   if (created !== undefined) throw other(named, `the audit log shows what that run created: ${describeEntry(created.entry)}`);
-  const about = (await newestEntries(reads)).map(parseEvent).filter((event) => isAboutAsset(event) && hasWord(event.text, id));
+  const about = (await newestEntries(reads)).items.map(parseEvent).filter((event) => isAboutAsset(event) && hasWord(event.text, id));
   const different = about.find(
     ({ entry, unquoted, quoted }) => isBefore(entry, intent) || (unquoted.includes("creat") && quoted.size > 0 && !quoted.has(name)),
   );

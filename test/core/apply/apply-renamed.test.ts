@@ -131,9 +131,4 @@ describe("an asset with the name and type of another one", () => {
     expect(at.writes()).toEqual([]);
     expect(vaults(at.service.state())).toHaveLength(1);
   });
-
-  it("is created if the audit log can't be read", async () => {
-    const at = await scene(assetNamed("vault"), { service: { faults: ["GET /v1/audit-logs=status:403"] } });
-    expect((await at.apply()).code).toBe(0);
-  });
 });

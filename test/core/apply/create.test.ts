@@ -6,7 +6,7 @@ import { thisHolder } from "../../../src/core/records/process-identity.ts";
 import type { AccountState } from "../../../src/embedded/index.ts";
 import { keyVariable } from "../../support/project-folder.ts";
 import { editRecords, recordsIn, unsettled } from "../../support/records.ts";
-import { assetManifest, endings, integrationManifest, scene, tagManifest, together } from "./scene.ts";
+import { assetManifest, endings, instead, integrationManifest, type Meddle, scene, tagManifest, together } from "./scene.ts";
 
 const archives = ({ assets }: AccountState): readonly string[] => assets.filter(({ name }) => name === "archive").map(({ id }) => id);
 const returns = ({ integrations }: AccountState): readonly string[] =>
@@ -267,6 +267,37 @@ describe("a relation that is refused", () => {
     const at = await scene(related, { service: { faults: [`POST ${path}@1=status:400`] } });
     expect(endings((await at.apply()).result)["relate Tag/gold#m-1"]).toBe("failed E_SERVICE_STATUS");
     expect((await at.apply()).code).toBe(0);
+  });
+});
+
+describe("an audit log that cannot be read", () => {
+  it.each<readonly [string, Meddle, string]>([
+    ["because it is refused", ({ path }) => (path.startsWith("/v1/audit-logs") ? instead(403, {}) : undefined), "403"],
+    [
+      "because an entry has another form",
+      ({ path }, answer) =>
+        path.startsWith("/v1/audit-logs") ? { ...Object(answer), data: { totalItems: 1, items: [{ id: "e-1" }] } } : undefined,
+      "/data/items/0/",
+    ],
+    [
+      "because entries are missing",
+      ({ path }, answer) => (path.startsWith("/v1/audit-logs") ? { ...Object(answer), data: { totalItems: 7, items: [] } } : undefined),
+      "announces 7 entries and returned 0",
+    ],
+  ])("%s, blocks the create of an asset and nothing else", async (_, meddle, said) => {
+    const at = await scene(together(assetManifest(), integrationManifest("returns"), tagManifest("the best")), { meddle });
+    const { code, result } = await at.apply();
+    expect(code).toBe(4);
+    expect(endings(result)).toEqual({
+      "bind Tag/gold": "done",
+      "create Asset/archive": "blocked E_READ_FAILED",
+      "create Integration/returns": "done",
+      "update Tag/gold": "done",
+    });
+    expect(result.items.find(({ address }) => address === "Asset/archive")?.message).toContain(said);
+    expect(at.writes()).not.toContain("POST /v1/assets");
+    expect((await at.apply("--assume-complete-lists")).code).toBe(0);
+    expect(archives(at.service.state())).toHaveLength(1);
   });
 });
 

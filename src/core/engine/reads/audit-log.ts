@@ -1,4 +1,5 @@
 import { readOr } from "../../model/errors.ts";
+import { defined } from "../../model/json/json.ts";
 import type { AuditEntry } from "../../model/live.ts";
 import type { AuditQuery, Reads, UnreadEntry } from "../../model/service.ts";
 import { cutEnd } from "../../text/values.ts";
@@ -73,9 +74,22 @@ export async function auditEvidence(reads: Reads, { runId, name, at }: SentCreat
 
 const newestLimit = 1_000;
 
-/** The newest entries, newest first; none if the log can't be read. */
-export const newestEntries = async (reads: Reads): Promise<readonly AuditEntry[]> =>
-  (await readOr(() => readAuditLog(reads, { sortOrder: "desc" }, { limit: newestLimit }), unreadable)).items;
+/** The newest entries, newest first. `unread`: a sentence that says why some or all of them could not be read. */
+export interface NewestEntries {
+  readonly items: readonly AuditEntry[];
+  readonly unread?: string;
+}
+
+export const newestEntries = (reads: Reads): Promise<NewestEntries> =>
+  readOr(
+    async () => {
+      const { items, unread, totalItems, complete } = await readAuditLog(reads, { sortOrder: "desc" }, { limit: newestLimit });
+      const isCut = !complete && items.length < newestLimit;
+      const cut = `GET /v1/audit-logs announces ${totalItems} entries and returned ${items.length + unread.length}.`;
+      return { items, ...defined({ unread: unread[0]?.why ?? (isCut ? cut : undefined) }) };
+    },
+    ({ message }) => ({ items: [], unread: message }),
+  );
 
 /**
  * Entries that show that an asset of this name was created. The text of events is not specified, so
