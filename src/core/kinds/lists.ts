@@ -1,6 +1,7 @@
 import { idOf, listOf, memberOf, optionalFlagOf, optionalTextOf, type Part, textOf } from "../model/decode.ts";
 import type { LiveIntegration, LiveReference, LiveTag, LiveUser } from "../model/live.ts";
 import type { List } from "../model/service.ts";
+import { decodeFields, type Fields } from "./fields.ts";
 
 // The lists of the service. Decoders throw ServiceError E_MALFORMED_ANSWER.
 
@@ -56,6 +57,16 @@ function decodeReference(part: Part): LiveReference | undefined {
 }
 
 /** docs/service-interface.md#tags */
+export const tagFields = {
+  id: { as: "id", instead: "Pin the live id as metadata.id.", isColumn: true },
+  name: { as: "text", isWritten: true, isColumn: true },
+  description: { as: "optional", isWritten: true, isColumn: true },
+  owner: { as: "optional", isWritten: true, isColumn: true },
+  origin: { as: "optional", instead: "Remove it." },
+  createdAt: { as: "optional", instead: "Remove it." },
+  lastUpdatedAt: { as: "optional", instead: "Remove it.", isColumn: true },
+} as const satisfies Fields;
+
 export const tags: List<LiveTag> = {
   name: "tags",
   decode: decodeTag,
@@ -67,13 +78,7 @@ export const tags: List<LiveTag> = {
 function decodeTag(part: Part): LiveTag {
   const resources = memberOf(part, "taggedResources");
   return {
-    id: idOf(memberOf(part, "id")),
-    name: textOf(memberOf(part, "name")),
-    description: optionalTextOf(memberOf(part, "description")),
-    owner: optionalTextOf(memberOf(part, "owner")),
-    origin: optionalTextOf(memberOf(part, "origin")),
-    createdAt: optionalTextOf(memberOf(part, "createdAt")),
-    lastUpdatedAt: optionalTextOf(memberOf(part, "lastUpdatedAt")),
+    ...decodeFields(tagFields, part),
     ...(resources.value === undefined || resources.value === null
       ? {}
       : { taggedResources: listOf(resources).map((resource) => ({ id: idOf(memberOf(resource, "id")) })) }),

@@ -4,16 +4,18 @@ import type { DraftFacts, DraftItem, NotKept, PathChange } from "../../model/pla
 import type { Problem } from "../../model/problem.ts";
 import { locationIn, type Resource, type TagSpec } from "../../model/resource.ts";
 import { differsInSpace } from "../../text/white-space.ts";
+import { sentInVain, type WrittenName, writtenIn } from "../fields.ts";
 import type { AccountView, Unit } from "../kind.ts";
-import { users } from "../lists.ts";
+import { tagFields, users } from "../lists.ts";
 import { isUser, plainEmailWarning, unclearUserProblem, userToWrite } from "../users.ts";
 
 export interface TagUnit extends Unit {
   readonly resource: Resource<TagSpec>;
 }
 
-const fields = ["name", "description", "owner"] as const;
-type Fields = { readonly [Field in (typeof fields)[number]]?: string };
+const fields = writtenIn(tagFields);
+type Field = WrittenName<typeof tagFields>;
+type DesiredFields = { readonly [Name in Field]: string | undefined };
 
 /** How many fields a tag has. */
 export const fieldCount = fields.length;
@@ -32,7 +34,9 @@ export function fieldChanges(
   const owner = ownerToWrite(unit, live, account);
   if (typeof owner === "object") return { items: [], problems: [owner], notKept: [] };
   const wanted = { name: resource.spec.name, description: resource.spec.description ?? live.description, owner };
-  const vain = fields.flatMap((field) => sentInVain(field, { unit, live, account, wanted: wanted[field] }));
+  const vain = fields.flatMap(
+    (field) => sentInVain({ address, path: `/${field}`, wanted: wanted[field], live: live[field] }, account) ?? [],
+  );
   const notKept = vain.filter((one) => !differsInSpace(one.wanted, one.live));
   const kept = fields.filter((field) => vain.some(({ path }) => path === `/${field}`));
   const desired = withLive(wanted, live, [...kept, ...ignoredFields(unit, live, account)]);
@@ -61,27 +65,6 @@ function ownerToWrite(unit: TagUnit, live: LiveTag, { list }: AccountView): stri
   return typeof written === "string" ? written : unclearUserProblem(unit.resource, "/spec/owner", written, items);
 }
 
-type DesiredFields = { readonly [Field in keyof Fields]: string | undefined };
-
-type Field = keyof Fields;
-
-/** The field, if an earlier run sent the value in vain and neither the manifest nor the account has changed since. */
-function sentInVain(
-  field: Field,
-  {
-    unit: { address },
-    live,
-    account,
-    wanted,
-  }: { readonly unit: TagUnit; readonly live: LiveTag; readonly account: AccountView; readonly wanted: string | undefined },
-): readonly NotKept[] {
-  const path = `/${field}`;
-  const earlier = account.notKept.get(address)?.get(path);
-  const is = live[field] ?? null;
-  if (earlier === undefined || earlier.wanted !== wanted || earlier.live !== is || account.ignored(address, path)) return [];
-  return [{ address, path, wanted, live: is, since: earlier.since }];
-}
-
 const ignoredFields = ({ address }: TagUnit, live: LiveTag, { ignored }: AccountView): readonly Field[] =>
   fields.filter((field) => live[field] !== undefined && ignored(address, `/${field}`));
 
@@ -91,7 +74,7 @@ const withLive = (desired: DesiredFields, live: LiveTag, kept: readonly Field[])
   ...Object.fromEntries(kept.map((field) => [field, live[field]])),
 });
 
-function changeOf(field: keyof Fields, { resource }: TagUnit, live: LiveTag, desired: DesiredFields): readonly PathChange<DraftFacts>[] {
+function changeOf(field: Field, { resource }: TagUnit, live: LiveTag, desired: DesiredFields): readonly PathChange<DraftFacts>[] {
   const before = live[field];
   const after = desired[field];
   if (after === undefined || before === after) return [];

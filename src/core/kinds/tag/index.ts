@@ -1,13 +1,12 @@
 import { byText } from "../../model/address.ts";
-import { own } from "../../model/json/json.ts";
-import type { Pointer } from "../../model/json/pointer.ts";
 import type { LiveTag } from "../../model/live.ts";
 import type { Reference, Resource, TagSpec } from "../../model/resource.ts";
 import { nearest, suggestion } from "../../text/suggest.ts";
+import { columnsOf, type Fields, readOnlyMessage, unintendedIn, writtenDocument } from "../fields.ts";
 import { bindItem, blocked, boundIdentity, candidateTexts, goneObject, recordedFor, unitPerManifest } from "../identity.ts";
 import { type AccountView, type ComparedObject, emptyDiff, type Identity, type Kind } from "../kind.ts";
 import { leafChanges } from "../leaves.ts";
-import { integrations, tags, users } from "../lists.ts";
+import { integrations, tagFields, tags, users } from "../lists.ts";
 import { kindNames } from "../manifests.ts";
 import { needsUsers, userRefFor } from "../users.ts";
 import { fieldChanges, fieldCount, type TagUnit } from "./fields.ts";
@@ -18,14 +17,8 @@ import { relatedIds, relations } from "./relations.ts";
 // that creates a tag or removes a relation (docs/service-interface.md).
 
 const specOf = (resource: Resource): TagSpec => resource.spec as TagSpec;
-/** Fields that only the service sets, and what to write instead. */
-const readOnlyFields: ReadonlyMap<string, string> = new Map([
-  ["id", "Pin the live id as metadata.id."],
-  ["taggedResources", "List what has the tag under spec.resources."],
-  ["origin", "Remove it."],
-  ["createdAt", "Remove it."],
-  ["lastUpdatedAt", "Remove it."],
-]);
+/** Fields that only the service sets. `taggedResources` is a list, so the table does not have it. */
+const readOnly: Fields = { ...tagFields, taggedResources: { as: "optional", instead: "List what has the tag under spec.resources." } };
 
 const hasResources = (spec: TagSpec): boolean => (spec.resources?.length ?? 0) > 0 || spec.exclusive === true;
 
@@ -64,12 +57,11 @@ export const tag: Kind<TagUnit, LiveTag> = {
   isPlainKey: (path) => path.at(-1) === "labels",
 
   readOnlyField(parent, key) {
-    const instead = parent === "/spec" ? readOnlyFields.get(key) : undefined;
-    return instead === undefined ? undefined : `The service sets \`${key}\` itself, and the API cannot write it. ${instead}`;
+    return parent === "/spec" ? readOnlyMessage(readOnly, key) : undefined;
   },
 
   liveView: {
-    columns: ["id", "name", "description", "owner", "lastUpdatedAt"],
+    columns: columnsOf(tagFields),
     more: ["taggedResources"],
     rows: (value) => {
       const tagged = "taggedResources" in value && Array.isArray(value.taggedResources) ? value.taggedResources : [];
@@ -124,21 +116,14 @@ export const tag: Kind<TagUnit, LiveTag> = {
   update: {
     reread: (item, reads) => (item.liveId === undefined ? Promise.resolve(undefined) : reads.one(tags, item.liveId)),
 
-    document(_item, live) {
-      if (live === undefined) return {};
-      const { name, description, owner } = live;
-      return { name, ...(description === undefined ? {} : { description }), ...(owner === undefined ? {} : { owner }) };
-    },
+    document: (_item, live) => (live === undefined ? {} : writtenDocument(tagFields, live)),
 
     answered: (before, answer, decode) => ({
       ...decode.put(tags, answer),
       ...(before?.taggedResources === undefined ? {} : { taggedResources: before.taggedResources }),
     }),
 
-    unintended(before, after, body) {
-      const watched = ["id", "name", "description", "owner", "origin"] as const;
-      return watched.filter((key) => own(body, key) === undefined && before[key] !== after[key]).map((key): Pointer => `/${key}`);
-    },
+    unintended: (before, after, body) => unintendedIn(tagFields, { before, after }, body),
   },
 };
 

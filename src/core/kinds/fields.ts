@@ -1,0 +1,79 @@
+import type { Address } from "../model/address.ts";
+import { idOf, memberOf, optionalFlagOf, optionalTextOf, type Part, textOf } from "../model/decode.ts";
+import { defined, type JsonObject, type JsonValue, sameJson } from "../model/json/json.ts";
+import type { Pointer } from "../model/json/pointer.ts";
+import type { NotKept } from "../model/plan.ts";
+import type { AccountView, LiveView } from "./kind.ts";
+
+// A kind lists the fields of its live objects once. What is read, compared, written, shown and verified follows from the rows.
+
+/** The forms of a member in responses, and how each is decoded. */
+const forms = { id: idOf, text: textOf, optional: optionalTextOf, flag: optionalFlagOf } as const;
+
+/** One member of a live object. */
+export interface Field {
+  readonly as: keyof typeof forms;
+  /** Whether a request can write it. */
+  readonly isWritten?: true;
+  /** Why a manifest can't set it: what to write instead, as a sentence. */
+  readonly instead?: string;
+  /** Whether `get` prints it in its table. */
+  readonly isColumn?: true;
+}
+
+export type Fields = Readonly<Record<string, Field>>;
+
+/** A live object with these fields. */
+export type LiveOf<F extends Fields> = { readonly [Name in keyof F]: ReturnType<(typeof forms)[F[Name]["as"]]> };
+
+/** @throws ServiceError E_MALFORMED_ANSWER */
+export const decodeFields = <F extends Fields>(fields: F, part: Part): LiveOf<F> =>
+  Object.fromEntries(Object.entries(fields).map(([name, { as }]) => [name, forms[as](memberOf(part, name))])) as LiveOf<F>; // by the forms
+
+export const columnsOf = (fields: Fields): LiveView["columns"] => namesOf(fields, "isColumn");
+
+/** The names of the fields that a request can write. */
+export const writtenIn = <F extends Fields>(fields: F): readonly WrittenName<F>[] =>
+  namesOf(fields, "isWritten") as readonly WrittenName<F>[]; // the rows with isWritten
+
+export type WrittenName<F extends Fields> = { [Name in keyof F & string]: F[Name]["isWritten"] extends true ? Name : never }[keyof F &
+  string];
+
+const namesOf = (fields: Fields, flag: "isColumn" | "isWritten"): readonly string[] =>
+  Object.entries(fields).flatMap(([name, field]) => (field[flag] === true ? [name] : []));
+
+/** The message for a field that only the service sets, in a manifest; undefined for other keys. */
+export function readOnlyMessage(fields: Fields, key: string): string | undefined {
+  const instead = Object.hasOwn(fields, key) ? fields[key]?.instead : undefined;
+  return instead === undefined ? undefined : `The service sets \`${key}\` itself, and the API cannot write it. ${instead}`;
+}
+
+/** The written fields of a live object as the JSON document that request bodies point into. */
+export const writtenDocument = <F extends Fields>(fields: F, live: LiveOf<F>): JsonObject =>
+  defined(Object.fromEntries(writtenIn(fields).map((name) => [name, live[name]]))) as JsonObject; // forms decode to JSON, and defined() removes undefined
+
+/** The fields that differ between two readings and are not in the body of the request between them; times change with each write. */
+export const unintendedIn = <F extends Fields>(
+  fields: F,
+  { before, after }: { readonly before: LiveOf<F>; readonly after: LiveOf<F> },
+  body: JsonObject,
+): readonly Pointer[] =>
+  Object.keys(fields)
+    .filter((name) => !name.endsWith("At") && !Object.hasOwn(body, name) && before[name] !== after[name])
+    .map((name): Pointer => `/${name}`);
+
+/** What an earlier run sent in vain, if neither the manifest nor the account has changed there since. */
+export function sentInVain(
+  {
+    address,
+    path,
+    wanted,
+    live,
+  }: { readonly address: Address; readonly path: Pointer; readonly wanted: unknown; readonly live: JsonValue | undefined },
+  account: AccountView,
+): NotKept | undefined {
+  const earlier = account.notKept.get(address)?.get(path);
+  if (earlier === undefined || !sameJson(earlier.wanted, wanted) || !sameJson(earlier.live, live ?? null) || account.ignored(address, path))
+    return undefined;
+  return { address, path, wanted: earlier.wanted, live: earlier.live, since: earlier.since };
+}
