@@ -110,7 +110,8 @@ function failureOf(plan: Plan, { items, guards, diagnostics, exit }: Result): Ru
   const failed = items.find(({ outcome }) => outcome === "failed" || outcome === "unknown" || outcome === "not-converged");
   if (failed !== undefined)
     return { code: failed.code ?? "E_INCOMPLETE", message: `${failed.address}: ${failed.message ?? `the outcome is ${failed.outcome}`}` };
-  if (exit.code !== 1 && plan.executable) return undefined;
+  // What could not be read was not repaired, although the rest was.
+  if (exit.code !== 1 && plan.executable && plan.complete) return undefined;
   const problem = [...diagnostics, ...plan.diagnostics].find(({ severity }) => severity === "error");
   return { code: problem?.code ?? "E_INCOMPLETE", message: problem?.message ?? `Nothing was sent: ${exit.reasons.join(", ")}.` };
 }

@@ -51,3 +51,11 @@ test("an account is not in sync while nobody knows whether an object was created
   expect(later).toMatchObject({ state: "drifted", findings: [{ kind: "blocked", address: "Asset/archive" }] });
   expect(later?.findings[0]?.detail.text).toContain("dimsync resolve Asset/archive");
 });
+
+test("a repair that could not read everything is a failure", async () => {
+  const faults = ["GET ^/v1/integrations/8f1c/schemas$@2=status:403"];
+  const { push, check } = await accountUnderControl({ every: "1m", mode: "apply" }, { faults });
+  await push({ "manifests/asset.yaml": asset });
+  expect(await check()).toMatchObject({ state: "exposed", error: { code: "E_READ_FAILED" }, runs: [{ exit: { code: 4 } }, {}] });
+  expect(await check()).toMatchObject({ state: "in-sync" });
+});
