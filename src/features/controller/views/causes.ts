@@ -23,13 +23,17 @@ export const findingsByCause = (database: Database, range: Range, cause = ""): P
     [range.offset, range.limit, cause],
   );
 
+/** SQL: of how long each of the findings was open. */
+const openMs = (aggregate: "sum" | "max"): string =>
+  `greatest(0, round(1000 * ${aggregate}(extract(epoch from f.closed_at - coalesce(f.since, f.opened_at)))))`;
+
 /** Findings that were closed in the last 24 hours, by cause: the worst first, then those that were closed last. */
 export const closedByCause = (database: Database, range: Range): Promise<Part<ClosedGroup>> =>
   partOf(
     database,
     {
       groups: `select ${groupColumns}, ${iso("max(f.closed_at)")} as "closedAt", f.closed_by is not null as "isRepaired",
-        (array_agg(f.closed_run order by f.closed_at desc))[1] as "closedRun"
+        (array_agg(f.closed_run order by f.closed_at desc))[1] as "closedRun", ${openMs("sum")} as "openMs", ${openMs("max")} as "longestOpenMs"
       ${from} where f.closed_at > now() - interval '24 hours' group by f.cause, f.kind, f.closed_by`,
       order: `${riskOrder("risk")}, "closedAt" desc, cause, kind`,
     },

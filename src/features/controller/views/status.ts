@@ -220,6 +220,9 @@ export interface ClosedGroup extends CauseGroup {
   /** When the last of them was closed. */
   readonly closedAt: string;
   readonly closedRun: string;
+  /** How long they were open together, and the one that was open the longest. */
+  readonly openMs: number;
+  readonly longestOpenMs: number;
   /** Whether dimsync closed them; else the account or its manifests changed. */
   readonly isRepaired: boolean;
 }

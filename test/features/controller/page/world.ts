@@ -271,6 +271,8 @@ export const closedOf = (accounts: readonly AccountSummary[], count = 3): readon
     closedAt: before((index + 1) * 41 * minute),
     since: before((index + 1) * 41 * minute + 4 * minute),
     closedRun: "run-0005",
+    openMs: (index + 1) * 4 * minute,
+    longestOpenMs: 4 * minute,
     isRepaired: index === 0,
   }));
 

@@ -121,6 +121,12 @@ insert into dimsync_controller.daily (account, day, checks, duration_ms)
       { cause: "rule pii", accounts: ["old", "same"], isRepaired: true, closedRun: "run-3", since: "2026-03-01T07:00:00.000Z" },
       { cause: "rule pii", accounts: ["new"], isRepaired: false, actors: [] },
     ]);
+    await database().query("update dimsync_controller.finding set since = closed_at - interval '4 minutes' where closed_run = 'run-2'", []);
+    await database().query(
+      "update dimsync_controller.finding set since = closed_at - interval '253 seconds' where closed_run = 'run-3'",
+      [],
+    );
+    expect((await closedByCause(database(), all)).items[0]).toMatchObject({ openMs: 493_000, longestOpenMs: 253_000 });
     expect(await readMetrics(database())).toMatchObject({ queue: { running: 0 }, workers: [], counters: [] });
   });
 });

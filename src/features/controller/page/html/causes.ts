@@ -13,7 +13,7 @@ import {
   quiet,
   table,
 } from "../../../../core/render/html/html.ts";
-import { counted, durationText } from "../../../../core/text/counts.ts";
+import { counted, exactDuration } from "../../../../core/text/counts.ts";
 import type { CauseGroup, ClosedGroup, Part } from "../../views/status.ts";
 import type { FailureGroup } from "../accounts.ts";
 import { causeHtml, findingPlace } from "./findings.ts";
@@ -43,11 +43,11 @@ export function causesHtml({ items: causes, total }: Part<CauseGroup>, failures:
 /** What was closed in the last 24 hours, by cause. */
 export function closedHtml({ items: closed, total }: Part<ClosedGroup>, now: Date): Html {
   const rows = closed.map((group) => {
-    const { closedAt, closedRun, since, isRepaired } = group;
+    const { closedAt, closedRun, isRepaired } = group;
     return [
       causeCell(group, causeHtml(group.cause)),
       html`${link(runHref(closedRun), ageHtml(closedAt, now))} ${isRepaired ? chip("by dimsync", "good") : quiet("not by dimsync")}`,
-      durationText(Date.parse(closedAt) - Date.parse(since)),
+      openFor(group),
       actorsHtml(group),
       namesHtml(group.accounts),
     ];
@@ -59,6 +59,15 @@ export function closedHtml({ items: closed, total }: Part<ClosedGroup>, now: Dat
     more: moreHtml("/api/v1/closed", closed.length, total),
   });
 }
+
+/** Of several findings the longest time: they need not have been open at the same time. */
+const openFor = ({ findings, openMs, longestOpenMs }: ClosedGroup): Content =>
+  findings === 1
+    ? exactDuration(longestOpenMs)
+    : [
+        exactDuration(longestOpenMs),
+        html`<span class="why quiet">the longest of ${counted(findings, "finding")}, ${exactDuration(openMs)} together</span>`,
+      ];
 
 interface RowsOptions {
   readonly id: string;
