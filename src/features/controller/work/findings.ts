@@ -1,5 +1,6 @@
 import { objectAddress } from "../../../core/model/address.ts";
 import { eachChange } from "../../../core/model/changes.ts";
+import type { PolicyFinding } from "../../../core/model/findings.ts";
 import { defined } from "../../../core/model/json/json.ts";
 import type { Change, Item, Manual, Plan } from "../../../core/model/plan.ts";
 import type { Finding, FindingDetail } from "../views/status.ts";
@@ -19,6 +20,8 @@ const order: readonly Finding["risk"][] = ["exposed", "error", "stricter", "warn
 
 /** What a drift report found, exposed first, at most `maxFindings`: no more are made of a report with a million changes. */
 export function findingsOf(report: Plan): readonly FoundFinding[] {
+  const policy = report.policy.filter(({ state }) => state !== "fixed");
+  const attributionOf = attributions(report, policy);
   const others = [
     ...report.manual.map(ofManual),
     ...report.blocked.filter(isCause).map(
@@ -32,7 +35,7 @@ export function findingsOf(report: Plan): readonly FoundFinding[] {
         detail: { text: oneParagraph(message, command) },
       }),
     ),
-    ...report.policy.filter(({ state }) => state !== "fixed").map(ofPolicy),
+    ...policy.map((finding) => ofPolicy(finding, attributionOf(finding))),
   ];
   const items = report.items.filter(({ action }) => action !== "bind");
   const found = new Map<string, FoundFinding>();
@@ -104,7 +107,10 @@ function ofManual({ id, address, path, expected, actual, instruction, attributio
   };
 }
 
-function ofPolicy({ policy, severity, address, path, message }: Plan["policy"][number]): FoundFinding {
+function ofPolicy(
+  { policy, severity, address, path, message }: PolicyFinding,
+  attribution: Change["attribution"] | undefined,
+): FoundFinding {
   return {
     key: `policy ${policy} ${address} ${path}`,
     kind: "policy",
@@ -112,8 +118,35 @@ function ofPolicy({ policy, severity, address, path, message }: Plan["policy"][n
     path,
     risk: severity,
     cause: policy,
-    detail: { policy, text: message },
+    detail: defined({ policy, text: message, attribution: attributed(attribution) }),
+    ...madeBy(attribution),
   };
+}
+
+/** Who changed what a finding of a policy is about: its path, or else the closest node above it that was changed. */
+function attributions(
+  { items, manual }: Plan,
+  findings: readonly PolicyFinding[],
+): (finding: PolicyFinding) => Change["attribution"] | undefined {
+  const wanted = new Set(findings.flatMap((finding) => placesOf(finding)));
+  const found = new Map<string, Change["attribution"]>();
+  const note = (address: string, { path, attribution }: Pick<Change, "path" | "attribution">): void => {
+    if (attribution === undefined) return;
+    // The change itself, and the node that has it.
+    for (const place of placesOf({ address, path }).slice(0, 2)) if (wanted.has(place) && !found.has(place)) found.set(place, attribution);
+  };
+  if (wanted.size > 0) {
+    for (const item of items) for (const change of eachChange(item)) note(item.address, change);
+    for (const step of manual) note(step.address, step);
+  }
+  return (finding) => placesOf(finding).flatMap((place) => found.get(place) ?? [])[0];
+}
+
+/** The path and the nodes above it, the closest first, as keys. */
+function placesOf({ address, path }: Pick<PolicyFinding, "address" | "path">): readonly string[] {
+  const places = [];
+  for (let end = path.length; end > 0; end = path.lastIndexOf("/", end - 1)) places.push(`${address} ${path.slice(0, end)}`);
+  return places;
 }
 
 /** The time is text of the service. */

@@ -1,4 +1,5 @@
 import { iso } from "../../../core/records/postgres/iso.ts";
+import { riskOrder } from "../views/sql.ts";
 
 const namedFindings = 20;
 
@@ -29,19 +30,27 @@ export const eventSteps: Readonly<Record<string, string>> = {
     union all select seen.* from seen join changed using (key) where ${exposes("seen.risk")} and not ${exposes("changed.risk_before")}`,
 
   // What each event is about: new findings, all of them if nothing was reported before, and those that dimsync has closed.
-  affected: `select 'exposed' as name, address, path, risk, cause, actor, coalesce(since, at) as since from seen, mine
+  affected: `select 'exposed' as name, key, address, path, risk, cause, actor, coalesce(since, at) as since from seen, mine
       where ${exposes("seen.risk")} and (not ${had("exposed")} or seen.key in (select key from news))
-    union all select 'drifted', address, path, risk, cause, actor, coalesce(since, at) from seen, mine
+    union all select 'drifted', key, address, path, risk, cause, actor, coalesce(since, at) from seen, mine
       where not ${had("drifted")} or seen.key in (select key from news)
-    union all select 'repaired', address, path, risk, cause, actor, coalesce(since, opened_at) from closed where closed_by = 'dimsync'
-    union all select 'resolved', address, path, risk, cause, actor, coalesce(since, opened_at) from closed where closed_by is null`,
+    union all select 'repaired', key, address, path, risk, cause, actor, coalesce(since, opened_at) from closed where closed_by = 'dimsync'
+    union all select 'resolved', key, address, path, risk, cause, actor, coalesce(since, opened_at) from closed where closed_by is null`,
 
-  numbered: `select *, row_number() over (partition by name order by not ${exposes("risk")}, address, path) as number from affected`,
+  // A column that differs and violates a policy is one thing that is wrong.
+  places: `select name, address, path, bool_or(${exposes("risk")}) as exposes, (array_agg(risk order by ${riskOrder("risk")}))[1] as risk,
+      string_agg(distinct cause, '; ') as cause, string_agg(distinct actor, ', ') as actor, min(since) as since
+    from affected group by name, address, path, case when path = '' then key end`,
+
+  numbered: `select *, row_number() over (partition by name order by not exposes, address, path) as number from places`,
+
+  named: `select name, jsonb_build_object('findingsTotal', count(*), 'findings', jsonb_agg(jsonb_build_object('address', address, 'path', path, 'risk', risk,
+        'cause', cause, 'actor', actor, 'since', ${iso("since")}) order by number) filter (where number <= ${namedFindings})) as detail
+    from numbered group by name`,
 
   described: `select name, min(since) as since, left(string_agg(distinct cause, '; '), 1000) as cause, left(string_agg(distinct actor, ', '), 1000) as actor,
-      jsonb_build_object('findingsTotal', count(*), 'findings', jsonb_agg(jsonb_build_object('address', address, 'path', path, 'risk', risk, 'cause', cause,
-        'actor', actor, 'since', ${iso("since")}) order by number) filter (where number <= ${namedFindings})) as detail
-    from numbered group by name`,
+      (array_agg(detail))[1] as detail
+    from affected join named using (name) group by name`,
 
   ended: `select array(select unnest(mine.before) except select unnest(alerts.after) order by 1) as names from mine, alerts`,
 

@@ -87,6 +87,26 @@ test("what protect repairs is reported: what it was, who did it, and that it is 
   });
 });
 
+test("a column that differs and violates a policy counts once, and both findings say who made the change", async () => {
+  const { push, check, deliver, hash, env, server } = await setUp();
+  const policy = `apiVersion: dimsync/v1
+kind: Policy
+metadata: { name: emails }
+spec: { severity: error, when: { column: { name: [email], enabled: true } }, require: { hashed: true }, message: personal data }
+`;
+  await push({ "manifests/policy.yaml": policy });
+  await hash(true);
+  await check();
+  await hash(false);
+  const actor = "bot@example.com";
+  expect((await check())?.findings.filter(({ path }) => path.includes("/customers/"))).toMatchObject([
+    { kind: "change", actor },
+    { kind: "policy", actor, since: expect.stringMatching(/^20/u), detail: { attribution: { actor } } },
+  ]);
+  await deliver(env);
+  expect(server.requests.at(-1)?.message.accounts).toMatchObject([{ actor, findingsTotal: 1, findings: [{ actor, risk: "exposed" }] }]);
+});
+
 test("protection that gives up is an event and an alert, once, and ends when the change is gone", async () => {
   const { check, deliver, hash, env, events, server, service } = await setUp({}, "protect");
   const writes = (): number => service.requests.filter(({ method }) => method === "PATCH").length;
