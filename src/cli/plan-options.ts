@@ -1,9 +1,9 @@
-import { guardNames } from "../core/engine/checks/guards.ts";
 import { type FailOn, failOnNames } from "../core/engine/exit-codes.ts";
 import { everything, scopeOf } from "../core/engine/scope.ts";
 import type { PlanOptions } from "../core/engine/session.ts";
 import { nameMatcher, namesMatcher } from "../core/kinds/patterns/names.ts";
 import { DimsyncError } from "../core/model/errors.ts";
+import { guardNames } from "../core/model/findings.ts";
 import type { Plan } from "../core/model/plan.ts";
 import type { IgnoreEntry } from "../core/model/settings/config.ts";
 import { isEnabled } from "../core/model/settings/env.ts";

@@ -1,7 +1,7 @@
 import { CsvError, parse } from "csv-parse/sync";
 import type { LabelledColumn } from "../model/labels.ts";
 import type { Problem, SourceLocation } from "../model/problem.ts";
-import { conflictMarkers } from "../text/left-by-git.ts";
+import { conflictMarkers } from "../text/file-text.ts";
 import { didYouMean } from "../text/suggest.ts";
 
 // A table of labelled columns, as a spreadsheet exports it: a header, then one row per column and label, separated by commas,

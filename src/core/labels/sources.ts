@@ -1,4 +1,3 @@
-import { isAscii, isUtf8 } from "node:buffer";
 import { readFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
@@ -6,7 +5,7 @@ import { errorCode } from "../model/errors.ts";
 import type { LabelledColumn } from "../model/labels.ts";
 import type { Problem, SourceLocation } from "../model/problem.ts";
 import { type ClassificationSpec, type DbtSource, type LabelSource, locationIn, type Resource } from "../model/resource.ts";
-import { lfsPointer } from "../text/left-by-git.ts";
+import { decodeFile } from "../text/file-text.ts";
 
 /** Where the files of a project are. */
 export interface ProjectPaths {
@@ -124,7 +123,7 @@ async function readText(written: string, { folders, shown, refusalOf }: ProjectP
     const refusal = refusalOf(path);
     if (refusal !== undefined) return { path, file: shown(path), outside: refusal };
     try {
-      return { path, file: shown(path), ...decoded(await readFile(path)) };
+      return { path, file: shown(path), ...decodeFile(await readFile(path)) };
     } catch (error) {
       const refusal = whyUnread(error);
       if (refusal !== missing) return { path, file: shown(path), refusal };
@@ -134,9 +133,9 @@ async function readText(written: string, { folders, shown, refusalOf }: ProjectP
 }
 
 /** The text of a file, or the end of a sentence that begins with its name. */
-export function textNow(path: string): ReturnType<typeof decoded> {
+export function textNow(path: string): { readonly text: string } | { readonly refusal: string } {
   try {
-    return decoded(readFileSync(path));
+    return decodeFile(readFileSync(path));
   } catch (error) {
     return { refusal: whyUnread(error) };
   }
@@ -147,13 +146,4 @@ const missing = "does not exist";
 function whyUnread(error: unknown): string {
   const code = errorCode(error);
   return code === "ENOENT" ? missing : `can't be read (${code})`;
-}
-
-/** A byte order mark is left out. */
-function decoded(bytes: Buffer): { readonly text: string } | { readonly refusal: string } {
-  if (!isUtf8(bytes)) return { refusal: "is not UTF-8" };
-  const text = bytes.toString(isAscii(bytes) ? "latin1" : "utf8");
-  const pointer = lfsPointer(text);
-  if (pointer !== undefined) return { refusal: pointer };
-  return { text: text.startsWith("\ufeff") ? text.slice(1) : text };
 }

@@ -1,10 +1,9 @@
-import { isAscii, isUtf8 } from "node:buffer";
 import { readFileSync } from "node:fs";
 import { isAbsolute, relative, sep } from "node:path";
 import { errorCode } from "../model/errors.ts";
 import { type Problem, problemAt } from "../model/problem.ts";
 import type { Code } from "../model/titles.ts";
-import { lfsPointer } from "../text/left-by-git.ts";
+import { decodeFile } from "../text/file-text.ts";
 import { hiddenCharacters } from "../yaml/hidden.ts";
 
 /** A file as text, without its byte order mark. */
@@ -44,17 +43,15 @@ export function readSource(
     if (reason === "ELOOP") return fail("E_SYMLINK_LOOP", `${file} is a symbolic link that leads back to itself. Remove it.`);
     return fail("E_UNREADABLE", `${file} can't be read (${reason}). Check its permissions.`);
   }
-  if (!isUtf8(bytes)) {
-    const isUtf16 = (bytes[0] === 0xff && bytes[1] === 0xfe) || (bytes[0] === 0xfe && bytes[1] === 0xff);
-    return fail("E_NOT_UTF8", `${file} is ${isUtf16 ? "UTF-16" : "not valid UTF-8"}. Save it as UTF-8.`);
-  }
-  const text = bytes.toString(isAscii(bytes) ? "latin1" : "utf8");
-  const pointer = lfsPointer(text);
-  if (pointer !== undefined) return fail("E_LFS_POINTER", `${file} ${pointer}.`);
-  if (!text.startsWith("\ufeff")) return { source: { path, file, text }, problems: at === undefined ? hiddenIn(text, file) : [] };
+  const decoded = decodeFile(bytes);
+  if ("refusal" in decoded) return fail(decoded.why, `${file} ${decoded.refusal}.`);
+  const { text, hasMark } = decoded;
+  const source = { path, file, text };
+  const hidden = at === undefined ? hiddenIn(text, file) : [];
+  if (!hasMark) return { source, problems: hidden };
   const message = `${file} begins with a byte order mark, which is ignored. Save it as UTF-8 without a byte order mark.`;
   const mark = problemAt(place, { code: "W_BYTE_ORDER_MARK", severity: "warning", message });
-  return { source: { path, file, text: text.slice(1) }, problems: [mark, ...(at === undefined ? hiddenIn(text.slice(1), file) : [])] };
+  return { source, problems: [mark, ...hidden] };
 }
 
 const hiddenIn = (text: string, file: string): readonly Problem[] =>

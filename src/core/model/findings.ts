@@ -29,9 +29,23 @@ export interface ChangedNodes {
   readonly population: number;
 }
 
+/** The guards, in the order of their findings. */
+export const guardNames = [
+  "maxCreates",
+  "maxExposedColumns",
+  "maxChangedPercent",
+  "exposureWindow",
+  "policy",
+  "unreviewed",
+  "outsideChanges",
+  "loosened",
+] as const;
+
+export type GuardName = (typeof guardNames)[number];
+
 /** A refusal that users can lift with `--allow NAME="reason"`. */
 export interface GuardFinding {
-  readonly guard: string;
+  readonly guard: GuardName;
   readonly message: string;
   readonly limit?: number;
   /** For `maxChangedPercent`, the highest percentage above the limit, rounded up to one decimal. */

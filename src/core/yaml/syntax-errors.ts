@@ -1,6 +1,6 @@
 import { type Document, Lexer } from "yaml";
-import { enumerate } from "../text/labels.ts";
-import { conflictMarkers } from "../text/left-by-git.ts";
+import { enumerate } from "../text/describe.ts";
+import { conflictMarkers } from "../text/file-text.ts";
 import type { NumberedText } from "./library.ts";
 import { lineStart } from "./nodes.ts";
 import { messageFor, syntaxProblem, type YamlProblem } from "./problems.ts";

@@ -1,12 +1,12 @@
 import type { Command, Option } from "commander";
 import type { Context } from "../../cli/context.ts";
 import { loadAnyProjects } from "../../cli/project.ts";
-import { guardNames } from "../../core/engine/checks/guards.ts";
 import { liveKinds } from "../../core/kinds/live-views.ts";
 import { isIntegration, isSchemaConfig, schemasAddress } from "../../core/kinds/manifests.ts";
 import { schemaNames } from "../../core/manifests/schema/lookup.ts";
 import { DimsyncError } from "../../core/model/errors.ts";
 import type { ExitCode } from "../../core/model/exit.ts";
+import { guardNames } from "../../core/model/findings.ts";
 import { formats } from "../../core/render/formats.ts";
 
 /** `dimsync completion SHELL`: prints a script that completes command lines with `completion-words`. */

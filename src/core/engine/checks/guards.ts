@@ -2,7 +2,7 @@ import { kindNamed } from "../../kinds/index.ts";
 import type { LiveSize } from "../../kinds/kind.ts";
 import { type Address, byText, objectAddress, parseAddress } from "../../model/address.ts";
 import { changeCount, isOfNodes, isOutside } from "../../model/changes.ts";
-import type { ChangedNodes, GuardFinding, PolicyFinding } from "../../model/findings.ts";
+import { type ChangedNodes, type GuardFinding, type GuardName, guardNames, type PolicyFinding } from "../../model/findings.ts";
 import { isObject, type JsonValue } from "../../model/json/json.ts";
 import { eachNode, levelOf, nodePointer } from "../../model/nodes.ts";
 import type { Deferred, Item, Loosened } from "../../model/plan.ts";
@@ -43,19 +43,7 @@ export interface Counted {
   readonly exposed: number;
 }
 
-export const guardNames = [
-  "maxCreates",
-  "maxExposedColumns",
-  "maxChangedPercent",
-  "exposureWindow",
-  "policy",
-  "unreviewed",
-  "outsideChanges",
-  "loosened",
-] as const;
-
-type GuardName = (typeof guardNames)[number];
-type Found = Omit<GuardFinding, "allowed" | "until"> & { readonly guard: GuardName };
+type Found = Omit<GuardFinding, "allowed" | "until">;
 
 const checks: Readonly<Record<GuardName, (items: readonly Item[], input: GuardInput) => readonly Found[]>> = {
   maxCreates: creates,

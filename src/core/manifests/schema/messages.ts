@@ -2,7 +2,7 @@ import { manifestKindNamed } from "../../kinds/index.ts";
 import { isObject, own } from "../../model/json/json.ts";
 import { atPointer, type Pointer, toPointer } from "../../model/json/pointer.ts";
 import type { Code } from "../../model/titles.ts";
-import { codeList, describeType, describeTypes, label } from "../../text/labels.ts";
+import { codeList, describeType, describeTypes, documentPath } from "../../text/describe.ts";
 import { didYouMean, nearest } from "../../text/suggest.ts";
 import { alternatives, propertiesOf, type Schema } from "./lookup.ts";
 import type { SchemaError } from "./schema-error.ts";
@@ -51,7 +51,7 @@ export function schemaProblem(error: SchemaError, context: ProblemContext): Sche
   // propertyNames reports what is wrong with a name.
   if (error.propertyName !== undefined) return undefined;
   const { instancePath: pointer, keyword } = error;
-  const subject = pointer === "" ? "The document" : label(pointer);
+  const subject = pointer === "" ? "The document" : documentPath(pointer);
   const toProblem = problems.get(keyword) ?? otherKeyword;
   return toProblem(error, { ...context, pointer, subject, found: atPointer(context.value, pointer) });
 }
@@ -207,7 +207,7 @@ function unknownKey({ instancePath, params }: SchemaError, context: ProblemConte
   const suggestion = suggested === undefined ? inPlace(key, instancePath, allowed, context) : ` Did you mean ${suggested}?`;
   const merge = key === "<<" ? " Merge keys are YAML 1.1; use an alias for the whole value, or write the members out." : "";
   const known = suggestion === "" && allowed.length > 0 && allowed.length <= 12 ? ` Known here: ${allowed.join(", ")}.` : suggestion;
-  const message = `${JSON.stringify(key)} is not a key of ${label(instancePath)}.${merge === "" ? known : merge}`;
+  const message = `${JSON.stringify(key)} is not a key of ${documentPath(instancePath)}.${merge === "" ? known : merge}`;
   const problem = { pointer, on: "key", rank: 0, code: "E_UNKNOWN_KEY", message } as const;
   return suggested === undefined ? problem : { ...problem, suggested: instancePath + toPointer([suggested]) };
 }

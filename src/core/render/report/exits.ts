@@ -2,13 +2,13 @@ import type { ExitCode } from "../../model/exit.ts";
 import type { Plan } from "../../model/plan.ts";
 import type { Result } from "../../model/result.ts";
 import { visible } from "../../text/control-characters.ts";
-import { enumerate } from "../../text/labels.ts";
+import { enumerate } from "../../text/describe.ts";
 
 /** "Exit 3 (maxCreates, changes): the guard maxCreates refuses and there are changes."; "" for 0. Each reason is explained. */
 export function exitText({ exit, kind, guards }: Plan | Result): string {
   if (exit.code === 0) return "";
   if (exit.reasons.length === 0) return `Exit ${exit.code}: ${codeMeanings[exit.code]}.`;
-  const refusing = new Set(guards.filter(({ allowed }) => allowed === undefined).map(({ guard }) => guard));
+  const refusing = new Set<string>(guards.filter(({ allowed }) => allowed === undefined).map(({ guard }) => guard));
   const meaningOf = (reason: string): string => {
     if (refusing.has(reason)) return guardMeaning(reason, kind);
     return kindMeanings[kind][reason] ?? meanings[reason] ?? codeMeanings[exit.code];

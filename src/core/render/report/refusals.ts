@@ -2,7 +2,7 @@ import type { GuardFinding } from "../../model/findings.ts";
 import type { Plan } from "../../model/plan.ts";
 import { visible } from "../../text/control-characters.ts";
 import { counted } from "../../text/counts.ts";
-import { enumerate } from "../../text/labels.ts";
+import { enumerate } from "../../text/describe.ts";
 import { andMore, joinParts } from "../../text/lists.ts";
 import { timeText } from "./attribution.ts";
 import type { Words } from "./words.ts";

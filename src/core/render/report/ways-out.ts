@@ -1,7 +1,8 @@
 import { policyAddress } from "../../kinds/manifests.ts";
 import { integrationOfSchemas, parseAddress } from "../../model/address.ts";
 import { changeCount, isOutside } from "../../model/changes.ts";
-import type { GuardFinding, PolicyFinding } from "../../model/findings.ts";
+import type { GuardFinding, GuardName, PolicyFinding } from "../../model/findings.ts";
+import { own } from "../../model/json/json.ts";
 import { fromPointer } from "../../model/json/pointer.ts";
 import type { Plan } from "../../model/plan.ts";
 import { inlineYaml } from "../../yaml/print.ts";
@@ -44,18 +45,22 @@ function allowEntries(plan: Plan, finding: GuardFinding): readonly string[] {
   return few.map((address) => inlineYaml({ guard, ...(address === undefined ? {} : { address }), reason: why, until: day }));
 }
 
+/** What an entry of `allow` can name. `policy` is lifted by exemptions, `loosened` by a review: neither by an address. */
 function addressesOf({ items, newColumns = [], neverReviewed = [] }: Plan, finding: GuardFinding): readonly string[] {
   const { guard, address, integrations, limit = 0, changed = 0, population = 0 } = finding;
   const isOfTarget = changed * 100 > limit * population;
-  const found = {
+  const found: Readonly<Record<GuardName, () => readonly { readonly address: string }[]>> = {
+    policy: () => [],
+    loosened: () => [],
     maxCreates: () => items.filter(({ action }) => action === "create"),
     maxExposedColumns: () => items.filter(({ exposedColumns = 0 }) => exposedColumns > 0),
     maxChangedPercent: () => (isOfTarget ? items.filter(({ action }) => action === "update") : (integrations ?? [])),
     exposureWindow: () => (address === undefined ? [] : [{ address }]),
     unreviewed: () => [...newColumns, ...neverReviewed],
     outsideChanges: () => items.filter((item) => changeCount(item, isOutside) > 0),
-  }[guard];
-  return found?.().map((one) => one.address) ?? [];
+  };
+  // A document of another program can have any name.
+  return own(found, guard)?.().map((one) => one.address) ?? [];
 }
 
 /** The findings that refuse: new ones, or all if existing ones refuse. */

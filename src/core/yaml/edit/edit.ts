@@ -2,7 +2,7 @@ import { isCollection } from "yaml";
 import { type JsonValue, sameJson } from "../../model/json/json.ts";
 import { applyEdits, type Edit } from "../diff.ts";
 import { documentRanges } from "../document-ranges.ts";
-import { composeDocuments } from "../parse.ts";
+import { composeDocuments, maxAliasCount } from "../parse.ts";
 import { read } from "../read.ts";
 import { reflows } from "./reflow.ts";
 import { applySplices, type EditContext, type Splice, splicesOf } from "./splice.ts";
@@ -64,7 +64,6 @@ function editDocument(text: string, edits: readonly Edit[]): Edited {
 }
 
 const cannot = "the file cannot be edited there without changing something else";
-const maxAliasCount = 10_000;
 
 function holds(text: string, expected: JsonValue): boolean {
   const { documents, problems } = read(text);

@@ -1,7 +1,7 @@
 import { type AlertEvent, type AlertSeverity, alertSeverities, type Receiver } from "../../../core/model/settings/notifications.ts";
 import { timeText } from "../../../core/render/report/attribution.ts";
 import { counted, durationText } from "../../../core/text/counts.ts";
-import { enumerate } from "../../../core/text/labels.ts";
+import { enumerate } from "../../../core/text/describe.ts";
 import { andMore, joinParts } from "../../../core/text/lists.ts";
 import { wholePath } from "../../../core/text/paths.ts";
 import type { Counts, RunError } from "../views/status.ts";

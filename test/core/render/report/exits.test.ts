@@ -8,7 +8,7 @@ import { exitText } from "../../../../src/core/render/report/exits.ts";
 import { plan } from "../plans.ts";
 import { doneResult } from "../results.ts";
 
-const guard = (name: string): GuardFinding => ({ guard: name, message: "x" });
+const guard = (name: GuardFinding["guard"]): GuardFinding => ({ guard: name, message: "x" });
 const ofPlan = (code: Exit["code"], reasons: readonly string[], members: Partial<Plan> = {}): string =>
   exitText(plan({ ...members, exit: { code, reasons } }));
 const ofDrift = (code: Exit["code"], reasons: readonly string[], members: Partial<Plan> = {}): string =>

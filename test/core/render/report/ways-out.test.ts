@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { PolicyFinding } from "../../../../src/core/model/findings.ts";
+import type { GuardName, PolicyFinding } from "../../../../src/core/model/findings.ts";
 import type { Item, Plan } from "../../../../src/core/model/plan.ts";
 import { waysOut } from "../../../../src/core/render/report/ways-out.ts";
 import { plan } from "../plans.ts";
@@ -10,7 +10,7 @@ const item = (address: string, more: Partial<Item>): Item => ({
 });
 const creates = (count: number): readonly Item[] =>
   Array.from({ length: count }, (_, index) => item(`Asset/a${index}`, { action: "create" }));
-const guard = (name: string, more: object = {}) => ({ guard: name, message: "x", ...more });
+const guard = (name: GuardName, more: object = {}) => ({ guard: name, message: "x", ...more });
 const finding = (path: string, more: Partial<PolicyFinding> = {}): PolicyFinding => ({
   ...{ policy: "pii", severity: "error", state: "new", address: "Schemas/orders", path, message: "x", file: "p.yaml", line: 9 },
   ...more,

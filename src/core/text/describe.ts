@@ -4,7 +4,7 @@ import { fromPointer, type Pointer } from "../model/json/pointer.ts";
  * A path in a document, as a user writes it: `spec.create.enabled`, `spec.rules[2].match`,
  * `spec.schemas."a.b"`; "the document" for "".
  */
-export function label(pointer: Pointer): string {
+export function documentPath(pointer: Pointer): string {
   let text = "";
   for (const segment of fromPointer(pointer)) {
     if (/^[0-9]+$/u.test(segment) && text !== "") text += `[${segment}]`;

@@ -1,0 +1,36 @@
+import { isAscii, isUtf8 } from "node:buffer";
+import type { Code } from "../model/titles.ts";
+
+/** What git wrote into a file instead of its contents, as a sentence; `offset` is where. */
+export interface LeftByGit {
+  readonly offset: number;
+  readonly message: string;
+}
+
+/** Conflict markers in a text that cannot be read. */
+export function conflictMarkers(text: string): LeftByGit | undefined {
+  const found = /^(?:<{7} |={7}\r?$|>{7} )/mu.exec(text);
+  if (found === null || !/^={7}\r?$/mu.test(text)) return undefined;
+  return { offset: found.index, message: "The file has conflict markers of git here. Resolve the conflict." };
+}
+
+/** The end of a sentence that begins with the file's name, if the text is the pointer of a file in Git LFS. */
+const lfsPointer = (text: string): string | undefined =>
+  text.startsWith("version https://git-lfs.github.com/spec/")
+    ? "is a pointer of Git LFS, not the file itself. Run git lfs pull; in GitHub Actions, set lfs: true for actions/checkout"
+    : undefined;
+
+/** The text of a file without its byte order mark, or the end of a sentence that begins with the file's name. */
+export function decodeFile(
+  bytes: Buffer,
+): { readonly text: string; readonly hasMark: boolean } | { readonly refusal: string; readonly why: Code } {
+  if (!isUtf8(bytes)) {
+    const isUtf16 = (bytes[0] === 0xff && bytes[1] === 0xfe) || (bytes[0] === 0xfe && bytes[1] === 0xff);
+    return { why: "E_NOT_UTF8", refusal: `is ${isUtf16 ? "UTF-16" : "not valid UTF-8"}. Save it as UTF-8` };
+  }
+  const text = bytes.toString(isAscii(bytes) ? "latin1" : "utf8");
+  const pointer = lfsPointer(text);
+  if (pointer !== undefined) return { why: "E_LFS_POINTER", refusal: pointer };
+  const hasMark = text.startsWith("\ufeff");
+  return { text: hasMark ? text.slice(1) : text, hasMark };
+}
