@@ -127,15 +127,13 @@ function declareReview({ add }: CommandLine): void {
     "explain <address> [path]",
     "Explain which rule decides a table or column. The path is SCHEMA[.TABLE[.COLUMN]]. Shows every rule that matches, the live value and the last changes in the audit log.",
     async () => (await import("../features/explain/command.ts")).runExplain,
-  ).option("--pointer <pointer>", "The path as /SCHEMA/TABLE/COLUMN, for names that contain dots");
+  );
   add("show <file>", "Print a saved plan, drift report or result", async () => (await import("../features/show/command.ts")).runShow);
   add(
     "catalog <task> [args...]",
     "Accept new columns after review. Task: accept [ADDRESS [SCHEMA.TABLE[.COLUMN]]]. Writes the catalog file that the config names. Sends only GET requests.",
     async () => (await import("../features/catalog/command.ts")).runCatalog,
-  )
-    .option("--all", "Accept every new column, and remove every column that is gone")
-    .option("--pointer <pointer>", "The path as /SCHEMA/TABLE/COLUMN, for names that contain dots");
+  ).option("--all", "Accept every new column, and remove every column that is gone");
 }
 
 function declareInspect({ program, add }: CommandLine): void {
@@ -156,7 +154,7 @@ function declareInspect({ program, add }: CommandLine): void {
     "get <kind> [id]",
     "Print live integrations, tags, users or schemas. The id can be the address of a bound manifest. Sends only GET requests.",
     async () => (await import("../features/get/command.ts")).runGet,
-  ).option("--raw", "Print the response of the service unchanged");
+  );
   add(
     "register",
     "Print what happens to every labelled column. Shows the rule and the exemption that apply. Sends only GET requests. Exits with 3 if a column breaks an error policy.",
@@ -173,8 +171,7 @@ function declareInspect({ program, add }: CommandLine): void {
   )
     .option("--since <time>", "A date, a date and time, or an age such as 24h or 7d")
     .option("--until <time>", "Same formats (default: now)")
-    .option("--actor <email>", "Only entries of this user")
-    .option("--raw", "Print the responses of the service unchanged, one per page");
+    .option("--actor <email>", "Only entries of this user");
 }
 
 function declareAccounts({ program, add }: CommandLine): void {

@@ -2,7 +2,6 @@ import { resolve } from "node:path";
 import type { PlanOptions } from "../core/engine/session.ts";
 import { type Project, withLocations } from "../core/manifests/project.ts";
 import { interruptedError } from "../core/model/errors.ts";
-import type { OnProgress } from "../core/model/runtime/progress.ts";
 import { loadReviewBase } from "../core/operations/base.ts";
 import type { RunEnvironment } from "../core/operations/session.ts";
 import type { Context } from "./context.ts";
@@ -29,17 +28,12 @@ export async function eachTarget<T>(
 ): Promise<readonly MadeOfTarget<T>[]> {
   const projects = await loadProjects(context, { paths, account: context.flags.snapshot === undefined, interruptible: true });
   const results: MadeOfTarget<T>[] = [];
-  for (const project of projects) results.push({ project, made: await ofTarget(context, project, make, { paths }) });
+  for (const project of projects) results.push({ project, made: await ofTarget(context, project, make, paths) });
   return results;
 }
 
-/** The same for one target. `events`: see `showProgress`. */
-export async function ofTarget<T>(
-  context: Context<PlanFlags>,
-  project: Project,
-  make: Make<T>,
-  { paths = [], events }: { readonly paths?: readonly string[]; readonly events?: OnProgress | undefined } = {},
-): Promise<T> {
+/** The same for one target. */
+export async function ofTarget<T>(context: Context<PlanFlags>, project: Project, make: Make<T>, paths: readonly string[] = []): Promise<T> {
   const { io, flags, cwd } = context;
   const { base: ref } = flags;
   const base = ref === undefined ? undefined : await withSignalsCaught(io, () => loadReviewBase(project, ref, loadOptions(context, paths)));
@@ -49,7 +43,7 @@ export async function ofTarget<T>(
   const snapshotFile = flags.snapshot === undefined ? undefined : resolve(cwd, flags.snapshot);
   const made = await withLocations(
     project,
-    withRun(context, (run) => make(project, options, { ...run, snapshotFile }), events),
+    withRun(context, (run) => make(project, options, { ...run, snapshotFile })),
   );
   // Reads that an interruption ended look like failed reads, so the plan is useless.
   if (io.interrupted.aborted) throw interruptedError();

@@ -68,10 +68,6 @@ export interface RenderFlags extends GlobalFlags {
   readonly snapshot?: string;
 }
 
-export interface ExplainFlags extends GlobalFlags {
-  readonly pointer?: string;
-}
-
 export interface RegisterFlags extends GlobalFlags {
   readonly label: readonly string[];
   readonly integration: readonly string[];
@@ -80,15 +76,12 @@ export interface RegisterFlags extends GlobalFlags {
   readonly snapshot?: string;
 }
 
-export interface GetFlags extends GlobalFlags {
-  readonly raw?: boolean;
-}
+export interface GetFlags extends GlobalFlags {}
 
 export interface AuditFlags extends GlobalFlags {
   readonly since?: string;
   readonly until?: string;
   readonly actor?: string;
-  readonly raw?: boolean;
 }
 
 export interface ImportFlags extends GlobalFlags {
@@ -110,7 +103,6 @@ export interface CompareFlags extends GlobalFlags {
 
 export interface CatalogFlags extends GlobalFlags {
   readonly all?: boolean;
-  readonly pointer?: string;
 }
 
 export interface BindFlags extends GlobalFlags {

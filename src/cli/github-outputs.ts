@@ -1,13 +1,15 @@
 import { randomUUID } from "node:crypto";
 import { appendFileSync, statSync } from "node:fs";
 import { DimsyncError, messageOf } from "../core/model/errors.ts";
+import type { ExitCode } from "../core/model/exit.ts";
+import type { Diagnostic } from "../core/model/problem.ts";
 import { placeText } from "../core/model/problem.ts";
 import type { Validation } from "../core/model/result.ts";
 import type { Environment } from "../core/model/settings/env.ts";
 import { masked } from "../core/model/settings/secret.ts";
+import type { Code } from "../core/model/titles.ts";
 import type { Document } from "../core/render/index.ts";
 import { type AnnotationOptions, annotations, githubPieces, summaryLimitBytes } from "../core/render/machine/github.ts";
-import type { Failure } from "../core/render/machine/ndjson.ts";
 import { code, prose } from "../core/render/markdown/escape.ts";
 import { findingsOf } from "../core/render/report/findings.ts";
 import { visible } from "../core/text/control-characters.ts";
@@ -43,6 +45,15 @@ export interface FailurePieces {
   readonly line: string;
   /** Whole lines, for `writeCommands`. */
   readonly annotations: string;
+}
+
+/** An error that ended a command. */
+export interface Failure {
+  readonly code: Code;
+  readonly message: string;
+  readonly exit: ExitCode;
+  /** Problems in the user's files, if they are the reason. */
+  readonly diagnostics: readonly Diagnostic[];
 }
 
 /** A failure, and the Markdown heading of what was not made because of it, such as "No plan for `prod`". */

@@ -107,10 +107,7 @@ export const examples: Readonly<Record<string, readonly string[]>> = {
   ],
   list: ["dimsync list", "dimsync list -o json"],
   render: ["dimsync render", "dimsync render SchemaConfig/shops --expand"],
-  explain: [
-    "dimsync explain Schemas/orders public.customers.email",
-    "dimsync explain Schemas/orders --pointer /public/customers/contact.email",
-  ],
+  explain: ["dimsync explain Schemas/orders public.customers.email", "dimsync explain Schemas/orders 'public.customers.\"contact.email\"'"],
   show: ["dimsync show plan.json", "dimsync show result.json -o html=result.html"],
   get: ["dimsync get integrations", "dimsync get schemas Integration/orders", "dimsync get user dana@example.com -o json"],
   audit: ["dimsync audit --since 24h", "dimsync audit --since 2026-03-01 --actor dana@example.com"],

@@ -37,12 +37,12 @@ function cellText(value: unknown): string {
 }
 
 /** The formats for live objects. */
-export const listingFormats: readonly string[] = ["human", "json", "ndjson", "yaml", "markdown"];
+export const listingFormats: readonly string[] = ["human", "json", "yaml", "markdown"];
 
 export interface ListingShape {
   /** For JSON and YAML. */
   readonly value: unknown;
-  /** For tables and NDJSON. */
+  /** For tables. */
   readonly rows: readonly unknown[];
   /** The columns of tables. */
   readonly columns: readonly string[];
@@ -57,21 +57,8 @@ export function listingForms({ value, rows, columns, isTty }: ListingShape) {
       rows.length === 0
         ? "No objects found.\n"
         : tableText(textTable(columns.map(heading), cellTexts(rows, columns)), { color, width: isTty ? width : Number.POSITIVE_INFINITY }),
-    ...dataForms(value, rows),
-    markdown: () => markdownTable(rows, columns),
-  };
-}
-
-/** The formats for an unchanged response. */
-export const rawForms = (value: unknown, lines: readonly unknown[]) => {
-  const data = dataForms(value, lines);
-  return { human: data.json, ...data };
-};
-
-function dataForms(value: unknown, lines: readonly unknown[]) {
-  return {
     json: () => jsonDocument(value),
-    ndjson: () => lines.map((line) => jsonDocument(line, 0)).join(""),
     yaml: () => yamlDocuments([value as JsonValue]),
+    markdown: () => markdownTable(rows, columns),
   };
 }

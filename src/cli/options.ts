@@ -20,7 +20,7 @@ export function globalOptions(program: Command): void {
     .addOption(
       repeatable(
         "-o, --output <format[=path]>",
-        "Output format: human (default), json, ndjson, markdown, html, sarif, junit or github; repeatable, only one without a path",
+        "Output format: human (default), json, markdown, html, sarif, junit or github; repeatable, only one without a path",
       ),
     )
     .option("--concurrency <n>", "Maximum number of concurrent requests")

@@ -1,4 +1,4 @@
-import { appendFileSync, existsSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import { dirname, isAbsolute, relative, resolve, sep } from "node:path";
 import { DimsyncError, interruptedError, messageOf } from "../core/model/errors.ts";
 import { newPauses } from "../core/model/runtime/event-loop.ts";
@@ -89,8 +89,6 @@ async function writeForms(context: Context, to: readonly Destination[], forms: F
       })) ?? "";
     const pieces = untilInterrupted(typeof text === "string" ? [text] : text, io);
     if (file === undefined) await print(io, pieces, format);
-    // It already contains the progress events.
-    else if (format === "ndjson") for (const piece of pieces) appendFileSync(file, piece);
     else {
       const { writeAtomic } = await import("../core/records/files/atomic.ts");
       await withSignalsCaught(io, () => writeAtomic(file, pieces)).catch((error: unknown) => {
@@ -130,14 +128,11 @@ export function filePrefix({ io, cwd }: Context): string {
   return inside === "" || inside.startsWith("..") || isAbsolute(inside) ? "" : `${inside.split(sep).join("/")}/`;
 }
 
-/** Checks `-o` and `--metrics` before any work, and empties existing files for events. Throws E_OUTPUT. */
+/** Checks `-o` and `--metrics` before any work. Throws E_OUTPUT. */
 export function checkOutputs(context: Context<GlobalFlags & FileFlags>, names: readonly string[] = Object.keys(formats)): void {
   const { metrics } = context.flags;
   if (metrics !== undefined) checkWritable("--metrics", metrics, resolve(context.cwd, metrics));
   checkApart(context, names);
-  // A missing one is not created yet: an untracked file would make the git tree dirty.
-  for (const { format, file } of destinations(context, names))
-    if (format === "ndjson" && file !== undefined && existsSync(file)) writeFileSync(file, "");
 }
 
 /** Flags for output files, besides `-o`. */

@@ -1,9 +1,5 @@
-import { appendFileSync } from "node:fs";
-import { resolve } from "node:path";
 import type { OnProgress, ProgressEvent } from "../core/model/runtime/progress.ts";
-import { masked } from "../core/model/settings/secret.ts";
 import type { RunEnvironment } from "../core/operations/session.ts";
-import { type Failure, progressLine, renderFailure } from "../core/render/machine/ndjson.ts";
 import { visible } from "../core/text/control-characters.ts";
 import { durationText } from "../core/text/counts.ts";
 import { type Context, isDumb, recordsNotice } from "./context.ts";
@@ -35,16 +31,10 @@ export interface ShownProgress {
 
 /**
  * Shows progress on stderr: a line that is overwritten on a terminal, otherwise a new line every ten seconds; nothing with --quiet. Requests are
- * counted, so there is progress also where nothing is reported. `events` gets the events even with --quiet, because they are part of the document
- * of `-o ndjson`; by default, they are written at once.
+ * counted, so there is progress also where nothing is reported.
  */
-export function showProgress(
-  context: Context,
-  { every = everyInterval, events = eventStream(context) }: { readonly every?: Every; readonly events?: OnProgress | undefined } = {},
-): ShownProgress {
-  const { io, flags } = context;
-  const onEvent = events === undefined ? undefined : withoutRepeatedWaits(events);
-  if (flags.quiet === true) return { onProgress: (event) => onEvent?.(event), clear: () => {}, end: () => {} };
+export function showProgress({ io, flags }: Context, every: Every = everyInterval): ShownProgress {
+  if (flags.quiet === true) return { onProgress: () => {}, clear: () => {}, end: () => {} };
   const isRedrawn = io.stderrIsTty && !isDumb(io);
   const nowMs = (): number => (io.clock?.now() ?? new Date()).getTime();
   const startedMs = nowMs();
@@ -73,7 +63,6 @@ export function showProgress(
   return {
     onProgress: (event) => {
       seen = event.type === "step" && event.phase === "columns" ? { ...seen, columns: event } : { ...seen, latest: event };
-      onEvent?.(event);
     },
     clear,
     end: () => {
@@ -84,14 +73,10 @@ export function showProgress(
   };
 }
 
-/** Runs an operation in the environment of the command, and shows its progress; `clear` makes room for a question. `events`: see `showProgress`. */
-export async function withRun<T>(
-  context: Context,
-  work: (run: RunEnvironment, clear: () => void) => Promise<T>,
-  events?: OnProgress | undefined,
-): Promise<T> {
+/** Runs an operation in the environment of the command, and shows its progress; `clear` makes room for a question. */
+export async function withRun<T>(context: Context, work: (run: RunEnvironment, clear: () => void) => Promise<T>): Promise<T> {
   const { io } = context;
-  const progress = showProgress(context, { events });
+  const progress = showProgress(context);
   try {
     const run = {
       env: io.env,
@@ -104,16 +89,6 @@ export async function withRun<T>(
   } finally {
     progress.end();
   }
-}
-
-/** Waiting for ten minutes is one event, not sixty equal ones. */
-function withoutRepeatedWaits(events: OnProgress): OnProgress {
-  let last = "";
-  return (event) => {
-    const text = event.phase === "wait" ? JSON.stringify(event) : "";
-    if (text === "" || text !== last) events(event);
-    if (text !== "") last = text;
-  };
 }
 
 /** What there is to show. */
@@ -161,34 +136,4 @@ function timesText(elapsedMs: number, waitMs: number): string {
   return (
     (elapsedMs < 5_000 ? "" : ` (${durationText(elapsedMs)})`) + (waitSeconds > 1 ? `; the service asks to wait ${waitSeconds} s` : "")
   );
-}
-
-/**
- * With `-o ndjson`, a listener that writes progress events while the command runs: to stdout, or appended to the file, which `checkOutputs` has emptied.
- * `deliver` adds the results at the end.
- */
-function eventStream(context: Context): OnProgress | undefined {
-  const files = streamsOf(context);
-  if (files.length === 0) return undefined;
-  return (event) => write(context, files, progressLine(event, new Date().toISOString()));
-}
-
-/** Ends the streams of a command that failed before it had a document. Ignores a file that cannot be written: the first error is reported. */
-export function endStream(context: Context, failure: Failure): void {
-  try {
-    write(context, streamsOf(context), renderFailure(failure));
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === undefined) throw error;
-  }
-}
-
-/** Paths, and "" for stdout. */
-const streamsOf = ({ flags }: Context): readonly string[] =>
-  flags.output.filter((text) => text === "ndjson" || text.startsWith("ndjson=")).map((text) => text.slice("ndjson=".length));
-
-function write({ io, cwd }: Context, files: readonly string[], lines: string): void {
-  for (const file of files) {
-    if (file === "") io.stdout(lines);
-    else appendFileSync(resolve(cwd, file), masked(lines));
-  }
 }

@@ -2,19 +2,17 @@ import { DimsyncError, ProblemsError } from "../core/model/errors.ts";
 import type { ExitCode } from "../core/model/exit.ts";
 import type { Diagnostic } from "../core/model/problem.ts";
 import type { RenderOptions } from "../core/render/document.ts";
-import type { Failure } from "../core/render/machine/ndjson.ts";
 import { diagnosticLines } from "../core/render/terminal/blocks.ts";
 import { screenOf } from "../core/render/terminal/layout.ts";
 import { visible } from "../core/text/control-characters.ts";
 import { writeCommands } from "../core/text/workflow-commands.ts";
 import { type Context, commandLine, wantsColor } from "./context.ts";
-import { failurePieces, writeGithubStep } from "./github-outputs.ts";
+import { type Failure, failurePieces, writeGithubStep } from "./github-outputs.ts";
 import { filePrefix } from "./output.ts";
-import { endStream } from "./progress.ts";
 
 /**
  * Prints an error to stderr and returns its exit code. An error that is not a DimsyncError is a bug: --verbose prints its stack. `-o github` also sets the
- * outputs of the step and prints an annotation; `-o ndjson` ends with an error event.
+ * outputs of the step and prints an annotation.
  */
 export function reportError(context: Context, error: unknown): ExitCode {
   const { io, flags } = context;
@@ -38,15 +36,10 @@ export function orIgnored(write: () => void): void {
   }
 }
 
-/** An error as a value, after printing it to stderr and ending the streams of `-o ndjson` with it. */
+/** An error as a value, after printing it to stderr. */
 export function printError(context: Context, error: unknown): Failure {
-  const { io, flags } = context;
-  io.stderr(errorText(error, onStderr(context), (command) => commandLine(context, command)));
-  const failure = failureOf(error);
-  // Usage errors are found before a stream starts, and its file may still be that of an earlier run.
-  const hasStream = flags.output?.some((text) => text.split("=")[0] === "ndjson") === true;
-  if (hasStream && failure.code !== "E_USAGE") endStream(context, failure);
-  return failure;
+  context.io.stderr(errorText(error, onStderr(context), (command) => commandLine(context, command)));
+  return failureOf(error);
 }
 
 function failureOf(error: unknown): Failure {

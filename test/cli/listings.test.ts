@@ -22,39 +22,17 @@ const out = async (...argv: readonly string[]): Promise<string> => {
   return stdout;
 };
 
-test.each([
-  ["get", "integrations"],
-  ["get", "tags"],
-  ["get", "users"],
-  ["get", "tag", "t-1"],
-  ["get", "schemaconfig", "8f1c"],
-  ["audit"],
-  ["get", "tags", "--raw"],
-  ["audit", "--raw"],
-])("%s %s %s prints the same data as JSON and as YAML", async (...argv) => {
-  const json: unknown = JSON.parse(await out(...argv, "-o", "json"));
-  expect(parse(await out(...argv, "-o", "yaml"))).toEqual(json);
-});
-
-test("NDJSON has a line for each object, log entry, node of a schema, and raw page", async () => {
-  const linesOf = async (...argv: readonly string[]): Promise<readonly unknown[]> =>
-    (await out(...argv, "-o", "ndjson"))
-      .trimEnd()
-      .split("\n")
-      .map((line): unknown => JSON.parse(line));
-  expect(await linesOf("get", "integrations")).toEqual(JSON.parse(await out("get", "integrations", "-o", "json")));
-  const log = JSON.parse(await out("audit", "-o", "json")) as { readonly totalItems: number; readonly items: readonly unknown[] };
-  expect(await linesOf("audit")).toEqual(log.items);
-  expect(await linesOf("audit", "--raw")).toEqual([
-    { code: expect.any(String), data: expect.objectContaining({ totalItems: log.totalItems }) },
-  ]);
-  expect((await linesOf("get", "schemas", "8f1c"))[1]).toMatchObject({ schema: "public", table: expect.any(String) });
-});
+test.each([["get", "integrations"], ["get", "tags"], ["get", "users"], ["get", "tag", "t-1"], ["get", "schemaconfig", "8f1c"], ["audit"]])(
+  "%s %s %s prints the same data as JSON and as YAML",
+  async (...argv) => {
+    const json: unknown = JSON.parse(await out(...argv, "-o", "json"));
+    expect(parse(await out(...argv, "-o", "yaml"))).toEqual(json);
+  },
+);
 
 test("one format goes to a file, another to stdout", async () => {
-  expect(await out("get", "users", "-o", "ndjson=users.ndjson")).toContain("dana@example.com");
-  await out("get", "users", "-o", "ndjson=users.ndjson");
-  expect((await readFile(join(folder, "users.ndjson"), "utf8")).trimEnd().split("\n")).toHaveLength(5);
+  expect(await out("get", "users", "-o", "json=users.json")).toContain("dana@example.com");
+  expect(JSON.parse(await readFile(join(folder, "users.json"), "utf8"))).toHaveLength(5);
 });
 
 test.each([["integration"], ["INTEGRATIONS"], ["Integrations"]])("%s is a kind", async (kind) => {
@@ -67,9 +45,7 @@ test("a user is found by id and by e-mail address", async () => {
 
 test.each([
   [["get", "user", "nobody@example.com"], "E_NOT_FOUND"],
-  [["audit", "--raw", "--actor", "dana@example.com"], "--actor cannot be combined with --raw"],
-  [["audit", "--raw", "-o", "markdown"], "Formats of this command: human, json, ndjson, yaml"],
-  [["get", "user", "u-1", "--raw"], "--raw cannot print a single user"],
+  [["audit", "-o", "html"], "Formats of this command: human, json, yaml, markdown"],
 ])("%j is refused: %s", async (argv, message) => {
   const { code, stderr } = await run(...argv);
   expect(code).toBe(1);
@@ -86,8 +62,7 @@ test("an address means the id that it is bound to", async () => {
     ["integration", "Integration/orders", "8f1c"],
     ["tag", "Tag/pii", "t-1"],
   ] as const)
-    for (const more of [[], ["--raw"]])
-      expect(await out("get", kind, address, "-o", "json", ...more)).toBe(await out("get", kind, id, "-o", "json", ...more));
+    expect(await out("get", kind, address, "-o", "json")).toBe(await out("get", kind, id, "-o", "json"));
   expect(await out("get", "schemas", "orders")).toBe(await out("get", "schemas", "8f1c"));
   expect((await run("get", "schemas", "order")).stderr).toContain('no integration with the id or name "order"');
   const { code, stderr } = await run("get", "schemas", "Integration/order");

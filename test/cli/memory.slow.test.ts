@@ -121,7 +121,6 @@ describe("a plan of 96,000 changes fits into a heap of 64 MiB", () => {
 
   const formats = [
     ["json", '"hashed":true}', count, 10_000_000],
-    ["ndjson", '"hashed":true}', count, 10_000_000],
     ["markdown", `hash ${count} columns in ${changed * tables} tables of ${changed} integrations`, 1, 10_000],
     ["html", "<tr>", 20_000, 10_000_000],
     ["junit", "6000 changes", changed, 100_000],

@@ -73,7 +73,7 @@ const rows: Readonly<Record<string, Row>> = {
     shows: ['--exclude "Tga/*"', "does not match the address of any manifest"],
   },
   "an unknown format": { args: ["-o", "jsn", "plan"], shows: ["E_OUTPUT", '"jsn"', "Did you mean json?"] },
-  "an unknown format of get": { args: ["-o", "html", "get", "tags"], shows: ["E_OUTPUT", "human, json, ndjson, yaml, markdown"] },
+  "an unknown format of get": { args: ["-o", "html", "get", "tags"], shows: ["E_OUTPUT", "human, json, yaml, markdown"] },
   "two documents for stdout": {
     args: ["-o", "json", "-o", "markdown", "plan"],
     shows: ["Only one format can be written to stdout", "-o markdown=PATH"],
@@ -109,7 +109,6 @@ const rows: Readonly<Record<string, Row>> = {
   "assets, which cannot be read": { args: ["get", "assets"], shows: ["no request that reads assets", "dimsync get integrations"] },
   "schemas without an integration": { args: ["get", "schemaconfigs"], shows: ["no list of all schemas", "dimsync get Schemas ID"] },
   "a live object that does not exist": { args: ["get", "tag", "t-99"], shows: ["E_NOT_FOUND", '"t-99"', "dimsync get tags"] },
-  "the response of a single user": { args: ["get", "user", "u-1", "--raw"], shows: ["--raw cannot print a single user"] },
   "render with an unknown manifest": { args: ["render", "Tag/pi"], shows: ["E_UNKNOWN_ADDRESS", "Did you mean Tag/pii?"] },
   "an unknown schema": { args: ["schema", "plans2"], shows: ["Unknown schema", "Schemas: "] },
   "an unknown shell": { args: ["completion", "tcsh"], shows: ["bash, zsh, fish"] },

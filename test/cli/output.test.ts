@@ -53,8 +53,6 @@ test("several formats are written at once, with file names relative to the root 
     "-o",
     "junit=a.xml",
     "-o",
-    "ndjson=a.ndjson",
-    "-o",
     "json=a.json",
   );
   expect(code).toBe(1);
@@ -63,12 +61,6 @@ test("several formats are written at once, with file names relative to the root 
   expect(read("deploy/a.sarif")).toContain('"deploy/manifests/orders.yaml"');
   expect(XMLValidator.validate(read("deploy/a.xml"))).toBe(true);
   expect(JSON.parse(read("deploy/a.json"))).toMatchObject({ kind: "Validation" });
-  expect(
-    read("deploy/a.ndjson")
-      .trim()
-      .split("\n")
-      .map((line) => JSON.parse(line).event),
-  ).toEqual(["diagnostic", "end"]);
   expect(read("summary")).toContain("## Validation");
   expect(Object.fromEntries(outputsIn(read("output")))).toMatchObject({ exit_code: "1", has_changes: "false", plan_file: "" });
 });
@@ -143,7 +135,7 @@ test("an event file does not make the git tree dirty before the plan is made", a
   git("init", "--quiet");
   git("add", "--all");
   git("commit", "--quiet", "--message", "first");
-  const { stdout } = await run("plan", "-C", "deploy", "-o", "json", "-o", "ndjson=a.ndjson");
+  const { stdout } = await run("plan", "-C", "deploy", "-o", "json", "-o", "markdown=a.md");
   expect(JSON.parse(stdout)).toMatchObject({ git: { dirty: false } });
 });
 
@@ -159,19 +151,4 @@ test("outside GitHub the format writes no files", async () => {
   const { stdout } = await runCommand(["plan", "-C", "deploy", "-o", "github"], root, { [keyVariable]: env[keyVariable] ?? "" });
   expect(stdout).toContain("::group::Plan for test");
   expect(readFileSync(join(root, "summary"), "utf8") + readFileSync(join(root, "output"), "utf8")).toBe("");
-});
-
-const eventsOf = (text: string): readonly string[] =>
-  text
-    .trim()
-    .split("\n")
-    .map((line) => String(JSON.parse(line).event));
-
-test("ndjson reports progress before results, also with --quiet, and replaces the content of a file", async () => {
-  const { root, run, read } = await startProject();
-  const { stdout } = await run("plan", "-C", "deploy", "-o", "ndjson", "--quiet");
-  expect([eventsOf(stdout)[0], eventsOf(stdout).at(-1)]).toEqual(["progress", "end"]);
-  writeFileSync(join(root, "deploy/events"), "old\n");
-  await run("plan", "-C", "deploy", "-o", "ndjson=events");
-  expect([eventsOf(read("deploy/events"))[0], eventsOf(read("deploy/events")).at(-1)]).toEqual(["progress", "end"]);
 });

@@ -46,7 +46,7 @@ const step = { type: "step", phase: "read", done: 3, total: 41, label: "GET /v1/
 
 test("on a terminal one line is overwritten, and removed at the end", () => {
   const { context, printed, every, tick } = listening({ isTty: true });
-  const { onProgress, end } = showProgress(context, { every });
+  const { onProgress, end } = showProgress(context, every);
   onProgress(step);
   tick();
   onProgress({ ...step, done: 4 });
@@ -57,7 +57,7 @@ test("on a terminal one line is overwritten, and removed at the end", () => {
 
 test("on a narrow terminal the line is cut, so it never wraps", () => {
   const { context, printed, every, tick } = listening({ isTty: true, columns: 20 });
-  const { onProgress, end } = showProgress(context, { every });
+  const { onProgress, end } = showProgress(context, every);
   onProgress(step);
   tick();
   end();
@@ -66,7 +66,7 @@ test("on a narrow terminal the line is cut, so it never wraps", () => {
 
 test("wide characters take two columns", () => {
   const { context, printed, every, tick } = listening({ isTty: true, columns: 22 });
-  const { onProgress, end } = showProgress(context, { every });
+  const { onProgress, end } = showProgress(context, every);
   onProgress({ ...step, label: "注文台帳" });
   tick();
   end();
@@ -75,7 +75,7 @@ test("wide characters take two columns", () => {
 
 test("requests are counted, also where nothing reports progress, and tables whose columns are read one by one", () => {
   const { context, printed, every, tick } = listening({ isTty: false });
-  const { onProgress, clear, end } = showProgress(context, { every });
+  const { onProgress, clear, end } = showProgress(context, every);
   const shown = () => {
     printed.length = 0;
     tick();
@@ -100,7 +100,7 @@ test.each([
   ["with TERM=dumb", { isTty: true, env: { TERM: "dumb" } }],
 ])("%s there is a new line at intervals until the work ends", (_, terminal) => {
   const { context, printed, intervals, every, tick } = listening(terminal);
-  const { onProgress, end } = showProgress(context, { every });
+  const { onProgress, end } = showProgress(context, every);
   onProgress({ type: "step", phase: "wait", done: 0, total: 0, label: "the schema of Integration/returns" });
   tick();
   tick();
@@ -115,7 +115,7 @@ test.each([
 
 test("a name with control characters can't move the cursor", () => {
   const { context, printed, every, tick } = listening({ isTty: false });
-  const { onProgress, end } = showProgress(context, { every });
+  const { onProgress, end } = showProgress(context, every);
   onProgress({ ...step, label: "a\u001b[2Jb\nc" });
   tick();
   end();
@@ -125,11 +125,11 @@ test("a name with control characters can't move the cursor", () => {
 
 test("short work, and --quiet, show nothing", () => {
   const quick = listening({ isTty: true });
-  const { onProgress, end } = showProgress(quick.context, { every: quick.every });
+  const { onProgress, end } = showProgress(quick.context, quick.every);
   onProgress(step);
   end();
   const quiet = listening({ isTty: true, quiet: true });
-  showProgress(quiet.context, { every: quiet.every }).onProgress(step);
+  showProgress(quiet.context, quiet.every).onProgress(step);
   expect([...quick.printed, ...quiet.printed]).toEqual([]);
 });
 
@@ -140,13 +140,4 @@ test.each([
 ])("on a terminal with %j, colors are %s", (env, is) => {
   const { context } = listening({ isTty: true, env });
   expect(wantsColor(context, true)).toBe(is);
-});
-
-test("waiting for the same thing is one event", () => {
-  const events: object[] = [];
-  const { onProgress, end } = showProgress(listening({ isTty: false }).context, { events: (event) => void events.push(event) });
-  const wait = { type: "step", phase: "wait", done: 0, total: 2, label: "the schema of a new integration" } as const;
-  for (const event of [wait, step, wait, { ...wait, total: 1 }]) onProgress(event);
-  end();
-  expect(events).toEqual([wait, step, { ...wait, total: 1 }]);
 });

@@ -86,7 +86,7 @@ const commands: readonly (readonly string[])[] = [
   ["explain", "SchemaConfig/orders"],
   ["get", "integrations", "-o", "json"],
   ["get", "users"],
-  ["get", "tags", "--raw"],
+  ["get", "tags", "-o", "yaml"],
   ["get", "schemaconfig", "8f1c"],
   ["audit", "-o", "json"],
   ["bind", "Asset/attic=x-1"],

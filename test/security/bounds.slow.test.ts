@@ -82,7 +82,7 @@ spec: { from: [{ dbt: { manifest: deep.json, labelFrom: meta.label } }] }
     await once(server.listen(0, "127.0.0.1"), "listening");
     onTestFinished(() => void server.close());
     const baseUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-    const { code, stdout, stderr } = await dimsyncHere(["get", "tags", "--raw"], {
+    const { code, stdout, stderr } = await dimsyncHere(["get", "tags"], {
       cwd: emptyFolder({ "dimsync.yaml": config({ baseUrl }) }),
       env: { DIMSYNC_API_KEY: "key" },
     });

@@ -322,10 +322,10 @@ test("a key that is part of a name is masked in results, events, metrics, snapsh
   };
   await run(0, "snapshot", "--out", "account.json");
   const texts = [
-    await run(2, "drift", "--notify", "env:HOOK", "-o", "human", "-o", "ndjson=events.ndjson"),
+    await run(2, "drift", "--notify", "env:HOOK", "-o", "human", "-o", "json=drift.json"),
     await run(0, "apply", "--yes", "-v", "--result", "result.json", "--metrics", "dimsync.prom"),
     ...bodies,
-    ...["events.ndjson", "result.json", "account.json"].map((name) => readFileSync(join(cwd, name), "utf8")),
+    ...["drift.json", "result.json", "account.json"].map((name) => readFileSync(join(cwd, name), "utf8")),
   ];
   expect(bodies).toHaveLength(1);
   expect(texts.map((text) => [text.includes("***"), text.includes(key)])).toEqual(texts.map(() => [true, false]));

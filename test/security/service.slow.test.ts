@@ -67,19 +67,18 @@ const stepEnv = (env: Env): Env => ({ PATH: process.env["PATH"] ?? "", [keyVaria
 
 /** Commands that print names of the account, their exit codes, and the formats that each also writes to files. */
 const commands: readonly (readonly [command: string, code: number, formats: readonly string[]])[] = [
-  ["plan --list-unmanaged", 3, ["json", "markdown", "junit", "sarif", "ndjson", "html", "github"]],
+  ["plan --list-unmanaged", 3, ["json", "markdown", "junit", "sarif", "html", "github"]],
   ["plan -v", 3, []],
   ["plan -o json", 3, []],
   ["plan -o junit", 3, []],
-  ["plan -o ndjson", 3, []],
-  ["drift --since 1d --no-notify", 3, ["json", "markdown", "junit", "sarif", "ndjson", "html"]],
-  ["get Integration", 0, ["json", "ndjson", "yaml", "markdown"]],
+  ["drift --since 1d --no-notify", 3, ["json", "markdown", "junit", "sarif", "html"]],
+  ["get Integration", 0, ["json", "yaml", "markdown"]],
   ["get Integration -o yaml", 0, []],
   ["get Integration -o json", 0, []],
-  ["get Tag", 0, ["json", "ndjson", "yaml", "markdown"]],
-  ["get User", 0, ["json", "ndjson", "yaml", "markdown"]],
+  ["get Tag", 0, ["json", "yaml", "markdown"]],
+  ["get User", 0, ["json", "yaml", "markdown"]],
   ["get SchemaConfig 8f1c", 0, ["json", "yaml"]],
-  ["audit --since 1d", 0, ["json", "ndjson", "yaml", "markdown"]],
+  ["audit --since 1d", 0, ["json", "yaml", "markdown"]],
   ["audit --since 1d -o json", 0, []],
   ["register", 0, ["json", "csv", "html", "markdown"]],
   ["register -o csv", 0, []],
@@ -126,10 +125,7 @@ const changing: readonly (readonly [command: string, code: number])[] = [
   ["records init --to git", 0],
   ["catalog accept --all", 0],
   ["snapshot --out before.json", 0],
-  [
-    "apply --yes -v --allow maxChangedPercent=test --result result.json -o html=apply.html -o markdown=apply.md -o junit=apply.xml -o ndjson=apply.ndjson",
-    0,
-  ],
+  ["apply --yes -v --allow maxChangedPercent=test --result result.json -o html=apply.html -o markdown=apply.md -o junit=apply.xml", 0],
   ["show result.json", 0],
   ["show result.json -o json", 0],
   ["show result.json -o markdown", 0],
@@ -203,7 +199,7 @@ spec: { name: "tag\\n::error::forged", owner: "nobody\\n::error::forged@example.
 `;
 
 describe("messages about names of an account (attack 9)", () => {
-  it.each(["human", "junit", "json", "ndjson", "markdown", "sarif", "github"])("have no line of their own in %s", async (format) => {
+  it.each(["human", "junit", "json", "markdown", "sarif", "github"])("have no line of their own in %s", async (format) => {
     const account = await startEmbeddedService({ state: hostileAccount(breakouts) });
     onTestFinished(account.close);
     const cwd = emptyFolder({ "dimsync.yaml": configText(account.url), "manifests/wrong.yaml": wrong });

@@ -189,8 +189,8 @@ export interface ManifestKind {
 
 /** How `dimsync get` reads and prints live objects. */
 export interface LiveView {
-  /** If it is not an object of the kind's list. `path` is the request of `--raw`; absent if the service has no call for one of them. */
-  readonly one?: { readonly path?: (id: string) => string; readonly read: (id: string, reads: Reads) => Promise<object | undefined> };
+  /** If it is not an object of the kind's list. */
+  readonly one?: { readonly read: (id: string, reads: Reads) => Promise<object | undefined> };
   /** The kind that the id belongs to, if not the kind itself. */
   readonly idOf?: string;
   /** Members to print, with dots: "source.name". */

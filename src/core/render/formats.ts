@@ -11,7 +11,6 @@ type RenderAll = (documents: readonly Document[], options: RenderOptions) => Tex
 export const formats = {
   human: async () => (await import("./terminal/index.ts")).renderHumanAll,
   json: async (): Promise<RenderAll> => (await import("./machine/json.ts")).jsonOfAll,
-  ndjson: async (): Promise<RenderAll> => (await import("./machine/ndjson.ts")).ndjsonOfAll,
   markdown: async () => (await import("./markdown/index.ts")).renderMarkdownAll,
   sarif: async () => (await import("./machine/sarif.ts")).renderSarif,
   junit: async () => (await import("./machine/junit.ts")).renderJunit,

@@ -3,7 +3,6 @@ import { renderHtml } from "./html/index.ts";
 import { renderGithub } from "./machine/github.ts";
 import { renderJson } from "./machine/json.ts";
 import { renderJunit } from "./machine/junit.ts";
-import { renderNdjson } from "./machine/ndjson.ts";
 import { renderSarif } from "./machine/sarif.ts";
 import { renderMarkdown } from "./markdown/index.ts";
 import { renderHuman } from "./terminal/index.ts";
@@ -17,7 +16,6 @@ export type { Document, Renderer, RenderOptions } from "./document.ts";
 export const renderers = {
   human: renderHuman,
   json: renderJson,
-  ndjson: renderNdjson,
   markdown: renderMarkdown,
   sarif: (document, options) => renderSarif([document], options),
   junit: (document, options) => renderJunit([document], options),

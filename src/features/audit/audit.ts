@@ -1,9 +1,7 @@
 import { type AuditWindow, readAudit, unreadText } from "../../core/drift/audit.ts";
-import { isObject, type JsonValue, own } from "../../core/model/json/json.ts";
 import type { AuditEntry } from "../../core/model/live.ts";
 import { type AccountProject, withReadOnly } from "../../core/operations/account.ts";
 import type { RunEnvironment } from "../../core/operations/session.ts";
-import type { Client } from "../../core/service/client.ts";
 
 /** Entries of the audit log, newest first. */
 export interface AuditEntries {
@@ -31,27 +29,4 @@ export async function auditEntries(
     items,
     ...(missing === "" ? {} : { missing }),
   };
-}
-
-/** The responses of the service unchanged, newest entries first. */
-export const auditPages = (
-  project: AccountProject,
-  { until, since }: AuditWindow,
-  run: Pick<RunEnvironment, "env" | "signal">,
-): Promise<readonly JsonValue[]> => withReadOnly(project, run, (client) => rawPages(client, until, since));
-
-async function rawPages({ raw }: Pick<Client, "raw">, until: string, since: string | undefined): Promise<readonly JsonValue[]> {
-  const pages: JsonValue[] = [];
-  for (let offset = 0, total = 1; offset < total; ) {
-    const query = new URLSearchParams({ limit: "100", offset: String(offset), sortBy: "timestamp", sortOrder: "desc", endAt: until });
-    if (since !== undefined) query.set("startAt", since);
-    const page = await raw(`/v1/audit-logs?${query}`);
-    const data = isObject(page) ? own(page, "data") : undefined;
-    const [items, all] = isObject(data) ? [own(data, "items"), own(data, "totalItems")] : [];
-    pages.push(page);
-    if (!Array.isArray(items) || items.length === 0 || typeof all !== "number") break;
-    offset += items.length;
-    total = all;
-  }
-  return pages;
 }

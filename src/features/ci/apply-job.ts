@@ -1,4 +1,4 @@
-import { appendFileSync, existsSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { relative, resolve } from "node:path";
 import { ofTarget } from "../../cli/each-target.ts";
 import { stepPieces, writeGithubStep } from "../../cli/github-outputs.ts";
@@ -13,11 +13,9 @@ import { DimsyncError } from "../../core/model/errors.ts";
 import type { Exit, ExitCode } from "../../core/model/exit.ts";
 import type { Plan } from "../../core/model/plan.ts";
 import type { Result } from "../../core/model/result.ts";
-import type { OnProgress } from "../../core/model/runtime/progress.ts";
 import { isLocal } from "../../core/model/settings/config.ts";
 import { applyAccount, recordUnchanged } from "../../core/operations/apply.ts";
 import { readSavedPlan } from "../../core/operations/saved-plan.ts";
-import { progressLine, renderNdjson } from "../../core/render/machine/ndjson.ts";
 import { code, prose } from "../../core/render/markdown/escape.ts";
 import { type CiContext, type CiJob, endJob, isStep, jobDestinations, planSinceApply, stdoutFormat, targetsOutput } from "./job.ts";
 import { originCredentials } from "./push-credentials.ts";
@@ -76,8 +74,7 @@ async function applyTarget(context: CiContext, project: Project, { saved, log, o
     await log.document(document);
   };
   const failOn = failOnFlags(context.flags.failOn, "Plan");
-  const { onEvent: events } = log;
-  const plan = saved ?? (await ofTarget(context, project, planSinceApply(context, failOn), { events }));
+  const plan = saved ?? (await ofTarget(context, project, planSinceApply(context, failOn)));
   const { items, deferred, held = [] } = plan;
   if (saved === undefined && (plan.exit.code !== 0 || items.length + deferred.length + held.length === 0)) {
     if (plan.exit.code === 0) await withRun(context, (run) => recordUnchanged(project, plan, run));
@@ -85,14 +82,12 @@ async function applyTarget(context: CiContext, project: Project, { saved, log, o
   }
   await log.plan(plan);
   const options = { ...applyOptions(context), saved: plan };
-  const { result } = await withRun(context, (run) => applyAccount(project, options, run), events);
+  const { result } = await withRun(context, (run) => applyAccount(project, options, run));
   await report(result);
 }
 
 /** The log of the job, in which the targets follow one another, and the files of `-o`, which are written at the end. */
 interface ApplyLog {
-  /** Gets the progress, if a format shows it. */
-  readonly onEvent: OnProgress | undefined;
   /** Shows a plan before it is applied. */
   readonly plan: (plan: Plan) => Promise<void>;
   readonly document: (document: Plan | Result) => Promise<void>;
@@ -105,39 +100,26 @@ function openLog(context: CiContext, job: CiJob): ApplyLog {
   const { io } = context;
   const all = jobDestinations(context, job);
   const format = stdoutFormat(context, job);
-  const hasEvents = format === "ndjson";
   // One document for all targets can only be written at the end, and the log goes to stderr.
-  const isLog = hasEvents || format === "human" || format === "github";
-  const eventFiles = all.flatMap((one) => (one.format === "ndjson" && one.file !== undefined ? [one.file] : []));
-  const lines: string[] = [];
+  const isLog = format === "human" || format === "github";
   const onStderr = { ...context, io: { ...io, stdout: io.stderr } };
   const summarize = (document: Plan | Result): void => {
     if (isStep(context, job)) writeGithubStep(io.env, { ...stepPieces(io.env, [document]), outputs: {} });
   };
   const show = async (document: Plan | Result, to: Destination): Promise<void> =>
-    writeDocuments(to.format === "human" && (!isLog || hasEvents) ? onStderr : context, [to], [document]);
+    writeDocuments(to.format === "human" && !isLog ? onStderr : context, [to], [document]);
   return {
-    onEvent:
-      hasEvents || eventFiles.length > 0
-        ? (event) => {
-            const line = progressLine(event, new Date().toISOString());
-            if (hasEvents) io.stdout(line);
-            lines.push(line);
-          }
-        : undefined,
     plan: async (plan) => {
       await show(plan, { format: "human" });
       summarize(plan);
     },
     document: async (document) => {
-      if (eventFiles.length > 0) lines.push(renderNdjson(document));
       await show(document, { format: isLog ? format : "human" });
       summarize(document);
     },
     end: async (documents) => {
-      for (const file of eventFiles) appendFileSync(file, lines.join(""));
       if (documents.length === 0) return;
-      const isWrittenAtEnd = (one: Destination): boolean => (one.file === undefined ? !isLog : one.format !== "ndjson");
+      const isWrittenAtEnd = (one: Destination): boolean => one.file !== undefined || !isLog;
       await writeDocuments(context, all.filter(isWrittenAtEnd), documents);
       await writeMetricsFlag(context, documents);
     },

@@ -1,6 +1,6 @@
 import type { Context } from "../../cli/context.ts";
 import type { CiFlags } from "../../cli/flags.ts";
-import { failurePieces, stepPieces, type TitledFailure, writeGithubStep } from "../../cli/github-outputs.ts";
+import { type Failure, failurePieces, stepPieces, type TitledFailure, writeGithubStep } from "../../cli/github-outputs.ts";
 import { type Destination, destinations, filePrefix } from "../../cli/output.ts";
 import { loadOptions } from "../../cli/project.ts";
 import { orIgnored, printError } from "../../cli/report-error.ts";
@@ -15,7 +15,6 @@ import type { Environment } from "../../core/model/settings/env.ts";
 import { planAccount } from "../../core/operations/plan.ts";
 import type { Document, RenderOptions } from "../../core/render/document.ts";
 import { annotations } from "../../core/render/machine/github.ts";
-import type { Failure } from "../../core/render/machine/ndjson.ts";
 import { findingsOf } from "../../core/render/report/findings.ts";
 import { joinParts } from "../../core/text/lists.ts";
 import { type Write, writeCommands } from "../../core/text/workflow-commands.ts";

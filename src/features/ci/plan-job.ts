@@ -1,5 +1,6 @@
 import { relative, resolve, sep } from "node:path";
 import { ofTarget } from "../../cli/each-target.ts";
+import type { Failure } from "../../cli/github-outputs.ts";
 import { withSignalsCaught } from "../../cli/io.ts";
 import { checkOutputs, checkWritable, writeDocuments, writeMetricsFlag } from "../../cli/output.ts";
 import { failOnFlags } from "../../cli/plan-options.ts";
@@ -16,7 +17,6 @@ import type { Environment } from "../../core/model/settings/env.ts";
 import { planAccount } from "../../core/operations/plan.ts";
 import { savePlan } from "../../core/operations/saved-plan.ts";
 import { validateProject } from "../../core/operations/validate.ts";
-import type { Failure } from "../../core/render/machine/ndjson.ts";
 import { ownersOf } from "./code-owners.ts";
 import { type CiContext, type CiJob, eachJobTarget, endJob, jobDestinations, planSinceApply, targetsOutput, touchedLines } from "./job.ts";
 import { notMade } from "./plan-comment.ts";

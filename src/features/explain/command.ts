@@ -1,5 +1,4 @@
 import type { Context } from "../../cli/context.ts";
-import type { ExplainFlags } from "../../cli/flags.ts";
 import { nodePath } from "../../cli/node-path.ts";
 import { checkOutputs, deliverForms } from "../../cli/output.ts";
 import { withRun } from "../../cli/progress.ts";
@@ -11,10 +10,9 @@ import { explainSchemaNode } from "./explain.ts";
 import { explainSections } from "./sections.ts";
 
 /** `dimsync explain ADDRESS SCHEMA[.TABLE[.COLUMN]]`. Only sends GET. */
-export async function runExplain(context: Context<ExplainFlags>, address: string, path: string | undefined): Promise<ExitCode> {
-  const { flags } = context;
+export async function runExplain(context: Context, address: string, path: string | undefined): Promise<ExitCode> {
   checkOutputs(context, ["human", "json"]);
-  const node = nodePath("explain", path, flags.pointer);
+  const node = nodePath("explain", path);
   const project = await loadValidProject(context, { account: true, interruptible: true });
   const explained = await withRun(context, (run) => explainSchemaNode(project, { address, node }, run));
   await deliverForms(context, {

@@ -12,11 +12,13 @@ export const explainTool: Tool = {
   parameters: {
     target,
     address: { type: "string", description: "Schemas of an integration, such as Schemas/orders, or a SchemaConfig", required: true },
-    path: { type: "string", description: "SCHEMA, SCHEMA.TABLE or SCHEMA.TABLE.COLUMN" },
-    pointer: { type: "string", description: "Instead of path, for names that contain dots: /SCHEMA/TABLE/COLUMN" },
+    path: {
+      type: "string",
+      description: 'SCHEMA, SCHEMA.TABLE or SCHEMA.TABLE.COLUMN. A name with dots is in quotes: public.customers."contact.email"',
+    },
   },
   run: async (call) => {
-    const node = nodePath("explain", text(call, "path"), text(call, "pointer"));
+    const node = nodePath("explain", text(call, "path"));
     const project = await loadValidProject(call.context, { ...targetOf(call), account: true });
     const address = text(call, "address") ?? "";
     const explained = await withRun(call.context, (run) => explainSchemaNode(project, { address, node }, run));

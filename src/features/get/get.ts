@@ -3,7 +3,6 @@ import { liveKinds, type View, views } from "../../core/kinds/live-views.ts";
 import { manifestOfSchemas } from "../../core/kinds/manifests.ts";
 import { integrationOfSchemas, toAddress } from "../../core/model/address.ts";
 import { DimsyncError } from "../../core/model/errors.ts";
-import { urlPath } from "../../core/model/json/pointer.ts";
 import type { Reads } from "../../core/model/service.ts";
 import type { Settings } from "../../core/model/settings/config.ts";
 import type { Environment } from "../../core/model/settings/env.ts";
@@ -11,10 +10,6 @@ import { type AccountProject, withReadOnly } from "../../core/operations/account
 import { readRecords } from "../../core/operations/open-records.ts";
 import type { RunEnvironment } from "../../core/operations/session.ts";
 import { didYouMean } from "../../core/text/suggest.ts";
-
-/** The request for one of them; undefined if the service has none. */
-const pathOf = ({ one, list }: View, id: string): string | undefined =>
-  one === undefined && list !== undefined ? urlPath(["v1", list.name, id]) : one?.path?.(id);
 
 const readOne = async ({ one, list }: View, id: string, reads: Reads): Promise<object | undefined> =>
   one === undefined && list !== undefined ? await reads.one(list, id) : await one?.read(id, reads);
@@ -26,8 +21,6 @@ export interface LiveQuery {
   readonly live: View;
   /** A live id, or the address of a bound manifest; undefined: all objects. */
   readonly id: string | undefined;
-  /** The response of the service, unchanged. */
-  readonly isRaw: boolean;
 }
 
 /** Live objects, and how a table shows them. */
@@ -38,32 +31,23 @@ export interface LiveObjects {
 }
 
 /** `kind`: as in manifests, in any case, singular or plural. Throws E_USAGE for what the service has no request for. */
-export function liveQuery(kind: string, id: string | undefined, isRaw = false): LiveQuery {
+export function liveQuery(kind: string, id: string | undefined): LiveQuery {
   const { name, live } = liveKindNamed(kind);
   if (id === undefined && live.list === undefined)
     throw new DimsyncError("E_USAGE", "The service has no list of all schemas. Give the id of an integration.", {
       command: `dimsync get ${name} ID`,
     });
-  if (isRaw && id !== undefined && pathOf(live, id) === undefined)
-    throw new DimsyncError(
-      "E_USAGE",
-      `--raw cannot print a single ${name.toLowerCase()}: the service only has a list. Omit the id or --raw.`,
-    );
-  return { name, live, id, isRaw };
+  return { name, live, id };
 }
 
-/** Reads live objects, normalised unless the query is raw. Only sends GET. Throws E_UNKNOWN_ADDRESS, E_NOT_FOUND and ServiceError. */
+/** Reads live objects. Only sends GET. Throws E_UNKNOWN_ADDRESS, E_NOT_FOUND and ServiceError. */
 export async function readLive(
   project: AccountProject,
-  { name, live, id, isRaw }: LiveQuery,
+  { name, live, id }: LiveQuery,
   run: Pick<RunEnvironment, "env" | "signal">,
 ): Promise<LiveObjects> {
   const liveId = id === undefined ? undefined : await liveIdOf(id, name, project.settings, run.env);
   return withReadOnly(project, run, async (client) => {
-    if (isRaw) {
-      const value = await client.raw((liveId === undefined ? `/v1/${live.list?.name}` : pathOf(live, liveId)) ?? "");
-      return { value, rows: [value], columns: [] };
-    }
     const boundId = async (address: string): Promise<string | undefined> =>
       (await readRecords(project.settings, run)).bindings.get(address)?.id;
     const value = await read(client, { name, live, id: liveId }, boundId);
@@ -88,7 +72,7 @@ async function liveIdOf(id: string, name: string, settings: Settings, env: Envir
 /** By id, by live name, or by the name of a bound manifest. */
 async function read(
   reads: Reads,
-  { name, live, id }: Pick<LiveQuery, "name" | "live" | "id">,
+  { name, live, id }: LiveQuery,
   boundId: (address: string) => Promise<string | undefined>,
 ): Promise<unknown> {
   const kind = (live.idOf ?? name).toLowerCase();

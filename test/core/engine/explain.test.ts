@@ -1,7 +1,6 @@
 import { writeFileSync } from "node:fs";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { parseAllDocuments } from "yaml";
-import { nodePath } from "../../../src/cli/node-path.ts";
 import type { EmbeddedOptions } from "../../../src/embedded/index.ts";
 import type { Plan } from "../../../src/index.ts";
 import { type Ran, runCommand } from "../../support/command.ts";
@@ -316,7 +315,6 @@ describe("explain refuses", () => {
     ["another kind", ["Tag/pii", "x"], "E_USAGE"],
     ["no path", ["SchemaConfig/orders"], "E_USAGE"],
     ["too deep a path", ["SchemaConfig/orders", "a.b.c.d"], "E_USAGE"],
-    ["an invalid pointer", ["SchemaConfig/orders", "--pointer", "public/users"], "E_USAGE"],
     ["an unknown address", ["SchemaConfig/order", "public"], "Did you mean SchemaConfig/orders"],
     ["an unsupported format", ["SchemaConfig/orders", "public", "-o", "html"], "E_OUTPUT"],
   ])("%s", async (_sentence, argv, expected) => {
@@ -336,14 +334,6 @@ describe("explain refuses", () => {
       stderr: expect.stringMatching(/a\.yaml:21:\d+[\s\S]*E_UNKNOWN_RULE_SET/u),
     });
   });
-});
-
-test("a path is names between dots, or a pointer in either form", () => {
-  expect(nodePath("explain", "public.users.email", undefined)).toEqual(["public", "users", "email"]);
-  expect(nodePath("explain", undefined, "/a.b/c~1d/e")).toEqual(["a.b", "c/d", "e"]);
-  expect(nodePath("explain", undefined, "/schemas/public/tables/users/columns/email/hashed")).toEqual(["public", "users", "email"]);
-  expect(nodePath("explain", undefined, "/schemas/public/enabled")).toEqual(["public"]);
-  expect(nodePath("explain", undefined, "/__proto__")).toEqual(["__proto__"]);
 });
 
 describe("render --expand", () => {

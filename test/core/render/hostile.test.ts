@@ -50,7 +50,7 @@ const names: Readonly<Record<string, string>> = {
 };
 
 describe.each(Object.entries(names))("a name of %s", (_, name) => {
-  test.each(["human", "json", "markdown", "junit", "github", "ndjson"] as const)("is escaped by %s, and begins no line", (format) => {
+  test.each(["human", "json", "markdown", "junit", "github"] as const)("is escaped by %s, and begins no line", (format) => {
     for (const document of documents) {
       const text = renderers[format](withName(document, name), { ...plain, verbose: true });
       expect(text).not.toMatch(/^\s*(?:FORGED|::error::)/mu);
@@ -85,7 +85,7 @@ test("names with any characters are escaped for the terminal", () => {
     fc.property(
       anyName,
       fc.constantFrom(...documents),
-      fc.constantFrom("human", "json", "markdown", "junit", "ndjson", "github"),
+      fc.constantFrom("human", "json", "markdown", "junit", "github"),
       (name, document, format) => {
         expect(renderers[format](withName(document, name), plain).replaceAll("\n", "")).not.toMatch(dangerous);
       },

@@ -105,7 +105,6 @@ describe("plan and drift", () => {
     ["sarif", '"ruleId": "unreviewed"'],
     ["junit", "unreviewed: public.customers.national_id2"],
     ["github", "::warning title=unreviewed%3A A column that nobody has reviewed::public.customers.national_id2"],
-    ["ndjson", '"event":"newColumn"'],
   ])("-o %s shows a new column", async (format, text) => {
     const { addColumn, run } = await accepted();
     addColumn(orders, nationalId);
@@ -382,7 +381,7 @@ describe("catalog accept", () => {
       ["Schemas/Orders", "public.customers"],
       ["Schemas/Orders note", "Schemas/shop-shard-01 note"],
     ],
-    [["Schemas/*", "--pointer", "/public/orders/note"], ["Schemas/Orders national_id2"]],
+    [["Schemas/*", 'public."orders".note'], ["Schemas/Orders national_id2"]],
     [
       ["--all", "--exclude", "Schemas/Orders"],
       ["Schemas/Orders national_id2", "Schemas/Orders note"],

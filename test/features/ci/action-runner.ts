@@ -36,7 +36,6 @@ interface Job {
 }
 interface Workflow {
   readonly defaults?: { readonly run: { readonly "working-directory": string } };
-  readonly on: { readonly workflow_call?: { readonly inputs?: Inputs } };
   readonly jobs: Readonly<Record<string, Job>>;
 }
 
@@ -54,8 +53,6 @@ export interface ActionRun {
   readonly outputs: Texts;
   readonly summary: string;
   readonly log: string;
-  /** The values that the scripts asked the runner to mask. */
-  readonly masks: readonly string[];
   /** The first exit code of a script that was not 0. */
   readonly code: number;
   /** Other actions that would have run, with their inputs and the texts of the files that they upload. */
@@ -63,7 +60,6 @@ export interface ActionRun {
 }
 
 export interface WorkflowRun {
-  readonly inputs?: Texts;
   readonly secrets?: Texts;
   /** A new machine for each job, after the approval. */
   readonly startMachine: (job: string) => Machine;
@@ -76,7 +72,7 @@ export interface WorkflowRun {
 
 type Steps = Omit<ActionRun, "outputs">;
 type Artifacts = Map<string, { readonly name: string; readonly file: string }>;
-const nothing: Steps = { summary: "", log: "", masks: [], code: 0, used: [] };
+const nothing: Steps = { summary: "", log: "", code: 0, used: [] };
 
 /** Runs the steps of a composite action. */
 export async function runAction(text: string, given: Texts, machine: Machine): Promise<ActionRun> {
@@ -87,23 +83,19 @@ export async function runAction(text: string, given: Texts, machine: Machine): P
 }
 
 /** Runs the jobs of a workflow in order, each for the first target of its matrix. */
-export async function runWorkflow(text: string, { inputs = {}, secrets = {}, startMachine, approve }: WorkflowRun): Promise<ActionRun> {
-  const { on, jobs, defaults } = parse(text) as Workflow;
+export async function runWorkflow(text: string, { secrets = {}, startMachine, approve }: WorkflowRun): Promise<ActionRun> {
+  const { jobs, defaults } = parse(text) as Workflow;
   const artifacts: Artifacts = new Map();
   const needs = new Map<string, string>();
   let [all, outputs]: [Steps, Texts] = [nothing, {}];
   for (const [name, job] of Object.entries(jobs)) {
-    const before = new Map([
-      ...needs,
-      ["inputs.environment", inputs["environment"] ?? ""],
-      ["matrix.target", job.strategy?.matrix.target[0] ?? ""],
-    ]);
+    const before = new Map([...needs, ["matrix.target", job.strategy?.matrix.target[0] ?? ""]]);
     const environment = filled(job.environment ?? "", before);
     if (job.needs !== undefined && (all.code !== 0 || !isWanted(job.if ?? "success()", before, 0))) continue;
     const files = [...artifacts.values()].map(({ file }) => file);
     if (environment !== "" && approve?.(files) === false) continue;
     const machine = startMachine(name);
-    const values = valuesOf(on.workflow_call?.inputs ?? {}, inputs, machine);
+    const values = valuesOf({}, {}, machine);
     for (const [key, value] of before) values.set(key, value);
     for (const [secret, value] of Object.entries(secrets)) values.set(`secrets.${secret}`, value);
     const run = isWanted(job.if ?? "success()", values, 0)
@@ -129,7 +121,6 @@ function outputsOf({ outputs }: Job, values: ReadonlyMap<string, string>): Texts
 const joined = (one: Steps, other: Steps): Steps => ({
   summary: one.summary + other.summary,
   log: one.log + other.log,
-  masks: [...one.masks, ...other.masks],
   code: one.code === 0 ? other.code : one.code,
   used: [...one.used, ...other.used],
 });
@@ -222,9 +213,7 @@ async function runScript(step: Step, env: Texts, { values, place: { machine } }:
   });
   for (const [name, value] of outputsIn(readFileSync(outputFile, "utf8"))) values.set(`steps.${step.id ?? ""}.outputs.${name}`, value);
   // The runner does not print these lines.
-  const masked = /^::add-mask::(.*)\n/gmu;
-  const masks = [...log.matchAll(masked)].map(([, value = ""]) => value.replaceAll("%25", "%"));
-  return { log: log.replaceAll(masked, ""), masks, code, summary: readFileSync(summaryFile, "utf8"), used: [] };
+  return { log: log.replaceAll(/^::add-mask::.*\n/gmu, ""), code, summary: readFileSync(summaryFile, "utf8"), used: [] };
 }
 
 function bash(script: string, cwd: string, env: Texts): Promise<{ readonly log: string; readonly code: number }> {

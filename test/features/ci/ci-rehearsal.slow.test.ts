@@ -16,7 +16,6 @@ import { returnsManifest } from "../../support/returns.ts";
 import { sampleOf } from "../../support/sample.ts";
 import { startGithub } from "./github-stand-in.ts";
 import {
-  approvedWays,
   installedOnce,
   type Job,
   packedPackage,
@@ -107,7 +106,6 @@ const secrets = { RETURNS_DB_PASSWORD: "rehearsal%secret" };
 // One way runs the whole sequence of jobs; in the others each job runs once.
 const tried = sampleOf(ways, { name: "ways", kindOf: () => "way" });
 const others = ways.filter((way) => !tried.includes(way));
-const triedApprovals = sampleOf(approvedWays, { name: "approvals", kindOf: () => "way" });
 
 describe("the three jobs", () => {
   test.each(tried)("a pull request, its second push, the merge and two nights, with %s", async (way) => {
@@ -147,7 +145,6 @@ describe("the three jobs", () => {
     expect(recorded).toContain("Asset/lake");
     expect(git(repository.remote, "rev-parse", "main")).toBe(tip);
     expect(applied.used.map(({ uses }) => uses.split("@")[0]).filter((uses) => !/checkout|setup-node/u.test(uses ?? ""))).toEqual([]);
-    if (way === "the reusable workflows") expect(applied.masks).toEqual([secrets.RETURNS_DB_PASSWORD]);
 
     service.resetCounts();
     const again = await job({ way, task: "apply", branch: "main", secrets });
@@ -188,7 +185,6 @@ describe("the three jobs", () => {
     expect(applied.outputs).toMatchObject({ exit_code: "0", has_changes: "true" });
     expect(service.counts()).toMatchObject({ POST: 2, PATCH: 1 });
     expect(repository.read("refs/dimsync/prod", "binding")).toContain("Asset/lake");
-    if (way === "the reusable workflows") expect(applied.masks).toEqual([secrets.RETURNS_DB_PASSWORD]);
 
     setHashed(false);
     const drifted = await job({ way, task: "drift", branch: "main" });
@@ -352,12 +348,11 @@ function manyColumns(): SchemaMap {
 describe("apply after an approval", () => {
   const sent = (counts: Readonly<Record<string, number>>) => Object.keys(counts).filter((method) => method !== "GET");
 
-  test.each(triedApprovals)("applies the plan that was reviewed, once, with the key that can write, with %s", async (way) => {
+  test("applies the plan that was reviewed, once, with the key that can write", async () => {
     const { service, repository, rehearsal } = await rehearse({ ...ordersHashed, "manifests/returns.yaml": returns });
     let sentBefore: readonly string[] | undefined;
     let reviewed = "";
     const run = await runReviewedApply(rehearsal, {
-      way,
       secrets,
       approve: ([file = ""]) => {
         reviewed = readFileSync(file, "utf8");
@@ -380,7 +375,7 @@ describe("apply after an approval", () => {
     const env = { ...gitEnv, ...secrets, DIMSYNC_API_KEY: keys.write };
     const repeated = await runCommand(["ci", "apply", "reviewed.plan.json"], folder, env);
     expect([repeated.code, repeated.stderr, sent(service.counts())]).toEqual([5, expect.stringContaining("E_PLAN_APPLIED"), []]);
-    const again = await runReviewedApply(rehearsal, { way, secrets, approve: () => expect.unreachable("There is nothing to approve.") });
+    const again = await runReviewedApply(rehearsal, { secrets, approve: () => expect.unreachable("There is nothing to approve.") });
     expect([again.code, sent(service.counts())]).toEqual([0, []]);
   });
 

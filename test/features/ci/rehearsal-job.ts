@@ -125,8 +125,8 @@ export function startRepository(files: Readonly<Record<string, string>>) {
 
 export type Repository = ReturnType<typeof startRepository>;
 
-/** The three ways to set up a job. */
-export const ways = ["the action", "the reusable workflows", "the workflows of init"] as const;
+/** The ways to set up a job. */
+export const ways = ["the action", "the workflows of init"] as const;
 
 /** The settings of all jobs of a test. */
 export interface Rehearsal {
@@ -171,14 +171,6 @@ export async function runJob(rehearsal: Rehearsal, job: Job): Promise<ActionRun>
     return await runAction(text, { task, "node-version": "", ...given }, { ...machine, env });
   }
   const keys = hasReadKey ? { DIMSYNC_READ_KEY: read, ...(task === "apply" ? { DIMSYNC_API_KEY: write } : {}) } : {};
-  if (way === "the reusable workflows") {
-    const text = readFileSync(`.github/workflows/dimsync-${task}.yml`, "utf8");
-    return await runWorkflow(text, {
-      inputs: given,
-      secrets: { ...keys, DIMSYNC_SECRETS: secretLines(secrets) },
-      startMachine: () => machine,
-    });
-  }
   const text = workflowOfInit(rehearsal, { task, secrets, folder });
   return await runWorkflow(text, { secrets: { ...keys, ...secrets }, startMachine: () => machine });
 }
@@ -194,41 +186,21 @@ function workflowOfInit(
     .replace("# Add the secrets", `${added.join("")}#`);
 }
 
-/** The two ways to have each plan approved. */
-export const approvedWays = ["the reusable workflow", "the workflow of init --approval"] as const;
-
 export interface ReviewedApply {
-  /** Default: the reusable workflow. */
-  readonly way?: (typeof approvedWays)[number];
   readonly secrets?: Readonly<Record<string, string>>;
   /** Gets the files of the artifacts. */
   readonly approve: (artifacts: readonly string[]) => boolean;
 }
 
-/** Runs the workflow with an approval for a push to main. */
-export async function runReviewedApply(rehearsal: Rehearsal, { way, secrets = {}, approve }: ReviewedApply): Promise<ActionRun> {
+/** Runs the workflow of `init --approval` for a push to main. */
+export async function runReviewedApply(rehearsal: Rehearsal, { secrets = {}, approve }: ReviewedApply): Promise<ActionRun> {
   const { read, write } = rehearsal.keys;
-  const run = {
+  return await runWorkflow(workflowOfInit(rehearsal, { task: "apply", secrets, approval: true }), {
     startMachine: () => startMachine(rehearsal, { event: "push", branch: "main", author: "member" }),
     approve,
-  };
-  const keys = { DIMSYNC_READ_KEY: read, DIMSYNC_API_KEY: write };
-  if (way === "the workflow of init --approval")
-    return await runWorkflow(workflowOfInit(rehearsal, { task: "apply", secrets, approval: true }), {
-      ...run,
-      secrets: { ...keys, ...secrets },
-    });
-  return await runWorkflow(readFileSync(".github/workflows/dimsync-reviewed-apply.yml", "utf8"), {
-    ...run,
-    inputs: { package: rehearsal.packageFile, environment: "production" },
-    secrets: { ...keys, DIMSYNC_SECRETS: secretLines(secrets) },
+    secrets: { DIMSYNC_READ_KEY: read, DIMSYNC_API_KEY: write, ...secrets },
   });
 }
-
-const secretLines = (secrets: Readonly<Record<string, string>>): string =>
-  Object.entries(secrets)
-    .map(([name, value]) => `${name}=${value}\n`)
-    .join("");
 
 interface Trigger {
   readonly event: "pull_request" | "push";

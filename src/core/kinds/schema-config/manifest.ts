@@ -1,4 +1,4 @@
-import { fromPointer, type Pointer, urlPath } from "../../model/json/pointer.ts";
+import { fromPointer, type Pointer } from "../../model/json/pointer.ts";
 import type { LiveSchemas } from "../../model/live.ts";
 import { walk } from "../../model/schema-tree.ts";
 import type { LiveView, ManifestKind } from "../kind.ts";
@@ -32,7 +32,7 @@ export const isLabel = (path: readonly (string | number)[]): boolean => path.at(
 export const ruleSet: ManifestKind = { name: kindNames.ruleSet, references: () => [], readOnlyField: readOnlyNodeField };
 
 export const liveView: LiveView = {
-  one: { path: (id) => urlPath(["v1", "integrations", id, "schemas"]), read: async (id, reads) => (await reads.schemas(id))?.tree },
+  one: { read: async (id, reads) => (await reads.schemas(id))?.tree },
   idOf: kindNames.integration,
   columns: ["schema", "table", "column", "enabled", "hashed", "isPrimaryKey", "syncMode", "cursorField", "nameInDestination"],
   rows: columnRows,

@@ -67,7 +67,6 @@ export const schemaNames: readonly string[] = [
   "Result",
   "Drift",
   "Validation",
-  "Event",
 ];
 
 /** The file of a schema: `SchemaConfig` -> `schema-config.schema.json`. */

@@ -8,7 +8,7 @@ type Schema = Readonly<Record<string, unknown>>;
 const read = (name: string): Schema => JSON.parse(readFileSync(fileOf(name), "utf8"));
 const fileOf = (name: string) => new URL(`../../../../schema/${name}.schema.json`, import.meta.url);
 const kinds = Object.fromEntries(manifestKinds.map(({ name }) => [name, name.replaceAll(/(?<=[a-z])(?=[A-Z])/gu, "-").toLowerCase()]));
-const files = [...Object.values(kinds), "manifest", "config", "plan", "result", "drift", "validation", "event"];
+const files = [...Object.values(kinds), "manifest", "config", "plan", "result", "drift", "validation"];
 
 /**
  * manifest.schema.json contains the schemas of all kinds, so that an editor needs one file. Run

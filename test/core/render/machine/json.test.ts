@@ -2,7 +2,6 @@ import { expect, test } from "vitest";
 import { formats } from "../../../../src/core/render/formats.ts";
 import { renderers } from "../../../../src/core/render/index.ts";
 import { documentPieces } from "../../../../src/core/render/machine/json.ts";
-import { ndjsonPieces } from "../../../../src/core/render/machine/ndjson.ts";
 import { invalid } from "../diagnostics.ts";
 import { driftReport, fullPlan } from "../full-plan.ts";
 import { fullResult } from "../results.ts";
@@ -36,14 +35,6 @@ test("a large item is printed in one line and in a piece of its own, so that no 
   const large = pieces.filter((piece) => piece.length > 100_000);
   expect(large.map((piece) => piece.trim().split("\n").length)).toEqual([2, 2]);
   expect(pieces.filter((piece) => piece.length < 100_000).join("")).toContain('\n      "id": "i3",\n');
-});
-
-test("each piece is an event on a line of its own", () => {
-  const pieces = [...ndjsonPieces(fullPlan)];
-  const text = pieces.join("");
-  expect(text).toBe(renderers.ndjson(fullPlan));
-  expect(pieces.length).toBe(text.trimEnd().split("\n").length);
-  for (const line of text.trimEnd().split("\n")) expect(JSON.parse(line)).toMatchObject({ formatVersion: "2.0" });
 });
 
 test("the documents of several targets are one list", async () => {

@@ -7,7 +7,6 @@ import { lintWorkflow } from "../../ci/actionlint.ts";
 
 const folder = ".github/workflows";
 const files = readdirSync(folder).map((name): readonly [string, string] => [name, readFileSync(join(folder, name), "utf8")]);
-const fileNamed = (name: string): string => files.find(([file]) => file === name)?.[1] ?? "";
 const targets = ["prod", "eu-west", "u s", "u.s"];
 const ofInit = [
   ...Object.entries(workflows({ version: "0.0.0", targets })).map(([name, text]): readonly [string, string] => [`init-${name}.yml`, text]),
@@ -68,24 +67,10 @@ describe("the composite action", () => {
   });
 });
 
-const scripts = [
-  ...files.filter(([name]) => name.startsWith("dimsync-")).map(([name, text]) => [name, text] as const),
-  ["action.yml", readFileSync("action.yml", "utf8")] as const,
-];
-
-describe.each(scripts)("%s", (name, text) => {
-  test("has no expressions in scripts, where their values would be code", () => {
-    const steps =
-      name === "action.yml"
-        ? action.runs.steps
-        : Object.values((parse(text) as { jobs: Record<string, { steps: Step[] }> }).jobs).flatMap(({ steps: all }) => all);
-    for (const { run } of steps) expect(String(run ?? "")).not.toContain("${{");
-  });
-
-  test("installs this version", () => {
-    const { version } = JSON.parse(readFileSync("package.json", "utf8")) as { readonly version: string };
-    expect(text).toContain(`default: dimsync@${version}\n`);
-  });
+test("the scripts of the action have no expressions, whose values would be code, and install this version", () => {
+  for (const { run } of action.runs.steps) expect(String(run ?? "")).not.toContain("${{");
+  const { version } = JSON.parse(readFileSync("package.json", "utf8")) as { readonly version: string };
+  expect(readFileSync("action.yml", "utf8")).toContain(`default: dimsync@${version}\n`);
 });
 
 describe("in GitLab", () => {
@@ -148,44 +133,8 @@ test("a GitHub workflow of a project in a folder runs there, for changes there",
   expect(apply).toContain('path: "deploy/e u/.dimsync/responses-*/*.ndjson"');
 });
 
-// A reusable workflow cannot use an action of its own repository without naming the repository, so both
-// have the steps.
-describe("the steps of a reusable workflow are those of the action", () => {
-  const isCheckout = ({ uses }: Step) => String(uses).startsWith("actions/checkout@");
-  const normal = ({ uses, run, with: inputs }: Step) => ({
-    uses,
-    run: String(run ?? "")
-      .replace(/^# GitHub masks[\s\S]*unset SECRETS\n/u, "")
-      .replace(/^if \[ -n "\$PLAN_FILE" \].*\n/mu, ""),
-    inputs,
-  });
-
-  test.each(["plan", "apply", "drift"])("%s", (task) => {
-    const { jobs } = parse(fileNamed(`dimsync-${task}.yml`)) as { jobs: Record<string, { steps: Step[] }> };
-    const steps = (jobs[task]?.steps ?? []).filter((step) => !isCheckout(step)).map(normal);
-    const ofApply = ({ if: condition, uses }: Step) =>
-      String(condition).includes("'apply'") || String(uses).startsWith("actions/upload-artifact@");
-    expect(steps).toEqual(action.runs.steps.filter((step) => task === "apply" || !ofApply(step)).map(normal));
-  });
-
-  test("apply after an approval has the steps of apply, and takes the plan of its first job", () => {
-    const { jobs } = parse(fileNamed("dimsync-reviewed-apply.yml")) as { jobs: Record<string, { steps: Step[] }> };
-    const { jobs: ofApply } = parse(fileNamed("dimsync-apply.yml")) as { jobs: Record<string, { steps: Step[] }> };
-    const reviewed = (jobs["apply"]?.steps ?? []).map(normal);
-    const plain = (ofApply["apply"]?.steps ?? []).map(normal);
-    const added = reviewed.filter((step) => !plain.some((other) => JSON.stringify(other) === JSON.stringify(step)));
-    expect(added.map(({ uses, run }) => uses ?? run)).toEqual([
-      expect.stringMatching(/^actions\/download-artifact@/u),
-      expect.stringContaining("sha256sum --check"),
-      expect.stringContaining('ci "$TASK" "$RUNNER_TEMP/reviewed/plan.json"'),
-    ]);
-    expect(reviewed).toHaveLength(plain.length + 2);
-  });
-});
-
 describe("concurrency", () => {
-  const all = [...files.filter(([name]) => name.startsWith("dimsync-")), ...ofInit];
-  const groups = all.flatMap(([name, text]) =>
+  const groups = ofInit.flatMap(([name, text]) =>
     Object.entries(
       (parse(text) as { jobs: Record<string, { concurrency?: { group: string; "cancel-in-progress": boolean } }> }).jobs,
     ).flatMap(([job, { concurrency }]) => (concurrency === undefined ? [] : [[name, job, concurrency] as const])),
@@ -202,7 +151,6 @@ describe("concurrency", () => {
 
   test("every apply without an approval has one", () => {
     expect(groups.filter(([, job]) => job.startsWith("apply")).map(([name, job]) => `${name} ${job}`)).toEqual([
-      "dimsync-apply.yml apply",
       "init-apply.yml apply",
       "init-folder-apply.yml apply",
     ]);
@@ -210,16 +158,9 @@ describe("concurrency", () => {
 
   // In a group, a run that waits for its approval would be cancelled by a newer one, or keep it waiting.
   test("an apply that waits for an approval has none, and waits for the lease of another one", () => {
-    for (const [name, text] of all.filter(([file]) => /reviewed|approved/u.test(file)))
+    for (const [name, text] of ofInit.filter(([file]) => file.includes("approved")))
       expect([name, text.includes("concurrency:"), text.includes('reviewed/plan.json" --lock-timeout=10m')]).toEqual([name, false, true]);
   });
-});
-
-test("the reusable workflows take a label, labels or a group of runners", () => {
-  const runner = "(startsWith(inputs.runs-on, '[') || startsWith(inputs.runs-on, '{')) && fromJSON(inputs.runs-on) || inputs.runs-on";
-  for (const [name, text] of files.filter(([file]) => file.startsWith("dimsync-")))
-    for (const { "runs-on": runsOn } of Object.values((parse(text) as { jobs: Record<string, Step> }).jobs))
-      expect([name, runsOn]).toEqual([name, `$\{{ ${runner} }}`]);
 });
 
 test("no workflow hands secrets to code of a fork", () => {
@@ -234,7 +175,7 @@ test("only jobs that apply get the key that can write, in an environment", () =>
 });
 
 test("only jobs that apply may write to the repository, and none commits to a branch or uses a cache", () => {
-  for (const [name, text] of [...files.filter(([file]) => file.startsWith("dimsync-")), ...ofInit]) {
+  for (const [name, text] of ofInit) {
     const { permissions, jobs } = parse(text) as { permissions: Step; jobs: Record<string, { permissions?: Step }> };
     for (const [job, content] of Object.entries(jobs)) {
       const contents = (content.permissions ?? permissions)["contents"];
