@@ -29,6 +29,10 @@ export interface Behaviour {
   /** Ids of new objects: short ones that tell their kind, or 24 hexadecimal digits. */
   readonly ids: "short" | "long";
   readonly errorBody: ErrorBody;
+  /** Whether the service has the requests that only its public descriptions show (docs/embedded-service.md). */
+  readonly extended: boolean;
+  /** Number of GET requests of an integration that still show the schedule before a PATCH. */
+  readonly scheduleShownAfterReads: number;
 }
 
 /**
@@ -53,6 +57,8 @@ const documented: Behaviour = {
   multiPurpose: false,
   ids: "short",
   errorBody: "envelope",
+  extended: false,
+  scheduleShownAfterReads: 0,
 };
 
 /** As the public descriptions of the service have it. */
@@ -69,6 +75,8 @@ const observed: Behaviour = {
   multiPurpose: true,
   ids: "long",
   errorBody: "mixed",
+  extended: true,
+  scheduleShownAfterReads: 1,
 };
 
 /** The profile, changed by the options. */

@@ -180,6 +180,64 @@ describe("assets", () => {
   });
 });
 
+describe("requests beyond the interface", () => {
+  test("PATCH of an integration changes what it names, null clears, and the schedule shows late", async () => {
+    await start();
+    const path = `/v1/integrations/${idOf("Orders")}`;
+    const body = {
+      name: "Orders (EU)",
+      paused: true,
+      replicationFrequency: "cron",
+      cronExpression: "0 4 * * *",
+      onSchemaUpdate: "ignoreAll",
+    };
+    expect((await call(service, "PATCH", path, { body })).json).toEqual({ code: "OK", data: { paused: true } });
+    const first = await read(path);
+    expect(first.data).toMatchObject({ name: "Orders (EU)", paused: true, onSchemaUpdate: "ignoreAll" });
+    expect(first.data).not.toHaveProperty("cronExpression");
+    expect((await read(path)).data).toMatchObject({ replicationFrequency: "cron", cronExpression: "0 4 * * *" });
+    await call(service, "PATCH", path, { body: { cronExpression: null, replicationFrequency: "60" } });
+    await read(path);
+    expect((await read(path)).data).not.toHaveProperty("cronExpression");
+  });
+
+  test("the agent of an integration is that of its source", async () => {
+    await start();
+    const integration = service.state().integrations[0];
+    service.mutate((state) => {
+      for (const asset of state.assets) if (asset.id === integration?.source.id) asset.configuration = { agentId: "a-1" };
+    });
+    const { status, json } = await call(service, "PATCH", `/v1/integrations/${integration?.id}`, { body: { agentId: "a-2" } });
+    expect([status, json.code]).toEqual([400, "SOURCE_AGENT_MISMATCH"]);
+  });
+
+  test("a tag is created, its relation is removed, and an asset is shown without its connection", async () => {
+    await start();
+    const body = { name: "GDPR", owner: service.state().users[0]?.id };
+    const { json } = await call(service, "POST", "/v1/tags", { body });
+    expect((await read(`/v1/tags/${json.data.id}`)).data).toMatchObject(body);
+    const tag = service.state().tags.find(({ relations }) => relations.length > 0);
+    const [relation] = tag?.relations ?? [];
+    const removed = { resourceId: relation?.resourceId, resourceType: relation?.resourceType };
+    expect((await call(service, "DELETE", `/v1/tags/${tag?.id}/relation`, { body: removed })).status).toBe(200);
+    expect(service.state().tags.find(({ id }) => id === tag?.id)?.relations).not.toContainEqual(relation);
+    expect((await read(`/v1/assets/${warehouse()}`)).data).toMatchObject({ type: "snowflake", connectionType: "multi_purpose" });
+    expect((await read(`/v1/assets/${warehouse()}`)).data).not.toHaveProperty("connection");
+  });
+
+  test.each([
+    ["PATCH", "/v1/integrations/8f1c", 405],
+    ["POST", "/v1/tags", 405],
+    ["DELETE", "/v1/tags/t-1/relation", 405],
+    ["GET", "/v1/assets/d-12", 405],
+  ])("without the profile, %s %s is refused with 4xx", async (method, path, status) => {
+    service = await startService();
+    expect((await call(service, method, path, { body: {} })).status).toBe(status);
+    // The interface document does not have the call.
+    service.violations.length = 0;
+  });
+});
+
 test("errors come in all forms", async () => {
   await start({ faults: ["GET /v1/users$=error-200", "GET /v1/tags$=error-200:ok"] });
   expect((await read("/v1/integrations/x")).code).toBe("NotFound_Integration");

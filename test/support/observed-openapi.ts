@@ -12,12 +12,52 @@ const data = (schema: JsonObject): JsonObject => ({
   responses: { "200": { content: { "application/json": { schema: { properties: { data: schema } } } } } },
 });
 
+/** A request that schema/openapi.json does not have. */
+const request = (schema: JsonObject): JsonObject => ({
+  requestBody: { required: true, content: { "application/json": { schema } } },
+  responses: { "200": { content: { "application/json": { schema: anyObject } } } },
+});
+
+const nothingElse = { additionalProperties: false };
+
 /** What the public descriptions of the service show otherwise than schema/openapi.json: a JSON merge patch (RFC 7396). */
 const observed: JsonObject = {
   paths: {
     "/v1/integrations/{id}": {
       get: data({ $ref: "#/components/schemas/OneIntegration", type: null, properties: null, required: null }),
+      patch: request({
+        type: "object",
+        minProperties: 1,
+        properties: {
+          name: text,
+          paused: { type: "boolean" },
+          replicationFrequency: text,
+          cronExpression: textOrNull,
+          baseTime: textOrNull,
+          destinationSchema: text,
+          onSchemaUpdate: text,
+          agentId: textOrNull,
+        },
+        ...nothingElse,
+      }),
     },
+    "/v1/tags": {
+      post: request({
+        type: "object",
+        properties: { name: text, owner: text, description: text },
+        required: ["name", "owner"],
+        ...nothingElse,
+      }),
+    },
+    "/v1/tags/{id}/relation": {
+      delete: request({
+        type: "object",
+        properties: { resourceId: text, resourceType: text },
+        required: ["resourceId", "resourceType"],
+        ...nothingElse,
+      }),
+    },
+    "/v1/assets/{id}": { get: { responses: { "200": { content: { "application/json": { schema: anyObject } } } } } },
     "/v1/integrations/{id}/schemas": { get: data({ type: ["object", "null"] }) },
   },
   components: {

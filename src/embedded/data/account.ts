@@ -58,6 +58,8 @@ export interface IntegrationRecord {
   schemas: SchemaMap;
   /** Present until the schema has been discovered; see `whileCreating`. */
   pendingDiscovery?: PendingDiscovery;
+  /** The schedule that GET shows for this many more reads, before it shows the one of `settings`. */
+  lateSchedule?: { shown: Schedule; reads: number };
   /** Why its creation failed, which every request for it says from then on. */
   failure?: string;
   /** `draft`: somebody began it and chose no destination. `reverse`: from a warehouse to an application. Neither has schemas. */
@@ -72,10 +74,16 @@ export interface IntegrationSettings {
   onSchemaUpdate: string;
   sourceConfig: Record<string, unknown>;
   sourceSettings: Record<string, unknown>;
-  cronExpression?: string;
-  baseTime?: string;
+  cronExpression?: string | null;
+  baseTime?: string | null;
   agentId?: string | null;
   destinationSettings?: Record<string, unknown>;
+}
+
+export interface Schedule {
+  replicationFrequency: string;
+  cronExpression: string | null;
+  baseTime: string | null;
 }
 
 export interface PendingDiscovery {

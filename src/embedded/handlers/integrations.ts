@@ -1,5 +1,5 @@
 import type { Behaviour } from "../behaviour.ts";
-import type { AccountState, IntegrationRecord, IntegrationSettings } from "../data/account.ts";
+import type { AccountState, IntegrationRecord } from "../data/account.ts";
 import { advanceDiscovery } from "../data/discovery.ts";
 import { own } from "../data/own.ts";
 import { mergeSchemas, shownColumns, shownSchemas } from "../data/schema-map.ts";
@@ -17,7 +17,7 @@ export function listIntegrations({ account, options, query }: Call): CallResult 
 export function getIntegration(call: Call): CallResult {
   const { options } = call;
   const integration = createdIntegration(call);
-  const one = { ...shown(integration, options), ...(options.members === "recorded" ? shownSettings(integration.settings) : {}) };
+  const one = { ...shown(integration, options), ...(options.members === "recorded" ? shownSettings(integration) : {}) };
   return okay(options, options.integrationForm === "direct" ? one : { integration: one });
 }
 
@@ -61,7 +61,7 @@ export function integrationOf(call: Call): IntegrationRecord {
 }
 
 /** The integration that the path names; throws a 404, a 409 while it is in creation, and a 400 if its creation failed. */
-function createdIntegration(call: Call): IntegrationRecord {
+export function createdIntegration(call: Call): IntegrationRecord {
   const integration = integrationOf(call);
   const { failure, name } = integration;
   if (failure !== undefined) throw new Refusal(400, "IntegrationFailed", failure);
@@ -83,14 +83,17 @@ function shown({ id, name, createdAt, paused, source, destination, kind }: Integ
 }
 
 /** What GET of one integration shows of its settings. A frequency `manual` is absent, and so is what is empty. */
-function shownSettings(settings: IntegrationSettings): object {
-  const { replicationFrequency, onSchemaUpdate, destinationSchema, cronExpression, baseTime, agentId, destinationSettings } = settings;
+function shownSettings(integration: IntegrationRecord): object {
+  const { settings, lateSchedule } = integration;
+  if (lateSchedule !== undefined && --lateSchedule.reads < 0) delete integration.lateSchedule;
+  const { replicationFrequency, cronExpression, baseTime } = { ...settings, ...integration.lateSchedule?.shown };
+  const { onSchemaUpdate, destinationSchema, agentId, destinationSettings } = settings;
   return {
     ...(replicationFrequency === "manual" ? {} : { replicationFrequency }),
     ...(onSchemaUpdate === "" ? {} : { onSchemaUpdate }),
     destinationSchema,
-    cronExpression,
-    baseTime,
+    cronExpression: cronExpression ?? undefined,
+    baseTime: baseTime ?? undefined,
     agentId: agentId ?? null,
     destinationSettings: destinationSettings ?? {},
   };

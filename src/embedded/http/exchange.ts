@@ -103,7 +103,7 @@ function perform(setting: Setting, request: Request): Sent {
 function handleCall({ options, store, emailByKey }: Setting, request: Request): CallResult {
   const email = emailByKey.get(request.headers["x-api-key"] ?? "");
   if (email === undefined) throw new Refusal(401, "unauthorized", "The header x-api-key is missing or not a key of this account.");
-  const { handler, params } = routeOf(request.method, request.path, options.routes);
+  const { handler, params } = routeOf(request, options);
   const result = handler({
     account: store.account,
     options,

@@ -2,6 +2,7 @@ import { createAsset, patchAsset } from "../handlers/assets.ts";
 import { listAuditLogs } from "../handlers/audit.ts";
 import { createTag, deleteAsset, deleteIntegration, deleteTag, detachTag, editIntegration, reshapeSchemas } from "../handlers/console.ts";
 import { createIntegration } from "../handlers/create-integration.ts";
+import { getAsset, patchIntegration, postTag, unrelateTag } from "../handlers/extended.ts";
 import { getColumns, getIntegration, getSchemas, listIntegrations, patchSchemas } from "../handlers/integrations.ts";
 import { getTag, listTags, putTag, relateTag } from "../handlers/tags.ts";
 import { type Call, type CallResult, filled, invalid, Refusal, success } from "./call.ts";
@@ -37,10 +38,19 @@ const table: readonly RouteEntry[] = [
   ["DELETE", "/_console/assets/{id}", deleteAsset],
 ];
 
+/** What only the public descriptions of the service show. */
+const extendedTable: readonly RouteEntry[] = [
+  ["PATCH", "/v1/integrations/{id}", patchIntegration],
+  ["POST", "/v1/tags", postTag],
+  ["DELETE", "/v1/tags/{id}/relation", unrelateTag],
+  ["GET", "/v1/assets/{id}", getAsset],
+];
+
 const compiled = (entries: readonly RouteEntry[]) =>
   entries.map(([method, template, handler]) => ({ method, segments: template.split("/"), handler }));
 
 const routes = compiled(table);
+const extendedRoutes = compiled([...table, ...extendedTable]);
 
 export interface Route {
   readonly handler: Handler;
@@ -51,9 +61,12 @@ export interface Route {
  * The route for a path as sent. Segments are split before they are decoded, and nothing is normalised: `a%2Fb` and `..` are names. Throws
  * a 404 for an unknown path, a 405 for an unknown method, a 400 for broken percent-encoding.
  */
-export function routeOf(method: string, path: string, more: readonly RouteEntry[] = []): Route {
+export function routeOf(
+  { method, path }: { readonly method: string; readonly path: string },
+  { routes: more = [], extended }: { readonly routes?: readonly RouteEntry[]; readonly extended: boolean },
+): Route {
   const segments = path.split("/");
-  const candidates = [...routes, ...compiled(more)].filter((route) => fits(route.segments, segments));
+  const candidates = [...(extended ? extendedRoutes : routes), ...compiled(more)].filter((route) => fits(route.segments, segments));
   if (candidates.length === 0) throw new Refusal(404, "not_found", "There is no such path.", { seen: { form: "status" } });
   const route = candidates.find((candidate) => candidate.method === method);
   if (route === undefined) {

@@ -1,0 +1,95 @@
+import type { IntegrationRecord, Schedule } from "../data/account.ts";
+import { isObject, type JsonObject, own } from "../data/own.ts";
+import { type Call, type CallResult, filled, invalid, okay, optionalString, Refusal, requiredString, success } from "../http/call.ts";
+import { assetOf } from "./assets.ts";
+import { newId, record } from "./audit.ts";
+import { createdIntegration } from "./integrations.ts";
+import { resourceTypeOf, tagOf } from "./tags.ts";
+
+// Requests that only the public descriptions of the service show.
+
+const texts = ["name", "replicationFrequency", "destinationSchema", "onSchemaUpdate"] as const;
+/** Null clears these. */
+const clearable = ["cronExpression", "baseTime", "agentId"] as const;
+
+/** PATCH /v1/integrations/{id}: absent members keep their value. The answer shows only `paused`. */
+export function patchIntegration(call: Call): CallResult {
+  const { account, body, by, now, options } = call;
+  const integration = createdIntegration(call);
+  const { settings } = integration;
+  const paused = own(body, "paused") ?? integration.paused;
+  if (typeof paused !== "boolean") throw invalid("paused must be true or false.");
+  const sourceSettings = own(body, "sourceSettings");
+  if (sourceSettings !== undefined && !(isObject(sourceSettings) && Object.keys(sourceSettings).every((name) => name === "customReports")))
+    throw invalid("sourceSettings cannot be changed.");
+  const { name, ...changed } = membersOf(body, texts, (value, member) => textOf(value, member));
+  const cleared = membersOf(body, clearable, (value, member) => (value === null ? null : textOf(value, member)));
+  checkAgent(call, integration, cleared.agentId);
+  const before = scheduleOf(integration);
+  integration.name = name ?? integration.name;
+  integration.paused = paused;
+  Object.assign(settings, changed, cleared);
+  if (options.scheduleShownAfterReads > 0 && JSON.stringify(before) !== JSON.stringify(scheduleOf(integration)))
+    integration.lateSchedule = { shown: before, reads: options.scheduleShownAfterReads };
+  record(account, by, now, `Integration ${integration.id} "${integration.name}" updated`);
+  return okay(options, { paused: integration.paused });
+}
+
+/** The members of the body with these names. */
+const membersOf = <Name extends string, T>(
+  body: JsonObject,
+  names: readonly Name[],
+  read: (value: unknown, name: Name) => T,
+): { readonly [N in Name]?: T } =>
+  Object.fromEntries(names.flatMap((name) => (Object.hasOwn(body, name) ? [[name, read(body[name], name)]] : []))) as { [N in Name]?: T }; // by the names
+
+function textOf(value: unknown, member: string): string {
+  if (typeof value !== "string") throw invalid(`${member} must be a string.`);
+  return value;
+}
+
+/** The agent of a source is that of its integrations. */
+function checkAgent({ account }: Call, { source }: IntegrationRecord, wanted: string | null | undefined): void {
+  const agent = account.assets.find(({ id }) => id === source.id)?.configuration?.["agentId"];
+  if (wanted !== undefined && typeof agent === "string" && wanted !== agent)
+    throw new Refusal(400, "SOURCE_AGENT_MISMATCH", "The source has another agent.");
+}
+
+const scheduleOf = ({ settings: { replicationFrequency, cronExpression = null, baseTime = null } }: IntegrationRecord): Schedule => ({
+  replicationFrequency,
+  cronExpression,
+  baseTime,
+});
+
+/** POST /v1/tags: two tags can have one name. */
+export function postTag(call: Call): CallResult {
+  const { account, body, by, now } = call;
+  const [name, owner] = [requiredString(body, "name"), requiredString(body, "owner")];
+  if (name === "") throw invalid("name must not be empty.");
+  if (!account.users.some((user) => user.id === owner)) throw invalid("owner must be the id of a user.");
+  const description = optionalString(body, "description") ?? "";
+  const id = newId(call, "t");
+  const at = now.toISOString();
+  account.tags.push({ id, name, description, owner, origin: "custom", createdAt: at, lastUpdatedAt: at, relations: [] });
+  record(account, by, now, `Tag ${id} "${name}" created`);
+  return success({ id }, "Tag created");
+}
+
+/** DELETE /v1/tags/{id}/relation: a relation that is not there is removed, too. */
+export function unrelateTag(call: Call): CallResult {
+  const { account, body, by, now } = call;
+  const tag = tagOf(call);
+  const resourceId = requiredString(body, "resourceId");
+  const resourceType = resourceTypeOf(requiredString(body, "resourceType"));
+  tag.relations = tag.relations.filter((relation) => relation.resourceId !== resourceId || relation.resourceType !== resourceType);
+  record(account, by, now, `Tag ${tag.id} "${tag.name}" detached from ${resourceType} ${resourceId}`);
+  return success(undefined, "Tag relation removed");
+}
+
+/** GET /v1/assets/{id}: everything but the connection. */
+export function getAsset(call: Call): CallResult {
+  const { id, name, type, description, connectionType, authMethod, owners, configuration } = assetOf(call);
+  const agentId = configuration?.["agentId"];
+  const shown = filled({ id, name, type, description, connectionType, authMethod, owners }, call.options);
+  return okay(call.options, { ...shown, ...(agentId === undefined ? {} : { configuration: { agentId } }) });
+}
