@@ -96,6 +96,7 @@ const plan: Complete<Omit<Plan, "summary" | "unmanaged">> & Pick<Plan, "summary"
   git: { commit: "c", dirty: true, changedFiles: ["a.yaml"] },
   protected: true,
   partial: true,
+  options: { only: ["Tag/*"], exclude: ["Tag/b"], ignore: [{ address: "Tag/a", path: "/name" }], assumeCompleteLists: true },
   snapshot: "2027-01-31T00:00:00Z",
   manifestDigest: `sha256:${"0".repeat(64)}`,
   complete: true,
@@ -199,14 +200,14 @@ const result: Complete<Result> = {
   exit,
 };
 const validation: Complete<Validation> = { kind: "Validation", manifests: 1, files: 1, diagnostics: [diagnostic], exit };
-const { held: _held, loosened: _loosened, released: _released, seenColumns: _seen, covered: _covered, ...shared } = plan;
+const { held: _held, options: _options, loosened: _loosened, released: _released, seenColumns: _seen, covered: _covered, ...shared } = plan;
 const { held: _count, protects: _protects, exposes: _exposes, ...counts } = plan.summary;
 const driftItems = plan.items.map((item) => ({ ...item, changes: item.changes.map((each) => ({ ...each, risk: "exposed" })) }));
 const drift = { ...shared, kind: "DriftReport", items: driftItems, summary: { ...counts, exposed: 1, stricter: 0 } };
 
 describe("documents that dimsync writes", () => {
   const optional = new Set(
-    "git severalTargets protected partial snapshot held notKept loosened released impact newColumns goneColumns neverReviewed seenColumns covered".split(
+    "git severalTargets protected partial options snapshot held notKept loosened released impact newColumns goneColumns neverReviewed seenColumns covered".split(
       " ",
     ),
   );

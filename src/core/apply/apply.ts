@@ -6,6 +6,7 @@ import { DimsyncError } from "../model/errors.ts";
 import type { NotKept, Plan } from "../model/plan.ts";
 import type { Result } from "../model/result.ts";
 import { type Secret, secretsIn } from "../model/settings/secret.ts";
+import { type ConfirmedPlan, confirmSaved } from "./confirm-saved.ts";
 import { declined, interrupted, notRun, refusal, type WhyNotRun } from "./not-run.ts";
 import { resultOf, unfinishedItems } from "./result.ts";
 import { allowGuards, executeRounds } from "./rounds.ts";
@@ -14,6 +15,8 @@ import type { EndedItem } from "./step.ts";
 export interface ApplyOptions extends PlanOptions {
   /** A saved plan: its items, then what it deferred, and nothing else. Absent: plan now. */
   readonly saved?: Plan;
+  /** The saved plan was made by this process, so nobody can have changed it: its requests are sent without being planned again. */
+  readonly isOwnPlan?: boolean;
   /** Called once, before the first write; false ends the run without one. */
   readonly confirm?: (plan: Plan) => Promise<boolean>;
   /** Called immediately before the first write. */
@@ -37,7 +40,8 @@ export async function apply(session: WriteSession, given: ApplyOptions = {}): Pr
   const options: ApplyOptions = given.saved === undefined ? given : { ...given, protectOnly: given.saved.held !== undefined };
   const startedAt = session.clock.now().toISOString();
   const round = firstRound(session, options);
-  const first = allowGuards(options.saved ?? (await planRound(round)), options.allow);
+  const { plan, endings } = await firstPlan(round, options);
+  const first = allowGuards(plan, options.allow);
   const finish = (plans: readonly Plan[], items: readonly EndedItem[]) => ({
     plan: first,
     result: resultOf(session, [first, ...plans.slice(1)], { items, startedAt }),
@@ -53,8 +57,13 @@ export async function apply(session: WriteSession, given: ApplyOptions = {}): Pr
   const secrets = await resolveSecrets(session, first);
   await closeSettled(round);
   if (hasWork(first)) await options.beforeFirstWrite?.(first);
-  const { plans, results } = await executeRounds({ ...round, session, options }, first, secrets);
+  const { plans, results } = await executeRounds({ ...round, session, options, endings }, first, secrets);
   return finish(plans, [...results, ...unfinishedItems(plans, results)]);
+}
+
+async function firstPlan(round: Round, { saved, isOwnPlan, allow }: ApplyOptions): Promise<ConfirmedPlan> {
+  const isConfirmed = saved !== undefined && isOwnPlan !== true && allowGuards(saved, allow).executable;
+  return isConfirmed ? await confirmSaved(round, saved) : { plan: saved ?? (await planRound(round)), endings: new Map() };
 }
 
 const hasWork = ({ items, deferred }: Plan): boolean => items.length + deferred.length > 0;

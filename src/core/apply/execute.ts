@@ -73,6 +73,8 @@ export const dependencyFailed = ({ address, outcome }: EndedItem) => ({
 });
 
 async function act(item: Item, execution: Execution): Promise<Ending> {
+  const known = execution.endings.get(item.id);
+  if (known !== undefined) return known;
   const kind = kindNamed(item.kind);
   try {
     if (kind === undefined) return { outcome: "failed", code: "E_UNKNOWN_KIND", message: `This version has no kind ${item.kind}.` };

@@ -30,7 +30,7 @@ interface RoundsResult {
  * nothing more can be sent.
  */
 export async function executeRounds(
-  first: Round & { readonly session: WriteSession; readonly options: ApplyOptions },
+  first: Round & { readonly session: WriteSession; readonly options: ApplyOptions } & Pick<Execution, "endings">,
   plan: Plan,
   secrets: ReadonlyMap<string, Secret>,
 ): Promise<RoundsResult> {
@@ -52,7 +52,8 @@ export async function executeRounds(
   });
   const stopped = (): boolean => session.signal.aborted || (options.failFast === true && outcomes.failed());
   for (;;) {
-    const execution: Execution = { session, records, secrets, auditLog, failFast: options.failFast === true, remember };
+    const endings = plans.length === 1 ? first.endings : new Map<string, never>();
+    const execution: Execution = { session, records, secrets, auditLog, endings, failFast: options.failFast === true, remember };
     const progressed = outcomes.add(current.items, await execute(current.items, execution));
     throwIfUnsent(session);
     if (stopped()) break;

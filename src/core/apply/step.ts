@@ -15,6 +15,8 @@ export interface Execution {
   /** By the canonical JSON of their references. */
   readonly secrets: ReadonlyMap<string, Secret>;
   readonly auditLog: () => Promise<NewestEntries>;
+  /** How items end that must not be sent, by id. */
+  readonly endings: ReadonlyMap<string, Ending>;
   /** Start nothing more after a failure. */
   readonly failFast: boolean;
   /** Adds a created object to the list that later rounds have read already. */

@@ -15,7 +15,7 @@ import { type Findings, makePlan, type PlanHead, type PlanRules } from "./plan.t
 import { blockedByEarlierRun, type Recovered, unknownOutcome } from "./recover.ts";
 import { type ComparedRound, hasErrors, type RoundView } from "./round.ts";
 import { everything, type Scope, unmatchedIgnores } from "./scope.ts";
-import type { Round } from "./session.ts";
+import type { PlanOptions, Round } from "./session.ts";
 
 /** The results of the steps before. */
 export interface RoundParts {
@@ -71,8 +71,10 @@ export function assemblePlan(round: Round, parts: RoundParts): Plan {
 const leftSteps = ({ account }: RoundView, { coverage }: ComparedRound): DiffResult["manual"] =>
   coverage.manual.filter(({ address, path }) => !account.ignored(address, path));
 
-function headOf({ session, kind, options: { scope = everything, ignore = [] } }: Round, git: Plan["git"]): PlanHead {
+function headOf({ session, kind, options: given }: Round, git: Plan["git"]): PlanHead {
+  const { scope = everything, ignore = [] } = given;
   const { settings, manifestDigest } = session.project;
+  const options = kind === "Plan" ? recordedOptions(given) : {};
   return {
     kind,
     planId: session.newId(),
@@ -84,10 +86,18 @@ function headOf({ session, kind, options: { scope = everything, ignore = [] } }:
     ...(git === undefined ? {} : { git }),
     ...(settings.protected ? { protected: true } : {}),
     ...(scope === everything && ignore.length === 0 ? {} : { partial: true }),
+    ...(Object.keys(options).length === 0 ? {} : { options }),
     ...(session.snapshot === undefined ? {} : { snapshot: session.snapshot }),
     manifestDigest: manifestDigest(),
   };
 }
+
+/** Those that change what is sent. The other ones are in the plan: what is held, and the secrets of requests. */
+const recordedOptions = ({ scope, ignore = [], assumeCompleteLists }: PlanOptions): NonNullable<Plan["options"]> => ({
+  ...Object.fromEntries(Object.entries(scope?.patterns ?? {}).filter(([, globs]) => globs.length > 0)),
+  ...(ignore.length === 0 ? {} : { ignore: ignore.map(({ address, path }) => ({ address, path })) }),
+  ...(assumeCompleteLists === true ? { assumeCompleteLists } : {}),
+});
 
 /** New and gone columns, in the order of the units, if columns are reviewed. */
 function columnsOf(

@@ -26,6 +26,7 @@ export type PlanHead = Pick<
   | "git"
   | "protected"
   | "partial"
+  | "options"
   | "snapshot"
   | "manifestDigest"
 >;

@@ -15,6 +15,8 @@ const unread: Addresses = { addressesOf: (address) => [address, objectAddress(ad
 
 /** The addresses that a run covers. */
 export interface Scope {
+  /** The globs that it was made of. */
+  readonly patterns?: { readonly only: readonly string[]; readonly exclude: readonly string[] };
   /** Whether an item, manual step, blocked or deferred entry at this address is in scope. */
   readonly item: (address: Address, account?: Addresses) => boolean;
   /**
@@ -48,6 +50,7 @@ export function scopeOf(only: readonly string[], exclude: readonly string[], mat
   const isTag = matcher(tags);
   const hasRelation = (address: Address): boolean => tags.length > 0 && isTag([address]) && !excluded([address]);
   return {
+    patterns: { only, exclude },
     item,
     unit: (address, account) => item(address, account) || hasRelation(address),
     manifest: (address, { schemas }) =>

@@ -374,6 +374,13 @@ export interface Plan {
   readonly protected?: true;
   /** Only a part of the manifests was compared: `--only`, `--exclude` or `--ignore`. */
   readonly partial?: true;
+  /** The options that the plan was made with, with which `apply` plans a saved plan again. */
+  readonly options?: {
+    readonly only?: readonly string[];
+    readonly exclude?: readonly string[];
+    readonly ignore?: readonly { readonly address: Address; readonly path: Pointer }[];
+    readonly assumeCompleteLists?: true;
+  };
   /** When the snapshot was taken that was read instead of the account, ISO 8601. Such a plan cannot be applied. */
   readonly snapshot?: string;
   readonly manifestDigest: string;

@@ -124,6 +124,7 @@ const elsewhere = {
   E_PATH: "Invalid request path",
   E_PLACEHOLDER_SECRET: "Placeholder instead of a secret",
   E_PLAN_APPLIED: "Plan already applied",
+  E_PLAN_CHANGED: "Plan has other requests",
   E_PLAN_EXPIRED: "Plan expired",
   E_PLAN_FILE: "Plan file can't be used",
   E_PLAN_FROM_SNAPSHOT: "Plan made from a snapshot",

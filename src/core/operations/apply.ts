@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { type Applied, type ApplyOptions, apply } from "../apply/apply.ts";
 import type { Session, WriteSession } from "../engine/session.ts";
-import { type Project, withLocations } from "../manifests/project.ts";
+import { type LoadOptions, type Project, withLocations } from "../manifests/project.ts";
 import { DimsyncError } from "../model/errors.ts";
 import { combineExits } from "../model/exit.ts";
 import { groupBy } from "../model/maps.ts";
@@ -15,6 +15,7 @@ import type { Client } from "../service/client.ts";
 import { differsInSpace } from "../text/white-space.ts";
 import { openAccount, resolveAll } from "./account.ts";
 import { jobUrl, openRecords, versionText, withRecords } from "./open-records.ts";
+import { refusesOutsideChanges, withAppliedBase } from "./plan.ts";
 import { openReview, withCatalogProblems } from "./review.ts";
 import { accountSession, type RunEnvironment, withGitState } from "./session.ts";
 
@@ -23,6 +24,8 @@ export interface ApplyAccountOptions extends ApplyOptions {
   readonly lockTimeoutMs?: number;
   /** Maximum age of a saved plan; 24 hours by default. */
   readonly maxPlanAgeMs?: number;
+  /** Loads the manifests of the commit that was applied last, as the base of a saved plan that is planned again. */
+  readonly sinceApply?: LoadOptions;
   /** Called with information that needs no action, such as a lock that was taken over. */
   readonly onNotice?: (text: string) => void;
 }
@@ -216,7 +219,10 @@ async function applyWith(project: Project, options: ApplyAccountOptions, { run, 
       if (options.saved !== undefined) await writes.markApplied(made.planId);
     };
     const review = await openReview(project, writes.state());
-    const done = await apply({ ...session, review, reads: lists.recording(session.reads) }, { ...options, beforeFirstWrite });
+    const isRequired = refusesOutsideChanges(project, options);
+    const based = await withAppliedBase(session, options.sinceApply, { project, isRequired });
+    const made = { ...session, ...based.session, review, reads: lists.recording(session.reads) };
+    const done = await apply(made, { ...options, ...based.base, beforeFirstWrite });
     rememberColumns(writes, done);
     rememberAccount(writes, done);
     const { plan, result } = done;

@@ -31,7 +31,7 @@ export async function planAccount(given: Project, options: PlanAccountOptions, r
     const problems = base === undefined ? [] : newSecrets(project, base);
     const reviewed = base && { base: { ...base, review: await openReview(base, session.records()) }, isReview: true };
     const ofPlan = { ...others, ...reviewed };
-    const isRequired = project.settings.guards.outsideChanges === "refuse" && options.allow?.has("outsideChanges") !== true;
+    const isRequired = refusesOutsideChanges(project, options);
     const asked =
       problems.length === 0
         ? session
@@ -54,6 +54,10 @@ function newSecrets({ resources }: Project, base: Pick<Project, "resources">): r
     return { code: "I_NEW_SECRET", severity: "info", message, ...defined({ place: secretPlaces(reference, resources)[0]?.place }) };
   });
 }
+
+/** Whether a guard needs to know what someone changed in the account. */
+export const refusesOutsideChanges = ({ settings }: Project, { allow }: Pick<PlanOptions, "allow">): boolean =>
+  settings.guards.outsideChanges === "refuse" && allow?.has("outsideChanges") !== true;
 
 /** The session, and the base that `sinceApply` asks for. Throws E_BASE_REF if the commit is missing and `isRequired`. */
 export async function withAppliedBase(

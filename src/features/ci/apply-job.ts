@@ -5,7 +5,7 @@ import { stepPieces, writeGithubStep } from "../../cli/github-outputs.ts";
 import { checkOutputs, type Destination, writeDocuments, writeMetricsFlag } from "../../cli/output.ts";
 import { applyOptions, failOnFlags, refuseReadOnly } from "../../cli/plan-options.ts";
 import { withRun } from "../../cli/progress.ts";
-import { loadProjects } from "../../cli/project.ts";
+import { loadOptions, loadProjects } from "../../cli/project.ts";
 import { printError } from "../../cli/report-error.ts";
 import { say } from "../../cli/say.ts";
 import type { Project } from "../../core/manifests/project.ts";
@@ -81,7 +81,8 @@ async function applyTarget(context: CiContext, project: Project, { saved, log, o
     return await report(plan);
   }
   await log.plan(plan);
-  const options = { ...applyOptions(context), saved: plan };
+  const how = saved === undefined ? { isOwnPlan: true } : { sinceApply: loadOptions(context, []) };
+  const options = { ...applyOptions(context), saved: plan, ...how };
   const { result } = await withRun(context, (run) => applyAccount(project, options, run));
   await report(result);
 }

@@ -2,7 +2,8 @@ import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import type { Plan } from "../../../src/core/model/plan.ts";
+import type { Item, Plan } from "../../../src/core/model/plan.ts";
+import { digestOf } from "../../../src/core/records/plan-file.ts";
 import {
   assetManifest,
   endings,
@@ -200,6 +201,106 @@ describe("a saved plan", () => {
       expect(ran.stderr).toContain(`dimsync: ${code}: `);
       expect(at.service.requests).toEqual([]);
     });
+
+  type Editable = { -readonly [K in keyof Item]: Item[K] };
+  /** Writes the plan again after the edit, with the digest that belongs to it. */
+  const edited = async (at: Scene, edit: (plan: Plan & { readonly items: Editable[] }) => Partial<Plan>): Promise<void> => {
+    const { integrity: _, ...plan } = JSON.parse(readFileSync(join(at.folder, "plan.json"), "utf8"));
+    const next = { ...plan, ...edit(plan) };
+    at.write("plan.json", JSON.stringify({ ...next, integrity: { digest: await digestOf(next, undefined) } }));
+  };
+  const withGold = (edit: (gold: Editable) => Partial<Item>) => (plan: Plan) => ({
+    items: plan.items.map((item) => (item.address === "Tag/gold" && item.action === "update" ? { ...item, ...edit(item) } : item)),
+  });
+  const edits: Readonly<Record<string, (plan: Plan) => Partial<Plan>>> = {
+    "another body": withGold(({ requests }) => ({ requests: requests.map((one) => ({ ...one, body: { ...one.body, name: "OWNED" } })) })),
+    "another path": withGold(({ requests }) => ({ requests: requests.map((one) => ({ ...one, path: "/v1/tags/t-2" })) })),
+    "another method": withGold(({ requests }) => ({ requests: requests.map((one) => ({ ...one, method: "PATCH" as const })) })),
+    "another live id": withGold(() => ({ liveId: "t-2" })),
+    "a request more": withGold(({ requests }) => ({ requests: [...requests, ...requests] })),
+    "an item twice": ({ items }) => ({ items: [...items, ...items.map((item, index) => ({ ...item, id: `i9${index}` }))] }),
+  };
+  for (const [what, edit] of Object.entries(edits))
+    it(`with ${what} is refused with E_PLAN_CHANGED, although its digest was computed again, and nothing is sent`, async () => {
+      const at = await scene(manifests);
+      await savedPlan(at);
+      await edited(at, edit);
+      const ran = await at.run(["apply", "plan.json"]);
+      expect(ran, ran.stderr).toMatchObject({ code: 5, stdout: "" });
+      expect(ran.stderr).toContain("dimsync: E_PLAN_CHANGED: ");
+      expect(at.writes()).toEqual([]);
+    });
+
+  const liftings: Readonly<Record<string, (plan: Plan) => Partial<Plan>>> = {
+    "whose guard was removed": () => ({ guards: [], executable: true }),
+    "whose guard was lifted": ({ guards }) => ({ guards: guards.map((guard) => ({ ...guard, allowed: "I say so" })), executable: true }),
+  };
+  for (const [what, edit] of Object.entries(liftings))
+    it(`${what} in the file is refused by the guard`, async () => {
+      const at = await scene(assetManifest(), { config: { guards: { maxCreates: 0 } } });
+      expect((await at.run(["plan", "--out", "plan.json"])).code).toBe(3);
+      await edited(at, edit);
+      const { code, result } = await at.apply("plan.json");
+      expect({ code, endings: endings(result) }).toEqual({ code: 3, endings: { "create Asset/archive": "blocked E_GUARD" } });
+      expect(at.writes()).toEqual([]);
+      expect((await at.apply("plan.json", "--allow", "maxCreates=agreed")).code).toBe(0);
+    });
+
+  it("does not run an item that the manifests do not give", async () => {
+    const at = await scene(manifests);
+    await savedPlan(at);
+    const own = { id: "i99", address: "Tag/pii", liveId: "t-2" };
+    await edited(at, ({ items }) => ({
+      items: [
+        ...items,
+        ...items
+          .filter(({ action }) => action === "update")
+          .map((item) => ({ ...item, ...own }))
+          .slice(0, 1),
+      ],
+    }));
+    expect(await at.apply("plan.json")).toMatchObject({
+      code: 5,
+      result: { items: expect.arrayContaining([expect.objectContaining({ id: "i99", outcome: "skipped" })]) },
+    });
+    expect(at.writes()).not.toContain("PUT /v1/tags/t-2");
+  });
+
+  it("runs its steps in the order that they need, whatever the file says", async () => {
+    const at = await scene(manifests);
+    await savedPlan(at);
+    await edited(at, ({ items }) => ({ items: [...items].reverse().map((item) => ({ ...item, dependsOn: [] })) }));
+    expect((await at.apply("plan.json")).code).toBe(0);
+    expect(at.writes().length).toBeGreaterThan(1);
+  });
+
+  it("is planned again with the options that it was made with", async () => {
+    const at = await scene(manifests);
+    expect(
+      (await at.run(["plan", "--out", "plan.json", "--only", "Schemas/*", "--ignore", "Schemas/orders:/schemas/public/tables/payments"]))
+        .code,
+    ).toBe(0);
+    const { code, result } = await at.apply("plan.json");
+    expect({ code, endings: endings(result) }).toEqual({ code: 0, endings: { "update Schemas/orders": "done" } });
+    expect((await at.plan()).plan.items.map(({ address }) => address)).toContain("Schemas/orders");
+  });
+
+  it("cannot record what it says about the account", async () => {
+    const at = await scene(manifests);
+    await savedPlan(at);
+    const notKept = [
+      {
+        address: "Schemas/orders",
+        path: "/schemas/public/tables/customers/columns/email/hashed",
+        wanted: true,
+        live: false,
+        since: "2026-01-01T00:00:00.000Z",
+      },
+    ];
+    await edited(at, ({ items }) => ({ notKept, items: items.filter(({ address }) => address !== "Schemas/orders") }));
+    expect((await at.apply("plan.json")).code).toBe(0);
+    expect((await at.plan()).plan.items.map(({ address }) => address)).toEqual(["Schemas/orders"]);
+  });
 
   const signed: Readonly<Record<string, readonly [made: string, applied: string, refusal: string | undefined]>> = {
     "with its key is applied": ["k1", "k1", undefined],
