@@ -1,5 +1,6 @@
 import { type AccountState, type IntegrationRecord, type SchemaMap, seedAccount, type TagRecord } from "../../src/embedded/index.ts";
 import fc from "../support/fast-check.ts";
+import { type ServiceForm, serviceForms } from "../support/service.ts";
 
 // Random accounts, each with manifests for a part of them. One tree has both: the live and the
 // declared values.
@@ -43,7 +44,7 @@ export interface RandomAccount {
    * SchemaConfig.
    */
   readonly creates: boolean;
-  readonly form: "camel" | "snake";
+  readonly form: ServiceForm;
 }
 
 const names = ["public", "orders", "a/b", "a.b", "__proto__", "constructor", "toString", "100%", "..", " x ", "ü", "~1", "?#", "no", "1"];
@@ -82,7 +83,7 @@ export const randomAccount: fc.Arbitrary<RandomAccount> = fc.record({
   ),
   tags: fc.array(tag, { maxLength: 2 }),
   creates: fc.boolean(),
-  form: fc.constantFrom("camel" as const, "snake" as const),
+  form: fc.constantFrom(...serviceForms),
 });
 
 const mapped = <A, B>(record: Readonly<Record<string, A>>, change: (value: A, key: string) => B): Record<string, B> =>
@@ -92,7 +93,8 @@ function schemasOf(nodes: RandomAccount["integrations"][number], after: boolean,
   const value = ({ live, declared }: LeafState): boolean => (after ? (declared ?? live) : live);
   return mapped(nodes, ({ enabled, tables }, name) => ({
     nameInDestination: name,
-    enabled: value(enabled),
+    // The live value is never shown, so one that exposes is not sent.
+    enabled: form === "observed" ? value(enabled) && enabled.live : value(enabled),
     tables: mapped(tables, (one, tableName) => {
       // If the response has no columns, those of a table that is and stays disabled are ignored.
       const unseen = form === "snake" && !one.enabled.live && !value(one.enabled);

@@ -9,6 +9,7 @@ import { accountState, liveChange, makeChange } from "../features/import/random-
 import { type AccountProject, openAccountProject } from "../support/accounts/project.ts";
 import fc from "../support/fast-check.ts";
 import { runs } from "../support/sample.ts";
+import { inForm, serviceForms } from "../support/service.ts";
 
 const usual = { numRuns: runs(2, 300) };
 
@@ -21,12 +22,12 @@ async function withProject<T>(project: Promise<AccountProject>, work: (project: 
   }
 }
 
-test.each(["camel", "snake"] as const)(
+test.each(serviceForms)(
   "after import of any account (%s), the plan is empty, fmt changes nothing, and a second import changes nothing",
-  async (schemaForm) => {
+  async (form) => {
     await fc.assert(
       fc.asyncProperty(accountState, fc.boolean(), (state, literal) =>
-        withProject(openAccountProject(state, { schemaForm }), async (project) => {
+        withProject(openAccountProject(state, inForm(form)), async (project) => {
           const report = await project.importJson({ literal });
           expect(report.failures).toEqual([]);
           expect(report.remaining).toEqual([]);
@@ -50,9 +51,9 @@ test("a second import keeps every comment whatever changed in the account, and a
     fc.asyncProperty(
       accountState,
       fc.array(liveChange, { minLength: 1, maxLength: 4 }),
-      fc.constantFrom("camel", "snake"),
-      (state, changes, schemaForm) =>
-        withProject(openAccountProject(state, { schemaForm }), async (project) => {
+      fc.constantFrom(...serviceForms),
+      (state, changes, form) =>
+        withProject(openAccountProject(state, inForm(form)), async (project) => {
           await project.importJson();
           const commented = await comment(project);
           project.service.mutate((account) => {
@@ -76,8 +77,8 @@ test("a second import keeps every comment whatever changed in the account, and a
 test("a change of what manifests cover changes no file", async () => {
   const leaf = liveChange.map((change) => ({ ...change, what: leaves[change.at % leaves.length] ?? "paused" }));
   await fc.assert(
-    fc.asyncProperty(accountState, leaf, fc.constantFrom("camel", "snake"), (state, change, schemaForm) =>
-      withProject(openAccountProject(state, { schemaForm }), async (project) => {
+    fc.asyncProperty(accountState, leaf, fc.constantFrom(...serviceForms), (state, change, form) =>
+      withProject(openAccountProject(state, inForm(form)), async (project) => {
         await project.importJson();
         const before = await project.files();
         project.service.mutate((account) => makeChange(account, change));

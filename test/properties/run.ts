@@ -7,8 +7,7 @@ import { driftAccount } from "../../src/core/operations/drift.ts";
 import { planAccount } from "../../src/core/operations/plan.ts";
 import { type AccountState, type Exchange, startEmbeddedService } from "../../src/embedded/index.ts";
 import { configText, keyVariable, writeProject } from "../support/project-folder.ts";
-import { violationsOf } from "../support/service.ts";
-import type { RandomAccount } from "./accounts.ts";
+import { inForm, type ServiceForm, violationsOf } from "../support/service.ts";
 
 /** A project and its service. */
 export interface Running {
@@ -32,17 +31,17 @@ export const canary = "canary-7b1f";
 export async function withProject<T>(
   account: AccountState,
   files: Readonly<Record<string, string>>,
-  form: RandomAccount["form"],
+  form: ServiceForm,
   use: (running: Running) => Promise<T>,
 ): Promise<T> {
   const calls: Exchange[] = [];
   const violations: string[] = [];
   const service = await startEmbeddedService({
     state: account,
-    schemaForm: form,
+    ...inForm(form),
     onExchange: (exchange) => {
       calls.push(exchange);
-      violations.push(...violationsOf(exchange));
+      violations.push(...violationsOf(exchange, form === "observed"));
     },
   });
   try {
@@ -51,7 +50,7 @@ export async function withProject<T>(
       "dimsync.yaml": configText(service.url, {
         guards: { maxCreates: 1000, maxExposedColumns: 1_000_000, maxChangedPercent: 100 },
         // The service answers in this process, and the machine may be busy.
-        client: { concurrency: 4, timeoutSeconds: 300 },
+        client: { concurrency: 4, timeoutSeconds: 300, schemaWaitSeconds: 300 },
       }),
     });
     const env = { [keyVariable]: service.apiKey, CANARY: canary };

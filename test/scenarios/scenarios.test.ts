@@ -9,7 +9,7 @@ import { callLines } from "../support/calls.ts";
 import { type Ran, runCommand } from "../support/command.ts";
 import { configText, filesIn, keyVariable, writeProject } from "../support/project-folder.ts";
 import { sampleOf } from "../support/sample.ts";
-import { startService } from "../support/service.ts";
+import { inForm, startService } from "../support/service.ts";
 
 // Each folder is a scenario: plan, apply, plan again, on the command line, against the service on
 // loopback. See README.md beside this file.
@@ -132,7 +132,7 @@ const differences: Readonly<Record<string, RegExp>> = {
 
 describe("with the observed service, each scenario ends as with the documented one", () => {
   test.each(sampleOf(names, { name: "observed scenarios", kindOf: () => "all", most: () => 3 }))("%s", async (name) => {
-    const { runs, codes, changes } = await play(name, { observed: true, ids: "short" });
+    const { runs, codes, changes } = await play(name, { ...inForm("observed"), ids: "short" });
     const file = (one: string): string => readFileSync(join(root, name, one), "utf8");
     const [documented = ""] = file("account.txt").split("\nbindings:");
     expect({ codes, outcomes: outcomesIn(runs[1]?.ran.stdout ?? ""), changes: declaredChanges(changes) }).toEqual({

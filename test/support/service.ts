@@ -34,6 +34,12 @@ export async function startService(options: EmbeddedOptions = {}): Promise<TestS
   };
 }
 
+/** How the service shows schemas: in a form of its interface document, or as its public descriptions show it, with all that they add. */
+export const serviceForms = ["camel", "snake", "observed"] as const;
+export type ServiceForm = (typeof serviceForms)[number];
+
+export const inForm = (form: ServiceForm): EmbeddedOptions => (form === "observed" ? { observed: true } : { schemaForm: form });
+
 interface Parameter {
   readonly name: string;
   readonly in: string;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { isObject } from "../../../src/core/model/json/json.ts";
-import { endings, type Meddle, ordersManifest, scene, schemaManifest, together } from "./scene.ts";
+import { endings, type Meddle, ordersManifest, scene, schemaManifest, tagManifest, together } from "./scene.ts";
 
 // What the service answers beside the forms of the interface document, and what a run makes of it.
 
@@ -45,6 +45,27 @@ describe("members that the service leaves out", () => {
       paths: ["/schemas/public/tables/customers/columns/email/hashed"],
       reason: "the service does not show the value",
     });
+  });
+
+  it("of schemas that must be disabled: sent once with --protect-only, too", async () => {
+    const tree =
+      "{ public: { enabled: false, tables: { customers: { columns: { email: { hashed: true }, phone: { hashed: false } } } } } }";
+    const at = await scene(together(ordersManifest, schemaManifest("orders", tree)), { service: { observed: true } });
+    at.service.mutate(({ integrations: [first] }) =>
+      Object.assign(first?.schemas["public"]?.tables["customers"]?.columns["phone"] ?? {}, { hashed: true }),
+    );
+    expect(endings((await at.apply("--protect-only")).result)[orders]).toBe("done");
+    expect((await at.plan("--protect-only")).plan.items).toEqual([]);
+    expect((await at.apply()).code).toBe(0);
+    expect(at.writes()).toHaveLength(2);
+  });
+
+  it("of tags whose description is empty: nothing to send, and a description can be cleared", async () => {
+    const at = await scene(tagManifest("''"), { service: { observed: true } });
+    at.service.mutate(({ tags }) => Object.assign(tags.find(({ name }) => name === "Gold") ?? {}, { description: "old" }));
+    expect((await at.apply()).code).toBe(0);
+    expect((await at.plan("--detailed-exitcode")).code).toBe(0);
+    expect(at.writes()).toHaveLength(1);
   });
 
   it("of columns that must not be hashed: never sent", async () => {

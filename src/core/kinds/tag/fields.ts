@@ -33,7 +33,7 @@ export function fieldChanges(
   const { resource, address } = unit;
   const owner = ownerToWrite(unit, live, account);
   if (typeof owner === "object") return { items: [], problems: [owner], notKept: [] };
-  const wanted = { name: resource.spec.name, description: resource.spec.description ?? live.description, owner };
+  const wanted = { name: resource.spec.name, description: descriptionToWrite(resource.spec, live), owner };
   const vain = fields.flatMap(
     (field) => sentInVain({ address, path: `/${field}`, wanted: wanted[field], live: live[field] }, account) ?? [],
   );
@@ -64,6 +64,10 @@ function ownerToWrite(unit: TagUnit, live: LiveTag, { list }: AccountView): stri
   const written = userToWrite(owner, items);
   return typeof written === "string" ? written : unclearUserProblem(unit.resource, "/spec/owner", written, items);
 }
+
+/** The service may not show a description that is empty. */
+const descriptionToWrite = ({ description }: TagSpec, live: LiveTag): string | undefined =>
+  description === "" && live.description === undefined ? undefined : (description ?? live.description);
 
 const ignoredFields = ({ address }: TagUnit, live: LiveTag, { ignored }: AccountView): readonly Field[] =>
   fields.filter((field) => live[field] !== undefined && ignored(address, `/${field}`));

@@ -116,7 +116,11 @@ export const tag: Kind<TagUnit, LiveTag> = {
   update: {
     reread: (item, reads) => (item.liveId === undefined ? Promise.resolve(undefined) : reads.one(tags, item.liveId)),
 
-    document: (_item, live) => (live === undefined ? {} : writtenDocument(tagFields, live)),
+    document({ requests: [request] }, live) {
+      if (live === undefined) return {};
+      const description = live.description ?? (request?.body["description"] === "" ? "" : undefined);
+      return writtenDocument(tagFields, { ...live, description });
+    },
 
     answered: (before, answer, decode) => ({
       ...decode.put(tags, answer),
