@@ -8,11 +8,12 @@ import { afterHelp, formatHelp, optionDescription, subcommandTerm } from "./help
 import { type Io, processIo } from "./io.ts";
 import { globalOptions } from "./options.ts";
 import { startDebugLog } from "./request-log.ts";
+import { standardStream } from "./standard-stream.ts";
 
 /** Runs a command line in this process and sets its exit code. */
 export async function run(argv: readonly string[]): Promise<void> {
   if (!folderExists()) {
-    process.stderr.write("dimsync: E_USAGE: The working directory no longer exists. Change to an existing one.\n");
+    standardStream(2).write("dimsync: E_USAGE: The working directory no longer exists. Change to an existing one.\n");
     process.exitCode = 1;
     return;
   }

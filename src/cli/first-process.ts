@@ -1,5 +1,6 @@
 import { spawn } from "node:child_process";
 import { constants } from "node:os";
+import { standardStream } from "./standard-stream.ts";
 
 /** How long the program may take to hear a stop signal. Node.js hears signals only between two pieces of synchronous work. */
 const longestMs = 1_000;
@@ -24,12 +25,12 @@ export function runAsChild(argv: readonly string[]): void {
   const child = spawn(process.execPath, [...process.execArgv, program, ...argv], { stdio: ["inherit", "inherit", "inherit", "ipc"] });
   child.once("message", () => clearTimeout(late));
   child.once("error", ({ message }) => {
-    process.stderr.write(`dimsync: could not be started as a child of process 1: ${message}\n`);
+    standardStream(2).write(`dimsync: could not be started as a child of process 1: ${message}\n`);
     process.exit(1);
   });
   child.once("exit", (code, signal) => {
     if (code === null && stoppedBy !== undefined && signal === "SIGKILL")
-      process.stderr.write(`\ndimsync: stopped at once by ${stoppedBy}, in the middle of work.\n`);
+      standardStream(2).write(`\ndimsync: stopped at once by ${stoppedBy}, in the middle of work.\n`);
     process.exit(code ?? 128 + constants.signals[stoppedBy ?? signal ?? "SIGKILL"]);
   });
 }

@@ -2,7 +2,7 @@ import type { Clock } from "../core/model/runtime/clock.ts";
 import type { Environment } from "../core/model/settings/env.ts";
 import { masked, remember } from "../core/model/settings/secret.ts";
 import { guarded, type Write } from "../core/text/workflow-commands.ts";
-import { standardStream } from "./standard-stream.ts";
+import { standardOutput, standardStream } from "./standard-stream.ts";
 
 /** The terminal and the environment of a command. Tests pass their own. */
 export interface Io {
@@ -50,7 +50,8 @@ const secretVariables = ["DIMSYNC_DIGEST_KEY", "DIMSYNC_DATABASE_URL", "GITHUB_T
 /** The io of this process. */
 export function processIo(): Io {
   const { interrupted, interrupt, catchSignals } = processSignals();
-  const [stdout, stderr] = [standardStream(1), standardStream(2)];
+  const stderr = standardStream(2);
+  const stdout = standardOutput(stderr);
   const [out, err] = [stdout, stderr].map(
     ({ write }): Write =>
       (text) =>

@@ -1,4 +1,5 @@
-import { fstatSync, readFileSync, writeSync } from "node:fs";
+import { fstatSync, readFileSync } from "node:fs";
+import { standardOutput, standardStream } from "./standard-stream.ts";
 
 declare const DIMSYNC_VERSION: string | undefined;
 
@@ -11,15 +12,7 @@ declare const DIMSYNC_VERSION: string | undefined;
 export function printPrebuilt(argv: readonly string[]): boolean {
   const text = prebuiltText(argv);
   if (text === undefined) return false;
-  const bytes = Buffer.from(text);
-  let done = 0;
-  try {
-    // process.stdout takes milliseconds to set up.
-    while (done < bytes.length) done += writeSync(1, bytes, done);
-  } catch (error) {
-    // Ignore a reader that closed the pipe. process.stdout handles a full pipe.
-    if (error instanceof Error && "code" in error && error.code !== "EPIPE") process.stdout.write(bytes.subarray(done));
-  }
+  standardOutput(standardStream(2)).write(text);
   return true;
 }
 

@@ -94,6 +94,15 @@ describe("the library", () => {
     for (const { done, total } of steps) expect(done).toBeLessThanOrEqual(total);
   });
 
+  test("applies everything although its listener throws", async () => {
+    const cwd = quickstart();
+    const onProgress = (): never => {
+      throw new Error("a listener's error");
+    };
+    const { exit } = await apply(await loadProject({ cwd }), { env: quickstartSecrets, onProgress });
+    expect(exit.code).toBe(0);
+  });
+
   test("stops when its signal is aborted, before anything is written", async () => {
     const cwd = quickstart();
     const project = await loadProject({ cwd });

@@ -7,6 +7,7 @@ import { combineExits } from "../model/exit.ts";
 import { groupBy } from "../model/maps.ts";
 import type { NotKept, Plan } from "../model/plan.ts";
 import type { Result } from "../model/result.ts";
+import type { OnProgress } from "../model/runtime/progress.ts";
 import type { Reads } from "../model/service.ts";
 import { titles } from "../model/titles.ts";
 import type { Lease, RecordsRun, RecordsState } from "../records/records.ts";
@@ -32,18 +33,28 @@ export interface ApplyAccountOptions extends ApplyOptions {
 
 /**
  * Makes the account match the project, under the target's lease. Refuses a saved plan that can no longer be used, and marks it as applied before the
- * first write. Throws DimsyncError only before the first write.
+ * first write. Throws DimsyncError only before the first write, and goes on if `onProgress` throws.
  */
 export function applyAccount(
   project: Project,
   options: ApplyAccountOptions,
-  run: RunEnvironment,
+  { onProgress, ...environment }: RunEnvironment,
 ): Promise<Pick<Applied, "plan" | "result">> {
+  const run = { ...environment, onProgress: neverThrows(onProgress) };
   return withLocations(
     project,
     withGitState(project, run, (git) => applyUnderLease(withCatalogProblems(project), options, { run, git })),
   );
 }
+
+/** A listener whose errors are ignored: they must not come between a request and its records. */
+const neverThrows =
+  (onProgress: OnProgress | undefined): OnProgress =>
+  (event) => {
+    try {
+      onProgress?.(event);
+    } catch {}
+  };
 
 async function applyUnderLease(
   project: Project,

@@ -7,13 +7,15 @@ import type { ExitCode } from "../../core/model/exit.ts";
 import { masked } from "../../core/model/settings/secret.ts";
 import { createMcpServer } from "./server.ts";
 
-/** `dimsync mcp`: serves tools and resources over stdin and stdout until stdin ends. */
+/** `dimsync mcp`: serves tools and resources over stdin and stdout until one of them ends. */
 export async function runMcp(context: Context, tools: readonly Tool[]): Promise<ExitCode> {
   const { io } = context;
   const stop = new AbortController();
   const ended = new Promise<void>((resolve) => {
     process.stdin.once("end", resolve);
     process.stdin.once("close", resolve);
+    // The host has gone.
+    process.stdout.on("error", () => resolve());
   });
   const server = createMcpServer({ ...context, io: { ...io, interrupted: stop.signal } }, tools);
   server.onerror = (error) => say(io, `${error.message}`);
@@ -31,6 +33,6 @@ function protocolOutput(): Writable {
   process.stdout.write = process.stderr.write.bind(process.stderr) as typeof process.stdout.write;
   return new Writable({
     decodeStrings: false,
-    write: (chunk, encoding, done) => void write(masked(String(chunk)), encoding, done),
+    write: (chunk, encoding, done) => void write(masked(String(chunk)), encoding, () => done()),
   });
 }

@@ -1,0 +1,68 @@
+import { spawn } from "node:child_process";
+import { closeSync, openSync } from "node:fs";
+import { describe, expect, test } from "vitest";
+import { withCompileCache } from "../support/compile-cache.ts";
+import { builtCli, dimsyncHere, ended, quickstart, quickstartSecrets } from "./built-cli.ts";
+
+/** Opens something that no write succeeds on: a full disk, and a descriptor that is only for reading. */
+const broken = { "a full disk": () => openSync("/dev/full", "w"), "no writer": () => openSync("/dev/null", "r") };
+
+/** Runs the built command line with stdout or stderr broken; the other one is collected. */
+async function runBroken(args: readonly string[], stream: "stdout" | "stderr", cause: keyof typeof broken) {
+  const cwd = quickstart();
+  const fd = broken[cause]();
+  const child = spawn(process.execPath, [builtCli, ...args], {
+    cwd,
+    env: withCompileCache({ PATH: process.env["PATH"] ?? "", ...quickstartSecrets }),
+    stdio: ["ignore", stream === "stdout" ? fd : "pipe", stream === "stderr" ? fd : "pipe"],
+  });
+  closeSync(fd);
+  return { ...(await ended(child)), cwd };
+}
+
+const hasChanges = async (cwd: string): Promise<boolean> => (await dimsyncHere(["plan", "--detailed-exitcode"], { cwd })).code !== 0;
+
+describe("what cannot be written never ends an apply", () => {
+  test.each(["a full disk", "no writer"] as const)("stderr, on %s: the result and the exit code are those of the apply", async (cause) => {
+    const { code, stdout, cwd } = await runBroken(["apply", "--yes", "--debug"], "stderr", cause);
+    expect({ code, last: stdout.trim().split("\n").slice(-2)[0], isOpen: await hasChanges(cwd) }).toEqual({
+      code: 0,
+      last: "Apply: 9 done.",
+      isOpen: false,
+    });
+  });
+
+  test("stdout: one sentence, and exit 1 instead of 0", async () => {
+    const { code, stderr, cwd } = await runBroken(["apply", "--yes"], "stdout", "a full disk");
+    expect({ code, stderr: stderr.trim().split("\n"), isOpen: await hasChanges(cwd) }).toEqual({
+      code: 1,
+      stderr: [expect.stringMatching(/^dimsync: E_OUTPUT: stdout could not be written: ENOSPC: no space left on device\. The output/u)],
+      isOpen: false,
+    });
+  });
+});
+
+test.each([
+  [["--version"], 1],
+  [["plan", "--detailed-exitcode"], 2],
+])("%j keeps an exit code that is not 0 if stdout is on a full disk", async (args, expected) => {
+  const { code, stderr } = await runBroken(args, "stdout", "a full disk");
+  expect({ code, lines: stderr.trim().split("\n").length }).toEqual({ code: expected, lines: 1 });
+});
+
+test("the server for agents ends without an error if its host has closed stdout", async () => {
+  const child = spawn(process.execPath, [builtCli, "mcp"], {
+    cwd: quickstart(),
+    env: withCompileCache({ PATH: process.env["PATH"] ?? "" }),
+  });
+  child.stdout.destroy();
+  const end = ended(child);
+  const request = {
+    jsonrpc: "2.0",
+    id: 1,
+    method: "initialize",
+    params: { protocolVersion: "2025-06-18", capabilities: {}, clientInfo: {} },
+  };
+  child.stdin.on("error", () => {}).write(`${JSON.stringify(request)}\n`);
+  expect(await end).toEqual({ code: 0, stdout: "", stderr: "" });
+});
