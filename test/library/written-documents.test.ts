@@ -199,7 +199,14 @@ const result: Complete<Result> = {
   bindings: { "Asset/a": "x" },
   exit,
 };
-const validation: Complete<Validation> = { kind: "Validation", manifests: 1, files: 1, diagnostics: [diagnostic], exit };
+const validation: Complete<Validation> = {
+  kind: "Validation",
+  targets: ["prod", "dev"],
+  manifests: 1,
+  files: 1,
+  diagnostics: [diagnostic],
+  exit,
+};
 const { held: _held, options: _options, loosened: _loosened, released: _released, seenColumns: _seen, covered: _covered, ...shared } = plan;
 const { held: _count, protects: _protects, exposes: _exposes, ...counts } = plan.summary;
 const driftItems = plan.items.map((item) => ({ ...item, changes: item.changes.map((each) => ({ ...each, risk: "exposed" })) }));
@@ -207,7 +214,7 @@ const drift = { ...shared, kind: "DriftReport", items: driftItems, summary: { ..
 
 describe("documents that dimsync writes", () => {
   const optional = new Set(
-    "git severalTargets protected partial options snapshot held notKept loosened released impact newColumns goneColumns neverReviewed seenColumns covered".split(
+    "git targets severalTargets protected partial options snapshot held notKept loosened released impact newColumns goneColumns neverReviewed seenColumns covered".split(
       " ",
     ),
   );

@@ -28,7 +28,7 @@ export interface ObservedAccount {
 }
 
 export interface ObserveInput {
-  readonly project: Pick<LoadedProject, "settings" | "resources" | "columnLabels">;
+  readonly project: Pick<LoadedProject, "settings" | "resources" | "elsewhere" | "columnLabels">;
   /** The manifests that are compared. Others only resolve references. */
   readonly compared: readonly Resource[];
   readonly records: KnownRecords;
@@ -182,6 +182,7 @@ function viewOf(input: ObserveInput, { items }: ObservedLists, readById: readonl
   const found = (of: List): readonly Listed[] => readById.flatMap((one) => (one.state === "found" && one.list === of ? [one.object] : []));
   return indexed({
     resources: project.resources,
+    elsewhere: new Set(project.elsewhere.map(({ address }) => address)),
     identities: new Map(),
     naming: { ofLive: new Map(), ofManifest: new Map(), manifests: new Map() },
     addressesOf: (address) => [address],

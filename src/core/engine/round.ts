@@ -43,7 +43,7 @@ export async function observeRound(round: Round, recovered: Recovered): Promise<
   const inScope = manifestsInScope(project.resources, scope);
   const compared = hasErrors(project) ? [] : inScope;
   const observe = (
-    from: Pick<LoadedProject, "resources" | "columnLabels">,
+    from: Pick<LoadedProject, "resources" | "elsewhere" | "columnLabels">,
     of: readonly Resource[],
     { review, ignored: isIgnored = ignored }: { readonly review?: Session["review"]; readonly ignored?: typeof ignored } = {},
   ): Promise<ObservedAccount> =>

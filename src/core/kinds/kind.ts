@@ -54,6 +54,8 @@ export interface IntegrationNaming {
  */
 export interface AccountView {
   readonly resources: readonly Resource[];
+  /** The manifests that belong to other targets only. */
+  readonly elsewhere: ReadonlySet<Address>;
   /** While a kind identifies, only the kinds before it in the registry; later, all. */
   readonly identities: ReadonlyMap<Address, Identity>;
   /** Empty while a kind identifies. */

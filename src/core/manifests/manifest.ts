@@ -34,6 +34,8 @@ export interface ReadManifest {
 }
 
 export interface ManifestContext {
+  /** The target of the run. */
+  readonly target: string;
   readonly variables: Variables;
   readonly connectors: Connectors;
   readonly textLength: number;
@@ -42,7 +44,7 @@ export interface ManifestContext {
 /** Checks one document and makes a resource of it: variables, secrets, JSON Schema, the connector's schema. */
 export function readManifest(document: ValueDocument, place: SourceLocation, context: ManifestContext): ReadManifest {
   const { value: written, isInert } = document;
-  const { variables, textLength } = context;
+  const { variables, textLength, target } = context;
   const found = isObject(written) ? own(written, "kind") : undefined;
   const kind = typeof found === "string" ? found : undefined;
   const effective = makeEffective(written, place, { kind, variables, textLength, isInert });
@@ -57,14 +59,19 @@ export function readManifest(document: ValueDocument, place: SourceLocation, con
     connection.schema === undefined ? checked.problems : checked.problems.filter((problem) => !isUnknownIn(connection, problem));
   const fromConnector = ofSchema.some(isChecked) ? [] : connectorProblems(connection, { ...checked.context, value: connection.value });
   const problems = [...effective.problems, ...ofSchema, ...fromConnector];
-  const manifest = manifestOf(kind, connection.value, { place, problems });
+  const manifest = manifestOf(kind, connection.value, { place, problems, target });
   const rest = problems.length === 0 ? undefined : withoutBroken(connection.value, problems, { validator, context: checked.context });
   return {
     ...manifest,
     // The rest has the shape that the kind's schema requires.
     ...(rest === undefined
       ? {}
-      : { partial: { resource: toResource(kind, rest.value as unknown as ManifestShape, place), wholePointer: rest.wholePointer } }),
+      : {
+          partial: {
+            resource: toResource(kind, rest.value as unknown as ManifestShape, { place, target }),
+            wholePointer: rest.wholePointer,
+          },
+        }),
   };
 }
 
@@ -83,7 +90,11 @@ function isWellFormedSecret(value: unknown): boolean {
   return sources.length === 1 && names.every((name) => sources.includes(name) || name === "pointer" || name === "type");
 }
 
-function manifestOf(kind: string, value: JsonValue, { place, problems }: Pick<ReadManifest, "place" | "problems">): ReadManifest {
+function manifestOf(
+  kind: string,
+  value: JsonValue,
+  { place, problems, target }: Pick<ReadManifest, "place" | "problems"> & Pick<ManifestContext, "target">,
+): ReadManifest {
   const metadata = isObject(value) ? own(value, "metadata") : undefined;
   const name = isObject(metadata) ? own(metadata, "name") : undefined;
   const named = typeof name === "string" ? { name, address: toAddress(kind, name) } : undefined;
@@ -95,21 +106,32 @@ function manifestOf(kind: string, value: JsonValue, { place, problems }: Pick<Re
     ...(named === undefined ? {} : { name: named.name }),
   };
   // Without errors the document has the shape that the kind's schema requires.
-  return problems.length > 0 ? found : { ...found, resource: toResource(kind, value as unknown as ManifestShape, place) };
+  return problems.length > 0 ? found : { ...found, resource: toResource(kind, value as unknown as ManifestShape, { place, target }) };
 }
 
 interface ManifestShape {
-  readonly metadata: { readonly name: string; readonly id?: string; readonly labels?: Readonly<Record<string, string>> };
+  readonly metadata: {
+    readonly name: string;
+    readonly id?: string | Readonly<Record<string, string>>;
+    readonly labels?: Readonly<Record<string, string>>;
+    readonly targets?: readonly string[];
+  };
   readonly lifecycle?: { readonly create?: "ifMissing" | "never"; readonly acceptExposureWindow?: string };
   readonly spec?: JsonObject;
 }
 
-function toResource(kind: string, { metadata, lifecycle, spec }: ManifestShape, place: SourceLocation): Resource {
+function toResource(
+  kind: string,
+  { metadata, lifecycle, spec }: ManifestShape,
+  { place, target }: Pick<ReadManifest, "place"> & Pick<ManifestContext, "target">,
+): Resource {
+  const { id, targets } = metadata;
   return {
     kind,
     name: metadata.name,
     address: toAddress(kind, metadata.name),
-    id: metadata.id,
+    id: typeof id === "object" ? own(id, target) : id,
+    ...(targets === undefined ? {} : { targets }),
     labels: metadata.labels ?? {},
     lifecycle: {
       create: lifecycle?.create ?? manifestKindNamed(kind)?.defaultCreate ?? "ifMissing",

@@ -32,6 +32,7 @@ import { atWholePlaces, type PartialManifest } from "./partial.ts";
 import { limitProblems } from "./problem-limit.ts";
 import { duplicateProblems, type MayDeclare, mayDeclare, referenceProblems } from "./references.ts";
 import { readSource, type Source, shownPath } from "./source.ts";
+import { type ElsewhereManifest, elsewhereManifest, unknownTargets } from "./targets.ts";
 
 export type { ConfigOptions, LoadOptions } from "./config/options.ts";
 
@@ -40,6 +41,8 @@ export interface Project {
   readonly settings: Settings;
   /** Those without an error, by address. */
   readonly resources: readonly Resource[];
+  /** Those of other targets only (metadata.targets). */
+  readonly elsewhere: readonly ElsewhereManifest[];
   /** Those with errors in some of their parts, without these parts: to find their other problems in the same pass. */
   readonly partial: readonly PartialManifest[];
   /** True for manifests with errors too. */
@@ -96,7 +99,7 @@ export async function loadProject(options: LoadOptions): Promise<Project> {
   if (options.needsAccount === true && settings.baseUrl === "") throw whyNoAccount(config, locate);
 
   const { paths, problems: notFound } = await discoverManifests(config, options);
-  const { manifests, problems: unread } = await readFiles(paths, { config, options, sources, parser });
+  const { manifests, elsewhere, problems: unread } = await readFiles(paths, { config, options, sources, parser });
   const { catalog, problems: ofCatalog } = await loadCatalog(settings, { options, sources, parser });
   const isDeclared = mayDeclare(manifests, textsOf(sources, manifests, unread));
   const resources = withoutDuplicates(manifests.flatMap(({ resource }) => resource ?? [])).sort((a, b) => byText(a.address, b.address));
@@ -121,7 +124,10 @@ export async function loadProject(options: LoadOptions): Promise<Project> {
     ...unread,
     ...manifests.flatMap((manifest) => manifest.problems),
     ...duplicateProblems(manifests, locate),
-    ...atWholePlaces(referenceProblems([...resources, ...partial.map(({ resource }) => resource)], manifests, isDeclared), partial),
+    ...atWholePlaces(
+      referenceProblems([...resources, ...partial.map(({ resource }) => resource)], manifests, { isDeclared, elsewhere, locate }),
+      partial,
+    ),
     ...classified.problems,
     ...resources.flatMap((resource) => manifestKindNamed(resource.kind)?.hints?.(resource) ?? []),
   ];
@@ -129,6 +135,7 @@ export async function loadProject(options: LoadOptions): Promise<Project> {
   return {
     settings,
     resources,
+    elsewhere,
     partial,
     isDeclared,
     problems: limitProblems(problems),
@@ -208,14 +215,19 @@ interface FileReading {
   readonly parser: YamlParser;
 }
 
+/** The manifests of files. */
+interface FileContent {
+  readonly manifests: readonly ReadManifest[];
+  readonly elsewhere: readonly ElsewhereManifest[];
+  readonly problems: readonly Problem[];
+}
+
 const longText = 16 * 1024 * 1024;
 
-async function readFiles(
-  paths: readonly string[],
-  { config, options, sources, parser }: FileReading,
-): Promise<{ readonly manifests: readonly ReadManifest[]; readonly problems: readonly Problem[] }> {
+async function readFiles(paths: readonly string[], { config, options, sources, parser }: FileReading): Promise<FileContent> {
   const problems: Problem[] = [];
   const manifests: ReadManifest[] = [];
+  const elsewhere: ElsewhereManifest[] = [];
   const pause = newPauses();
   for (const path of paths) {
     await pause();
@@ -228,8 +240,9 @@ async function readFiles(
     const read = readManifests(source, config, parser);
     problems.push(...read.problems);
     manifests.push(...read.manifests);
+    elsewhere.push(...read.elsewhere);
   }
-  return { manifests, problems };
+  return { manifests, elsewhere, problems };
 }
 
 /** Problems of the config say more than that there is no base URL. */
@@ -280,17 +293,21 @@ export async function listTargets(options: ConfigOptions): Promise<readonly stri
   return names.length === 0 ? ["default"] : names;
 }
 
-function readManifests(
-  source: Source,
-  { variables, connectors }: LoadedConfig,
-  parser: YamlParser,
-): { readonly manifests: readonly ReadManifest[]; readonly problems: readonly Problem[] } {
-  const { documents, problems } = readYaml(source.text, { parser });
-  const context = { variables, connectors, textLength: source.text.length };
-  return {
-    manifests: documents.map((document) => readManifest(document, { file: source.file, document: document.index, pointer: "" }, context)),
-    problems: yamlProblems(source, problems),
-  };
+function readManifests(source: Source, { variables, connectors, targets: all, settings }: LoadedConfig, parser: YamlParser): FileContent {
+  const { documents, problems: invalid } = readYaml(source.text, { parser });
+  const target = settings?.target ?? "";
+  const context = { variables, connectors, target, textLength: source.text.length };
+  const manifests: ReadManifest[] = [];
+  const elsewhere: ElsewhereManifest[] = [];
+  const problems: Problem[] = [...yamlProblems(source, invalid)];
+  for (const document of documents) {
+    const place = { file: source.file, document: document.index, pointer: "" };
+    const other = elsewhereManifest(document.value, place, target);
+    problems.push(...unknownTargets(document.value, place, all));
+    if (other === undefined) manifests.push(readManifest(document, place, context));
+    else elsewhere.push(other);
+  }
+  return { manifests, elsewhere, problems };
 }
 
 /** The first of the manifests with one address; the others are problems. */

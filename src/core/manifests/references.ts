@@ -5,6 +5,7 @@ import { type Locate, type Problem, placeText, problemAt } from "../model/proble
 import { problemIn, type Resource } from "../model/resource.ts";
 import { nearest } from "../text/suggest.ts";
 import type { ReadManifest } from "./manifest.ts";
+import { type ElsewhereManifest, elsewhereText } from "./targets.ts";
 
 /**
  * Manifests with the same kind and name: reported at each one after the first, with the location of
@@ -49,8 +50,13 @@ export function mayDeclare(manifests: readonly ReadManifest[], unread: readonly 
 export function referenceProblems(
   resources: readonly Resource[],
   manifests: readonly ReadManifest[],
-  isDeclared: MayDeclare,
+  {
+    isDeclared,
+    elsewhere,
+    locate,
+  }: { readonly isDeclared: MayDeclare; readonly elsewhere: readonly ElsewhereManifest[]; readonly locate: Locate },
 ): readonly Problem[] {
+  const others = new Map(elsewhere.map((one) => [one.address, one]));
   const namesByKind = new Map<string, Set<string>>();
   for (const { kind, name } of manifests) {
     if (kind === undefined || name === undefined) continue;
@@ -60,8 +66,14 @@ export function referenceProblems(
     (manifestKindNamed(resource.kind)?.references(resource) ?? []).flatMap((reference): readonly Problem[] => {
       const names = namesByKind.get(reference.kind) ?? new Set();
       if (isDeclared(reference.kind, reference.name)) return [];
-      const similar = nearest(reference.name, names);
       const wanted = toAddress(reference.kind, reference.name);
+      const other = others.get(wanted);
+      if (other !== undefined) {
+        if (reference.isOneOfMany === true) return [];
+        const message = `${resource.address} refers to ${elsewhereText(other, resource.address, locate)}`;
+        return [problemIn(resource, reference.pointer, { code: "E_UNKNOWN_REFERENCE", message })];
+      }
+      const similar = nearest(reference.name, names);
       const hint = similar === undefined ? "" : ` Did you mean ${toAddress(reference.kind, similar)}?`;
       if (!reference.orLive) {
         const message = `${resource.address} refers to ${wanted}, but no manifest has that name.${hint}`;

@@ -8,8 +8,10 @@ export interface Resource<Spec = unknown> {
   readonly kind: string;
   readonly name: string;
   readonly address: Address;
-  /** metadata.id: the pin. */
+  /** metadata.id of this target: the pin. */
   readonly id: string | undefined;
+  /** metadata.targets; absent: all. */
+  readonly targets?: readonly string[];
   readonly labels: Readonly<Record<string, string>>;
   readonly lifecycle: { readonly create: "ifMissing" | "never"; readonly acceptExposureWindow: string };
   readonly spec: Spec;
@@ -190,12 +192,16 @@ export interface DbtSource {
   readonly database?: string;
 }
 
-/** A reference from one manifest to another, checked before any request. `orLive`: it may also be the name of a live object. */
+/**
+ * A reference from one manifest to another, checked before any request. `orLive`: it may also be the name of a live object. `isOneOfMany`: it has no
+ * effect in a target that does not have the other manifest.
+ */
 export interface Reference {
   readonly kind: string;
   readonly name: string;
   readonly pointer: string;
   readonly orLive: boolean;
+  readonly isOneOfMany?: true;
 }
 
 /** If all members of `when` match, the state must be as in `require`. */

@@ -55,6 +55,8 @@ export interface Result {
 /** What `validate` prints. */
 export interface Validation {
   readonly kind: "Validation";
+  /** Present if several targets were checked. */
+  readonly targets?: readonly string[];
   /** How many manifests were read, from how many files. */
   readonly manifests: number;
   readonly files: number;

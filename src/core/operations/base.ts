@@ -79,12 +79,15 @@ export async function loadBase(project: Project, ref: string, options: LoadOptio
   const varFiles = (options.varFiles ?? []).map((file) => resolve(options.cwd, file));
   return atBase(placeOf(project), { ref, options }, async (there) => {
     try {
-      const { settings, resources, columnLabels, problems, locate, patterns, catalog } = await loadProject({ ...there, varFiles });
-      const read = { settings, resources, locate, patterns, ...defined({ columnLabels, catalog }) };
+      const { settings, resources, elsewhere, columnLabels, problems, locate, patterns, catalog } = await loadProject({
+        ...there,
+        varFiles,
+      });
+      const read = { settings, resources, elsewhere, locate, patterns, ...defined({ columnLabels, catalog }) };
       return { ...read, unread: unreadFiles(problems), errors: codesOf(problems) };
     } catch (error) {
       if (!(error instanceof ProblemsError)) throw error;
-      const none = { resources: [], locate: ({ file }: SourceLocation) => ({ file }), patterns: { shared: [], own: [] } };
+      const none = { resources: [], elsewhere: [], locate: ({ file }: SourceLocation) => ({ file }), patterns: { shared: [], own: [] } };
       return { ...none, unread: unreadFiles(error.problems), errors: codesOf(error.problems) };
     }
   });

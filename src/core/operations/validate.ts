@@ -6,15 +6,41 @@ import { kindNames } from "../kinds/manifests.ts";
 import { ruleProblems } from "../kinds/schemas.ts";
 import { atWholePlaces } from "../manifests/partial.ts";
 import type { Project } from "../manifests/project.ts";
-import type { Exit } from "../model/exit.ts";
-import { isError, type Problem, toDiagnostic } from "../model/problem.ts";
+import { combineExits, type Exit } from "../model/exit.ts";
+import { type Diagnostic, isError, type Problem, toDiagnostic } from "../model/problem.ts";
 import type { Resource } from "../model/resource.ts";
 import type { Validation } from "../model/result.ts";
 import { isLocal, type Settings } from "../model/settings/config.ts";
 import { literalProblems } from "../policies/offline.ts";
 import { policyProblems } from "../policies/validate.ts";
+import { grouped, targetList } from "../text/lists.ts";
 import { withTarget } from "../text/shell.ts";
 import { catalogProblems } from "./review.ts";
+
+/** The same for several targets, as one document: what all of them have in common is in it once. */
+export async function validateProjects(projects: readonly Project[]): Promise<Validation> {
+  const validations = await Promise.all(projects.map(validateProject));
+  const [first, ...others] = validations;
+  if (first !== undefined && others.length === 0) return first;
+  const targets = projects.map(({ settings: { target } }) => target);
+  const found = validations.flatMap(({ diagnostics }, index) =>
+    diagnostics.map((diagnostic) => ({ diagnostic, target: targets[index] ?? "" })),
+  );
+  const diagnostics = grouped(found, ({ diagnostic: { command: _, ...rest } }) => JSON.stringify(rest)).map((group): Diagnostic => {
+    const [{ diagnostic }] = group;
+    if (group.length === projects.length) return diagnostic;
+    return { ...diagnostic, message: `${diagnostic.message} Only in ${targetList(group.map(({ target }) => target))}.` };
+  });
+  const placeOf = ({ place: { file, document } }: Pick<Resource, "place">): string => `${file}#${document}`;
+  return {
+    kind: "Validation",
+    targets,
+    manifests: new Set(projects.flatMap(({ resources, elsewhere }) => [...resources, ...elsewhere].map(placeOf))).size,
+    files: new Set(projects.flatMap(({ files }) => files)).size,
+    diagnostics: sortDiagnostics(diagnostics),
+    exit: combineExits(validations.map(({ exit }) => exit)),
+  };
+}
 
 /** Everything that can be checked without the account. Sends no request. */
 export async function validateProject(project: Project): Promise<Validation> {

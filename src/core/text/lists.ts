@@ -1,4 +1,5 @@
 import { groupBy } from "../model/maps.ts";
+import { enumerate } from "./describe.ts";
 
 export interface ListOptions {
   /** How many names to give before counting the others. */
@@ -12,6 +13,9 @@ export function andMore(names: readonly string[], { shown = 3, total = names.len
   const first = names.slice(0, shown);
   return total > first.length ? `${first.join(", ")} and ${total - first.length} more` : first.join(", ");
 }
+
+/** "target prod", "targets prod and staging". */
+export const targetList = (names: readonly string[]): string => `${names.length === 1 ? "target" : "targets"} ${enumerate(names, "and")}`;
 
 /** The nonempty parts, joined with `between`. */
 export const joinParts = (parts: readonly string[], between: string): string => parts.filter((part) => part !== "").join(between);

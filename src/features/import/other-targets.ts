@@ -1,6 +1,7 @@
 import { integrationAddress, isSchemaConfig } from "../../core/kinds/manifests.ts";
 import type { Address, Bindings } from "../../core/model/address.ts";
 import type { Resource, SchemaConfigSpec } from "../../core/model/resource.ts";
+import { targetList } from "../../core/text/lists.ts";
 
 // Targets share manifests, and import sees only one account. It must not write a manifest that changes what another target plans:
 // a SchemaConfig that unhashes a column in dev would unhash it in prod too. What another target plans is evaluated offline, from its
@@ -57,12 +58,6 @@ export const notShared = (address: Address, targets: readonly string[]): ImportF
   address,
   message: `A new manifest would also be part of the plan of ${targetList(targets)}, so import did not write one.`,
 });
-
-/** "target prod", "targets prod and staging". */
-function targetList(names: readonly string[]): string {
-  const last = names.at(-1) ?? "";
-  return names.length < 2 ? `target ${last}` : `targets ${names.slice(0, -1).join(", ")} and ${last}`;
-}
 
 /** What to do if import must not write manifests that other targets load too. */
 export const ownFolderAdvice = (target: string): string =>

@@ -3,7 +3,7 @@ import { isSchemaConfig, kindNames } from "../../core/kinds/manifests.ts";
 import { nameMatcher } from "../../core/kinds/patterns/names.ts";
 import { type Project, unknownManifest, withLocations } from "../../core/manifests/project.ts";
 import { type Address, mayMatchKind, schemasKind } from "../../core/model/address.ts";
-import type { JsonValue } from "../../core/model/json/json.ts";
+import { defined, type JsonValue } from "../../core/model/json/json.ts";
 import type { Resource } from "../../core/model/resource.ts";
 import { withReadSession } from "../../core/operations/plan.ts";
 import type { RunEnvironment } from "../../core/operations/session.ts";
@@ -43,11 +43,11 @@ function lifecycleOf({ acceptExposureWindow, ...lifecycle }: Resource["lifecycle
   return { ...lifecycle, ...(acceptExposureWindow ? { acceptExposureWindow } : {}) };
 }
 
-function documentOf({ kind, name, id, labels, lifecycle, spec }: Resource) {
+function documentOf({ kind, name, id, labels, targets, lifecycle, spec }: Resource) {
   return {
     apiVersion: "dimsync/v1",
     kind,
-    metadata: { name, ...(Object.keys(labels).length === 0 ? {} : { labels }), ...(id === undefined ? {} : { id }) },
+    metadata: { name, ...(Object.keys(labels).length === 0 ? {} : { labels }), ...defined({ targets, id }) },
     ...(kind === kindNames.asset || kind === kindNames.integration ? { lifecycle: lifecycleOf(lifecycle) } : {}),
     spec,
   };

@@ -1,6 +1,6 @@
-import { loadProjects } from "../../cli/project.ts";
+import { loadAnyProjects } from "../../cli/project.ts";
 import { report, reportFormat, type Tool, target, targetOf } from "../../cli/tool.ts";
-import { validateProject } from "../../core/operations/validate.ts";
+import { validateProjects } from "../../core/operations/validate.ts";
 
 /** `validate` for agents. */
 export const validateTool: Tool = {
@@ -8,7 +8,7 @@ export const validateTool: Tool = {
   description: "Check the manifests without reading the account. Reports all problems with file, line and how to fix them.",
   parameters: { target, format: reportFormat },
   run: async (call) => {
-    const projects = await loadProjects(call.context, targetOf(call));
-    return await report(call, await Promise.all(projects.map(validateProject)));
+    const projects = await loadAnyProjects(call.context, targetOf(call));
+    return await report(call, [await validateProjects(projects)]);
   },
 };

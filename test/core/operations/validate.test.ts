@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { validateProject } from "../../../src/core/operations/validate.ts";
+import { validateProject, validateProjects } from "../../../src/core/operations/validate.ts";
 import { config, headings, load, manifest } from "../manifests/project-on-disk.ts";
 
 async function problemsOf(...manifests: readonly string[]): Promise<readonly string[]> {
@@ -78,4 +78,19 @@ it.each([
     "m.yaml": manifest("SchemaConfig", "shops", "spec:", "  integration: ordres", "  rules: [{ use: email-rules }]"),
   });
   expect((await validateProject(project)).diagnostics.map((one) => one.code)).toEqual([code]);
+});
+
+it("several targets are one document: what is wrong in one of them only says so", async () => {
+  const files = {
+    "dimsync.yaml": config("manifests: [m.yaml]", "targets: { prod: {}, dev: { vars: { name: X } } }"),
+    "m.yaml": `${manifest("Tag", "pii", "spec: { name: 12 }")}---\n${manifest("Asset", "a", `spec: { name: "\${var.name}" }`)}`,
+  };
+  const projects = [await load(files, { target: "prod" }), await load(files, { target: "dev" })];
+  const { targets, manifests, diagnostics } = await validateProjects(projects);
+  expect([targets, manifests, headings(diagnostics)]).toEqual([
+    ["prod", "dev"],
+    1,
+    ["m.yaml:4:15 E_WRONG_TYPE", "m.yaml:9:15 E_UNSET_VARIABLE"],
+  ]);
+  expect(diagnostics.map(({ message }) => / Only in .*/u.exec(message)?.[0])).toEqual([undefined, " Only in target prod."]);
 });

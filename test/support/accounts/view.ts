@@ -58,6 +58,7 @@ export const nothingElse = {
   goneIds: new Set<string>(),
   bindings: new Map(),
   earlierCreates: [],
+  elsewhere: new Set<Address>(),
   isDrift: false,
   recovered: new Map(),
   fresh: new Set<string>(),

@@ -31,8 +31,11 @@ export const tag: Kind<TagUnit, LiveTag> = {
     return (specOf(resource).resources ?? []).flatMap((target, index): readonly Reference[] => {
       const pointer = `/spec/resources/${index}`;
       if ("integration" in target && typeof target.integration === "string")
-        return [{ kind: kindNames.integration, name: target.integration, pointer: `${pointer}/integration`, orLive: true }];
-      if ("asset" in target) return [{ kind: kindNames.asset, name: target.asset, pointer: `${pointer}/asset`, orLive: false }];
+        return [
+          { kind: kindNames.integration, name: target.integration, pointer: `${pointer}/integration`, orLive: true, isOneOfMany: true },
+        ];
+      if ("asset" in target)
+        return [{ kind: kindNames.asset, name: target.asset, pointer: `${pointer}/asset`, orLive: false, isOneOfMany: true }];
       return [];
     });
   },

@@ -71,8 +71,14 @@ function blockedRelation({ address }: TagUnit, type: ResourceType, { name, code,
 const unknownIntegration = ({ resource, address }: TagUnit, pointer: string, { code, message }: Unresolved): Problem =>
   problemIn(resource, pointer, { code, message: `${address} lists an integration. ${message}` });
 
+/** Whether the entry names a manifest of other targets only. */
+const isElsewhere = (target: TagResource, { elsewhere }: AccountView): boolean =>
+  ("asset" in target && elsewhere.has(assetAddress(target.asset))) ||
+  ("integration" in target && typeof target.integration === "string" && elsewhere.has(integrationAddress(target.integration)));
+
 /** The live resources of one entry of `spec.resources`. */
 function targetsOf(target: TagResource, pointer: string, account: AccountView): readonly Target[] {
+  if (isElsewhere(target, account)) return [];
   if ("integration" in target)
     return [{ type: "Integration", selected: selectIntegration(target.integration, account), pointer: `${pointer}/integration` }];
   if ("integrations" in target) {

@@ -24,6 +24,8 @@ export interface LoadedConfig {
   /** Where the manifests are, and the folder that the paths are relative to. */
   readonly wanted: readonly Wanted[];
   readonly folder: string;
+  /** The names of all targets; "default" if the config names none. */
+  readonly targets: readonly string[];
   /** As in the config: for all targets, and for this one only. */
   readonly manifests: { readonly shared: readonly string[]; readonly own: readonly string[] };
   /** Absolute files, folders or globs that are only for other targets. */
@@ -62,10 +64,12 @@ export async function loadConfig(options: ConfigOptions): Promise<LoadedConfig> 
   // Nothing may read or write the files that these settings name.
   const made = outside.length > 0 ? undefined : wouldBe;
   const folder = made?.settings.folder ?? resolve(cwd);
+  const names = targetNames(file.document);
   return {
     ...(made === undefined ? {} : { settings: { ...made.settings, connectors: connectors.schemas } }),
     variables: gatherVariables({ ...given, ...defined({ target: entry.vars, config: config.vars }) }),
     connectors,
+    targets: names.length === 0 ? ["default"] : names,
     ...wantedPaths(options, { config, target, place, folder }),
     boundary: file.boundary,
     except: [

@@ -3,7 +3,7 @@ import type { Plan } from "../../model/plan.ts";
 import type { Validation } from "../../model/result.ts";
 import { visible } from "../../text/control-characters.ts";
 import { counted, countList } from "../../text/counts.ts";
-import { joinParts } from "../../text/lists.ts";
+import { joinParts, targetList } from "../../text/lists.ts";
 import { severities } from "../../text/severity.ts";
 import type { Document, Shown } from "../document.ts";
 import { alarmsIn } from "./changes/groups.ts";
@@ -81,17 +81,18 @@ function nothingText(plan: Plan): string {
 }
 
 /** "2 errors, 1 warning in 2 files.", "Valid: 8 manifests in 4 files, no problems found." */
-export function validationText({ diagnostics, manifests, files: read }: Validation): string {
+export function validationText({ targets, diagnostics, manifests, files: read }: Validation): string {
+  const forTargets = targets === undefined ? "" : ` for ${targetList(targets)}`;
   const nouns = { error: "error", warning: "warning", info: "note" };
   const counts = severities.flatMap((severity) => {
     const count = diagnostics.filter((diagnostic) => diagnostic.severity === severity).length;
     return count === 0 ? [] : [counted(count, nouns[severity])];
   });
-  if (counts.length === 0) return `Valid: ${counted(manifests, "manifest")} in ${counted(read, "file")}, no problems found.`;
+  if (counts.length === 0) return `Valid${forTargets}: ${counted(manifests, "manifest")} in ${counted(read, "file")}, no problems found.`;
   const files = new Set(diagnostics.flatMap(({ file }) => (file === undefined ? [] : [file]))).size;
   const where = files === 0 ? "" : ` in ${counted(files, "file")}`;
   const isValid = diagnostics.every(({ severity }) => severity !== "error");
-  return `${isValid ? "Valid, with " : ""}${counts.join(", ")}${where}.`;
+  return `${isValid ? `Valid${forTargets}, with ` : ""}${counts.join(", ")}${where}${isValid ? "" : forTargets}.`;
 }
 
 /** "Plan for prod: 1 to create, 2 to update; 3 protect, 0 expose": one line without control characters. */

@@ -1,0 +1,63 @@
+import { type Address, toAddress } from "../model/address.ts";
+import { isObject, own } from "../model/json/json.ts";
+import { toPointer } from "../model/json/pointer.ts";
+import { type Locate, type Problem, placeText, problemAt, type SourceLocation } from "../model/problem.ts";
+import { enumerate } from "../text/describe.ts";
+import { targetList } from "../text/lists.ts";
+import { didYouMean } from "../text/suggest.ts";
+
+// A manifest with metadata.targets does not exist in other targets: there, only what a reference to it must know is read of it.
+
+/** A manifest of other targets only. */
+export interface ElsewhereManifest {
+  readonly kind: string;
+  readonly name: string;
+  readonly address: Address;
+  readonly targets: readonly string[];
+  readonly place: SourceLocation;
+}
+
+/** What a document says if it belongs to other targets only. */
+export function elsewhereManifest(document: unknown, place: SourceLocation, target: string): ElsewhereManifest | undefined {
+  const targets = listedTargets(document);
+  const name = own(metadataOf(document), "name");
+  const kind = isObject(document) ? own(document, "kind") : undefined;
+  if (targets === undefined || targets.includes(target) || typeof kind !== "string" || typeof name !== "string") return undefined;
+  return { kind, name, address: toAddress(kind, name), targets, place };
+}
+
+/** Names of targets in the metadata that the config does not have: the manifest would silently be in no target. */
+export function unknownTargets(document: unknown, place: SourceLocation, all: readonly string[]): readonly Problem[] {
+  const id = own(metadataOf(document), "id");
+  const named = [
+    ...(listedTargets(document) ?? []).map((name, index) => ({
+      name,
+      pointer: toPointer(["metadata", "targets", String(index)]),
+      on: "value" as const,
+    })),
+    ...Object.keys(isObject(id) ? id : {}).map((name) => ({ name, pointer: toPointer(["metadata", "id", name]), on: "key" as const })),
+  ];
+  return named.flatMap(({ name, pointer, on }) => {
+    if (all.includes(name)) return [];
+    const message = `There is no target ${JSON.stringify(name)}, so the manifest would not be in it. The targets are ${enumerate(all, "and")}.${didYouMean(name, all)}`;
+    return [problemAt({ ...place, pointer, on }, { code: "E_UNKNOWN_TARGET", message })];
+  });
+}
+
+/** The manifest that a reference names, where it is, and what to do. */
+export function elsewhereText({ address, targets, place }: ElsewhereManifest, from: Address, locate: Locate): string {
+  const { file, line } = locate({ ...place, pointer: "/metadata/targets" });
+  return `${address}, which is only in ${targetList(targets)} (${placeText({ file, line })}). Add this target to its metadata.targets, or set metadata.targets: [${targets.join(", ")}] in ${from}, too.`;
+}
+
+const metadataOf = (document: unknown): Readonly<Record<string, unknown>> => {
+  const metadata = isObject(document) ? own(document, "metadata") : undefined;
+  return isObject(metadata) ? metadata : {};
+};
+
+/** Undefined if there is no such list, or if it has errors, which the schema reports. */
+function listedTargets(document: unknown): readonly string[] | undefined {
+  const targets = own(metadataOf(document), "targets");
+  const isList = Array.isArray(targets) && targets.length > 0 && targets.every((name) => typeof name === "string");
+  return isList ? (targets as readonly string[]) : undefined;
+}
