@@ -10,4 +10,15 @@ export { switchedOffBy } from "./schema-config/new-columns.ts";
 export { leavingOut } from "./schema-config/not-kept.ts";
 export { type ObservedSchemas, readSchemas, withColumns } from "./schema-config/read.ts";
 export type { RuleCache } from "./schema-config/rules/rule-cache.ts";
+export {
+  type Known,
+  type NodeState,
+  type Question,
+  type ScannedColumn,
+  type ScannedNode,
+  type ScannedSchema,
+  type ScannedTable,
+  type ScanOptions,
+  scan,
+} from "./schema-config/scan.ts";
 export { type SchemaConfigUnit, schemaUnits } from "./schema-config/units.ts";

@@ -78,15 +78,14 @@ export function* walkInSteps<Schema extends SchemaEntryLike>(
   visitor: Visitor<Schema>,
   order: WalkOrder = "as-given",
 ): Steps<void> {
-  const entriesOf = order === "by-name" ? sortedEntries : Object.entries;
   let done = 0;
-  for (const [schema, entry] of entriesOf<Schema>(tree)) {
+  for (const [schema, entry] of entriesIn(tree, order)) {
     if (visitor.schema?.(entry, [schema]) === false || (visitor.table ?? visitor.column) === undefined) continue;
     // The type of the tables is that of `Schema`; the constraint of the type parameter drops it.
-    for (const [table, tableEntry] of entriesOf((entry.tables ?? {}) as Record<string, TableOf<Schema>>)) {
+    for (const [table, tableEntry] of entriesIn((entry.tables ?? {}) as Record<string, TableOf<Schema>>, order)) {
       if (isStep(++done)) yield;
       if (visitor.table?.(tableEntry, [schema, table], entry) === false || visitor.column === undefined) continue;
-      for (const [column, columnEntry] of entriesOf((tableEntry.columns ?? {}) as Record<string, ColumnOf<Schema>>)) {
+      for (const [column, columnEntry] of entriesIn((tableEntry.columns ?? {}) as Record<string, ColumnOf<Schema>>, order)) {
         if (isStep(++done)) yield;
         visitor.column(columnEntry, [schema, table, column], tableEntry, entry);
       }
@@ -94,7 +93,11 @@ export function* walkInSteps<Schema extends SchemaEntryLike>(
   }
 }
 
-const sortedEntries = <T>(record: Readonly<Record<string, T>>): [string, T][] => Object.entries(record).sort(([a], [b]) => byText(a, b));
+/** The entries of a map of nodes in this order. */
+export function entriesIn<T>(nodes: Readonly<Record<string, T>>, order: WalkOrder = "as-given"): readonly (readonly [string, T])[] {
+  const entries = Object.entries(nodes);
+  return order === "by-name" ? entries.sort(([a], [b]) => byText(a, b)) : entries;
+}
 
 /** Into the manifest: "/spec/schemas/public/tables/users/enabled". */
 export const literalPointer = (path: NodePath, key?: string): Pointer => `/spec${nodePointer(path, key)}`;

@@ -1,6 +1,7 @@
 import type { TableTest } from "../kinds/kind.ts";
 import type { LabelScope } from "../kinds/patterns/labels.ts";
 import { matchesName } from "../kinds/patterns/nodes.ts";
+import { type ScanOptions, scan } from "../kinds/schemas.ts";
 import type { IntegrationNames } from "../kinds/select.ts";
 import type { Address } from "../model/address.ts";
 import type { PolicyFinding } from "../model/findings.ts";
@@ -11,18 +12,18 @@ import { type NodePath, nodePointer } from "../model/nodes.ts";
 import type { Cause } from "../model/plan.ts";
 import type { Locate } from "../model/problem.ts";
 import { locationIn, type PolicyExemption, type PolicySpec, type Resource } from "../model/resource.ts";
-import { flatMapInSteps, type Steps } from "../model/runtime/event-loop.ts";
+import type { Steps } from "../model/runtime/event-loop.ts";
 import type { Field } from "../model/schema-tree.ts";
 import { isSameMode } from "../model/sync-mode.ts";
 import { paragraph } from "../text/lines.ts";
 import { type CompiledPolicy, compilePolicy, isValidOn } from "./compile.ts";
-import { findViolations } from "./violations.ts";
+import { policyQuestion, type Violated, type Violation } from "./violations.ts";
 
 // Policies are evaluated on one integration at a time, while its tree is in memory for the comparison, so that a fleet
 // of any size can be checked.
 //
-// A plan changes the tree, so a policy is evaluated twice: on the live tree and on the planned one. What only the second
-// evaluation finds is new, what both find is existing, and what only the first finds is fixed.
+// A plan changes the tree, so a policy looks at each node twice: as it is and as planned. What is only found as planned is
+// new, what is found both times is existing, and what is only found as it is now is fixed.
 
 /** One integration, as policies see it. */
 export interface PolicyTarget extends IntegrationNames {
@@ -83,13 +84,19 @@ export function newPolicyEvaluator(policies: readonly Resource<PolicySpec>[], op
       return (schema, table, syncMode) => needing.some((policy) => matchesTable(policy, schema, table, syncMode));
     },
     *evaluate(target) {
-      const evaluations: PolicyEvaluation[] = [];
-      for (const policy of selected(target)) evaluations.push(yield* evaluatePolicy({ policy, target, options }));
-      const tables = evaluations.flatMap(({ tablesWithoutColumns }) => tablesWithoutColumns);
+      const unseen = new Map<Pointer, NodePath>();
+      const found: FoundOfPolicy[] = selected(target).map((policy) => ({ policy, findings: [], exempt: [] }));
+      const onUnseen = (path: NodePath): void => void unseen.set(nodePointer(path), path);
+      const questions = found.map((one) =>
+        policyQuestion(one.policy, { isLiteral: false, onUnseen, onViolation: (violated) => add(one, violated, { target, options }) }),
+      );
+      const { planned } = target;
+      const next: ScanOptions["next"] = planned.size === 0 ? undefined : (path, key, now) => planned.get(nodePointer(path, key)) ?? now;
+      yield* scan(target.live, questions, { labels: target.columnLabels, next });
       return {
-        findings: evaluations.flatMap(({ findings }) => findings),
-        exempt: evaluations.flatMap(({ exempt }) => exempt),
-        tablesWithoutColumns: [...new Map(tables.map((path) => [nodePointer(path), path])).values()],
+        findings: found.flatMap(({ findings }) => findings),
+        exempt: found.flatMap(({ exempt }) => exempt),
+        tablesWithoutColumns: [...unseen.values()],
       };
     },
   };
@@ -101,115 +108,58 @@ function matchesTable({ resource, nodes }: CompiledPolicy, schema: string, table
   return matchesName(nodes, 0, schema) && matchesName(nodes, 1, table) && (wanted === undefined || isSameMode(wanted, syncMode));
 }
 
-/** A violation before exemptions are applied and the manifest's line is looked up. */
-interface Found extends Pick<PolicyFinding, "message" | "actual" | "required"> {
-  /** The node. */
-  readonly names: readonly string[];
-  readonly path: Pointer;
-  /** Node and field that decide it. */
-  readonly decided: { readonly at: NodePath; readonly node: NodePath; readonly key: Field };
-  /** Where the policy requires it. */
-  readonly requirement: Pointer;
+interface FoundOfPolicy {
+  readonly policy: CompiledPolicy;
+  readonly findings: PolicyFinding[];
+  readonly exempt: PolicyEvaluation["exempt"][number][];
 }
 
-/** What a policy needs to be evaluated on an integration. */
+/** What a policy is evaluated on. */
 interface Check {
-  readonly policy: CompiledPolicy;
   readonly target: PolicyTarget;
   readonly options: EvaluatorOptions;
 }
 
-interface Run {
-  readonly found: readonly Found[];
-  readonly tablesWithoutColumns: readonly NodePath[];
+function add({ policy, findings, exempt }: FoundOfPolicy, violated: Violated, check: Check): void {
+  const { path, key, next } = violated;
+  // This run causes every finding of an integration that it created.
+  const now = check.target.isCreated ? undefined : violated.now;
+  const violation = next ?? now;
+  if (violation === undefined) return;
+  const covering = policy.exemptions(
+    check.target.names,
+    path.filter((name) => name !== undefined),
+  );
+  const exemption = covering.find((one) => isValidOn(one, check.options.today));
+  if (exemption !== undefined) exempt.push({ path: nodePointer(path, key), exemption });
+  else {
+    const state = next === undefined ? "fixed" : now === undefined ? "new" : "existing";
+    findings.push(toFinding({ ...violation, path, key, state, expired: covering[0] }, policy.resource, check));
+  }
 }
 
-function* evaluatePolicy(check: Check): Steps<PolicyEvaluation> {
-  const { planned, isCreated } = check.target;
-  const after = yield* runPolicy(check, planned);
-  const before = isCreated ? noRun : planned.size === 0 ? after : yield* runPolicy(check, new Map());
-  const exempt: PolicyEvaluation["exempt"][number][] = [];
-  const all = yield* withStates(before.found, after.found);
-  return {
-    findings: yield* flatMapInSteps(all, (one): readonly PolicyFinding[] => {
-      const covering = check.policy.exemptions(check.target.names, one.found.names);
-      const exemption = covering.find((each) => isValidOn(each, check.options.today));
-      if (exemption === undefined) return [toFinding(one, check, covering[0])];
-      exempt.push({ path: one.found.path, exemption });
-      return [];
-    }),
-    exempt,
-    tablesWithoutColumns: after.tablesWithoutColumns,
-  };
-}
-
-const noRun: Run = { found: [], tablesWithoutColumns: [] };
-
-function* runPolicy({ policy, target }: Check, planned: PolicyTarget["planned"]): Steps<Run> {
-  const { spec } = policy.resource;
-  const { violations, tablesWithoutColumns } = yield* findViolations(policy, {
-    tree: target.live,
-    isLive: true,
-    labels: target.columnLabels,
-    value: planned.size === 0 ? (_path, _key, own) => own : (path, key, own) => planned.get(nodePointer(path, key)) ?? own,
-  });
-  const message = paragraph(spec.message);
-  const found = yield* flatMapInSteps(violations, ({ path, key, actual, decidedAt }): readonly Found[] => [
-    {
-      names: path.filter((name) => name !== undefined),
-      path: nodePointer(path, key),
-      message,
-      actual,
-      required: !actual,
-      decided: { at: decidedAt, node: path, key },
-      requirement: `/spec/require/${key}`,
-    },
-  ]);
-  return { found, tablesWithoutColumns };
-}
-
-interface FoundWithState {
-  readonly found: Found;
+interface Found extends Violation, Pick<Violated, "path" | "key"> {
   readonly state: PolicyFinding["state"];
+  /** An exemption that covers the node and is named in the message. */
+  readonly expired: PolicyExemption | undefined;
 }
 
-/** Compares the findings before and after the plan. A policy has at most one finding at a path. */
-function* withStates(before: readonly Found[], after: readonly Found[]): Steps<readonly FoundWithState[]> {
-  if (before === after) return after.map((found) => ({ found, state: "existing" }));
-  const pathsOf = (all: readonly Found[]): Steps<readonly Pointer[]> => flatMapInSteps(all, ({ path }) => [path]);
-  const [pathsBefore, pathsAfter] = [new Set(yield* pathsOf(before)), new Set(yield* pathsOf(after))];
-  const fixed = yield* flatMapInSteps(before, (found) => (pathsAfter.has(found.path) ? [] : [{ found, state: "fixed" as const }]));
-  return [
-    ...(yield* flatMapInSteps(after, (found): readonly FoundWithState[] => [
-      { found, state: pathsBefore.has(found.path) ? "existing" : "new" },
-    ])),
-    ...fixed,
-  ];
-}
-
-/** `expired`: an exemption that covers the node and is named in the message. */
-function toFinding(
-  { found, state }: FoundWithState,
-  { policy: { resource }, target, options }: Check,
-  expired: PolicyExemption | undefined,
-): PolicyFinding {
-  const { path, message, actual, required } = found;
-  const { file, line } = causeOf(found, state, target) ?? options.locate(locationIn(resource, found.requirement, "key"));
+function toFinding(found: Found, resource: Resource<PolicySpec>, { target, options }: Check): PolicyFinding {
+  const { path, key, actual, decidedAt, state, expired } = found;
+  const { name, spec } = resource;
+  const message = paragraph(spec.message);
+  const cause = state === "fixed" ? target.fixedBy(path, key) : target.causeOf(decidedAt, key, actual);
+  const { file, line } = cause ?? options.locate(locationIn(resource, `/spec/require/${key}`, "key"));
   return {
-    policy: resource.name,
-    severity: resource.spec.severity,
+    policy: name,
+    severity: spec.severity,
     state,
     address: target.address,
-    path,
+    path: nodePointer(path, key),
     message: expired === undefined ? message : `${message} (its exemption, ${expired.reason}, expired on ${expired.expires})`,
-    ...defined({ actual, required }),
+    actual,
+    required: !actual,
     file,
     ...defined({ line }),
   };
-}
-
-function causeOf({ actual, decided }: Found, state: PolicyFinding["state"], target: PolicyTarget): Cause | undefined {
-  if (actual === undefined) return undefined;
-  const { at, node, key } = decided;
-  return state === "fixed" ? target.fixedBy(node, key) : target.causeOf(at, key, actual);
 }

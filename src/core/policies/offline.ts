@@ -1,17 +1,20 @@
 import { isIntegration, isSchemaConfig } from "../kinds/manifests.ts";
 import { type LabelScope, labelRoots } from "../kinds/patterns/labels.ts";
+import { scan } from "../kinds/schemas.ts";
 import type { IntegrationNames } from "../kinds/select.ts";
+import { emptyRecord } from "../model/json/json.ts";
 import type { ColumnLabels } from "../model/labels.ts";
+import type { LiveSchemas } from "../model/live.ts";
 import type { NodePath } from "../model/nodes.ts";
 import type { Problem, Severity } from "../model/problem.ts";
-import { type PolicySpec, problemIn, type Resource, type SchemaConfigSpec } from "../model/resource.ts";
+import { type PolicySpec, problemIn, type Resource, type SchemaConfigSpec, type SchemaTree } from "../model/resource.ts";
 import { atOnce } from "../model/runtime/event-loop.ts";
 import { literalPointer } from "../model/schema-tree.ts";
 import { paragraph } from "../text/lines.ts";
 import { nodeText } from "../text/paths.ts";
 import { type CompiledPolicy, compilePolicy, isValidOn } from "./compile.ts";
 import { policiesIn, policyProblems } from "./validate.ts";
-import { findViolations, type Violation } from "./violations.ts";
+import { policyQuestion, type Violated, type Violation } from "./violations.ts";
 
 // What is certain before any account is read: literal entries that violate a policy. A false report would be worse than
 // none, so whatever depends on the account or on another manifest is left out, or is a warning if only the account
@@ -87,20 +90,29 @@ function problemsOf(
       )
       .some((exemption) => isValidOn(exemption, today));
   const maySkip = ignoring || config.spec.missing === "ignore" || config.spec.missing === "nowhere";
-  const { violations } = atOnce(
-    findViolations(policy, {
-      tree: config.spec.schemas ?? {},
-      isLive: false,
-      labels: scope,
-      value: (_path, _key, own) => own,
-    }),
-  );
-  return violations
-    .filter(({ path }) => !isExempt(path))
-    .map((violation) => toProblem(policy.resource, config, { ...violation, isCertain: violation.isCertain && !maySkip }));
+  const problems: Problem[] = [];
+  const question = policyQuestion(policy, {
+    isLiteral: true,
+    onViolation: ({ path, key, next }) => {
+      if (next !== undefined && !isExempt(path))
+        problems.push(toProblem(policy.resource, config, { ...next, path, key, isCertain: next.isCertain && !maySkip }));
+    },
+  });
+  atOnce(scan(withTables(config.spec.schemas), [question], { isLiteral: true, labels: scope }));
+  return problems;
 }
 
-function toProblem(policy: Resource<PolicySpec>, config: Config, { path, key, actual, isCertain }: Violation): Problem {
+function withTables(literal: SchemaTree = {}): LiveSchemas {
+  const tree = emptyRecord<LiveSchemas[string]>();
+  for (const [schema, entry] of Object.entries(literal)) tree[schema] = { tables: {}, ...entry };
+  return tree;
+}
+
+function toProblem(
+  policy: Resource<PolicySpec>,
+  config: Config,
+  { path, key, actual, isCertain }: Violation & Pick<Violated, "path" | "key">,
+): Problem {
   const { severity: ofPolicy, message } = policy.spec;
   const severity: Severity = isCertain || ofPolicy === "info" ? ofPolicy : "warning";
   const doubt = isCertain ? "" : " It violates the policy if the node is replicated; dimsync plan checks the account.";

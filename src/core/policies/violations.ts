@@ -1,9 +1,8 @@
-import { columnLabels, enterLabels, type LabelScope, labelAmong } from "../kinds/patterns/labels.ts";
+import { columnLabels, type LabelScope, labelAmong } from "../kinds/patterns/labels.ts";
 import { matchesName } from "../kinds/patterns/nodes.ts";
-import type { LiveColumn, LiveSchema, LiveTable } from "../model/live.ts";
+import type { Known, NodeState, Question, ScannedColumn, ScannedNode } from "../kinds/schemas.ts";
 import type { NodePath } from "../model/nodes.ts";
-import type { Steps } from "../model/runtime/event-loop.ts";
-import { type ColumnPath, type Field, type SchemaPath, type TablePath, walkInSteps } from "../model/schema-tree.ts";
+import type { Field } from "../model/schema-tree.ts";
 import { isSameMode } from "../model/sync-mode.ts";
 import type { CompiledPolicy } from "./compile.ts";
 
@@ -11,32 +10,8 @@ import type { CompiledPolicy } from "./compile.ts";
 // the manifest leaves out is unknown until the account is read, so conditions have three values: true, false and
 // undefined for unknown.
 
-type Known = boolean | undefined;
-
-type CheckedColumn = Partial<LiveColumn>;
-
-interface CheckedTable extends Partial<Omit<LiveTable, "columns">> {
-  readonly columns?: Readonly<Record<string, CheckedColumn>>;
-}
-
-interface CheckedSchema extends Partial<Omit<LiveSchema, "tables">> {
-  readonly tables?: Readonly<Record<string, CheckedTable>>;
-}
-
-export interface CheckedTree {
-  readonly tree: Readonly<Record<string, CheckedSchema>>;
-  /** Whether the tree is live. In a literal tree, the attributes that only the service returns are unknown. */
-  readonly isLive: boolean;
-  /** The scope of the integration's labels; undefined if the project has none. */
-  readonly labels: LabelScope | undefined;
-  /** The value to check instead of the tree's own, for example the planned one. */
-  readonly value: (path: NodePath, key: Field, own: Known) => Known;
-}
-
 /** A value that is not what the policy requires. */
 export interface Violation {
-  readonly path: NodePath;
-  readonly key: Field;
   readonly actual: boolean;
   /** False if only the account shows whether the policy applies to the node. */
   readonly isCertain: boolean;
@@ -44,133 +19,115 @@ export interface Violation {
   readonly decidedAt: NodePath;
 }
 
-export interface Violations {
-  readonly violations: readonly Violation[];
-  /** Replicated tables with columns, or values of columns, that the policy checks and the service does not show. */
-  readonly tablesWithoutColumns: readonly NodePath[];
+/** A value of a node that violates a policy before the plan, after it, or both. */
+export interface Violated {
+  readonly path: NodePath;
+  readonly key: Field;
+  readonly now: Violation | undefined;
+  readonly next: Violation | undefined;
 }
 
-/** A node as a policy sees it. */
-interface NodeState {
-  readonly enabled: Known;
-  /** Whether it and the nodes above are enabled. */
-  readonly replicated: Known;
-  /** Whether the conditions of the policy hold for it and the nodes above. */
-  readonly applies: Known;
-  /** The labels that columns below can have. */
-  readonly labels?: LabelScope | undefined;
+interface PolicyOptions {
+  /** Whether the tree is a literal one, in which the attributes that only the service returns are unknown. */
+  readonly isLiteral: boolean;
+  readonly onViolation: (violated: Violated) => void;
+  /** Gets the replicated tables with columns, or values of columns, that the policy checks and the service does not show. Maybe more than once. */
+  readonly onUnseen?: (table: NodePath) => void;
 }
 
-const nothing: NodeState = { enabled: undefined, replicated: undefined, applies: undefined };
+/** Something of a node before and after the plan. */
+interface Both<T> {
+  readonly now: T;
+  readonly next: T;
+}
 
-/** Whether a column below can have a label that the policy checks. */
-const isPossible = ({ labels: wanted }: CompiledPolicy, labels: LabelScope | undefined): boolean =>
-  wanted === undefined || wanted.some((label) => labels?.possible.has(label));
+function both<T>({ now, next }: ScannedNode, of: (state: NodeState, time: "now" | "next") => T): Both<T> {
+  const before = of(now, "now");
+  return { now: before, next: next === now ? before : of(next, "next") };
+}
 
-/** The violations of a declarative policy. Columns are checked in replicated tables only. */
-export function* findViolations(policy: CompiledPolicy, checked: CheckedTree): Steps<Violations> {
-  const onTree: Check = { ...checked, ...policy, root: checked.labels };
-  const { depth } = policy.nodes;
-  const { require = {} } = policy.resource.spec;
-  const violations: Violation[] = [];
-  const tablesWithoutColumns: NodePath[] = [];
-  const check = (at: Pick<Violation, "path" | "key" | "decidedAt">, actual: Known, applies: Known): void => {
-    if (require[at.key] === undefined || actual === undefined || actual === require[at.key] || applies === false) return;
-    violations.push({ ...at, actual, isCertain: applies === true });
+/** Finds the values that violate a policy. Columns are checked in replicated tables only. */
+export function policyQuestion(policy: CompiledPolicy, { isLiteral, onViolation, onUnseen }: PolicyOptions): Question {
+  const { nodes, labels: wanted } = policy;
+  const { when = {}, require = {} } = policy.resource.spec;
+  const { depth } = nodes;
+  /** Whether a column below can have a label that the policy checks. */
+  const isPossible = (labels: LabelScope | undefined): boolean =>
+    wanted === undefined || wanted.some((label) => labels?.possible.has(label));
+  const onlyLive = (isMet: boolean): Known => (isLiteral ? undefined : isMet);
+  const check = (
+    path: NodePath,
+    key: Field,
+    found: Both<Omit<Violation, "actual" | "isCertain"> & { readonly actual: Known; readonly applies: Known }>,
+  ): void => {
+    const required = require[key];
+    if (required === undefined) return;
+    const violation = ({ actual, applies, decidedAt }: typeof found.now): Violation | undefined =>
+      actual === undefined || actual === required || applies === false ? undefined : { actual, isCertain: applies === true, decidedAt };
+    const now = violation(found.now);
+    const next = found.next === found.now ? now : violation(found.next);
+    if (now !== undefined || next !== undefined) onViolation({ path, key, now, next });
   };
-  let schemaState = nothing;
-  let tableState = nothing;
-  yield* walkInSteps(checked.tree, {
-    schema(entry, path) {
-      schemaState = stateOfSchema(onTree, { entry, path });
-      if (depth === 0) check({ path, key: "enabled", decidedAt: path }, schemaState.enabled, schemaState.applies);
-      return depth !== 0 && schemaState.applies !== false;
+  let inSchema: Both<Known> = { now: undefined, next: undefined };
+  let inTable = inSchema;
+  return {
+    schema(node) {
+      const { path, labels } = node;
+      const isMatched = matchesName(nodes, 0, path[0]) && isPossible(labels);
+      inSchema = both(node, ({ enabled }) => isMatched && holds(when.schema?.enabled, enabled));
+      if (depth === 0)
+        check(
+          path,
+          "enabled",
+          both(node, ({ enabled }, time) => ({ actual: enabled, applies: inSchema[time], decidedAt: path })),
+        );
+      return depth !== 0 && (inSchema.now !== false || inSchema.next !== false);
     },
-    table(entry, path) {
-      tableState = stateOfTable(onTree, { entry, path }, schemaState);
-      const { enabled, replicated, applies } = tableState;
-      // A table that is enabled in a schema that may be disabled counts as replicated, but not for certain.
-      const certainly = replicated === undefined ? undefined : applies;
-      if (depth === 1 && enabled !== undefined)
-        check({ path, key: "enabled", decidedAt: decidingNode(path, tableState) }, replicated ?? true, certainly);
-      if (depth !== 2 || applies === false || replicated === false) return false;
-      if (checked.isLive && entry.columns === undefined) tablesWithoutColumns.push(path);
-      return true;
+    table(node) {
+      const { live, path, labels } = node;
+      const isMatched = matchesName(nodes, 1, path[1]) && isPossible(labels);
+      const mode = when.table?.syncMode;
+      const isOfMode = mode === undefined || onlyLive(isSameMode(mode, live.syncMode));
+      inTable = both(node, ({ replicated }, time) => isMatched && all(inSchema[time], holds(when.table?.enabled, replicated), isOfMode));
+      if (depth === 1)
+        check(
+          path,
+          "enabled",
+          both(node, ({ enabled, replicated }, time) => ({
+            actual: enabled === undefined ? undefined : (replicated ?? true),
+            // A table that is enabled in a schema that may be disabled counts as replicated, but not for certain.
+            applies: replicated === undefined && inTable[time] === true ? undefined : inTable[time],
+            decidedAt: enabled === true && replicated === false ? [path[0]] : path,
+          })),
+        );
+      const isChecked = both(node, ({ replicated }, time) => depth === 2 && inTable[time] !== false && replicated !== false);
+      if (isChecked.next && live.columns === undefined) onUnseen?.(path);
+      return isChecked.now || isChecked.next;
     },
-    column(entry, path) {
-      const { enabled, hashed, applies } = stateOfColumn(onTree, { entry, path }, tableState);
-      if (checked.isLive && require.hashed !== undefined && hashed === undefined && applies !== false)
-        tablesWithoutColumns.push([path[0], path[1]]);
-      check({ path, key: "enabled", decidedAt: path }, enabled, applies);
-      check({ path, key: "hashed", decidedAt: path }, hashed, applies);
+    column(node, table) {
+      const { live, path } = node;
+      const isKey = when.column?.isPrimaryKey;
+      const isOfKind = isKey === undefined || onlyLive(isKey === (live.isPrimaryKey === true));
+      const isMatched = matchesName(nodes, 2, path[2]) && hasLabel(node, wanted);
+      const applies = both(
+        node,
+        ({ enabled, hashed }, time) =>
+          isMatched &&
+          all(inTable[time], table[time].replicated, holds(when.column?.enabled, enabled), holds(when.column?.hashed, hashed), isOfKind),
+      );
+      if (require.hashed !== undefined && node.next.hashed === undefined && applies.next !== false) onUnseen?.([path[0], path[1]]);
+      for (const key of ["enabled", "hashed"] as const)
+        check(
+          path,
+          key,
+          both(node, (state, time) => ({ actual: state[key], applies: applies[time], decidedAt: path })),
+        );
     },
-  });
-  return { violations, tablesWithoutColumns };
+  };
 }
 
-/** The node that decides whether a table is replicated. */
-const decidingNode = ([schema, table]: readonly [string, string], { enabled, replicated }: NodeState): NodePath =>
-  enabled === true && replicated === false ? [schema] : [schema, table];
-
-/** A policy on a tree. */
-type Check = CompiledPolicy & Omit<CheckedTree, "labels"> & { readonly root: LabelScope | undefined };
-
-interface At<Entry, Path> {
-  readonly entry: Entry;
-  readonly path: Path;
-}
-
-/** What the service does not show counts as enabled (`isEnabled`); in a literal tree it is unknown. */
-const unknownEnabled = ({ isLive }: Check): Known => (isLive ? true : undefined);
-
-function stateOfSchema(check: Check, { entry, path }: At<CheckedSchema, SchemaPath>): NodeState {
-  const { resource, nodes, value, root: labels } = check;
-  const enabled = value(path, "enabled", entry.enabled ?? unknownEnabled(check));
-  const inSchema = labels && enterLabels(labels, path[0], entry.nameInDestination);
-  const applies = matchesName(nodes, 0, path[0]) && isPossible(check, inSchema) && holds(resource.spec.when?.schema?.enabled, enabled);
-  return { enabled, replicated: enabled, applies, labels: inSchema };
-}
-
-function stateOfTable(check: Check, { entry, path }: At<CheckedTable, TablePath>, above: NodeState): NodeState {
-  const condition = check.resource.spec.when?.table;
-  const enabled = check.value(path, "enabled", entry.enabled ?? unknownEnabled(check));
-  const replicated = all(above.replicated, enabled);
-  const syncMode = condition?.syncMode === undefined || (check.isLive ? isSameMode(condition.syncMode, entry.syncMode) : undefined);
-  const labels = above.labels && enterLabels(above.labels, path[1], entry.nameInDestination);
-  const applies =
-    matchesName(check.nodes, 1, path[1]) &&
-    isPossible(check, labels) &&
-    all(above.applies, holds(condition?.enabled, replicated), syncMode);
-  return { enabled, replicated, applies, labels };
-}
-
-function stateOfColumn(
-  check: Check,
-  { entry, path }: At<CheckedColumn, ColumnPath>,
-  above: NodeState,
-): Pick<NodeState, "enabled" | "applies"> & { readonly hashed: Known } {
-  const condition = check.resource.spec.when?.column;
-  const enabled = check.value(path, "enabled", entry.enabled ?? unknownEnabled(check));
-  const hashed = check.value(path, "hashed", entry.hashed);
-  const isKey =
-    condition?.isPrimaryKey === undefined || (check.isLive ? condition.isPrimaryKey === (entry.isPrimaryKey === true) : undefined);
-  const applies =
-    matchesName(check.nodes, 2, path[2]) &&
-    all(
-      above.applies,
-      above.replicated,
-      holds(condition?.enabled, enabled),
-      holds(condition?.hashed, hashed),
-      isKey,
-      hasLabel(check, { entry, path }, above),
-    );
-  return { enabled, hashed, applies };
-}
-
-function hasLabel({ labels: wanted }: Check, { entry, path }: At<CheckedColumn, ColumnPath>, { labels }: NodeState): boolean {
-  if (wanted === undefined) return true;
-  return labels !== undefined && labelAmong(columnLabels(labels, path[2], entry.nameInDestination), wanted) !== undefined;
-}
+const hasLabel = ({ live, path, labels }: ScannedColumn, wanted: readonly string[] | undefined): boolean =>
+  wanted === undefined || (labels !== undefined && labelAmong(columnLabels(labels, path[2], live.nameInDestination), wanted) !== undefined);
 
 const holds = (wanted: boolean | undefined, actual: Known): Known =>
   wanted === undefined ? true : actual === undefined ? undefined : wanted === actual;

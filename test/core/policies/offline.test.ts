@@ -53,6 +53,14 @@ describe("a literal entry against a policy, without the account", () => {
     ["has the severity of the policy: warning", { policy: { severity: "warning" } }, warning],
     ["has the severity of the policy: info", { policy: { severity: "info" } }, [`I_POLICY info ${at}`]],
     ["may set what the policy requires", { config: { schemas: column({ enabled: true, hashed: true }) } }, []],
+    [
+      "is not checked in a table that the policy does not match",
+      {
+        policy: { when: { table: { name: "secret_*" } }, require: { enabled: false } },
+        config: { schemas: { public: { tables: { users: { enabled: true } } } } },
+      },
+      [],
+    ],
     ["may leave the value to the account", { config: { schemas: column({ enabled: true }) } }, []],
     [
       "is a warning if the manifest does not say whether the table is enabled",

@@ -2,6 +2,7 @@ import type { KindUnit, LostProtection, Unit } from "../../kinds/kind.ts";
 import { labelReferences } from "../../kinds/label-references.ts";
 import { isPolicy } from "../../kinds/manifests.ts";
 import { columnLabels, enterLabels, type LabelScope, wantedLabels } from "../../kinds/patterns/labels.ts";
+import { scan } from "../../kinds/schemas.ts";
 import type { IntegrationNames } from "../../kinds/select.ts";
 import { canonicalJson } from "../../model/json/json.ts";
 import type { Pointer } from "../../model/json/pointer.ts";
@@ -12,7 +13,7 @@ import type { SourceLocation } from "../../model/problem.ts";
 import type { PolicyExemption, PolicySpec, Resource } from "../../model/resource.ts";
 import { isStep, type Steps } from "../../model/runtime/event-loop.ts";
 import { type CompiledPolicy, compilePolicy, isValidOn } from "../../policies/compile.ts";
-import { findViolations } from "../../policies/violations.ts";
+import { policyQuestion, type Violated } from "../../policies/violations.ts";
 import { visible } from "../../text/control-characters.ts";
 import { counted } from "../../text/counts.ts";
 import { severities } from "../../text/severity.ts";
@@ -105,20 +106,8 @@ function* coveredBy(
 ): Steps<ReadonlyMap<Pointer, boolean>> {
   const { require = {} } = policy.resource.spec;
   const covered = new Map<Pointer, boolean>();
-  // Every value that is required is assumed to be the other one, so that all nodes that the policy checks are found.
-  const { violations } = yield* findViolations(policy, {
-    tree: live,
-    isLive: true,
-    labels,
-    value: (path, key, own) => {
-      const after = planned.get(nodePointer(path, key)) ?? own;
-      const isChecked = path.length - 1 === policy.nodes.depth && require[key] !== undefined && key !== "enabled";
-      return isChecked ? !require[key] : after;
-    },
-  });
-  let index = 0;
-  for (const { path, key } of violations) {
-    if (isStep(index++)) yield;
+  const add = ({ path, key, next }: Violated): void => {
+    if (next === undefined) return;
     const pointer = nodePointer(path, key);
     const node = path.filter((name) => name !== undefined);
     const own = key === "hashed" ? hashedAt(live, path) : undefined;
@@ -131,7 +120,16 @@ function* coveredBy(
       tally.columns++;
       if (isFinding) tally.findings++;
     }
-  }
+  };
+  yield* scan(live, [policyQuestion(policy, { isLiteral: false, onViolation: add })], {
+    labels,
+    // Every value that is required is assumed to be the other one, so that all nodes that the policy checks are found.
+    next: (path, key, now) => {
+      const after = planned.get(nodePointer(path, key)) ?? now;
+      const isChecked = path.length - 1 === policy.nodes.depth && require[key] !== undefined && key !== "enabled";
+      return isChecked ? !require[key] : after;
+    },
+  });
   return covered;
 }
 
