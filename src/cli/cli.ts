@@ -147,4 +147,6 @@ const tracedCommand = (name: string, run: () => Promise<ExitCode>): Promise<Exit
 const interruptions: Readonly<Record<string, string>> = {
   apply: "\ndimsync: interrupted. No new requests are started; writes in flight finish. Interrupt again to stop at once.\n",
   serve: "\ndimsync: stopping the embedded service.\n",
+  // Its log can be JSON.
+  controller: "",
 };

@@ -46,7 +46,7 @@ const drainMs = 60_000;
 /** Runs until the signal is aborted. Throws if it cannot start. */
 export async function runController(options: ControllerOptions): Promise<void> {
   const { databaseUrl: url, stateFolder, signal, log } = options;
-  const database = await openControllerDatabase({ url, stateFolder });
+  const database = await openControllerDatabase({ url, stateFolder }, log);
   try {
     // First, because it fails if its port is in use.
     const page = await openPage(options, database);
@@ -55,6 +55,7 @@ export async function runController(options: ControllerOptions): Promise<void> {
     try {
       const stop = await start(options, database);
       if (!signal.aborted) await once(signal, "abort");
+      log("The controller stops: reads end, and writes in flight are completed.");
       await stop();
     } finally {
       await page?.close();
@@ -82,7 +83,13 @@ const beatMs = 10_000;
 async function start(options: ControllerOptions, database: Database): Promise<() => Promise<void>> {
   const outage = outageLog(options.log);
   const queue = await openQueue(database, outage.failed);
-  const worker = options.role === "page" ? undefined : await startWorker(options, database, queue);
+  const worker =
+    options.role === "page"
+      ? undefined
+      : await startWorker(options, database, queue).catch(async (error: unknown) => {
+          await queue.stop(0);
+          throw error;
+        });
   await queue.workOnDeliveries((job) => deliver(database, job, options));
   const beat = async (): Promise<void> => {
     await worker?.beat();

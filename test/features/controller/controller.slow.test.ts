@@ -76,8 +76,8 @@ for (const kind of ["embedded", "PostgreSQL"])
       const { code, stderr } = await end;
       expect(code).toBe(0);
       const log = stderr
+        .trimEnd()
         .split("\n")
-        .filter((line) => line.startsWith("{"))
         .map((line): Readonly<Record<string, unknown>> => JSON.parse(line));
       const worker = expect.stringMatching(/:\d+$/u);
       expect(log).toContainEqual({
@@ -101,5 +101,27 @@ it("says what is wrong with the database", async () => {
     const { code, stderr } = await dimsync(["controller", "run", "--database", url], { cwd });
     expect([code, stderr.replaceAll(/\s+/gu, " ")]).toEqual([1, expect.stringContaining(words)]);
     expect(stderr).not.toContain("hunter2");
+    const logged = await dimsync(["controller", "run", "--database", url, "--log-format", "json"], { cwd });
+    expect([logged.code, JSON.parse(logged.stderr)]).toMatchObject([
+      1,
+      { level: "error", code: "E_CONTROLLER_DATABASE", message: expect.stringContaining(words) },
+    ]);
   }
+});
+
+it("ends if the project cannot be loaded, and its log is JSON to the last line", async () => {
+  const cwd = writeProject({ "dimsync.yaml": "apiVersion: dimsync/v1\nkind: Config\nmanifests: [a\n" });
+  const { code, stderr } = await dimsync(["controller", "run", "--watch", "--listen", "127.0.0.1:0", "--log-format", "json"], { cwd });
+  const log = stderr
+    .trimEnd()
+    .split("\n")
+    .map((line) => JSON.parse(line).message);
+  expect([code, log]).toEqual([
+    1,
+    [
+      expect.stringContaining("Creating the embedded database in"),
+      expect.stringContaining("The controller works with"),
+      expect.stringMatching(/^dimsync\.yaml:\d+ This `\[` is never closed/u),
+    ],
+  ]);
 });

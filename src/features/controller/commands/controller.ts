@@ -49,6 +49,8 @@ export async function runControllerTask(context: Context<ControllerFlags>, name:
   const { takes, isOptional = false } = task;
   if (argument === undefined && takes !== undefined && !isOptional) throw new DimsyncError("E_USAGE", `controller ${name} needs ${takes}.`);
   if (argument !== undefined && takes === undefined) throw new DimsyncError("E_USAGE", `controller ${name} takes no name.`);
-  context.io.catchSignals?.();
+  const { io } = context;
+  io.catchSignals?.();
+  if (name !== "run") io.interrupted.addEventListener("abort", () => io.stderr("\ndimsync: interrupted.\n"), { once: true });
   return await task.run(context, argument ?? "");
 }

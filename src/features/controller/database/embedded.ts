@@ -12,13 +12,13 @@ import { withStoredText } from "../../../core/records/postgres/stored-text.ts";
 
 /**
  * PostgreSQL in this process, kept in a folder. It has one connection, and only one process may open the
- * folder. Throws E_CONTROLLER_DATABASE if the package is not installed.
+ * folder. `log` gets what takes long. Throws E_CONTROLLER_DATABASE if the package is not installed.
  */
-export async function openEmbeddedDatabase(folder: string): Promise<Database> {
+export async function openEmbeddedDatabase(folder: string, log: (text: string) => void = () => {}): Promise<Database> {
   const { PGlite: Embedded } = await loadPglite();
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const dataDir = join(folder, "postgres");
-  await refusePartOfDatabase(dataDir);
+  if (await isNew(dataDir)) log(`Creating the embedded database in ${dataDir}. This takes some seconds, only the first time.`);
   const db = await Embedded.create({ dataDir }).catch((error: unknown) => {
     throw damaged(dataDir, "it does not start", error);
   });
@@ -43,11 +43,12 @@ export async function openEmbeddedDatabase(folder: string): Promise<Database> {
   });
 }
 
-/** PGlite would create a new database over what is left of an old one. Throws E_CONTROLLER_DATABASE. */
-async function refusePartOfDatabase(dataDir: string): Promise<void> {
-  if ((await readdir(dataDir).catch(() => [])).length === 0) return;
+/** Whether there is no database yet. PGlite would create a new one over what is left of an old one: throws E_CONTROLLER_DATABASE. */
+async function isNew(dataDir: string): Promise<boolean> {
+  if ((await readdir(dataDir).catch(() => [])).length === 0) return true;
   for (const name of ["PG_VERSION", "global/pg_control", "base", "pg_wal"])
     if (!existsSync(join(dataDir, name))) throw damaged(dataDir, `${name} is missing`);
+  return false;
 }
 
 const damaged = (dataDir: string, what: string, cause?: unknown): DimsyncError =>

@@ -16,7 +16,7 @@ export interface ControllerPlace {
 const lockTtlMs = 60_000;
 
 /** The database of a controller process, with up-to-date tables. `close` ends it. Throws E_CONTROLLER_DATABASE. */
-export async function openControllerDatabase({ url, stateFolder }: ControllerPlace): Promise<Database> {
+export async function openControllerDatabase({ url, stateFolder }: ControllerPlace, log: (text: string) => void): Promise<Database> {
   if (url !== undefined) {
     const database = opened(url, 6);
     await migrate(database);
@@ -38,7 +38,7 @@ export async function openControllerDatabase({ url, stateFolder }: ControllerPla
   };
   try {
     const [{ openEmbeddedDatabase }, { serveDatabase }] = await Promise.all([import("./embedded.ts"), import("./remote.ts")]);
-    const database = await openEmbeddedDatabase(stateFolder);
+    const database = await openEmbeddedDatabase(stateFolder, log);
     await migrate(database);
     const served = await serveDatabase(database, stateFolder);
     return {
