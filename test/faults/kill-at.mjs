@@ -11,7 +11,7 @@ const torn = searchParams.get("torn") === "1";
 const full = searchParams.get("full") === "1";
 let count = 0;
 const operations = [];
-const pathOf = new WeakMap();
+const pathOf = new Map();
 
 function die() {
   process.kill(process.pid, "SIGKILL");
@@ -53,7 +53,7 @@ let patched = false;
 promises.open = async (path, flags, ...rest) => {
   if (typeof flags === "string" && /[wa+]/u.test(flags) && isNth("open", path)) die();
   const handle = await open(path, flags, ...rest);
-  pathOf.set(handle, path);
+  pathOf.set(handle.fd, path);
   if (!patched) {
     patched = true;
     patchHandles(Object.getPrototypeOf(handle));
@@ -61,18 +61,24 @@ promises.open = async (path, flags, ...rest) => {
   return handle;
 };
 
+const fsync = fs.fsync;
+fs.fsync = (descriptor, done) => {
+  if (isNth("sync", pathOf.get(descriptor))) die();
+  fsync(descriptor, done);
+};
+
 function patchHandles(prototype) {
-  for (const name of ["sync", "datasync", "chmod", "truncate"]) {
+  for (const name of ["chmod", "truncate"]) {
     const original = prototype[name];
     prototype[name] = function (...args) {
-      if (isNth(name, pathOf.get(this))) die();
+      if (isNth(name, pathOf.get(this.fd))) die();
       return original.apply(this, args);
     };
   }
   for (const name of ["write", "writeFile", "appendFile"]) {
     const original = prototype[name];
     prototype[name] = async function (data, ...rest) {
-      if (isNth(name, pathOf.get(this))) {
+      if (isNth(name, pathOf.get(this.fd))) {
         if (torn) await original.call(this, half(data), ...rest);
         die();
       }

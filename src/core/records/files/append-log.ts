@@ -2,7 +2,7 @@ import { type FileHandle, open, readFile, truncate } from "node:fs/promises";
 import { dirname } from "node:path";
 import { isObject } from "../../model/json/json.ts";
 import { parseJson } from "../../model/json/parse.ts";
-import { syncFolder, writeAtomic } from "./atomic.ts";
+import { syncFile, syncFolder, writeAtomic } from "./atomic.ts";
 import { withFileLock } from "./file-lock.ts";
 import { isErrno } from "./fs-errors.ts";
 
@@ -71,7 +71,7 @@ export async function appendLines(
       const { bytesWritten } = await handle.write(bytes);
       if (bytesWritten < bytes.length)
         throw new Error(`only ${bytesWritten} of ${bytes.length} bytes could be written; the disk may be full`);
-      await handle.sync();
+      await syncFile(handle);
     } finally {
       await handle.close();
     }
@@ -113,7 +113,7 @@ async function append(file: string, content: string | Uint8Array): Promise<void>
   const handle = await open(file, "a", 0o600);
   try {
     await handle.writeFile(content);
-    await handle.sync();
+    await syncFile(handle);
   } finally {
     await handle.close();
   }

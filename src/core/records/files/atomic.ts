@@ -1,7 +1,8 @@
 import { randomBytes } from "node:crypto";
-import type { Stats } from "node:fs";
-import { type FileHandle, open, realpath, rename, stat, unlink, writeFile } from "node:fs/promises";
+import { fsync, type Stats } from "node:fs";
+import { type FileHandle, open, realpath, rename, stat, unlink } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
+import { promisify } from "node:util";
 import { isDevice } from "../../text/paths.ts";
 import { isErrno } from "./fs-errors.ts";
 
@@ -55,7 +56,7 @@ export async function syncFolder(folder: string): Promise<void> {
   let handle: FileHandle | undefined;
   try {
     handle = await open(folder, "r");
-    await handle.sync();
+    await syncFile(handle);
   } catch (error) {
     if (!isErrno(error, "EINVAL", "EPERM", "EACCES", "EISDIR", "ENOTSUP")) throw error;
   } finally {
@@ -67,21 +68,32 @@ async function writeTemp(temp: string, content: Content, existing: Stats | undef
   const finalMode = mode ?? (existing === undefined ? undefined : existing.mode & 0o7777);
   const handle = await open(temp, "wx", finalMode ?? 0o666);
   try {
-    await writeFile(handle, content);
+    await writePieces(handle, content);
     // Only root may change the owner. For other users the file becomes theirs, as with any editor.
     if (existing !== undefined) await handle.chown(existing.uid, existing.gid).catch(() => undefined);
     // The umask restricts the mode of `open`.
     if (finalMode !== undefined) await handle.chmod(finalMode);
-    await handle.sync();
+    await syncFile(handle);
   } finally {
     await handle.close();
   }
 }
 
+const fsyncDescriptor = promisify(fsync);
+
+/** Returns when what was written is on disk. The handles of Yarn Plug'n'Play have no `sync`. */
+export const syncFile = ({ fd }: Pick<FileHandle, "fd">): Promise<void> => fsyncDescriptor(fd);
+
+/** One by one: the handles of Yarn Plug'n'Play write no iterables. */
+async function writePieces(handle: FileHandle, content: Content): Promise<void> {
+  if (typeof content === "string" || content instanceof Uint8Array) return await handle.writeFile(content);
+  for (const piece of content) await handle.writeFile(piece);
+}
+
 async function writeThrough(file: string, content: Content): Promise<void> {
   const handle = await open(file, "a");
   try {
-    await writeFile(handle, content);
+    await writePieces(handle, content);
   } finally {
     await handle.close();
   }

@@ -2,7 +2,7 @@ import { mkdir, open, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { Fact } from "../facts.ts";
 import { readLog } from "../files/append-log.ts";
-import { syncFolder } from "../files/atomic.ts";
+import { syncFile, syncFolder } from "../files/atomic.ts";
 import { isErrno } from "../files/fs-errors.ts";
 import type { Settlement } from "../history.ts";
 import { ContentError, members, oneOf, optional, text } from "../readers.ts";
@@ -94,7 +94,7 @@ export function openLocalJournal(folder: string, target: string, runId: string, 
       try {
         const { size } = await handle.stat();
         await handle.appendFile(`${JSON.stringify(keptResponse({ ...settlement, entryId }))}\n`);
-        await handle.sync();
+        await syncFile(handle);
         if (size === 0) await syncFolder(beside);
       } finally {
         await handle.close();
