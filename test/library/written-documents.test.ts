@@ -88,6 +88,16 @@ const policy = {
   line: 1,
 } as const;
 
+const exemption = {
+  policy: "p",
+  reason: "r",
+  approvedBy: "a@example.com",
+  expires: "2027-01-31",
+  places: [{ address: "Schemas/a", path: "/x" }],
+  file: "a.yaml",
+  line: 1,
+} as const;
+
 const plan: Complete<Omit<Plan, "summary" | "unmanaged">> & Pick<Plan, "summary" | "unmanaged"> = {
   ...common,
   kind: "Plan",
@@ -163,6 +173,7 @@ const plan: Complete<Omit<Plan, "summary" | "unmanaged">> & Pick<Plan, "summary"
   covered: { "SchemaConfig/a": { x: "X" } },
   unverifiable: [{ address: "Asset/a", paths: ["/connection"], reason: "r" }],
   policy: [policy],
+  exemptions: [exemption],
   guards: [guard],
   diagnostics: [diagnostic],
   summary: { create: 1, update: 0, relate: 0, bind: 0, noop: 0, manual: 1, blocked: 1, deferred: 1, held: 1, protects: 0, exposes: 1 },
@@ -214,7 +225,7 @@ const drift = { ...shared, kind: "DriftReport", items: driftItems, summary: { ..
 
 describe("documents that dimsync writes", () => {
   const optional = new Set(
-    "git targets severalTargets protected partial options snapshot held notKept loosened released impact newColumns goneColumns neverReviewed seenColumns covered".split(
+    "git targets severalTargets protected partial options snapshot held notKept exemptions loosened released impact newColumns goneColumns neverReviewed seenColumns covered".split(
       " ",
     ),
   );

@@ -4,6 +4,7 @@ import { dirname, join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import type { Plan } from "../../src/core/model/plan.ts";
 import { startEmbeddedService } from "../../src/embedded/index.ts";
+import { dayIn } from "../support/clock.ts";
 import { runCommand } from "../support/command.ts";
 import fc from "../support/fast-check.ts";
 import { keyVariable, writeProject } from "../support/project-folder.ts";
@@ -39,7 +40,7 @@ const names = Object.keys(edits) as Edit[];
 
 function projectOf(url: string, done: readonly Edit[]): Readonly<Record<string, string>> {
   const has = (edit: Edit): boolean => done.includes(edit);
-  const inTwentyDays = new Date(Date.now() + 20 * 86_400_000).toISOString().slice(0, 10);
+  const inTwentyDays = dayIn(20);
   const lines = (...all: readonly (string | false)[]): string => `${all.filter((one) => one !== false).join("\n")}\n`;
   const config = lines(
     "apiVersion: dimsync/v1\nkind: Config",
@@ -65,7 +66,7 @@ function projectOf(url: string, done: readonly Edit[]): Readonly<Record<string, 
     "apiVersion: dimsync/v1\nkind: Policy\nmetadata: { name: pii }\nspec:",
     `  severity: ${has("make the policy a warning") ? "warning" : "error"}`,
     `  when: { column: { name: [${has("narrow the policy") ? "email" : "email, contact_email"}] } }\n  require: { hashed: true }\n  message: readable`,
-    has("exempt a column") && "  exemptions: [{ schema: public, table: users, column: email, reason: one, expires: 2027-03-01 }]",
+    has("exempt a column") && `  exemptions: [{ schema: public, table: users, column: email, reason: one, expires: ${dayIn(90)} }]`,
   );
   const labels = `apiVersion: dimsync/v1
 kind: Classification

@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import { type EmbeddedService, startEmbeddedService } from "../../src/embedded/index.ts";
+import { dayIn } from "../support/clock.ts";
 import { type JobEvent, startReviewedRepository } from "./pull-request.ts";
 
 // What a pull request gives up is in its comment, first, whether or not anything is sent for it.
@@ -34,7 +35,7 @@ spec:
   require: { hashed: true }
   message: personal data would be readable
 ${more}`;
-const exempt = "  exemptions: [{ integration: Orders, reason: DPIA-41, approvedBy: privacy@example.com, expires: 2027-08-31 }]\n";
+const exempt = `  exemptions: [{ integration: Orders, reason: DPIA-41, approvedBy: privacy@example.com, expires: ${dayIn(200)} }]\n`;
 
 const start = () =>
   startReviewedRepository(key, {

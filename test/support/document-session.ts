@@ -4,6 +4,7 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { dirname, join } from "node:path";
 import { builtCli } from "../cli/built-cli.ts";
+import { dayIn } from "./clock.ts";
 import { withCompileCache } from "./compile-cache.ts";
 import { gitEnv } from "./git/env.ts";
 import { program } from "./programs.mjs";
@@ -62,7 +63,8 @@ async function openSession() {
     run,
     write: (path: string, text: string): void => {
       mkdirSync(dirname(join(state.cwd, path)), { recursive: true });
-      writeFileSync(join(state.cwd, path), real(text));
+      // Readers set a date of their own.
+      writeFileSync(join(state.cwd, path), real(text).replaceAll("YYYY-MM-DD", dayIn(200)));
     },
     /** The block with the output of each of its commands. */
     shown: (isBackground: boolean, body: string): string => {

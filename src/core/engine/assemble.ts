@@ -46,7 +46,7 @@ export function assemblePlan(round: Round, parts: RoundParts): Plan {
       ...observed.problems,
       ...unmatched(round, parts),
       ...unknownInCatalog(round, parts),
-      ...policies.problems(deferred),
+      ...policies.problems({ deferred, complete }),
     ],
     complete,
     equal: compared.equal.length,
@@ -55,6 +55,7 @@ export function assemblePlan(round: Round, parts: RoundParts): Plan {
     ...columnsOf(round, found),
     ...(round.kind === "Plan" ? defined({ covered: compared.coverage.covered }) : {}),
     policy: policies.findings().filter(({ state }) => complete || state !== "fixed"),
+    exemptions: policies.exemptions(),
     readCalls: session.calls(),
   };
   return makePlan(headOf(round, git), findings, {

@@ -34,7 +34,7 @@ export type PlanHead = Pick<
 type ReviewMember = "newColumns" | "goneColumns" | "neverReviewed" | "seenColumns" | "covered";
 
 /** What was found. */
-export interface Findings extends Pick<Plan, ReviewMember | "loosened" | "released" | "impact" | "policy"> {
+export interface Findings extends Pick<Plan, ReviewMember | "loosened" | "released" | "impact" | "policy" | "exemptions"> {
   readonly differences: readonly DiffResult[];
   readonly problems: readonly Problem[];
   /** Whether every read succeeded. */
@@ -64,7 +64,7 @@ export interface PlanRules {
  */
 export function makePlan(head: PlanHead, findings: Findings, rules: PlanRules): Plan {
   const { locate } = rules;
-  const { differences, complete, unmanaged, policy, equal, readCalls } = findings;
+  const { differences, complete, unmanaged, policy, exemptions = [], equal, readCalls } = findings;
   const { newColumns, goneColumns, neverReviewed, seenColumns, covered, loosened, released, impact } = findings;
   const { runnable, heldItems, heldWaiting, blocked, deferred } = whatRuns(differences, rules);
   const numbering = { kind: head.kind, locate };
@@ -100,6 +100,7 @@ export function makePlan(head: PlanHead, findings: Findings, rules: PlanRules): 
       covered,
     }),
     policy,
+    ...(exemptions.length === 0 ? {} : { exemptions }),
     guards,
     diagnostics: diagnostics.map((one) => withTarget(one, head)),
     summary: {

@@ -21,6 +21,20 @@ export interface PolicyFinding {
   readonly line?: number;
 }
 
+/** An exemption that lets violations of its policy pass. */
+export interface UsedExemption {
+  /** The name of the policy. */
+  readonly policy: string;
+  readonly reason: string;
+  readonly approvedBy?: string;
+  /** Its last day, YYYY-MM-DD. */
+  readonly expires: string;
+  /** The values that would be findings. Not empty. */
+  readonly places: readonly { readonly address: Address; readonly path: Pointer }[];
+  readonly file?: string;
+  readonly line?: number;
+}
+
 /** How many of the live schemas, tables and columns of an integration change. */
 export interface ChangedNodes {
   /** "Schemas/shop-01" */

@@ -1,7 +1,7 @@
 import type { Address, Binding, NaturalKey } from "./address.ts";
 import type { GoneColumn, NeverReviewed, NewColumn, SeenGroup } from "./columns.ts";
 import type { Exit } from "./exit.ts";
-import type { GuardFinding, PolicyFinding } from "./findings.ts";
+import type { GuardFinding, PolicyFinding, UsedExemption } from "./findings.ts";
 import type { JsonValue } from "./json/json.ts";
 import type { Pointer } from "./json/pointer.ts";
 import type { LabelOrigin, ShownLabel } from "./labels.ts";
@@ -419,6 +419,8 @@ export interface Plan {
    */
   readonly covered?: Readonly<Record<Address, Readonly<Record<string, string>>>>;
   readonly policy: readonly PolicyFinding[];
+  /** Present if exemptions let violations pass. */
+  readonly exemptions?: readonly UsedExemption[];
   readonly guards: readonly GuardFinding[];
   readonly diagnostics: readonly Diagnostic[];
   readonly summary: Summary;

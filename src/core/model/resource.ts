@@ -233,7 +233,7 @@ export interface ColumnCondition {
   readonly isPrimaryKey?: boolean;
 }
 
-/** `expires` is a date, YYYY-MM-DD. After it, the exemption has no effect and a finding says so. */
+/** Names an integration or a schema. `expires` is a date, YYYY-MM-DD, within a year. After it, the exemption has no effect and a finding says so. */
 export interface PolicyExemption {
   readonly integration?: string;
   readonly schema?: string;
@@ -241,5 +241,5 @@ export interface PolicyExemption {
   readonly column?: string;
   readonly reason: string;
   readonly approvedBy?: string;
-  readonly expires?: string;
+  readonly expires: string;
 }

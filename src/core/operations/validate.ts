@@ -1,4 +1,5 @@
 import { allowances } from "../engine/checks/allow.ts";
+import { exemptionProblems } from "../engine/checks/exemptions.ts";
 import { sortDiagnostics } from "../engine/plan.ts";
 import { conflicts } from "../kinds/index.ts";
 import { emptyLabelSelectors } from "../kinds/label-selectors.ts";
@@ -12,7 +13,7 @@ import type { Resource } from "../model/resource.ts";
 import type { Validation } from "../model/result.ts";
 import { isLocal, type Settings } from "../model/settings/config.ts";
 import { literalProblems } from "../policies/offline.ts";
-import { policyProblems } from "../policies/validate.ts";
+import { policiesIn, policyProblems } from "../policies/validate.ts";
 import { grouped, targetList } from "../text/lists.ts";
 import { withTarget } from "../text/shell.ts";
 import { catalogProblems } from "./review.ts";
@@ -58,6 +59,7 @@ export async function validateProject(project: Project): Promise<Validation> {
     ...atWholePlaces(ofManifests, partial),
     ...catalogProblems({ settings, resources }),
     ...allowances(settings.allow, today).problems,
+    ...exemptionProblems(policiesIn(resources), today),
     ...literalProblems(resources, { today, ignoring: hasIgnores, labels: columnLabels }),
     ...(await conflictProblems(resources, settings)),
   ];

@@ -34,6 +34,3 @@ export function compilePolicy(resource: Resource<PolicySpec>): CompiledPolicy {
         .map(({ exemption }) => exemption),
   };
 }
-
-/** Whether an exemption is valid on a day (YYYY-MM-DD); its last day is `expires`. */
-export const isValidOn = ({ expires }: PolicyExemption, day: string): boolean => expires === undefined || expires >= day;

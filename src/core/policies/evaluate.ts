@@ -16,7 +16,8 @@ import type { Steps } from "../model/runtime/event-loop.ts";
 import type { Field } from "../model/schema-tree.ts";
 import { isSameMode } from "../model/sync-mode.ts";
 import { paragraph } from "../text/lines.ts";
-import { type CompiledPolicy, compilePolicy, isValidOn } from "./compile.ts";
+import { type CompiledPolicy, compilePolicy } from "./compile.ts";
+import { type Exempt, isValidOn } from "./exemptions.ts";
 import { policyQuestion, type Violated, type Violation } from "./violations.ts";
 
 // Policies are evaluated on one integration at a time, while its tree is in memory for the comparison, so that a fleet
@@ -52,8 +53,10 @@ export const unchangedTarget: Omit<PolicyTarget, "address" | "live" | "names" | 
 
 export interface PolicyEvaluation {
   readonly findings: readonly PolicyFinding[];
-  /** The values that violate `require` of a policy, and the valid exemptions that let them. */
-  readonly exempt: readonly { readonly path: Pointer; readonly exemption: PolicyExemption }[];
+  /** The values that violate `require` of a policy after apply, and the valid exemptions that let them. */
+  readonly exempt: readonly Exempt[];
+  /** All exemptions that cover a violation after apply, valid or not. */
+  readonly covering: ReadonlySet<PolicyExemption>;
   /** Replicated tables whose columns a policy checks and the service did not return. */
   readonly tablesWithoutColumns: readonly NodePath[];
 }
@@ -85,7 +88,7 @@ export function newPolicyEvaluator(policies: readonly Resource<PolicySpec>[], op
     },
     *evaluate(target) {
       const unseen = new Map<Pointer, NodePath>();
-      const found: FoundOfPolicy[] = selected(target).map((policy) => ({ policy, findings: [], exempt: [] }));
+      const found: FoundOfPolicy[] = selected(target).map((policy) => ({ policy, findings: [], exempt: [], covering: new Set() }));
       const onUnseen = (path: NodePath): void => void unseen.set(nodePointer(path), path);
       const questions = found.map((one) =>
         policyQuestion(one.policy, { isLiteral: false, onUnseen, onViolation: (violated) => add(one, violated, { target, options }) }),
@@ -96,6 +99,7 @@ export function newPolicyEvaluator(policies: readonly Resource<PolicySpec>[], op
       return {
         findings: found.flatMap(({ findings }) => findings),
         exempt: found.flatMap(({ exempt }) => exempt),
+        covering: new Set(found.flatMap(({ covering }) => [...covering])),
         tablesWithoutColumns: [...unseen.values()],
       };
     },
@@ -111,7 +115,8 @@ function matchesTable({ resource, nodes }: CompiledPolicy, schema: string, table
 interface FoundOfPolicy {
   readonly policy: CompiledPolicy;
   readonly findings: PolicyFinding[];
-  readonly exempt: PolicyEvaluation["exempt"][number][];
+  readonly exempt: Exempt[];
+  readonly covering: Set<PolicyExemption>;
 }
 
 /** What a policy is evaluated on. */
@@ -120,21 +125,27 @@ interface Check {
   readonly options: EvaluatorOptions;
 }
 
-function add({ policy, findings, exempt }: FoundOfPolicy, violated: Violated, check: Check): void {
+function add({ policy, findings, exempt, covering }: FoundOfPolicy, violated: Violated, check: Check): void {
   const { path, key, next } = violated;
+  const { today } = check.options;
   // This run causes every finding of an integration that it created.
   const now = check.target.isCreated ? undefined : violated.now;
   const violation = next ?? now;
   if (violation === undefined) return;
-  const covering = policy.exemptions(
+  const all = policy.exemptions(
     check.target.names,
     path.filter((name) => name !== undefined),
   );
-  const exemption = covering.find((one) => isValidOn(one, check.options.today));
-  if (exemption !== undefined) exempt.push({ path: nodePointer(path, key), exemption });
-  else {
+  const exemption = all.find((one) => isValidOn(one, today));
+  // What the plan fixes needs no exemption any more.
+  if (next !== undefined) {
+    for (const one of all) covering.add(one);
+    if (exemption !== undefined) exempt.push({ path: nodePointer(path, key), exemption });
+  }
+  if (exemption === undefined) {
+    const expired = all.find(({ expires }) => expires < today);
     const state = next === undefined ? "fixed" : now === undefined ? "new" : "existing";
-    findings.push(toFinding({ ...violation, path, key, state, expired: covering[0] }, policy.resource, check));
+    findings.push(toFinding({ ...violation, path, key, state, expired }, policy.resource, check));
   }
 }
 

@@ -12,7 +12,8 @@ import { atOnce } from "../model/runtime/event-loop.ts";
 import { literalPointer } from "../model/schema-tree.ts";
 import { paragraph } from "../text/lines.ts";
 import { nodeText } from "../text/paths.ts";
-import { type CompiledPolicy, compilePolicy, isValidOn } from "./compile.ts";
+import { type CompiledPolicy, compilePolicy } from "./compile.ts";
+import { isValidOn } from "./exemptions.ts";
 import { policiesIn, policyProblems } from "./validate.ts";
 import { policyQuestion, type Violated, type Violation } from "./violations.ts";
 
@@ -77,18 +78,16 @@ function problemsOf(
   { today, ignoring, scope }: OfflineOptions & { readonly scope: LabelScope | undefined },
 ): readonly Problem[] {
   // Which integration is exempt is left open: one that may be exempt is not reported.
-  const { exemptions = [] } = policy.resource.spec;
+  const exemptions = (policy.resource.spec.exemptions ?? []).filter((exemption) => isValidOn(exemption, today));
   const anywhere = compilePolicy({
     ...policy.resource,
     spec: { ...policy.resource.spec, exemptions: exemptions.map(({ integration: _, ...rest }) => rest) },
   });
   const isExempt = (path: NodePath): boolean =>
-    anywhere
-      .exemptions(
-        [""],
-        path.filter((name) => name !== undefined),
-      )
-      .some((exemption) => isValidOn(exemption, today));
+    anywhere.exemptions(
+      [""],
+      path.filter((name) => name !== undefined),
+    ).length > 0;
   const maySkip = ignoring || config.spec.missing === "ignore" || config.spec.missing === "nowhere";
   const problems: Problem[] = [];
   const question = policyQuestion(policy, {

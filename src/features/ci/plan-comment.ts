@@ -92,6 +92,7 @@ function stateOf(plan: Plan, room: number): PlanState {
     "changes that expose": summary.exposes ?? 0,
     "new policy findings": found("new"),
     "existing policy findings": found("existing"),
+    "exempt policy findings": (plan.exemptions ?? []).reduce((sum, { places }) => sum + places.length, 0),
     loosened: plan.loosened?.length ?? 0,
     "guards that refuse": guards.filter(({ allowed }) => allowed === undefined).length,
   };

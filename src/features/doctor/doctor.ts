@@ -21,6 +21,7 @@ import { type Check, fail, ok, skip } from "./check.ts";
 import {
   configCheck,
   configErrors,
+  exemptionChecks,
   labelChecks,
   labelledColumnsCheck,
   manifestCheck,
@@ -58,6 +59,7 @@ export async function diagnose(project: Project, options: DoctorOptions, run: Ru
     manifestCheck(project),
     taggedByCheck(project),
     ...labelChecks(project),
+    ...exemptionChecks(project, new Date().toISOString().slice(0, 10)),
     ...(await serviceChecks(project, options, run)),
   ];
   const canPlan = checks.every(({ state }) => state !== "fail");

@@ -1,3 +1,4 @@
+import { exemptionProblems } from "../../core/engine/checks/exemptions.ts";
 import { kindNamed } from "../../core/kinds/index.ts";
 import { labelReferences } from "../../core/kinds/label-references.ts";
 import { isTag } from "../../core/kinds/manifests.ts";
@@ -5,7 +6,8 @@ import { wantedLabels } from "../../core/kinds/patterns/labels.ts";
 import type { Project } from "../../core/manifests/project.ts";
 import { integrationOfSchemas, kindOf } from "../../core/model/address.ts";
 import { DimsyncError, readOr } from "../../core/model/errors.ts";
-import { type Diagnostic, type Problem, placeText } from "../../core/model/problem.ts";
+import { type Diagnostic, type Problem, placeText, toDiagnostic } from "../../core/model/problem.ts";
+import { policiesIn } from "../../core/policies/validate.ts";
 import type { RecordsState } from "../../core/records/records.ts";
 import type { Client } from "../../core/service/client.ts";
 import { counted } from "../../core/text/counts.ts";
@@ -62,6 +64,12 @@ export function manifestCheck(project: Project): Check {
   if (errors.length > 0)
     return fail(check, `${counted(files.length, "file")} with ${counted(errors.length, "error")}.`, "To see them: dimsync validate");
   return ok(check, `${counted(resources.length, "manifest")} in ${counted(files.length, "file")}, all of apiVersion dimsync/v1.`);
+}
+
+/** Exemptions of policies that end soon. */
+export function exemptionChecks({ resources, locate }: Project, today: string): readonly Check[] {
+  const ending = exemptionProblems(policiesIn(resources), today).filter(({ code }) => code === "W_EXEMPTION_ENDS");
+  return ending.map((problem) => warn("exemptions", problem.message, `It is in ${placeText(toDiagnostic(problem, locate))}.`));
 }
 
 /**

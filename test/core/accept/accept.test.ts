@@ -4,6 +4,7 @@ import { describe, expect, test } from "vitest";
 import { eachChange } from "../../../src/core/model/changes.ts";
 import { fromPointer } from "../../../src/core/model/json/pointer.ts";
 import type { AccountState } from "../../../src/embedded/data/account.ts";
+import { dayIn } from "../../support/clock.ts";
 import { story } from "../drift/account.ts";
 
 const integration =
@@ -246,8 +247,7 @@ test("a live value that a policy of severity error does not allow is not accepte
     "b.yaml": config(
       "  schemas:\n    public:\n      tables:\n        customers: { enabled: true, columns: { phone: { hashed: true } } }\n        users: { enabled: false, columns: { email: { hashed: true } } }\n",
     ),
-    "p.yaml":
-      "apiVersion: dimsync/v1\nkind: Policy\nmetadata: { name: pii }\nspec:\n  severity: error\n  when: { column: { name: email, enabled: true } }\n  require: { hashed: true }\n  message: personal data\n  exemptions: [{ table: customers, reason: test }]\n",
+    "p.yaml": `apiVersion: dimsync/v1\nkind: Policy\nmetadata: { name: pii }\nspec:\n  severity: error\n  when: { column: { name: email, enabled: true } }\n  require: { hashed: true }\n  message: personal data\n  exemptions: [{ schema: public, table: customers, reason: test, expires: ${dayIn(9)} }]\n`,
   });
   service.mutate((state) => {
     for (const name of ["email", "phone"]) column(state, "customers", name).hashed = name === "email";

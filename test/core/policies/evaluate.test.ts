@@ -167,37 +167,61 @@ describe("a policy finds", () => {
 
     [
       "nothing that an exemption covers",
-      { spec: { when: name("email"), exemptions: [{ schema: "public", table: "users", column: "email", reason: "r" }] } },
+      {
+        spec: {
+          when: name("email"),
+          exemptions: [{ schema: "public", table: "users", column: "email", reason: "r", expires: "2027-06-01" }],
+        },
+      },
       [],
     ],
     [
-      "nothing that an exemption without schema and column covers",
-      { spec: { when: name("email"), exemptions: [{ table: "u*", reason: "r" }] } },
+      "nothing that an exemption without schema and column covers, on its longest time",
+      { spec: { when: name("email"), exemptions: [{ integration: "orders", table: "u*", reason: "r", expires: "2027-06-01" }] } },
       [],
     ],
     [
       "a node whose exemption is for another integration",
-      { spec: { when: name("email"), exemptions: [{ integration: "billing", reason: "r" }] } },
+      { spec: { when: name("email"), exemptions: [{ integration: "billing", reason: "r", expires: "2027-06-01" }] } },
       [email],
     ],
     [
       "a node whose exemption is for another column",
-      { spec: { when: name("email"), exemptions: [{ column: "phone", reason: "r" }] } },
+      { spec: { when: name("email"), exemptions: [{ integration: "orders", column: "phone", reason: "r", expires: "2027-06-01" }] } },
       [email],
     ],
     [
       "a table whose columns are exempt",
-      { spec: { when: { table: { name: "archive" } }, require: { enabled: true }, exemptions: [{ column: "*", reason: "r" }] } },
+      {
+        spec: {
+          when: { table: { name: "archive" } },
+          require: { enabled: true },
+          exemptions: [{ integration: "orders", column: "*", reason: "r", expires: "2027-06-01" }],
+        },
+      },
       [at("public.archive..enabled")],
     ],
     [
       "nothing that an exemption covers on its last day",
-      { spec: { when: name("email"), exemptions: [{ column: "email", reason: "r", expires: today }] } },
+      { spec: { when: name("email"), exemptions: [{ integration: "orders", column: "email", reason: "r", expires: today }] } },
       [],
     ],
     [
       "a node whose exemption expired yesterday",
-      { spec: { when: name("email"), exemptions: [{ column: "email", reason: "r", expires: "2026-05-31" }] } },
+      { spec: { when: name("email"), exemptions: [{ integration: "orders", column: "email", reason: "r", expires: "2026-05-31" }] } },
+      [email],
+    ],
+    [
+      "a node whose exemption ends in more than a year, and one whose exemption is for everything",
+      {
+        spec: {
+          when: name("email"),
+          exemptions: [
+            { schema: "public", reason: "r", expires: "2027-06-02" },
+            { integration: "?*", column: "email", reason: "r", expires: today },
+          ],
+        },
+      },
       [email],
     ],
     [
@@ -206,8 +230,8 @@ describe("a policy finds", () => {
         spec: {
           when: name("email"),
           exemptions: [
-            { column: "email", reason: "old", expires: "2026-05-31" },
-            { column: "email", reason: "new" },
+            { integration: "orders", column: "email", reason: "old", expires: "2026-05-31" },
+            { integration: "orders", column: "email", reason: "new", expires: "2027-06-01" },
           ],
         },
       },
@@ -234,7 +258,7 @@ describe("a policy finds", () => {
         ...hashed,
         severity: "warning",
         when: name("email"),
-        exemptions: [{ column: "email", reason: "DPIA-41", expires: "2026-01-31" }],
+        exemptions: [{ integration: "orders", column: "email", reason: "DPIA-41", expires: "2026-01-31" }],
       },
       "pii",
     );

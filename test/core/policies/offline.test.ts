@@ -108,9 +108,17 @@ describe("a literal entry against a policy, without the account", () => {
       { policy: { when: { column: {}, table: { syncMode: "full" } } } },
       warning,
     ],
-    ["is fine with an exemption", { policy: { exemptions: [{ column: "email", reason: "r", expires: "2026-06-01" }] } }, []],
-    ["is fine with an exemption for an integration by any name", { policy: { exemptions: [{ integration: "Orders", reason: "r" }] } }, []],
-    ["is an error with an expired exemption", { policy: { exemptions: [{ column: "email", reason: "r", expires: "2026-05-31" }] } }, error],
+    ["is fine with an exemption", { policy: { exemptions: [{ schema: "public", reason: "r", expires: "2026-06-01" }] } }, []],
+    [
+      "is fine with an exemption for an integration by any name",
+      { policy: { exemptions: [{ integration: "Orders", reason: "r", expires: "2026-06-01" }] } },
+      [],
+    ],
+    [
+      "is an error with an expired exemption",
+      { policy: { exemptions: [{ schema: "public", reason: "r", expires: "2026-05-31" }] } },
+      error,
+    ],
     ["is fine if a SchemaConfig of higher priority may override it", { others: { b: { integration: "orders", priority: 1 } } }, []],
     [
       "is an error if the other SchemaConfig has a lower priority",

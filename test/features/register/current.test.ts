@@ -2,6 +2,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, describe, expect, test } from "vitest";
 import type { RegisterRow } from "../../../src/core/model/register.ts";
+import { dayIn } from "../../support/clock.ts";
 import { type Ran, runCommand } from "../../support/command.ts";
 import { writeProject } from "../../support/project-folder.ts";
 
@@ -33,7 +34,7 @@ spec:
   require: { hashed: true }
   message: readable
   exemptions:
-    - { integration: Orders, column: phone, reason: DPIA-41, approvedBy: privacy@example.com, expires: 2099-12-31 }
+    - { integration: Orders, column: phone, reason: DPIA-41, approvedBy: privacy@example.com, expires: ${dayIn(100)} }
 `;
 
 let folder: string;
@@ -88,7 +89,7 @@ describe("the register", () => {
     });
     expect(phone).toMatchObject({
       ...{ rule: "dial (manifests/personal.yaml:16)", reason: "call centre", hashed: false, breaks: [] },
-      ...{ exemption: "DPIA-41", approvedBy: "privacy@example.com", expires: "2099-12-31" },
+      ...{ exemption: "DPIA-41", approvedBy: "privacy@example.com", expires: dayIn(100) },
     });
   });
 
@@ -101,7 +102,7 @@ describe("the register", () => {
     expect((await register()).code).toBe(3);
     await run("apply", "--yes", "--allow", "maxChangedPercent=test");
     expect((await register()).code).toBe(0);
-    edit("2099-12-31", "2020-01-01");
+    edit(dayIn(100), "2020-01-01");
     expect((await register()).code).toBe(3);
     expect((await register("--label", "payment")).code).toBe(0);
   });
@@ -157,11 +158,11 @@ describe("--diff shows", () => {
     expect(await register("--diff", "before.json")).toMatchObject({ code: 0, stdout: expect.stringContaining("Nothing changed.") });
     await run("apply", "--yes", "--allow", "maxChangedPercent=test");
     edit("    - { label: payment, match: { column: iban } }\n", "");
-    edit("expires: 2099-12-31", "expires: 2099-06-30");
+    edit(dayIn(100), dayIn(90));
     const { code, stdout } = await register("--diff", "before.json", "--integration", "Orders");
     expect(code).toBe(2);
     expect(stdout.replaceAll(/ +/gu, " ")).toContain(
-      "\n public.customers.email changed Orders pii readable → hashed; breaks pii-hashed → (none)\n public.customers.phone changed Orders pii expires 2099-12-31 → 2099-06-30\n public.payments.iban removed Orders payment hashed\n",
+      `\n public.customers.email changed Orders pii readable → hashed; breaks pii-hashed → (none)\n public.customers.phone changed Orders pii expires ${dayIn(100)} → ${dayIn(90)}\n public.payments.iban removed Orders payment hashed\n`,
     );
     expect((await register("--diff", "before.json", "--integration", "Orders", "-o", "csv")).stdout.split("\r\n")[1]).toMatch(
       /^changed,hashed: false -> true; breaks: pii-hashed -> ,Orders,8f1c,public,customers,email,/u,
@@ -178,11 +179,11 @@ describe("--diff shows", () => {
     await register("-o", "csv=before.csv");
     expect(await register("--diff", "before.csv")).toMatchObject({ code: 0, stdout: expect.stringContaining("Nothing changed.") });
     await run("apply", "--yes", "--allow", "maxChangedPercent=test");
-    edit("expires: 2099-12-31", "expires: 2099-06-30");
+    edit(dayIn(100), dayIn(90));
     const { code, stdout } = await register("--diff", "before.csv", "--integration", "Orders");
     expect(code).toBe(2);
     expect(stdout.replaceAll(/ +/gu, " ")).toContain(
-      " public.customers.email changed Orders pii readable → hashed\n public.customers.phone changed Orders pii expires 2099-12-31 → 2099-06-30\n",
+      ` public.customers.email changed Orders pii readable → hashed\n public.customers.phone changed Orders pii expires ${dayIn(100)} → ${dayIn(90)}\n`,
     );
   });
 

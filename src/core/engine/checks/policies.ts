@@ -7,7 +7,7 @@ import { type IntegrationNames, integrationNames, labelScopes, nameInAddresses, 
 import { type Address, byText, integrationOfSchemas } from "../../model/address.ts";
 import { eachChange } from "../../model/changes.ts";
 import { ServiceError } from "../../model/errors.ts";
-import type { PolicyFinding } from "../../model/findings.ts";
+import type { PolicyFinding, UsedExemption } from "../../model/findings.ts";
 import type { Pointer } from "../../model/json/pointer.ts";
 import type { LiveSchemas } from "../../model/live.ts";
 import type { Change, Deferred, DraftFacts, Unverifiable } from "../../model/plan.ts";
@@ -21,7 +21,9 @@ import { expiredRules, policiesIn, policyProblems } from "../../policies/validat
 import { nodeText } from "../../text/paths.ts";
 import { failedRead } from "../observe.ts";
 import type { ClaimColumns, RunReads } from "../reads/cached-reads.ts";
+import { everything } from "../scope.ts";
 import type { LoadedProject, PlanOptions, Round } from "../session.ts";
+import { exemptionProblems, exemptionUse } from "./exemptions.ts";
 
 /** A unit after its comparison. `live` is undefined if the object is gone. */
 export interface CheckedUnit extends KindUnit {
@@ -46,10 +48,12 @@ export interface PolicyCheck {
    */
   readonly unverifiable: () => readonly Unverifiable[];
   readonly findings: () => readonly PolicyFinding[];
+  /** The exemptions that let violations pass. */
+  readonly exemptions: () => readonly UsedExemption[];
   /** The findings that make the guard `policy` refuse. */
   readonly refusing: () => readonly PolicyFinding[];
-  /** Problems of the policies, and what they could not check. */
-  readonly problems: (deferred: readonly Deferred[]) => readonly Problem[];
+  /** Problems of the policies and their exemptions, and what they could not check. `complete`: whether every read succeeded. */
+  readonly problems: (found: { readonly deferred: readonly Deferred[]; readonly complete: boolean }) => readonly Problem[];
 }
 
 /** What the round has read. */
@@ -67,6 +71,7 @@ interface Collected {
   readonly tables: string[];
   readonly failedReads: Problem[];
   readonly unverifiable: Unverifiable[];
+  readonly exemptions: ReturnType<typeof exemptionUse>;
   /** Ids of integrations that need no further check: checked, gone, or still being discovered. */
   readonly done: Set<string>;
 }
@@ -84,6 +89,7 @@ export function checkPolicies(round: Round, view: CheckedAccount): PolicyCheck {
     tables: [],
     failedReads: [],
     unverifiable: [],
+    exemptions: exemptionUse(policies, locate),
     done: new Set(),
   };
   const findings = () => sorted(collected.findings);
@@ -104,12 +110,15 @@ export function checkPolicies(round: Round, view: CheckedAccount): PolicyCheck {
     checkOthers: (reads, compared, onTree) => checkOthers(check, reads, { compared: new Set(compared), onTree }),
     unverifiable: () => collected.unverifiable,
     findings,
+    exemptions: collected.exemptions.used,
     refusing,
-    problems: (deferred) => [
-      ...invalid,
-      ...collected.failedReads,
-      ...notEvaluatedProblems({ ...collected, waiting: waiting(check, deferred), skipped: skipped(check) }),
-    ],
+    problems: ({ deferred, complete }) => {
+      const notEvaluated = notEvaluatedProblems({ ...collected, waiting: waiting(check, deferred), skipped: skipped(check) });
+      const isWhole = round.kind === "Plan" && round.scope === everything && options.protectOnly !== true && complete;
+      const unused = isWhole && invalid.length + notEvaluated.length === 0 ? collected.exemptions.unused() : undefined;
+      const ofExemptions = exemptionProblems(policiesIn(account.resources), today, unused);
+      return [...invalid, ...ofExemptions, ...collected.failedReads, ...notEvaluated];
+    },
   };
 }
 
@@ -211,9 +220,10 @@ async function checkOthers(check: Check, reads: RunReads, { compared, onTree }: 
 }
 
 function* evaluate({ evaluator, collected }: Check, target: PolicyTarget): Steps<void> {
-  const { findings, tablesWithoutColumns } = yield* evaluator.evaluate(target);
+  const { findings, exempt, covering, tablesWithoutColumns } = yield* evaluator.evaluate(target);
   const [integration = ""] = target.names;
   for (const finding of findings) collected.findings.push(finding);
+  collected.exemptions.add(target.address, exempt, covering);
   for (const path of tablesWithoutColumns) collected.tables.push(`${nodeText(path)} of ${integration}`);
 }
 

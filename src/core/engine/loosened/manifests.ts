@@ -10,7 +10,7 @@ import {
   type SchemaConfigSpec,
   type SchemaRule,
 } from "../../model/resource.ts";
-import { isValidOn } from "../../policies/compile.ts";
+import { isValidOn } from "../../policies/exemptions.ts";
 import { policiesIn } from "../../policies/validate.ts";
 import { visible } from "../../text/control-characters.ts";
 import { severities } from "../../text/severity.ts";
@@ -71,14 +71,17 @@ export function newExemptions(pairs: readonly PolicyPair[], today: string): read
     return (now.spec.exemptions ?? []).flatMap((exemption, index): readonly NewExemption[] => {
       if (!isValidOn(exemption, today)) return [];
       const same = old.filter((one) => selectorOf(one) === selectorOf(exemption));
-      if (same.some((one) => endOf(one) >= endOf(exemption))) return [];
+      if (same.some(({ expires }) => expires >= exemption.expires)) return [];
       const reused = old.some((one) => one.reason === exemption.reason && one.approvedBy === exemption.approvedBy);
       const code = same.length > 0 ? "exemption-extended" : reused ? "exemption-widened" : "exemption-added";
       const by =
         exemption.approvedBy === undefined
           ? ""
           : ` approvedBy ${visible(exemption.approvedBy)} was written by the author of this pull request.`;
-      const was = same.length === 0 ? "" : ` It ended ${until(same.map(endOf).sort().at(-1))}.`;
+      const [was = ""] = same
+        .map(({ expires }) => ` It ended on ${expires}.`)
+        .sort()
+        .reverse();
       const draft: Draft = {
         code,
         subject: now.address,
@@ -93,7 +96,6 @@ export function newExemptions(pairs: readonly PolicyPair[], today: string): read
 
 const selectorOf = ({ integration, schema, table, column }: PolicyExemption): string =>
   canonicalJson([integration ?? null, schema ?? null, table ?? null, column ?? null]);
-const endOf = ({ expires }: PolicyExemption): string => expires ?? "9999";
 const scopeText = ({ integration, schema, table, column }: PolicyExemption): string => {
   const path = [schema, table, column].map((name) => visible(name ?? "*")).join(".");
   return `${path} of ${integration === undefined ? "every integration" : visible(integration)}`;

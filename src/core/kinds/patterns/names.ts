@@ -55,6 +55,11 @@ export function namesMatcher(written: string | readonly string[], options: NameO
   return leavesOut === undefined ? (names) => names.some(means) : (names) => names.some(means) && !names.some(leavesOut);
 }
 
+/** Names that no source has: only a pattern for every name matches both. */
+const unlikelyNames = ["\u{10fffc}".repeat(9), "\u{10fffd}".repeat(8)];
+
+export const matchesEveryName = (pattern: string): boolean => unlikelyNames.every(nameMatcher([pattern]));
+
 /** `leavesOut` is undefined if no pattern begins with `!`. */
 function compile(written: string | readonly string[], { ignoreCase = false }: NameOptions) {
   const list = typeof written === "string" ? [written] : written;

@@ -1,8 +1,8 @@
 import { policyAddress } from "../../kinds/manifests.ts";
-import type { PolicyFinding } from "../../model/findings.ts";
+import type { PolicyFinding, UsedExemption } from "../../model/findings.ts";
 import { placeText } from "../../model/problem.ts";
 import { counted } from "../../text/counts.ts";
-import { grouped } from "../../text/lists.ts";
+import { grouped, joinParts } from "../../text/lists.ts";
 import { pathText, wholePath } from "../../text/paths.ts";
 import { errorsFirst } from "../../text/severity.ts";
 import { severitySigns } from "../../text/signs.ts";
@@ -81,6 +81,35 @@ function fixedEntry(group: Group): Entry {
     head: [[name(policyAddress(group[0].policy))], [muted(counted(group.length, "place"))]],
     rows: entry.rows?.map(([object = [], node = [], , where = []]) => [object, node, where]) ?? [],
   };
+}
+
+/** The exemptions that let violations pass, with what they cover. */
+export const exemptionsSection = (all: readonly UsedExemption[]): Section => ({
+  id: "exemptions",
+  title: "Exempt from policies",
+  count: all.reduce((sum, { places }) => sum + places.length, 0),
+  part: "attention",
+  isFolded: true,
+  isVital: true,
+  contents: [joinParts(all.map(exemptionText), "; ")],
+  entries: all.map((exemption) => ({
+    sign: "○",
+    tone: "warn",
+    isMinor: true,
+    head: [
+      [name(policyAddress(exemption.policy))],
+      [`${counted(exemption.places.length, "finding")} exempt until ${exemption.expires}`],
+      [place(placeText(exemption))],
+    ],
+    notes: [[joinParts([exemption.reason, exemption.approvedBy ?? ""], ", ")]],
+    rows: exemption.places.map(({ address, path }) => [[name(address)], [code(wholePath(path))]]),
+  })),
+});
+
+/** "60 findings of Policy/pii-hashed are exempt: DPIA-41, privacy@example.com, until 2027-01-31" */
+function exemptionText({ policy, reason, approvedBy = "", expires, places }: UsedExemption): string {
+  const findings = `${counted(places.length, "finding")} of ${policyAddress(policy)} ${places.length === 1 ? "is" : "are"} exempt`;
+  return `${findings}: ${joinParts([reason, approvedBy, `until ${expires}`], ", ")}`;
 }
 
 /** The findings that remain after apply. */

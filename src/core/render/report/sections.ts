@@ -20,7 +20,7 @@ import { nextSection } from "./next.ts";
 import { notKeptSection } from "./not-kept.ts";
 import { outcomesSection } from "./outcomes.ts";
 import { outsideSection } from "./outside.ts";
-import { policySections } from "./policies.ts";
+import { exemptionsSection, policySections } from "./policies.ts";
 import { guardText, liftReason, shownGuards } from "./refusals.ts";
 import { unmanagedSection } from "./unmanaged.ts";
 import { severityTones } from "./words.ts";
@@ -46,6 +46,7 @@ function sectionsOfKind(document: Shown, { verbose, isResolved = false, touches 
     nextSection(document, isResolved),
     ...refused,
     ...findings,
+    exemptionsSection(document.exemptions ?? []),
     outsideSection(document),
     impactSection(document),
     // What a review gives up names it, too.

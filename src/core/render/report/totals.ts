@@ -16,7 +16,9 @@ import { wordsOf } from "./words.ts";
 /** Whether the account was read completely, and there is nothing to do or report. */
 export function isEmpty(plan: Plan): boolean {
   const found = [plan.items, plan.manual, plan.notKept ?? [], plan.blocked, plan.deferred, plan.policy, plan.guards, plan.held ?? []];
-  const lists = [...found, plan.loosened ?? [], plan.released ?? []];
+  // A report is about drift.
+  const exemptions = plan.kind === "Plan" ? (plan.exemptions ?? []) : [];
+  const lists = [...found, exemptions, plan.loosened ?? [], plan.released ?? []];
   return plan.complete && lists.every((list) => list.length === 0) && plan.diagnostics.every(({ severity }) => severity !== "error");
 }
 
@@ -75,8 +77,8 @@ function foundCounts({ policy, newColumns = [] }: Plan): readonly (readonly [num
 function nothingText(plan: Plan): string {
   if (wasNotRead(plan)) return "not compared with the account";
   if (!plan.complete) return "not compared completely";
-  // A plan that needed a guard to be lifted is not nothing.
-  if (plan.guards.length > 0) return "nothing to send";
+  // A plan that needs a guard to be lifted, or an exemption, is not nothing.
+  if (plan.guards.length > 0 || (plan.kind === "Plan" && plan.exemptions !== undefined)) return "nothing to send";
   return plan.kind === "Plan" ? "no changes" : "no differences";
 }
 

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import type { Plan } from "../../../../src/core/model/plan.ts";
 import type { Result } from "../../../../src/core/model/result.ts";
+import { dayIn } from "../../../support/clock.ts";
 import { runCommand } from "../../../support/command.ts";
 import { configText, keyVariable, writeProject } from "../../../support/project-folder.ts";
 import { startService } from "../../../support/service.ts";
@@ -12,7 +13,6 @@ kind: SchemaConfig
 metadata: { name: orders }
 spec: { integration: { id: "8f1c" }, rules: [{ id: all, match: { column: "*" }, set: { enabled: true } }] }
 `;
-const day = (days: number): string => new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10);
 
 /** A project with one rule that exposes columns of an integration. */
 async function project() {
@@ -37,7 +37,7 @@ test("an entry of the config lifts a guard; plan, comment and result show it", a
   expect((await run("plan")).code).toBe(3);
   const comment = (await run("plan", "-o", "markdown")).stdout;
   expect(comment).toContain('  - { guard: maxExposedColumns, address: Schemas/Orders, reason: "…", until: YYYY-MM-DD }\n');
-  const until = day(14);
+  const until = dayIn(14);
   allow({ ...entry, until });
   const made = await plan();
   expect(made).toMatchObject({ executable: true, diagnostics: [], guards: [{ guard: entry.guard, allowed: entry.reason, until }] });
@@ -53,7 +53,7 @@ test("an entry of the config lifts a guard; plan, comment and result show it", a
 
 test("an entry for another object lifts nothing", async () => {
   const { plan, allow } = await project();
-  allow({ ...entry, address: "Schemas/hr", until: day(14) });
+  allow({ ...entry, address: "Schemas/hr", until: dayIn(14) });
   expect(await plan()).toMatchObject({ executable: false, diagnostics: [{ code: "W_ALLOW_UNUSED" }] });
 });
 
@@ -62,7 +62,7 @@ test.each<[days: number, code: string, exit: number, ofValidate: number]>([
   [32, "E_ALLOW_TOO_LONG", 1, 1],
 ])("an entry that ends in %i days is reported at its line, and lifts nothing", async (days, code, exit, ofValidate) => {
   const { run, allow, config } = await project();
-  allow({ ...entry, until: day(days) });
+  allow({ ...entry, until: dayIn(days) });
   const line =
     config()
       .split("\n")
@@ -78,11 +78,14 @@ test.each<[days: number, code: string, exit: number, ofValidate: number]>([
   }
 });
 
-test.each([{ reason: "x" }, { until: day(3) }, { guard: "maxEverything", reason: "x", until: day(3) }])("%j is refused", async (part) => {
-  const { run, allow } = await project();
-  allow({ guard: "maxCreates", ...part });
-  expect((await run("validate")).code).toBe(1);
-});
+test.each([{ reason: "x" }, { until: dayIn(3) }, { guard: "maxEverything", reason: "x", until: dayIn(3) }])(
+  "%j is refused",
+  async (part) => {
+    const { run, allow } = await project();
+    allow({ guard: "maxCreates", ...part });
+    expect((await run("validate")).code).toBe(1);
+  },
+);
 
 test.each([
   ["a date that does not exist", { ...entry, until: "2026-11-31" }],

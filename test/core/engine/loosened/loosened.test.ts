@@ -3,6 +3,7 @@ import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { afterAll, describe, expect, onTestFinished, test } from "vitest";
 import type { Plan } from "../../../../src/index.ts";
+import { dayIn } from "../../../support/clock.ts";
 import { runCommand } from "../../../support/command.ts";
 import { keyVariable, writeFolder } from "../../../support/project-folder.ts";
 import { startService, type TestService } from "../../../support/service.ts";
@@ -146,7 +147,7 @@ const cases: Readonly<Record<string, Case>> = {
   },
   "an exemption is added, and the rule exposes": {
     changes: {
-      "manifests/policy.yaml": policy({ more: exemption("2027-01-31") }),
+      "manifests/policy.yaml": policy({ more: exemption(dayIn(100)) }),
       "manifests/orders.yaml": orders(
         undefined,
         "    - { match: { schema: public, table: users, column: email }, set: { hashed: false } }\n",
@@ -155,13 +156,13 @@ const cases: Readonly<Record<string, Case>> = {
     found: ["exemption-added Policy/pii-hashed manifests/policy.yaml:10@head 1/1"],
   },
   "an exemption covers more": {
-    base: { ...start, "manifests/policy.yaml": policy({ more: exemption("2027-01-31", ", integration: Orders") }) },
-    changes: { "manifests/policy.yaml": policy({ more: exemption("2027-01-31") }) },
+    base: { ...start, "manifests/policy.yaml": policy({ more: exemption(dayIn(100), ", integration: Orders") }) },
+    changes: { "manifests/policy.yaml": policy({ more: exemption(dayIn(100)) }) },
     found: ["exemption-widened Policy/pii-hashed manifests/policy.yaml:10@head 1/0"],
   },
   "an exemption lasts longer": {
-    base: { ...start, "manifests/policy.yaml": policy({ more: exemption("2027-01-31") }) },
-    changes: { "manifests/policy.yaml": policy({ more: exemption("2027-02-28") }) },
+    base: { ...start, "manifests/policy.yaml": policy({ more: exemption(dayIn(100)) }) },
+    changes: { "manifests/policy.yaml": policy({ more: exemption(dayIn(128)) }) },
     found: ["exemption-extended Policy/pii-hashed manifests/policy.yaml:10@head 1/0"],
   },
   "a guard is raised": {
@@ -242,9 +243,8 @@ const cases: Readonly<Record<string, Case>> = {
   },
 };
 
-const inTwentyDays = new Date(Date.now() + 20 * 86_400_000).toISOString().slice(0, 10);
 const withDay = (files: Files): Files =>
-  Object.fromEntries(Object.entries(files).map(([path, text]) => [path, text?.replace("DAY", inTwentyDays)]));
+  Object.fromEntries(Object.entries(files).map(([path, text]) => [path, text?.replace("DAY", dayIn(20))]));
 
 describe("a pull request loosens", () => {
   test.each(Object.entries(cases))("%s", async (_, { base = start, broken, changes, found }) => {

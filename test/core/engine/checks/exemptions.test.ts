@@ -1,0 +1,95 @@
+import { describe, expect, onTestFinished, test } from "vitest";
+import type { Plan } from "../../../../src/index.ts";
+import { dayIn } from "../../../support/clock.ts";
+import { runCommand } from "../../../support/command.ts";
+import { configText, keyVariable, writeProject } from "../../../support/project-folder.ts";
+import { startService } from "../../../support/service.ts";
+
+// Orders (8f1c) has public.customers.email and public.users.email, which are readable.
+
+const policy = (...exemptions: readonly string[]): string => `apiVersion: dimsync/v1
+kind: Policy
+metadata: { name: pii }
+spec:
+  severity: error
+  when: { column: { name: email, enabled: true } }
+  require: { hashed: true }
+  message: unhashed
+  exemptions:
+${exemptions.map((text) => `    - { ${text}, reason: DPIA-41 }\n`).join("")}`;
+const orders = (rules: string): string => `apiVersion: dimsync/v1
+kind: Integration
+metadata: { name: orders, id: "8f1c" }
+spec: {}
+---
+apiVersion: dimsync/v1
+kind: SchemaConfig
+metadata: { name: orders }
+spec: { integration: orders, rules: [${rules}] }
+`;
+const id = "{ match: { column: id }, set: { hashed: false } }";
+
+async function start(...exemptions: readonly string[]) {
+  const service = await startService();
+  onTestFinished(() => service.close());
+  const files = { "manifests/p.yaml": policy(...exemptions), "manifests/o.yaml": orders(id) };
+  const folder = writeProject({ "dimsync.yaml": configText(service.url, {}), ...files });
+  const run = (...argv: readonly string[]) => runCommand([...argv, "-q"], folder, { [keyVariable]: service.apiKey });
+  const made = async (...argv: readonly string[]): Promise<Plan> => JSON.parse((await run(...argv, "-o", "json")).stdout) as Plan;
+  return { service, run, made };
+}
+
+const all = `integration: orders, approvedBy: p@example.com, expires: ${dayIn(100)}`;
+const users = `schema: public, table: users, expires: ${dayIn(100)}`;
+const customers = `schema: public, table: customers, expires: ${dayIn(100)}`;
+
+describe("an exemption", () => {
+  test.each<[string, readonly string[], readonly string[], Partial<Plan["exit"]>]>([
+    ["is used, and nothing else is reported", [all], [], { code: 0 }],
+    ["covers nothing", [all, "integration: billing, expires: 2020-01-01"], ["W_EXEMPTION_UNUSED 11"], { code: 0 }],
+    ["ends within 14 days", [`integration: orders, expires: ${dayIn(14)}`], ["W_EXEMPTION_ENDS 10"], { code: 0 }],
+    ["ends later", [`integration: orders, expires: ${dayIn(15)}`], [], { code: 0 }],
+    ["ends soon and covers nothing", [all, `integration: billing, expires: ${dayIn(3)}`], ["W_EXEMPTION_UNUSED 11"], { code: 0 }],
+    ["ends in more than a year", [`integration: orders, expires: ${dayIn(367)}`], ["E_EXEMPTION_TOO_LONG 10"], { code: 1 }],
+    ["names only a column", [`column: email, expires: ${dayIn(9)}`], ["E_EXEMPTION_TOO_WIDE 10"], { code: 1 }],
+    ["names every integration", [`integration: '[!x]*', expires: ${dayIn(9)}`], ["E_EXEMPTION_TOO_WIDE 10"], { code: 1 }],
+    ["names every schema", [`schema: '{public,*}', expires: ${dayIn(9)}`], ["E_EXEMPTION_TOO_WIDE 10"], { code: 1 }],
+    ["has no end", ["integration: orders"], ["E_MISSING_KEY 10"], { code: 1 }],
+  ])("that %s", async (_, exemptions, found, exit) => {
+    const { made } = await start(...exemptions);
+    const plan = await made("plan");
+    expect(plan.diagnostics.map(({ code, line }) => `${code} ${line}`)).toEqual(found);
+    expect(plan.exit).toMatchObject(exit);
+  });
+
+  test("that is used is in the plan with what it covers, and the plan is not empty", async () => {
+    const { made, run } = await start(users, customers);
+    const { exemptions, policy: findings } = await made("plan");
+    const of = (table: string, line: number) => ({
+      ...{ policy: "pii", reason: "DPIA-41", expires: dayIn(100), file: "manifests/p.yaml", line },
+      places: [{ address: "Schemas/orders", path: `/schemas/public/tables/${table}/columns/email/hashed` }],
+    });
+    expect([exemptions, findings]).toEqual([[of("users", 10), of("customers", 11)], []]);
+    const { stdout } = await run("plan", "-v");
+    expect(stdout).toContain(`Policy/pii   1 finding exempt until ${dayIn(100)}`);
+    expect(stdout).toContain("public.users.email");
+    expect(stdout).not.toContain("No changes");
+    expect((await run("drift")).code).toBe(0);
+    expect((await made("drift")).exemptions).toHaveLength(2);
+  });
+
+  test("is not called unused by a plan of a part, by validate or by a plan that could not read everything", async () => {
+    const { service, made } = await start("integration: billing, expires: 2020-01-01");
+    const codes = async (...argv: readonly string[]) => (await made(...argv)).diagnostics.map(({ code }) => code);
+    expect(await codes("plan")).toEqual(["W_EXEMPTION_UNUSED"]);
+    expect([...(await codes("plan", "--only", "Integration/orders")), ...(await codes("validate"))]).toEqual([]);
+    service.addFault("GET .*/schemas=status:403");
+    expect(await codes("plan")).not.toContain("W_EXEMPTION_UNUSED");
+  });
+
+  test("that is not allowed, or ends soon, is reported by validate and doctor", async () => {
+    const { made, run } = await start(`column: email, expires: ${dayIn(9)}`, `integration: orders, expires: ${dayIn(9)}`);
+    expect((await made("validate")).diagnostics.map(({ code }) => code)).toEqual(["E_EXEMPTION_TOO_WIDE", "W_EXEMPTION_ENDS"]);
+    expect((await run("doctor")).stdout).toContain("It is in manifests/p.yaml:11");
+  });
+});
