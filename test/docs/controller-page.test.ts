@@ -23,7 +23,7 @@ const metrics = controllerMetrics(
   {
     accounts: [account({ labels: {} })],
     queue: { due: 0, running: 0, overdue: 0 },
-    workers: [{ id: "w", isStuck: false }],
+    workers: [{ id: "w", isStuck: false, checks: [{ account: "prod", since: now.toISOString(), seconds: 1 }] }],
     receivers: [{ source: "data", name: "chat", type: "json", lastTriedAt: null, failure: null }],
     counters: ["runs", "notifications"].map((name) => ({ name, label: "x", value: 1 })),
   },

@@ -1,16 +1,17 @@
 import { DimsyncError } from "../../core/model/errors.ts";
 import type { Database } from "../../core/records/postgres/connection.ts";
 import { iso } from "../../core/records/postgres/iso.ts";
+import { shellWord } from "../../core/text/shell.ts";
 import { didYouMean } from "../../core/text/suggest.ts";
 import { rowsOf } from "./database/rows.ts";
 import { listAccounts, readAccount } from "./views/accounts.ts";
 import { readRun } from "./views/runs.ts";
-import type { AccountDetail, AccountSummary, RunDetail } from "./views/status.ts";
+import type { AccountDetail, AccountSummary, Removal, RunDetail } from "./views/status.ts";
 
 // What commands change: rows of accounts and suspensions. Workers find out by themselves.
 
-/** The account with this name. Throws E_UNKNOWN_ACCOUNT. */
-export async function knownAccount(database: Database, name: string): Promise<AccountDetail> {
+/** The account with this name, under control or removed. Throws E_UNKNOWN_ACCOUNT. */
+export async function anyAccount(database: Database, name: string): Promise<AccountDetail> {
   const account = await readAccount(database, name);
   if (account !== undefined) return account;
   const names = (await listAccounts(database)).map((each) => each.name);
@@ -20,6 +21,23 @@ export async function knownAccount(database: Database, name: string): Promise<Ac
   const others = names.length === 0 ? "No account is under control." : `The accounts are ${names.slice(0, 20).join(", ")}.`;
   throw new DimsyncError("E_UNKNOWN_ACCOUNT", `There is no account ${JSON.stringify(name)}. ${others}${didYouMean(name, names)}`);
 }
+
+/** The account under control with this name. Throws E_UNKNOWN_ACCOUNT. */
+export async function knownAccount(database: Database, name: string): Promise<AccountDetail> {
+  const account = await anyAccount(database, name);
+  if (account.removed === undefined) return account;
+  throw new DimsyncError(
+    "E_UNKNOWN_ACCOUNT",
+    `${account.name} was ${removalText(account.removed)}. Nothing checks it. Its history is kept:`,
+    {
+      command: `dimsync controller history ${shellWord(account.name)}`,
+    },
+  );
+}
+
+/** "removed at 2026-11-27T10:00:00.000Z by ci with commit 4f2c1ab09d3e". */
+export const removalText = ({ at, by, commit }: Removal): string =>
+  `removed at ${at}${by === undefined ? " by a change of the watched project" : ` by ${by}`}${commit === undefined ? "" : ` with commit ${commit.slice(0, 12)}`}`;
 
 export interface RequestedCheck {
   readonly id: number;

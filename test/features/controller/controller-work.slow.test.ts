@@ -198,3 +198,26 @@ test("/readyz fails, and the page and a metric say so, if a worker takes none of
   await vi.waitFor(() => expect(page.log()).toMatch(/Status page: \S+/u), waiting);
   expect(await (await fetch(/Status page: (\S+)/u.exec(page.log())?.[1] ?? "")).text()).toContain("No worker is running.");
 });
+
+test("a worker whose every slot hangs is named with what it checks, and the accounts that wait are reported as stale", async () => {
+  const world = await fleet(2);
+  world.isHeld = ({ method }) => method === "GET";
+  const child = world.start(["--accounts-at-once", "1"]);
+  await vi.waitFor(async () => expect(await world.accounts()).toContainEqual(expect.objectContaining({ running: true })), waiting);
+  await vi.waitFor(() => expect(child.log()).toMatch(/Status page: \S+/u), waiting);
+  const ask = async (path: string) => await (await fetch(new URL(path, /Status page: (\S+)/u.exec(child.log())?.[1] ?? ""))).text();
+  await world.database.query(
+    "update dimsync_controller.account set every_ms = 1000, next_check_at = now() - interval '1 hour', created_at = now() - interval '1 hour'",
+    [],
+  );
+  const [{ target } = {}] = (await world.accounts()).filter(({ running }) => running);
+  expect((await ask("/")).replaceAll(/<[^>]*>/gu, "")).toMatch(
+    new RegExp(`1 account is overdue\\. \\S+ is busy with ${target} for \\d+ s\\.`, "u"),
+  );
+  expect(await ask("/metrics")).toContain(`account="${target}"} `);
+  expect(await ask("/readyz")).toBe("ok\n");
+  await vi.waitFor(
+    async () => expect((await world.database.query("select name from dimsync_controller.event where name = 'stale'", [])).rowCount).toBe(2),
+    waiting,
+  );
+});

@@ -50,10 +50,13 @@ function statusText(accounts: readonly AccountSummary[], receivers: readonly Rec
   const failing = receivers.flatMap(({ name, source, failure }) =>
     failure === null ? [] : [`Receiver ${name} of ${source} does not get notifications: ${failure}`],
   );
-  const ofAccounts = accounts.flatMap(({ name, error, suspension, silence, isStale, state, dirty }) => [
+  const ofAccounts = accounts.flatMap(({ name, error, suspension, silence, acknowledged, isStale, state, dirty }) => [
     ...(error === undefined ? [] : [`${name}: ${error.code}: ${error.message}`]),
     ...(suspension === undefined ? [] : [`${name}: suspended by ${suspension.by} until ${suspension.until}: ${suspension.reason}`]),
     ...(silence === undefined ? [] : [`${name}: notifications silenced by ${silence.by} until ${silence.until}: ${silence.reason}`]),
+    ...(acknowledged === undefined
+      ? []
+      : [`${name}: ${acknowledged.events.join(", ")} acknowledged by ${acknowledged.by}, not sent again: ${acknowledged.reason}`]),
     ...(isStale && state !== "suspended" ? [`${name}: not checked within three intervals`] : []),
     ...(dirty === true ? [`${name}: pushed with uncommitted changes`] : []),
   ]);

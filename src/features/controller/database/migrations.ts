@@ -192,4 +192,10 @@ alter table dimsync_controller.run add column report_digest text, add column rep
 -- How long runs, closed findings and events are kept: 400 days.
 alter table dimsync_controller.account add column keep_ms bigint not null default 34560000000;`,
   },
+  {
+    worksWith: 1,
+    sql: `
+-- Who removed the account, and the commit of the push that did.
+alter table dimsync_controller.account add column removed_by text, add column removed_commit text;`,
+  },
 ];

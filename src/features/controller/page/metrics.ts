@@ -76,8 +76,13 @@ const queueFamilies = ({ queue, workers, receivers }: ControllerMetrics): readon
   gauge("workers", "Worker processes seen in the last two minutes.", [[{}, workers.length]]),
   gauge(
     "worker_stuck",
-    "1 if accounts have been due for two intervals, in which this worker took none.",
+    "1 if accounts have been due for two intervals, in which this worker took none and checked none.",
     workers.map(({ id, isStuck }) => [{ worker: id }, isStuck ? 1 : 0]),
+  ),
+  gauge(
+    "check_running_seconds",
+    "How long the check of the account has been running.",
+    workers.flatMap(({ id, checks }) => checks.map(({ account, seconds }): Sample => [{ worker: id, account }, seconds])),
   ),
   gauge(
     "receiver_failing",

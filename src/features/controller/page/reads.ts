@@ -37,9 +37,7 @@ export async function accountNamed(reads: PageReads, name: string): Promise<Acco
       throw new ProblemError({ status: 409, title: "Name of several accounts", detail: error.message });
     throw error;
   });
-  return (
-    account ?? missing("Unknown account", `The controller has no account ${JSON.stringify(name)}. It may have been removed by a push.`)
-  );
+  return account ?? missing("Unknown account", `The controller has no account ${JSON.stringify(name)}.`);
 }
 
 /** Rejects with a ProblemError if there is none. */

@@ -89,10 +89,10 @@ stored as (insert into dimsync_controller.account as a (source, target, labels, 
   select $1, target, labels, host, mode, "everyMs", maintenance, "keepMs", $3, $4, 1, now() from entry
   on conflict (source, target) do update set labels = excluded.labels, host = excluded.host, mode = excluded.mode, every_ms = excluded.every_ms, maintenance = excluded.maintenance,
     keep_ms = excluded.keep_ms,
-    digest = excluded.digest, git_commit = excluded.git_commit, wanted = a.wanted + 1, next_check_at = now(), removed_at = null,
+    digest = excluded.digest, git_commit = excluded.git_commit, wanted = a.wanted + 1, next_check_at = now(), removed_at = null, removed_by = null, removed_commit = null,
     alerts = case when a.removed_at is null then a.alerts else '{}' end
   returning a.*),
-removed as (update dimsync_controller.account a set removed_at = now()
+removed as (update dimsync_controller.account a set removed_at = now(), removed_by = $8, removed_commit = $4
   from allowed where a.source = $1 and a.removed_at is null and not exists (select 1 from entry where entry.target = a.target)
   returning a.*),
 reported as (insert into dimsync_controller.event (source, account, name, git_commit, actor, resolves)

@@ -1,7 +1,7 @@
 import type { Database } from "../../../core/records/postgres/connection.ts";
 import { iso } from "../../../core/records/postgres/iso.ts";
 import { rowsOf } from "../database/rows.ts";
-import { namedAccounts, riskOrder } from "./sql.ts";
+import { everyAccount, namedAccounts, riskOrder } from "./sql.ts";
 import type { CauseGroup, ClosedGroup, Part, Range } from "./status.ts";
 
 /** SQL: what findings `f` of accounts `a` with one cause have in common. "since" is the time of the first change, from the audit log if known. */
@@ -10,14 +10,14 @@ const groupColumns = `f.cause, f.kind, (array_agg(f.risk order by ${riskOrder("f
   coalesce(json_agg(distinct f.actor) filter (where f.actor is not null), '[]') as actors,
   (array_agg(json_build_object('address', f.address, 'path', f.path, 'detail', f.detail) order by f.opened_at, f.id))[1] as example`;
 
-const from = `from dimsync_controller.finding f join ${namedAccounts} a on a.id = f.account`;
+const from = (accounts: string): string => `from dimsync_controller.finding f join ${accounts} a on a.id = f.account`;
 
 /** Open findings of all accounts grouped by cause: the worst first, then those of the most accounts. `cause`: only this one. */
 export const findingsByCause = (database: Database, range: Range, cause = ""): Promise<Part<CauseGroup>> =>
   partOf(
     database,
     {
-      groups: `select ${groupColumns} ${from} where f.closed_at is null and ($3 = '' or f.cause = $3) group by f.cause, f.kind`,
+      groups: `select ${groupColumns} ${from(namedAccounts)} where f.closed_at is null and ($3 = '' or f.cause = $3) group by f.cause, f.kind`,
       order: `${riskOrder("risk")}, json_array_length(accounts) desc, cause, kind`,
     },
     [range.offset, range.limit, cause],
@@ -34,7 +34,7 @@ export const closedByCause = (database: Database, range: Range): Promise<Part<Cl
     {
       groups: `select ${groupColumns}, ${iso("max(f.closed_at)")} as "closedAt", f.closed_by is not null as "isRepaired",
         (array_agg(f.closed_run order by f.closed_at desc))[1] as "closedRun", ${openMs("sum")} as "openMs", ${openMs("max")} as "longestOpenMs"
-      ${from} where f.closed_at > now() - interval '24 hours' group by f.cause, f.kind, f.closed_by`,
+      ${from(everyAccount)} where f.closed_at > now() - interval '24 hours' group by f.cause, f.kind, f.closed_by`,
       order: `${riskOrder("risk")}, "closedAt" desc, cause, kind`,
     },
     [range.offset, range.limit],

@@ -1,14 +1,17 @@
 import type { Database } from "../../../core/records/postgres/connection.ts";
+import { iso } from "../../../core/records/postgres/iso.ts";
 import { rowsOf } from "../database/rows.ts";
 import { listAccounts } from "./accounts.ts";
-import { intervals, isAlive, isFree, isOverdue } from "./sql.ts";
+import { intervals, isAlive, isFree, isOverdue, namedAccounts } from "./sql.ts";
 import type { AccountSummary } from "./status.ts";
 
 /** A worker process that was seen in the last two minutes. */
 export interface WorkerSummary {
   readonly id: string;
-  /** Whether an account has been due for two intervals, in which this worker took none. */
+  /** Whether an account has been due for two intervals, in which this worker took none and checked none. */
   readonly isStuck: boolean;
+  /** What it checks now, the longest check first. */
+  readonly checks: readonly { readonly account: string; readonly since: string; readonly seconds: number }[];
 }
 
 export interface WorkerHealth {
@@ -22,7 +25,10 @@ export async function readWorkers(database: Database): Promise<WorkerHealth> {
   const [health] = await rowsOf<WorkerHealth>(
     database,
     `select (select count(*) from overdue) as overdue, (select coalesce(json_agg(json_build_object('id', w.id,
-      'isStuck', exists (select 1 from overdue o where w.taken_at < o.since)) order by w.id), '[]')
+      'isStuck', exists (select 1 from overdue o where w.taken_at < o.since),
+      'checks', (select coalesce(json_agg(json_build_object('account', a.name, 'since', ${iso("a.running_since")},
+        'seconds', extract(epoch from now() - a.running_since)) order by a.running_since), '[]')
+        from ${namedAccounts} a where a.running_worker = w.id and a.running_until >= now())) order by w.id), '[]')
       from dimsync_controller.worker w where ${isAlive}) as workers`,
     [],
     `overdue as (select now() - ${intervals(2)} as since from dimsync_controller.account a

@@ -8,7 +8,7 @@ import type { Database } from "../../../core/records/postgres/connection.ts";
 import { iso } from "../../../core/records/postgres/iso.ts";
 import { membersOf } from "../database/rows.ts";
 import type { BundleContent } from "../projects/bundle.ts";
-import { dirtyOf, namedAccounts } from "./sql.ts";
+import { dirtyOf, everyAccount, namedAccounts } from "./sql.ts";
 import type { BundleDetail, Range, RunDetail, RunSummary } from "./status.ts";
 
 // It is stored before it sends changes; if its worker is gone, it stays so, with an error.
@@ -24,7 +24,7 @@ const runColumns = `r.id, a.name as account, r.reason, r.mode, r.worker, json_bu
 export const readRuns = (database: Database, rest: string, values: readonly unknown[]): Promise<readonly RunSummary[]> =>
   membersOf<RunSummary>(
     database,
-    `select ${runColumns} from dimsync_controller.run r join ${namedAccounts} a on a.id = r.account ${rest}`,
+    `select ${runColumns} from dimsync_controller.run r join ${everyAccount} a on a.id = r.account ${rest}`,
     values,
   );
 

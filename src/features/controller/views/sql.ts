@@ -2,10 +2,14 @@ import { iso } from "../../../core/records/postgres/iso.ts";
 
 // Parts of statements that mean the same everywhere: `a` is an account, `w` a worker, `f` a finding and `s` a suspension or silence.
 
-/** A subquery of the accounts under control, with their names as the column `name`. */
-export const namedAccounts = `(select account.*,
-  case when count(*) over (partition by target) = 1 then target else source || '/' || target end as name
-  from dimsync_controller.account where removed_at is null)`;
+/** A subquery of all accounts, with their names as the column `name`. One that was removed has its target as name only if no other account has it. */
+export const everyAccount = `(select account.*, case when (case when removed_at is null
+    then count(*) filter (where removed_at is null) over (partition by target) else count(*) over (partition by target) end) = 1
+    then target else source || '/' || target end as name
+  from dimsync_controller.account)`;
+
+/** The accounts under control. */
+export const namedAccounts = `(select every.* from ${everyAccount} every where removed_at is null)`;
 
 /** Longest interval of an account whose service is overloaded. */
 const longestIntervalMs = 86_400_000;
@@ -38,6 +42,18 @@ export const silenceOf = (column: string): string => `select ${column} from dims
   where s.ended_at is null and s.until > now()
     and case when s.account is not null then s.account = a.id when s.label is not null then a.labels ->> s.label = s.value else true end
   order by s.until desc limit 1`;
+
+/** What an event `e` says of its account still holds, and no newer event says it. */
+const isReported = `e.ended_by is null and e.reminds is null and e.resolves = '{}' and e.name = any(a.alerts) and not exists (
+  select 1 from dimsync_controller.event newer where newer.source = e.source and newer.account = e.account and newer.name = e.name
+    and newer.ended_by is null and newer.reminds is null and newer.at > e.at)`;
+
+const acknowledgement = `'events', json_agg(distinct e.name), 'by', e.acknowledged ->> 'by', 'reason', e.acknowledged ->> 'reason', 'at', e.acknowledged ->> 'at'`;
+
+/** What someone has acknowledged of the account last, if it is still reported. */
+export const acknowledgedOf = `select json_build_object(${acknowledgement}) from dimsync_controller.event e
+  where e.source = a.source and e.account = a.id and e.acknowledged is not null and ${isReported}
+  group by e.acknowledged order by e.acknowledged ->> 'at' desc limit 1`;
 
 /** Whether the worker was seen in the last two minutes. */
 export const isAlive = "w.stopped_at is null and w.seen_at > now() - interval '2 minutes'";

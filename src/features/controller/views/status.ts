@@ -37,6 +37,10 @@ export interface AccountSummary extends Counts {
   /** Why the last run failed. The counts are then those of the last finished comparison. */
   readonly error?: AccountError;
   readonly suspension?: Suspension;
+  /** Present if it is no longer under control. The rest is as it was then. */
+  readonly removed?: Removal;
+  /** What is reported and not sent again, as long as it holds. */
+  readonly acknowledged?: Acknowledgement;
   /** Its notifications wait. */
   readonly silence?: Pick<Suspension, "reason" | "until" | "by">;
   readonly lastRun?: string;
@@ -65,6 +69,24 @@ export interface AccountError extends RunError {
   readonly since?: string;
 }
 
+/** A push, or a change of the watched project, that ended the account. */
+export interface Removal {
+  readonly at: string;
+  /** Absent with --watch. */
+  readonly by?: string;
+  readonly commit?: string;
+}
+
+export interface Acknowledgement {
+  /** What it is about: "exposed". */
+  readonly events: readonly string[];
+  readonly by: string;
+  readonly reason: string;
+  readonly at: string;
+  /** When what it is about was over. */
+  readonly endedAt?: string;
+}
+
 export interface Suspension {
   readonly reason: string;
   readonly until: string;
@@ -84,6 +106,8 @@ export interface AccountDetail extends AccountSummary {
   readonly runs: readonly RunSummary[];
   /** The newest 20, newest first. */
   readonly suspensions: readonly Suspension[];
+  /** The newest 20, newest first. */
+  readonly acknowledgements: readonly Acknowledgement[];
   /** The newest 100, newest first. */
   readonly events: readonly FindingEvent[];
 }
@@ -107,6 +131,8 @@ export interface Finding {
   readonly changedAt?: string;
   /** The user who made the change, if the audit log names one. */
   readonly actor?: string;
+  /** Present while it is not sent again. */
+  readonly acknowledged?: Acknowledgement;
 }
 
 export interface FindingDetail {

@@ -347,16 +347,24 @@ test("events wait in a maintenance window of the config", async () => {
 });
 
 test("what someone has acknowledged is not sent again, and what is new is", async () => {
-  const { check, deliver, env, events, database } = await setUp();
+  const { check, deliver, hash, env, events, database } = await setUp();
   await check();
   await deliver(env);
   expect(await acknowledge(database, { source: "data", target: "test" }, { reason: "known", by: "ann" })).toEqual(["exposed"]);
+  const acknowledged = { events: ["exposed"], reason: "known", by: "ann" };
+  expect(await check()).toMatchObject({ acknowledged, acknowledgements: [acknowledged], findings: [{ acknowledged }] });
   await ago(database, "event", "at", "25 hours");
   await deliver(env);
   expect(events()).toEqual(["exposed"]);
   await check({ env: { TEST_API_KEY: "" } });
   await deliver(env);
   expect(events()).toEqual(["exposed", "failing"]);
+  await hash(true);
+  const over = await check();
+  expect([over?.acknowledged, over?.acknowledgements]).toEqual([
+    undefined,
+    [{ ...acknowledged, at: expect.any(String), endedAt: expect.any(String) }],
+  ]);
 });
 
 test("the heartbeat is requested once per interval, as long as accounts are checked", async () => {

@@ -122,6 +122,12 @@ test("push never replaces a newer commit or drops an account by accident, and a 
   const removal = await push();
   expect([removal.code, removal.stderr]).toEqual([3, expect.stringContaining("would lose 1 account: prod.")]);
   expect(await push(url, "--allow-removal")).toMatchObject({ code: 0 });
+  expect(await run("history", "prod")).toMatchObject({
+    code: 0,
+    stdout: expect.stringMatching(/^prod was removed at \S+ by \S+ with commit [0-9a-f]{12}\. /u),
+  });
+  expect(JSON.parse((await run("history", "prod", "-o", "json")).stdout).removed.commit).toMatch(/^[0-9a-f]{40}$/u);
+  expect(await run("check", "prod")).toMatchObject({ code: 1, stderr: expect.stringContaining("dimsync controller history prod") });
 
   const bundles = JSON.parse((await run("bundles", "-o", "json")).stdout).bundles;
   expect(bundles.map(({ commit, reason, accounts }: Record<string, unknown>) => [commit, reason, accounts])).toEqual([

@@ -42,7 +42,7 @@ test("each account has its columns, the age of its check and its flags", () => {
 test("queue, workers, runs, their duration and lost leases", () => {
   const lines = text({
     queue: { due: 4, running: 8, overdue: 2 },
-    workers: [{ id: "w", isStuck: true }],
+    workers: [{ id: "w", isStuck: true, checks: [{ account: "prod", since: now.toISOString(), seconds: 240 }] }],
     counters: [
       { name: "runs", label: "2", value: 61 },
       { name: "run_bucket", label: "10", value: 60 },
@@ -57,6 +57,7 @@ test("queue, workers, runs, their duration and lost leases", () => {
     "dimsync_controller_workers 1",
     "dimsync_controller_accounts_overdue 2",
     'dimsync_controller_worker_stuck{worker="w"} 1',
+    'dimsync_controller_check_running_seconds{worker="w",account="prod"} 240',
     'dimsync_controller_runs_total{exit_code="2"} 61',
     'dimsync_controller_run_duration_seconds_bucket{le="10"} 60',
     'dimsync_controller_run_duration_seconds_bucket{le="+Inf"} 61',

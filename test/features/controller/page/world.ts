@@ -228,6 +228,7 @@ export const detail = (members: Partial<AccountDetail> = {}): AccountDetail => (
   timeline,
   runs: runs.slice(0, 50),
   suspensions: [{ ...suspension, until: before(day), resumedAt: before(2 * day), resumedBy: "lee@example.com", at: before(3 * day) }],
+  acknowledgements: [],
   events: findings.flatMap(({ id, kind, address, path, risk, detail: found, openedAt, actor }) => [
     {
       finding: id,
@@ -282,7 +283,7 @@ export const partOf = <T>(all: readonly T[], { offset, limit }: Range = { offset
   total: all.length,
 });
 
-const worker = { id: "worker-1", isStuck: false };
+const worker = { id: "worker-1", isStuck: false, checks: [] };
 
 const metricsOf = (accounts: readonly AccountSummary[]): ControllerMetrics => ({
   accounts,

@@ -32,7 +32,7 @@ insert into dimsync_controller.account (source, target, mode, every_ms, outcome,
   ('data', 'broken', 'report', 60000, 'drifted', 0, 1, now(), 'E_HTTP', 'failed', null, now()),
   ('data', 'gone', 'report', 60000, 'drifted', 0, 1, now(), null, null, null, now()),
   ('data', 'quiet', 'report', 60000, 'exposed', 1, 1, now(), null, null, null, now());
-update dimsync_controller.account set removed_at = now() where target = 'gone';
+update dimsync_controller.account set removed_at = now(), removed_by = 'ci', removed_commit = 'def', created_at = now() - interval '1 day' where target = 'gone';
 insert into dimsync_controller.suspension (account, reason, until, suspended_by)
   select id, 'migration', now() + interval '1 hour', 'ann' from dimsync_controller.account where target = 'quiet';
 insert into dimsync_controller.suspension (account, reason, until, suspended_by)
@@ -89,7 +89,8 @@ insert into dimsync_controller.daily (account, day, checks, duration_ms)
     expect(detail?.runs.slice(2, 3)).toMatchObject([{ id: "run-1", account: "data/prod", exit: { code: 2, reasons: ["drift"] } }]);
     expect(detail?.events).toMatchObject([{ event: "opened", actor: "eve" }]);
     expect(detail?.lastCheckedAt).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/u);
-    expect(await readAccount(database(), "gone")).toBeUndefined();
+    expect(await readAccount(database(), "gone")).toMatchObject({ state: "drifted", isStale: false, removed: { by: "ci", commit: "def" } });
+    expect(await readAccount(database(), "never")).toBeUndefined();
     await expect(readAccount(database(), "prod")).rejects.toThrow(
       'Several accounts have the target "prod". Use one of data/prod, other/prod.',
     );

@@ -15,8 +15,9 @@ import {
 } from "../../../../core/render/html/html.ts";
 import { counted, durationText } from "../../../../core/text/counts.ts";
 import { shellWord } from "../../../../core/text/shell.ts";
+import { removalText } from "../../operate.ts";
 import { shortDigest } from "../../projects/bundle.ts";
-import { type AccountDetail, isExposed, type RunSummary, type Suspension } from "../../views/status.ts";
+import { type AccountDetail, type Acknowledgement, isExposed, type RunSummary, type Suspension } from "../../views/status.ts";
 import { labelsOf } from "../accounts.ts";
 import { accountNamed, type PageReads } from "../reads.ts";
 import type { HtmlPage } from "../reply.ts";
@@ -49,8 +50,9 @@ export async function accountPage(reads: PageReads, { query, now, login }: PageR
   const href = accountHref(account.name);
   // One more shows whether there are older ones.
   const runs = await reads.runs(account.name, { offset: (page - 1) * runsPerPage, limit: runsPerPage + 1 });
-  const { findings, suspensions, events } = account;
-  const fix = fixHtml(account);
+  const { findings, suspensions, acknowledgements, events } = account;
+  const isRemoved = account.removed !== undefined;
+  const fix = isRemoved ? html`` : fixHtml(account);
   return shell({
     title: account.name,
     note: stateHtml(account),
@@ -64,7 +66,7 @@ export async function accountPage(reads: PageReads, { query, now, login }: PageR
       { id: "fix", title: isEmpty(fix) ? "" : "Fix it", html: fix },
       {
         id: "findings",
-        title: "Current differences",
+        title: isRemoved ? "Differences at the last check" : "Current differences",
         count: findings.length,
         html: findings.length === 0 ? noFindings(account) : findingCards(findings, now),
       },
@@ -79,20 +81,28 @@ export async function accountPage(reads: PageReads, { query, now, login }: PageR
         title: "Runs",
         html: blocks(runTable(runs.slice(0, runsPerPage), now), pager(href, query, page, runs.length > runsPerPage ? page + 1 : page)),
       },
-      { id: "suspensions", title: "Suspensions", html: suspensionTable(suspensions, account, now) },
+      ...(isRemoved && suspensions.length === 0
+        ? []
+        : [{ id: "suspensions", title: "Suspensions", html: suspensionTable(suspensions, account, now) }]),
+      ...(acknowledgements.length === 0
+        ? []
+        : [{ id: "acknowledgements", title: "Acknowledgements", html: acknowledgementTable(acknowledgements) }]),
     ],
   });
 }
 
 function aboutHtml(account: AccountDetail, now: Date): Html {
-  const { source, target, name, mode, everyMs, intervalMs, lastCheckedAt, nextCheckAt, digest, isCurrent, running, suspension } = account;
+  const { source, target, name, mode, everyMs, intervalMs, lastCheckedAt, nextCheckAt, digest, isCurrent, running, suspension, removed } =
+    account;
   const late = (text: string): Html => html` <span class="late">(${text})</span>`;
   const next =
-    running !== undefined
-      ? ["running since ", ageHtml(running.since, now), ` on ${running.worker}`]
-      : suspension !== undefined
-        ? "suspended"
-        : ageHtml(nextCheckAt, now);
+    removed !== undefined
+      ? "never"
+      : running !== undefined
+        ? ["running since ", ageHtml(running.since, now), ` on ${running.worker}`]
+        : suspension !== undefined
+          ? "suspended"
+          : ageHtml(nextCheckAt, now);
   return facts([
     ["Last check", lastCheckedAt === undefined ? "never" : [ageHtml(lastCheckedAt, now), " ", aside(time(lastCheckedAt))]],
     ["Next check", next],
@@ -112,7 +122,8 @@ function aboutHtml(account: AccountDetail, now: Date): Html {
 
 /** One sentence, the numbers, and why the state is not known. */
 function summaryHtml(account: AccountDetail, now: Date): Html {
-  const { state, exposedColumns, differences, manual, policyViolations, error, suspension, silence, isStale, lastRun } = account;
+  const { state, exposedColumns, differences, manual, policyViolations, error, isStale, lastRun, removed } = account;
+  const { suspension, silence, acknowledged } = account;
   const tone = isExposed(account) ? "bad" : stateTexts[state].tone === "quiet" ? "info" : stateTexts[state].tone;
   const exposed = [
     tile(exposedColumns, "exposed columns", { isAlarm: true }),
@@ -124,8 +135,15 @@ function summaryHtml(account: AccountDetail, now: Date): Html {
   const report = lastRun !== undefined && [" ", link(runHref(lastRun), "Report of the last run")];
   return blocks(
     html`<p class="lead ${tone}"><strong>${stateTexts[isExposed(account) ? "exposed" : state].meaning}</strong>${report}</p>`,
+    removed !== undefined &&
+      note(
+        "info",
+        html`<p><strong>No longer under control.</strong> It was ${removalText(removed)}. Nothing checks it, and all on this page is as of then.</p>`,
+      ),
     suspension !== undefined && stopped("Suspended", suspension),
     silence !== undefined && stopped("Notifications silenced", silence),
+    acknowledged !== undefined &&
+      html`<p class="note info">Acknowledged by ${acknowledged.by} at ${time(acknowledged.at)}: ${acknowledged.reason}. “${acknowledged.events.join(", ")}” is not sent again until it is over. What is new is sent.</p>`,
     error !== undefined && note("bad", html`<p><strong>The last run failed.</strong> ${code(error.code)}</p><p>${error.message}</p>`),
     isStale &&
       state !== "stale" &&
@@ -260,3 +278,16 @@ function suspensionTable(suspensions: readonly Suspension[], { name }: AccountDe
   ]);
   return table("Suspensions, newest first", ["Reason", "By", "From", "To"], rows);
 }
+
+const acknowledgementTable = (all: readonly Acknowledgement[]): Html =>
+  table(
+    "Acknowledgements, newest first",
+    ["Reason", "By", "What", "From", "Over"],
+    all.map(({ reason, by, events, at, endedAt }) => [
+      reason,
+      by,
+      events.join(", "),
+      time(at),
+      endedAt === undefined ? chip("not sent again", "info") : time(endedAt),
+    ]),
+  );

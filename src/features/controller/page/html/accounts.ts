@@ -14,7 +14,7 @@ import {
   quiet,
   table,
 } from "../../../../core/render/html/html.ts";
-import { counted } from "../../../../core/text/counts.ts";
+import { counted, durationText } from "../../../../core/text/counts.ts";
 import { grouped } from "../../../../core/text/lists.ts";
 import type { ReceiverStatus, WorkerHealth } from "../../views/health.ts";
 import { type AccountSummary, accountStates, type CauseGroup, type ClosedGroup, isExposed, type Part } from "../../views/status.ts";
@@ -107,11 +107,22 @@ ${commandHtml("dimsync controller push")}</div>`;
 function workersHtml({ workers, overdue }: WorkerHealth, { accounts }: Totals): Content {
   if (accounts > 0 && workers.length === 0)
     return lead("bad", "No worker is running.", html`No account is checked. Start one with <code>dimsync controller run</code>.`);
+  if (overdue === 0) return undefined;
   const stuck = workers.filter(({ isStuck }) => isStuck).map(({ id }) => code(id));
-  if (stuck.length === 0) return undefined;
   const [has, it] = stuck.length === 1 ? ["has", "it"] : ["have", "them"];
-  const what = html`${andMore(stuck, { shown: namesShown })} ${has} taken no account for two intervals. Restart ${it}, and read the log.`;
-  return lead("bad", `${counted(overdue, "account is", "accounts are")} overdue.`, what);
+  const busy = workers.flatMap(({ id, checks: [longest, ...others] }) =>
+    longest === undefined
+      ? []
+      : [
+          html`${code(id)} is busy with ${link(accountHref(longest.account), longest.account)} for ${durationText(longest.seconds * 1000)}${others.length > 0 && ` and with ${counted(others.length, "other account")}`}.`,
+        ],
+  );
+  const what = [
+    stuck.length > 0 &&
+      html`${andMore(stuck, { shown: namesShown })} ${has} taken no account for two intervals. Restart ${it}, and read the log.`,
+    ...busy,
+  ];
+  return lead("bad", `${counted(overdue, "account is", "accounts are")} overdue.`, joined(what, " "));
 }
 
 const lead = (tone: Tone, text: Content, more: Content): Html => html`<p class="lead ${tone}"><strong>${text}</strong> ${more}</p>`;
@@ -263,9 +274,9 @@ function nextHtml({ running, suspension, nextCheckAt }: AccountSummary, now: Dat
   return Date.parse(nextCheckAt) <= now.getTime() ? "due" : ageHtml(nextCheckAt, now);
 }
 
-/** Labels, and why the account is not checked. */
+/** Labels, why the account is not checked, and what is not sent again. */
 function noteHtml(account: AccountSummary, now: Date): Content {
-  const { suspension, error } = account;
+  const { suspension, error, acknowledged } = account;
   const labels = labelsOf(account);
   const why =
     suspension !== undefined
@@ -274,5 +285,7 @@ function noteHtml(account: AccountSummary, now: Date): Content {
   return [
     labels.length > 0 && html`<span class="labels quiet">${labels.join(" ")}</span>`,
     why !== false && html`<span class="why">${why}</span>`,
+    acknowledged !== undefined &&
+      html`<span class="why">${acknowledged.events.join(", ")} acknowledged by ${acknowledged.by}, not sent again: ${acknowledged.reason}</span>`,
   ];
 }

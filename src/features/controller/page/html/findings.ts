@@ -75,9 +75,11 @@ export function causeHtml(cause: string): Html {
 }
 
 function findingRow(finding: Finding, hasPlace: boolean, now: Date): readonly Content[] {
-  const { kind, risk, detail, since, openedRun } = finding;
+  const { kind, risk, detail, since, openedRun, acknowledged } = finding;
   return [
-    html`${findingPlace(finding)} ${chip(kindText(kind, risk), riskTones[risk])}${detail.text !== undefined && html`<span class="why">${detail.text}</span>`}${
+    html`${findingPlace(finding)} ${chip(kindText(kind, risk), riskTones[risk])}${
+      acknowledged !== undefined && [" ", chip(`alerts off, acknowledged by ${acknowledged.by}`, "info")]
+    }${detail.text !== undefined && html`<span class="why">${detail.text}</span>`}${
       hasPlace && detail.cause !== undefined && html`<span class="why quiet">${placeText(detail.cause)}</span>`
     }`,
     valueHtml(finding, detail.actual),

@@ -261,3 +261,26 @@ test("names from accounts and manifests are text, not tags", async () => {
   expect(text).toContain("&lt;img src=x onerror=");
   expect(text).not.toContain("<img");
 });
+
+test("an account that was removed says when, by whom and with which commit, and has no commands", async () => {
+  const text = await html({
+    removed: { at: "2026-02-28T10:00:00.000Z", by: "ci@example.com", commit: bundle.commit ?? "" },
+    suspensions: [],
+  });
+  expect(words(text)).toContain(
+    "No longer under control. It was removed at 2026-02-28T10:00:00.000Z by ci@example.com with commit 4f2c1ab09d3e. Nothing checks it",
+  );
+  expect(words(text)).toContain("Next check never");
+  expect(text).not.toContain("<pre>");
+});
+
+test("what is acknowledged says by whom and why, at the account and at each finding that is not sent again", async () => {
+  const acknowledged = { events: ["exposed"], by: "ann", reason: "the owner is on it", at: "2026-03-01T08:30:00.000Z" };
+  const [first, ...others] = findings.map((finding, index) => (index === 0 ? { ...finding, acknowledged } : finding));
+  const text = words(
+    await html({ acknowledged, acknowledgements: [acknowledged], findings: first === undefined ? [] : [first, ...others] }),
+  );
+  expect(text).toContain("Acknowledged by ann at 2026-03-01 08:30 UTC : the owner is on it. “exposed” is not sent again until it is over.");
+  expect(text.match(/alerts off, acknowledged by ann/gu)).toHaveLength(1);
+  expect(text).toContain("the owner is on it ann exposed 2026-03-01 08:30 UTC not sent again");
+});
