@@ -6,10 +6,10 @@ import type { Address } from "../model/address.ts";
 import { isFailedCreation, ServiceError } from "../model/errors.ts";
 import type { Blocked, DraftItem } from "../model/plan.ts";
 import type { Resource } from "../model/resource.ts";
-import { newPauses, withPauses } from "../model/runtime/event-loop.ts";
+import { newPauses, type Steps, withPauses } from "../model/runtime/event-loop.ts";
 import type { OnProgress } from "../model/runtime/progress.ts";
 import type { Reads } from "../model/service.ts";
-import type { PolicyCheck } from "./checks/policies.ts";
+import type { CheckedUnit } from "./checks/policies.ts";
 import { creationFailed, failedRead, type ObservedAccount } from "./observe.ts";
 import { type BaseView, objectOf, withOrigin } from "./origin.ts";
 import { holdOthers } from "./protect-only.ts";
@@ -44,7 +44,7 @@ export interface ComparisonInput {
   readonly concurrency: number;
   readonly needs: ReadNeeds;
   /** Called with every live object while it is in memory, and with its differences. */
-  readonly checkUnit: PolicyCheck["checkUnit"];
+  readonly checkUnit: (compared: CheckedUnit) => Steps<void>;
   /** Aborted: nothing more is compared, as if its reads had failed. */
   readonly signal: AbortSignal;
 }
@@ -124,7 +124,7 @@ async function compareUnit({ kind, unit }: KindUnit, input: ComparisonInput, pau
     const all = withoutIgnored(await withPauses(kind.diff(unit, live, account), pause), account);
     const found = protectOnly === true ? holdOthers(all) : all;
     await pause();
-    if (checkUnit !== undefined) await withPauses(checkUnit({ kind, unit, live, difference: found }), pause);
+    await withPauses(checkUnit({ kind, unit, live, difference: found }), pause);
     if (isEqual(all)) return { kind, found, equal: unit.address, failed: false };
     const isTraced = base !== undefined || account.isDrift;
     return { kind, found: isTraced ? await withOrigin(found, { kind, unit, live, pause }, base) : found, failed: false };

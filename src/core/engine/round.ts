@@ -7,7 +7,7 @@ import { isError, type Problem } from "../model/problem.ts";
 import type { Resource } from "../model/resource.ts";
 import { allowances } from "./checks/allow.ts";
 import { checkLabels } from "./checks/labels.ts";
-import type { PolicyCheck } from "./checks/policies.ts";
+import type { PolicyCheck, Questions } from "./checks/policies.ts";
 import { type Compared, compareUnits } from "./compare.ts";
 import { type Coverage, checkCoverage } from "./covered.ts";
 import { checkLoosened } from "./loosened/index.ts";
@@ -107,6 +107,7 @@ export async function compareRound(round: Round, view: RoundView, policies: Poli
     options.isReview === true && options.base !== undefined && view.base !== undefined
       ? checkLoosened({ base: options.base, head: session.project, today: round.today }, view, view.base)
       : undefined;
+  const questions: Questions = (liveId) => (labels === undefined ? [] : [labels.ask(liveId)]);
   const needs: ReadNeeds = {
     policyColumns: columnsNeeded(session, policies.columnsNeeded),
     claimColumns: view.claimColumns,
@@ -122,11 +123,15 @@ export async function compareRound(round: Round, view: RoundView, policies: Poli
     protectOnly: options.protectOnly === true,
     concurrency: session.project.settings.client.concurrency,
     needs,
-    checkUnit: allChecks([labels?.checkUnit, impact?.checkUnit, policies.checkUnit, loosened?.checkUnit]),
+    checkUnit: function* (unit) {
+      if (impact !== undefined) yield* impact.checkUnit(unit);
+      yield* policies.checkUnit(unit, questions);
+      if (loosened !== undefined) yield* loosened.checkUnit(unit);
+    },
     signal: session.signal,
   });
   if (hasErrors(session.project)) return { ...compared, coverage: { manual: [] } };
-  const others = await policies.checkOthers(reads, compared.configured, allTreeChecks([labels?.checkTree, loosened?.checkTree]));
+  const others = await policies.checkOthers(reads, { compared: compared.configured, questions, onTree: loosened?.checkTree });
   const complete = compared.complete && others.complete;
   const { base } = view;
   const isWhole = base?.isComplete === true && kind === "Plan" && scope === everything && complete && view.complete;
@@ -144,26 +149,8 @@ export async function compareRound(round: Round, view: RoundView, policies: Poli
   };
 }
 
-type TreeCheck = NonNullable<Parameters<PolicyCheck["checkOthers"]>[2]>;
-
-function allTreeChecks(checks: readonly (TreeCheck | undefined)[]): TreeCheck | undefined {
-  const present = checks.filter((check) => check !== undefined);
-  if (present.length === 0) return undefined;
-  return function* (liveId, live) {
-    for (const check of present) yield* check(liveId, live);
-  };
-}
-
 /** An integration of an earlier run, or of somebody else, may still be in creation for this long. */
 const newForMs = 60 * 60 * 1000;
 
 const isRecent = (createdAt: string | undefined, now: Date): boolean =>
   createdAt !== undefined && Math.abs(now.getTime() - Date.parse(createdAt)) < newForMs;
-
-function allChecks(checks: readonly PolicyCheck["checkUnit"][]): PolicyCheck["checkUnit"] {
-  const present = checks.filter((check) => check !== undefined);
-  if (present.length === 0) return undefined;
-  return function* (unit) {
-    for (const check of present) yield* check(unit);
-  };
-}

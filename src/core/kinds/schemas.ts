@@ -3,14 +3,15 @@
 // imports a kind (build/layers.mjs).
 
 export { ruleProblems, unreviewedIn } from "./schema-config/compiled-config.ts";
-export { expand, isUncovered, policyTablesWithoutColumns, tablesToRead, walkResolved } from "./schema-config/coverage.ts";
-export { absenceOf, decisionOf, disabledAbove, type Explanation, explain } from "./schema-config/explain.ts";
+export { expand, tablesToRead, tablesWithoutColumns } from "./schema-config/coverage.ts";
+export { absenceOf, decisionIn, disabledAbove, type Explanation, explain } from "./schema-config/explain.ts";
 export { schemaConfig, unknownColumns } from "./schema-config/index.ts";
 export { switchedOffBy } from "./schema-config/new-columns.ts";
 export { leavingOut } from "./schema-config/not-kept.ts";
 export { type ObservedSchemas, readSchemas, withColumns } from "./schema-config/read.ts";
 export type { RuleCache } from "./schema-config/rules/rule-cache.ts";
 export {
+  isUncovered,
   type Known,
   type NodeState,
   type Question,

@@ -1,7 +1,7 @@
 import type { TableTest } from "../kinds/kind.ts";
 import type { LabelScope } from "../kinds/patterns/labels.ts";
 import { matchesName } from "../kinds/patterns/nodes.ts";
-import { type ScanOptions, scan } from "../kinds/schemas.ts";
+import type { Question, ScanOptions } from "../kinds/schemas.ts";
 import type { IntegrationNames } from "../kinds/select.ts";
 import type { Address } from "../model/address.ts";
 import type { PolicyFinding } from "../model/findings.ts";
@@ -12,7 +12,6 @@ import { type NodePath, nodePointer } from "../model/nodes.ts";
 import type { Cause } from "../model/plan.ts";
 import type { Locate } from "../model/problem.ts";
 import { locationIn, type PolicyExemption, type PolicySpec, type Resource } from "../model/resource.ts";
-import type { Steps } from "../model/runtime/event-loop.ts";
 import type { Field } from "../model/schema-tree.ts";
 import { isSameMode } from "../model/sync-mode.ts";
 import { paragraph } from "../text/lines.ts";
@@ -66,7 +65,16 @@ export interface PolicyEvaluator {
   readonly selects: (integration: IntegrationNames) => boolean;
   /** The tables whose columns policies check, as long as they are replicated; undefined if none. */
   readonly columnsNeeded: (integration: IntegrationNames) => TableTest | undefined;
-  readonly evaluate: (target: PolicyTarget) => Steps<PolicyEvaluation>;
+  readonly ask: (target: PolicyTarget) => AskedPolicies;
+}
+
+/** The policies of an integration, for a scan of its tree. */
+export interface AskedPolicies {
+  readonly questions: readonly Question[];
+  /** What the scan must know for them. */
+  readonly options: ScanOptions;
+  /** What they found, after the scan. */
+  readonly end: () => PolicyEvaluation;
 }
 
 export interface EvaluatorOptions {
@@ -86,21 +94,22 @@ export function newPolicyEvaluator(policies: readonly Resource<PolicySpec>[], op
       if (needing.length === 0) return undefined;
       return (schema, table, syncMode) => needing.some((policy) => matchesTable(policy, schema, table, syncMode));
     },
-    *evaluate(target) {
+    ask(target) {
       const unseen = new Map<Pointer, NodePath>();
       const found: FoundOfPolicy[] = selected(target).map((policy) => ({ policy, findings: [], exempt: [], covering: new Set() }));
       const onUnseen = (path: NodePath): void => void unseen.set(nodePointer(path), path);
-      const questions = found.map((one) =>
-        policyQuestion(one.policy, { isLiteral: false, onUnseen, onViolation: (violated) => add(one, violated, { target, options }) }),
-      );
-      const { planned } = target;
-      const next: ScanOptions["next"] = planned.size === 0 ? undefined : (path, key, now) => planned.get(nodePointer(path, key)) ?? now;
-      yield* scan(target.live, questions, { labels: target.columnLabels, next });
+      const { planned, columnLabels: labels } = target;
       return {
-        findings: found.flatMap(({ findings }) => findings),
-        exempt: found.flatMap(({ exempt }) => exempt),
-        covering: new Set(found.flatMap(({ covering }) => [...covering])),
-        tablesWithoutColumns: [...unseen.values()],
+        questions: found.map((one) =>
+          policyQuestion(one.policy, { isLiteral: false, onUnseen, onViolation: (violated) => add(one, violated, { target, options }) }),
+        ),
+        options: { labels, ...(planned.size === 0 ? {} : { next: (path, key, now) => planned.get(nodePointer(path, key)) ?? now }) },
+        end: () => ({
+          findings: found.flatMap(({ findings }) => findings),
+          exempt: found.flatMap(({ exempt }) => exempt),
+          covering: new Set(found.flatMap(({ covering }) => [...covering])),
+          tablesWithoutColumns: [...unseen.values()],
+        }),
       };
     },
   };

@@ -1,13 +1,25 @@
 import type { RecordedColumns } from "../../core/catalog/seen.ts";
-import { columnLabels, enterLabels, type LabelScope } from "../../core/kinds/patterns/labels.ts";
-import { decisionOf, type RuleCache } from "../../core/kinds/schemas.ts";
+import { columnLabels, type LabelScope } from "../../core/kinds/patterns/labels.ts";
+import {
+  decisionIn,
+  type Question,
+  type RuleCache,
+  type ScannedColumn,
+  type ScannedNode,
+  type ScannedSchema,
+  type ScannedTable,
+  scan,
+} from "../../core/kinds/schemas.ts";
 import { locatedLabel } from "../../core/model/cause.ts";
+import type { Pointer } from "../../core/model/json/pointer.ts";
 import type { LiveIntegration, LiveReference, LiveSchemas } from "../../core/model/live.ts";
+import { getOrAdd } from "../../core/model/maps.ts";
 import { type NodePath, nodePointer } from "../../core/model/nodes.ts";
 import { type Locate, placeText } from "../../core/model/problem.ts";
 import type { RegisterRow } from "../../core/model/register.ts";
-import { type Field, isEnabled, walk } from "../../core/model/schema-tree.ts";
-import type { PolicyResults } from "../../core/policies/results.ts";
+import type { PolicyExemption } from "../../core/model/resource.ts";
+import { atOnce } from "../../core/model/runtime/event-loop.ts";
+import type { AskedPolicies, PolicyEvaluation } from "../../core/policies/evaluate.ts";
 
 /** One integration, and what the project says about it. */
 export interface RegisteredIntegration {
@@ -18,83 +30,70 @@ export interface RegisteredIntegration {
   readonly labels: LabelScope;
   /** Undefined if no SchemaConfig selects it. */
   readonly rules: RuleCache | undefined;
-  readonly policyResults: PolicyResults;
+  readonly policies: AskedPolicies;
   readonly locate: Locate;
   readonly since: RecordedColumns["since"];
 }
 
+/** A labelled column and the nodes above it. */
+type Labelled = readonly [column: ScannedColumn, table: ScannedTable, schema: ScannedSchema];
+
 /** The labelled columns of an integration, by name. Columns that the service does not return are missing. */
-export function rowsOf(integration: RegisteredIntegration): readonly RegisterRow[] {
-  const { live, name, tree, labels, locate, since } = integration;
+export function rowsOf({ live, name, tree, labels, rules, policies, locate, since }: RegisteredIntegration): readonly RegisterRow[] {
+  const isPossible = ({ labels: below }: ScannedNode): boolean => below !== undefined && below.possible.size > 0;
+  const labelled: Labelled[] = [];
+  const question: Question = {
+    schema: isPossible,
+    table: isPossible,
+    column: (...nodes) => void (labelsOf(nodes[0]).length > 0 && labelled.push(nodes)),
+  };
+  atOnce(scan(tree, [question, ...policies.questions], { ...policies.options, rules, labels, order: "by-name" }));
+  const results = resultsOf(policies.end());
   const about = {
     integration: name,
     integrationId: live.id,
     source: referenceText(live.source),
     destination: referenceText(live.destination),
   };
-  const rows: RegisterRow[] = [];
-  let inSchema = labels;
-  let inTable = labels;
-  walk(
-    tree,
-    {
-      schema(entry, [schema]) {
-        inSchema = enterLabels(labels, schema, entry.nameInDestination);
-        return inSchema.possible.size > 0;
-      },
-      table(entry, [, table]) {
-        inTable = enterLabels(inSchema, table, entry.nameInDestination);
-        return inTable.possible.size > 0;
-      },
-      column(entry, path, tableEntry, schemaEntry) {
-        const [schema, table, column] = path;
-        const found = columnLabels(inTable, column, entry.nameInDestination);
-        if (found.length === 0) return;
-        const replicated = [entry, tableEntry, schemaEntry].every(isEnabled);
-        const hashed = entry.hashed === true;
-        const shared = {
-          ...about,
-          schema,
-          table,
-          column,
-          destinationSchema: schemaEntry.nameInDestination ?? "",
-          destinationTable: tableEntry.nameInDestination ?? "",
-          destinationColumn: entry.nameInDestination ?? "",
-          replicated,
-          hashed,
-          since: since(live.id, { schema, table, column }) ?? "",
-          ...decisionText(integration, path, { replicated, hashed }),
-          ...policyResultOf(integration, path),
-        };
-        // Two files can give a column the same label; the first one counts, as in rules.
-        for (const one of new Map([...found].reverse().map((each) => [each.label, each])).values())
-          rows.push({ ...shared, label: one.label, labelSource: locatedLabel({ name: one.label, origin: one.origin }, locate).source });
-      },
-    },
-    "by-name",
-  );
-  return rows;
+  return labelled.flatMap(([column, table, schema]) => {
+    const [schemaName, tableName, columnName] = column.path;
+    const shared = {
+      ...about,
+      schema: schemaName,
+      table: tableName,
+      column: columnName,
+      destinationSchema: schema.live.nameInDestination ?? "",
+      destinationTable: table.live.nameInDestination ?? "",
+      destinationColumn: column.live.nameInDestination ?? "",
+      replicated: column.now.replicated === true,
+      hashed: column.live.hashed === true,
+      since: since(live.id, { schema: schemaName, table: tableName, column: columnName }) ?? "",
+      ...decisionText([column, table, schema], locate),
+      ...resultText(results, column.path),
+    };
+    // Two files can give a column the same label; the first one counts, as in rules.
+    const byLabel = new Map([...labelsOf(column)].reverse().map((each) => [each.label, each]));
+    return [...byLabel.values()].map((one) => ({
+      ...shared,
+      label: one.label,
+      labelSource: locatedLabel({ name: one.label, origin: one.origin }, locate).source,
+    }));
+  });
 }
+
+const labelsOf = ({ labels, path, live }: ScannedColumn) =>
+  labels === undefined ? [] : columnLabels(labels, path[2], live.nameInDestination);
 
 const referenceText = ({ name, type }: LiveReference = { id: "", name: "", type: "" }): string =>
   type === "" ? name : `${name} (${type})`;
 
 /** The rule that decides the live state: for a replicated column its `hashed`, else what switches it off. Nothing if the account differs from it. */
-function decisionText(
-  { rules, tree, locate }: RegisteredIntegration,
-  path: readonly [string, string, string],
-  { replicated, hashed }: Pick<RegisterRow, "replicated" | "hashed">,
-): Pick<RegisterRow, "rule" | "reason"> {
-  const [schema, table] = path;
-  const asked: readonly (readonly [path: NodePath, key: Field, value: boolean])[] = replicated
-    ? [[path, "hashed", hashed]]
-    : [
-        [path, "enabled", false],
-        [[schema, table], "enabled", false],
-        [[schema], "enabled", false],
-      ];
-  for (const [node, key, value] of rules === undefined ? [] : asked) {
-    const decision = rules && decisionOf(rules, tree, { path: node, key });
+function decisionText([column, table, schema]: Labelled, locate: Locate): Pick<RegisterRow, "rule" | "reason"> {
+  const isReplicated = column.now.replicated === true;
+  const [key, value] = isReplicated ? (["hashed", column.live.hashed === true] as const) : (["enabled", false] as const);
+  const asked: readonly ScannedNode<unknown, NodePath>[] = isReplicated ? [column] : [column, table, schema];
+  for (const { managed, path } of asked) {
+    const decision = decisionIn(managed, { path, key });
     if (decision?.value !== value) continue;
     const { rule, reason = "", place } = decision.cause;
     const { file, line } = locate(place);
@@ -104,16 +103,29 @@ function decisionText(
   return { rule: "", reason: "" };
 }
 
-function policyResultOf(
-  { policyResults }: RegisteredIntegration,
-  path: readonly [string, string, string],
+/** What policies say of values. */
+interface PolicyResults {
+  /** The names of the policies of severity error that a value breaks. */
+  readonly breaks: ReadonlyMap<Pointer, readonly string[]>;
+  readonly exempt: ReadonlyMap<Pointer, PolicyExemption>;
+}
+
+function resultsOf({ findings, exempt }: PolicyEvaluation): PolicyResults {
+  const breaks = new Map<Pointer, string[]>();
+  for (const { severity, path, policy } of findings) if (severity === "error") getOrAdd(breaks, path, () => []).push(policy);
+  return { breaks, exempt: new Map(exempt.map(({ path, exemption }) => [path, exemption])) };
+}
+
+function resultText(
+  { breaks, exempt }: PolicyResults,
+  path: NodePath,
 ): Pick<RegisterRow, "exemption" | "approvedBy" | "expires" | "breaks"> {
   const pointers = [nodePointer(path, "hashed"), nodePointer(path, "enabled"), nodePointer(path)];
-  const exemption = pointers.map((pointer) => policyResults.exempt.get(pointer)).find((one) => one !== undefined);
+  const exemption = pointers.map((pointer) => exempt.get(pointer)).find((one) => one !== undefined);
   return {
     exemption: exemption?.reason ?? "",
     approvedBy: exemption?.approvedBy ?? "",
     expires: exemption?.expires ?? "",
-    breaks: [...new Set(pointers.flatMap((pointer) => policyResults.breaks.get(pointer) ?? []))],
+    breaks: [...new Set(pointers.flatMap((pointer) => breaks.get(pointer) ?? []))],
   };
 }

@@ -1,15 +1,23 @@
 import { describe, expect, test } from "vitest";
+import { scan } from "../../../src/core/kinds/schemas.ts";
 import type { PolicyFinding } from "../../../src/core/model/findings.ts";
 import type { LiveSchemas } from "../../../src/core/model/live.ts";
 import type { PolicySpec, Resource } from "../../../src/core/model/resource.ts";
 import { atOnce } from "../../../src/core/model/runtime/event-loop.ts";
-import { newPolicyEvaluator as inSteps, type PolicyEvaluation, type PolicyTarget } from "../../../src/core/policies/evaluate.ts";
+import { newPolicyEvaluator as newEvaluator, type PolicyEvaluation, type PolicyTarget } from "../../../src/core/policies/evaluate.ts";
 import { resourceOf } from "../../support/accounts/view.ts";
 import { column, schema, table } from "../kinds/schema-config/fleet.ts";
 
-function newPolicyEvaluator(...input: Parameters<typeof inSteps>) {
-  const evaluator = inSteps(...input);
-  return { ...evaluator, evaluate: (of: PolicyTarget): PolicyEvaluation => atOnce(evaluator.evaluate(of)) };
+function newPolicyEvaluator(...input: Parameters<typeof newEvaluator>) {
+  const evaluator = newEvaluator(...input);
+  return {
+    ...evaluator,
+    evaluate: (of: PolicyTarget): PolicyEvaluation => {
+      const { questions, options, end } = evaluator.ask(of);
+      atOnce(scan(of.live, questions, options));
+      return end();
+    },
+  };
 }
 
 const today = "2026-06-01";

@@ -2,7 +2,7 @@ import pLimit from "p-limit";
 import type { AccountView, DiffResult, KindUnit, TableTest } from "../../kinds/kind.ts";
 import { isRuleSet, isSchemaConfig, manifestOfSchemas, schemasAddress } from "../../kinds/manifests.ts";
 import { type LabelScope, labelRoots } from "../../kinds/patterns/labels.ts";
-import { policyTablesWithoutColumns, unknownColumns, withColumns } from "../../kinds/schemas.ts";
+import { type Question, scan, tablesToRead, unknownColumns, withColumns } from "../../kinds/schemas.ts";
 import { type IntegrationNames, integrationNames, labelScopes, nameInAddresses, schemasOf, selectedBy } from "../../kinds/select.ts";
 import { type Address, byText, integrationOfSchemas } from "../../model/address.ts";
 import { eachChange } from "../../model/changes.ts";
@@ -33,15 +33,11 @@ export interface CheckedUnit extends KindUnit {
 
 /** Evaluates policies on the trees that a run reads. */
 export interface PolicyCheck {
-  /** Evaluates the policies on a unit's tree, while it is in memory; undefined if there are no policies. */
-  readonly checkUnit: ((compared: CheckedUnit) => Steps<void>) | undefined;
+  /** Evaluates the policies on a unit's tree, while it is in memory, and asks the other questions about it. */
+  readonly checkUnit: (compared: CheckedUnit, others: Questions) => Steps<void>;
   readonly columnsNeeded: (liveId: string) => TableTest | undefined;
-  /** Reads and checks the integrations of the scope that have a manifest and no SchemaConfig. `compared` are the ids that were compared; `onTree` gets what is read. */
-  readonly checkOthers: (
-    reads: RunReads,
-    compared: readonly string[],
-    onTree?: (liveId: string, live: LiveSchemas) => Steps<void>,
-  ) => Promise<{ readonly complete: boolean }>;
+  /** Reads and checks the integrations of the scope that have a manifest and no SchemaConfig. */
+  readonly checkOthers: (reads: RunReads, others: Others) => Promise<{ readonly complete: boolean }>;
   /**
    * Tables of integrations without a SchemaConfig, whose columns policies need but the service does
    * not return.
@@ -54,6 +50,17 @@ export interface PolicyCheck {
   readonly refusing: () => readonly PolicyFinding[];
   /** Problems of the policies and their exemptions, and what they could not check. `complete`: whether every read succeeded. */
   readonly problems: (found: { readonly deferred: readonly Deferred[]; readonly complete: boolean }) => readonly Problem[];
+}
+
+/** Further questions about the tree of an integration. */
+export type Questions = (liveId: string) => readonly Question[];
+
+interface Others {
+  /** The ids that were compared. */
+  readonly compared: readonly string[];
+  readonly questions: Questions;
+  /** Gets what is read. */
+  readonly onTree: ((liveId: string, live: LiveSchemas) => Steps<void>) | undefined;
 }
 
 /** What the round has read. */
@@ -105,9 +112,9 @@ export function checkPolicies(round: Round, view: CheckedAccount): PolicyCheck {
     configured: policies.length === 0 ? new Set() : configuredIntegrations(round, view),
   };
   return {
-    checkUnit: policies.length === 0 ? undefined : (unit) => checkUnit(check, unit),
+    checkUnit: (unit, others) => checkUnit(check, unit, others),
     columnsNeeded: (liveId) => evaluator.columnsNeeded(check.namesOf(liveId)),
-    checkOthers: (reads, compared, onTree) => checkOthers(check, reads, { compared: new Set(compared), onTree }),
+    checkOthers: (reads, others) => checkOthers(check, reads, others),
     unverifiable: () => collected.unverifiable,
     findings,
     exemptions: collected.exemptions.used,
@@ -145,52 +152,64 @@ interface Check {
   readonly configured: ReadonlySet<string>;
 }
 
+function* checkUnit(check: Check, compared: CheckedUnit, questions: Questions): Steps<void> {
+  const { kind, unit, live } = compared;
+  const { schemas } = kind;
+  if (schemas === undefined || unit.liveId === undefined) return;
+  const tree = live === undefined ? undefined : schemas.tree(live);
+  const target = yield* targetOf(check, compared, tree);
+  if (tree !== undefined) yield* evaluate(check, tree, { target, others: questions(unit.liveId) });
+}
+
 /**
  * Policies apply to the planned state. In a plan, a unit with errors is not evaluated, because its
  * planned state is unknown.
  */
-function* checkUnit(check: Check, { kind, unit, live, difference }: CheckedUnit): Steps<void> {
+function* targetOf(
+  check: Check,
+  { kind: { schemas }, unit, live, difference }: CheckedUnit,
+  tree: LiveSchemas | undefined,
+): Steps<PolicyTarget | undefined> {
   const { round, view, evaluator, collected, namesOf } = check;
+  const { liveId } = unit;
   const isPlan = round.kind === "Plan";
-  const { schemas } = kind;
-  if (schemas === undefined || unit.liveId === undefined) return;
-  const integration = namesOf(unit.liveId);
-  const isDiscovering = difference.deferred.length > 0;
   const isRefused = isPlan && difference.problems.some(isError);
-  if (isRefused && live !== undefined) return;
-  collected.done.add(unit.liveId);
-  if (live === undefined || isDiscovering || !evaluator.selects(integration)) return;
+  if (schemas === undefined || liveId === undefined || (isRefused && tree !== undefined)) return undefined;
+  collected.done.add(liveId);
+  const integration = namesOf(liveId);
+  const isDiscovering = difference.deferred.length > 0;
+  if (tree === undefined || isDiscovering || !evaluator.selects(integration)) return undefined;
   const changes: Change<DraftFacts>[] = [];
   for (const item of difference.items)
     for (const change of eachChange(item)) {
       changes.push(change);
       if (isStep(changes.length)) yield;
     }
-  yield* evaluate(check, {
+  return {
     ...integration,
     address: unit.address,
-    live: schemas.tree(live),
+    live: tree,
     planned: isPlan ? plannedValues(changes) : new Map(),
-    isCreated: view.account.fresh.has(unit.liveId),
-    columnLabels: check.labelsOf?.(unit.liveId),
+    isCreated: view.account.fresh.has(liveId),
+    columnLabels: check.labelsOf?.(liveId),
     ...causesOf({
       decisionOf: (field) => schemas.decision(unit, live, field),
       changes,
       kindOfPlan: round.kind,
       locate: round.session.project.locate,
     }),
-  });
+  };
 }
 
-interface Others {
-  readonly compared: ReadonlySet<string>;
-  readonly onTree: ((liveId: string, live: LiveSchemas) => Steps<void>) | undefined;
-}
-
-async function checkOthers(check: Check, reads: RunReads, { compared, onTree }: Others): Promise<{ readonly complete: boolean }> {
+async function checkOthers(
+  check: Check,
+  reads: RunReads,
+  { compared, questions, onTree }: Others,
+): Promise<{ readonly complete: boolean }> {
   const { round, view, evaluator, collected, namesOf, configured } = check;
   const limit = pLimit(round.session.project.settings.client.concurrency);
-  const isOther = (id: string): boolean => !compared.has(id) && (round.kind === "DriftReport" || !configured.has(id));
+  const known = new Set(compared);
+  const isOther = (id: string): boolean => !known.has(id) && (round.kind === "DriftReport" || !configured.has(id));
   const { scope } = round;
   const { account } = view;
   const isInScope = (...addresses: readonly Address[]): boolean => addresses.some((address) => scope.item(address, account));
@@ -204,12 +223,13 @@ async function checkOthers(check: Check, reads: RunReads, { compared, onTree }: 
       collected.done.add(id);
       if (read === undefined) return;
       const needed = evaluator.columnsNeeded(integration);
-      const tables = needed === undefined ? [] : policyTablesWithoutColumns(read, needed);
+      const tables = needed === undefined ? [] : tablesToRead(undefined, read, needed);
       view.claimColumns(id, tables.length);
       const { tree, withoutColumns } = await withColumns({ id, tree: read }, tables, reads);
       collected.unverifiable.push(...unknownColumns(address, withoutColumns));
       if (onTree !== undefined) await withPauses(onTree(id, tree));
-      await withPauses(evaluate(check, { ...integration, address, live: tree, columnLabels: check.labelsOf?.(id), ...unchangedTarget }));
+      const target = { ...integration, address, live: tree, columnLabels: check.labelsOf?.(id), ...unchangedTarget };
+      await withPauses(evaluate(check, tree, { target, others: questions(id) }));
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error;
       collected.failedReads.push(failedRead(error, address));
@@ -219,8 +239,18 @@ async function checkOthers(check: Check, reads: RunReads, { compared, onTree }: 
   return { complete: collected.failedReads.length === 0 };
 }
 
-function* evaluate({ evaluator, collected }: Check, target: PolicyTarget): Steps<void> {
-  const { findings, exempt, covering, tablesWithoutColumns } = yield* evaluator.evaluate(target);
+interface Asked {
+  /** Undefined: no policies. */
+  readonly target: PolicyTarget | undefined;
+  readonly others: readonly Question[];
+}
+
+function* evaluate({ evaluator, collected }: Check, tree: LiveSchemas, { target, others }: Asked): Steps<void> {
+  const policies = target && evaluator.ask(target);
+  const questions = [...others, ...(policies?.questions ?? [])];
+  if (questions.length > 0) yield* scan(tree, questions, policies?.options);
+  if (policies === undefined || target === undefined) return;
+  const { findings, exempt, covering, tablesWithoutColumns } = policies.end();
   const [integration = ""] = target.names;
   for (const finding of findings) collected.findings.push(finding);
   collected.exemptions.add(target.address, exempt, covering);

@@ -9,11 +9,11 @@ import { type Depth, type Field, levelNames, literalPointer, type NodeCause, nod
 import { nodeText } from "../../text/paths.ts";
 import { nearest, suggestion } from "../../text/suggest.ts";
 import type { ModeSource, RuleProgram } from "./compiled-config.ts";
-import type { EvaluateOptions, NewColumns } from "./evaluate.ts";
+import type { EvaluateOptions } from "./evaluate.ts";
 import { causeOf, collectSwitchedOff, collectValue, type Evaluation, isSwitchedOff, type NodeChange, newEvaluation } from "./evaluation.ts";
-import { literalColumnMaps, literalColumns, literalSchemas, literalTables } from "./literal-trees.ts";
-import { coversItself, type Literals, newResolution, type Resolution, resolve, type Step, steps } from "./rules/resolve-rules.ts";
-import { type CachedMatch, matchIn, type RuleCache, type RuleScope } from "./rules/rule-cache.ts";
+import { coversItself, type Resolution, type Step, steps } from "./rules/resolve-rules.ts";
+import type { CachedMatch, RuleCache } from "./rules/rule-cache.ts";
+import { type ManagedNode, managedAt, managedEnabled } from "./scan.ts";
 
 /** A rule, a literal entry, an `unmatched` mode or `unreviewed: disable` that applies to a node. */
 export interface AppliedSetting {
@@ -48,26 +48,11 @@ export interface Explanation {
   readonly changes: readonly NodeChange[];
 }
 
-/** A node, live or not, with everything that applies to it. */
-interface Located {
-  readonly depth: Depth;
-  /** The scope in which its name is matched. */
-  readonly scope: RuleScope;
-  readonly match: CachedMatch;
-  readonly literals: Literals | undefined;
-  readonly node: LiveSchema | LiveTable | LiveColumn | undefined;
-  readonly resolution: Resolution;
-  /** What `unmatched` does with the node, if nothing covers it. */
-  readonly unmatched: ModeSource | undefined;
-}
-
 /** The value that manifests set for a field of a node, and where; undefined if they set none. */
-export function decisionOf(
-  cache: RuleCache,
-  live: LiveSchemas,
+export function decisionIn(
+  { resolution, unmatched }: ManagedNode,
   { path, key }: { readonly path: NodePath; readonly key: Field },
 ): { readonly value: boolean; readonly cause: NodeCause } | undefined {
-  const { resolution, unmatched } = locate(cache, live, path);
   const [value, by] = key === "enabled" ? [resolution.enabled, resolution.enabledBy] : [resolution.hashed, resolution.hashedBy];
   if (value !== undefined && by !== undefined) return { value, cause: causeOf(by, path, key) };
   if (key === "hashed" || unmatched === undefined || unmatched.mode === "error") return undefined;
@@ -84,7 +69,7 @@ interface Applied {
 
 /** What sets something for a live node, in the order in which it applies. */
 export function appliedTo(cache: RuleCache, live: LiveSchemas, path: NodePath): readonly Applied[] {
-  const { match, literals, unmatched } = locate(cache, live, path);
+  const { match, literals, unmatched } = managedAt(cache, live, path);
   const ofSteps = steps(match.applied, literals, cache.program.layers).map(({ by, entry }): Applied => {
     const { enabled, hashed } = entry ?? by.set ?? {};
     const set = defined({ enabled, hashed });
@@ -103,12 +88,18 @@ export function explain(
   path: NodePath,
   { isLeftOut = () => false, switchedOff }: EvaluateOptions = {},
 ): Explanation {
-  const located = locate(cache, live, path);
-  const { node, resolution, unmatched } = located;
+  const managed = managedAt(cache, live, path);
+  const { resolution, unmatched } = managed;
+  const { schema, table, column } = nodesAt(live, path);
+  const node = path[1] === undefined ? schema : path[2] === undefined ? table : column;
   const mode = unmatched?.mode === "error" ? undefined : unmatched?.mode;
-  const off = isNodeSwitchedOff(live, path, switchedOff) ? cache.program.unreviewed : undefined;
-  const enabled = off === undefined ? (resolution.enabled ?? (mode === undefined ? undefined : mode === "enable")) : false;
-  const applied = [...appliedSteps(cache.program, located, path), ...(unmatched === undefined ? [] : [appliedMode(unmatched)])];
+  const isOff =
+    table !== undefined &&
+    column !== undefined &&
+    isSwitchedOff(switchedOff?.get(path[0])?.get(path[1] ?? ""), path[2] ?? "", { column, table });
+  const off = isOff ? cache.program.unreviewed : undefined;
+  const enabled = off === undefined ? managedEnabled(managed) : false;
+  const applied = [...appliedSteps(cache.program, managed, path), ...(unmatched === undefined ? [] : [appliedMode(unmatched)])];
   return {
     path,
     live: node,
@@ -133,39 +124,11 @@ function changesOf(evaluation: Evaluation, { path, node, resolution, isOff }: Ex
   return evaluation.changes;
 }
 
-function isNodeSwitchedOff(live: LiveSchemas, path: NodePath, switchedOff: NewColumns | undefined): boolean {
-  const [schema, name = "", columnName = ""] = path;
-  const { table, column } = nodesAt(live, path);
-  return table !== undefined && column !== undefined && isSwitchedOff(switchedOff?.get(schema)?.get(name), columnName, { column, table });
-}
-
 const withoutEnabled = (setting: AppliedSetting): AppliedSetting => ({ ...setting, wins: setting.wins.filter((key) => key !== "enabled") });
-
-function locate({ program, root }: RuleCache, live: LiveSchemas, path: NodePath): Located {
-  const { layers, literalTrees } = program;
-  const [schema, table, column] = path;
-  const depth = (path.length - 1) as Depth;
-  const { schema: liveSchema, table: liveTable, column: node } = nodesAt(live, path);
-  const schemaLiterals = literalSchemas(literalTrees, schema);
-  const schemaMatch = matchIn(root, schema, liveSchema, undefined);
-  const at = ({ scope, match, literals, node }: Pick<Located, "scope" | "match" | "literals" | "node">): Located => {
-    const resolution = newResolution();
-    resolve(resolution, match.applied, literals, { layers, depth });
-    const unmatched = resolution.covered || resolution.ignored ? undefined : program.unmatched[depth];
-    return { depth, scope, match, literals, node, resolution, unmatched };
-  };
-  if (table === undefined) return at({ scope: root, match: schemaMatch, literals: schemaLiterals, node: liveSchema });
-  const tableLiterals = literalTables(schemaLiterals, table);
-  const tableMatch = matchIn(schemaMatch.below, table, liveTable, liveTable?.syncMode);
-  if (column === undefined) return at({ scope: schemaMatch.below, match: tableMatch, literals: tableLiterals, node: liveTable });
-  const maps = literalColumnMaps(tableLiterals);
-  const match = matchIn(tableMatch.below, column, node, liveTable?.syncMode);
-  return at({ scope: tableMatch.below, match, literals: maps && literalColumns(maps, column), node });
-}
 
 function appliedSteps(
   program: RuleProgram,
-  { scope, match, literals, resolution, depth }: Located,
+  { scope, match, literals, resolution, depth }: ManagedNode,
   path: NodePath,
 ): readonly AppliedSetting[] {
   const winners = {

@@ -20,7 +20,7 @@ import { selectedBy } from "../select.ts";
 import { tablesToRead, unmanagedTables } from "./coverage.ts";
 import { evaluate } from "./evaluate.ts";
 import type { Evaluation, NodeChange } from "./evaluation.ts";
-import { decisionOf } from "./explain.ts";
+import { decisionIn } from "./explain.ts";
 import { lostBySelector } from "./left-selector.ts";
 import { schemaDifferences, unintendedChanges } from "./live-differences.ts";
 import { isLabel, liveView, readOnlyNodeField } from "./manifest.ts";
@@ -33,6 +33,7 @@ import { lostProtection, removedCause, settingsOf } from "./protection.ts";
 import { hasUnknownColumns, type ObservedSchemas, observedAt, readSchemas, readWithColumns } from "./read.ts";
 import { finishStats, type UnitTally } from "./rules/rule-stats.ts";
 import { ruleWarnings } from "./rules/rule-warnings.ts";
+import { managedAt } from "./scan.ts";
 import { desiredOf, type SchemaConfigUnit, units } from "./units.ts";
 import { withoutSent } from "./unshown.ts";
 
@@ -101,7 +102,7 @@ export const schemaConfig: Kind<SchemaConfigUnit, ObservedSchemas> = {
   schemas: {
     itemKind: schemasKind,
     tree: ({ tree }) => tree,
-    decision: ({ rules }, { tree }, field) => decisionOf(rules, tree, field),
+    decision: ({ rules }, { tree }, field) => decisionIn(managedAt(rules, tree, field.path), field),
     settings: settingsOf,
     lost: (change, { tree }, tests) => lostProtection(change, tree, tests),
     removed: (change, { tree }, field) => removedCause(change, tree, field),

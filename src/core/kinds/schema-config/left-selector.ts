@@ -1,13 +1,15 @@
 import { readOr } from "../../model/errors.ts";
+import { withPauses } from "../../model/runtime/event-loop.ts";
 import type { Reads } from "../../model/service.ts";
 import { countList } from "../../text/counts.ts";
 import type { AccountView, ReadNeeds } from "../kind.ts";
 import { labelScopes } from "../select.ts";
 import { type Config, compileConfig, makeRuleProgram } from "./compiled-config.ts";
-import { tablesToRead, walkResolved } from "./coverage.ts";
+import { tablesToRead } from "./coverage.ts";
 import { readWithColumns } from "./read.ts";
 import { newRuleCache, withLabels } from "./rules/rule-cache.ts";
 import { ruleSetsIn } from "./rules/rule-sets.ts";
+import { type Question, scan } from "./scan.ts";
 
 /**
  * What an integration loses that the SchemaConfig no longer covers: "12 hashed columns and 1 disabled column are no longer kept so". Without
@@ -30,12 +32,13 @@ export async function lostBySelector(
     () => undefined,
   );
   const lost = { hashed: 0, disabled: 0 };
-  walkResolved(rules, live?.tree ?? {}, {
-    column({ resolution }) {
+  const count: Question = {
+    column({ managed: { resolution } }) {
       if (resolution.hashed === true) lost.hashed++;
       if (resolution.enabled === false) lost.disabled++;
     },
-  });
+  };
+  await withPauses(scan(live?.tree ?? {}, [count], { rules }));
   const total = lost.hashed + lost.disabled;
   if (total === 0) return "its columns are no longer kept as the rules require";
   const names = countList([

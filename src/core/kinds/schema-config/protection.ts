@@ -1,10 +1,11 @@
 import { canonicalJson } from "../../model/json/json.ts";
 import type { LiveSchemas } from "../../model/live.ts";
 import type { NodePath } from "../../model/nodes.ts";
+import { atOnce } from "../../model/runtime/event-loop.ts";
 import type { Field, NodeCause } from "../../model/schema-tree.ts";
 import type { LostProtection, LostTests, UnitChange } from "../kind.ts";
-import { walkResolved } from "./coverage.ts";
-import { appliedTo, decisionOf } from "./explain.ts";
+import { appliedTo, decisionIn } from "./explain.ts";
+import { type ManagedNode, managedAt, type Question, type ScannedNode, scan } from "./scan.ts";
 import { desiredOf, type SchemaConfigUnit } from "./units.ts";
 
 // What manifests of another commit (`before`) kept protected, and those of now do not.
@@ -19,43 +20,40 @@ export const settingsOf = ({ rules }: SchemaConfigUnit): string =>
 /** The columns that `before` keeps hashed or switched off and `now` does not, although the plan sends nothing there: by what kept them. */
 export function lostProtection({ before, now }: Change, live: LiveSchemas, { ignored, isSent }: LostTests): readonly LostProtection[] {
   const found = new Map<string, { readonly key: Field; readonly cause: NodeCause; columns: number }>();
-  const keeps = (unit: SchemaConfigUnit, path: NodePath, key: Field): NodeCause | undefined => {
-    const decision = decisionOf(unit.rules, live, { path, key });
+  const keeps = (managed: ManagedNode, path: NodePath, key: Field): NodeCause | undefined => {
+    const decision = decisionIn(managed, { path, key });
     return decision !== undefined && isProtecting(key, decision.value) ? decision.cause : undefined;
   };
   const keepsNow = (path: NodePath, key: Field): boolean =>
-    now !== undefined && !ignored.now(path, key) && keeps(now, path, key) !== undefined;
-  const check = (path: NodePath, key: Field, columns: number): void => {
+    now !== undefined && !ignored.now(path, key) && keeps(managedAt(now.rules, live, path), path, key) !== undefined;
+  const check = ({ path, managed }: ScannedNode<unknown, NodePath>, key: Field, columns: number): void => {
     if (columns === 0 || ignored.before(path, key) || isSent(path, key)) return;
-    const cause = keeps(before, path, key);
+    const cause = keeps(managed, path, key);
     if (cause === undefined || keepsNow(path, key) || (key === "hashed" && keepsNow(path, "enabled"))) return;
     const id = canonicalJson([key, cause.rule ?? "", cause.rule === undefined ? cause.place.file : cause.place]);
     const known = found.get(id);
     if (known === undefined) found.set(id, { key, cause, columns });
     else known.columns += columns;
   };
-  let isOff = { schema: false, table: false };
-  walkResolved(before.rules, live, {
-    schema({ node, path }) {
-      isOff = { schema: keepsNow(path, "enabled"), table: false };
-      if (!isOff.schema)
-        check(
-          path,
-          "enabled",
-          Object.values(node.tables).reduce((sum, table) => sum + columnsIn(table), 0),
-        );
-      return !isOff.schema;
+  const question: Question = {
+    schema(schema) {
+      const isOff = keepsNow(schema.path, "enabled");
+      const columns = Object.values(schema.live.tables).reduce((sum, table) => sum + columnsIn(table), 0);
+      if (!isOff) check(schema, "enabled", columns);
+      return !isOff;
     },
-    table({ node, path }) {
-      isOff = { ...isOff, table: keepsNow(path, "enabled") };
-      if (!isOff.table) check(path, "enabled", columnsIn(node));
-      return !isOff.table;
+    table(table) {
+      const isOff = keepsNow(table.path, "enabled");
+      if (!isOff) check(table, "enabled", columnsIn(table.live));
+      return !isOff;
     },
-    column({ path, resolution }) {
-      if (resolution.hashed === true) check(path, "hashed", 1);
-      if (resolution.enabled === false) check(path, "enabled", 1);
+    column(column) {
+      const { hashed, enabled } = column.managed.resolution;
+      if (hashed === true) check(column, "hashed", 1);
+      if (enabled === false) check(column, "enabled", 1);
     },
-  });
+  };
+  atOnce(scan(live, [question], { rules: before.rules }));
   return [...found.values()];
 }
 
@@ -74,12 +72,12 @@ export function removedCause(
   field: { readonly path: NodePath; readonly key: Field },
 ): NodeCause | undefined {
   const { path, key } = field;
-  const was = decisionOf(before.rules, live, field);
+  const was = decisionIn(managedAt(before.rules, live, path), field);
   if (was === undefined || !isProtecting(key, was.value)) return undefined;
   const [appliedBefore, appliedNow] = [before, now].map(({ rules }) => appliedTo(rules, live, path));
   const decided = (all: typeof appliedNow, by: NodeCause): string | undefined =>
     all?.findLast(({ cause, set }) => set[key] !== undefined && canonicalJson(cause(key).place) === canonicalJson(by.place))?.content;
-  const is = decisionOf(now.rules, live, field);
+  const is = decisionIn(managedAt(now.rules, live, path), field);
   const [contentBefore, contentNow] = [decided(appliedBefore, was.cause), is === undefined ? undefined : decided(appliedNow, is.cause)];
   const isGone = appliedNow?.every(({ content }) => content !== contentBefore) === true;
   const isKnown = contentNow !== undefined && appliedBefore?.some(({ content }) => content === contentNow) === true;

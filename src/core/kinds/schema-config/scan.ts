@@ -1,4 +1,5 @@
 import type { LiveColumn, LiveSchema, LiveSchemas, LiveTable } from "../../model/live.ts";
+import type { NodePath } from "../../model/nodes.ts";
 import { isStep, type Steps } from "../../model/runtime/event-loop.ts";
 import {
   type ColumnPath,
@@ -6,15 +7,16 @@ import {
   entriesIn,
   type Field,
   type LiveNode,
+  nodesAt,
   type SchemaPath,
   type TablePath,
   type WalkOrder,
 } from "../../model/schema-tree.ts";
 import { enterLabels, type LabelScope } from "../patterns/labels.ts";
-import type { ModeSource } from "./compiled-config.ts";
+import { type ModeSource, makeRuleProgram } from "./compiled-config.ts";
 import { literalColumnMaps, literalColumns, literalSchemas, literalTables } from "./literal-trees.ts";
 import { type Literals, newResolution, type Resolution, resolve } from "./rules/resolve-rules.ts";
-import { type CachedMatch, matchIn, type RuleCache, type RuleScope } from "./rules/rule-cache.ts";
+import { type CachedMatch, matchIn, newRuleCache, type RuleCache, type RuleScope } from "./rules/rule-cache.ts";
 
 // One walk over the schemas of an integration, in which questions are asked about each node: policies, labels, the register, what rules
 // manage. Only the comparison of values has a loop of its own (evaluate.ts), because it has to be fast for nodes that nobody asks about.
@@ -39,8 +41,8 @@ export interface ScannedNode<Live = LiveNode, Path = unknown, Managed = ManagedN
   readonly next: NodeState;
   /** Of the nodes below; undefined if the scan has no labels. */
   readonly labels: LabelScope | undefined;
-  /** What manifests set; undefined if the scan has no rules. */
-  readonly managed: Managed | undefined;
+  /** What manifests set; without rules, nothing. */
+  readonly managed: Managed;
 }
 
 export type ScannedSchema = ScannedNode<LiveSchema, SchemaPath, ManagedSchema>;
@@ -73,7 +75,7 @@ export function* scan(tree: LiveSchemas, questions: readonly Question[], options
   for (const [name, live] of entriesIn(tree, order)) {
     const path = [name] as const;
     const labels = options.labels && enterLabels(options.labels, name, live.nameInDestination);
-    const managed = rules && managedSchema(rules, { name, live });
+    const managed = rules === undefined ? unmanaged : managedSchema(rules, { name, live });
     const schema: ScannedSchema = { live, path, ...statesOf(options, live, path, undefined), labels, managed };
     const ofTables = questions.filter((one) => one.schema?.(schema) !== false && (one.table ?? one.column) !== undefined);
     if (ofTables.length === 0) continue;
@@ -97,16 +99,17 @@ interface Named<Live> {
 }
 
 function scannedTable(options: ScanOptions, schema: ScannedSchema, { name, live }: Named<LiveTable>): ScannedTable {
+  const { rules } = options;
   const path = [schema.path[0], name] as const;
   const labels = schema.labels && enterLabels(schema.labels, name, live.nameInDestination);
-  const managed = options.rules && schema.managed && managedTable(options.rules, schema.managed, { name, live, syncMode: live.syncMode });
+  const managed = rules === undefined ? unmanaged : managedTable(rules, schema.managed, { name, live, syncMode: live.syncMode });
   return { live, path, ...statesOf(options, live, path, schema), labels, managed };
 }
 
 function scannedColumn(options: ScanOptions, table: ScannedTable, { name, live }: Named<LiveColumn>): ScannedColumn {
+  const { rules } = options;
   const path = [table.path[0], table.path[1], name] as const;
-  const managed =
-    options.rules && table.managed && managedColumn(options.rules, table.managed, { name, live, syncMode: table.live.syncMode });
+  const managed = rules === undefined ? unmanaged : managedColumn(rules, table.managed, { name, live, syncMode: table.live.syncMode });
   return { live, path, ...statesOf(options, live, path, table), labels: table.labels, managed };
 }
 
@@ -186,6 +189,28 @@ function managedIn({ program }: RuleCache, { name, live, syncMode, scope, litera
   const unmatched = resolution.covered || resolution.ignored ? undefined : program.unmatched[depth];
   return { depth, scope, match, literals, resolution, unmatched };
 }
+
+/** A node of a path. It need not be live. */
+export function managedAt(rules: RuleCache, tree: LiveSchemas, path: NodePath): ManagedNode {
+  const [schema, table, column] = path;
+  const live = nodesAt(tree, path);
+  const ofSchema = managedSchema(rules, { name: schema, live: live.schema });
+  if (table === undefined) return ofSchema;
+  const syncMode = live.table?.syncMode;
+  const ofTable = managedTable(rules, ofSchema, { name: table, live: live.table, syncMode });
+  return column === undefined ? ofTable : managedColumn(rules, ofTable, { name: column, live: live.column, syncMode });
+}
+
+const nothing = newRuleCache(makeRuleProgram([]));
+const unmanaged: ManagedSchema & ManagedTable = {
+  ...managedIn(nothing, { name: "", live: undefined, scope: nothing.root, literals: undefined, depth: 0 }),
+  literals: undefined,
+  columnLiterals: undefined,
+};
+
+/** Whether nothing covers or ignores a node, and `unmatched` sets nothing for it. */
+export const isUncovered = ({ resolution, unmatched }: ManagedNode): boolean =>
+  !resolution.covered && !resolution.ignored && (unmatched === undefined || unmatched.mode === "error");
 
 /** The value of `enabled` that manifests set, with what `unmatched` sets; undefined if it stays as it is. */
 export function managedEnabled({ resolution, unmatched }: ManagedNode): boolean | undefined {

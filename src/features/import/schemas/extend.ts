@@ -1,10 +1,11 @@
-import { isUncovered, type RuleCache, type SchemaConfigUnit, walkResolved } from "../../../core/kinds/schemas.ts";
+import { isUncovered, type Question, type RuleCache, type SchemaConfigUnit, scan } from "../../../core/kinds/schemas.ts";
 import { emptyRecord, isObject, own } from "../../../core/model/json/json.ts";
 import { toPointer } from "../../../core/model/json/pointer.ts";
 import type { LiveColumn, LiveSchema, LiveSchemas, LiveTable } from "../../../core/model/live.ts";
 import type { NodePath } from "../../../core/model/nodes.ts";
 import type { SchemaConfigSpec, SchemaRule, SchemaTree } from "../../../core/model/resource.ts";
-import { type ColumnPath, isReplicated, nodesAt, type TablePath, walk } from "../../../core/model/schema-tree.ts";
+import { atOnce } from "../../../core/model/runtime/event-loop.ts";
+import { type ColumnPath, isReplicated, type TablePath, walk } from "../../../core/model/schema-tree.ts";
 import { addRules, type Uncovered } from "./add-rules.ts";
 import { nameOfPattern } from "./escape-glob.ts";
 import { inferRules, literalSchemas, liveRuleId } from "./infer-rules.ts";
@@ -67,27 +68,24 @@ function readableColumns(schemas: LiveSchemas): readonly NodePath[] {
 function uncoveredNodes(rules: RuleCache, live: LiveSchemas, leavesOut: (schema: string) => boolean): Uncovered {
   const nodes = new Set<string>();
   const schemas: Branches = emptyRecord();
-  walkResolved(rules, live, {
-    schema({ node, path, resolution }) {
-      if (!isUncovered(rules, resolution, 0)) return;
+  const question: Question = {
+    schema({ live: schema, path, managed }) {
+      if (!isUncovered(managed)) return;
       nodes.add(toPointer(path));
-      branchOf(schemas, node, path);
+      branchOf(schemas, schema, path);
     },
-    table({ node, path, resolution }) {
-      const { schema } = nodesAt(live, path);
-      if (schema === undefined) return false;
-      if (isUncovered(rules, resolution, 1)) {
+    table({ live: table, path, managed }, { live: schema }) {
+      if (isUncovered(managed)) {
         nodes.add(toPointer(path));
-        columnsOf(branchOf(schemas, schema, path), node, path);
+        columnsOf(branchOf(schemas, schema, path), table, path);
       }
       return isReplicated(schema, path[1]) || !leavesOut(path[0]);
     },
-    column({ node, path, resolution }) {
-      const { schema, table } = nodesAt(live, path);
-      if (schema === undefined || table === undefined || !isUncovered(rules, resolution, 2)) return;
-      columnsOf(branchOf(schemas, schema, path), table, path)[path[2]] = node;
+    column({ live: column, path, managed }, { live: table }, { live: schema }) {
+      if (isUncovered(managed)) columnsOf(branchOf(schemas, schema, path), table, path)[path[2]] = column;
     },
-  });
+  };
+  atOnce(scan(live, [question], { rules }));
   return { schemas, nodes };
 }
 

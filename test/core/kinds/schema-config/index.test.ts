@@ -33,7 +33,7 @@ test("the engine reports conclusions over all integrations once, after the last"
     base: undefined,
     concurrency: 8,
     needs: { policyColumns: () => undefined, claimColumns: () => undefined, isNew: () => false },
-    checkUnit: undefined,
+    *checkUnit() {},
     signal: new AbortController().signal,
   });
   expect(found.flatMap(({ problems }) => problems.map(({ code, place }) => `${code} ${place?.pointer}`))).toEqual([
