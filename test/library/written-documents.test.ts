@@ -103,7 +103,7 @@ const plan: Complete<Omit<Plan, "summary" | "unmanaged">> & Pick<Plan, "summary"
   kind: "Plan",
   planId: "p",
   createdAt: "2027-01-31T00:00:00Z",
-  git: { commit: "c", dirty: true, changedFiles: ["a.yaml"] },
+  git: { commit: "c", dirty: true, changedFiles: ["a.yaml"], leftOut: ["b.yaml"] },
   protected: true,
   partial: true,
   options: { only: ["Tag/*"], exclude: ["Tag/b"], ignore: [{ address: "Tag/a", path: "/name" }], assumeCompleteLists: true },

@@ -77,6 +77,47 @@ const bareConfig = (settings: string): Readonly<Record<string, string>> => ({
 const below = (folder: string, files: Readonly<Record<string, string>>): Readonly<Record<string, string>> =>
   Object.fromEntries(Object.entries(files).map(([path, text]) => [`${folder}/${path}`, text]));
 
+test("git starts no filter of the checkout, and its programs get no key and no secret of a manifest", async () => {
+  const { folder, commit } = await withRecords();
+  const { path, heard } = program(folder);
+  const asset =
+    "apiVersion: dimsync/v1\nkind: Asset\nmetadata: { name: wh }\nspec: { name: wh, type: s3, connectionType: destination, connection: { dsn: { $secret: { env: WH_DSN } } } }\n";
+  commit({ "manifests/asset.yaml": asset });
+  git(folder, "push", "--quiet", "origin", "HEAD:main");
+  git(folder, "config", "filter.x.clean", path);
+  git(folder, "config", "core.sshCommand", path);
+  writeFileSync(join(folder, ".gitattributes"), "*.yaml filter=x\n");
+  writeFileSync(join(folder, "manifests/tag.yaml"), `${readFileSync(join(folder, "manifests/tag.yaml"), "utf8")}# y\n`);
+  const secrets = { ...env, WH_DSN: "canary-dsn", DIMSYNC_DIGEST_KEY: "canary-digest" };
+  await dimsyncHere(["plan"], { cwd: folder, env: secrets });
+  expect(existsSync(heard)).toBe(false);
+  git(folder, "config", "remote.origin.url", "ssh://git@example.com/project.git");
+  await dimsyncHere(["plan"], { cwd: folder, env: secrets });
+  expect(readFileSync(heard, "utf8")).not.toMatch(/canary|DIMSYNC_/u);
+});
+
+test.each<readonly [where: string, flags: readonly string[], isRefused: boolean]>([
+  ["in the checkout", [], true],
+  ["in the checkout, although its folder is allowed", ["--allow-path", "."], true],
+  ["elsewhere on this machine", [], true],
+  ["in a folder that is allowed", ["--allow-path", "ELSEWHERE"], false],
+])("records in a repository %s: its hooks run only if the operator allowed it", async (where, flags, isRefused) => {
+  const { remote, folder, commit } = await withRecords();
+  const elsewhere = emptyFolder();
+  const there = join(where.includes("checkout") ? folder : elsewhere, "r");
+  git(folder, "clone", "--quiet", "--mirror", remote.bare, there);
+  const { path, heard } = program(folder);
+  mkdirSync(join(there, "hooks"), { recursive: true });
+  symlinkSync(path, join(there, "hooks/pre-receive"));
+  const text = readFileSync(join(folder, "dimsync.yaml"), "utf8");
+  commit({ "dimsync.yaml": text.replace("git: { ref", `git: { remote: "file://${there}", ref`) });
+  const argv = ["apply", "--yes", ...flags.map((flag) => flag.replace("ELSEWHERE", elsewhere))];
+  const { stderr } = await dimsyncHere(argv, { cwd: folder, env });
+  expect(stderr.includes("records.git.remote is")).toBe(isRefused);
+  expect(existsSync(heard)).toBe(!isRefused);
+  if (!isRefused) expect(readFileSync(heard, "utf8")).not.toMatch(/canary|DIMSYNC_/u);
+});
+
 test("an address of a remote that is an option of git starts no program", async () => {
   const { folder } = await withRecords();
   const { path, heard } = program(folder);

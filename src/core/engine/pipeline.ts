@@ -1,7 +1,8 @@
 import type { Plan } from "../model/plan.ts";
 import { traced } from "../model/runtime/traced.ts";
-import { assemblePlan } from "./assemble.ts";
+import { assemblePlan, type RoundParts } from "./assemble.ts";
 import { checkPolicies } from "./checks/policies.ts";
+import { leftOutProblems } from "./left-out.ts";
 import { cachedReads } from "./reads/cached-reads.ts";
 import { recoverRound } from "./recover.ts";
 import { compareRound, observeRound } from "./round.ts";
@@ -19,9 +20,19 @@ export async function plan(session: Session, options: PlanOptions = {}, kind: Pl
 export async function planRound(round: Round): Promise<Plan> {
   const recovered = await recoverRound(round);
   const observed = await traced({ name: "dimsync observe", attributes: {} }, () => observeRound(round, recovered));
-  const policies = checkPolicies(round, observed);
-  const compared = await traced({ name: "dimsync compare", attributes: {} }, () => compareRound(round, observed, policies));
-  return assemblePlan(round, { recovered, observed, policies, compared, git: await round.session.git });
+  const git = await round.session.git;
+  const { project } = round.session;
+  const leftOut = leftOutProblems(git, project.settings.folder);
+  if (leftOut.length === 0) return await finished(round, { recovered, git, observed });
+  // Errors of the project keep everything from being compared.
+  const session = { ...round.session, project: { ...project, problems: [...project.problems, ...leftOut] } };
+  return await finished({ ...round, session }, { recovered, git, observed: { ...observed, compared: [], base: undefined } });
+}
+
+async function finished(round: Round, parts: Pick<RoundParts, "recovered" | "observed" | "git">): Promise<Plan> {
+  const policies = checkPolicies(round, parts.observed);
+  const compared = await traced({ name: "dimsync compare", attributes: {} }, () => compareRound(round, parts.observed, policies));
+  return assemblePlan(round, { ...parts, policies, compared });
 }
 
 /** The round that covers the whole scope. */

@@ -2,7 +2,7 @@ import { mkdir, realpath, rm, symlink, writeFile } from "node:fs/promises";
 import { dirname, isAbsolute, join, relative, sep } from "node:path";
 import { DimsyncError, messageOf } from "../model/errors.ts";
 import type { Environment } from "../model/settings/env.ts";
-import { GitError, type GitPlace, type GitTalk, gitText, NoCheckoutError, talkToGit } from "./process.ts";
+import { GitError, type GitPlace, gitText, NoCheckoutError, nextBlob, talkToGit } from "./process.ts";
 import { findRemote } from "./remote.ts";
 import { temporaryFolder } from "./temporary-folder.ts";
 
@@ -108,13 +108,6 @@ function blobsIn(text: string): readonly Blob[] {
       throw new GitError(`the tree contains the path ${JSON.stringify(path)}`);
     return [{ id, isLink: mode === "120000", path }];
   });
-}
-
-async function nextBlob(talk: GitTalk, path: string): Promise<Buffer> {
-  const [, size] = /^[0-9a-f]+ blob (\d+)$/u.exec(await talk.line()) ?? [];
-  if (size === undefined) throw new GitError(`the checkout does not have the content of ${path}`);
-  const content = await talk.bytes(Number(size) + 1);
-  return content.subarray(0, -1);
 }
 
 /** Of what a pull request is reviewed against. */

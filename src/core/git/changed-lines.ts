@@ -1,8 +1,10 @@
+import { readFileSync } from "node:fs";
 import { realpath } from "node:fs/promises";
-import { relative, resolve, sep } from "node:path";
-import { parsePatch } from "diff";
+import { join, relative, resolve, sep } from "node:path";
+import { diffLines } from "diff";
+import { once } from "../model/maps.ts";
 import { fetchMissing } from "./base.ts";
-import { GitError, type GitPlace, gitText } from "./process.ts";
+import { GitError, type GitPlace, gitText, nextBlob, talkToGit } from "./process.ts";
 
 /** Whether a line of a file, or any line, differs from the base. */
 export type Touches = (file: string, line: number | undefined) => boolean;
@@ -19,16 +21,57 @@ export async function changedLines({ folder: cwd, env }: GitPlace, base: string,
     const top = await realpath(await gitText({ folder: cwd, env }, ["rev-parse", "--show-toplevel"]));
     const pathOf = (file: string): string => relative(top, resolve(cwd, file)).split(sep).join("/");
     const paths = [...new Set(files.map(pathOf))].filter((path) => path !== "" && !path.startsWith(".."));
-    // Attributes of the branch must not hide lines.
-    const how = ["--unified=0", "--text", "--no-color", "--no-ext-diff", "--no-textconv", "--no-renames", "--no-prefix"];
-    const patch = await gitText({ folder: cwd, env }, ["--literal-pathspecs", "diff", ...how, base, "--", ...paths], { timeoutMs: 60_000 });
-    const ranges = new Map(parsePatch(patch).map(({ newFileName, hunks }) => [newFileName, hunks]));
+    const before = await textsAt({ folder: cwd, env }, base, paths);
+    const changed = new Map(paths.map((path) => [path, once(() => newLines(before.get(path) ?? "", textOf(join(top, path))))] as const));
     return (file, line) => {
-      const hunks = ranges.get(pathOf(file)) ?? [];
-      return hunks.some(({ newStart, newLines }) => line === undefined || (line >= newStart && line < newStart + newLines));
+      const lines = changed.get(pathOf(file))?.() ?? [];
+      return lines.some(({ from, to }) => line === undefined || (line >= from && line < to));
     };
   } catch (error) {
     if (error instanceof GitError) return undefined;
     throw error;
   }
+}
+
+/** The files as the commit has them: no attribute or filter of the checkout changes or hides lines. Without those that it does not have. */
+async function textsAt(place: GitPlace, base: string, paths: readonly string[]): Promise<ReadonlyMap<string, string>> {
+  const listed = await gitText(place, ["ls-tree", "-r", "-z", "--full-tree", base], { timeoutMs });
+  const ids = new Map([...listed.matchAll(/\d+ blob ([0-9a-f]+)\t([^\0]+)/gu)].map(([, id = "", path = ""]) => [path, id]));
+  const known = paths.filter((path) => ids.has(path));
+  const texts = new Map<string, string>();
+  await talkToGit(
+    place,
+    ["cat-file", "--batch"],
+    async (talk) => {
+      for (const path of known) {
+        talk.write(`${ids.get(path)}\n`);
+        texts.set(path, (await nextBlob(talk, path)).toString("utf8"));
+      }
+    },
+    { timeoutMs },
+  );
+  return texts;
+}
+
+const timeoutMs = 60_000;
+
+function textOf(file: string): string {
+  try {
+    return readFileSync(file, "utf8");
+  } catch {
+    return "";
+  }
+}
+
+/** The lines of the new text that the old one does not have, counted from 1; `to` is the line after them. All, if there are too many differences to find. */
+function newLines(before: string, after: string): readonly { readonly from: number; readonly to: number }[] {
+  if (before === after) return [];
+  const parts = diffLines(before, after, { stripTrailingCr: true, maxEditLength: 5_000 });
+  if (parts === undefined) return [{ from: 1, to: Number.POSITIVE_INFINITY }];
+  let line = 1;
+  return parts.flatMap(({ added, removed, count }) => {
+    const from = line;
+    if (!removed) line += count;
+    return added ? [{ from, to: line }] : removed ? [{ from, to: from }] : [];
+  });
 }

@@ -4,6 +4,7 @@ import { dirname } from "node:path";
 import type { Readable } from "node:stream";
 import { stripVTControlCharacters } from "node:util";
 import type { Environment } from "../model/settings/env.ts";
+import { isSecretVariable } from "../model/settings/secret.ts";
 import { repositoryTop } from "./top.ts";
 
 /** Where and with what environment git runs. */
@@ -52,15 +53,22 @@ const settings = [
   "core.pager=cat",
   "protocol.ext.allow=never",
 ];
-const hardened = ["--no-optional-locks", ...settings.flatMap((setting) => ["-c", setting])];
+const hardened = ["--no-optional-locks", "--no-replace-objects", ...settings.flatMap((setting) => ["-c", setting])];
 
 // Set by a hook of git that runs dimsync, they would point git to another repository. The traces print credentials.
 const dropped =
   /^(?:GIT_(?:DIR|WORK_TREE|COMMON_DIR|INDEX_FILE|OBJECT_DIRECTORY|ALTERNATE_OBJECT_DIRECTORIES|NAMESPACE|PREFIX|SHALLOW_FILE|GRAFT_FILE|QUARANTINE_PATH|IMPLICIT_WORK_TREE|INTERNAL_SUPER_PREFIX|CEILING_DIRECTORIES|DISCOVERY_ACROSS_FILESYSTEM|TRACE.*|CURL_VERBOSE|REDIRECT_.*)|LANGUAGE)$/u;
 
+/** Of the helper that gives git the credentials of a remote. */
+const ofHelper = /^DIMSYNC_GIT_(?:USERNAME|PASSWORD)$/u;
+
+/** Whether git and what it starts may see the variable: no key of dimsync, and no source of a secret, except for what git itself needs. */
+const mayRead = (name: string): boolean =>
+  ofHelper.test(name) || /^(?:GIT_|PATH$|HOME$)/u.test(name) || !(name.startsWith("DIMSYNC_") || isSecretVariable(name));
+
 /** The folder and the environment of the process. Throws GitError if the folder is in no checkout. */
 async function startOf({ folder, env, gitDir, indexFile }: GitPlace): Promise<{ readonly cwd: string; readonly env: Environment }> {
-  const kept = Object.fromEntries(Object.entries(env).filter(([name]) => !dropped.test(name)));
+  const kept = Object.fromEntries(Object.entries(env).filter(([name]) => !dropped.test(name) && mayRead(name)));
   const index = indexFile === undefined ? {} : { GIT_INDEX_FILE: indexFile };
   const full = { ...kept, ...index, LC_ALL: "C", GIT_TERMINAL_PROMPT: "0" };
   if (gitDir !== undefined) return { cwd: folder, env: { ...full, GIT_DIR: gitDir } };
@@ -159,6 +167,14 @@ export async function talkToGit<T>(
   const words = code === 0 ? "" : wordsOf(stderr) || `git ${args[0] ?? ""} ended with ${String(code)}`;
   if (words !== "" || talked === undefined) throw new GitError(words, { cause: await talked?.catch((error: unknown) => error) });
   return await talked;
+}
+
+/** The next blob that `git cat-file --batch` prints. Throws GitError if the repository does not have it. */
+export async function nextBlob(talk: GitTalk, path: string): Promise<Buffer> {
+  const [, size] = /^[0-9a-f]+ blob (\d+)$/u.exec(await talk.line()) ?? [];
+  if (size === undefined) throw new GitError(`the checkout does not have the content of ${path}`);
+  const content = await talk.bytes(Number(size) + 1);
+  return content.subarray(0, -1);
 }
 
 function readerOf(stdout: Readable): Pick<GitTalk, "line" | "bytes"> {

@@ -1,8 +1,10 @@
-import { realpath } from "node:fs/promises";
-import { join, relative, resolve, sep } from "node:path";
+import { createHash } from "node:crypto";
+import { lstat, readFile, readlink, realpath } from "node:fs/promises";
+import { join, parse, relative, resolve, sep } from "node:path";
 import { byText } from "../model/address.ts";
+import { groupBy } from "../model/maps.ts";
 import type { Plan } from "../model/plan.ts";
-import { type GitCall, runGit } from "./process.ts";
+import { type GitCall, GitError, type GitPlace, gitText, nextBlob, runGit, talkToGit } from "./process.ts";
 import { repositoryTop } from "./top.ts";
 
 /** The files that a plan depends on. */
@@ -16,68 +18,194 @@ export interface ProjectFiles {
 /** A large repository on a slow disk takes seconds. */
 const limitMs = 10_000;
 
+type Limits = Pick<GitCall, "timeoutMs" | "signal">;
+
 /**
- * The commit of the folder's repository, and which of the project's files have uncommitted changes. Other files do not count, such as saved plans and
- * reports. Undefined outside a repository, before its first commit, without git, and if git does not respond within 10 seconds or is stopped.
+ * The commit of the folder's repository, and which of the project's files differ from it. Other files do not count, such as saved plans and reports. Compares
+ * bytes with the blobs of the commit, line ends apart: neither the index nor an attribute or filter of the checkout decides. Undefined outside a repository,
+ * before its first commit, without git, and if git does not respond within 10 seconds or is stopped.
  */
-export async function gitState(
-  folder: string,
-  project: ProjectFiles,
-  { timeoutMs = limitMs, signal }: Pick<GitCall, "timeoutMs" | "signal"> = {},
-): Promise<Plan["git"]> {
-  const place = { folder, env: process.env };
+export async function gitState(folder: string, project: ProjectFiles, { timeoutMs = limitMs, signal }: Limits = {}): Promise<Plan["git"]> {
+  const limits = { timeoutMs, signal };
   try {
-    const args = ["status", "--porcelain=v2", "--branch", "--untracked-files=normal", "--ignore-submodules=none", "-z"];
-    const { code, stdout } = await runGit(place, args, { timeoutMs, signal });
-    const { commit, changed } = parseStatus(stdout.toString("utf8"));
-    if (code !== 0 || commit === undefined) return undefined;
-    if (changed.length === 0) return { commit, dirty: false };
     const real = await realpath(folder);
-    const prefix = relative(repositoryTop(real) ?? real, real);
-    const changedFiles = await onlyOf(
-      project,
-      folder,
-      changed.map((path) => join(relative(prefix, path), path.endsWith("/") ? sep : "")),
+    const top = repositoryTop(real);
+    if (top === undefined) return undefined;
+    const place = { folder: top, env: process.env };
+    const commit = await gitText(place, ["rev-parse", "--verify", "--quiet", "HEAD^{commit}"], limits);
+    const isOfProject = covering(project, folder, real);
+    const committed = await committedFiles(place, commit, { isOfProject, limits });
+    const differing = await differences(
+      project.files.map((file) => resolve(real, relative(folder, file))),
+      committed,
+      { top, limits },
     );
-    return changedFiles.length === 0 ? { commit, dirty: false } : { commit, dirty: true, changedFiles };
+    const leftOut = new Set(await skipped(place, differing, limits));
+    const shown = (paths: readonly string[]): readonly string[] =>
+      [...new Set(paths.map((path) => relative(real, path).split(sep).join("/")))].sort(byText);
+    const changed = shown(differing.filter((path) => !leftOut.has(path)));
+    if (differing.length === 0) return { commit, dirty: false };
+    return {
+      commit,
+      dirty: true,
+      ...(changed.length === 0 ? {} : { changedFiles: changed }),
+      ...(leftOut.size === 0 ? {} : { leftOut: shown([...leftOut]) }),
+    };
   } catch {
     return undefined;
   }
 }
 
-/** Paths relative to the top of the repository; untracked folders and submodules end with a slash. */
-function parseStatus(text: string): { readonly commit: string | undefined; readonly changed: readonly string[] } {
-  const changed: string[] = [];
-  let commit: string | undefined;
-  const lines = text.split("\0");
-  for (let index = 0; index < lines.length; index += 1) {
-    const line = lines[index] ?? "";
-    const [type = ""] = line;
-    if (type === "#") commit ??= /^# branch\.oid ([0-9a-f]+)$/u.exec(line)?.[1];
-    if (type === "?") changed.push(line.slice(2));
-    // The path comes after a number of fields that depends on the type.
-    if (type === "1") changed.push(`${line.split(" ").slice(8).join(" ")}${/^1 .. S/u.test(line) ? "/" : ""}`);
-    if (type === "u") changed.push(line.split(" ").slice(10).join(" "));
-    if (type !== "2") continue;
-    // Of a renamed file, the old path follows.
-    changed.push(line.split(" ").slice(9).join(" "), lines[index + 1] ?? "");
-    index += 1;
-  }
-  return { commit, changed };
+/** Whether a path of the checkout, without links, belongs to the project, which may be reached through a link. */
+function covering({ files, covers }: ProjectFiles, folder: string, real: string): (path: string) => boolean {
+  const known = new Set(files.map((file) => resolve(real, relative(folder, file))));
+  return (path) => known.has(path) || covers(path) || covers(join(folder, relative(real, path)));
 }
 
-/** The changed paths that belong to the project, relative to its folder, with "/". An untracked folder counts by the files in it. */
-async function onlyOf({ files, covers }: ProjectFiles, folder: string, changed: readonly string[]): Promise<readonly string[]> {
-  // The project may reach its folder or its files through symbolic links.
-  const real = await realpath(folder);
-  const paths = new Map(files.map((file) => [file, file]));
-  for (const file of files) paths.set(await realpath(file).catch(() => file), file);
-  const found = changed.flatMap((path) => {
-    const candidates = [...new Set([folder, real])].map((base) =>
-      path.endsWith(sep) ? `${resolve(base, path)}${sep}` : resolve(base, path),
+interface Committed {
+  readonly id: string;
+  readonly isLink: boolean;
+  readonly isOfProject: boolean;
+  /** The repository that has it: a submodule has its own. */
+  readonly place: GitPlace;
+}
+
+interface Listing {
+  readonly isOfProject: (path: string) => boolean;
+  readonly limits: Limits;
+}
+
+/** The files at the commit, by absolute path; those of submodules with the project's files, too. */
+async function committedFiles(place: GitPlace, commit: string, listing: Listing): Promise<ReadonlyMap<string, Committed>> {
+  const text = await gitText(place, ["ls-tree", "-r", "-z", "--full-tree", commit], listing.limits);
+  const found = new Map<string, Committed>();
+  for (const line of text.split("\0")) {
+    const [, mode = "", id = "", path = ""] = /^(\d+) \w+ ([0-9a-f]+)\t(.+)$/su.exec(line) ?? [];
+    if (path === "") continue;
+    const absolute = join(place.folder, path);
+    if (mode !== "160000") found.set(absolute, { id, isLink: mode === "120000", isOfProject: listing.isOfProject(absolute), place });
+    else for (const one of await submoduleFiles({ ...place, folder: absolute }, id, listing)) found.set(...one);
+  }
+  return found;
+}
+
+/** Of a submodule that is not there, nothing is known; it counts as one file if the project may have manifests in it. */
+async function submoduleFiles(place: GitPlace, id: string, listing: Listing): Promise<Iterable<readonly [string, Committed]>> {
+  const { folder } = place;
+  if (repositoryTop(folder) === folder) return await committedFiles(place, id, listing);
+  const isOfProject = listing.isOfProject(join(folder, "manifest.yaml"));
+  return [[join(folder, ".git"), { id, isLink: false, isOfProject, place }]];
+}
+
+/** The project's files that differ from the commit. `files`: absolute paths, whose last part may be a link. */
+async function differences(
+  files: readonly string[],
+  committed: ReadonlyMap<string, Committed>,
+  { top, limits }: { readonly top: string; readonly limits: Limits },
+): Promise<readonly string[]> {
+  const isInside = (path: string): boolean => path.startsWith(`${top}${sep}`);
+  const covered = [...committed].flatMap(([path, { isOfProject }]) => (isOfProject ? [path] : []));
+  const differing = new Set<string>();
+  const untracked: string[] = [];
+  const unequal: Unequal[] = [];
+  for (const file of new Set([...files, ...covered])) {
+    if (!isInside(file)) continue;
+    const { links, end, text } = await followed(file);
+    if (links.some(({ path, target }) => isInside(path) && committed.get(path)?.id !== blobId(target, committed.get(path)?.id)))
+      differing.add(file);
+    const entry = committed.get(end);
+    if (text === undefined ? entry !== undefined : entry?.isLink === true) differing.add(file);
+    else if (text !== undefined && entry === undefined && isInside(end)) untracked.push(file);
+    else if (text !== undefined && entry !== undefined && entry.id !== blobId(text, entry.id)) unequal.push({ file, text, entry });
+  }
+  for (const file of await notIgnored({ folder: top, env: process.env }, untracked, limits)) differing.add(file);
+  for (const file of await unlikeBlobs(unequal, limits)) differing.add(file);
+  return [...differing];
+}
+
+/** Where a path leads, the links on its way, and the bytes there; undefined if there is no file. */
+async function followed(path: string): Promise<{
+  readonly links: readonly { readonly path: string; readonly target: Buffer }[];
+  readonly end: string;
+  readonly text: Buffer | undefined;
+}> {
+  const links: { readonly path: string; readonly target: Buffer }[] = [];
+  const partsOf = (whole: string): string[] => whole.slice(parse(whole).root.length).split(sep);
+  let at = parse(path).root;
+  const rest = partsOf(path);
+  for (let name = rest.shift(); name !== undefined; name = rest.shift()) {
+    const next = resolve(at, name);
+    const target = await readlink(next, "buffer").catch(() => undefined);
+    if (target !== undefined) links.push({ path: next, target });
+    // Node gives up at the same depth.
+    if (target === undefined || links.length > 40) at = next;
+    else {
+      const whole = resolve(at, target.toString("utf8"));
+      rest.unshift(...partsOf(whole));
+      at = parse(whole).root;
+    }
+  }
+  return { links, end: at, text: await readFile(at).catch(() => undefined) };
+}
+
+/** The id that git gives these bytes, in the format of another id. */
+const blobId = (text: Uint8Array, like = ""): string =>
+  createHash(like.length === 64 ? "sha256" : "sha1")
+    .update(`blob ${text.length}\0`)
+    .update(text)
+    .digest("hex");
+
+interface Unequal {
+  readonly file: string;
+  readonly text: Buffer;
+  readonly entry: Committed;
+}
+
+/** The files that have other bytes than their blob, line ends apart. */
+async function unlikeBlobs(all: readonly Unequal[], { timeoutMs = limitMs }: Limits): Promise<readonly string[]> {
+  const found: string[] = [];
+  for (const ofPlace of groupBy(all, ({ entry }) => entry.place.folder).values()) {
+    const [first] = ofPlace;
+    if (first === undefined) continue;
+    await talkToGit(
+      first.entry.place,
+      ["cat-file", "--batch"],
+      async (talk) => {
+        for (const { file, text, entry } of ofPlace) {
+          talk.write(`${entry.id}\n`);
+          if (withoutReturns(await nextBlob(talk, file)) !== withoutReturns(text)) found.push(file);
+        }
+      },
+      { timeoutMs },
     );
-    if (path.endsWith(sep)) return [...paths].flatMap(([at, file]) => (candidates.some((one) => at.startsWith(one)) ? [file] : []));
-    return candidates.flatMap((one) => paths.get(one) ?? (covers(one) ? [one] : []));
-  });
-  return [...new Set(found.map((file) => relative(folder, file).split(sep).join("/")))].sort(byText);
+  }
+  return found;
+}
+
+const withoutReturns = (text: Buffer): string => text.toString("latin1").replaceAll("\r\n", "\n");
+
+/** Those that no .gitignore names. */
+async function notIgnored(place: GitPlace, files: readonly string[], limits: Limits): Promise<readonly string[]> {
+  if (files.length === 0) return [];
+  const input = files.map((file) => `${relative(place.folder, file)}\0`).join("");
+  const { code, stdout } = await runGit(place, ["check-ignore", "-z", "--stdin"], { ...limits, input });
+  // 1: none is ignored. It fails for files of submodules.
+  if (code === undefined) throw new GitError("no response");
+  const ignored = new Set(code === 0 ? stdout.toString("utf8").split("\0") : []);
+  return files.filter((file) => !ignored.has(relative(place.folder, file)));
+}
+
+/** The missing files that the index says not to check out (sparse checkout). */
+async function skipped(place: GitPlace, files: readonly string[], limits: Limits): Promise<readonly string[]> {
+  const missing: string[] = [];
+  for (const file of files) if ((await lstat(file).catch(() => undefined)) === undefined) missing.push(file);
+  if (missing.length === 0) return [];
+  const { stdout } = await runGit(place, ["ls-files", "-t", "-z", "--full-name"], limits);
+  const left = new Set(
+    stdout
+      .toString("utf8")
+      .split("\0")
+      .flatMap((line) => (line.startsWith("S ") ? [join(place.folder, line.slice(2))] : [])),
+  );
+  return missing.filter((file) => left.has(file));
 }

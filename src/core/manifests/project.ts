@@ -17,7 +17,7 @@ import { isError, type Locate, type Problem, problemAt } from "../model/problem.
 import type { Resource } from "../model/resource.ts";
 import { newPauses } from "../model/runtime/event-loop.ts";
 import type { Settings } from "../model/settings/config.ts";
-import { type SecretReference, secretsIn } from "../model/settings/secret.ts";
+import { hideVariables, type SecretReference, secretsIn } from "../model/settings/secret.ts";
 import { forTarget, withTarget } from "../text/shell.ts";
 import { didYouMean } from "../text/suggest.ts";
 import { read as readYaml, type YamlParser } from "../yaml/read.ts";
@@ -131,6 +131,8 @@ export async function loadProject(options: LoadOptions): Promise<Project> {
     ...classified.problems,
     ...resources.flatMap((resource) => manifestKindNamed(resource.kind)?.hints?.(resource) ?? []),
   ];
+  const secrets = once(() => [...config.secrets, ...secretsIn(manifests.map(({ effective }) => effective))]);
+  hideVariables(secrets());
   if (manifests.length === 0 && !problems.some(isError)) problems.push(noManifests(config, (options.paths ?? []).length > 0));
   return {
     settings,
@@ -142,7 +144,7 @@ export async function loadProject(options: LoadOptions): Promise<Project> {
     locate,
     ...defined({ columnLabels: classified.labels, readers, configFile: config.configPath, catalog }),
     manifestDigest: once(() => manifestDigest([...manifests.flatMap(({ effective = [] }) => effective), ...classified.digested])),
-    secrets: () => [...config.secrets, ...secretsIn(manifests.map(({ effective }) => effective))],
+    secrets,
     patterns: config.manifests,
     files: paths.map((path) => shownPath(options.cwd, path)),
     dbtFiles: [...new Set(classified.manifests.map(({ path }) => path))],

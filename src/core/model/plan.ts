@@ -368,8 +368,16 @@ export interface Plan {
   readonly severalTargets?: true;
   /** The account: the origin of the base URL, or "embedded:FILE". */
   readonly account: string;
-  /** `dirty`: files that the plan depends on have uncommitted changes. `changedFiles` names them, relative to the project's folder. */
-  readonly git?: { readonly commit: string; readonly dirty: boolean; readonly changedFiles?: readonly string[] };
+  /**
+   * `dirty`: files that the plan depends on differ from the commit. `changedFiles` names them, relative to the project's folder; `leftOut` those that a sparse
+   * checkout leaves out.
+   */
+  readonly git?: {
+    readonly commit: string;
+    readonly dirty: boolean;
+    readonly changedFiles?: readonly string[];
+    readonly leftOut?: readonly string[];
+  };
   /** The target only accepts a saved plan that was made from a clean git tree. */
   readonly protected?: true;
   /** Only a part of the manifests was compared: `--only`, `--exclude` or `--ignore`. */

@@ -174,6 +174,7 @@ const elsewhere = {
   E_SHARED_IDENTITY: "Two manifests for one object",
   E_SNAPSHOT: "Snapshot can't be used",
   E_STALE: "Changed after the plan was made",
+  E_SPARSE_CHECKOUT: "Files are not checked out",
   E_STATE_TRACKED: "State of a machine in git",
   E_STILL_WAITING: "Still waiting",
   E_SUSPENDED: "Account is suspended",

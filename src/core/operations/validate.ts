@@ -1,5 +1,6 @@
 import { allowances } from "../engine/checks/allow.ts";
 import { exemptionProblems } from "../engine/checks/exemptions.ts";
+import { leftOutProblems } from "../engine/left-out.ts";
 import { sortDiagnostics } from "../engine/plan.ts";
 import { conflicts } from "../kinds/index.ts";
 import { emptyLabelSelectors } from "../kinds/label-selectors.ts";
@@ -17,6 +18,7 @@ import { policiesIn, policyProblems } from "../policies/validate.ts";
 import { grouped, targetList } from "../text/lists.ts";
 import { withTarget } from "../text/shell.ts";
 import { catalogProblems } from "./review.ts";
+import { projectGitState } from "./session.ts";
 
 /** The same for several targets, as one document: what all of them have in common is in it once. */
 export async function validateProjects(projects: readonly Project[]): Promise<Validation> {
@@ -45,6 +47,7 @@ export async function validateProjects(projects: readonly Project[]): Promise<Va
 
 /** Everything that can be checked without the account. Sends no request. */
 export async function validateProject(project: Project): Promise<Validation> {
+  const git = projectGitState(project, new AbortController().signal);
   const { problems, locate, resources, partial, isDeclared, columnLabels, files, settings, configFile } = project;
   const all = [...resources, ...partial.map(({ resource }) => resource)];
   const ofManifests = [
@@ -62,6 +65,7 @@ export async function validateProject(project: Project): Promise<Validation> {
     ...exemptionProblems(policiesIn(resources), today),
     ...literalProblems(resources, { today, ignoring: hasIgnores, labels: columnLabels }),
     ...(await conflictProblems(resources, settings)),
+    ...leftOutProblems(await git, settings.folder),
   ];
   const diagnostics = sortDiagnostics(
     found.map((problem) => withTarget(toDiagnostic(configFile === undefined ? required(problem) : problem, locate), settings)),

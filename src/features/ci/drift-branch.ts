@@ -42,7 +42,7 @@ export async function pushDriftBranch(
     await withIndex(["read-tree", base]);
     for (const { path, text } of files) {
       const inRepository = relative(root, path).split(sep).join("/");
-      const blob = await withIndex(["hash-object", "-w", "--stdin", `--path=${inRepository}`], { input: text });
+      const blob = await withIndex(["hash-object", "-w", "--stdin", "--no-filters"], { input: text });
       await withIndex(["update-index", "--add", "--cacheinfo", `${await modeOf(withIndex, inRepository)},${blob},${inRepository}`]);
     }
     const tree = await withIndex(["write-tree"]);

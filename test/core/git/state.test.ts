@@ -2,6 +2,7 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { leftOutProblems } from "../../../src/core/engine/left-out.ts";
 import { gitState, type ProjectFiles } from "../../../src/core/git/state.ts";
 import { writeProject } from "../../support/project-folder.ts";
 
@@ -89,6 +90,42 @@ describe("the tree is dirty after", () => {
         files: ["manifests/shared/deploy/manifests/a.yaml"],
         names: ["manifests/shared/deploy/manifests/a.yaml"],
       },
+      "a change that the index says not to look for": {
+        change: (folder) => {
+          git(folder, "update-index", "--assume-unchanged", "manifests/a.yaml");
+          write(folder, "manifests/a.yaml");
+        },
+        names: ["manifests/a.yaml"],
+      },
+      "a change that a filter of the checkout would hide": {
+        change: (folder, top) => {
+          git(top, "config", "filter.same.clean", "echo deploy/manifests/a.yaml");
+          write(top, ".gitattributes", "*.yaml filter=same\n");
+          write(folder, "manifests/a.yaml");
+        },
+        names: ["manifests/a.yaml"],
+      },
+      "a commit that attributes write in another encoding": {
+        change: (folder, top) => {
+          write(top, ".gitattributes", "deploy/manifests/*.yaml working-tree-encoding=UTF-16LE\n");
+          writeFileSync(join(folder, "manifests/a.yaml"), "a: 1\n", "utf16le");
+          git(top, "add", "--all");
+          git(top, "commit", "--quiet", "--message", "encoding");
+        },
+        names: ["manifests/a.yaml"],
+      },
+      "a link that leads to another file than in the commit": {
+        change: (folder) => {
+          write(folder, "other.yaml", "other\n");
+          symlinkSync("a.yaml", join(folder, "manifests/b.yaml"));
+          git(folder, "add", "--all");
+          git(folder, "commit", "--quiet", "--message", "link");
+          rmSync(join(folder, "manifests/b.yaml"));
+          symlinkSync("../other.yaml", join(folder, "manifests/b.yaml"));
+        },
+        files: ["manifests/b.yaml"],
+        names: ["manifests/b.yaml"],
+      },
     };
   for (const [what, { change, files, names }] of Object.entries(rows))
     test(what, async () => {
@@ -105,6 +142,11 @@ describe("the tree is clean after", () => {
     "a saved plan in a new folder": (folder) => write(folder, "plans/plan.json"),
     "a change of another file": (folder) => write(folder, "notes.md"),
     "a change outside the project": (_, top) => write(top, "dimsync.yaml"),
+    "a change of line ends": (folder) => write(folder, "manifests/a.yaml", "deploy/manifests/a.yaml\r\n"),
+    "a bindings file that git ignores": (folder, top) => {
+      write(top, ".git/info/exclude", "dimsync.bindings.yaml\n");
+      write(folder, "dimsync.bindings.yaml");
+    },
   };
   for (const [what, change] of Object.entries(rows))
     test(what, async () => {
@@ -112,6 +154,14 @@ describe("the tree is clean after", () => {
       change(folder, top);
       expect(await state()).toEqual({ commit: head, dirty: false });
     });
+});
+
+test("a file that a sparse checkout leaves out is named, and the tree is not clean", async () => {
+  const { top, folder, state, head } = repository();
+  git(top, "sparse-checkout", "set", "--no-cone", "/*", "!/deploy/manifests/");
+  expect(git(folder, "status", "--porcelain")).toBe("");
+  expect(await state()).toEqual({ commit: head, dirty: true, leftOut: ["manifests/a.yaml"] });
+  expect(leftOutProblems(await state(), folder)[0]?.command).toBe("git -C .. sparse-checkout add deploy/manifests");
 });
 
 test("a project that is reached through a link has the state of its repository", async () => {

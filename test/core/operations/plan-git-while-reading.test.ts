@@ -13,7 +13,7 @@ test("the account is read while git is still running", async () => {
   // Responds only after the service has seen a request, or gives up.
   const script = `#!/bin/sh
 for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
-  if [ -e '${seen}' ]; then printf '# branch.oid ${commit}\\0'; exit 0; fi
+  if [ -e '${seen}' ]; then case "$*" in *rev-parse*) echo ${commit} ;; esac; exit 0; fi
   sleep 0.2
 done
 exit 1
@@ -24,5 +24,5 @@ exit 1
   const at = await scene(tagManifest("the best"), { service: { onExchange: () => writeFileSync(seen, "") } });
   at.write(".git", "gitdir: elsewhere");
   const { plan } = await at.plan();
-  expect(plan.git).toEqual({ commit, dirty: false });
+  expect(plan.git).toMatchObject({ commit });
 });

@@ -360,6 +360,24 @@ describe("a protected target", () => {
     expect(at.service.state().tags.find(({ name }) => name === "Gold")?.description).toBe("the best");
   });
 
+  it("is not planned in a checkout that leaves out a file of the project, and its plan is refused", async () => {
+    const { at, git } = await protectedScene();
+    at.write("manifests/more.yaml", tagManifest("more").replaceAll("gold", "more"));
+    git("add", ".");
+    git("commit", "-qm", "two");
+    git("sparse-checkout", "set", "--no-cone", "/*", "!/manifests/more.yaml");
+    for (const argv of [["plan", "--out", "plan.json"], ["drift"], ["validate"]]) {
+      const { code, stdout, stderr } = await at.run(argv);
+      expect([code, stdout + stderr]).toEqual([1, expect.stringContaining("E_SPARSE_CHECKOUT")]);
+      expect(stdout + stderr).toContain("git sparse-checkout add manifests");
+    }
+    expect(await at.run(["apply", "plan.json"])).toMatchObject({
+      code: 3,
+      stderr: expect.stringContaining("leaves out manifests/more.yaml"),
+    });
+    expect(at.writes()).toEqual([]);
+  });
+
   it("does not accept a plan with uncommitted changes, which plan and apply name", async () => {
     const { at } = await protectedScene();
     at.write("manifests/all.yaml", manifests.replace("the best", "the very best"));

@@ -1,12 +1,14 @@
 import { dirname, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
 import { defined, own } from "../../model/json/json.ts";
 import { isWithin, type Pointer, toPointer } from "../../model/json/pointer.ts";
 import { below, isError, type Problem, problemAt, type SourceLocation } from "../../model/problem.ts";
 import type { Settings } from "../../model/settings/config.ts";
 import { type SecretReference, secretsIn } from "../../model/settings/secret.ts";
 import type { Code } from "../../model/titles.ts";
+import { visible } from "../../text/control-characters.ts";
 import { didYouMean } from "../../text/suggest.ts";
-import { type Boundary, boundaryOf, outsideProblem } from "../boundary.ts";
+import { type Boundary, boundaryOf, isInside, outsideProblem, realPathOf } from "../boundary.ts";
 import type { Wanted } from "../discover.ts";
 import { type Connectors, loadConnectors, noConnectors } from "../schema/connectors.ts";
 import { readSource, type Source, shownPath } from "../source.ts";
@@ -60,7 +62,7 @@ export async function loadConfig(options: ConfigOptions): Promise<LoadedConfig> 
     target === undefined || !file.isReadable
       ? undefined
       : makeSettings(config, { ...options, targetName: target, entry, place, configPath, recordsFaults: recordsFaults(target, checked) });
-  const outside = wouldBe === undefined ? [] : namedOutside(wouldBe.settings, config, file);
+  const outside = wouldBe === undefined ? [] : [...namedOutside(wouldBe.settings, config, file), ...localRemote(wouldBe.settings, file)];
   // Nothing may read or write the files that these settings name.
   const made = outside.length > 0 ? undefined : wouldBe;
   const folder = made?.settings.folder ?? resolve(cwd);
@@ -167,6 +169,19 @@ function namedOutside(
       ? []
       : [outsideProblem(boundary, { written: file, target: leadsTo }, below(place, path))];
   });
+}
+
+/**
+ * A remote that is a repository on this machine: git runs its hooks when it pushes there. The branch can have one, so it must be outside the checkout, and its
+ * folder allowed. The remotes that a checkout has by name are those of the operator.
+ */
+function localRemote({ records, target }: Omit<Settings, "connectors">, { place, boundary }: WrittenConfig): readonly Problem[] {
+  const { remote = "" } = records.store === "git" ? records : {};
+  if (!remote.includes(":") || /^(?:https|ssh):\/\//iu.test(remote)) return [];
+  const path = remote.startsWith("file://") && URL.canParse(remote) ? realPathOf(fileURLToPath(remote)) : undefined;
+  if (path !== undefined && !isInside(boundary.top, path) && boundary.leadsOutside(path) === undefined) return [];
+  const message = `records.git.remote is ${JSON.stringify(visible(remote))}. It must be the name of a remote, or a URL that begins with https:// or ssh://: git runs the hooks of a repository on this machine, and whoever can change the project could name one of their own. A file:// URL of a folder outside the checkout needs --allow-path.`;
+  return [problemAt(below(place, ["targets", target, "records", "git", "remote"]), { code: "E_WRONG_VALUE", message })];
 }
 
 interface PathSources {

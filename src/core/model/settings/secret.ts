@@ -143,6 +143,15 @@ export function masked(text: string): string {
   return result;
 }
 
+const variables = new Set<string>();
+
+/** Hides the environment variables of these secrets from the programs that this process starts. */
+export function hideVariables(references: readonly SecretReference[]): void {
+  for (const { $secret } of references) if ($secret.env !== undefined) variables.add($secret.env);
+}
+
+export const isSecretVariable = (name: string): boolean => variables.has(name);
+
 /** Names whose value is always a secret. */
 const secretNames = /password|passwd|secret|token|private_?key|passphrase|api_?key/iu;
 

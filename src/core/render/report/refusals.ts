@@ -103,8 +103,9 @@ function protectedRefusals({ protected: isProtected, git }: Plan): readonly Refu
   if (isProtected !== true) return [];
   if (git === undefined)
     return [refusal("not made in a git repository", "The target is protected, and the plan was not made in a git repository.")];
-  if (!git.dirty) return [];
-  const files = andMore((git.changedFiles ?? []).map(visible));
+  // An error names the files that a sparse checkout leaves out.
+  if (!git.dirty || git.changedFiles === undefined) return [];
+  const files = andMore(git.changedFiles.map(visible));
   const where = files === "" ? "" : ` in ${files}`;
   return [
     refusal(

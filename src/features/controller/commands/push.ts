@@ -5,9 +5,10 @@ import { checkOutputs, deliverForms } from "../../../cli/output.ts";
 import { loadOptions } from "../../../cli/project.ts";
 import { diagnosticText } from "../../../cli/report-error.ts";
 import { say } from "../../../cli/say.ts";
+import { leftOutProblems } from "../../../core/engine/left-out.ts";
 import { gitText, runGit } from "../../../core/git/process.ts";
 import { listTargets, loadProject, type Project } from "../../../core/manifests/project.ts";
-import { ProblemsError } from "../../../core/model/errors.ts";
+import { ProblemsError, refuseErrors } from "../../../core/model/errors.ts";
 import type { ExitCode } from "../../../core/model/exit.ts";
 import { type Problem, toDiagnostic } from "../../../core/model/problem.ts";
 import { jobUrl } from "../../../core/operations/open-records.ts";
@@ -33,6 +34,7 @@ export async function runPush(context: Context<ControllerFlags>): Promise<ExitCo
   for (const warning of warningsOf(projects, context)) io.stderr(warning);
   const [first] = projects;
   const git = first === undefined ? undefined : await projectGitState(first, io.interrupted);
+  refuseErrors(leftOutProblems(git, first?.settings.folder ?? cwd));
   if (git?.dirty === true) say(io, `the project has uncommitted changes, which are pushed too: ${(git.changedFiles ?? []).join(", ")}`);
   const { vars = {} } = loadOptions(context, []);
   const content = await makeBundle(projects, {

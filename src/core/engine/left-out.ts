@@ -1,0 +1,29 @@
+import { dirname, join, relative, sep } from "node:path";
+import { repositoryTop } from "../git/top.ts";
+import type { Plan } from "../model/plan.ts";
+import type { Problem } from "../model/problem.ts";
+import { visible } from "../text/control-characters.ts";
+import { counted } from "../text/counts.ts";
+import { andMore } from "../text/lists.ts";
+import { shellWord } from "../text/shell.ts";
+
+/**
+ * E_SPARSE_CHECKOUT, if git left out files of the project in `folder`: what they say would look as if it had been deleted. A list, for the problems of a project.
+ */
+export function leftOutProblems(git: Plan["git"], folder: string): readonly Problem[] {
+  const { leftOut = [] } = git ?? {};
+  if (leftOut.length === 0) return [];
+  const top = repositoryTop(folder) ?? folder;
+  // Git takes them only at the top.
+  const folders = new Set(
+    leftOut.map((file) =>
+      join(relative(top, folder), dirname(file) === "." ? file : dirname(file))
+        .split(sep)
+        .join("/"),
+    ),
+  );
+  const where = top === folder ? "" : ` -C ${shellWord(relative(folder, top))}`;
+  const message = `The sparse checkout leaves out ${counted(leftOut.length, "file")} of the project: ${andMore(leftOut.map(visible))}. Without ${leftOut.length === 1 ? "it" : "them"}, dimsync does not know what the project protects, so nothing was compared. Check out what is missing:`;
+  const command = `git${where} sparse-checkout add ${[...folders].slice(0, 5).map(shellWord).join(" ")}`;
+  return [{ code: "E_SPARSE_CHECKOUT", severity: "error", message, command }];
+}
