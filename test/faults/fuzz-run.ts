@@ -10,7 +10,8 @@ export function mistakesOf({ code, stdout, stderr }: Ran, allowed: readonly numb
   const wrong: string[] = [];
   if (!allowed.includes(code)) wrong.push(`exit ${code}`);
   if (stderr.includes("E_INTERNAL") || stdout.includes("E_INTERNAL")) wrong.push(`a bug in dimsync: ${stderr}${stdout}`);
-  if (/^ {4}at .+:\d+:\d+\)?$/mu.test(stderr)) wrong.push(`a stack trace: ${stderr}`);
+  const trace = /^ {4}at .+:\d+:\d+\)?$|\b(?:Type|Range|Reference|Syntax)Error\b/mu;
+  if (trace.test(stderr + stdout)) wrong.push(`a stack trace: ${stderr}${stdout}`);
   const unfinished = /\bundefined\b|\[object |\bNaN\b|one of[ ,.]*,/u.exec(stdout + stderr);
   if (unfinished !== null) wrong.push(`"${unfinished[0]}" in a message: ${stdout}${stderr}`);
   if (code !== 0 && stdout === "" && stderr === "") wrong.push(`exit ${code} without a message`);

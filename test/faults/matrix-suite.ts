@@ -1,6 +1,7 @@
 import pLimit from "p-limit";
 import { beforeAll, expect, it } from "vitest";
 import { isAll, sampleOf, sampleSeed } from "../support/sample.ts";
+import type { ServiceForm } from "../support/service.ts";
 import { copyForAll } from "./cli-process.ts";
 import { folderStore, type SharedStore, type Store } from "./machines.ts";
 import {
@@ -48,7 +49,7 @@ export const kindInFolder = (at: Nth): string => (isRead(at) ? "GET" : kindOf(at
  * Every fault and kill at each request. A commit tries a sixth of the pairs of a fault and a kind of request: each kind with one
  * fault of each group and one kill, and so each fault at a kind or two.
  */
-function folderCases(nths: readonly Nth[]): readonly Case[] {
+function folderCases(nths: readonly Nth[], form: ServiceForm): readonly Case[] {
   const kinds = [...new Set(nths.map(kindInFolder))];
   const isTried = (fault: number, kind: number, most: number): boolean => isAll || (fault + kind + sampleSeed) % most === 0;
   return nths.flatMap((at, index): readonly Case[] => {
@@ -59,36 +60,39 @@ function folderCases(nths: readonly Nth[]): readonly Case[] {
     return [
       ...tried.map((fault) => {
         const retries = (index + sampleSeed) % 2;
-        return { ...common, group: groupOf(fault), disturbance: { at, fault, retries }, kind: `folder ${fault} ${kind}` };
+        return { ...common, group: groupOf(fault), disturbance: { at, fault, retries, form }, kind: `folder ${fault} ${kind}` };
       }),
       ...kills
         .filter((_, kill) => isTried(kill, kindIndex, 2))
-        .map((kill) => ({ ...common, group: groups[2] ?? "", disturbance: { at, kill }, kind: `folder SIGKILL ${kill} ${kind}` })),
+        .map((kill) => ({ ...common, group: groups[2] ?? "", disturbance: { at, kill, form }, kind: `folder SIGKILL ${kill} ${kind}` })),
     ];
   });
 }
 
 /** Before each operation on a file, and when it is half done. A commit tries every second one, and more of those on the journal. */
-async function fileCases(program: string): Promise<readonly Case[]> {
-  return (await recordedFileWrites(program)).flatMap((at) => {
+async function fileCases(program: string, form: ServiceForm): Promise<readonly Case[]> {
+  return (await recordedFileWrites(program, form)).flatMap((at) => {
     const isJournal = /^rename test\.records/u.test(at.operation);
     if (!isAll && !isJournal && (at.nth + sampleSeed) % 2 === 0) return [];
     // The locks of journal and bindings are taken in the same way. Each line of the journal means something else.
     const operation = at.operation.replace(/\S+(?=\.lock\b)/u, "file");
     const kind = isJournal ? `${operation} twice` : operation;
     const moments: readonly Moment[] = /^write|^append/u.test(at.operation) ? ["before", "during"] : ["before"];
-    return moments.map((kill): Case => ({ store: "folder", group: groups[3] ?? "", disturbance: { at, kill }, kind }));
+    return moments.map((kill): Case => ({ store: "folder", group: groups[3] ?? "", disturbance: { at, kill, form }, kind }));
   });
 }
 
 /** On another machine: every fault at the first write of each kind, SIGKILL at each request, and at each push or message to the database. */
-function sharedCases(nths: readonly Nth[], store: SharedStore["name"]): readonly Case[] {
+function sharedCases(
+  nths: readonly Nth[],
+  { store, form }: { readonly store: SharedStore["name"]; readonly form: ServiceForm },
+): readonly Case[] {
   const firstWrites = nths.filter((at) => !isRead(at) && at.nth === 1);
   return [
     ...[...unsent, ...unheard].flatMap((fault) =>
       firstWrites.map((at, index) => {
         const retries = (index + sampleSeed) % 2;
-        return { store, group: groupOf(fault), disturbance: { at, fault, retries }, kind: `${store} ${fault}` };
+        return { store, group: groupOf(fault), disturbance: { at, fault, retries, form }, kind: `${store} ${fault}` };
       }),
     ),
     ...kills.flatMap((kill) => [
@@ -96,14 +100,14 @@ function sharedCases(nths: readonly Nth[], store: SharedStore["name"]): readonly
         return {
           store,
           group: groups[2] ?? "",
-          disturbance: { at, kill },
+          disturbance: { at, kill, form },
           kind: `${isRead(at) ? `${store} SIGKILL GET` : `shared SIGKILL ${kindOf(at)}`}`,
         };
       }),
       ...Array.from({ length: 10 }, (_, index): Case => {
         // Every run has three writes, and some have more.
         const kind = `${store} SIGKILL ${kill} write ${index < 3 ? "early" : "late"}`;
-        return { store, group: groups[3] ?? "", disturbance: { at: index + 1, kill }, kind };
+        return { store, group: groups[3] ?? "", disturbance: { at: index + 1, kill, form }, kind };
       }),
     ]),
   ];
@@ -112,10 +116,15 @@ function sharedCases(nths: readonly Nth[], store: SharedStore["name"]): readonly
 const sampleFrom = (all: readonly Case[]): readonly Case[] =>
   sampleOf(all, { name: "matrix", kindOf: ({ kind }) => kind, most: (kind) => (kind.endsWith(" twice") ? 2 : 1) });
 
+/** A commit tries one of them. */
+const forms: readonly ServiceForm[] = isAll ? ["camel", "observed"] : [sampleSeed % 2 === 0 ? "camel" : "observed"];
+
 /** What the matrix is made of. Read it in tests only: it is recorded before the first of them. */
 export interface Matrix {
   readonly program: () => string;
   readonly requests: () => readonly Nth[];
+  /** Of the service that the requests were sent to. */
+  readonly form: ServiceForm;
   /** The cases that are tried, with all stores. */
   readonly sampled: () => readonly Case[];
 }
@@ -126,16 +135,15 @@ export function matrixOfFile(): Matrix {
   let requests: readonly Nth[] = [];
   let sampled: readonly Case[] = [];
   beforeAll(async () => {
-    requests = await recordedRequests();
-    const cases = [
-      ...folderCases(requests),
-      ...(await fileCases(program())),
-      ...sharedCases(requests, "git"),
-      ...sharedCases(requests, "postgres"),
-    ];
+    const cases: Case[] = [];
+    for (const form of forms) {
+      requests = await recordedRequests(form);
+      cases.push(...folderCases(requests, form), ...(await fileCases(program(), form)));
+      for (const store of ["git", "postgres"] as const) cases.push(...sharedCases(requests, { store, form }));
+    }
     sampled = sampleFrom(cases);
   });
-  return { program, requests: () => requests, sampled: () => sampled };
+  return { program, requests: () => requests, form: forms.at(-1) ?? "camel", sampled: () => sampled };
 }
 
 /** `open`: a store; with `network`, its pushes or messages to the database can be lost, of one apply at a time. */

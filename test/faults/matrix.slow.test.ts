@@ -28,7 +28,7 @@ it("every kind of request and every fault is tried, and each kind of write to th
 it("a create is not sent again before the service allows it", async () => {
   const posts = matrix.requests().filter(({ method, nth }) => method === "POST" && nth === 1);
   const fault = "status:429;retry-after=1";
-  const outcomes = await pLimit(3).map(posts, (at) => disturb(folderStore, { at, fault, retries: 1 }, matrix.program()));
+  const outcomes = await pLimit(3).map(posts, (at) => disturb(folderStore, { at, fault, retries: 1, form: matrix.form }, matrix.program()));
   expect(outcomes.flatMap(({ wrong }) => wrong)).toEqual([]);
   expect(outcomes.filter(({ asked }) => asked)).toEqual([]);
   expect(posts.length).toBeGreaterThanOrEqual(3);

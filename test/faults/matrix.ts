@@ -1,8 +1,8 @@
 import { existsSync, utimesSync } from "node:fs";
 import { expect } from "vitest";
 import { recordsFile } from "../../src/core/records/folder/index.ts";
-import type { CountedRequest } from "../../src/embedded/index.ts";
-import { startService, type TestService } from "../support/service.ts";
+import { type CountedRequest, type EmbeddedOptions, seedAccount } from "../../src/embedded/index.ts";
+import { inForm, type ServiceForm, startService, type TestService } from "../support/service.ts";
 import { startTcpProxy } from "../support/tcp-proxy.ts";
 import { operationsIn, startCli } from "./cli-process.ts";
 import type { Machines, Store } from "./machines.ts";
@@ -20,12 +20,22 @@ export interface Nth {
 
 export const patient: ClientParts = { timeoutSeconds: 10, retries: 2, settleSeconds: 0.2 };
 
+/** The same account in each form. */
+const openService = (form: ServiceForm, options: EmbeddedOptions = {}): Promise<TestService> =>
+  startService({
+    ...inForm(form),
+    ids: "short",
+    state: seedAccount(),
+    apiKeys: { [canaries.TEST_API_KEY]: "bot@example.com" },
+    ...options,
+  });
+
 /**
  * Every request of the mixed apply, recorded from a run without faults: the matrix consists of the
  * requests that are sent, not of a list.
  */
-export async function recordedRequests(): Promise<readonly Nth[]> {
-  const service = await startService({ apiKeys: { [canaries.TEST_API_KEY]: "bot@example.com" } });
+export async function recordedRequests(form: ServiceForm = "camel"): Promise<readonly Nth[]> {
+  const service = await openService(form);
   const project = mixedProject(service, patient);
   try {
     const result = await project.apply();
@@ -56,8 +66,8 @@ const applyPart = ["apply", "--yes", "-q", "--only", "Asset/archive", "--only", 
 const preload = (parameters: string): string => new URL(`./kill-at.mjs?${parameters}`, import.meta.url).href;
 
 /** Every operation by which an undisturbed apply changes a file of records in the folder. */
-export async function recordedFileWrites(program: string): Promise<readonly FileWrite[]> {
-  const service = await startService({ apiKeys: { [canaries.TEST_API_KEY]: "bot@example.com" } });
+export async function recordedFileWrites(program: string, form: ServiceForm): Promise<readonly FileWrite[]> {
+  const service = await openService(form);
   const project = mixedProject(service, patient);
   try {
     const { code, stderr } = await startCli(program, applyPart, project.folder, canaries, ["--import", preload("at=0")]).ended;
@@ -78,12 +88,14 @@ export const kindOf = ({ method, path }: Nth): string => `${method} ${path.repla
 /** "during": an operation on a file is half done. */
 export type Moment = "before" | "after" | "during";
 
-/** One fault in one apply. */
-export type Disturbance =
-  /** `fault`: what the service does with the request, or `refusal`. `retries`: of the client. */
+/** One fault in one apply of a service. */
+export type Disturbance = {
+  readonly form: ServiceForm;
+} /** `fault`: what the service does with the request, or `refusal`. `retries`: of the client. */ & (
   | { readonly at: Nth; readonly fault: string; readonly retries: number }
   /** SIGKILL at a request, a write to the records on a server (the NTH, from 1), or an operation on a file. */
-  | { readonly at: Nth | number | FileWrite; readonly kill: Moment };
+  | { readonly at: Nth | number | FileWrite; readonly kill: Moment }
+);
 
 export interface Outcome {
   /** False if apply ended before the request or write. */
@@ -101,11 +113,10 @@ export async function disturb(store: Store, disturbance: Disturbance, program: s
   const { at } = disturbance;
   const isRequest = typeof at === "object" && "path" in at;
   const place = typeof at === "number" ? `write ${at}` : isRequest ? `${at.method} ${at.path} ${at.nth}` : `${at.operation} ${at.nth}`;
-  const name = `${store.name}, ${"kill" in disturbance ? `SIGKILL ${disturbance.kill}` : disturbance.fault}, ${place}`;
+  const name = `${store.name}, ${disturbance.form}, ${"kill" in disturbance ? `SIGKILL ${disturbance.kill}` : disturbance.fault}, ${place}`;
   let onRequest: (seen: number, faulted: boolean) => void = () => undefined;
   let seen = 0;
-  const service = await startService({
-    apiKeys: { [canaries.TEST_API_KEY]: "bot@example.com" },
+  const service = await openService(disturbance.form, {
     faults: serviceFaults(disturbance),
     onExchange: ({ faulted }) => onRequest(++seen, faulted),
   });

@@ -119,7 +119,7 @@ export function mixedFiles(baseUrl: string, client: ClientParts): Readonly<Recor
 }
 
 const mixedConfig = (baseUrl: string, client: ClientParts, parts: Readonly<Record<string, unknown>> = {}): string =>
-  configText(baseUrl, { defaults: { taggedBy: "data-platform@example.com" }, client: { schemaWaitSeconds: 1, ...client }, ...parts });
+  configText(baseUrl, { defaults: { taggedBy: "data-platform@example.com" }, client: { schemaWaitSeconds: 30, ...client }, ...parts });
 
 export function mixedProject(service: Pick<EmbeddedService, "url">, client: ClientParts): MixedProject {
   const folder = writeFolder(mixedFiles(service.url, client));

@@ -144,6 +144,26 @@ export function withNodesEdited(document: unknown, edits: readonly NodeEdit[]): 
   return box.document;
 }
 
+/** One value of a JSON document becomes `value`. */
+export interface Retyped {
+  readonly document: unknown;
+  /** The name of the member. */
+  readonly key: string;
+}
+
+/** A copy of the document with another value at the place with that number; undefined if the value there has the type of `value`. */
+export function withNodeRetyped(document: unknown, node: number, value: unknown): Retyped | undefined {
+  const box = { document: structuredClone(document) };
+  const places = placesIn(box);
+  const [holder, key] = places[node % places.length] ?? [box, "document"];
+  const before = Object.getOwnPropertyDescriptor(holder, key)?.value;
+  if (typeIn(before) === typeIn(value)) return undefined;
+  define(holder, key, value);
+  return { document: box.document, key };
+}
+
+const typeIn = (value: unknown): string => (value === null ? "null" : Array.isArray(value) ? "array" : typeof value);
+
 const define = (holder: object, key: string, value: unknown): void =>
   void Object.defineProperty(holder, key, { value, enumerable: true, configurable: true, writable: true });
 
