@@ -127,6 +127,7 @@ const plan: Complete<Omit<Plan, "summary" | "unmanaged">> & Pick<Plan, "summary"
       requests: [{ method: "POST", path: "/v1/assets", body: { name: "a" } }],
       naturalKey: { name: "a" },
       binding: { id: "x", sent: { "/a": "sha256:1" }, secretVersion: 0 },
+      basis: `sha256:${"0".repeat(64)}`,
       exposedColumns: 3,
     },
   ],

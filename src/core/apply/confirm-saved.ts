@@ -8,7 +8,7 @@ import { canonicalJson, sameJson } from "../model/json/json.ts";
 import type { Deferred, Item, Plan } from "../model/plan.ts";
 import { secretsIn } from "../model/settings/secret.ts";
 import type { Ending } from "./step.ts";
-import { describeStale, type StaleNode } from "./verify.ts";
+import { describeStale, exposesOther, type StaleNode } from "./verify.ts";
 
 // A saved plan is a file that anyone between plan and apply may have written, with a digest that
 // anyone can compute. So it only says which steps people have read. What is sent, in which order, what
@@ -93,7 +93,7 @@ const sendsTheSame = (one: Item, other: Item): boolean => sent(one) === sent(oth
 /** The ending of an item if the account has changed at it. Throws E_PLAN_CHANGED if it has not, and the item would send something else. */
 function staleEnding(item: Item, now: Item | undefined): Ending | undefined {
   const nodes = changedNodes(item, now);
-  if (nodes.length === 0 && now !== undefined && sendsTheSame(item, now)) return undefined;
+  if (nodes.length === 0 && now !== undefined && sendsTheSame(item, now)) return item.basis === now.basis ? undefined : exposesOther;
   if (nodes.length === 0) throw changed(item);
   return { outcome: "skipped", code: "E_STALE", message: `It changed after the plan was made: ${describeStale(nodes)}.` };
 }

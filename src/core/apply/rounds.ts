@@ -48,7 +48,8 @@ export async function executeRounds(
   const records = gatherIntents(session.writer.records);
   const auditLog = once(async () => {
     const newest = await newestEntries(session.writer.reads);
-    return options.assumeCompleteLists === true ? { items: newest.items } : newest;
+    const isComplete = options.assumeCompleteLists ?? options.saved?.options?.assumeCompleteLists;
+    return isComplete === true ? { items: newest.items } : newest;
   });
   const stopped = (): boolean => session.signal.aborted || (options.failFast === true && outcomes.failed());
   for (;;) {

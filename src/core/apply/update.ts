@@ -12,7 +12,7 @@ import { differsInSpace } from "../text/white-space.ts";
 import { isBusy, newBusyWait } from "./busy.ts";
 import { inlineSecrets } from "./inline-secrets.ts";
 import type { Ending, Step } from "./step.ts";
-import { describeStale, listPointers, staleNodes, type Verification, verifyWrite } from "./verify.ts";
+import { describeStale, exposesOther, listPointers, staleNodes, type Verification, verifyWrite } from "./verify.ts";
 
 // PUT and PATCH state the desired values, so sending one twice has the effect of sending it once.
 // Still, the touched nodes are read first, and after an unclear failure the request is sent again
@@ -34,6 +34,8 @@ export async function sendUpdate<Live>(step: Step<Live>): Promise<Ending> {
   const stale = await withPauses(staleNodes(item, update.document(item, live), update.answered !== undefined));
   if (stale.length > 0)
     return { outcome: "skipped", code: "E_STALE", message: `It changed after the plan was made: ${describeStale(stale)}.` };
+  const isBasisKept = item.basis === undefined || update.basis === undefined || (await withPauses(update.basis(item, live))) === item.basis;
+  if (!isBasisKept) return exposesOther;
   await step.records.take();
   const notes: string[] = [];
   const notKept: NotKept[] = [];

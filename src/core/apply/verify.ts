@@ -5,6 +5,7 @@ import type { Item } from "../model/plan.ts";
 import { isStep, type Steps } from "../model/runtime/event-loop.ts";
 import { isSecretReference } from "../model/settings/secret.ts";
 import { cutEnd } from "../text/values.ts";
+import type { Ending } from "./step.ts";
 
 /** A value that a body asks for, with that of a document at the same place. */
 interface Asked {
@@ -93,6 +94,14 @@ export function describeStale(nodes: readonly StaleNode[]): string {
     .map(({ pointer, planned, now }) => `${pointer} was ${short(planned)} when it was planned and is ${short(now)} now`);
   return nodes.length > shownNodes ? `${texts.join("; ")}; and ${nodes.length - shownNodes} more` : texts.join("; ");
 }
+
+/** The ending of an item whose `basis` has changed. */
+export const exposesOther: Ending = {
+  outcome: "skipped",
+  code: "E_STALE",
+  message:
+    "What it would expose changed after the plan was made: a schema or table above was enabled or disabled, or a column was added, enabled, disabled, hashed or unhashed.",
+};
 
 /** The first pointers, and the number of the others. */
 export function listPointers(pointers: readonly Pointer[]): string {

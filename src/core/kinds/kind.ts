@@ -353,6 +353,8 @@ export interface Updates<Live> {
   document(item: Item, live: Live | undefined): JsonObject;
   /** The object as the response shows it; absent if responses show nothing of it. */
   answered?(before: Live | undefined, answer: WriteAnswer, decode: WriteDecoder): Live;
+  /** As `Item.basis`, of the object now. */
+  basis?(item: Item, live: Live): Steps<string | undefined>;
   /** Values other than those of the request body that differ between two readings. */
   unintended?(before: Live, after: Live, body: JsonObject): Steps<readonly Pointer[]> | readonly Pointer[];
 }

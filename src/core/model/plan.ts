@@ -118,6 +118,8 @@ interface ItemCore {
   readonly renamedFrom?: Address;
   /** Recorded in the bindings file when the item is done; for a create, the id comes from the response. */
   readonly binding?: Omit<Binding, "id"> & { readonly id?: string };
+  /** A digest of live values that the changes do not set, and that decide what they expose. */
+  readonly basis?: string;
   /** Columns that become readable with this item. */
   readonly exposedColumns?: number;
 }

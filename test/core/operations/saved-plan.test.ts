@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { Item, Plan } from "../../../src/core/model/plan.ts";
 import { digestOf } from "../../../src/core/records/plan-file.ts";
+import type { SchemaEntry, TableEntry } from "../../../src/embedded/index.ts";
 import {
   assetManifest,
   endings,
@@ -56,6 +57,68 @@ describe("a saved plan", () => {
       'It changed after the plan was made: /description was "" when it was planned and is "changed by hand" now.',
     );
     expect(at.writes()).not.toContain("PUT /v1/tags/t-3");
+  });
+
+  it.each<readonly [string, string, (table: TableEntry, schema: SchemaEntry) => void, boolean]>([
+    [
+      "enables a column that someone unhashes",
+      "columns: { phone: { enabled: true } }",
+      ({ columns }) => void Object.assign(columns["phone"] ?? {}, { hashed: false }),
+      true,
+    ],
+    [
+      "unhashes a column whose table someone enables",
+      "columns: { phone: { hashed: false } }",
+      (table) => void Object.assign(table, { enabled: true }),
+      true,
+    ],
+    [
+      "unhashes a column whose schema someone enables",
+      "columns: { phone: { hashed: false } }",
+      (_, schema) => void Object.assign(schema, { enabled: true }),
+      true,
+    ],
+    [
+      "enables a table in which someone unhashes a column",
+      "enabled: true",
+      ({ columns }) => void Object.assign(columns["phone"] ?? {}, { hashed: false }),
+      true,
+    ],
+    [
+      "enables a table that gets a column",
+      "enabled: true",
+      ({ columns }) => void Object.assign(columns, { ssn: { ...columns["phone"] } }),
+      true,
+    ],
+    [
+      "hashes a column whose table someone enables",
+      "columns: { email: { hashed: true } }",
+      (table) => void Object.assign(table, { enabled: true }),
+      false,
+    ],
+    [
+      "unhashes a column beside which another one changes",
+      "columns: { phone: { hashed: false } }",
+      ({ columns }) => void Object.assign(columns["email"] ?? {}, { enabled: false }),
+      false,
+    ],
+  ])("that %s is stale only if it would expose something else", async (_, wanted, change, isStale) => {
+    const at = await scene(together(ordersManifest, schemaManifest("orders", `{ public: { tables: { customers: { ${wanted} } } } }`)));
+    const edit = (by: typeof change): void =>
+      at.service.mutate(({ integrations: [orders] }) => {
+        const schema = orders?.schemas["public"];
+        const table = schema?.tables["customers"];
+        if (schema !== undefined && table !== undefined) by(table, schema);
+      });
+    edit((table, schema) => {
+      Object.assign(schema, { enabled: false });
+      Object.assign(table, { enabled: false });
+      Object.assign(table.columns["phone"] ?? {}, { enabled: false, hashed: true });
+    });
+    await savedPlan(at);
+    edit(change);
+    const { code, result } = await at.apply("plan.json");
+    expect([code, endings(result)["update Schemas/orders"]]).toEqual(isStale ? [5, "skipped E_STALE"] : [0, "done"]);
   });
 
   it("is refused without a key if it was made from a snapshot", async () => {

@@ -17,6 +17,7 @@ import { type AccountView, type ComparedObject, type DiffResult, emptyDiff, type
 import { integrations } from "../lists.ts";
 import { isSchemaConfig, kindNames, manifestOfSchemas } from "../manifests.ts";
 import { selectedBy } from "../select.ts";
+import { basisOf } from "./basis.ts";
 import { tablesToRead, unmanagedTables } from "./coverage.ts";
 import { evaluate } from "./evaluate.ts";
 import type { Evaluation, NodeChange } from "./evaluation.ts";
@@ -119,6 +120,8 @@ export const schemaConfig: Kind<SchemaConfigUnit, ObservedSchemas> = {
 
     answered: (_before, answer, decode) => observedAt(decode.schemas(answer)),
 
+    basis: ({ changes }, live) => basisOf(changes, live),
+
     unintended: (before, after, body) => unintendedChanges(before.tree, after.tree, treeIn(body)),
   },
 };
@@ -155,7 +158,7 @@ function* diff(unit: SchemaConfigUnit, live: ObservedSchemas | undefined, accoun
   const { changes, sentBefore, record } = withoutSent(evaluation.changes, account.bindings.get(address));
   return {
     ...emptyDiff,
-    items: isRefused || changes.length === 0 ? [] : [yield* updateItem(unit, { tree, evaluation, account, changes, record })],
+    items: isRefused || changes.length === 0 ? [] : [yield* updateItem(unit, { live, evaluation, account, changes, record })],
     problems: problems.map((problem) => ({ address, ...problem })),
     manual: manualSteps(unit, evaluation.unmet),
     unverifiable: [...unknownColumns(address, live.withoutColumns), ...unshownValues(address, [...evaluation.unshown, ...sentBefore])],
@@ -193,7 +196,7 @@ const discovering = ({ address, liveId, rules }: SchemaConfigUnit, why?: string)
 });
 
 interface UpdateInput {
-  readonly tree: LiveSchemas;
+  readonly live: ObservedSchemas;
   readonly evaluation: Evaluation;
   readonly account: AccountView;
   readonly changes: readonly NodeChange[];
@@ -201,7 +204,9 @@ interface UpdateInput {
 }
 
 function* updateItem({ address, liveId, name, manifests }: SchemaConfigUnit, input: UpdateInput): Steps<DraftItem> {
-  const { tree, evaluation, account, changes, record } = input;
+  const { live, evaluation, account, changes, record } = input;
+  const groups = yield* grouped(changes);
+  const basis = yield* basisOf(groups, live);
   return {
     address,
     kind: schemasKind,
@@ -209,8 +214,9 @@ function* updateItem({ address, liveId, name, manifests }: SchemaConfigUnit, inp
     liveId,
     liveName: account.naming.manifests.get(liveId)?.name ?? (account.list(integrations).byId.get(liveId)?.name || name),
     manifests,
-    changes: yield* grouped(changes),
-    requests: yield* patches(liveId, changes, { live: tree, ...account.patch }),
+    changes: groups,
+    requests: yield* patches(liveId, changes, { live: live.tree, ...account.patch }),
+    ...(basis === undefined ? {} : { basis }),
     ...(record === undefined ? {} : { binding: { ...record, id: liveId } }),
     exposedColumns: evaluation.exposedColumns,
     after: manifests,

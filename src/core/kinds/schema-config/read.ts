@@ -12,6 +12,8 @@ export interface ObservedSchemas {
   readonly columnReads: number;
   /** Those of them for which the service returned no columns (404). */
   readonly withoutColumns: readonly TablePath[];
+  /** The entries of `tree` whose columns were read so. */
+  readonly apart?: ReadonlySet<LiveTable>;
   /** Why the service has no schemas of the integration yet; then the tree is empty. */
   readonly notYet?: string;
 }
@@ -41,17 +43,21 @@ export async function withColumns(
   const read = await Promise.all(tables.map(async (path) => ({ path, columns: await reads.columns(id, ...path) })));
   const schemas = Object.assign(emptyRecord<LiveSchemas[string]>(), tree);
   const copied = new Map<string, Record<string, LiveTable>>();
+  const apart = new Set<LiveTable>();
   for (const { path, columns } of read) {
     const [schema, table] = path;
     const { schema: known, table: entry } = nodesAt(tree, path);
     if (known === undefined || entry === undefined || columns === undefined) continue;
     const tablesAfter = getOrAdd(copied, schema, () => Object.assign(emptyRecord<LiveTable>(), known.tables));
-    tablesAfter[table] = { ...entry, columns };
+    const whole = { ...entry, columns };
+    apart.add(whole);
+    tablesAfter[table] = whole;
     schemas[schema] = { ...known, tables: tablesAfter };
   }
   return {
     tree: schemas,
     columnReads: tables.length,
+    apart,
     withoutColumns: read.flatMap(({ path, columns }) => (columns === undefined ? [path] : [])),
   };
 }
