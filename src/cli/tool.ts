@@ -13,7 +13,7 @@ import { loadOptions, loadProjects, type ProjectNeeds } from "./project.ts";
 
 // What the tools of features share. `dimsync mcp` serves the tools that `tools.ts` lists.
 
-/** An operation as a tool: `tool.ts` of its feature. It must neither write to the account nor to files. */
+/** An operation as a tool, beside its command. It must neither write to the account nor to files. */
 export interface Tool {
   /** As the command. */
   readonly name: string;

@@ -5,8 +5,13 @@ import { auditWindow } from "../../cli/moments.ts";
 import { checkOutputs, deliverForms } from "../../cli/output.ts";
 import { withRun } from "../../cli/progress.ts";
 import { loadOneProject } from "../../cli/project.ts";
+import { type Tool, target, targetOf, text } from "../../cli/tool.ts";
+import { type AuditWindow, readAudit, unreadText } from "../../core/drift/audit.ts";
 import type { ExitCode } from "../../core/model/exit.ts";
-import { auditEntries } from "./audit.ts";
+import type { AuditEntry } from "../../core/model/live.ts";
+import { type AccountProject, withReadOnly } from "../../core/operations/account.ts";
+import type { RunEnvironment } from "../../core/operations/session.ts";
+import { jsonDocument } from "../../core/text/control-characters.ts";
 
 const columns = ["timestamp", "actor.email", "event", "context.userAgent", "context.ipAddress"];
 
@@ -24,3 +29,51 @@ export async function runAudit(context: Context<AuditFlags>): Promise<ExitCode> 
   });
   return 0;
 }
+
+/** Entries of the audit log, newest first. */
+export interface AuditEntries {
+  /** In the window, of the actor. */
+  readonly totalItems: number;
+  readonly items: readonly AuditEntry[];
+  /** Why `items` does not have all entries, as a sentence. */
+  readonly missing?: string;
+}
+
+/** Reads the audit log of an account; `actor`: only entries of this e-mail address. Only sends GET. Throws ServiceError. */
+export async function auditEntries(
+  project: AccountProject,
+  { window, actor }: { readonly window: AuditWindow; readonly actor: string | undefined },
+  run: Pick<RunEnvironment, "env" | "signal">,
+): Promise<AuditEntries> {
+  const log = await withReadOnly(project, run, (client) => readAudit(client, window, { signal: run.signal }));
+  const isPartial = `The audit log has ${log.totalItems} entries in this window, but only the newest ${log.items.length} were read. Use a later --since.`;
+  const missing = [...(log.complete ? [] : [isPartial]), ...unreadText(log)].join(" ");
+  const wanted = actor?.toLowerCase();
+  const items = wanted === undefined ? log.items : log.items.filter((entry) => entry.actor.email?.toLowerCase() === wanted);
+  return {
+    // The interface can't select by actor, so what was selected here is also counted here.
+    totalItems: actor === undefined ? log.totalItems : items.length,
+    items,
+    ...(missing === "" ? {} : { missing }),
+  };
+}
+
+/** `audit` for agents. */
+export const auditTool: Tool = {
+  name: "audit",
+  description: "Print the audit log of the account, newest entries first. Sends only GET requests.",
+  parameters: {
+    target,
+    since: { type: "string", description: "A date, a date and time, or an age such as 24h or 7d" },
+    until: { type: "string", description: "Same formats (default: now)" },
+    actor: { type: "string", description: "Only entries of the user with this e-mail address" },
+  },
+  run: async (call) => {
+    const window = auditWindow({ since: text(call, "since"), until: text(call, "until") }, Date.now());
+    const project = await loadOneProject(call.context, { ...targetOf(call), account: true });
+    const { missing, ...entries } = await withRun(call.context, (run) =>
+      auditEntries(project, { window, actor: text(call, "actor") }, run),
+    );
+    return { text: jsonDocument(entries), exit: 0, note: missing };
+  },
+};

@@ -1,3 +1,4 @@
+import { readFile } from "node:fs/promises";
 import type { Context } from "../../cli/context.ts";
 import type { CatalogFlags } from "../../cli/flags.ts";
 import { nodePath } from "../../cli/node-path.ts";
@@ -5,11 +6,21 @@ import { checkOutputs, deliverForms } from "../../cli/output.ts";
 import { planOptions } from "../../cli/plan-options.ts";
 import { withRun } from "../../cli/progress.ts";
 import { loadProjects } from "../../cli/project.ts";
-import { DimsyncError } from "../../core/model/errors.ts";
+import { acceptColumns } from "../../core/catalog/accept.ts";
+import { newReview } from "../../core/catalog/review.ts";
+import { plan } from "../../core/engine/pipeline.ts";
+import type { PlanOptions } from "../../core/engine/session.ts";
+import { nameMatcher } from "../../core/kinds/patterns/names.ts";
+import type { Project, ProjectCatalog } from "../../core/manifests/project.ts";
+import { DimsyncError, interruptedError, refuseErrors } from "../../core/model/errors.ts";
 import type { ExitCode } from "../../core/model/exit.ts";
-import { jsonDocument } from "../../core/text/control-characters.ts";
+import type { NodePath } from "../../core/model/nodes.ts";
+import { isError } from "../../core/model/problem.ts";
+import { withReadSession } from "../../core/operations/plan.ts";
+import type { RunEnvironment } from "../../core/operations/session.ts";
+import { writeAtomic } from "../../core/records/files/atomic.ts";
+import { jsonDocument, visible } from "../../core/text/control-characters.ts";
 import { counted } from "../../core/text/counts.ts";
-import { type Acceptance, acceptLiveColumns } from "./catalog.ts";
 
 /** `dimsync catalog accept`: writes the columns that someone has reviewed to the catalog file. Sends only GET. */
 export async function runCatalog(
@@ -44,4 +55,98 @@ function acceptanceText({ target, file, accepted, removed, renamed, addedIntegra
   ];
   if (parts.length === 0) return `${target}: nothing to accept. ${file} has all columns.\n`;
   return `${target}: ${parts.join(", ")} in ${file}. Commit it.\n`;
+}
+
+export interface AcceptOptions {
+  readonly scope: PlanOptions["scope"];
+  /** Which schemas: "Schemas/orders", or a glob; all if absent. */
+  readonly address: string | undefined;
+  /** Which columns: those below the node; all if absent. */
+  readonly node: NodePath | undefined;
+  /** Whether integrations that the account no longer has are removed. */
+  readonly dropsMissing: boolean;
+}
+
+/** What was accepted for one target. */
+export interface Acceptance {
+  readonly target: string;
+  readonly file: string;
+  readonly accepted: number;
+  readonly removed: number;
+  /** Integrations whose name in the file changed. */
+  readonly renamed: number;
+  /** Ids of the integrations that the file did not have; all of their columns are accepted. */
+  readonly addedIntegrations: readonly string[];
+}
+
+/**
+ * Writes columns of the account to the catalog file. Sends only GET. Throws ProblemsError for manifests with errors, whose columns are not
+ * read, and E_NO_CATALOG, E_CATALOG_INCOMPLETE, E_NOTHING_TO_ACCEPT and E_FILE_CHANGED; then nothing is written.
+ */
+export async function acceptLiveColumns(loaded: Project, options: AcceptOptions, run: RunEnvironment): Promise<Acceptance> {
+  const project = withCatalog(loaded);
+  const { catalog, settings } = project;
+  const { address, node } = options;
+  const { text, added, ...counts } = await acceptedCatalog(project, options, run);
+  if (run.signal.aborted) throw interruptedError();
+  if (address !== undefined && added.length + counts.accepted + counts.removed + counts.renamed === 0) throw nothingAccepted(address, node);
+  if (text !== catalog.text) {
+    const now = await readFile(settings.catalogFile, "utf8").catch(() => "");
+    if (now.replace(/^\ufeff/u, "") !== catalog.text)
+      throw new DimsyncError(
+        "E_FILE_CHANGED",
+        `${catalog.file} has changed since it was read, so nothing was written. Run the command again.`,
+      );
+    await writeAtomic(settings.catalogFile, text);
+  }
+  return { target: settings.target, file: catalog.file, ...counts, addedIntegrations: added };
+}
+
+type CatalogProject = Project & { readonly catalog: ProjectCatalog; readonly settings: { readonly catalogFile: string } };
+
+function withCatalog(project: Project): CatalogProject {
+  const { catalog, settings, problems, locate } = project;
+  refuseErrors(problems, locate);
+  const { catalogFile } = settings;
+  if (catalog === undefined || catalogFile === undefined)
+    throw new DimsyncError(
+      "E_NO_CATALOG",
+      `The target ${visible(settings.target)} has no catalog. Add this line to the target in dimsync.yaml, and run the command again:`,
+      { command: `catalog: dimsync.catalog.${visible(settings.target)}.yaml` },
+    );
+  return { ...project, catalog, settings: { ...settings, catalogFile } };
+}
+
+async function acceptedCatalog(
+  project: CatalogProject,
+  { scope, address, node, dropsMissing }: AcceptOptions,
+  run: RunEnvironment,
+): Promise<ReturnType<typeof acceptColumns>> {
+  const { file, columns } = project.catalog;
+  const review = newReview({ catalog: columns, file, seen: undefined });
+  const made = await withReadSession(project, run, (session) => plan({ ...session, review }, scope === undefined ? {} : { scope }));
+  if (!made.complete) {
+    const why = made.diagnostics.find(isError)?.message ?? "";
+    throw new DimsyncError("E_CATALOG_INCOMPLETE", `The account was not read completely, so nothing was accepted. ${why}`);
+  }
+  const account = review.account();
+  const live = review.compared();
+  const names = new Map(account?.map(({ id, name }) => [id, name]));
+  const matches = address === undefined ? () => true : nameMatcher([address]);
+  // A live name can contain characters of globs.
+  const selects = (schemas: string): boolean => schemas === address || matches(schemas);
+  return acceptColumns(review.reviewed, {
+    live,
+    selects: (id) => selects(live.get(id)?.address ?? ""),
+    includes: (path) => node === undefined || path.slice(0, node.length).every((name, index) => name === node[index]),
+    keeps: (id) => !dropsMissing || account === undefined || names.has(id),
+    names,
+  });
+}
+
+function nothingAccepted(address: string, node: NodePath | undefined): DimsyncError {
+  const where = node === undefined ? address : `${address} ${node.join(".")}`;
+  return new DimsyncError("E_NOTHING_TO_ACCEPT", `No column of ${where} is new or gone. To see which columns are, run plan.`, {
+    command: "dimsync plan",
+  });
 }

@@ -4,8 +4,21 @@ import { listingFormats, listingForms } from "../../cli/listing-forms.ts";
 import { checkOutputs, deliverForms } from "../../cli/output.ts";
 import { withRun } from "../../cli/progress.ts";
 import { loadOneProject } from "../../cli/project.ts";
+import { type Tool, target, targetOf, text } from "../../cli/tool.ts";
+import { kinds } from "../../core/kinds/index.ts";
+import { liveKinds, type View, views } from "../../core/kinds/live-views.ts";
+import { manifestOfSchemas } from "../../core/kinds/manifests.ts";
+import { integrationOfSchemas, toAddress } from "../../core/model/address.ts";
+import { DimsyncError } from "../../core/model/errors.ts";
 import type { ExitCode } from "../../core/model/exit.ts";
-import { liveQuery, readLive } from "./get.ts";
+import type { Reads } from "../../core/model/service.ts";
+import type { Settings } from "../../core/model/settings/config.ts";
+import type { Environment } from "../../core/model/settings/env.ts";
+import { type AccountProject, withReadOnly } from "../../core/operations/account.ts";
+import { readRecords } from "../../core/operations/open-records.ts";
+import type { RunEnvironment } from "../../core/operations/session.ts";
+import { jsonDocument } from "../../core/text/control-characters.ts";
+import { didYouMean } from "../../core/text/suggest.ts";
 
 /** `dimsync get KIND [ID]`: prints live objects, normalised. ID can be the address of a bound manifest. Only sends GET. */
 export async function runGet(context: Context<GetFlags>, kind: string, id: string | undefined): Promise<ExitCode> {
@@ -17,3 +30,119 @@ export async function runGet(context: Context<GetFlags>, kind: string, id: strin
   await deliverForms(context, listingForms({ value, rows, columns, isTty: io.stdoutIsTty }));
   return 0;
 }
+
+const readOne = async ({ one, list }: View, id: string, reads: Reads): Promise<object | undefined> =>
+  one === undefined && list !== undefined ? await reads.one(list, id) : await one?.read(id, reads);
+
+/** What is read of an account. */
+export interface LiveQuery {
+  /** As in `liveKinds`. */
+  readonly name: string;
+  readonly live: View;
+  /** A live id, or the address of a bound manifest; undefined: all objects. */
+  readonly id: string | undefined;
+}
+
+/** Live objects, and how a table shows them. */
+export interface LiveObjects {
+  readonly value: unknown;
+  readonly rows: readonly unknown[];
+  readonly columns: readonly string[];
+}
+
+/** `kind`: as in manifests, in any case, singular or plural. Throws E_USAGE for what the service has no request for. */
+export function liveQuery(kind: string, id: string | undefined): LiveQuery {
+  const { name, live } = liveKindNamed(kind);
+  if (id === undefined && live.list === undefined)
+    throw new DimsyncError("E_USAGE", "The service has no list of all schemas. Give the id of an integration.", {
+      command: `dimsync get ${name} ID`,
+    });
+  return { name, live, id };
+}
+
+/** Reads live objects. Only sends GET. Throws E_UNKNOWN_ADDRESS, E_NOT_FOUND and ServiceError. */
+export async function readLive(
+  project: AccountProject,
+  { name, live, id }: LiveQuery,
+  run: Pick<RunEnvironment, "env" | "signal">,
+): Promise<LiveObjects> {
+  const liveId = id === undefined ? undefined : await liveIdOf(id, name, project.settings, run.env);
+  return withReadOnly(project, run, async (client) => {
+    const boundId = async (address: string): Promise<string | undefined> =>
+      (await readRecords(project.settings, run)).bindings.get(address)?.id;
+    const value = await read(client, { name, live, id: liveId }, boundId);
+    const columns = id === undefined ? live.columns : [...live.columns, ...(live.more ?? [])];
+    // Anything but a list is a single object.
+    return { value, rows: Array.isArray(value) ? value : (live.rows?.(value as object) ?? [value]), columns };
+  });
+}
+
+/** The live id of an address such as Integration/orders, from the bindings; else what is given. Throws E_UNKNOWN_ADDRESS. */
+async function liveIdOf(id: string, name: string, settings: Settings, env: Environment): Promise<string> {
+  const kind = views[name]?.idOf ?? name;
+  const address = manifestOfSchemas(id) ?? id;
+  if (!address.startsWith(`${kind}/`)) return id;
+  const bound = (await readRecords(settings, { env })).bindings.get(address)?.id ?? integrationOfSchemas(id);
+  if (bound !== undefined) return bound;
+  throw new DimsyncError("E_UNKNOWN_ADDRESS", `${id} is not bound in target ${JSON.stringify(settings.target)}. The list shows the ids.`, {
+    command: `dimsync get ${kind.toLowerCase()}s`,
+  });
+}
+
+/** By id, by live name, or by the name of a bound manifest. */
+async function read(
+  reads: Reads,
+  { name, live, id }: LiveQuery,
+  boundId: (address: string) => Promise<string | undefined>,
+): Promise<unknown> {
+  const kind = (live.idOf ?? name).toLowerCase();
+  if (id === undefined) return live.list === undefined ? undefined : (await reads.list(live.list)).items;
+  const value = (await readOne(live, id, reads)) ?? (await readByName(live, reads, name, id));
+  if (value !== undefined) return value;
+  const isOfManifests = kinds.some((one) => one.name === (live.idOf ?? name));
+  const bound = isOfManifests ? await boundId(toAddress(live.idOf ?? name, id)) : undefined;
+  const ofManifest = bound === undefined ? undefined : await readOne(live, bound, reads);
+  if (ofManifest !== undefined) return ofManifest;
+  throw new DimsyncError("E_NOT_FOUND", `The account has no ${kind} with the id or name ${JSON.stringify(id)}. The list shows both.`, {
+    command: `dimsync get ${kind}s`,
+  });
+}
+
+/** The only object with this live name, if there is one. */
+async function readByName(live: View, reads: Reads, name: string, wanted: string): Promise<unknown> {
+  const list = views[live.idOf ?? name]?.list;
+  const [found, second] = list === undefined ? [] : (await reads.list(list)).items.filter((object) => object.name === wanted);
+  return found === undefined || second !== undefined ? undefined : await readOne(live, found.id, reads);
+}
+
+function liveKindNamed(text: string): { readonly name: string; readonly live: View } {
+  const singular = (name: string): string => name.toLowerCase().replace(/s$/u, "");
+  const wanted = singular(text).replace(/^schemaconfig$/u, "schema");
+  const found = Object.entries(views).find(([name]) => singular(name) === wanted);
+  if (found !== undefined) return { name: found[0], live: found[1] };
+  if (kinds.some(({ name }) => name.toLowerCase() === wanted))
+    throw new DimsyncError("E_USAGE", `The service has no request that reads ${wanted}s. Integrations show their names and types.`, {
+      command: "dimsync get integrations",
+    });
+  throw new DimsyncError(
+    "E_USAGE",
+    `The account has no kind ${JSON.stringify(text)}. Kinds: ${liveKinds.join(", ")}.${didYouMean(wanted, liveKinds)}`,
+  );
+}
+
+/** `get` for agents. */
+export const getTool: Tool = {
+  name: "get",
+  description: "Print live integrations, tags, users or the schemas of an integration. Sends only GET requests.",
+  parameters: {
+    target,
+    kind: { type: "string", description: "What to read", values: liveKinds, required: true },
+    id: { type: "string", description: "Live id, or the address of a bound manifest; needed for SchemaConfig: the id of an integration" },
+  },
+  run: async (call) => {
+    const query = liveQuery(text(call, "kind") ?? "", text(call, "id"));
+    const project = await loadOneProject(call.context, { ...targetOf(call), account: true });
+    const { value } = await withRun(call.context, (run) => readLive(project, query, run));
+    return { text: jsonDocument(value), exit: 0 };
+  },
+};

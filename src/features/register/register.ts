@@ -1,22 +1,26 @@
-import { readFile } from "node:fs/promises";
-import { basename } from "node:path";
 import { unknownLabel } from "../../core/kinds/label-references.ts";
 import { nameMatcher } from "../../core/kinds/patterns/names.ts";
 import type { Project } from "../../core/manifests/project.ts";
+import { byText } from "../../core/model/address.ts";
 import { DimsyncError, refuseErrors } from "../../core/model/errors.ts";
-import { isObject, own } from "../../core/model/json/json.ts";
-import { parseJson, whyNotJson } from "../../core/model/json/parse.ts";
+import type { Exit } from "../../core/model/exit.ts";
 import { problemAt } from "../../core/model/problem.ts";
-import type { Register, RegisterDiff, RegisterRow } from "../../core/model/register.ts";
+import {
+  byPlace,
+  type Register,
+  type RegisterChange,
+  type RegisterCount,
+  type RegisterDiff,
+  type RegisterRow,
+  rowKey,
+} from "../../core/model/register.ts";
 import { systemClock } from "../../core/model/runtime/clock.ts";
 import { accountName } from "../../core/model/settings/config.ts";
 import { readRecords } from "../../core/operations/open-records.ts";
 import { withReads } from "../../core/operations/reads.ts";
 import type { RunEnvironment } from "../../core/operations/session.ts";
 import { currentRows } from "./current.ts";
-import { registerChanges } from "./diff.ts";
-import { registerColumns, safeRow } from "./render/csv.ts";
-import { newTally, registerExit } from "./summary.ts";
+import { savedRegister } from "./saved.ts";
 
 export interface RegisterOptions {
   /** Only columns with these labels; all if empty. */
@@ -60,8 +64,8 @@ export async function makeRegister(
 type RowTest = (row: RegisterRow) => boolean;
 
 async function diffRegister(register: Register, file: string, isWanted: RowTest): Promise<RegisterDiff> {
-  const { at: from, rows, isCsv = false } = await registerInFile(file);
-  const changes = registerChanges(rows.filter(isWanted), isCsv ? register.rows.map(rowInCsv) : register.rows);
+  const { at: from, rows, asSaved } = await savedRegister(file);
+  const changes = registerChanges(rows.filter(isWanted), register.rows.map(asSaved));
   const exit = changes.length === 0 ? ({ code: 0, reasons: [] } as const) : ({ code: 2, reasons: ["changes"] } as const);
   return { target: register.target, from, to: register.at, changes, exit };
 }
@@ -82,75 +86,70 @@ function checkLabels({ columnLabels, locate }: Project, wanted: readonly string[
   );
 }
 
-/** A register that was saved before. */
-interface SavedRegister {
-  /** When it was made, ISO 8601, or the file as shown if the file does not say it. */
-  readonly at: string;
-  readonly rows: readonly RegisterRow[];
-  /** Whether the rows are as a CSV file has them, which lacks what a column breaks. */
-  readonly isCsv?: boolean;
-}
+/** What matters in a row, apart from what identifies it. Files and lines are left out: moving a rule changes nothing. */
+const compared = [
+  "replicated",
+  "hashed",
+  "destinationSchema",
+  "destinationTable",
+  "destinationColumn",
+  "exemption",
+  "approvedBy",
+  "expires",
+  "breaks",
+] as const satisfies readonly (keyof RegisterRow)[];
 
-async function registerInFile(file: string): Promise<SavedRegister> {
-  const text = await readFile(file, "utf8").catch((error: unknown) => {
-    throw unreadable(file, error instanceof Error && "code" in error ? String(error.code) : "it cannot be read");
-  });
-  if (/^\uFEFF?(?:integration|"integration")\s*,/u.test(text)) return registerInCsv(text, file);
-  let value: unknown;
-  try {
-    value = parseJson(text);
-  } catch (error) {
-    throw unreadable(file, `it ${whyNotJson(error, "is not JSON, and does not begin like a register in CSV")}`);
+/** The rows that only one of two registers has, and those that differ. */
+export function registerChanges(before: Iterable<RegisterRow>, after: Iterable<RegisterRow>): readonly RegisterChange[] {
+  const rows = new Map([...before].map((row) => [rowKey(row), row]));
+  const changes: RegisterChange[] = [];
+  for (const row of after) {
+    const key = rowKey(row);
+    const earlier = rows.get(key);
+    rows.delete(key);
+    if (earlier === undefined) changes.push({ change: "added", row, values: [] });
+    else {
+      const values = compared
+        .map((name) => ({ name, from: textOf(earlier[name]), to: textOf(row[name]) }))
+        .filter(({ from, to }) => from !== to);
+      if (values.length > 0) changes.push({ change: "changed", row, values });
+    }
   }
-  const [kind, at, rows] = isObject(value) ? [own(value, "kind"), own(value, "at"), own(value, "rows")] : [];
-  if (kind !== "Register" || typeof at !== "string" || !Array.isArray(rows))
-    throw new DimsyncError("E_REGISTER", `${file} is not a register. ${howToSave}`);
-  return { at, rows: rows as readonly RegisterRow[] }; // written by `register -o json`
+  for (const row of rows.values()) changes.push({ change: "removed", row, values: [] });
+  return changes.sort((a, b) => byPlace(a.row, b.row));
 }
 
-const howToSave = "Save one with -o json=FILE or -o csv=FILE.";
-const unreadable = (file: string, why: string): DimsyncError =>
-  new DimsyncError("E_REGISTER", `${file} can't be read as a register (${why}). ${howToSave}`);
+const textOf = (value: RegisterRow[(typeof compared)[number]]): string => (typeof value === "object" ? value.join(", ") : String(value));
 
-async function registerInCsv(text: string, file: string): Promise<SavedRegister> {
-  const { CsvError, parse } = await import("csv-parse/sync");
-  let records: readonly Readonly<Record<string, string>>[];
-  try {
-    records = parse(text, { columns: true, skip_empty_lines: true, bom: true });
-  } catch (error) {
-    if (!(error instanceof CsvError)) throw error;
-    throw unreadable(file, `line ${typeof error["lines"] === "number" ? error["lines"] : 1} is not valid CSV: ${error.message}`);
-  }
-  const [first] = records;
-  const missing = first === undefined ? [] : registerColumns.flatMap(([name]) => (own(first, name) === undefined ? [name] : []));
-  if (missing.length > 0) throw unreadable(file, `the header lacks ${missing.join(", ")}`);
-  return { at: basename(file), rows: records.map((record) => safeRow(rowOfCsv((name) => own(record, name) ?? ""))), isCsv: true };
+/** Adds up rows. */
+export interface Tally {
+  readonly add: (rows: readonly RegisterRow[]) => void;
+  readonly counts: () => readonly RegisterCount[];
 }
 
-/** A row without what the file does not have. */
-const rowOfCsv = (cell: (name: string) => string): RegisterRow => ({
-  integration: cell("integration"),
-  integrationId: cell("integration_id"),
-  source: "",
-  destination: "",
-  schema: cell("schema"),
-  table: cell("table"),
-  column: cell("column"),
-  destinationSchema: cell("destination_schema"),
-  destinationTable: cell("destination_table"),
-  destinationColumn: cell("destination_column"),
-  label: cell("label"),
-  labelSource: cell("label_source"),
-  replicated: cell("replicated") === "true",
-  hashed: cell("hashed") === "true",
-  rule: cell("rule"),
-  reason: cell("reason"),
-  exemption: cell("exemption"),
-  approvedBy: cell("approved_by"),
-  expires: cell("expires"),
-  breaks: [],
-  since: cell("since"),
-});
+type Mutable<T> = { -readonly [Key in keyof T]: T[Key] };
 
-/** What a CSV file has of a row. */
-const rowInCsv = (row: RegisterRow): RegisterRow => ({ ...safeRow(row), breaks: [] });
+export function newTally(): Tally {
+  const found = new Map<string, Mutable<RegisterCount>>();
+  return {
+    add(rows) {
+      for (const row of rows) {
+        const { integration, label } = row;
+        const key = JSON.stringify([integration, label]);
+        const count = found.get(key) ?? { integration, label, columns: 0, off: 0, hashed: 0, readable: 0, exempt: 0, breaking: 0 };
+        found.set(key, count);
+        count.columns++;
+        if (!row.replicated) count.off++;
+        else if (row.hashed) count.hashed++;
+        else count.readable++;
+        if (row.exemption !== "") count.exempt++;
+        if (row.breaks.length > 0) count.breaking++;
+      }
+    },
+    counts: () => [...found.values()].sort((a, b) => byText(a.integration, b.integration) || byText(a.label, b.label)),
+  };
+}
+
+/** 3 if a column breaks a policy of severity error. */
+export const registerExit = (summary: readonly RegisterCount[]): Exit =>
+  summary.some(({ breaking }) => breaking > 0) ? { code: 3, reasons: ["policy"] } : { code: 0, reasons: [] };

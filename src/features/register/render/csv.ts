@@ -17,33 +17,33 @@ export const safeRow = (row: RegisterRow): RegisterRow =>
 /** Spreadsheets show a cell that begins with an apostrophe as text, without the apostrophe. */
 const safeCell = (value: string): string => `${/^[=+\-@\t\r]/u.test(value) ? "'" : ""}${visible(value)}`;
 
-/** The columns of the CSV file, in its order. */
-export const registerColumns: readonly (readonly [name: string, value: (row: RegisterRow) => string])[] = [
-  ["integration", ({ integration }) => integration],
-  ["integration_id", ({ integrationId }) => integrationId],
-  ["schema", ({ schema }) => schema],
-  ["table", ({ table }) => table],
-  ["column", ({ column }) => column],
-  ["destination_schema", ({ destinationSchema }) => destinationSchema],
-  ["destination_table", ({ destinationTable }) => destinationTable],
-  ["destination_column", ({ destinationColumn }) => destinationColumn],
-  ["label", ({ label }) => label],
-  ["label_source", ({ labelSource }) => labelSource],
-  ["replicated", ({ replicated }) => String(replicated)],
-  ["hashed", ({ hashed }) => String(hashed)],
-  ["rule", ({ rule }) => rule],
-  ["reason", ({ reason }) => reason],
-  ["exemption", ({ exemption }) => exemption],
-  ["approved_by", ({ approvedBy }) => approvedBy],
-  ["expires", ({ expires }) => expires],
-  ["since", ({ since }) => since],
+/** The columns of the CSV file, in its order, and the members that they have. */
+export const registerColumns: readonly (readonly [name: string, member: keyof RegisterRow])[] = [
+  ["integration", "integration"],
+  ["integration_id", "integrationId"],
+  ["schema", "schema"],
+  ["table", "table"],
+  ["column", "column"],
+  ["destination_schema", "destinationSchema"],
+  ["destination_table", "destinationTable"],
+  ["destination_column", "destinationColumn"],
+  ["label", "label"],
+  ["label_source", "labelSource"],
+  ["replicated", "replicated"],
+  ["hashed", "hashed"],
+  ["rule", "rule"],
+  ["reason", "reason"],
+  ["exemption", "exemption"],
+  ["approved_by", "approvedBy"],
+  ["expires", "expires"],
+  ["since", "since"],
 ];
 
 const names = registerColumns.map(([name]) => name);
 
 export function* registerCsv({ rows }: Register): Iterable<string> {
   yield line(names);
-  for (const row of rows) yield line(registerColumns.map(([, value]) => value(row)));
+  for (const row of rows) yield line(registerColumns.map(([, member]) => String(row[member])));
 }
 
 /** The same columns, with what changed before them. */
@@ -51,6 +51,6 @@ export function* registerDiffCsv({ changes }: RegisterDiff): Iterable<string> {
   yield line(["change", "changed", ...names]);
   for (const { change, row, values } of changes) {
     const changed = values.map(({ name, from, to }) => `${name}: ${from} -> ${to}`).join("; ");
-    yield line([change, changed, ...registerColumns.map(([, value]) => value(row))]);
+    yield line([change, changed, ...registerColumns.map(([, member]) => String(row[member]))]);
   }
 }

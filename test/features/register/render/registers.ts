@@ -1,5 +1,5 @@
 import type { Register, RegisterDiff, RegisterRow } from "../../../../src/core/model/register.ts";
-import { newTally, registerExit } from "../../../../src/features/register/summary.ts";
+import { newTally, registerExit } from "../../../../src/features/register/register.ts";
 
 const row: RegisterRow = {
   ...{ integration: "shop-eu-03", integrationId: "51a3", source: "shop-eu-03-pg (postgres)", destination: "Warehouse (snowflake)" },
