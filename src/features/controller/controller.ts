@@ -13,6 +13,7 @@ import { type PageOptions, type StatusPage, startPage } from "./page/server.ts";
 import { bundleProjects } from "./projects/load-bundle.ts";
 import { registerAccounts } from "./projects/register.ts";
 import type { WatchedProject } from "./projects/watch.ts";
+import type { StorageFailure } from "./views/health.ts";
 import { registerWorker, releaseClaims, renewClaims } from "./work/claim.ts";
 import { deleteOld } from "./work/cleanup.ts";
 import { openQueue, type Queue } from "./work/queue.ts";
@@ -48,12 +49,13 @@ export async function runController(options: ControllerOptions): Promise<void> {
   const { databaseUrl: url, stateFolder, signal, log } = options;
   const database = await openControllerDatabase({ url, stateFolder }, log);
   try {
+    const storage = storageHealth(log);
     // First, because it fails if its port is in use.
-    const page = await openPage(options, database);
+    const page = await openPage(options, database, storage.failure);
     const where = url === undefined ? `the embedded database in ${stateFolder}, which only this process can use` : "PostgreSQL";
     log(`The controller works with ${where}.${page === undefined ? "" : ` Status page: ${page.url}`}`);
     try {
-      const stop = await start(options, database);
+      const stop = await start(options, database, storage);
       if (!signal.aborted) await once(signal, "abort");
       log("The controller stops: reads end, and writes in flight are completed.");
       await stop();
@@ -65,10 +67,14 @@ export async function runController(options: ControllerOptions): Promise<void> {
   }
 }
 
-async function openPage({ page, worker, log }: ControllerOptions, database: Database): Promise<StatusPage | undefined> {
+async function openPage(
+  { page, worker, log }: ControllerOptions,
+  database: Database,
+  storageFailure: StorageHealth["failure"],
+): Promise<StatusPage | undefined> {
   if (page === undefined) return undefined;
   const onError = (error: unknown): void => log(`The status page: ${messageOf(error)}`, { level: "error" });
-  return await startPage({ ...page, reads: readsOf(database, worker), onError });
+  return await startPage({ ...page, reads: readsOf(database, { worker, storageFailure }), onError });
 }
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
@@ -80,13 +86,12 @@ const beatMs = 10_000;
  * Starts to check accounts and to send messages. A process with the page alone sends messages too: if there is no worker, nobody else
  * reports it. Commands such as `push` need the queue, whether or not a worker has started before.
  */
-async function start(options: ControllerOptions, database: Database): Promise<() => Promise<void>> {
-  const outage = outageLog(options.log);
-  const queue = await openQueue(database, outage.failed);
+async function start(options: ControllerOptions, database: Database, storage: StorageHealth): Promise<() => Promise<void>> {
+  const queue = await openQueue(database, storage.failed);
   const worker =
     options.role === "page"
       ? undefined
-      : await startWorker(options, database, queue).catch(async (error: unknown) => {
+      : await startWorker({ ...options, onStored: storage.onStored }, database, queue).catch(async (error: unknown) => {
           await queue.stop(0);
           throw error;
         });
@@ -96,7 +101,7 @@ async function start(options: ControllerOptions, database: Database): Promise<()
     await routeEvents(database, queue.deliver);
     await sendHeartbeats(database, options);
   };
-  const beating = setInterval(() => void beat().then(outage.ended, outage.failed), beatMs);
+  const beating = setInterval(() => void beat().then(storage.ended, storage.failed), beatMs);
   return async () => {
     worker?.stopWatching();
     await queue.stop(drainMs);
@@ -105,7 +110,7 @@ async function start(options: ControllerOptions, database: Database): Promise<()
   };
 }
 
-async function startWorker(options: ControllerOptions, database: Database, queue: Queue) {
+async function startWorker(options: ControllerOptions & Pick<WorkerOptions, "onStored">, database: Database, queue: Queue) {
   const { worker: id, log, watched } = options;
   await registerWorker(database, { id, version, accountsAtOnce: options.accountsAtOnce });
   const load = accountLoader(options, database);
@@ -148,18 +153,33 @@ async function follow(
   });
 }
 
-/** Logs once that the database is unavailable, and once that it is back. */
-function outageLog(log: Log): { readonly failed: (error: unknown) => void; readonly ended: () => void } {
-  let isAway = false;
+interface StorageHealth {
+  /** A statement of the queue or of the heartbeat failed; `ended`: one of the heartbeat succeeded. */
+  readonly failed: (error: unknown) => void;
+  readonly ended: () => void;
+  /** Whether a run could be stored. */
+  readonly onStored: (failure?: string) => void;
+  readonly failure: () => StorageFailure | undefined;
+}
+
+/** Knows whether this process can store what it finds. Logs once that the database cannot be used, and once that it is back. */
+function storageHealth(log: Log): StorageHealth {
+  let outage: StorageFailure | undefined;
+  let unstored: StorageFailure | undefined;
+  const failureOf = (why: string): StorageFailure => ({ since: new Date().toISOString(), why });
   return {
     failed(error) {
-      if (!isAway)
+      if (outage === undefined)
         log(`The database cannot be used (${wordsOf(error)}). Nothing is sent to accounts until it is back.`, { level: "error" });
-      isAway = true;
+      outage ??= failureOf(wordsOf(error));
     },
     ended() {
-      if (isAway) log("The database is back.");
-      isAway = false;
+      if (outage !== undefined) log("The database is back.");
+      outage = undefined;
     },
+    onStored(failure) {
+      unstored = failure === undefined ? undefined : (unstored ?? failureOf(failure));
+    },
+    failure: () => unstored ?? outage,
   };
 }

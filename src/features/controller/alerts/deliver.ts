@@ -33,7 +33,7 @@ const jsonHeaders = { "content-type": "application/json; charset=utf-8", "user-a
 /** Sends a message to a receiver. Rejects if it should be sent again later. */
 export async function deliver(database: Database, job: DeliveryJob, options: DeliveryOptions): Promise<void> {
   const found = await readMessage(database, job, options.publicUrl);
-  if (found === undefined) return;
+  if (found === undefined || found.isSent) return;
   const { message, receiver } = found;
   const failure = await send(found, options);
   options.signal.throwIfAborted();
@@ -52,6 +52,8 @@ interface FoundMessage {
   readonly now: Date;
   /** In seconds, since it was first tried. */
   readonly age: number;
+  /** Whether the receiver has accepted it. */
+  readonly isSent: boolean;
 }
 
 /** Why the receiver did not accept the message, without any part of a secret; undefined if it did. */
@@ -133,6 +135,7 @@ interface MessageRow {
   readonly settings: SourceNotifications;
   readonly now: string;
   readonly age: number;
+  readonly is_sent: boolean;
   readonly events: readonly EventRow[] | null;
   readonly ended: readonly string[] | null;
 }
@@ -147,6 +150,7 @@ async function readMessage(
     database,
     `select n.settings, ${iso("now()")} as now,
       (select extract(epoch from now() - min(e.queued_at)) from dimsync_controller.event e where e.message = $2) as age,
+      exists (select 1 from dimsync_controller.event e where e.message = $2 and e.deliveries -> $3 ->> 'outcome' = 'sent') as is_sent,
       (select json_agg(json_build_object('id', e.id, 'event', e.name, 'at', ${iso("e.at")}, 'since', ${iso("e.since")}, 'cause', e.cause, 'actor', e.actor,
         'run', e.run, 'commit', e.git_commit, 'detail', e.detail, 'resolves', e.resolves, 'reminds', e.reminds, 'is_over', e.ended_by is not null,
         'labels', a.labels, 'account', case when exists (select 1 from dimsync_controller.account b where b.target = a.target and b.id <> a.id and b.removed_at is null)
@@ -171,6 +175,7 @@ async function readMessage(
     folder: row.settings.folder,
     now: new Date(row.now),
     age: row.age ?? 0,
+    isSent: row.is_sent,
     message: toMessage(events, first, { id, source, ended, publicUrl }),
   };
 }

@@ -1,11 +1,11 @@
 import { createHash } from "node:crypto";
-import type { MaintenanceWindow, NotificationSettings } from "../../../core/model/settings/notifications.ts";
+import { alertSeverities, type MaintenanceWindow, type NotificationSettings } from "../../../core/model/settings/notifications.ts";
 import type { Database } from "../../../core/records/postgres/connection.ts";
 import { iso } from "../../../core/records/postgres/iso.ts";
 import { rowsOf } from "../database/rows.ts";
 import { hasWorker, isLate, isSuspended, silenceOf } from "../views/sql.ts";
 import type { DeliveryJob } from "../work/queue.ts";
-import { type AlertMessage, isRouted } from "./message.ts";
+import { type AlertMessage, isRouted, severityOf } from "./message.ts";
 import { isInMaintenance } from "./silence.ts";
 
 // Events are stored in the statement that stores their cause. Every process looks at them every few seconds: it adds what only time
@@ -120,7 +120,11 @@ export async function routeEvents(database: Database, send: (job: DeliveryJob) =
 const jobsOf = ({ message, source, event, resolves, labels, receiver: named, settings }: NewEvent): readonly DeliveryJob[] =>
   (settings?.receivers ?? [])
     .filter((receiver) => isRouted({ event, resolves, labels: labels ?? undefined, receiver: named ?? undefined }, receiver))
-    .map(({ name }) => ({ id: jobId(message, name), source, receiver: name, message }));
+    .map(({ name }) => ({ id: jobId(message, name), source, receiver: name, message, priority: priorityOf(event) }));
+
+/** Whoever tests a receiver waits for the message. */
+const priorityOf = (event: AlertMessage["event"]): number =>
+  event === "test" ? alertSeverities.length : alertSeverities.indexOf(severityOf({ event }));
 
 /** The same for each attempt to create the job, because two processes can do it, and one can be killed before it notes that it has. */
 const jobId = (message: string, receiver: string): string =>

@@ -2,7 +2,7 @@ import { DimsyncError } from "../../../core/model/errors.ts";
 import type { Database } from "../../../core/records/postgres/connection.ts";
 import { listAccounts, readAccount } from "../views/accounts.ts";
 import { closedByCause, findingsByCause } from "../views/causes.ts";
-import { readMetrics, readReceivers, readWorkers } from "../views/health.ts";
+import { readMetrics, readReceivers, readWorkers, type StorageFailure } from "../views/health.ts";
 import { accountRuns, readBundle, readRun } from "../views/runs.ts";
 import type { AccountDetail, BundleDetail, Range, RunDetail } from "../views/status.ts";
 import { ProblemError } from "./reply.ts";
@@ -10,8 +10,14 @@ import { ProblemError } from "./reply.ts";
 /** What the page reads. Every function rejects if the database cannot be read. */
 export type PageReads = ReturnType<typeof readsOf>;
 
-/** What the page reads, from the controller's database. `worker`: the one in this process. */
-export const readsOf = (database: Database, worker?: string) => ({
+interface OwnProcess {
+  /** The worker in this process. */
+  readonly worker?: string;
+  readonly storageFailure?: () => StorageFailure | undefined;
+}
+
+/** What the page reads, from the controller's database. */
+export const readsOf = (database: Database, { worker, storageFailure = () => undefined }: OwnProcess = {}) => ({
   accounts: () => listAccounts(database),
   account: (name: string) => readAccount(database, name),
   runs: (name: string, range: Range) => accountRuns(database, name, range),
@@ -22,8 +28,12 @@ export const readsOf = (database: Database, worker?: string) => ({
   metrics: () => readMetrics(database),
   workers: () => readWorkers(database),
   receivers: () => readReceivers(database),
-  /** Also rejects if the worker in this process takes none of the accounts that are due. */
+  /** Of this process. */
+  storageFailure,
+  /** Also rejects if this process cannot store results, or if its worker takes none of the accounts that are due. */
   async ready(): Promise<void> {
+    const failure = storageFailure();
+    if (failure !== undefined) throw new DimsyncError("E_CONTROLLER_DATABASE", `Results cannot be stored: ${failure.why}.`);
     const { workers } = await readWorkers(database);
     if (workers.some(({ id, isStuck }) => id === worker && isStuck))
       throw new DimsyncError("E_WORKER_STUCK", "Accounts are due, and this worker has taken none for two intervals. Restart it.");

@@ -14,6 +14,12 @@ export interface WorkerSummary {
   readonly checks: readonly { readonly account: string; readonly since: string; readonly seconds: number }[];
 }
 
+/** Why a process cannot store what it finds, and since when: ISO 8601. */
+export interface StorageFailure {
+  readonly since: string;
+  readonly why: string;
+}
+
 export interface WorkerHealth {
   readonly workers: readonly WorkerSummary[];
   /** Accounts that have been due for two intervals. */

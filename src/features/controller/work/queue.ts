@@ -24,6 +24,8 @@ export interface DeliveryJob {
   readonly source: string;
   readonly receiver: string;
   readonly message: string;
+  /** The more severe messages of a receiver are sent first: those with a higher number. */
+  readonly priority: number;
 }
 
 export interface Queue {
@@ -32,7 +34,10 @@ export interface Queue {
   readonly deliver: (job: DeliveryJob) => Promise<void>;
   /** Starts to take jobs. */
   readonly work: (handlers: Handlers, limits: Limits) => Promise<void>;
-  /** Starts to take jobs of `deliver`. The handler rejects if the job should be retried, later each time. */
+  /**
+   * Starts to take jobs of `deliver`, one of a receiver at a time. The handler rejects if the job should be retried, later each time. It can
+   * get a job again that it has completed. When a receiver is back, all that waits for it is due at once.
+   */
   readonly workOnDeliveries: (handler: (job: DeliveryJob) => Promise<void>) => Promise<void>;
   /** Takes no more jobs, and waits for those that run. */
   readonly stop: (timeoutMs: number) => Promise<void>;
@@ -69,20 +74,20 @@ export async function openQueue(database: Database, onError: (error: unknown) =>
   await install(boss);
   let stopWaking = (): void => {};
   let deliverers: readonly string[] = [];
+  const wakeDeliverers = (): void => deliverers.forEach((each) => void boss.notifyWorker(each));
   return {
     request: requestOn(boss),
-    async deliver({ id, ...job }) {
-      await boss.send(deliveries, job, { id });
-      for (const each of deliverers) boss.notifyWorker(each);
+    async deliver({ id, priority, ...job }) {
+      await boss.send(deliveries, job, { id, priority, group: { id: receiverOf(job) } });
+      wakeDeliverers();
     },
     async workOnDeliveries(handler) {
-      deliverers = await Promise.all(
-        Array.from({ length: deliveriesAtOnce }, () =>
-          boss.work<Omit<DeliveryJob, "id">>(deliveries, { pollingIntervalSeconds: 10 }, async (jobs) => {
-            for (const { id, data } of jobs) await handler({ id, ...data });
-          }),
-        ),
-      );
+      const options = { pollingIntervalSeconds: 10, groupConcurrency: 1, includeMetadata: true } as const;
+      const work = async (jobs: readonly JobWithMetadata<DeliveryData>[]): Promise<void> => {
+        for (const { id, data, priority } of jobs) await deliverInOrder(database, { id, priority, ...data }, handler);
+        wakeDeliverers();
+      };
+      deliverers = await Promise.all(Array.from({ length: deliveriesAtOnce }, () => boss.work(deliveries, options, work)));
     },
     work: async (handlers, limits) => {
       stopWaking = await work(boss, handlers, limits);
@@ -92,6 +97,35 @@ export async function openQueue(database: Database, onError: (error: unknown) =>
       await boss.stop({ graceful: true, timeout: timeoutMs, close: false });
     },
   };
+}
+
+type DeliveryData = Omit<DeliveryJob, "id" | "priority">;
+
+const receiverOf = ({ source, receiver }: DeliveryData): string => JSON.stringify([source, receiver]);
+
+/** Most of what waits is sent by its own job; this is only to keep the order. */
+const mostBefore = 20;
+
+/** Sends what waits for the same receiver and is more severe, then the message, and then makes due what still waits for the receiver. */
+async function deliverInOrder(database: Database, job: DeliveryJob, handler: (job: DeliveryJob) => Promise<void>): Promise<void> {
+  const ofReceiver = `name = '${deliveries}' and group_id = $1 and state`;
+  const { rows } = await database.query(
+    `select id, data, priority from ${queueSchema}.job where ${ofReceiver} = 'retry' and priority > $2 order by priority desc, created_on limit ${mostBefore}`,
+    [receiverOf(job), job.priority],
+  );
+  for (const { id, priority, data } of rows) {
+    const isSent = await handler({ id: String(id), priority: Number(priority), ...(data as DeliveryData) }).then(
+      () => true,
+      () => false,
+    );
+    // The receiver may refuse only this one, and must still get the others.
+    if (!isSent) break;
+  }
+  await handler(job);
+  await database.query(
+    `update ${queueSchema}.job set start_after = now() where ${ofReceiver} in ('created', 'retry') and start_after > now()`,
+    [receiverOf(job)],
+  );
 }
 
 /** An optional peer dependency. */

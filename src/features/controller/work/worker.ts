@@ -32,6 +32,8 @@ export interface WorkerOptions {
   /** Aborted when the worker stops: reads end, writes in flight are completed. */
   readonly signal: AbortSignal;
   readonly log: Log;
+  /** Called when a run was stored, or with the reason why it could not be. */
+  readonly onStored?: ((failure?: string) => void) | undefined;
 }
 
 export interface Worker {
@@ -154,14 +156,17 @@ function report(log: Log, { id: run, outcome: { exit, report: found, error } }: 
  * run failed.
  */
 async function untilStored(
-  { signal, log }: Pick<WorkerOptions, "signal" | "log">,
+  { signal, log, onStored }: Pick<WorkerOptions, "signal" | "log" | "onStored">,
   store: (failure?: string) => Promise<Recorded>,
 ): Promise<Recorded> {
   let failure: string | undefined;
   for (let attempt = 1; ; attempt += 1) {
     try {
-      return await store(failure);
+      const recorded = await store(failure);
+      onStored?.();
+      return recorded;
     } catch (error) {
+      onStored?.(wordsOf(error));
       log(`the run could not be stored: ${wordsOf(error)}`, { level: "error" });
       if (failure !== undefined || attempt > 7 || signal.aborted) throw error;
       if (isRefusal(error)) failure = wordsOf(error);

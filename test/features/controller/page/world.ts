@@ -328,6 +328,7 @@ export function worldOf(accounts: readonly AccountSummary[], members: Partial<Pa
     metrics: async () => metricsOf(accounts),
     workers: async () => ({ workers: [worker], overdue: 0 }),
     receivers: async () => [],
+    storageFailure: () => undefined,
     ready: async () => undefined,
     ...members,
   };

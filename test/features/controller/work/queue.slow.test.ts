@@ -1,8 +1,9 @@
+import { randomUUID } from "node:crypto";
 import { EventEmitter, once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, it, onTestFinished, vi } from "vitest";
 import type { Database } from "../../../../src/core/records/postgres/connection.ts";
-import { openQueue } from "../../../../src/features/controller/work/queue.ts";
+import { type DeliveryJob, openQueue } from "../../../../src/features/controller/work/queue.ts";
 import { describeDatabases } from "../../../support/postgres/controller-database.ts";
 import { waiting } from "../../../support/waiting.ts";
 
@@ -73,6 +74,31 @@ describeDatabases("the queue", (database) => {
     vi.advanceTimersByTime(1_000);
     await allRun;
     events.emit("end");
+    await queue.stop(5_000);
+  });
+
+  it("sends what waits for a receiver at once when it is back, most severe first", async () => {
+    const { queue } = await counting(database());
+    const [tried, sent]: [number[], number[]] = [[], []];
+    let isDown = true;
+    const handler = async ({ message, priority }: DeliveryJob): Promise<void> => {
+      tried.push(priority);
+      if (isDown) throw new Error("down");
+      if (!sent.includes(Number(message))) sent.push(Number(message));
+    };
+    for (const priority of [0, 2, 1]) {
+      const job = { source: "data", receiver: "chat", message: String(priority), priority };
+      await queue.deliver({ ...job, id: randomUUID() });
+    }
+    await queue.workOnDeliveries(handler);
+    while (new Set(tried).size < 3) await sleep(20);
+    const jobs = "from dimsync_queue.job where name = 'notify' and state = 'retry'";
+    const waits = async () => (await database().query(`select ${jobs}`, [])).rowCount;
+    while ((await waits()) !== 3) await sleep(20);
+    await database().query("update dimsync_queue.job set start_after = now() + priority * interval '1 day' where name = 'notify'", []);
+    isDown = false;
+    while (sent.length < 3) await sleep(20);
+    expect(sent).toEqual([2, 1, 0]);
     await queue.stop(5_000);
   });
 

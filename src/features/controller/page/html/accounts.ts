@@ -16,7 +16,7 @@ import {
 } from "../../../../core/render/html/html.ts";
 import { counted, durationText } from "../../../../core/text/counts.ts";
 import { grouped } from "../../../../core/text/lists.ts";
-import type { ReceiverStatus, WorkerHealth } from "../../views/health.ts";
+import type { ReceiverStatus, StorageFailure, WorkerHealth } from "../../views/health.ts";
 import { type AccountSummary, accountStates, type CauseGroup, type ClosedGroup, isExposed, type Part } from "../../views/status.ts";
 import {
   type AccountFilter,
@@ -69,7 +69,13 @@ export async function accountsPage(reads: PageReads, { query, now, login }: Page
       {
         id: "totals",
         title: "",
-        html: blocks(workersHtml(health, totals), receiversHtml(receivers), verdict(totals, { causes, closed, now }), tiles(totals)),
+        html: blocks(
+          storageHtml(reads.storageFailure(), now),
+          workersHtml(health, totals),
+          receiversHtml(receivers),
+          verdict(totals, { causes, closed, now }),
+          tiles(totals),
+        ),
       },
       { id: "causes", title: open === 0 ? "" : "What is wrong, by cause", count: open, html: causesHtml(causes, failures, now) },
       {
@@ -102,6 +108,15 @@ const showAll = link("/#accounts", "Show all accounts");
 const noAccounts = html`<div class="empty"><p><strong>No account is under control yet.</strong></p>
 <p>Add <code>controller</code> to a target in dimsync.yaml, then push the project. In CI, do this after each merge:</p>
 ${commandHtml("dimsync controller push")}</div>`;
+
+/** Says that what is shown may be old, because this process cannot store what it finds. */
+const storageHtml = (failure: StorageFailure | undefined, now: Date): Content =>
+  failure !== undefined &&
+  lead(
+    "bad",
+    "Results cannot be stored.",
+    html`Since ${time(failure.since)} (${ageHtml(failure.since, now)}): ${failure.why}. Free space, or repair the database. Until then, what checks find is only in the log.`,
+  );
 
 /** Says that accounts are not checked, and why. Empty if the workers take what is due. */
 function workersHtml({ workers, overdue }: WorkerHealth, { accounts }: Totals): Content {
