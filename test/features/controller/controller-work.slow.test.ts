@@ -26,6 +26,8 @@ interface Fleet {
   ) => ReturnType<typeof startCli> & { readonly log: () => string };
   /** Whether the service receives a request and does not respond. */
   isHeld: (incoming: IncomingMessage) => boolean;
+  /** Whether the service does what a request asks for, and its response is lost. */
+  isLost: (incoming: IncomingMessage) => boolean;
   /** One row for each account. */
   readonly accounts: () => Promise<readonly Readonly<Record<string, unknown>>[]>;
   /** Another command of the controller. */
@@ -36,7 +38,7 @@ interface Fleet {
 async function fleet(count: number, repaired = 0): Promise<Fleet> {
   const service = await startService({ apiKeys: { [keys.KEY]: "bot@example.com", [keys.OTHER]: "bot@example.com" } });
   onTestFinished(() => service.close());
-  const state: Pick<Fleet, "isHeld"> = { isHeld: () => false };
+  const state: Pick<Fleet, "isHeld" | "isLost"> = { isHeld: () => false, isLost: () => false };
   const front = await startFront(service.port, state);
   const baseUrl = `http://127.0.0.1:${(front.address() as AddressInfo).port}`;
   const target = (index: number): string =>
@@ -79,12 +81,13 @@ ${Array.from({ length: count }, (_, index) => `  account-${index}: ${target(inde
 }
 
 /** A server in front of the service that can hold requests back. */
-async function startFront(port: number, state: Pick<Fleet, "isHeld">): Promise<Server> {
+async function startFront(port: number, state: Pick<Fleet, "isHeld" | "isLost">): Promise<Server> {
   const server = createServer((incoming, response) => {
     if (state.isHeld(incoming)) return;
     const upstream = request(
       { port, host: "127.0.0.1", method: incoming.method, path: incoming.url, headers: incoming.headers },
       (answer) => {
+        if (state.isLost(incoming)) return void answer.resume();
         response.writeHead(answer.statusCode ?? 502, answer.headers);
         answer.pipe(response);
       },
@@ -220,4 +223,36 @@ test("a worker whose every slot hangs is named with what it checks, and the acco
     async () => expect((await world.database.query("select name from dimsync_controller.event where name = 'stale'", [])).rowCount).toBe(2),
     waiting,
   );
+});
+
+test("a repair whose worker is killed after the request is one of dimsync, if the next check and the audit log show it", async () => {
+  const world = await fleet(1, 1);
+  let isSent = false;
+  world.isLost = ({ method }) => {
+    if (method === "PATCH") isSent = true;
+    return method === "PATCH";
+  };
+  const first = world.start();
+  await vi.waitFor(() => expect(isSent).toBe(true), waiting);
+  first.kill("SIGKILL");
+  world.isLost = () => false;
+  const second = world.start();
+  const rowsOf = async (sql: string) => (await world.database.query(sql, [])).rows;
+  await vi.waitFor(
+    async () =>
+      expect(
+        await rowsOf(
+          "select f.closed_by, r.error_code from dimsync_controller.finding f join dimsync_controller.run r on r.id = f.closed_run",
+        ),
+      ).toEqual([{ closed_by: "dimsync", error_code: "E_RUN_INTERRUPTED" }]),
+    waiting,
+  );
+  expect(await rowsOf("select name from dimsync_controller.event order by at")).toEqual([{ name: "exposed" }, { name: "repaired" }]);
+  expect(await rowsOf("select label, value from dimsync_controller.counter where name = 'runs' order by label")).toEqual([
+    { label: "0", value: 1 },
+    { label: "2", value: 1 },
+    { label: "4", value: 1 },
+  ]);
+  const page = await (await fetch(/Status page: (\S+)/u.exec(second.log())?.[1] ?? "")).text();
+  expect(page.replaceAll(/<[^>]*>/gu, "")).toMatch(/by dimsync \(run [0-9a-f]{8}, interrupted\)/u);
 });

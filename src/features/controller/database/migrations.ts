@@ -198,4 +198,11 @@ alter table dimsync_controller.account add column keep_ms bigint not null defaul
 -- Who removed the account, and the commit of the push that did.
 alter table dimsync_controller.account add column removed_by text, add column removed_commit text;`,
   },
+  {
+    worksWith: 1,
+    sql: `
+-- When a later run of the account found that this one was interrupted while it sent changes.
+alter table dimsync_controller.run add column interrupted_at timestamptz;
+create index run_sending on dimsync_controller.run (account) where is_sending and interrupted_at is null;`,
+  },
 ];

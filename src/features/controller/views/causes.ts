@@ -33,7 +33,9 @@ export const closedByCause = (database: Database, range: Range): Promise<Part<Cl
     database,
     {
       groups: `select ${groupColumns}, ${iso("max(f.closed_at)")} as "closedAt", f.closed_by is not null as "isRepaired",
-        (array_agg(f.closed_run order by f.closed_at desc))[1] as "closedRun", ${openMs("sum")} as "openMs", ${openMs("max")} as "longestOpenMs"
+        (array_agg(f.closed_run order by f.closed_at desc))[1] as "closedRun", nullif((array_agg(exists (
+          select from dimsync_controller.run r where r.id = f.closed_run and r.interrupted_at is not null) order by f.closed_at desc))[1], false) as "isInterrupted",
+        ${openMs("sum")} as "openMs", ${openMs("max")} as "longestOpenMs"
       ${from(everyAccount)} where f.closed_at > now() - interval '24 hours' group by f.cause, f.kind, f.closed_by`,
       order: `${riskOrder("risk")}, "closedAt" desc, cause, kind`,
     },

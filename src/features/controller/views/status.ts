@@ -246,6 +246,8 @@ export interface ClosedGroup extends CauseGroup {
   /** When the last of them was closed. */
   readonly closedAt: string;
   readonly closedRun: string;
+  /** Whether that run was interrupted. The next check and the audit log have shown what it did. */
+  readonly isInterrupted?: true | null;
   /** How long they were open together, and the one that was open the longest. */
   readonly openMs: number;
   readonly longestOpenMs: number;

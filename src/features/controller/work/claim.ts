@@ -21,6 +21,8 @@ export interface ClaimedAccount {
   readonly commit?: string;
   /** The push or request that this run is about; a later one makes the account due again. */
   readonly generation: number;
+  /** A run that was sending changes when its worker ended, if no later run has dealt with it. */
+  readonly interrupted?: string;
 }
 
 interface Claim {
@@ -40,7 +42,8 @@ export async function claimAccount(
 ): Promise<ClaimedAccount | undefined> {
   const [claimed] = await membersOf<ClaimedAccount>(
     database,
-    `select id, target, host, mode, digest, git_commit as commit, wanted as generation from claimed`,
+    `select id, target, host, mode, digest, git_commit as commit, wanted as generation, (select r.id from dimsync_controller.run r
+      where r.account = claimed.id and r.is_sending and r.interrupted_at is null order by r.started_at desc limit 1) as interrupted from claimed`,
     [account, run, worker, isRetry, watched ?? null],
     `claimed as (update dimsync_controller.account a set running_run = $2, running_worker = $3, running_since = now(),
       running_until = now() + ${claimMs} * interval '1 ms'

@@ -35,8 +35,16 @@ export interface FinishedRun {
   readonly outcome: RunOutcome;
   /** Whether the claim ends with it. */
   readonly isLast: boolean;
+  /** What a run that was interrupted has repaired. */
+  readonly repairedBefore?: RepairedBefore | undefined;
   /** The bundle could not be loaded. */
   readonly isRefused?: boolean;
+}
+
+/** Changes that a run has sent before it was interrupted, according to the audit log. */
+export interface RepairedBefore {
+  readonly run: string;
+  readonly places: readonly { readonly address: string; readonly path: string }[];
 }
 
 export interface Recorded {
@@ -162,7 +170,7 @@ function faultOf({ outcome: { error }, isRefused = false }: FinishedRun): AlertE
 const inputColumns = `id text, claim text, account bigint, reason text, mode text, worker text, generation bigint, digest text, commit text,
   "durationMs" double precision, "endedMsAgo" double precision, "isLast" boolean, "exitCode" integer, "exitReasons" jsonb, "errorCode" text, message text,
   "isFinished" boolean, "isComplete" boolean, "isThrottled" boolean, "hasLostLease" boolean, state text, "exposedColumns" integer, differences integer, manual integer,
-  "policyViolations" integer, "changesSent" integer, calls jsonb, findings jsonb, "closedBy" text, fault text, "isSending" boolean`;
+  "policyViolations" integer, "changesSent" integer, calls jsonb, findings jsonb, "closedBy" text, fault text, "isSending" boolean, "repairedBefore" jsonb`;
 
 /** How many runs in a row ended in 429 or 5xx, this one included. */
 const throttledSql = 'case when mine."isThrottled" then a.throttled_runs + 1 else 0 end';
@@ -201,7 +209,16 @@ const steps: Readonly<Record<string, string>> = {
   seen: `select mine.account, mine.id as run, mine."finishedAt" as at, f.* from mine,
     jsonb_to_recordset(mine.findings) as f(key text, kind text, address text, path text, risk text, cause text, detail jsonb, actor text, since timestamptz)`,
 
-  closed: `update dimsync_controller.finding f set closed_at = mine."finishedAt", closed_run = mine.id, closed_by = mine."closedBy"
+  // Runs of earlier claims that never stored how they ended.
+  interrupted: `update dimsync_controller.run r set interrupted_at = now() from mine
+    where r.account = mine.account and r.is_sending and r.interrupted_at is null and r.claim <> mine.claim returning r.id, r.exit_code`,
+
+  repaired: `select x.address, x.path, mine."repairedBefore" ->> 'run' as run
+    from mine, jsonb_to_recordset(mine."repairedBefore" -> 'places') as x(address text, path text)`,
+
+  closed: `update dimsync_controller.finding f set closed_at = mine."finishedAt",
+      closed_run = coalesce((select run from repaired r where r.address = f.address and r.path = f.path limit 1), mine.id),
+      closed_by = case when exists (select from repaired r where r.address = f.address and r.path = f.path) then 'dimsync' else mine."closedBy" end
     from mine where f.account = mine.account and f.closed_at is null and mine."isComplete"
       and not exists (select 1 from seen where seen.key = f.key) returning f.*`,
 
@@ -218,10 +235,10 @@ const steps: Readonly<Record<string, string>> = {
     on conflict do nothing returning id, account, key, detail, actor`,
 
   history: `insert into dimsync_controller.finding_event (finding, account, run, event, at, actor, detail)
-    select e.finding, e.account, mine.id, e.event, mine."finishedAt", e.actor, e.detail from mine, (
-      select id as finding, account, 'opened' as event, actor, detail from opened
-      union all select id, account, 'changed', actor, detail from changed
-      union all select id, account, 'closed', closed_by, detail from closed) e`,
+    select e.finding, e.account, coalesce(e.run, mine.id), e.event, mine."finishedAt", e.actor, e.detail from mine, (
+      select id as finding, account, null as run, 'opened' as event, actor, detail from opened
+      union all select id, account, null, 'changed', actor, detail from changed
+      union all select id, account, closed_run, 'closed', closed_by, detail from closed) e`,
 
   day: `insert into dimsync_controller.daily as d (account, day, checks, failures, exposed_columns, differences, manual, opened, closed, changes_sent, duration_ms)
     select account, ("finishedAt" at time zone 'UTC')::date, 1, case when "errorCode" is null then 0 else 1 end, "exposedColumns", differences, manual,
@@ -233,7 +250,8 @@ const steps: Readonly<Record<string, string>> = {
 
   // A run that lost its lease has usually lost its claim too.
   counters: `insert into dimsync_controller.counter as c (name, label, value)
-    select 'runs', "exitCode"::text, 1 from mine union all
+    select 'runs', label, count(*) from (select "exitCode"::text as label from mine union all select exit_code::text from interrupted) ended group by label
+    union all
     select 'lease_losses', '', 1 from input join run using (id) where "hasLostLease" union all
     select 'run_seconds', '', "durationMs" / 1000 from mine union all
     select 'run_bucket', le::text, 1 from mine, unnest(array[${runBuckets.join(", ")}]) as le where "durationMs" <= le * 1000

@@ -1,14 +1,20 @@
+import { attribute } from "../../../core/drift/attribution.ts";
+import { endOfNow, readAudit } from "../../../core/drift/audit.ts";
 import type { Project } from "../../../core/manifests/project.ts";
 import { eachChange } from "../../../core/model/changes.ts";
 import type { Plan } from "../../../core/model/plan.ts";
 import type { Result } from "../../../core/model/result.ts";
+import { newPauses, withPauses } from "../../../core/model/runtime/event-loop.ts";
 import type { ControllerMode } from "../../../core/model/settings/config.ts";
 import { applyAccount } from "../../../core/operations/apply.ts";
+import { withReadSession } from "../../../core/operations/plan.ts";
 import type { RunEnvironment } from "../../../core/operations/session.ts";
 import type { Database } from "../../../core/records/postgres/connection.ts";
 import { jsonParameter } from "../../../core/records/postgres/stored-text.ts";
 import { rowsOf } from "../database/rows.ts";
+import { readRun } from "../views/runs.ts";
 import { asOutcome, checkProject, type RunOutcome } from "./check.ts";
+import type { RepairedBefore } from "./record.ts";
 
 /** What protect sends a change for. */
 export interface ExposedChange {
@@ -42,6 +48,37 @@ export async function repairOf(
   const changes = all.filter((change) => !stopped.includes(change));
   const hasWork = mode === "apply" ? report.items.length + report.deferred.length > 0 : changes.length > 0;
   return { project, report, mode, stopped, changes, isPossible: hasWork && report.exit.code !== 1 };
+}
+
+/** The clock of the service may be behind. */
+const clockSkewMs = 15 * 60_000;
+
+/** What a run that was interrupted has sent, according to the audit log. Undefined if that is not known. */
+export async function repairedBy(
+  database: Database,
+  id: string,
+  { project, run }: { readonly project: Project; readonly run: RunEnvironment },
+): Promise<RepairedBefore | undefined> {
+  const interrupted = await readRun(database, id);
+  if (interrupted?.report === undefined) return undefined;
+  const { report, startedAt } = interrupted;
+  const startedMs = Date.parse(startedAt) - clockSkewMs;
+  const window = { since: new Date(startedMs).toISOString(), until: endOfNow(Date.now()) };
+  const traced = await withReadSession(project, run, async ({ reads, records, signal }) => {
+    const { items } = await readAudit(reads, window, { signal });
+    const idByAddress = new Map([...records().bindings].map(([address, binding]) => [address, binding.id]));
+    return await withPauses(
+      attribute(report, items, { idByAddress }),
+      newPauses(() => signal.throwIfAborted()),
+    );
+  }).catch(() => undefined);
+  run.signal.throwIfAborted();
+  const places = (traced?.items ?? []).flatMap((item) =>
+    [...eachChange(item)]
+      .filter(({ attribution }) => attribution?.own === true && Date.parse(attribution.at) >= startedMs)
+      .map(({ path }) => ({ address: item.address, path })),
+  );
+  return { run: id, places };
 }
 
 const exposedChanges = (report: Plan): readonly ExposedChange[] =>

@@ -13,7 +13,7 @@ import { checkProject, type RunOutcome } from "./check.ts";
 import { type ClaimedAccount, claimAccount, dueAccounts } from "./claim.ts";
 import type { CheckJob, Queue } from "./queue.ts";
 import { type FinishedRun, type Recorded, recordRun, recordSending } from "./record.ts";
-import { countProtections, type Repair, repairOf, repairProject } from "./repair.ts";
+import { countProtections, type Repair, repairedBy, repairOf, repairProject } from "./repair.ts";
 
 export interface WorkerOptions {
   /** Identifies this process, such as "host:4711". */
@@ -99,13 +99,26 @@ async function checkClaimed(
   // The worker stops: what could not be read is not a failure of the account. Another worker checks it.
   if (outcome.exit.code === 1) signal.throwIfAborted();
   const mode = modeOf(account, options);
+  const repairedBefore =
+    account.interrupted === undefined || project === undefined || outcome.report === undefined
+      ? undefined
+      : await repairedBy(database, account.interrupted, { project, run: environment });
   const repair =
     project === undefined || outcome.report === undefined || mode === "report"
       ? undefined
       : await repairOf(database, account.id, { project, report: outcome.report, mode });
   const isRefused = project === undefined && digest !== undefined && outcome.error?.code !== "E_INTERNAL";
   const isLast = repair?.isPossible !== true;
-  const compared = { ...run, id: claim, mode: "report", startedAt, outcome: withStopped(outcome, repair), isLast, isRefused } as const;
+  const compared = {
+    ...run,
+    id: claim,
+    mode: "report",
+    startedAt,
+    outcome: withStopped(outcome, repair),
+    isLast,
+    isRefused,
+    repairedBefore,
+  } as const;
   let recorded = await store(options, compared);
   if (repair?.isPossible === true && recorded.is_current) {
     const sending = { ...run, id: randomUUID(), mode, startedAt: performance.now(), isLast: true };

@@ -43,10 +43,11 @@ export function causesHtml({ items: causes, total }: Part<CauseGroup>, failures:
 /** What was closed in the last 24 hours, by cause. */
 export function closedHtml({ items: closed, total }: Part<ClosedGroup>, now: Date): Html {
   const rows = closed.map((group) => {
-    const { closedAt, closedRun, isRepaired } = group;
+    const { closedAt, closedRun, isRepaired, isInterrupted } = group;
+    const who = isInterrupted ? `by dimsync (run ${closedRun.slice(0, 8)}, interrupted)` : "by dimsync";
     return [
       causeCell(group, causeHtml(group.cause)),
-      html`${link(runHref(closedRun), ageHtml(closedAt, now))} ${isRepaired ? chip("by dimsync", "good") : quiet("not by dimsync")}`,
+      html`${link(runHref(closedRun), ageHtml(closedAt, now))} ${isRepaired ? chip(who, "good") : quiet("not by dimsync")}`,
       openFor(group),
       actorsHtml(group),
       namesHtml(group.accounts),
