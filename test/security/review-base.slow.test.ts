@@ -92,6 +92,31 @@ test("a target that apply watches on another branch than the default one is comp
   expect([code, output]).toEqual([0, expect.stringContaining("Plan for prod")]);
 });
 
+describe("a pull request that changes no file of the project", () => {
+  test("succeeds without a plan, and replaces the plan of an earlier push in the comment", async () => {
+    const { commit, plan, comment } = await start();
+    const before = service.requests.length;
+    commit("docs", { "README.md": "text" });
+    expect(await plan("docs")).toEqual({ code: 0, output: expect.stringContaining("prod: no file of the project changed") });
+    expect([service.requests.length, comment()]).toEqual([before, ""]);
+    commit("docs", { "manifests/orders.yaml": ordersManifest("email: { hashed: false }") });
+    expect(await plan("docs")).toEqual({ code: 0, output: expect.stringContaining("Plan for prod") });
+    commit("docs", { "manifests/orders.yaml": ordersManifest("email: { hashed: true }") });
+    expect((await plan("docs")).code).toBe(0);
+    expect(comment()).toContain("## No changes for `prod`");
+  });
+
+  test.each<readonly [what: string, files: Readonly<Record<string, string>>]>([
+    ["attributes, which decide what a checkout writes", { ".gitattributes": "*.yaml eol=lf\n" }],
+    ["a manifest in a folder that only dimsync.yaml names", { "conf/new.yaml": "# nothing\n" }],
+  ])("is planned if it changes %s", async (_, files) => {
+    const { commit, plan } = await start();
+    commit("main", { "dimsync.yaml": config().replace("[manifests]", "[manifests, conf]"), "conf/old.yaml": "# nothing\n" });
+    commit("change", files);
+    expect(await plan("change")).toEqual({ code: 0, output: expect.stringContaining("Plan for prod") });
+  });
+});
+
 test("attributes of the branch do not change what is read of the base", async () => {
   const { commit, plan } = await start();
   commit("evil", { "manifests/orders.yaml": "", ".gitattributes": "manifests/*.yaml working-tree-encoding=UTF-16LE-BOM\n" });

@@ -15,8 +15,10 @@ import type { Plan } from "../../core/model/plan.ts";
 import type { Result } from "../../core/model/result.ts";
 import { isLocal } from "../../core/model/settings/config.ts";
 import { applyAccount, recordUnchanged } from "../../core/operations/apply.ts";
+import { readRecords } from "../../core/operations/open-records.ts";
 import { readSavedPlan } from "../../core/operations/saved-plan.ts";
 import { code, prose } from "../../core/render/markdown/escape.ts";
+import { wasProjectChanged } from "./changed-files.ts";
 import { type CiContext, type CiJob, endJob, isStep, jobDestinations, planSinceApply, stdoutFormat, targetsOutput } from "./job.ts";
 import { originCredentials } from "./push-credentials.ts";
 import { pushBindings } from "./push-file.ts";
@@ -44,7 +46,12 @@ export async function applyJob(given: CiContext, job: CiJob, planFile: string | 
   const attempt = (work: () => Promise<void>): Promise<void> => work().catch((error: unknown) => void failures.push(error));
   for (const project of projects) {
     await attempt(async () => {
-      await applyTarget(context, project, { saved, log, onDocument: (document) => documents.push(document) });
+      await applyTarget(context, project, {
+        saved,
+        log,
+        isAppliedPush: job.environment.isAppliedPush,
+        onDocument: (document) => documents.push(document),
+      });
       // Whatever the exit code, because some writes may have succeeded.
       kept.push(await keepBindings(context, job, project));
     });
@@ -64,15 +71,22 @@ interface TargetApply {
   /** A plan that the user saved; undefined: make one. */
   readonly saved: Plan | undefined;
   readonly log: ApplyLog;
+  /** Whether the job was started by a push to the branch that it applies. */
+  readonly isAppliedPush: boolean;
   /** Called with the result, or with a plan that has no changes or cannot be applied. */
   readonly onDocument: (document: Plan | Result) => void;
 }
 
-async function applyTarget(context: CiContext, project: Project, { saved, log, onDocument }: TargetApply): Promise<void> {
+async function applyTarget(context: CiContext, project: Project, { saved, log, isAppliedPush, onDocument }: TargetApply): Promise<void> {
   const report = async (document: Plan | Result): Promise<void> => {
     onDocument(document);
     await log.document(document);
   };
+  if (saved === undefined && (await isApplied(context, project, isAppliedPush)))
+    return say(
+      context.io,
+      `${project.settings.target}: no file of the project changed since the last apply, so there is nothing to apply.`,
+    );
   const failOn = failOnFlags(context.flags.failOn, "Plan");
   const plan = saved ?? (await ofTarget(context, project, planSinceApply(context, failOn)));
   const { items, deferred, held = [] } = plan;
@@ -85,6 +99,14 @@ async function applyTarget(context: CiContext, project: Project, { saved, log, o
   const options = { ...applyOptions(context), saved: plan, ...how };
   const { result } = await withRun(context, (run) => applyAccount(project, options, run));
   await report(result);
+}
+
+/** Whether the account matched the project after the last apply, and no commit has changed the project since. Then only drift could be left, which others report. */
+async function isApplied({ io, cwd }: CiContext, project: Project, isAppliedPush: boolean): Promise<boolean> {
+  if (!isAppliedPush) return false;
+  const { appliedCommit } = await readRecords(project.settings, { env: io.env });
+  if (appliedCommit === undefined || appliedCommit.manifestDigest !== project.manifestDigest()) return false;
+  return !(await wasProjectChanged({ folder: cwd, env: io.env }, project, appliedCommit.commit));
 }
 
 /** The log of the job, in which the targets follow one another, and the files of `-o`, which are written at the end. */

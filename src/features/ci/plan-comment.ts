@@ -56,6 +56,13 @@ export const noPlanSection = ({ target, failure }: FailedTarget, before: string)
   isEmpty: false,
 });
 
+/** The section of a target that was not planned, because no file of the project changed. */
+export const unchangedSection = (target: string): SectionContent => ({
+  text: `## No changes for ${code(cutMiddle(target, 80))}\n\nThe pull request changes no file of the project.`,
+  state: "",
+  isEmpty: true,
+});
+
 /** The section of a target after a run that failed before it planned any. */
 export const withdrawnSection = ({ target, state }: Section): Section => ({
   target,

@@ -8,6 +8,7 @@ import { loadOptions, loadProjects } from "../../cli/project.ts";
 import { printError } from "../../cli/report-error.ts";
 import { say } from "../../cli/say.ts";
 import type { FailOn } from "../../core/engine/exit-codes.ts";
+import type { ReviewBase } from "../../core/git/base.ts";
 import { repositoryTop } from "../../core/git/top.ts";
 import { listTargets, type Project } from "../../core/manifests/project.ts";
 import { DimsyncError, ProblemsError } from "../../core/model/errors.ts";
@@ -17,6 +18,7 @@ import type { Environment } from "../../core/model/settings/env.ts";
 import { planAccount } from "../../core/operations/plan.ts";
 import { savePlan } from "../../core/operations/saved-plan.ts";
 import { validateProject } from "../../core/operations/validate.ts";
+import { isProjectChanged } from "./changed-files.ts";
 import { ownersOf } from "./code-owners.ts";
 import { type CiContext, type CiJob, eachJobTarget, endJob, jobDestinations, planSinceApply, targetsOutput, touchedLines } from "./job.ts";
 import { notMade } from "./plan-comment.ts";
@@ -73,11 +75,26 @@ async function planTargets(context: CiContext, job: CiJob): Promise<Planned> {
     const base = await job.base();
     const change = base === undefined ? undefined : await targetChange(project, base.tip, loadOptions(context, []));
     if (change !== undefined) throw new ProblemsError([change], project.locate);
-    return await planTarget(context, job, { project, failOn });
+    return base !== undefined && (await isUntouched(context, job, { project, base }))
+      ? undefined
+      : await planTarget(context, job, { project, failOn });
   });
   const known = await listTargets(loadOptions(context, []));
-  const plans = await Promise.all(made.map(({ document }) => withOwners(document, cwd)));
-  return { plans, failed, projects, known };
+  const plans = await Promise.all(made.flatMap(({ document }) => (document === undefined ? [] : [withOwners(document, cwd)])));
+  const unchanged = made.flatMap(({ project, document }) => (document === undefined ? [project.settings.target] : []));
+  for (const target of unchanged) say(context.io, `${target}: no file of the project changed, so there is no plan.`);
+  return { plans, failed, projects, known, unchanged };
+}
+
+/** Whether the job is for a pull request, or for what a merge queue would merge, that changes no file of the project. */
+async function isUntouched(
+  { cwd }: CiContext,
+  { environment, env }: CiJob,
+  { project, base }: { readonly project: Project; readonly base: ReviewBase },
+): Promise<boolean> {
+  const isRequest = environment.isPullRequest || env["GITHUB_EVENT_NAME"] === "merge_group";
+  if (!isRequest || base.commit === base.head) return false;
+  return !(await isProjectChanged({ folder: cwd, env }, project, { from: base.commit, to: base.head }));
 }
 
 /** The plan with the owners of the files whose policies it loosens. */

@@ -9,7 +9,7 @@ import { githubIssues, pullRequestComments } from "./github.ts";
 import { gitlabIssues, mergeRequestComments } from "./gitlab.ts";
 import { upsertDriftIssue } from "./issues.ts";
 import type { CiJob, FailedTarget } from "./job.ts";
-import { noPlanSection, planSection, withdrawnSection } from "./plan-comment.ts";
+import { noPlanSection, planSection, unchangedSection, withdrawnSection } from "./plan-comment.ts";
 
 /** The label of drift issues, by which they are found. */
 const driftLabel = "dimsync-drift";
@@ -18,6 +18,8 @@ const driftLabel = "dimsync-drift";
 export interface PlannedTargets {
   readonly plans: readonly Plan[];
   readonly failed: readonly FailedTarget[];
+  /** Targets without a plan, because no file of the project changed. */
+  readonly unchanged?: readonly string[];
   /** All targets of the project, in its order: other jobs may plan those that are missing here. */
   readonly known: readonly string[];
   /** Whether the pull request changes a line. */
@@ -31,10 +33,10 @@ const recheckMs = 700;
  * Puts each plan into its section of the comment on the pull or merge request, and why there is none for the other targets. Throws
  * only E_INTERRUPTED.
  */
-export async function commentPlans(job: CiJob, { plans, failed, known, touches }: PlannedTargets): Promise<void> {
+export async function commentPlans(job: CiJob, { plans, failed, unchanged = [], known, touches }: PlannedTargets): Promise<void> {
   const comments = openComments(job);
   if (comments === undefined) return;
-  const targets = [...plans, ...failed].map(({ target }) => target);
+  const targets = [...[...plans, ...failed].map(({ target }) => target), ...unchanged];
   const order = [...known, ...targets.filter((target) => !known.includes(target))];
   // The rest is for the markers and the footer.
   const room = Math.floor((mostCharacters - 1000) / order.length);
@@ -45,6 +47,7 @@ export async function commentPlans(job: CiJob, { plans, failed, known, touches }
       const mine = [
         ...plans.map((plan) => ({ target: plan.target, ...planSection(plan, stateOf(plan.target), { room, touches }) })),
         ...failed.map((one) => ({ target: one.target, ...noPlanSection(one, stateOf(one.target)) })),
+        ...unchanged.map((target) => ({ target, ...unchangedSection(target) })),
       ];
       return (sections) => {
         const others = sections.filter(({ target }) => known.includes(target) && !targets.includes(target));

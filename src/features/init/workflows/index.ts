@@ -54,15 +54,13 @@ export function workflows(options: WorkflowOptions): Readonly<Record<"plan" | "a
   };
 }
 
-/** The workflow of a project in a folder: its scripts run there, only its files trigger it, and it has names and groups of its own. */
+/** The workflow of a project in a folder: its scripts run there, and it has names and groups of its own. */
 function inFolder(folder: string, text: string): string {
   if (folder === "") return text;
-  const inRepository = (path: string): string => path.replace(/^!?/u, (not) => `${not}${folder}/`);
   return text
     .replace(/^name: (.*)$/mu, (_, name: string) => `name: ${JSON.stringify(`${name} (${folder})`)}`)
     .replace(/^jobs:$/mu, () => `defaults:\n  run:\n    working-directory: ${JSON.stringify(folder)}\njobs:`)
-    .replace(/(?<=^ +paths: ).*$/mu, (paths) => JSON.stringify((JSON.parse(paths) as readonly string[]).map(inRepository)))
-    .replaceAll(/(?<=^ +path: )\.dimsync\/.*$/gmu, (path) => JSON.stringify(inRepository(path)))
+    .replaceAll(/(?<=^ +path: )\.dimsync\/.*$/gmu, (path) => JSON.stringify(`${folder}/${path}`))
     .replaceAll(/(?<=^ +group: dimsync-\w+-)/gmu, `${slugOf(folder)}-`);
 }
 

@@ -8,8 +8,8 @@ export const planWorkflow = (
 # Pull requests from forks and from Dependabot have no secrets: dimsync only validates their manifests.
 name: dimsync plan
 on:
-  # Without \`paths\`, so that the check always reports and can be a required one. The step "changes"
-  # skips the plan instead.
+  # Without \`paths\`: dimsync knows which files the project reads, and ends at once if none of them changed. So the check
+  # always reports, and can be a required one.
   pull_request: { branches: [main] }
   merge_group:
 permissions:
@@ -21,15 +21,7 @@ ${jobHead("plan", targets, `-\${{ github.ref }}`)}
     steps:
 ${checkoutHistory}${planSteps(version)}`;
 
-const isChanged = "steps.changes.outputs.found == 'true'";
-
-const planSteps = (version: string): string => `      - id: changes
-        env:
-          BASE: \${{ github.event.pull_request.base.sha || github.event.merge_group.base_sha }}
-        # All files that the project reads. If git cannot compare, the plan runs.
-        run: git diff --quiet "$BASE...HEAD" -- 'dimsync*.yaml' manifests connectors policies || echo found=true >> "$GITHUB_OUTPUT"
-${installSteps(version, `if: ${isChanged}`)}      - if: ${isChanged}
-        id: run
+const planSteps = (version: string): string => `${installSteps(version)}      - id: run
         ${runDimsync("plan")}        env:
           DIMSYNC_TARGET: \${{ matrix.target }}
           # A key that can only read: whoever can push a branch can change this file too. Other secrets are not needed.

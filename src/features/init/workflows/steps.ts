@@ -7,8 +7,8 @@ const downloadArtifact = "actions/download-artifact@37930b1c2abaa49bbe596cd826c3
 /** When apply runs. */
 export const applyTriggers = `on:
   push:
+    # Without \`paths\`: dimsync ends at once if no file of the project changed since the last complete apply.
     branches: [main]
-    paths: ["dimsync*.yaml", "!dimsync.bindings.yaml", "manifests/**", "connectors/**", "policies/**"]
   workflow_dispatch:
 `;
 
@@ -29,26 +29,20 @@ export const checkoutHistory = `      # dimsync reads the records with the token
         with: { fetch-depth: 0 }
 `;
 
-/** Checks out the tip of the branch. `why`: the comment above. */
+/** Checks out the tip of the branch, with the history. `why`: the comment above. */
 export const checkoutTip = (why: string): string => `      # ${why}
       - uses: ${checkout}
-        with: { ref: "\${{ github.ref }}" }
+        with: { ref: "\${{ github.ref }}", fetch-depth: 0 }
 `;
 
-/**
- * Sets up Node and installs dimsync outside the checkout, so that a branch does not choose the program that gets the key.
- * `condition`: lines at the top of each step.
- */
-export const installSteps = (version: string, condition = ""): string => {
-  const step = condition === "" ? "      - " : `      - ${condition}\n        `;
-  return `${step}uses: ${setupNode}
+/** Sets up Node and installs dimsync outside the checkout, so that a branch does not choose the program that gets the key. */
+export const installSteps = (version: string): string => `      - uses: ${setupNode}
         # A cache would follow the package.json and .npmrc of the checkout.
         with: { node-version: 24, package-manager-cache: false }
-${step}name: Install dimsync
+      - name: Install dimsync
         # Outside the checkout: npm reads no .npmrc, package.json or node_modules of the branch.
         run: npm install --prefix "$RUNNER_TEMP/dimsync-package" --no-save --no-audit --no-fund --ignore-scripts dimsync@${version}
 `;
-};
 
 /** The script of a step that runs `dimsync ci TASK`. */
 export const runDimsync = (task: string): string => `run: |

@@ -123,11 +123,14 @@ describe("in GitLab", () => {
   });
 });
 
-test("a GitHub workflow of a project in a folder runs there, for changes there", () => {
+test("no workflow decides itself which files are those of the project", () => {
+  for (const [name, text] of ofInit) expect([name, text]).toEqual([name, expect.not.stringMatching(/git diff|^ *paths(?:-ignore)?:/mu)]);
+});
+
+test("a GitHub workflow of a project in a folder runs there", () => {
   const { plan, apply } = workflows({ version: "0.0.0", targets: ["prod"], folder: "deploy/e u" });
   expect(parse(plan)).toMatchObject({ name: "dimsync plan (deploy/e u)", defaults: { run: { "working-directory": "deploy/e u" } } });
   expect(parse(apply)).toMatchObject({
-    on: { push: { paths: expect.arrayContaining(["deploy/e u/manifests/**", "!deploy/e u/dimsync.bindings.yaml"]) } },
     jobs: { apply: { concurrency: { group: expect.stringMatching(/^dimsync-apply-deploy-e-u-\$/u) } } },
   });
   expect(apply).toContain('path: "deploy/e u/.dimsync/responses-*/*.ndjson"');
