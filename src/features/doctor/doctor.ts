@@ -54,7 +54,7 @@ export interface DoctorOptions {
 export async function diagnose(project: Project, options: DoctorOptions, run: RunEnvironment): Promise<DoctorReport> {
   const { settings } = project;
   const checks = [
-    nodeCheck(version, process.versions.node),
+    nodeCheck(version, process.versions),
     configCheck(project),
     manifestCheck(project),
     taggedByCheck(project),

@@ -17,9 +17,13 @@ import { type Check, fail, ok, skip, warn } from "./check.ts";
 
 const oldestNode = [20, 19] as const;
 
-export function nodeCheck(dimsync: string, node: string): Check {
+/** `versions`: `process.versions`. Bun and Deno have a version of their own, and say which Node they imitate. */
+export function nodeCheck(dimsync: string, versions: Readonly<Record<string, string | undefined>>): Check {
+  const { node = "", bun, deno } = versions;
   const [major = 0, minor = 0] = node.split(".").map(Number);
-  const found = `dimsync ${dimsync} on Node ${node}.`;
+  const other = bun === undefined ? deno && `Deno ${deno}` : `Bun ${bun}`;
+  const found = `dimsync ${dimsync} on ${other === undefined ? "" : `${other}, which reports `}Node ${node}.`;
+  if (other !== undefined) return warn("versions", found, `dimsync is tested on Node only. Use Node ${oldestNode.join(".")} or later.`);
   const isOld = major < oldestNode[0] || (major === oldestNode[0] && minor < oldestNode[1]);
   return isOld ? fail("versions", found, `Use Node ${oldestNode.join(".")} or later.`) : ok("versions", found);
 }
