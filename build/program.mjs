@@ -17,7 +17,7 @@ export function bundleProgram(root, folder, options) {
   const source = (path) => join(root, "src", path);
   return bundled(root, options, {
     input: { bin: source("bin.ts"), "lib/index": source("index.ts") },
-    plugins: [requiredValidators, lazyLoading, checkNodeFirst],
+    plugins: [requiredValidators, lazyLoading, checkNodeFirst, optionalPackages],
     output: {
       dir: folder,
       format: "cjs",
@@ -45,13 +45,15 @@ export const bundleLibrary = (root, folder, options) =>
     output: { dir: folder, format: "esm", chunkFileNames: "esm/[name]-[hash].js" },
   });
 
+/** Only a controller needs a queue, and one without PostgreSQL 15 MB of WebAssembly. */
+const optionalPeers = ["pg-boss", "@electric-sql/pglite"];
+
 async function bundled(root, { version, sourceMaps = false }, { input, plugins, output }) {
   const bundle = await rolldown({
     cwd: root,
     input,
     platform: "node",
-    // Optional peer dependencies: only a controller needs a queue, and one without PostgreSQL 15 MB of WebAssembly.
-    external: ["pg-boss", "@electric-sql/pglite"],
+    external: optionalPeers,
     // The library contains modules that the command line loads on demand.
     checks: { ineffectiveDynamicImport: false },
     plugins,
@@ -102,6 +104,16 @@ const checkNodeFirst = {
   name: "check-node-first",
   generateBundle(_, files) {
     for (const file of Object.values(files)) if (file.name === "bin") file.code = file.code.replace(/^#!.*\n/, (line) => line + checkNode);
+  },
+};
+
+/** Webpack warns of each import of a package that is not installed, unless a comment says to ignore it. */
+const optionalPackages = {
+  name: "optional-packages",
+  generateBundle(_, files) {
+    const imported = new RegExp(`\\bimport\\((?=["'\`](?:${optionalPeers.join("|")})["'\`]\\))`, "gu");
+    for (const file of Object.values(files))
+      if (file.type === "chunk") file.code = file.code.replace(imported, "import(/* webpackIgnore: true */");
   },
 };
 

@@ -1,5 +1,7 @@
 import { execFileSync, spawnSync } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { isBuiltin } from "node:module";
+import { dirname, join } from "node:path";
 import { Ajv } from "ajv";
 import { describe, expect, test } from "vitest";
 
@@ -23,6 +25,20 @@ test("the list has the packages that the bundles contain, and none that only tes
 test("the licence of each package is shipped", () => {
   const text = readFileSync("dist/THIRD_PARTY_LICENSES.txt", "utf8");
   for (const { name, version } of packages) expect(text).toContain(`\n${name} ${version} (`);
+});
+
+/** Bundlers such as webpack warn of what they cannot follow: a package that is not installed, and an expression. */
+test("the bundles load nothing but modules of Node and files beside them, unless webpack is to ignore it", () => {
+  const files = readdirSync("dist", { recursive: true, encoding: "utf8" }).filter((file) => /\.c?js$/u.test(file));
+  const unknown = files.flatMap((file) =>
+    [...readFileSync(join("dist", file), "utf8").matchAll(/(?<![.\w$'"])(?:require|import)\((?!\/\* webpackIgnore: true \*\/)([^)]*)\)/gu)]
+      .map(([call, name = ""]) => ({ call, name: name.slice(1, -1), isText: /^["'`].*["'`]$/u.test(name) }))
+      // Ajv has code that it generates as text. Node 20 does not know node:sqlite.
+      .filter(({ name, isText }) => !isText || !(isBuiltin(name) || name === "node:sqlite" || name.startsWith("ajv/dist/runtime/")))
+      .filter(({ name }) => !/^\.\.?\//u.test(name) || !existsSync(join("dist", dirname(file), name)))
+      .map(({ call }) => `${file}: ${call}`),
+  );
+  expect(unknown).toEqual([]);
 });
 
 describe("the bill of materials", () => {
