@@ -54,7 +54,7 @@ export function collectLiveNames(maxNames: number): LiveNames {
         const described = describe(schemas, fit === "whole");
         if (!fits(described)) continue;
         const key = JSON.stringify(described.trees);
-        groups.set(key, { ...described, selectors: [...(groups.get(key)?.selectors ?? []), ...names, { id }] });
+        groups.set(key, { ...described, selectors: [...new Set([...(groups.get(key)?.selectors ?? []), ...names]), { id }] });
         return fit;
       }
       return "nothing";
@@ -123,7 +123,8 @@ const mapWith = (properties: Schema): Schema => ({ type: "object", properties })
 
 /** What to add to the schema of a SchemaConfig: the names of the integration that it selects, or of all. */
 function configParts(groups: readonly Group[]): readonly Schema[] {
-  const selectors = groups.flatMap((group) => group.selectors);
+  // Two integrations can have one name, and JSON Schema wants each value of an enum once.
+  const selectors = [...new Set(groups.flatMap((group) => group.selectors))];
   const names = [...new Set(selectors.filter((one) => typeof one === "string"))].sort(byText);
   const part = (integration: Schema, found: Names): Schema => {
     const { rules } = rulesPart(found);
@@ -152,14 +153,14 @@ const unionOf = (groups: readonly Group[]): Names => ({
 
 /** What to add to a `spec` with rules: the names as examples for patterns, which can be lists. */
 function rulesPart(names: Names): { readonly rules: Schema } {
-  const pattern = (examples: readonly Schema[]): Schema => ({ allOf: examples, items: { allOf: examples } });
+  const pattern = (examples: readonly Schema[]): Schema => (examples.length === 0 ? {} : { allOf: examples, items: { allOf: examples } });
   const match = mapWith({ schema: pattern(names.schema), table: pattern(names.table), column: pattern(names.column) });
   return { rules: { items: mapWith({ match }) } };
 }
 
 /** Adds parts to a definition of the schema, or to the schema itself. */
 function addTo(schema: Schema, name: string | undefined, parts: readonly Schema[]): Schema {
-  if (name === undefined) return schema;
+  if (name === undefined || parts.length === 0) return schema;
   const definitions = definitionsOf(schema);
   const target = name === "" ? schema : own(definitions, name);
   if (!isObject(target)) return schema;

@@ -1,6 +1,6 @@
 import { Ajv } from "ajv";
 import { describe, expect, it } from "vitest";
-import { collectLiveNames } from "../../../../src/core/manifests/schema/live-names.ts";
+import { collectLiveNames, type NamedIntegration } from "../../../../src/core/manifests/schema/live-names.ts";
 import { type Schema, schemaText } from "../../../../src/core/manifests/schema/lookup.ts";
 import type { LiveSchemas } from "../../../../src/core/model/live.ts";
 
@@ -23,6 +23,7 @@ const shop = (id: string, schemas = schemasOf({ orders: ["id", "email"], users: 
   names: [`shop-${id}`],
   schemas,
 });
+const named = (id: string, name: string, schemas = schemasOf({ orders: ["id"] })): NamedIntegration => ({ id, names: [name], schemas });
 const liveDefinitions = (schema: Schema): readonly string[] =>
   Object.keys(schema["definitions"] as object).filter((name) => name.startsWith("live-"));
 
@@ -52,6 +53,26 @@ describe("the names of an account in a JSON Schema", () => {
     expect(text).not.toContain('"c7"');
     expect(text).not.toContain("shop-large");
     expect(text).toContain("shop-small");
+  });
+
+  it.each<[string, readonly NamedIntegration[]]>([
+    ["two integrations of one name, with the same tables", [named("1", "Shop"), named("2", "Shop")]],
+    ["two integrations of one name, with other tables", [named("1", "Shop"), named("2", "Shop", schemasOf({ other: ["x"] }))]],
+    ["no integration", []],
+    ["no table", [named("1", "Shop", schemasOf({}))]],
+    ["no columns", [named("1", "Shop", schemasOf({ t: undefined }))]],
+  ])("is a valid JSON Schema with %s", (_, integrations) => {
+    const names = collectLiveNames(100);
+    for (const one of integrations) names.add(one);
+    const ajv = new Ajv({ strict: false });
+    for (const [kind, kinds] of [
+      ["SchemaConfig", isConfig],
+      ["RuleSet", { ruleSet: "" }],
+      [undefined, { schemaConfig: "SchemaConfig", ruleSet: "RuleSet" }],
+    ] as const) {
+      void ajv.validateSchema(names.extend(JSON.parse(schemaText(kind) ?? ""), kinds));
+      expect(ajv.errors).toBeNull();
+    }
   });
 
   it("keeps names of objects apart from members of JavaScript objects", () => {
