@@ -33,7 +33,7 @@ test("without the rules, or without the exemption, the policy reports unhashed c
   const existing = policy.filter(({ state }) => state === "existing");
   expect(existing.map(({ address, path, file, line }) => `${address} ${path.split("/").slice(4).join("/")} ${file}:${line}`)).toEqual([
     "Schemas/billing invoices/columns/billing_email/hashed manifests/policies.yaml:11",
-    "Schemas/orders customers/columns/phone/hashed manifests/integrations.yaml:25",
+    "Schemas/orders customers/columns/phone/hashed manifests/integrations.yaml:27",
   ]);
   expect((await made("plan", "--fail-on", "policy")).exit).toEqual({ code: 2, reasons: ["policy"] });
 });

@@ -60,7 +60,9 @@ export function createFileSet(read: (path: string) => string | undefined): FileS
 
 function withDocument(file: string, document: string, header: string): string {
   if (!/\S/u.test(file)) return (file || header) + withEol(file, document);
-  return file + withEol(file, `${file.endsWith("\n") ? "" : "\n"}---\n${document}`);
+  // Editors apply the line that names the schema to one document only.
+  const [schema = ""] = /^# yaml-language-server:.*\n/mu.exec(file) ?? [];
+  return file + withEol(file, `${file.endsWith("\n") ? "" : "\n"}---\n${schema}${document}`);
 }
 
 /** The text with the file's line breaks. */

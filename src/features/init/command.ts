@@ -237,6 +237,7 @@ spec:
       tables:
         customers: { columns: { email: { hashed: true } } }
 ---
+# yaml-language-server: $schema=../schema/manifest.schema.json
 apiVersion: dimsync/v1
 kind: Integration
 metadata: { name: orders }

@@ -26,6 +26,13 @@ test("a change and a new document are written at their places, with the line bre
   ]);
 });
 
+test("every document of a new file names the schema, because editors apply the line to one document", () => {
+  const files = createFileSet(() => undefined);
+  const documents = ["Tag/a", "Tag/b", "Tag/c"].map((address) => ({ address, text: "kind: Tag\n" }) as const);
+  files.append("a.yaml", documents, "# yaml-language-server: $schema=s.json\n");
+  expect(files.take()[0]?.after).toBe(Array(3).fill("# yaml-language-server: $schema=s.json\nkind: Tag\n").join("---\n"));
+});
+
 test("many documents of one file are changed", () => {
   const count = 50;
   const one = `spec: { a: 1 }\n# ${"x".repeat(300)}\n`;

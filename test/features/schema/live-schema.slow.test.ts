@@ -90,9 +90,11 @@ describe("a YAML editor with the schema of an account", () => {
     const head = "# yaml-language-server: $schema=./live.schema.json\napiVersion: dimsync/v1\n";
     const ruleSet = `${head}kind: RuleSet\nmetadata: { name: pii }\nspec:\n  rules:\n    - match:\n        schema: |\n`;
     expect(await editor.completions(`${config(orders)}---\n${ruleSet}`)).toEqual(["billing", "public", "reporting"]);
+    const tag = `${head}kind: Tag\nmetadata: { name: pii }\nspec:\n  name: PII\n`;
     expect(
-      await editor.completions(config(`${orders}  rules:\n    - match:\n        schema: |\n---\n${ruleSet.replace("|", "x")}`)),
+      await editor.completions(config(`${orders}  rules:\n    - match:\n        schema: |\n---\n${ruleSet.replace("|", "x")}---\n${tag}`)),
     ).toEqual(["public", "reporting"]);
+    expect(await editor.completions(`${tag}---\n${config(orders)}---\n${ruleSet}`)).toEqual(["billing", "public", "reporting"]);
   });
 
   it("completes only the integrations of --integration", async () => {
