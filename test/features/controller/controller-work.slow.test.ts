@@ -256,3 +256,19 @@ test("a repair whose worker is killed after the request is one of dimsync, if th
   const page = await (await fetch(/Status page: (\S+)/u.exec(second.log())?.[1] ?? "")).text();
   expect(page.replaceAll(/<[^>]*>/gu, "")).toMatch(/by dimsync \(run [0-9a-f]{8}, interrupted\)/u);
 });
+
+test("/readyz fails and the page says so as long as results cannot be stored, from the first one on", async () => {
+  const world = await fleet(1);
+  const child = world.start();
+  await vi.waitFor(async () => expect(await world.accounts()).toMatchObject([{ checked: true }]), waiting);
+  const ask = async (path: string) => await (await fetch(new URL(path, /Status page: (\S+)/u.exec(child.log())?.[1] ?? ""))).text();
+  await world.database.script(`
+create function dimsync_controller.disk_full() returns trigger language plpgsql as
+  $$ begin raise exception 'could not extend file: No space left on device' using errcode = 'disk_full'; end $$;
+create trigger disk_full before insert on dimsync_controller.run execute function dimsync_controller.disk_full();`);
+  expect(await world.run("check", "account-0")).toMatchObject({ code: 0 });
+  await vi.waitFor(async () => expect(await ask("/readyz")).toBe("not ready: E_CONTROLLER_DATABASE\n"), waiting);
+  expect((await ask("/")).replaceAll(/<[^>]*>/gu, "")).toMatch(/Results cannot be stored\. Since .*No space left on device/u);
+  await world.database.script("drop trigger disk_full on dimsync_controller.run");
+  await vi.waitFor(async () => expect(await ask("/readyz")).toBe("ok\n"), waiting);
+});
