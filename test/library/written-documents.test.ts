@@ -101,6 +101,7 @@ const exemption = {
 const plan: Complete<Omit<Plan, "summary" | "unmanaged">> & Pick<Plan, "summary" | "unmanaged"> = {
   ...common,
   kind: "Plan",
+  elsewhere: { Integration: 30 },
   planId: "p",
   createdAt: "2027-01-31T00:00:00Z",
   git: { commit: "c", dirty: true, changedFiles: ["a.yaml"], leftOut: ["b.yaml"] },
@@ -226,7 +227,7 @@ const drift = { ...shared, kind: "DriftReport", items: driftItems, summary: { ..
 
 describe("documents that dimsync writes", () => {
   const optional = new Set(
-    "git targets severalTargets protected partial options snapshot held notKept exemptions loosened released impact newColumns goneColumns neverReviewed seenColumns covered".split(
+    "git targets elsewhere severalTargets protected partial options snapshot held notKept exemptions loosened released impact newColumns goneColumns neverReviewed seenColumns covered".split(
       " ",
     ),
   );
@@ -245,6 +246,7 @@ describe("documents that dimsync writes", () => {
       "sent",
       "bindings",
       "calls",
+      "elsewhere",
       "read",
       "planned",
       "before",

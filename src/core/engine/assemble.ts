@@ -4,6 +4,7 @@ import { integrations } from "../kinds/lists.ts";
 import { nameMatcher } from "../kinds/patterns/names.ts";
 import { byText, objectPattern } from "../model/address.ts";
 import { defined } from "../model/json/json.ts";
+import { groupBy } from "../model/maps.ts";
 import type { Blocked, DraftItem, Item, NamedObject, Plan, Unmanaged } from "../model/plan.ts";
 import type { Problem } from "../model/problem.ts";
 import { accountName } from "../model/settings/config.ts";
@@ -15,7 +16,7 @@ import { type Findings, makePlan, type PlanHead, type PlanRules } from "./plan.t
 import { blockedByEarlierRun, type Recovered, unknownOutcome } from "./recover.ts";
 import { type ComparedRound, hasErrors, type RoundView } from "./round.ts";
 import { everything, type Scope, unmatchedIgnores } from "./scope.ts";
-import type { PlanOptions, Round } from "./session.ts";
+import type { LoadedProject, PlanOptions, Round } from "./session.ts";
 
 /** The results of the steps before. */
 export interface RoundParts {
@@ -90,6 +91,7 @@ function headOf({ session, kind, options: given }: Round, git: Plan["git"]): Pla
     ...(Object.keys(options).length === 0 ? {} : { options }),
     ...(session.snapshot === undefined ? {} : { snapshot: session.snapshot }),
     manifestDigest: manifestDigest(),
+    ...elsewhereCounts(session.project),
   };
 }
 
@@ -99,6 +101,13 @@ const recordedOptions = ({ scope, ignore = [], assumeCompleteLists }: PlanOption
   ...(ignore.length === 0 ? {} : { ignore: ignore.map(({ address, path }) => ({ address, path })) }),
   ...(assumeCompleteLists === true ? { assumeCompleteLists } : {}),
 });
+
+/** The manifests of objects that only other targets have. */
+function elsewhereCounts({ elsewhere }: LoadedProject): Pick<Plan, "elsewhere"> {
+  const ofObjects = elsewhere.filter(({ kind }) => kindNamed(kind)?.identify !== undefined);
+  const counts = [...groupBy(ofObjects, ({ kind }) => kind)].map(([kind, all]) => [kind, all.length] as const);
+  return counts.length === 0 ? {} : { elsewhere: Object.fromEntries(counts) };
+}
 
 /** New and gone columns, in the order of the units, if columns are reviewed. */
 function columnsOf(

@@ -6,12 +6,13 @@ import { withIdentities } from "../kinds/select.ts";
 import type { Address, EarlierCreate, NaturalKey } from "../model/address.ts";
 import { isFailedCreation, readOr, ServiceError } from "../model/errors.ts";
 import { defined, isObject, own } from "../model/json/json.ts";
-import { repeated } from "../model/maps.ts";
 import type { Problem } from "../model/problem.ts";
 import { problemIn, type Resource } from "../model/resource.ts";
 import type { List, Listed, Listing, Reads, UnreadEntry } from "../model/service.ts";
 import type { Code } from "../model/titles.ts";
 import type { RecordsState } from "../records/records.ts";
+import { enumerate } from "../text/describe.ts";
+import { grouped } from "../text/lists.ts";
 import type { Ignored } from "./scope.ts";
 import type { LoadedProject } from "./session.ts";
 
@@ -58,14 +59,9 @@ export async function observeAccount(input: ObserveInput): Promise<ObservedAccou
   const failedIds = new Map(
     ids.flatMap((one) => (one.state === "failed" || one.state === "not-created" ? [[one.id, one.error] as const] : [])),
   );
-  const { identities, problems } = identifyAll(input, account, { unreadLists: lists.unread, failedIds, entries: lists.entries });
-  const all = [
-    ...lists.problems,
-    ...ids.flatMap((one) => (one.state === "failed" ? [failedRead(one.error)] : [])),
-    ...problems,
-    ...conflicts(input.project.resources, input.records.bindings),
-    ...sharedIdentities(input.project.resources, identities),
-  ];
+  const { identities: found, problems } = identifyAll(input, account, { unreadLists: lists.unread, failedIds, entries: lists.entries });
+  const identities = withoutShared(input, found);
+  const all = [...lists.problems, ...ids.flatMap((one) => (one.state === "failed" ? [failedRead(one.error)] : [])), ...problems];
   return {
     account: withIgnored(withIdentities(account, identities), input.ignored),
     problems: all,
@@ -172,8 +168,8 @@ const leftOut = (one: ReadById): readonly string[] => {
     : [];
 };
 
-const knownId = (resource: Resource, { records }: ObserveInput): string | undefined =>
-  resource.id ?? records.bindings.get(resource.address)?.id;
+const knownId = ({ id, address }: Resource, { records }: Pick<ObserveInput, "records">): string | undefined =>
+  id ?? records.bindings.get(address)?.id;
 
 /** The account without identities. */
 function viewOf(input: ObserveInput, { items }: ObservedLists, readById: readonly ReadById[]): AccountView {
@@ -321,16 +317,32 @@ function causeOf({ code, status, reason }: ServiceError): string {
   return code === "E_SERVICE_UNREACHABLE" || code === "E_TIMEOUT" ? code : `${code} ${reason}`;
 }
 
-/** Two manifests of a kind with one live object would overwrite each other in every run. */
-function sharedIdentities(resources: readonly Resource[], identities: ReadonlyMap<Address, Identity>): readonly Problem[] {
+/**
+ * Manifests that cannot be distinguished are blocked, and nothing else: two with one live object would overwrite each other in every run. One that
+ * is pinned or bound to it stays.
+ */
+function withoutShared(input: ObserveInput, identities: ReadonlyMap<Address, Identity>): ReadonlyMap<Address, Identity> {
+  const { resources } = input.project;
   const found = resources.flatMap((resource) => {
     const identity = identities.get(resource.address);
-    return identity?.state === "found" ? [{ resource, id: identity.id }] : [];
+    return identity?.state === "found" ? [{ resource, ...identity }] : [];
   });
-  return repeated(found, ({ resource, id }) => `${resource.kind} ${id}`).map(([first, { resource, id }]) =>
-    problemIn(resource, "/metadata/name", {
-      code: "E_SHARED_IDENTITY",
-      message: `${first.resource.address} and ${resource.address} both refer to ${id}. Remove one of them, or pin another id with metadata.id.`,
-    }),
+  const isLookedUp = ({ by }: (typeof found)[number]): boolean => by !== "pin" && by !== "binding";
+  const shared = grouped(found, ({ resource, id }) => `${resource.kind} ${id}`).flatMap((all) => {
+    if (all.length === 1) return [];
+    const names = enumerate(
+      all.map(({ resource }) => resource.address),
+      "and",
+    );
+    const message = `${names} refer to the same object, ${all[0].id}. Keep one of them, or pin other ids with metadata.id.`;
+    const lookedUp = all.filter(isLookedUp);
+    return (lookedUp.length > 0 && all.length - lookedUp.length === 1 ? lookedUp : all).map(
+      ({ resource }) => [resource.address, message] as const,
+    );
+  });
+  const alike = conflicts(resources, input.records.bindings).flatMap(({ pair, message }) =>
+    pair.filter((resource) => knownId(resource, input) === undefined).map(({ address }) => [address, message] as const),
   );
+  const blocked = [...alike, ...shared].map(([address, message]) => [address, blockedAs("E_SHARED_IDENTITY", message)] as const);
+  return blocked.length === 0 ? identities : new Map([...identities, ...blocked]);
 }

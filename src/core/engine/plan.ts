@@ -4,9 +4,10 @@ import { type Address, byText, parseAddress } from "../model/address.ts";
 import { changeCount } from "../model/changes.ts";
 import type { GuardFinding } from "../model/findings.ts";
 import { canonicalJson, defined } from "../model/json/json.ts";
-import { repeated } from "../model/maps.ts";
 import type { Blocked, CallCounts, Change, Deferred, DraftItem, Held, Item, Manual, NotKept, Plan, Summary } from "../model/plan.ts";
-import { type Diagnostic, type Locate, type Problem, problemAt, stopsApply, toDiagnostic } from "../model/problem.ts";
+import { type Diagnostic, type Locate, type Problem, stopsApply, toDiagnostic } from "../model/problem.ts";
+import { enumerate } from "../text/describe.ts";
+import { grouped } from "../text/lists.ts";
 import { severities } from "../text/severity.ts";
 import { withTarget } from "../text/shell.ts";
 import { groupProblems } from "./group-problems.ts";
@@ -29,6 +30,7 @@ export type PlanHead = Pick<
   | "options"
   | "snapshot"
   | "manifestDigest"
+  | "elsewhere"
 >;
 
 type ReviewMember = "newColumns" | "goneColumns" | "neverReviewed" | "seenColumns" | "covered";
@@ -73,7 +75,7 @@ export function makePlan(head: PlanHead, findings: Findings, rules: PlanRules): 
   const manual = manualSteps(differences, rules);
   const notKept = notKeptValues(differences, rules);
   const { guards, problems } = rules.guards(items);
-  const diagnostics = diagnosticsOf({ ...findings, problems: [...findings.problems, ...problems] }, [...runnable, ...heldItems], locate);
+  const diagnostics = diagnosticsOf({ ...findings, problems: [...findings.problems, ...problems] }, locate);
   const failed = diagnostics.some(stopsApply) || rules.isStopped;
   return {
     formatVersion: "2.0",
@@ -130,8 +132,9 @@ function whatRuns(found: readonly DiffResult[], { inScope, whyNotCreate }: PlanR
   const drafts = found.flatMap(({ items }) => items).filter(({ address }) => inScope(address));
   const blocked: Blocked[] = found.flatMap((difference) => difference.blocked).filter(({ address }) => inScope(address));
   const runnable: DraftItem[] = [];
+  const doubled = new Map(doubledCreates(drafts).map((one) => [one.address, one]));
   for (const draft of drafts) {
-    const why = draft.action === "create" || draft.action === "relate" ? whyNotCreate(draft) : undefined;
+    const why = doubled.get(draft.address) ?? (draft.action === "create" || draft.action === "relate" ? whyNotCreate(draft) : undefined);
     if (why === undefined) runnable.push(draft);
     else blocked.push(why);
   }
@@ -163,8 +166,8 @@ const notKeptValues = (found: readonly DiffResult[], { inScope }: PlanRules): re
     .filter(({ address }) => inScope(address))
     .sort((a, b) => byText(a.address, b.address) || byText(a.path, b.path));
 
-function diagnosticsOf({ problems, differences }: Findings, runnable: readonly DraftItem[], locate: Locate): readonly Diagnostic[] {
-  const all = [...problems, ...differences.flatMap((difference) => difference.problems), ...doubledCreates(runnable)];
+function diagnosticsOf({ problems, differences }: Findings, locate: Locate): readonly Diagnostic[] {
+  const all = [...problems, ...differences.flatMap((difference) => difference.problems)];
   return sortDiagnostics(groupProblems(all).map((problem) => toDiagnostic(problem, locate)));
 }
 
@@ -208,13 +211,15 @@ function settleDeferred(
 }
 
 /** Two creates with the same natural key would create the same object twice. */
-function doubledCreates(items: readonly DraftItem[]): readonly Problem[] {
-  const creates = items.filter(({ action, naturalKey }) => action === "create" && naturalKey !== undefined);
-  return repeated(creates, ({ kind, naturalKey }) => `${kind} ${canonicalJson(naturalKey)}`).map(([first, { kind, address }]) => {
-    const message = `${first.address} and ${address} would create the same ${kind}. Remove or rename one of them.`;
-    return problemAt(undefined, { code: "E_SHARED_IDENTITY", message, address });
+const doubledCreates = (items: readonly DraftItem[]): readonly Blocked[] =>
+  grouped(
+    items.filter(({ action, naturalKey }) => action === "create" && naturalKey !== undefined),
+    ({ kind, naturalKey }) => `${kind} ${canonicalJson(naturalKey)}`,
+  ).flatMap((group) => {
+    const addresses = group.map(({ address }) => address);
+    const message = `${enumerate(addresses, "and")} would create the same ${group[0].kind}. Remove or rename all but one of them.`;
+    return group.length === 1 ? [] : addresses.map((address): Blocked => ({ address, code: "E_SHARED_IDENTITY", message }));
   });
-}
 
 function countCalls(items: readonly Item[]): CallCounts {
   const counts: Record<string, number> = {};

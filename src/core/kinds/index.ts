@@ -1,10 +1,9 @@
 import type { Bindings } from "../model/address.ts";
-import type { Problem } from "../model/problem.ts";
 import type { Resource } from "../model/resource.ts";
 import type { List } from "../model/service.ts";
 import { asset } from "./asset/index.ts";
 import { integration } from "./integration/index.ts";
-import type { Kind, ManifestKind } from "./kind.ts";
+import type { Conflict, Kind, ManifestKind } from "./kind.ts";
 import { users } from "./lists.ts";
 import { kindNames } from "./manifests.ts";
 import { schemaConfig } from "./schema-config/index.ts";
@@ -47,7 +46,7 @@ export const kindNamed = (name: string): Kind | undefined => kindsByName.get(nam
 export const manifestKindNamed = (name: string): ManifestKind | undefined => manifestKindsByName.get(name);
 
 /** Manifests that describe the same object, as far as the manifests and the bindings show it. */
-export const conflicts = (resources: readonly Resource[], bindings: Bindings): readonly Problem[] =>
+export const conflicts = (resources: readonly Resource[], bindings: Bindings): readonly Conflict[] =>
   kinds.flatMap((kind) => {
     const ofKind = resources.filter((resource) => resource.kind === kind.name);
     return kind.conflicts?.(ofKind, bindings) ?? [];

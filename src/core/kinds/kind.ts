@@ -203,6 +203,15 @@ export interface LiveView {
   readonly rows?: (value: object) => readonly object[];
 }
 
+/** Two manifests that cannot be distinguished. */
+export interface Conflict {
+  readonly pair: readonly [Resource, Resource];
+  /** Why, and what to do. */
+  readonly message: string;
+  /** Of what they have in common. */
+  readonly pointer: Pointer;
+}
+
 /** How import writes manifests for live objects that have none. */
 export interface ImportedObjects<Live extends NamedObject = NamedObject> {
   /** The live objects, if they are not those of the kind's list. */
@@ -272,7 +281,7 @@ export interface Kind<U extends Unit = Unit, Live = unknown> extends ManifestKin
   readonly compared?: ComparedObjects<Listed, unknown>;
   identify?(resource: Resource, account: AccountView): Identity;
   /** Manifests that describe the same object, as far as the manifests and the records show it. */
-  conflicts?(resources: readonly Resource[], bindings: Bindings): readonly Problem[];
+  conflicts?(resources: readonly Resource[], bindings: Bindings): readonly Conflict[];
   /** What `bind --accept` records for a live object; absent: only the id. */
   baseline?(resource: Resource): Omit<Binding, "id">;
   units(resources: readonly Resource[], account: AccountView): Units<U>;

@@ -406,6 +406,8 @@ export interface Plan {
   /** Present if the plan was made with `--protect-only`. */
   readonly held?: readonly Held[];
   readonly unmanaged: Unmanaged;
+  /** How many manifests of objects are only for other targets (`metadata.targets`), by kind. Present if there are any. */
+  readonly elsewhere?: Readonly<Record<string, number>>;
   /** What the manifests give up since the base. Present in a complete plan with a base. */
   readonly loosened?: readonly Loosened[];
   /** What the base manifests managed and the current ones do not. Present in a plan with a base. */

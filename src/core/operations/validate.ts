@@ -10,7 +10,7 @@ import { atWholePlaces } from "../manifests/partial.ts";
 import type { Project } from "../manifests/project.ts";
 import { combineExits, type Exit } from "../model/exit.ts";
 import { type Diagnostic, isError, type Problem, toDiagnostic } from "../model/problem.ts";
-import type { Resource } from "../model/resource.ts";
+import { problemIn, type Resource } from "../model/resource.ts";
 import type { Validation } from "../model/result.ts";
 import { isLocal, type Settings } from "../model/settings/config.ts";
 import { literalProblems } from "../policies/offline.ts";
@@ -76,14 +76,17 @@ export async function validateProject(project: Project): Promise<Validation> {
 }
 
 /**
- * Manifests that describe the same object, unless they are bound to different ids. Only bindings in
- * a file are read: `validate` sends no request, and `plan` checks it with any store.
+ * Manifests that describe the same object, unless they are bound to different ids, in this target or another one: then `plan` blocks them where they
+ * are not bound. Only bindings in a file are read: `validate` sends no request, and `plan` checks it with any store.
  */
-async function conflictProblems(resources: readonly Resource[], { records, bindingsFile, target }: Settings): Promise<readonly Problem[]> {
+async function conflictProblems(resources: readonly Resource[], { records, bindingsFile }: Settings): Promise<readonly Problem[]> {
   const found = conflicts(resources, new Map());
   if (found.length === 0 || !isLocal(records)) return [];
-  const { openBindings } = await import("../records/folder/bindings.ts");
-  return conflicts(resources, await openBindings(bindingsFile, target).read());
+  const { readAllBindings } = await import("../records/folder/bindings.ts");
+  const known = await readAllBindings(bindingsFile);
+  return found
+    .filter(({ pair }) => known.every((bindings) => conflicts(pair, bindings).length > 0))
+    .map(({ pair: [, second], message, pointer }) => problemIn(second, pointer, { code: "E_SHARED_IDENTITY", message }));
 }
 
 /** Without a config, an empty folder is probably the wrong one. */

@@ -1,14 +1,13 @@
 import { kinds } from "../../core/kinds/index.ts";
-import type { AccountView, ImportedObjects } from "../../core/kinds/kind.ts";
+import type { AccountView, Identity, ImportedObjects } from "../../core/kinds/kind.ts";
 import { integrations } from "../../core/kinds/lists.ts";
 import { kindNames, schemaConfigAddress } from "../../core/kinds/manifests.ts";
-import { type Address, type Binding, byText, toAddress } from "../../core/model/address.ts";
+import { type Address, type Binding, byText, kindOf, toAddress } from "../../core/model/address.ts";
 import type { LiveIntegration } from "../../core/model/live.ts";
 import type { NamedObject } from "../../core/model/plan.ts";
 import type { Resource } from "../../core/model/resource.ts";
 import { type DocumentText, documentText } from "./document-text.ts";
 import { nameAll, slugOf } from "./names.ts";
-import { type ImportFailure, notShared, type Sharing } from "./other-targets.ts";
 
 // Decides which manifest belongs to which live object, and what to write for objects without one. Objects that have a manifest are
 // only bound. Pure: the account goes in; documents and bindings come out. Schemas are adopted later, one integration at
@@ -17,9 +16,12 @@ import { type ImportFailure, notShared, type Sharing } from "./other-targets.ts"
 export interface AdoptionInput {
   /** With the project's manifests and the objects that they are identified with. The lists have whole objects. */
   readonly account: AccountView;
-  readonly sharing: Sharing;
-  /** Whether new manifests may be written; otherwise, objects without one are failures. */
-  readonly canCreate: boolean;
+  /** Whether the pinned id of a manifest may be that of another account. */
+  readonly mayBePinnedElsewhere: (resource: Resource) => boolean;
+  /** Addresses of manifests of other targets only. */
+  readonly taken: ReadonlySet<Address>;
+  /** metadata.targets of new manifests. */
+  readonly targets: readonly string[] | undefined;
   /** Whether the user asked for it. What a selected object needs is imported with it. */
   readonly isSelected: (address: Address) => boolean;
   /** The SchemaConfig that decides for a live integration now. */
@@ -38,11 +40,10 @@ export interface Adoption {
   readonly integrations: readonly NamedIntegration[];
   readonly documents: readonly NewDocument[];
   readonly bindings: ReadonlyMap<Address, Binding>;
+  /** Manifests whose pinned id is that of another account, with the id in this one. */
+  readonly pins: readonly (readonly [Resource, id: string])[];
   /** Sentences for the user. */
   readonly notices: readonly string[];
-  readonly failures: readonly ImportFailure[];
-  /** Something was not written because other targets would load it too. */
-  readonly isLimited: boolean;
 }
 
 export interface NamedIntegration {
@@ -63,9 +64,9 @@ interface Group {
 }
 
 export function adopt(input: AdoptionInput): Adoption {
-  const { account, canCreate } = input;
+  const { account } = input;
   const groups = kinds.flatMap(({ name, list, imported }) =>
-    imported === undefined ? [] : [groupOf(name, imported, imported.objects?.(account) ?? (list ? account.list(list).items : []), account)],
+    imported === undefined ? [] : [groupOf(name, imported, imported.objects?.(account) ?? (list ? account.list(list).items : []), input)],
   );
   const chosen = new Set(groups.flatMap((group) => group.objects.filter((live) => isChosen(live, group, input))));
   const needed = new Set(
@@ -77,7 +78,7 @@ export function adopt(input: AdoptionInput): Adoption {
   );
   const isAdopted = (live: NamedObject): boolean => chosen.has(live) || needed.has(live.id);
   const isWritten = (live: NamedObject, group: Group): boolean =>
-    group.manifests.has(live.id) || (canCreate && isAdopted(live) && skipReason(live, group) === undefined);
+    group.manifests.has(live.id) || (isAdopted(live) && skipReason(live, group) === undefined);
   const named = new Map(
     groups.map((group) => [
       group.kind,
@@ -85,12 +86,12 @@ export function adopt(input: AdoptionInput): Adoption {
     ]),
   );
   const nameOf = (kind: string, id: string): string | undefined => named.get(kind)?.get(id);
-  const draft: Draft = { input, nameOf, addresses: [], documents: [], notices: new Set(), failures: [], bindings: new Map() };
+  const draft: Draft = { input, nameOf, addresses: [], documents: [], notices: new Set(), bindings: new Map(), pins: [] };
   for (const group of groups) {
     const adopted = group.objects.filter(isAdopted).sort((a, b) => byText(group.names.get(a.id) ?? "", group.names.get(b.id) ?? ""));
     for (const live of adopted) adoptObject(draft, group, live);
   }
-  const { addresses, documents, notices, failures, bindings } = draft;
+  const { addresses, documents, notices, bindings, pins } = draft;
   const ofIntegrations = account.list(integrations).items.flatMap((live): readonly NamedIntegration[] => {
     const name = isAdopted(live) ? nameOf(kindNames.integration, live.id) : undefined;
     return name === undefined ? [] : [{ live, name }];
@@ -99,10 +100,9 @@ export function adopt(input: AdoptionInput): Adoption {
     addresses,
     documents,
     notices: [...notices],
-    failures,
     bindings,
+    pins,
     integrations: ofIntegrations.sort((a, b) => byText(a.name, b.name)),
-    isLimited: failures.length > 0,
   };
 }
 
@@ -114,8 +114,8 @@ interface Draft {
   readonly addresses: Address[];
   readonly documents: NewDocument[];
   readonly notices: Set<string>;
-  readonly failures: ImportFailure[];
   readonly bindings: Map<Address, Binding>;
+  readonly pins: (readonly [Resource, string])[];
 }
 
 function isChosen({ id }: NamedObject, { kind, names }: Group, { isSelected, configOf }: AdoptionInput): boolean {
@@ -129,9 +129,9 @@ function isChosen({ id }: NamedObject, { kind, names }: Group, { isSelected, con
 const skipReason = (live: NamedObject, { imported, manifests }: Group): string | undefined =>
   manifests.has(live.id) ? undefined : imported.skips?.(live);
 
-function adoptObject({ input, nameOf, addresses, documents, notices, failures, bindings }: Draft, group: Group, live: NamedObject): void {
+function adoptObject({ input, nameOf, addresses, documents, notices, bindings, pins }: Draft, group: Group, live: NamedObject): void {
   const { kind, imported, manifests, names } = group;
-  const { account, canCreate, sharing } = input;
+  const { account, targets } = input;
   const resource = manifests.get(live.id);
   const skipped = skipReason(live, group);
   if (skipped !== undefined) {
@@ -141,38 +141,43 @@ function adoptObject({ input, nameOf, addresses, documents, notices, failures, b
   }
   const name = names.get(live.id) ?? "";
   const address = toAddress(kind, name);
-  if (resource === undefined && !canCreate) {
-    failures.push(notShared(address, sharing.inUse));
-    return;
-  }
   addresses.push(address);
   if (account.bindings.get(address)?.id !== live.id) bindings.set(address, { id: live.id, ...imported.record?.(resource) });
+  if (resource?.id !== undefined && resource.id !== live.id) pins.push([resource, live.id]);
   if (resource !== undefined) return;
   const { body, after = [], integration, notice } = imported.manifest(live, { account, name, nameOf });
   if (notice !== undefined) notices.add(notice);
   const inFileOf = integration === undefined ? undefined : nameOf(kindNames.integration, integration);
-  documents.push({ ...documentText(kind, name, body, { after }), ...(inFileOf === undefined ? {} : { integration: inFileOf }) });
+  documents.push({ ...documentText(kind, name, body, { targets, after }), ...(inFileOf === undefined ? {} : { integration: inFileOf }) });
 }
 
 /**
  * The manifest of each object is the one that dimsync identifies with it, else the only one that
  * describes it, which pairs the objects of a second target with the manifests of the first. Others get a name that no manifest has.
  */
-function groupOf(kind: string, imported: ImportedObjects, objects: readonly NamedObject[], account: AccountView): Group {
+function groupOf(
+  kind: string,
+  imported: ImportedObjects,
+  objects: readonly NamedObject[],
+  { account, taken, mayBePinnedElsewhere }: AdoptionInput,
+): Group {
   const resources = account.resources.filter((resource) => resource.kind === kind);
   const found = resources.flatMap((resource) => {
     const identity = account.identities.get(resource.address);
     return identity?.state === "found" ? [[identity.id, resource] as const] : [];
   });
   const known = new Set(found.map(([id]) => id));
-  const unpaired = resources.filter(({ address }) => account.identities.get(address)?.state === "blocked");
+  const isUnpaired = (identity: Identity | undefined, resource: Resource): boolean =>
+    identity?.state === "blocked" || (identity?.state === "gone" && resource.id === identity.id && mayBePinnedElsewhere(resource));
+  const unpaired = resources.filter((resource) => isUnpaired(account.identities.get(resource.address), resource));
   const rest = objects.filter(({ id }) => !known.has(id));
   const manifests = new Map([
     ...found,
     ...onlyPairs(unpaired, rest, (one, live) => imported.fits?.(one, live, slugOf(live.name)) === true),
   ]);
   const unnamed = objects.filter(({ id }) => !manifests.has(id));
-  const given = nameAll(unnamed, new Set(resources.map(({ name }) => name)), kind.toLowerCase());
+  const others = [...taken].flatMap((address) => (kindOf(address) === kind ? [address.slice(kind.length + 1)] : []));
+  const given = nameAll(unnamed, new Set([...resources.map(({ name }) => name), ...others]), kind.toLowerCase());
   return { kind, imported, objects, manifests, names: new Map([...given, ...[...manifests].map(([id, { name }]) => [id, name] as const)]) };
 }
 

@@ -1,6 +1,6 @@
 import { kindNames } from "../../core/kinds/manifests.ts";
 import { toAddress } from "../../core/model/address.ts";
-import type { JsonObject } from "../../core/model/json/json.ts";
+import { defined, type JsonObject } from "../../core/model/json/json.ts";
 import type { SchemaConfigSpec } from "../../core/model/resource.ts";
 import { blockLines } from "../../core/yaml/print.ts";
 import { escapeReferences } from "../../core/yaml/references.ts";
@@ -11,20 +11,28 @@ export interface DocumentText {
   readonly text: string;
 }
 
-/** `body` is the manifest without its head. Comments are lines before and after it. */
+export interface DocumentOptions {
+  /** The only targets that have it; absent: all that load its file. */
+  readonly targets: readonly string[] | undefined;
+  /** Lines of comments. */
+  readonly before?: readonly string[];
+  readonly after?: readonly string[];
+}
+
+/** `body` is the manifest without its head. */
 export function documentText(
   kind: string,
   name: string,
   body: JsonObject,
-  { before = [], after = [] }: { readonly before?: readonly string[]; readonly after?: readonly string[] } = {},
+  { targets, before = [], after = [] }: DocumentOptions,
 ): DocumentText {
   const { spec = {}, ...rest } = escapeReferences(body) as JsonObject; // a map stays a map
-  const head = blockLines({ apiVersion: "dimsync/v1", kind, metadata: { name }, ...rest });
+  const head = blockLines({ apiVersion: "dimsync/v1", kind, metadata: { name, ...defined({ targets }) }, ...rest });
   const lines = [...before, ...head, "spec:", ...blockLines(spec, { column: 2, step: 2 }), ...after];
   return { address: toAddress(kind, name), text: `${lines.join("\n")}\n` };
 }
 
-export function schemaConfigText(name: string, spec: SchemaConfigSpec): DocumentText {
+export function schemaConfigText(name: string, spec: SchemaConfigSpec, { targets }: Pick<DocumentOptions, "targets">): DocumentText {
   const before =
     spec.rules === undefined
       ? []
@@ -33,5 +41,5 @@ export function schemaConfigText(name: string, spec: SchemaConfigSpec): Document
           "# Add your own rules below: later rules win.",
         ];
   // A spec is JSON, which its type does not state.
-  return documentText(kindNames.schemaConfig, name, { spec: spec as unknown as JsonObject }, { before });
+  return documentText(kindNames.schemaConfig, name, { spec: spec as unknown as JsonObject }, { targets, before });
 }

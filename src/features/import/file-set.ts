@@ -1,6 +1,6 @@
 import type { JsonValue } from "../../core/model/json/json.ts";
 import type { SourceLocation } from "../../core/model/problem.ts";
-import { valueEdits } from "../../core/yaml/diff.ts";
+import { type Edit, valueEdits } from "../../core/yaml/diff.ts";
 import { editYaml } from "../../core/yaml/edit/edit.ts";
 import { eolOf } from "../../core/yaml/nodes.ts";
 import type { DocumentText } from "./document-text.ts";
@@ -11,6 +11,8 @@ export interface FileSet {
   append(path: string, documents: readonly DocumentText[], header: string): void;
   /** Changes the spec of a document. Returns false if the form of the file does not allow it. */
   change(path: string, place: SourceLocation, before: unknown, after: unknown): boolean;
+  /** Sets a member of the metadata of a document. Returns false if the form of the file does not allow it. */
+  setMetadata(path: string, place: SourceLocation, member: readonly [key: string, value: JsonValue]): boolean;
   /** The changes since the last call, by path. Forgets the texts. */
   take(): readonly FileChange[];
 }
@@ -20,11 +22,14 @@ export interface FileChange {
   /** Undefined: the file is new. */
   readonly before: string | undefined;
   readonly after: string;
+  /** Whether only metadata.targets and metadata.id changed. */
+  readonly isMetadata: boolean;
 }
 
 interface OpenFile {
   readonly before: string | undefined;
   text: string;
+  isMetadata: boolean;
 }
 
 /** `read` returns the text of a file, or undefined if it does not exist. */
@@ -34,24 +39,32 @@ export function createFileSet(read: (path: string) => string | undefined): FileS
     const known = files.get(path);
     if (known !== undefined) return known;
     const before = read(path);
-    const file = { before, text: before ?? "" };
+    const file = { before, text: before ?? "", isMetadata: true };
     files.set(path, file);
     return file;
+  };
+  const edit = (file: OpenFile, { document }: SourceLocation, edits: readonly Edit[]): boolean => {
+    const { text, refused } = editYaml(file.text, document, edits);
+    if (refused.length === 0) file.text = text;
+    return refused.length === 0;
   };
   return {
     append(path, documents, header) {
       const file = open(path);
+      file.isMetadata = false;
       for (const { text } of documents) file.text = withDocument(file.text, text, header);
     },
     change(path, place, before, after) {
       const file = open(path);
+      file.isMetadata = false;
       // Specs are JSON, although their types do not say so.
-      const { text, refused } = editYaml(file.text, place.document, valueEdits(before as JsonValue, after as JsonValue, ["spec"]));
-      if (refused.length === 0) file.text = text;
-      return refused.length === 0;
+      return edit(file, place, valueEdits(before as JsonValue, after as JsonValue, ["spec"]));
     },
+    setMetadata: (path, place, [key, value]) => edit(open(path), place, [{ type: "set", path: ["metadata", key], value }]),
     take() {
-      const changes = [...files].flatMap(([path, { before, text }]) => (text === (before ?? "") ? [] : [{ path, before, after: text }]));
+      const changes = [...files].flatMap(([path, { before, text, isMetadata }]) =>
+        text === (before ?? "") ? [] : [{ path, before, after: text, isMetadata }],
+      );
       files.clear();
       return changes;
     },

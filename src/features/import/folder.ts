@@ -17,14 +17,16 @@ export interface ImportFolders {
 export interface NewFiles {
   /** Absolute. */
   readonly folder: string;
-  /** Whether other targets load them, too. */
+  /** metadata.targets of the manifests, if other targets load them and must not plan them. */
+  readonly targets: readonly string[] | undefined;
+  /** Whether other targets load the folder. */
   readonly isShared: boolean;
 }
 
-/** Where new manifests go, if these other targets would plan them; undefined: nowhere. */
-export function newFilesIn({ shared, own }: ImportFolders, inUse: readonly string[]): NewFiles | undefined {
-  if (inUse.length === 0) return { folder: shared, isShared: true };
-  return own === undefined ? undefined : { folder: own, isShared: false };
+/** Where new manifests of `target` go. `isInUse`: whether other targets would plan them. */
+export function newFilesIn({ shared, own, isSharedChosen }: ImportFolders, target: string, isInUse: boolean): NewFiles {
+  if (!isInUse || isSharedChosen) return { folder: shared, targets: undefined, isShared: true };
+  return own === undefined ? { folder: shared, targets: [target], isShared: true } : { folder: own, targets: undefined, isShared: false };
 }
 
 /**

@@ -7,21 +7,26 @@ import { scopeOf } from "../../core/engine/scope.ts";
 import { kinds, lists } from "../../core/kinds/index.ts";
 import type { AccountView } from "../../core/kinds/kind.ts";
 import { accountLists } from "../../core/kinds/lookup.ts";
+import { isSchemaConfig } from "../../core/kinds/manifests.ts";
 import { namesMatcher } from "../../core/kinds/patterns/names.ts";
 import { withIdentities } from "../../core/kinds/select.ts";
 import { type LoadOptions, listTargets, loadProject, type Project } from "../../core/manifests/project.ts";
 import { byText, kindOf } from "../../core/model/address.ts";
 import { DimsyncError, refuseErrors } from "../../core/model/errors.ts";
 import type { Plan } from "../../core/model/plan.ts";
+import type { Resource } from "../../core/model/resource.ts";
 import { systemClock } from "../../core/model/runtime/clock.ts";
 import { withRecords } from "../../core/operations/open-records.ts";
 import { planAccount } from "../../core/operations/plan.ts";
 import { withReads } from "../../core/operations/reads.ts";
 import type { RunEnvironment } from "../../core/operations/session.ts";
 import type { RecordsRun, RecordsState } from "../../core/records/records.ts";
+import { counted } from "../../core/text/counts.ts";
+import { andMore, grouped } from "../../core/text/lists.ts";
 import { type Adoption, adopt } from "./adopt.ts";
 import { type ImportFolders, importFolders, newFilesIn } from "./folder.ts";
-import { type OtherTarget, ownFolderAdvice, sharingWith } from "./other-targets.ts";
+import { type LimitedManifest, limitedManifests } from "./limit.ts";
+import { loadedBy, type OtherTarget, sharingWith } from "./other-targets.ts";
 import { type Imported, type ImportedFile, type ImportReport, importedFile, importReport } from "./report.ts";
 import { importSchemas, unitsById } from "./schemas/import-schemas.ts";
 import { createSelection } from "./selection.ts";
@@ -139,12 +144,14 @@ async function importFrom({ reads, state, bind }: OpenAccount, project: Project,
   const { account: read, suspicions } = await readAccount(project, state, { reads, today });
   const whole = lists.map(async (list) => [list.name, await readWhole(reads, list, read.list(list).items)] as const);
   const account = { ...read, list: accountLists(new Map(await Promise.all(whole))) };
-  const known = sharingWith(others);
-  const sharing = folders.isSharedChosen ? { ...known, inUse: [] } : known;
-  const newFiles = newFilesIn(folders, sharing.inUse);
-  const canCreate = newFiles !== undefined;
+  const { target } = project.settings;
+  const sharing = sharingWith(others);
+  const newFiles = newFilesIn(folders, target, sharing.isInUse);
+  const created = { targets: newFiles.targets, taken: new Set(project.elsewhere.map(({ address }) => address)) };
   const configs = new Map([...unitsById(account)].map(([id, { resource }]) => [id, resource.address]));
-  const adoption = adopt({ account, sharing, canCreate, isSelected: selection.isSelected, configOf: (id) => configs.get(id) });
+  const { isSelected } = selection;
+  const mayBePinnedElsewhere = (resource: Resource): boolean => loadedBy(resource, others).length > 0;
+  const adoption = adopt({ ...created, account, isSelected, mayBePinnedElsewhere, configOf: (id) => configs.get(id) });
   // Before anything is written.
   selection.refuseUnused();
 
@@ -153,18 +160,48 @@ async function importFrom({ reads, state, bind }: OpenAccount, project: Project,
   // Even if nothing is written: the config names the folders, and the project does not load without them.
   const { shared, own = shared } = folders;
   if (!dryRun) for (const path of [shared, own]) await mkdir(path, { recursive: true });
-  await writeObjects(writer, adoption);
   const { signal, onProgress } = run;
   const bound = withBindings(account, adoption);
-  const schemas = await importSchemas(adoption, { reads, writer, sharing, canCreate, account: bound, literal, signal, onProgress });
+  const limited = limitedManifests({ account: bound, target, others, isSelected });
+  const failures = [
+    ...limited.flatMap(({ resource, targets }) => writer.setMetadata(resource, "targets", targets) ?? []),
+    ...adoption.pins.flatMap(([resource, id]) => writer.setMetadata(resource, "id", pinsOf(resource, { [target]: id }, others)) ?? []),
+  ];
+  await writeObjects(writer, adoption);
+  const schemas = await importSchemas(adoption, { ...created, reads, writer, sharing, account: bound, literal, signal, onProgress });
   if (bind !== undefined) await Promise.all([...adoption.bindings].map(([address, binding]) => bind(address, binding)));
-  const advice = adoption.isLimited || schemas.isLimited ? [ownFolderAdvice(project.settings.target)] : [];
   return {
     addresses: [...new Set([...adoption.addresses, ...schemas.addresses])].sort(byText),
     bound: new Map([...adoption.bindings].map(([address, { id }]) => [address, id])),
-    notices: [...suspicions, ...adoption.notices, ...schemas.notices, ...advice],
-    failures: [...adoption.failures, ...schemas.failures],
+    notices: [...suspicions, ...adoption.notices, ...limitedNotices(limited, target), ...schemas.notices],
+    failures: [...failures, ...schemas.failures],
   };
+}
+
+/** The pinned ids of a manifest in all targets that load it. */
+const pinsOf = (
+  resource: Resource,
+  own: Readonly<Record<string, string>>,
+  others: readonly OtherTarget[],
+): Readonly<Record<string, string>> => ({
+  ...Object.fromEntries(
+    loadedBy(resource, others).flatMap(({ name, resources }) => {
+      const id = resources.find(({ address }) => address === resource.address)?.id;
+      return id === undefined ? [] : [[name, id]];
+    }),
+  ),
+  ...own,
+});
+
+/** "30 integrations of the manifests are not in dev: …", for objects. */
+function limitedNotices(limited: readonly LimitedManifest[], target: string): readonly string[] {
+  const ofObjects = limited.filter(({ resource }) => !isSchemaConfig(resource));
+  return grouped(ofObjects, ({ resource: { kind }, targets }) => `${kind} ${targets.join()}`).map((group) => {
+    const [{ resource, targets }] = group;
+    const verb = group.length === 1 ? "is" : "are";
+    const names = andMore(group.map((one) => one.resource.name));
+    return `${counted(group.length, resource.kind.toLowerCase())} of the manifests ${verb} not in ${target}, so their manifests now have metadata.targets: [${targets.join(", ")}]: ${names}.`;
+  });
 }
 
 /** The account in which the adopted manifests are identified with their objects. */

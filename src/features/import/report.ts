@@ -53,14 +53,16 @@ export interface ImportedFile {
   readonly lines: number;
   /** Unified; absent for a new file. */
   readonly diff?: string;
+  /** Present if only metadata.targets and metadata.id changed. */
+  readonly isMetadata?: true;
 }
 
-export function importedFile({ path, before, after }: FileChange, cwd: string): ImportedFile {
+export function importedFile({ path, before, after, isMetadata }: FileChange, cwd: string): ImportedFile {
   const shown = relative(cwd, path);
   const lines = after.split("\n").length - 1;
   if (before === undefined) return { path: shown, action: "created", lines };
   const patch = createTwoFilesPatch(`a/${shown}`, `b/${shown}`, before, after, undefined, undefined, { context: 2 });
-  return { path: shown, action: "changed", lines, diff: patch.replace(/^=+\n/u, "") };
+  return { path: shown, action: "changed", lines, diff: patch.replace(/^=+\n/u, ""), ...(isMetadata ? { isMetadata } : {}) };
 }
 
 export interface ReportInput {

@@ -12,6 +12,7 @@ import {
   word,
 } from "../../core/render/blocks.ts";
 import { counted } from "../../core/text/counts.ts";
+import { andMore } from "../../core/text/lists.ts";
 
 /** What `dimsync import` did, or would do. */
 export interface ShownImport {
@@ -22,6 +23,8 @@ export interface ShownImport {
     readonly lines: number;
     /** Unified; absent for a new file. */
     readonly diff?: string;
+    /** Present if only metadata.targets and metadata.id changed. */
+    readonly isMetadata?: true;
   }[];
   readonly bindings: Readonly<Record<string, string>>;
   readonly notices: readonly string[];
@@ -38,7 +41,7 @@ export interface ShownImport {
 
 /** `manifests`: how many were written or found. */
 export const importSections = (report: ShownImport, manifests: number): readonly Section[] => [
-  untitled("files", report.files.map(fileEntry(report))),
+  untitled("files", fileEntries(report)),
   untitled("other", otherEntries(report)),
   ...endSections(report, manifests),
 ];
@@ -48,7 +51,20 @@ const label = (text: string, tone: Tone, { dryRun }: ShownImport): Line => [
   word(text.padEnd((dryRun ? "would create" : "created").length), tone),
 ];
 
-/** Each file, a changed one with its diff. */
+const mostDiffs = 3;
+
+/** Each file; many whose metadata changed are one entry, because a notice says what they got. */
+function fileEntries(report: ShownImport): readonly Entry[] {
+  const inMetadata = report.files.filter(({ isMetadata }) => isMetadata);
+  if (inMetadata.length <= mostDiffs) return report.files.map(fileEntry(report));
+  const others = report.files.filter(({ isMetadata }) => isMetadata !== true);
+  const paths = inMetadata.map(({ path }) => path);
+  const changed = label(report.dryRun ? "would change" : "changed", "warn", report);
+  const many: Entry = { head: [changed, [`metadata in ${counted(paths.length, "file")}`], [muted(andMore(paths))]] };
+  return [...others.map(fileEntry(report)), many];
+}
+
+/** A file, a changed one with its diff. */
 const fileEntry =
   (report: ShownImport) =>
   ({ path, action, lines, diff = "" }: ShownImport["files"][number]): Entry =>

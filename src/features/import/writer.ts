@@ -4,6 +4,7 @@ import { dirname, join, relative, resolve, sep } from "node:path";
 import { integrationAddress } from "../../core/kinds/manifests.ts";
 import type { Project } from "../../core/manifests/project.ts";
 import type { Address } from "../../core/model/address.ts";
+import type { JsonValue } from "../../core/model/json/json.ts";
 import type { Resource, SchemaConfigSpec } from "../../core/model/resource.ts";
 import { writeAtomic } from "../../core/records/files/atomic.ts";
 import type { DocumentText } from "./document-text.ts";
@@ -14,8 +15,7 @@ import type { ImportFailure } from "./other-targets.ts";
 export interface WriterOptions {
   /** Absolute: the manifests' locations are relative to it. */
   readonly cwd: string;
-  /** Undefined: only files that exist are changed. */
-  readonly newFiles: NewFiles | undefined;
+  readonly newFiles: NewFiles;
   readonly dryRun: boolean;
   /** Called for each file when it is written, or would be. */
   readonly onFile: (change: FileChange) => void;
@@ -31,6 +31,8 @@ export interface ChangedConfig {
 export interface Writer {
   /** Undefined if the file is edited as asked. */
   readonly change: (changed: ChangedConfig) => ImportFailure | undefined;
+  /** Sets a member of `metadata`. Undefined if the file is edited as asked. */
+  readonly setMetadata: (resource: Resource, member: "targets" | "id", value: JsonValue) => ImportFailure | undefined;
   /** Adds documents to a file in the folder for new files: "tags.yaml". */
   readonly add: (file: string, documents: readonly DocumentText[]) => void;
   /** Adds documents to the file of the integration's manifest, or to one in the folder for new files. */
@@ -44,7 +46,7 @@ export function createWriter(project: Project, { cwd, newFiles, dryRun, onFile }
   const files = createFileSet((path) => (existsSync(path) ? readFileSync(path, "utf8") : undefined));
   const resourceAt = new Map<Address, Resource>(project.resources.map((resource) => [resource.address, resource]));
   const add = (file: string, documents: readonly DocumentText[]): void => {
-    if (newFiles === undefined || documents.length === 0) return;
+    if (documents.length === 0) return;
     const path = resolve(newFiles.folder, file);
     files.append(path, documents, header(project, path));
   };
@@ -54,11 +56,16 @@ export function createWriter(project: Project, { cwd, newFiles, dryRun, onFile }
       const message = `${place.file} uses a variable, or an anchor that other values share, so import cannot change it in place. Edit it by hand.`;
       return { address, message };
     },
+    setMetadata({ address, place, name }, member, value) {
+      if (files.setMetadata(resolve(cwd, place.file), place, [member, value])) return undefined;
+      const message = `Import cannot set metadata.${member} in ${place.file}. Write it by hand: metadata: { name: ${name}, ${member}: ${JSON.stringify(value)} }.`;
+      return { address, message };
+    },
     add,
     addToIntegration(name, documents) {
       const known = resourceAt.get(integrationAddress(name));
       const file = known === undefined ? undefined : resolve(cwd, known.place.file);
-      const isThere = file !== undefined && (newFiles?.isShared === true || !relative(newFiles?.folder ?? "", file).startsWith(".."));
+      const isThere = file !== undefined && (newFiles.isShared || !relative(newFiles.folder, file).startsWith(".."));
       add(isThere ? file : join("integrations", `${name}.yaml`), documents);
     },
     async flush() {

@@ -105,12 +105,14 @@ describe("an asset with the name and type of another one", () => {
     expect(vaults(at.service.state())).toHaveLength(2);
   });
 
-  it("is an error in validate and plan, unless both are pinned or bound to different ids", async () => {
+  it("is an error in validate and blocked in plan, unless both are pinned or bound to different ids", async () => {
     const at = await scene(together(assetNamed("vault4"), assetNamed("vault")));
     const validate = await at.run(["validate", "-q"]);
     expect(validate.code).toBe(1);
     expect(validate.stdout).toContain("E_SHARED_IDENTITY");
-    expect((await at.plan()).code).toBe(1);
+    expect((await at.plan()).plan.blocked).toMatchObject(
+      ["Asset/vault", "Asset/vault4"].map((address) => ({ address, code: "E_SHARED_IDENTITY" })),
+    );
     at.write("manifests/all.yaml", together(assetNamed("vault4", undefined, ", id: d-20"), assetNamed("vault", undefined, ", id: d-21")));
     expect((await at.run(["validate", "-q"])).code).toBe(0);
     at.write("manifests/all.yaml", together(assetNamed("vault4"), assetNamed("vault")));

@@ -110,10 +110,10 @@ describe("an item that must not be created", () => {
     expect(made.deferred.map(({ address }) => address)).toEqual(["Tag/t#x"]);
   });
 
-  test("is an error if two manifests would create the same object", () => {
+  test("blocks two manifests that would create the same object, and nothing else", () => {
     const twin = (address: string, name: string) => draft(address, "create", { naturalKey: { name } });
-    expect(planOf({ items: [twin("Asset/a", "x"), twin("Asset/b", "x"), twin("Asset/c", "y")] }).diagnostics).toMatchObject([
-      { code: "E_SHARED_IDENTITY", address: "Asset/b" },
-    ]);
+    const { blocked, items, executable } = planOf({ items: [twin("Asset/a", "x"), twin("Asset/b", "x"), twin("Asset/c", "y")] });
+    expect(blocked).toMatchObject(["Asset/a", "Asset/b"].map((address) => ({ address, code: "E_SHARED_IDENTITY" })));
+    expect([items.map(({ address }) => address), executable]).toEqual([["Asset/c"], true]);
   });
 });

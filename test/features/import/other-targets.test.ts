@@ -127,12 +127,12 @@ describe("an integration that deviates from a SchemaConfig of many integrations 
     await targets.write("manifests/fleet.yaml", fleet);
   });
 
-  test("gets no override that the other target would load too, even if that has no bindings", async () => {
+  test("gets a manifest of its own target, even if the other one has no bindings", async () => {
     unhashInDev(targets);
     const before = effectOf(await targets.planProd());
     const report = await targets.importDev();
-    expect(report.failures.map(({ address }) => address)).toContain("Integration/shop-shard-01");
-    expect(report.notices).toContainEqual(expect.stringContaining("`manifests: [manifests/dev]`"));
+    expect(report).toMatchObject({ failures: [] });
+    expect(await targets.read("manifests/integrations/shop-shard-01.yaml")).toContain("metadata: { name: shop-shard-01, targets: [dev] }");
     expect(effectOf(await targets.planProd())).toEqual(before);
   });
 });
@@ -148,13 +148,22 @@ describe("an integration that only exists in one target", () => {
     });
   });
 
-  test("gets no manifest that the other target would load too", async () => {
+  test("gets a manifest of that target, whose name no other manifest has", async () => {
     const before = effectOf(await targets.planProd());
     const report = await targets.importDev();
-    expect(report.failures.map(({ address }) => address)).toEqual(["Asset/trial-pg", "Integration/trial"]);
-    expect(report.failures[0]?.message).toContain("part of the plan of target prod");
-    expect(report.bindings).not.toHaveProperty("Integration/trial");
+    expect(report).toMatchObject({ remaining: [], failures: [], exit: { code: 0 } });
+    expect(report.files.map(({ path }) => path)).toEqual(["manifests/integrations/trial.yaml"]);
+    expect(await targets.read("manifests/integrations/trial.yaml")).toMatch(
+      /(?:[\s\S]*metadata: \{ name: trial(?:-pg)?, targets: \[dev\] \}){3}/u,
+    );
     expect(effectOf(await targets.planProd())).toEqual(before);
+    // Made in prod, too: the name is taken.
+    targets.prod.service.mutate((account) => {
+      const [orders] = account.integrations;
+      const source = { id: "trial-2", name: "trial-2", type: "postgres" };
+      if (orders !== undefined) account.integrations.push({ ...structuredClone(orders), id: "t2", name: "Trial", source });
+    });
+    expect((await targets.prod.importJson({ target: ["prod"] })).bindings).toHaveProperty("Integration/trial-t2", "t2");
   });
 
   test("gets a manifest in the folder of its target", async () => {
@@ -267,4 +276,53 @@ test("import names what the account has that breaks a policy of severity error",
   } finally {
     await close();
   }
+});
+
+describe("objects of the manifests that the second account does not have", () => {
+  const without = ({ integrations, tags }: AccountState): void => {
+    for (const tag of tags) tag.relations = tag.relations.filter(({ resourceId }) => resourceId === "dev-8f1c");
+    integrations.splice(0, integrations.length, ...integrations.filter(({ name }) => name === "Orders"));
+  };
+
+  test("get metadata.targets, with their SchemaConfigs, and are one sentence of the plan", async () => {
+    await targets.prod.importJson({ target: ["prod"] });
+    const before = effectOf(await targets.planProd());
+    targets.dev.service.mutate(without);
+    const report = await targets.importDev();
+    expect(report).toMatchObject({ remaining: [], failures: [], exit: { code: 0 } });
+    expect(report.notices).toContainEqual(
+      expect.stringMatching(/^3 integrations of the manifests are not in dev, .*targets: \[prod\]: billing, /u),
+    );
+    expect((await targets.read("manifests/integrations/billing.yaml")).match(/targets: \[prod\]/gu)).toHaveLength(3);
+    expect(await targets.planDev()).toMatchObject({ blocked: [], elsewhere: { Integration: 3 }, exit: { code: 0 } });
+    expect(effectOf(await targets.planProd())).toEqual(before);
+    expect((await targets.importDev()).files).toEqual([]);
+  });
+
+  test("keep a manifest that another target has not recorded", async () => {
+    await targets.write("manifests/x.yaml", "apiVersion: dimsync/v1\nkind: Integration\nmetadata: { name: x }\nspec: {}\n");
+    expect((await targets.importDev()).files.map(({ path }) => path)).not.toContain("manifests/x.yaml");
+  });
+});
+
+test("a pinned id becomes a map", async () => {
+  await targets.write(
+    "manifests/o.yaml",
+    'apiVersion: dimsync/v1\nkind: Integration\nmetadata: { name: o, id: "8f1c" }\nspec: { expect: { name: Orders } }\n',
+  );
+  expect((await targets.importDev()).bindings).toHaveProperty("Integration/o", "dev-8f1c");
+  expect(await targets.read("manifests/o.yaml")).toContain('metadata: { name: o, id: { prod: "8f1c", dev: dev-8f1c } }');
+  expect((await targets.planProd()).items).toContainEqual(expect.objectContaining({ address: "Integration/o", liveId: "8f1c" }));
+});
+
+test("two objects that cannot be distinguished are blocked alone, and only in the target that does not know their ids", async () => {
+  targets.prod.service.mutate(({ integrations: [orders, billing] }) => {
+    if (orders === undefined || billing === undefined) return;
+    billing.source = { ...orders.source, id: "s-twin" };
+  });
+  await targets.prod.importJson({ target: ["prod"] });
+  expect(await targets.planProd()).toMatchObject({ blocked: [], exit: { code: 0 } });
+  const { blocked, executable } = await targets.planDev();
+  const twins = blocked.filter(({ code }) => code === "E_SHARED_IDENTITY").map(({ address }) => address);
+  expect([twins, executable]).toEqual([["Asset/orders-pg-s-1", "Asset/orders-pg-s-twin"], true]);
 });

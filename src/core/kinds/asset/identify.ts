@@ -1,11 +1,10 @@
 import { type Address, type Binding, type Bindings, byText, kindOf } from "../../model/address.ts";
 import { canonicalJson, defined } from "../../model/json/json.ts";
 import { repeated } from "../../model/maps.ts";
-import type { Problem } from "../../model/problem.ts";
-import { type AssetSpec, problemIn, type Resource } from "../../model/resource.ts";
+import type { AssetSpec, Resource } from "../../model/resource.ts";
 import { bindCommand, resolveCommand } from "../../text/shell.ts";
 import { blocked, boundIdentity } from "../identity.ts";
-import type { AccountView, Identity } from "../kind.ts";
+import type { AccountView, Conflict, Identity } from "../kind.ts";
 import { integrations } from "../lists.ts";
 import { naturalKeyOf, recordedName } from "./record.ts";
 import { lookalikes, referencesIn } from "./references.ts";
@@ -88,17 +87,13 @@ function isDuplicate({ spec }: Resource<AssetSpec>, address: Address, binding: B
 }
 
 /** Pairs of manifests with equal name and type, unless both are pinned or bound to different ids. */
-export function sameAssets(resources: readonly Resource[], bindings: Bindings): readonly Problem[] {
+export function sameAssets(resources: readonly Resource[], bindings: Bindings): readonly Conflict[] {
   const idOf = (resource: Resource): string | undefined => resource.id ?? bindings.get(resource.address)?.id;
   const same = repeated(resources, ({ spec }) => canonicalJson(naturalKeyOf(spec as AssetSpec)));
-  return same.flatMap(([first, resource]): readonly Problem[] => {
+  return same.flatMap(([first, resource]): readonly Conflict[] => {
     // Equal ids are reported for all kinds alike.
     if (idOf(first) !== undefined && idOf(resource) !== undefined) return [];
-    return [
-      problemIn(resource, "/spec/name", {
-        code: "E_SHARED_IDENTITY",
-        message: `${first.address} and ${resource.address} have the same name and type, and an asset can't be read back, so dimsync can't tell them apart. Remove one of them, change its spec.name, or pin the ids of both with metadata.id.`,
-      }),
-    ];
+    const message = `${first.address} and ${resource.address} have the same name and type, and an asset can't be read back, so dimsync can't tell them apart. Remove one of them, change its spec.name, or pin the ids of both with metadata.id.`;
+    return [{ pair: [first, resource], message, pointer: "/spec/name" }];
   });
 }

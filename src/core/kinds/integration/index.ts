@@ -26,8 +26,9 @@ const imported: ImportedObjects<LiveIntegration> = {
   skips: ({ isDraft }) => (isDraft ? "is a draft" : undefined),
   needs: ({ source, destination }) => [source, destination].flatMap((reference) => reference?.id ?? []),
   fits: ({ name, spec }, live, slug) => {
-    const { expect, create } = spec as IntegrationSpec;
-    return create === undefined && (expect?.name === live.name || (expect?.name === undefined && name === slug));
+    const { match, expect, create } = spec as IntegrationSpec;
+    const wanted = match?.name ?? expect?.name;
+    return create === undefined && (wanted === undefined ? name === slug : wanted === live.name);
   },
   manifest({ id, name, paused, source, destination }, { nameOf }) {
     const asset = destination && nameOf(kindNames.asset, destination.id);

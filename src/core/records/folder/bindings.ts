@@ -46,6 +46,11 @@ export function openBindings(file: string, target: string): BindingsFile {
   };
 }
 
+/** The bindings of each target in the file; none if there is no file. Throws E_BINDINGS_FILE. */
+export const readAllBindings = async (file: string): Promise<readonly Bindings[]> => [
+  ...((await load(file, undefined))?.bindings.values() ?? []),
+];
+
 /** Reads the file, and parses it if its text is not the `known` one. Undefined if the file does not exist. */
 async function load(file: string, known: BindingsText | undefined): Promise<BindingsText | undefined> {
   let text: string;

@@ -1,21 +1,42 @@
+import { isRelation, kindOf, schemasKind } from "../../model/address.ts";
 import type { Blocked } from "../../model/plan.ts";
+import { counted } from "../../text/counts.ts";
 import { andMore, grouped } from "../../text/lists.ts";
 
 /** More than this many objects that are blocked for the same reason are combined into one entry. */
 export const mostAlone = 3;
 
 export interface BlockedGroup extends Omit<Blocked, "address"> {
-  /** The address, or "Asset/a, Asset/b, Asset/c and 4 more". */
+  /** The address, or "31 assets: a, b, c and 28 more". */
   readonly names: string;
   /** The address, if it is only one. */
   readonly address?: string;
 }
 
-/** What is blocked, with one entry for many objects that have the same code, message and command. */
+/** What is blocked, with one entry for many objects that have the same kind and code, and whose messages differ in names only. */
 export function blockedGroups(blocked: readonly Blocked[]): readonly BlockedGroup[] {
-  return grouped(blocked, ({ code, message, command }) => JSON.stringify([code, message, command])).flatMap((group) => {
+  return grouped(blocked, reasonOf).flatMap((group) => {
     if (group.length <= mostAlone) return group.map((entry) => ({ ...entry, names: entry.address }));
-    const [{ address: _address, ...reason }] = group;
-    return [{ ...reason, names: andMore(group.map(({ address }) => address)) }];
+    const [{ address, message, ...reason }] = group;
+    const isEqual = group.every((entry) => entry.message === message);
+    return [{ ...reason, message: isEqual ? message : `${address}: ${message}`, names: namesOf(group) }];
   });
+}
+
+/** A key without the names in the message and the command. The same message is one reason, whatever the kind. */
+function reasonOf({ address, code, message, command = "" }: Blocked): string {
+  const general = withoutNames(message);
+  return JSON.stringify([general === message ? "" : kindOf(address), code, command.split(" ")[1], general]);
+}
+
+/** Without strings in quotes, addresses, and ids with what follows in parentheses. */
+const withoutNames = (message: string): string => message.replaceAll(/"(?:[^"\\]|\\.)*"|\b[A-Z][A-Za-z]+\/[^\s,]+|\S+ \([^)]*\)/gu, "…");
+
+function namesOf(group: readonly [Blocked, ...Blocked[]]): string {
+  const addresses = group.map(({ address }) => address);
+  const kind = kindOf(group[0].address);
+  if (addresses.some((address) => kindOf(address) !== kind || isRelation(address))) return andMore(addresses);
+  const names = addresses.map((address) => address.slice(kind.length + 1));
+  const what = kind === schemasKind ? `schemas of ${counted(group.length, "integration")}` : counted(group.length, kind.toLowerCase());
+  return `${what}: ${andMore(names)}`;
 }

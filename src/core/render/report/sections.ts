@@ -1,12 +1,13 @@
 import type { Comparison } from "../../model/comparison.ts";
 import type { GuardFinding } from "../../model/findings.ts";
-import type { Blocked, Deferred, Manual, Plan, Unverifiable } from "../../model/plan.ts";
+import type { Deferred, Manual, Plan, Unverifiable } from "../../model/plan.ts";
 import { type Diagnostic, placeText } from "../../model/problem.ts";
 import type { Result } from "../../model/result.ts";
 import { visible } from "../../text/control-characters.ts";
 import { counted } from "../../text/counts.ts";
 import { wholePath } from "../../text/paths.ts";
 import { errorsFirst } from "../../text/severity.ts";
+import { shellWord } from "../../text/shell.ts";
 import { valueAt, valueLines } from "../../text/values.ts";
 import { code, type Entry, id, type Line, listLine, muted, name, type Section, value } from "../blocks.ts";
 import type { RenderOptions, Shown } from "../document.ts";
@@ -22,7 +23,7 @@ import { outcomesSection } from "./outcomes.ts";
 import { outsideSection } from "./outside.ts";
 import { exemptionsSection, policySections } from "./policies.ts";
 import { guardText, liftReason, shownGuards } from "./refusals.ts";
-import { unmanagedSection } from "./unmanaged.ts";
+import { elsewhereSection, unmanagedSection } from "./unmanaged.ts";
 import { severityTones } from "./words.ts";
 
 /** Everything but the changes, in the order of a page. A section without entries is left out. */
@@ -54,10 +55,11 @@ function sectionsOfKind(document: Shown, { verbose, isResolved = false, touches 
     columnsSection(document),
     notKept,
     steps,
-    blocked(document.blocked),
+    blocked(document),
     held,
     deferred(document.deferred),
     unverifiable(document.unverifiable),
+    elsewhereSection(document),
     unmanagedSection(document),
   ];
 }
@@ -170,19 +172,29 @@ function manual(all: readonly Manual[], kind: Plan["kind"] | "Result"): Section 
   };
 }
 
-const blocked = (all: readonly Blocked[]): Section => ({
+const blocked = ({ blocked: all, severalTargets, target }: Plan): Section => ({
   id: "blocked",
   title: "Blocked",
   count: all.length,
   part: "work",
   isPlain: true,
-  entries: blockedGroups(all).map(({ names, code: of, message, command }) => ({
-    sign: "✗",
-    tone: "bad",
-    head: [[name(names)], [code(of, "bad")]],
-    notes: [[message]],
-    commands: command === undefined ? [] : [command],
-  })),
+  entries: [
+    ...blockedGroups(all).map(
+      ({ names, code: of, message, command }): Entry => ({
+        sign: "✗",
+        tone: "bad",
+        head: [[name(names)], [code(of, "bad")]],
+        notes: [[message]],
+        commands: command === undefined ? [] : [command],
+      }),
+    ),
+    ...(severalTargets === true && all.some(({ code: of }) => of === "E_INTEGRATION_MISSING") ? [onlyElsewhere(target)] : []),
+  ],
+});
+
+const onlyElsewhere = (target: string): Entry => ({
+  head: [["If integrations are in another target only, let import write that into their manifests (metadata.targets):"]],
+  commands: [`dimsync import -t ${shellWord(target)}`],
 });
 
 /** Entries that wait for an object that another item creates, with their desired state. */

@@ -1,7 +1,9 @@
 import { kinds } from "../../kinds/index.ts";
 import { byText } from "../../model/address.ts";
 import { type Plan, type UnmanagedTable, unmanagedObjects } from "../../model/plan.ts";
+import { visible } from "../../text/control-characters.ts";
 import { counted, countList } from "../../text/counts.ts";
+import { enumerate } from "../../text/describe.ts";
 import { andMore, grouped } from "../../text/lists.ts";
 import { nameText } from "../../text/paths.ts";
 import { code, type Entry, id, muted, name, type Row, type Section } from "../blocks.ts";
@@ -37,6 +39,21 @@ export function unmanagedSection({ kind, unmanaged }: Pick<Plan, "kind" | "unman
       ),
       ...tableRows(tables ?? []).map((head): Entry => ({ head })),
     ],
+  };
+}
+
+/** Objects of manifests that only other targets have: one sentence. */
+export function elsewhereSection({ target, elsewhere = {} }: Pick<Plan, "target" | "elsewhere">): Section {
+  const counts = Object.entries(elsewhere).map(([kind, count]) => counted(count, kind.toLowerCase()));
+  const verb = Object.values(elsewhere).reduce((sum, count) => sum + count, 0) === 1 ? "is" : "are";
+  return {
+    id: "elsewhere",
+    title: `${enumerate(counts, "and")} of the manifests ${verb} not in ${visible(target)} (metadata.targets)`,
+    count: 0,
+    part: "rest",
+    isFolded: true,
+    isSentence: counts.length > 0,
+    entries: [],
   };
 }
 

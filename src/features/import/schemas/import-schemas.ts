@@ -16,7 +16,7 @@ import { freeName } from "../../../core/text/free-name.ts";
 import { nodeText } from "../../../core/text/paths.ts";
 import type { Adoption, NamedIntegration, NewDocument } from "../adopt.ts";
 import { type DocumentText, schemaConfigText } from "../document-text.ts";
-import { type ImportFailure, notShared, type Sharing } from "../other-targets.ts";
+import type { ImportFailure, Sharing } from "../other-targets.ts";
 import type { Writer } from "../writer.ts";
 import { extendSpec } from "./extend.ts";
 import { inferRules, literalSchemas } from "./infer-rules.ts";
@@ -26,8 +26,10 @@ export interface SchemasInput {
   readonly reads: RunReads;
   readonly writer: Writer;
   readonly sharing: Sharing;
-  /** Whether new manifests may be written. */
-  readonly canCreate: boolean;
+  /** metadata.targets of new manifests. */
+  readonly targets: readonly string[] | undefined;
+  /** Addresses of manifests of other targets. */
+  readonly taken: ReadonlySet<Address>;
   /** Writes a literal tree instead of rules. */
   readonly literal: boolean;
   readonly signal: AbortSignal;
@@ -39,8 +41,6 @@ export interface ImportedSchemas {
   readonly addresses: readonly Address[];
   readonly notices: readonly string[];
   readonly failures: readonly ImportFailure[];
-  /** Something was not written because other targets would load it too. */
-  readonly isLimited: boolean;
 }
 
 /** The import so far. */
@@ -52,14 +52,13 @@ interface Draft extends SchemasInput {
   readonly addresses: Address[];
   readonly notices: string[];
   readonly failures: ImportFailure[];
-  isLimited: boolean;
 }
 
 /** Reads the schemas of the adopted integrations one after the other, and writes each one's file. Throws what the reads and the writer throw. */
 export async function importSchemas(adoption: Adoption, input: SchemasInput): Promise<ImportedSchemas> {
   const { reads, writer, account, onProgress } = input;
   const takenNames = new Set(account.resources.filter(isSchemaConfig).map(({ name }) => name));
-  const draft: Draft = { ...input, units: unitsById(account), takenNames, addresses: [], notices: [], failures: [], isLimited: false };
+  const draft: Draft = { ...input, units: unitsById(account), takenNames, addresses: [], notices: [], failures: [] };
   const total = adoption.integrations.length;
   let done = 0;
   onProgress?.({ type: "phase", phase: "read", round: 1, total });
@@ -78,8 +77,8 @@ export async function importSchemas(adoption: Adoption, input: SchemasInput): Pr
     onProgress?.({ type: "step", phase: "read", done: ++done, total, label: integrationAddress(name) });
   }
   writer.end();
-  const { addresses, notices, failures, isLimited } = draft;
-  return { addresses, notices, failures, isLimited };
+  const { addresses, notices, failures } = draft;
+  return { addresses, notices, failures };
 }
 
 /** What decides for each integration that a SchemaConfig selects, by live id. */
@@ -134,7 +133,7 @@ function extendConfig(
   { name, schemas, unit }: { readonly name: string; readonly schemas: LiveSchemas; readonly unit: SchemaConfigUnit },
 ): void {
   const { resource, address } = unit;
-  const isShared = resource.spec.integrations !== undefined || sharing.decidesIn(resource, integrationAddress(name)).length > 0;
+  const isShared = resource.spec.integrations !== undefined || sharing.decidesElsewhere(resource, integrationAddress(name));
   if (isShared) return;
   const { spec, addedColumns } = extendSpec(unit, schemas, literal);
   if (spec === resource.spec) return;
@@ -143,16 +142,10 @@ function extendConfig(
   if (failure !== undefined) failures.push(failure);
 }
 
-/** A new SchemaConfig, unless other targets would plan it too. */
-function createConfig(draft: Draft, name: string, live: LiveSchemas): DocumentText | undefined {
-  const { canCreate, sharing, takenNames, literal, addresses, failures } = draft;
-  const configName = freeName(name, (one) => takenNames.has(one));
-  const document = schemaConfigText(configName, specFor(name, live, literal));
-  if (!canCreate) {
-    failures.push(notShared(document.address, sharing.inUse));
-    draft.isLimited = true;
-    return undefined;
-  }
+/** A new SchemaConfig. */
+function createConfig({ targets, taken, takenNames, literal, addresses }: Draft, name: string, live: LiveSchemas): DocumentText {
+  const configName = freeName(name, (one) => takenNames.has(one) || taken.has(schemaConfigAddress(one)));
+  const document = schemaConfigText(configName, specFor(name, live, literal), { targets });
   takenNames.add(configName);
   addresses.push(document.address);
   return document;
