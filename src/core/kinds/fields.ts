@@ -45,7 +45,7 @@ const namesOf = (fields: Fields, flag: "isColumn" | "isWritten"): readonly strin
 /** The message for a field that only the service sets, in a manifest; undefined for other keys. */
 export function readOnlyMessage(fields: Fields, key: string): string | undefined {
   const instead = Object.hasOwn(fields, key) ? fields[key]?.instead : undefined;
-  return instead === undefined ? undefined : `The service sets \`${key}\` itself, and the API cannot write it. ${instead}`;
+  return instead === undefined ? undefined : `The service sets \`${key}\` itself, and dimsync has no request that changes it. ${instead}`;
 }
 
 /** The written fields of a live object as the JSON document that request bodies point into. */

@@ -1,10 +1,10 @@
 import pLimit from "p-limit";
 import { tags, users } from "../../core/kinds/lists.ts";
 import { schemasAddress } from "../../core/kinds/manifests.ts";
-import { readOr } from "../../core/model/errors.ts";
+import { readOr, type ServiceError } from "../../core/model/errors.ts";
 import { isObject, own } from "../../core/model/json/json.ts";
 import { urlPath } from "../../core/model/json/pointer.ts";
-import type { LiveIntegration } from "../../core/model/live.ts";
+import type { LiveIntegration, LiveSchemas } from "../../core/model/live.ts";
 import type { List, Listing } from "../../core/model/service.ts";
 import type { Client } from "../../core/service/client.ts";
 import { counted } from "../../core/text/counts.ts";
@@ -23,16 +23,14 @@ export async function accountChecks(
   integrations: Listing<LiveIntegration>,
   options: { readonly allIntegrations?: boolean } = {},
 ): Promise<readonly Check[]> {
-  const [first] = integrations.items;
-  const [tagsCheck, usersCheck, auditLog, schemas, form, paging] = await Promise.all([
+  const [tagsCheck, usersCheck, auditLog, schemas, paging] = await Promise.all([
     listCheck(client, tags, { check: "read tags", neededFor: "plans with Tag manifests" }),
     listCheck(client, users, { check: "read users", neededFor: "plans that name users by e-mail address" }),
     auditLogCheck(client),
     schemaChecks(client, options.allIntegrations === true ? integrations.items : integrations.items.slice(0, 1)),
-    formCheck(client, first),
     pagingCheck(client, integrations),
   ]);
-  return [...entryChecks("read integrations", integrations), tagsCheck, usersCheck, auditLog, ...schemas, form, paging];
+  return [...entryChecks("read integrations", integrations), tagsCheck, usersCheck, auditLog, ...schemas, paging];
 }
 
 interface Probe {
@@ -44,9 +42,12 @@ interface Probe {
 async function listCheck(client: Client, list: List, { check, neededFor }: Probe): Promise<Check> {
   return readOr(
     async () => entryChecks(check, await client.list(list))[0] ?? ok(check, `GET /v1/${list.name} works.`),
-    ({ message }) => fail(check, message, `This read is needed for ${neededFor}. Give the key access to it.`),
+    (failure) => fail(check, failure.message, `This read is needed for ${neededFor}. ${wayOut(failure)}`),
   );
 }
+
+const wayOut = ({ status }: ServiceError): string =>
+  status === 401 || status === 403 ? "Give the role of the API key access to it." : "Run dimsync doctor again when the service answers it.";
 
 /** A warning if entries of a list cannot be read. */
 function entryChecks(check: string, { unread: [first, ...others] = [] }: Listing<unknown>): readonly Check[] {
@@ -64,80 +65,71 @@ async function auditLogCheck(client: Client): Promise<Check> {
       await client.auditLogs({ limit: 1 });
       return ok(check, "GET /v1/audit-logs works.");
     },
-    ({ message }) =>
-      warn(check, message, "Drift reports cannot say who made a change. Give the key access to the audit log if you need that."),
+    (failure) =>
+      warn(
+        check,
+        failure.message,
+        `Without it, drift reports cannot say who made a change, and apply creates no assets. ${wayOut(failure)}`,
+      ),
   );
 }
 
 /** How many schemas are read at a time. The client has a limit of its own for requests. */
 const schemasAtOnce = 4;
 
+interface SchemasFound {
+  readonly checks: readonly Check[];
+  readonly tree: LiveSchemas | undefined;
+}
+
 /** Whether plan can read the schemas: one check for those of all integrations that it can read, and one for each other. */
 async function schemaChecks(client: Client, all: readonly LiveIntegration[]): Promise<readonly Check[]> {
   const check = "read schemas";
-  if (all.length === 0) return [skip(check, "the account has no integrations.")];
-  const limit = pLimit(schemasAtOnce);
-  const found = (await Promise.all(all.map((integration) => limit(() => schemaProblem(client, integration))))).flat();
-  if (found.length > 0) return found;
   const [first] = all;
-  return [
-    ok(
-      check,
-      all.length === 1 ? `GET ${schemasPath(first?.id ?? "")} works.` : `The schemas of all ${all.length} integrations can be read.`,
-    ),
-  ];
+  if (first === undefined)
+    return [skip(check, "the account has no integrations."), skip("response form", "the account has no integrations.")];
+  const limit = pLimit(schemasAtOnce);
+  const found = await Promise.all(all.map((integration) => limit(() => readSchemas(client, integration))));
+  const problems = found.flatMap(({ checks }) => checks);
+  const allRead = all.length === 1 ? `GET ${schemasPath(first.id)} works.` : `The schemas of all ${all.length} integrations can be read.`;
+  return [...(problems.length > 0 ? problems : [ok(check, allRead)]), formCheck(found[0]?.tree, first)];
 }
 
 const schemasPath = (id: string): string => urlPath(["v1", "integrations", id, "schemas"]);
 
-async function schemaProblem(client: Client, { id, name }: LiveIntegration): Promise<readonly Check[]> {
+async function readSchemas(client: Client, { id, name }: LiveIntegration): Promise<SchemasFound> {
   const check = "read schemas";
   const integration = name === "" ? id : `${name} (${id})`;
   const advice = `Every command that needs these schemas reports this, and continues with other integrations. To leave it out: --exclude ${shellWord(schemasAddress(name || id))}`;
+  const failed = (message: string): SchemasFound => ({ checks: [fail(check, message, advice)], tree: undefined });
   return readOr(
     async () => {
       const read = await client.schemas(id);
-      if (read === undefined) return [fail(check, `GET of ${integration} returns 404, although the list has it.`, advice)];
-      if (read.notYet === undefined) return [];
-      return [
-        warn(
-          check,
-          `The service has no schemas of ${integration} yet: ${read.notYet}`,
-          "Commands wait for them, or defer what needs them.",
-        ),
-      ];
+      if (read === undefined) return failed(`GET of ${integration} returns 404, although the list has it.`);
+      if (read.notYet === undefined) return { checks: [], tree: read.tree };
+      const notYet = warn(
+        check,
+        `The service has no schemas of ${integration} yet: ${read.notYet}`,
+        "Commands wait for them, or defer what needs them.",
+      );
+      return { checks: [notYet], tree: read.tree };
     },
-    ({ message }) => [fail(check, message, advice)],
+    ({ message }) => failed(message),
   );
 }
 
-async function formCheck(client: Client, integration: LiveIntegration | undefined): Promise<Check> {
+/** How many requests a plan needs for the schemas of an integration. */
+function formCheck(tree: LiveSchemas | undefined, { name = "" }: Partial<LiveIntegration> = {}): Check {
   const check = "response form";
-  if (integration === undefined) return skip(check, "the account has no integrations.");
-  const response = await get(client, schemasPath(integration.id));
-  return "error" in response ? skip(check, "the schemas could not be read.") : formText(check, formOf(response.body), integration.name);
-}
-
-type SchemaForm = "camel" | "camel-without-columns" | "snake" | "unknown";
-
-function formText(check: string, form: SchemaForm, integration: string): Check {
-  if (form === "unknown") return ok(check, `${integration} has no tables yet, so the form is unknown.`);
-  if (form === "camel") return ok(check, "GET schemas returns camelCase with columns: one request per integration.");
+  if (tree === undefined) return skip(check, "no schemas could be read.");
+  const [table] = Object.values(tree).flatMap(({ tables }) => Object.values(tables));
+  if (table === undefined) return ok(check, `${name} has no tables yet, so the form is unknown.`);
+  if (table.columns !== undefined) return ok(check, "GET schemas returns columns: one request per integration.");
   return warn(
     check,
-    `GET schemas returns ${form === "snake" ? "snake_case" : "camelCase"} without columns.`,
+    "GET schemas returns no columns.",
     "dimsync reads columns with one request per table that a column rule matches. Limit column rules to the tables that need them, or plans take long.",
   );
-}
-
-function formOf(response: unknown): SchemaForm {
-  for (const schema of membersOf(member(response, "data", "schemas")))
-    for (const table of membersOf(member(schema, "tables"))) {
-      if (!isObject(table)) continue;
-      if (Object.hasOwn(table, "columns")) return "camel";
-      return Object.hasOwn(table, "sync_mode") || Object.hasOwn(table, "name_in_destination") ? "snake" : "camel-without-columns";
-    }
-  return "unknown";
 }
 
 /** Whether a list reacts to `?limit=1`. The interface does not document paging; if lists have pages, what was read may be incomplete. */
@@ -186,5 +178,3 @@ const get = (client: Client, path: string): Promise<{ readonly body: unknown } |
 function member(value: unknown, ...path: readonly string[]): unknown {
   return path.reduce((found: unknown, key) => (isObject(found) ? own(found, key) : undefined), value);
 }
-
-const membersOf = (value: unknown): readonly unknown[] => (isObject(value) ? Object.values(value) : []);

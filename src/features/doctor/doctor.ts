@@ -152,10 +152,22 @@ function settingsFailure(error: unknown): NoConnection {
 /** Why the first request failed: the key, if the service refuses it, else the connection. */
 function serviceFailure(error: unknown, source: string): NoConnection {
   if (!(error instanceof ServiceError)) throw error;
-  if (error.status === 401 || error.status === 403)
+  if (error.status === 403)
     return {
       failed: [
-        fail("key", `The service refused the API key with status ${error.status}. ${source}`, "Put a valid key of this account there."),
+        fail(
+          "key",
+          `The service refused GET /v1/integrations with status 403. ${source}`,
+          "Give the role of this key access to integrations, or put another key there.",
+        ),
+        ok("service", "It responds."),
+      ],
+      because: "the key may not read integrations.",
+    };
+  if (error.status === 401)
+    return {
+      failed: [
+        fail("key", `The service refused the API key with status 401. ${source}`, "Put a valid key of this account there."),
         ok("service", "It responds."),
       ],
       because: "the service refused the API key.",
@@ -163,7 +175,7 @@ function serviceFailure(error: unknown, source: string): NoConnection {
   const advice =
     error.sent === "never"
       ? "Correct the base URL if it is wrong, or ask the network's administrator to allow this connection."
-      : "Check that the base URL is the address of the service, without /v1.";
+      : "Check that the base URL is the address of the service.";
   return { failed: [ok("key", source), fail("service", error.message, advice)], because: "the service did not respond as expected." };
 }
 

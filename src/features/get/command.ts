@@ -121,7 +121,7 @@ function liveKindNamed(text: string): { readonly name: string; readonly live: Vi
   const found = Object.entries(views).find(([name]) => singular(name) === wanted);
   if (found !== undefined) return { name: found[0], live: found[1] };
   if (kinds.some(({ name }) => name.toLowerCase() === wanted))
-    throw new DimsyncError("E_USAGE", `The service has no request that reads ${wanted}s. Integrations show their names and types.`, {
+    throw new DimsyncError("E_USAGE", `dimsync has no request that reads ${wanted}s. Integrations show their names and types.`, {
       command: "dimsync get integrations",
     });
   throw new DimsyncError(

@@ -194,7 +194,7 @@ async function checkAuditLog(named: NamedObject, reads: Reads): Promise<string |
   );
   if (different !== undefined) throw other(named, `the audit log shows what it is: ${describeEntry(different.entry)}`);
   if (about.some(({ quoted }) => quoted.has(name))) return undefined;
-  return `It could not be checked that ${intent.address} is ${id}: the API cannot read assets, and no integration or entry of the audit log shows it.`;
+  return `It could not be checked that ${intent.address} is ${id}: dimsync has no request that reads assets, and no integration or entry of the audit log shows it.`;
 }
 
 const missing = (address: string, what: string, command?: string): DimsyncError =>

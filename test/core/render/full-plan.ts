@@ -134,7 +134,8 @@ export const fullPlan: Plan = plan({
     {
       address: "Tag/gdpr",
       code: "E_TAG_MISSING",
-      message: "The account has no tag named GDPR, and the API cannot create one. Create it in the service's own interface.",
+      message:
+        "The account has no tag named GDPR. Create it in the service, because dimsync has no request for it; the next run finds it by name. Until then its relations are skipped.",
     },
   ],
   deferred: [

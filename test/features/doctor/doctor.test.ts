@@ -2,6 +2,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import type { DoctorFlags } from "../../../src/cli/flags.ts";
 import { runDoctor } from "../../../src/features/doctor/command.ts";
 import type { DoctorReport } from "../../../src/features/doctor/doctor.ts";
 import { dbtManifest } from "../../core/labels/dbt-manifest.ts";
@@ -15,8 +16,12 @@ afterEach(() => project.close());
 
 const json = { output: ["json"] };
 
-async function doctor(of: AccountProject = project, env: Readonly<Record<string, string>> = {}): Promise<DoctorReport> {
-  const { out, err } = await of.run(runDoctor, json, [], env);
+async function doctor(
+  of: AccountProject = project,
+  env: Readonly<Record<string, string>> = {},
+  flags: Partial<DoctorFlags> = {},
+): Promise<DoctorReport> {
+  const { out, err } = await of.run(runDoctor, { ...json, ...flags }, [], env);
   if (out === "") throw new Error(err);
   return JSON.parse(out) as DoctorReport;
 }
@@ -104,12 +109,33 @@ describe("one cause is one failed check, and what depends on it is skipped", () 
 test.each([
   ["without the audit log there is a warning, since only attribution needs it", "GET /v1/audit-logs=status:403", "read audit log", "warn"],
   ["users that the key must not read fail", "GET /v1/users=status:403", "read users", "fail"],
+  ["integrations that the key must not read fail", "GET /v1/integrations=status:403", "key", "fail"],
+  ["a key that the service does not know fails", "GET /v1/integrations=status:401", "key", "fail"],
 ])("%s", async (_, fault, check, state) => {
   await project.importJson();
   project.service.addFault(fault);
   const report = await doctor();
-  expect(report.checks.find((one) => one.check === check)).toMatchObject({ state, advice: expect.any(String) });
+  expect(report.checks.find((one) => one.check === check)).toMatchObject({
+    state,
+    advice: expect.stringMatching(/role of th(?:e API|is) key|valid key/u),
+  });
   expect(report.exit.code).toBe(state === "fail" ? 1 : 0);
+});
+
+test("the schemas of one integration are read once, or those of each with --all-integrations", async () => {
+  await project.importJson();
+  const reads = async (allIntegrations: boolean) => {
+    project.service.resetCounts();
+    const report = await doctor(project, {}, { allIntegrations });
+    const paths = project.service.requests.map(({ path }) => path).filter((path) => path.endsWith("/schemas"));
+    return { count: paths.length, different: new Set(paths).size, failed: named(report, "fail") };
+  };
+  const all = project.service.state().integrations.length;
+  expect(await reads(false)).toEqual({ count: 1, different: 1, failed: [] });
+  expect(await reads(true)).toEqual({ count: all, different: all, failed: [] });
+  project.service.addFault("GET /v1/integrations/b27d/schemas=status:400");
+  expect(await reads(false)).toMatchObject({ failed: [] });
+  expect(await reads(true)).toMatchObject({ failed: ["read schemas"] });
 });
 
 test("a binding to an object that no longer exists fails, one without a manifest is a warning", async () => {

@@ -81,7 +81,7 @@ describe("what a manifest covers stays as it is, and the plan after the import r
     [
       "an integration that is paused",
       ({ integrations: [orders] }) => void Object.assign(orders ?? {}, { paused: true }),
-      ['Integration/orders: /paused: Resume the integration "Orders" (8f1c) in the service: the API has no call for it.'],
+      ['Integration/orders: /paused: Resume the integration "Orders" (8f1c) in the service: dimsync has no request for it.'],
     ],
     [
       "a column that is hashed",
@@ -165,7 +165,7 @@ spec:
   const before = await project.read("manifests/hand.yaml");
   const report = await project.importJson({}, ["Integration/sales"]);
   expect(report.remaining).toEqual([
-    'Integration/sales: /paused: Pause the integration "Orders" (8f1c) in the service: the API has no call for it.',
+    'Integration/sales: /paused: Pause the integration "Orders" (8f1c) in the service: dimsync has no request for it.',
   ]);
   expect(report.notices).toEqual([
     expect.stringMatching(

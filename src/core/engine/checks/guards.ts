@@ -109,7 +109,7 @@ function creates(items: readonly Item[], input: GuardInput): readonly Found[] {
   const limit = input.limits.maxCreates;
   const actual = sumOf(input.before, "created") + items.filter(({ action }) => action === "create").length + awaitedCreates(input).length;
   if (actual <= limit) return [];
-  const message = `${counted(actual, "object")} would be created, and the API can't delete ${actual === 1 ? "it" : "any of them"}; the limit is ${limit}.`;
+  const message = `${counted(actual, "object")} would be created, and dimsync has no request that deletes ${actual === 1 ? "it" : "them"}; the limit is ${limit}.`;
   return [{ guard: "maxCreates", message, limit, actual }];
 }
 

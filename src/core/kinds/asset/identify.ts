@@ -20,7 +20,7 @@ export function identify(resource: Resource<AssetSpec>, account: AccountView): I
   if (similar !== undefined) return similar;
   if (resource.lifecycle.create === "ifMissing") return { state: "absent" };
   const message =
-    "Its id is not recorded, and the API has no call that finds an asset. Bind its id, or set lifecycle.create: ifMissing if it does not exist yet.";
+    "Its id is not recorded, and dimsync has no request that finds an asset. Bind its id, or set lifecycle.create: ifMissing if it does not exist yet.";
   return blocked("E_UNBOUND", message, bindCommand(resource.address));
 }
 

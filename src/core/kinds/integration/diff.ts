@@ -121,9 +121,9 @@ function changedCreate({ address }: IntegrationUnit, create: IntegrationCreate, 
 
 function expectInstruction(path: Pointer, expected: JsonValue, { id, name }: LiveIntegration): string {
   const integration = `the integration ${JSON.stringify(name)} (${id})`;
-  if (path === "/paused") return `${expected === true ? "Pause" : "Resume"} ${integration} in the service: the API has no call for it.`;
+  if (path === "/paused") return `${expected === true ? "Pause" : "Resume"} ${integration} in the service: dimsync has no request for it.`;
   if (path === "/name") return `Rename the integration ${id} to ${JSON.stringify(expected)} in the service, or correct spec.expect.name.`;
-  return `The API has no call that changes it. Correct ${integration} in the service, or correct spec.expect${dotted(path)}.`;
+  return `dimsync has no request that changes it. Correct ${integration} in the service, or correct spec.expect${dotted(path)}.`;
 }
 
 const dotted = (path: Pointer): string => path.replaceAll("/", ".");

@@ -65,7 +65,7 @@ export const integration: Kind<IntegrationUnit> = {
 
   readOnlyField(parent, key) {
     if ((parent === "/spec" || parent === "/spec/create") && (key === "paused" || key === "source"))
-      return `The API returns \`${key}\` but cannot write it. Assert it under spec.expect instead, or change it in the service.`;
+      return `The service shows \`${key}\`, and dimsync has no request that changes it. Assert it under spec.expect instead, or change it in the service.`;
     if (parent === "/spec/create" && key === "destinationId")
       return "`destinationId` is taken from spec.destination. Write spec.destination: { asset: NAME } or { id: ID }.";
     return undefined;

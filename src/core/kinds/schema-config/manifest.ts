@@ -22,7 +22,7 @@ export function readOnlyNodeField(parent: Pointer, key: string): string | undefi
   const [spec, member, , set, ...below] = fromPointer(parent);
   const isNode = spec === "spec" && (member === "schemas" || (member === "rules" && set === "set" && below.length === 0));
   if (!isNode || !readOnlyNodeFields.has(key)) return undefined;
-  return `The API returns \`${key}\` but cannot write it. Assert it under spec.expect instead, or change it in the service.`;
+  return `The service shows \`${key}\`, and dimsync has no request that changes it. Assert it under spec.expect instead, or change it in the service.`;
 }
 
 /** Keys of `labels` in a selector are names of labels. */

@@ -163,6 +163,6 @@ function extraRelations({ resource, address }: TagUnit, live: LiveTag, declared:
       address: `${address}#${id}`,
       path: "",
       actual: id,
-      instruction: `Remove the tag ${JSON.stringify(live.name)} from ${id} in the service: the tag is exclusive, no manifest declares this relation, and the API has no call that removes one.`,
+      instruction: `Remove the tag ${JSON.stringify(live.name)} from ${id} in the service: the tag is exclusive, no manifest declares this relation, and dimsync has no request that removes one.`,
     }));
 }
