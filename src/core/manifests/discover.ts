@@ -48,6 +48,14 @@ export async function discover(wanted: readonly Wanted[], options: DiscoverOptio
   return { paths: [...search.paths.values()].sort(byText), problems: search.problems };
 }
 
+/** The manifests of a target, without files that are only for other targets. `ofOthers`: their files, folders and globs. */
+export async function discoverOwn(wanted: readonly Wanted[], ofOthers: readonly string[], options: DiscoverOptions): Promise<Discovered> {
+  const { folder, boundary, except } = options;
+  const patterns = ofOthers.filter((pattern) => leadsOutside({ pattern }, folder, boundary) === undefined).map((pattern) => ({ pattern }));
+  const { paths } = await discover(patterns, { ...options, except: [] });
+  return discover(wanted, { ...options, except: [...except, ...paths] });
+}
+
 /** One search: its options, and what it has found so far. */
 interface Search {
   readonly options: DiscoverOptions;

@@ -1,16 +1,8 @@
-import { existsSync } from "node:fs";
-import type { Catalog } from "../catalog/file.ts";
 import type { ProjectFiles } from "../git/state.ts";
-import type { ColumnReaders } from "../impact/lineage-files.ts";
 import { manifestKindNamed } from "../kinds/index.ts";
-import { labelReferences } from "../kinds/label-references.ts";
-import { isClassification } from "../kinds/manifests.ts";
-import type { LoadedLabels } from "../labels/load.ts";
-import type { NamedManifest, ProjectPaths } from "../labels/sources.ts";
 import { byText } from "../model/address.ts";
 import { DimsyncError, ProblemsError, refuseErrors } from "../model/errors.ts";
 import { defined } from "../model/json/json.ts";
-import type { ColumnLabels } from "../model/labels.ts";
 import { once } from "../model/maps.ts";
 import type { Plan } from "../model/plan.ts";
 import { isError, type Locate, type Problem, problemAt } from "../model/problem.ts";
@@ -21,13 +13,13 @@ import { hideVariables, type SecretReference, secretsIn } from "../model/setting
 import { forTarget, withTarget } from "../text/shell.ts";
 import { didYouMean } from "../text/suggest.ts";
 import { read as readYaml, type YamlParser } from "../yaml/read.ts";
-import { outsideMessage } from "./boundary.ts";
 import { findConfig, parseConfig, targetNames, yamlProblems } from "./config/file.ts";
 import { type LoadedConfig, loadConfig } from "./config/load.ts";
 import { type ConfigOptions, type LoadOptions, yamlParser } from "./config/options.ts";
-import { covering, discover, leadsOutside } from "./discover.ts";
+import { covering, discoverOwn } from "./discover.ts";
 import { makeLocate } from "./locate.ts";
 import { manifestDigest, type ReadManifest, readManifest } from "./manifest.ts";
+import { type FileReading, loadNamedFiles, type NamedFiles } from "./named-files.ts";
 import { atWholePlaces, type PartialManifest } from "./partial.ts";
 import { limitProblems } from "./problem-limit.ts";
 import { duplicateProblems, type MayDeclare, mayDeclare, referenceProblems } from "./references.ts";
@@ -37,7 +29,7 @@ import { type ElsewhereManifest, elsewhereManifest, unknownTargets } from "./tar
 export type { ConfigOptions, LoadOptions } from "./config/options.ts";
 
 /** The manifests of a project for one target, checked as far as possible without the account. */
-export interface Project {
+export interface Project extends NamedFiles {
   readonly settings: Settings;
   /** Those without an error, by address. */
   readonly resources: readonly Resource[];
@@ -47,10 +39,6 @@ export interface Project {
   readonly partial: readonly PartialManifest[];
   /** True for manifests with errors too. */
   readonly isDeclared: MayDeclare;
-  /** The labels of columns; absent if there is no Classification. */
-  readonly columnLabels?: ColumnLabels;
-  /** Who reads the columns in the destination; absent if the project names no dbt manifest. */
-  readonly readers?: ColumnReaders;
   /** All problems, found in one pass. */
   readonly problems: readonly Problem[];
   readonly locate: Locate;
@@ -63,8 +51,6 @@ export interface Project {
   readonly secrets: () => readonly SecretReference[];
   /** Absolute path. */
   readonly configFile?: string;
-  /** The columns that someone has reviewed. Absent if the target has no catalog, or if its file has errors. */
-  readonly catalog?: ProjectCatalog;
   /** The config's `manifests`: for all targets, and for this one only. */
   readonly patterns: LoadedConfig["manifests"];
   /** Files that were read as manifests, as shown. */
@@ -75,14 +61,6 @@ export interface Project {
   readonly dbtFiles: readonly string[];
   /** Present if the git state is known, or meaningless, without asking git about the folder. */
   readonly recordedGit?: { readonly state: Plan["git"] };
-}
-
-export interface ProjectCatalog {
-  /** As shown. */
-  readonly file: string;
-  /** Empty if the file does not exist. */
-  readonly text: string;
-  readonly columns: Catalog;
 }
 
 /**
@@ -98,28 +76,16 @@ export async function loadProject(options: LoadOptions): Promise<Project> {
   if (settings === undefined) throw new ProblemsError(limitProblems(config.problems), locate);
   if (options.needsAccount === true && settings.baseUrl === "") throw whyNoAccount(config, locate);
 
-  const { paths, problems: notFound } = await discoverManifests(config, options);
+  const { cwd, signal } = options;
+  const { paths, problems: notFound } = await discoverOwn(config.wanted, config.ofOtherTargets, { ...config, cwd, signal });
   const { manifests, elsewhere, problems: unread } = await readFiles(paths, { config, options, sources, parser });
-  const { catalog, problems: ofCatalog } = await loadCatalog(settings, { options, sources, parser });
   const isDeclared = mayDeclare(manifests, textsOf(sources, manifests, unread));
   const resources = withoutDuplicates(manifests.flatMap(({ resource }) => resource ?? [])).sort((a, b) => byText(a.address, b.address));
   const whole = new Set(resources.map(({ address }) => address));
   const partial = manifests.flatMap((manifest) => manifest.partial ?? []).filter(({ resource }) => !whole.has(resource.address));
-  const classified = await labelsOf(resources, {
-    folders: [settings.folder, ...(options.labelFolder === undefined ? [] : [options.labelFolder])],
-    shown: (path) => shownPath(options.cwd, path),
-    refusalOf(path) {
-      const target = config.boundary.leadsOutside(path);
-      return target === undefined ? undefined : outsideMessage(shownPath(options.cwd, path), target, config.boundary.top);
-    },
-  });
-  const readers = await readersIn([
-    ...classified.manifests,
-    ...(settings.impact === undefined ? [] : [impactFile(settings.impact, options)]),
-  ]);
+  const named = await loadNamedFiles(resources, { config, options, sources, parser });
   const problems: Problem[] = [
     ...config.problems,
-    ...ofCatalog,
     ...notFound,
     ...unread,
     ...manifests.flatMap((manifest) => manifest.problems),
@@ -128,7 +94,7 @@ export async function loadProject(options: LoadOptions): Promise<Project> {
       referenceProblems([...resources, ...partial.map(({ resource }) => resource)], manifests, { isDeclared, elsewhere, locate }),
       partial,
     ),
-    ...classified.problems,
+    ...named.problems,
     ...resources.flatMap((resource) => manifestKindNamed(resource.kind)?.hints?.(resource) ?? []),
   ];
   const secrets = once(() => [...config.secrets, ...secretsIn(manifests.map(({ effective }) => effective))]);
@@ -142,13 +108,14 @@ export async function loadProject(options: LoadOptions): Promise<Project> {
     isDeclared,
     problems: limitProblems(problems),
     locate,
-    ...defined({ columnLabels: classified.labels, readers, configFile: config.configPath, catalog }),
-    manifestDigest: once(() => manifestDigest([...manifests.flatMap(({ effective = [] }) => effective), ...classified.digested])),
+    ...named.loaded,
+    ...defined({ configFile: config.configPath }),
+    manifestDigest: once(() => manifestDigest([...manifests.flatMap(({ effective = [] }) => effective), ...named.digested])),
     secrets,
     patterns: config.manifests,
     files: paths.map((path) => shownPath(options.cwd, path)),
-    dbtFiles: [...new Set(classified.manifests.map(({ path }) => path))],
-    sourceFiles: { files: [...config.except, ...paths, ...classified.files], covers: covering(config.wanted, config.folder) },
+    dbtFiles: named.dbtFiles,
+    sourceFiles: { files: [...config.except, ...paths, ...named.files], covers: covering(config.wanted, config.folder) },
   };
 }
 
@@ -157,64 +124,6 @@ function textsOf(sources: FileReading["sources"], manifests: readonly ReadManife
   const nameless = manifests.filter(({ kind, name }) => kind === undefined || name === undefined);
   const files = new Set([...unread, ...nameless].flatMap(({ place }) => place?.file ?? []));
   return [...files].flatMap((file) => sources.get(file)?.text ?? []);
-}
-
-const noLabels: LoadedLabels = { manifests: [], problems: [], digested: [], files: [] };
-
-/** The manifest that dimsync.yaml names. It is only read when someone asks for readers. */
-const impactFile = ({ manifest, place }: NonNullable<Settings["impact"]>, { cwd }: LoadOptions): NamedManifest => ({
-  path: manifest,
-  file: shownPath(cwd, manifest),
-  place,
-  tables: undefined,
-});
-
-/** Projects without a dbt manifest load nothing for it. */
-async function readersIn(manifests: readonly NamedManifest[]): Promise<ColumnReaders | undefined> {
-  return manifests.length === 0 ? undefined : (await import("../impact/lineage-files.ts")).columnReaders(manifests);
-}
-
-/** The labels of columns. Projects without labels load nothing for them. */
-async function labelsOf(resources: readonly Resource[], paths: ProjectPaths): Promise<LoadedLabels> {
-  if (!resources.some(isClassification) && labelReferences(resources).length === 0) return noLabels;
-  return (await import("../labels/load.ts")).loadLabels(resources, paths);
-}
-
-/** The manifests of this target, without files that are only for other targets. */
-async function discoverManifests(
-  { wanted, folder, except, ofOtherTargets, boundary }: LoadedConfig,
-  { cwd, signal }: LoadOptions,
-): ReturnType<typeof discover> {
-  const patterns = ofOtherTargets
-    .filter((pattern) => leadsOutside({ pattern }, folder, boundary) === undefined)
-    .map((pattern) => ({ pattern }));
-  const ofOthers = await discover(patterns, { cwd, folder, boundary, except: [], signal });
-  return discover(wanted, { cwd, folder, boundary, except: [...except, ...ofOthers.paths], signal });
-}
-
-/** Reads the catalog file, if the config names one. Its code is only loaded then. */
-async function loadCatalog(
-  { catalogFile }: Settings,
-  { options, sources, parser }: Omit<FileReading, "config">,
-): Promise<{ readonly catalog?: ProjectCatalog; readonly problems: readonly Problem[] }> {
-  if (catalogFile === undefined) return { problems: [] };
-  const file = shownPath(options.cwd, catalogFile);
-  if (!existsSync(catalogFile)) return { catalog: { file, text: "", columns: [] }, problems: [] };
-  const { source, problems } = readSource(options.cwd, catalogFile);
-  if (source === undefined) return { problems };
-  sources.set(source.file, source);
-  const { readCatalog } = await import("../catalog/file.ts");
-  const read = readCatalog(source.text, { file, parser });
-  const catalog = read.catalog === undefined ? {} : { catalog: { file, text: source.text, columns: read.catalog } };
-  return { ...catalog, problems: [...problems, ...read.problems] };
-}
-
-interface FileReading {
-  readonly config: LoadedConfig;
-  readonly options: LoadOptions;
-  /** The texts that were read, by file; new ones are added. */
-  readonly sources: Map<string, Source>;
-  readonly parser: YamlParser;
 }
 
 /** The manifests of files. */

@@ -1,0 +1,110 @@
+import { existsSync } from "node:fs";
+import type { Catalog } from "../catalog/file.ts";
+import type { ColumnReaders } from "../impact/lineage-files.ts";
+import { labelReferences } from "../kinds/label-references.ts";
+import { isClassification } from "../kinds/manifests.ts";
+import type { LoadedLabels } from "../labels/load.ts";
+import type { NamedManifest } from "../labels/sources.ts";
+import { defined } from "../model/json/json.ts";
+import type { ColumnLabels } from "../model/labels.ts";
+import type { Problem } from "../model/problem.ts";
+import type { Resource } from "../model/resource.ts";
+import type { Settings } from "../model/settings/config.ts";
+import type { YamlParser } from "../yaml/read.ts";
+import { outsideMessage } from "./boundary.ts";
+import type { LoadedConfig } from "./config/load.ts";
+import type { LoadOptions } from "./config/options.ts";
+import { readSource, type Source, shownPath } from "./source.ts";
+
+// The files that manifests and the config name: files with labels, dbt manifests and the catalog. The code for them is loaded only if a project
+// has some.
+
+/** What reading the files of a project needs. */
+export interface FileReading {
+  readonly config: LoadedConfig;
+  readonly options: LoadOptions;
+  /** The texts that were read, by file; new ones are added. */
+  readonly sources: Map<string, Source>;
+  readonly parser: YamlParser;
+}
+
+/** What the files say, as members of the project. */
+export interface NamedFiles {
+  /** The labels of columns; absent if there is no Classification. */
+  readonly columnLabels?: ColumnLabels;
+  /** Who reads the columns in the destination; absent if the project names no dbt manifest. */
+  readonly readers?: ColumnReaders;
+  /** The columns that someone has reviewed. Absent if the target has no catalog, or if its file has errors. */
+  readonly catalog?: ProjectCatalog;
+}
+
+export interface ProjectCatalog {
+  /** As shown. */
+  readonly file: string;
+  /** Empty if the file does not exist. */
+  readonly text: string;
+  readonly columns: Catalog;
+}
+
+/** Reads them, as far as the manifests need them. `digested`: for the digest of the manifests. `files`: that plans depend on. `dbtFiles`: absolute paths. */
+export async function loadNamedFiles(resources: readonly Resource[], reading: FileReading) {
+  const { config, options } = reading;
+  const { settings } = config;
+  const labels = await labelsOf(resources, reading);
+  const impact = settings?.impact === undefined ? [] : [impactFile(settings.impact, options)];
+  const { catalog, problems } = await loadCatalog(settings?.catalogFile, reading);
+  const loaded: NamedFiles = defined({ columnLabels: labels.labels, readers: await readersIn([...labels.manifests, ...impact]), catalog });
+  return {
+    loaded,
+    problems: [...problems, ...labels.problems],
+    digested: labels.digested,
+    files: labels.files,
+    dbtFiles: [...new Set(labels.manifests.map(({ path }) => path))],
+  };
+}
+
+const noLabels: LoadedLabels = { manifests: [], problems: [], digested: [], files: [] };
+
+/** The manifest that dimsync.yaml names. It is only read when someone asks for readers. */
+const impactFile = ({ manifest, place }: NonNullable<Settings["impact"]>, { cwd }: LoadOptions): NamedManifest => ({
+  path: manifest,
+  file: shownPath(cwd, manifest),
+  place,
+  tables: undefined,
+});
+
+/** Projects without a dbt manifest load nothing for it. */
+async function readersIn(manifests: readonly NamedManifest[]): Promise<ColumnReaders | undefined> {
+  return manifests.length === 0 ? undefined : (await import("../impact/lineage-files.ts")).columnReaders(manifests);
+}
+
+/** The labels of columns. Projects without labels load nothing for them. */
+async function labelsOf(resources: readonly Resource[], { config, options }: FileReading): Promise<LoadedLabels> {
+  if (!resources.some(isClassification) && labelReferences(resources).length === 0) return noLabels;
+  const { loadLabels } = await import("../labels/load.ts");
+  return loadLabels(resources, {
+    folders: [config.settings?.folder ?? config.folder, ...(options.labelFolder === undefined ? [] : [options.labelFolder])],
+    shown: (path) => shownPath(options.cwd, path),
+    refusalOf(path) {
+      const target = config.boundary.leadsOutside(path);
+      return target === undefined ? undefined : outsideMessage(shownPath(options.cwd, path), target, config.boundary.top);
+    },
+  });
+}
+
+/** Reads the catalog file, if the config names one. Its code is only loaded then. */
+async function loadCatalog(
+  catalogFile: string | undefined,
+  { options, sources, parser }: FileReading,
+): Promise<{ readonly catalog?: ProjectCatalog; readonly problems: readonly Problem[] }> {
+  if (catalogFile === undefined) return { problems: [] };
+  const file = shownPath(options.cwd, catalogFile);
+  if (!existsSync(catalogFile)) return { catalog: { file, text: "", columns: [] }, problems: [] };
+  const { source, problems } = readSource(options.cwd, catalogFile);
+  if (source === undefined) return { problems };
+  sources.set(source.file, source);
+  const { readCatalog } = await import("../catalog/file.ts");
+  const read = readCatalog(source.text, { file, parser });
+  const catalog = read.catalog === undefined ? {} : { catalog: { file, text: source.text, columns: read.catalog } };
+  return { ...catalog, problems: [...problems, ...read.problems] };
+}
