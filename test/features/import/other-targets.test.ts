@@ -108,13 +108,13 @@ afterEach(() => targets.close());
 test("import of a second target writes bindings, not files", async () => {
   await targets.prod.importJson({ target: ["prod"] });
   const before = await targets.prod.files();
-  targets.dev.service.mutate((account) => void Object.assign(users(account, "dev-8f1c")?.columns["email"] ?? {}, { hashed: true }));
+  targets.dev.service.mutate(({ tags: [pii] }) => void Object.assign(pii ?? {}, { description: "Other" }));
   const report = await targets.importDev();
   expect(report.files).toEqual([]);
   expect(report.notices).toEqual([]);
   expect(report.bindings).toMatchObject({ "Integration/orders": "dev-8f1c", "Tag/pii": "dev-t-1", "Asset/warehouse": "d-12" });
   // The difference is reported, and no file is changed.
-  expect(report.remaining).toEqual(["Schemas/orders: update /schemas/public/tables/users/columns/email/hashed"]);
+  expect(report.remaining).toEqual(["Tag/pii: update /description"]);
   expect(report.exit.code).toBe(1);
   const after = await targets.prod.files();
   expect({ ...after, "dimsync.bindings.yaml": "" }).toEqual({ ...before, "dimsync.bindings.yaml": "" });
@@ -197,14 +197,6 @@ test("until another target has bindings, new manifests go to the common folder",
   const report = await targets.importDev();
   expect(report).toMatchObject({ remaining: [], failures: [] });
   expect(report.files.map(({ path }) => path)).toContain("manifests/integrations/orders.yaml");
-});
-
-test("new columns that are replicated unhashed are named in a notice", async () => {
-  await targets.prod.importJson({ target: ["prod"] });
-  const phone = { nameInDestination: "mobile", enabled: true, hashed: false, isPrimaryKey: false };
-  targets.prod.service.mutate((account) => void Object.assign(users(account, "8f1c")?.columns ?? {}, { mobile: phone }));
-  const { notices } = await targets.prod.importJson({ target: ["prod"] });
-  expect(notices).toEqual(["Schemas/orders now covers new columns that are replicated unhashed: public.users.mobile."]);
 });
 
 test("import of one target never changes the plan of the other", async () => {

@@ -22,6 +22,7 @@ type ListMatch = { readonly [level in Level]?: readonly string[] };
  * rule, the added one goes after the rules that import wrote, so that the user's rules below still win.
  */
 export function addRules(rules: readonly SchemaRule[], added: readonly SchemaRule[], uncovered: Uncovered): readonly SchemaRule[] {
+  if (added.length === 0) return rules;
   const result = [...rules];
   for (const rule of added) {
     if (!("match" in rule) || rule.id === undefined) continue;
@@ -64,7 +65,12 @@ function accepts(rule: SchemaRule, { level, match: wanted, set }: Addition): boo
   if (match.where !== undefined || match.ignoreCase === true || !Array.isArray(list)) return false;
   if (list.includes("*") || wanted[level]?.includes("*") === true) return false;
   if (rule.set?.enabled !== set.enabled || rule.set?.hashed !== set.hashed) return false;
-  if (level !== "table" && match.table !== undefined) return false;
+  if (
+    level === "column" && wanted.table !== undefined
+      ? !sameNames(wanted.table, match.table)
+      : level !== "table" && match.table !== undefined
+  )
+    return false;
   if (level !== "column" && match.column !== undefined) return false;
   return level === "schema" || sameNames(wanted.schema, match.schema);
 }

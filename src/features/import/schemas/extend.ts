@@ -5,37 +5,38 @@ import type { LiveColumn, LiveSchema, LiveSchemas, LiveTable } from "../../../co
 import type { NodePath } from "../../../core/model/nodes.ts";
 import type { SchemaConfigSpec, SchemaRule, SchemaTree } from "../../../core/model/resource.ts";
 import { atOnce } from "../../../core/model/runtime/event-loop.ts";
-import { type ColumnPath, isReplicated, type TablePath, walk } from "../../../core/model/schema-tree.ts";
+import { type ColumnPath, isReplicated, type TablePath } from "../../../core/model/schema-tree.ts";
 import { addRules, type Uncovered } from "./add-rules.ts";
 import { nameOfPattern } from "./escape-glob.ts";
 import { inferRules, literalSchemas, liveRuleId } from "./infer-rules.ts";
 
-export interface Extended {
-  /** The same object if nothing has to change. */
-  readonly spec: SchemaConfigSpec;
-  /** Replicated, unhashed columns that nothing covered before. */
-  readonly addedColumns: readonly NodePath[];
-}
-
 const isWrittenByImport = (rule: SchemaRule): boolean => "id" in rule && rule.id !== undefined && liveRuleId.test(rule.id);
 
 /**
- * The spec with the nodes that nothing covers: in the rules that import wrote, else with --literal in the literal tree. What is
- * covered stays as it is, also if the account differs: `drift --resolve accept` accepts that.
+ * The spec with what is off or hashed and nothing covers: in the rules that import wrote, else with --literal in the literal tree. What
+ * is covered stays as it is, also if the account differs: `drift --resolve accept` accepts that. The same object if nothing has to change.
  */
-export function extendSpec({ resource: { spec }, rules: current }: SchemaConfigUnit, live: LiveSchemas, literal: boolean): Extended {
+export function extendSpec(
+  { resource: { spec }, rules: current }: SchemaConfigUnit,
+  live: LiveSchemas,
+  literal: boolean,
+): SchemaConfigSpec {
   const rules = spec.rules ?? [];
   const hasRules = rules.some(isWrittenByImport);
-  if (!hasRules && !literal) return { spec, addedColumns: [] };
+  if (!hasRules && !literal) return spec;
   const uncovered = uncoveredNodes(current, live, (schema) => !literal && listsAllTables(rules, schema));
-  if (Object.keys(uncovered.schemas).length === 0) return { spec, addedColumns: [] };
-  const addedColumns = readableColumns(uncovered.schemas);
-  if (!hasRules) return { spec: { ...spec, schemas: merged(spec.schemas, literalSchemas(uncovered.schemas)) }, addedColumns };
   const takenIds = new Set(rules.flatMap((rule) => ("id" in rule && rule.id !== undefined ? [rule.id] : [])));
-  const added = inferRules(uncovered.schemas, { takenIds, globs: false });
-  const schemas = Object.keys(added.schemas).length === 0 ? spec.schemas : merged(spec.schemas, added.schemas);
-  const withRules = { ...spec, rules: addRules(rules, added.rules, uncovered), ...(schemas === undefined ? {} : { schemas }) };
-  return { spec: withRules, addedColumns };
+  const added = hasRules
+    ? inferRules(uncovered.schemas, { takenIds, isWhole: false })
+    : { rules: [], schemas: literalSchemas(uncovered.schemas) };
+  const withRules = addRules(rules, added.rules, uncovered);
+  const isExtended = Object.keys(added.schemas).length > 0;
+  if (withRules === rules && !isExtended) return spec;
+  return {
+    ...spec,
+    ...(withRules === rules ? {} : { rules: withRules }),
+    ...(isExtended ? { schemas: merged(spec.schemas, added.schemas) } : {}),
+  };
 }
 
 /** Both trees; where both have a leaf, that of the second. */
@@ -50,18 +51,6 @@ function mergedNodes(first: object, second: object): object {
     result[key] = isObject(known) && isObject(value) ? mergedNodes(known, value) : value;
   }
   return result;
-}
-
-/** Columns that are replicated unhashed. */
-function readableColumns(schemas: LiveSchemas): readonly NodePath[] {
-  const found: NodePath[] = [];
-  walk(schemas, {
-    table: (_, [, table], schema) => isReplicated(schema, table),
-    column({ enabled, hashed }, path) {
-      if (enabled !== false && hashed !== true) found.push(path);
-    },
-  });
-  return found;
 }
 
 /** The nodes that nothing covers. `leavesOut`: the columns of the schema's tables that are not replicated stay unmanaged. */

@@ -6,14 +6,11 @@ import { readSchemas, type SchemaConfigUnit, schemaUnits, tablesToRead } from ".
 import { type Address, kindOf } from "../../../core/model/address.ts";
 import { readOr, ServiceError } from "../../../core/model/errors.ts";
 import type { LiveSchemas } from "../../../core/model/live.ts";
-import { groupBy } from "../../../core/model/maps.ts";
-import type { NodePath } from "../../../core/model/nodes.ts";
 import type { SchemaConfigSpec } from "../../../core/model/resource.ts";
 import type { OnProgress } from "../../../core/model/runtime/progress.ts";
 import type { TablePath } from "../../../core/model/schema-tree.ts";
 import { counted } from "../../../core/text/counts.ts";
 import { freeName } from "../../../core/text/free-name.ts";
-import { nodeText } from "../../../core/text/paths.ts";
 import type { Adoption, NamedIntegration, NewDocument } from "../adopt.ts";
 import { type DocumentText, schemaConfigText } from "../document-text.ts";
 import type { ImportFailure, Sharing } from "../other-targets.ts";
@@ -129,52 +126,39 @@ function adoptSchemas(draft: Draft, { live, name }: NamedIntegration, read: Live
 
 /** Adds what nothing covers to the SchemaConfig of this integration alone. */
 function extendConfig(
-  { sharing, literal, writer, notices, failures }: Draft,
+  { sharing, literal, writer, failures }: Draft,
   { name, schemas, unit }: { readonly name: string; readonly schemas: LiveSchemas; readonly unit: SchemaConfigUnit },
 ): void {
-  const { resource, address } = unit;
+  const { resource } = unit;
   const isShared = resource.spec.integrations !== undefined || sharing.decidesElsewhere(resource, integrationAddress(name));
   if (isShared) return;
-  const { spec, addedColumns } = extendSpec(unit, schemas, literal);
+  const spec = extendSpec(unit, schemas, literal);
   if (spec === resource.spec) return;
-  notices.push(...addedNotices(address, addedColumns));
   const failure = writer.change({ resource, spec });
   if (failure !== undefined) failures.push(failure);
 }
 
-/** A new SchemaConfig. */
-function createConfig({ targets, taken, takenNames, literal, addresses }: Draft, name: string, live: LiveSchemas): DocumentText {
+/** A new SchemaConfig for what is off or hashed. */
+function createConfig(
+  { targets, taken, takenNames, literal, addresses }: Draft,
+  name: string,
+  live: LiveSchemas,
+): DocumentText | undefined {
+  const spec = specFor(name, live, literal);
+  if (spec === undefined) return undefined;
   const configName = freeName(name, (one) => takenNames.has(one) || taken.has(schemaConfigAddress(one)));
-  const document = schemaConfigText(configName, specFor(name, live, literal), { targets });
+  const document = schemaConfigText(configName, spec, { targets });
   takenNames.add(configName);
   addresses.push(document.address);
   return document;
 }
 
-const shownNodes = 50;
-
-/** A reviewer must not overlook that an import declares more data as readable. */
-function addedNotices(address: Address, added: readonly NodePath[]): readonly string[] {
-  if (added.length === 0) return [];
-  const texts = byTable(added);
-  const rest = texts.length - shownNodes;
-  const list = `${texts.slice(0, shownNodes).join(", ")}${rest > 0 ? ` and ${rest} more` : ""}`;
-  return [`${address} now covers new columns that are replicated unhashed: ${list}.`];
-}
-
-/** "public.orders (email, phone)" for columns of one table; other nodes, and a single column, as they are. */
-function byTable(paths: readonly NodePath[]): readonly string[] {
-  const groups = groupBy(paths, (path) => nodeText(path.slice(0, 2)));
-  return [...groups].map(([table, nodes]) => {
-    const [only, second] = nodes;
-    return second === undefined ? nodeText(only) : `${table} (${nodes.map(([, , column = ""]) => nodeText([column])).join(", ")})`;
-  });
-}
-
-function specFor(integration: string, live: LiveSchemas, literal: boolean): SchemaConfigSpec {
-  if (literal) return { integration, missing: "warn", schemas: literalSchemas(live) };
-  const { rules, schemas } = inferRules(live);
-  return { integration, missing: "warn", rules, ...(Object.keys(schemas).length === 0 ? {} : { schemas }) };
+/** Undefined if the account protects nothing there. */
+function specFor(integration: string, live: LiveSchemas, literal: boolean): SchemaConfigSpec | undefined {
+  const { rules, schemas } = literal ? { rules: [], schemas: literalSchemas(live) } : inferRules(live);
+  const hasTree = Object.keys(schemas).length > 0;
+  if (rules.length === 0 && !hasTree) return undefined;
+  return { integration, missing: "warn", ...(rules.length === 0 ? {} : { rules }), ...(hasTree ? { schemas } : {}) };
 }
 
 /** The schemas, tables and columns whose names manifests can contain, and how many others there are, not counting what is below them. */

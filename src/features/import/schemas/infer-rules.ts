@@ -1,53 +1,50 @@
 import { byText } from "../../../core/model/address.ts";
-import { canonicalJson, defined, emptyRecord, own } from "../../../core/model/json/json.ts";
+import { canonicalJson, emptyRecord, own } from "../../../core/model/json/json.ts";
 import type { LiveColumn, LiveSchema, LiveSchemas } from "../../../core/model/live.ts";
 import { getOrAdd } from "../../../core/model/maps.ts";
 import type { ColumnTree, SchemaRule, SchemaTree } from "../../../core/model/resource.ts";
-import { type ColumnPath, isReplicated, setFields, type WritableNode, walk } from "../../../core/model/schema-tree.ts";
+import { isReplicated, setFields, type WritableNode, walk } from "../../../core/model/schema-tree.ts";
 import { freeName } from "../../../core/text/free-name.ts";
-import { type ColumnProfile, type ColumnState, columnProfile, isMostlyOff, setFor } from "./column-profile.ts";
 import { escapeGlob } from "./escape-glob.ts";
 
-// Writes the live state of an integration's schemas as rules that are short enough to review. Each column name is listed once per
-// schema, in the rule for the state that most columns of that name have; columns that deviate are exceptions in the literal tree.
-// First come the rules for what is on, then for what is hashed or off, and last the long list of unhashed columns.
+// Writes what the live state of an integration's schemas protects, as rules that are short enough to review: what is off, and which
+// columns are hashed. What is enabled and readable is in no rule, so that a rule of somebody else that protects it always wins, and
+// removing rules never makes data readable.
 //
-// `*` is only used for tables and schemas that are off, and no rule applies to all schemas. Names that are not listed are not managed
-// until the next import. So a table or column that the source adds is never enabled or unhashed by a rule that import wrote.
+// A column name that has the same state in all tables of a schema is listed once for the schema, others with their tables.
+// `*` is only used for tables and schemas that are off. So a table or column that the source adds is never enabled or unhashed.
 
 export interface InferredRules {
   readonly rules: readonly SchemaRule[];
-  /** What deviates from the rules. */
+  /** What no pattern can name. */
   readonly schemas: SchemaTree;
 }
 
-/** Ids of the rules that import writes and updates: `live-tables-on`, `live-columns-hashed-2`. */
-export const liveRuleId = /^live-(schemas|tables|columns)-(on|off|clear|hashed|off-hashed)(?:-all)?(?:-\d+)?$/u;
+/** Ids of the rules that import writes and updates: `live-tables-off`, `live-columns-hashed-2`. */
+export const liveRuleId = /^live-(?:schemas-off|tables-off|columns-(?:off|hashed|off-hashed))(?:-all)?(?:-\d+)?$/u;
 
 export interface InferOptions {
   /** Ids of the configuration's other rules. */
   readonly takenIds?: ReadonlySet<string>;
-  /** False if other rules come first, since `*` would also match their names. */
-  readonly globs?: boolean;
+  /** False if only a part of the nodes is in `live`: then no rule may match others. */
+  readonly isWhole?: boolean;
 }
 
 /** The result does not depend on the order of the keys. */
-export function inferRules(live: LiveSchemas, { takenIds = new Set(), globs = true }: InferOptions = {}): InferredRules {
+export function inferRules(live: LiveSchemas, { takenIds = new Set(), isWhole = true }: InferOptions = {}): InferredRules {
   const names = Object.keys(live).sort(byText);
-  const profiles = new Map<string, SchemaProfile>();
-  for (const name of names) {
+  const inOrder = names.flatMap((name): readonly SchemaProfile[] => {
     const [schema, pattern] = [own(live, name), escapeGlob(name)];
-    if (schema !== undefined && pattern !== undefined) profiles.set(name, { pattern, schema, ...columnProfile(schema, globs) });
-  }
-  const inOrder = [...profiles.values()];
+    return schema === undefined || pattern === undefined ? [] : [profileOf(pattern, schema, isWhole)];
+  });
   const schemaStates = names.map((name) => [name, own(live, name)?.enabled] as const);
   const drafts = [
-    ...onOffRules({ level: "schemas", key: "schema", globs }, schemaStates),
-    ...grouped(inOrder.flatMap((profile) => tableRules(profile, globs))),
+    ...offRules({ level: "schemas", key: "schema", isWhole }, schemaStates),
+    ...grouped(inOrder.flatMap((profile) => tableRules(profile, isWhole))),
     ...grouped(inOrder.flatMap(columnRules)),
-    ...grouped(inOrder.flatMap(uniformRules)),
+    ...grouped(inOrder.flatMap(listedRules)),
   ];
-  return { rules: withIds(drafts, takenIds), schemas: exceptions(live, profiles) };
+  return { rules: withIds(drafts, takenIds), schemas: unnamedIn(live) };
 }
 
 /** A rule before it has its id. */
@@ -57,46 +54,98 @@ interface DraftRule {
   readonly set: ColumnTree;
 }
 
-/** A schema that a pattern can name, and the states of its columns. */
-interface SchemaProfile extends ColumnProfile {
-  readonly pattern: string;
-  readonly schema: LiveSchema;
+/** What protects a column. Rule ids such as `live-columns-hashed` contain these words. */
+type Protected = keyof typeof setFor;
+
+const setFor = {
+  hashed: { hashed: true },
+  off: { enabled: false },
+  "off-hashed": { enabled: false, hashed: true },
+} as const satisfies Readonly<Record<string, ColumnTree>>;
+
+const states: readonly Protected[] = ["hashed", "off", "off-hashed"];
+
+/** Undefined if nothing protects it, as far as the service shows it. */
+function stateOf({ enabled, hashed }: LiveColumn): Protected | undefined {
+  if (enabled === false) return hashed === true ? "off-hashed" : "off";
+  return hashed === true ? "hashed" : undefined;
 }
 
-/** Rules that protect come first; the list of unhashed columns is the longest and the least interesting. */
-const stateOrder: readonly ColumnState[] = ["hashed", "off", "off-hashed", "clear"];
-const ruleOrder = ["live-tables-off-all", "live-tables-on", "live-tables-off", ...stateOrder.map((state) => `live-columns-${state}`)];
+/** A schema that a pattern can name. */
+interface SchemaProfile {
+  readonly pattern: string;
+  readonly schema: LiveSchema;
+  /** Names whose columns are protected in the same way in all tables. */
+  readonly byName: ReadonlyMap<string, Protected>;
+  /** The tables whose columns are written; if most tables are off, one rule turns them off and their columns are left out. */
+  readonly listed: readonly string[];
+}
+
+function profileOf(pattern: string, schema: LiveSchema, isWhole: boolean): SchemaProfile {
+  const tables = Object.keys(schema.tables).sort(byText);
+  const leavesOut = isWhole && isMostlyOff(Object.values(schema.tables).map(({ enabled }) => enabled));
+  const listed = leavesOut ? tables.filter((table) => isReplicated(schema, table)) : tables;
+  return { pattern, schema, listed, byName: isWhole ? sameEverywhere(schema, listed) : new Map() };
+}
+
+function sameEverywhere(schema: LiveSchema, listed: readonly string[]): ReadonlyMap<string, Protected> {
+  const found = new Map<string, Protected | undefined>();
+  const names = new Set(listed.flatMap((table) => Object.keys(own(schema.tables, table)?.columns ?? {})));
+  // Also those of tables that are not listed: a rule for the name matches them, too.
+  for (const { columns = {} } of Object.values(schema.tables))
+    for (const [name, column] of Object.entries(columns)) {
+      const state = stateOf(column);
+      found.set(name, found.has(name) && found.get(name) !== state ? undefined : state);
+    }
+  return new Map(
+    [...found].flatMap(([name, state]) =>
+      state === undefined || !names.has(name) || escapeGlob(name) === undefined ? [] : [[name, state] as const],
+    ),
+  );
+}
+
+/** If most tables are off, one rule turns all of them off and their columns are not listed. */
+function isMostlyOff(enabled: readonly (boolean | undefined)[]): boolean {
+  const off = enabled.filter((one) => one === false).length;
+  return off > 3 && off > enabled.length - off;
+}
+
+const ruleOrder = ["live-tables-off-all", "live-tables-off", ...states.map((state) => `live-columns-${state}`)];
 
 const patternsOf = (names: Iterable<string>): readonly string[] => [...names].flatMap((name) => escapeGlob(name) ?? []);
 
-/** One rule per state. */
-function columnRules({ byColumn, pattern }: SchemaProfile): readonly DraftRule[] {
-  return stateOrder.flatMap((state): readonly DraftRule[] => {
-    const column = patternsOf([...byColumn].flatMap(([name, one]) => (one === state ? [name] : [])));
+/** One rule per state, for the names that are protected everywhere. */
+function columnRules({ byName, pattern }: SchemaProfile): readonly DraftRule[] {
+  return states.flatMap((state): readonly DraftRule[] => {
+    const column = patternsOf([...byName].flatMap(([name, one]) => (one === state ? [name] : []))).toSorted(byText);
     return column.length === 0 ? [] : [{ id: `live-columns-${state}`, match: { schema: [pattern], column }, set: setFor[state] }];
   });
 }
 
-/** One rule for all columns of tables with the same columns in one state. The columns are listed, so that the rule does not enable new ones. */
-function uniformRules({ byTable, pattern, schema }: SchemaProfile): readonly DraftRule[] {
-  const groups = new Map<string, { readonly state: ColumnState; readonly column: readonly string[]; readonly table: string[] }>();
-  for (const [name, state] of byTable) {
-    const column = [...patternsOf(Object.keys(own(schema.tables, name)?.columns ?? {}))].sort(byText);
-    const key = canonicalJson([state, column]);
-    getOrAdd(groups, key, () => ({ state, column, table: [] })).table.push(escapeGlob(name) ?? name);
+/** One rule for all tables in which the same columns are protected in the same way. */
+function listedRules({ schema, pattern, listed, byName }: SchemaProfile): readonly DraftRule[] {
+  const groups = new Map<string, { readonly state: Protected; readonly column: readonly string[]; readonly table: string[] }>();
+  for (const name of listed) {
+    const table = escapeGlob(name);
+    if (table === undefined) continue;
+    const columns = Object.entries(own(schema.tables, name)?.columns ?? {}).filter(([column]) => !byName.has(column));
+    for (const state of states) {
+      const column = patternsOf(columns.flatMap(([one, live]) => (stateOf(live) === state ? [one] : []))).toSorted(byText);
+      if (column.length > 0) getOrAdd(groups, canonicalJson([state, column]), () => ({ state, column, table: [] })).table.push(table);
+    }
   }
   return [...groups.values()].map(({ state, column, table }) => ({
-    id: `live-columns-${state}-all`,
+    id: `live-columns-${state}`,
     match: { schema: [pattern], table, column },
     set: setFor[state],
   }));
 }
 
-function tableRules({ pattern, schema }: SchemaProfile, globs: boolean): readonly DraftRule[] {
+function tableRules({ pattern, schema }: SchemaProfile, isWhole: boolean): readonly DraftRule[] {
   const tables = Object.entries(schema.tables)
     .map(([table, { enabled }]) => [table, enabled] as const)
     .sort(([a], [b]) => byText(a, b));
-  const rules = onOffRules({ level: "tables", key: "table", globs }, tables);
+  const rules = offRules({ level: "tables", key: "table", isWhole }, tables);
   return rules.map((rule) => ({ ...rule, match: { schema: [pattern], ...rule.match } }));
 }
 
@@ -113,51 +162,50 @@ function grouped(drafts: readonly DraftRule[]): readonly DraftRule[] {
   return [...groups.values()].sort((a, b) => ruleOrder.indexOf(a.id) - ruleOrder.indexOf(b.id));
 }
 
-interface OnOff {
+interface Off {
   readonly level: "schemas" | "tables";
   readonly key: "schema" | "table";
-  readonly globs: boolean;
+  readonly isWhole: boolean;
 }
 
-/** Nodes whose state the service does not show are in no rule. */
-type NodeState = readonly [name: string, enabled: boolean | undefined];
-
-/** A rule that lists what is on, and one that lists what is off. If most are off: one that turns all off, then one that lists what is on. */
-function onOffRules({ level, key, globs }: OnOff, nodes: readonly NodeState[]): readonly DraftRule[] {
-  const patterns = (wanted: boolean): readonly string[] =>
-    patternsOf(nodes.flatMap(([name, enabled]) => (enabled === wanted ? [name] : [])));
-  const rule = (id: string, names: readonly string[], enabled: boolean): readonly DraftRule[] =>
-    names.length === 0 ? [] : [{ id, match: { [key]: names }, set: { enabled } }];
-  const on = rule(`live-${level}-on`, patterns(true), true);
-  if (globs && isMostlyOff(nodes.map(([, enabled]) => enabled !== false))) return [...rule(`live-${level}-off-all`, ["*"], false), ...on];
-  return [...on, ...rule(`live-${level}-off`, patterns(false), false)];
+/** A rule that lists what is off; if most are off: all except those that are not. */
+function offRules(
+  { level, key, isWhole }: Off,
+  nodes: readonly (readonly [name: string, enabled: boolean | undefined])[],
+): readonly DraftRule[] {
+  const off = nodes.flatMap(([name, enabled]) => (enabled === false ? [name] : []));
+  const others = nodes.flatMap(([name, enabled]) => (enabled === false ? [] : [name]));
+  const canExclude = others.every((name) => escapeGlob(name) !== undefined);
+  const isAll = isWhole && canExclude && isMostlyOff(nodes.map(([, enabled]) => enabled));
+  const names = isAll ? ["*", ...patternsOf(others).map((name) => `!${name}`)] : patternsOf(off);
+  return names.length === 0 ? [] : [{ id: `live-${level}-off${isAll ? "-all" : ""}`, match: { [key]: names }, set: { enabled: false } }];
 }
 
-/** The live state of all nodes as a literal tree, by name. */
-export const literalSchemas = (live: LiveSchemas): SchemaTree => exceptions(live, new Map());
+/** Everything that is off or hashed, as a literal tree, by name. */
+export const literalSchemas = (live: LiveSchemas): SchemaTree => protectedIn(live, () => true);
 
-/** All of a schema that no pattern can name; of the others, what deviates from their rules. */
-function exceptions(live: LiveSchemas, profiles: ReadonlyMap<string, SchemaProfile>): SchemaTree {
+/** The same of the nodes that no pattern can name. */
+const unnamedIn = (live: LiveSchemas): SchemaTree => protectedIn(live, (path) => path.some((name) => escapeGlob(name) === undefined));
+
+function protectedIn(live: LiveSchemas, isWritten: (path: readonly string[]) => boolean): SchemaTree {
   const tree = emptyRecord<WritableNode>();
+  const write = (path: Parameters<typeof setFields>[1], fields: ColumnTree): void => {
+    if (isWritten(path.filter((name) => name !== undefined))) setFields(tree, path, fields);
+  };
+  const off = ({ enabled }: Pick<LiveSchema, "enabled">): ColumnTree => (enabled === false ? { enabled } : {});
   walk(
     live,
     {
-      schema: ({ enabled }, path) => void (profiles.has(path[0]) || setFields(tree, path, defined({ enabled }))),
-      table: ({ enabled }, path) => void ((profiles.has(path[0]) && path[1] !== "") || setFields(tree, path, defined({ enabled }))),
-      column: (column, path) => setFields(tree, path, deviation(profiles.get(path[0]), column, path)),
+      schema: (node, path) => void write(path, off(node)),
+      table: (node, path) => void write(path, off(node)),
+      column: (node, path) => {
+        const state = stateOf(node);
+        write(path, state === undefined ? {} : setFor[state]);
+      },
     },
     "by-name",
   );
   return tree;
-}
-
-function deviation(profile: SchemaProfile | undefined, { enabled, hashed }: LiveColumn, [, table, column]: ColumnPath): ColumnTree {
-  if (profile === undefined) return defined({ enabled, hashed });
-  const { schema, byColumn, byTable, leavesOut } = profile;
-  const state = byTable.get(table) ?? byColumn.get(column);
-  if (state === undefined) return leavesOut && !isReplicated(schema, table) ? {} : defined({ enabled, hashed });
-  const set = setFor[state];
-  return defined({ enabled: set.enabled === enabled ? undefined : enabled, hashed: set.hashed === hashed ? undefined : hashed });
 }
 
 function withIds(drafts: readonly DraftRule[], taken: ReadonlySet<string>): readonly SchemaRule[] {

@@ -24,91 +24,49 @@ function desiredBy(spec: SchemaConfigSpec, live: LiveSchemas): SchemaTree {
   return expand(newRuleCache(makeRuleProgram([compileConfig(config as never, ruleSetsIn([]))])), live); // resourceOf does not keep the type of the spec
 }
 
-const idsOf = (live: LiveSchemas): readonly string[] => inferRules(live).rules.map((rule) => ("id" in rule ? (rule.id ?? "") : ""));
+const hash = { hashed: true };
 
-describe("nodes with the same state share a rule", () => {
-  test("a column name is listed with the state of most columns of that name; others are exceptions", () => {
+describe("rules", () => {
+  test("list a name that is hashed everywhere once, and others with their tables; what is readable is in none", () => {
     const live = {
-      s: schema({ a: table({ id: clear, email: hashed }), b: table({ id: clear, email: hashed }), c: table({ email: clear }) }),
+      s: schema({
+        a: table({ id: clear, email: hashed, iban: hashed }),
+        b: table({ id: clear, email: hashed, phone: off }),
+        c: table({ email: clear }),
+      }),
     };
     expect(inferRules(live)).toEqual({
       rules: [
-        { id: "live-schemas-on", match: { schema: ["s"] }, set: { enabled: true } },
-        { id: "live-tables-on", match: { schema: ["s"], table: ["a", "b", "c"] }, set: { enabled: true } },
-        { id: "live-columns-hashed", match: { schema: ["s"], column: ["email"] }, set: { enabled: true, hashed: true } },
-        { id: "live-columns-clear", match: { schema: ["s"], column: ["id"] }, set: { enabled: true, hashed: false } },
+        { id: "live-columns-hashed", match: { schema: ["s"], column: ["iban"] }, set: hash },
+        { id: "live-columns-off", match: { schema: ["s"], column: ["phone"] }, set: { enabled: false } },
+        { id: "live-columns-hashed-2", match: { schema: ["s"], table: ["a", "b"], column: ["email"] }, set: hash },
       ],
-      schemas: { s: { tables: { c: { columns: { email: { hashed: false } } } } } },
+      schemas: {},
     });
   });
 
-  test("of two equally frequent states, the one that protects becomes the rule", () => {
-    const live = { s: schema({ a: table({ email: hashed }), b: table({ email: clear }), c: table({ x: off }), d: table({ x: hashed }) }) };
-    expect(idsOf(live)).toEqual(["live-schemas-on", "live-tables-on", "live-columns-hashed", "live-columns-off"]);
-  });
-
-  test("if most tables are off, one rule turns all off and the enabled ones are listed", () => {
-    const tables = Object.fromEntries(["a", "b", "c", "d", "e"].map((name) => [name, table({}, name === "c")]));
-    expect(inferRules({ s: schema(tables) }).rules.slice(1)).toEqual([
-      { id: "live-tables-off-all", match: { schema: ["s"], table: ["*"] }, set: { enabled: false } },
-      { id: "live-tables-on", match: { schema: ["s"], table: ["c"] }, set: { enabled: true } },
+  test("turn off all tables except the enabled ones, if most tables are off, and leave out columns of those that are off", () => {
+    const old = table({ email: clear, secret: hashed }, false);
+    const none = table({}, false);
+    const tables = { users: table({ id: clear, email: hashed }), more: table({ email: hashed }), a: old, b: none, c: none, d: none };
+    expect(inferRules({ s: schema(tables) }).rules).toEqual([
+      { id: "live-tables-off-all", match: { schema: ["s"], table: ["*", "!more", "!users"] }, set: { enabled: false } },
+      { id: "live-columns-hashed", match: { schema: ["s"], table: ["more", "users"], column: ["email"] }, set: hash },
     ]);
   });
 
-  test("a table whose columns are all hashed gets its own rule; one whose columns are all unhashed does not", () => {
-    const live = { s: schema({ people: table({ id: hashed, name: hashed }), orders: table({ id: clear, total: clear }) }) };
-    expect(inferRules(live).rules.at(-1)).toEqual({
-      id: "live-columns-hashed-all",
-      match: { schema: ["s"], table: ["people"], column: ["id", "name"] },
-      set: { enabled: true, hashed: true },
-    });
-  });
-
-  test("schemas with an equal rule share it, even if their other rules differ", () => {
+  test("are shared by schemas in which they are equal", () => {
     const users = table({ id: clear, email: hashed });
-    const live = { t1: schema({ users }), t2: schema({ users, log: table({ id: clear, ip: clear }) }), t3: schema({ users }) };
+    const live = { t1: schema({ users }), t2: schema({ users, log: table({ email: clear }) }), t3: schema({ users }) };
     const { rules } = inferRules(live);
     expect(rules.map((rule) => ("match" in rule ? [rule.id, rule.match.schema] : []))).toEqual([
-      ["live-schemas-on", ["t1", "t2", "t3"]],
-      ["live-tables-on", ["t1", "t3"]],
-      ["live-tables-on-2", ["t2"]],
-      ["live-columns-hashed", ["t1", "t2", "t3"]],
-      ["live-columns-clear", ["t1", "t3"]],
-      ["live-columns-clear-2", ["t2"]],
+      ["live-columns-hashed", ["t1", "t3"]],
+      ["live-columns-hashed-2", ["t2"]],
     ]);
   });
 
-  test("the rule that turns all tables of a schema off comes before rules that enable tables", () => {
-    const off_ = (name: string) => [name, table({}, false)] as const;
-    const mostlyOff = schema({ ...Object.fromEntries(["a", "b", "c", "d"].map(off_)), x: table({}) });
-    const live = { s1: schema({ x: table({}) }), s2: mostlyOff, s3: mostlyOff };
-    expect(idsOf(live)).toEqual(["live-schemas-on", "live-tables-off-all", "live-tables-on"]);
-    expect(differences(desiredBy(inferRules(live), live), live)).toEqual([]);
-  });
-
-  test("if one rule turns all tables off, the columns of disabled tables are not listed, unless a rule would change them", () => {
-    const old = table({ email: clear, old_id: clear, secret: hashed }, false);
-    const live = {
-      s: schema({
-        users: table({ id: clear, email: hashed }),
-        more: table({ email: hashed }),
-        a: old,
-        b: table({}, false),
-        c: table({}, false),
-        d: table({}, false),
-      }),
-      few: schema({ users: table({ id: clear }), old: table({ old_id: clear }, false) }),
-    };
-    const { rules, schemas } = inferRules(live);
-    const columns = rules.flatMap((rule) =>
-      "match" in rule && rule.match.column !== undefined ? [[rule.match.schema, rule.match.column]] : [],
-    );
-    expect(columns).toEqual([
-      [["s"], ["email"]],
-      [["few"], ["id", "old_id"]],
-      [["s"], ["id"]],
-    ]);
-    expect(schemas).toEqual({ s: { tables: { a: { columns: { email: { hashed: false } } } } } });
+  test("are none for an account that protects nothing", () => {
+    expect(inferRules({ s: schema({ a: table({ id: clear }) }) })).toEqual({ rules: [], schemas: {} });
   });
 });
 
@@ -116,15 +74,17 @@ const liveSchemas = fc.dictionary(fc.constantFrom("public", "a*b", "__proto__", 
   noNullPrototype: true,
 }) as fc.Arbitrary<LiveSchemas>;
 
-test("rules and exceptions cover every node except columns of tables that one rule turns off; the literal tree covers every node", () => {
+test("rules and the literal tree declare what is off or hashed, and nothing else", () => {
   fc.assert(
     fc.property(liveSchemas, (live) => {
-      const everything = leavesOf(literalSchemas(live));
-      const [byRules, byTree] = [desiredBy(inferRules(live), live), desiredBy({ schemas: literalSchemas(live) }, live)];
+      const written = inferRules(live);
+      const [byRules, byTree] = [desiredBy(written, live), desiredBy({ schemas: literalSchemas(live) }, live)];
       for (const desired of [byRules, byTree]) expect(differences(desired, live)).toEqual([]);
-      expect(leavesOf(byTree)).toEqual(everything);
+      const texts = JSON.stringify([written, literalSchemas(live)]);
+      expect(texts).not.toMatch(/"enabled":true|"hashed":false/u);
+      expect(new Set(leavesOf(byTree))).toEqual(new Set(leavesOf(literalSchemas(live))));
       const ruled = new Set(leavesOf(byRules));
-      const left = everything.filter((leaf) => !ruled.has(leaf));
+      const left = leavesOf(byTree).filter((leaf) => !ruled.has(leaf));
       const mayBeLeft = Object.entries(live).flatMap(([name, { enabled, tables }]) => {
         const off = Object.keys(tables).filter((one) => tables[one]?.enabled === false);
         const all = off.length > 3 && off.length * 2 > Object.keys(tables).length ? (enabled ? off : Object.keys(tables)) : [];
