@@ -311,7 +311,10 @@ function useOf(node: LineageNode, input: UseInput): Use {
   if (names.size === 0) return { certainty: "table", names };
   if (node.sql === "") return { certainty: "unknown", names };
   const relations = new Map(parents.flatMap((parent) => parent.relations.map((relation) => [relation, parent.names] as const)));
-  const { use, names: after } = columnUse(tokensOf(node), relations);
+  const tokens = tokensOf(node);
+  const { use, names: after } = columnUse(tokens, relations);
+  // The SQL is what a macro returns.
+  if (use === undefined && !node.isPython && !tokens.includes("select")) return { certainty: "unknown", names };
   return { certainty: use ?? "table", names: use === undefined ? noNames : after };
 }
 

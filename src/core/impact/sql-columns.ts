@@ -28,7 +28,30 @@ export function sqlTokens(sql: string, isPython = false): readonly string[] {
     const token = quoted ?? ticked?.split(".").at(-1) ?? word ?? sign;
     if (token !== undefined && token !== "") tokens.push(token.toLowerCase());
   }
-  return tokens;
+  return isPython ? tokens : withoutEphemeral(tokens);
+}
+
+const ephemeral = /^__dbt__cte__/u;
+
+/** Compiled SQL has ephemeral models as CTEs. They are nodes of their own, so their queries are left out, and references name the models. */
+function withoutEphemeral(tokens: readonly string[]): readonly string[] {
+  const kept: string[] = [];
+  for (let index = 0; index < tokens.length; index++) {
+    const token = tokens[index] ?? "";
+    if (ephemeral.test(token) && tokens[index + 1] === "as" && tokens[index + 2] === "(") index = closing(tokens, index + 2);
+    else kept.push(token.replace(ephemeral, ""));
+  }
+  return kept;
+}
+
+/** The index of the parenthesis that closes the one at `start`. */
+function closing(tokens: readonly string[], start: number): number {
+  let depth = 0;
+  for (let index = start; index < tokens.length; index++) {
+    depth += tokens[index] === "(" ? 1 : tokens[index] === ")" ? -1 : 0;
+    if (depth === 0) return index;
+  }
+  return tokens.length;
 }
 
 /** "customers" of `'shop', 'customers'` and of `'stg_customers', v=2`. */

@@ -326,7 +326,7 @@ export interface Reader {
   readonly via: string;
   /**
    * "certain": a test on the column; "mentions": the SQL mentions it; "mayRead": `select *`, or an exposure; "unknown": the
-   * manifest does not contain the SQL.
+   * manifest does not contain the SQL, or it is one macro call.
    */
   readonly certainty: "certain" | "mentions" | "mayRead" | "unknown";
 }

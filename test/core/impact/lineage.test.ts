@@ -52,6 +52,32 @@ describe("readers of a column", () => {
       ["model stg (mentions, via shop.customers)", "model dim (mayRead, via stg)", "model fct (mentions, via dim)", "1 of the table"],
     ],
     [
+      "models behind ephemeral ones, which compiled SQL has as CTEs",
+      {
+        "model.stg": stg,
+        "model.eph": { sql: "select id, contact as mail from {{ ref('stg') }}", reads: ["model.stg"] },
+        "model.dim": {
+          compiled_code: `with __dbt__cte__stg as ( select id, (email) as contact from "db"."raw_shop"."customers" ), __dbt__cte__eph as (
+            select id, contact as mail from __dbt__cte__stg ), eph as ( select * from __dbt__cte__eph ) select id, eph.mail from eph`,
+          reads: ["model.eph"],
+        },
+        "model.ids": {
+          compiled_code: 'with __dbt__cte__stg as (select id, email as contact from "customers") select id from __dbt__cte__stg',
+          reads: ["model.stg"],
+        },
+      },
+      ["model stg (mentions, via shop.customers)", "model eph (mentions, via stg)", "model dim (mentions, via eph)", "1 of the table"],
+    ],
+    [
+      "models whose SQL is one macro call",
+      {
+        "model.first": { sql: `{{ config(materialized='table') }} {{ newest_row(source('shop', 'customers')) }}`, reads: [customers] },
+        "model.second": { sql: `-- select email\n{{ with_hash(source('shop', 'customers'), 'email') }}`, reads: [customers] },
+        "model.third": { sql: "select email from {{ ref('first') }}", reads: ["model.first"] },
+      },
+      ["model first (unknown, via shop.customers)", "model second (mentions, via shop.customers)", "model third (mentions, via first)"],
+    ],
+    [
       "a snapshot, a model without SQL and one in Python",
       {
         "snapshot.history": { sql: `select * from ${source}`, reads: [customers] },

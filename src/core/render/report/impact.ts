@@ -19,7 +19,7 @@ const certainties: readonly (readonly [of: Reader["certainty"], text: string])[]
   ["certain", "tests that can fail"],
   ["mentions", "mention it"],
   ["mayRead", "may read it"],
-  ["unknown", "without SQL in the manifest"],
+  ["unknown", "cannot be read, because their SQL is not in the manifest or is one macro call"],
 ];
 
 const kinds = ["model", "snapshot", "test", "exposure"] as const;
