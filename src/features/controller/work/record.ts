@@ -77,7 +77,7 @@ export async function recordSending(database: Database, run: Omit<FinishedRun, "
 export async function recordRun(database: Database, run: FinishedRun): Promise<Recorded> {
   const [recorded] = await rowsOf<Recorded>(
     database,
-    `select exists (select 1 from mine) or exists (select 1 from again) as is_current, (select count(*) from opened) as opened,
+    `select exists (select 1 from this_run) or exists (select 1 from repeated) as is_current, (select count(*) from opened) as opened,
       (select extract(epoch from next_check_at - now())::double precision from account where running_run is null) as next_in_seconds`,
     await parametersOf(run, false),
     statement,
@@ -90,7 +90,8 @@ async function parametersOf(run: FinishedRun, isSending: boolean): Promise<reado
   const { report, result } = run.outcome;
   const stored = report === undefined ? undefined : await storedReport(report);
   const zipped = result === undefined ? null : await compress(masked(JSON.stringify(result)));
-  const input = masked(jsonParameter({ ...inputOf(run), isSending }));
+  const all: Input = { ...inputOf(run), isSending };
+  const input = masked(jsonParameter(all));
   return [input, stored?.content ?? null, zipped, stored?.digest ?? null, stored?.head ?? null];
 }
 
@@ -167,13 +168,24 @@ function faultOf({ outcome: { error }, isRefused = false }: FinishedRun): AlertE
   return error.code === "E_PROTECT_STOPPED" ? "protection-stopped" : isRefused ? "bundle-refused" : "failing";
 }
 
-const inputColumns = `id text, claim text, account bigint, reason text, mode text, worker text, generation bigint, digest text, commit text,
-  "durationMs" double precision, "endedMsAgo" double precision, "isLast" boolean, "exitCode" integer, "exitReasons" jsonb, "errorCode" text, message text,
-  "isFinished" boolean, "isComplete" boolean, "isThrottled" boolean, "hasLostLease" boolean, state text, "exposedColumns" integer, differences integer, manual integer,
-  "policyViolations" integer, "changesSent" integer, calls jsonb, findings jsonb, "closedBy" text, fault text, "isSending" boolean, "repairedBefore" jsonb`;
+type Input = ReturnType<typeof inputOf> & { readonly isSending: boolean };
+
+/** A column of `input` for each member: one that is missing here would be lost. */
+const inputTypes: Readonly<Record<keyof Input, "text" | "bigint" | "integer" | "double precision" | "boolean" | "jsonb">> = {
+  ...{ id: "text", claim: "text", account: "bigint", reason: "text", mode: "text", worker: "text", generation: "bigint" },
+  ...{ digest: "text", commit: "text", isLast: "boolean", isSending: "boolean", repairedBefore: "jsonb" },
+  ...{ durationMs: "double precision", endedMsAgo: "double precision", exitCode: "integer", exitReasons: "jsonb" },
+  ...{ errorCode: "text", message: "text", fault: "text", state: "text", isFinished: "boolean", isComplete: "boolean" },
+  ...{ isThrottled: "boolean", hasLostLease: "boolean", closedBy: "text", calls: "jsonb", findings: "jsonb" },
+  ...{ exposedColumns: "integer", differences: "integer", manual: "integer", policyViolations: "integer", changesSent: "integer" },
+};
+
+const inputColumns = Object.entries(inputTypes)
+  .map(([name, type]) => `"${name}" ${type}`)
+  .join(", ");
 
 /** How many runs in a row ended in 429 or 5xx, this one included. */
-const throttledSql = 'case when mine."isThrottled" then a.throttled_runs + 1 else 0 end';
+const throttledSql = 'case when this_run."isThrottled" then a.throttled_runs + 1 else 0 end';
 
 /** What stores the run itself. Each step sees the tables as they were before the statement, and the rows that earlier steps return. */
 const storingSteps: Readonly<Record<string, string>> = {
@@ -200,49 +212,49 @@ const steps: Readonly<Record<string, string>> = {
   ...storingSteps,
 
   // The run, if it is new and its claim is still held: only then it says something about the account.
-  mine: `select input.*, a.source, a.alerts as before from input join run using (id) join dimsync_controller.account a on a.id = input.account
+  this_run: `select input.*, a.source, a.alerts as before from input join run using (id) join dimsync_controller.account a on a.id = input.account
     where a.running_run = input.claim for update of a`,
 
   // The claim continues after a run that was recorded before: the response was lost.
-  again: `select 1 from input join dimsync_controller.account a on a.id = input.account where a.running_run = input.claim and a.last_run = input.id`,
+  repeated: `select 1 from input join dimsync_controller.account a on a.id = input.account where a.running_run = input.claim and a.last_run = input.id`,
 
-  seen: `select mine.account, mine.id as run, mine."finishedAt" as at, f.* from mine,
-    jsonb_to_recordset(mine.findings) as f(key text, kind text, address text, path text, risk text, cause text, detail jsonb, actor text, since timestamptz)`,
+  found: `select this_run.account, this_run.id as run, this_run."finishedAt" as at, f.* from this_run,
+    jsonb_to_recordset(this_run.findings) as f(key text, kind text, address text, path text, risk text, cause text, detail jsonb, actor text, since timestamptz)`,
 
   // Runs of earlier claims that never stored how they ended.
-  interrupted: `update dimsync_controller.run r set interrupted_at = now() from mine
-    where r.account = mine.account and r.is_sending and r.interrupted_at is null and r.claim <> mine.claim returning r.id, r.exit_code`,
+  interrupted: `update dimsync_controller.run r set interrupted_at = now() from this_run
+    where r.account = this_run.account and r.is_sending and r.interrupted_at is null and r.claim <> this_run.claim returning r.id, r.exit_code`,
 
-  repaired: `select x.address, x.path, mine."repairedBefore" ->> 'run' as run
-    from mine, jsonb_to_recordset(mine."repairedBefore" -> 'places') as x(address text, path text)`,
+  repaired: `select x.address, x.path, this_run."repairedBefore" ->> 'run' as run
+    from this_run, jsonb_to_recordset(this_run."repairedBefore" -> 'places') as x(address text, path text)`,
 
-  closed: `update dimsync_controller.finding f set closed_at = mine."finishedAt",
-      closed_run = coalesce((select run from repaired r where r.address = f.address and r.path = f.path limit 1), mine.id),
-      closed_by = case when exists (select from repaired r where r.address = f.address and r.path = f.path) then 'dimsync' else mine."closedBy" end
-    from mine where f.account = mine.account and f.closed_at is null and mine."isComplete"
-      and not exists (select 1 from seen where seen.key = f.key) returning f.*`,
+  closed: `update dimsync_controller.finding f set closed_at = this_run."finishedAt",
+      closed_run = coalesce((select run from repaired r where r.address = f.address and r.path = f.path limit 1), this_run.id),
+      closed_by = case when exists (select from repaired r where r.address = f.address and r.path = f.path) then 'dimsync' else this_run."closedBy" end
+    from this_run where f.account = this_run.account and f.closed_at is null and this_run."isComplete"
+      and not exists (select 1 from found where found.key = f.key) returning f.*`,
 
-  changed: `update dimsync_controller.finding f set risk = seen.risk, cause = seen.cause, detail = seen.detail, changed_at = seen.at,
-      actor = coalesce(seen.actor, f.actor), since = coalesce(seen.since, f.since)
-    from seen, dimsync_controller.finding was where was.id = f.id and f.account = seen.account and f.key = seen.key and f.closed_at is null
-      and (f.risk, f.detail -> 'actual', f.detail -> 'desired', f.detail -> 'text', coalesce(seen.actor, f.actor))
-        is distinct from (seen.risk, seen.detail -> 'actual', seen.detail -> 'desired', seen.detail -> 'text', f.actor)
+  changed: `update dimsync_controller.finding f set risk = found.risk, cause = found.cause, detail = found.detail, changed_at = found.at,
+      actor = coalesce(found.actor, f.actor), since = coalesce(found.since, f.since)
+    from found, dimsync_controller.finding was where was.id = f.id and f.account = found.account and f.key = found.key and f.closed_at is null
+      and (f.risk, f.detail -> 'actual', f.detail -> 'desired', f.detail -> 'text', coalesce(found.actor, f.actor))
+        is distinct from (found.risk, found.detail -> 'actual', found.detail -> 'desired', found.detail -> 'text', f.actor)
     returning f.id, f.account, f.key, f.detail, f.actor, was.risk as risk_before`,
 
   opened: `insert into dimsync_controller.finding (account, key, kind, address, path, risk, cause, detail, opened_at, opened_run, actor, since)
-    select account, key, kind, address, path, risk, cause, detail, at, run, actor, coalesce(since, at) from seen
-    where not exists (select 1 from dimsync_controller.finding f where f.account = seen.account and f.key = seen.key and f.closed_at is null)
+    select account, key, kind, address, path, risk, cause, detail, at, run, actor, coalesce(since, at) from found
+    where not exists (select 1 from dimsync_controller.finding f where f.account = found.account and f.key = found.key and f.closed_at is null)
     on conflict do nothing returning id, account, key, detail, actor`,
 
   history: `insert into dimsync_controller.finding_event (finding, account, run, event, at, actor, detail)
-    select e.finding, e.account, coalesce(e.run, mine.id), e.event, mine."finishedAt", e.actor, e.detail from mine, (
+    select e.finding, e.account, coalesce(e.run, this_run.id), e.event, this_run."finishedAt", e.actor, e.detail from this_run, (
       select id as finding, account, null as run, 'opened' as event, actor, detail from opened
       union all select id, account, null, 'changed', actor, detail from changed
       union all select id, account, closed_run, 'closed', closed_by, detail from closed) e`,
 
   day: `insert into dimsync_controller.daily as d (account, day, checks, failures, exposed_columns, differences, manual, opened, closed, changes_sent, duration_ms)
     select account, ("finishedAt" at time zone 'UTC')::date, 1, case when "errorCode" is null then 0 else 1 end, "exposedColumns", differences, manual,
-      (select count(*) from opened), (select count(*) from closed), "changesSent", extract(epoch from "finishedAt" - "startedAt") * 1000 from mine
+      (select count(*) from opened), (select count(*) from closed), "changesSent", extract(epoch from "finishedAt" - "startedAt") * 1000 from this_run
     on conflict (account, day) do update set checks = d.checks + 1, failures = d.failures + excluded.failures,
       exposed_columns = greatest(d.exposed_columns, excluded.exposed_columns), differences = greatest(d.differences, excluded.differences),
       manual = greatest(d.manual, excluded.manual), opened = d.opened + excluded.opened, closed = d.closed + excluded.closed,
@@ -250,36 +262,36 @@ const steps: Readonly<Record<string, string>> = {
 
   // A run that lost its lease has usually lost its claim too.
   counters: `insert into dimsync_controller.counter as c (name, label, value)
-    select 'runs', label, count(*) from (select "exitCode"::text as label from mine union all select exit_code::text from interrupted) ended group by label
+    select 'runs', label, count(*) from (select "exitCode"::text as label from this_run union all select exit_code::text from interrupted) ended group by label
     union all
     select 'lease_losses', '', 1 from input join run using (id) where "hasLostLease" union all
-    select 'run_seconds', '', "durationMs" / 1000 from mine union all
-    select 'run_bucket', le::text, 1 from mine, unnest(array[${runBuckets.join(", ")}]) as le where "durationMs" <= le * 1000
+    select 'run_seconds', '', "durationMs" / 1000 from this_run union all
+    select 'run_bucket', le::text, 1 from this_run, unnest(array[${runBuckets.join(", ")}]) as le where "durationMs" <= le * 1000
     on conflict (name, label) do update set value = c.value + excluded.value`,
 
   ...eventSteps,
 
   account: `update dimsync_controller.account a set
-      outcome = coalesce(mine.state, a.outcome),
-      exposed_columns = case when mine.state is null then a.exposed_columns else mine."exposedColumns" end,
-      differences = case when mine.state is null then a.differences else mine.differences end,
-      manual = case when mine.state is null then a.manual else mine.manual end,
-      policy_violations = case when mine.state is null then a.policy_violations else mine."policyViolations" end,
-      error_code = mine."errorCode", message = mine.message, last_run = mine.id,
-      last_checked_at = case when mine."isFinished" then mine."finishedAt" else a.last_checked_at end,
-      observed = case when mine."isFinished" then mine.generation else a.observed end,
-      observed_digest = case when mine."isFinished" then mine.digest else a.observed_digest end,
-      observed_commit = case when mine."isFinished" then mine.commit else a.observed_commit end,
+      outcome = coalesce(this_run.state, a.outcome),
+      exposed_columns = case when this_run.state is null then a.exposed_columns else this_run."exposedColumns" end,
+      differences = case when this_run.state is null then a.differences else this_run.differences end,
+      manual = case when this_run.state is null then a.manual else this_run.manual end,
+      policy_violations = case when this_run.state is null then a.policy_violations else this_run."policyViolations" end,
+      error_code = this_run."errorCode", message = this_run.message, last_run = this_run.id,
+      last_checked_at = case when this_run."isFinished" then this_run."finishedAt" else a.last_checked_at end,
+      observed = case when this_run."isFinished" then this_run.generation else a.observed end,
+      observed_digest = case when this_run."isFinished" then this_run.digest else a.observed_digest end,
+      observed_commit = case when this_run."isFinished" then this_run.commit else a.observed_commit end,
       throttled_runs = ${throttledSql},
-      failed_runs = case when mine."errorCode" is null then 0 else a.failed_runs + 1 end,
-      next_check_at = case when not mine."isLast" then a.next_check_at when a.wanted > mine.generation then now()
+      failed_runs = case when this_run."errorCode" is null then 0 else a.failed_runs + 1 end,
+      next_check_at = case when not this_run."isLast" then a.next_check_at when a.wanted > this_run.generation then now()
         else now() + ${intervalSql(throttledSql)}
           * (case when a.last_checked_at is null then random() else 0.9 + random() * 0.2 end) * interval '1 ms' end,
       alerts = alerts.after,
-      running_run = case when mine."isLast" then null else a.running_run end,
-      running_worker = case when mine."isLast" then null else a.running_worker end,
-      running_until = case when mine."isLast" then null else a.running_until end
-    from mine, alerts where a.id = mine.account returning a.*`,
+      running_run = case when this_run."isLast" then null else a.running_run end,
+      running_worker = case when this_run."isLast" then null else a.running_worker end,
+      running_until = case when this_run."isLast" then null else a.running_until end
+    from this_run, alerts where a.id = this_run.account returning a.*`,
 };
 
 const statementOf = (some: Readonly<Record<string, string>>): string =>
