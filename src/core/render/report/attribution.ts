@@ -18,9 +18,15 @@ export function originText(origin: Origin | undefined): string {
 export function attributionText(attribution: Attribution | undefined): string {
   if (attribution === undefined) return "";
   if (attribution.own) return `new since the dimsync run of ${timeText(attribution.at)}`;
-  const sure = { exact: "", likely: " (likely)", window: " (only the time fits)" }[attribution.confidence];
-  return `${actorText(attribution)}, ${timeText(attribution.at)}${sure}`;
+  return `${actorText(attribution)}, ${timeText(attribution.at)}${sureTexts[attribution.confidence]}`;
 }
+
+/** How sure it is who made a change, after the time. */
+export const sureTexts: Readonly<Record<Attribution["confidence"], string>> = {
+  exact: "",
+  likely: " (likely)",
+  window: " (only the time fits)",
+};
 
 /** "drift; dana@example.com, 2026-03-03 07:55 UTC". */
 export const traceText = ({ origin, attribution }: Traced): string => joinParts([originText(origin), attributionText(attribution)], "; ");

@@ -1,5 +1,5 @@
 import type { Exit } from "../../../core/model/exit.ts";
-import type { CallCounts, Cause, Plan } from "../../../core/model/plan.ts";
+import type { Attribution, CallCounts, Cause, Plan } from "../../../core/model/plan.ts";
 import type { Result } from "../../../core/model/result.ts";
 import type { ControllerMode } from "../../../core/model/settings/config.ts";
 
@@ -143,7 +143,12 @@ export interface FindingDetail {
   /** Of a manual step: what to do; of a policy: its message. */
   readonly text?: string;
   readonly policy?: string;
-  readonly attribution?: { readonly actor?: string; readonly at: string; readonly confidence: string; readonly event: string };
+  readonly attribution?: {
+    readonly actor?: string;
+    readonly at: string;
+    readonly confidence: Attribution["confidence"];
+    readonly event: string;
+  };
 }
 
 export interface FindingEvent extends Pick<Finding, "actor" | "kind" | "address" | "path" | "risk" | "detail"> {

@@ -15,9 +15,8 @@ import {
 } from "../../../../core/render/html/html.ts";
 import { counted, durationText } from "../../../../core/text/counts.ts";
 import { shellWord } from "../../../../core/text/shell.ts";
-import { removalText } from "../../operate.ts";
 import { shortDigest } from "../../projects/bundle.ts";
-import { type AccountDetail, type Acknowledgement, isExposed, type RunSummary, type Suspension } from "../../views/status.ts";
+import { type AccountDetail, type Acknowledgement, isExposed, type Removal, type RunSummary, type Suspension } from "../../views/status.ts";
 import { labelsOf } from "../accounts.ts";
 import { accountNamed, type PageReads } from "../reads.ts";
 import type { HtmlPage } from "../reply.ts";
@@ -135,11 +134,7 @@ function summaryHtml(account: AccountDetail, now: Date): Html {
   const report = lastRun !== undefined && [" ", link(runHref(lastRun), "Report of the last run")];
   return blocks(
     html`<p class="lead ${tone}"><strong>${stateTexts[isExposed(account) ? "exposed" : state].meaning}</strong>${report}</p>`,
-    removed !== undefined &&
-      note(
-        "info",
-        html`<p><strong>No longer under control.</strong> It was ${removalText(removed)}. Nothing checks it, and all on this page is as of then.</p>`,
-      ),
+    removed !== undefined && removedHtml(removed),
     suspension !== undefined && stopped("Suspended", suspension),
     silence !== undefined && stopped("Notifications silenced", silence),
     acknowledged !== undefined &&
@@ -151,6 +146,12 @@ function summaryHtml(account: AccountDetail, now: Date): Html {
     html`<ul class="tiles">${exposed}${others}</ul>`,
   );
 }
+
+const removedHtml = ({ at, by, commit }: Removal): Html =>
+  note(
+    "info",
+    html`<p><strong>No longer under control.</strong> It was removed at ${time(at)} ${by === undefined ? "by a change of the watched project" : `by ${by}`}${commit !== undefined && [" with commit ", commitHtml({ commit })]}. Nothing checks it, and all on this page is as of then.</p>`,
+  );
 
 /** What to do, as commands, and where to run them. Empty if there is nothing to do. */
 function fixHtml(account: AccountDetail): Html {

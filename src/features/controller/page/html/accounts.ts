@@ -291,7 +291,7 @@ function nextHtml({ running, suspension, nextCheckAt }: AccountSummary, now: Dat
 
 /** Labels, why the account is not checked, and what is not sent again. */
 function noteHtml(account: AccountSummary, now: Date): Content {
-  const { suspension, error, acknowledged } = account;
+  const { suspension, error, acknowledged, silence } = account;
   const labels = labelsOf(account);
   const why =
     suspension !== undefined
@@ -300,6 +300,8 @@ function noteHtml(account: AccountSummary, now: Date): Content {
   return [
     labels.length > 0 && html`<span class="labels quiet">${labels.join(" ")}</span>`,
     why !== false && html`<span class="why">${why}</span>`,
+    silence !== undefined &&
+      html`<span class="why">notifications silenced by ${silence.by}, until ${time(silence.until)}: ${silence.reason}</span>`,
     acknowledged !== undefined &&
       html`<span class="why">${acknowledged.events.join(", ")} acknowledged by ${acknowledged.by}, not sent again: ${acknowledged.reason}</span>`,
   ];

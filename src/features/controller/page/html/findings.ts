@@ -13,6 +13,7 @@ import {
   quiet,
   table,
 } from "../../../../core/render/html/html.ts";
+import { sureTexts } from "../../../../core/render/report/attribution.ts";
 import { counted } from "../../../../core/text/counts.ts";
 import { grouped } from "../../../../core/text/lists.ts";
 import { pathText, wholePath } from "../../../../core/text/paths.ts";
@@ -98,16 +99,13 @@ export function findingPlace({ address, path }: Pick<Finding, "address" | "path"
 
 const valueHtml = ({ path }: Finding, value: unknown): Content => value !== undefined && code(valueAt(path, value as JsonValue));
 
-const confidences: Readonly<Record<string, string>> = { likely: "likely", window: "only the time fits" };
-
 /** The user and the time of the change, according to the audit log. */
 function whoHtml({ actor, detail: { attribution } }: Finding): Content {
   if (attribution === undefined) return actor ?? quiet("not known");
-  const sure = confidences[attribution.confidence];
   return joined(
     [
       html`<strong>${actor ?? attribution.actor ?? "a user without an e-mail address"}</strong>`,
-      html`<span class="small">${time(attribution.at)}${sure !== undefined && ` (${sure})`}</span>`,
+      html`<span class="small">${time(attribution.at)}${sureTexts[attribution.confidence]}</span>`,
       aside(`“${attribution.event}”`),
     ],
     html`<br>`,

@@ -270,3 +270,11 @@ test("names from accounts and manifests are text, not tags", async () => {
   expect(text).toContain("&lt;img src=x onerror=");
   expect(text).not.toContain("<img");
 });
+
+test("a row says that notifications are silenced, and what someone has acknowledged", async () => {
+  const silence = { reason: "migration", until: "2026-03-01T11:00:00.000Z", by: "ann" };
+  const acknowledged = { events: ["exposed"], by: "lee", reason: "known", at: "2026-03-01T08:00:00.000Z" };
+  const text = words(await html([account({ state: "exposed", exposedColumns: 1, silence, acknowledged })]));
+  expect(text).toContain("notifications silenced by ann, until 2026-03-01 11:00 UTC : migration");
+  expect(text).toContain("exposed acknowledged by lee, not sent again: known");
+});
