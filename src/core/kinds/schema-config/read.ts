@@ -2,8 +2,9 @@ import { emptyRecord } from "../../model/json/json.ts";
 import type { LiveSchemas, LiveTable } from "../../model/live.ts";
 import { getOrAdd } from "../../model/maps.ts";
 import { nodePointer } from "../../model/nodes.ts";
-import { isReplicated, nodesAt, type TablePath, walk } from "../../model/schema-tree.ts";
+import { nodesAt, type TablePath } from "../../model/schema-tree.ts";
 import type { Reads } from "../../model/service.ts";
+import { tablesWithoutColumns } from "./coverage.ts";
 
 /** The schemas of one integration as they were read. */
 export interface ObservedSchemas {
@@ -79,15 +80,8 @@ export async function readSchemas(
   further: (live: LiveSchemas) => readonly TablePath[] = () => [],
 ): Promise<LiveSchemas | undefined> {
   const read = await readWithColumns(reads, id, (live) => {
-    const tables: TablePath[] = [];
     const others = new Set(further(live).map((path) => nodePointer(path)));
-    walk(live, {
-      table(entry, path, schema) {
-        if (entry.columns === undefined && (isReplicated(schema, path[1]) || others.has(nodePointer(path)))) tables.push(path);
-        return false;
-      },
-    });
-    return tables;
+    return tablesWithoutColumns(live, ({ path, now }) => now.replicated !== false || others.has(nodePointer(path)));
   });
   return read?.tree;
 }
