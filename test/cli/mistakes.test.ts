@@ -171,6 +171,21 @@ describe("a project without manifests", () => {
     expect(code).toBe(0);
   });
 
+  test.each(["plan", "drift"])("is an error for %s if the records have ids", async (command) => {
+    const bindings = "apiVersion: dimsync/v1\nkind: Bindings\ntargets: { demo: { Tag/pii: { id: t-1 } } }\n";
+    const files = { "dimsync.yaml": config.replace("{ demo: {} }", '{ demo: { baseUrl: "embedded:a.json" } }'), "manifests/README.md": "" };
+    const { code, stdout } = await dimsyncHere([command], { cwd: emptyFolder({ ...files, "dimsync.bindings.yaml": bindings }) });
+    expect(stdout).toMatch(/E_NO_MANIFESTS[\s\S]*The records of target demo have the ids of 1 object/u);
+    expect(code).toBe(1);
+  });
+
+  test("names the command for a submodule that is not checked out", async () => {
+    const files = { "dimsync.yaml": config, ".git/HEAD": "", ".gitmodules": '[submodule "m"]\n\tpath = manifests\n' };
+    const cwd = emptyFolder(files);
+    mkdirSync(join(cwd, "manifests"));
+    expect((await dimsyncHere(["validate"], { cwd })).stdout).toContain("git submodule update --init");
+  });
+
   test.each(["validate", "plan"])("%s of a path without manifests is an error", async (command) => {
     const cwd = quickstart();
     mkdirSync(join(cwd, "none"));

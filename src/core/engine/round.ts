@@ -5,6 +5,8 @@ import { defined } from "../model/json/json.ts";
 import type { Impact, Loosened, Released } from "../model/plan.ts";
 import { isError, type Problem } from "../model/problem.ts";
 import type { Resource } from "../model/resource.ts";
+import type { RecordsState } from "../records/records.ts";
+import { counted } from "../text/counts.ts";
 import { allowances } from "./checks/allow.ts";
 import { checkLabels } from "./checks/labels.ts";
 import type { PolicyCheck, Questions } from "./checks/policies.ts";
@@ -80,8 +82,18 @@ export async function observeRound(round: Round, recovered: Recovered): Promise<
     ...allowances(settings.allow, today).problems,
     ...observed.problems,
     ...(base?.problems ?? []),
+    ...lostManifests(project, records),
   ];
   return { ...observed, problems, inScope, compared, base: base?.view, claimColumns: columnBudget(settings.client.maxColumnReads) };
+}
+
+/** A project without manifests whose objects earlier runs have managed: its files were lost, and a plan without differences would say that all is well. */
+function lostManifests({ problems, settings: { target } }: LoadedProject, { bindings }: RecordsState): readonly Problem[] {
+  const none = problems.find(({ code }) => code === "W_NO_MANIFESTS");
+  if (none === undefined || bindings.size === 0) return [];
+  const known = counted(bindings.size, "object");
+  const message = `The records of target ${target} have the ids of ${known}, but nothing is compared: ${none.message}`;
+  return [{ ...none, code: "E_NO_MANIFESTS", severity: "error", message }];
 }
 
 /** What was compared, and what the manifests no longer have since the base. */

@@ -14,7 +14,12 @@ const readable = "10 to 12 and 20";
 
 /** What a manifest labels, or the end of a sentence that begins with the name of the file. */
 export type DbtLabels =
-  | { readonly columns: readonly LabelledColumn[]; readonly tables: ReadonlySet<string> }
+  | {
+      readonly columns: readonly LabelledColumn[];
+      readonly tables: ReadonlySet<string>;
+      /** "shop.customers (models/shop.yml)": tables with a mark whose columns dbt does not list, so that no column gets the label. */
+      readonly withoutColumns: readonly string[];
+    }
   | { readonly refusal: string };
 
 /** A table in the destination, in lower case. */
@@ -33,11 +38,14 @@ export function readDbtLabels({ text, file, place }: DbtFile, wanted: DbtSource)
   if ("refusal" in parsed) return parsed;
   const columns: LabelledColumn[] = [];
   const tables = new Set<string>();
+  const withoutColumns: string[] = [];
   for (const [id, source] of Object.entries(parsed.sources)) {
     const table = describedTable(source);
     if (table === undefined) return { refusal: `has no table at /sources/${id}: schema, name and columns are expected there` };
     if (wanted.database !== undefined && table.database?.toLowerCase() !== wanted.database.toLowerCase()) continue;
     tables.add(tableKey(table.schema, table.identifier));
+    if (Object.keys(table.columns).length === 0 && labelsOfColumn(table, noMarks, wanted).length > 0)
+      withoutColumns.push(`${table.source}.${table.name} (${table.file})`);
     const describedBy = `${file} ${id}`;
     for (const [name, column] of Object.entries(table.columns))
       for (const { label, why, isOfTable } of labelsOfColumn(table, column, wanted)) {
@@ -46,7 +54,7 @@ export function readDbtLabels({ text, file, place }: DbtFile, wanted: DbtSource)
         columns.push({ side: "destination", schema: table.schema, table: table.identifier, column: name, label, origin, describedBy });
       }
   }
-  return { columns, tables };
+  return { columns, tables, withoutColumns };
 }
 
 /** "stg_customers.email (models/stg_customers.sql)": models, seeds and snapshots with the marks that an entry wants. They label nothing. */
@@ -187,7 +195,7 @@ function labelsOfColumn(table: DescribedTable, column: Marks, { label, where, la
   const reasons: { readonly why: string; readonly isOfTable: boolean }[] = [];
   for (const [key, expected] of Object.entries(where.meta ?? {})) {
     const own = valueAt(column.meta, [key]);
-    if (!sameJson(own ?? valueAt(table.meta, [key]), expected)) return [];
+    if (!isSameMark(own ?? valueAt(table.meta, [key]), expected)) return [];
     reasons.push({ why: `meta.${key}`, isOfTable: own === undefined });
   }
   if (where.tag !== undefined) {
@@ -197,6 +205,11 @@ function labelsOfColumn(table: DescribedTable, column: Marks, { label, where, la
   }
   return [{ label, why: reasons.map(({ why }) => why).join(", "), isOfTable: reasons.every(({ isOfTable }) => isOfTable) }];
 }
+
+/** A YAML file of dbt often has "true" in quotes. */
+const isSameMark = (found: unknown, expected: unknown): boolean =>
+  sameJson(found, expected) ||
+  (typeof found === "string" && typeof expected === "boolean" && found.trim().toLowerCase() === String(expected));
 
 /** Undefined and null both mean that there is no value. */
 function valueAt(meta: Readonly<Record<string, unknown>>, path: readonly string[]): unknown {

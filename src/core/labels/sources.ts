@@ -5,7 +5,9 @@ import { errorCode } from "../model/errors.ts";
 import type { LabelledColumn } from "../model/labels.ts";
 import type { Problem, SourceLocation } from "../model/problem.ts";
 import { type ClassificationSpec, type DbtSource, type LabelSource, locationIn, type Resource } from "../model/resource.ts";
+import { counted } from "../text/counts.ts";
 import { decodeFile } from "../text/file-text.ts";
+import { andMore } from "../text/lists.ts";
 
 /** Where the files of a project are. */
 export interface ProjectPaths {
@@ -78,10 +80,20 @@ async function readDbt(source: DbtSource, place: SourceLocation, paths: ProjectP
   if ("refusal" in read) return refused(read.refusal);
   const labels = (await import("./dbt.ts")).readDbtLabels({ text: read.text, file, place }, source);
   if ("refusal" in labels) return refused(labels.refusal);
-  const { columns, tables } = labels;
+  const { columns, tables, withoutColumns } = labels;
   const manifest = { path, file, tables, wanted: source, place: { ...place, pointer: `${place.pointer}/dbt/manifest` } };
-  return { columns, problems: columns.length > 0 ? [] : [selectsNothing(source, file, place)], manifests: [manifest], files: [] };
+  const unlisted = withoutColumns.length === 0 ? [] : [columnsNotListed(withoutColumns, file, place)];
+  const problems = columns.length + unlisted.length > 0 ? unlisted : [selectsNothing(source, file, place)];
+  return { columns, problems, manifests: [manifest], files: [] };
 }
+
+/** The mark of a table is that of the columns that dbt lists, and it lists none. */
+const columnsNotListed = (tables: readonly string[], file: string, place: SourceLocation): Problem => ({
+  code: "W_LABEL_NO_MATCH",
+  severity: "warning",
+  message: `In ${file}, ${counted(tables.length, "table")} ${tables.length === 1 ? "has" : "have"} the meta or tag, but dbt lists no columns there, so no column gets the label: ${andMore(tables)}. List the columns in the YAML file of the dbt source, or label them in the Classification.`,
+  place: { ...place, pointer: `${place.pointer}/dbt/manifest` },
+});
 
 const selectsNothing = ({ where }: DbtSource, file: string, place: SourceLocation): Problem => ({
   code: "W_LABEL_NO_MATCH",

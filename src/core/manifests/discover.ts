@@ -203,9 +203,14 @@ async function followLink(search: Search, { path, from }: Link, { accept, place 
   const mayBeFolder = isFolderName(basename(path));
   if (!mayBeFolder && !accept(path)) return undefined;
   const real = realPathOf(path);
-  if (!search.roots.some((root) => isInside(root, real))) return undefined;
-  const kind = await kindOf(search, path, place);
   const shown = shownPath(search.options.cwd, path);
+  if (!search.roots.some((root) => isInside(root, real))) {
+    const message = `${shown} is a symbolic link to ${real}, which is outside the folders of manifests, so dimsync does not read it. Add that path to \`manifests\`, or remove the link.`;
+    if (accept(path) || (await stat(real).catch(() => undefined))?.isDirectory())
+      report(search, place, ["W_LINK_SKIPPED", message, "warning"]);
+    return undefined;
+  }
+  const kind = await kindOf(search, path, place);
   if (kind === "file" && accept(path)) addFile(search, path, real);
   if (kind === "absent" && accept(path))
     report(search, place, ["E_PATH_NOT_FOUND", `${shown} is a symbolic link to a file that does not exist.`]);

@@ -212,6 +212,7 @@ const elsewhere = {
   W_HASHES_PRIMARY_KEY: "Hashes a primary key",
   W_IGNORE_EXPIRED: "Ignore entry expired",
   W_IGNORE_NO_MATCH: "Ignore entry matches nothing",
+  W_LINK_SKIPPED: "A symbolic link is not read",
   W_CURSOR_UNKNOWN: "Disables what could be a cursor",
   W_DBT_LINEAGE: "Readers may be missing",
   W_LABEL_NO_MATCH: "A label matches nothing",

@@ -21,7 +21,7 @@ describe("a dbt source labels a column", () => {
   test.each<[string, Readonly<Record<string, DbtTable>>, Omit<DbtSource, "manifest">, readonly string[]]>([
     ["by its meta", { customers: { columns: { email: marked, id: {} } } }, pii, email],
     ["by its config.meta", { customers: { columns: { email: { config: marked } } } }, pii, email],
-    ["not by another value", { customers: { columns: { email: { meta: { contains_pii: "true" } } } } }, pii, []],
+    ["not by another value", { customers: { columns: { email: { meta: { contains_pii: "yes" } } } } }, pii, []],
     [
       "by the meta of its table, if dbt lists the column",
       { customers: { ...marked, columns: { email: {} } } },
@@ -95,8 +95,14 @@ describe("a dbt source labels a column", () => {
       { ...pii, database: "RAW" },
       email,
     ],
+    ["by a meta that is text", { customers: { columns: { email: { meta: { contains_pii: "True" } } } } }, pii, email],
   ])("%s", (_, tables, wanted, expected) => {
     expect(found(tables, wanted)).toEqual(expected);
+  });
+
+  test("not if dbt lists no columns of a table that has the meta, which is reported", () => {
+    const labels = read(dbtManifest({ customers: marked, orders: { columns: { note: {} } } }), pii);
+    expect("refusal" in labels ? labels : labels.withoutColumns).toEqual(["shop.customers (models/sources.yml)"]);
   });
 
   test.each([10, 11, 12, 20])("in version %d of the manifest", (version) => {
