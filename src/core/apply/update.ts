@@ -186,6 +186,8 @@ async function verified<Live>(step: UpdateStep<Live>, body: JsonObject, shown: L
     return { address: item.address, path, wanted: wanted ?? null, live: is ?? null, since };
   });
   if (!isReached(found)) return { live, ending: { ...unreachedEnding(found), notKept }, missing: [...found.different, ...found.unseen] };
+  const appeared = update.appeared === undefined ? [] : await withPauses(update.appeared(step.live, live));
+  if (appeared.length > 0) return { live, ending: appearedEnding(appeared) };
   if (found.spaced.length === 0) return { live };
   return {
     live,
@@ -201,6 +203,12 @@ interface Found extends Pick<Verification, "different" | "unseen"> {
 }
 
 const isReached = ({ different, unseen, unintended }: Found): boolean => different.length + unseen.length + unintended.length === 0;
+
+const appearedEnding = (pointers: readonly Pointer[]): Ending => ({
+  outcome: "not-converged",
+  code: "E_UNINTENDED_CHANGE",
+  message: `The service has the desired values, and meanwhile columns appeared that it replicates unhashed: ${listPointers(pointers)}. The plan did not show them. Run plan to see what the manifests say about them.`,
+});
 
 function unreachedEnding({ different, unseen, unintended }: Found): Ending {
   const unreached = [...different, ...unseen];

@@ -366,4 +366,6 @@ export interface Updates<Live> {
   basis?(item: Item, live: Live): Steps<string | undefined>;
   /** Values other than those of the request body that differ between two readings. */
   unintended?(before: Live, after: Live, body: JsonObject): Steps<readonly Pointer[]> | readonly Pointer[];
+  /** Readable data that the object did not have before. */
+  appeared?(before: Live, after: Live): Steps<readonly Pointer[]>;
 }

@@ -1,6 +1,17 @@
 import { describe, expect, it } from "vitest";
 import { isObject } from "../../../src/core/model/json/json.ts";
-import { endings, type Meddle, ordersManifest, scene, schemaManifest, tagManifest, together } from "./scene.ts";
+import { type EmbeddedOptions, type SchemaEntry, seedAccount } from "../../../src/embedded/index.ts";
+import {
+  assetManifest,
+  endings,
+  integrationManifest,
+  type Meddle,
+  ordersManifest,
+  scene,
+  schemaManifest,
+  tagManifest,
+  together,
+} from "./scene.ts";
 
 // What the service answers beside the forms of the interface document, and what a run makes of it.
 
@@ -9,6 +20,11 @@ const hashesEmail = together(
   schemaManifest("orders", "{ public: { tables: { customers: { columns: { email: { hashed: true } } } } } }"),
 );
 const orders = "update Schemas/orders";
+
+/** The service as observed, with the ids that the manifests name. */
+const observed = (more: EmbeddedOptions = {}): { readonly service: EmbeddedOptions } => ({
+  service: { observed: true, state: seedAccount(), ids: "short", ...more },
+});
 
 type Tree = Readonly<Record<string, unknown>>;
 
@@ -43,7 +59,7 @@ describe("members that the service leaves out", () => {
     expect(plan.unverifiable).toContainEqual({
       address: "Schemas/orders",
       paths: ["/schemas/public/tables/customers/columns/email/hashed"],
-      reason: "the service does not show the value",
+      reason: "the service does not show the value, and dimsync has sent it once",
     });
   });
 
@@ -77,5 +93,123 @@ describe("members that the service leaves out", () => {
       [],
       [["/schemas/public/tables/customers/columns/email/hashed"]],
     ]);
+  });
+});
+
+describe("a create, with the service as observed", () => {
+  const returnsSchemas = schemaManifest("returns", "{ public: { tables: { customers: { columns: { email: { hashed: true } } } } } }");
+
+  it("that fails after it was answered: blocked with the service's words and the way out, and nothing else waits", async () => {
+    const failure = "The replication slot s1 does not exist.";
+    const at = await scene(together(integrationManifest("returns"), returnsSchemas, tagManifest("the best")), {
+      ...observed({
+        onExchange: ({ method, path }) => {
+          if (method === "POST" && path === "/v1/integrations")
+            at.service.mutate(({ integrations }) => Object.assign(integrations.at(-1) ?? {}, { failure }));
+        },
+      }),
+    });
+    const { code, result } = await at.apply();
+    expect([code, endings(result)["create Integration/returns"], endings(result)["update Tag/gold"]]).toEqual([
+      4,
+      "failed E_CREATION_FAILED",
+      "done",
+    ]);
+    at.write("manifests/all.yaml", together(integrationManifest("returns"), returnsSchemas, integrationManifest("refunds")));
+    const { plan } = await at.plan();
+    expect([plan.complete, plan.items.map(({ action, address }) => `${action} ${address}`)]).toEqual([
+      true,
+      ["create Integration/refunds"],
+    ]);
+    expect(plan.blocked[0]).toMatchObject({ code: "E_CREATION_FAILED", message: expect.stringContaining(failure) });
+  });
+
+  it.each(["error-200", "error-200:ok"])(
+    "that is answered with 200 and an error (%s): failed, nothing is left open, and the next run sends it once",
+    async (fault) => {
+      const manifests = together(integrationManifest("returns"), assetManifest());
+      const at = await scene(manifests, observed({ faults: [`POST /v1/integrations$@1=${fault}`, `POST /v1/assets$@1=${fault}`] }));
+      const { code, result } = await at.apply();
+      expect([code, Object.values(endings(result))]).toEqual([4, ["failed E_SERVICE_STATUS", "failed E_SERVICE_STATUS"]]);
+      expect((await at.apply()).code).toBe(0);
+      expect(at.writes().filter((write) => write === "POST /v1/assets")).toHaveLength(2);
+    },
+  );
+
+  it("with an existing source, whose response is lost: found by source, destination and schema", async () => {
+    const manifest = `
+apiVersion: dimsync/v1
+kind: Integration
+metadata: { name: copy }
+spec:
+  destination: { id: d-13 }
+  create: { sourceId: s-1, destinationSchema: copy, replicationFrequency: '60' }
+`;
+    const at = await scene(manifest, observed({ faults: ["POST /v1/integrations$@1=reset-after"] }));
+    const before = at.service.state().integrations.map(({ id }) => id);
+    const { code, result } = await at.apply();
+    const [made] = at.service.state().integrations.filter(({ id }) => !before.includes(id));
+    expect([code, endings(result)["create Integration/copy"], result.bindings]).toEqual([0, "recovered", { "Integration/copy": made?.id }]);
+    expect((await at.plan("--detailed-exitcode")).plan.items).toEqual([]);
+  });
+});
+
+describe("the response to a PATCH", () => {
+  it("of an asset with another id: not converged, and the next plan has the change again", async () => {
+    const at = await scene(assetManifest(), {
+      service: { observed: true },
+      meddle: ({ method }, answer) => (method === "PATCH" ? { ...Object(answer), data: { id: "650000000000000000000099" } } : undefined),
+    });
+    expect((await at.apply()).code).toBe(0);
+    at.write("manifests/all.yaml", assetManifest("archive", ", description: old files"));
+    const { code, result } = await at.apply();
+    expect([code, endings(result)["update Asset/archive"]]).toEqual([4, "not-converged E_NOT_CONVERGED"]);
+    expect((await at.plan()).plan.items).toMatchObject([{ action: "update", requests: [{ body: { description: "old files" } }] }]);
+  });
+
+  it.each<readonly [string, (schema: SchemaEntry) => void, string | undefined]>([
+    [
+      "a table with a readable column",
+      ({ tables }) => Object.assign(tables, { people: { ...tables["orders"], columns: { ssn: readable } } }),
+      "tables/people/columns/ssn",
+    ],
+    ["a readable column", ({ tables }) => Object.assign(tables["orders"]?.columns ?? {}, { ssn: readable }), "tables/orders/columns/ssn"],
+    ["a hashed column", ({ tables }) => Object.assign(tables["orders"]?.columns ?? {}, { ssn: { ...readable, hashed: true } }), undefined],
+  ])("of schemas with %s that the plan did not show", async (_, add, named) => {
+    const at = await scene(hashesEmail, {
+      ...observed(),
+      meddle: ({ method, path }, answer) => {
+        if (method !== "PATCH" || !path.endsWith("/schemas")) return undefined;
+        const shown = structuredClone(answer) as { readonly data: { readonly schemas: Readonly<Record<string, SchemaEntry>> } }; // of the embedded service
+        add(shown.data.schemas["public"] as SchemaEntry); // the seed has it
+        return shown;
+      },
+    });
+    const { code, result } = await at.apply();
+    const said = result.items.find(({ code: why }) => why === "E_UNINTENDED_CHANGE")?.message ?? "";
+    expect([code, said.includes("columns appeared")]).toEqual(named === undefined ? [0, false] : [4, true]);
+    expect(said).toContain(named ?? "");
+  });
+});
+
+const readable = { nameInDestination: "ssn", enabled: true, hashed: false, isPrimaryKey: false };
+
+describe("what the service does not show", () => {
+  it("of a cursor: a warning if a column that could be it is disabled", async () => {
+    const tree = "{ public: { tables: { payments: { columns: { paid_at: { enabled: false } } } } } }";
+    const at = await scene(together(ordersManifest, schemaManifest("orders", tree)), { service: { observed: true } });
+    expect((await at.plan()).plan.diagnostics.map(({ code }) => code)).toContain("W_CURSOR_UNKNOWN");
+  });
+
+  it("of a new integration's schema that must be enabled: not sent, and each run says what to do", async () => {
+    const manifests = together(integrationManifest("returns"), schemaManifest("returns", "{ public: { enabled: true } }"));
+    const at = await scene(manifests, observed());
+    expect((await at.apply()).code).toBe(0);
+    const { plan } = await at.plan();
+    expect(plan.unverifiable).toContainEqual({
+      address: "Schemas/returns",
+      paths: ["/schemas/public/enabled"],
+      reason: expect.stringContaining("Set it in the service"),
+    });
   });
 });

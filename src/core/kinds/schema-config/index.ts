@@ -23,7 +23,7 @@ import { evaluate } from "./evaluate.ts";
 import type { Evaluation, NodeChange } from "./evaluation.ts";
 import { decisionIn } from "./explain.ts";
 import { lostBySelector } from "./left-selector.ts";
-import { schemaDifferences, unintendedChanges } from "./live-differences.ts";
+import { appearedColumns, schemaDifferences, unintendedChanges } from "./live-differences.ts";
 import { isLabel, liveView, readOnlyNodeField } from "./manifest.ts";
 import { missingNames } from "./missing-names.ts";
 import { newColumnProblems, reviewColumns, switchedOffBy } from "./new-columns.ts";
@@ -123,6 +123,8 @@ export const schemaConfig: Kind<SchemaConfigUnit, ObservedSchemas> = {
     basis: ({ changes }, live) => basisOf(changes, live),
 
     unintended: (before, after, body) => unintendedChanges(before.tree, after.tree, treeIn(body)),
+
+    appeared: (before, after) => appearedColumns(before.tree, after.tree),
   },
 };
 
@@ -161,7 +163,10 @@ function* diff(unit: SchemaConfigUnit, live: ObservedSchemas | undefined, accoun
     items: isRefused || changes.length === 0 ? [] : [yield* updateItem(unit, { live, evaluation, account, changes, record })],
     problems: problems.map((problem) => ({ address, ...problem })),
     manual: manualSteps(unit, evaluation.unmet),
-    unverifiable: [...unknownColumns(address, live.withoutColumns), ...unshownValues(address, [...evaluation.unshown, ...sentBefore])],
+    unverifiable: [
+      ...unknownColumns(address, live.withoutColumns),
+      ...unshownValues(address, { exposing: evaluation.unshown, sentBefore }),
+    ],
     ...(notKept.length === 0 ? {} : { notKept }),
     unmanagedColumns: evaluation.unmanagedColumns,
     // An integration that this run has created is configured for the first time, so everything changes.
@@ -254,8 +259,18 @@ export const unknownColumns = (address: Address, tables: readonly TablePath[]): 
       ];
 
 /** Values that manifests set and dimsync does not send: unknown values that expose, and those that it has sent once. */
-const unshownValues = (address: Address, paths: readonly Pointer[]): DiffResult["unverifiable"] =>
-  paths.length === 0 ? [] : [{ address, paths: [...paths].sort(), reason: "the service does not show the value" }];
+const unshownValues = (
+  address: Address,
+  { exposing, sentBefore }: { readonly exposing: readonly Pointer[]; readonly sentBefore: readonly Pointer[] },
+): DiffResult["unverifiable"] =>
+  [
+    { paths: sentBefore, reason: "the service does not show the value, and dimsync has sent it once" },
+    {
+      paths: exposing,
+      reason:
+        "the service does not show the value, and dimsync sends no value that exposes if it does not know the live one. Set it in the service",
+    },
+  ].flatMap(({ paths, reason }) => (paths.length === 0 ? [] : [{ address, paths: [...paths].sort(), reason }]));
 
 /** More column reads for one integration get a warning, because they make a plan slow. */
 const manyColumnReads = 1_000;

@@ -8,7 +8,7 @@ import { type NodePath, nodePointer } from "../../model/nodes.ts";
 import type { ChangeFacts, ChangeGroup } from "../../model/plan.ts";
 import type { SchemaTree } from "../../model/resource.ts";
 import { isStep, type Steps } from "../../model/runtime/event-loop.ts";
-import { riskOf } from "../../model/schema-tree.ts";
+import { isEnabled, riskOf } from "../../model/schema-tree.ts";
 
 // The differences between two reads of the schemas of an integration. Columns that one of them leaves out are unknown, not different.
 
@@ -92,3 +92,28 @@ export function* unintendedChanges(before: LiveSchemas, after: LiveSchemas, sent
   }
   return found;
 }
+
+/** Columns that are replicated and not hashed, in schemas, tables and columns that the tree before did not have. */
+export function* appearedColumns(before: LiveSchemas, after: LiveSchemas): Steps<readonly Pointer[]> {
+  const found: Pointer[] = [];
+  let done = 0;
+  for (const [schema, is] of Object.entries(after)) {
+    const was = own(before, schema);
+    for (const [table, isTable] of Object.entries(is.tables)) {
+      if (isStep(++done)) yield;
+      const wasTable = own(was?.tables, table);
+      const { columns = {} } = isTable;
+      // The columns of a table may not have been read. Most tables have as many columns as before, and then they have the same ones.
+      const isKnown = wasTable !== undefined && (wasTable.columns === undefined || sizeOf(wasTable.columns) === sizeOf(columns));
+      if (isKnown || !isEnabled(is) || !isEnabled(isTable)) continue;
+      for (const [column, { enabled, hashed }] of Object.entries(columns)) {
+        if (isStep(++done)) yield;
+        if (enabled !== false && hashed !== true && own(wasTable?.columns, column) === undefined)
+          found.push(nodePointer([schema, table, column]));
+      }
+    }
+  }
+  return found;
+}
+
+const sizeOf = (columns: object): number => Object.keys(columns).length;
