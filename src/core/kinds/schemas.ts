@@ -2,7 +2,7 @@
 // import and the register work on schemas. The registry (index.ts) has what every kind has. No other file outside this folder
 // imports a kind (build/layers.mjs).
 
-export { ruleProblems, unreviewedIn } from "./schema-config/compiled-config.ts";
+export { missingOf, ruleProblems, unreviewedIn } from "./schema-config/compiled-config.ts";
 export { expand, tablesToRead, tablesWithoutColumns } from "./schema-config/coverage.ts";
 export { absenceOf, decisionIn, disabledAbove, type Explanation, explain } from "./schema-config/explain.ts";
 export { schemaConfig, unknownColumns } from "./schema-config/index.ts";

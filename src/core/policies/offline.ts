@@ -1,6 +1,6 @@
 import { isIntegration, isSchemaConfig } from "../kinds/manifests.ts";
 import { type LabelScope, labelRoots } from "../kinds/patterns/labels.ts";
-import { scan } from "../kinds/schemas.ts";
+import { missingOf, scan } from "../kinds/schemas.ts";
 import type { IntegrationNames } from "../kinds/select.ts";
 import { emptyRecord } from "../model/json/json.ts";
 import type { ColumnLabels } from "../model/labels.ts";
@@ -88,7 +88,7 @@ function problemsOf(
       [""],
       path.filter((name) => name !== undefined),
     ).length > 0;
-  const maySkip = ignoring || config.spec.missing === "ignore" || config.spec.missing === "nowhere";
+  const maySkip = ignoring || ["ignore", "nowhere"].includes(missingOf(config));
   const problems: Problem[] = [];
   const question = policyQuestion(policy, {
     isLiteral: true,

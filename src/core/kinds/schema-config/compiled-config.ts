@@ -9,6 +9,10 @@ import { type RuleSets, ruleSetsIn, spliceRules } from "./rules/rule-sets.ts";
 
 export type Config = Resource<SchemaConfigSpec>;
 
+/** The integrations of a fleet differ, so a name must exist in one of them; a single integration must have all names. */
+export const missingOf = ({ spec: { missing, integrations } }: Config): NonNullable<Config["spec"]["missing"]> =>
+  missing ?? (integrations === undefined ? "error" : "nowhere");
+
 /** One SchemaConfig, compiled once for all integrations that it selects. */
 export interface CompiledConfig {
   readonly config: Config;

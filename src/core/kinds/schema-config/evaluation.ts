@@ -161,13 +161,14 @@ export function collectSwitchedOff({ program, isLeftOut, changes }: Evaluation, 
 const hidesCursor = ({ syncMode, cursorField }: LiveTable): boolean =>
   cursorField === undefined && ["Incremental", "Incremental (Append-Only)"].some((mode) => isSameMode(mode, syncMode));
 
-/** Checks changes of a column of the table: disabled or hashed key columns, and changes that a disabled table makes pointless. */
+/** Checks changes of a column of the table: disabled or hashed key columns, and changes that a disabled table makes pointless. A key stays enabled in a disabled table. */
 export function checkColumnChanges(
   evaluation: Evaluation,
   changes: readonly NodeChange[],
   { column, table }: { readonly column: LiveColumn; readonly table: TableState },
 ): void {
-  for (const { path, key, after, by, cause } of changes) {
+  for (const change of changes) {
+    const { path, key, after, by, cause } = change;
     if (by.type === "rule" && !table.enabled) warnOfDisabledTable(evaluation, by, table.path);
     const role = keyRole(path[2] ?? "", column, table.live);
     const source = by.type === "rule" ? `rule ${by.index}` : by.type === "mode" ? "unmatched" : cause.place.pointer;
@@ -177,6 +178,11 @@ export function checkColumnChanges(
     if (role === undefined) {
       if (table.enabled && hidesCursor(table.live))
         addWarning(evaluation.stats, { key: `cursor ${source}`, code: "W_CURSOR_UNKNOWN", by }, path);
+      continue;
+    }
+    if (!table.enabled) {
+      // Nothing is broken, and the table can be enabled again only with its key.
+      evaluation.changes.splice(evaluation.changes.indexOf(change), 1);
       continue;
     }
     addTo(getOrAdd(evaluation.refused, `${role} ${source}`, () => ({ role, by, cause, columns: emptySample() })).columns, path);

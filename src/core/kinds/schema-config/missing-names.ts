@@ -8,7 +8,7 @@ import { type Depth, levelNames, literalPointer, walk } from "../../model/schema
 import { nodeText } from "../../text/paths.ts";
 import { didYouMean } from "../../text/suggest.ts";
 import type { NamePattern } from "../patterns/names.ts";
-import { type CompiledConfig, type Config, type Layer, type RuleProgram, uniqueProblems } from "./compiled-config.ts";
+import { type CompiledConfig, type Config, type Layer, missingOf, type RuleProgram, uniqueProblems } from "./compiled-config.ts";
 import type { Evaluation } from "./evaluation.ts";
 import { type CompiledRule, patternPlace } from "./rules/compile-rule.ts";
 import type { UnitTally } from "./rules/rule-stats.ts";
@@ -80,7 +80,7 @@ export function missingNames(
     targets,
   }: Pick<Evaluation, "stats" | "hasMissingColumns"> & Pick<UnitTally, "name" | "targets">,
 ): Missing {
-  const isNowhere = ({ config, compiled }: Layer): boolean => config.spec.missing === "nowhere" && targets.get(compiled) !== 1;
+  const isNowhere = ({ config, compiled }: Layer): boolean => missingOf(config) === "nowhere" && targets.get(compiled) !== 1;
   const lacking = new Map<CompiledConfig, Map<Pointer, NodePath>>();
   const problems: Problem[] = [];
   let required = 0;

@@ -5,6 +5,7 @@ import type { GuardFinding, GuardName, PolicyFinding } from "../../model/finding
 import { own } from "../../model/json/json.ts";
 import { fromPointer } from "../../model/json/pointer.ts";
 import type { Plan } from "../../model/plan.ts";
+import { counted } from "../../text/counts.ts";
 import { inlineYaml } from "../../yaml/print.ts";
 
 /** What lets apply run a refused plan, other than a change of the manifests. */
@@ -70,12 +71,14 @@ function errorsOf({ policy }: Plan): readonly PolicyFinding[] {
   return added.length > 0 ? added : errors;
 }
 
-const mostExemptions = 5;
+/** All, if they are few: the author knows which of many are meant. */
+const mostExemptions = 2;
 
 function exemptionsOf(policy: string, all: readonly PolicyFinding[]): WayOut {
   const findings = all.filter((finding) => finding.policy === policy);
-  const more = findings.length - mostExemptions;
-  const entries = findings.slice(0, mostExemptions).map(({ address, path }) => {
+  const shown = findings.length <= mostExemptions ? findings : findings.slice(0, 1);
+  const more = findings.length - shown.length;
+  const entries = shown.map(({ address, path }) => {
     const [, schema, , table, , column] = path.startsWith("/schemas/") ? fromPointer(path) : [];
     const integration = integrationOfSchemas(address) ?? parseAddress(address)?.name ?? "";
     const node = Object.entries({ integration, schema, table, column }).filter(
@@ -85,6 +88,9 @@ function exemptionsOf(policy: string, all: readonly PolicyFinding[]): WayOut {
   });
   return {
     intro: `Change the manifests, or add an exemption to the spec of ${policyAddress(policy)}:`,
-    yaml: [...listOf("exemptions", entries), ...(more > 0 ? [`  # and ${more} more`] : [])],
+    yaml: [
+      ...listOf("exemptions", entries),
+      ...(more > 0 ? [`  # ${counted(more, "more finding")}: use globs, or one entry for each`] : []),
+    ],
   };
 }

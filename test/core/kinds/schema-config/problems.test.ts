@@ -33,6 +33,11 @@ describe("a plan", () => {
       ["E_DISABLES_PRIMARY_KEY /spec/schemas/public/tables/orders/columns/id/enabled"],
     ],
     [
+      "leaves a key as it is in a table that ends up disabled, as in a list of everything that is off",
+      { schemas: { public: { tables: { orders: { enabled: false, columns: { id: off, updated_at: off } } } } } },
+      ["W_COLUMN_RULES_IN_DISABLED_TABLE /spec/schemas/public/tables/orders/columns"],
+    ],
+    [
       "accepts it if a later rule keeps the key enabled, and warns that the cursor is not known",
       {
         rules: [

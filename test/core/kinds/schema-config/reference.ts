@@ -55,7 +55,7 @@ function nodesOf(live: LiveSchemas): readonly (readonly Node[])[] {
 function wanted(layers: readonly Written[], chain: readonly Node[]): Wanted {
   const node = chain.at(-1) as Node;
   const depth = node.path.length - 1;
-  let said: ColumnTree = {};
+  let said: { enabled?: boolean; hashed?: boolean } = {};
   let covered = false;
   let ignored = false;
   for (const layer of layers) {
@@ -82,6 +82,7 @@ function wanted(layers: readonly Written[], chain: readonly Node[]): Wanted {
   const key = (["schemas", "tables"] as const)[depth];
   const mode = layers.reduce<string>((before, { unmatched }) => (key && unmatched?.[key]) ?? before, "ignore");
   const applies = !covered && !ignored && (mode === "enable" || mode === "disable");
+  if (said.enabled === false && isKey(chain) && wanted(layers, chain.slice(0, 2)).enabled === false) delete said.enabled;
   return {
     path: node.path,
     live: node.live,
@@ -89,6 +90,12 @@ function wanted(layers: readonly Written[], chain: readonly Node[]): Wanted {
     hashed: depth === 2 ? (said.hashed ?? node.live.hashed) : undefined,
     state: ignored ? "ignored" : covered || applies ? "managed" : "unmanaged",
   };
+}
+
+/** Whether it is a key column: one in a table that ends up disabled stays as it is. */
+function isKey([, table, column]: readonly Node[]): boolean {
+  if (table === undefined || column === undefined) return false;
+  return column.live.isPrimaryKey === true || (table.live as Partial<LiveTable>).cursorField === column.path[2];
 }
 
 function matches(match: SchemaMatch, { path, live, syncMode }: Node): boolean {

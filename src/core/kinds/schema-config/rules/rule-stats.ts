@@ -3,7 +3,7 @@ import type { NodePath } from "../../../model/nodes.ts";
 import { comparePaths } from "../../../model/schema-tree.ts";
 import { andMore } from "../../../text/lists.ts";
 import { nodeText } from "../../../text/paths.ts";
-import type { CompiledConfig, RuleProgram, ValueSource } from "../compiled-config.ts";
+import { type CompiledConfig, missingOf, type RuleProgram, type ValueSource } from "../compiled-config.ts";
 import type { Lacking } from "../missing-names.ts";
 import { type CachedMatch, hasNoRules, type RuleCache, type RuleScope } from "./rule-cache.ts";
 
@@ -114,7 +114,7 @@ export function addWarning(
 /** Adds the counts up; undefined if there is nothing to conclude from. */
 export function finishStats(stats: RunningStats): RuleStats | undefined {
   const { program, matches, effective, unknownColumns, enabled, levels, hits, warnings } = stats;
-  const isConcluded = program.layers.some(({ config }) => config.spec.missing === "nowhere");
+  const isConcluded = program.layers.some(({ config }) => missingOf(config) === "nowhere");
   if (program.rules.length === 0 && warnings.size === 0 && !isConcluded) return undefined;
   for (const { depth, rules } of stats.scopes) for (const { index } of rules) levels[index] = Math.max(levels[index] ?? 0, depth + 1);
   for (const { match, slot } of stats.counted) {

@@ -6,7 +6,7 @@ import { type Depth, levelNames, literalPointer } from "../../../model/schema-tr
 import { counted } from "../../../text/counts.ts";
 import { andMore } from "../../../text/lists.ts";
 import { nodeText } from "../../../text/paths.ts";
-import type { CompiledConfig } from "../compiled-config.ts";
+import { type CompiledConfig, missingOf } from "../compiled-config.ts";
 import { type LevelPattern, nowhereNames } from "../missing-names.ts";
 import { sourceText } from "../problems.ts";
 import { type CompiledRule, patternPlace } from "./compile-rule.ts";
@@ -73,7 +73,7 @@ function completeConfigs(tallies: readonly UnitTally[], targets: UnitTally["targ
   return (config) => compared.get(config) === targets.get(config);
 }
 
-const isNowhere = ({ config }: CompiledConfig): boolean => config.spec.missing === "nowhere";
+const isNowhere = ({ config }: CompiledConfig): boolean => missingOf(config) === "nowhere";
 
 function addTally(
   { program, matches, effective, unknownColumns, levels, hits }: UnitTally,

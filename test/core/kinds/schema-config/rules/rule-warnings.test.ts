@@ -73,27 +73,29 @@ describe("over all integrations of a SchemaConfig", () => {
 
   test("a missing name is reported for the integration that lacks it", () => {
     const { problemsInFull } = compareFleet({
-      manifests: [config({ ...all, rules: [{ match: { table: "orders" }, set: on }] })],
+      manifests: [config({ ...all, missing: "error", rules: [{ match: { table: "orders" }, set: on }] })],
       live: two,
     });
     expect(problemsInFull.map(({ code, address }) => [code, address])).toEqual([["E_MISSING_NAME", "Schemas/shard-2"]]);
   });
 
-  test("with missing: nowhere, a name must exist in one of them", () => {
-    const missing = "nowhere" as const;
-    const tables = (...names: readonly string[]) => ({ s: { tables: Object.fromEntries(names.map((name) => [name, {}])) } });
-    expect(problems({ missing, schemas: tables("orders", "billing") })).toEqual([]);
-    expect(problems({ missing, schemas: tables("orders", "returns") })).toEqual(["E_MISSING_NAME /spec/schemas/s/tables/returns"]);
-    expect(problems({ missing, schemas: { other: { tables: { t: { columns: { c: {} } } } } } })).toEqual([
-      "E_MISSING_NAME /spec/schemas/other",
-    ]);
-    expect(problems({ missing, schemas: { s: { tables: { orders: { columns: { email: {}, fax: {} } } } } } })).toEqual([
-      "E_MISSING_NAME /spec/schemas/s/tables/orders/columns/fax",
-    ]);
-    const rules = [{ match: { table: ["orders", "billing", "returns"], column: "email" }, set: hash }];
-    expect(problems({ missing, rules })).toEqual(["E_MISSING_NAME /spec/rules/0/match/table/2"]);
-    expect(problems({ missing, rules }, two, (label) => label === "shard-1")).toEqual([]);
-  });
+  test.each([{}, { missing: "nowhere" as const }])(
+    "by default and with missing: nowhere, a name must exist in one of them: %j",
+    (missing) => {
+      const tables = (...names: readonly string[]) => ({ s: { tables: Object.fromEntries(names.map((name) => [name, {}])) } });
+      expect(problems({ ...missing, schemas: tables("orders", "billing") })).toEqual([]);
+      expect(problems({ ...missing, schemas: tables("orders", "returns") })).toEqual(["E_MISSING_NAME /spec/schemas/s/tables/returns"]);
+      expect(problems({ ...missing, schemas: { other: { tables: { t: { columns: { c: {} } } } } } })).toEqual([
+        "E_MISSING_NAME /spec/schemas/other",
+      ]);
+      expect(problems({ ...missing, schemas: { s: { tables: { orders: { columns: { email: {}, fax: {} } } } } } })).toEqual([
+        "E_MISSING_NAME /spec/schemas/s/tables/orders/columns/fax",
+      ]);
+      const rules = [{ match: { table: ["orders", "billing", "returns"], column: "email" }, set: hash }];
+      expect(problems({ ...missing, rules })).toEqual(["E_MISSING_NAME /spec/rules/0/match/table/2"]);
+      expect(problems({ ...missing, rules }, two, (label) => label === "shard-1")).toEqual([]);
+    },
+  );
 
   test("with missing: nowhere and one integration, a name must exist there", () => {
     const schemas = { s: { tables: { returns: {} } } };
