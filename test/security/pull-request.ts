@@ -23,16 +23,15 @@ export async function startReviewedRepository(key: string, files: Files) {
   const temp = join(repository.root, "temp");
   mkdirSync(temp);
   const eventFile = join(temp, "event.json");
-  /** Runs `dimsync ci plan` in a new checkout of the branch, or in `workspace`. */
-  const plan = async (branch: string, event: JobEvent = {}, workspace = repository.checkout(branch)) => {
-    const { name = "pull_request", into = "main", payload = {}, env = {} } = event;
+  const job = async (argv: readonly string[], event: JobEvent & { readonly branch: string }, workspace: string) => {
+    const { branch, name = "pull_request", into = "main", payload = {}, env = {} } = event;
     const isRequest = name === "pull_request";
     const pull = { number: 7, head: { repo: { full_name: "example/data" } }, base: { ref: into } };
     writeFileSync(
       eventFile,
       JSON.stringify({ repository: { default_branch: "main" }, ...(isRequest ? { pull_request: pull } : {}), ...payload }),
     );
-    const { code, stdout, stderr } = await dimsync(["ci", "plan"], {
+    const { code, stdout, stderr } = await dimsync(["ci", ...argv], {
       cwd: workspace,
       env: {
         ...gitEnv,
@@ -51,5 +50,14 @@ export async function startReviewedRepository(key: string, files: Files) {
     });
     return { code, output: stdout + stderr };
   };
-  return { ...repository, plan, comment: () => (github.comments.get(7) ?? []).map(({ body }) => body).join("\n") };
+  /** Runs `dimsync ci plan` in a new checkout of the branch, or in `workspace`. */
+  const plan = (branch: string, event: JobEvent = {}, workspace = repository.checkout(branch)) =>
+    job(["plan"], { ...event, branch }, workspace);
+  /** Merges the branch of pull request 7, and runs `dimsync ci apply`. */
+  const mergeAndApply = (branch: string, env: JobEvent["env"] = {}, flags: readonly string[] = []) => {
+    repository.merge(branch);
+    github.merged = 7;
+    return job(["apply", "--bindings=none", ...flags], { name: "push", branch: "main", env }, repository.checkout("main"));
+  };
+  return { ...repository, plan, mergeAndApply, comment: () => (github.comments.get(7) ?? []).map(({ body }) => body).join("\n") };
 }

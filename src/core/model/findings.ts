@@ -53,6 +53,7 @@ export const guardNames = [
   "unreviewed",
   "outsideChanges",
   "loosened",
+  "planDiffers",
 ] as const;
 
 export type GuardName = (typeof guardNames)[number];

@@ -22,6 +22,7 @@ import { wasProjectChanged } from "./changed-files.ts";
 import { type CiContext, type CiJob, endJob, isStep, jobDestinations, planSinceApply, stdoutFormat, targetsOutput } from "./job.ts";
 import { originCredentials } from "./push-credentials.ts";
 import { pushBindings } from "./push-file.ts";
+import { comparedWithReview } from "./reviewed.ts";
 
 /**
  * `dimsync ci apply [FILE]`: makes a plan of each target, shows it and applies exactly that plan,
@@ -49,7 +50,7 @@ export async function applyJob(given: CiContext, job: CiJob, planFile: string | 
       await applyTarget(context, project, {
         saved,
         log,
-        isAppliedPush: job.environment.isAppliedPush,
+        job,
         onDocument: (document) => documents.push(document),
       });
       // Whatever the exit code, because some writes may have succeeded.
@@ -71,29 +72,30 @@ interface TargetApply {
   /** A plan that the user saved; undefined: make one. */
   readonly saved: Plan | undefined;
   readonly log: ApplyLog;
-  /** Whether the job was started by a push to the branch that it applies. */
-  readonly isAppliedPush: boolean;
+  readonly job: CiJob;
   /** Called with the result, or with a plan that has no changes or cannot be applied. */
   readonly onDocument: (document: Plan | Result) => void;
 }
 
-async function applyTarget(context: CiContext, project: Project, { saved, log, isAppliedPush, onDocument }: TargetApply): Promise<void> {
+async function applyTarget(context: CiContext, project: Project, { saved, log, job, onDocument }: TargetApply): Promise<void> {
   const report = async (document: Plan | Result): Promise<void> => {
     onDocument(document);
     await log.document(document);
   };
-  if (saved === undefined && (await isApplied(context, project, isAppliedPush)))
+  if (saved === undefined && (await isApplied(context, project, job)))
     return say(
       context.io,
       `${project.settings.target}: no file of the project changed since the last apply, so there is nothing to apply.`,
     );
   const failOn = failOnFlags(context.flags.failOn, "Plan");
-  const plan = saved ?? (await ofTarget(context, project, planSinceApply(context, failOn)));
-  const { items, deferred, held = [] } = plan;
-  if (saved === undefined && (plan.exit.code !== 0 || items.length + deferred.length + held.length === 0)) {
-    if (plan.exit.code === 0) await withRun(context, (run) => recordUnchanged(project, plan, run));
-    return await report(plan);
+  const made = saved ?? (await ofTarget(context, project, planSinceApply(context, failOn)));
+  const { items, deferred, held = [] } = made;
+  if (saved === undefined && (made.exit.code !== 0 || items.length + deferred.length + held.length === 0)) {
+    if (made.exit.code === 0) await withRun(context, (run) => recordUnchanged(project, made, run));
+    return await report(made);
   }
+  const plan = saved ?? (await comparedWithReview(context, job, project, made));
+  if (saved === undefined && plan.exit.code !== 0) return await report(plan);
   await log.plan(plan);
   const how = saved === undefined ? { isOwnPlan: true } : { sinceApply: loadOptions(context, []) };
   const options = { ...applyOptions(context), saved: plan, ...how };
@@ -102,8 +104,8 @@ async function applyTarget(context: CiContext, project: Project, { saved, log, i
 }
 
 /** Whether the account matched the project after the last apply, and no commit has changed the project since. Then only drift could be left, which others report. */
-async function isApplied({ io, cwd }: CiContext, project: Project, isAppliedPush: boolean): Promise<boolean> {
-  if (!isAppliedPush) return false;
+async function isApplied({ io, cwd }: CiContext, project: Project, { environment }: CiJob): Promise<boolean> {
+  if (!environment.isAppliedPush) return false;
   const { appliedCommit } = await readRecords(project.settings, { env: io.env });
   if (appliedCommit === undefined || appliedCommit.manifestDigest !== project.manifestDigest()) return false;
   return !(await wasProjectChanged({ folder: cwd, env: io.env }, project, appliedCommit.commit));

@@ -77,7 +77,13 @@ export async function upsertComment(
 const attempts = 5;
 
 const ours = async (comments: Comments, { marker }: CommentOptions): Promise<readonly Comment[]> =>
-  (await comments.list()).filter(({ body, isTrusted }) => isTrusted && body.startsWith(marker));
+  withMarker(await comments.list(), marker);
+
+const withMarker = (comments: readonly Comment[], marker: string): readonly Comment[] =>
+  comments.filter(({ body, isTrusted }) => isTrusted && body.startsWith(marker));
+
+/** The sections of the comment that begins with the marker. */
+export const sectionsIn = (comments: readonly Comment[], marker: string): readonly Section[] => sectionsOf(withMarker(comments, marker));
 
 /** Those of the first comment, and of others what it lacks. */
 function sectionsOf(found: readonly Comment[]): readonly Section[] {

@@ -1,12 +1,14 @@
 import { createHash } from "node:crypto";
 import { failureReasons } from "../../cli/github-outputs.ts";
+import { byText } from "../../core/model/address.ts";
 import { eachChange } from "../../core/model/changes.ts";
-import { isObject, own } from "../../core/model/json/json.ts";
+import { defined, isObject, own } from "../../core/model/json/json.ts";
 import type { Plan } from "../../core/model/plan.ts";
 import type { RenderOptions } from "../../core/render/document.ts";
 import { code, details, prose } from "../../core/render/markdown/escape.ts";
 import { renderMarkdown } from "../../core/render/markdown/index.ts";
 import { isEmpty, summaryLine } from "../../core/render/report/totals.ts";
+import { visible } from "../../core/text/control-characters.ts";
 import { andMore, joinParts } from "../../core/text/lists.ts";
 import { cutMiddle } from "../../core/text/values.ts";
 import type { Section } from "./comments.ts";
@@ -81,6 +83,10 @@ interface PlanState {
   readonly digest: string;
   /** The digests of the objects, by address; absent if they are too many. */
   readonly objects?: Readonly<Record<string, string>>;
+  /** Of all objects. */
+  readonly content?: string;
+  /** Of the manifests with their variables. */
+  readonly manifests?: string;
 }
 
 function stateOf(plan: Plan, room: number): PlanState {
@@ -117,11 +123,10 @@ function stateOf(plan: Plan, room: number): PlanState {
   for (const { address, code: of } of blocked) add(address, of);
   for (const { address, waitsFor } of deferred) add(address, waitsFor);
   const objects = Object.fromEntries([...parts].map(([address, hash]) => [address, hash.digest("hex").slice(0, 8)]));
-  const digest = createHash("sha256")
-    .update(JSON.stringify([totals, objects]))
-    .digest("hex")
-    .slice(0, 16);
-  return { totals, digest, ...(JSON.stringify(objects).length > Math.min(4_000, room / 8) ? {} : { objects }) };
+  const short = (value: unknown): string => createHash("sha256").update(JSON.stringify(value)).digest("hex").slice(0, 16);
+  const content = short(Object.entries(objects).sort(([a], [b]) => byText(a, b)));
+  const known = { totals, digest: short([totals, objects]), content, manifests: short(plan.manifestDigest) };
+  return { ...known, ...(JSON.stringify(objects).length > Math.min(4_000, room / 8) ? {} : { objects }) };
 }
 
 /** A comment can be edited by others. */
@@ -129,10 +134,10 @@ function readState(text: string): PlanState | undefined {
   try {
     const state: unknown = JSON.parse(Buffer.from(text, "base64").toString("utf8"));
     if (!isObject(state)) return undefined;
-    const [totals, digest, objects] = [own(state, "totals"), own(state, "digest"), own(state, "objects")];
+    const [totals, digest, objects] = [own(state, "totals"), own(state, "digest"), withValues(own(state, "objects"), isText)];
     if (typeof digest !== "string") return undefined;
-    const texts = withValues(objects, isText);
-    return { totals: withValues(totals, isNumber) ?? {}, digest, ...(texts === undefined ? {} : { objects: texts }) };
+    const { content, manifests } = withValues(state, isText) ?? {};
+    return { totals: withValues(totals, isNumber) ?? {}, digest, ...defined({ objects, content, manifests }) };
   } catch {
     return undefined;
   }
@@ -157,14 +162,27 @@ function sinceText(before: PlanState | undefined, now: PlanState): string {
   return parts.length === 0 ? "The plan differs from the one in the last comment." : `**Since the last comment:** ${parts.join("; ")}.`;
 }
 
+/** How a plan differs from the one in a comment with this state; undefined if it would send the same for the same manifests. In plain text. */
+export function differenceFrom(state: string, plan: Plan): string | undefined {
+  const before = readState(state);
+  if (before === undefined) return "the comment has no plan of this target";
+  const now = stateOf(plan, Number.POSITIVE_INFINITY);
+  const others = before.manifests === now.manifests ? [] : ["the manifests or their variables have changed since"];
+  const changed = before.content === now.content ? [] : objectParts(before.objects, now.objects, (address) => visible(address));
+  if (before.content !== now.content && changed.length === 0) return [...others, "it has other changes"].join("; ");
+  return others.length + changed.length === 0 ? undefined : [...others, ...changed].join("; ");
+}
+
 const mostNames = 5;
 
-function objectParts(before: PlanState["objects"], now: PlanState["objects"]): readonly string[] {
+function objectParts(
+  before: PlanState["objects"],
+  now: PlanState["objects"],
+  shown = (address: string): string => code(cutMiddle(address, 80)),
+): readonly string[] {
   if (before === undefined || now === undefined) return [];
   const part = (words: string, from: Readonly<Record<string, string>>, isOne: (address: string) => boolean): string => {
-    const names = Object.keys(from)
-      .filter(isOne)
-      .map((address) => code(cutMiddle(address, 80)));
+    const names = Object.keys(from).filter(isOne).map(shown);
     return names.length === 0 ? "" : `${words}: ${andMore(names, { shown: mostNames })}`;
   };
   return [

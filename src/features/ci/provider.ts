@@ -102,12 +102,15 @@ export async function reportDrift(job: CiJob, reports: readonly Plan[]): Promise
 }
 
 function openComments(job: CiJob): Comments | undefined {
-  const { provider, pullRequest, repository, isRestricted } = job.environment;
+  const { pullRequest, isRestricted } = job.environment;
   if (pullRequest === undefined || isRestricted) return undefined;
   const rest = openJobProvider(job);
-  if (rest === undefined) return undefined;
-  return (provider === "github" ? pullRequestComments : mergeRequestComments)(rest, repository, pullRequest);
+  return rest === undefined ? undefined : commentsOf(job, rest, pullRequest);
 }
+
+/** The comments of a pull or merge request. */
+export const commentsOf = ({ environment: { provider, repository } }: CiJob, rest: Rest, number: string): Comments =>
+  (provider === "github" ? pullRequestComments : mergeRequestComments)(rest, repository, number);
 
 /** The REST interface of the job's provider; logs why there is none, if a token is missing. */
 export function openJobProvider({ environment, env, signal, log }: CiJob): Rest | undefined {

@@ -38,6 +38,8 @@ export interface GithubStandIn {
   readonly pulls: StandInPull[];
   /** The status of workflow runs by id. */
   readonly runs: Map<number, string>;
+  /** The number of the pull request that was merged with every commit. */
+  merged: number | undefined;
   /** "METHOD path", in the order of arrival. */
   readonly calls: string[];
   /**
@@ -64,6 +66,7 @@ export async function startGithub(certificate?: { readonly cert: string; readonl
     issues: [] as StandInIssue[],
     pulls: [] as StandInPull[],
     runs: new Map<number, string>(),
+    merged: undefined,
     calls: [] as string[],
     refuse: undefined,
   };
@@ -110,6 +113,8 @@ async function answer(github: GithubStandIn, request: IncomingMessage, response:
   };
   const [, run, attempt] = /^\/repos\/example\/data\/actions\/runs\/(\d+)\/attempts\/(\d+)$/u.exec(url.pathname) ?? [];
   if (run !== undefined) return reply(200, { id: Number(run), run_attempt: Number(attempt), status: github.runs.get(Number(run)) });
+  if (/^\/repos\/example\/data\/commits\/[0-9a-f]+\/pulls$/u.test(url.pathname))
+    return paged(github.merged === undefined ? [] : [{ number: github.merged, merged_at: "2026-01-01T00:00:00Z" }]);
   if (url.pathname.startsWith("/repos/example/data/pulls"))
     return answerPulls(github, { url, method: request.method ?? "", body, reply, paged });
   const [, comments, comment, issue] =

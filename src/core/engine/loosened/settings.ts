@@ -7,7 +7,7 @@ import { type Draft, type Review, until } from "./entry.ts";
 // What dimsync.yaml gives up.
 
 const limits = ["maxCreates", "maxExposedColumns", "maxChangedPercent"] as const;
-const modes = ["outsideChanges", "loosened"] as const;
+const modes = ["outsideChanges", "loosened", "planDiffers"] as const;
 
 /** The stricter value of each guard: a pull request that raises or turns off a guard is still checked by the one that was reviewed. */
 export function stricterGuards(head: Guards, base: Guards | undefined): Guards {
@@ -21,6 +21,7 @@ export function stricterGuards(head: Guards, base: Guards | undefined): Guards {
     maxChangedPercent: least("maxChangedPercent"),
     outsideChanges: mode("outsideChanges"),
     loosened: mode("loosened"),
+    planDiffers: mode("planDiffers"),
   };
 }
 

@@ -121,6 +121,8 @@ export interface Guards {
   readonly outsideChanges: "report" | "refuse";
   /** Whether a plan is refused whose manifests make the rules of the project weaker. Needs a base. */
   readonly loosened: "report" | "refuse";
+  /** Whether `ci apply` refuses a plan that differs from the one in the comment of the merged pull request. */
+  readonly planDiffers: "report" | "refuse";
 }
 
 export interface PolicySettings {
@@ -181,6 +183,7 @@ export const defaultGuards: Guards = {
   maxChangedPercent: 30,
   outsideChanges: "report",
   loosened: "report",
+  planDiffers: "report",
 };
 
 export const defaultClient: ClientSettings = {

@@ -19,6 +19,8 @@ export const applyPermissions = (indent: number): string =>
   contents: write
   # To see whether the job that holds the lease of the records has ended.
   actions: read
+  # To compare what is applied with the comment that was reviewed.
+  pull-requests: read
 `
     .replaceAll(/^/gmu, " ".repeat(indent))
     .trimEnd();

@@ -187,7 +187,14 @@ describe("settings", () => {
       apiKeyPlace: { file: "dimsync.yaml", document: 0, pointer: "/targets/prod/apiKey" },
       protected: true,
       defaults: { taggedBy: "a@example.com" },
-      guards: { maxCreates: 9, maxExposedColumns: 2, maxChangedPercent: 30, outsideChanges: "report", loosened: "report" },
+      guards: {
+        maxCreates: 9,
+        maxExposedColumns: 2,
+        maxChangedPercent: 30,
+        outsideChanges: "report",
+        loosened: "report",
+        planDiffers: "report",
+      },
       guardPlaces: {
         maxCreates: { file: "dimsync.yaml", document: 0, pointer: "/targets/prod/guards/maxCreates", on: "key" },
         maxExposedColumns: { file: "dimsync.yaml", document: 0, pointer: "/guards/maxExposedColumns", on: "key" },
