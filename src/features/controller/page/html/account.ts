@@ -2,6 +2,7 @@ import { commandThatShows } from "../../../../core/model/titles.ts";
 import {
   aside,
   blocks,
+  type Content,
   chip,
   code,
   folded,
@@ -54,7 +55,7 @@ export async function accountPage(reads: PageReads, { query, now, login }: PageR
   const fix = isRemoved ? html`` : fixHtml(account);
   return shell({
     title: account.name,
-    note: stateHtml(account),
+    note: isRemoved ? chip("removed", "info") : stateHtml(account),
     about: aboutHtml(account, now),
     crumbs: accountsCrumb,
     now,
@@ -133,8 +134,9 @@ function summaryHtml(account: AccountDetail, now: Date): Html {
     html`<p class="note info">${what} by ${by} until ${time(until)}: ${reason}</p>`;
   const report = lastRun !== undefined && [" ", link(runHref(lastRun), "Report of the last run")];
   return blocks(
-    html`<p class="lead ${tone}"><strong>${stateTexts[isExposed(account) ? "exposed" : state].meaning}</strong>${report}</p>`,
-    removed !== undefined && removedHtml(removed),
+    removed !== undefined
+      ? removedHtml(removed, report)
+      : html`<p class="lead ${tone}"><strong>${stateTexts[isExposed(account) ? "exposed" : state].meaning}</strong>${report}</p>`,
     suspension !== undefined && stopped("Suspended", suspension),
     silence !== undefined && stopped("Notifications silenced", silence),
     acknowledged !== undefined &&
@@ -147,11 +149,10 @@ function summaryHtml(account: AccountDetail, now: Date): Html {
   );
 }
 
-const removedHtml = ({ at, by, commit }: Removal): Html =>
-  note(
-    "info",
-    html`<p><strong>No longer under control.</strong> It was removed at ${time(at)} ${by === undefined ? "by a change of the watched project" : `by ${by}`}${commit !== undefined && [" with commit ", commitHtml({ commit })]}. Nothing checks it, and all on this page is as of then.</p>`,
-  );
+function removedHtml({ at, by, commit }: Removal, report: Content): Html {
+  const who = by === undefined ? "by a change of the watched project" : `by ${by}`;
+  return html`<p class="lead info"><strong>No longer under control.</strong> It was removed at ${time(at)} ${who}${commit !== undefined && [" with commit ", commitHtml({ commit })]}. Nothing checks it, and all on this page is as of then.${report}</p>`;
+}
 
 /** What to do, as commands, and where to run them. Empty if there is nothing to do. */
 function fixHtml(account: AccountDetail): Html {

@@ -48,17 +48,19 @@ form+section h2,#accounts h2{margin-top:1.25rem}
 .plot{display:grid;grid-template-columns:2.75rem 1fr;gap:.5rem}
 .plot .y{display:flex;flex-direction:column;justify-content:space-between;text-align:right;font-variant-numeric:tabular-nums}
 .plot svg{display:block;width:100%;height:6.5rem;border-left:1px solid var(--line);border-bottom:1px solid var(--line)}
+.legend{list-style:none;padding:0;display:flex;flex-wrap:wrap;gap:.25rem 1.25rem}
+.legend svg{width:2rem;height:.75rem;vertical-align:middle;margin-right:.4rem}
 .days{display:flex;justify-content:space-between;margin-left:3.25rem}
 .timeline path,.timeline rect{fill:none;vector-effect:non-scaling-stroke}
 .timeline .area{fill:url(#stripes)}
-.timeline .stripe{stroke:var(--chart-2);stroke-width:2}
-.timeline .edge{stroke:var(--chart-2);stroke-width:2}
-.timeline .opened{fill:var(--chart-1);stroke:var(--chart-1);stroke-width:1}
+.timeline .stripe{stroke:var(--exposed);stroke-width:2}
+.timeline .edge{stroke:var(--exposed);stroke-width:2}
+.timeline .opened{fill:var(--opened);stroke:var(--opened);stroke-width:1}
 .timeline .closed{stroke:var(--good);stroke-width:1.5}
 .timeline .axis{stroke:var(--line)}
 .timeline .unchecked{stroke:var(--quiet);stroke-width:2;stroke-dasharray:1 3}
-:root{--control:#818b98}
-@media (prefers-color-scheme:dark){:root{--control:#656c76}}
+:root{--control:#818b98;--opened:#8250df;--exposed:#b42318}
+@media (prefers-color-scheme:dark){:root{--control:#656c76;--opened:#c297ff;--exposed:#ff9a93}}
 @media (min-width:44.01rem){
 .accounts tbody th,.runs tbody th,.causes tbody th,.findings tbody th,.events tbody th,.numbers tbody th{width:auto}
 .accounts tbody td,.runs tbody td,.events tbody td,.numbers tbody td,.accounts tbody td:last-child:not(:only-of-type),.runs tbody td:last-child:not(:only-of-type),.findings tbody td:last-child:not(:only-of-type),.events tbody td:last-child:not(:only-of-type),.numbers tbody td:last-child:not(:only-of-type){min-width:0}
@@ -68,7 +70,8 @@ form+section h2,#accounts h2{margin-top:1.25rem}
 .accounts td:nth-child(2),.accounts td:nth-child(n+6),.causes td:nth-child(2){white-space:nowrap}
 .runs tbody th,.events tbody th{white-space:nowrap}
 .causes tbody th{width:48%}
-#closed tbody th{width:40%}
+#closed tbody th{width:36%}
+#closed tbody td:nth-child(3){min-width:9.5rem}
 .causes tbody td:last-child:not(:only-of-type){min-width:14rem}
 .findings{table-layout:fixed}
 .findings thead th:first-child,.findings tbody th{width:40%}

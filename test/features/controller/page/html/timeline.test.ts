@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { markupOf } from "../../../../../src/core/render/html/html.ts";
+import { pageStyle } from "../../../../../src/features/controller/page/html/style.ts";
 import { timeline } from "../../../../../src/features/controller/page/html/timeline.ts";
 import type { Day } from "../../../../../src/features/controller/views/status.ts";
 import { before, timeline as days, now } from "../world.ts";
@@ -54,4 +55,11 @@ test("without findings it says so instead of an empty picture", () => {
 
 test("without a check it says that", () => {
   expect(markupOf(timeline([], now))).toContain("now 0; no check.");
+});
+
+test("the style sheet has every variable that it uses, and a size for the marks of the legend", () => {
+  const text = markupOf(pageStyle);
+  const defined = new Set([...text.matchAll(/[{;\s](--[\w-]+):/gu)].map(([, name]) => name));
+  expect([...text.matchAll(/var\((--[\w-]+)\)/gu)].map(([, name]) => name).filter((name) => !defined.has(name))).toEqual([]);
+  expect(text).toContain(".legend svg{width:2rem");
 });
