@@ -201,6 +201,30 @@ describe("what the service does not show", () => {
     expect((await at.plan()).plan.diagnostics.map(({ code }) => code)).toContain("W_CURSOR_UNKNOWN");
   });
 
+  it.each([
+    ["Change Stream", false],
+    ["Change Straem", true],
+  ])(
+    "as the user interface spells it, the sync mode %s, is compared, and a warning has the spellings of the service",
+    async (mode, isUnknown) => {
+      const config = `
+apiVersion: dimsync/v1
+kind: SchemaConfig
+metadata: { name: orders }
+spec: { integration: orders, rules: [{ match: { table: customers, column: email, where: { syncMode: ${mode} } }, set: { hashed: true } }] }
+`;
+      const at = await scene(together(ordersManifest, config), observed());
+      at.service.mutate(({ integrations: [first] }) =>
+        Object.assign(first?.schemas["public"]?.tables["customers"] ?? {}, { syncMode: "Change Stream" }),
+      );
+      const { plan } = await at.plan();
+      const [warning] = plan.diagnostics.filter(({ code }) => code === "W_RULE_NO_MATCH");
+      expect(plan.items.some(({ kind }) => kind === "Schemas")).toBe(!isUnknown);
+      if (isUnknown) expect(warning?.message).toContain("The tables have the sync modes CHANGE_STREAM,");
+      else expect(warning).toBeUndefined();
+    },
+  );
+
   it("of a new integration's schema that must be enabled: not sent, and each run says what to do", async () => {
     const manifests = together(integrationManifest("returns"), schemaManifest("returns", "{ public: { enabled: true } }"));
     const at = await scene(manifests, observed());

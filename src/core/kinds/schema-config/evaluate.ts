@@ -89,6 +89,7 @@ function* evaluateTables(
     const liveTable = live.tables[table];
     if (liveTable === undefined) continue;
     walk.liveNodes++;
+    if (liveTable.syncMode !== undefined) walk.stats.modes.add(liveTable.syncMode);
     const path = [schema, table] as const;
     const literals = literalTables(ofSchema, table);
     const match = matchAt(below, position, table, liveTable, liveTable.syncMode);

@@ -35,6 +35,8 @@ export interface RuleStats {
   /** By pattern: 1 if it matches a name. */
   readonly hits: Uint8Array;
   readonly warnings: Map<string, Warning>;
+  /** The sync modes of the tables, as the service spells them. */
+  readonly modes: Set<string>;
 }
 
 /** What the comparison of one integration leaves for `conclude`. */
@@ -69,6 +71,7 @@ export function newStats({ program, memo }: RuleCache): RunningStats {
     levels: new Uint8Array(rules),
     hits: new Uint8Array(program.patterns.length),
     warnings: new Map(),
+    modes: new Set(),
     counts: new Uint32Array(slotsPerMatch * memo.matches + 128),
     counted: [],
     scopes: new Set(),
@@ -113,7 +116,7 @@ export function addWarning(
 
 /** Adds the counts up; undefined if there is nothing to conclude from. */
 export function finishStats(stats: RunningStats): RuleStats | undefined {
-  const { program, matches, effective, unknownColumns, enabled, levels, hits, warnings } = stats;
+  const { program, matches, effective, unknownColumns, enabled, levels, hits, warnings, modes } = stats;
   const isConcluded = program.layers.some(({ config }) => missingOf(config) === "nowhere");
   if (program.rules.length === 0 && warnings.size === 0 && !isConcluded) return undefined;
   for (const { depth, rules } of stats.scopes) for (const { index } of rules) levels[index] = Math.max(levels[index] ?? 0, depth + 1);
@@ -129,7 +132,7 @@ export function finishStats(stats: RunningStats): RuleStats | undefined {
     // With literal entries, evaluate.ts has worked out which rules are effective.
     if (slot % 2 === 0) for (const { index } of match.effective) effective[index] = 1;
   }
-  return { program, matches, effective, unknownColumns, enabled, levels, hits, warnings };
+  return { program, matches, effective, unknownColumns, enabled, levels, hits, warnings, modes };
 }
 
 /** How many examples a sample keeps. */

@@ -55,9 +55,10 @@ export function ruleWarnings(tallies: readonly UnitTally[]): readonly Problem[] 
   const totals = configs.flatMap((config) => config.rules.map((rule) => newTotal(config, rule)));
   const totalOf = new Map(totals.map((total) => [total.rule, total]));
   for (const tally of tallies) addTally(tally, totalOf);
+  const modes = [...new Set(tallies.flatMap((tally) => [...tally.modes]))].sort(byText);
   const withoutEffect = [...groupBy(totals, ({ rule }) => placeKey(rule.cause.place)).values()]
     .filter((uses) => uses.every(({ config }) => isComplete(config)))
-    .flatMap((uses) => [...globsWithoutMatch(uses), ...neverMatching(uses), ...neverDeciding(uses)]);
+    .flatMap((uses) => [...globsWithoutMatch(uses), ...neverMatching(uses, modes), ...neverDeciding(uses)]);
   const tooFew = totals.filter(({ config }) => isComplete(config)).flatMap(tooFewMatches);
   const byConfig = groupBy(totals, ({ config }) => config);
   const nowhere = configs
@@ -136,7 +137,7 @@ function globsWithoutMatch(uses: Uses): readonly Problem[] {
  * Rules that match nothing although their names exist: `where`, or a list of only `!patterns`, excludes everything. A
  * `where` on `enabled` or `hashed` is not reported, because an apply changes these.
  */
-function neverMatching(uses: Uses): readonly Problem[] {
+function neverMatching(uses: Uses, modes: readonly string[]): readonly Problem[] {
   const [{ rule }] = uses;
   const { where, minMatches, parts } = rule;
   if (minMatches !== undefined || where?.enabled !== undefined || where?.hashed !== undefined) return [];
@@ -148,7 +149,7 @@ function neverMatching(uses: Uses): readonly Problem[] {
   const reason =
     where === undefined && isExcluded
       ? `its patterns exclude every ${levelNames[last]}`
-      : `no ${level} with these names has the attributes in where`;
+      : `no ${level} with these names has the attributes in where${where?.syncMode === undefined ? "" : `. The tables have the sync modes ${andMore(modes, { shown: 8 })}`}`;
   const remedy =
     rule.expected === undefined ? "or remove the rule. If it is for names that do not exist yet, set minMatches: 0" : "or remove the entry";
   return [
