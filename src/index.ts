@@ -5,7 +5,7 @@ import type { PlanOptions } from "./core/engine/session.ts";
 import { type LoadOptions, listTargets as list, loadProject as load, type Project } from "./core/manifests/project.ts";
 import type { Address } from "./core/model/address.ts";
 import type { Comparison } from "./core/model/comparison.ts";
-import { DimsyncError } from "./core/model/errors.ts";
+import { DimsyncError, interruptedError } from "./core/model/errors.ts";
 import type { NodePath } from "./core/model/nodes.ts";
 import type { Plan } from "./core/model/plan.ts";
 import type { Result } from "./core/model/result.ts";
@@ -90,17 +90,27 @@ export async function loadProject(options: ProjectOptions): Promise<Project> {
   return load(loadOptions(options));
 }
 
-/** What `apply` would do. Reads only. Throws DimsyncError if the account cannot be opened; a failed read makes the plan incomplete instead. */
-export async function plan(project: Project, options: PlanOptions & RunOptions & ReadOptions = {}): Promise<Plan> {
-  return planAccount(project, { ...options, failOn: ["changes"] }, runEnvironment(options));
+/** Throws E_INTERRUPTED if the signal was aborted: what `work` returns or throws would say that reads failed. */
+async function uninterrupted<T>({ signal }: RunOptions, work: Promise<T>): Promise<T> {
+  const [done] = await Promise.allSettled([work]);
+  if (signal?.aborted === true) throw interruptedError();
+  return done.status === "fulfilled" ? done.value : await work;
 }
 
-/** The differences between the manifests and the account, and who made them. Reads only. */
+/**
+ * What `apply` would do. Reads only. Throws DimsyncError if the account cannot be opened, and E_INTERRUPTED if `signal` is aborted; a failed read makes
+ * the plan incomplete instead.
+ */
+export async function plan(project: Project, options: PlanOptions & RunOptions & ReadOptions = {}): Promise<Plan> {
+  return uninterrupted(options, planAccount(project, { ...options, failOn: ["changes"] }, runEnvironment(options)));
+}
+
+/** The differences between the manifests and the account, and who made them. Reads only. Throws as `plan` does. */
 export async function drift(
   project: Project,
   options: Omit<DriftOptions, "revert" | "failOn"> & RunOptions & ReadOptions = {},
 ): Promise<Plan> {
-  return (await driftAccount(project, options, runEnvironment(options))).report;
+  return (await uninterrupted(options, driftAccount(project, options, runEnvironment(options)))).report;
 }
 
 /** Makes the account match the manifests; with `saved`, sends exactly the requests of that plan. Throws only before the first write. */
@@ -139,7 +149,7 @@ export async function explain(
   { address, path }: { readonly address: Address; readonly path: readonly string[] },
   options: RunOptions & ReadOptions = {},
 ): Promise<readonly ExplainedNode[]> {
-  return explainSchemaNode(project, { address, node: nodeOf(path) }, runEnvironment(options));
+  return uninterrupted(options, explainSchemaNode(project, { address, node: nodeOf(path) }, runEnvironment(options)));
 }
 
 function nodeOf([schema, table, column, ...more]: readonly string[]): NodePath {

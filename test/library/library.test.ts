@@ -103,6 +103,17 @@ describe("the library", () => {
     expect(exit.code).toBe(0);
   });
 
+  test.each(["before it starts", "while it reads"])("rejects if its signal is aborted %s", async (when) => {
+    const project = await loadProject({ cwd: quickstart() });
+    const stop = new AbortController();
+    if (when === "before it starts") stop.abort();
+    const options = { env: quickstartSecrets, signal: stop.signal, onProgress: () => stop.abort() };
+    for (const run of [plan, drift]) await expect(run(project, options)).rejects.toMatchObject({ code: "E_INTERRUPTED" });
+    await expect(explain(project, { address: "Schemas/orders", path: ["public"] }, options)).rejects.toMatchObject({
+      code: "E_INTERRUPTED",
+    });
+  });
+
   test("stops when its signal is aborted, before anything is written", async () => {
     const cwd = quickstart();
     const project = await loadProject({ cwd });
