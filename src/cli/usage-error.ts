@@ -9,6 +9,8 @@ const habits: ReadonlyMap<string, string> = new Map([
   ["select", "To select addresses, use --only."],
   ["refresh-only", "To compare without applying, use dimsync drift."],
   ["filename", "The config names the manifests. To select some of them, use --only."],
+  ["base-url", "To choose the account without a config, set the variable DIMSYNC_BASE_URL."],
+  ["api-key", "No option takes the API key. Set the variable DIMSYNC_API_KEY."],
   ["json", "For JSON, use -o json."],
   ["test", "`dimsync test` was removed. Write a Policy, or `expect` in a manifest: dimsync plan checks both."],
   ["no-cache", "dimsync no longer keeps plans: every plan compares everything, so remove the option."],

@@ -36,6 +36,10 @@ const rows: Readonly<Record<string, Row>> = {
   "the command test, which is gone": { args: ["test"], shows: ["Unknown command 'test'", "Write a Policy"] },
   "--json": { args: ["plan", "--json"], shows: ["Unknown option '--json'", "use -o json", "dimsync plan --help"] },
   "an unknown kind of get": { args: ["get", "monitors"], shows: ['no kind "monitors"', "Kinds: Integration, Schemas, Tag, User."] },
+  "the service as an option of init": {
+    args: ["init", "--base-url", "https://api.example.com"],
+    shows: ["'--base-url'", "DIMSYNC_BASE_URL"],
+  },
   "--auto-approve": { args: ["apply", "--auto-approve"], shows: ["Unknown option '--auto-approve'", "use --yes", "dimsync apply --help"] },
   "--force": { args: ["apply", "--force"], shows: ["Unknown option '--force'", "--allow NAME="] },
   "-f of kubectl": { args: ["apply", "-f", "manifests"], shows: ["Unknown option '-f'", "use --only"] },
