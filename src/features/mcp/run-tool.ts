@@ -1,9 +1,10 @@
 import { randomBytes } from "node:crypto";
 import type { Context } from "../../cli/context.ts";
 import { errorText } from "../../cli/report-error.ts";
-import { plain, type Tool } from "../../cli/tool.ts";
+import { type Parameters, plain, type Tool } from "../../cli/tool.ts";
 import { DimsyncError } from "../../core/model/errors.ts";
 import type { ExitCode } from "../../core/model/exit.ts";
+import { own } from "../../core/model/json/json.ts";
 import { exitAttributes, traced } from "../../core/model/runtime/traced.ts";
 import { andMore } from "../../core/text/lists.ts";
 import { checkedArguments } from "./parameters.ts";
@@ -67,8 +68,22 @@ async function ended(context: Context, tool: Tool, given: Readonly<Record<string
     return { document: typeof text === "string" ? text : [...text].join(""), messages: note, exit };
   } catch (error) {
     const messages = errorText(error, { ...plain, verbose: context.flags.verbose === true });
-    return { document: "", messages, exit: error instanceof DimsyncError ? error.exit : 1 };
+    return { document: "", messages: namingArguments(messages, tool.parameters), exit: error instanceof DimsyncError ? error.exit : 1 };
   }
+}
+
+/** The text of an error with the arguments of the tool instead of the flags of the command: `only` for --only. Keeps lines that are commands. */
+function namingArguments(text: string, parameters: Parameters): string {
+  const named = (flag: string, name: string): string => {
+    const argument = name.replaceAll(/-([a-z])/gu, (_, letter: string) => letter.toUpperCase());
+    return own(parameters, argument) === undefined ? flag : `\`${argument}\``;
+  };
+  const inLine = (line: string): string =>
+    line.replaceAll(/--([a-z]+(?:-[a-z]+)*)\b/gu, named).replaceAll(/-t NAME\b/gu, () => named("-t NAME", "target"));
+  return text
+    .split("\n")
+    .map((line) => (/^\s+dimsync /u.test(line) ? line : inLine(line)))
+    .join("\n");
 }
 
 /**

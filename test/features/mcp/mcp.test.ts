@@ -87,12 +87,13 @@ const wrongArguments: readonly (readonly [string, Readonly<Record<string, unknow
   ["plan", { out: "plan.json" }, 'Unknown argument "out"'],
   ["plan", { only: "Tag/x" }, "The argument only must be a list of strings."],
   ["plan", { format: "html" }, "The argument format must be one of markdown, json"],
-  ["plan", { base: "--output=x" }, "E_NO_GIT"],
+  ["plan", { base: "--output=x" }, "E_NO_GIT: `base` needs the git repository"],
+  ["plan", { only: ["Tag/nothing"] }, "`only`"],
   ["drift", { listUnmanaged: "yes" }, "The argument listUnmanaged must be a boolean."],
   ["explain", {}, "The argument address is missing."],
   ["explain", { address: "SchemaConfig/orders", path: "a.b.c.d" }, "E_USAGE"],
   ["get", { kind: "integration" }, "Did you mean Integration?"],
-  ["audit", { since: "yesterday" }, "Invalid --since"],
+  ["audit", { since: "yesterday" }, "Invalid `since`"],
 ];
 
 describe("the tools", () => {
