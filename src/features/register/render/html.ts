@@ -1,8 +1,9 @@
-import type { Register, RegisterDiff, RegisterRow } from "../../../core/model/register.ts";
+import { type Register, type RegisterDiff, type RegisterRow, stateText } from "../../../core/model/register.ts";
 import { version } from "../../../core/model/runtime/version.ts";
 import { tableHtml } from "../../../core/render/html/blocks.ts";
 import { blocks, chip, code, html, markupOf } from "../../../core/render/html/html.ts";
 import { type Page, type Part, page } from "../../../core/render/html/page.ts";
+import { timeText } from "../../../core/render/report/attribution.ts";
 import { counted } from "../../../core/text/counts.ts";
 import { byIntegration, changeTable, columnTable, noChanges, summaryTable, totalText } from "./texts.ts";
 
@@ -19,7 +20,7 @@ export function registerHtml(register: Register): string {
   const breaking = sum("breaking");
   const verdict = breaking === 0 ? "No policy is broken" : `${counted(breaking, "column")} ${breaking === 1 ? "breaks" : "break"} a policy`;
   return registerPage(target, {
-    about: html`<p class="quiet">${account} · ${register.at}</p>`,
+    about: html`<p class="quiet">${account} · ${timeText(register.at)}</p>`,
     lead: html`<p class="headline">${chip(verdict, breaking === 0 ? "good" : "bad")} <span>${totalText(register)}</span></p>`,
     tiles: [
       { label: "hashed", count: sum("hashed"), part: "summary" },
@@ -41,27 +42,33 @@ const registerPage = (target: string, content: Pick<Page, "about" | "lead" | "ti
     }),
   );
 
+const byBreaking = (a: Register["summary"][number], b: Register["summary"][number]): number =>
+  b.breaking - a.breaking || b.readable - b.exempt - (a.readable - a.exempt);
+
 const summaryPart = (register: Register): Part => ({
   id: "summary",
   title: "Summary",
-  html: register.summary.length === 0 ? html`` : tableHtml("By integration and label", summaryTable(register), "totals"),
+  html:
+    register.summary.length === 0
+      ? html``
+      : tableHtml("By integration and label", summaryTable({ ...register, summary: register.summary.toSorted(byBreaking) }), "totals"),
 });
 
 function integrationParts({ rows, summary }: Register): readonly Part[] {
   const left = summary.reduce((total, { columns }) => total + columns, -mostRows);
   const more = html`<p>Left out here: ${counted(left, "column")}. <code>dimsync register -o csv</code> lists all of them.</p>`;
-  return [
-    ...Array.from(byIntegration(firstOf(rows, mostRows)), integrationPart),
-    { id: "more", title: "Left out", html: left <= 0 ? html`` : more },
-  ];
+  return [...byNeed(rows).map(integrationPart), { id: "more", title: "Left out", html: left <= 0 ? html`` : more }];
 }
 
-function* firstOf<T>(all: Iterable<T>, most: number): Iterable<T> {
-  let left = most;
-  for (const one of all) {
-    if (left-- === 0) return;
-    yield one;
-  }
+/** The rows of each integration; first those that break a policy, then those that are readable without an exemption. */
+function byNeed(rows: readonly RegisterRow[]): readonly (readonly [RegisterRow, ...RegisterRow[]])[] {
+  const need = (row: RegisterRow): number => (row.breaks.length > 0 ? 0 : stateText(row) !== "readable" ? 3 : row.exemption === "" ? 1 : 2);
+  const least = new Map<string, number>();
+  for (const row of rows) least.set(row.integrationId, Math.min(need(row), least.get(row.integrationId) ?? 3));
+  const ofIntegration = ({ integrationId }: RegisterRow): number => least.get(integrationId) ?? 3;
+  const groups = [...byIntegration(rows)].sort(([a], [b]) => ofIntegration(a) - ofIntegration(b));
+  const sorted = groups.flatMap((group) => group.toSorted((a, b) => need(a) - need(b)));
+  return [...byIntegration(sorted.slice(0, mostRows))];
 }
 
 function integrationPart(rows: readonly [RegisterRow, ...RegisterRow[]], index: number): Part {
@@ -80,7 +87,7 @@ export function registerDiffHtml(diff: RegisterDiff): string {
   const left = changes.length - mostRows;
   const drawn = tableHtml("Changes", changeTable({ ...diff, changes: changes.slice(0, mostRows) }), "register");
   return registerPage(target, {
-    about: html`<p class="quiet">${from} → ${to}</p>`,
+    about: html`<p class="quiet">${timeText(from)} → ${timeText(to)}</p>`,
     lead: html`<p class="headline">${changes.length === 0 ? noChanges : counted(changes.length, "change")}</p>`,
     tiles: [],
     parts: [
