@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { dirname, join, relative } from "node:path";
 import { onTestFinished } from "vitest";
 import { stringify } from "yaml";
+import { defined } from "../../src/core/model/json/json.ts";
 
 /** The variable with the API key of a test project. */
 export const keyVariable = "TEST_API_KEY";
@@ -33,12 +34,12 @@ export function writeFolder(files: Readonly<Record<string, string>>): string {
  * the order of calls is the same in each run.
  */
 export function configText(baseUrl: string, parts: Readonly<Record<string, unknown>> = {}): string {
-  const { client, catalog, ...others } = parts;
+  const { client, catalog, service, ...others } = parts;
   return stringify({
     apiVersion: "dimsync/v1",
     kind: "Config",
     manifests: ["manifests"],
-    targets: { test: { baseUrl, apiKey: { $secret: { env: keyVariable } }, ...(catalog === undefined ? {} : { catalog }) } },
+    targets: { test: { baseUrl, apiKey: { $secret: { env: keyVariable } }, ...defined({ catalog, service }) } },
     client: { concurrency: 1, retries: 0, ...(client as object | undefined) },
     ...others,
   });

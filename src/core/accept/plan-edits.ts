@@ -176,12 +176,13 @@ function homeOf(
   return configs.findLast(isSingle) ?? resources.find((resource) => isIntegration(resource) && manifests.includes(resource.address));
 }
 
-/** Name, description and owner of a tag, and the name of an asset: the service returns them. */
+/** Name, description and owner of a tag, the name of an asset, and the settings of an integration: the service returns them. */
 function ofField(change: Change, resource: Resource): readonly PlannedEdit[] {
   const value = scalarOf(change.before);
   if (value === undefined) return refused("The service returns no value here. Run apply to write the desired value, or delete the line.");
-  if (atPointer(resource.spec, change.path) === undefined) return refused("The manifest has no value here.");
-  return [{ how: "value", resource, path: ["spec", ...fromPointer(change.path)], value }];
+  const path: Pointer = isIntegration(resource) ? `/settings${change.path}` : change.path;
+  if (atPointer(resource.spec, path) === undefined) return refused("The manifest has no value here.");
+  return [{ how: "value", resource, path: ["spec", ...fromPointer(path)], value }];
 }
 
 function ofManual(step: Manual, byAddress: ReadonlyMap<Address, Resource>): readonly PlannedEdit[] {
@@ -216,7 +217,7 @@ function placesOf({ path, expected }: Manual, resource: Resource): readonly (rea
     "/source/type": "/create/sourceConfig/type",
   };
   const other = path === "/destination/id" ? "/destination/id" : create[path];
-  return withExpected([`/expect${path}`, ...(other === undefined ? [] : [other])]);
+  return withExpected([`/settings${path}`, `/expect${path}`, ...(other === undefined ? [] : [other])]);
 }
 
 /**

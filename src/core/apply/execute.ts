@@ -5,7 +5,7 @@ import { DimsyncError, ServiceError } from "../model/errors.ts";
 import type { Item } from "../model/plan.ts";
 import { type TracedWork, traced } from "../model/runtime/traced.ts";
 import { sendCreate } from "./create.ts";
-import { type EndedItem, type Ending, type Execution, endingOf, isGood } from "./step.ts";
+import { type EndedItem, type Ending, type Execution, endingOf, isGood, learnLacking, notOffered } from "./step.ts";
 import { sendUpdate } from "./update.ts";
 
 /**
@@ -60,7 +60,7 @@ function newStarter(execution: Execution): (item: Item) => Promise<Ending> {
       const attributesOf = ({ outcome }: Ending): TracedWork["attributes"] => ({ "dimsync.outcome": outcome });
       const ending = await traced({ name: `dimsync ${action}`, attributes, attributesOf }, () => act(item, execution));
       // Set here, not when the ending is collected: the next item starts as soon as this one ends.
-      if (!isGood(ending.outcome) && ending.code !== "E_STALE") failed = true;
+      if (!isGood(ending.outcome) && ending.code !== "E_STALE" && ending.code !== "E_NOT_OFFERED") failed = true;
       return ending;
     });
 }
@@ -85,7 +85,10 @@ async function act(item: Item, execution: Execution): Promise<Ending> {
     // Another run wrote first, and what it wrote may concern this item. Nothing was sent, so it is planned again.
     if (error instanceof DimsyncError && error.code === "E_RECORDS_CHANGED")
       return { outcome: "skipped", code: "E_STALE", message: error.message };
-    if (error instanceof ServiceError) return endingOf(error);
+    if (error instanceof ServiceError) {
+      const lacking = kind === undefined ? undefined : await learnLacking({ ...execution, item, kind }, error);
+      return lacking === undefined ? endingOf(error) : notOffered(lacking);
+    }
     if (error instanceof DimsyncError) return { outcome: "failed", code: error.code, message: error.message };
     // If it were thrown, the outcomes of the other items would be lost. An open intent blocks the
     // address, so that nothing is sent twice because of it.

@@ -63,10 +63,17 @@ export async function executeRounds(
     if (waiting.size === 0) break;
     if (!progressed && stale.length === 0 && !(await schemaWait.waitFor(current.deferred))) break;
     if (stale.length > 0) reads = newReads(session, created);
-    // An address to plan again may have another ending already: its id was recorded, then its update was stale.
-    const ended = new Set([...outcomes.addresses()].filter((address) => !stale.includes(address)));
+    // An address to plan again may have another ending already: its id was recorded, then its update was stale or waited for others.
+    const ended = new Set([...outcomes.addresses()].filter((address) => !waiting.has(address)));
     const fresh = new Set(created.map(([, { id }]) => id));
-    const round = { ...first, reads, scope: scopeOfAddresses(waiting, ended), fresh, before: outcomes.counts() };
+    const round = {
+      ...first,
+      reads,
+      scope: scopeOfAddresses(waiting, ended),
+      fresh,
+      before: outcomes.counts(),
+      failed: outcomes.failedAddresses(),
+    };
     const next = await laterPlan(round, options);
     if ("failed" in next) {
       plans.push(failedPlan(plans.at(-1) ?? plan, next.failed));
@@ -177,7 +184,8 @@ function newOutcomes() {
         if (reached.has(id)) counted.push({ address, created: action === "create" ? 1 : 0, exposed });
       return results.some(({ outcome, action }) => isGood(outcome) && action !== "update");
     },
-    failed: (): boolean => [...byStep.values()].some(({ outcome, code }) => !isGood(outcome) && code !== "E_STALE"),
+    failed: (): boolean =>
+      [...byStep.values()].some(({ outcome, code }) => !isGood(outcome) && code !== "E_STALE" && code !== "E_NOT_OFFERED"),
     /**
      * Removes the stale items that may be planned again, and what was skipped because of them, counts them, and returns their
      * addresses.
@@ -187,7 +195,11 @@ function newOutcomes() {
       const ids = new Set<string | undefined>();
       const isStale = ([step, { code, address }]: readonly [string, EndedItem]): boolean => {
         if ((replans.get(address) ?? 0) >= replansPerAddress) return false;
-        return code === "E_STALE" || (code === "E_DEPENDENCY" && (dependencies.get(step) ?? []).some((id) => ids.has(id)));
+        return (
+          code === "E_STALE" ||
+          code === "E_NOT_OFFERED" ||
+          (code === "E_DEPENDENCY" && (dependencies.get(step) ?? []).some((id) => ids.has(id)))
+        );
       };
       // An item comes after those that it depends on.
       for (const [step, result] of byStep)
@@ -203,6 +215,8 @@ function newOutcomes() {
     },
     /** What earlier rounds did, which the guards of the next round add to its own. */
     counts: (): readonly Counted[] => counted,
+    failedAddresses: (): ReadonlySet<Address> =>
+      new Set([...byStep.values()].flatMap(({ outcome, address }) => (isGood(outcome) ? [] : [address]))),
     addresses: (): ReadonlySet<Address> => new Set([...byStep.values()].map(({ address }) => address)),
     results: (): readonly EndedItem[] => [...byStep.values()],
   };

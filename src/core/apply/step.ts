@@ -2,7 +2,8 @@ import type { NewestEntries } from "../engine/reads/audit-log.ts";
 import type { RunReads } from "../engine/reads/cached-reads.ts";
 import type { WriteSession } from "../engine/session.ts";
 import type { Kind, Unit } from "../kinds/kind.ts";
-import { isInCreation, type ServiceError } from "../model/errors.ts";
+import { isInCreation, readIfPossible, type ServiceError } from "../model/errors.ts";
+import { type ExtendedCall, extendedCallOf, isNotOffered } from "../model/extended.ts";
 import type { ChangeGroup, Item, NotKept } from "../model/plan.ts";
 import type { ItemResult, Outcome } from "../model/result.ts";
 import type { Secret } from "../model/settings/secret.ts";
@@ -55,6 +56,29 @@ export function endingOf(error: ServiceError): Ending {
   if (status !== 401) return { outcome: "failed", code, message };
   if (sent === "never") return { outcome: "skipped", code, message: "Not sent, because the service refused the API key before." };
   return { outcome: "failed", code, message: reason };
+}
+
+/** The extended request of the item that the service does not have, as another item has found out. */
+export const lackingCall = ({ item, session }: Step): ExtendedCall | undefined =>
+  item.requests.map(extendedCallOf).find((call) => call !== undefined && session.missing?.has(call) === true);
+
+/** The ending of an item whose extended request the service does not have. It is planned again without it. */
+export const notOffered = (call: ExtendedCall): Ending => ({
+  outcome: "skipped",
+  code: "E_NOT_OFFERED",
+  message: `This service does not have ${call}, although service.extended is true. Nothing was changed.`,
+});
+
+/** The extended request that failed because the service does not have it; undefined for any other failure. Remembers it for the rest of the run. */
+export async function learnLacking<Live>({ item, kind, session }: Step<Live>, error: ServiceError): Promise<ExtendedCall | undefined> {
+  const call = extendedCallOf(error);
+  if (call === undefined || !isNotOffered(error)) return undefined;
+  // A 404 may also mean that the object was deleted a moment before.
+  const isThere =
+    item.liveId === undefined || (await readIfPossible(async () => kind.update?.reread(item, session.writer.reads))) !== undefined;
+  if (!isThere) return undefined;
+  session.missing?.add(call);
+  return call;
 }
 
 /** Whether the item reached its desired state. */

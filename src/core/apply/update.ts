@@ -11,7 +11,7 @@ import { backoffMs } from "../service/retry.ts";
 import { differsInSpace } from "../text/white-space.ts";
 import { isBusy, newBusyWait } from "./busy.ts";
 import { inlineSecrets } from "./inline-secrets.ts";
-import type { Ending, Step } from "./step.ts";
+import { type Ending, lackingCall, notOffered, type Step } from "./step.ts";
 import { describeStale, exposesOther, listPointers, staleNodes, type Verification, verifyWrite } from "./verify.ts";
 
 // PUT and PATCH state the desired values, so sending one twice has the effect of sending it once.
@@ -28,6 +28,8 @@ export async function sendUpdate<Live>(step: Step<Live>): Promise<Ending> {
   const { item, session } = step;
   const { update } = step.kind;
   if (update === undefined) throw new Error(`${item.kind} has no updates`);
+  const lacking = lackingCall(step);
+  if (lacking !== undefined) return notOffered(lacking);
   let live: Live | undefined = await update.reread(item, session.writer.reads);
   if (live === undefined) return { outcome: "failed", code: "E_GONE", message: `${item.liveId ?? item.address} is gone from the account.` };
   // If responses show nothing of the object, neither do reads show all of it.
@@ -165,14 +167,18 @@ function withoutUnshown(unseen: readonly Pointer[], item: Item): readonly Pointe
 /** A response may come from a cache. So if it does not show the desired values, the account is read again after these pauses. */
 const readAgainAfterMs = [0, 500, 2_000] as const;
 
+/** The schedule of an integration may show two minutes after it was accepted. */
+const lateReadsAfterMs = [0, 500, 1_000, 2_000, 4_000, 8_000, ...Array<number>(11).fill(10_000)] as const;
+
 /** Compares what the response (or a read) shows with the values of the body and with the state before. Reads decide what a response leaves open. */
 async function verified<Live>(step: UpdateStep<Live>, body: JsonObject, shown: Live): Promise<Sent<Live>> {
   const { item, update, session } = step;
   const { clock, signal } = session;
-  const end = clock.now().getTime() + session.project.settings.client.settleMs;
+  const { settleMs, schemaWaitMs } = session.project.settings.client;
+  const end = clock.now().getTime() + (update.showsLate === true ? Math.max(settleMs, schemaWaitMs) : settleMs);
   let live = shown;
   let found = await compared(step, body, live);
-  for (const pauseMs of readAgainAfterMs) {
+  for (const pauseMs of update.showsLate === true ? lateReadsAfterMs : readAgainAfterMs) {
     if (isReached(found) || clock.now().getTime() + pauseMs > end) break;
     if (pauseMs > 0) await clock.sleep(pauseMs, signal);
     if (pauseMs > 0 && signal.aborted) break;

@@ -1,8 +1,10 @@
 import { kindNamed, kinds } from "../kinds/index.ts";
-import { type DiffResult, emptyDiff } from "../kinds/kind.ts";
+import { type AccountView, type DiffResult, emptyDiff } from "../kinds/kind.ts";
 import { integrations } from "../kinds/lists.ts";
+import { schemasAddress } from "../kinds/manifests.ts";
 import { nameMatcher } from "../kinds/patterns/names.ts";
-import { byText, objectPattern } from "../model/address.ts";
+import { isConfigured } from "../kinds/select.ts";
+import { type Address, byText, objectPattern } from "../model/address.ts";
 import { defined } from "../model/json/json.ts";
 import { groupBy } from "../model/maps.ts";
 import type { Blocked, DraftItem, Item, NamedObject, Plan, Unmanaged } from "../model/plan.ts";
@@ -63,6 +65,7 @@ export function assemblePlan(round: Round, parts: RoundParts): Plan {
     inScope: (address) => scope.item(address, observed.account),
     protectOnly: round.options.protectOnly === true,
     whyNotCreate: (item) => whyNotCreate(item, round, parts),
+    hasFailed: (address) => round.failed?.has(address) === true,
     guards: (items) => guardFindings(items, round, { ...parts, deferred, complete }),
     locate: project.locate,
     isStopped: hasErrors(project) || session.signal.aborted,
@@ -166,12 +169,19 @@ function guardFindings(
     // With --protect-only, nothing is created, and so nothing waits for a create.
     deferred: isProtecting ? [] : deferred,
     inScope: (address) => scope.item(address, observed.account),
+    unscopedSchemasOf: (liveId) => unscopedSchemas(liveId, round, observed.account),
     policy: policies.refusing(),
     // New columns elsewhere must not stop a run that only protects.
     unreviewed: isProtecting ? [] : unreviewedColumns(compared.found),
   });
   const isWhole = kind === "Plan" && !isProtecting && scope === everything && complete;
   return { guards, problems: isWhole ? unused.map(unusedAllowance) : [] };
+}
+
+/** The address of the schemas of a live integration, if a SchemaConfig selects it and the run leaves them out. */
+function unscopedSchemas(liveId: string, { options: { scope = everything } }: Round, account: AccountView): Address | undefined {
+  const address = schemasAddress(account.naming.ofLive.get(liveId) ?? liveId);
+  return isConfigured(address, account) && !scope.item(address, account) ? address : undefined;
 }
 
 /** The columns that nobody has reviewed and that refuse the plan, by integration. */

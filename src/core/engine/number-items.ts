@@ -26,7 +26,10 @@ export function numbered(drafts: readonly DraftItem[], { kind, locate }: ItemsIn
     const id = `i${index + 1}`;
     // An object is bound before its other items.
     const bound = ids.bound.get(manifest);
-    const needed = [...(draft.after ?? []).flatMap((address) => ids.all.get(address) ?? []), ...(bound === undefined ? [] : [bound])];
+    const needed = [
+      ...[...(draft.after ?? []), ...(draft.requires ?? [])].flatMap((address) => ids.all.get(address) ?? []),
+      ...(bound === undefined ? [] : [bound]),
+    ];
     const dependsOn = [...new Set(needed)].filter((dependency) => dependency !== id);
     const planned = (entry: ChangeGroup<DraftFacts>): ChangeGroup => {
       const { risk, cause } = entry;
@@ -34,7 +37,7 @@ export function numbered(drafts: readonly DraftItem[], { kind, locate }: ItemsIn
       // The cause of the draft is replaced, if there is one.
       return { ...entry, ...facts } as ChangeGroup;
     };
-    const { after: _, changes, ...item } = draft;
+    const { after: _, requires: __, changes, ...item } = draft;
     return { id, ...item, changes: getOrAdd(known, changes, () => inOrderOfPaths(changes.map(planned))), dependsOn };
   });
 }
@@ -53,15 +56,27 @@ interface Draft {
 
 function inOrder(drafts: readonly DraftItem[]): readonly Draft[] {
   const kindOrder = new Map(kinds.flatMap((kind, index) => [kind.name, itemKindOf(kind)].map((name) => [name, index] as const)));
-  return drafts
-    .map((draft) => ({
-      draft,
-      manifest: objectAddress(draft.address),
-      kind: kindOrder.get(draft.kind) ?? -1,
-      action: actionOrder.indexOf(draft.action),
-    }))
-    .sort((a, b) => a.kind - b.kind || byText(a.manifest, b.manifest) || a.action - b.action || byText(a.draft.address, b.draft.address));
+  return (
+    drafts
+      .map((draft) => ({
+        draft,
+        manifest: objectAddress(draft.address),
+        kind: kindOrder.get(draft.kind) ?? -1,
+        action: actionOrder.indexOf(draft.action),
+      }))
+      // What must come after items of another kind is last: an item is executed after those before it that it depends on.
+      .sort(
+        (a, b) =>
+          Number(isLast(a)) - Number(isLast(b)) ||
+          a.kind - b.kind ||
+          byText(a.manifest, b.manifest) ||
+          a.action - b.action ||
+          byText(a.draft.address, b.draft.address),
+      )
+  );
 }
+
+const isLast = ({ draft }: Draft): boolean => draft.requires !== undefined;
 
 interface ItemIds {
   readonly all: ReadonlyMap<Address, readonly string[]>;
@@ -74,7 +89,7 @@ function idsByAddress(sorted: readonly Draft[]): ItemIds {
   const bound = new Map<Address, string>();
   for (const [index, { draft }] of sorted.entries()) {
     const id = `i${index + 1}`;
-    getOrAdd(all, draft.address, () => []).push(id);
+    if (draft.requires === undefined) getOrAdd(all, draft.address, () => []).push(id);
     if (draft.action === "bind" && !bound.has(draft.address)) bound.set(draft.address, id);
   }
   return { all, bound };

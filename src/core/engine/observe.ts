@@ -43,7 +43,7 @@ export interface ObserveInput {
 }
 
 /** The members of a view that neither the project nor the account has. */
-type RunView = Pick<AccountView, "isDrift" | "recovered" | "fresh" | "writeSecrets" | "listUnmanaged" | "review">;
+type RunView = Pick<AccountView, "isDrift" | "recovered" | "fresh" | "writeSecrets" | "listUnmanaged" | "review" | "extended">;
 
 const noRun: RunView = { isDrift: false, recovered: new Map(), fresh: new Set(), writeSecrets: () => false };
 
@@ -193,6 +193,7 @@ function viewOf(input: ObserveInput, { items }: ObservedLists, readById: readonl
     covered: records.covered ?? new Map(),
     patch: project.settings.client,
     ...run,
+    extended: project.settings.extended === true ? (run.extended ?? { missing: new Set() }) : undefined,
   });
 }
 

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { DiffResult } from "../kinds/kind.ts";
 import { type Address, byText, parseAddress } from "../model/address.ts";
-import { changeCount } from "../model/changes.ts";
+import { changeCount, eachChange } from "../model/changes.ts";
 import type { GuardFinding } from "../model/findings.ts";
 import { canonicalJson, defined } from "../model/json/json.ts";
 import type { Blocked, CallCounts, Change, Deferred, DraftItem, Held, Item, Manual, NotKept, Plan, Summary } from "../model/plan.ts";
@@ -54,6 +54,8 @@ export interface PlanRules {
   readonly protectOnly: boolean;
   /** Why an address may not be created now, if so: an earlier outcome is unknown, or a list may be incomplete. */
   readonly whyNotCreate: (item: DraftItem) => Blocked | undefined;
+  /** Whether an earlier round of the run could not send the item at this address. Absent: there is none. */
+  readonly hasFailed?: (address: Address) => boolean;
   readonly guards: (items: readonly Item[]) => { readonly guards: readonly GuardFinding[]; readonly problems: readonly Problem[] };
   readonly locate: Locate;
   /** Whether nothing was compared, because the manifests have errors or the run was interrupted. */
@@ -128,13 +130,15 @@ interface WhatRuns {
 }
 
 /** Of the differences in scope: the items that may run, and why the others may not. */
-function whatRuns(found: readonly DiffResult[], { inScope, whyNotCreate }: PlanRules): WhatRuns {
+function whatRuns(found: readonly DiffResult[], { inScope, whyNotCreate, hasFailed }: PlanRules): WhatRuns {
   const drafts = found.flatMap(({ items }) => items).filter(({ address }) => inScope(address));
   const blocked: Blocked[] = found.flatMap((difference) => difference.blocked).filter(({ address }) => inScope(address));
   const runnable: DraftItem[] = [];
   const doubled = new Map(doubledCreates(drafts).map((one) => [one.address, one]));
   for (const draft of drafts) {
-    const why = doubled.get(draft.address) ?? (draft.action === "create" || draft.action === "relate" ? whyNotCreate(draft) : undefined);
+    const why =
+      doubled.get(draft.address) ??
+      (draft.action === "create" || draft.action === "relate" ? whyNotCreate(draft) : afterFailed(draft, hasFailed));
     if (why === undefined) runnable.push(draft);
     else blocked.push(why);
   }
@@ -143,9 +147,10 @@ function whatRuns(found: readonly DiffResult[], { inScope, whyNotCreate }: PlanR
     found.flatMap(({ deferred }) => deferred).filter(({ address }) => inScope(address)),
     new Set(heldItems.map(({ address }) => address)),
   );
-  const waiting = settleDeferred(waits.deferred, runnable, blocked);
+  const waiting = settleDeferred([...waits.deferred, ...postponed(runnable, waits.deferred, blocked)], runnable, blocked);
+  const isWaiting = new Set([...waiting.deferred, ...waiting.blocked].map(({ address }) => address));
   return {
-    runnable,
+    runnable: runnable.filter(({ requires, address }) => requires === undefined || !isWaiting.has(address)),
     heldItems,
     heldWaiting: waits.held,
     blocked: [...blocked, ...waiting.blocked].sort((a, b) => byText(a.address, b.address)),
@@ -181,6 +186,21 @@ const heldOf = (items: readonly Item[], waiting: readonly Deferred[]): readonly 
     .sort((a, b) => byText(a.address, b.address))
     .map(({ address, waitsFor }) => ({ address, kind: parseAddress(address)?.kind ?? "", changes: [], waitsFor })),
 ];
+
+function afterFailed({ address, requires = [] }: DraftItem, hasFailed: PlanRules["hasFailed"]): Blocked | undefined {
+  const failed = requires.find((one) => hasFailed?.(one) === true);
+  return failed === undefined ? undefined : { address, code: "E_DEPENDENCY", message: `It needs ${failed}, which failed in this run.` };
+}
+
+/** Updates that must come after what is not sent yet, or is blocked. */
+const postponed = (items: readonly DraftItem[], deferred: readonly Deferred[], blocked: readonly Blocked[]): readonly Deferred[] => {
+  const isUnsent = new Set([...deferred, ...blocked].map(({ address }) => address));
+  return items.flatMap(({ address, liveId, requires = [], changes }) => {
+    if (!requires.some((one) => isUnsent.has(one))) return [];
+    const desired = Object.fromEntries([...eachChange({ changes })].map(({ field, after: value = null }) => [field, value]));
+    return [{ address, waitsFor: requires, ...defined({ liveId }), desired }];
+  });
+};
 
 /** Items that wait for a blocked item are blocked, and so are items that wait for those. */
 function settleDeferred(

@@ -61,6 +61,7 @@ export async function observeRound(round: Round, recovered: Recovered): Promise<
         isDrift: kind === "DriftReport",
         listUnmanaged: options.listUnmanaged === true,
         review,
+        ...(session.missing === undefined ? {} : { extended: { missing: session.missing } }),
         writeSecrets: options.writeSecrets ?? (() => false),
       },
     });

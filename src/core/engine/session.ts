@@ -1,6 +1,7 @@
 import type { Project } from "../manifests/project.ts";
 import type { Address } from "../model/address.ts";
 import type { ColumnReview } from "../model/columns.ts";
+import type { ExtendedCall } from "../model/extended.ts";
 import type { CallCounts, Plan } from "../model/plan.ts";
 import type { Clock } from "../model/runtime/clock.ts";
 import type { OnProgress } from "../model/runtime/progress.ts";
@@ -26,6 +27,8 @@ export interface Session {
   readonly reads: Reads;
   /** How many requests were sent so far, per method. */
   readonly calls: () => CallCounts;
+  /** The extended requests that the service turned out not to have in this run; absent if none may be sent. */
+  readonly missing?: Set<ExtendedCall> | undefined;
   /** The records as they are now: in a run that writes, with what it has recorded so far. */
   readonly records: () => RecordsState;
   /** Only a plan contains it, so it may still be running while the account is read. Never rejects. */
@@ -96,6 +99,8 @@ export interface Round {
   readonly fresh: ReadonlySet<string>;
   /** What earlier rounds of this run did, so that guards count the whole run. */
   readonly before: readonly Counted[];
+  /** The addresses of items that earlier rounds of this run did not send successfully. Absent: none. */
+  readonly failed?: ReadonlySet<Address>;
   /** The day of the run, YYYY-MM-DD. */
   readonly today: string;
 }

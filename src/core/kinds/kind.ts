@@ -1,5 +1,6 @@
 import type { Address, Binding, Bindings, EarlierCreate, NaturalKey } from "../model/address.ts";
 import type { ColumnReview } from "../model/columns.ts";
+import type { Extended } from "../model/extended.ts";
 import type { JsonObject, JsonValue } from "../model/json/json.ts";
 import type { Pointer } from "../model/json/pointer.ts";
 import type { LiveSchemas } from "../model/live.ts";
@@ -78,6 +79,8 @@ export interface AccountView {
   /** Ids of integrations that this run has created; their schemas may not be discovered yet. */
   readonly fresh: ReadonlySet<string>;
   readonly taggedBy: string | undefined;
+  /** The requests beyond the interface document; absent: none may be sent. */
+  readonly extended?: Extended | undefined;
   /** Whether differences are only reported. Then requests may lack what only sending them needs. */
   readonly isDrift: boolean;
   /** By the address of a manifest with a selector of integrations: the ids that it has covered, and their names then. */
@@ -364,6 +367,8 @@ export interface Updates<Live> {
   answered?(before: Live | undefined, answer: WriteAnswer, decode: WriteDecoder): Live;
   /** As `Item.basis`, of the object now. */
   basis?(item: Item, live: Live): Steps<string | undefined>;
+  /** Whether a read may show a value minutes after it was accepted. */
+  readonly showsLate?: true;
   /** Values other than those of the request body that differ between two readings. */
   unintended?(before: Live, after: Live, body: JsonObject): Steps<readonly Pointer[]> | readonly Pointer[];
   /** Readable data that the object did not have before. */

@@ -1,9 +1,20 @@
 import { idOf, listOf, memberOf, optionalFlagOf, optionalTextOf, type Part, textOf } from "../model/decode.ts";
+import { defined } from "../model/json/json.ts";
 import type { LiveIntegration, LiveReference, LiveTag, LiveUser } from "../model/live.ts";
 import type { List } from "../model/service.ts";
 import { decodeFields, type Fields } from "./fields.ts";
 
 // The lists of the service. Decoders throw ServiceError E_MALFORMED_ANSWER.
+
+/** What GET of one integration may show beside the members of the list, and what it means if only this one is absent. */
+export const integrationDetails = {
+  replicationFrequency: "manual",
+  cronExpression: null,
+  baseTime: null,
+  destinationSchema: undefined,
+  onSchemaUpdate: undefined,
+  agentId: null,
+} as const satisfies Partial<Record<keyof LiveIntegration, string | null | undefined>>;
 
 /** docs/service-interface.md#integrations */
 export const integrations: List<LiveIntegration> = {
@@ -25,6 +36,7 @@ export const integrations: List<LiveIntegration> = {
   }),
   lacks: ({ source, destination }) => (source === undefined ? "source" : destination === undefined ? "destination" : undefined),
   isCreated: true,
+  details: Object.keys(integrationDetails),
 };
 
 /** docs/service-interface.md#users */
@@ -46,8 +58,16 @@ function decodeIntegration(part: Part): LiveIntegration {
     paused: optionalFlagOf(memberOf(part, "paused")),
     source: decodeReference(memberOf(part, "source")),
     destination: decodeReference(memberOf(part, "destination")),
+    ...decodeDetails(part),
     ...(optionalFlagOf(memberOf(part, "isDraft")) === true ? { isDraft: true } : {}),
   };
+}
+
+function decodeDetails(part: Part): Partial<LiveIntegration> {
+  const shown = Object.keys(integrationDetails).map((name) => [name, memberOf(part, name)] as const);
+  if (shown.every(([, { value }]) => value === undefined)) return {};
+  const details = Object.fromEntries(shown.map(([name, member]) => [name, optionalTextOf(member)]));
+  return defined({ ...integrationDetails, ...defined(details) });
 }
 
 function decodeReference(part: Part): LiveReference | undefined {

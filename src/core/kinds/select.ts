@@ -101,6 +101,9 @@ function selectingConfigs(account: AccountView): ReadonlyMap<Address, readonly A
   return found;
 }
 
+/** Whether a SchemaConfig selects the integration whose schemas have this address. */
+export const isConfigured = (schemas: Address, { addressesOf }: AccountView): boolean => addressesOf(schemas).length > 1;
+
 /** The integrations that a SchemaConfig selects. */
 export function selectedBy({ integration, integrations: selector }: SchemaConfigSpec, account: AccountView): readonly Selected[] {
   if (integration !== undefined) return [selectIntegration(integration, account)];

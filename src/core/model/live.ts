@@ -18,6 +18,13 @@ export interface LiveIntegration {
   readonly source: LiveReference | undefined;
   readonly destination: LiveReference | undefined;
   readonly isDraft?: true;
+  /** What some services show of one integration. Absent if it shows none of it. */
+  readonly replicationFrequency?: string;
+  readonly cronExpression?: string | null;
+  readonly baseTime?: string | null;
+  readonly destinationSchema?: string;
+  readonly onSchemaUpdate?: string;
+  readonly agentId?: string | null;
   /** The service still creates it, and shows nothing of it. */
   readonly isInCreation?: true;
 }

@@ -129,6 +129,8 @@ export interface DraftItem extends ItemCore {
   readonly changes: readonly ChangeGroup<DraftFacts>[];
   /** Items at these addresses must be done first. */
   readonly after?: readonly Address[];
+  /** As `after`; if these wait or are blocked, so does the item. Its own address is not waited for by others. */
+  readonly requires?: readonly Address[];
 }
 
 /** One planned step on one live object. */

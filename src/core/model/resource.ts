@@ -45,12 +45,26 @@ export interface IntegrationSpec {
   readonly destination?: { readonly asset: string } | { readonly id: string };
   /** Absent: the integration must exist. */
   readonly create?: IntegrationCreate;
+  /** What it has from its creation on. A target with `service.extended` changes them; otherwise they are manual. */
+  readonly settings?: IntegrationSettings;
   readonly expect?: {
     readonly name?: string;
     readonly paused?: boolean;
     readonly source?: { readonly id?: string; readonly name?: string; readonly type?: string };
     readonly destination?: { readonly id?: string; readonly name?: string; readonly type?: string };
   };
+}
+
+export interface IntegrationSettings {
+  readonly name?: string;
+  readonly paused?: boolean;
+  readonly replicationFrequency?: string;
+  /** null: none. */
+  readonly cronExpression?: string | null;
+  readonly baseTime?: string | null;
+  readonly destinationSchema?: string;
+  readonly onSchemaUpdate?: string;
+  readonly agentId?: string | null;
 }
 
 /** The body of POST /v1/integrations without destinationId (docs/service-interface.md#integrations), and what the public descriptions add. */

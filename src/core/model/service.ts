@@ -22,6 +22,8 @@ export interface List<T extends Listed = Listed> {
   lacks?(item: T): string | undefined;
   /** The object as the list shows it; absent if the list shows all that GET of one object does. */
   brief?(whole: T): T;
+  /** Members that some services show only of one object. They are read if a manifest has them, and if a target says that its service has them. */
+  readonly details?: readonly string[];
   /** Whether dimsync creates such objects, so that one that the list lacks would be created again. */
   readonly isCreated?: true;
 }

@@ -117,6 +117,7 @@ const elsewhere = {
   E_NO_GIT: "No git repository",
   E_NOT_CONFIRMED: "No confirmation possible",
   E_NOT_CONVERGED: "Not converged",
+  E_NOT_OFFERED: "Request not offered",
   E_NOT_FOUND: "No object with this id",
   E_NOT_LIVE: "Not in the account yet",
   E_NOTHING_TO_ACCEPT: "Nothing to accept",

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { Session } from "../engine/session.ts";
 import { gitState } from "../git/state.ts";
 import type { Project } from "../manifests/project.ts";
+import type { ExtendedCall } from "../model/extended.ts";
 import type { Plan } from "../model/plan.ts";
 import { type Clock, systemClock } from "../model/runtime/clock.ts";
 import type { OnProgress } from "../model/runtime/progress.ts";
@@ -82,7 +83,8 @@ export async function snapshotSession(project: Project, file: string, run: RunEn
 
 function sessionBase(project: Project, records: Session["records"], git: Session["git"], run: RunEnvironment) {
   const { signal, onProgress, clock = systemClock } = run;
-  return { project, records, git, version, signal, onProgress, newId: randomUUID, clock };
+  const missing = project.settings.extended === true ? new Set<ExtendedCall>() : undefined;
+  return { project, records, git, version, signal, onProgress, newId: randomUUID, clock, missing };
 }
 
 // One event for each table would be most of an ndjson file.

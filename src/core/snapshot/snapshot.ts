@@ -51,7 +51,7 @@ export async function* snapshotText(
   const read = await Promise.all(
     lists.map(async (list) => {
       const { items, completeness } = await reads.list(list);
-      return { name: list.name, completeness, items: byId(await readWhole(reads, list, items)) };
+      return { name: list.name, completeness, items: byId(await readWhole(reads, { list, items })) };
     }),
   );
   const body = {

@@ -63,7 +63,7 @@ async function compareAccounts(from: Reads, to: Reads, onProgress: OnProgress | 
 }
 
 async function readLists(reads: Reads): Promise<AccountLists> {
-  const read = lists.map(async (list) => [list.name, await readWhole(reads, list, (await reads.list(list)).items)] as const);
+  const read = lists.map(async (list) => [list.name, await readWhole(reads, { list, items: (await reads.list(list)).items })] as const);
   return accountLists(new Map(await Promise.all(read)));
 }
 

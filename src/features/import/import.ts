@@ -142,7 +142,8 @@ async function importFrom({ reads, state, bind }: OpenAccount, project: Project,
   const selection = createSelection(addresses ?? []);
   const today = systemClock.now().toISOString().slice(0, 10);
   const { account: read, suspicions } = await readAccount(project, state, { reads, today });
-  const whole = lists.map(async (list) => [list.name, await readWhole(reads, list, read.list(list).items)] as const);
+  const hasDetails = project.settings.extended === true;
+  const whole = lists.map(async (list) => [list.name, await readWhole(reads, { list, items: read.list(list).items, hasDetails })] as const);
   const account = { ...read, list: accountLists(new Map(await Promise.all(whole))) };
   const { target } = project.settings;
   const sharing = sharingWith(others);

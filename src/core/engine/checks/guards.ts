@@ -26,6 +26,8 @@ export interface GuardInput {
   readonly resources: readonly Resource[];
   readonly deferred: readonly Deferred[];
   readonly inScope: (address: Address) => boolean;
+  /** The address of the schemas of a live integration, if a SchemaConfig selects it and the run leaves them out. Absent: it leaves out nothing. */
+  readonly unscopedSchemasOf?: (liveId: string) => Address | undefined;
   /** The findings that refuse. */
   readonly policy: readonly PolicyFinding[];
   /** What the manifests give up since the base. */
@@ -102,14 +104,19 @@ const isReviewed = (entry: AllowEntry, { reviewedEntries }: GuardInput): boolean
  * refuse before the first create. Only a whole manifest waits to be created; tag relations and the
  * parts of a SchemaConfig have longer addresses.
  */
-const awaitedCreates = ({ deferred, inScope }: GuardInput): readonly Deferred[] =>
-  deferred.filter(({ address }) => objectAddress(address) === address && inScope(address));
+function awaitedCreates(items: readonly Item[], { deferred, inScope }: GuardInput): readonly Deferred[] {
+  const created = new Set(items.flatMap(({ action, address }) => (action === "create" ? [address] : [])));
+  return deferred.filter(
+    ({ address, liveId }) => liveId === undefined && objectAddress(address) === address && !created.has(address) && inScope(address),
+  );
+}
 
 const sumOf = (before: readonly Counted[], member: "created" | "exposed"): number => before.reduce((sum, one) => sum + one[member], 0);
 
 function creates(items: readonly Item[], input: GuardInput): readonly Found[] {
   const limit = input.limits.maxCreates;
-  const actual = sumOf(input.before, "created") + items.filter(({ action }) => action === "create").length + awaitedCreates(input).length;
+  const actual =
+    sumOf(input.before, "created") + items.filter(({ action }) => action === "create").length + awaitedCreates(items, input).length;
   if (actual <= limit) return [];
   const message = `${counted(actual, "object")} would be created, and dimsync has no request that deletes ${actual === 1 ? "it" : "them"}; the limit is ${limit}.`;
   return [{ guard: "maxCreates", message, limit, actual }];
@@ -220,13 +227,24 @@ function changedMessage({ target, integrations, limit }: ChangedMessage): string
 function exposureWindows(items: readonly Item[], input: GuardInput): readonly Found[] {
   const created: readonly { readonly address: Address; readonly desired: JsonValue | undefined }[] = [
     ...items.filter(({ action }) => action === "create").map(({ address, requests: [request] }) => ({ address, desired: request?.body })),
-    ...awaitedCreates(input),
+    ...awaitedCreates(items, input),
   ];
-  return created.flatMap(({ address, desired }) => {
+  const atOnce = created.flatMap(({ address, desired }) => {
     const kind = kindNamed(parseAddress(address)?.kind ?? "");
     if (desired === undefined || kind?.replicatesAtOnce?.(desired) !== true) return [];
     return exposureWindow(address, input);
   });
+  return [...atOnce, ...items.flatMap((item) => resumedWithout(item, input))];
+}
+
+/** An integration that would be resumed although this run leaves out the SchemaConfigs that protect its columns. */
+function resumedWithout({ address, liveId, changes }: Item, { resources, unscopedSchemasOf }: GuardInput): readonly Found[] {
+  const isResumed = changes.some((entry) => "path" in entry && entry.path === "/paused" && entry.after === false);
+  const schemas = isResumed && liveId !== undefined ? unscopedSchemasOf?.(liveId) : undefined;
+  const resource = resources.find((one) => one.address === address);
+  if (schemas === undefined || resource?.lifecycle.acceptExposureWindow !== "") return [];
+  const message = `${address} would be resumed, but --only or --exclude leaves out ${schemas}: data would be replicated before its columns are protected. Include ${schemas}, or give the reason in lifecycle.acceptExposureWindow.`;
+  return [{ guard: "exposureWindow", message, address }];
 }
 
 function exposureWindow(created: Address, { resources, deferred }: GuardInput): readonly Found[] {

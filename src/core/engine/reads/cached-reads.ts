@@ -32,11 +32,13 @@ export function heldReads(reads: Reads): Reads {
   };
 }
 
-/** Each list and each object once. */
+/** Each list once, and each object once the service has created it. */
 const readOnce = (reads: Reads): Pick<Reads, "list" | "one"> => ({
   list: onceBy(({ name }) => name, reads.list) as Reads["list"], // the key decides the type
-  one: onceBy(({ name }, id) => JSON.stringify([name, id]), reads.one) as Reads["one"],
+  one: onceBy(({ name }, id) => JSON.stringify([name, id]), reads.one, isInCreation) as Reads["one"],
 });
+
+const isInCreation = (object: object | undefined): boolean => object !== undefined && "isInCreation" in object;
 
 /** The list with the objects that it does not contain yet. */
 function withAdded<T extends Listed>(listing: Listing<T>, added: ReadonlyMap<string, T>): Listing<T> {
@@ -45,11 +47,18 @@ function withAdded<T extends Listed>(listing: Listing<T>, added: ReadonlyMap<str
   return missing.length === 0 ? listing : { ...listing, items: [...listing.items, ...missing] };
 }
 
-/** The same result for every call with the same key. */
-function onceBy<Args extends readonly unknown[], T>(keyOf: (...args: Args) => string, read: (...args: Args) => Promise<T>) {
+/** The same result for every call with the same key, until it is transient. */
+function onceBy<Args extends readonly unknown[], T>(
+  keyOf: (...args: Args) => string,
+  read: (...args: Args) => Promise<T>,
+  isTransient: (result: T) => boolean = () => false,
+) {
   const results = new Map<string, Promise<T>>();
-  return (...args: Args): Promise<T> => {
-    return getOrAdd(results, keyOf(...args), () => read(...args));
+  return async (...args: Args): Promise<T> => {
+    const key = keyOf(...args);
+    const result = await getOrAdd(results, key, () => read(...args));
+    if (isTransient(result)) results.delete(key);
+    return result;
   };
 }
 

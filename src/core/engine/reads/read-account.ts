@@ -30,9 +30,16 @@ export async function readAccount(
   return { account, suspicions };
 }
 
-/** The objects with what only GET of a single one returns. */
-export const readWhole = <T extends Listed>(reads: Reads, list: List<T>, items: readonly T[]): Promise<readonly T[]> =>
-  Promise.all(list.brief === undefined ? items : items.map(async (item) => (await reads.one(list, item.id)) ?? item));
+/** The objects with what only GET of a single one returns; `hasDetails`: also what only some services show of one. */
+export const readWhole = <T extends Listed>(
+  reads: Reads,
+  { list, items, hasDetails = false }: { readonly list: List<T>; readonly items: readonly T[]; readonly hasDetails?: boolean },
+): Promise<readonly T[]> =>
+  Promise.all(
+    list.brief === undefined && !(hasDetails && list.details !== undefined)
+      ? items
+      : items.map(async (item) => (await reads.one(list, item.id)) ?? item),
+  );
 
 /**
  * Reads for each item, in order, at most `ahead` items before the one in use: no more results are held in memory. Throws what

@@ -1,21 +1,28 @@
-import type { NaturalKey } from "../../model/address.ts";
+import type { Address, NaturalKey } from "../../model/address.ts";
+import { maySend } from "../../model/extended.ts";
 import { defined, type JsonObject } from "../../model/json/json.ts";
 import { leavesOf } from "../../model/json/leaves.ts";
+import type { Pointer } from "../../model/json/pointer.ts";
 import type { DraftItem } from "../../model/plan.ts";
 import { isError } from "../../model/problem.ts";
-import { type IntegrationCreate, type IntegrationSpec, locationIn } from "../../model/resource.ts";
+import { type IntegrationCreate, type IntegrationSpec, locationIn, type Resource } from "../../model/resource.ts";
 import { type AccountView, type DiffResult, emptyDiff } from "../kind.ts";
 import { users } from "../lists.ts";
+import { schemasAddress } from "../manifests.ts";
+import { isConfigured } from "../select.ts";
 import { tagIds } from "../tags.ts";
 import { needsUsers, ownersToWrite } from "../users.ts";
 import { type IntegrationUnit, recordOfCreate } from "./diff.ts";
+import { createOf } from "./settings.ts";
 
 export const ownersNeedUsers = (spec: IntegrationSpec): boolean => spec.create?.sourceConfig?.owners?.some(needsUsers) === true;
 
 export function createdIntegration(unit: IntegrationUnit, account: AccountView): DiffResult {
   const { resource, destination, source, address } = unit;
-  const { create } = resource.spec;
-  if (create === undefined || destination?.state !== "found") return emptyDiff;
+  if (resource.spec.create === undefined || destination?.state !== "found") return emptyDiff;
+  const waits = resumesLater(resource, account);
+  const whole = createOf(resource.spec.create, resource.spec);
+  const create = waits === undefined ? whole : { ...whole, enabled: false };
   const { owners } = create.sourceConfig ?? {};
   const pointer = "/spec/create/sourceConfig/owners";
   const written = owners && ownersToWrite(resource, owners, { pointer, known: account.list(users).items });
@@ -33,13 +40,32 @@ export function createdIntegration(unit: IntegrationUnit, account: AccountView):
       path,
       after: value,
       risk: "neutral",
-      cause: { place: locationIn(resource, path === "/destinationId" ? "/spec/destination" : `/spec/create${path}`) },
+      cause: { place: locationIn(resource, placeOf(path, resource.spec)) },
     })),
     requests: [{ method: "POST", path: "/v1/integrations", body }],
     naturalKey: naturalKeyOf(create, destination.id, sourceId),
-    binding: recordOfCreate(create),
+    binding: recordOfCreate(resource.spec.create),
   };
-  return { ...emptyDiff, items: [item], problems };
+  const deferred = waits === undefined ? [] : [{ address, waitsFor: [waits], desired: { paused: false } }];
+  return { ...emptyDiff, items: [item], deferred, problems };
+}
+
+/**
+ * The address of the schemas of an integration that must be configured before it replicates data. Only a request that resumes it makes
+ * that possible: then it is created paused.
+ */
+function resumesLater({ address, spec, lifecycle }: Resource<IntegrationSpec>, account: AccountView): Address | undefined {
+  if (spec.settings?.paused !== false || lifecycle.acceptExposureWindow !== "" || !maySend(account.extended, "PATCH /v1/integrations/{id}"))
+    return undefined;
+  const schemas = schemasAddress(account.naming.ofManifest.get(address) ?? "");
+  return isConfigured(schemas, account) ? schemas : undefined;
+}
+
+/** Where the manifest has a member of the create. */
+function placeOf(path: Pointer, { settings: declared }: IntegrationSpec): Pointer {
+  if (path === "/destinationId") return "/spec/destination";
+  const setting = path === "/enabled" ? "/paused" : path;
+  return declared !== undefined && Object.hasOwn(declared, setting.slice(1)) ? `/spec/settings${setting}` : `/spec/create${path}`;
 }
 
 /** What a manifest declares is JSON. */

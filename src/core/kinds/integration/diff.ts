@@ -9,6 +9,7 @@ import { shellWord } from "../../text/shell.ts";
 import type { Unit } from "../kind.ts";
 import { changedLeaves, leafDigests } from "../leaves.ts";
 import type { Selected } from "../select.ts";
+import { settingPaths, settings, supersededIn } from "./settings.ts";
 
 export interface IntegrationUnit extends Unit {
   readonly resource: Resource<IntegrationSpec>;
@@ -42,11 +43,12 @@ export function compareIntegration(
   record: Binding | undefined,
 ): Pick<Difference, "manual" | "unverifiable"> {
   const { create } = unit.resource.spec;
+  const isSetting = settingPaths(unit.resource.spec);
   const compared = firstByPath([
     ...expectations(unit, live),
     ...destination(unit, live),
     ...(create === undefined ? [] : source(unit, create, live)),
-  ]);
+  ]).filter(({ path }) => !isSetting.has(path));
   const { address } = unit;
   const manual = compared.flatMap(({ actual, ...step }): readonly ManualStep[] =>
     actual === undefined || actual === step.expected ? [] : [{ address, ...step, actual }],
@@ -98,8 +100,9 @@ const source = ({ source: existing }: IntegrationUnit, create: IntegrationCreate
     return [{ path: shownAt, expected, actual: liveAt(live, shownAt), instruction }];
   });
 
-function unverifiableCreate({ address }: IntegrationUnit, create: IntegrationCreate): Unverifiable {
-  const paths = Object.keys(leafDigests(create, "/create")).filter((path) => readAs[path] === undefined);
+function unverifiableCreate({ address, resource }: IntegrationUnit, create: IntegrationCreate): Unverifiable {
+  const superseded = supersededIn(resource.spec);
+  const paths = Object.keys(leafDigests(create, "/create")).filter((path) => readAs[path] === undefined && !superseded.has(path));
   return {
     address,
     paths: paths.map((path) => `/spec${path}`),
@@ -108,12 +111,19 @@ function unverifiableCreate({ address }: IntegrationUnit, create: IntegrationCre
 }
 
 /** Members of `create` that changed after the integration was created. */
-function changedCreate({ address }: IntegrationUnit, create: IntegrationCreate, sent: NonNullable<Binding["sent"]>): readonly ManualStep[] {
+function changedCreate(
+  { address, resource }: IntegrationUnit,
+  create: IntegrationCreate,
+  sent: NonNullable<Binding["sent"]>,
+): readonly ManualStep[] {
+  const superseded = supersededIn(resource.spec);
   return changedLeaves(leafDigests(create, "/create"), sent)
-    .filter((path) => readAs[path] === undefined)
+    .filter((path) => readAs[path] === undefined && !superseded.has(path))
     .map((path) => {
       const expected = atPointer({ create }, path) as JsonValue | undefined;
-      const instruction = `The manifest changed after the integration was created, and no request changes this value. Change it in the service, then accept it:`;
+      const member = path.slice("/create/".length);
+      const instead = Object.hasOwn(settings, member) ? ` Or move it to spec.settings.${member}, which is compared with the account.` : "";
+      const instruction = `The manifest changed after the integration was created, and create is sent only once.${instead} Change it in the service, then accept it:`;
       const command = `dimsync bind --accept ${shellWord(address)}`;
       return { address, path: `/spec${path}`, ...(expected === undefined ? {} : { expected }), instruction, command };
     });

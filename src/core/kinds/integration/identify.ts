@@ -146,7 +146,8 @@ function managedElsewhere(
 
 /** What the manifest expects. It is evidence only, not a look-up. Undefined if it expects no name. */
 function expectedKey({ spec }: Resource<IntegrationSpec>): LookupKey | undefined {
-  const { name, source } = spec.expect ?? {};
+  const { source } = spec.expect ?? {};
+  const name = spec.settings?.name ?? spec.expect?.name;
   return name === undefined ? undefined : { name, ...defined({ sourceName: source?.name, sourceType: source?.type }) };
 }
 

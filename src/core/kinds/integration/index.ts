@@ -6,16 +6,20 @@ import { unknownValue } from "../hints.ts";
 import { bindItem, goneObject, recordOf, unitPerManifest } from "../identity.ts";
 import { type AccountView, type ComparedObject, type DiffResult, emptyDiff, type ImportedObjects, type Kind } from "../kind.ts";
 import { leafChanges } from "../leaves.ts";
-import { integrations, users } from "../lists.ts";
-import { kindNames } from "../manifests.ts";
+import { integrationDetails, integrations, users } from "../lists.ts";
+import { kindNames, schemasAddress } from "../manifests.ts";
+import { isConfigured } from "../select.ts";
 import { tagReferences } from "../tags.ts";
 import { createdIntegration, ownersNeedUsers } from "./create.ts";
 import { compareIntegration, type IntegrationUnit, recordOfCreate } from "./diff.ts";
 import { destinationOf, identify, matchesKey, sourceOf } from "./identify.ts";
+import { needsDetails, settingChanges, settingsDocument, shownSettings, unintendedSettings } from "./settings.ts";
 
 const withKnownValues = [
   "/spec/create/replicationFrequency",
   "/spec/create/onSchemaUpdate",
+  "/spec/settings/replicationFrequency",
+  "/spec/settings/onSchemaUpdate",
   "/spec/create/sourceConfig/authMethod",
   "/spec/create/sourceConfig/connectionType",
   "/spec/create/sourceSettings/incremental_mode",
@@ -26,22 +30,25 @@ const imported: ImportedObjects<LiveIntegration> = {
   skips: ({ isDraft }) => (isDraft ? "is a draft" : undefined),
   needs: ({ source, destination }) => [source, destination].flatMap((reference) => reference?.id ?? []),
   fits: ({ name, spec }, live, slug) => {
-    const { match, expect, create } = spec as IntegrationSpec;
-    const wanted = match?.name ?? expect?.name;
+    const { match, expect, create, settings } = spec as IntegrationSpec;
+    const wanted = match?.name ?? settings?.name ?? expect?.name;
     return create === undefined && (wanted === undefined ? name === slug : wanted === live.name);
   },
-  manifest({ id, name, paused, source, destination }, { nameOf }) {
+  manifest(live, { nameOf, account }) {
+    const { id, name, paused, source, destination } = live;
     const asset = destination && nameOf(kindNames.asset, destination.id);
     const named = asset === undefined ? destination && { id: destination.id } : { asset };
-    const expect = defined({ name: name || undefined, paused, source: source && shownOf(source) });
-    return { body: { spec: defined({ destination: named, expect }) as JsonObject }, integration: id };
+    const settings = account.extended === undefined ? undefined : shownSettings(live);
+    const expected = settings === undefined ? { name: name || undefined, paused } : {};
+    const expect = defined({ ...expected, source: source && shownOf(source) });
+    return { body: { spec: defined({ destination: named, settings, expect }) as JsonObject }, integration: id };
   },
 };
 
 // The interface has calls that create and read integrations, but none that changes one
-// (docs/service-interface.md), so after the POST every difference is manual.
+// (docs/service-interface.md). Settings change with a request beyond it (docs/writes.md); other differences are manual.
 
-export const integration: Kind<IntegrationUnit> = {
+export const integration: Kind<IntegrationUnit, LiveIntegration> = {
   name: kindNames.integration,
   list: integrations,
   imported,
@@ -65,13 +72,18 @@ export const integration: Kind<IntegrationUnit> = {
 
   readOnlyField(parent, key) {
     if ((parent === "/spec" || parent === "/spec/create") && (key === "paused" || key === "source"))
-      return `The service shows \`${key}\`, and dimsync has no request that changes it. Assert it under spec.expect instead, or change it in the service.`;
+      return key === "paused"
+        ? "Write `paused` under spec.settings. Of a new integration, it decides `enabled`."
+        : `The service shows \`${key}\`, and dimsync has no request that changes it. Assert it under spec.expect instead, or change it in the service.`;
     if (parent === "/spec/create" && key === "destinationId")
       return "`destinationId` is taken from spec.destination. Write spec.destination: { asset: NAME } or { id: ID }.";
     return undefined;
   },
 
-  liveView: { columns: ["id", "name", "paused", "source.name", "source.type", "destination.name", "createdAt"] },
+  liveView: {
+    columns: ["id", "name", "paused", "source.name", "source.type", "destination.name", "createdAt"],
+    more: Object.keys(integrationDetails),
+  },
 
   compared: {
     list: integrations,
@@ -98,15 +110,41 @@ export const integration: Kind<IntegrationUnit> = {
     };
   },
 
-  diff(unit, _live, account) {
+  observe: async ({ resource, liveId = "" }, reads) => {
+    const listed = (await reads.list(integrations)).items.find(({ id }) => id === liveId);
+    const isUnclear = listed?.isInCreation === true || needsDetails(resource.spec);
+    return isUnclear && resource.spec.settings !== undefined ? await reads.one(integrations, liveId) : listed;
+  },
+
+  diff(unit, live, account) {
     const identity = account.identities.get(unit.address);
     if (identity?.state === "gone") return goneObject(unit.resource, identity.id);
-    return unit.liveId === undefined ? createdIntegration(unit, account) : adopted(unit, unit.liveId, account);
+    return unit.liveId === undefined
+      ? createdIntegration(unit, account)
+      : adopted(unit, live ?? account.list(integrations).byId.get(unit.liveId), account);
   },
 
   replicatesAtOnce: (desired) => isObject(desired) && desired["enabled"] !== false,
 
   find: async (key, reads) => (await reads.list(integrations)).items.filter((live) => matchesKey(live, key)).map(({ id }) => id),
+
+  update: {
+    reread: ({ liveId = "" }, reads) => reads.one(integrations, liveId),
+    document: (_item, live) => (live === undefined ? {} : settingsDocument(live)),
+    // The response shows at most whether it is paused, so the integration is read again.
+    answered: (before) => before ?? nothingShown,
+    unintended: unintendedSettings,
+    showsLate: true,
+  },
+};
+
+const nothingShown: LiveIntegration = {
+  id: "",
+  name: "",
+  createdAt: undefined,
+  paused: undefined,
+  source: undefined,
+  destination: undefined,
 };
 
 const shownOf = ({ name, type }: LiveReference) => defined({ name: name || undefined, type: type || undefined });
@@ -117,12 +155,27 @@ const comparable = ({ paused, source, destination }: LiveIntegration): object =>
   destination: destination && shownOf(destination),
 });
 
-function adopted(unit: IntegrationUnit, id: string, account: AccountView): DiffResult {
-  const { resource } = unit;
-  const live = account.list(integrations).byId.get(id);
+function adopted(unit: IntegrationUnit, live: LiveIntegration | undefined, account: AccountView): DiffResult {
   if (live === undefined) return emptyDiff;
-  const differences = compareIntegration(unit, live, recordOf(resource, id, account));
-  const { expect, create } = resource.spec;
-  const size = { address: unit.address, count: leavesOf({ expect, create }).length, unit: "fields" } as const;
-  return { ...emptyDiff, items: bindItem(resource, live, account), ...differences, size };
+  const { resource, address } = unit;
+  const { id } = live;
+  const schemas = schemasAddress(account.naming.ofLive.get(id) ?? id);
+  const needed = isConfigured(schemas, account) && resource.lifecycle.acceptExposureWindow === "" ? [schemas] : [];
+  const { expect, create, settings } = resource.spec;
+  if (live.isInCreation === true && settings !== undefined) {
+    const desired = settings as JsonObject; // what a manifest declares is JSON
+    const deferred = [{ address, liveId: id, waitsFor: needed, desired }];
+    return { ...emptyDiff, items: bindItem(resource, live, account), deferred };
+  }
+  const own = compareIntegration(unit, live, recordOf(resource, id, account));
+  const { items, manual, unverifiable, notKept = [] } = settingChanges(unit, live, { account, requires: () => needed });
+  const size = { address, count: leavesOf({ expect, create, settings }).length, unit: "fields" } as const;
+  return {
+    ...emptyDiff,
+    items: [...bindItem(resource, live, account), ...items],
+    manual: [...manual, ...own.manual],
+    unverifiable: [...unverifiable, ...own.unverifiable],
+    ...(notKept.length === 0 ? {} : { notKept }),
+    size,
+  };
 }

@@ -45,6 +45,7 @@ export interface ConfigFile {
 export interface TargetEntry {
   readonly baseUrl?: string;
   readonly observed?: boolean;
+  readonly service?: { readonly extended?: boolean };
   readonly apiKey?: SecretReference;
   readonly manifests?: readonly string[];
   readonly protected?: boolean;

@@ -58,6 +58,7 @@ export function makeSettings(
     ...(Object.keys(config.targets ?? {}).length > 1 ? { severalTargets: true } : {}),
     baseUrl,
     ...(entry.observed === true && baseUrl.startsWith("embedded:") ? { observed: true } : {}),
+    ...(entry.service?.extended === true ? { extended: true } : {}),
     apiKey: apiKey ?? entry.apiKey,
     ...(apiKey !== undefined || entry.apiKey === undefined || keyPlace === undefined ? {} : { apiKeyPlace: keyPlace }),
     protected: entry.protected ?? false,

@@ -13,6 +13,8 @@ export interface Settings {
   readonly baseUrl: string;
   /** Present if the embedded service answers as the public descriptions show. */
   readonly observed?: boolean;
+  /** Present if the target says that its service has more requests than the interface document (`service.extended`). */
+  readonly extended?: true;
   /** Resolved only when a client is made. Absent for an embedded service in this process. */
   readonly apiKey: SecretReference | undefined;
   /** In dimsync.yaml; absent for a key of the environment. */

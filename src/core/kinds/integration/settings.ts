@@ -1,0 +1,189 @@
+import { type Extended, maySend } from "../../model/extended.ts";
+import { defined, type JsonObject, type JsonValue, sameJson } from "../../model/json/json.ts";
+import { type Pointer, urlPath } from "../../model/json/pointer.ts";
+import type { LiveIntegration } from "../../model/live.ts";
+import type { Difference, DraftFacts, DraftItem, PathChange, Risk } from "../../model/plan.ts";
+import { type IntegrationCreate, type IntegrationSettings, type IntegrationSpec, locationIn, type Resource } from "../../model/resource.ts";
+import { sentInVain } from "../fields.ts";
+import type { AccountView } from "../kind.ts";
+import { integrationDetails } from "../lists.ts";
+
+type Name = keyof IntegrationSettings;
+
+/** One setting of an integration. */
+interface Setting {
+  /** Its member of a create, if that has another name and form. */
+  readonly inCreate?: { readonly name: keyof IntegrationCreate; readonly of: (value: JsonValue) => JsonValue };
+  /** Default: neutral. */
+  readonly risk?: (before: JsonValue, after: JsonValue) => Risk;
+  /** Settings of one group change each other: a schedule. */
+  readonly group?: "schedule";
+  /** What to do in the service if no request changes it. `is`: the integration, as a sentence names it. */
+  readonly byHand: (after: JsonValue, is: string) => string;
+}
+
+const change =
+  (what: string): Setting["byHand"] =>
+  (after, is) =>
+    after === null ? `Clear the ${what} of ${is} in the service` : `Set the ${what} of ${is} to ${JSON.stringify(after)} in the service`;
+
+/** All settings: what `spec.settings` can have, PATCH writes and a create takes. */
+export const settings: Readonly<Record<Name, Setting>> = {
+  name: { byHand: (after, is) => `Rename ${is} to ${JSON.stringify(after)} in the service` },
+  paused: {
+    inCreate: { name: "enabled", of: (paused) => paused !== true },
+    risk: (_, after) => (after === false ? "exposes" : "neutral"),
+    byHand: (after, is) => `${after === true ? "Pause" : "Resume"} ${is} in the service`,
+  },
+  replicationFrequency: { group: "schedule", byHand: change("replication frequency") },
+  cronExpression: { group: "schedule", byHand: change("cron expression") },
+  baseTime: { group: "schedule", byHand: change("base time") },
+  destinationSchema: { byHand: change("schema at the destination") },
+  onSchemaUpdate: { risk: riskOfNewColumns, byHand: change("behaviour for schema changes") },
+  agentId: { byHand: change("agent") },
+};
+
+/** Values of `onSchemaUpdate` that replicate nothing new. */
+const replicatesNothingNew: readonly JsonValue[] = ["ignoreAll", "pauseConnection"];
+
+/** A value that dimsync does not know may replicate new columns, unhashed. */
+function riskOfNewColumns(before: JsonValue, after: JsonValue): Risk {
+  const [was, is] = [before, after].map((value) => !replicatesNothingNew.includes(value));
+  return is ? "exposes" : was ? "protects" : "neutral";
+}
+
+const names = Object.keys(settings) as readonly Name[]; // the keys of the record
+
+/** The settings that a manifest has, in the order of the table. */
+const declaredIn = ({ settings: declared = {} }: IntegrationSpec): readonly (readonly [Name, JsonValue])[] =>
+  names.flatMap((name) => (declared[name] === undefined ? [] : [[name, declared[name]] as const]));
+
+/** Whether only GET of one integration can show what the manifest declares. */
+export const needsDetails = ({ settings: declared = {}, expect = {} }: IntegrationSpec): boolean =>
+  Object.keys({ ...expect, ...declared }).some((name) => Object.hasOwn(integrationDetails, name));
+
+/** `create` with the settings, which it has from the beginning. */
+export function createOf(create: IntegrationCreate, spec: IntegrationSpec): IntegrationCreate {
+  const members = declaredIn(spec).map(([name, value]) => {
+    const { inCreate } = settings[name];
+    return [inCreate?.name ?? name, inCreate?.of(value) ?? value] as const;
+  });
+  // A create has no value to clear.
+  return { ...create, ...Object.fromEntries(members.filter(([name, value]) => value !== null || name === "agentId")) };
+}
+
+/** Members of `create` that the settings decide after the integration was created. */
+export const supersededIn = (spec: IntegrationSpec): ReadonlySet<Pointer> =>
+  new Set(declaredIn(spec).map(([name]) => `/create/${settings[name].inCreate?.name ?? name}`));
+
+/** The paths of the settings that a manifest has: other members that say the same are not compared. */
+export const settingPaths = (spec: IntegrationSpec): ReadonlySet<Pointer> => new Set(declaredIn(spec).map(([name]) => `/${name}`));
+
+interface Compared {
+  readonly name: Name;
+  readonly path: Pointer;
+  readonly wanted: JsonValue;
+  readonly live: JsonValue;
+}
+
+interface SettingsUnit {
+  readonly address: string;
+  readonly resource: Resource<IntegrationSpec>;
+}
+
+/** The differences of the settings: one update if the service has a request for them, else manual steps. `requires`: what must be sent before replication may resume. */
+export function settingChanges(
+  { address, resource }: SettingsUnit,
+  live: LiveIntegration,
+  { account, requires }: { readonly account: AccountView; readonly requires: () => readonly string[] },
+): Pick<Difference, "items" | "manual" | "unverifiable" | "notKept"> {
+  const declared = declaredIn(resource.spec).map(([name, wanted]) => ({ name, path: `/${name}`, wanted, live: liveSetting(live, name) }));
+  const unshown = declared.flatMap(({ path, live: shown }) => (shown === undefined ? [path] : []));
+  const different = declared.filter((one): one is Compared => one.live !== undefined && !sameJson(one.live, one.wanted));
+  const kept = different.flatMap(({ path, wanted, live: shown }) => sentInVain({ address, path, wanted, live: shown }, account) ?? []);
+  const open = different.filter(({ path }) => !kept.some((one) => one.path === path));
+  const reason = "the service does not show the value";
+  return {
+    unverifiable: unshown.length === 0 ? [] : [{ address, paths: unshown, reason }],
+    notKept: kept,
+    ...(maySend(account.extended, "PATCH /v1/integrations/{id}")
+      ? { items: updateOf(resource, live, { open: open.filter(({ path }) => !account.ignored(address, path)), requires }), manual: [] }
+      : { items: [], manual: open.map((one) => ({ address, ...manualStep(one, live, account.extended) })) }),
+  };
+}
+
+/** Undefined if the service does not show it. */
+function liveSetting(live: LiveIntegration, name: Name): JsonValue | undefined {
+  const value = live[name];
+  return name === "name" && value === "" ? undefined : value;
+}
+
+function updateOf(
+  resource: Resource,
+  live: LiveIntegration,
+  { open, requires }: { readonly open: readonly Compared[]; readonly requires: () => readonly string[] },
+): readonly DraftItem[] {
+  if (open.length === 0) return [];
+  const changes = open.map(
+    ({ name, path, wanted, live: before }): PathChange<DraftFacts> => ({
+      path,
+      before,
+      after: wanted,
+      risk: settings[name].risk?.(before, wanted) ?? "neutral",
+      cause: { place: locationIn(resource, `/spec/settings${path}`) },
+    }),
+  );
+  // What protects is a request of its own, so that it can be sent alone. Only what resumes replication waits for the schemas.
+  const isProtecting = ({ risk }: PathChange<DraftFacts>): boolean => risk === "protects";
+  const requests = [changes.filter(isProtecting), changes.filter((one) => !isProtecting(one))].flatMap((some) =>
+    some.length === 0 ? [] : [{ method: "PATCH" as const, path: urlPath(["v1", "integrations", live.id]), body: bodyOf(some) }],
+  );
+  const needed = changes.some(({ path, after: value }) => path === "/paused" && value === false) ? requires() : [];
+  return [
+    {
+      address: resource.address,
+      kind: resource.kind,
+      action: "update",
+      liveId: live.id,
+      ...(live.name === "" ? {} : { liveName: live.name }),
+      changes,
+      requests,
+      ...(needed.length === 0 ? {} : { requires: needed }),
+    },
+  ];
+}
+
+const bodyOf = (changes: readonly PathChange<DraftFacts>[]): JsonObject =>
+  Object.fromEntries(changes.map(({ path, after = null }) => [path.slice(1), after]));
+
+/** What to do by hand, and why no request does it. */
+function manualStep(
+  { name, path, wanted, live: actual }: Compared,
+  { id, name: liveName }: LiveIntegration,
+  extended: Extended | undefined,
+) {
+  const is = liveName === "" ? `the integration ${id}` : `the integration ${JSON.stringify(liveName)} (${id})`;
+  const why =
+    extended === undefined
+      ? "the interface document has no request for it. If the service has PATCH /v1/integrations/{id}, set service: { extended: true } for the target, and dimsync sends it."
+      : "the service has no PATCH /v1/integrations/{id}.";
+  return { path, expected: wanted, actual, instruction: `${settings[name].byHand(wanted, is)}, or correct spec.settings.${name}: ${why}` };
+}
+
+/** The live settings as the JSON document that bodies of PATCH point into. */
+export const settingsDocument = (live: LiveIntegration): JsonObject =>
+  defined(Object.fromEntries(names.map((name) => [name, liveSetting(live, name)]))) as JsonObject; // settings are JSON, and defined() removes undefined
+
+/** Settings that differ between two readings and were not sent. Those of a schedule change each other. */
+export function unintendedSettings(before: LiveIntegration, after: LiveIntegration, body: JsonObject): readonly Pointer[] {
+  const sent = names.filter((name) => Object.hasOwn(body, name));
+  const groups = new Set<string>(sent.flatMap((name) => settings[name].group ?? []));
+  return names
+    .filter((name) => !sent.includes(name) && !groups.has(settings[name].group ?? ""))
+    .filter((name) => !sameJson(liveSetting(before, name), liveSetting(after, name)))
+    .map((name): Pointer => `/${name}`);
+}
+
+/** The settings that import writes: those that the service shows and that are not empty. */
+export const shownSettings = (live: LiveIntegration): JsonObject =>
+  Object.fromEntries(Object.entries(settingsDocument(live)).filter(([, value]) => value !== null));

@@ -1,0 +1,114 @@
+import { readFileSync } from "node:fs";
+import { describe, expect, test } from "vitest";
+import { integration } from "../../../../src/core/kinds/integration/index.ts";
+import { settings } from "../../../../src/core/kinds/integration/settings.ts";
+import type { AccountView } from "../../../../src/core/kinds/kind.ts";
+import type { LiveIntegration } from "../../../../src/core/model/live.ts";
+import type { IntegrationSettings, Resource } from "../../../../src/core/model/resource.ts";
+import { atOnce } from "../../../../src/core/model/runtime/event-loop.ts";
+import { accountViewOf, liveIntegration, requestsOf, resourceOf, type SmallAccount } from "../../../support/accounts/view.ts";
+
+const details = { replicationFrequency: "60", cronExpression: null, baseTime: null, destinationSchema: "orders", agentId: null };
+const live = liveIntegration("8f1c", "Orders", "orders-pg", { ...details, onSchemaUpdate: "enableColumnChanges" });
+const extended = { missing: new Set<never>() };
+const orders = (declared: IntegrationSettings, more: Partial<Resource> = {}): Resource =>
+  resourceOf("Integration", "orders", { settings: declared }, { id: "8f1c", ...more });
+const config = resourceOf("SchemaConfig", "orders", { integration: "orders", rules: [] });
+
+function compared(manifests: readonly Resource[], { shown = live, ...more }: SmallAccount & { readonly shown?: LiveIntegration } = {}) {
+  const view: AccountView = accountViewOf(manifests, { integrations: [shown], extended, ...more });
+  const [unit] = integration.units(manifests.slice(0, 1), view).units;
+  if (unit === undefined) throw new Error("no unit");
+  const found = atOnce(integration.diff(unit, shown, view));
+  return { ...found, items: found.items.filter(({ action }) => action !== "bind") };
+}
+
+describe("with the switch on, PATCH has the settings that differ", () => {
+  test.each<[string, IntegrationSettings, readonly object[]]>([
+    ["none, if all are equal", { name: "Orders", paused: false, replicationFrequency: "60", cronExpression: null }, []],
+    ["a name", { name: "Orders (EU)", paused: false }, [{ name: "Orders (EU)" }]],
+    ["null, which clears", { agentId: null, baseTime: null }, []],
+    [
+      "a schedule",
+      { replicationFrequency: "cron", cronExpression: "0 4 * * *" },
+      [{ replicationFrequency: "cron", cronExpression: "0 4 * * *" }],
+    ],
+    ["what protects in a request of its own", { name: "X", onSchemaUpdate: "ignoreAll" }, [{ onSchemaUpdate: "ignoreAll" }, { name: "X" }]],
+  ])("%s", (_, declared, bodies) => {
+    expect(requestsOf(compared([orders(declared)]))).toEqual(bodies.map((body) => ["PATCH /v1/integrations/8f1c", body]));
+  });
+
+  test.each<[string, Partial<LiveIntegration>, IntegrationSettings, string]>([
+    ["pausing is neutral", {}, { paused: true }, "neutral"],
+    ["resuming exposes", { paused: true }, { paused: false }, "exposes"],
+    ["replicating new columns exposes", { onSchemaUpdate: "ignoreAll" }, { onSchemaUpdate: "enableAll" }, "exposes"],
+    ["a value that dimsync does not know may expose", { onSchemaUpdate: "ignoreAll" }, { onSchemaUpdate: "other" }, "exposes"],
+    ["ignoring new columns protects", {}, { onSchemaUpdate: "pauseConnection" }, "protects"],
+    ["a schedule is neutral", {}, { replicationFrequency: "1440" }, "neutral"],
+  ])("%s", (_, change, declared, risk) => {
+    const { items } = compared([orders(declared)], { shown: { ...live, ...change } });
+    expect(items.flatMap(({ changes }) => changes.map((one) => one.risk))).toEqual([risk]);
+  });
+
+  test("replication resumes after the schemas, unless the manifest accepts the exposure", () => {
+    const paused = { shown: { ...live, paused: true } };
+    const requiredBy = (manifests: readonly Resource[]) => compared(manifests, paused).items.map(({ requires }) => requires);
+    expect(requiredBy([orders({ paused: false }), config])).toEqual([["Schemas/orders"]]);
+    expect(requiredBy([orders({ paused: false })])).toEqual([undefined]);
+    const accepted = { lifecycle: { create: "ifMissing", acceptExposureWindow: "test data" } } as const;
+    expect(requiredBy([orders({ paused: false }, accepted), config])).toEqual([undefined]);
+    expect(compared([orders({ name: "X" }), config], paused).items.map(({ requires }) => requires)).toEqual([undefined]);
+  });
+
+  test("a value that the service accepted and did not keep is not sent again, until it or the account changes", () => {
+    const kept = { wanted: "a-2", live: null, since: "2026-01-01T00:00:00Z" };
+    const notKept = new Map([["Integration/orders", new Map([["/agentId", kept]])]]);
+    expect(compared([orders({ agentId: "a-2" })], { notKept })).toMatchObject({
+      items: [],
+      notKept: [{ path: "/agentId", wanted: "a-2" }],
+    });
+    expect(requestsOf(compared([orders({ agentId: "a-3" })], { notKept }))).toHaveLength(1);
+  });
+
+  test("what the service does not show is unverifiable, and not sent", () => {
+    const brief = liveIntegration("8f1c", "Orders", "orders-pg");
+    const { items, unverifiable } = compared([orders({ name: "X", agentId: "a-1" })], { shown: brief });
+    expect(items.flatMap(({ requests }) => requests.map(({ body }) => body))).toEqual([{ name: "X" }]);
+    expect(unverifiable).toMatchObject([{ paths: ["/agentId"] }]);
+  });
+});
+
+describe("without a request for it, a difference is a manual step that says why", () => {
+  test.each([
+    ["the switch is off", undefined, "service: { extended: true }"],
+    ["the service does not have it", { missing: new Set(["PATCH /v1/integrations/{id}"] as const) }, "the service has no PATCH"],
+  ] as const)("%s", (_, off, why) => {
+    const { items, manual } = compared([orders({ paused: true })], { extended: off });
+    expect(items).toEqual([]);
+    expect(manual).toMatchObject([{ path: "/paused", expected: true, actual: false, instruction: expect.stringContaining(why) }]);
+    expect(manual[0]?.instruction).toContain('Pause the integration "Orders" (8f1c)');
+  });
+});
+
+test("a setting that is also in create or expect is compared once", () => {
+  const spec = { settings: { name: "Orders", replicationFrequency: "60" }, expect: { name: "Other" } };
+  const found = compared([resourceOf("Integration", "orders", spec, { id: "8f1c" })]);
+  expect([found.items, found.manual]).toEqual([[], []]);
+});
+
+test("the schema of the manifest has exactly the settings of the table", () => {
+  const schema = JSON.parse(readFileSync(new URL("../../../../schema/integration.schema.json", import.meta.url), "utf8"));
+  expect(Object.keys(schema.properties.spec.properties.settings.properties)).toEqual(Object.keys(settings));
+});
+
+test("import writes the settings that the service shows, and without the switch what to expect", () => {
+  const context = (more: Partial<AccountView>) => ({ account: accountViewOf([], more), name: "orders", nameOf: () => undefined });
+  const { cronExpression: _, baseTime: __, agentId: ___, ...shown } = { ...details, onSchemaUpdate: "enableColumnChanges" };
+  const source = { name: "orders-pg", type: "postgres" };
+  expect(integration.imported?.manifest(live, context({ extended })).body).toMatchObject({
+    spec: { settings: { name: "Orders", paused: false, ...shown }, expect: { source } },
+  });
+  expect(integration.imported?.manifest(live, context({})).body).toMatchObject({
+    spec: { expect: { name: "Orders", paused: false, source } },
+  });
+});
