@@ -221,9 +221,9 @@ const steps: Readonly<Record<string, string>> = {
   found: `select this_run.account, this_run.id as run, this_run."finishedAt" as at, f.* from this_run,
     jsonb_to_recordset(this_run.findings) as f(key text, kind text, address text, path text, risk text, cause text, detail jsonb, actor text, since timestamptz)`,
 
-  // Runs of earlier claims that never stored how they ended.
+  // Runs of earlier claims that never stored how they ended. Only a comparison shows what they did.
   interrupted: `update dimsync_controller.run r set interrupted_at = now() from this_run
-    where r.account = this_run.account and r.is_sending and r.interrupted_at is null and r.claim <> this_run.claim returning r.id, r.exit_code`,
+    where r.account = this_run.account and this_run."isFinished" and r.is_sending and r.interrupted_at is null and r.claim <> this_run.claim returning r.id, r.exit_code`,
 
   repaired: `select x.address, x.path, this_run."repairedBefore" ->> 'run' as run
     from this_run, jsonb_to_recordset(this_run."repairedBefore" -> 'places') as x(address text, path text)`,

@@ -86,6 +86,19 @@ describeDatabases("runs", (database) => {
     expect((await readAccount(database(), "leases"))?.runs[0]?.exit).toEqual({ code: 6, reasons: ["lock-lost"] });
   });
 
+  it("leaves a run that was interrupted to the next check that can compare the account", async () => {
+    const id = await account(database(), "cut");
+    await database().query(
+      `insert into dimsync_controller.run (id, account, reason, mode, worker, claim, is_sending, started_at, finished_at, exit_code)
+        values ('cut', $1, 'schedule', 'protect', 'gone', 'old', true, now(), now(), 4)`,
+      [id],
+    );
+    await run(database(), id, "cut", failure(false));
+    await database().query("update dimsync_controller.account set next_check_at = now() where id = $1", [id]);
+    const claim = () => claimAccount(database(), { account: id, run: randomUUID(), worker: "w", isRetry: false, watched: "cut" });
+    expect(await claim()).toMatchObject({ interrupted: "cut" });
+  });
+
   it("continues with a claim if the response to a run of it was lost", async () => {
     const id = await account(database(), "again");
     const claim = randomUUID();
