@@ -33,7 +33,8 @@ function splitItem(item: DraftItem): Split {
   const requests = item.requests.filter((request) => every(others, (change) => !contains(request, change)));
   const isComplete = every(protecting, (change) => requests.some((request) => contains(request, change)));
   if (item.action !== "update" || !isComplete) return { held: item };
-  const { exposedColumns: _, basis: __, binding, ...rest } = item;
+  // Only what exposes waits for what it requires.
+  const { exposedColumns: _, basis: __, requires: ___, binding, ...rest } = item;
   // That of schemas records values that protect. That of any other object records that the whole object was sent.
   const recorded = item.kind === schemasKind ? defined({ binding }) : {};
   return {

@@ -38,6 +38,11 @@ describe("with --protect-only", () => {
     expect(held).toEqual([{ ...item, changes: enables }]);
   });
 
+  test("what protects does not wait for what the others require", () => {
+    const item = update({ changes: [...enables, ...hashes], requests: [hashing, enabling], requires: ["Schemas/j"] });
+    expect(split(item).items.map(({ requires }) => requires)).toEqual([undefined]);
+  });
+
   test("an item with both in one request is held", () => {
     const both = patch({ email: { enabled: true, hashed: true }, phone: { enabled: true, hashed: false } });
     const item = update({ changes: [...enables, ...hashes], requests: [both] });

@@ -1,0 +1,40 @@
+import { describe, expect, test } from "vitest";
+import type { DraftItem } from "../../../src/core/model/plan.ts";
+import { draft, planOf } from "./drafts.ts";
+
+const resumes: DraftItem = draft("Integration/i", "update", {
+  liveId: "8f1c",
+  changes: [{ path: "/paused", before: true, after: false, risk: "exposes" }],
+  requires: ["Schemas/i"],
+});
+const protects = draft("Schemas/i", "update", { after: ["Integration/i"], liveId: "8f1c" });
+const waiting = { address: "Schemas/i", waitsFor: [], liveId: "8f1c", desired: {} };
+const stopped = { address: "Schemas/i", code: "E_CONFLICTING_CONFIGS", message: "Two." } as const;
+
+describe("an item that requires another", () => {
+  test("is planned after it, although its kind comes first", () => {
+    const { items } = planOf({ items: [resumes, protects] });
+    expect(items.map(({ id, address, dependsOn }) => [id, address, dependsOn])).toEqual([
+      ["i1", "Schemas/i", []],
+      ["i2", "Integration/i", ["i1"]],
+    ]);
+  });
+
+  test("is sent at once if the other has nothing to do", () => {
+    expect(planOf({ items: [resumes] }).items.map(({ dependsOn }) => dependsOn)).toEqual([[]]);
+  });
+
+  test("waits as long as the other waits", () => {
+    const { items, deferred } = planOf({ items: [resumes], deferred: [waiting] });
+    expect(items).toEqual([]);
+    expect(deferred).toContainEqual({ address: "Integration/i", waitsFor: ["Schemas/i"], liveId: "8f1c", desired: { paused: false } });
+  });
+
+  test.each([
+    ["is blocked", planOf({ items: [resumes], blocked: [stopped] })],
+    ["failed in an earlier round", planOf({ items: [resumes] }, { hasFailed: (address) => address === "Schemas/i" })],
+  ])("is blocked if the other %s", (_, { items, blocked }) => {
+    expect(items).toEqual([]);
+    expect(blocked).toContainEqual(expect.objectContaining({ address: "Integration/i", code: "E_DEPENDENCY" }));
+  });
+});
