@@ -155,11 +155,12 @@ export async function talkToGit<T>(
   const { code, stderr } = await runGit(place, args, {
     ...call,
     input({ stdin, stdout }) {
-      talked = talk({ write: (text) => void stdin.write(text), ...readerOf(stdout) });
+      const { readRest, ...reader } = readerOf(stdout);
+      talked = talk({ write: (text) => void stdin.write(text), ...reader });
       const end = (): void => {
         stdin.end();
         // Git ends only when its output was read.
-        stdout.resume();
+        void readRest();
       };
       talked.then(end, end);
     },
@@ -177,7 +178,7 @@ export async function nextBlob(talk: GitTalk, path: string): Promise<Buffer> {
   return content.subarray(0, -1);
 }
 
-function readerOf(stdout: Readable): Pick<GitTalk, "line" | "bytes"> {
+function readerOf(stdout: Readable): Pick<GitTalk, "line" | "bytes"> & { readonly readRest: () => Promise<void> } {
   const chunks: AsyncIterator<Buffer> = stdout[Symbol.asyncIterator]();
   let kept: Buffer = Buffer.alloc(0);
   const read = async (size: number): Promise<void> => {
@@ -205,6 +206,10 @@ function readerOf(stdout: Readable): Pick<GitTalk, "line" | "bytes"> {
     async bytes(count) {
       await read(count);
       return take(count);
+    },
+    /** Nothing else reads a stream that an iterator has begun to read. */
+    async readRest() {
+      for (;;) if ((await chunks.next().catch(() => ({ done: true }))).done === true) return;
     },
   };
 }

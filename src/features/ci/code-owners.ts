@@ -1,6 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import picomatch from "picomatch";
+import { endingInTime } from "../../core/manifests/schema/time-limit.ts";
 
 /** The owners of a file, as CODEOWNERS names them: "@example/data", "dana@example.com". */
 export interface FileOwners {
@@ -68,5 +69,6 @@ function matcherOf(written: string): (file: string) => boolean {
   const isFolder = written.endsWith("/");
   const isShallow = isAnchored && path.endsWith("/*");
   const globs = [...(isFolder ? [] : [anchored]), ...(isFolder || !isShallow ? [`${anchored}/**`] : [])];
-  return picomatch(globs, { dot: true, nobrace: true, noextglob: true, nonegate: true });
+  const matches = picomatch(globs, { dot: true, nobrace: true, noextglob: true, nonegate: true });
+  return (file) => endingInTime(() => matches(file)) === true;
 }

@@ -1,5 +1,6 @@
 import { dirname, isAbsolute, relative, resolve, sep } from "node:path";
 import picomatch from "picomatch";
+import { globMatcher } from "../../core/manifests/discover.ts";
 import type { Project } from "../../core/manifests/project.ts";
 import { DimsyncError } from "../../core/model/errors.ts";
 
@@ -70,8 +71,8 @@ const isGlob = (pattern: string): boolean => picomatch.scan(pattern).isGlob;
 /** Whether the pattern covers files in the folder and in its sub-folders (manifests/discover.ts). */
 function loads(pattern: string, folder: string, root: string): boolean {
   if (isGlob(pattern)) {
-    const matches = picomatch(pattern, { dot: false });
-    return ["x.yaml", "integrations/x.yaml"].every((file) => matches(relative(root, resolve(folder, file)).replaceAll(sep, "/")));
+    const matches = globMatcher(pattern);
+    return ["x.yaml", "integrations/x.yaml"].every((file) => matches(relative(root, resolve(folder, file))) === true);
   }
   if (/\.ya?ml$/iu.test(pattern)) return false;
   const inside = relative(resolve(root, pattern), folder);

@@ -22,7 +22,8 @@ export interface ReadCommit {
 
 /** Reads the commit with that name, in one process. Files whose blobs `known` has are not read again. Throws GitError. */
 export const readCommit = (place: GitPlace, name: string, known?: Tree): Promise<ReadCommit> =>
-  talkToGit(place, ["cat-file", "--batch"], async (git) => {
+  // Git has no large object in memory as a whole.
+  talkToGit(place, ["-c", "core.bigFileThreshold=8m", "cat-file", "--batch"], async (git) => {
     const commit = await readObject(git, name);
     const [header = "", message = ""] = commit.content.toString("utf8").split("\n\n", 2);
     // Not through the name: another process may fetch meanwhile.
@@ -62,7 +63,13 @@ interface GitObject {
 async function readObjects(git: GitTalk, names: readonly string[]): Promise<readonly GitObject[]> {
   git.write(names.map((name) => `${name}\n`).join(""));
   const objects: GitObject[] = [];
-  for (const name of names) objects.push(await nextObject(git, name));
+  let bytes = 0;
+  for (const name of names) {
+    const object = await nextObject(git, name);
+    bytes += object.content.length;
+    if (bytes > mostBytes) throw new GitError(`the records have more than ${mostBytes} bytes`);
+    objects.push(object);
+  }
   return objects;
 }
 
@@ -71,9 +78,14 @@ async function readObject(git: GitTalk, name: string): Promise<GitObject> {
   return await nextObject(git, name);
 }
 
+/** Everybody who may push can write the ref: a blob of zeros costs them nothing. */
+const mostBytes = 64 * 1024 * 1024;
+
 async function nextObject(git: GitTalk, name: string): Promise<GitObject> {
   const [id = "", , size] = (await git.line()).split(" ");
   if (size === undefined) throw new GitError(`the object ${name} of the records is missing`);
+  if (Number(size) > mostBytes)
+    throw new GitError(`the object ${name} of the records has ${size} bytes, and at most ${mostBytes} are read`);
   const content = await git.bytes(Number(size));
   await git.line();
   return { id, content };

@@ -41,6 +41,12 @@ describe("records are refused, and nothing is created, if", () => {
     await expect(known.begin({ runId: "r", waitMs: 0 })).rejects.toMatchObject({ code: "E_RECORDS_GONE" });
   });
 
+  it("it has a file of 70 MB", async () => {
+    const store = await used();
+    rewrite(store, (folder) => writeText(folder, "big", "0".repeat(70 * 1024 * 1024)));
+    await expect(store.open().read()).rejects.toThrow("bytes, and at most 67108864 are read");
+  });
+
   it("the ref was deleted during a run", async () => {
     const store = await used();
     const run = await begun(store.open());
