@@ -98,7 +98,7 @@ testProblems({
 
   // Fields that no call of the interface can write
   "destinationId inside create": [integration(...mysql, "    destinationId: d"), ["13:5 E_UNWRITABLE_FIELD"], /spec\.destination/u],
-  "paused inside create": [integration(...mysql, "    paused: false"), ["13:5 E_UNWRITABLE_FIELD"], /spec\.expect/u],
+  "paused inside create": [integration(...mysql, "    paused: false"), ["13:5 E_UNWRITABLE_FIELD"], /spec\.settings/u],
   "syncMode in a rule": [
     shops("  rules:", "    - match: { table: a }", "      set: { syncMode: full }"),
     ["8:14 E_UNWRITABLE_FIELD"],
