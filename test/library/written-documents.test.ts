@@ -169,7 +169,7 @@ const plan: Complete<Omit<Plan, "summary" | "unmanaged">> & Pick<Plan, "summary"
     },
   ],
   newColumns: [{ ...column, label: "pii", replicated: true, hashed: false, since: "2027-01-31T00:00:00Z" }],
-  goneColumns: [column],
+  goneColumns: [{ ...column, isTableGone: true }],
   neverReviewed: [{ address: "Schemas/a", id: "a", name: "A", columns: 1 }],
   seenColumns: [{ integrations: ["a"], after: "2027-01-31T00:00:00Z", schemas: { s: { t: ["c"] } } }],
   covered: { "SchemaConfig/a": { x: "X" } },

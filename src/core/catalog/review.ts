@@ -125,7 +125,7 @@ function compareTables(known: Tables, live: LiveSchemas, intern: Intern): Omit<R
   }
   for (const [schema, tables] of known)
     for (const [table, columns] of tables)
-      if (found.get(schema)?.has(table) !== true) append(gone, { schema, table, columns: [...columns] });
+      if (found.get(schema)?.has(table) !== true) append(gone, { schema, table, columns: [...columns], isTableGone: true });
   return { added, gone, tables: found };
 }
 

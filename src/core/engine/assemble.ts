@@ -45,7 +45,9 @@ export function assemblePlan(round: Round, parts: RoundParts): Plan {
       { ...emptyDiff, unverifiable: policies.unverifiable() },
     ],
     problems: [
-      ...project.problems,
+      ...project.problems.filter(
+        ({ code }) => code !== "W_NO_MANIFESTS" || observed.problems.every((one) => one.code !== "E_NO_MANIFESTS"),
+      ),
       ...observed.problems,
       ...unmatched(round, parts),
       ...unknownInCatalog(round, parts),

@@ -22,7 +22,10 @@ export interface NewColumn {
 }
 
 /** A reviewed column that the account no longer has. */
-export type GoneColumn = Pick<NewColumn, "address" | "id" | "schema" | "table" | "column">;
+export type GoneColumn = Pick<NewColumn, "address" | "id" | "schema" | "table" | "column"> & {
+  /** Whether the account has no such table any more. */
+  readonly isTableGone?: true;
+};
 
 /** A live integration that the catalog does not have: nobody has reviewed it, and nothing of it is switched off. */
 export interface NeverReviewed {
@@ -41,6 +44,8 @@ export interface TableColumns {
   readonly table: string;
   /** In the order of the response. */
   readonly columns: readonly string[];
+  /** Whether the account has no such table any more. */
+  readonly isTableGone?: true;
 }
 
 /** A live integration: its schemas' address, its live id, and what the service calls it. */

@@ -51,7 +51,7 @@ export interface Entry {
   readonly tone?: Tone;
   /** A word for layouts that have no colours, or more space: "error". */
   readonly label?: string;
-  /** An entry of a checklist. */
+  /** An entry with a box to tick in Markdown. */
   readonly task?: "open" | "done";
   readonly head: Row;
   /** Lines of the source with a caret below. */

@@ -62,11 +62,13 @@ export async function runInit(context: Context<InitFlags>, directory: string | u
   if (isNew) await createRecords(context, root, next);
   const inFolder = await targetsInFolder(context, root);
   if (flags.fromLive === true) {
-    return await next.importAccount({ ...context, cwd: root }).catch((error: unknown) => {
+    const code = await next.importAccount({ ...context, cwd: root }).catch((error: unknown) => {
       const command = root === cwd ? "dimsync import" : `dimsync -C ${shellWord(relative(cwd, root))} import`;
       say(io, "The project is set up, but nothing was imported. When the cause below is fixed, go on with:", command);
       throw error;
     });
+    if (flags.quiet !== true) io.stderr(importedText(relative(cwd, root)));
+    return code;
   }
   io.stderr(nextStepsText(relative(cwd, root), baseUrl));
   if (inFolder.length > 0) io.stderr(folderText(inFolder));
@@ -106,6 +108,11 @@ const isGitlab = (remote: string): boolean => /^(?:\w+:\/\/)?(?:[^@/]*@)?[^/:]*g
 /** The file exists, and only people know where in it the jobs belong. */
 const includeText = (text: string): string =>
   `\ndimsync: add this to .gitlab-ci.yml, or the jobs will not run:\n${text.replaceAll(/^(?=.)/gmu, "  ")}`;
+
+const importedText = (folder: string): string => `
+Next: Review the manifests, and commit them with dimsync.yaml. Then check that nothing differs:
+${folder === "" ? "" : `  cd ${shellWord(folder)}\n`}  dimsync plan
+`;
 
 function nextStepsText(folder: string, baseUrl: string | undefined): string {
   const first =

@@ -84,7 +84,8 @@ function giveUp(records: RecordsRun, address: Address): string | undefined {
   records.remember({
     covered: new Map(changed.map(([of, ids]) => [of, new Map([...ids].filter(([id, before]) => !isMeant(id, before)))])),
   });
-  return `${address} is no longer expected by ${changed.map(([of]) => of).join(" and ")}.`;
+  const of = changed.map(([config]) => config).join(" and ");
+  return `Drift no longer reports ${address} if it has left ${of}. If the selector still matches it, the next apply records it again.`;
 }
 
 /** Removes recorded ids, and gives up integrations that left a selector. Sends no request. Throws E_UNKNOWN_ADDRESS. */

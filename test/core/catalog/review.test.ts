@@ -63,7 +63,7 @@ describe("with the catalog file", () => {
       "a table that is gone",
       [block(["8f1c"], { users: ["id"], old: ["id"] })],
       liveOf({ users: ["id"] }),
-      { added: [], gone: [{ schema: "public", table: "old", columns: ["id"] }] },
+      { added: [], gone: [{ schema: "public", table: "old", columns: ["id"], isTableGone: true }] },
     ],
     [
       "names of Object.prototype",

@@ -38,7 +38,7 @@ test("are distinguished by their ids", async () => {
   expect(items.filter(({ kind }) => kind === "Schemas").map(({ address, liveName }) => `${address} ${liveName}`)).toEqual([
     "Schemas/51a1 dup",
     "Schemas/51a2 dup",
-    "Schemas/Integration/orders orders",
+    "Schemas/Integration/orders Orders",
     "Schemas/orders orders",
   ]);
 });

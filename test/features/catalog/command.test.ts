@@ -88,6 +88,14 @@ describe("plan and drift", () => {
     expect(stdout).toMatch(/1 reviewed column is gone:\n {4}public\.payments\.iban +Orders\n/u);
   });
 
+  test("name a table that is gone once, with the number of its columns", async () => {
+    const { run, service } = await accepted();
+    service.mutate((state) => void delete state.integrations.find(({ id }) => id === orders)?.schemas["public"]?.tables["payments"]);
+    const { stdout } = await run("plan");
+    expect(stdout).toMatch(/\n *table public\.payments is gone \(\d+ columns\) +Orders\n/u);
+    expect(stdout).not.toContain("iban");
+  });
+
   test("give the label that a Classification gives a new column", async () => {
     const { addColumn, folder, plan, run } = await accepted();
     writeFileSync(

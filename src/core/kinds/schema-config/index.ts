@@ -217,7 +217,7 @@ function* updateItem({ address, liveId, name, manifests }: SchemaConfigUnit, inp
     kind: schemasKind,
     action: "update",
     liveId,
-    liveName: account.naming.manifests.get(liveId)?.name ?? (account.list(integrations).byId.get(liveId)?.name || name),
+    liveName: account.list(integrations).byId.get(liveId)?.name || name,
     manifests,
     changes: groups,
     requests: yield* patches(liveId, changes, { live: live.tree, ...account.patch }),

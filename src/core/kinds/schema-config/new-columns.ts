@@ -31,12 +31,14 @@ export function reviewColumns(
   const isIncluded = ({ schema, table, column }: GoneColumn): boolean => !account.ignored(address, nodePointer([schema, table, column]));
   const listed = (tables: readonly TableColumns[]): readonly GoneColumn[] =>
     tables
-      .flatMap(({ schema, table, columns }) => columns.map((column): GoneColumn => ({ address, id, schema, table, column })))
+      .flatMap(({ columns, ...table }) => columns.map((column): GoneColumn => ({ address, id, ...table, column })))
       .filter(isIncluded)
       .sort((a, b) => byText(a.schema, b.schema) || byText(a.table, b.table) || byText(a.column, b.column));
   if (!isReviewed) {
     const columns = columnCount(live, isIncluded, { address, id });
-    const neverReviewed = columns === 0 ? {} : { neverReviewed: { address, id, name, columns } };
+    // What this run has created was reviewed with its manifest.
+    const isCreated = account.fresh.has(id) && !isRefused(columns);
+    const neverReviewed = columns === 0 || isCreated ? {} : { neverReviewed: { address, id, name, columns } };
     return { newColumns: [], goneColumns: [], refuses: isRefused(columns), ...neverReviewed };
   }
   const labels = added.length === 0 ? undefined : labelScopes(account)?.(id);

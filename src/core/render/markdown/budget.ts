@@ -15,7 +15,7 @@ export function fitted(draw: (detail: Detail) => string, budget = defaultBudget)
   return text;
 }
 
-// Maximum entries of a list, such as the checklist. The rest is counted.
+// Maximum entries of a list, such as the manual steps. The rest is counted.
 const listLimits: Readonly<Record<Detail, number>> = { full: Number.POSITIVE_INFINITY, "by rule": 100, "by object": 20, counts: 0 };
 
 /** Maximum rows of an entry. */

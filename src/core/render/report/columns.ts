@@ -34,7 +34,8 @@ export function columnsSection(plan: Pick<Plan, "newColumns" | "goneColumns" | "
   const list = (title: string, columns: readonly ReportColumn[]): readonly Entry[] =>
     columns.length === 0 ? [] : [{ head: [[`${title}:`]], rows: columns.map(columnRow) }];
   const added = joinParts([counted(newColumns.length, "new column"), sinceText(newColumns)], " ");
-  const gone = `${counted(goneColumns.length, "reviewed column")} ${goneColumns.length === 1 ? "is" : "are"} gone`;
+  const left = goneColumns.filter(({ isTableGone }) => isTableGone !== true);
+  const gone = `${counted(left.length, "reviewed column")} ${left.length === 1 ? "is" : "are"} gone`;
   return {
     id: "columns",
     title: "Columns to review",
@@ -47,13 +48,27 @@ export function columnsSection(plan: Pick<Plan, "newColumns" | "goneColumns" | "
       ...neverReviewed.map((one): Entry => ({ head: [[neverReviewedText(one)]] })),
       ...list(
         gone,
-        groupsOf(goneColumns).sort((a, b) => byText(a.name, b.name)),
+        groupsOf(left).sort((a, b) => byText(a.name, b.name)),
       ),
+      ...goneTables(goneColumns),
     ],
     notes: [["To accept them after review:"]],
     command: `dimsync catalog accept ${addresses.size === 1 ? shellWord(visible(only)) : "--all"}`,
   };
 }
+
+/** "table app.parcels is gone (22 columns)", once for all integrations that had it. */
+const goneTables = (columns: readonly GoneColumn[]): readonly Entry[] =>
+  grouped(
+    columns.filter(({ isTableGone }) => isTableGone === true),
+    ({ schema, table }) => JSON.stringify([schema, table]),
+  ).map((group) => {
+    const [{ schema, table }] = group;
+    const ofIntegrations = grouped(group, ({ address }) => address);
+    const count = counted(new Set(group.map(({ column }) => column)).size, "column");
+    const names = integrationsText(ofIntegrations.map(([{ address }]) => integrationOf(address)));
+    return { head: [["table", code([schema, table].map(nameText).join(".")), `is gone (${count})`], [muted(names)]] };
+  });
 
 const columnRow = ({ name: of, state, label, isReadable, integrations }: ReportColumn): Row => [
   [code(of)],
