@@ -1,12 +1,7 @@
 import type { ServiceError } from "./errors.ts";
 
 /** The requests beyond the interface document that dimsync can use. */
-export const extendedCalls = [
-  "PATCH /v1/integrations/{id}",
-  "POST /v1/tags",
-  "DELETE /v1/tags/{id}/relation",
-  "GET /v1/assets/{id}",
-] as const;
+const extendedCalls = ["PATCH /v1/integrations/{id}"] as const;
 
 export type ExtendedCall = (typeof extendedCalls)[number];
 
