@@ -45,6 +45,8 @@ interface Collected {
   readonly pending: Set<number>;
   /** Ids of the scopes whose columns were visited. */
   readonly visited: Set<number>;
+  /** Those of them in which nothing is pending. */
+  readonly done: Set<number>;
   readonly disagreements: Map<string, Disagreement>;
 }
 
@@ -61,6 +63,7 @@ export function labelCoverage(labels: ColumnLabels) {
     labels,
     pending: new Set([...labels.columns, ...labels.patterns].keys()),
     visited: new Set(),
+    done: new Set(),
     disagreements: new Map(),
   };
   return {
@@ -75,7 +78,7 @@ export function labelCoverage(labels: ColumnLabels) {
   };
 }
 
-function questionOf({ pending, visited, disagreements }: Collected, root: LabelScope, name: string): Question {
+function questionOf({ pending, visited, done, disagreements }: Collected, root: LabelScope, name: string): Question {
   let inSchema = root;
   let inTable = root;
   return {
@@ -85,12 +88,13 @@ function questionOf({ pending, visited, disagreements }: Collected, root: LabelS
     },
     table({ path, live }) {
       inTable = enterLabels(inSchema, path[1], live.nameInDestination);
-      const indices = indicesIn(inTable);
+      if (done.has(inTable.id)) return false;
       // Unknown columns may match.
-      if (live.columns === undefined) for (const index of indices) pending.delete(index);
-      const isDone = visited.has(inTable.id) && indices.every((index) => !pending.has(index));
+      if (live.columns === undefined) for (const index of indicesIn(inTable)) pending.delete(index);
+      const isFirst = !visited.has(inTable.id);
       visited.add(inTable.id);
-      return !isDone;
+      if (!isFirst && indicesIn(inTable).every((index) => !pending.has(index))) done.add(inTable.id);
+      return !done.has(inTable.id);
     },
     column({ path, live }) {
       const found = columnLabels(inTable, path[2], live.nameInDestination);
