@@ -177,14 +177,14 @@ function diffOf(file: string, before: string, after: string): string {
   return patch ?? `--- a/${file}\n+++ b/${file}\n(the diff is too large to show)\n`;
 }
 
-export type Override = Extract<PlannedEdit, { readonly how: "override" }>;
+type Override = Extract<PlannedEdit, { readonly how: "override" }>;
 
 /**
  * The text with one more SchemaConfig at its end, of higher priority, for one of the many
  * integrations that the manifest covers; undefined if the text cannot take another document.
  * `names` are the addresses in use; the new one is added.
  */
-export function withOverride(text: string, overrides: readonly Override[], names: Set<Address>): string | undefined {
+function withOverride(text: string, overrides: readonly Override[], names: Set<Address>): string | undefined {
   const [first] = overrides;
   if (first === undefined) return undefined;
   const { covering, top, item } = first;

@@ -60,14 +60,15 @@ export function policyQuestion(policy: CompiledPolicy, { isLiteral, onViolation,
     key: Field,
     found: Both<Omit<Violation, "actual" | "isCertain"> & { readonly actual: Known; readonly applies: Known }>,
   ): void => {
-    const required = require[key];
-    if (required === undefined) return;
+    const wantedValue = require[key];
+    if (wantedValue === undefined) return;
     const violation = ({ actual, applies, decidedAt }: typeof found.now): Violation | undefined =>
-      actual === undefined || actual === required || applies === false ? undefined : { actual, isCertain: applies === true, decidedAt };
+      actual === undefined || actual === wantedValue || applies === false ? undefined : { actual, isCertain: applies === true, decidedAt };
     const now = violation(found.now);
     const next = found.next === found.now ? now : violation(found.next);
     if (now !== undefined || next !== undefined) onViolation({ path, key, now, next });
   };
+  const required = (["enabled", "hashed"] as const).filter((key) => require[key] !== undefined);
   let inSchema: Both<Known> = { now: undefined, next: undefined };
   let inTable = inSchema;
   return {
@@ -106,17 +107,15 @@ export function policyQuestion(policy: CompiledPolicy, { isLiteral, onViolation,
     },
     column(node, table) {
       const { live, path } = node;
+      // Most columns end here.
+      if (!matchesName(nodes, 2, path[2]) || !hasLabel(node, wanted)) return;
       const isKey = when.column?.isPrimaryKey;
       const isOfKind = isKey === undefined || onlyLive(isKey === (live.isPrimaryKey === true));
-      const isMatched = matchesName(nodes, 2, path[2]) && hasLabel(node, wanted);
-      const applies = both(
-        node,
-        ({ enabled, hashed }, time) =>
-          isMatched &&
-          all(inTable[time], table[time].replicated, holds(when.column?.enabled, enabled), holds(when.column?.hashed, hashed), isOfKind),
+      const applies = both(node, ({ enabled, hashed }, time) =>
+        all(inTable[time], table[time].replicated, holds(when.column?.enabled, enabled), holds(when.column?.hashed, hashed), isOfKind),
       );
       if (require.hashed !== undefined && node.next.hashed === undefined && applies.next !== false) onUnseen?.([path[0], path[1]]);
-      for (const key of ["enabled", "hashed"] as const)
+      for (const key of required)
         check(
           path,
           key,

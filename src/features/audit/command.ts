@@ -40,7 +40,7 @@ export interface AuditEntries {
 }
 
 /** Reads the audit log of an account; `actor`: only entries of this e-mail address. Only sends GET. Throws ServiceError. */
-export async function auditEntries(
+async function auditEntries(
   project: AccountProject,
   { window, actor }: { readonly window: AuditWindow; readonly actor: string | undefined },
   run: Pick<RunEnvironment, "env" | "signal">,

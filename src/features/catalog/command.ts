@@ -84,7 +84,7 @@ export interface Acceptance {
  * Writes columns of the account to the catalog file. Sends only GET. Throws ProblemsError for manifests with errors, whose columns are not
  * read, and E_NO_CATALOG, E_CATALOG_INCOMPLETE, E_NOTHING_TO_ACCEPT and E_FILE_CHANGED; then nothing is written.
  */
-export async function acceptLiveColumns(loaded: Project, options: AcceptOptions, run: RunEnvironment): Promise<Acceptance> {
+async function acceptLiveColumns(loaded: Project, options: AcceptOptions, run: RunEnvironment): Promise<Acceptance> {
   const project = withCatalog(loaded);
   const { catalog, settings } = project;
   const { address, node } = options;

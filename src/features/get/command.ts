@@ -35,7 +35,7 @@ const readOne = async ({ one, list }: View, id: string, reads: Reads): Promise<o
   one === undefined && list !== undefined ? await reads.one(list, id) : await one?.read(id, reads);
 
 /** What is read of an account. */
-export interface LiveQuery {
+interface LiveQuery {
   /** As in `liveKinds`. */
   readonly name: string;
   readonly live: View;
@@ -44,14 +44,14 @@ export interface LiveQuery {
 }
 
 /** Live objects, and how a table shows them. */
-export interface LiveObjects {
+interface LiveObjects {
   readonly value: unknown;
   readonly rows: readonly unknown[];
   readonly columns: readonly string[];
 }
 
 /** `kind`: as in manifests, in any case, singular or plural. Throws E_USAGE for what the service has no request for. */
-export function liveQuery(kind: string, id: string | undefined): LiveQuery {
+function liveQuery(kind: string, id: string | undefined): LiveQuery {
   const { name, live } = liveKindNamed(kind);
   if (id === undefined && live.list === undefined)
     throw new DimsyncError("E_USAGE", "The service has no list of all schemas. Give the id of an integration.", {
@@ -61,7 +61,7 @@ export function liveQuery(kind: string, id: string | undefined): LiveQuery {
 }
 
 /** Reads live objects. Only sends GET. Throws E_UNKNOWN_ADDRESS, E_NOT_FOUND and ServiceError. */
-export async function readLive(
+async function readLive(
   project: AccountProject,
   { name, live, id }: LiveQuery,
   run: Pick<RunEnvironment, "env" | "signal">,

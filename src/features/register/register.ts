@@ -22,14 +22,14 @@ import type { RunEnvironment } from "../../core/operations/session.ts";
 import { currentRows } from "./current.ts";
 import { savedRegister } from "./saved.ts";
 
-export interface RegisterOptions {
+interface RegisterOptions {
   /** Only columns with these labels; all if empty. */
   readonly labels: readonly string[];
   /** Only integrations that one of these patterns matches; all if empty. */
   readonly integrations: readonly string[];
 }
 
-export interface MadeRegister {
+interface MadeRegister {
   readonly register: Register;
   /** What changed since the base, if there is one. Exit 2 if anything did. */
   readonly diff?: RegisterDiff;
@@ -100,7 +100,7 @@ const compared = [
 ] as const satisfies readonly (keyof RegisterRow)[];
 
 /** The rows that only one of two registers has, and those that differ. */
-export function registerChanges(before: Iterable<RegisterRow>, after: Iterable<RegisterRow>): readonly RegisterChange[] {
+function registerChanges(before: Iterable<RegisterRow>, after: Iterable<RegisterRow>): readonly RegisterChange[] {
   const rows = new Map([...before].map((row) => [rowKey(row), row]));
   const changes: RegisterChange[] = [];
   for (const row of after) {

@@ -7,7 +7,7 @@ import type { RegisterRow } from "../../core/model/register.ts";
 import { registerColumns, safeRow } from "./render/csv.ts";
 
 /** A register that was saved before. */
-export interface SavedRegister {
+interface SavedRegister {
   /** When it was made, ISO 8601, or the file as shown if the file does not say it. */
   readonly at: string;
   readonly rows: readonly RegisterRow[];

@@ -39,13 +39,13 @@ export async function runRender(context: Context<RenderFlags>, address: string |
 }
 
 /** Manifests with variables filled in; secrets are references. */
-export interface RenderedManifests {
+interface RenderedManifests {
   readonly documents: readonly JsonValue[];
   /** The SchemaConfigs that stay as they are, because their integrations are not in the account yet. */
   readonly unexpanded: readonly Address[];
 }
 
-export interface RenderManifestsOptions {
+interface RenderManifestsOptions {
   /** An address or a glob; undefined: all. */
   readonly address: string | undefined;
   /** In place of SchemaConfigs, one document without rules for each integration. */
@@ -53,7 +53,7 @@ export interface RenderManifestsOptions {
 }
 
 /** Sends GETs only if it expands, and else no request. Throws E_UNKNOWN_ADDRESS if no manifest matches. */
-export async function renderManifests(
+async function renderManifests(
   project: Project,
   { address, isExpanded }: RenderManifestsOptions,
   run: RunEnvironment,

@@ -76,7 +76,8 @@ export function* scan(tree: LiveSchemas, questions: readonly Question[], options
     const path = [name] as const;
     const labels = options.labels && enterLabels(options.labels, name, live.nameInDestination);
     const managed = rules === undefined ? unmanaged : managedSchema(rules, { name, live });
-    const schema: ScannedSchema = { live, path, ...statesOf(options, live, path, undefined), labels, managed };
+    const { now, next } = statesOf(options, live, path, undefined);
+    const schema: ScannedSchema = { live, path, now, next, labels, managed };
     const ofTables = questions.filter((one) => one.schema?.(schema) !== false && (one.table ?? one.column) !== undefined);
     if (ofTables.length === 0) continue;
     for (const [tableName, liveTable] of entriesIn(live.tables, order)) {
@@ -103,14 +104,16 @@ function scannedTable(options: ScanOptions, schema: ScannedSchema, { name, live 
   const path = [schema.path[0], name] as const;
   const labels = schema.labels && enterLabels(schema.labels, name, live.nameInDestination);
   const managed = rules === undefined ? unmanaged : managedTable(rules, schema.managed, { name, live, syncMode: live.syncMode });
-  return { live, path, ...statesOf(options, live, path, schema), labels, managed };
+  const { now, next } = statesOf(options, live, path, schema);
+  return { live, path, now, next, labels, managed };
 }
 
 function scannedColumn(options: ScanOptions, table: ScannedTable, { name, live }: Named<LiveColumn>): ScannedColumn {
   const { rules } = options;
   const path = [table.path[0], table.path[1], name] as const;
   const managed = rules === undefined ? unmanaged : managedColumn(rules, table.managed, { name, live, syncMode: table.live.syncMode });
-  return { live, path, ...statesOf(options, live, path, table), labels: table.labels, managed };
+  const { now, next } = statesOf(options, live, path, table);
+  return { live, path, now, next, labels: table.labels, managed };
 }
 
 function statesOf(
@@ -165,17 +168,17 @@ interface Sought {
   readonly syncMode?: string | undefined;
 }
 
-export function managedSchema(rules: RuleCache, one: Sought): ManagedSchema {
+function managedSchema(rules: RuleCache, one: Sought): ManagedSchema {
   const literals = literalSchemas(rules.program.literalTrees, one.name);
   return { ...managedIn(rules, { ...one, scope: rules.root, literals, depth: 0 }), literals };
 }
 
-export function managedTable(rules: RuleCache, { match, literals: ofSchema }: ManagedSchema, one: Sought): ManagedTable {
+function managedTable(rules: RuleCache, { match, literals: ofSchema }: ManagedSchema, one: Sought): ManagedTable {
   const literals = literalTables(ofSchema, one.name);
   return { ...managedIn(rules, { ...one, scope: match.below, literals, depth: 1 }), columnLiterals: literalColumnMaps(literals) };
 }
 
-export function managedColumn(rules: RuleCache, { match, columnLiterals }: ManagedTable, one: Sought): ManagedNode {
+function managedColumn(rules: RuleCache, { match, columnLiterals }: ManagedTable, one: Sought): ManagedNode {
   const literals = columnLiterals && literalColumns(columnLiterals, one.name);
   return managedIn(rules, { ...one, scope: match.below, literals, depth: 2 });
 }

@@ -25,16 +25,6 @@ export type Steps<T> = Generator<undefined, T, undefined>;
 /** Whether work that has done so many things is at the end of a step. One thing can take a millisecond: a column that hundreds of patterns are tried on. */
 export const isStep = (done: number): boolean => done % 64 === 0;
 
-/** As `flatMap`, in steps. */
-export function* flatMapInSteps<T, U>(all: readonly T[], each: (one: T) => readonly U[]): Steps<readonly U[]> {
-  const found: U[] = [];
-  for (const [done, one] of all.entries()) {
-    if (isStep(done)) yield;
-    for (const result of each(one)) found.push(result);
-  }
-  return found;
-}
-
 const hasSteps = <T>(work: T | Steps<T>): work is Steps<T> => typeof work === "object" && work !== null && "next" in work;
 
 /** The result of the work, which is done at once. */
