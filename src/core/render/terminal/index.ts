@@ -18,10 +18,11 @@ export function drawHuman(report: Report, options: RenderOptions): string {
   const blocks = (some: readonly Section[]) => some.flatMap((section) => sectionBlocks(section, words, screen));
   return stacked([
     apart(titleLines(report, screen)),
+    ...blocks(sections.filter(({ isFirst }) => isFirst === true)),
     ...blocks(sections.filter(({ part }) => part === "cause")),
     ...report.changeBlocks.map((block) => changeBlock(block, words, screen)),
     apart(report.isGrouped ? [] : reasonLines(report, screen)),
-    ...blocks(sections.filter(({ part }) => part !== "cause")),
+    ...blocks(sections.filter(({ part, isFirst }) => part !== "cause" && isFirst !== true)),
     apart(closing(report, screen)),
   ]);
 }

@@ -99,8 +99,8 @@ async function review(
   const added = Object.fromEntries(Object.keys(changes).map((path) => [path, undefined]));
   writeIn(await made, changes);
   onTestFinished(async () => writeIn(await made, { ...added, ...base, ...broken }));
-  const ran = await runIn(await made, "plan", "--base", "main", "-o", "json", ...flags);
-  const plan = JSON.parse(ran.stdout) as Plan;
+  const ran = await runIn(await made, "plan", "--base", "main", ...(flags.includes("-o") ? [] : ["-o", "json"]), ...flags);
+  const plan = (ran.stdout.startsWith("{") ? JSON.parse(ran.stdout) : {}) as Plan;
   const texts = (plan.loosened ?? []).map(({ code, subject, at, file = "", line = "", columns = "", findings = "" }) =>
     [code, subject, `${file}:${line}@${at}`, `${columns}/${findings}`].join(" "),
   );
@@ -300,6 +300,12 @@ describe("the guard", () => {
   ])("%s", async (_, base, changes, flags, found) => {
     const { plan } = await review(withDay(base), withDay(changes), { flags });
     expect(guardsOf(plan)).toEqual(found);
+  });
+
+  test("what is loosened comes first in a terminal, before the changes", async () => {
+    const { stdout } = await review(start, exposing, { flags: ["-o", "human"] });
+    expect(stdout).toMatch(/^Plan for [^\n]*\n(?:[^\n]+\n)*\nThis pull request also loosens/u);
+    expect(stdout.indexOf("also loosens")).toBeLessThan(stdout.indexOf("~ Schemas/Orders"));
   });
 
   test("--fail-on loosened makes the exit code 2", async () => {
