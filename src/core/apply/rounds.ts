@@ -167,6 +167,9 @@ function newSchemaWait({ clock, project, signal, onProgress }: Session) {
 /** How often one address is planned again because it changed between plan and write. */
 const replansPerAddress = 3;
 
+/** An item that depends on a failed one does not count, because the failed one does. */
+const notFailures: ReadonlySet<string> = new Set(["E_STALE", "E_NOT_OFFERED", "E_DEPENDENCY"]);
+
 /** The outcomes of an apply so far, over all its rounds. */
 function newOutcomes() {
   const byStep = new Map<string, EndedItem>();
@@ -184,8 +187,7 @@ function newOutcomes() {
         if (reached.has(id)) counted.push({ address, created: action === "create" ? 1 : 0, exposed });
       return results.some(({ outcome, action }) => isGood(outcome) && action !== "update");
     },
-    failed: (): boolean =>
-      [...byStep.values()].some(({ outcome, code }) => !isGood(outcome) && code !== "E_STALE" && code !== "E_NOT_OFFERED"),
+    failed: (): boolean => [...byStep.values()].some(({ outcome, code = "" }) => !isGood(outcome) && !notFailures.has(code)),
     /**
      * Removes the stale items that may be planned again, and what was skipped because of them, counts them, and returns their
      * addresses.

@@ -1,17 +1,17 @@
 import { expect, it } from "vitest";
-import { applyAccount } from "../../../src/core/operations/apply.ts";
+import { type ApplyAccountOptions, applyAccount } from "../../../src/core/operations/apply.ts";
 import { loadProject } from "../../../src/index.ts";
 import { assetManifest, ordersManifest, type Scene, scene, tagManifest, together } from "./scene.ts";
 
 /** Applies, and calls `between` when the plan is made and nothing is written yet. */
-async function applyAround(at: Scene, between: () => Promise<unknown>) {
+async function applyAround(at: Scene, between: () => Promise<unknown>, options: ApplyAccountOptions = {}) {
   let isFirst = true;
   const beforeFirstWrite = async (): Promise<void> => {
     if (isFirst) await between();
     isFirst = false;
   };
   const environment = { env: at.env, signal: new AbortController().signal };
-  return await applyAccount(await loadProject({ cwd: at.folder, env: at.env }), { beforeFirstWrite }, environment);
+  return await applyAccount(await loadProject({ cwd: at.folder, env: at.env }), { ...options, beforeFirstWrite }, environment);
 }
 
 const manifests = together(
@@ -42,3 +42,14 @@ it("an apply whose items another run did in part does the rest", async () => {
   expect(result.items.map(({ outcome }) => outcome)).not.toContain("skipped");
   expect((await at.plan("--detailed-exitcode")).code).toBe(0);
 });
+
+it.each([false, true])(
+  "an apply whose bind is stale plans what was skipped because of it again, or drops it; fail fast: %s",
+  async (failFast) => {
+    const at = await scene(manifests);
+    const { result } = await applyAround(at, async () => expect((await at.run(["bind", "Tag/gold=t-1"])).code).toBe(0), { failFast });
+    expect(result.items.filter(({ outcome }) => outcome !== "done")).toEqual([]);
+    expect([result.exit.code, result.bindings["Tag/gold"]]).toEqual([0, "t-1"]);
+    expect(at.writes().filter((request) => request.includes("/t-3"))).toEqual([]);
+  },
+);
