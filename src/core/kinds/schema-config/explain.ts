@@ -10,7 +10,16 @@ import { nodeText } from "../../text/paths.ts";
 import { nearest, suggestion } from "../../text/suggest.ts";
 import type { ModeSource, RuleProgram } from "./compiled-config.ts";
 import type { EvaluateOptions } from "./evaluate.ts";
-import { causeOf, collectSwitchedOff, collectValue, type Evaluation, isSwitchedOff, type NodeChange, newEvaluation } from "./evaluation.ts";
+import {
+  causeOf,
+  collectSwitchedOff,
+  collectValue,
+  type Evaluation,
+  isSwitchedOff,
+  keyRole,
+  type NodeChange,
+  newEvaluation,
+} from "./evaluation.ts";
 import { coversItself, type Resolution, type Step, steps } from "./rules/resolve-rules.ts";
 import type { CachedMatch, RuleCache } from "./rules/rule-cache.ts";
 import { type ManagedNode, managedAt, managedEnabled } from "./scan.ts";
@@ -98,16 +107,32 @@ export function explain(
     column !== undefined &&
     isSwitchedOff(switchedOff?.get(path[0])?.get(path[1] ?? ""), path[2] ?? "", { column, table });
   const off = isOff ? cache.program.unreviewed : undefined;
-  const enabled = off === undefined ? managedEnabled(managed) : false;
+  const set = off === undefined ? managedEnabled(managed) : false;
+  const isKept = set === false && isKeyOfDisabledTable(cache, live, path);
+  const enabled = isKept ? undefined : set;
   const applied = [...appliedSteps(cache.program, managed, path), ...(unmatched === undefined ? [] : [appliedMode(unmatched)])];
   return {
     path,
     live: node,
-    applied: off === undefined ? applied : [...applied.map(withoutEnabled), appliedMode(off)],
+    applied: off === undefined ? (isKept ? applied.map(withoutEnabled) : applied) : [...applied.map(withoutEnabled), appliedMode(off)],
     state: resolution.ignored ? "ignored" : resolution.covered || mode !== undefined || off !== undefined ? "managed" : "unmanaged",
     outcome: { ...(enabled === undefined ? {} : { enabled }), ...(resolution.hashed === undefined ? {} : { hashed: resolution.hashed }) },
-    changes: node === undefined ? [] : changesOf(newEvaluation(cache, isLeftOut), { path, node, resolution, isOff: off !== undefined }),
+    changes:
+      node === undefined
+        ? []
+        : changesOf(newEvaluation(cache, isLeftOut), { path, node, resolution, isOff: off !== undefined }).filter(
+            ({ key }) => !isKept || key !== "enabled",
+          ),
   };
+}
+
+/** Whether it is a key column, which keeps its value in a table that is disabled after the plan. */
+function isKeyOfDisabledTable(cache: RuleCache, live: LiveSchemas, path: NodePath): boolean {
+  const [schema, name, key] = path;
+  const { table, column } = nodesAt(live, path);
+  if (name === undefined || key === undefined || table === undefined || column === undefined) return false;
+  if (keyRole(key, column, table) === undefined) return false;
+  return (managedEnabled(managedAt(cache, live, [schema, name])) ?? table.enabled) === false;
 }
 
 interface ExplainedNode {
