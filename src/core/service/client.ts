@@ -163,6 +163,10 @@ async function rawOver(exchange: SendRequest, path: string): Promise<JsonValue> 
 }
 
 function checkPath(method: string, path: string): void {
+  if (/^\/[^/]+\/[^/]+\/(?:%2E)+(?=[/?]|$)/u.test(path)) {
+    const message = `${method}: an id consists of dots only. Programs on the way to the service could read it as another path, so nothing was sent.`;
+    throw new ServiceError("E_PATH", message, { method, path, sent: "never" });
+  }
   if (/^\/[!"$-~]*$/u.test(path)) return;
   const message = `${method}: the path is not valid. It must begin with a slash and be percent-encoded: visible ASCII characters only, without #.`;
   throw new ServiceError("E_PATH", message, { method, path, sent: "never" });

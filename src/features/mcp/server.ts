@@ -14,11 +14,10 @@ import type { Tool } from "../../cli/tool.ts";
 import { packageText, schemaNames, schemaText } from "../../core/manifests/schema/lookup.ts";
 import { byText } from "../../core/model/address.ts";
 import { DimsyncError } from "../../core/model/errors.ts";
-import { placeText } from "../../core/model/problem.ts";
 import { version } from "../../core/model/runtime/version.ts";
 import { didYouMean } from "../../core/text/suggest.ts";
 import { inputSchema } from "./parameters.ts";
-import { callTool, maxResultBytes, runTool } from "./run-tool.ts";
+import { callTool, dataBlock, maxResultBytes, runTool } from "./run-tool.ts";
 import { shorten } from "./shorten.ts";
 
 /** For agents: what the results of tools contain. */
@@ -58,12 +57,15 @@ export function createMcpServer(context: Context, tools: readonly Tool[]): Serve
   });
   server.setRequestHandler(ListResourceTemplatesRequestSchema, () => ({
     resourceTemplates: [
-      { uriTemplate: `${manifests}{+address}`, name: "manifest", description: "A manifest by its address", mimeType: "application/yaml" },
+      { uriTemplate: `${manifests}{+address}`, name: "manifest", description: "A manifest by its address", mimeType: "text/plain" },
     ],
   }));
-  server.setRequestHandler(ReadResourceRequestSchema, async ({ params: { uri } }, { signal }) => ({
-    contents: [{ uri, ...(packagedText(uri) ?? (await manifestText(context, uri, { render: toolNamed("render", tools), signal }))) }],
-  }));
+  server.setRequestHandler(ReadResourceRequestSchema, async ({ params: { uri } }, { signal }) => {
+    const packaged = packagedText(uri);
+    if (packaged !== undefined) return { contents: [{ uri, ...packaged }] };
+    const texts = await manifestTexts(context, uri, { render: toolNamed("render", tools), signal });
+    return { contents: texts.map((text) => ({ uri, text, mimeType: "text/plain" })) };
+  });
   return server;
 }
 
@@ -85,17 +87,17 @@ function toolNamed(name: string, tools: readonly Tool[]): Tool {
   return found;
 }
 
-/** A manifest as `render` prints it: variables are filled in, secrets are references. */
-async function manifestText(
+/** A manifest as `render` prints it, in a block of data: variables are filled in, secrets are references. */
+async function manifestTexts(
   context: Context,
   uri: string,
   { render, signal }: { readonly render: Tool; readonly signal: AbortSignal },
-): Promise<{ readonly text: string; readonly mimeType: string }> {
+): Promise<readonly string[]> {
   const address = uri.startsWith(manifests) ? uri.slice(manifests.length) : "";
   if (address === "") throw new McpError(ErrorCode.InvalidParams, `Unknown resource ${JSON.stringify(uri)}.`);
   const { document, messages } = await callTool(context, render, { address }, signal);
   if (document === "") throw new McpError(ErrorCode.InvalidParams, messages);
-  return { text: shorten(document, maxResultBytes).text, mimeType: "application/yaml" };
+  return dataBlock([shorten(document, maxResultBytes).text], "");
 }
 
 /** A document that clients can read. */
@@ -129,22 +131,14 @@ async function manifestEntries(context: Context): Promise<readonly ResourceEntry
     if (error instanceof DimsyncError) return [];
     throw error;
   });
-  const byAddress = new Map(
-    projects.flatMap(({ resources, locate }) =>
-      resources.map(({ address, place }) => {
-        const { file, line } = locate(place);
-        return [address, placeText({ file, line })] as const;
-      }),
-    ),
-  );
-  return [...byAddress]
-    .sort(([a], [b]) => byText(a, b))
-    .map(([address, where]) => ({
-      uri: `${manifests}${address}`,
-      name: address,
-      description: `Manifest at ${where}`,
-      mimeType: "application/yaml",
-    }));
+  const addresses = new Set(projects.flatMap(({ resources }) => resources.map(({ address }) => address)));
+  return [...addresses].sort(byText).map((address) => ({
+    uri: `${manifests}${address}`,
+    name: address,
+    // Without the name of the file, which anyone may have chosen.
+    description: "A manifest of the project",
+    mimeType: "text/plain",
+  }));
 }
 
 /** The text of a resource that is part of the package; undefined for another one. */

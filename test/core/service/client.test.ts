@@ -158,16 +158,23 @@ describe("base URLs", () => {
 });
 
 describe("paths", () => {
-  test.each(["", "v1/tags", "https://example.com/v1", "/v1/a b", "/v1/ü", "/v1\r\nx: y", "/v1#x"])(
-    "%j is refused before anything is sent",
-    async (path) => {
-      const service = await serve((_request, response) => json(response, noTags));
-      const client = clientFor(service.url);
-      expect(await failureOf(client.raw(path))).toMatchObject({ code: "E_PATH", sent: "never" });
-      expect(await failureOf(client.send({ ...create, path }))).toMatchObject({ code: "E_PATH", sent: "never" });
-      expect(service.connections()).toBe(0);
-    },
-  );
+  test.each([
+    "",
+    "v1/tags",
+    "https://example.com/v1",
+    "/v1/a b",
+    "/v1/ü",
+    "/v1\r\nx: y",
+    "/v1#x",
+    "/v1/tags/%2E%2E",
+    "/v1/integrations/%2E/schemas",
+  ])("%j is refused before anything is sent", async (path) => {
+    const service = await serve((_request, response) => json(response, noTags));
+    const client = clientFor(service.url);
+    expect(await failureOf(client.raw(path))).toMatchObject({ code: "E_PATH", sent: "never" });
+    expect(await failureOf(client.send({ ...create, path }))).toMatchObject({ code: "E_PATH", sent: "never" });
+    expect(service.connections()).toBe(0);
+  });
 
   test.each(["/v1/../v1/tags", "/v1/%2e%2E/x", "//example.com/v1", "/v1/%", "/v1/a%2Fb?x=%20&y=[1]"])(
     "%s arrives as it was written",

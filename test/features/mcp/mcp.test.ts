@@ -221,6 +221,8 @@ describe("the resources", () => {
     for (const { uri } of resources) {
       const { contents } = await client.readResource({ uri });
       expect(JSON.stringify(contents).length, uri).toBeGreaterThan(50);
+      // What people wrote is marked as in the results of tools.
+      expect(/<data-[0-9a-f]{16}>/u.test(JSON.stringify(contents)), uri).toBe(uri.startsWith("dimsync://manifests/"));
     }
     expect((await client.listResourceTemplates()).resourceTemplates.map(({ uriTemplate }) => uriTemplate)).toEqual([
       "dimsync://manifests/{+address}",
@@ -228,7 +230,7 @@ describe("the resources", () => {
   });
 
   it("come in several pages above 256 KiB", async () => {
-    const count = 2_000;
+    const count = 3_000;
     const tag = (index: number) =>
       `apiVersion: dimsync/v1\nkind: Tag\nmetadata: { name: t${index} }\nspec: { name: T${index}, resources: [] }\n`;
     const { client } = usualWith({ "manifests/tags.yaml": Array.from({ length: count }, (_, index) => tag(index)).join("---\n") });
