@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { type ApplyAccountOptions, applyAccount } from "../../../src/core/operations/apply.ts";
 import { loadProject } from "../../../src/index.ts";
-import { assetManifest, ordersManifest, type Scene, scene, tagManifest, together } from "./scene.ts";
+import { assetManifest, endings, ordersManifest, type Scene, scene, tagManifest, together } from "./scene.ts";
 
 /** Applies, and calls `between` when the plan is made and nothing is written yet. */
 async function applyAround(at: Scene, between: () => Promise<unknown>, options: ApplyAccountOptions = {}) {
@@ -53,3 +53,10 @@ it.each([false, true])(
     expect(at.writes().filter((request) => request.includes("/t-3"))).toEqual([]);
   },
 );
+
+it("an integration that another run binds to another id meanwhile gets the tag, and the one of the plan does not", async () => {
+  const at = await scene(manifests);
+  const { result } = await applyAround(at, async () => expect((await at.run(["bind", "Integration/orders=b27d"])).code).toBe(0));
+  const { "relate Tag/gold#8f1c": before, "relate Tag/gold#b27d": now } = endings(result);
+  expect([before, now]).toEqual([undefined, "done"]);
+});

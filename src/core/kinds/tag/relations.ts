@@ -1,6 +1,7 @@
 import { type Address, byText } from "../../model/address.ts";
 import { toPointer, urlPath } from "../../model/json/pointer.ts";
 import type { LiveTag } from "../../model/live.ts";
+import { getOrAdd } from "../../model/maps.ts";
 import type { Blocked, Deferred, DraftItem } from "../../model/plan.ts";
 import type { Problem } from "../../model/problem.ts";
 import { locationIn, problemIn, type TagResource, type TagSpec } from "../../model/resource.ts";
@@ -103,7 +104,12 @@ function missingRelations(
   const related = new Set(live.taggedResources?.map(({ id }) => id));
   const missing = [...targets].filter(([id]) => !related.has(id)).sort(([a], [b]) => byText(a, b));
   if (missing.length === 0) return { items: [], blocked: [], problems: [] };
-  const relate = (taggedBy: string | undefined) => missing.map(([id, target]) => relateItem(unit, live, { id, target, taggedBy }));
+  const manifests = manifestsById(account);
+  const relate = (taggedBy: string | undefined) =>
+    missing.map(([id, target]) => {
+      const after = manifests.get(`${target.type} ${id}`);
+      return { ...relateItem(unit, live, { id, target, taggedBy }), ...(after === undefined ? {} : { after }) };
+    });
   if (account.isDrift) return { items: relate(undefined), blocked: [], problems: [] };
   const own = unit.resource.spec.taggedBy;
   const ref = own ?? account.taggedBy;
@@ -112,6 +118,20 @@ function missingRelations(
   if (typeof userId === "string") return { items: relate(userId), blocked: [], problems: [] };
   const pointer = own === undefined ? "/spec/resources" : "/spec/taggedBy";
   return { items: [], blocked: [], problems: [unclearUserProblem(unit.resource, pointer, userId, account.list(users).items)] };
+}
+
+/** The manifests of a resource, by type and id: if one of them is bound to another id meanwhile, a relation with this id must not be sent. */
+function manifestsById({ identities }: AccountView): ReadonlyMap<string, readonly Address[]> {
+  const found = new Map<string, Address[]>();
+  const types = [
+    ["Integration", integrationAddress("")],
+    ["DataAsset", assetAddress("")],
+  ] as const;
+  for (const [address, identity] of identities) {
+    const type = types.find(([, prefix]) => address.startsWith(prefix))?.[0];
+    if (type !== undefined && identity.state === "found") getOrAdd(found, `${type} ${identity.id}`, () => []).push(address);
+  }
+  return found;
 }
 
 const noTaggedBy = ({ address }: TagUnit, resourceId: string): Blocked => ({
