@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { FmtFlags, PlanFlags } from "../../src/cli/flags.ts";
 import type { Plan } from "../../src/core/model/plan.ts";
+import type { AccountState } from "../../src/embedded/data/account.ts";
 import { runFmt } from "../../src/features/fmt/command.ts";
 import { runPlan } from "../../src/features/plan/command.ts";
 import { accountState, liveChange, makeChange } from "../features/import/random-account.ts";
@@ -81,7 +82,13 @@ test("a change of what manifests cover changes no file", async () => {
       withProject(openAccountProject(state, inForm(form)), async (project) => {
         await project.importJson();
         const before = await project.files();
-        project.service.mutate((account) => makeChange(account, change));
+        let isCovered = true;
+        project.service.mutate((account) => {
+          const protectedBefore = protectedColumns(account);
+          makeChange(account, change);
+          isCovered = [...protectedColumns(account)].every((column) => protectedBefore.has(column));
+        });
+        if (!isCovered) return;
         expect((await project.importJson()).files).toEqual([]);
         expect(await project.files()).toEqual(before);
       }),
@@ -89,6 +96,21 @@ test("a change of what manifests cover changes no file", async () => {
     usual,
   );
 });
+
+/** What makes columns unreadable: import writes it into manifests, and nothing else of schemas. */
+const protectedColumns = (account: AccountState): ReadonlySet<string> =>
+  new Set(
+    account.integrations.flatMap(({ id, schemas }) =>
+      Object.entries(schemas).flatMap(([schema, { tables }]) =>
+        Object.entries(tables).flatMap(([table, { columns }]) =>
+          Object.entries(columns).flatMap(([column, { enabled, hashed }]) => [
+            ...(enabled ? [] : [JSON.stringify([id, schema, table, column, "disabled"])]),
+            ...(hashed ? [JSON.stringify([id, schema, table, column, "hashed"])] : []),
+          ]),
+        ),
+      ),
+    ),
+  );
 
 const leaves = ["column-enabled", "column-hashed", "paused", "description", "owner"] as const;
 
@@ -101,14 +123,14 @@ async function unformatted(project: AccountProject): Promise<string> {
 
 /**
  * The warnings of a plan: an import writes nothing that causes a warning, except that an empty
- * account is empty.
+ * account is empty, and that names are written as they are.
  */
 async function warnings(project: AccountProject): Promise<readonly string[]> {
   const { out, err } = await project.run<PlanFlags>(runPlan, { output: ["json"], failOn: [], allow: [], ignore: [] });
   if (out === "") throw new Error(err);
   const { diagnostics } = JSON.parse(out) as Plan;
   return diagnostics.flatMap(({ severity, code, message }) =>
-    severity === "info" || code === "W_NO_MANIFESTS" ? [] : [`${code} ${message}`],
+    severity === "info" || code === "W_NO_MANIFESTS" || code === "W_HIDDEN_CHARACTER" ? [] : [`${code} ${message}`],
   );
 }
 

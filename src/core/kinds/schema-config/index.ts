@@ -67,7 +67,8 @@ export const schemaConfig: Kind<SchemaConfigUnit, ObservedSchemas> = {
         }),
       (failure) => {
         if (!needs.isNew(liveId) || !isAnswer(failure) || isFailedCreation(failure)) throw failure;
-        return { ...observedAt({}), notYet: failure.reason };
+        // The words of the service stand alone; what is wrong in a response needs its request.
+        return { ...observedAt({}), notYet: failure.code === "E_MALFORMED_ANSWER" ? failure.message : failure.reason };
       },
     ),
 
