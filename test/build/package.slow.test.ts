@@ -95,7 +95,7 @@ test("it contains the licences of the packages whose code it contains", () => {
 
 // What every job downloads. The code is in it twice: as CommonJS, which starts faster, and as ES modules, which can be bundled.
 // `dimsync mcp` is 48 kB of it, the client of PostgreSQL 88 kB in each.
-const packedBudgetBytes = 1_900_000;
+const packedBudgetBytes = 2_000_000;
 
 test("it is smaller than its budget", () => {
   expect(statSync(tarball).size).toBeLessThanOrEqual(packedBudgetBytes);

@@ -25,8 +25,10 @@ export const wasProjectChanged = (place: GitPlace, project: Project, from: strin
     // Of a merge, only the parent on the branch.
     const input = commits.replaceAll(/^(\w+(?: \w+)?).*$/gmu, "$1\n");
     const names = await gitText(place, [...namesIn, "--stdin", "--root", "--no-commit-id"], { timeoutMs, input });
-    // Apply pushes the bindings.
-    return names.replaceAll(/[^\0]+\0/gu, (name) => (basename(name.slice(0, -1)) === basename(project.settings.bindingsFile) ? "" : name));
+    // Between commits, git writes the end of a line. Apply pushes the bindings.
+    return names
+      .replaceAll(/(^|\0)\n/gu, "$1")
+      .replaceAll(/[^\0]+\0/gu, (name) => (basename(name.slice(0, -1)) === basename(project.settings.bindingsFile) ? "" : name));
   });
 
 const timeoutMs = 60_000;

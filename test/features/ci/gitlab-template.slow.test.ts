@@ -122,7 +122,10 @@ test("a branch does not choose the program that a job runs", async () => {
   const notes: GitlabNote[] = [];
   const repository = startRepository(files(service.url));
   const ran = join(repository.root, "ran");
-  repository.commit("feature", programsOfBranch("http://127.0.0.1:9/", ran));
+  repository.commit("feature", {
+    ...programsOfBranch("http://127.0.0.1:9/", ran),
+    "manifests/orders.yaml": ordersManifest("phone: { hashed: true }"),
+  });
   const variables = {
     ...{ GITLAB_CI: "true", CI_API_V4_URL: await startGitlab({ notes, issues: [] }), CI_PROJECT_ID: "12", GITLAB_TOKEN: gitlabToken },
     ...{ CI_PIPELINE_SOURCE: "merge_request_event", CI_MERGE_REQUEST_IID: "3", CI_MERGE_REQUEST_TARGET_BRANCH_NAME: "main" },
