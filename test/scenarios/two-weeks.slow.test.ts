@@ -331,7 +331,7 @@ describe("two weeks of a team", () => {
     git(folder, "checkout", "--quiet", ".");
   });
 
-  test("drift is not accepted if a policy does not allow it, and reverted; what no manifest covers is no drift", async () => {
+  test("drift is not accepted if a policy does not allow it, and reverted; what no manifest covers is not drift", async () => {
     const accepted = await run("drift", "-t", "prod", "--resolve", "accept");
     expect(accepted.stdout + accepted.stderr).toContain("not accepted: 1.");
     expect(accepted.stdout + accepted.stderr).toContain("Policy/pii-hashed does not allow the live value.");
