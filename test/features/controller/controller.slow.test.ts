@@ -125,3 +125,17 @@ it("ends if the project cannot be loaded, and its log is JSON to the last line",
     ],
   ]);
 });
+
+it("logs an error that nobody catches as JSON, and ends", async () => {
+  const cwd = quickstart();
+  const thrower = `setInterval(() => { if (process.listenerCount("uncaughtException") > 0) throw new Error("boom"); }, 50);`;
+  const { code, stderr } = await dimsync(["controller", "run", "--watch", "--listen", "127.0.0.1:0", "--log-format", "json"], {
+    cwd,
+    env: { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(thrower)}` },
+  });
+  const log = stderr
+    .trimEnd()
+    .split("\n")
+    .map((line) => JSON.parse(line));
+  expect([code, log.at(-1)]).toMatchObject([1, { level: "error", code: "E_INTERNAL", message: expect.stringContaining("Error: boom") }]);
+});

@@ -25,6 +25,8 @@ export async function runRun(context: Context<ControllerFlags>): Promise<ExitCod
   if (format === "text") return await run(context, worker, log);
   // Node.js prints warnings as text.
   process.removeAllListeners("warning").on("warning", ({ name, message }) => log(`${name}: ${message}`, { level: "warn" }));
+  // So does it with an error that nobody catches, and the process must end then.
+  process.on("uncaughtException", (error) => process.exit(logError(log, error)));
   try {
     return await run(context, worker, log);
   } catch (error) {

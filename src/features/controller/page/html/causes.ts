@@ -47,7 +47,7 @@ export function closedHtml({ items: closed, total }: Part<ClosedGroup>, now: Dat
     const who = isInterrupted ? `by dimsync (run ${closedRun.slice(0, 8)}, interrupted)` : "by dimsync";
     return [
       causeCell(group, causeHtml(group.cause)),
-      html`${link(runHref(closedRun), ageHtml(closedAt, now))} ${isRepaired ? chip(who, "good") : quiet("not by dimsync")}`,
+      html`${link(runHref(closedRun), ageHtml(closedAt, now))} ${isRepaired ? chip(who, "good") : quiet("no repair of dimsync is recorded")}`,
       openFor(group),
       actorsHtml(group),
       namesHtml(group.accounts),

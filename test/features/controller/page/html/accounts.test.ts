@@ -180,7 +180,7 @@ test("what was closed in the last 24 hours says when, by whom, who had opened it
     "SchemaConfig/shops, rule pii-email exposed manifests/pii.yaml:9 Schemas/orders public.customers.email hashed 41 min ago by dimsync 4 min dana@example.com shop-eu-west-000",
   );
   expect(text).toContain(
-    "82 min ago not by dimsync 4 min the longest of 2 findings, 8 min together dana@example.com, lee@example.com shop-eu-west-000 , shop-us-east-001",
+    "82 min ago no repair of dimsync is recorded 4 min the longest of 2 findings, 8 min together dana@example.com, lee@example.com shop-eu-west-000 , shop-us-east-001",
   );
   expect(text).toContain("dimsync closed 1 finding in the last 24 hours.");
   expect(words(await html(accountsOf(50), "", { closed: async () => partOf([]) }))).not.toContain("Closed in");
