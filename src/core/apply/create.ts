@@ -33,6 +33,12 @@ export async function sendCreate<Live>(step: Step<Live>): Promise<Ending> {
   // Last, after every check: an intent that is not sent must be closed again.
   const entryId = await recordIntent(step, request, at);
   const sent = { step, at, entryId };
+  // Another run may have written between these checks and the intent. From now on nobody else can.
+  const changed = refusedByRecords(step, entryId);
+  if (changed !== undefined) {
+    const notClosed = await settle(sent, { outcome: "not-created" });
+    return { ...changed, message: `${changed.message ?? ""}${notClosed}` };
+  }
   if (!session.signal.aborted) return send(sent, ready);
   const unwritten = await settle(sent, { outcome: "not-created" });
   return { outcome: "skipped", code: "E_INTERRUPTED", message: `The run was interrupted before it was sent.${unwritten}` };
@@ -79,9 +85,10 @@ async function hasRelation<Live>({ step: { item, kind, session } }: SentCreate<L
 /** Whether the service answered with a good status and an error: it may have acted all the same. */
 const isRefusedInBody = ({ status = 0 }: ServiceError): boolean => status >= 200 && status < 300;
 
-/** Another run may have written after a saved plan was made. */
-function refusedByRecords({ item, records }: Step): Ending | undefined {
-  const { bindings, open, created: earlier } = records.state();
+/** Another run may have written after the plan was made. `own`: the entry of this create, once it is stored. */
+function refusedByRecords({ item, records }: Step, own?: string): Ending | undefined {
+  const { bindings, open: all, created: earlier } = records.state();
+  const open = all.filter(({ entryId }) => entryId !== own);
   const bound = item.action === "create" ? bindings.get(item.address)?.id : undefined;
   if (bound !== undefined)
     return {
