@@ -2,7 +2,8 @@ import { mkdir, realpath, rm, symlink, writeFile } from "node:fs/promises";
 import { dirname, isAbsolute, join, relative, sep } from "node:path";
 import { DimsyncError, messageOf } from "../model/errors.ts";
 import type { Environment } from "../model/settings/env.ts";
-import { GitError, type GitPlace, gitText, NoCheckoutError, nextBlob, talkToGit } from "./process.ts";
+import { eachBlob, filesAt, type TreeEntry } from "./blobs.ts";
+import { GitError, type GitPlace, gitText, NoCheckoutError } from "./process.ts";
 import { findRemote } from "./remote.ts";
 import { temporaryFolder } from "./temporary-folder.ts";
 
@@ -60,54 +61,31 @@ const topOf = (folder: string, git: Git): Promise<string> =>
     throw new DimsyncError("E_NO_GIT", `--base needs the git repository of ${folder}, but ${whyNoRepository(error)}.`);
   });
 
-interface Blob {
-  readonly id: string;
-  readonly isLink: boolean;
-  readonly path: string;
-}
-
 async function writeBlobs(place: GitPlace, commit: string, tree: string): Promise<void> {
-  const blobs = blobsIn(await gitText(place, ["ls-tree", "-r", "-z", "--full-tree", commit], { timeoutMs }));
-  // Links last, so that no file is written through one.
-  const sorted = [...blobs.filter(({ isLink }) => !isLink), ...blobs.filter(({ isLink }) => isLink)];
-  if (sorted.length === 0) return;
-  await talkToGit(
+  // Without submodules. Links last, so that no file is written through one.
+  const blobs = (await filesAt(place, commit, { timeoutMs })).filter(({ mode }) => mode !== "160000");
+  for (const { path } of blobs) refuseUnsafe(path);
+  const isLink = ({ mode }: TreeEntry): boolean => mode === "120000";
+  const sorted = [...blobs.filter((blob) => !isLink(blob)), ...blobs.filter(isLink)];
+  const folders = new Set<string>([tree]);
+  await eachBlob(
     place,
-    ["cat-file", "--batch"],
-    async (talk) => {
-      const folders = new Set<string>([tree]);
-      for (const [index, { path, isLink }] of sorted.entries()) {
-        if (index % asked === 0)
-          talk.write(
-            sorted
-              .slice(index, index + asked)
-              .map(({ id }) => `${id}\n`)
-              .join(""),
-          );
-        const content = await nextBlob(talk, path);
-        const file = join(tree, path);
-        if (!folders.has(dirname(file))) await mkdir(dirname(file), { recursive: true });
-        folders.add(dirname(file));
-        if (isLink) await symlink(content, file);
-        else await writeFile(file, content);
-      }
+    sorted,
+    async (content, blob) => {
+      const file = join(tree, blob.path);
+      if (!folders.has(dirname(file))) await mkdir(dirname(file), { recursive: true });
+      folders.add(dirname(file));
+      if (isLink(blob)) await symlink(content, file);
+      else await writeFile(file, content);
     },
     { timeoutMs },
   );
 }
 
-/** How many blobs git is asked for at once. */
-const asked = 1_000;
-
-/** `text`: MODE SP TYPE SP ID TAB PATH NUL …, as `git ls-tree -r -z` prints it. Submodules are left out. */
-function blobsIn(text: string): readonly Blob[] {
-  return text.split("\0").flatMap((line): readonly Blob[] => {
-    const [, mode = "", type, id = "", path = ""] = /^(\d+) (\w+) ([0-9a-f]+)\t(.+)$/su.exec(line) ?? [];
-    if (type !== "blob") return [];
-    if (path.split("/").some((name) => name === "" || name === "." || name === ".." || name.toLowerCase() === ".git"))
-      throw new GitError(`the tree contains the path ${JSON.stringify(path)}`);
-    return [{ id, isLink: mode === "120000", path }];
-  });
+/** Throws GitError for a path that would be written elsewhere. */
+function refuseUnsafe(path: string): void {
+  if (path.split("/").some((name) => name === "" || name === "." || name === ".." || name.toLowerCase() === ".git"))
+    throw new GitError(`the tree contains the path ${JSON.stringify(path)}`);
 }
 
 /** Of what a pull request is reviewed against. */

@@ -4,7 +4,8 @@ import { join, relative, resolve, sep } from "node:path";
 import { diffLines } from "diff";
 import { once } from "../model/maps.ts";
 import { fetchMissing } from "./base.ts";
-import { GitError, type GitPlace, gitText, nextBlob, talkToGit } from "./process.ts";
+import { eachBlob, filesAt } from "./blobs.ts";
+import { GitError, type GitPlace, gitText } from "./process.ts";
 
 /** Whether a line of a file, or any line, differs from the base. */
 export type Touches = (file: string, line: number | undefined) => boolean;
@@ -35,21 +36,10 @@ export async function changedLines({ folder: cwd, env }: GitPlace, base: string,
 
 /** The files as the commit has them: no attribute or filter of the checkout changes or hides lines. Without those that it does not have. */
 async function textsAt(place: GitPlace, base: string, paths: readonly string[]): Promise<ReadonlyMap<string, string>> {
-  const listed = await gitText(place, ["ls-tree", "-r", "-z", "--full-tree", base], { timeoutMs });
-  const ids = new Map([...listed.matchAll(/\d+ blob ([0-9a-f]+)\t([^\0]+)/gu)].map(([, id = "", path = ""]) => [path, id]));
-  const known = paths.filter((path) => ids.has(path));
+  const wanted = new Set(paths);
+  const known = (await filesAt(place, base, { timeoutMs })).filter(({ mode, path }) => mode !== "160000" && wanted.has(path));
   const texts = new Map<string, string>();
-  await talkToGit(
-    place,
-    ["cat-file", "--batch"],
-    async (talk) => {
-      for (const path of known) {
-        talk.write(`${ids.get(path)}\n`);
-        texts.set(path, (await nextBlob(talk, path)).toString("utf8"));
-      }
-    },
-    { timeoutMs },
-  );
+  await eachBlob(place, known, (content, { path }) => void texts.set(path, content.toString("utf8")), { timeoutMs });
   return texts;
 }
 

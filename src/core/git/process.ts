@@ -170,14 +170,6 @@ export async function talkToGit<T>(
   return await talked;
 }
 
-/** The next blob that `git cat-file --batch` prints. Throws GitError if the repository does not have it. */
-export async function nextBlob(talk: GitTalk, path: string): Promise<Buffer> {
-  const [, size] = /^[0-9a-f]+ blob (\d+)$/u.exec(await talk.line()) ?? [];
-  if (size === undefined) throw new GitError(`the checkout does not have the content of ${path}`);
-  const content = await talk.bytes(Number(size) + 1);
-  return content.subarray(0, -1);
-}
-
 function readerOf(stdout: Readable): Pick<GitTalk, "line" | "bytes"> & { readonly readRest: () => Promise<void> } {
   const chunks: AsyncIterator<Buffer> = stdout[Symbol.asyncIterator]();
   let kept: Buffer = Buffer.alloc(0);

@@ -4,7 +4,8 @@ import { join, parse, relative, resolve, sep } from "node:path";
 import { byText } from "../model/address.ts";
 import { groupBy } from "../model/maps.ts";
 import type { Plan } from "../model/plan.ts";
-import { type GitCall, GitError, type GitPlace, gitText, nextBlob, runGit, talkToGit } from "./process.ts";
+import { eachBlob, filesAt } from "./blobs.ts";
+import { type GitCall, GitError, type GitPlace, gitText, runGit } from "./process.ts";
 import { repositoryTop } from "./top.ts";
 
 /** The files that a plan depends on. */
@@ -57,7 +58,7 @@ export async function gitState(folder: string, project: ProjectFiles, { timeoutM
 }
 
 /** Whether a path of the checkout, without links, belongs to the project, which may be reached through a link. */
-function covering({ files, covers }: ProjectFiles, folder: string, real: string): (path: string) => boolean {
+export function covering({ files, covers }: ProjectFiles, folder: string, real: string): (path: string) => boolean {
   const known = new Set(files.map((file) => resolve(real, relative(folder, file))));
   return (path) => known.has(path) || covers(path) || covers(join(folder, relative(real, path)));
 }
@@ -77,11 +78,8 @@ interface Listing {
 
 /** The files at the commit, by absolute path; those of submodules with the project's files, too. */
 async function committedFiles(place: GitPlace, commit: string, listing: Listing): Promise<ReadonlyMap<string, Committed>> {
-  const text = await gitText(place, ["ls-tree", "-r", "-z", "--full-tree", commit], listing.limits);
   const found = new Map<string, Committed>();
-  for (const line of text.split("\0")) {
-    const [, mode = "", id = "", path = ""] = /^(\d+) \w+ ([0-9a-f]+)\t(.+)$/su.exec(line) ?? [];
-    if (path === "") continue;
+  for (const { mode, id, path } of await filesAt(place, commit, listing.limits)) {
     const absolute = join(place.folder, path);
     if (mode !== "160000") found.set(absolute, { id, isLink: mode === "120000", isOfProject: listing.isOfProject(absolute), place });
     else for (const one of await submoduleFiles({ ...place, folder: absolute }, id, listing)) found.set(...one);
@@ -123,7 +121,7 @@ async function differences(
   return [...differing];
 }
 
-/** Where a path leads, the links on its way, and the bytes there; undefined if there is no file. */
+/** Follows a path: the links on its way, its end without links, and the bytes of the file there; undefined if there is none. */
 async function followed(path: string): Promise<{
   readonly links: readonly { readonly path: string; readonly target: Buffer }[];
   readonly end: string;
@@ -167,14 +165,12 @@ async function unlikeBlobs(all: readonly Unequal[], { timeoutMs = limitMs }: Lim
   for (const ofPlace of groupBy(all, ({ entry }) => entry.place.folder).values()) {
     const [first] = ofPlace;
     if (first === undefined) continue;
-    await talkToGit(
+    const blobs = ofPlace.map(({ file, text, entry: { id } }) => ({ id, path: file, text }));
+    await eachBlob(
       first.entry.place,
-      ["cat-file", "--batch"],
-      async (talk) => {
-        for (const { file, text, entry } of ofPlace) {
-          talk.write(`${entry.id}\n`);
-          if (withoutReturns(await nextBlob(talk, file)) !== withoutReturns(text)) found.push(file);
-        }
+      blobs,
+      (content, { path, text }) => {
+        if (withoutReturns(content) !== withoutReturns(text)) found.push(path);
       },
       { timeoutMs },
     );

@@ -1,6 +1,7 @@
 import { realpath } from "node:fs/promises";
 import { basename, dirname, join, relative } from "node:path";
 import { GitError, type GitPlace, gitText } from "../../core/git/process.ts";
+import { covering } from "../../core/git/state.ts";
 import { repositoryTop } from "../../core/git/top.ts";
 import type { Project } from "../../core/manifests/project.ts";
 
@@ -52,14 +53,15 @@ async function isRead({ folder }: GitPlace, project: Project, listNames: () => P
   }
 }
 
-async function reads({ sourceFiles: { files, covers }, dbtFiles, settings }: Project, changed: readonly string[]): Promise<boolean> {
+async function reads({ sourceFiles, dbtFiles, settings }: Project, changed: readonly string[]): Promise<boolean> {
   const { folder } = settings;
   const real = await realpath(folder);
   const known = new Set<string>();
-  for (const file of [...files, ...dbtFiles]) {
+  for (const file of [...sourceFiles.files, ...dbtFiles]) {
     // A submodule is one path of the tree, and so is a link to a folder.
     for (const path of [file, join(real, relative(folder, file)), await realpath(file).catch(() => file)])
       for (let at = path; !known.has(at); at = dirname(at)) known.add(at);
   }
-  return changed.some((path) => known.has(path) || covers(path) || covers(join(folder, relative(real, path))));
+  const isOfProject = covering(sourceFiles, folder, real);
+  return changed.some((path) => known.has(path) || isOfProject(path));
 }

@@ -1,0 +1,55 @@
+import { type GitCall, GitError, type GitPlace, type GitTalk, gitText, talkToGit } from "./process.ts";
+
+// What a commit has, read from git's objects: no attribute, filter or encoding of the checkout applies.
+
+export interface TreeEntry {
+  /** As git prints it: "100644", "120000" for a link, "160000" for a submodule. */
+  readonly mode: string;
+  readonly id: string;
+  /** Relative to the top of the repository. */
+  readonly path: string;
+}
+
+/** All files, links and submodules of a commit. Throws GitError. */
+export async function filesAt(place: GitPlace, commit: string, call: GitCall): Promise<readonly TreeEntry[]> {
+  const text = await gitText(place, ["ls-tree", "-r", "-z", "--full-tree", commit], call);
+  // MODE SP TYPE SP ID TAB PATH NUL …
+  return [...text.matchAll(/(\d+) \w+ ([0-9a-f]+)\t([^\0]+)(?:\0|$)/gu)].map(([, mode = "", id = "", path = ""]) => ({ mode, id, path }));
+}
+
+/** How many blobs git is asked for at once. */
+const asked = 1_000;
+
+/** Reads the contents of these entries in their order, in one process. Throws GitError if the repository does not have one, and what `take` throws. */
+export async function eachBlob<T extends Pick<TreeEntry, "id" | "path">>(
+  place: GitPlace,
+  entries: readonly T[],
+  take: (content: Buffer, entry: T) => Promise<void> | void,
+  call: Pick<GitCall, "timeoutMs">,
+): Promise<void> {
+  if (entries.length === 0) return;
+  await talkToGit(
+    place,
+    ["cat-file", "--batch"],
+    async (talk) => {
+      for (const [index, entry] of entries.entries()) {
+        if (index % asked === 0)
+          talk.write(
+            entries
+              .slice(index, index + asked)
+              .map(({ id }) => `${id}\n`)
+              .join(""),
+          );
+        await take(await nextBlob(talk, entry.path), entry);
+      }
+    },
+    call,
+  );
+}
+
+async function nextBlob(talk: GitTalk, path: string): Promise<Buffer> {
+  const [, size] = /^[0-9a-f]+ blob (\d+)$/u.exec(await talk.line()) ?? [];
+  if (size === undefined) throw new GitError(`the checkout does not have the content of ${path}`);
+  const content = await talk.bytes(Number(size) + 1);
+  return content.subarray(0, -1);
+}
