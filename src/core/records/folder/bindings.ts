@@ -46,7 +46,7 @@ export function openBindings(file: string, target: string): BindingsFile {
   };
 }
 
-/** The bindings of each target in the file; none if there is no file. Throws E_BINDINGS_FILE. */
+/** The bindings of each target in the file; empty if there is no file. Throws E_BINDINGS_FILE. */
 export const readAllBindings = async (file: string): Promise<readonly Bindings[]> => [
   ...((await load(file, undefined))?.bindings.values() ?? []),
 ];

@@ -1,9 +1,9 @@
 import { mkdir, open, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { Fact } from "../facts.ts";
-import { readLog } from "../files/append-log.ts";
 import { syncFile, syncFolder } from "../files/atomic.ts";
 import { isErrno } from "../files/fs-errors.ts";
+import { readLog } from "../files/read-log.ts";
 import type { Settlement } from "../history.ts";
 import { ContentError, members, oneOf, optional, text } from "../readers.ts";
 import type { RecordsState } from "../records.ts";
