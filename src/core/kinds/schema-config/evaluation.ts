@@ -182,7 +182,7 @@ export function checkColumnChanges(
     }
     if (!table.enabled) {
       // Nothing is broken, and the table can be enabled again only with its key.
-      evaluation.changes.splice(evaluation.changes.indexOf(change), 1);
+      evaluation.changes.splice(evaluation.changes.lastIndexOf(change), 1);
       continue;
     }
     addTo(getOrAdd(evaluation.refused, `${role} ${source}`, () => ({ role, by, cause, columns: emptySample() })).columns, path);

@@ -114,7 +114,7 @@ export function explain(
   return {
     path,
     live: node,
-    applied: off === undefined ? (isKept ? applied.map(withoutEnabled) : applied) : [...applied.map(withoutEnabled), appliedMode(off)],
+    applied: [...(isKept || off !== undefined ? applied.map(withoutEnabled) : applied), ...(off === undefined ? [] : [appliedMode(off)])],
     state: resolution.ignored ? "ignored" : resolution.covered || mode !== undefined || off !== undefined ? "managed" : "unmanaged",
     outcome: { ...(enabled === undefined ? {} : { enabled }), ...(resolution.hashed === undefined ? {} : { hashed: resolution.hashed }) },
     changes:
