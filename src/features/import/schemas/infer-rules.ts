@@ -16,7 +16,7 @@ import { escapeGlob } from "./escape-glob.ts";
 
 export interface InferredRules {
   readonly rules: readonly SchemaRule[];
-  /** What no pattern can name. */
+  /** What no pattern can name, and columns of tables that are off: rules for these alone would have no effect, which a plan warns of. */
   readonly schemas: SchemaTree;
 }
 
@@ -33,10 +33,13 @@ export interface InferOptions {
 /** The result does not depend on the order of the keys. */
 export function inferRules(live: LiveSchemas, { takenIds = new Set(), isWhole = true }: InferOptions = {}): InferredRules {
   const names = Object.keys(live).sort(byText);
-  const inOrder = names.flatMap((name): readonly SchemaProfile[] => {
-    const [schema, pattern] = [own(live, name), escapeGlob(name)];
-    return schema === undefined || pattern === undefined ? [] : [profileOf(pattern, schema, isWhole)];
-  });
+  const profiles = new Map(
+    names.flatMap((name): readonly (readonly [string, SchemaProfile])[] => {
+      const [schema, pattern] = [own(live, name), escapeGlob(name)];
+      return schema === undefined || pattern === undefined ? [] : [[name, profileOf(pattern, schema, isWhole)]];
+    }),
+  );
+  const inOrder = [...profiles.values()];
   const schemaStates = names.map((name) => [name, own(live, name)?.enabled] as const);
   const drafts = [
     ...offRules({ level: "schemas", key: "schema", isWhole }, schemaStates),
@@ -44,7 +47,7 @@ export function inferRules(live: LiveSchemas, { takenIds = new Set(), isWhole = 
     ...grouped(inOrder.flatMap(columnRules)),
     ...grouped(inOrder.flatMap(listedRules)),
   ];
-  return { rules: withIds(drafts, takenIds), schemas: unnamedIn(live) };
+  return { rules: withIds(drafts, takenIds), schemas: withoutRules(live, profiles) };
 }
 
 /** A rule before it has its id. */
@@ -79,13 +82,16 @@ interface SchemaProfile {
   readonly byName: ReadonlyMap<string, Protected>;
   /** The tables whose columns are written; if most tables are off, one rule turns them off and their columns are left out. */
   readonly listed: readonly string[];
+  /** Those of them that are off. */
+  readonly off: ReadonlySet<string>;
 }
 
 function profileOf(pattern: string, schema: LiveSchema, isWhole: boolean): SchemaProfile {
   const tables = Object.keys(schema.tables).sort(byText);
   const leavesOut = isWhole && isMostlyOff(Object.values(schema.tables).map(({ enabled }) => enabled));
   const listed = leavesOut ? tables.filter((table) => isReplicated(schema, table)) : tables;
-  return { pattern, schema, listed, byName: isWhole ? sameEverywhere(schema, listed) : new Map() };
+  const off = new Set(listed.filter((table) => own(schema.tables, table)?.enabled === false));
+  return { pattern, schema, listed, off, byName: isWhole ? sameEverywhere(schema, listed) : new Map() };
 }
 
 function sameEverywhere(schema: LiveSchema, listed: readonly string[]): ReadonlyMap<string, Protected> {
@@ -123,11 +129,11 @@ function columnRules({ byName, pattern }: SchemaProfile): readonly DraftRule[] {
 }
 
 /** One rule for all tables in which the same columns are protected in the same way. */
-function listedRules({ schema, pattern, listed, byName }: SchemaProfile): readonly DraftRule[] {
+function listedRules({ schema, pattern, listed, off, byName }: SchemaProfile): readonly DraftRule[] {
   const groups = new Map<string, { readonly state: Protected; readonly column: readonly string[]; readonly table: string[] }>();
   for (const name of listed) {
     const table = escapeGlob(name);
-    if (table === undefined) continue;
+    if (table === undefined || off.has(name)) continue;
     const columns = Object.entries(own(schema.tables, name)?.columns ?? {}).filter(([column]) => !byName.has(column));
     for (const state of states) {
       const column = patternsOf(columns.flatMap(([one, live]) => (stateOf(live) === state ? [one] : []))).toSorted(byText);
@@ -184,8 +190,14 @@ function offRules(
 /** Everything that is off or hashed, as a literal tree, by name. */
 export const literalSchemas = (live: LiveSchemas): SchemaTree => protectedIn(live, () => true);
 
-/** The same of the nodes that no pattern can name. */
-const unnamedIn = (live: LiveSchemas): SchemaTree => protectedIn(live, (path) => path.some((name) => escapeGlob(name) === undefined));
+/** The same of what no rule is written for: nodes that no pattern can name, and columns of tables that are off. */
+const withoutRules = (live: LiveSchemas, profiles: ReadonlyMap<string, SchemaProfile>): SchemaTree =>
+  protectedIn(live, (path) => {
+    const [schema = "", table = "", column] = path;
+    const profile = profiles.get(schema);
+    const isOff = column !== undefined && profile?.off.has(table) === true && !profile.byName.has(column);
+    return isOff || path.some((name) => escapeGlob(name) === undefined);
+  });
 
 function protectedIn(live: LiveSchemas, isWritten: (path: readonly string[]) => boolean): SchemaTree {
   const tree = emptyRecord<WritableNode>();
