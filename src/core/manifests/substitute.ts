@@ -234,7 +234,7 @@ const kindsOfRules: ReadonlySet<string> = new Set([kindNames.schemaConfig, kindN
 const freeInRules: ReadonlySet<unknown> = new Set(["integration", "integrations", "message"]);
 
 /** Whether a value decides what is protected, or contains one that does. `path`: from the root of a document of the kind. */
-export function decidesProtection(kind: string | undefined, path: readonly (string | number)[]): boolean {
+function decidesProtection(kind: string | undefined, path: readonly (string | number)[]): boolean {
   if (kind === undefined) return false;
   const overlaps = (pattern: string): boolean =>
     pattern.split("/").every((part, index) => index >= path.length || part === "*" || part === path[index]);
@@ -243,7 +243,7 @@ export function decidesProtection(kind: string | undefined, path: readonly (stri
   return (kind !== "Config" && ofEveryKind.some(overlaps)) || protecting[kind]?.some(overlaps) === true;
 }
 
-export const variableNotAllowed: ProblemText = {
+const variableNotAllowed: ProblemText = {
   code: "E_VARIABLE_NOT_ALLOWED",
   message:
     "A variable cannot be used here: this value decides what is protected, and a variable could have another value in the job that applies. Write the value itself. If targets need different values, write a manifest for each of them, with metadata.targets.",

@@ -81,7 +81,7 @@ export function optionalFlagOf(part: Part): boolean | undefined {
   return flagOf(part);
 }
 
-export function flagOf(part: Part): boolean {
+function flagOf(part: Part): boolean {
   return typeof part.value === "boolean" ? part.value : refuse(part, "is neither true nor false");
 }
 

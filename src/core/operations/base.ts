@@ -75,7 +75,7 @@ export const loadReviewBase = async (project: Project, ref: string, options: Loa
  * The project's manifests at a git ref, with today's variables. Without a usable config at that ref there are none, and all manifests are new. Throws
  * E_BASE_REF, E_BASE_UNREADABLE and E_NO_GIT.
  */
-export async function loadBase(project: Project, ref: string, options: LoadOptions): Promise<Base> {
+async function loadBase(project: Project, ref: string, options: LoadOptions): Promise<Base> {
   const varFiles = (options.varFiles ?? []).map((file) => resolve(options.cwd, file));
   return atBase(placeOf(project), { ref, options }, async (there) => {
     try {

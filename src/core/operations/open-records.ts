@@ -42,7 +42,7 @@ export async function probeStore(settings: Settings, env: Environment): Promise<
   return await storeNamed(records.store).probe(records, { settings, env });
 }
 
-export interface RecordsReader {
+interface RecordsReader {
   readonly env: Environment;
   /** See RunEnvironment. */
   readonly onRecords?: ((text: string) => void) | undefined;

@@ -222,11 +222,7 @@ export async function digestOf(document: object, digestKey: string | undefined):
 }
 
 /** Compares the document with its digest; undefined if they match. */
-export async function integrityFault(
-  document: object,
-  digest: unknown,
-  digestKey: string | undefined,
-): Promise<IntegrityFault | undefined> {
+async function integrityFault(document: object, digest: unknown, digestKey: string | undefined): Promise<IntegrityFault | undefined> {
   if (digest === undefined) return digestKey ? "unsigned" : "missing";
   if (typeof digest !== "string") return "differs";
   if (digest.startsWith("hmac-sha256:") && !digestKey) return "keyless";

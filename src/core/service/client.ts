@@ -185,7 +185,7 @@ function checkKey(apiKey: Secret<string>): void {
  * Refuses every method except GET and HEAD before a socket is opened.
  * @throws ServiceError E_READ_ONLY, `sent` "never".
  */
-export function refuseWrites(exchange: SendRequest): SendRequest {
+function refuseWrites(exchange: SendRequest): SendRequest {
   return (call) => (call.method === "GET" || call.method === "HEAD" ? exchange(call) : Promise.reject(refusal(call)));
 }
 

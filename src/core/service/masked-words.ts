@@ -41,7 +41,7 @@ const folded = (text: string): string => text.normalize("NFKC").toLowerCase();
 const lettersOf = (text: string): string => folded(text).replace(/[^\p{L}\p{N}]+/gu, "");
 
 /** Words of error messages and of the interface. A text of only these words reveals no secret. */
-export const plainWords: ReadonlySet<string> = new Set(
+const plainWords: ReadonlySet<string> = new Set(
   `a about above accept accepted access account active after again agent agents all allowed already also an and another any api app append
   are argument array as asset assets at attempt attempts auth authentication authmethod authorization authorized available bad base be because
   been before begin being between blank boolean both bucket but by call can cannot capture case change changed changes changing character

@@ -52,7 +52,7 @@ export interface CallReport {
 }
 
 /** Every attempt is published here as a CallReport: for `--debug`, and for tracing by users of the library. */
-export const requestChannel = "dimsync:request";
+const requestChannel = "dimsync:request";
 const published = channel(requestChannel);
 
 export interface ExchangeOptions {

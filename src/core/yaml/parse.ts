@@ -32,7 +32,7 @@ export function composeDocuments(text: string, options: ComposeOptions = {}): re
 }
 
 /** `keepSourceTokens`: needed for editing. */
-export type ComposeOptions = Pick<ParseOptions, "keepSourceTokens">;
+type ComposeOptions = Pick<ParseOptions, "keepSourceTokens">;
 
 /**
  * One document of a text, with offsets in the text; undefined if there is nothing but comments. The

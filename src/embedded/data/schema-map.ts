@@ -37,7 +37,7 @@ function withoutUnshown<T extends Unshown>({ unshown, ...entry }: T): object {
 }
 
 /** The snake_case form of GET schemas, which has no columns (docs/service-interface.md#schema-configuration). */
-export function snakeForm(schemas: SchemaMap): object {
+function snakeForm(schemas: SchemaMap): object {
   return mapValues(schemas, (schema) => ({
     name_in_destination: schema.nameInDestination,
     enabled: schema.enabled,
@@ -88,7 +88,7 @@ function silent({ source, settings }: IntegrationRecord): PatchRules {
 }
 
 /** How the source finds what is new, as the settings of the source say: one of `Incremental`, `Change Stream` and `Change Tracking`. */
-export function incrementalMode(sourceSettings: JsonObject): string {
+function incrementalMode(sourceSettings: JsonObject): string {
   const wanted = folded(String(own(sourceSettings, "incremental_mode")));
   return modes.find((mode) => !mode.includes("(") && folded(mode) === wanted && mode !== "Full Refresh") ?? "Incremental";
 }

@@ -70,7 +70,7 @@ export interface FormatterOptions {
 }
 
 /** Formats files (absolute paths), one after the other. Throws E_OUTPUT, and the signal's reason. */
-export function newFormatter({ cwd, check, signal }: FormatterOptions): (path: string) => Promise<Formatted> {
+function newFormatter({ cwd, check, signal }: FormatterOptions): (path: string) => Promise<Formatted> {
   const schemaOf = openSchemas();
   const pause = newPauses(() => signal?.throwIfAborted());
   return async (path) => {

@@ -113,7 +113,7 @@ const schemas = "dimsync://schemas/";
 export const manifests = "dimsync://manifests/";
 
 /** The glossary, the JSON Schemas, and the manifests of the project. Without a usable config there are no manifests; the tools say why. */
-export async function resourceEntries(context: Context): Promise<readonly ResourceEntry[]> {
+async function resourceEntries(context: Context): Promise<readonly ResourceEntry[]> {
   const fixed = [
     { uri: glossary, name: "glossary", description: "The words of plans, manifests and messages", mimeType: "text/markdown" },
     ...schemaNames.map((name) => ({
@@ -142,7 +142,7 @@ async function manifestEntries(context: Context): Promise<readonly ResourceEntry
 }
 
 /** The text of a resource that is part of the package; undefined for another one. */
-export function packagedText(uri: string): { readonly text: string; readonly mimeType: string } | undefined {
+function packagedText(uri: string): { readonly text: string; readonly mimeType: string } | undefined {
   if (uri === glossary) return { text: packageText("docs/glossary.md"), mimeType: "text/markdown" };
   const text = uri.startsWith(schemas) ? schemaText(uri.slice(schemas.length)) : undefined;
   return text === undefined ? undefined : { text, mimeType: "application/schema+json" };

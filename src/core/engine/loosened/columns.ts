@@ -171,7 +171,7 @@ export const exemptionDrafts = (added: readonly NewExemption[], exempt: Readonly
   });
 
 /** Whether a Classification, or a file that one names, labels columns in another way. */
-export const areLabelsChanged = ({ base, head }: Pick<Review, "base" | "head">): boolean => {
+const areLabelsChanged = ({ base, head }: Pick<Review, "base" | "head">): boolean => {
   const textOf = (labels: typeof head.columnLabels): string =>
     labels === undefined
       ? ""

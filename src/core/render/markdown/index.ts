@@ -56,7 +56,7 @@ export function drawMarkdown(report: Report, detail: Detail): string {
 }
 
 /** Why apply refuses, how to lift guards, and what a report may lack. It is short and never left out. */
-export function refusalBlock(report: Report, detail: Detail): string {
+function refusalBlock(report: Report, detail: Detail): string {
   const { refusals, refusalTitle, limits, guards, waysOut, words } = report;
   const line = (guard: GuardFinding): string => guardLine(guard, words.kind, detail);
   const lifted = guards.filter(({ allowed }) => allowed !== undefined).map((guard) => alert("NOTE", [line(guard)]));

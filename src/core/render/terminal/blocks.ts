@@ -243,7 +243,7 @@ function shortLines({ heads, rows }: Table, screen: Screen, before: string): Sho
 export const tableText = (table: Table, options: Pick<RenderOptions, "color" | "width">): string =>
   `${headedTable(table, screenOf({ ...options, verbose: false })).join("\n")}\n`;
 
-export const lineCell = (line: Line, screen: Screen): Cell =>
+const lineCell = (line: Line, screen: Screen): Cell =>
   joined(...withGaps(line).map(([gap, span]) => cell(visible(gap + shortened(span, screen)), spanPaint(span, screen))));
 
 /** Without what is less important, unless there is nothing else. */
