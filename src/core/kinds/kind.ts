@@ -348,12 +348,16 @@ export interface LostTests {
   readonly ignored: { readonly before: FieldTest; readonly now: FieldTest };
   /** Whether the plan changes the field. */
   readonly isSent: FieldTest;
+  /** Whether a column has lost the label. */
+  readonly hasLost: (path: NodePath, label: string) => boolean;
 }
 
 /** What kept columns hashed or switched off, and how many of an integration. */
 export interface LostProtection {
   readonly key: "enabled" | "hashed";
   readonly cause: DraftCause;
+  /** The label by which it kept them, if they have lost it. */
+  readonly label?: string;
   readonly columns: number;
 }
 

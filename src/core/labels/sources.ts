@@ -17,6 +17,8 @@ export interface ProjectPaths {
   readonly shown: (path: string) => string;
   /** Why the project must not name an absolute path, in sentences; undefined if it may. */
   readonly refusalOf: (path: string) => string | undefined;
+  /** Gets each text in which labels have lines of their own: at a base, its file is gone when someone asks for them. */
+  readonly onText: (source: { readonly path: string; readonly file: string; readonly text: string }) => void;
 }
 
 /** A dbt manifest that the project names. */
@@ -105,7 +107,10 @@ const selectsNothing = ({ where }: DbtSource, file: string, place: SourceLocatio
 async function readCsv(written: string, place: SourceLocation, paths: ProjectPaths): Promise<ReadSources> {
   const { path, file, ...read } = await readText(written, paths);
   if ("outside" in read) return outside(read.outside, { ...place, pointer: `${place.pointer}/csv/file` });
-  if ("text" in read) return { ...(await import("./csv.ts")).readCsvLabels(read.text, file), manifests: [], files: [path] };
+  if ("text" in read) {
+    paths.onText({ path, file, text: read.text });
+    return { ...(await import("./csv.ts")).readCsvLabels(read.text, file), manifests: [], files: [path] };
+  }
   const problem: Problem = {
     code: "E_LABEL_CSV",
     severity: "error",

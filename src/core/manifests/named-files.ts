@@ -79,7 +79,7 @@ async function readersIn(manifests: readonly NamedManifest[]): Promise<ColumnRea
 }
 
 /** The labels of columns. Projects without labels load nothing for them. */
-async function labelsOf(resources: readonly Resource[], { config, options }: FileReading): Promise<LoadedLabels> {
+async function labelsOf(resources: readonly Resource[], { config, options, sources }: FileReading): Promise<LoadedLabels> {
   if (!resources.some(isClassification) && labelReferences(resources).length === 0) return noLabels;
   const { loadLabels } = await import("../labels/load.ts");
   return loadLabels(resources, {
@@ -89,6 +89,7 @@ async function labelsOf(resources: readonly Resource[], { config, options }: Fil
       const target = config.boundary.leadsOutside(path);
       return target === undefined ? undefined : outsideMessage(shownPath(options.cwd, path), target, config.boundary.top);
     },
+    onText: (source) => sources.set(source.file, source),
   });
 }
 

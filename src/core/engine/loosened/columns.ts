@@ -1,7 +1,6 @@
 import type { KindUnit, LostProtection, Unit } from "../../kinds/kind.ts";
-import { labelReferences } from "../../kinds/label-references.ts";
 import { isPolicy } from "../../kinds/manifests.ts";
-import { columnLabels, enterLabels, type LabelScope, wantedLabels } from "../../kinds/patterns/labels.ts";
+import type { LabelScope } from "../../kinds/patterns/labels.ts";
 import { scan } from "../../kinds/schemas.ts";
 import type { IntegrationNames } from "../../kinds/select.ts";
 import { canonicalJson } from "../../model/json/json.ts";
@@ -9,9 +8,9 @@ import type { Pointer } from "../../model/json/pointer.ts";
 import type { LiveSchemas } from "../../model/live.ts";
 import { getOrAdd } from "../../model/maps.ts";
 import { nodePointer } from "../../model/nodes.ts";
-import type { SourceLocation } from "../../model/problem.ts";
+import { placeText } from "../../model/problem.ts";
 import type { PolicyExemption, PolicySpec, Resource } from "../../model/resource.ts";
-import { isStep, type Steps } from "../../model/runtime/event-loop.ts";
+import type { Steps } from "../../model/runtime/event-loop.ts";
 import { type CompiledPolicy, compilePolicy } from "../../policies/compile.ts";
 import { isValidOn } from "../../policies/exemptions.ts";
 import { policyQuestion, type Violated } from "../../policies/violations.ts";
@@ -20,6 +19,7 @@ import { counted } from "../../text/counts.ts";
 import { severities } from "../../text/severity.ts";
 import type { BaseView } from "../origin.ts";
 import type { Draft, Review } from "./entry.ts";
+import type { LabelTallies, Loss, LostLabels } from "./labels.ts";
 import { type NewExemption, type PolicyPair, weakerText } from "./manifests.ts";
 
 // What the account shows of what the manifests give up. The trees are those that the run reads anyway, one at a time.
@@ -41,15 +41,14 @@ interface Tally {
 const newTally = (): Tally => ({ columns: 0, findings: 0 });
 
 /** Collects what policies of the base would refuse after apply and those of now do not. */
-export function policyTallies(pairs: readonly PolicyPair[], { base, head, today }: Review) {
+export function policyTallies(pairs: readonly PolicyPair[], { head, today }: Review, labels: LabelTallies) {
   const before = pairs.map((pair) => ({ pair, policy: compilePolicy(pair.before) }));
   const now = head.resources.flatMap((resource) => (isPolicyWith(resource) ? [compilePolicy(resource)] : []));
-  const hasOtherLabels = areLabelsChanged({ base, head });
   // A policy that checks the same, with the same exemptions and labels, gives up nothing.
   const asked = before.filter(
-    ({ pair: { isChanged, before: was, now: is }, policy: { labels } }) =>
+    ({ pair: { isChanged, before: was, now: is }, policy }) =>
       isChanged ||
-      (labels !== undefined && hasOtherLabels) ||
+      (policy.labels !== undefined && labels.areChanged) ||
       canonicalJson(was.spec.exemptions ?? []) !== canonicalJson(is?.spec.exemptions ?? []),
   );
   const tallies = new Map<PolicyPair, Tally>();
@@ -58,7 +57,7 @@ export function policyTallies(pairs: readonly PolicyPair[], { base, head, today 
     tallies,
     exempt,
     isNeeded: asked.length > 0,
-    *add(tree: ReviewedTree): Steps<void> {
+    *add(tree: ReviewedTree, lost: LostLabels): Steps<void> {
       for (const { pair, policy } of asked) {
         if (!policy.selects(tree.integration)) continue;
         const covered = yield* coveredBy(policy, tree, { labels: tree.labels.before, today });
@@ -76,11 +75,16 @@ export function policyTallies(pairs: readonly PolicyPair[], { base, head, today 
             for (const path of found.keys()) still.add(path);
           }
         const tally = getOrAdd(tallies, pair, newTally);
-        for (const [path, isFinding] of covered)
-          if (!still.has(path)) {
+        for (const [path, isFinding] of covered) {
+          if (still.has(path)) continue;
+          const label = pair.now && policy.labels?.find((name) => lost.get(path)?.has(name));
+          if (label !== undefined)
+            labels.loses(label, { by: pair.before.address, columns: 1, text: (them) => `does not check ${them} any more` });
+          else {
             tally.columns++;
             if (isFinding) tally.findings++;
           }
+        }
       }
     },
   };
@@ -99,7 +103,7 @@ interface CoverOptions {
   readonly isCounted?: boolean;
 }
 
-/** The values that the policy checks, and whether it finds something there after apply. What is exempt is left out. */
+/** The nodes that the policy checks, and whether it finds something there after apply. What is exempt is left out. */
 function* coveredBy(
   policy: CompiledPolicy,
   { integration, live, planned }: ReviewedTree,
@@ -115,7 +119,7 @@ function* coveredBy(
     const actual = planned.get(pointer) ?? own;
     const isFinding = key === "enabled" || actual !== require[key];
     const exemption = policy.exemptions(integration.names, node).find((one) => isValidOn(one, today));
-    if (exemption === undefined || isCounted) covered.set(pointer, isFinding);
+    if (exemption === undefined || isCounted) covered.set(nodePointer(path), isFinding || covered.get(nodePointer(path)) === true);
     if (exemption !== undefined && isCounted && exempt !== undefined) {
       const tally = getOrAdd(exempt, exemption, newTally);
       tally.columns++;
@@ -170,77 +174,26 @@ export const exemptionDrafts = (added: readonly NewExemption[], exempt: Readonly
     return { ...draft, message: `${draft.message} ${now}`, columns, findings };
   });
 
-/** Whether a Classification, or a file that one names, labels columns in another way. */
-const areLabelsChanged = ({ base, head }: Pick<Review, "base" | "head">): boolean => {
-  const textOf = (labels: typeof head.columnLabels): string =>
-    labels === undefined
-      ? ""
-      : canonicalJson([
-          labels.patterns.map(({ label, match }) => [label, match]),
-          labels.columns.map(({ origin: _, describedBy: __, ...column }) => column),
-        ]);
-  return textOf(base.columnLabels) !== textOf(head.columnLabels);
-};
-
-/** Collects the columns that lose a label which a rule or policy uses. */
-export function labelTallies({ base, head }: Pick<Review, "base" | "head">) {
-  const users = new Map<string, Set<string>>();
-  for (const { resource, label } of labelReferences([...base.resources, ...head.resources]))
-    for (const name of wantedLabels(label) ?? []) getOrAdd(users, name, () => new Set<string>()).add(resource.address);
-  const lost = new Map<string, { readonly label: string; readonly place: SourceLocation; readonly text: string; columns: number }>();
-  return {
-    isNeeded: users.size > 0 && base.columnLabels !== undefined && areLabelsChanged({ base, head }),
-    *add({ live, labels: { before, now } }: ReviewedTree): Steps<void> {
-      if (before === undefined) return;
-      let index = 0;
-      for (const [schema, { tables, nameInDestination }] of Object.entries(live)) {
-        const [was, is] = [before, now].map((scope) => scope && enterLabels(scope, schema, nameInDestination));
-        if (was === undefined || was.possible.size === 0) continue;
-        for (const [table, entry] of Object.entries(tables)) {
-          const [wasIn, isIn] = [was, is].map((scope) => scope && enterLabels(scope, table, entry.nameInDestination));
-          if (wasIn === undefined || wasIn.possible.size === 0) continue;
-          for (const [column, { nameInDestination: there }] of Object.entries(entry.columns ?? {})) {
-            if (isStep(index++)) yield;
-            const still = new Set((isIn === undefined ? [] : columnLabels(isIn, column, there)).map(({ label }) => label));
-            const gone = new Map(columnLabels(wasIn, column, there).map((one) => [one.label, one]));
-            for (const [label, { origin }] of gone)
-              if (users.has(label) && !still.has(label))
-                getOrAdd(lost, canonicalJson([label, origin.place.file, origin.place.pointer]), () => ({
-                  label,
-                  place: origin.place,
-                  text: origin.text,
-                  columns: 0,
-                })).columns++;
-          }
-        }
-      }
-    },
-    drafts: (): readonly Draft[] =>
-      [...lost.values()].map(({ label, place, text, columns }) => ({
-        code: "label-lost",
-        subject: `label ${visible(label)}`,
-        message: `${counted(columns, "column")} lost it (${visible(text)}). ${[...(users.get(label) ?? [])].sort().join(", ")} use${users.get(label)?.size === 1 ? "s" : ""} it.`,
-        at: "base",
-        place,
-        columns,
-      })),
-  };
+interface ProtectionInput {
+  readonly base: BaseView;
+  readonly ignoredNow: BaseView["ignored"];
+  readonly labels: LabelTallies;
 }
 
 /** Collects what the manifests of the base kept protected and those of now do not, although nothing is sent for it. */
-export function protectionTallies({ base, head }: Pick<Review, "base" | "head">, view: BaseView, ignoredNow: BaseView["ignored"]) {
+export function protectionTallies({ base, head }: Pick<Review, "base" | "head">, { base: view, ignoredNow, labels }: ProtectionInput) {
   const lost = new Map<string, LostProtection>();
-  const hasOtherLabels = areLabelsChanged({ base, head });
   const [ignoreBefore, ignoreNow] = [base.settings?.ignore ?? [], head.settings.ignore].map((all) => canonicalJson(all));
   return {
     add(
       { kind, unit: before }: KindUnit,
       now: Unit | undefined,
-      { live, planned }: { readonly live: unknown; readonly planned: ReviewedTree["planned"] },
+      { live, planned, lost: lostLabels }: { readonly live: unknown; readonly planned: ReviewedTree["planned"]; readonly lost: LostLabels },
     ): void {
       const { schemas } = kind;
       if (schemas === undefined || live === undefined) return;
-      if (now !== undefined && !hasOtherLabels && ignoreBefore === ignoreNow && schemas.settings(before) === schemas.settings(now)) return;
+      if (now !== undefined && !labels.areChanged && ignoreBefore === ignoreNow && schemas.settings(before) === schemas.settings(now))
+        return;
       const { address } = now ?? before;
       const found = schemas.lost({ before, now }, live, {
         ignored: {
@@ -248,8 +201,13 @@ export function protectionTallies({ base, head }: Pick<Review, "base" | "head">,
           now: (path, key) => ignoredNow(address, nodePointer(path, key)),
         },
         isSent: (path, key) => planned.has(nodePointer(path, key)),
+        hasLost: (path, label) => lostLabels.get(nodePointer(path))?.has(label) === true,
       });
       for (const one of found) {
+        if (one.label !== undefined) {
+          labels.loses(one.label, protectionLoss(one, view));
+          continue;
+        }
         const id = canonicalJson([
           one.key,
           one.cause.rule ?? "",
@@ -271,3 +229,13 @@ export function protectionTallies({ base, head }: Pick<Review, "base" | "head">,
       })),
   };
 }
+
+const protectionLoss = ({ key, cause: { rule, place }, columns }: LostProtection, { locate }: BaseView): Loss => {
+  const { file, line } = locate(place);
+  const where = placeText({ file, line });
+  return {
+    by: rule === undefined ? where : `Rule ${visible(rule)}, ${where},`,
+    columns,
+    text: (them) => `does not keep ${them} ${key === "hashed" ? "hashed" : "switched off"} any more, although nothing is sent now`,
+  };
+};

@@ -10,8 +10,9 @@ import { counted } from "../../text/counts.ts";
 import type { CheckedUnit } from "../checks/policies.ts";
 import type { ObservedAccount } from "../observe.ts";
 import { type BaseView, objectOf } from "../origin.ts";
-import { exemptionDrafts, labelTallies, policyDrafts, policyTallies, protectionTallies, type ReviewedTree } from "./columns.ts";
+import { exemptionDrafts, policyDrafts, policyTallies, protectionTallies, type ReviewedTree } from "./columns.ts";
 import { type Draft, located, type Review } from "./entry.ts";
+import { type LostLabels, labelTallies } from "./labels.ts";
 import { looserConfigs, newExemptions, policyPairs } from "./manifests.ts";
 import { loosenedSettings } from "./settings.ts";
 
@@ -29,35 +30,39 @@ export interface LoosenedCheck {
 
 export function checkLoosened(review: Review, { account }: ObservedAccount, base: BaseView): LoosenedCheck {
   const pairs = policyPairs(review);
-  const policies = policyTallies(pairs, review);
   const labels = labelTallies(review);
-  const protection = protectionTallies(review, base, account.ignored);
+  const policies = policyTallies(pairs, review, labels);
+  const protection = protectionTallies(review, { base, ignoredNow: account.ignored, labels });
   const scopes = { before: labelScopes(base.account), now: labelScopes(account) };
   const namesOf = integrationNames(account);
-  const addTree = function* (liveId: string, live: LiveSchemas, planned: ReviewedTree["planned"]): Steps<void> {
+  const addTree = function* (liveId: string, live: LiveSchemas, planned: ReviewedTree["planned"]): Steps<LostLabels> {
     const tree = {
       integration: namesOf(liveId),
       live,
       planned,
       labels: { before: scopes.before?.(liveId), now: scopes.now?.(liveId) },
     };
-    if (policies.isNeeded) yield* policies.add(tree);
-    if (labels.isNeeded) yield* labels.add(tree);
+    const lost: LostLabels = labels.isNeeded ? yield* labels.add(tree) : new Map();
+    if (policies.isNeeded) yield* policies.add(tree, lost);
+    return lost;
   };
   return {
     *checkUnit({ kind, unit, live, difference }) {
       if (kind.schemas === undefined || unit.liveId === undefined || live === undefined) return;
       const planned = plannedIn(difference);
-      yield* addTree(unit.liveId, kind.schemas.tree(live), planned);
+      const lost = yield* addTree(unit.liveId, kind.schemas.tree(live), planned);
       const before = base.unitByObject.get(objectOf({ kind, unit }));
-      if (before !== undefined) protection.add(before, unit, { live, planned });
+      if (before !== undefined) protection.add(before, unit, { live, planned, lost });
     },
-    checkTree: (liveId, live) => addTree(liveId, live, new Map()),
+    *checkTree(liveId, live) {
+      yield* addTree(liveId, live, new Map());
+    },
     *checkReleased(before, now, live) {
       const { kind, unit } = before;
       if (kind.schemas === undefined || live === undefined) return;
-      protection.add(before, now, { live, planned: new Map() });
-      if (now === undefined && unit.liveId !== undefined) yield* addTree(unit.liveId, kind.schemas.tree(live), new Map());
+      const isGone = now === undefined && unit.liveId !== undefined;
+      const lost: LostLabels = isGone ? yield* addTree(unit.liveId, kind.schemas.tree(live), new Map()) : new Map();
+      protection.add(before, now, { live, planned: new Map(), lost });
     },
     entries: (released) =>
       inOrder([

@@ -1,4 +1,4 @@
-import { canonicalJson } from "../../model/json/json.ts";
+import { canonicalJson, defined } from "../../model/json/json.ts";
 import type { LiveSchemas } from "../../model/live.ts";
 import type { NodePath } from "../../model/nodes.ts";
 import { atOnce } from "../../model/runtime/event-loop.ts";
@@ -18,8 +18,12 @@ export const settingsOf = ({ rules }: SchemaConfigUnit): string =>
   canonicalJson(desiredOf(rules.program.layers.map(({ compiled }) => compiled)));
 
 /** The columns that `before` keeps hashed or switched off and `now` does not, although the plan sends nothing there: by what kept them. */
-export function lostProtection({ before, now }: Change, live: LiveSchemas, { ignored, isSent }: LostTests): readonly LostProtection[] {
-  const found = new Map<string, { readonly key: Field; readonly cause: NodeCause; columns: number }>();
+export function lostProtection(
+  { before, now }: Change,
+  live: LiveSchemas,
+  { ignored, isSent, hasLost }: LostTests,
+): readonly LostProtection[] {
+  const found = new Map<string, LostProtection>();
   const keeps = (managed: ManagedNode, path: NodePath, key: Field): NodeCause | undefined => {
     const decision = decisionIn(managed, { path, key });
     return decision !== undefined && isProtecting(key, decision.value) ? decision.cause : undefined;
@@ -30,10 +34,9 @@ export function lostProtection({ before, now }: Change, live: LiveSchemas, { ign
     if (columns === 0 || ignored.before(path, key) || isSent(path, key)) return;
     const cause = keeps(managed, path, key);
     if (cause === undefined || keepsNow(path, key) || (key === "hashed" && keepsNow(path, "enabled"))) return;
-    const id = canonicalJson([key, cause.rule ?? "", cause.rule === undefined ? cause.place.file : cause.place]);
-    const known = found.get(id);
-    if (known === undefined) found.set(id, { key, cause, columns });
-    else known.columns += columns;
+    const label = cause.label !== undefined && hasLost(path, cause.label.name) ? cause.label.name : undefined;
+    const id = canonicalJson([key, cause.rule ?? "", cause.rule === undefined ? cause.place.file : cause.place, label ?? null]);
+    found.set(id, { key, cause, ...defined({ label }), columns: columns + (found.get(id)?.columns ?? 0) });
   };
   const question: Question = {
     schema(schema) {

@@ -7,6 +7,7 @@ import { dayIn } from "../../../support/clock.ts";
 import { runCommand } from "../../../support/command.ts";
 import { keyVariable, writeFolder } from "../../../support/project-folder.ts";
 import { startService, type TestService } from "../../../support/service.ts";
+import { type DbtTable, dbtManifest } from "../../labels/dbt-manifest.ts";
 
 // What a pull request gives up, with a real git repository and the embedded service. main declares the state of the account; then a branch changes one thing.
 
@@ -46,6 +47,25 @@ metadata: { name: personal }
 spec: { labels: [{ label: pii, match: { column: [${column}] } }] }
 `;
 const start: Files = { "dimsync.yaml": config(), "manifests/orders.yaml": orders(), "manifests/policy.yaml": policy() };
+/** A rule and a policy match columns by a label that a file gives. */
+const labelledBy = (source: string, files: Files): Files => ({
+  ...start,
+  ...files,
+  "manifests/labels.yaml": labels("").replace(/spec: .*/u, `spec: { from: [${source}] }`),
+  "manifests/orders.yaml": orders("    - { id: pii, match: { label: pii }, set: { hashed: true } }\n"),
+  "manifests/policy.yaml": policy().replace("name: ['*email*']", "label: pii"),
+});
+const csvRows = (...rows: readonly string[]): Files => ({
+  "labels.csv": ["schema,table,column,label", ...rows.map((row) => `public,${row},pii`), ""].join("\n"),
+});
+const ofCsv = labelledBy("{ csv: { file: labels.csv } }", csvRows("users,email", "customers,email", "orders,contact_email"));
+const personal = { meta: { contains_pii: true }, tags: ["personal"] };
+const dbtFile = (customers: NonNullable<DbtTable["columns"]>, users: DbtTable = { columns: { email: personal } }): Files => ({
+  "dbt/target/manifest.json": dbtManifest({ customers: { schema: "ORDERS", columns: customers }, users: { schema: "ORDERS", ...users } }),
+});
+const ofDbt = (where: string): Files =>
+  labelledBy(`{ dbt: { manifest: dbt/target/manifest.json, label: pii, where: ${where} } }`, dbtFile({ email: personal, phone: personal }));
+const byMeta = ofDbt("{ meta: { contains_pii: true } }");
 
 interface Reviewed {
   readonly service: TestService;
@@ -225,7 +245,59 @@ const cases: Readonly<Record<string, Case>> = {
       "manifests/orders.yaml": orders("    - { id: pii, match: { label: pii }, set: { hashed: true } }\n"),
     },
     changes: { "manifests/labels.yaml": labels("email") },
-    found: ["protection-lost rule pii manifests/orders.yaml:7@base 1/", "label-lost label pii manifests/labels.yaml:4@base 1/"],
+    found: ["label-lost label pii manifests/labels.yaml:4@base 1/"],
+  },
+  "two rows of a CSV file are gone: one entry": {
+    base: ofCsv,
+    changes: csvRows("orders,contact_email"),
+    found: ["label-lost label pii labels.csv:3@base 2/"],
+  },
+  "a row of a CSV file is gone, and another rule with it": {
+    base: {
+      ...ofCsv,
+      "manifests/orders.yaml": orders(
+        "    - { id: pii, match: { label: pii }, set: { hashed: true } }\n    - { id: phone, match: { column: phone }, set: { hashed: true } }\n",
+      ),
+    },
+    changes: { ...csvRows("users,email", "orders,contact_email"), "manifests/orders.yaml": ofCsv["manifests/orders.yaml"] },
+    found: ["protection-lost rule phone manifests/orders.yaml:8@base 1/", "label-lost label pii labels.csv:3@base 1/"],
+  },
+  "a CSV file names its rows in another order": {
+    base: ofCsv,
+    changes: csvRows("orders,contact_email", "customers,email", "users,email"),
+    found: [],
+  },
+  "meta of a column is gone in dbt": {
+    base: byMeta,
+    changes: dbtFile({ email: personal, phone: {} }),
+    found: ["label-lost label pii manifests/labels.yaml:4@base 1/"],
+  },
+  "meta of a table takes the place of that of its columns in dbt": {
+    base: byMeta,
+    changes: dbtFile({ email: personal, phone: personal }, { ...personal, columns: { email: {} } }),
+    found: [],
+  },
+  "a tag of a column is gone in dbt, and meta stays": {
+    base: ofDbt("{ tag: personal }"),
+    changes: dbtFile({ email: personal, phone: { meta: personal.meta } }),
+    found: ["label-lost label pii manifests/labels.yaml:4@base 1/"],
+  },
+  "a table is gone in dbt": {
+    base: byMeta,
+    changes: { "dbt/target/manifest.json": dbtManifest({ users: { schema: "ORDERS", columns: { email: personal } } }) },
+    found: ["label-lost label pii manifests/labels.yaml:4@base 2/"],
+  },
+  "a column is renamed in dbt": {
+    base: byMeta,
+    changes: dbtFile({ e_mail: personal, phone: personal }),
+    found: ["label-lost label pii manifests/labels.yaml:4@base 1/"],
+  },
+  "another database than the one that dbt describes": {
+    base: byMeta,
+    changes: {
+      "manifests/labels.yaml": (byMeta["manifests/labels.yaml"] ?? "").replace("label: pii", "label: pii, database: other"),
+    },
+    found: ["label-lost label pii manifests/labels.yaml:4@base 3/"],
   },
   "files are not read any more": {
     base: {
@@ -252,6 +324,13 @@ describe("a pull request loosens", () => {
     expect(texts, stderr).toEqual(found);
     expect(plan.exit.code).not.toBe(1);
   });
+});
+
+test("a lost label is said once, with the columns and what they lose", async () => {
+  const { plan } = await review(ofCsv, csvRows("orders,contact_email"));
+  expect(plan.loosened?.map(({ message }) => message)).toEqual([
+    "2 columns lost it: public.customers.email, public.users.email (labels.csv:3 and 1 more). Policy/pii-hashed does not check them any more. Rule pii, manifests/orders.yaml:7, does not keep them hashed any more, although nothing is sent now.",
+  ]);
 });
 
 const guardsOf = ({ guards }: Plan): readonly string[] =>

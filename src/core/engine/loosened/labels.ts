@@ -1,0 +1,132 @@
+import { labelReferences } from "../../kinds/label-references.ts";
+import { type ColumnLabel, columnLabels, enterLabels, wantedLabels } from "../../kinds/patterns/labels.ts";
+import { canonicalJson } from "../../model/json/json.ts";
+import type { Pointer } from "../../model/json/pointer.ts";
+import { getOrAdd } from "../../model/maps.ts";
+import { nodePointer } from "../../model/nodes.ts";
+import type { SourceLocation } from "../../model/problem.ts";
+import { isStep, type Steps } from "../../model/runtime/event-loop.ts";
+import { visible } from "../../text/control-characters.ts";
+import { counted } from "../../text/counts.ts";
+import { andMore, joinParts } from "../../text/lists.ts";
+import { nodeText } from "../../text/paths.ts";
+import type { ReviewedTree } from "./columns.ts";
+import type { Draft, Review } from "./entry.ts";
+
+// The labels that columns lose, and what they lose with them: one entry for each label.
+
+/** Whether a Classification, or a file that one names, labels columns in another way. */
+const areLabelsChanged = ({ base, head }: Pick<Review, "base" | "head">): boolean => {
+  const textOf = (labels: typeof head.columnLabels): string =>
+    labels === undefined
+      ? ""
+      : canonicalJson([
+          labels.patterns.map(({ label, match }) => [label, match]),
+          labels.columns.map(({ origin: _, describedBy: __, ...column }) => column),
+        ]);
+  return textOf(base.columnLabels) !== textOf(head.columnLabels);
+};
+
+/** What columns lose with their label: what does not check or protect "them" any more. */
+export interface Loss {
+  readonly by: string;
+  readonly text: (them: string) => string;
+  readonly columns: number;
+}
+
+/** The labels that columns of a tree lost, by the pointer of the column. */
+export type LostLabels = ReadonlyMap<Pointer, ReadonlySet<string>>;
+
+/** The columns that lost a label. */
+interface LostLabel {
+  /** Of the first. */
+  readonly place: SourceLocation;
+  columns: number;
+  readonly names: Set<string>;
+  readonly sources: Set<string>;
+  readonly losses: Map<string, Loss>;
+}
+
+const mostNames = 3;
+
+export type LabelTallies = ReturnType<typeof labelTallies>;
+
+/** Collects the columns that lose a label which a rule or policy uses, and what they lose with it. */
+export function labelTallies({ base, head }: Pick<Review, "base" | "head">) {
+  const areChanged = areLabelsChanged({ base, head });
+  const users = new Map<string, Set<string>>();
+  for (const { resource, label } of labelReferences([...base.resources, ...head.resources]))
+    for (const name of wantedLabels(label) ?? []) getOrAdd(users, name, () => new Set<string>()).add(resource.address);
+  const found = new Map<string, LostLabel>();
+  const loseLabel = ({ label, origin }: ColumnLabel, column: string): void => {
+    const lost = getOrAdd(found, label, () => ({
+      place: origin.place,
+      columns: 0,
+      names: new Set(),
+      sources: new Set(),
+      losses: new Map(),
+    }));
+    lost.columns++;
+    lost.sources.add(origin.text);
+    if (lost.names.size < mostNames) lost.names.add(column);
+  };
+  return {
+    areChanged,
+    isNeeded: users.size > 0 && base.columnLabels !== undefined && areChanged,
+    *add({ live, labels: { before, now } }: ReviewedTree): Steps<LostLabels> {
+      const lost = new Map<Pointer, ReadonlySet<string>>();
+      if (before === undefined) return lost;
+      let index = 0;
+      for (const [schema, { tables, nameInDestination }] of Object.entries(live)) {
+        const [was, is] = [before, now].map((scope) => scope && enterLabels(scope, schema, nameInDestination));
+        if (was === undefined || was.possible.size === 0) continue;
+        for (const [table, entry] of Object.entries(tables)) {
+          const [wasIn, isIn] = [was, is].map((scope) => scope && enterLabels(scope, table, entry.nameInDestination));
+          if (wasIn === undefined || wasIn.possible.size === 0) continue;
+          for (const [column, { nameInDestination: there }] of Object.entries(entry.columns ?? {})) {
+            if (isStep(index++)) yield;
+            const still = new Set((isIn === undefined ? [] : columnLabels(isIn, column, there)).map(({ label }) => label));
+            const gone = new Map(
+              columnLabels(wasIn, column, there).flatMap((one) =>
+                users.has(one.label) && !still.has(one.label) ? [[one.label, one]] : [],
+              ),
+            );
+            if (gone.size === 0) continue;
+            for (const one of gone.values()) loseLabel(one, nodeText([schema, table, column]));
+            lost.set(nodePointer([schema, table, column]), new Set(gone.keys()));
+          }
+        }
+      }
+      return lost;
+    },
+    /** Columns whose label is lost lose this with it. */
+    loses(label: string, loss: Loss): void {
+      const losses = found.get(label)?.losses;
+      const key = loss.by + loss.text("");
+      losses?.set(key, { ...loss, columns: loss.columns + (losses.get(key)?.columns ?? 0) });
+    },
+    drafts: (): readonly Draft[] =>
+      [...found].map(([label, lost]) => ({
+        code: "label-lost",
+        subject: `label ${visible(label)}`,
+        message: lostText(lost, [...(users.get(label) ?? [])].sort()),
+        at: "base",
+        place: lost.place,
+        columns: lost.columns,
+      })),
+  };
+}
+
+function lostText({ columns, names, sources, losses }: LostLabel, users: readonly string[]): string {
+  const them = (count: number): string => (count < columns ? `${count} of them` : columns === 1 ? "it" : "them");
+  const lost = [...losses.values()].map((loss) => `${loss.by} ${loss.text(them(loss.columns))}.`);
+  const used = `${andMore(users)} use${users.length === 1 ? "s" : ""} it.`;
+  const [columnNames, sourceNames] = [
+    andMore([...names], { shown: mostNames, total: columns }),
+    andMore([...sources].map(visible), { shown: 1 }),
+  ];
+  return joinParts(
+    [`${counted(columns, "column")} lost it: ${columnNames} (${sourceNames}).`, ...(lost.length === 0 ? [used] : lost)],
+    " ",
+  );
+}
