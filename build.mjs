@@ -1,5 +1,5 @@
-// Builds dist/: validators from schema/ (ajv standalone), then the bundles (build/program.mjs),
-// then the help texts, and at the same time the types. `--generate` stops after the validators, `--no-types` skips
+// Builds dist/: the schemas of documents that repeat the plan's (build/documents.mjs), validators from schema/ (ajv standalone), the
+// bundles (build/program.mjs), then the help texts, and at the same time the types. `--generate` stops after the validators, `--no-types` skips
 // the declaration files, `--out DIR` builds into another folder.
 import { execFile } from "node:child_process";
 import { accessSync, constants } from "node:fs";
@@ -13,6 +13,7 @@ import standaloneCode from "ajv/dist/standalone/index.js";
 import addFormats from "ajv-formats";
 import pLimit from "p-limit";
 import { rolldown } from "rolldown";
+import { writeDocumentSchemas } from "./build/documents.mjs";
 import { lazyPackages } from "./build/lazy-modules.mjs";
 import { bundleLibrary, bundleProgram, bundleTypes, writtenModules } from "./build/program.mjs";
 import { shippedPackages } from "./build/shipped-packages.mjs";
@@ -202,6 +203,7 @@ function unwritable() {
   const copy = "Build a copy of the project in a folder that you can write to.";
   const written = [
     [rootFolder, copy],
+    [fileURLToPath(at("schema/")), copy],
     [fileURLToPath(validators), copy],
     [inOut("."), copy],
     [tmpdir(), "Set TMPDIR to another folder."],
@@ -221,6 +223,7 @@ if (refusal !== undefined) {
   process.stderr.write(`build: ${refusal}\n`);
   process.exit(1);
 }
+await writeDocumentSchemas();
 const modulesOfValidators = await generateValidators();
 if (!process.argv.includes("--generate")) {
   await rm(out, { recursive: true, force: true });

@@ -1,4 +1,3 @@
-import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import * as validators from "../../src/core/manifests/validators.generated.js";
 import { isObject, type JsonValue } from "../../src/core/model/json/json.ts";
@@ -279,18 +278,6 @@ describe("documents that dimsync writes", () => {
       const { [key]: _left, ...rest } = document as unknown as Record<string, unknown>;
       expect([key, validate(rest)]).toEqual([key, false]);
     }
-  });
-  // What a member of a change means, and what is counted, is the only difference between them.
-  test("documents describe what they share in the same way", () => {
-    const schemas = documents.map(([name]) => JSON.parse(readFileSync(`schema/${name}.schema.json`, "utf8")));
-    const shared = (name: string) =>
-      schemas.flatMap(({ definitions }) => (definitions[name] === undefined ? [] : [properties(definitions[name])]));
-    const properties = (definition: { readonly properties?: object }) => {
-      const { risk: _, ...others } = { risk: undefined, ...definition.properties };
-      return others;
-    };
-    const names = new Set(schemas.flatMap(({ definitions }) => Object.keys(definitions)).filter((name) => name !== "summary"));
-    for (const name of names) for (const one of shared(name)) expect(one, name).toEqual(shared(name)[0]);
   });
   test("a plan is not a drift report, and a document in another format is neither", () => {
     expect([

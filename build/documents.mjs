@@ -1,0 +1,124 @@
+// The schemas of the documents that dimsync writes besides plans. They repeat parts of schema/plan.schema.json, so the build derives them.
+import { readFile, writeFile } from "node:fs/promises";
+
+const schemaFile = (name) => new URL(`../schema/${name}.schema.json`, import.meta.url);
+const read = async (name) => JSON.parse(await readFile(schemaFile(name), "utf8"));
+
+/** Writes schema/drift.schema.json, result.schema.json and validation.schema.json. */
+export async function writeDocumentSchemas() {
+  const plan = await read("plan");
+  for (const [name, schema] of Object.entries({ drift: driftReport(plan), result: result(plan), validation: validation(plan) }))
+    await writeFile(schemaFile(name), `${JSON.stringify(schema, undefined, 2)}\n`);
+}
+
+/** A drift report has the shape of a plan; a change is what the account does with the data, and has an origin. */
+function driftReport(plan) {
+  const { change, manual, summary, ...definitions } = plan.definitions;
+  const { protects, exposes, held: _, ...counts } = summary.properties;
+  const risks = { exposed: exposes, stricter: protects };
+  const counted = ([risk, schema]) => [risk, { ...schema, description: `Number of changes with risk ${risk}.` }];
+  const risk = {
+    type: "string",
+    enum: [...Object.keys(risks), "neutral"],
+    description: "exposed: the account protects less than the manifests; stricter: it protects more.",
+  };
+  return document(plan, {
+    title: "DriftReport",
+    description: "The differences between the account and the manifests, in the shape of a plan, with origin and attribution.",
+    required: plan.required,
+    properties: without(plan.properties, ["options", "held", "loosened", "released", "seenColumns", "covered"]),
+    definitions: {
+      ...definitions,
+      change: { ...change, required: [...change.required, "origin"], properties: { ...change.properties, risk } },
+      manual: { ...manual, required: [...manual.required, "origin"] },
+      summary: {
+        ...summary,
+        required: [...summary.required.filter((name) => name !== "protects" && name !== "exposes"), ...Object.keys(risks)],
+        properties: { ...counts, ...Object.fromEntries(Object.entries(risks).map(counted)) },
+      },
+    },
+  });
+}
+
+function result(plan) {
+  const { properties: ofPlan, definitions } = plan;
+  const text = (description) => ({ type: "string", description });
+  const properties = {
+    formatVersion: ofPlan.formatVersion,
+    kind: ofPlan.kind,
+    runId: text("Id of the run."),
+    planId: ofPlan.planId,
+    startedAt: text("ISO 8601."),
+    finishedAt: text("ISO 8601."),
+    ...only(ofPlan, ["tool", "target", "severalTargets", "account"]),
+    items: { type: "array", description: "The outcome of each item.", items: { $ref: "#/definitions/itemResult" } },
+    ...only(ofPlan, ["held", "notKept", "manual", "guards", "policy", "diagnostics"]),
+    calls: { description: "Number of requests that the run sent, by method.", allOf: [{ $ref: "#/definitions/counts" }] },
+    bindings: { type: "object", description: "Every address with a recorded id.", additionalProperties: text("Live id.") },
+    exit: ofPlan.exit,
+  };
+  const outcomes = ["done", "recovered", "failed", "unknown", "skipped", "blocked", "deferred", "not-converged"];
+  const itemResult = {
+    type: "object",
+    description: "The outcome of one item.",
+    additionalProperties: false,
+    required: ["address", "kind", "outcome"],
+    properties: {
+      id: text("The item's id in its plan; absent if there is no item for it."),
+      address: text("Address."),
+      kind: text("Kind."),
+      action: { $ref: "#/definitions/action" },
+      outcome: { type: "string", enum: outcomes, description: "The outcome." },
+      liveId: text("Live id."),
+      code: text("For example E_NOT_CONVERGED."),
+      message: text("The reason, if it is not done."),
+      command: text("A command to run."),
+      changes: { type: "array", description: "Values that changed.", items: { $ref: "#/definitions/change" } },
+    },
+  };
+  const required = Object.keys(without(properties, ["severalTargets", "held", "notKept"]));
+  const about = { title: "Result", description: "What apply did." };
+  return document(plan, { ...about, required, properties, definitions: { ...definitions, itemResult } });
+}
+
+function validation(plan) {
+  const count = (description) => ({ type: "integer", description, minimum: 0 });
+  return document(plan, {
+    title: "Validation",
+    description: "What dimsync validate found.",
+    required: ["kind", "manifests", "files", "diagnostics", "exit"],
+    properties: {
+      kind: plan.properties.kind,
+      targets: {
+        type: "array",
+        description: "The targets that were checked, if they are several.",
+        items: { type: "string", description: "Name of a target." },
+      },
+      manifests: count("How many manifests were read."),
+      files: count("How many files they were read from."),
+      ...only(plan.properties, ["diagnostics", "exit"]),
+    },
+    definitions: plan.definitions,
+  });
+}
+
+/** The schema, with the definitions that it uses. */
+function document(plan, { title, description, required, properties, definitions }) {
+  const name = title === "DriftReport" ? "drift" : title.toLowerCase();
+  const kind = { ...properties.kind, const: title };
+  const schema = { title, description, type: "object", additionalProperties: false, required, properties: { ...properties, kind } };
+  const used = new Set();
+  const add = (value) => {
+    for (const [, one] of JSON.stringify(value).matchAll(/"#\/definitions\/(\w+)"/gu))
+      if (!used.has(one)) add(definitions[used.add(one) && one]);
+  };
+  add(properties);
+  return { $schema: plan.$schema, $id: plan.$id.replace("plan", name), ...schema, definitions: only(definitions, [...used].sort()) };
+}
+
+const only = (map, names) => Object.fromEntries(names.map((name) => [name, map[name]]));
+const without = (map, names) =>
+  only(
+    map,
+    Object.keys(map).filter((name) => !names.includes(name)),
+  );
