@@ -1,6 +1,7 @@
 import { expect, it } from "vitest";
 import { type ApplyAccountOptions, applyAccount } from "../../../src/core/operations/apply.ts";
 import { loadProject } from "../../../src/index.ts";
+import { expectNothingTwice, overtakenManifests } from "../records/overtaken.ts";
 import { assetManifest, endings, ordersManifest, type Scene, scene, tagManifest, together } from "./scene.ts";
 
 /** Applies, and calls `between` when the plan is made and nothing is written yet. */
@@ -59,4 +60,9 @@ it("an integration that another run binds to another id meanwhile gets the tag, 
   const { result } = await applyAround(at, async () => expect((await at.run(["bind", "Integration/orders=b27d"])).code).toBe(0));
   const { "relate Tag/gold#8f1c": before, "relate Tag/gold#b27d": now } = endings(result);
   expect([before, now]).toEqual([undefined, "done"]);
+});
+
+it("a create whose checks another run has overtaken, with records in the folder, is not sent", async () => {
+  const at = await scene(overtakenManifests, { config: { client: { concurrency: 8 } } });
+  await expectNothingTwice(at.service, at, { run: (...argv) => at.run(argv) });
 });

@@ -27,7 +27,7 @@ export interface SceneOptions {
   readonly service?: EmbeddedOptions;
   /** Parts of dimsync.yaml. */
   readonly config?: Readonly<Record<string, unknown>>;
-  /** Changes the JSON of a response in transit, or its status too (`instead`); undefined keeps it, "" empties it. */
+  /** Changes the JSON of a response in transit, or its status too (`instead`); undefined keeps it, "" empties it. A promise holds the response. */
   readonly meddle?: Meddle;
   readonly env?: Readonly<Record<string, string>>;
 }
@@ -90,16 +90,16 @@ export const instead = (status: number, body?: unknown): Instead => new Instead(
 export type Meddle = (call: { readonly method: string; readonly path: string; readonly status: number }, answer: unknown) => unknown;
 
 /** A proxy between the client and the service that changes responses. Returns its URL. */
-async function meddler(target: string, meddle: Meddle): Promise<string> {
+export async function meddler(target: string, meddle: Meddle): Promise<string> {
   const server = createServer((incoming, response) => {
     const { method = "", url = "", headers } = incoming;
     const onward = request(`${target}${url}`, { method, headers }, (answer) => {
       const chunks: Buffer[] = [];
       answer.on("data", (chunk: Buffer) => chunks.push(chunk));
-      answer.on("end", () => {
+      answer.on("end", async () => {
         const text = Buffer.concat(chunks).toString();
         const status = answer.statusCode ?? 500;
-        const changed = meddle({ method, path: url, status }, JSON.parse(text));
+        const changed = await meddle({ method, path: url, status }, JSON.parse(text));
         const other = changed instanceof Instead ? changed : undefined;
         response.writeHead(other?.status ?? status, { "content-type": "application/json" });
         response.end(other !== undefined ? other.text : changed === undefined ? text : changed === "" ? "" : JSON.stringify(changed));

@@ -26,7 +26,7 @@ export function projectOn(folder: string, { baseUrl, manifests, records, env: mo
   const target = { baseUrl, apiKey: { $secret: { env: keyVariable } }, records };
   mkdirSync(join(folder, "manifests"));
   writeFileSync(join(folder, "manifests", "all.yaml"), manifests);
-  const parts = { targets: { prod: target }, client: { concurrency: 8 }, guards: { maxCreates: 200 } };
+  const parts = { targets: { prod: target }, client: { concurrency: 8, timeoutSeconds: 600 }, guards: { maxCreates: 200 } };
   writeFileSync(join(folder, "dimsync.yaml"), configText("", parts));
   const env = { PATH: process.env["PATH"] ?? "", ...home, [keyVariable]: apiKey, DB_PASSWORD: "canary-password", ...more };
   return { folder, env, run: (...argv) => runCommand(argv, folder, env) };

@@ -247,15 +247,6 @@ describe("the three jobs", () => {
     expect(github.comments).toHaveLength(1);
   });
 
-  test("two applies at once, on machines that share nothing, create nothing twice", async () => {
-    const { service, job } = await rehearse({ "manifests/returns.yaml": `${returns}---\n${lake}` });
-    const jobs = await Promise.all([1, 2].map(() => job({ task: "apply", branch: "main", secrets })));
-    expect(jobs.filter(({ code }) => code === 0).length).toBeGreaterThan(0);
-    // 5: the other job created everything between the plan of this one and its first write.
-    for (const { code, log } of jobs) expect([0, 4, 5, 6], log).toContain(code);
-    expect(service.counts()).toMatchObject({ POST: 2 });
-  });
-
   test("the lease of a job is taken over at once when GitHub says that it has ended", async () => {
     const { github, repository, job } = await rehearse({ "manifests/returns.yaml": returns });
     const folder = repository.checkout("main");

@@ -10,6 +10,7 @@ import { runCommand } from "../../../support/command.ts";
 import { withCompileCache } from "../../../support/compile-cache.ts";
 import { git } from "../../../support/git/remote.ts";
 import { sampleOf } from "../../../support/sample.ts";
+import { expectNothingTwice, overtakenManifests } from "../overtaken.ts";
 import { integrations, type Machine } from "../project.ts";
 import { machines } from "./git-project.ts";
 import { begun, type HttpStore, ref, rewrite, writeText } from "./git-store.ts";
@@ -100,6 +101,11 @@ describe("two machines", () => {
     expect(result.items.map(({ address, action, outcome }) => `${action} ${address} ${outcome}`)).toEqual(["create Integration/i1 done"]);
     expect(creates()).toHaveLength(1);
     expect(result.bindings["Integration/i0"]).toBe("int-1");
+  });
+
+  it("send no create whose checks the other one has overtaken", async () => {
+    const { machine, service } = await machines();
+    await expectNothingTwice(service, machine(overtakenManifests), machine(overtakenManifests));
   });
 
   it("apply a saved plan once", async () => {

@@ -9,6 +9,7 @@ import { fileNeeds } from "../../../support/programs.ts";
 import { startService } from "../../../support/service.ts";
 import { startTcpProxy } from "../../../support/tcp-proxy.ts";
 import { waiting } from "../../../support/waiting.ts";
+import { expectNothingTwice, overtakenManifests } from "../overtaken.ts";
 import { apiKey, integrations, type Machine, projectOn } from "../project.ts";
 
 fileNeeds("postgresql");
@@ -17,7 +18,7 @@ fileNeeds("postgresql");
 const postgres = ownPostgres(["fsync = off"]);
 
 /** A service, and machines that share nothing but a database, which they reach through a proxy. */
-async function machines() {
+async function machines(manifests = integrations(2)) {
   const service = await startService({ apiKeys: { [apiKey]: "bot@example.com" } });
   onTestFinished(() => service.close());
   const url = await postgres.database();
@@ -29,7 +30,7 @@ async function machines() {
     onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
     const records = { postgres: { url: { $secret: { env: "DIMSYNC_DATABASE_URL" } }, id: storeId }, ttl };
     const env = { DIMSYNC_DATABASE_URL: databaseUrl };
-    return projectOn(folder, { baseUrl: service.url, manifests: integrations(2), records, env });
+    return projectOn(folder, { baseUrl: service.url, manifests, records, env });
   };
   return { service, url, proxy, machine, creates: () => service.requests.filter(({ method }) => method === "POST") };
 }
@@ -67,6 +68,11 @@ describe("nothing is created, and the message says why, if", () => {
     }
     expect(creates()).toEqual([]);
   });
+});
+
+it("sends no create whose checks another run has overtaken", async () => {
+  const { service, machine } = await machines(overtakenManifests);
+  await expectNothingTwice(service, machine(), machine());
 });
 
 it("plans with a role that may only read, and apply sends nothing and exits with 4", async () => {
