@@ -11,6 +11,7 @@ import { build } from "esbuild";
 import { w7 } from "./adopt.mjs";
 import { w11 } from "./documents.mjs";
 import { w4, w5, w9 } from "./fleet.mjs";
+import { w12 } from "./job.mjs";
 import { w8, w10 } from "./large.mjs";
 import { w6 } from "./latency.mjs";
 import { w1, w2 } from "./literal.mjs";
@@ -26,7 +27,7 @@ const { values, positionals } = parseArgs({
     small: { type: "boolean", default: false },
   },
 });
-const workloads = { w1, w2, w3, w4, w5, w6, w7, w8, w9, w10, w11, records };
+const workloads = { w1, w2, w3, w4, w5, w6, w7, w8, w9, w10, w11, w12, records };
 const wanted = positionals.length === 0 ? Object.keys(workloads) : positionals.map((name) => name.toLowerCase());
 for (const name of wanted)
   if (!Object.hasOwn(workloads, name)) throw new Error(`There is no workload ${name}: ${Object.keys(workloads).join(", ")}.`);
@@ -36,7 +37,11 @@ const folder = mkdtempSync(join(tmpdir(), "dimsync-bench-"));
 const dist = values.dist === undefined ? join(folder, "dist") : resolve(values.dist);
 if (values.dist === undefined) execFileSync(process.execPath, [join(root, "build.mjs"), "--no-types", "--out", dist], { stdio: "inherit" });
 await build({
-  entryPoints: { embedded: join(root, "src/embedded/index.ts"), floor: join(root, "bench/floor.mjs") },
+  entryPoints: {
+    embedded: join(root, "src/embedded/index.ts"),
+    floor: join(root, "bench/floor.mjs"),
+    "git-http": join(root, "test/support/git/http.ts"),
+  },
   outdir: folder,
   outExtension: { ".js": ".mjs" },
   bundle: true,
