@@ -1,6 +1,7 @@
 import { mkdir, realpath, rm, symlink, writeFile } from "node:fs/promises";
 import { dirname, isAbsolute, join, relative, sep } from "node:path";
 import { DimsyncError, messageOf } from "../model/errors.ts";
+import { getOrAdd, once } from "../model/maps.ts";
 import type { Environment } from "../model/settings/env.ts";
 import { eachBlob, filesAt, type TreeEntry } from "./blobs.ts";
 import { GitError, type GitPlace, gitText, NoCheckoutError } from "./process.ts";
@@ -16,7 +17,8 @@ export interface BaseTree {
   readonly commit: string;
   /** The path in this tree of a file or folder of the repository; undefined if it is outside the repository. */
   readonly pathInTree: (path: string) => Promise<string | undefined>;
-  readonly remove: () => Promise<void>;
+  /** The files are removed when nobody reads them any more. */
+  readonly release: () => Promise<void>;
 }
 
 /** Large repositories take a while to read or to fetch. */
@@ -30,7 +32,7 @@ const gitIn =
     gitText({ folder, env }, args, { timeoutMs });
 
 /**
- * Writes the files at `ref` as git stores them: no filter, encoding or other attribute of the work tree applies, so what is checked out now cannot change what
+ * The files at `ref` as git stores them: no filter, encoding or other attribute of the work tree applies, so what is checked out now cannot change what
  * is read. Throws E_BASE_REF if the ref does not exist (in a shallow clone, perhaps only its history is missing), E_NO_GIT outside a repository, and
  * E_BASE_UNREADABLE if a file is missing.
  */
@@ -38,22 +40,46 @@ export async function extractBase(folder: string, ref: string, env: Environment)
   const git = gitIn(folder, env);
   const top = await topOf(folder, git);
   const commit = await findCommit(ref, git);
-  const temp = await temporaryFolder("base");
-  const remove = (): Promise<void> => rm(temp, { recursive: true, force: true });
+  const { written, release } = shareTree({ folder, env }, top, commit);
   try {
-    const tree = join(temp, "tree");
-    await mkdir(tree);
-    await writeBlobs({ folder, env }, commit, tree);
+    const tree = await written;
     const realTop = await realpath(top);
     const pathInTree = async (path: string): Promise<string | undefined> => {
       const inside = relative(realTop, await realpath(path).catch(() => path));
       return isAbsolute(inside) || inside === ".." || inside.startsWith(`..${sep}`) ? undefined : join(tree, inside);
     };
-    return { folder: join(tree, relative(realTop, await realpath(folder))), top: tree, commit, pathInTree, remove };
+    return { folder: join(tree, relative(realTop, await realpath(folder))), top: tree, commit, pathInTree, release };
   } catch (error) {
-    await remove();
+    await release();
     throw unreadable(`The files at ${ref} could not be read: ${messageOf(error)}.`, error);
   }
+}
+
+interface SharedTree {
+  /** A temporary folder. */
+  readonly temp: Promise<string>;
+  /** The folder with the files. */
+  readonly written: Promise<string>;
+  users: number;
+}
+
+/** What is read now, by repository and commit: a commit never changes, so all who read it get the same files. */
+const sharedTrees = new Map<string, SharedTree>();
+
+function shareTree(place: GitPlace, top: string, commit: string): Pick<SharedTree, "written"> & Pick<BaseTree, "release"> {
+  const key = `${commit} ${top}`;
+  const shared = getOrAdd(sharedTrees, key, () => {
+    const temp = temporaryFolder("base");
+    return { temp, written: temp.then((folder) => writeBlobs(place, commit, join(folder, "tree"))), users: 0 };
+  });
+  shared.users += 1;
+  const release = once(async () => {
+    shared.users -= 1;
+    if (shared.users > 0) return;
+    sharedTrees.delete(key);
+    await rm(await shared.temp, { recursive: true, force: true });
+  });
+  return { written: shared.written, release };
 }
 
 const topOf = (folder: string, git: Git): Promise<string> =>
@@ -61,7 +87,9 @@ const topOf = (folder: string, git: Git): Promise<string> =>
     throw new DimsyncError("E_NO_GIT", `--base needs the git repository of ${folder}, but ${whyNoRepository(error)}.`);
   });
 
-async function writeBlobs(place: GitPlace, commit: string, tree: string): Promise<void> {
+/** Writes the files of a commit into the new folder `tree`. Resolves with that folder. */
+async function writeBlobs(place: GitPlace, commit: string, tree: string): Promise<string> {
+  await mkdir(tree);
   // Without submodules. Links last, so that no file is written through one.
   const blobs = (await filesAt(place, commit, { timeoutMs })).filter(({ mode }) => mode !== "160000");
   for (const { path } of blobs) refuseUnsafe(path);
@@ -80,6 +108,7 @@ async function writeBlobs(place: GitPlace, commit: string, tree: string): Promis
     },
     { timeoutMs },
   );
+  return tree;
 }
 
 /** Throws GitError for a path that would be written elsewhere. */
@@ -190,7 +219,7 @@ async function findCommit(ref: string, git: Git): Promise<string> {
   if (ref === "" || ref.startsWith("-"))
     throw new DimsyncError("E_BASE_REF", `${JSON.stringify(ref)} is not a git ref. Use a branch, a tag or a commit, such as origin/main.`);
   // A tag or a local branch of the same name must not stand for a branch of the remote.
-  const names = [ref, ...(ref.startsWith("refs/") ? [] : [`refs/remotes/${ref}`])].reverse();
+  const names = [ref, ...(ref.startsWith("refs/") || isCommitId(ref) ? [] : [`refs/remotes/${ref}`])].reverse();
   for (const name of names) {
     const commit = await git(["rev-parse", "--verify", "--quiet", `${name}^{commit}`]).catch(() => undefined);
     if (commit !== undefined) return commit;
@@ -202,6 +231,9 @@ async function findCommit(ref: string, git: Git): Promise<string> {
     { command: fetchCommand(ref, isShallow) },
   );
 }
+
+/** Git reads it as the commit, whatever branches are named. */
+const isCommitId = (ref: string): boolean => /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/u.test(ref);
 
 function whyNoRepository(error: unknown): string {
   if (!(error instanceof GitError)) return "it could not be read";

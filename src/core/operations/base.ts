@@ -141,6 +141,6 @@ export async function atBase<T>(
       ...(configFile === undefined ? {} : { target }),
     });
   } finally {
-    await base.remove();
+    await base.release();
   }
 }

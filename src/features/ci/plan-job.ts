@@ -8,7 +8,7 @@ import { loadOptions, loadProjects } from "../../cli/project.ts";
 import { printError } from "../../cli/report-error.ts";
 import { say } from "../../cli/say.ts";
 import type { FailOn } from "../../core/engine/exit-codes.ts";
-import type { ReviewBase } from "../../core/git/base.ts";
+import { extractBase, type ReviewBase } from "../../core/git/base.ts";
 import { repositoryTop } from "../../core/git/top.ts";
 import { listTargets, type Project } from "../../core/manifests/project.ts";
 import { DimsyncError, ProblemsError } from "../../core/model/errors.ts";
@@ -71,6 +71,11 @@ async function planTargets(context: CiContext, job: CiJob): Promise<Planned> {
   const projects = await loadProjects(context, { account: true, interruptible: true });
   if (flags.out !== undefined && projects.length > 1)
     throw new DimsyncError("E_USAGE", "--out saves the plan of one target. Select it with -t NAME.");
+  // Each target is compared with the same commit: while the job reads its files, they are not read from git again.
+  const shared = await job
+    .base()
+    .then((base) => (base === undefined ? undefined : extractBase(cwd, base.tip, job.env)))
+    .catch(() => undefined);
   const { made, failed } = await eachJobTarget(context, projects, async (project) => {
     const base = await job.base();
     const change = base === undefined ? undefined : await targetChange(project, base.tip, loadOptions(context, []));
@@ -78,7 +83,7 @@ async function planTargets(context: CiContext, job: CiJob): Promise<Planned> {
     return base !== undefined && (await isUntouched(context, job, { project, base }))
       ? undefined
       : await planTarget(context, job, { project, failOn });
-  });
+  }).finally(() => shared?.release());
   const known = await listTargets(loadOptions(context, []));
   const plans = await Promise.all(made.flatMap(({ document }) => (document === undefined ? [] : [withOwners(document, cwd)])));
   const unchanged = made.flatMap(({ project, document }) => (document === undefined ? [project.settings.target] : []));

@@ -55,7 +55,7 @@ test("a colleague unhashes a column and pauses an integration while a pull reque
     try {
       return await drift(await load(), { env, base: { ...(await load(base.folder)), unread: [] } });
     } finally {
-      await base.remove();
+      await base.release();
     }
   };
 

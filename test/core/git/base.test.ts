@@ -1,4 +1,4 @@
-import { readFileSync, readlinkSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, readlinkSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { extractBase, reviewBase } from "../../../src/core/git/base.ts";
@@ -26,7 +26,7 @@ function startRepository(files: Readonly<Record<string, string>>) {
 
 async function extract(folder: string, ref: string) {
   const base = await extractBase(folder, ref, gitEnv);
-  onTestFinished(base.remove);
+  onTestFinished(base.release);
   return (path: string): string => readFileSync(join(base.folder, path), "utf8");
 }
 
@@ -43,8 +43,20 @@ test("the files at a ref are read as git stores them, whatever attributes and fi
   const read = await extract(work, base);
   expect([read("a.yaml"), read("deep/er/ü b.yaml"), read("link.yaml")]).toEqual(["kept: true\n", "1\n", "kept: true\n"]);
   const tree = await extractBase(work, base, gitEnv);
-  onTestFinished(tree.remove);
+  onTestFinished(tree.release);
   expect(readlinkSync(join(tree.folder, "link.yaml"))).toBe("a.yaml");
+});
+
+test("all who read a commit at one time get the same files, which are removed after the last of them", async () => {
+  const { work, commit } = startRepository({ "a.yaml": "one\n" });
+  const id = commit({});
+  const [first, second] = await Promise.all([extractBase(work, id, gitEnv), extractBase(work, "HEAD", gitEnv)]);
+  expect(second.top).toBe(first.top);
+  await first.release();
+  await first.release();
+  expect(readFileSync(join(second.folder, "a.yaml"), "utf8")).toBe("one\n");
+  await second.release();
+  expect(existsSync(first.top)).toBe(false);
 });
 
 test("a file whose content is missing makes the base unreadable", async () => {
