@@ -122,3 +122,65 @@ const without = (map, names) =>
     map,
     Object.keys(map).filter((name) => !names.includes(name)),
   );
+
+// The types of these documents.
+
+/** The definitions whose types are generated, besides the documents. */
+const generated = ["goneColumn", "guardFinding", "itemResult", "neverReviewed", "newColumn", "policyFinding", "seenGroup", "usedExemption"];
+
+/** Definitions whose types say more than a schema can. */
+const written = {
+  action: ["Action", "./plan.ts"],
+  change: ["ChangeGroup", "./plan.ts"],
+  counts: ["CallCounts", "./plan.ts"],
+  diagnostic: ["Diagnostic", "./problem.ts"],
+  exit: ["Exit", "./exit.ts"],
+  held: ["Held", "./plan.ts"],
+  manual: ["Manual", "./plan.ts"],
+  notKept: ["NotKept", "./plan.ts"],
+};
+
+/** The text of src/core/model/documents.generated.d.ts. */
+export async function documentTypes() {
+  const [plan, result, validation] = [await read("plan"), await read("result"), await read("validation")];
+  const definitions = { ...plan.definitions, ...result.definitions };
+  const types = { ...only(definitions, generated), tool: plan.definitions.tool, result, validation };
+  const texts = Object.entries(types).map(([name, schema]) => `${comment(schema)}${declaration(typeName(name), schema)}\n`);
+  const imports = Object.values(written).map(([name, file]) => `import type { ${name} } from "${file}";\n`);
+  return `${imports.join("")}\n${texts.join("\n")}`;
+}
+
+const typeName = (name) => written[name]?.[0] ?? `${name[0].toUpperCase()}${name.slice(1)}`;
+const comment = ({ description }, indent = "") => (description === undefined ? "" : `${indent}/** ${description} */\n`);
+
+function declaration(name, schema) {
+  const type = typeOf(schema, "");
+  return type.startsWith("{\n") ? `export interface ${name} ${type}` : `export type ${name} = ${type};`;
+}
+
+function typeOf(schema, indent) {
+  const { $ref, allOf, anyOf, items, minItems, properties, additionalProperties: others, type } = schema;
+  if ($ref !== undefined) return typeName($ref.replace("#/definitions/", ""));
+  if ("const" in schema) return JSON.stringify(schema.const);
+  if (schema.enum !== undefined) return schema.enum.map((value) => JSON.stringify(value)).join(" | ");
+  if (allOf !== undefined) return allOf.map((one) => typeOf(one, indent)).join(" & ");
+  if (anyOf !== undefined) return anyOf.map((one) => typeOf(one, indent)).join(" | ");
+  if (type === "array") {
+    const item = typeOf(items, indent);
+    // Lists of names that are never empty.
+    if (minItems === 1 && item === "string") return `readonly [${item}, ...${item}[]]`;
+    return item.includes(" | ") ? `readonly (${item})[]` : `readonly ${item}[]`;
+  }
+  if (type === "object" && properties !== undefined) return objectType(schema, indent);
+  if (type === "object") return typeof others === "object" ? `Readonly<Record<string, ${typeOf(others, indent)}>>` : "JsonObject";
+  return { string: "string", boolean: "boolean", integer: "number", number: "number" }[type] ?? "JsonValue";
+}
+
+function objectType({ properties, required = [] }, indent) {
+  const inner = `${indent}  `;
+  const members = Object.entries(properties).map(
+    ([name, schema]) =>
+      `${comment(schema, inner)}${inner}readonly ${name}${required.includes(name) ? "" : "?"}: ${typeOf(schema, inner)};\n`,
+  );
+  return `{\n${members.join("")}${indent}}`;
+}

@@ -1,42 +1,9 @@
-import type { Address } from "./address.ts";
+import type { GoneColumn, NeverReviewed, SeenGroup } from "./documents.generated.d.ts";
 import type { LiveSchemas } from "./live.ts";
 import type { NamedObject } from "./plan.ts";
 import type { Problem } from "./problem.ts";
 
-/** A live column that nobody has reviewed. */
-export interface NewColumn {
-  /** "Schemas/orders" */
-  readonly address: Address;
-  /** The live id of the integration. */
-  readonly id: string;
-  readonly schema: string;
-  readonly table: string;
-  readonly column: string;
-  /** The label that a Classification gives it, if any. */
-  readonly label?: string;
-  /** Whether the service replicates it now. */
-  readonly replicated: boolean;
-  readonly hashed: boolean;
-  /** ISO 8601: the column was added after this time. Absent: not known. */
-  readonly since?: string;
-}
-
-/** A reviewed column that the account no longer has. */
-export type GoneColumn = Pick<NewColumn, "address" | "id" | "schema" | "table" | "column"> & {
-  /** Whether the account has no such table any more. */
-  readonly isTableGone?: true;
-};
-
-/** A live integration that the catalog does not have: nobody has reviewed it, and nothing of it is switched off. */
-export interface NeverReviewed {
-  /** "Schemas/payroll" */
-  readonly address: Address;
-  readonly id: string;
-  /** What the service calls it. */
-  readonly name: string;
-  /** How many columns it has. */
-  readonly columns: number;
-}
+export type { GoneColumn, NeverReviewed, NewColumn, SeenGroup } from "./documents.generated.d.ts";
 
 /** Columns of one table. */
 export interface TableColumns {
@@ -76,13 +43,4 @@ export interface SeenColumns {
   /** ISO 8601: when columns were recorded last. */
   readonly at: string;
   readonly groups: readonly SeenGroup[];
-}
-
-export interface SeenGroup {
-  /** Live ids. */
-  readonly integrations: readonly string[];
-  /** ISO 8601: the recording before the one that saw the columns first. Absent: they were in the first. */
-  readonly after?: string;
-  /** The names of columns by schema and table, sorted. */
-  readonly schemas: Readonly<Record<string, Readonly<Record<string, readonly string[]>>>>;
 }
