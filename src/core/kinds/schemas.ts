@@ -13,6 +13,7 @@ export type { RuleCache } from "./schema-config/rules/rule-cache.ts";
 export {
   isUncovered,
   type Known,
+  labelsOfColumn,
   type NodeState,
   type Question,
   type ScannedColumn,
@@ -21,5 +22,6 @@ export {
   type ScannedTable,
   type ScanOptions,
   scan,
+  whereLabelsAre,
 } from "./schema-config/scan.ts";
 export { type SchemaConfigUnit, schemaUnits } from "./schema-config/units.ts";

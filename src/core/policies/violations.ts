@@ -1,6 +1,6 @@
-import { columnLabels, type LabelScope, labelAmong } from "../kinds/patterns/labels.ts";
+import { type LabelScope, labelAmong } from "../kinds/patterns/labels.ts";
 import { matchesName } from "../kinds/patterns/nodes.ts";
-import type { Known, NodeState, Question, ScannedColumn, ScannedNode } from "../kinds/schemas.ts";
+import { type Known, labelsOfColumn, type NodeState, type Question, type ScannedColumn, type ScannedNode } from "../kinds/schemas.ts";
 import type { NodePath } from "../model/nodes.ts";
 import type { Field } from "../model/schema-tree.ts";
 import { isSameMode } from "../model/sync-mode.ts";
@@ -125,8 +125,8 @@ export function policyQuestion(policy: CompiledPolicy, { isLiteral, onViolation,
   };
 }
 
-const hasLabel = ({ live, path, labels }: ScannedColumn, wanted: readonly string[] | undefined): boolean =>
-  wanted === undefined || (labels !== undefined && labelAmong(columnLabels(labels, path[2], live.nameInDestination), wanted) !== undefined);
+const hasLabel = (column: ScannedColumn, wanted: readonly string[] | undefined): boolean =>
+  wanted === undefined || labelAmong(labelsOfColumn(column), wanted) !== undefined;
 
 const holds = (wanted: boolean | undefined, actual: Known): Known =>
   wanted === undefined ? true : actual === undefined ? undefined : wanted === actual;

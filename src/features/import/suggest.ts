@@ -1,6 +1,7 @@
-import { columnLabels, enterLabels, type LabelScope } from "../../core/kinds/patterns/labels.ts";
+import type { LabelScope } from "../../core/kinds/patterns/labels.ts";
+import { labelsOfColumn, type Question, scan } from "../../core/kinds/schemas.ts";
 import type { LiveSchemas } from "../../core/model/live.ts";
-import { walk } from "../../core/model/schema-tree.ts";
+import { atOnce } from "../../core/model/runtime/event-loop.ts";
 import { visible } from "../../core/text/control-characters.ts";
 import { counted } from "../../core/text/counts.ts";
 import { andMore } from "../../core/text/lists.ts";
@@ -72,26 +73,13 @@ function addColumn(all: Map<string, Found>, about: string, { name, shown }: { re
 /** Names and paths of the columns that no Classification labels. */
 function unlabelled(tree: LiveSchemas, labels: LabelScope | undefined): readonly (readonly [name: string, path: string])[] {
   const found: (readonly [string, string])[] = [];
-  let inSchema = labels;
-  let inTable = labels;
-  walk(
-    tree,
-    {
-      schema(entry, [schema]) {
-        inSchema = labels && enterLabels(labels, schema, entry.nameInDestination);
-        return true;
-      },
-      table(entry, [, table]) {
-        inTable = inSchema && enterLabels(inSchema, table, entry.nameInDestination);
-        return true;
-      },
-      column(entry, path) {
-        const isLabelled = inTable !== undefined && columnLabels(inTable, path[2], entry.nameInDestination).length > 0;
-        if (!isLabelled) found.push([path[2], nodeText(path)]);
-      },
+  const question: Question = {
+    column(column) {
+      const [, , name] = column.path;
+      if (labelsOfColumn(column).length === 0) found.push([name, nodeText(column.path)]);
     },
-    "by-name",
-  );
+  };
+  atOnce(scan(tree, [question], { labels, order: "by-name" }));
   return found;
 }
 

@@ -1,7 +1,8 @@
 import type { RecordedColumns } from "../../core/catalog/seen.ts";
-import { columnLabels, type LabelScope } from "../../core/kinds/patterns/labels.ts";
+import type { LabelScope } from "../../core/kinds/patterns/labels.ts";
 import {
   decisionIn,
+  labelsOfColumn,
   type Question,
   type RuleCache,
   type ScannedColumn,
@@ -9,6 +10,7 @@ import {
   type ScannedSchema,
   type ScannedTable,
   scan,
+  whereLabelsAre,
 } from "../../core/kinds/schemas.ts";
 import { locatedLabel } from "../../core/model/cause.ts";
 import type { Pointer } from "../../core/model/json/pointer.ts";
@@ -40,12 +42,10 @@ type Labelled = readonly [column: ScannedColumn, table: ScannedTable, schema: Sc
 
 /** The labelled columns of an integration, by name. Columns that the service does not return are missing. */
 export function rowsOf({ live, name, tree, labels, rules, policies, locate, since }: RegisteredIntegration): readonly RegisterRow[] {
-  const isPossible = ({ labels: below }: ScannedNode): boolean => below !== undefined && below.possible.size > 0;
   const labelled: Labelled[] = [];
   const question: Question = {
-    schema: isPossible,
-    table: isPossible,
-    column: (...nodes) => void (labelsOf(nodes[0]).length > 0 && labelled.push(nodes)),
+    ...whereLabelsAre,
+    column: (...nodes) => void (labelsOfColumn(nodes[0]).length > 0 && labelled.push(nodes)),
   };
   atOnce(scan(tree, [question, ...policies.questions], { ...policies.options, rules, labels, order: "by-name" }));
   const results = resultsOf(policies.end());
@@ -72,7 +72,7 @@ export function rowsOf({ live, name, tree, labels, rules, policies, locate, sinc
       ...resultText(results, column.path),
     };
     // Two files can give a column the same label; the first one counts, as in rules.
-    const byLabel = new Map([...labelsOf(column)].reverse().map((each) => [each.label, each]));
+    const byLabel = new Map([...labelsOfColumn(column)].reverse().map((each) => [each.label, each]));
     return [...byLabel.values()].map((one) => ({
       ...shared,
       label: one.label,
@@ -80,9 +80,6 @@ export function rowsOf({ live, name, tree, labels, rules, policies, locate, sinc
     }));
   });
 }
-
-const labelsOf = ({ labels, path, live }: ScannedColumn) =>
-  labels === undefined ? [] : columnLabels(labels, path[2], live.nameInDestination);
 
 const referenceText = ({ name, type }: LiveReference = { id: "", name: "", type: "" }): string =>
   type === "" ? name : `${name} (${type})`;

@@ -1,11 +1,12 @@
 import { labelReferences } from "../../kinds/label-references.ts";
-import { type ColumnLabel, columnLabels, enterLabels, wantedLabels } from "../../kinds/patterns/labels.ts";
+import { type ColumnLabel, labelsOf, wantedLabels } from "../../kinds/patterns/labels.ts";
+import { labelsOfColumn, type Question, scan, whereLabelsAre } from "../../kinds/schemas.ts";
 import { canonicalJson } from "../../model/json/json.ts";
 import type { Pointer } from "../../model/json/pointer.ts";
 import { getOrAdd } from "../../model/maps.ts";
 import { nodePointer } from "../../model/nodes.ts";
 import type { SourceLocation } from "../../model/problem.ts";
-import { isStep, type Steps } from "../../model/runtime/event-loop.ts";
+import type { Steps } from "../../model/runtime/event-loop.ts";
 import { visible } from "../../text/control-characters.ts";
 import { counted } from "../../text/counts.ts";
 import { andMore, joinParts } from "../../text/lists.ts";
@@ -76,27 +77,18 @@ export function labelTallies({ base, head }: Pick<Review, "base" | "head">) {
     *add({ live, labels: { before, now } }: ReviewedTree): Steps<LostLabels> {
       const lost = new Map<Pointer, ReadonlySet<string>>();
       if (before === undefined) return lost;
-      let index = 0;
-      for (const [schema, { tables, nameInDestination }] of Object.entries(live)) {
-        const [was, is] = [before, now].map((scope) => scope && enterLabels(scope, schema, nameInDestination));
-        if (was === undefined || was.possible.size === 0) continue;
-        for (const [table, entry] of Object.entries(tables)) {
-          const [wasIn, isIn] = [was, is].map((scope) => scope && enterLabels(scope, table, entry.nameInDestination));
-          if (wasIn === undefined || wasIn.possible.size === 0) continue;
-          for (const [column, { nameInDestination: there }] of Object.entries(entry.columns ?? {})) {
-            if (isStep(index++)) yield;
-            const still = new Set((isIn === undefined ? [] : columnLabels(isIn, column, there)).map(({ label }) => label));
-            const gone = new Map(
-              columnLabels(wasIn, column, there).flatMap((one) =>
-                users.has(one.label) && !still.has(one.label) ? [[one.label, one]] : [],
-              ),
-            );
-            if (gone.size === 0) continue;
-            for (const one of gone.values()) loseLabel(one, nodeText([schema, table, column]));
-            lost.set(nodePointer([schema, table, column]), new Set(gone.keys()));
-          }
-        }
-      }
+      const question: Question = {
+        ...whereLabelsAre,
+        column(column) {
+          const used = labelsOfColumn(column).filter(({ label }) => users.has(label));
+          if (used.length === 0) return;
+          const still = new Set((now === undefined ? [] : labelsOf(now, live, column.path)).map(({ label }) => label));
+          const gone = new Map(used.flatMap((one) => (still.has(one.label) ? [] : [[one.label, one]])));
+          for (const one of gone.values()) loseLabel(one, nodeText(column.path));
+          if (gone.size > 0) lost.set(nodePointer(column.path), new Set(gone.keys()));
+        },
+      };
+      yield* scan(live, [question], { labels: before });
       return lost;
     },
     /** Columns whose label is lost lose this with it. */

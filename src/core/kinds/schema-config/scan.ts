@@ -12,7 +12,7 @@ import {
   type TablePath,
   type WalkOrder,
 } from "../../model/schema-tree.ts";
-import { enterLabels, type LabelScope } from "../patterns/labels.ts";
+import { type ColumnLabel, columnLabels, enterLabels, type LabelScope } from "../patterns/labels.ts";
 import { type ModeSource, makeRuleProgram } from "./compiled-config.ts";
 import { literalColumnMaps, literalColumns, literalSchemas, literalTables } from "./literal-trees.ts";
 import { type Literals, newResolution, type Resolution, resolve } from "./rules/resolve-rules.ts";
@@ -93,6 +93,15 @@ export function* scan(tree: LiveSchemas, questions: readonly Question[], options
     }
   }
 }
+
+/** The labels of a column. */
+export const labelsOfColumn = ({ labels, path, live }: ScannedColumn): readonly ColumnLabel[] =>
+  labels === undefined ? [] : columnLabels(labels, path[2], live.nameInDestination);
+
+const mayHaveLabels = ({ labels }: ScannedNode): boolean => labels !== undefined && labels.possible.size > 0;
+
+/** Of a question about labelled columns. */
+export const whereLabelsAre = { schema: mayHaveLabels, table: mayHaveLabels } satisfies Question;
 
 interface Named<Live> {
   readonly name: string;

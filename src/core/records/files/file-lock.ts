@@ -1,11 +1,8 @@
-import { randomBytes } from "node:crypto";
 import { constants, copyFile, link, lstat, open, readFile, rename, unlink, writeFile } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
-import { isObject, own } from "../../model/json/json.ts";
-import { parseJson } from "../../model/json/parse.ts";
 import { spread } from "../../model/runtime/backoff.ts";
-import { type HolderProcess, hasEnded, thisHolder, toHolder } from "../process-identity.ts";
 import { isErrno } from "./fs-errors.ts";
+import { type LockOwner, newOwner, type OwnerDetails, parseOwner, whyStale } from "./lock-owner.ts";
 
 // A lock is a file that contains a token of its owner. It is created whole (temporary file, then a
 // hard link, which fails if the name exists), so a kill leaves no half-written lock.
@@ -16,35 +13,6 @@ import { isErrno } from "./fs-errors.ts";
 // meanwhile, and checks under the guard that the lock still has T. The guard is a lock of the same
 // form: if a killed process left one behind, it is taken over in the same way, with a guard for its
 // token. Tokens are never reused, so this ends.
-
-/** Who holds a lock, as written into its file. */
-interface LockOwner extends HolderProcess {
-  /** Different for any two acquisitions. */
-  readonly token: string;
-  /** ISO 8601, refreshed while the lock is held. */
-  readonly heartbeat: string;
-}
-
-/** This process as the owner of a new lock. */
-export const newOwner = (): LockOwner => ({
-  token: randomBytes(8).toString("hex"),
-  ...thisHolder(),
-  heartbeat: new Date().toISOString(),
-});
-
-/** The owner in a lock file; undefined if the text is not one. */
-function parseOwner(text: string): LockOwner | undefined {
-  try {
-    const value = parseJson(text);
-    const process = toHolder(value);
-    const [token, heartbeat] = isObject(value) ? [own(value, "token"), own(value, "heartbeat")] : [];
-    if (process === undefined || typeof token !== "string" || typeof heartbeat !== "string") return undefined;
-    // The token becomes part of a file name.
-    return /^[0-9a-f]+$/u.test(token) && !Number.isNaN(Date.parse(heartbeat)) ? { ...process, token, heartbeat } : undefined;
-  } catch {
-    return undefined;
-  }
-}
 
 export interface FileLock {
   /** Writes a heartbeat; false if another process has the lock now. */
@@ -66,9 +34,13 @@ const pollMs = 100;
  * Takes the lock `file`, whose folder must exist, or returns its holder when the time is over.
  * Throws what Node's calls throw.
  */
-export async function takeFileLock(file: string, wait: LockWait): Promise<FileLock | { readonly heldBy: LockOwner | undefined }> {
+export async function takeFileLock(
+  file: string,
+  details: OwnerDetails,
+  wait: LockWait,
+): Promise<FileLock | { readonly heldBy: LockOwner | undefined }> {
   const deadline = Date.now() + wait.waitMs;
-  const owner = newOwner();
+  const owner = newOwner(details);
   for (;;) {
     if (await create(file, owner)) return holding(file, owner);
     const held = await inspect(file, wait.ttlMs);
@@ -85,7 +57,7 @@ export async function takeFileLock(file: string, wait: LockWait): Promise<FileLo
  * Error if the lock can't be taken.
  */
 export async function withFileLock<T>(file: string, work: () => Promise<T>): Promise<T> {
-  const lock = await takeFileLock(file, { waitMs: 20_000, ttlMs: 60_000 });
+  const lock = await takeFileLock(file, { runId: "" }, { waitMs: 20_000, ttlMs: 60_000 });
   if ("heldBy" in lock)
     throw new Error(
       `${file} is held by ${lock.heldBy === undefined ? "another process" : `process ${lock.heldBy.pid} on ${lock.heldBy.host}`}`,
@@ -148,7 +120,7 @@ async function replace(file: string, token: string, owner: LockOwner, ttlMs: num
  */
 async function guarded(file: string, token: string, ttlMs: number, work: () => Promise<void>): Promise<boolean> {
   const guard = `${file}.${token}.guard`;
-  const owner = newOwner();
+  const owner = newOwner({ runId: "" });
   if (!(await create(guard, owner))) {
     const held = await inspect(guard, ttlMs);
     if (held?.isStale !== true) return false;
@@ -170,8 +142,7 @@ async function inspect(
   const [text, stats] = await Promise.all([readFile(file, "utf8").catch(unlessMissing), lstat(file).catch(unlessMissing)]);
   if (stats === undefined) return undefined;
   const owner = parseOwner(text ?? "");
-  if (owner !== undefined)
-    return { token: owner.token, owner, isStale: hasEnded(owner) || Date.now() - Date.parse(owner.heartbeat) > ttlMs };
+  if (owner !== undefined) return { token: owner.token, owner, isStale: whyStale(owner, ttlMs) !== undefined };
   return { token: `${stats.ino}-${Math.trunc(stats.mtimeMs)}`, owner, isStale: Date.now() - stats.mtimeMs > ttlMs };
 }
 

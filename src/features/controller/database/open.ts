@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { DimsyncError } from "../../../core/model/errors.ts";
@@ -22,7 +23,7 @@ export async function openControllerDatabase({ url, stateFolder }: ControllerPla
     return database;
   }
   await makeStateFolder(stateFolder);
-  const lock = await takeFileLock(join(stateFolder, "lock.json"), { waitMs: 0, ttlMs: lockTtlMs });
+  const lock = await takeFileLock(join(stateFolder, "lock.json"), { runId: randomUUID() }, { waitMs: 0, ttlMs: lockTtlMs });
   if ("heldBy" in lock)
     throw new DimsyncError(
       "E_CONTROLLER_DATABASE",
