@@ -205,6 +205,7 @@ function unmatched({ session, scope, options, today }: Round, { observed, compar
       units: compared.parts,
       account: observed.account,
       today,
+      missing: compared.missingPaths,
     });
   // What only manifests can match is checked before anything is read.
   if (observed.inScope.every(({ kind }) => kindNamed(kind)?.schemas === undefined)) return [];

@@ -1,11 +1,23 @@
-import { dirname, join, relative, sep } from "node:path";
+import { dirname, join, relative, resolve, sep } from "node:path";
 import { repositoryTop } from "../git/top.ts";
 import type { Plan } from "../model/plan.ts";
 import type { Problem } from "../model/problem.ts";
+import { isLocal, type Settings } from "../model/settings/config.ts";
 import { visible } from "../text/control-characters.ts";
 import { counted } from "../text/counts.ts";
 import { andMore } from "../text/lists.ts";
 import { shellWord } from "../text/shell.ts";
+
+/** W_FILE_IGNORED, if git ignores files of the project: this run read them, and a job that checks out the repository does not have them. */
+export function ignoredFileProblems(git: Plan["git"], { bindingsFile, folder, records }: Settings): readonly Problem[] {
+  // Shared records do not need the file.
+  const ignored = (git?.ignored ?? []).filter(({ file }) => isLocal(records) || resolve(folder, file) !== bindingsFile);
+  if (ignored.length === 0) return [];
+  const names = andMore(ignored.map(({ file, by }) => visible(`${file} (${by})`)));
+  const it = ignored.length === 1 ? "it" : "them";
+  const message = `Git ignores ${counted(ignored.length, "file")} of the project: ${names}. Other checkouts do not have ${it}, so plan and apply there, such as in CI, run without ${it}. Remove the pattern from that line and commit the ${ignored.length === 1 ? "file" : "files"}, or keep ${it} outside the project.`;
+  return [{ code: "W_FILE_IGNORED", severity: "warning", message }];
+}
 
 /**
  * E_SPARSE_CHECKOUT, if git left out files of the project in `folder`: what they say would look as if it had been deleted. A list, for the problems of a project.

@@ -2,7 +2,7 @@ import type { Plan } from "../model/plan.ts";
 import { traced } from "../model/runtime/traced.ts";
 import { assemblePlan, type RoundParts } from "./assemble.ts";
 import { checkPolicies } from "./checks/policies.ts";
-import { leftOutProblems } from "./left-out.ts";
+import { ignoredFileProblems, leftOutProblems } from "./left-out.ts";
 import { cachedReads } from "./reads/cached-reads.ts";
 import { recoverRound } from "./recover.ts";
 import { compareRound, observeRound } from "./round.ts";
@@ -23,7 +23,8 @@ export async function planRound(round: Round): Promise<Plan> {
   const git = await round.session.git;
   const { project } = round.session;
   const leftOut = leftOutProblems(git, project.settings.folder);
-  if (leftOut.length === 0) return await finished(round, { recovered, git, observed });
+  const problems = [...observed.problems, ...ignoredFileProblems(git, project.settings)];
+  if (leftOut.length === 0) return await finished(round, { recovered, git, observed: { ...observed, problems } });
   // Errors of the project keep everything from being compared.
   const session = { ...round.session, project: { ...project, problems: [...project.problems, ...leftOut] } };
   return await finished({ ...round, session }, { recovered, git, observed: { ...observed, compared: [], base: undefined } });

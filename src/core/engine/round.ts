@@ -18,7 +18,7 @@ import { type BaseView, baseResources, baseView } from "./origin.ts";
 import { columnBudget, columnsNeeded } from "./reads/cached-reads.ts";
 import type { Recovered } from "./recover.ts";
 import { releasedObjects } from "./released.ts";
-import { everything, ignoring, manifestsInScope } from "./scope.ts";
+import { everything, type IgnoredPaths, ignoredPaths, ignoring, manifestsInScope } from "./scope.ts";
 import type { LoadedProject, Round, Session } from "./session.ts";
 
 // The steps of a round (pipeline.ts) as calls to the modules that do the work.
@@ -102,6 +102,8 @@ export interface ComparedRound extends Compared {
   /** Absent if there is no base, or if it is not known. */
   readonly loosened?: readonly Loosened[];
   readonly released?: readonly Released[];
+  /** `ignore` entries whose path no compared object has. */
+  readonly missingPaths: IgnoredPaths["missing"];
   /** What selectors by live name cover. */
   readonly coverage: Coverage;
   /** Absent if the project names no dbt manifest. */
@@ -120,6 +122,7 @@ export async function compareRound(round: Round, view: RoundView, policies: Poli
     options.isReview === true && options.base !== undefined && view.base !== undefined
       ? checkLoosened({ base: options.base, head: session.project, today: round.today }, view, view.base)
       : undefined;
+  const paths = ignoredPaths([...session.project.settings.ignore, ...(options.ignore ?? [])], round.today);
   const questions: Questions = (liveId) => (labels === undefined ? [] : [labels.ask(liveId)]);
   const needs: ReadNeeds = {
     policyColumns: columnsNeeded(session, policies.columnsNeeded),
@@ -137,13 +140,14 @@ export async function compareRound(round: Round, view: RoundView, policies: Poli
     concurrency: session.project.settings.client.concurrency,
     needs,
     checkUnit: function* (unit) {
+      paths.look(unit, unit.live, view.account);
       if (impact !== undefined) yield* impact.checkUnit(unit);
       yield* policies.checkUnit(unit, questions);
       if (loosened !== undefined) yield* loosened.checkUnit(unit);
     },
     signal: session.signal,
   });
-  if (hasErrors(session.project)) return { ...compared, coverage: { manual: [] } };
+  if (hasErrors(session.project)) return { ...compared, missingPaths: paths.missing, coverage: { manual: [] } };
   const others = await policies.checkOthers(reads, { compared: compared.configured, questions, onTree: loosened?.checkTree });
   const complete = compared.complete && others.complete;
   const { base } = view;
@@ -157,6 +161,7 @@ export async function compareRound(round: Round, view: RoundView, policies: Poli
     ...compared,
     found: [...compared.found, ...(problems.length === 0 ? [] : [{ ...emptyDiff, problems }])],
     complete,
+    missingPaths: paths.missing,
     coverage,
     ...defined({ loosened: released && loosened?.entries(released), released, impact: impact?.impact() }),
   };

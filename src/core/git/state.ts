@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { lstat, readFile, readlink, realpath } from "node:fs/promises";
 import { join, parse, relative, resolve, sep } from "node:path";
 import { byText } from "../model/address.ts";
+import { defined } from "../model/json/json.ts";
 import { groupBy } from "../model/maps.ts";
 import type { Plan } from "../model/plan.ts";
 import { eachBlob, filesAt } from "./blobs.ts";
@@ -14,6 +15,8 @@ export interface ProjectFiles {
   readonly files: readonly string[];
   /** Whether an absolute path would be one of them; for deleted files. */
   readonly covers: (path: string) => boolean;
+  /** Those that the command line names, which git may ignore. */
+  readonly passed?: readonly string[];
 }
 
 /** A large repository on a slow disk takes seconds. */
@@ -36,21 +39,23 @@ export async function gitState(folder: string, project: ProjectFiles, { timeoutM
     const commit = await gitText(place, ["rev-parse", "--verify", "--quiet", "HEAD^{commit}"], limits);
     const isOfProject = covering(project, folder, real);
     const committed = await committedFiles(place, commit, { isOfProject, limits });
-    const differing = await differences(
-      project.files.map((file) => resolve(real, relative(folder, file))),
-      committed,
-      { top, limits },
-    );
+    const inCheckout = (file: string): string => resolve(real, relative(folder, file));
+    const { differing, untracked, ignored: ignoredFiles } = await differences(project.files.map(inCheckout), committed, { top, limits });
     const leftOut = new Set(await skipped(place, differing, limits));
-    const shown = (paths: readonly string[]): readonly string[] =>
-      [...new Set(paths.map((path) => relative(real, path).split(sep).join("/")))].sort(byText);
-    const changed = shown(differing.filter((path) => !leftOut.has(path)));
-    if (differing.length === 0) return { commit, dirty: false };
+    const passed = new Set((project.passed ?? []).map(inCheckout));
+    const nameOf = (path: string): string => relative(real, path).split(sep).join("/");
+    const shown = (paths: readonly string[]): readonly string[] | undefined =>
+      paths.length === 0 ? undefined : [...new Set(paths.map(nameOf))].sort(byText);
+    const ignored = [...ignoredFiles].flatMap(([path, by]) => (passed.has(path) ? [] : [{ file: nameOf(path), by }]));
     return {
       commit,
-      dirty: true,
-      ...(changed.length === 0 ? {} : { changedFiles: changed }),
-      ...(leftOut.size === 0 ? {} : { leftOut: shown([...leftOut]) }),
+      dirty: differing.length > 0,
+      ...defined({
+        changedFiles: shown(differing.filter((path) => !leftOut.has(path))),
+        leftOut: shown([...leftOut]),
+        untracked: shown(untracked),
+        ignored: ignored.length === 0 ? undefined : ignored.sort((a, b) => byText(a.file, b.file)),
+      }),
     };
   } catch {
     return undefined;
@@ -95,16 +100,25 @@ async function submoduleFiles(place: GitPlace, id: string, listing: Listing): Pr
   return [[join(folder, ".git"), { id, isLink: false, isOfProject, place }]];
 }
 
-/** The project's files that differ from the commit. `files`: absolute paths, whose last part may be a link. */
+interface Differences {
+  /** The project's files that differ from the commit, with the untracked ones. */
+  readonly differing: readonly string[];
+  /** Those that the commit does not have. */
+  readonly untracked: readonly string[];
+  /** Those that the commit does not have because git ignores them, with what names them: ".gitignore:3". */
+  readonly ignored: ReadonlyMap<string, string>;
+}
+
+/** `files`: absolute paths, whose last part may be a link. */
 async function differences(
   files: readonly string[],
   committed: ReadonlyMap<string, Committed>,
   { top, limits }: { readonly top: string; readonly limits: Limits },
-): Promise<readonly string[]> {
+): Promise<Differences> {
   const isInside = (path: string): boolean => path.startsWith(`${top}${sep}`);
   const covered = [...committed].flatMap(([path, { isOfProject }]) => (isOfProject ? [path] : []));
   const differing = new Set<string>();
-  const untracked: string[] = [];
+  const unknown: string[] = [];
   const unequal: Unequal[] = [];
   for (const file of new Set([...files, ...covered])) {
     if (!isInside(file)) continue;
@@ -113,12 +127,13 @@ async function differences(
       differing.add(file);
     const entry = committed.get(end);
     if (text === undefined ? entry !== undefined : entry?.isLink === true) differing.add(file);
-    else if (text !== undefined && entry === undefined && isInside(end)) untracked.push(file);
+    else if (text !== undefined && entry === undefined && isInside(end)) unknown.push(file);
     else if (text !== undefined && entry !== undefined && entry.id !== blobId(text, entry.id)) unequal.push({ file, text, entry });
   }
-  for (const file of await notIgnored({ folder: top, env: process.env }, untracked, limits)) differing.add(file);
-  for (const file of await unlikeBlobs(unequal, limits)) differing.add(file);
-  return [...differing];
+  const ignored = await ignoredOf({ folder: top, env: process.env }, unknown, limits);
+  const untracked = unknown.filter((file) => !ignored.has(file));
+  for (const file of [...untracked, ...(await unlikeBlobs(unequal, limits))]) differing.add(file);
+  return { differing: [...differing], untracked, ignored };
 }
 
 /** Follows a path: the links on its way, its end without links, and the bytes of the file there; undefined if there is none. */
@@ -180,15 +195,22 @@ async function unlikeBlobs(all: readonly Unequal[], { timeoutMs = limitMs }: Lim
 
 const withoutReturns = (text: Buffer): string => text.toString("latin1").replaceAll("\r\n", "\n");
 
-/** Those that no .gitignore names. */
-async function notIgnored(place: GitPlace, files: readonly string[], limits: Limits): Promise<readonly string[]> {
-  if (files.length === 0) return [];
+/** Those that a .gitignore names, with its line. */
+async function ignoredOf(place: GitPlace, files: readonly string[], limits: Limits): Promise<ReadonlyMap<string, string>> {
+  if (files.length === 0) return new Map();
   const input = files.map((file) => `${relative(place.folder, file)}\0`).join("");
-  const { code, stdout } = await runGit(place, ["check-ignore", "-z", "--stdin"], { ...limits, input });
+  const { code, stdout } = await runGit(place, ["check-ignore", "-v", "-z", "--stdin"], { ...limits, input });
   // 1: none is ignored. It fails for files of submodules.
   if (code === undefined) throw new GitError("no response");
-  const ignored = new Set(code === 0 ? stdout.toString("utf8").split("\0") : []);
-  return files.filter((file) => !ignored.has(relative(place.folder, file)));
+  const fields = code === 0 ? stdout.toString("utf8").split("\0") : [];
+  const by = new Map<string, string>();
+  // Of each file: source, line, pattern and path.
+  for (let at = 3; at < fields.length; at += 4) {
+    const [source, line, pattern = "", path = ""] = fields.slice(at - 3, at + 1);
+    // A pattern that includes a file again is printed, too.
+    if (!pattern.startsWith("!")) by.set(join(place.folder, path), `${source}:${line}`);
+  }
+  return new Map(files.flatMap((file) => (by.has(file) ? [[file, by.get(file) ?? ""] as const] : [])));
 }
 
 /** The missing files that the index says not to check out (sparse checkout). */

@@ -119,7 +119,11 @@ export async function loadProject(options: LoadOptions): Promise<Project> {
     patterns: config.manifests,
     files: paths.map((path) => shownPath(options.cwd, path)),
     dbtFiles: named.dbtFiles,
-    sourceFiles: { files: [...config.except, ...paths, ...named.files], covers: covering(config.wanted, config.folder) },
+    sourceFiles: {
+      files: [...config.except, ...paths, ...named.files],
+      covers: covering(config.wanted, config.folder),
+      passed: (options.varFiles ?? []).map((name) => resolve(cwd, name)),
+    },
   };
 }
 

@@ -374,13 +374,15 @@ export interface Plan {
   readonly account: string;
   /**
    * `dirty`: files that the plan depends on differ from the commit. `changedFiles` names them, relative to the project's folder; `leftOut` those that a sparse
-   * checkout leaves out.
+   * checkout leaves out, `untracked` those that the commit does not have, and `ignored` those that it does not have because git ignores them (`by`: ".gitignore:3").
    */
   readonly git?: {
     readonly commit: string;
     readonly dirty: boolean;
     readonly changedFiles?: readonly string[];
     readonly leftOut?: readonly string[];
+    readonly untracked?: readonly string[];
+    readonly ignored?: readonly { readonly file: string; readonly by: string }[];
   };
   /** The target only accepts a saved plan that was made from a clean git tree. */
   readonly protected?: true;

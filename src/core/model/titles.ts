@@ -207,6 +207,7 @@ const elsewhere = {
   W_ENTRY_UNREAD: "An entry of a list is incomplete or unreadable",
   W_EXEMPTION_ENDS: "Exemption ends soon",
   W_EXEMPTION_UNUSED: "Unused exemption",
+  W_FILE_IGNORED: "Git ignores a file of the project",
   W_FLAT_CONNECTION: "Connection without purposes",
   W_GLOB_NO_FILE: "Glob without a file",
   W_GLOB_NO_MATCH: "A pattern matches nothing",

@@ -1,6 +1,6 @@
 import { allowances } from "../engine/checks/allow.ts";
 import { exemptionProblems } from "../engine/checks/exemptions.ts";
-import { leftOutProblems } from "../engine/left-out.ts";
+import { ignoredFileProblems, leftOutProblems } from "../engine/left-out.ts";
 import { sortDiagnostics } from "../engine/plan.ts";
 import { conflicts } from "../kinds/index.ts";
 import { emptyLabelSelectors } from "../kinds/label-selectors.ts";
@@ -47,7 +47,7 @@ export async function validateProjects(projects: readonly Project[]): Promise<Va
 
 /** Everything that can be checked without the account. Sends no request. */
 export async function validateProject(project: Project): Promise<Validation> {
-  const git = projectGitState(project, new AbortController().signal);
+  const asked = projectGitState(project, new AbortController().signal);
   const { problems, locate, resources, partial, isDeclared, columnLabels, files, settings, configFile } = project;
   const all = [...resources, ...partial.map(({ resource }) => resource)];
   const ofManifests = [
@@ -57,6 +57,7 @@ export async function validateProject(project: Project): Promise<Validation> {
   ];
   const today = new Date().toISOString().slice(0, 10);
   const hasIgnores = settings.ignore.some(({ address }) => /^(?:Schema(?:Config|s)\/|[^/]*[*?[{!])/u.test(address));
+  const git = await asked;
   const found = [
     ...problems,
     ...atWholePlaces(ofManifests, partial),
@@ -65,7 +66,8 @@ export async function validateProject(project: Project): Promise<Validation> {
     ...exemptionProblems(policiesIn(resources), today),
     ...literalProblems(resources, { today, ignoring: hasIgnores, labels: columnLabels }),
     ...(await conflictProblems(resources, settings)),
-    ...leftOutProblems(await git, settings.folder),
+    ...leftOutProblems(git, settings.folder),
+    ...ignoredFileProblems(git, settings),
   ];
   const diagnostics = sortDiagnostics(
     found.map((problem) => withTarget(toDiagnostic(configFile === undefined ? required(problem) : problem, locate), settings)),

@@ -3,8 +3,9 @@ import type { ExitCode } from "../model/exit.ts";
 import type { GuardFinding } from "../model/findings.ts";
 import type { Item, Plan } from "../model/plan.ts";
 import type { Result, Validation } from "../model/result.ts";
+import { visible } from "../text/control-characters.ts";
 import { callsText, counted, countList } from "../text/counts.ts";
-import { joinParts } from "../text/lists.ts";
+import { andMore, joinParts } from "../text/lists.ts";
 import { forTarget, shellWord } from "../text/shell.ts";
 import type { ChangeBlock, Section } from "./blocks.ts";
 import type { RenderOptions, Shown } from "./document.ts";
@@ -176,8 +177,10 @@ function validationHeadline(validation: Validation): Headline {
   return { word: isValid ? "valid" : "invalid", tone: isValid ? "good" : "bad", text: validationText(validation), isSentence: true };
 }
 
-const commitText = ({ commit, dirty }: NonNullable<Plan["git"]>): string =>
-  `commit ${commit.slice(0, 7)}${dirty ? " with uncommitted changes" : ""}`;
+const commitText = ({ commit, dirty, untracked = [] }: NonNullable<Plan["git"]>): string => {
+  const files = untracked.length === 0 ? "" : ` (new: ${andMore(untracked.map(visible))})`;
+  return `commit ${commit.slice(0, 7)}${dirty ? " with uncommitted changes" : ""}${files}`;
+};
 
 function planHeadline(plan: Plan): Headline {
   const isReport = plan.kind === "DriftReport";

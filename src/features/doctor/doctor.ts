@@ -10,7 +10,7 @@ import { describeSecret } from "../../core/model/settings/secret.ts";
 import { type Account, openAccount } from "../../core/operations/account.ts";
 import { probeStore, readRecords } from "../../core/operations/open-records.ts";
 import { planAccount } from "../../core/operations/plan.ts";
-import type { RunEnvironment } from "../../core/operations/session.ts";
+import { projectGitState, type RunEnvironment } from "../../core/operations/session.ts";
 import type { RecordsState } from "../../core/records/records.ts";
 import type { Client } from "../../core/service/client.ts";
 import type { CallReport } from "../../core/service/request.ts";
@@ -22,12 +22,13 @@ import {
   configCheck,
   configErrors,
   exemptionChecks,
+  fileChecks,
   labelChecks,
-  labelledColumnsCheck,
   manifestCheck,
   nodeCheck,
   recordChecks,
   taggedByCheck,
+  unmatchedChecks,
 } from "./project-checks.ts";
 import { storeChecks } from "./store-checks.ts";
 import { transportChecks } from "./transport.ts";
@@ -57,6 +58,7 @@ export async function diagnose(project: Project, options: DoctorOptions, run: Ru
     nodeCheck(version, process.versions),
     configCheck(project),
     manifestCheck(project),
+    ...fileChecks(project, await projectGitState(project, run.signal)),
     taggedByCheck(project),
     ...labelChecks(project),
     ...exemptionChecks(project, new Date().toISOString().slice(0, 10)),
@@ -65,7 +67,7 @@ export async function diagnose(project: Project, options: DoctorOptions, run: Ru
   const canPlan = checks.every(({ state }) => state !== "fail");
   // The records were read before.
   const planned = async () => (await planAccount(project, {}, { ...run, onRecords: undefined })).diagnostics;
-  checks.push(...(await labelledColumnsCheck(project, canPlan ? planned : undefined)));
+  checks.push(...(await unmatchedChecks(project, canPlan ? planned : undefined)));
   return {
     kind: "DoctorReport",
     target: settings.target,

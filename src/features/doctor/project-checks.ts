@@ -1,4 +1,5 @@
 import { exemptionProblems } from "../../core/engine/checks/exemptions.ts";
+import { ignoredFileProblems, leftOutProblems } from "../../core/engine/left-out.ts";
 import { kindNamed } from "../../core/kinds/index.ts";
 import { labelReferences } from "../../core/kinds/label-references.ts";
 import { isTag } from "../../core/kinds/manifests.ts";
@@ -6,6 +7,7 @@ import { wantedLabels } from "../../core/kinds/patterns/labels.ts";
 import type { Project } from "../../core/manifests/project.ts";
 import { integrationOfSchemas, kindOf } from "../../core/model/address.ts";
 import { DimsyncError, readOr } from "../../core/model/errors.ts";
+import type { Plan } from "../../core/model/plan.ts";
 import { type Diagnostic, type Problem, placeText, toDiagnostic } from "../../core/model/problem.ts";
 import { policiesIn } from "../../core/policies/validate.ts";
 import type { RecordsState } from "../../core/records/records.ts";
@@ -182,21 +184,62 @@ export function labelChecks({ resources, columnLabels, readers, locate }: Projec
   ];
 }
 
-/** Which labelled columns the account does not have. `planned`: the diagnostics of a plan of everything; undefined: other checks failed. */
-export async function labelledColumnsCheck(
-  { columnLabels }: Pick<Project, "columnLabels">,
+/** What the project reads and a run elsewhere may not have, and what it does not read although it looks as if it did. */
+export function fileChecks({ problems, locate, settings }: Project, git: Plan["git"]): readonly Check[] {
+  const check = "files";
+  const { untracked = [] } = git ?? {};
+  const found = [
+    ...problems.filter(({ code }) => code === "W_LINK_SKIPPED" || code === "W_GLOB_NO_FILE"),
+    ...ignoredFileProblems(git, settings),
+  ].map((problem) => warning(check, toDiagnostic(problem, locate)));
+  const added = untracked.map(shellWord).join(" ");
+  const isNew = `The commit does not have ${counted(untracked.length, "file")} of the project: ${andMore(untracked)}. Runs elsewhere, such as in CI, are without ${untracked.length === 1 ? "it" : "them"}.`;
+  return [
+    ...(git?.leftOut === undefined ? [] : leftOutProblems(git, settings.folder)).map(({ message, command = "" }) =>
+      fail(check, message, `Run: ${command}`),
+    ),
+    ...found,
+    ...(untracked.length === 0 ? [] : [warn(check, isNew, `Add ${untracked.length === 1 ? "it" : "them"} and commit: git add ${added}`)]),
+  ];
+}
+
+/** What a plan of everything says of labels and of `ignore` entries. `planned`: its diagnostics; undefined: other checks failed. */
+export async function unmatchedChecks(
+  { columnLabels, settings: { ignore } }: Pick<Project, "columnLabels" | "settings">,
   planned: (() => Promise<readonly Diagnostic[]>) | undefined,
 ): Promise<readonly Check[]> {
-  const check = "labelled columns";
-  if (columnLabels === undefined) return [];
-  if (planned === undefined) return [skip(check, "another check failed.")];
+  const asked = [
+    ...(columnLabels === undefined
+      ? []
+      : [{ check: "labelled columns", codes: ["W_LABEL_NO_MATCH", "W_LABELS_DISAGREE"], passed: everyLabelFound }]),
+    ...(ignore.length === 0
+      ? []
+      : [
+          {
+            check: "ignore",
+            codes: ["W_IGNORE_NO_MATCH", "W_IGNORE_EXPIRED"],
+            passed: "Each entry of `ignore` matches something in the account.",
+          },
+        ]),
+  ];
+  if (asked.length === 0) return [];
+  if (planned === undefined) return asked.map(({ check }) => skip(check, "another check failed."));
   try {
-    const found = (await planned()).filter(({ code }) => code === "W_LABEL_NO_MATCH" || code === "W_LABELS_DISAGREE");
-    if (found.length === 0)
-      return [ok(check, "The account has a column for every source of dbt, line of CSV and pattern that has a label.")];
-    return found.map(({ message, file, line }) => warn(check, message, `It is in ${placeText({ file, line }) || "the Classification"}.`));
+    const diagnostics = await planned();
+    return asked.flatMap(({ check, codes, passed }) => {
+      const found = diagnostics.filter(({ code }) => codes.includes(code));
+      return found.length === 0 ? [ok(check, passed)] : found.map((one) => warning(check, one));
+    });
   } catch (error) {
     if (!(error instanceof DimsyncError)) throw error;
-    return [skip(check, `there is no plan. ${error.message}`)];
+    return asked.map(({ check }) => skip(check, `there is no plan. ${error.message}`));
   }
+}
+
+const everyLabelFound = "The account has a column for every source of dbt, line of CSV and pattern that has a label.";
+
+/** A warning of the project or of a plan, whose message says what to do. */
+function warning(check: string, { message, ...at }: Diagnostic): Check {
+  const place = placeText(at);
+  return { check, state: "warn", found: message, ...(place === "" ? {} : { advice: `It is in ${place}.` }) };
 }

@@ -131,7 +131,8 @@ describe("the tree is dirty after", () => {
     test(what, async () => {
       const { top, folder, state } = repository();
       change(folder, top);
-      expect(await state(files)).toEqual({ commit: git(top, "rev-parse", "HEAD").trim(), dirty: true, changedFiles: names });
+      const { untracked: _, ...found } = (await state(files)) ?? {};
+      expect(found).toEqual({ commit: git(top, "rev-parse", "HEAD").trim(), dirty: true, changedFiles: names });
     });
 });
 
@@ -152,8 +153,21 @@ describe("the tree is clean after", () => {
     test(what, async () => {
       const { top, folder, state, head } = repository();
       change(folder, top);
-      expect(await state()).toEqual({ commit: head, dirty: false });
+      const { ignored: _, ...found } = (await state()) ?? {};
+      expect(found).toEqual({ commit: head, dirty: false });
     });
+});
+
+test("files of the project that are not in the commit are named, with the line that ignores them", async () => {
+  const { top, folder, state } = repository();
+  write(top, ".gitignore", "# local\n*.local.yaml\n!kept.local.yaml\n");
+  const files = ["manifests/b.local.yaml", "manifests/kept.local.yaml", "manifests/new.yaml"];
+  for (const file of [...files, "other.local.yaml"]) write(folder, file);
+  const found = await state(files);
+  expect(found).toMatchObject({
+    untracked: ["manifests/kept.local.yaml", "manifests/new.yaml"],
+    ignored: [{ file: "manifests/b.local.yaml", by: ".gitignore:2" }],
+  });
 });
 
 test("a file that a sparse checkout leaves out is named, and the tree is not clean", async () => {

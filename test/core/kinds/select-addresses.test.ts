@@ -88,6 +88,22 @@ test("an ignore entry whose address matches nothing is a warning at its line, in
   expect((await run("drift")).stdout).toContain("W_IGNORE_NO_MATCH");
 });
 
+test("an ignore entry whose path nothing has is a warning at its line", async () => {
+  const rows: readonly (readonly [path: string, address: string, end: string | undefined])[] = [
+    ["/schema/public", "Schemas/Orders", 'has no "schema", so the entry ignores nothing (theirs). Did you mean schemas?'],
+    ["/schemas/public/tables/custmers", "SchemaConfig/shops", 'no "custmers" at /schemas/public/tables, so'],
+    ["/schemas/public/tables/customers/columns/*mail/hashed", "Schemas/Orders", undefined],
+    ["/schemas/public/tables/x_*", "Schemas/*", 'no "x_*" at /schemas/public/tables, so'],
+    ["/schemas/*/tables/*/columns/email", "Schemas/*", undefined],
+  ];
+  const { plan } = await start(both, { ignore: rows.map(([path, address]) => ({ address, path, reason: "theirs" })) });
+  const found = (await plan()).diagnostics.filter(({ code }) => code === "W_IGNORE_NO_MATCH");
+  expect(found.map(({ message }) => message)).toEqual(
+    rows.flatMap(([, , end]) => (end === undefined ? [] : [expect.stringContaining(end)])),
+  );
+  for (const { file, line } of found) expect({ file, line }).toEqual({ file: "dimsync.yaml", line: expect.any(Number) });
+});
+
 test("an unknown address in --only is an error that names a similar one", async () => {
   const { run } = await start(both);
   const { code, stdout } = await run("plan", "--only", "Schemas/Ordres");

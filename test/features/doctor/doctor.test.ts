@@ -1,4 +1,5 @@
-import { readFile, writeFile } from "node:fs/promises";
+import { execFileSync } from "node:child_process";
+import { readFile, symlink, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
@@ -193,6 +194,47 @@ test("labels that nothing uses, labelled columns that the account does not have,
   expect((await doctor()).checks).toContainEqual({ check: "labels", state: "ok", found: "1 label, each used by a rule or a policy." });
   project.service.addFault("* .*=status:401");
   expect((await doctor()).checks.at(-1)).toMatchObject({ check: "labelled columns", state: "skip" });
+});
+
+test("files that a run elsewhere does not have, links that are not read, and ignore entries without a match are warnings", async () => {
+  await project.importJson();
+  const git = (...args: readonly string[]) =>
+    execFileSync("git", ["-C", project.folder, "-c", "user.name=Dana", "-c", "user.email=dana@example.com", ...args]);
+  git("init", "-q");
+  await project.write(".gitignore", "# local\n*.local.yaml\n.dimsync/\n");
+  await editConfig((text) => `${text}ignore: [{ address: Tag/pii, path: /descripton, reason: theirs }]\n`);
+  git("add", ".");
+  git("commit", "-qm", "one");
+  const tag = (name: string) => `apiVersion: dimsync/v1\nkind: Tag\nmetadata: { name: ${name} }\nspec: { name: ${name} }\n`;
+  await project.write("manifests/a.local.yaml", tag("a"));
+  await project.write("manifests/new file.yaml", tag("b"));
+  await symlink("/etc", join(project.folder, "manifests/elsewhere"));
+  const { checks } = await doctor();
+  expect(checks.filter(({ check }) => check === "files" || check === "ignore")).toEqual([
+    {
+      check: "files",
+      state: "warn",
+      found: expect.stringContaining("manifests/elsewhere is a symbolic link to /etc"),
+      advice: "It is in dimsync.yaml:3:13.",
+    },
+    {
+      check: "files",
+      state: "warn",
+      found: expect.stringContaining("Git ignores 1 file of the project: manifests/a.local.yaml (.gitignore:2). Other"),
+    },
+    {
+      check: "files",
+      state: "warn",
+      found: "The commit does not have 1 file of the project: manifests/new file.yaml. Runs elsewhere, such as in CI, are without it.",
+      advice: "Add it and commit: git add 'manifests/new file.yaml'",
+    },
+    {
+      check: "ignore",
+      state: "warn",
+      found: expect.stringContaining('Tag/pii has no "descripton", so the entry ignores nothing (theirs). Did you mean description?'),
+      advice: expect.stringMatching(/^It is in dimsync.yaml:\d+:\d+\.$/u),
+    },
+  ]);
 });
 
 test("tags with resources and no user who tags are a warning", async () => {
