@@ -1,16 +1,15 @@
-import { execFileSync } from "node:child_process";
-import { mkdirSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import type { Plan } from "../../src/core/model/plan.ts";
 import { startEmbeddedService } from "../../src/embedded/index.ts";
+import { dbtManifest } from "../core/labels/dbt-manifest.ts";
+import { startReviewedRepository } from "../security/pull-request.ts";
 import { dayIn } from "../support/clock.ts";
-import { runCommand } from "../support/command.ts";
 import fc from "../support/fast-check.ts";
-import { keyVariable, writeProject } from "../support/project-folder.ts";
 import { runs } from "../support/sample.ts";
 
-// What apply sends after the merge is what the plan of the pull request showed, and whatever makes the rules of the project weaker is named there.
+// What `ci apply` sends after the merge is what the comment on the pull request showed, and whatever makes the rules of the project weaker is named there.
 
 /** What a pull request can do, and the codes of which one names it. */
 const edits = {
@@ -27,7 +26,10 @@ const edits = {
   "let existing findings pass": ["managed-less"],
   "remove a rule": ["protection-lost", "released"],
   "lose a label of a manifest": ["label-lost"],
-  "lose a label of a file": ["label-lost"],
+  "lose a label of a CSV file": ["label-lost"],
+  "lose the meta of a column in dbt": ["label-lost"],
+  "rename a column in dbt": ["label-lost"],
+  "lose a table of dbt": ["label-lost"],
   "delete the SchemaConfig": ["released"],
   "read fewer files": ["managed-less"],
   "expose with a rule": [],
@@ -50,7 +52,7 @@ function projectOf(url: string, done: readonly Edit[]): Readonly<Record<string, 
     has("lift a guard") && `allow: [{ guard: maxCreates, reason: one, until: ${inTwentyDays} }]`,
     has("ignore an integration") && 'ignore: [{ address: "Schemas/*", path: /schemas, reason: tidy }]',
     `vars: { text: ${has("describe a tag with a variable") ? "other" : "Contains personal data"} }`,
-    `targets: { default: { baseUrl: "${url}", apiKey: { $secret: { env: ${keyVariable} } } } }`,
+    `targets: { prod: { baseUrl: "${url}", apiKey: { $secret: { env: DIMSYNC_API_KEY } } } }`,
   );
   const orders = lines(
     "apiVersion: dimsync/v1\nkind: SchemaConfig\nmetadata: { name: orders }\nspec:\n  integration: { id: 8f1c }",
@@ -58,7 +60,7 @@ function projectOf(url: string, done: readonly Edit[]): Readonly<Record<string, 
     "  rules:\n    - { match: { table: '*s' }, set: { enabled: true } }",
     has("hash more") && "    - { match: { column: phone }, set: { hashed: true } }",
     !has("remove a rule") && "    - { id: names, match: { column: [email, contact_email] }, set: { hashed: true } }",
-    "    - { id: labels, match: { label: [pii, file] }, set: { hashed: true } }",
+    "    - { id: labels, match: { label: [pii, file, dbt] }, set: { hashed: true } }",
     has("expose with a rule") && "    - { id: open, match: { schema: public, table: users, column: email }, set: { hashed: false } }",
     has("ignore a table") && "    - { match: { table: customers }, ignore: true }",
   );
@@ -73,11 +75,18 @@ kind: Classification
 metadata: { name: personal }
 spec:
   labels: [{ label: pii, match: { column: [${has("lose a label of a manifest") ? "nothing" : "actor_email"}] } }]
-  from: [{ csv: { file: labels.csv } }]
+  from:
+    - csv: { file: labels.csv }
+    - dbt: { manifest: dbt/target/manifest.json, label: dbt, where: { meta: { contains_pii: true } } }
 `;
+  const personal = { meta: { contains_pii: true } };
+  const customers = { schema: "orders", columns: { city: has("lose the meta of a column in dbt") ? {} : personal } };
+  const payments = { schema: "orders", columns: { [has("rename a column in dbt") ? "payment_method" : "method"]: personal } };
+  const products = has("lose a table of dbt") ? {} : { products: { schema: "orders", columns: { title: personal } } };
   return {
     "dimsync.yaml": config,
-    "labels.csv": `integration,schema,table,column,label\nOrders,public,users,id,file\n${has("lose a label of a file") ? "" : "Orders,public,customers,phone,file\n"}`,
+    "labels.csv": `integration,schema,table,column,label\nOrders,public,users,id,file\n${has("lose a label of a CSV file") ? "" : "Orders,public,customers,phone,file\n"}`,
+    "dbt/target/manifest.json": dbtManifest({ customers, payments, ...products }),
     "manifests/orders.yaml": has("delete the SchemaConfig") ? "# nothing\n" : orders,
     "manifests/policy.yaml": has("remove the policy") ? "# nothing\n" : policy,
     "manifests/labels.yaml": labels,
@@ -95,41 +104,32 @@ async function review(done: readonly Edit[]): Promise<void> {
     onExchange: ({ method, path, requestBody }) => void (method === "GET" || sent.push({ method, path, body: requestBody })),
   });
   onTestFinished(service.close);
-  const folder = writeProject({});
-  const git = (...args: readonly string[]): string =>
-    execFileSync("git", ["-C", folder, "-c", "user.name=T", "-c", "user.email=t@example.com", ...args], { encoding: "utf8" });
-  const run = (...argv: readonly string[]) => runCommand([...argv, "-q"], folder, { [keyVariable]: "key" });
-  const commit = (files: Readonly<Record<string, string>>): void => {
-    for (const [path, text] of Object.entries(files)) {
-      mkdirSync(dirname(join(folder, path)), { recursive: true });
-      writeFileSync(join(folder, path), text);
-    }
-    git("add", "-A");
-    git("commit", "-qm", "change", "--allow-empty");
-  };
-  git("init", "-q", "-b", "main");
-  commit(projectOf(service.url, []));
-  const first = await run("apply", "--yes");
-  expect(first.code, first.stdout + first.stderr).toBe(0);
-  git("checkout", "-qb", "feature");
-  commit(projectOf(service.url, done));
-  const planned = await run("plan", "--base", "main", "-o", "json");
-  const plan = JSON.parse(planned.stdout) as Plan;
-  expect(plan.complete, planned.stdout).toBe(true);
+  const repository = await startReviewedRepository("key", projectOf(service.url, []));
+  const first = await repository.mergeAndApply("main");
+  expect(first.code, first.output).toBe(0);
+  repository.commit("feature", projectOf(service.url, done));
+  const planFile = join(repository.root, "plan.json");
+  const planned = await repository.plan("feature", { flags: ["--out", planFile] });
+  const plan = JSON.parse(readFileSync(planFile, "utf8")) as Plan;
+  const comment = repository.comment();
+  expect(plan.complete, planned.output).toBe(true);
   const codes = new Set<string>((plan.loosened ?? []).map(({ code }) => code));
   for (const edit of done) {
     const wanted: readonly string[] = edits[edit];
     // What a removed object contained is not compared one by one.
-    if (wanted.length > 0) expect([edit, wanted.some((code) => codes.has(code))]).toEqual([edit, true]);
+    if (wanted.length > 0) expect([edit, wanted.some((code) => codes.has(code) && comment.includes(`\`${code}\``))]).toEqual([edit, true]);
   }
   if (done.every((edit) => edits[edit].length === 0)) expect([...codes]).toEqual([]);
-  git("checkout", "-q", "main");
-  git("merge", "-q", "--no-edit", "feature");
+  if (codes.size > 0) expect(comment).toContain("### This pull request also loosens");
+  const labels = (plan.loosened ?? []).flatMap(({ code, subject }) => (code === "label-lost" ? [subject] : []));
+  expect(labels, "each once").toEqual([...new Set(labels)]);
   sent.length = 0;
-  await run("apply", "--yes");
+  const applied = await repository.mergeAndApply("feature");
   const shown = plan.items.flatMap(({ requests }) => requests).map(({ method, path, body }) => ({ method, path, body }));
   // A guard that this pull request raised or that only a review has may let the merged manifests pass.
-  if (sent.length > 0 || plan.executable) expect(sent).toEqual(shown);
+  if (sent.length > 0 || plan.executable) expect(sent, applied.output).toEqual(shown);
+  for (const { method, path } of sent) expect(comment).toContain(`${method} ${path}`);
+  expect(applied.output).not.toContain("W_PLAN_DIFFERS");
 }
 
 test.each(names)("%s: it is named, and what is sent after the merge is what the plan showed", async (name) => {

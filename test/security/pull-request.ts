@@ -14,6 +14,7 @@ export interface JobEvent {
   readonly into?: string;
   readonly payload?: object;
   readonly env?: Readonly<Record<string, string>>;
+  readonly flags?: readonly string[];
 }
 
 /** A repository on a stand-in of GitHub, in whose jobs `ci plan` has a key. */
@@ -52,7 +53,7 @@ export async function startReviewedRepository(key: string, files: Files) {
   };
   /** Runs `dimsync ci plan` in a new checkout of the branch, or in `workspace`. */
   const plan = (branch: string, event: JobEvent = {}, workspace = repository.checkout(branch)) =>
-    job(["plan"], { ...event, branch }, workspace);
+    job(["plan", ...(event.flags ?? [])], { ...event, branch }, workspace);
   /** Merges the branch of pull request 7, and runs `dimsync ci apply`. */
   const mergeAndApply = (branch: string, env: JobEvent["env"] = {}, flags: readonly string[] = []) => {
     repository.merge(branch);
