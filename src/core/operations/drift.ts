@@ -4,7 +4,7 @@ import { heldReads } from "../engine/reads/cached-reads.ts";
 import type { Project } from "../manifests/project.ts";
 import type { Plan } from "../model/plan.ts";
 import { attributed } from "./attributed.ts";
-import { type PlanAccountOptions, withAppliedBase, withReadSession } from "./plan.ts";
+import { type PlanAccountOptions, withAppliedBase, withReadSession, withReview } from "./plan.ts";
 import { openReview, withCatalogProblems } from "./review.ts";
 import type { RunEnvironment } from "./session.ts";
 
@@ -29,13 +29,14 @@ export interface Drift {
  * audit log cannot be read, the report says so; that is not an error. Without differences, it is not read.
  */
 export async function driftAccount(given: Project, options: DriftOptions, run: RunEnvironment): Promise<Drift> {
-  const { since, attribution = true, revert = false, sinceApply, failOn, ...planned } = options;
+  const { since, attribution = true, revert = false, sinceApply, failOn, base, ...planned } = options;
   const project = withCatalogProblems(given);
   return withReadSession(project, run, async (opened) => {
     const based = await withAppliedBase(opened, sinceApply, { project, isRequired: false });
+    const withBase = base === undefined ? based.base : { base: await withReview(base, opened) };
     const session = revert ? { ...based.session, reads: heldReads(opened.reads) } : based.session;
     const compare = async (kind: Plan["kind"]): Promise<Plan> =>
-      plan({ ...session, review: await openReview(project, session.records()) }, { ...planned, ...based.base }, kind);
+      plan({ ...session, review: await openReview(project, session.records()) }, { ...planned, ...withBase }, kind);
     const compared = await compare("DriftReport");
     const undo = revert ? await compare("Plan") : undefined;
     const undone = undo === undefined ? {} : { revert: { ...undo, exit: planExit(undo) } };

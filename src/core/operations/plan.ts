@@ -1,4 +1,5 @@
 import { type FailOn, planExit } from "../engine/exit-codes.ts";
+import type { BaseProject } from "../engine/loosened/entry.ts";
 import { plan } from "../engine/pipeline.ts";
 import type { PlanOptions, Session } from "../engine/session.ts";
 import type { LoadOptions, Project } from "../manifests/project.ts";
@@ -29,8 +30,7 @@ export async function planAccount(given: Project, options: PlanAccountOptions, r
     const review = await openReview(project, session.records());
     const { sinceApply, failOn, base, ...others } = options;
     const problems = base === undefined ? [] : newSecrets(project, base);
-    const reviewed = base && { base: { ...base, review: await openReview(base, session.records()) }, isReview: true };
-    const ofPlan = { ...others, ...reviewed };
+    const ofPlan = { ...others, ...(base && { base: await withReview(base, session), isReview: true }) };
     const isRequired = refusesOutsideChanges(project, options);
     const asked =
       problems.length === 0
@@ -66,9 +66,18 @@ export async function withAppliedBase(
   { project, isRequired }: { readonly project: Project; readonly isRequired: boolean },
 ): Promise<{ readonly session: Session; readonly base: Pick<PlanOptions, "base"> }> {
   if (sinceApply === undefined) return { session, base: {} };
-  const { problems, ...base } = await appliedBase(project, session.records(), { options: sinceApply, isRequired });
-  return { session: { ...session, project: { ...session.project, problems: [...session.project.problems, ...problems] } }, base };
+  const { problems, base } = await appliedBase(project, session.records(), { options: sinceApply, isRequired });
+  return {
+    session: { ...session, project: { ...session.project, problems: [...session.project.problems, ...problems] } },
+    base: base === undefined ? {} : { base: await withReview(base, session) },
+  };
 }
+
+/** The base with the columns that were reviewed there: a column that is switched off until someone reviews it does not come from the manifests. */
+export const withReview = async <B extends BaseProject>(base: B, { records }: Pick<Session, "records">): Promise<B> => ({
+  ...base,
+  review: await openReview(base, records()),
+});
 
 /** Runs `work` with a read-only session on the project's account, and closes the account afterwards. */
 export async function withReadSession<T>(project: Project, run: RunEnvironment, work: (session: Session) => Promise<T>): Promise<T> {

@@ -369,9 +369,17 @@ test("a column that the source added, and that is switched off until someone rev
   expect(accepted.code, accepted.stderr).toBe(0);
   git("add", "-A");
   git("commit", "-qm", "review columns");
+  expect((await run("apply", "--yes")).code).toBe(0);
   service.mutate((account) => {
     const { columns } = usersOf(account);
     Object.assign(columns, { fax: { ...columns["email"], nameInDestination: "fax", enabled: true, hashed: false } });
   });
-  expect(originsOf(await made("plan", "--base", "main"))).toEqual(["Schemas/Orders fax/enabled drift"]);
+  // `ci` compares with the commit that was applied last.
+  for (const argv of [
+    ["plan", "--base", "main"],
+    ["drift", "--base", "main"],
+    ["ci", "plan"],
+    ["ci", "drift"],
+  ])
+    expect([argv, originsOf(await made(...argv))]).toEqual([argv, ["Schemas/Orders fax/enabled drift"]]);
 });
