@@ -128,8 +128,7 @@ const counterFamilies = ({ counters: stored }: ControllerMetrics): readonly Fami
 function durationFamily({ counters: stored }: ControllerMetrics): Family {
   const sum = (name: string, label?: string): number =>
     stored.reduce((total, each) => total + (each.name === name && (label === undefined || each.label === label) ? each.value : 0), 0);
-  // Runs of earlier versions are in no bucket.
-  const count = Math.max(sum("runs"), ...runBuckets.map((le) => sum("run_bucket", String(le))));
+  const count = sum("runs");
   const samples: readonly Sample[] = [
     ...runBuckets.map((le): Sample => [{ le: String(le) }, sum("run_bucket", String(le)), "_bucket"]),
     [{ le: "+Inf" }, count, "_bucket"],

@@ -34,7 +34,7 @@ export async function readRun(database: Database, id: string): Promise<RunDetail
   if (run === undefined) return undefined;
   const [stored = {}] = await membersOf<{ readonly report?: string; readonly head?: Partial<Plan>; readonly result?: string }>(
     database,
-    `select encode(coalesce(p.content, r.report), 'base64') as report, r.report_head as head, encode(r.result, 'base64') as result
+    `select encode(p.content, 'base64') as report, r.report_head as head, encode(r.result, 'base64') as result
       from dimsync_controller.run r left join dimsync_controller.report p on p.account = r.account and p.digest = r.report_digest where r.id = $1`,
     [id],
   );

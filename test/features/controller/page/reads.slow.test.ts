@@ -35,7 +35,10 @@ insert into dimsync_controller.finding (account, key, kind, address, path, risk,
   from dimsync_controller.account where target = 'prod';
 insert into dimsync_controller.daily (account, day, checks) select id, (now() at time zone 'UTC')::date, 3 from dimsync_controller.account;
 insert into dimsync_controller.counter (name, label, value) values ('lease_losses', '', 2), ('runs', '2', 3);`);
-    await database().query("update dimsync_controller.run set report = $1 where id = 'run-1'", [gzipped(tracedReport)]);
+    await database().query("insert into dimsync_controller.report select account, 'd', $1 from dimsync_controller.run where id = 'run-1'", [
+      gzipped(tracedReport),
+    ]);
+    await database().query("update dimsync_controller.run set report_digest = 'd' where id = 'run-1'", []);
 
     const page = await started({ reads: readsOf(database()), now: () => new Date() });
     const json = async (path: string): Promise<{ readonly items?: readonly { readonly id?: string }[] }> => {

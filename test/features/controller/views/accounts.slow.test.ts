@@ -55,7 +55,10 @@ insert into dimsync_controller.finding_event (finding, account, run, event, at, 
   select id, account, 'run-1', 'opened', now(), 'eve' from dimsync_controller.finding;
 insert into dimsync_controller.daily (account, day, checks, duration_ms)
   select id, (now() at time zone 'UTC')::date - days, 3, 1500 from dimsync_controller.account, generate_series(88, 91) days where digest = 'sha256:1';`);
-    await database().query("update dimsync_controller.run set report = $1", [gzipped({ kind: "DriftReport" })]);
+    await database().query("insert into dimsync_controller.report select account, 'd', $1 from dimsync_controller.run where id = 'run-1'", [
+      gzipped({ kind: "DriftReport" }),
+    ]);
+    await database().query("update dimsync_controller.run set report_digest = 'd' where id = 'run-1'", []);
 
     const accounts = await listAccounts(database());
     expect(accounts.map(({ name, state }) => [name, state])).toEqual([
