@@ -135,7 +135,12 @@ describe("no byte of a secret or of the API key is in any output or file", () =>
   });
   for (const [when, { faults, env }] of sample)
     it(when, async () => {
-      const service = await startService({ apiKeys: { [canaries.TEST_API_KEY]: "bot@example.com" }, errorBody: "echo", faults });
+      const service = await startService({
+        apiKeys: { [canaries.TEST_API_KEY]: "bot@example.com" },
+        extended: true,
+        errorBody: "echo",
+        faults,
+      });
       const project = mixedProject(service, { timeoutSeconds: 5, retries: 0, settleSeconds: 0 });
       const found: string[] = [];
       let bytes = 0;
@@ -161,7 +166,7 @@ describe("no byte of a secret or of the API key is in any output or file", () =>
 
   // Such a manifest is refused before the service is called.
   it("when a manifest has a secret as a literal", async () => {
-    const service = await startService({ apiKeys: { [canaries.TEST_API_KEY]: "bot@example.com" } });
+    const service = await startService({ apiKeys: { [canaries.TEST_API_KEY]: "bot@example.com" }, extended: true });
     const project = mixedProject(service, { timeoutSeconds: 5, retries: 0, settleSeconds: 0 });
     const found: string[] = [];
     try {

@@ -69,6 +69,7 @@ async function fleet(store: SharedStore, source: string, onExchange: OnExchange 
   const exchanges: Exchanged[] = [];
   const service = await startService({
     apiKeys: { [canaries.TEST_API_KEY]: "bot@example.com" },
+    extended: true,
     onExchange: ({ method, path, requestBody: body, requestHeaders }) => {
       const exchange = { method, path, body, userAgent: requestHeaders["user-agent"] ?? "" };
       exchanges.push(exchange);

@@ -40,6 +40,7 @@ beforeAll(async () => {
     ids: "short",
     state: seedAccount(),
     apiKeys: { [canaries.TEST_API_KEY]: "bot@example.com" },
+    extended: true,
     onExchange: (exchange) => void exchanges.push(exchange),
   });
   between = createServer((incoming, response) => {

@@ -26,6 +26,7 @@ withoutPrograms();
 beforeAll(async () => {
   service = await startService({
     apiKeys: { [canaries.TEST_API_KEY]: "bot@example.com" },
+    extended: true,
     faults: ["POST /v1/tags/t-3/relation@2=reset-before"],
   });
   project = mixedProject(service, client);

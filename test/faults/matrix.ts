@@ -25,6 +25,7 @@ const openService = (form: ServiceForm, options: EmbeddedOptions = {}): Promise<
   startService({
     ...inForm(form),
     ids: "short",
+    extended: true,
     state: seedAccount(),
     apiKeys: { [canaries.TEST_API_KEY]: "bot@example.com" },
     ...options,
@@ -229,4 +230,4 @@ async function settledElsewhere(service: TestService, machines: Machines, wasKil
 export const unbound = (bound: readonly string[]): readonly string[] =>
   managed.filter((address) => !bound.includes(address)).map((address) => `${address} is not bound`);
 
-const managed: readonly string[] = ["Asset/archive", "Asset/lake", "Integration/returns"];
+const managed: readonly string[] = ["Asset/archive", "Asset/lake", "Integration/returns", "Tag/audit"];

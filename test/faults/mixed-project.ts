@@ -11,7 +11,7 @@ import { configText, keyVariable, writeFolder } from "../support/project-folder.
 import { returnsManifest } from "../support/returns.ts";
 
 /**
- * One apply that needs every call of dimsync: creates, updates with one call and with two,
+ * One apply that needs every call of dimsync, those beyond the interface document too: creates, updates with one call and with two,
  * relations, and items that wait for them.
  */
 const manifests = `
@@ -66,6 +66,12 @@ spec:
   name: Gold
   description: The best there is
   resources: [{ integration: orders }, { integration: returns }, { asset: archive }, { monitor: { id: m-1 } }]
+---
+apiVersion: dimsync/v1
+kind: Tag
+metadata: { name: audit }
+lifecycle: { create: ifMissing }
+spec: { name: Audit, owner: { user: dana@example.com }, resources: [{ integration: orders }] }
 `;
 
 /** Secret values that must never be seen outside a request's body. */
@@ -101,7 +107,7 @@ export function sharedFiles(
   client: ClientParts,
   records: Readonly<Record<string, unknown>>,
 ): Readonly<Record<string, string>> {
-  const target = { baseUrl, apiKey: { $secret: { env: keyVariable } }, records };
+  const target = { baseUrl, apiKey: { $secret: { env: keyVariable } }, service: extended, records };
   return { "dimsync.yaml": mixedConfig(baseUrl, client, { targets: { test: target } }), "manifests/all.yaml": manifests };
 }
 
@@ -118,8 +124,15 @@ export function mixedFiles(baseUrl: string, client: ClientParts): Readonly<Recor
   };
 }
 
+const extended = { extended: true };
+
 const mixedConfig = (baseUrl: string, client: ClientParts, parts: Readonly<Record<string, unknown>> = {}): string =>
-  configText(baseUrl, { defaults: { taggedBy: "data-platform@example.com" }, client: { schemaWaitSeconds: 30, ...client }, ...parts });
+  configText(baseUrl, {
+    service: extended,
+    defaults: { taggedBy: "data-platform@example.com" },
+    client: { schemaWaitSeconds: 30, ...client },
+    ...parts,
+  });
 
 export function mixedProject(service: Pick<EmbeddedService, "url">, client: ClientParts): MixedProject {
   const folder = writeFolder(mixedFiles(service.url, client));

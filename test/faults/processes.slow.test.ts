@@ -21,7 +21,7 @@ interface Scene {
 }
 
 async function scene(options: EmbeddedOptions = {}): Promise<Scene> {
-  const service = await startService({ apiKeys: { [canaries.TEST_API_KEY]: "bot@example.com" }, ...options });
+  const service = await startService({ apiKeys: { [canaries.TEST_API_KEY]: "bot@example.com" }, extended: true, ...options });
   const project = mixedProject(service, { timeoutSeconds: 10, retries: 2, settleSeconds: 0.2 });
   onTestFinished(async () => {
     project.remove();
@@ -154,7 +154,7 @@ describe("a disk that becomes full", () => {
 
 /** Applies on a disk that is full from an operation on, or never, and then until the account is as declared. */
 async function fullFrom(at: number | undefined): Promise<{ readonly operations: readonly string[]; readonly wrong: readonly string[] }> {
-  const service = await startService({ apiKeys: { [canaries.TEST_API_KEY]: "bot@example.com" } });
+  const service = await startService({ apiKeys: { [canaries.TEST_API_KEY]: "bot@example.com" }, extended: true });
   const project = mixedProject(service, { timeoutSeconds: 10, retries: 2, settleSeconds: 0.2 });
   const objects = (): readonly string[] =>
     [...service.state().assets.filter(({ connectionType }) => connectionType === "destination"), ...service.state().integrations].map(

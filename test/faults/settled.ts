@@ -66,8 +66,9 @@ async function resolve(state: AccountState, project: MixedProject, address: stri
 function liveIdOf(state: AccountState, address: string): string | undefined {
   if (address === "Asset/archive") return state.assets.find(({ name }) => name === "Archive lake")?.id;
   if (address === "Integration/returns") return state.integrations.find(({ source }) => source.name === "returns-pg")?.id;
-  const [, resourceId] = address.split("#");
-  return state.tags.find(({ name }) => name === "Gold")?.relations.find((relation) => relation.resourceId === resourceId)?.resourceId;
+  const [tag, resourceId] = address.split("#");
+  const live = state.tags.find(({ name }) => name === (tag === "Tag/audit" ? "Audit" : "Gold"));
+  return resourceId === undefined ? live?.id : live?.relations.find((relation) => relation.resourceId === resourceId)?.resourceId;
 }
 
 /** Differences between the account and the manifests of the mixed project, and duplicates. */
@@ -80,6 +81,9 @@ export function differences(state: AccountState): readonly string[] {
   const returns = state.integrations.filter(({ source }) => source.name === "returns-pg");
   check(`${archives.length} assets are named Archive lake`, archives.length === 1);
   check(`${returns.length} integrations are named returns-pg`, returns.length === 1);
+  const audits = state.tags.filter(({ name }) => name === "Audit");
+  check(`${audits.length} tags are named Audit`, audits.length === 1);
+  check("Audit is not on orders", audits[0]?.relations.map(({ resourceId }) => resourceId).join() === "8f1c");
   check("the archive does not have the declared secret", archives[0]?.connection["secret_key"] === canaries.ARCHIVE_SECRET);
   check("the lake has another secret", state.assets.find(({ id }) => id === "d-13")?.connection["secret_key"] === canaries.LAKE_SECRET);
   check("the destination of returns is not the archive", returns[0]?.destination.id === archives[0]?.id);

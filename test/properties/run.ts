@@ -41,7 +41,7 @@ export async function withProject<T>(
     ...inForm(form),
     onExchange: (exchange) => {
       calls.push(exchange);
-      violations.push(...violationsOf(exchange, form === "observed"));
+      violations.push(...violationsOf(exchange, { observed: form === "observed" }));
     },
   });
   try {

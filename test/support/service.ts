@@ -20,7 +20,7 @@ export async function startService(options: EmbeddedOptions = {}): Promise<TestS
   const service = await startEmbeddedService({
     ...options,
     onExchange: (exchange) => {
-      violations.push(...violationsOf(exchange, options.observed));
+      violations.push(...violationsOf(exchange, options));
       options.onExchange?.(exchange);
     },
   });
@@ -76,10 +76,14 @@ const json = "application/json";
  * The violations of schema/openapi.json in an exchange, one sentence each. Ignores responses of
  * faults.
  */
-export function violationsOf(exchange: Exchange, observed = false): readonly string[] {
+export function violationsOf(
+  exchange: Exchange,
+  { observed = false, extended = observed }: Pick<EmbeddedOptions, "observed" | "extended"> = {},
+): readonly string[] {
   const { method, path } = exchange;
   const said = (what: string): string => `${method} ${path}: ${what}`;
-  const found = operationOf(method.toLowerCase(), path, observed ? "observed" : "openapi");
+  const described = operationOf(method.toLowerCase(), path, observed ? "observed" : "openapi");
+  const found = described ?? (extended ? operationOf(method.toLowerCase(), path, "observed") : undefined);
   if (found === undefined) return [said("the interface has no such call")];
   return [...queryViolations(exchange, found), ...requestViolations(exchange, found), ...answerViolations(exchange, found)].map(said);
 }

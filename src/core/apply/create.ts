@@ -10,7 +10,7 @@ import { resolveCommand, shellWord } from "../text/shell.ts";
 import { isBusy, newBusyWait } from "./busy.ts";
 import { type Confirmation, confirmCreate, lookOnce, quotesSecret, type SentCreate } from "./confirm-create.ts";
 import { inlineSecrets } from "./inline-secrets.ts";
-import { type Ending, endingOf, type Step } from "./step.ts";
+import { type Ending, endingOf, learnLacking, notOffered, type Step } from "./step.ts";
 
 // A POST has no idempotency key and nothing can be deleted, so an object that is created twice
 // stays in the account twice. The protocol: 1. read that the object does not exist 2. write the
@@ -66,7 +66,8 @@ async function send<Live>(sent: SentCreate<Live>, request: SendableRequest): Pro
         if (found.state === "found") return conclude(sent, found, `${error.message} It exists nevertheless.`);
       }
       const unwritten = await settle(sent, { outcome: error.sent === "never" ? "not-created" : "failed" });
-      const ending = endingOf(error);
+      const lacking = await learnLacking(sent.step, error);
+      const ending = lacking === undefined ? endingOf(error) : notOffered(lacking);
       return { ...ending, message: `${ending.message}${unwritten}` };
     }
     return item.action === "create" ? created(sent, answer) : related(sent);

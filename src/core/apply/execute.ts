@@ -5,7 +5,7 @@ import { DimsyncError, ServiceError } from "../model/errors.ts";
 import type { Item } from "../model/plan.ts";
 import { type TracedWork, traced } from "../model/runtime/traced.ts";
 import { sendCreate } from "./create.ts";
-import { type EndedItem, type Ending, type Execution, endingOf, isGood, learnLacking, notOffered } from "./step.ts";
+import { type EndedItem, type Ending, type Execution, endingOf, isGood, lackingCall, learnLacking, notOffered } from "./step.ts";
 import { sendUpdate } from "./update.ts";
 
 /**
@@ -80,6 +80,8 @@ async function act(item: Item, execution: Execution): Promise<Ending> {
     if (kind === undefined) return { outcome: "failed", code: "E_UNKNOWN_KIND", message: `This version has no kind ${item.kind}.` };
     if (item.action === "bind") return await recordId(item, execution);
     const step = { ...execution, item, kind };
+    const missing = lackingCall(step);
+    if (missing !== undefined) return notOffered(missing);
     return item.action === "update" ? await sendUpdate(step) : await execution.records.during(() => sendCreate(step));
   } catch (error) {
     // Another run wrote first, and what it wrote may concern this item. Nothing was sent, so it is planned again.

@@ -136,12 +136,13 @@ function whyNotCreate(item: DraftItem, round: Round, { recovered, observed }: Ro
   const blocked = blockedByEarlierRun(item, { unknown, created, bindings });
   if (blocked !== undefined || item.action !== "create") return blocked;
   const { address } = item;
-  const [suspicion] = observed.suspicions;
+  // Assets are in no list, but integrations show them.
+  const suspicion = observed.suspicions.find(({ list }) => list === (kindNamed(item.kind)?.list ?? integrations));
   if (suspicion === undefined || round.options.assumeCompleteLists === true) return undefined;
   return {
     address,
     code: "E_LIST_INCOMPLETE",
-    message: `${suspicion} An object that looks missing may exist, so nothing is created based on that list. If the list is complete, pass --assume-complete-lists.`,
+    message: `${suspicion.why} An object that looks missing may exist, so nothing is created based on that list. If the list is complete, pass --assume-complete-lists.`,
   };
 }
 
@@ -215,7 +216,8 @@ function unmatched({ session, scope, options, today }: Round, { observed, compar
 /** Entries of the catalog without an integration; not known if the list of integrations may be incomplete, or was not read: then it is empty. */
 function unknownInCatalog({ session: { review } }: Round, { observed }: RoundParts): readonly Problem[] {
   const { items } = observed.account.list(integrations);
-  return items.length === 0 || !observed.complete || observed.suspicions.length > 0 ? [] : (review?.problems(items) ?? []);
+  const isSuspicious = observed.suspicions.some(({ list }) => list === integrations);
+  return items.length === 0 || !observed.complete || isSuspicious ? [] : (review?.problems(items) ?? []);
 }
 
 /** An unknown outcome is reported even if no manifest declares the object any more. */

@@ -22,10 +22,16 @@ export interface ObservedAccount {
   readonly problems: readonly Problem[];
   /** Lists that could not be read; nothing that needs one is planned. */
   readonly unreadLists: ReadonlySet<List>;
-  /** Why a list may be incomplete; then nothing is created that looks missing. */
-  readonly suspicions: readonly string[];
+  /** Why a list may be incomplete; then nothing is created that looks missing in it. */
+  readonly suspicions: readonly Suspicion[];
   /** Whether every read of this stage succeeded. */
   readonly complete: boolean;
+}
+
+interface Suspicion {
+  readonly list: List;
+  /** A sentence. */
+  readonly why: string;
 }
 
 export interface ObserveInput {
@@ -81,7 +87,7 @@ interface ObservedLists {
   /** What was read of each list that is needed. */
   readonly items: ReadonlyMap<List, readonly Listed[]>;
   readonly unread: ReadonlySet<List>;
-  readonly suspicions: readonly string[];
+  readonly suspicions: readonly Suspicion[];
   readonly problems: readonly Problem[];
 }
 
@@ -93,13 +99,13 @@ async function observeLists({ project, compared, reads, records, run, alsoNeeded
     ...compared.flatMap((resource) => kindNamed(resource.kind)?.lists(resource, { taggedBy, isDrift }) ?? []),
   ]);
   const unread = new Set<List>();
-  const suspicions: string[] = [];
+  const suspicions: Suspicion[] = [];
   const problems: Problem[] = [];
   const entries = new Map<List, readonly UnreadEntry[]>();
   const readList = async (list: List): Promise<readonly [List, readonly Listed[]]> => {
     try {
       const listing = await reads.list(list);
-      suspicions.push(...suspicionOf(list, listing, own(records.longestSeen, list.name) ?? 0));
+      suspicions.push(...suspicionOf(list, listing, own(records.longestSeen, list.name) ?? 0).map((why) => ({ list, why })));
       if (listing.unread !== undefined) entries.set(list, listing.unread);
       problems.push(
         ...(listing.unread ?? []).map((entry) => unreadProblem(list, entry)),
@@ -158,13 +164,11 @@ function observeIds(input: ObserveInput, { items, unread }: ObservedLists): Prom
 /** The list may lack what the service still creates. */
 const isListed = (object: Listed): boolean => !("isInCreation" in object);
 
-const leftOut = (one: ReadById): readonly string[] => {
-  const {
-    id,
-    list: { name },
-  } = one;
+const leftOut = (one: ReadById): readonly Suspicion[] => {
+  const { id, list } = one;
+  const { name } = list;
   return one.state === "found" && isListed(one.object)
-    ? [`GET /v1/${name} does not contain ${id}, but GET /v1/${name}/${id} returns it.`]
+    ? [{ list, why: `GET /v1/${name} does not contain ${id}, but GET /v1/${name}/${id} returns it.` }]
     : [];
 };
 

@@ -186,7 +186,7 @@ export interface ManifestKind {
   readonly namesBelow?: readonly string[];
   /** Whether `key` at `path` is not a secret although its name looks like one: the name of a label, for example. */
   isPlainKey?(path: readonly (string | number)[], key: string): boolean;
-  /** What the service may refuse, or accept without effect. None is an error. */
+  /** What the schema cannot say: what the service may refuse or accept without effect, and members that need others. */
   hints?(resource: Resource): readonly Problem[];
   /** Why the service returns this field but the manifest can't set it, and what to write instead. Asked for unknown keys. */
   readOnlyField?(parent: Pointer, key: string): string | undefined;

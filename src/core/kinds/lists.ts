@@ -92,6 +92,7 @@ export const tags: List<LiveTag> = {
   decode: decodeTag,
   one: decodeTag,
   brief: ({ taggedResources: _, ...tag }) => tag,
+  isCreated: true,
 };
 
 /** `taggedResources` is absent if the response has none. */

@@ -1,7 +1,7 @@
 import type { ServiceError } from "./errors.ts";
 
 /** The requests beyond the interface document that dimsync can use. */
-const extendedCalls = ["PATCH /v1/integrations/{id}"] as const;
+const extendedCalls = ["PATCH /v1/integrations/{id}", "POST /v1/tags"] as const;
 
 export type ExtendedCall = (typeof extendedCalls)[number];
 
@@ -23,3 +23,9 @@ export interface Extended {
 /** Whether this run may send the request. `extended` is absent if the target does not say that its service has such requests. */
 export const maySend = (extended: Extended | undefined, call: ExtendedCall): boolean =>
   extended !== undefined && !extended.missing.has(call);
+
+/** Why the run does not send the request: the end of a sentence. */
+export const whyNotSent = (extended: Extended | undefined, call: ExtendedCall): string =>
+  extended === undefined
+    ? `the interface document has no request for it. If the service has ${call}, set service: { extended: true } for the target, and dimsync sends it.`
+    : `the service has no ${call}.`;

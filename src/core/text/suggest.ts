@@ -19,12 +19,13 @@ function editsOf(text: string, candidate: string, folded: string): number {
 }
 
 /** Without case, Unicode forms, characters that cannot be seen, and white space at the ends. */
-const fold = (text: string): string =>
+export const fold = (text: string): string =>
   text
     .normalize("NFKC")
     .replace(/\p{Cf}/gu, "")
     .replace(/\s+/gu, " ")
     .trim()
+    .toUpperCase() // "ß" has no lower case that "SS" has, too
     .toLowerCase();
 
 /**

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { AccountState } from "../../../src/embedded/index.ts";
+import type { AccountState, EmbeddedOptions } from "../../../src/embedded/index.ts";
 import { seedAccount } from "../../../src/embedded/index.ts";
 import { editRecords } from "../../support/records.ts";
 import { endings, integrationManifest, type Scene, scene, tagManifest, together } from "../apply/scene.ts";
@@ -100,6 +100,27 @@ describe("a failed read never causes a create", () => {
       expect((await at.apply()).code).toBe(4);
       expect(at.writes()).toEqual([sent]);
     });
+
+  const newTag = (name: string): string =>
+    `apiVersion: dimsync/v1\nkind: Tag\nmetadata: { name: ${name.toLowerCase()}-1 }\nlifecycle: { create: ifMissing }\nspec: { name: ${name}, owner: u-1 }\n`;
+  const tenTags = seedAccount();
+  for (let n = tenTags.tags.length; n < 10; n++) tenTags.tags.push({ ...(tenTags.tags[0] as (typeof tenTags.tags)[0]), id: `t-${n}x` });
+
+  it.each<[sentence: string, manifests: string, service: EmbeddedOptions, code: string]>([
+    ["the list of tags fails", newTag("Secret"), { faults: ["GET /v1/tags$=status:500"] }, "E_READ_FAILED"],
+    ["it may be one page", newTag("Secret"), { state: tenTags }, "E_LIST_INCOMPLETE"],
+    ["another manifest creates the name", together(newTag("Secret"), newTag("SECRET").replace("-1", "-2")), {}, "E_SHARED_IDENTITY"],
+  ])("a tag is not created, and an integration is: %s", async (_, tags, service, code) => {
+    const at = await scene(together(integrationManifest("returns"), tags), {
+      service: { extended: true, ...service },
+      config: { service: { extended: true } },
+    });
+    const { result } = await at.apply();
+    expect(Object.entries(endings(result)).filter(([item]) => item.includes("Tag/"))).toEqual(
+      expect.arrayContaining([["- Tag/secret-1", `blocked ${code}`]]),
+    );
+    expect(at.writes()).toEqual([integration]);
+  });
 
   it("an unauthorised list: exit 1 in plan and apply, nothing sent", async () => {
     const at = await scene(manifests, { service: { faults: ["GET /v1/integrations$=status:401"] } });

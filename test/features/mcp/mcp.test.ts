@@ -268,7 +268,11 @@ describe("the resources", () => {
 
 describe("the server", () => {
   it("never prints a secret", async () => {
-    const service = await startEmbeddedService({ apiKeys: { [canaries.TEST_API_KEY]: "bot@example.com" }, errorBody: "echo" });
+    const service = await startEmbeddedService({
+      apiKeys: { [canaries.TEST_API_KEY]: "bot@example.com" },
+      extended: true,
+      errorBody: "echo",
+    });
     onTestFinished(service.close);
     const project = mixedProject(service, { timeoutSeconds: 5, retries: 0, settleSeconds: 0 });
     onTestFinished(project.remove);

@@ -27,7 +27,7 @@ export async function readAccount(
     ignored: ignoring(settings.ignore, today).ignored,
     alsoNeeded: lists,
   });
-  return { account, suspicions };
+  return { account, suspicions: suspicions.map(({ why }) => why) };
 }
 
 /** The objects with what only GET of a single one returns; `hasDetails`: also what only some services show of one. */

@@ -1,4 +1,4 @@
-import { type Extended, maySend } from "../../model/extended.ts";
+import { type Extended, maySend, whyNotSent } from "../../model/extended.ts";
 import { defined, type JsonObject, type JsonValue, sameJson } from "../../model/json/json.ts";
 import { type Pointer, urlPath } from "../../model/json/pointer.ts";
 import type { LiveIntegration } from "../../model/live.ts";
@@ -163,10 +163,7 @@ function manualStep(
   extended: Extended | undefined,
 ) {
   const is = liveName === "" ? `the integration ${id}` : `the integration ${JSON.stringify(liveName)} (${id})`;
-  const why =
-    extended === undefined
-      ? "the interface document has no request for it. If the service has PATCH /v1/integrations/{id}, set service: { extended: true } for the target, and dimsync sends it."
-      : "the service has no PATCH /v1/integrations/{id}.";
+  const why = whyNotSent(extended, "PATCH /v1/integrations/{id}");
   return { path, expected: wanted, actual, instruction: `${settings[name].byHand(wanted, is)}, or correct spec.settings.${name}: ${why}` };
 }
 

@@ -1,7 +1,9 @@
 import { byText } from "../../model/address.ts";
+import { maySend, whyNotSent } from "../../model/extended.ts";
 import type { LiveTag } from "../../model/live.ts";
-import type { Reference, Resource, TagSpec } from "../../model/resource.ts";
-import { nearest, suggestion } from "../../text/suggest.ts";
+import { problemIn, type Reference, type Resource, type TagSpec } from "../../model/resource.ts";
+import { bindCommand } from "../../text/shell.ts";
+import { fold, nearest, suggestion } from "../../text/suggest.ts";
 import { columnsOf, type Fields, readOnlyMessage, unintendedIn, writtenDocument } from "../fields.ts";
 import { bindItem, blocked, boundIdentity, candidateTexts, goneObject, recordedFor, unitPerManifest } from "../identity.ts";
 import { type AccountView, type ComparedObject, emptyDiff, type Identity, type Kind } from "../kind.ts";
@@ -9,12 +11,13 @@ import { leafChanges } from "../leaves.ts";
 import { integrations, tagFields, tags, users } from "../lists.ts";
 import { kindNames } from "../manifests.ts";
 import { needsUsers, userRefFor } from "../users.ts";
+import { createdTag } from "./create.ts";
 import { fieldChanges, fieldCount, type TagUnit } from "./fields.ts";
 import { imported } from "./import.ts";
 import { relatedIds, relations } from "./relations.ts";
 
-// The interface has calls that list, read and change tags and attach them to resources. It has none
-// that creates a tag or removes a relation (docs/service-interface.md).
+// The interface has calls that list, read and change tags and attach them to resources. A request beyond it creates
+// one (docs/writes.md). None removes a relation (docs/service-interface.md).
 
 const specOf = (resource: Resource): TagSpec => resource.spec as TagSpec;
 /** Fields that only the service sets. `taggedResources` is a list, so the table does not have it. */
@@ -26,6 +29,14 @@ export const tag: Kind<TagUnit, LiveTag> = {
   name: kindNames.tag,
   list: tags,
   imported,
+  // A mistyped name must not become a tag.
+  defaultCreate: "never",
+
+  hints(resource) {
+    if (resource.lifecycle.create === "never" || specOf(resource).owner !== undefined) return [];
+    const message = "With `lifecycle.create: ifMissing`, `owner` is required, because the request that creates a tag needs a user.";
+    return [problemIn(resource, "/spec", { code: "E_MISSING_KEY", message })];
+  },
 
   references(resource) {
     return (specOf(resource).resources ?? []).flatMap((target, index): readonly Reference[] => {
@@ -95,6 +106,7 @@ export const tag: Kind<TagUnit, LiveTag> = {
     const identity = account.identities.get(address);
     const goneId = identity?.state === "gone" ? identity.id : live === undefined ? liveId : undefined;
     if (goneId !== undefined) return goneObject(resource, goneId);
+    if (identity?.state === "absent") return createdTag(unit, account);
     if (live === undefined || liveId === undefined) return emptyDiff;
     const fields = fieldChanges(unit, live, account);
     const related = relations(unit, live, account);
@@ -110,7 +122,8 @@ export const tag: Kind<TagUnit, LiveTag> = {
     };
   },
 
-  async find({ tagId, resourceId }, reads) {
+  async find({ name, tagId, resourceId }, reads) {
+    if (name !== undefined) return (await reads.list(tags)).items.filter((live) => fold(live.name) === name).map(({ id }) => id);
     const live = tagId === undefined ? undefined : await reads.one(tags, tagId);
     if (live === undefined) return "gone";
     return (live.taggedResources ?? []).map(({ id }) => id).filter((id) => id === resourceId);
@@ -150,13 +163,7 @@ function lookUp(resource: Resource<TagSpec>, account: AccountView): Identity {
   const found = live.byName.get(resource.spec.name) ?? [];
   const ids = found.map(({ id }) => id).sort(byText);
   const [first, ...others] = ids;
-  if (first === undefined) {
-    const near = nearest(resource.spec.name, live.byName.keys());
-    const similar = near === undefined ? "" : suggestion(resource.spec.name, near, ` (${live.byName.get(near)?.[0]?.id ?? ""})`);
-    const instead = similar === "" ? "Create it" : "If not, create it";
-    const message = `The account has no tag named ${name}.${similar} ${instead} in the service, because dimsync has no request for it; the next run finds it by name. Until then its relations are skipped.`;
-    return blocked("E_TAG_MISSING", message);
-  }
+  if (first === undefined) return missing(resource, account);
   if (others.length === 0) return { state: "found", id: first, by: "look-up" };
   const owners = ids.map((id) => recordedFor(resource, id, account)[0]);
   if (owners.includes(undefined))
@@ -166,5 +173,26 @@ function lookUp(resource: Resource<TagSpec>, account: AccountView): Identity {
     );
   const seen = ids.map((id, index) => `${id} (${owners[index]})`).join(", ");
   const message = `The ${ids.length} live tags with the name ${name} belong to other manifests: ${seen}. If one of them is meant, pin it with metadata.id and remove the other manifest.`;
+  return blocked("E_TAG_MISSING", message);
+}
+
+/** No tag has exactly this name. It is created only if none has it in another form, either. */
+function missing(resource: Resource<TagSpec>, account: AccountView): Identity {
+  const { name } = resource.spec;
+  const { items, byName } = account.list(tags);
+  const near = nearest(name, byName.keys());
+  const similar = near === undefined ? "" : suggestion(name, near, ` (${byName.get(near)?.[0]?.id ?? ""})`);
+  const none = `The account has no tag named ${JSON.stringify(name)}.${similar}`;
+  const [alike] = items.filter((live) => fold(live.name) === fold(name));
+  const isWanted = resource.lifecycle.create === "ifMissing";
+  const isOffered = maySend(account.extended, "POST /v1/tags");
+  if (isWanted && alike !== undefined) {
+    const message = `${none} No second tag is created whose name differs only in case, white space or Unicode form. Correct spec.name; or bind the tag, and the next plan renames it:`;
+    return blocked("E_TAG_MISSING", message, bindCommand(resource.address, alike.id));
+  }
+  if (isWanted && isOffered) return { state: "absent" };
+  const why = isWanted ? `: ${whyNotSent(account.extended, "POST /v1/tags")}` : isOffered ? ", or set lifecycle.create: ifMissing." : ".";
+  const instead = similar === "" ? "Create it" : "If not, create it";
+  const message = `${none} ${instead} in the service${why} The next run finds it by name. Until then its relations are skipped.`;
   return blocked("E_TAG_MISSING", message);
 }

@@ -23,10 +23,13 @@ interface Target {
   readonly pointer: string;
 }
 
+/** A tag as far as its relations depend on it. */
+type Taggable = Pick<LiveTag, "id" | "name" | "taggedResources">;
+
 type Relations = Pick<DiffResult, "items" | "manual" | "blocked" | "deferred" | "problems">;
 
 /** One POST for each declared relation that the live tag lacks. Extra relations are manual if the tag is exclusive. */
-export function relations(unit: TagUnit, live: LiveTag, account: AccountView): Relations {
+export function relations(unit: TagUnit, live: Taggable, account: AccountView): Relations {
   const { resource } = unit;
   const targets = (resource.spec.resources ?? []).flatMap((target, index) => targetsOf(target, `/spec/resources/${index}`, account));
   const byId = new Map<string, Target>();
@@ -60,7 +63,7 @@ export const relatedIds = ({ resources = [] }: TagSpec, account: AccountView): R
 
 type Unresolved = Extract<Selected, { readonly state: "unresolved" }>;
 
-function waitingRelation({ address }: TagUnit, live: LiveTag, resourceType: ResourceType, on: Address): Deferred {
+function waitingRelation({ address }: TagUnit, live: Taggable, resourceType: ResourceType, on: Address): Deferred {
   return { address: `${address}#${on}`, waitsFor: [on], desired: { tag: live.name, resource: on, resourceType } };
 }
 
@@ -97,7 +100,7 @@ function targetsOf(target: TagResource, pointer: string, account: AccountView): 
 /** The relations that the tag lacks. Each needs the user who adds the tag; a drift report sends nothing, so it needs none. */
 function missingRelations(
   unit: TagUnit,
-  live: LiveTag,
+  live: Taggable,
   targets: ReadonlyMap<string, Target>,
   account: AccountView,
 ): Pick<Relations, "items" | "blocked" | "problems"> {
@@ -147,7 +150,7 @@ interface Relation {
   readonly taggedBy: string | undefined;
 }
 
-function relateItem(unit: TagUnit, live: LiveTag, { id, target, taggedBy }: Relation): DraftItem {
+function relateItem(unit: TagUnit, live: Taggable, { id, target, taggedBy }: Relation): DraftItem {
   const { resource, address } = unit;
   return {
     address: `${address}#${id}`,
@@ -174,7 +177,7 @@ function relateItem(unit: TagUnit, live: LiveTag, { id, target, taggedBy }: Rela
   };
 }
 
-function extraRelations({ resource, address }: TagUnit, live: LiveTag, declared: ReadonlyMap<string, Target>): Relations["manual"] {
+function extraRelations({ resource, address }: TagUnit, live: Taggable, declared: ReadonlyMap<string, Target>): Relations["manual"] {
   if (resource.spec.exclusive !== true) return [];
   return (live.taggedResources ?? [])
     .filter(({ id }) => !declared.has(id))

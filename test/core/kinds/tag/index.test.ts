@@ -274,6 +274,64 @@ describe("a name that no tag has", () => {
   });
 });
 
+describe("with lifecycle.create: ifMissing", () => {
+  const extended = { missing: new Set<never>() };
+  const manifest = (spec: Partial<TagSpec>) =>
+    pii({ owner: "u-1", ...spec }, { lifecycle: { create: "ifMissing", acceptExposureWindow: "" } });
+  const found = (spec: Partial<TagSpec>, view: SmallAccount = {}) => foundIn(accountViewOf([manifest(spec)], { extended, ...view }), "Tag");
+
+  test.each<[sentence: string, spec: Partial<TagSpec>, view: SmallAccount, body: object]>([
+    ["a tag that is missing is created", { name: "Secret" }, {}, { name: "Secret", owner: "u-1" }],
+    [
+      "with its description, and its owner as the user's id",
+      { name: "Secret", description: "S", owner: { user: "bot@example.com", as: "email" } },
+      {},
+      { name: "Secret", owner: "u-2", description: "S" },
+    ],
+    ["a name that is only similar does not prevent it", { name: "PII2" }, {}, { name: "PII2", owner: "u-1" }],
+  ])("%s", (_, spec, view, body) => {
+    expect(requestsOf(found(spec, view))).toEqual([["POST /v1/tags", body]]);
+  });
+
+  test.each<[sentence: string, spec: Partial<TagSpec>, view: SmallAccount, code: string, text: string]>([
+    ["in another case", { name: "pii" }, {}, "E_TAG_MISSING", "No second tag is created"],
+    ["with white space", { name: "PII " }, {}, "E_TAG_MISSING", "No second tag is created"],
+    ["with a character that cannot be seen", { name: "P\u200bII" }, {}, "E_TAG_MISSING", "No second tag is created"],
+    ["in full width", { name: "ＰＩＩ" }, {}, "E_TAG_MISSING", "No second tag is created"],
+    ["with ß", { name: "STRASSE" }, { tags: [liveTag("t-1", "straße")] }, "E_TAG_MISSING", "No second tag is created"],
+    ["decomposed", { name: "e\u0301" }, { tags: [liveTag("t-1", "É")] }, "E_TAG_MISSING", "No second tag is created"],
+    ["twice", {}, { tags: [liveTag("t-1", "PII"), liveTag("t-2", "PII")] }, "E_AMBIGUOUS", "Pin the right one"],
+    ["nowhere, and the switch is off", { name: "X" }, { extended: undefined }, "E_TAG_MISSING", "service: { extended: true }"],
+    [
+      "nowhere, and the service does not have the request",
+      { name: "X" },
+      { extended: { missing: new Set(["POST /v1/tags"] as const) } },
+      "E_TAG_MISSING",
+      "the service has no POST /v1/tags",
+    ],
+  ])("nothing is created if the account has the name %s", (_, spec, view, code, text) => {
+    expect(found(spec, view)).toMatchObject({ items: [], blocked: [{ code, message: expect.stringContaining(text) }] });
+  });
+
+  test("an owner who is not a user is an error, and so is none", () => {
+    expect(found({ name: "X", owner: { user: "nobody@example.com" } })).toMatchObject({
+      items: [],
+      problems: [{ code: "E_UNKNOWN_USER" }],
+    });
+    const { owner: _, ...rest } = manifest({}).spec as TagSpec;
+    const hints = (lifecycle: Resource["lifecycle"]) => kindNamed("Tag")?.hints?.(pii(rest, { lifecycle }));
+    expect(hints(manifest({}).lifecycle)).toMatchObject([{ code: "E_MISSING_KEY", place: { pointer: "/spec" } }]);
+    expect(hints(pii({}).lifecycle)).toEqual([]);
+  });
+
+  test("its relations wait for it, or are blocked before it is created", () => {
+    const resources: TagSpec["resources"] = [{ integration: "Orders" }, { monitor: { id: "m-1" } }];
+    const waiting = ["Tag/pii#8f1c", "Tag/pii#m-1"].map((address) => ({ address, waitsFor: ["Tag/pii"] }));
+    expect(found({ name: "X", resources, taggedBy: "u-1" })).toMatchObject({ items: [{ action: "create" }], deferred: waiting });
+    expect(found({ name: "X", resources })).toMatchObject({ deferred: [], blocked: waiting.map(({ address }) => ({ address })) });
+  });
+});
+
 describe("invalid references", () => {
   const rows: readonly [sentence: string, reference: string, view: SmallAccount, code: string, text: string][] = [
     ["an unknown name, with a suggestion", "Order", {}, "E_UNKNOWN_REFERENCE", "Did you mean Orders?"],

@@ -1,0 +1,44 @@
+import { defined, type JsonObject } from "../../model/json/json.ts";
+import { leavesOf } from "../../model/json/leaves.ts";
+import type { DraftItem } from "../../model/plan.ts";
+import { locationIn } from "../../model/resource.ts";
+import { fold } from "../../text/suggest.ts";
+import { type AccountView, type DiffResult, emptyDiff } from "../kind.ts";
+import { users } from "../lists.ts";
+import { plainEmailWarning, unclearUserProblem, userIdOf } from "../users.ts";
+import type { TagUnit } from "./fields.ts";
+import { relations } from "./relations.ts";
+
+/** The POST of a tag, after which its relations can be sent. It takes the owner as the id of a user. */
+export function createdTag(unit: TagUnit, account: AccountView): DiffResult {
+  const { resource, address } = unit;
+  const { name, description, owner: ref = "" } = resource.spec;
+  const { items: known } = account.list(users);
+  const owner = userIdOf(ref, known);
+  if (typeof owner === "object") return { ...emptyDiff, problems: [unclearUserProblem(resource, "/spec/owner", owner, known)] };
+  const body = defined({ name, owner, description }) as JsonObject; // defined() removes an undefined description
+  const item: DraftItem = {
+    address,
+    kind: resource.kind,
+    action: "create",
+    changes: leavesOf(body).map(({ path, value }) => ({
+      path,
+      after: value,
+      risk: "neutral",
+      cause: { place: locationIn(resource, `/spec${path}`) },
+    })),
+    requests: [{ method: "POST", path: "/v1/tags", body }],
+    naturalKey: { name: fold(name) },
+  };
+  const related = relations(unit, { id: "", name, taggedResources: [] }, account);
+  return {
+    ...emptyDiff,
+    items: [item],
+    blocked: related.blocked,
+    deferred: [
+      ...related.items.map(({ address: of, changes: [change] }) => ({ address: of, waitsFor: [address], desired: change?.after ?? null })),
+      ...related.deferred.map((one) => ({ ...one, waitsFor: [address, ...one.waitsFor] })),
+    ],
+    problems: [...plainEmailWarning(ref, known, locationIn(resource, "/spec/owner")), ...related.problems],
+  };
+}
