@@ -42,6 +42,8 @@ const ofNodes = { ...facts, field: "hashed", count: 1, nodes: { s: { t: ["c"] } 
 const manual = {
   id: "m-1",
   address: "Tag/a",
+  liveId: "t-1",
+  liveName: "A",
   path: "",
   manifests: ["Tag/a"],
   expected: 1,

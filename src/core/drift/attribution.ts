@@ -44,10 +44,14 @@ export function* attribute(report: Plan, entries: readonly AuditEntry[], known: 
 type FindOfObject = (topic: Topic, nodes: readonly string[]) => Attribution | undefined;
 type Find = (object: ObjectNames) => FindOfObject;
 
+const liveNames = ({ liveId, liveName }: Pick<Item, "liveId" | "liveName">, { id, names }: ObjectNames): ObjectNames => ({
+  id: liveId ?? id,
+  names: liveName === undefined ? names : [liveName, ...names],
+});
+
 function* attributeItem(item: Item, byAddress: ObjectNames, findAny: Find): Steps<Item> {
   if (item.action === "create" || item.action === "bind") return item;
-  const liveName = item.liveName === undefined ? [] : [item.liveName];
-  const find = findAny({ id: item.liveId ?? byAddress.id, names: [...liveName, ...byAddress.names] });
+  const find = findAny(liveNames(item, byAddress));
   const changes = yield* withTraces(item.changes, ({ path, origin }) => {
     if (origin === "config") return {};
     const topic = topicOf(item.address, path, item.action === "relate");
@@ -57,8 +61,9 @@ function* attributeItem(item: Item, byAddress: ObjectNames, findAny: Find): Step
   return { ...item, changes };
 }
 
-function attributeStep(step: Manual, object: ObjectNames, find: Find): Manual {
+function attributeStep(step: Manual, byAddress: ObjectNames, find: Find): Manual {
   const { address, path } = step;
+  const object = liveNames(step, byAddress);
   if (step.origin === "config" || path.startsWith("/spec/")) return step;
   const renamed = path === "/name" ? [step.expected, step.actual].filter((name) => typeof name === "string") : [];
   const attribution = find({ ...object, names: [...object.names, ...renamed] })(topicOf(address, path, false), nodesOf(address, path));
@@ -172,7 +177,8 @@ function candidatesFor(
 function onlyUnexplainedWrite(events: readonly ParsedEvent[], report: Plan, ids: ReadonlyMap<Address, string>): ParsedEvent | undefined {
   const unmanaged = [...unmanagedObjects(report.unmanaged).values()].flat();
   const knownIds = new Set([...ids.values(), ...unmanaged.map(({ id }) => id)]);
-  const knownNames = new Set([...report.items.flatMap(({ liveName }) => liveName ?? []), ...unmanaged.map(({ name }) => name)]);
+  const known = [...report.items, ...report.manual].flatMap(({ liveName }) => liveName ?? []);
+  const knownNames = new Set([...known, ...unmanaged.map(({ name }) => name)]);
   const isAboutKnown = ({ words, quoted }: ParsedEvent): boolean =>
     [...words].some((one) => knownIds.has(one)) || [...quoted].some((one) => knownNames.has(one) || knownIds.has(one));
   const left = events.filter((event) => !isOwn(event.entry) && !isAboutKnown(event));

@@ -1,9 +1,10 @@
 import { isDeepStrictEqual } from "node:util";
 import pLimit from "p-limit";
-import { kinds } from "../kinds/index.ts";
-import { type AccountView, type DiffResult, emptyDiff, type Kind, type KindUnit, type ReadNeeds } from "../kinds/kind.ts";
+import { kinds, lists } from "../kinds/index.ts";
+import { type AccountView, type DiffResult, emptyDiff, type Kind, type KindUnit, type ReadNeeds, type Unit } from "../kinds/kind.ts";
 import type { Address } from "../model/address.ts";
 import { isFailedCreation, ServiceError } from "../model/errors.ts";
+import { defined } from "../model/json/json.ts";
 import type { Blocked, DraftItem } from "../model/plan.ts";
 import type { Resource } from "../model/resource.ts";
 import { newPauses, type Steps, withPauses } from "../model/runtime/event-loop.ts";
@@ -121,7 +122,7 @@ async function compareUnit({ kind, unit }: KindUnit, input: ComparisonInput, pau
     await pause();
     const live = unit.liveId === undefined ? undefined : await kind.observe?.(unit, reads, needs);
     await pause();
-    const all = withoutIgnored(await withPauses(kind.diff(unit, live, account), pause), account);
+    const all = withLiveName(withoutIgnored(await withPauses(kind.diff(unit, live, account), pause), account), unit, account);
     const found = protectOnly === true ? holdOthers(all) : all;
     await pause();
     await withPauses(checkUnit({ kind, unit, live, difference: found }), pause);
@@ -191,6 +192,13 @@ function conclusions(units: readonly ComparedUnit[]): readonly DiffResult[] {
 const isEqual = ({ items, manual, blocked, deferred, unverifiable, notKept = [], problems }: DiffResult): boolean =>
   items.length + manual.length + blocked.length + deferred.length + unverifiable.length + notKept.length === 0 &&
   problems.every(({ severity }) => severity !== "error");
+
+/** The live object of each manual step, for who made the difference. */
+function withLiveName(found: DiffResult, { liveId }: Unit, account: AccountView): DiffResult {
+  if (liveId === undefined || found.manual.length === 0) return found;
+  const liveName = lists.map((list) => account.list(list).byId.get(liveId)?.name).find((name) => name !== undefined && name !== "");
+  return { ...found, manual: found.manual.map((step) => ({ ...step, liveId, ...defined({ liveName }) })) };
+}
 
 /** Kinds leave ignored values out of their requests. This removes ignored items and manual steps. */
 function withoutIgnored(found: DiffResult, { ignored }: AccountView): DiffResult {

@@ -146,6 +146,9 @@ export interface Manual {
   /** "m-" and a digest of address and path: the same in every report until it is fixed. */
   readonly id: string;
   readonly address: Address;
+  /** The object in the account, which events of the audit log name. */
+  readonly liveId?: string;
+  readonly liveName?: string;
   readonly path: Pointer;
   /** As in an item. */
   readonly manifests?: readonly Address[];

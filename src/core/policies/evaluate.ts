@@ -10,7 +10,7 @@ import type { Pointer } from "../model/json/pointer.ts";
 import type { LiveSchemas } from "../model/live.ts";
 import { type NodePath, nodePointer } from "../model/nodes.ts";
 import type { Cause } from "../model/plan.ts";
-import type { Locate } from "../model/problem.ts";
+import { type Locate, placeText } from "../model/problem.ts";
 import { locationIn, type PolicyExemption, type PolicySpec, type Resource } from "../model/resource.ts";
 import type { Field } from "../model/schema-tree.ts";
 import { isSameMode } from "../model/sync-mode.ts";
@@ -176,10 +176,16 @@ function toFinding(found: Found, resource: Resource<PolicySpec>, { target, optio
     state,
     address: target.address,
     path: nodePointer(path, key),
-    message: expired === undefined ? message : `${message} (its exemption, ${expired.reason}, expired on ${expired.expires})`,
+    message: expired === undefined ? message : `${message} (${expiredText(expired, resource, options.locate)})`,
     actual,
     required: !actual,
     file,
     ...defined({ line }),
   };
+}
+
+function expiredText(exemption: PolicyExemption, resource: Resource<PolicySpec>, locate: Locate): string {
+  const index = (resource.spec.exemptions ?? []).indexOf(exemption);
+  const place = placeText(locate(locationIn(resource, `/spec/exemptions/${index}/expires`)));
+  return `its exemption, ${exemption.reason}, expired on ${exemption.expires}: ${place}. To keep the exemption, have it approved again and set a later date`;
 }

@@ -28,6 +28,34 @@ test("drift of the library reads the account once, and says who made the changes
   expect(new Set(changes.map(({ attribution }) => attribution?.actor))).toEqual(new Set([dana.email]));
 });
 
+test("an event that quotes only the live name says who made a change and who did what is manual, in JSON and in text", async () => {
+  const at = await story({
+    ...manifests,
+    "sales.yaml":
+      "apiVersion: dimsync/v1\nkind: Integration\nmetadata: { name: sales }\nspec: { match: { name: Orders }, expect: { paused: false } }\n",
+  });
+  const [dana, sam] = ["dana@example.com", "sam@example.com"];
+  at.service.mutate(
+    ({ integrations }) => void Object.assign(integrations.find(({ id }) => id === "8f1c") ?? {}, { paused: true }),
+    { email: sam },
+    'Integration "Orders" paused',
+  );
+  at.service.mutate(() => {}, { email: dana }, 'Schema configuration of "Orders" changed');
+  const report = await at.report();
+  expect(report.manual).toEqual([
+    expect.objectContaining({
+      address: "Integration/sales",
+      liveName: "Orders",
+      attribution: expect.objectContaining({ actor: sam, confidence: "exact" }),
+    }),
+  ]);
+  const changes = report.items.filter(({ address }) => address === "Schemas/sales").flatMap((item) => item.changes);
+  expect(new Set(changes.map(({ attribution }) => attribution?.actor))).toEqual(new Set([dana]));
+  const { stdout } = await runCommand(["drift"], at.folder, env(at.service));
+  expect(stdout).toMatch(/paused[\s\S]*sam@example\.com, .* UTC/u);
+  expect(stdout).toContain("dana@example.com");
+});
+
 test("without differences, the audit log is not read", async () => {
   const at = await story({});
   await at.report();
