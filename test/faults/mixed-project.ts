@@ -39,7 +39,7 @@ ${returnsManifest({ destination: "{ asset: archive }", secretEnv: "RETURNS_SECRE
 apiVersion: dimsync/v1
 kind: Integration
 metadata: { name: orders }
-spec: { match: { name: Orders } }
+spec: { match: { name: Orders }, settings: { replicationFrequency: "1440" } }
 ---
 apiVersion: dimsync/v1
 kind: SchemaConfig

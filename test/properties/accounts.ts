@@ -39,6 +39,8 @@ export interface TagNode {
 export interface RandomAccount {
   readonly integrations: readonly Readonly<Record<string, SchemaNode>>[];
   readonly tags: readonly TagNode[];
+  /** The declared replication frequency of each integration. Only the observed service has a request for it. */
+  readonly schedules: readonly (string | undefined)[];
   /**
    * Whether the manifests declare a new asset, a new integration with it as destination, and its
    * SchemaConfig.
@@ -82,6 +84,7 @@ export const randomAccount: fc.Arbitrary<RandomAccount> = fc.record({
     { minLength: 1, maxLength: 3 },
   ),
   tags: fc.array(tag, { maxLength: 2 }),
+  schedules: fc.array(fc.constantFrom(undefined, "15", "60"), { minLength: 3, maxLength: 3 }),
   creates: fc.boolean(),
   form: fc.constantFrom(...serviceForms),
 });
@@ -113,6 +116,9 @@ function schemasOf(nodes: RandomAccount["integrations"][number], after: boolean,
   }));
 }
 
+const scheduleOf = ({ form, schedules }: RandomAccount, index: number): string | undefined =>
+  form === "observed" ? schedules[index] : undefined;
+
 /** The account before apply, or as it must be after it, without created objects. */
 export function accountOf(random: RandomAccount, after: boolean): AccountState {
   const account = seedAccount();
@@ -125,6 +131,7 @@ export function accountOf(random: RandomAccount, after: boolean): AccountState {
       number: String(index),
       name: `live ${index}`,
       source: { id: `sx-${index}`, name: `source ${index}`, type: "postgres" },
+      settings: { ...model.settings, replicationFrequency: (after ? scheduleOf(random, index) : undefined) ?? "60" },
       schemas: schemasOf(nodes, after, random.form),
     }),
   );
@@ -195,6 +202,11 @@ export function manifestsOf(random: RandomAccount): readonly object[] {
     }),
   ];
   return [
+    ...random.integrations.flatMap((_, index) => {
+      const replicationFrequency = scheduleOf(random, index);
+      const spec = { match: { name: `live ${index}` }, settings: { replicationFrequency } };
+      return replicationFrequency === undefined ? [] : [document("Integration", `scheduled-${index}`, spec)];
+    }),
     ...random.integrations.map((nodes, index) =>
       document("SchemaConfig", `config-${index}`, { integration: `live ${index}`, schemas: declaredSchemas(nodes) }),
     ),

@@ -95,10 +95,9 @@ test("every leaf of a body differs from the live value, or must be repeated", as
         for (const item of (await plan()).items) {
           const { kind, action, requests, liveId } = item;
           if (action !== "update" || kind === "Asset") continue;
+          const { schemas = {}, settings } = account.integrations.find(({ id }) => id === liveId) ?? {};
           let live: unknown =
-            kind === "Tag"
-              ? account.tags.find(({ id }) => id === liveId)
-              : { schemas: shownSchemas(account.integrations.find(({ id }) => id === liveId)?.schemas ?? {}, random.form) };
+            kind === "Tag" ? account.tags.find(({ id }) => id === liveId) : { ...settings, schemas: shownSchemas(schemas, random.form) };
           const changed = new Map<Pointer, Change>(Array.from(eachChange(item), (change) => [change.path, change]));
           const seen = new Set<Pointer>();
           for (const { body } of requests) {

@@ -6,6 +6,7 @@ import { type ApplyAccountOptions, applyAccount } from "../../src/core/operation
 import { driftAccount } from "../../src/core/operations/drift.ts";
 import { planAccount } from "../../src/core/operations/plan.ts";
 import { type AccountState, type Exchange, startEmbeddedService } from "../../src/embedded/index.ts";
+import { clockWithoutWaiting } from "../support/clock.ts";
 import { configText, keyVariable, writeProject } from "../support/project-folder.ts";
 import { inForm, type ServiceForm, violationsOf } from "../support/service.ts";
 
@@ -49,13 +50,14 @@ export async function withProject<T>(
       ...files,
       "dimsync.yaml": configText(service.url, {
         guards: { maxCreates: 1000, maxExposedColumns: 1_000_000, maxChangedPercent: 100 },
+        ...(form === "observed" ? { service: { extended: true } } : {}),
         // The service answers in this process, and the machine may be busy.
         client: { concurrency: 4, timeoutSeconds: 300, schemaWaitSeconds: 300 },
       }),
     });
     const env = { [keyVariable]: service.apiKey, CANARY: canary };
     const project = await loadProject({ cwd: folder, env });
-    const around = { env, signal: new AbortController().signal };
+    const around = { env, signal: new AbortController().signal, clock: clockWithoutWaiting() };
     const result = await use({
       plan: (options = {}) => planAccount(project, options, around),
       drift: async () => (await driftAccount(project, { attribution: false }, around)).report,
