@@ -87,7 +87,9 @@ export async function executeRounds(
     }
   }
   const results = outcomes.results();
-  return { plans, results: options.saved === undefined ? results.map(keepsChanging) : results };
+  const isInterrupted = session.signal.aborted;
+  const ended = results.map((one) => withoutSavedPlan(one, outcomes.replans(one.address), isInterrupted));
+  return { plans, results: options.saved === undefined ? ended : results };
 }
 
 /** Reads everything again: what the last round has read is stale. */
@@ -133,15 +135,17 @@ export function allowGuards(plan: Plan, reasons: ReadonlyMap<string, string> | u
   return { ...plan, guards, executable: isClean && guards.every(({ allowed }) => allowed !== undefined) };
 }
 
-/** E_STALE and exit code 5 are for saved plans. A plan made just now can only be stale this often if the object keeps changing. */
-const keepsChanging = (result: EndedItem): EndedItem =>
-  result.code === "E_STALE"
-    ? {
-        ...result,
-        code: "E_KEEPS_CHANGING",
-        message: `${result.message ?? ""} It was planned again ${replansPerAddress} times.`.trim(),
-      }
-    : result;
+/** E_STALE and exit code 5 are for saved plans. `replans`: how often the address was planned again. Less often than allowed: the run stopped. */
+function withoutSavedPlan(result: EndedItem, replans: number, isInterrupted: boolean): EndedItem {
+  if (result.code !== "E_STALE") return result;
+  const [code, why] =
+    replans >= replansPerAddress
+      ? (["E_KEEPS_CHANGING", `It was planned again ${replans} times.`] as const)
+      : isInterrupted
+        ? (["E_INTERRUPTED", "The run was interrupted before it was planned again."] as const)
+        : (["E_FAIL_FAST", "It was not planned again, because another item failed, and --fail-fast is set."] as const);
+  return { ...result, code, message: `${result.message ?? ""} ${why}`.trim() };
+}
 
 /** Waits for schemas that the service has not discovered yet: in total at most `client.schemaWaitSeconds`. */
 function newSchemaWait({ clock, project, signal, onProgress }: Session) {
@@ -215,6 +219,7 @@ function newOutcomes() {
       }
       return [...stale.values()].map(({ address }) => address);
     },
+    replans: (address: Address): number => replans.get(address) ?? 0,
     /** What earlier rounds did, which the guards of the next round add to its own. */
     counts: (): readonly Counted[] => counted,
     failedAddresses: (): ReadonlySet<Address> =>
