@@ -12,7 +12,7 @@ import type { List, Listed, Listing, Reads, UnreadEntry } from "../model/service
 import type { Code } from "../model/titles.ts";
 import type { RecordsState } from "../records/records.ts";
 import { enumerate } from "../text/describe.ts";
-import { grouped } from "../text/lists.ts";
+import { andMore, grouped } from "../text/lists.ts";
 import type { Ignored } from "./scope.ts";
 import type { LoadedProject } from "./session.ts";
 
@@ -107,10 +107,7 @@ async function observeLists({ project, compared, reads, records, run, alsoNeeded
       const listing = await reads.list(list);
       suspicions.push(...suspicionOf(list, listing, own(records.longestSeen, list.name) ?? 0).map((why) => ({ list, why })));
       if (listing.unread !== undefined) entries.set(list, listing.unread);
-      problems.push(
-        ...(listing.unread ?? []).map((entry) => unreadProblem(list, entry)),
-        ...listing.items.flatMap((item) => lackingProblem(list, item)),
-      );
+      problems.push(...(listing.unread ?? []).map((entry) => unreadProblem(list, entry)), ...lackingProblems(list, listing.items));
       return [list, listing.items];
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error;
@@ -290,12 +287,17 @@ const unreadProblem = ({ name }: List, entry: UnreadEntry): Problem => ({
   message: `dimsync cannot read ${entryText(entry)} in the list of ${name}, and continues without it. ${entry.why} Nothing that refers to it is compared.`,
 });
 
-function lackingProblem(list: List, item: Listed): readonly Problem[] {
-  const member = list.lacks?.(item);
-  if (member === undefined || !isListed(item)) return [];
-  const { id, name = "" } = item;
-  const object = entryText({ index: 0, id, ...(name === "" ? {} : { name }) });
-  const message = `GET /v1/${list.name} shows no ${member} of ${object}. It may be a draft. dimsync compares only what the service shows.`;
+/** One warning for all objects of a list that are shown in part. */
+function lackingProblems(list: List, items: readonly Listed[]): readonly Problem[] {
+  const lacking = items.flatMap((item) => {
+    const member = isListed(item) ? list.lacks?.(item) : undefined;
+    return member === undefined ? [] : [{ item, member }];
+  });
+  if (lacking.length === 0) return [];
+  const members = enumerate([...new Set(lacking.map(({ member }) => member))], "or");
+  const objects = lacking.map(({ item: { id, name = "" } }) => entryText({ index: 0, id, ...(name === "" ? {} : { name }) }));
+  const guess = lacking.length === 1 ? "It may be a draft." : "They may be drafts.";
+  const message = `GET /v1/${list.name} shows no ${members} of ${andMore(objects)}. ${guess} dimsync compares only what the service shows.`;
   return [{ code: "W_ENTRY_UNREAD", severity: "warning", message }];
 }
 

@@ -195,6 +195,23 @@ describe("the response to a PATCH", () => {
 const readable = { nameInDestination: "ssn", enabled: true, hashed: false, isPrimaryKey: false };
 
 describe("what the service does not show", () => {
+  it("of several drafts, is one warning", async () => {
+    const at = await scene(ordersManifest, { service: { observed: true } });
+    const warnings = async () =>
+      (await at.plan()).plan.diagnostics.map(({ code, message }) => `${code} ${message.replaceAll(/\([0-9a-f]{24}\)/gu, "(ID)")}`);
+    const rest = "dimsync compares only what the service shows.";
+    expect(await warnings()).toEqual([
+      `W_ENTRY_UNREAD GET /v1/integrations shows no destination of "Untitled" (ID). It may be a draft. ${rest}`,
+    ]);
+    at.service.mutate(({ integrations }) => {
+      const [draft] = integrations.filter(({ kind }) => kind === "draft");
+      if (draft !== undefined) integrations.push({ ...structuredClone(draft), id: "650000000000000000000009", name: "Second" });
+    });
+    expect(await warnings()).toEqual([
+      `W_ENTRY_UNREAD GET /v1/integrations shows no destination of "Untitled" (ID), "Second" (ID). They may be drafts. ${rest}`,
+    ]);
+  });
+
   it("of a cursor: a warning if a column that could be it is disabled", async () => {
     const tree = "{ public: { tables: { payments: { columns: { paid_at: { enabled: false } } } } } }";
     const at = await scene(together(ordersManifest, schemaManifest("orders", tree)), { service: { observed: true } });
