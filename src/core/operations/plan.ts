@@ -85,7 +85,7 @@ export async function withReadSession<T>(project: Project, run: RunEnvironment, 
   if (run.snapshotFile !== undefined) return work(await snapshotSession(project, run.snapshotFile, run));
   return withGitState(project, run, (git) =>
     withReadOnly(project, run, async (client) => {
-      const state = await readRecords(settings, run);
+      const state = run.records ?? (await readRecords(settings, run));
       return await work(accountSession(project, client, () => state, git, run));
     }),
   );

@@ -9,6 +9,7 @@ import type { OnProgress } from "../model/runtime/progress.ts";
 import { version } from "../model/runtime/version.ts";
 import type { Reads } from "../model/service.ts";
 import type { Environment } from "../model/settings/env.ts";
+import type { RecordsState } from "../records/records.ts";
 import type { Client } from "../service/client.ts";
 import { readRecords } from "./open-records.ts";
 
@@ -25,6 +26,8 @@ export interface RunEnvironment {
    * was written last. A ref can be moved back, but the versions in logs can be compared.
    */
   readonly onRecords?: ((text: string) => void) | undefined;
+  /** What the caller has just read of the records. Default: they are read. */
+  readonly records?: RecordsState | undefined;
   /** A snapshot file to read instead of the account; needs no key and no network. */
   readonly snapshotFile?: string | undefined;
 }

@@ -82,13 +82,12 @@ async function applyTarget(context: CiContext, project: Project, { saved, log, j
     onDocument(document);
     await log.document(document);
   };
-  if (saved === undefined && (await isApplied(context, project, job)))
+  const made = saved ?? (await planUnlessApplied(context, project, job));
+  if (made === undefined)
     return say(
       context.io,
       `${project.settings.target}: no file of the project changed since the last apply, so there is nothing to apply.`,
     );
-  const failOn = failOnFlags(context.flags.failOn, "Plan");
-  const made = saved ?? (await ofTarget(context, project, planSinceApply(context, failOn)));
   const { items, deferred, held = [] } = made;
   if (saved === undefined && (made.exit.code !== 0 || items.length + deferred.length + held.length === 0)) {
     if (made.exit.code === 0) await withRun(context, (run) => recordUnchanged(project, made, run));
@@ -103,12 +102,20 @@ async function applyTarget(context: CiContext, project: Project, { saved, log, j
   await report(result);
 }
 
-/** Whether the account matched the project after the last apply, and no commit has changed the project since. Then only drift could be left, which others report. */
-async function isApplied({ io, cwd }: CiContext, project: Project, { environment }: CiJob): Promise<boolean> {
-  if (!environment.isAppliedPush) return false;
-  const { appliedCommit } = await readRecords(project.settings, { env: io.env });
-  if (appliedCommit === undefined || appliedCommit.manifestDigest !== project.manifestDigest()) return false;
-  return !(await wasProjectChanged({ folder: cwd, env: io.env }, project, appliedCommit.commit));
+/**
+ * The plan of a target. Undefined if the account matched the project after the last apply, and no commit of a push has changed the project
+ * since: then only drift could be left, which others report.
+ */
+function planUnlessApplied(context: CiContext, project: Project, { environment }: CiJob): Promise<Plan | undefined> {
+  const plan = planSinceApply(context, failOnFlags(context.flags.failOn, "Plan"));
+  return ofTarget(context, project, async (_, options, run) => {
+    if (!environment.isAppliedPush) return plan(project, options, run);
+    const records = await readRecords(project.settings, run);
+    const { appliedCommit } = records;
+    const isSame = appliedCommit !== undefined && appliedCommit.manifestDigest === project.manifestDigest();
+    if (isSame && !(await wasProjectChanged({ folder: context.cwd, env: run.env }, project, appliedCommit.commit))) return undefined;
+    return plan(project, options, { ...run, records });
+  });
 }
 
 /** The log of the job, in which the targets follow one another, and the files of `-o`, which are written at the end. */

@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { readdirSync } from "node:fs";
+import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it, onTestFinished } from "vitest";
@@ -148,6 +148,23 @@ it("prints the commits that it read and wrote, so that logs show if the ref was 
   expect(stderr).toContain(`dimsync: Records read: ${ref} of origin at ${before}\n`);
   expect(stderr).toContain(`dimsync: Records written: ${ref} of origin at ${store.remote.tip(ref)?.slice(0, 12)}\n`);
   expect((await one.run("plan", "-q")).stderr).toBe("");
+});
+
+it("are read once to plan a push in CI, and once to record that it changes nothing", async () => {
+  const one = (await machines()).machine(integrations(1));
+  const push = { GITLAB_CI: "true", CI_PIPELINE_SOURCE: "push", CI_COMMIT_BRANCH: "main", CI_DEFAULT_BRANCH: "main" };
+  const apply = async () => {
+    git(one.folder, "add", "--all");
+    git(one.folder, "commit", "--quiet", "--allow-empty", "-m", "change");
+    one.counts();
+    const { code, stdout, stderr } = await runCommand(["ci", "apply"], one.folder, { ...one.env, ...push });
+    expect(code, stdout + stderr).toBe(0);
+    return one.counts();
+  };
+  await apply();
+  expect(await apply(), "without a change of the project").toEqual({ reads: 1, pushes: 0 });
+  writeFileSync(join(one.folder, "manifests", "more.yaml"), "# No manifest yet.\n");
+  expect(await apply()).toMatchObject({ reads: 2 });
 });
 
 it("writes no secret into any object of the ref", async () => {
