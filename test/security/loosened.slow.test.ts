@@ -63,7 +63,11 @@ describe("the comment begins with what the pull request gives up", () => {
     [
       "a policy that only warns, while the rule exposes",
       () => ({ "manifests/policy.yaml": policy("", "warning"), "manifests/orders.yaml": rules(false) }),
-      ["`Policy/pii-hashed` `policy-weakened`", "Severity error at the base, warning now.", "It would find 3 violations after apply."],
+      [
+        "`Policy/pii-hashed` `policy-weakened`",
+        "Severity error at the base, warning now.",
+        "The policy at the base would find 3 violations after apply.",
+      ],
     ],
     [
       "an exemption of its own",

@@ -79,7 +79,11 @@ export function policyTallies(pairs: readonly PolicyPair[], { head, today }: Rev
           if (still.has(path)) continue;
           const label = pair.now && policy.labels?.find((name) => lost.get(path)?.has(name));
           if (label !== undefined)
-            labels.loses(label, { by: pair.before.address, columns: 1, text: (them) => `does not check ${them} any more` });
+            labels.loses(label, {
+              by: pair.before.address,
+              columns: 1,
+              text: (them) => `still checks ${them} in this plan, and not after the merge`,
+            });
           else {
             tally.columns++;
             if (isFinding) tally.findings++;
@@ -150,7 +154,7 @@ export function policyDrafts(pairs: readonly PolicyPair[], tallies: ReadonlyMap<
       columns === 0
         ? ""
         : ` ${counted(columns, "column")} that it checked ${columns === 1 ? "is" : "are"} checked by no policy of this severity any more.`;
-    const hidden = findings === 0 ? "" : ` It would find ${counted(findings, "violation")} after apply.`;
+    const hidden = findings === 0 ? "" : ` The policy at the base would find ${counted(findings, "violation")} after apply.`;
     if (now === undefined)
       return [
         { code: "policy-removed", subject: before.address, message: `It is gone.${what}${hidden}`, at: "base", place, columns, findings },

@@ -66,7 +66,7 @@ thead th{font-weight:600;color:var(--quiet);font-size:.875rem;white-space:nowrap
 tbody th b{font-weight:650}
 .targets td{font-variant-numeric:tabular-nums}
 .targets tbody th{font-weight:600}
-@media (min-width:44.01rem){tbody th{width:36%}.rules tbody th{width:62%}.targets tbody th{width:auto}tbody td{min-width:5.5rem}tbody td:last-child:not(:only-of-type){min-width:11rem}.targets tbody td,.targets tbody td:last-child{min-width:0}}
+@media (min-width:44.01rem){tbody th{width:36%}.rules tbody th{width:62%}.targets tbody th{width:auto}tbody td{min-width:5.5rem}tbody td:last-child:not(:only-of-type){min-width:14rem}.targets tbody td,.targets tbody td:last-child{min-width:0}}
 .target{border-top:1px solid var(--line);margin-top:3rem}
 .target:first-child{border-top:0;margin-top:0}.targets tbody tr:last-child,.targets tbody tr:last-child>*{border-bottom:0}
 .target h2{font-size:1.5rem}

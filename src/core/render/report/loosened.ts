@@ -21,7 +21,7 @@ function loosenedEntry(entry: Loosened): Entry {
   return {
     sign: "!",
     tone: "bad",
-    head: [[name(subject)], [code(of)], where === "" ? [] : [place(at === "base" ? `${where} at the base` : where)]],
+    head: [[name(subject)], [code(of, "bad")], where === "" ? [] : [place(where), at === "base" ? "at the base" : ""]],
     notes: [[joinParts([message, owned], " ")]],
   };
 }

@@ -162,7 +162,9 @@ export function stateCounts(document: Shown, changeCount: number): readonly Stat
   const { exposes = 0, exposed = 0 } = document.summary;
   const alarms = isReport ? exposed : exposes;
   const unmanaged = unmanagedCounts(document.unmanaged);
+  const { loosened = [] } = document;
   return [
+    ...(loosened.length === 0 ? [] : [{ label: "loosened", count: loosened.length, part: "loosened", isAlarm: true }]),
     { label: isReport ? "exposed" : "expose", count: alarms, part: "changes", isAlarm: alarms > 0 },
     changes,
     ...shared,
