@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { type EmbeddedService, startEmbeddedService } from "../../src/embedded/index.ts";
 import { dayIn } from "../support/clock.ts";
 import { type JobEvent, startReviewedRepository } from "./pull-request.ts";
@@ -12,11 +12,11 @@ beforeAll(async () => {
   return () => service.close();
 });
 
-const config = (more = "guards: { maxExposedColumns: 2 }\n"): string => `apiVersion: dimsync/v1
+const config = (more = "guards: { maxExposedColumns: 2 }\n", { url } = service): string => `apiVersion: dimsync/v1
 kind: Config
 manifests: [manifests]
 ${more}targets:
-  prod: { baseUrl: "${service.url}", apiKey: { $secret: { env: DIMSYNC_API_KEY } } }
+  prod: { baseUrl: "${url}", apiKey: { $secret: { env: DIMSYNC_API_KEY } } }
 `;
 const rules = (hashed: boolean): string => `apiVersion: dimsync/v1
 kind: SchemaConfig
@@ -103,3 +103,72 @@ describe("the comment begins with what the pull request gives up", () => {
 });
 
 const soon = new Date(Date.now() + 20 * 86_400_000).toISOString().slice(0, 10);
+
+interface Commented {
+  readonly base?: Files;
+  readonly guards?: string;
+  /** Someone no longer hashes a column in the account. */
+  readonly isExposed?: true;
+  readonly change: Files;
+  readonly found: readonly string[];
+  readonly absent?: readonly string[];
+}
+
+const note = { "manifests/note.yaml": "# Nothing but a note.\n" };
+const legend = "<sub>A change *protects* if less data is readable after apply";
+const lake = `apiVersion: dimsync/v1
+kind: Asset
+metadata: { name: lake }
+lifecycle: { create: ifMissing }
+spec: { name: Lake, type: snowflake, connectionType: destination, connection: { password: { $secret: { env: LAKE_PASSWORD } } } }
+`;
+
+const commented: Readonly<Record<string, Commented>> = {
+  "a used exemption, although the plan has nothing else": {
+    base: { "manifests/policy.yaml": policy(exempt), "manifests/orders.yaml": rules(false) },
+    change: note,
+    found: ["nothing to send", "Exempt from policies (3): 3 findings of Policy/pii-hashed are exempt: DPIA-41, "],
+    absent: ["no changes", legend],
+  },
+  "what someone changed in the account, and what protects means": {
+    isExposed: true,
+    change: note,
+    found: ["1 change does not come from the manifests: someone changed the account, and apply will undo it.", legend],
+    absent: ["Guard"],
+  },
+  "that the guard outsideChanges refuses": {
+    isExposed: true,
+    guards: "guards: { outsideChanges: refuse }\n",
+    change: note,
+    found: ["1 change does not come from the manifests", "**Guard outsideChanges refuses: 1 found, none allowed.**"],
+  },
+  "a secret that the job that applies needs": { change: { "manifests/lake.yaml": lake }, found: ["`I_NEW_SECRET`"] },
+  "the problems of files that it does not change, folded": {
+    base: { "manifests/orders.yaml": `${rules(true)}    - { match: { table: "nothing_*" }, set: { enabled: true } }\n` },
+    change: { "manifests/policy.yaml": policy().replace("readable", "in clear") },
+    found: ["<details><summary>Problems in files that the pull request does not change (1)", "`W_GLOB_NO_MATCH`"],
+    absent: ["### Problems"],
+  },
+};
+
+describe("the comment has", () => {
+  test.each(Object.entries(commented))("%s", async (_, { base = {}, guards, isExposed, change, found, absent = [] }) => {
+    const own = await startEmbeddedService({ apiKeys: { [key]: "bot@example.com" } });
+    onTestFinished(own.close);
+    const { commit, plan, mergeAndApply, comment } = await startReviewedRepository(key, {
+      "dimsync.yaml": config(guards ?? "", own),
+      ...{ "manifests/orders.yaml": rules(true), "manifests/policy.yaml": policy(), ...base },
+    });
+    const applied = await mergeAndApply("main");
+    expect(applied.code, applied.output).toBe(0);
+    if (isExposed === true)
+      own.mutate(({ integrations }) => {
+        const columns = integrations.find(({ id }) => id === "8f1c")?.schemas["public"]?.tables["users"]?.columns ?? {};
+        Object.assign(columns["email"] ?? {}, { hashed: false });
+      });
+    commit("feature", change);
+    const { output } = await plan("feature");
+    for (const text of found) expect(comment(), output).toContain(text);
+    for (const text of absent) expect(comment(), output).not.toContain(text);
+  });
+});

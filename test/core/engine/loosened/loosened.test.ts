@@ -387,6 +387,18 @@ describe("the guard", () => {
     expect(stdout.indexOf("also loosens")).toBeLessThan(stdout.indexOf("~ Schemas/Orders"));
   });
 
+  test.each([
+    ["junit", /<testcase name="loosened\/policy-removed: Policy\/pii-hashed: It is gone\.[^\n]*>\n *<skipped/u],
+    [
+      "sarif",
+      /"ruleId": "loosened\/policy-removed",\s+"ruleIndex": \d+,\s+"level": "warning",\s+"message": \{\s+"text": "Policy\/pii-hashed: It is gone\./u,
+    ],
+    ["github", /^::warning title=loosened\/policy-removed%3A The pull request loosens a rule::Policy\/pii-hashed: It is gone\./mu],
+    ["html", /<h2[^>]*>This pull request also loosens.*policy-removed/su],
+  ])("what is loosened is in %s", async (format, found) => {
+    expect((await review(start, exposing, { flags: ["-o", format] })).stdout).toMatch(found);
+  });
+
   test("--fail-on loosened makes the exit code 2", async () => {
     const { code } = await review(start, { "manifests/policy.yaml": undefined }, { flags: ["--fail-on", "loosened"] });
     expect(code).toBe(2);
