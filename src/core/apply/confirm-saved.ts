@@ -4,6 +4,7 @@ import type { Round } from "../engine/session.ts";
 import { namesMatcher } from "../kinds/patterns/names.ts";
 import { eachChange } from "../model/changes.ts";
 import { DimsyncError } from "../model/errors.ts";
+import type { GuardFinding } from "../model/findings.ts";
 import { canonicalJson, sameJson } from "../model/json/json.ts";
 import type { Deferred, Item, Plan } from "../model/plan.ts";
 import { secretsIn } from "../model/settings/secret.ts";
@@ -49,7 +50,22 @@ export async function confirmSaved(round: Round, saved: Plan): Promise<Confirmed
   const seen = seenColumns !== undefined && sameJson(seenColumns, now) ? { seenColumns } : {};
   const items = [...steps.values(), ...confirmed];
   const deferred = saved.deferred.map((one) => deferredNow(one, derived));
-  return { plan: { ...others, ...seen, planId, createdAt, blocked, items, deferred, ...(held === undefined ? {} : { held }) }, endings };
+  const guards = derived.guards.map((finding) => liftedInFile(finding, saved));
+  return {
+    plan: { ...others, ...seen, guards, planId, createdAt, blocked, items, deferred, ...(held === undefined ? {} : { held }) },
+    endings,
+  };
+}
+
+/** A guard that `plan --allow` lifted refuses again, because anyone may have written the file. */
+function liftedInFile(finding: GuardFinding, { guards }: Plan): GuardFinding {
+  const { guard, message, allowed } = finding;
+  const isLifted = guards.some((one) => one.guard === guard && one.allowed !== undefined && one.until === undefined);
+  if (allowed !== undefined || !isLifted) return finding;
+  return {
+    ...finding,
+    message: `${message} The plan was made with --allow ${guard}, and a file lifts no guard. Pass --allow ${guard}="reason" to apply, too.`,
+  };
 }
 
 /** Reads what the plan has read, with the same options, and plans its steps only. */

@@ -25,7 +25,7 @@ export interface ApplyAccountOptions extends ApplyOptions {
   readonly lockTimeoutMs?: number;
   /** Maximum age of a saved plan; 24 hours by default. */
   readonly maxPlanAgeMs?: number;
-  /** Loads the manifests of the commit that was applied last, as the base of a saved plan that is planned again. */
+  /** Loads the manifests of the commit that was applied last, as the base of what is planned. */
   readonly sinceApply?: LoadOptions;
   /** Called with information that needs no action, such as a lock that was taken over. */
   readonly onNotice?: (text: string) => void;

@@ -5,10 +5,11 @@ import type { ApplyFlags } from "../../cli/flags.ts";
 import { checkOutputs, checkWritable, deliver } from "../../cli/output.ts";
 import { applyOptions, refuseReadOnly } from "../../cli/plan-options.ts";
 import { withRun } from "../../cli/progress.ts";
-import { loadProjects } from "../../cli/project.ts";
+import { loadOptions, loadProjects } from "../../cli/project.ts";
 import type { Project } from "../../core/manifests/project.ts";
 import { DimsyncError, messageOf } from "../../core/model/errors.ts";
 import { combineExits, type Exit, type ExitCode } from "../../core/model/exit.ts";
+import { defined } from "../../core/model/json/json.ts";
 import type { Plan } from "../../core/model/plan.ts";
 import type { Result } from "../../core/model/result.ts";
 import { masked } from "../../core/model/settings/secret.ts";
@@ -89,7 +90,9 @@ async function keepResults(file: string, results: readonly Result[]): Promise<vo
 async function applyTarget(context: Context<ApplyFlags>, project: Project, file: string | undefined): Promise<Result> {
   const { flags, io } = context;
   const saved = file === undefined ? undefined : await (await import("../../core/operations/saved-plan.ts")).readSavedPlan(file, io.env);
-  const options: ApplyAccountOptions = { ...applyOptions(context), ...(saved === undefined ? {} : { saved }) };
+  // The guard counts what someone changed since the commit that was applied last, whatever the file of a plan says.
+  const sinceApply = project.settings.guards.outsideChanges === "refuse" ? loadOptions(context, []) : undefined;
+  const options: ApplyAccountOptions = { ...applyOptions(context), ...defined({ saved, sinceApply }) };
   const isAsked = flags.yes !== true && saved === undefined;
   const { result } = await withRun(context, (run, clear) =>
     applyAccount(project, isAsked ? { ...options, confirm: (plan) => ask(context, plan, clear) } : options, run),

@@ -68,10 +68,11 @@ describe("a guard refuses plan, drift and apply with exit 3, and nothing is sent
     expect((await at.apply()).code).toBe(0);
   });
 
-  it("a saved plan keeps lifted guards, and guards can be lifted when it is applied", async () => {
+  it("a guard that --allow lifted for a saved plan refuses it, and says to pass --allow to apply, too", async () => {
     const at = await scene(chain, { config: { guards: { maxCreates: 1 } } });
-    expect((await at.run(["plan", "--out", "plan.json"])).code).toBe(3);
-    expect((await at.apply("plan.json")).code).toBe(3);
+    expect((await at.run(["plan", "--out", "plan.json", "--allow", "maxCreates=ticket 41"])).code).toBe(0);
+    const { code, result } = await at.apply("plan.json");
+    expect([code, result.guards[0]?.message]).toEqual([3, expect.stringContaining('Pass --allow maxCreates="reason" to apply, too.')]);
     expect((await at.apply("plan.json", "--allow", "maxCreates=ticket 41")).code).toBe(0);
   });
 

@@ -102,6 +102,25 @@ test("a plan sets apart what the manifests cause and what it would undo, with wh
   expect((await run("drift", "--base", "main")).code).toBe(2);
 });
 
+test.each([
+  ["apply", ["--yes"]],
+  ["apply of a saved plan without its base, or whose file leaves it out", ["plan.json"]],
+])("%s: the guard refuses what someone changed", async (_, argv) => {
+  const service = await startService(keys);
+  onTestFinished(() => service.close());
+  const { run, commit } = await project(service, "bot-key", { outsideChanges: "refuse" });
+  commit("first");
+  expect((await run("apply", "--yes")).code).toBe(0);
+  await setHashed(service, false);
+  expect((await run("plan", "--out", "plan.json")).code).toBe(0);
+  const refused = await run("apply", ...argv);
+  expect([refused.code, refused.stdout]).toEqual([
+    3,
+    expect.stringContaining("1 change that someone made in the account would be undone."),
+  ]);
+  expect((await run("apply", ...argv, "--allow", "outsideChanges=agreed with Dana")).code).toBe(0);
+});
+
 describe("ci apply compares with the commit that was applied last", () => {
   /** A project with one applied commit, and what `ci apply` prints. */
   async function applied(guards: Readonly<Record<string, string>> = {}, faults: readonly string[] = []) {
