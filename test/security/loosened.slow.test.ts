@@ -145,7 +145,7 @@ const commented: Readonly<Record<string, Commented>> = {
   "a secret that the job that applies needs": { change: { "manifests/lake.yaml": lake }, found: ["`I_NEW_SECRET`"] },
   "the problems of files that it does not change, folded": {
     base: { "manifests/orders.yaml": `${rules(true)}    - { match: { table: "nothing_*" }, set: { enabled: true } }\n` },
-    change: { "manifests/policy.yaml": policy().replace("readable", "in clear") },
+    change: { "manifests/policy.yaml": policy().replace("would be readable", "must be hashed") },
     found: ["<details><summary>Problems in files that the pull request does not change (1)", "`W_GLOB_NO_MATCH`"],
     absent: ["### Problems"],
   },
