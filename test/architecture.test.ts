@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { copyFileSync, existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -68,6 +68,19 @@ row(
   "lint/nursery/noFloatingPromises",
 );
 
+row(
+  "no list of unknown length as arguments",
+  "src/core/engine/spread.ts",
+  "export const most = (all: readonly number[]): number => Math.max(...all);\n",
+  "plugin",
+);
+row(
+  "but what a function was called with",
+  "src/core/engine/rest.ts",
+  "export const most = (...all: readonly number[]): number => Math.max(...all);\n",
+  undefined,
+);
+
 test("only the helper that starts git safely, secrets that are the output of a command, and process 1 of a container start processes", () => {
   const starting = importsIn(src).filter(({ specifier }) => specifier === "node:child_process" || specifier === "child_process");
   expect(starting.map(({ file }) => file).sort()).toEqual([
@@ -83,7 +96,8 @@ describe("the linter", () => {
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
   beforeAll(async () => {
     folder = writeFolder(Object.fromEntries([...rows].map(([file, { text }]) => [file, text])));
-    copyFileSync(join(root, "biome.json"), join(folder, "biome.json"));
+    mkdirSync(join(folder, "build"));
+    for (const file of ["biome.json", "build/spread-arguments.grit"]) copyFileSync(join(root, file), join(folder, file));
     const biome = join(root, "node_modules/@biomejs/biome/bin/biome");
     const args = ["lint", "--reporter=json", "--max-diagnostics=none", "--vcs-enabled=false", "src"];
     const text = await new Promise<string>((resolve) => {
@@ -100,7 +114,7 @@ describe("the linter", () => {
 
   test.each([...rows].map(([file, { sentence, rule }]) => ({ file, sentence, rule })))("$sentence", ({ file, rule }) => {
     const found = [...(rulesByFile.get(file) ?? [])].filter((one) =>
-      /noRestricted|noImportCycles|noExplicitAny|noNonNull|noDefault|noConsole|noFloating/u.test(one),
+      /noRestricted|noImportCycles|noExplicitAny|noNonNull|noDefault|noConsole|noFloating|plugin/u.test(one),
     );
     expect(found).toEqual(rule === undefined ? [] : [rule]);
   });

@@ -124,6 +124,7 @@ const addTo =
       const announce = (): void => io.stderr(interruptions[command.name()] ?? "\ndimsync: interrupted.\n");
       io.interrupted.addEventListener("abort", announce, { once: true });
       try {
+        // biome-ignore lint/plugin: the positional arguments of a command line
         done(await tracedCommand(command.name(), async () => (await load())(context, ...(all.slice(0, -2) as unknown as Args))));
       } finally {
         stopTelemetry?.();

@@ -3,6 +3,7 @@ import { changesWhere, eachChange } from "../model/changes.ts";
 import { readIfPossible, readOr, ServiceError } from "../model/errors.ts";
 import { isObject, type JsonObject, type JsonValue, own, sameJson } from "../model/json/json.ts";
 import { atPointer, type Pointer } from "../model/json/pointer.ts";
+import { addAll } from "../model/maps.ts";
 import type { Item, NotKept } from "../model/plan.ts";
 import { withPauses } from "../model/runtime/event-loop.ts";
 import type { PlannedRequest, WriteAnswer } from "../model/service.ts";
@@ -44,7 +45,7 @@ export async function sendUpdate<Live>(step: Step<Live>): Promise<Ending> {
     const sent: Sent<Live> = await sendOne<Live>({ ...step, update, live }, request);
     if (sent.ending !== undefined) return withKept(item, index, sent);
     if (sent.note !== undefined) notes.push(sent.note);
-    notKept.push(...(sent.notKept ?? []));
+    addAll(notKept, sent.notKept ?? []);
     live = sent.live;
   }
   if (item.binding !== undefined && item.liveId !== undefined) await step.records.bind(item.address, { ...item.binding, id: item.liveId });

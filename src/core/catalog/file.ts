@@ -102,7 +102,7 @@ function columnsByTable(tables: Readonly<Record<string, unknown>>, pointer: Poin
     const below = pointer + toPointer([table]);
     const path = tablePath(table);
     if (path === undefined) fail(below, "A table must be written as SCHEMA/TABLE. In names, write ~1 for / and ~0 for ~.", "key");
-    else found.set(tableName(...path), namesOf(columns, below, fail));
+    else found.set(tableName(path[0], path[1]), namesOf(columns, below, fail));
   }
   return found;
 }

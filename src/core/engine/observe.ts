@@ -6,6 +6,7 @@ import { withIdentities } from "../kinds/select.ts";
 import type { Address, EarlierCreate, NaturalKey } from "../model/address.ts";
 import { isFailedCreation, readOr, ServiceError } from "../model/errors.ts";
 import { defined, isObject, own } from "../model/json/json.ts";
+import { addAll } from "../model/maps.ts";
 import type { Problem } from "../model/problem.ts";
 import { problemIn, type Resource } from "../model/resource.ts";
 import type { List, Listed, Listing, Reads, UnreadEntry } from "../model/service.ts";
@@ -105,9 +106,10 @@ async function observeLists({ project, compared, reads, records, run, alsoNeeded
   const readList = async (list: List): Promise<readonly [List, readonly Listed[]]> => {
     try {
       const listing = await reads.list(list);
-      suspicions.push(...suspicionOf(list, listing, own(records.longestSeen, list.name) ?? 0).map((why) => ({ list, why })));
+      for (const why of suspicionOf(list, listing, own(records.longestSeen, list.name) ?? 0)) suspicions.push({ list, why });
       if (listing.unread !== undefined) entries.set(list, listing.unread);
-      problems.push(...(listing.unread ?? []).map((entry) => unreadProblem(list, entry)), ...lackingProblems(list, listing.items));
+      for (const entry of listing.unread ?? []) problems.push(unreadProblem(list, entry));
+      addAll(problems, lackingProblems(list, listing.items));
       return [list, listing.items];
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error;

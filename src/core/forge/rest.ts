@@ -1,4 +1,5 @@
 import { DimsyncError, interruptedError } from "../model/errors.ts";
+import { addAll } from "../model/maps.ts";
 import { type Clock, systemClock } from "../model/runtime/clock.ts";
 import type { Environment } from "../model/settings/env.ts";
 import { masked } from "../model/settings/secret.ts";
@@ -76,7 +77,7 @@ export function openRest(rest: RestOptions): Rest {
         const value = response === undefined ? undefined : parseBody(rest, call, response);
         if (!Array.isArray(value))
           throw new DimsyncError("E_FORGE", `${name} answered GET ${path} with something other than a list. Check the URL of its API.`);
-        all.push(...(value as readonly unknown[]));
+        addAll(all, value as readonly unknown[]);
         url = nextPage(response, baseUrl);
       }
       return all;

@@ -87,7 +87,7 @@ async function committedFiles(place: GitPlace, commit: string, listing: Listing)
   for (const { mode, id, path } of await filesAt(place, commit, listing.limits)) {
     const absolute = join(place.folder, path);
     if (mode !== "160000") found.set(absolute, { id, isLink: mode === "120000", isOfProject: listing.isOfProject(absolute), place });
-    else for (const one of await submoduleFiles({ ...place, folder: absolute }, id, listing)) found.set(...one);
+    else for (const one of await submoduleFiles({ ...place, folder: absolute }, id, listing)) found.set(one[0], one[1]);
   }
   return found;
 }
@@ -145,7 +145,7 @@ async function followed(path: string): Promise<{
   const links: { readonly path: string; readonly target: Buffer }[] = [];
   const partsOf = (whole: string): string[] => whole.slice(parse(whole).root.length).split(sep);
   let at = parse(path).root;
-  const rest = partsOf(path);
+  let rest = partsOf(path);
   for (let name = rest.shift(); name !== undefined; name = rest.shift()) {
     const next = resolve(at, name);
     const target = await readlink(next, "buffer").catch(() => undefined);
@@ -154,7 +154,7 @@ async function followed(path: string): Promise<{
     if (target === undefined || links.length > 40) at = next;
     else {
       const whole = resolve(at, target.toString("utf8"));
-      rest.unshift(...partsOf(whole));
+      rest = partsOf(whole).concat(rest);
       at = parse(whole).root;
     }
   }

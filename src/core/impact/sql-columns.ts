@@ -1,3 +1,5 @@
+import { addAll } from "../model/maps.ts";
+
 // Which names a column has in the result of a query, as far as the text shows. Not a parser of any SQL dialect: it follows
 // select lists, CTEs, subqueries and `select *`, and reads everything else as words. What it finds is evidence, not proof.
 
@@ -135,7 +137,7 @@ export function columnUse(tokens: readonly string[], relations: ReadonlyMap<stri
     else if (token === ")" && query.depth === 0 && open.length > 1) {
       open.pop();
       const names = close(query);
-      open.at(-1)?.outer.push(...unresolved(query));
+      addAll(open.at(-1)?.outer ?? [], unresolved(query));
       if (query.cte === undefined) addSubquery(open.at(-1), names);
     } else
       readToken(
@@ -165,7 +167,11 @@ function cteName(tokens: readonly string[], parenthesis: number): string | undef
 function addSubquery(query: Query | undefined, names: Names): void {
   if (query === undefined) return;
   for (const name of names) query.input.add(name);
-  if (query.clause === "select") query.items.at(-1)?.words.push(...[...names].map((name) => ({ name, of: undefined })));
+  if (query.clause === "select")
+    addAll(
+      query.items.at(-1)?.words ?? [],
+      [...names].map((name) => ({ name, of: undefined })),
+    );
   else query.unnamed = names;
   query.expectsRelation = false;
 }

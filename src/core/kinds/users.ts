@@ -1,5 +1,6 @@
 import type { Pointer } from "../model/json/pointer.ts";
 import type { LiveUser } from "../model/live.ts";
+import { addAll } from "../model/maps.ts";
 import { type Problem, problemAt, type SourceLocation } from "../model/problem.ts";
 import { locationIn, problemIn, type Resource, type UserRef } from "../model/resource.ts";
 import { nearest, suggestion } from "../text/suggest.ts";
@@ -78,7 +79,7 @@ export function ownersToWrite(
     const text = userToWrite(owner, known);
     if (typeof text === "string") written.push(text);
     else unknown.push(unclearUserProblem(resource, place, text, known));
-    warnings.push(...plainEmailWarning(owner, known, locationIn(resource, place)));
+    addAll(warnings, plainEmailWarning(owner, known, locationIn(resource, place)));
   }
   return { owners: written, problems: unknown.length > 0 ? unknown : warnings };
 }

@@ -1,5 +1,6 @@
 import { CsvError, parse } from "csv-parse/sync";
 import type { LabelledColumn } from "../model/labels.ts";
+import { addAll } from "../model/maps.ts";
 import type { Problem, SourceLocation } from "../model/problem.ts";
 import { conflictMarkers } from "../text/file-text.ts";
 import { didYouMean } from "../text/suggest.ts";
@@ -60,7 +61,7 @@ function parseRows(
   const columns = (header: readonly string[]): (string | false)[] => {
     const written = header.map((name) => name.trim().toLowerCase());
     const names = written.slice(0, written.findLastIndex((name) => name !== "") + 1);
-    problems.push(...headerProblems(names, file, at(headerLine)));
+    addAll(problems, headerProblems(names, file, at(headerLine)));
     return written.map((_name, index) => names[index] ?? false);
   };
   try {

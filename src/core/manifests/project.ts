@@ -6,7 +6,7 @@ import { manifestKindNamed } from "../kinds/index.ts";
 import { byText } from "../model/address.ts";
 import { DimsyncError, ProblemsError, refuseErrors } from "../model/errors.ts";
 import { defined } from "../model/json/json.ts";
-import { once } from "../model/maps.ts";
+import { addAll, once } from "../model/maps.ts";
 import type { Plan } from "../model/plan.ts";
 import { isError, type Locate, type Problem, problemAt } from "../model/problem.ts";
 import type { Resource } from "../model/resource.ts";
@@ -152,14 +152,14 @@ async function readFiles(paths: readonly string[], { config, options, sources, p
     await pause();
     options.signal?.throwIfAborted();
     const { source, problems: unread } = readSource(options.cwd, path);
-    problems.push(...unread);
+    addAll(problems, unread);
     if (source === undefined) continue;
     // To locate something in a long file, it is read again.
     if (source.text.length < longText) sources.set(source.file, source);
     const read = readManifests(source, config, parser);
-    problems.push(...read.problems);
-    manifests.push(...read.manifests);
-    elsewhere.push(...read.elsewhere);
+    addAll(problems, read.problems);
+    addAll(manifests, read.manifests);
+    addAll(elsewhere, read.elsewhere);
   }
   return { manifests, elsewhere, problems };
 }
@@ -222,7 +222,7 @@ function readManifests(source: Source, { variables, connectors, targets: all, se
   for (const document of documents) {
     const place = { file: source.file, document: document.index, pointer: "" };
     const other = elsewhereManifest(document.value, place, target);
-    problems.push(...unknownTargets(document.value, place, all));
+    addAll(problems, unknownTargets(document.value, place, all));
     if (other === undefined) manifests.push(readManifest(document, place, context));
     else elsewhere.push(other);
   }

@@ -1,6 +1,6 @@
 import { defined } from "./json/json.ts";
 import { fromPointer, type Pointer } from "./json/pointer.ts";
-import { getOrAdd } from "./maps.ts";
+import { addAll, getOrAdd } from "./maps.ts";
 import { eachNode, levelOf, type NodePath, newNodes, nodePointer } from "./nodes.ts";
 import type { Attribution, Change, ChangeFacts, ChangeGroup, DraftFacts, NodeChanges, PathChange, Plan } from "./plan.ts";
 import { isStep, type Steps } from "./runtime/event-loop.ts";
@@ -123,7 +123,7 @@ export function* withTraces<F extends AnyFacts>(
       if (isStep(done++)) yield;
       split.add(path, field, traced(traceOf({ path: nodePointer(path, field), field, ...facts })));
     }
-    all.push(...split.changes());
+    addAll(all, split.changes());
   }
   return all;
 }

@@ -38,3 +38,8 @@ export function groupBy<T, K>(values: Iterable<T>, keyOf: (value: T) => K): Read
   }
   return groups;
 }
+
+/** Appends all items. With `push(...items)`, each is an argument, and too many overflow the stack. */
+export function addAll<T>(list: T[], items: Iterable<T>): void {
+  for (const item of items) list.push(item);
+}

@@ -1,5 +1,5 @@
 import { canonicalJson, emptyRecord, isObject, type JsonValue, own, sameJson } from "../model/json/json.ts";
-import { getOrAdd } from "../model/maps.ts";
+import { addAll, getOrAdd } from "../model/maps.ts";
 
 /** Keys of maps and positions in lists, from the root of a document. */
 export type Path = readonly (string | number)[];
@@ -45,7 +45,7 @@ function mapEdits(before: ValueMap, after: ValueMap, path: Path): readonly Edit[
   const removed = new Set(Object.keys(before).filter((key) => !Object.hasOwn(after, key)));
   for (const key of Object.keys(before)) {
     const next = own(after, key);
-    if (next !== undefined) edits.push(...valueEdits(before[key] ?? null, next, [...path, key]));
+    if (next !== undefined) addAll(edits, valueEdits(before[key] ?? null, next, [...path, key]));
   }
   const added = new Map(Object.keys(after).flatMap((key) => (Object.hasOwn(before, key) ? [] : [[key, after[key] ?? null] as const])));
   if (removed.size > 0 && removed.size === Object.keys(before).length) return [{ type: "set", path, value: after }];
@@ -77,7 +77,7 @@ function listEdits(before: readonly JsonValue[], after: readonly JsonValue[], pa
     const position = kept.get(index);
     if (position === undefined) getOrAdd(inserted, next, () => []).push(item);
     else {
-      edits.push(...valueEdits(before[position] ?? null, item, [...path, position]));
+      addAll(edits, valueEdits(before[position] ?? null, item, [...path, position]));
       next = position + 1;
     }
   }
@@ -164,7 +164,7 @@ function applyToList(list: readonly JsonValue[], here: readonly Edit[], child: C
   const items = here.find((edit) => edit.type === "items");
   const result: JsonValue[] = [];
   for (let index = 0; index <= list.length; index++) {
-    result.push(...(items?.inserted.get(index) ?? []));
+    addAll(result, items?.inserted.get(index) ?? []);
     if (index < list.length && items?.removed.has(index) !== true) result.push(child(index, list[index]));
   }
   return result;

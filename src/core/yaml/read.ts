@@ -1,3 +1,4 @@
+import { addAll } from "../model/maps.ts";
 import { lineStartsOf } from "../text/lines.ts";
 import { markedRanges } from "./document-ranges.ts";
 import { parsePlainYaml, transcode } from "./fast/transcode.ts";
@@ -49,7 +50,7 @@ export function read(text: string, { parser }: ReadOptions = {}): YamlText {
   const problems: YamlProblem[] = [];
   let left = isPlain ? mostByLibrary : Number.POSITIVE_INFINITY;
   for (const [index, range] of ranges.entries()) {
-    const one = text.slice(...range);
+    const one = text.slice(range[0], range[1]);
     const values = isPlain && ranges.length > 1 ? readPlain(one) : undefined;
     if (values !== undefined) {
       for (const { value, isInert } of values) documents.push({ index, value, isInert });
@@ -57,8 +58,8 @@ export function read(text: string, { parser }: ReadOptions = {}): YamlText {
     }
     left -= one.length;
     const slow = left < 0 ? refused(one, range[0], index) : fromLibrary(readOneByLibrary(source, range, index));
-    documents.push(...slow.documents);
-    problems.push(...slow.problems);
+    addAll(documents, slow.documents);
+    addAll(problems, slow.problems);
   }
   return { documents, problems };
 }

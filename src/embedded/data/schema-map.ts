@@ -114,22 +114,22 @@ const folded = (mode: string): string => mode.toLowerCase().replaceAll("_", " ")
  */
 export function mergeSchemas(integration: IntegrationRecord, patch: unknown, writes: Behaviour["schemaWrites"]): void {
   const rules = writes === "strict" ? strict : silent(integration);
-  const changes: (() => void)[] = [];
+  const changes: (readonly (() => void)[])[] = [];
   for (const [name, schema, change] of named(integration.schemas, patch, { where: "schemas", level: "schema", rules })) {
-    changes.push(...flags(schema, change, ["enabled"], name));
+    changes.push(flags(schema, change, ["enabled"], name));
     const tables = named(schema.tables, change["tables"], { where: `${name}/tables`, level: "table", rules });
     for (const [tableName, table, tableChange] of tables) {
       const where = `${name}/${tableName}`;
       const ofTable = (["enabled"] as const).filter((member) => rules.isKept(member, table));
-      changes.push(...flags(table, tableChange, ofTable, where), ...syncing(table, tableChange, rules, where));
+      changes.push(flags(table, tableChange, ofTable, where), syncing(table, tableChange, rules, where));
       const columns = named(table.columns, tableChange["columns"], { where: `${where}/columns`, level: "column", rules });
       for (const [columnName, column, columnChange] of columns) {
         const ofColumn = (["enabled", "hashed"] as const).filter((member) => rules.isKept(member, table, column));
-        changes.push(...flags(column, columnChange, ofColumn, `${where}/${columnName}`));
+        changes.push(flags(column, columnChange, ofColumn, `${where}/${columnName}`));
       }
     }
   }
-  for (const change of changes) change();
+  for (const change of changes.flat()) change();
 }
 
 interface Place {

@@ -20,7 +20,7 @@ export function asObserved(account: AccountState): AccountState {
   warehouse.connection = { etl: warehouse.connection, reverseEtl: warehouse.connection };
   orders.settings.agentId = "5b0d3c1e-8c53-4d2f-9a68-2f1f3c0b7a11";
   showInPart(orders.schemas);
-  renamed.integrations.push(...others(orders));
+  for (const other of others(orders)) renamed.integrations.push(other);
   renamed.catalogue["google_analytics_4/undefined"] = untouched(streams());
   renamed.tags.push({ ...emptyTag, id: longId("t-4") });
   renamed.users.push({ id: longId("u-6"), email: "guest@example.com", createdAt: "2026-03-01T08:00:00.000Z", name: "" });

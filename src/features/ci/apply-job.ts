@@ -63,7 +63,9 @@ export async function applyJob(given: CiContext, job: CiJob, planFile: string | 
     documents,
     failures: io.interrupted.aborted ? [] : failures.map((error) => printError(context, error)),
     exits: kept.map(({ exit }) => exit),
-    outputs: Object.assign({}, targetsOutput(job, projects), ...kept.map(({ outputs }) => outputs)),
+    outputs: Object.fromEntries(
+      [targetsOutput(job, projects), ...kept.map(({ outputs }) => outputs)].flatMap((one) => Object.entries(one)),
+    ),
     isSummarized: true,
   });
 }

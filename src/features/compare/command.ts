@@ -21,8 +21,8 @@ export async function runCompare(context: Context<CompareFlags>): Promise<ExitCo
     throw new DimsyncError("E_USAGE", "compare needs two targets or snapshot files.", {
       command: "dimsync compare --from staging --to prod",
     });
-  const sides = [await sideOf(context, from), await sideOf(context, to)] as const;
-  const comparison = await withRun(context, (run) => compareSides(...sides, run));
+  const [before, after] = [await sideOf(context, from), await sideOf(context, to)];
+  const comparison = await withRun(context, (run) => compareSides(before, after, run));
   await deliverForms(context, {
     human: (options) => renderHuman(comparison, options),
     json: () => documentPieces(comparison),

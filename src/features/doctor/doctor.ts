@@ -3,6 +3,7 @@ import type { Project } from "../../core/manifests/project.ts";
 import { DimsyncError, ProblemsError, ServiceError } from "../../core/model/errors.ts";
 import type { Exit } from "../../core/model/exit.ts";
 import type { LiveIntegration } from "../../core/model/live.ts";
+import { addAll } from "../../core/model/maps.ts";
 import { version } from "../../core/model/runtime/version.ts";
 import type { Listing } from "../../core/model/service.ts";
 import { accountName } from "../../core/model/settings/config.ts";
@@ -67,7 +68,7 @@ export async function diagnose(project: Project, options: DoctorOptions, run: Ru
   const canPlan = checks.every(({ state }) => state !== "fail");
   // The records were read before.
   const planned = async () => (await planAccount(project, {}, { ...run, onRecords: undefined })).diagnostics;
-  checks.push(...(await unmatchedChecks(project, canPlan ? planned : undefined)));
+  addAll(checks, await unmatchedChecks(project, canPlan ? planned : undefined));
   return {
     kind: "DoctorReport",
     target: settings.target,

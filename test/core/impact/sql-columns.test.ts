@@ -77,6 +77,11 @@ describe("a query uses a column of a relation", () => {
   ])("%s", (_, sql, expected) => expect(used(sql)).toBe(expected));
 });
 
+test("200,000 columns in a query do not overflow the stack", () => {
+  const names = Array.from({ length: 200_000 }, (_, index) => `q.a${index}`).join(",");
+  expect(used(`select x from (select ${names} from customers) z`)).toBe("nothing: ");
+});
+
 test.each(["(select ", "/*", "'", "{{", '"', "select a,", ")", "with a as (select * from a"])(
   "20,000 times %j is read in linear time",
   (text) => expect(() => used(text.repeat(20_000))).not.toThrow(),

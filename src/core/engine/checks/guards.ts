@@ -157,7 +157,7 @@ function changedPercent(items: readonly Item[], { limits, sizes }: GuardInput): 
       guard: "maxChangedPercent",
       message: changedMessage({ target: isOver(target) ? target : undefined, integrations, limit }),
       limit,
-      actual: Math.max(...over.map(percentOf)),
+      actual: over.map(percentOf).reduce((most, one) => Math.max(most, one)),
       ...target,
       ...(integrations.length === 0 ? {} : { integrations }),
     },

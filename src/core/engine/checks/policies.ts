@@ -10,6 +10,7 @@ import { ServiceError } from "../../model/errors.ts";
 import type { PolicyFinding, UsedExemption } from "../../model/findings.ts";
 import type { Pointer } from "../../model/json/pointer.ts";
 import type { LiveSchemas } from "../../model/live.ts";
+import { addAll } from "../../model/maps.ts";
 import type { Change, Deferred, DraftFacts, Unverifiable } from "../../model/plan.ts";
 import { isError, type Problem } from "../../model/problem.ts";
 import type { Resource } from "../../model/resource.ts";
@@ -226,7 +227,7 @@ async function checkOthers(
       const tables = needed === undefined ? [] : tablesToRead(undefined, read, needed);
       view.claimColumns(id, tables.length);
       const { tree, withoutColumns } = await withColumns({ id, tree: read }, tables, reads);
-      collected.unverifiable.push(...unknownColumns(address, withoutColumns));
+      addAll(collected.unverifiable, unknownColumns(address, withoutColumns));
       if (onTree !== undefined) await withPauses(onTree(id, tree));
       const target = { ...integration, address, live: tree, columnLabels: check.labelsOf?.(id), ...unchangedTarget };
       await withPauses(evaluate(check, tree, { target, others: questions(id) }));

@@ -1,6 +1,7 @@
 import { readOr } from "../../model/errors.ts";
 import { defined } from "../../model/json/json.ts";
 import type { AuditEntry } from "../../model/live.ts";
+import { addAll } from "../../model/maps.ts";
 import type { AuditQuery, Reads, UnreadEntry } from "../../model/service.ts";
 import { cutEnd } from "../../text/values.ts";
 
@@ -36,7 +37,7 @@ export async function readAuditLog(
     totalItems = page.totalItems;
     for (const entry of page.items) if (!byId.has(entry.id)) byId.set(entry.id, entry);
     const ofPage = page.unread ?? [];
-    unread.push(...ofPage);
+    addAll(unread, ofPage);
     const length = page.items.length + ofPage.length;
     if (length === 0) break;
     offset += length;

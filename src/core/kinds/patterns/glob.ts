@@ -1,3 +1,4 @@
+import { addAll } from "../../model/maps.ts";
 // Globs within one name: `*` any letters, `?` one letter, `[a-z]` and `[!a-z]` one of or none of,
 // `{a,b}` either, `\` escapes the next letter. Dots and slashes are ordinary letters, also at the
 // start, because a name is not a path. Brackets and braces that are not closed (`[ab`, `{a,b`) and
@@ -178,7 +179,7 @@ function run(program: readonly Step[], name: string, fold: (letter: string) => s
       if (enteredIn[at] === round) continue;
       enteredIn[at] = round;
       const step = program[at];
-      if (step?.op === "fork") todo.push(...step.to);
+      if (step?.op === "fork") addAll(todo, step.to);
       else into.push(at);
       if (step?.op === "star") todo.push(at + 1);
     }

@@ -41,7 +41,7 @@ export async function withColumns(
   reads: Reads,
 ): Promise<ObservedSchemas> {
   if (tables.length === 0) return observedAt(tree);
-  const read = await Promise.all(tables.map(async (path) => ({ path, columns: await reads.columns(id, ...path) })));
+  const read = await Promise.all(tables.map(async (path) => ({ path, columns: await reads.columns(id, path[0], path[1]) })));
   const schemas = Object.assign(emptyRecord<LiveSchemas[string]>(), tree);
   const copied = new Map<string, Record<string, LiveTable>>();
   const apart = new Set<LiveTable>();

@@ -1,6 +1,6 @@
 import { type Address, byText, integrationOfSchemas } from "../../model/address.ts";
 import type { JsonObject } from "../../model/json/json.ts";
-import { getOrAdd, groupBy } from "../../model/maps.ts";
+import { addAll, getOrAdd, groupBy } from "../../model/maps.ts";
 import type { Blocked, Deferred } from "../../model/plan.ts";
 import type { Problem } from "../../model/problem.ts";
 import { problemIn, type Resource, type SchemaConfigSpec } from "../../model/resource.ts";
@@ -39,7 +39,7 @@ export function units(configs: readonly Config[], account: AccountView): Units<S
   const problems: Problem[] = [];
   const sets = ruleSetsIn(account.resources);
   const compiled = configs.map((config) => compileConfig(config, sets));
-  problems.push(...uniqueProblems(compiled.flatMap((config) => config.problems)));
+  addAll(problems, uniqueProblems(compiled.flatMap((config) => config.problems)));
   const valid = compiled.filter((config) => config.problems.length === 0).sort(byPriority);
   const selections = valid.map((config) => ({ config, selected: checkedSelection(config.config, account, problems) }));
   const targets = new Map(selections.map(({ config, selected }) => [config, selected.length]));
@@ -66,7 +66,7 @@ export function units(configs: readonly Config[], account: AccountView): Units<S
     } else if (selected.state === "waits") deferred.push({ address, waitsFor: [selected.on], desired: desiredOf(layers) });
     else blocked.push({ address, code: selected.code, message: selected.message });
   }
-  problems.push(...[...conflicts.values()].map(conflictProblem));
+  addAll(problems, [...conflicts.values()].map(conflictProblem));
   return { units: found.sort((a, b) => byText(a.address, b.address)), blocked, deferred, problems };
 }
 

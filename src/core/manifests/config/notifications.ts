@@ -13,8 +13,8 @@ export function notificationSettings(
 ): { readonly notifications?: NotificationSettings; readonly problems: readonly Problem[] } {
   if (notify === undefined) return { problems: [] };
   const { receivers = [], remind, group, heartbeat, url, format } = notify;
-  const problem = (code: Code, message: string, ...path: readonly string[]): Problem =>
-    problemAt(below(place, ["notify", ...path]), { code, message });
+  const problem = (code: Code, message: string, path?: string): Problem =>
+    problemAt(below(place, ["notify", ...(path?.split(".") ?? [])]), { code, message });
   const problems: Problem[] = [];
   if (url === undefined && format !== undefined)
     problems.push(problem("E_MISSING_KEY", "format is that of the webhook in url. Add url, or remove format."));
@@ -25,7 +25,7 @@ export function notificationSettings(
   ): number => {
     const ms = value === undefined ? standard : (durationMs(value) ?? standard);
     if (ms < least || ms > most)
-      problems.push(problem("E_WRONG_VALUE", `${name} must be between ${least / 1000}s and ${most / 1000}s.`, ...name.split(".")));
+      problems.push(problem("E_WRONG_VALUE", `${name} must be between ${least / 1000}s and ${most / 1000}s.`, name));
     return ms;
   };
   const everyMs = duration("heartbeat.every", heartbeat?.every, [60_000, 60_000, day]);
@@ -37,7 +37,7 @@ export function notificationSettings(
   };
   receivers.forEach((receiver, index) => {
     const fault = faultOf(receiver, receivers.slice(0, index));
-    if (fault !== undefined) problems.push(problem(fault[0], fault[1], "receivers", String(index), fault[2]));
+    if (fault !== undefined) problems.push(problem(fault[0], fault[1], `receivers.${index}.${fault[2]}`));
   });
   const isUsed = [notify.receivers, remind, group, heartbeat].some((member) => member !== undefined);
   return { ...(isUsed ? { notifications } : {}), problems };

@@ -1,5 +1,6 @@
 import { resolve } from "node:path";
 import { isObject, type JsonObject, type JsonValue } from "../../model/json/json.ts";
+import { addAll } from "../../model/maps.ts";
 import { type Problem, problemAt } from "../../model/problem.ts";
 import { read } from "../../yaml/read.ts";
 import { readSource, type Source } from "../source.ts";
@@ -67,17 +68,17 @@ export function readVarFiles({ varFiles = [], cwd, env }: ConfigOptions, variabl
   const problems: Problem[] = [];
   for (const name of varFiles) {
     const { source, problems: unread } = readSource(cwd, resolve(cwd, name));
-    problems.push(...unread);
+    addAll(problems, unread);
     if (source === undefined) continue;
     sources.push(source);
     const { documents, problems: invalid } = read(source.text, { parser: yamlParser(env) });
-    problems.push(...yamlProblems(source, invalid));
+    addAll(problems, yamlProblems(source, invalid));
     const place = { file: source.file, document: documents[0]?.index ?? 0, pointer: "" };
     if (documents.length > 1 || documents.some(({ value }) => !isObject(value))) {
       problems.push(problemAt(place, { code: "E_WRONG_TYPE", message: "A variable file must be one map of names and values." }));
     } else if (documents[0] !== undefined) {
       const effective = makeEffective(documents[0].value, place, { kind: undefined, variables, textLength: source.text.length });
-      problems.push(...effective.problems);
+      addAll(problems, effective.problems);
       records.push(effective.value as JsonObject); // a map stays a map
     }
   }

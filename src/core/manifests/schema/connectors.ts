@@ -2,6 +2,7 @@ import { dirname, resolve } from "node:path";
 import { manifestKindNamed } from "../../kinds/index.ts";
 import { isObject, type JsonObject, type JsonValue, own } from "../../model/json/json.ts";
 import { atPointer, type Pointer, toPointer } from "../../model/json/pointer.ts";
+import { addAll } from "../../model/maps.ts";
 import { type Problem, problemAt, type SourceLocation } from "../../model/problem.ts";
 import { lineAndColumn, lineStartsOf } from "../../text/lines.ts";
 import { read as readYaml, type YamlParser } from "../../yaml/read.ts";
@@ -61,7 +62,7 @@ export async function loadConnectors(
   const connectors = new Map<string, Connector>();
   for (const [type, path] of Object.entries(files)) {
     const loaded = await loadConnector(path, { ...options, place: { ...options.place, pointer: toPointer(["connectors", type]) } });
-    problems.push(...loaded.problems);
+    addAll(problems, loaded.problems);
     if (loaded.connector !== undefined) connectors.set(type, loaded.connector);
   }
   const schemas = Object.fromEntries([...connectors].map(([type, { schema }]) => [type, schema]));

@@ -1,5 +1,6 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { GitError, type GitPlace, type GitTalk, talkToGit } from "../../git/process.ts";
+import { addAll } from "../../model/maps.ts";
 
 /** Text by path. */
 export type Files = ReadonlyMap<string, string>;
@@ -36,7 +37,10 @@ export const readCommit = (place: GitPlace, name: string, known?: Tree): Promise
       folders.map(({ id }) => id),
     );
     for (const [index, { name: folder }] of folders.entries())
-      all.push(...entriesIn(trees[index]).map((entry) => ({ ...entry, name: `${folder}/${entry.name}` })));
+      addAll(
+        all,
+        entriesIn(trees[index]).map((entry) => ({ ...entry, name: `${folder}/${entry.name}` })),
+      );
     for (const { mode, name: path, id } of all) {
       if (mode !== "100644") throw new GitError(`the tree of ${commit.id} has an entry that is not a plain file: ${path.slice(0, 100)}`);
       blobs.set(path, id);

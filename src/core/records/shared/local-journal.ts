@@ -1,5 +1,6 @@
 import { mkdir, open, readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
+import { addAll } from "../../model/maps.ts";
 import type { Fact } from "../facts.ts";
 import { syncFile, syncFolder } from "../files/atomic.ts";
 import { isErrno } from "../files/fs-errors.ts";
@@ -50,7 +51,10 @@ async function readLocalJournal(
     try {
       const lines = await readLog(join(beside, name));
       if ("broken" in lines) continue;
-      responses.push(...lines.map(({ entry }) => keptResponse(entry)));
+      addAll(
+        responses,
+        lines.map(({ entry }) => keptResponse(entry)),
+      );
       files.push(join(beside, name));
     } catch (error) {
       if (!(error instanceof ContentError)) throw error;

@@ -36,7 +36,7 @@ export function sectionPart(section: Section, words: Words): Part {
   const { id, title, count, entries, notes = [], command: next, isFolded = false, isAlert = false } = section;
   const drawn = entries.map((entry) => entryHtml(entry, words));
   const all = isAlert
-    ? blocks(...entries.map(({ tone = "info" }, index) => note(tone, drawn[index])))
+    ? blocks(entries.map(({ tone = "info" }, index) => note(tone, drawn[index])))
     : list(drawn, entries.every(isLine) ? undefined : entries.some(({ commands = [] }) => commands.length > 1) ? "steps beside" : "steps");
   const isLong = entries.length > (isFolded ? mostRows : mostEntries) && !isAlert;
   return {
@@ -45,7 +45,7 @@ export function sectionPart(section: Section, words: Words): Part {
     count,
     html: blocks(
       isLong ? folded(counted(entries.length, "entry", "entries"), all) : all,
-      ...notes.map((line) => paragraph(lineHtml(line))),
+      notes.map((line) => paragraph(lineHtml(line))),
       next !== undefined && command(next),
     ),
   };
@@ -64,11 +64,11 @@ function entryHtml(entry: Entry, words: Words): Html {
   return blocks(
     html`<p>${first}</p>`,
     source((excerpt?.text ?? []).map((line) => line.replaceAll("\t", " "))),
-    ...notes.map((line) => paragraph(lineHtml(line))),
+    notes.map((line) => paragraph(lineHtml(line))),
     rows.length > mostRows ? folded(counted(rows.length, "place"), places) : places,
     folded("Desired", source(yaml)),
     changes !== undefined && changesHtml(changes, words),
-    ...commands.map(command),
+    commands.map(command),
   );
 }
 
@@ -105,7 +105,7 @@ const bundleSize = 100;
 
 /** The objects with all their changes, in bundles if there are many. */
 export function objectCards(objects: readonly ReportObject[], words: Words, isOpen: boolean): Html {
-  const drawn = (some: readonly ReportObject[]): Html => blocks(...some.map((object) => objectCard(object, words, isOpen)));
+  const drawn = (some: readonly ReportObject[]): Html => blocks(some.map((object) => objectCard(object, words, isOpen)));
   const bundles: Html[] = [];
   for (let from = bundleSize; from < objects.length; from += bundleSize) {
     const some = objects.slice(from, from + bundleSize);
@@ -114,7 +114,7 @@ export function objectCards(objects: readonly ReportObject[], words: Words, isOp
       html`<details class="card"><summary>Objects ${from + 1} to ${from + some.length} of ${objects.length} ${quiet(names)}</summary><div class="inside">\n${drawn(some)}\n</div></details>`,
     );
   }
-  return blocks(drawn(objects.slice(0, bundleSize)), ...bundles);
+  return blocks(drawn(objects.slice(0, bundleSize)), bundles);
 }
 
 function objectCard({ title, liveId, blocks: all, changes, alarms, users }: ReportObject, words: Words, isOpen: boolean): Html {
@@ -126,7 +126,7 @@ function objectCard({ title, liveId, blocks: all, changes, alarms, users }: Repo
     aside(users.length > 0 && `by ${andMoreText(users, { shown: 2 })}`),
   ];
   return html`<details class="card" open=${isOpen}><summary>${joined(summary, " ")}</summary><div class="inside">
-${blocks(...all.map((block) => changeBlockHtml(block, words)))}
+${blocks(all.map((block) => changeBlockHtml(block, words)))}
 </div></details>`;
 }
 

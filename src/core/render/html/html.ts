@@ -77,7 +77,7 @@ export const joined = (contents: readonly Content[], between: Content): Html =>
 const lineBreak = html`\n`;
 
 /** The same, one per line. */
-export const blocks = (...contents: readonly Content[]): Html => joined(contents, lineBreak);
+export const blocks = (...contents: readonly Content[]): Html => joined(contents.flat(), lineBreak);
 
 /** "a, b, c and 4 more", as the function for texts. */
 export function andMore(entries: readonly Content[], { shown = 3, total = entries.length }: ListOptions = {}): Html {
@@ -115,7 +115,7 @@ export const table = (caption: string, heads: readonly string[], rows: readonly 
 <thead><tr>${heads.map((head) => html`<th scope="col">${head}</th>`)}</tr></thead>
 <tbody>
 ${blocks(
-  ...rows.map(
+  rows.map(
     ([first, ...cells]) =>
       html`<tr><th scope="row">${first}</th>${cells.map((cell, index) => html`<td data-head="${heads[index + 1]}">${cell}</td>`)}</tr>`,
   ),
@@ -123,7 +123,7 @@ ${blocks(
 </tbody></table>`;
 
 export const list = (entries: readonly Content[], style?: string): Html =>
-  unlessEmpty(entries, () => html`<ul class=${style}>\n${blocks(...entries.map((entry) => html`<li>${entry}</li>`))}\n</ul>`);
+  unlessEmpty(entries, () => html`<ul class=${style}>\n${blocks(entries.map((entry) => html`<li>${entry}</li>`))}\n</ul>`);
 
 /** Folded content. `id`: if the page refreshes itself, it stays open or closed. */
 export const folded = (summary: Content, content: Content, id?: string): Html =>

@@ -95,7 +95,7 @@ function partsOf(report: Report): readonly Part[] {
 
 /** The changes of schemas by rule, if there are many, and lists of names that are only counted. */
 const rulesHtml = ({ changeBlocks, words }: Report): Html =>
-  blocks(...changeBlocks.filter(({ isSummary }) => isSummary).map((block) => changeBlockHtml(block, words)));
+  blocks(changeBlocks.filter(({ isSummary }) => isSummary).map((block) => changeBlockHtml(block, words)));
 
 /** Ids to record. */
 const bindsHtml = ({ changeBlocks }: Report): Html =>

@@ -65,7 +65,7 @@ export function page({ title, titleNote, about, lead, tiles, parts, footer, extr
 <h1>${titleHtml(title, titleNote)}</h1>
 ${blocks(about, lead, tileList(tiles, ids), contents)}</header>
 <main id="main">
-${blocks(...shown.map((part) => section(part, ids)))}
+${blocks(shown.map((part) => section(part, ids)))}
 </main>
 <footer>
 ${footer}

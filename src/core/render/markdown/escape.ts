@@ -34,7 +34,7 @@ export function prose(text: string): string {
 /** Lines as a block of code; the fence is longer than any run of backticks in them. */
 export function fenced(lines: readonly string[], language: string): string {
   const shown = lines.map(visible);
-  const longest = Math.max(2, ...shown.flatMap((line) => (line.match(/`+/gu) ?? []).map((run) => run.length)));
+  const longest = shown.flatMap((line) => line.match(/`+/gu) ?? []).reduce((most, run) => Math.max(most, run.length), 2);
   const fence = "`".repeat(longest + 1);
   return [fence + language, ...shown, fence].join("\n");
 }

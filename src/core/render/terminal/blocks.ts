@@ -244,7 +244,7 @@ export const tableText = (table: Table, options: Pick<RenderOptions, "color" | "
   `${headedTable(table, screenOf({ ...options, verbose: false })).join("\n")}\n`;
 
 const lineCell = (line: Line, screen: Screen): Cell =>
-  joined(...withGaps(line).map(([gap, span]) => cell(visible(gap + shortened(span, screen)), spanPaint(span, screen))));
+  withGaps(line).flatMap(([gap, span]) => cell(visible(gap + shortened(span, screen)), spanPaint(span, screen)));
 
 /** Without what is less important, unless there is nothing else. */
 function withoutMuted(line: Line): Line {

@@ -1,5 +1,6 @@
 import { isCollection } from "yaml";
 import { type JsonValue, sameJson } from "../../model/json/json.ts";
+import { addAll } from "../../model/maps.ts";
 import { applyEdits, type Edit } from "../diff.ts";
 import { documentRanges } from "../document-ranges.ts";
 import { composeDocuments, maxAliasCount } from "../parse.ts";
@@ -48,7 +49,7 @@ function editDocument(text: string, edits: readonly Edit[]): Edited {
   const inReflow = new Set(reflowed.flatMap(({ edits: inside }) => inside));
   for (const step of planned.steps) {
     const splices = inReflow.has(step.edit) ? [] : splicesOf(step.edit, context);
-    if (splices === undefined) refused.push(...refuse(step.origins, cannot));
+    if (splices === undefined) addAll(refused, refuse(step.origins, cannot));
     else made.push({ step, splices });
   }
   const after = applySplices(text, [...reflowed.map(({ splice }) => splice), ...made.flatMap(({ splices }) => splices)]);

@@ -94,7 +94,7 @@ function putUntextual(buffer: JsonBuffer, style: Style, column: number): void {
   const isWord = (json[from + 1] ?? 0) > byte.colon;
   if (isWord && length > longestWord) return;
   if (length > longestNumber) bail();
-  const literal = readLiteral(String.fromCharCode(...json.subarray(from + 1, buffer.length - 1)));
+  const literal = readLiteral(json.toString("latin1", from + 1, buffer.length - 1));
   if (literal === undefined) return;
   buffer.length = from;
   putText(buffer, literal);

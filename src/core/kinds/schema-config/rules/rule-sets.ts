@@ -1,3 +1,4 @@
+import { addAll } from "../../../model/maps.ts";
 import type { Problem } from "../../../model/problem.ts";
 import { problemIn, type Resource, type RuleSetSpec, type SchemaRule } from "../../../model/resource.ts";
 import { didYouMean } from "../../../text/suggest.ts";
@@ -43,7 +44,7 @@ export function spliceRules(
         continue;
       }
       const used = sets.get(rule.use);
-      if (used === undefined) problems.push(...(isUnread(rule.use) ? [] : [unknownRuleSet(rule, owner, `${pointer}/use`, sets)]));
+      if (used === undefined) addAll(problems, isUnread(rule.use) ? [] : [unknownRuleSet(rule, owner, `${pointer}/use`, sets)]);
       else if (route.includes(rule.use)) problems.push(cycle([...route.slice(route.indexOf(rule.use)), rule.use], owner, `${pointer}/use`));
       else splice(used, [...route, rule.use]);
     }

@@ -142,7 +142,7 @@ function neverMatching(uses: Uses, modes: readonly string[]): readonly Problem[]
   const { where, minMatches, parts } = rule;
   if (minMatches !== undefined || where?.enabled !== undefined || where?.hashed !== undefined) return [];
   if (uses.some(({ matches, unknownColumns }) => matches > 0 || unknownColumns)) return [];
-  const last = (Math.max(...uses.map(({ levels }) => levels)) - 1) as -1 | Depth;
+  const last = (uses.reduce((most, { levels }) => Math.max(most, levels), 0) - 1) as -1 | Depth;
   const isExcluded = last !== -1 && parts[last]?.positive.length === 0;
   if (!isExcluded && !uses.some(({ hasName }) => hasName)) return [];
   const level = levelNames[rule.depth];

@@ -244,7 +244,7 @@ function groupedList(accounts: readonly AccountSummary[], label: string, options
   const labelledValue = ({ labels }: AccountSummary): string =>
     Object.hasOwn(labels, label) ? `${label}=${labels[label]}` : `without ${label}`;
   return blocks(
-    ...grouped(accounts, labelledValue).map((some, index) => {
+    grouped(accounts, labelledValue).map((some, index) => {
       const { exposedAccounts } = totalsOf(some);
       const title = joined(
         [labelledValue(some[0]), quiet(`(${some.length})`), exposedAccounts > 0 && chip(`${exposedAccounts} exposed`, "bad")],

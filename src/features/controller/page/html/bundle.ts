@@ -41,7 +41,7 @@ export async function bundlePage(reads: PageReads, { now, login }: PageRequest, 
         id: "files",
         title: "Files",
         count: files.length,
-        html: blocks(...files.map(({ path, text }) => folded(code(path), lines(text.split(/\r?\n/u))))),
+        html: blocks(files.map(({ path, text }) => folded(code(path), lines(text.split(/\r?\n/u))))),
       },
     ],
   });

@@ -29,7 +29,7 @@ const openFindings = 40;
 export function findingCards(findings: readonly Finding[], now: Date): Html {
   let shown = 0;
   return blocks(
-    ...grouped(findings, ({ cause }) => subjectOf(cause)).map((group, index) => {
+    grouped(findings, ({ cause }) => subjectOf(cause)).map((group, index) => {
       const isOpen = shown + group.length <= openFindings || index === 0;
       shown += group.length;
       return card(subjectOf(group[0].cause), group, { id: `cause-${index + 1}`, isOpen, now });

@@ -37,7 +37,10 @@ export async function runPage(reads: PageReads, _: PageRequest, id: string): Pro
 const resultPart = ({ parts, lead }: ReturnType<typeof documentPage>) => ({
   id: "applied",
   title: "What this run sent",
-  html: blocks(lead, ...parts.map((part) => part.html)),
+  html: blocks(
+    lead,
+    parts.map((part) => part.html),
+  ),
 });
 
 function aboutHtml({ account, id, startedAt, finishedAt, reason, mode, worker, digest, changesSent }: RunDetail): Html {

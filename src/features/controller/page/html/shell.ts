@@ -55,7 +55,7 @@ ${crumbs}<h1>${joined([title, beside], " ")}</h1>
 <div id="about" data-live>${about}</div>
 ${isLive && html`<p class="note bad" id="lost" role="status" hidden></p>\n`}</header>
 <main id="main">
-${blocks(...sections.map(section))}
+${blocks(sections.map(section))}
 </main>
 <footer>
 <p>dimsync controller · state at ${time(now.toISOString())}<span id="refresh"></span> · <a href="${base}/api/v1/openapi.json">API</a> · <a href="${base}/metrics">Metrics</a></p>

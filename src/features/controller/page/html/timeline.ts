@@ -16,8 +16,8 @@ export function timeline(given: readonly Day[], now: Date): Html {
   const [first, middle, last] = [0, days / 2, days - 1].map((index) => all[index]?.day);
   const opened = given.reduce((sum, day) => sum + day.opened, 0);
   const closed = given.reduce((sum, day) => sum + day.closed, 0);
-  const most = Math.max(0, ...given.map(({ exposedColumns }) => exposedColumns));
-  const mostEvents = Math.max(0, ...given.flatMap((day) => [day.opened, day.closed]));
+  const most = given.reduce((sofar, { exposedColumns }) => Math.max(sofar, exposedColumns), 0);
+  const mostEvents = given.reduce((sofar, day) => Math.max(sofar, day.opened, day.closed), 0);
   const unchecked = all.filter(({ isUnchecked }) => isUnchecked).length;
   const checks =
     given.length === 0
