@@ -33,7 +33,7 @@ testProblems({
   "the key __proto__ in a map with fixed keys": [asset("  __proto__: x"), ["6:3 E_UNKNOWN_KEY"]],
   "a merge key": [asset("  <<: { type: x }"), ["6:3 E_UNKNOWN_KEY"], /YAML 1\.1/u],
   "a lifecycle for a kind without one": [
-    manifest("Tag", "pii", "lifecycle: { create: never }", "spec: { name: PII }"),
+    manifest("RuleSet", "pii", "lifecycle: { create: never }", "spec: { rules: [{ match: { column: email }, set: { hashed: true } }] }"),
     ["4:1 E_UNKNOWN_KEY"],
   ],
   "an unknown member of a postgres connection": [
