@@ -1,5 +1,8 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { type EmbeddedService, startEmbeddedService } from "../../src/embedded/index.ts";
+import { dbtManifest } from "../core/labels/dbt-manifest.ts";
 import { dayIn } from "../support/clock.ts";
 import { type JobEvent, startReviewedRepository } from "./pull-request.ts";
 
@@ -145,7 +148,9 @@ const commented: Readonly<Record<string, Commented>> = {
   "a secret that the job that applies needs": { change: { "manifests/lake.yaml": lake }, found: ["`I_NEW_SECRET`"] },
   "the problems of files that it does not change, folded": {
     base: { "manifests/orders.yaml": `${rules(true)}    - { match: { table: "nothing_*" }, set: { enabled: true } }\n` },
-    change: { "manifests/policy.yaml": policy().replace("would be readable", "must be hashed") },
+    change: {
+      "manifests/tag.yaml": "apiVersion: dimsync/v1\nkind: Tag\nmetadata: { name: pii }\nspec: { name: PII, description: other }\n",
+    },
     found: ["<details><summary>Problems in files that the pull request does not change (1)", "`W_GLOB_NO_MATCH`"],
     absent: ["### Problems"],
   },
@@ -171,4 +176,31 @@ describe("the comment has", () => {
     for (const text of found) expect(comment(), output).toContain(text);
     for (const text of absent) expect(comment(), output).not.toContain(text);
   });
+});
+
+test("labels that dbt may have lost in files that git has, while git does not have the manifest of dbt", async () => {
+  const personal = { meta: { contains_pii: true } };
+  const { commit, checkout, plan, comment } = await startReviewedRepository(key, {
+    ".gitignore": ".dimsync/\ntarget/\n",
+    "dimsync.yaml": config(""),
+    "dbt/dbt_project.yml": "name: shop\n",
+    "dbt/models/sources.yml": "# email: contains_pii\n",
+    "manifests/orders.yaml": rules(true).replace('column: ["*email*"]', "label: pii"),
+    "manifests/labels.yaml": `apiVersion: dimsync/v1
+kind: Classification
+metadata: { name: personal }
+spec: { from: [{ dbt: { manifest: dbt/target/manifest.json, label: pii, where: { meta: { contains_pii: true } } } }] }
+`,
+  });
+  commit("feature", { "dbt/models/sources.yml": "# email\n" });
+  const workspace = checkout("feature");
+  mkdirSync(join(workspace, "dbt/target"));
+  writeFileSync(
+    join(workspace, "dbt/target/manifest.json"),
+    dbtManifest({ users: { schema: "orders", columns: { id: personal, email: {} } } }),
+  );
+  const { output } = await plan("feature", {}, workspace);
+  expect(comment(), output).toContain(
+    "`dbt/target/manifest.json` `unknown`<br>It is not in git, and this pull request changes YAML files of its",
+  );
 });

@@ -1,6 +1,6 @@
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
-import { resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { errorCode } from "../model/errors.ts";
 import type { LabelledColumn } from "../model/labels.ts";
 import type { Problem, SourceLocation } from "../model/problem.ts";
@@ -33,6 +33,13 @@ export interface NamedManifest {
   readonly place: SourceLocation | undefined;
   /** The entry of a Classification; absent: the manifest is only read for readers. */
   readonly wanted?: DbtSource;
+}
+
+/** The folder of the dbt project whose YAML files decide what its manifest says. `manifest`: an absolute path. */
+export function dbtFolder(manifest: string): string {
+  for (let folder = dirname(manifest); folder !== dirname(folder); folder = dirname(folder))
+    if (existsSync(join(folder, "dbt_project.yml"))) return folder;
+  return dirname(dirname(manifest));
 }
 
 /** What the files of one Classification say. */

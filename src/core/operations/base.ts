@@ -1,7 +1,10 @@
 import { resolve } from "node:path";
 import type { BaseProject } from "../engine/loosened/entry.ts";
 import { extractBase, fetchMissing, leftAt } from "../git/base.ts";
+import { GitError, gitText } from "../git/process.ts";
+import { dbtFolder } from "../labels/sources.ts";
 import { type LoadOptions, loadProject, type Project } from "../manifests/project.ts";
+import { shownPath } from "../manifests/source.ts";
 import { DimsyncError, ProblemsError } from "../model/errors.ts";
 import { defined } from "../model/json/json.ts";
 import { getOrAdd } from "../model/maps.ts";
@@ -68,8 +71,27 @@ export async function appliedBase(
  * The project's manifests in the commit in which the checkout left the history of `ref`: a branch that only lags behind differs in nothing. Throws as `loadBase`
  * does.
  */
-export const loadReviewBase = async (project: Project, ref: string, options: LoadOptions): Promise<Base> =>
-  loadBase(project, await leftAt(project.settings.folder, ref, options.env), options);
+export async function loadReviewBase(project: Project, ref: string, options: LoadOptions): Promise<Base> {
+  const commit = await leftAt(project.settings.folder, ref, options.env);
+  return { ...(await loadBase(project, commit, options)), unknownLabels: await unknownLabels(project, commit, options) };
+}
+
+/** The manifests of dbt, as shown, that git does not have at the commit, and whose dbt project has other YAML files since. */
+async function unknownLabels({ dbtFiles, settings }: Project, commit: string, { cwd, env }: LoadOptions): Promise<readonly string[]> {
+  const git = (args: readonly string[], path: string): Promise<string> =>
+    gitText({ folder: settings.folder, env }, [...args, "--", path], { timeoutMs: 60_000 });
+  const found: string[] = [];
+  for (const file of dbtFiles)
+    try {
+      if ((await git(["ls-tree", "-z", "--name-only", commit], file)) !== "") continue;
+      const changed = await git(["diff-tree", "-r", "-z", "--name-only", "--no-renames", commit, "HEAD"], dbtFolder(file));
+      if (/\.ya?ml(?:\0|$)/u.test(changed)) found.push(shownPath(cwd, file));
+    } catch (error) {
+      // The dbt project is in another repository.
+      if (!(error instanceof GitError)) throw error;
+    }
+  return found;
+}
 
 /**
  * The project's manifests at a git ref, with today's variables. Without a usable config at that ref there are none, and all manifests are new. Throws

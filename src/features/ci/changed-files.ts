@@ -1,8 +1,9 @@
 import { realpath } from "node:fs/promises";
-import { basename, dirname, join, relative } from "node:path";
+import { basename, dirname, join, relative, sep } from "node:path";
 import { GitError, type GitPlace, gitText } from "../../core/git/process.ts";
 import { covering } from "../../core/git/state.ts";
 import { repositoryTop } from "../../core/git/top.ts";
+import { dbtFolder } from "../../core/labels/sources.ts";
 import type { Project } from "../../core/manifests/project.ts";
 
 /** They decide what a checkout writes into files, or which files it has. */
@@ -63,5 +64,7 @@ async function reads({ sourceFiles, dbtFiles, settings }: Project, changed: read
       for (let at = path; !known.has(at); at = dirname(at)) known.add(at);
   }
   const isOfProject = covering(sourceFiles, folder, real);
-  return changed.some((path) => known.has(path) || isOfProject(path));
+  const ofDbt = dbtFiles.map((file) => join(real, relative(folder, dbtFolder(file))));
+  const isOfDbt = (path: string): boolean => /\.ya?ml$/u.test(path) && ofDbt.some((at) => path.startsWith(`${at}${sep}`));
+  return changed.some((path) => known.has(path) || isOfProject(path) || isOfDbt(path));
 }

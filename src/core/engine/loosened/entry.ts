@@ -11,6 +11,8 @@ export interface BaseProject extends Pick<LoadedProject, "resources" | "elsewher
   readonly review?: ColumnReview | undefined;
   /** The files at the base that could not be read, with the codes of their errors. */
   readonly unread: readonly { readonly file: string; readonly codes: string }[];
+  /** Manifests of dbt that git does not have at the base, and whose dbt project the checkout changes. */
+  readonly unknownLabels?: readonly string[];
 }
 
 /** Both sides of a review. */

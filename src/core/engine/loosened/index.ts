@@ -87,8 +87,8 @@ function plannedIn({ items }: CheckedUnit["difference"]): ReadonlyMap<Pointer, b
 const inOrder = (drafts: readonly Draft[]): readonly Draft[] =>
   [...drafts].sort((a, b) => loosenedCodes.indexOf(a.code) - loosenedCodes.indexOf(b.code));
 
-/** A file that is broken at the base may be repaired by this pull request. */
-const unreadFiles = ({ base: { unread, settings } }: Review): readonly Draft[] => [
+/** A file that is broken at the base may be repaired by this pull request, and git may not have what dbt writes. */
+const unreadFiles = ({ base: { unread, settings, unknownLabels = [] } }: Review): readonly Draft[] => [
   ...(settings === undefined
     ? [
         {
@@ -104,6 +104,14 @@ const unreadFiles = ({ base: { unread, settings } }: Review): readonly Draft[] =
     code: "unknown" as const,
     subject: visible(file),
     message: `It has errors at the base (${codes}), so what it protected there is not known.`,
+    at: "base" as const,
+    place: undefined,
+  })),
+  ...unknownLabels.map((file) => ({
+    code: "unknown" as const,
+    subject: visible(file),
+    message:
+      "It is not in git, and this pull request changes YAML files of its dbt project. dimsync cannot tell whether columns lost a label: compare meta and tags in these files, or commit the manifest.",
     at: "base" as const,
     place: undefined,
   })),
