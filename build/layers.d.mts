@@ -4,3 +4,4 @@ export declare function importsIn(
   folder: string,
 ): readonly { readonly file: string; readonly specifier: string; readonly imported?: string }[];
 export declare function refusals(folder: string): readonly string[];
+export function unusedExports(root: string): readonly string[];

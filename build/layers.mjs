@@ -96,8 +96,37 @@ export const refusals = (folder) =>
     return why === undefined ? [] : [`src/${file} imports src/${imported}: ${why}`];
   });
 
+/** Exports of src/ that no other file imports, one line each. Tests, documents and benchmarks count, too. */
+export function unusedExports(root) {
+  const folders = ["src", "test", "docs", "bench"];
+  const files = folders.flatMap((folder) =>
+    readdirSync(join(root, folder), { recursive: true, encoding: "utf8" }).map((file) => posix.join(folder, file.replaceAll("\\", "/"))),
+  );
+  const texts = new Map(
+    files.filter((file) => /(?<!\.d)\.m?ts$|\.mjs$/u.test(file)).map((file) => [file, readFileSync(join(root, file), "utf8")]),
+  );
+  /** By file, the words of the files that import it. */
+  const named = new Map();
+  /** Files of which everything is exported again. */
+  const whole = new Set(["src/index.ts"]);
+  for (const [file, text] of texts)
+    for (const [, all, specifier] of text.matchAll(/(\* from )?["'](\.\.?\/[^"']+\.ts)["']/gu)) {
+      const imported = posix.normalize(posix.join(dirname(file), specifier));
+      if (all !== undefined) whole.add(imported);
+      named.set(imported, `${named.get(imported) ?? ""} ${text}`);
+    }
+  return [...texts].flatMap(([file, text]) => {
+    if (!file.startsWith("src/") || whole.has(file)) return [];
+    const declared = [...text.matchAll(/^export (?:async )?(?:function\*?|const|class|interface|type) (\w+)/gmu)].map(([, name]) => name);
+    const listed = [...text.matchAll(/^export (?:type )?\{([^}]*)\}/gmu)].flatMap(([, names]) => names.match(/\w+(?=\s*(?:,|$))/gu) ?? []);
+    const words = new Set(named.get(file)?.match(/\w+/gu));
+    return [...declared, ...listed].filter((name) => !words.has(name)).map((name) => `${file} exports ${name}, which nothing imports`);
+  });
+}
+
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const found = refusals(fileURLToPath(new URL("../src", import.meta.url)));
+  const root = fileURLToPath(new URL("..", import.meta.url));
+  const found = [...refusals(join(root, "src")), ...unusedExports(root)];
   for (const line of found) console.error(line);
   process.exitCode = found.length > 0 ? 1 : 0;
 }

@@ -3,7 +3,7 @@ import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync 
 import { join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { importsIn, refusal, refusals } from "../build/layers.mjs";
+import { importsIn, refusal, refusals, unusedExports } from "../build/layers.mjs";
 import { kindNames } from "../src/core/kinds/manifests.ts";
 import { programs } from "./support/programs.mjs";
 import { writeFolder } from "./support/project-folder.ts";
@@ -179,6 +179,23 @@ describe("the layers", () => {
     expect(importsIn(src).filter(({ imported }) => imported !== undefined).length).toBeGreaterThan(400);
     expect(refusals(src)).toEqual([]);
   });
+});
+
+test("an export that no other file imports is found", () => {
+  const folder = writeFolder({
+    "src/a.ts": 'import { one } from "./b.ts";\nimport type { Three } from "./c.ts";\nimport { four } from "./d.ts";\n',
+    "src/b.ts": "export const one = 1;\nexport async function two() {}\n",
+    "src/c.ts": 'export { type Three, three } from "./b.ts";\n',
+    "src/d.ts": 'export * from "./e.ts";\n',
+    "src/e.ts": "export const four = 4;\n",
+    "test/b.test.ts": 'import { five } from "../src/f.ts";\n',
+    "src/f.ts": "export const five = 5;\n",
+    "docs/a.mjs": "",
+    "bench/a.mjs": "",
+  });
+  const found = unusedExports(folder);
+  rmSync(folder, { recursive: true });
+  expect(found).toEqual(["src/b.ts exports two, which nothing imports", "src/c.ts exports three, which nothing imports"]);
 });
 
 /** Kind names as literals in a source: `"Tag"`, `"Tag/"`, \`Tag/${name}\`. Sentences and comments may name them. */

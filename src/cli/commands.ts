@@ -17,7 +17,7 @@ export type Add = <Flags extends GlobalFlags = GlobalFlags, Args extends readonl
 ) => Command;
 
 /** What the commands are declared on. */
-export interface CommandLine {
+interface CommandLine {
   readonly program: Command;
   readonly io: Io;
   readonly done: (code: ExitCode) => void;

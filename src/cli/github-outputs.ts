@@ -17,7 +17,7 @@ import { joinParts } from "../core/text/lists.ts";
 import { workflowCommand } from "../core/text/workflow-commands.ts";
 
 /** What a step of GitHub Actions gets besides its log. */
-export interface StepPieces {
+interface StepPieces {
   /** Markdown; "" for none. */
   readonly summary: string;
   /** By name; each is written once. */
@@ -40,7 +40,7 @@ export function writeGithubStep(env: Environment, { summary, outputs }: StepPiec
 }
 
 /** What a failure without a document adds: a part of the summary, the line that sums it up, and annotations. */
-export interface FailurePieces {
+interface FailurePieces {
   readonly summary: string;
   readonly line: string;
   /** Whole lines, for `writeCommands`. */

@@ -39,7 +39,7 @@ function cellText(value: unknown): string {
 /** The formats for live objects. */
 export const listingFormats: readonly string[] = ["human", "json", "yaml", "markdown"];
 
-export interface ListingShape {
+interface ListingShape {
   /** For JSON and YAML. */
   readonly value: unknown;
   /** For tables. */

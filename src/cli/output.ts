@@ -13,7 +13,7 @@ import type { ApplyFlags, GlobalFlags, PlanFlags } from "./flags.ts";
 import { type Io, withSignalsCaught } from "./io.ts";
 
 /** The output of a command: a function for each of its formats. */
-export type Forms = Readonly<Record<string, (options: RenderOptions) => Text | Promise<Text>>>;
+type Forms = Readonly<Record<string, (options: RenderOptions) => Text | Promise<Text>>>;
 
 /** One `-o`. */
 export interface Destination {

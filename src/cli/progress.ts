@@ -22,7 +22,7 @@ const everyInterval: Every = (ms, run) => {
   return () => clearInterval(timer);
 };
 
-export interface ShownProgress {
+interface ShownProgress {
   readonly onProgress: OnProgress;
   /** Removes the line from a terminal, until there is more progress. */
   readonly clear: () => void;

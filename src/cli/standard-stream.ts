@@ -1,7 +1,7 @@
 import { fstatSync, writeSync } from "node:fs";
 
 /** stdout or stderr of this process. */
-export interface StandardStream {
+interface StandardStream {
   readonly write: (text: string) => void;
   readonly isTty: () => boolean;
   /** Of the terminal; undefined without one, and if it does not know its size, as in some containers. */

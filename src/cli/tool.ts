@@ -23,7 +23,7 @@ export interface Tool {
   readonly run: (call: ToolCall) => Promise<Answer>;
 }
 
-export interface ToolCall {
+interface ToolCall {
   /** Of the server, whose flags choose the project. */
   readonly context: Context;
   /** They match the parameters of the tool. */
@@ -31,7 +31,7 @@ export interface ToolCall {
 }
 
 /** The result of a tool. */
-export interface Answer {
+interface Answer {
   readonly text: Text;
   readonly exit: ExitCode;
   /** What the text lacks. */

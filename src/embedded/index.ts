@@ -1,6 +1,6 @@
-export { type Behaviour, type ErrorBody, errorBodies } from "./behaviour.ts";
+export { errorBodies } from "./behaviour.ts";
 export type * from "./data/account.ts";
 export { seedAccount } from "./data/seed.ts";
-export { type Fault, type FaultAction, parseFault } from "./http/faults.ts";
+export { parseFault } from "./http/faults.ts";
 export type * from "./options.ts";
 export { startEmbeddedService } from "./service.ts";

@@ -33,7 +33,7 @@ export interface FileEdit {
 }
 
 /** A value that a manifest gets. */
-export interface AcceptedValue {
+interface AcceptedValue {
   /** The manifest; for a new one, what it configures. */
   readonly address: Address;
   readonly path: Pointer;

@@ -17,7 +17,7 @@ export interface Acceptance {
 
 type ColumnPath = readonly [schema: string, table: string, column: string];
 
-export interface AcceptedColumns {
+interface AcceptedColumns {
   readonly text: string;
   /** Columns that the catalog has now and did not have before, and vice versa. */
   readonly accepted: number;

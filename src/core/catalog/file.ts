@@ -7,7 +7,7 @@ import { type CatalogBlock, type TableName, tableName, tablePath } from "./block
 /** The catalog file: the columns that someone has reviewed, in its blocks. */
 export type Catalog = readonly CatalogBlock[];
 
-export interface ReadCatalog {
+interface ReadCatalog {
   /** Absent if the file has problems. */
   readonly catalog?: Catalog;
   readonly problems: readonly Problem[];

@@ -110,7 +110,7 @@ export function tablesByIntegration(groups: readonly ColumnGroup[]): ReadonlyMap
 }
 
 /** The columns of all; one alone stays as it is. */
-export function union(all: readonly Tables[]): Tables {
+function union(all: readonly Tables[]): Tables {
   const [only, another] = all;
   if (only !== undefined && another === undefined) return only;
   const found = new Map<string, Map<string, Set<string>>>();

@@ -9,7 +9,7 @@ import type { Catalog } from "./file.ts";
 import type { Tables } from "./groups.ts";
 import { columnsSeen, recordedGroups } from "./seen.ts";
 
-export interface ReviewOptions {
+interface ReviewOptions {
   readonly catalog: Catalog;
   /** The catalog file as shown. */
   readonly file: string;
@@ -18,12 +18,12 @@ export interface ReviewOptions {
 }
 
 /** A live integration with its columns. */
-export interface Compared extends ReviewedIntegration {
+interface Compared extends ReviewedIntegration {
   readonly tables: Tables;
 }
 
 /** A review that also keeps what it has compared. */
-export interface KeepingReview extends ColumnReview {
+interface KeepingReview extends ColumnReview {
   readonly reviewed: ReviewedById;
   /**
    * The columns of the compared integrations as they are. Tables whose columns are not known keep the columns that they are

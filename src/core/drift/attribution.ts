@@ -21,7 +21,7 @@ import { fitOf, type Topic, topicOf } from "./event-topics.ts";
 // object, and exactly one write in the window has no other explanation, that entry is the last guess ("window").
 
 /** What the report does not contain about its objects. */
-export interface KnownObjects {
+interface KnownObjects {
   /** Live ids by manifest address, from the bindings. */
   readonly idByAddress?: ReadonlyMap<Address, string>;
 }

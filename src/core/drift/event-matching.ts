@@ -3,7 +3,7 @@ import { timeOf } from "./audit.ts";
 import { fitOf } from "./event-topics.ts";
 
 /** How an event names an object: "exact" by its id or quoted name, "likely" by its name as a word; undefined: not at all. */
-export type Mention = "exact" | "likely" | undefined;
+type Mention = "exact" | "likely" | undefined;
 
 /** The id and names of an object, as events may contain them. */
 export interface ObjectNames {

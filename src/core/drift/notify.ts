@@ -6,7 +6,7 @@ import type { Secret, SecretReference } from "../model/settings/secret.ts";
 import { wholePath } from "../text/paths.ts";
 import type { DriftSummary } from "./summary.ts";
 
-export interface NotifyOptions extends NotificationInput {
+interface NotifyOptions extends NotificationInput {
   /** Never shown, not even in part: whoever has it can post to the channel. */
   readonly url: Secret;
   /** Sends the body once, without following redirects. `failure` is a code without any part of the URL. */
@@ -18,10 +18,7 @@ export interface NotifyOptions extends NotificationInput {
 }
 
 /** `warning` is a sentence for stderr; it does not change the exit code. */
-export type Notified =
-  | { readonly outcome: "sent" }
-  | { readonly outcome: "unchanged" }
-  | { readonly outcome: "failed"; readonly warning: string };
+type Notified = { readonly outcome: "sent" } | { readonly outcome: "unchanged" } | { readonly outcome: "failed"; readonly warning: string };
 
 /**
  * Posts the report to the webhook if its fingerprint differs from the previous one; without a
@@ -70,9 +67,9 @@ export function parseNotify(text: string): SecretReference {
   );
 }
 
-export type WebhookFormat = "slack" | "json";
+type WebhookFormat = "slack" | "json";
 
-export interface NotificationInput {
+interface NotificationInput {
   readonly report: Plan;
   readonly summary: DriftSummary;
   /** The fingerprint of the previous report, if there was one. */

@@ -32,7 +32,7 @@ export interface Compared {
   readonly complete: boolean;
 }
 
-export interface ComparisonInput {
+interface ComparisonInput {
   readonly observed: ObservedAccount;
   readonly compared: readonly Resource[];
   readonly scope: Scope;

@@ -142,7 +142,7 @@ function unknownTable(live: LiveSchemas, [schema, table, column]: NodePath): rea
 }
 
 /** What is managed of one integration, written out. */
-export interface Expanded {
+interface Expanded {
   readonly address: Address;
   readonly liveId: string;
   /** Every SchemaConfig that selects the integration, the one with the highest priority last. */

@@ -35,7 +35,7 @@ interface Suspicion {
   readonly why: string;
 }
 
-export interface ObserveInput {
+interface ObserveInput {
   readonly project: Pick<LoadedProject, "settings" | "resources" | "elsewhere" | "columnLabels">;
   /** The manifests that are compared. Others only resolve references. */
   readonly compared: readonly Resource[];

@@ -21,7 +21,7 @@ export interface Recovered {
   readonly settled: readonly SettledEntry[];
 }
 
-export interface SettledEntry {
+interface SettledEntry {
   readonly entryId: string;
   /** Absent for a relation. */
   readonly id?: string;
@@ -86,7 +86,7 @@ async function readOutcome(intent: OpenIntent, bindings: Bindings, reads: Reads)
 }
 
 /** What a read shows of a POST that was sent, or may have been. */
-export interface FoundCreated {
+interface FoundCreated {
   readonly isCreated: boolean;
   /** Absent for a relation. */
   readonly id?: string;
@@ -122,7 +122,7 @@ export async function creationEvidence(
 }
 
 /** Results of earlier runs that prevent a create. */
-export interface EarlierRuns {
+interface EarlierRuns {
   /** Addresses whose last create has no known outcome, with the reason. */
   readonly unknown: ReadonlyMap<Address, string>;
   readonly created: RecordsState["created"];

@@ -47,7 +47,7 @@ export interface Session {
 }
 
 /** Everything through which apply writes: to the account and to the records. */
-export interface Writer {
+interface Writer {
   /** Reads the same account as the session, without a cache, and is not stopped by its signal. */
   readonly reads: Reads;
   readonly send: (request: SendableRequest) => Promise<WriteAnswer>;

@@ -18,7 +18,7 @@ export interface Rest {
   readonly list: (path: string) => Promise<readonly unknown[]>;
 }
 
-export interface CallOptions {
+interface CallOptions {
   readonly body?: Readonly<Record<string, unknown>>;
   /**
    * Allows a POST to be repeated: resolves with whether an earlier attempt created the object

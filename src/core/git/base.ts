@@ -9,7 +9,7 @@ import { findRemote } from "./remote.ts";
 import { temporaryFolder } from "./temporary-folder.ts";
 
 /** The files of a repository at a git ref, in a temporary folder. */
-export interface BaseTree {
+interface BaseTree {
   /** The project's folder in this tree, absolute. */
   readonly folder: string;
   /** The top folder of this tree, absolute. */

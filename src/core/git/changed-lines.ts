@@ -8,7 +8,7 @@ import { eachBlob, filesAt } from "./blobs.ts";
 import { GitError, type GitPlace, gitText } from "./process.ts";
 
 /** Whether a line of a file, or any line, differs from the base. */
-export type Touches = (file: string, line: number | undefined) => boolean;
+type Touches = (file: string, line: number | undefined) => boolean;
 
 /**
  * What the work tree changes of these files (relative to `cwd`, or absolute) since the commit or ref `base`, which is fetched if the

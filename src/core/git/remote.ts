@@ -10,7 +10,7 @@ export interface Connection {
 }
 
 /** The fetch URL and the push URL of a remote can differ. */
-export interface Remote {
+interface Remote {
   readonly toRead: Connection;
   readonly toWrite: Connection;
 }

@@ -20,7 +20,7 @@ interface ComparedUnit {
 }
 
 /** Collects who reads what the items of a run change. */
-export interface ImpactCheck {
+interface ImpactCheck {
   readonly checkUnit: (unit: ComparedUnit) => Steps<void>;
   /** Sorted by the first address, then by name. */
   readonly impact: () => readonly Impact[];

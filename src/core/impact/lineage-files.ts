@@ -15,7 +15,7 @@ export interface ColumnReaders {
 }
 
 /** The models, or their columns, that one entry of a Classification would label if they were sources. */
-export interface MarkedNodes {
+interface MarkedNodes {
   readonly file: string;
   readonly place: SourceLocation | undefined;
   /** "stg_customers.email (models/stg_customers.sql)" */

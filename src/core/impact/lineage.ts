@@ -189,7 +189,7 @@ const mostReaders = 100;
 export type Readers = Pick<Impact, "readers" | "moreReaders" | "tableReaders">;
 
 /** A table or column in the destination, and whether it goes away: otherwise its values change. */
-export interface Affected {
+interface Affected {
   readonly schema: string;
   readonly table: string;
   readonly column?: string | undefined;

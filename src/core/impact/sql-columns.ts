@@ -7,7 +7,7 @@ import { addAll } from "../model/maps.ts";
 type Names = ReadonlySet<string>;
 
 /** How a query reads a column. */
-export interface ColumnUse {
+interface ColumnUse {
   /** "mentions": a name of the column is in the text; "mayRead": only `select *` reaches it; undefined: neither. */
   readonly use: "mentions" | "mayRead" | undefined;
   /** The names under which the result may contain it. */

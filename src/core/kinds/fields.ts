@@ -24,7 +24,7 @@ export interface Field {
 export type Fields = Readonly<Record<string, Field>>;
 
 /** A live object with these fields. */
-export type LiveOf<F extends Fields> = { readonly [Name in keyof F]: ReturnType<(typeof forms)[F[Name]["as"]]> };
+type LiveOf<F extends Fields> = { readonly [Name in keyof F]: ReturnType<(typeof forms)[F[Name]["as"]]> };
 
 /** @throws ServiceError E_MALFORMED_ANSWER */
 export const decodeFields = <F extends Fields>(fields: F, part: Part): LiveOf<F> =>

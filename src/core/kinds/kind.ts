@@ -16,7 +16,7 @@ import type { AccountLists, AccountLookup } from "./lookup.ts";
 import type { LabelRoots } from "./patterns/labels.ts";
 
 /** How manifests of a kind select integrations by their names in the account. */
-export interface Selection {
+interface Selection {
   selectors(resource: Resource): readonly IntegrationSelector[];
   /** Whether manifests name the integration, so that its rename is known. */
   covers(resource: Resource, id: string, account: AccountView): boolean;
@@ -40,7 +40,7 @@ export type Identity =
   | { readonly state: "blocked"; readonly code: Code; readonly message: string; readonly command?: string };
 
 /** How integrations are called in the addresses of their schemas: see `namingOf` in select.ts. */
-export interface IntegrationNaming {
+interface IntegrationNaming {
   /** By live id. */
   readonly ofLive: ReadonlyMap<string, string>;
   /** By the address of a manifest, whose integration may not exist yet. */
@@ -171,7 +171,7 @@ export const emptyDiff: DiffResult = {
  * Ids of live objects that a create would duplicate; for a relation, of the resource if it has the
  * tag already. "gone": the tag itself does not exist.
  */
-export type Existing = readonly string[] | "gone";
+type Existing = readonly string[] | "gone";
 
 /** What reading a manifest needs to know about its kind. */
 export interface ManifestKind {
@@ -239,7 +239,7 @@ export interface ImportContext {
   readonly nameOf: (kind: string, id: string) => string | undefined;
 }
 
-export interface ImportedManifest {
+interface ImportedManifest {
   /** `lifecycle` and `spec`. */
   readonly body: JsonObject;
   /** Comment lines after it. */
@@ -251,7 +251,7 @@ export interface ImportedManifest {
 }
 
 /** How objects of two accounts, in which they have different ids, are compared. */
-export interface ComparedObjects<Live extends Listed = Listed, Whole = Live> {
+interface ComparedObjects<Live extends Listed = Listed, Whole = Live> {
   /** The objects are matched by name. */
   readonly list: List<Live>;
   /** What is compared, if the list does not have it. Two pairs are held in memory. */
@@ -308,7 +308,7 @@ export interface Kind<U extends Unit = Unit, Live = unknown> extends ManifestKin
  * What policies, labels and reports ask of the kind whose units are the schemas of integrations. Its manifests are layers of one another,
  * so comparing one of them needs them all.
  */
-export interface SchemasOf<U extends Unit, Live> {
+interface SchemasOf<U extends Unit, Live> {
   /** The kind of its items and of the addresses of its units. */
   readonly itemKind: string;
   /** The schemas that `observe` read. */

@@ -7,7 +7,7 @@ import type { AccountView } from "./kind.ts";
 import { integrations } from "./lists.ts";
 
 /** The objects of a list that was read, and by what they are searched for, so that comparing n objects takes n steps and not n². */
-export interface Objects<T> {
+interface Objects<T> {
   /** Empty if nothing needed the list. Includes objects that only a read by id returned. */
   readonly items: readonly T[];
   readonly byId: ReadonlyMap<string, T>;

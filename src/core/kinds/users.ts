@@ -7,7 +7,7 @@ import { nearest, suggestion } from "../text/suggest.ts";
 import { candidateTexts } from "./identity.ts";
 
 /** An e-mail address of a manifest that does not belong to exactly one user of the account. */
-export interface UnclearUser {
+interface UnclearUser {
   readonly email: string;
   readonly found: readonly LiveUser[];
 }

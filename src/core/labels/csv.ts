@@ -12,7 +12,7 @@ const required = ["schema", "table", "column", "label"] as const;
 const known = ["integration", ...required, "reason"] as const;
 type Name = (typeof known)[number];
 
-export interface CsvLabels {
+interface CsvLabels {
   readonly columns: readonly LabelledColumn[];
   readonly problems: readonly Problem[];
 }

@@ -13,7 +13,7 @@ const versions: ReadonlySet<number> = new Set([10, 11, 12, 20]);
 const readable = "10 to 12 and 20";
 
 /** What a manifest labels, or the end of a sentence that begins with the name of the file. */
-export type DbtLabels =
+type DbtLabels =
   | {
       readonly columns: readonly LabelledColumn[];
       readonly tables: ReadonlySet<string>;
@@ -25,7 +25,7 @@ export type DbtLabels =
 /** A table in the destination, in lower case. */
 export const tableKey = (schema: string, table: string): string => JSON.stringify([foldText(schema), foldText(table)]);
 
-export interface DbtFile {
+interface DbtFile {
   readonly text: string;
   /** As shown. */
   readonly file: string;

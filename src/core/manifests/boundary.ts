@@ -12,7 +12,7 @@ export interface Boundary {
   readonly leadsOutside: (path: string) => string | undefined;
 }
 
-export interface BoundaryOptions {
+interface BoundaryOptions {
   /** Absolute: DIMSYNC_ALLOW_PATH is relative to it. */
   readonly cwd: string;
   readonly env: Environment;

@@ -23,7 +23,7 @@ export interface Discovered {
   readonly problems: readonly Problem[];
 }
 
-export interface DiscoverOptions {
+interface DiscoverOptions {
   readonly cwd: string;
   /** The patterns are relative to this folder. */
   readonly folder: string;

@@ -33,7 +33,7 @@ export interface ReadManifest {
   readonly effective?: JsonValue;
 }
 
-export interface ManifestContext {
+interface ManifestContext {
   /** The target of the run. */
   readonly target: string;
   readonly variables: Variables;

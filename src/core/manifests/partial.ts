@@ -17,7 +17,7 @@ export interface PartialManifest {
 }
 
 /** A value without some of its parts. */
-export interface PartialValue {
+interface PartialValue {
   readonly value: JsonValue;
   readonly wholePointer: (pointer: Pointer) => Pointer;
 }

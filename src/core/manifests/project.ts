@@ -29,7 +29,7 @@ import { duplicateProblems, type MayDeclare, mayDeclare, referenceProblems } fro
 import { readSource, type Source, shownPath } from "./source.ts";
 import { type ElsewhereManifest, elsewhereManifest, unknownTargets } from "./targets.ts";
 
-export type { ConfigOptions, LoadOptions } from "./config/options.ts";
+export type { LoadOptions } from "./config/options.ts";
 
 /** The manifests of a project for one target, checked as far as possible without the account. */
 export interface Project extends NamedFiles {

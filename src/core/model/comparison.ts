@@ -20,7 +20,7 @@ export interface Comparison {
 }
 
 /** An object that the other account does not have. */
-export interface LoneObject {
+interface LoneObject {
   readonly address: Address;
   readonly id: string;
 }

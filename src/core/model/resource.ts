@@ -87,7 +87,7 @@ export type IntegrationSource =
   | { readonly sourceConfig: SourceConfig; readonly sourceId?: undefined }
   | { readonly sourceId: string | { readonly asset: string }; readonly sourceConfig?: undefined };
 
-export type SourceConfig = JsonObject & { readonly name: string; readonly type: string; readonly owners?: readonly UserRef[] };
+type SourceConfig = JsonObject & { readonly name: string; readonly type: string; readonly owners?: readonly UserRef[] };
 
 /** The name of a Tag manifest, or a live id. */
 export type TagRef = string | { readonly id: string };
@@ -139,7 +139,7 @@ export interface SchemaConfigSpec {
   readonly expect?: readonly SchemaExpectation[];
 }
 
-export type Unmatched = "ignore" | "enable" | "disable" | "error";
+type Unmatched = "ignore" | "enable" | "disable" | "error";
 /** What happens with columns that nobody has reviewed. */
 export type Unreviewed = "report" | "warn" | "error" | "disable";
 export type SchemaTree = Readonly<Record<string, { readonly enabled?: boolean; readonly tables?: Readonly<Record<string, TableTree>> }>>;
@@ -237,7 +237,7 @@ export interface PolicySpec {
   readonly exemptions?: readonly PolicyExemption[];
 }
 
-export interface ColumnCondition {
+interface ColumnCondition {
   readonly name?: string | readonly string[];
   readonly ignoreCase?: boolean;
   /** Labels that a Classification defines. */

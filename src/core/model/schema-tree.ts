@@ -32,11 +32,11 @@ export const riskOf = (key: Field, after: boolean): Risk => ((key === "hashed") 
 interface SchemaEntryLike {
   readonly tables?: Readonly<Record<string, { readonly columns?: Readonly<Record<string, object>> }>>;
 }
-export type TableOf<Schema extends SchemaEntryLike> = NonNullable<Schema["tables"]>[string];
-export type ColumnOf<Schema extends SchemaEntryLike> = NonNullable<TableOf<Schema>["columns"]>[string];
+type TableOf<Schema extends SchemaEntryLike> = NonNullable<Schema["tables"]>[string];
+type ColumnOf<Schema extends SchemaEntryLike> = NonNullable<TableOf<Schema>["columns"]>[string];
 
 /** Called for each node of its level. Returning false leaves out the nodes below. */
-export interface Visitor<Schema extends SchemaEntryLike> {
+interface Visitor<Schema extends SchemaEntryLike> {
   readonly schema?: (entry: Schema, path: SchemaPath) => boolean | undefined;
   readonly table?: (entry: TableOf<Schema>, path: TablePath, schema: Schema) => boolean | undefined;
   readonly column?: (entry: ColumnOf<Schema>, path: ColumnPath, table: TableOf<Schema>, schema: Schema) => void;

@@ -15,7 +15,7 @@ export interface SharedEdit extends Pick<FileEdit, "file" | "values"> {
   readonly targets: readonly string[];
 }
 
-export interface AcceptOptions {
+interface AcceptOptions {
   readonly load: LoadOptions;
   /** Called before the first write, if other targets read an edited file. */
   readonly onShared: (shared: readonly SharedEdit[]) => void;

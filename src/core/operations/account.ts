@@ -18,7 +18,7 @@ export interface Account {
   readonly close: () => Promise<void>;
 }
 
-export interface AccountOptions {
+interface AccountOptions {
   /** Refuses every request but GET. */
   readonly readOnly: boolean;
   /** Set if the run writes. It is part of the user agent, which the audit log shows. */
@@ -128,7 +128,7 @@ async function apiKey({ settings, locate }: AccountProject, { env, signal }: Acc
 }
 
 /** The manifests that need the secrets, for the messages about missing ones. */
-export type SecretUsers = Pick<LoadedProject, "resources" | "locate">;
+type SecretUsers = Pick<LoadedProject, "resources" | "locate">;
 
 /** Resolves every reference, or throws ProblemsError with all missing ones, at their lines in the manifests of `users`. */
 export async function resolveAll(

@@ -12,7 +12,7 @@ import { withRecords } from "./open-records.ts";
 
 const defaultWindowMs = 30 * 86_400_000;
 
-export interface AttributionOptions {
+interface AttributionOptions {
   /** Since when the audit log is read, ISO 8601. Default: 30 days ago. */
   readonly since?: string | undefined;
   /** Of the process, for the records. */

@@ -14,7 +14,7 @@ import type { RecordsState } from "../records/records.ts";
 import { visible } from "../text/control-characters.ts";
 import { andMore } from "../text/lists.ts";
 
-export interface Base extends BaseProject {
+interface Base extends BaseProject {
   /** The codes of the errors that excluded manifests, as "E_WRONG_TYPE, E_UNKNOWN_KEY"; "" if there are none. */
   readonly errors: string;
 }

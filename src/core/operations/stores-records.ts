@@ -43,7 +43,7 @@ export type StoreProbe =
   | { readonly store: "postgres"; readonly found: PostgresProbe };
 
 /** The target whose records these are. */
-export interface StoreOwner {
+interface StoreOwner {
   readonly settings: Settings;
   readonly env: Environment;
 }

@@ -5,7 +5,7 @@ import type { Locate } from "../model/problem.ts";
 import type { Field } from "../model/schema-tree.ts";
 import type { PolicyTarget } from "./evaluate.ts";
 
-export interface CauseInput {
+interface CauseInput {
   /** The value that manifests set for a field, and where. */
   readonly decisionOf: (field: {
     readonly path: NodePath;

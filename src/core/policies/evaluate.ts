@@ -77,7 +77,7 @@ export interface AskedPolicies {
   readonly end: () => PolicyEvaluation;
 }
 
-export interface EvaluatorOptions {
+interface EvaluatorOptions {
   /** YYYY-MM-DD */
   readonly today: string;
   readonly locate: Locate;

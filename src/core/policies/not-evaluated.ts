@@ -3,7 +3,7 @@ import type { Problem } from "../model/problem.ts";
 import { andMore } from "../text/lists.ts";
 
 /** What policies could not check. It is reported, because otherwise it would look like "no findings". */
-export interface NotEvaluated {
+interface NotEvaluated {
   /** Tables without columns in the response: "public.users of orders". */
   readonly tables: readonly string[];
   /** Integrations whose SchemaConfig has errors, or whose schemas could not be read. */

@@ -23,7 +23,7 @@ import { policyQuestion, type Violated, type Violation } from "./violations.ts";
 
 type Config = Resource<SchemaConfigSpec>;
 
-export interface OfflineOptions {
+interface OfflineOptions {
   /** YYYY-MM-DD */
   readonly today: string;
   /** Whether `ignore` in dimsync.yaml excludes differences of a SchemaConfig, so that its literal entries may never be sent. */

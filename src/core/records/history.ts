@@ -50,7 +50,7 @@ export interface CreatedEntry {
 }
 
 /** Creates, and what became of them. */
-export interface History {
+interface History {
   /** By entry id. */
   readonly open: Map<string, OpenIntent>;
   /** By address. */

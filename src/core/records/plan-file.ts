@@ -19,12 +19,12 @@ export interface PlanFileOptions {
   readonly digestKey?: string | undefined;
 }
 
-export interface PlanWriteOptions extends PlanFileOptions {
+interface PlanWriteOptions extends PlanFileOptions {
   /** Ends the writing when aborted. The file is then as it was. */
   readonly signal?: AbortSignal;
 }
 
-export interface DocumentReadOptions extends PlanFileOptions {
+interface DocumentReadOptions extends PlanFileOptions {
   /** The check against the JSON Schema; called with the document without `integrity`. */
   readonly validate?: (value: unknown) => boolean;
 }
@@ -194,7 +194,7 @@ const hasLists = (value: Readonly<Record<string, unknown>>, ...keys: readonly st
   keys.every((key) => Array.isArray(own(value, key)));
 
 /** The problem with the digest of a document. "keyless": it needs a key and there is none. "unsigned": there is a key and it was made without one. */
-export type IntegrityFault = "missing" | "differs" | "keyless" | "unsigned";
+type IntegrityFault = "missing" | "differs" | "keyless" | "unsigned";
 
 /** The canonical JSON of the document in pieces, one for each element of a list. */
 function* canonicalPieces(document: object): Generator<string> {

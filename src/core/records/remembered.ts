@@ -26,7 +26,7 @@ export interface SentValue {
  * many entries, or a user confirmed that a list with one entry less was complete. A shorter list cannot
  * be cut off by paging.
  */
-export type ListLengths = Readonly<Record<string, number>>;
+type ListLengths = Readonly<Record<string, number>>;
 
 /** The commit whose manifests the account matched when an apply ended: nothing failed, waited or was left out. */
 export interface AppliedCommit {

@@ -7,7 +7,7 @@ import { renderSarif } from "./machine/sarif.ts";
 import { renderMarkdown } from "./markdown/index.ts";
 import { renderHuman } from "./terminal/index.ts";
 
-export type { Document, Renderer, RenderOptions } from "./document.ts";
+export type { Document, RenderOptions } from "./document.ts";
 
 /**
  * By the name in `-o`, all loaded. A new format needs one file, one line here, and one in

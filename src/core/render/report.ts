@@ -56,7 +56,7 @@ export interface Report {
 }
 
 /** The subject of a document. */
-export interface About {
+interface About {
   readonly account?: string;
   /** "commit 4f2c1ab with uncommitted changes" */
   readonly commit?: string;
@@ -69,7 +69,7 @@ export interface About {
 }
 
 /** The result as one word and one sentence. */
-export interface Headline {
+interface Headline {
   readonly word: string;
   readonly tone: "good" | "bad" | "warn" | "info";
   readonly text: string;

@@ -96,7 +96,7 @@ export function failureOfWire({ reason, sent, detail, refusal }: WireFailure, me
   }
 }
 
-export interface StatusContext {
+interface StatusContext {
   readonly method: Method;
   /** The source of the API key, for example "secret env:DIMSYNC_API_KEY". */
   readonly keySource: string | undefined;

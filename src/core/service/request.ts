@@ -55,7 +55,7 @@ export interface CallReport {
 const requestChannel = "dimsync:request";
 const published = channel(requestChannel);
 
-export interface ExchangeOptions {
+interface ExchangeOptions {
   readonly transport: Transport;
   readonly throttle: Throttle;
   readonly breaker: CircuitBreaker;
@@ -175,7 +175,7 @@ function dateOf({ headers: { date } }: WireResponse): { readonly dateMs?: number
   return Number.isNaN(dateMs) ? {} : { dateMs };
 }
 
-export interface EncodedBody {
+interface EncodedBody {
   readonly bytes: Buffer;
   /** Undefined if it contains neither a secret nor the API key. */
   readonly secrets: SentSecrets | undefined;

@@ -7,14 +7,14 @@ import type { HttpHeaders } from "./connection/transport.ts";
 import { connectionCode, isConnectTimeout } from "./errors.ts";
 
 /** A request to a server other than the data integration service, such as a webhook or GitHub. */
-export interface HttpRequest {
+interface HttpRequest {
   readonly method: "GET" | "POST" | "PATCH" | "PUT" | "DELETE";
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string | undefined;
 }
 
-export interface SendOptions {
+interface SendOptions {
   /** For the whole request, from connecting to the end of the response. */
   readonly timeoutMs: number;
   /** HTTPS_PROXY and NO_PROXY apply as for the service. */
@@ -34,7 +34,7 @@ export interface HttpResponse {
  * `failure`: the system's code ("ECONNREFUSED") or "timeout". Error messages hold host names, which
  * may be part of a secret.
  */
-export type HttpOutcome = HttpResponse | { readonly failure: string };
+type HttpOutcome = HttpResponse | { readonly failure: string };
 
 /**
  * Sends a request once, over a connection of its own. Redirects are not followed. Throws the

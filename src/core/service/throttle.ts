@@ -16,7 +16,7 @@ interface Turn<T> {
   readonly wait: (milliseconds: number) => Promise<void>;
 }
 
-export interface ThrottleOptions {
+interface ThrottleOptions {
   readonly concurrency: number;
   /** For requests with small responses; at least `concurrency`. */
   readonly smallConcurrency: number;

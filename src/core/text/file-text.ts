@@ -2,7 +2,7 @@ import { isAscii, isUtf8 } from "node:buffer";
 import type { Code } from "../model/titles.ts";
 
 /** What git wrote into a file instead of its contents, as a sentence; `offset` is where. */
-export interface LeftByGit {
+interface LeftByGit {
   readonly offset: number;
   readonly message: string;
 }

@@ -2,7 +2,7 @@
 export const shellWord = (text: string): string => (/^[\w@%+=:,./-]+$/u.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`);
 
 /** A target, and whether the project has others: then a command must name it. */
-export interface Targeted {
+interface Targeted {
   readonly target: string;
   readonly severalTargets?: true;
 }

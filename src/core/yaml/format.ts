@@ -22,7 +22,7 @@ import { read } from "./read.ts";
  * The order of the members of the map at a place, in a document whose `kind` is that; unlisted
  * members follow. Empty: the author's order stays.
  */
-export type MemberOrder = (kind: string, pointer: Pointer) => readonly string[];
+type MemberOrder = (kind: string, pointer: Pointer) => readonly string[];
 
 // Turning one collection into block style moves others, which may then fit or not. In practice, two
 // passes are enough.

@@ -3,7 +3,7 @@ import { Lexer } from "yaml";
 // What a reviewer sees is not what a program reads: characters without a sign of their own, and line breaks of which programs disagree.
 
 /** Something in a text that looks like something else. */
-export interface Hidden {
+interface Hidden {
   readonly offset: number;
   /** A sentence. */
   readonly message: string;

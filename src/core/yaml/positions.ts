@@ -14,7 +14,7 @@ import type { YamlParser } from "./read.ts";
  * A place in a text, without its file. A pointer `@12` is the offset 12, for problems that are not
  * at a value.
  */
-export type Place = Omit<SourceLocation, "file">;
+type Place = Omit<SourceLocation, "file">;
 
 /** Where things are in a text. Offsets are in UTF-16 units. */
 export interface Positions {
@@ -31,7 +31,7 @@ export interface Positions {
   readonly isBroken: (document: number) => boolean;
 }
 
-export interface PositionOptions {
+interface PositionOptions {
   readonly parser?: YamlParser;
   readonly isSecret?: SecretTest | undefined;
 }

@@ -9,7 +9,7 @@ import { isPlainScalar } from "../text/plain-scalar.ts";
 export const lineWidth = 120;
 
 /** Where a value is printed. */
-export interface Layout {
+interface Layout {
   /** Column of the keys or dashes, from 0. */
   readonly column: number;
   /** Columns per level. */

@@ -27,7 +27,7 @@ export interface YamlText {
 /** "library": read everything with the YAML library, never with the fast path. */
 export type YamlParser = "library" | undefined;
 
-export interface ReadOptions {
+interface ReadOptions {
   readonly parser?: YamlParser;
 }
 

@@ -10,7 +10,7 @@ export type FaultAction =
   | { readonly kind: "status-after"; readonly status: number }
   | { readonly kind: "delay"; readonly ms: number };
 
-export interface Fault {
+interface Fault {
   /** Upper case, or `*`. */
   readonly method: string;
   readonly path: RegExp;

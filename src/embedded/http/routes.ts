@@ -52,7 +52,7 @@ const compiled = (entries: readonly RouteEntry[]) =>
 const routes = compiled(table);
 const extendedRoutes = compiled([...table, ...extendedTable]);
 
-export interface Route {
+interface Route {
   readonly handler: Handler;
   readonly params: Readonly<Record<string, string>>;
 }

@@ -31,7 +31,7 @@ export async function runAudit(context: Context<AuditFlags>): Promise<ExitCode> 
 }
 
 /** Entries of the audit log, newest first. */
-export interface AuditEntries {
+interface AuditEntries {
   /** In the window, of the actor. */
   readonly totalItems: number;
   readonly items: readonly AuditEntry[];

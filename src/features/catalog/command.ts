@@ -58,7 +58,7 @@ function acceptanceText({ target, file, accepted, removed, renamed, addedIntegra
   return `${target}: ${parts.join(", ")} in ${file}. Commit it.\n`;
 }
 
-export interface AcceptOptions {
+interface AcceptOptions {
   readonly scope: PlanOptions["scope"];
   /** Which schemas: "Schemas/orders", or a glob; all if absent. */
   readonly address: string | undefined;
@@ -69,7 +69,7 @@ export interface AcceptOptions {
 }
 
 /** What was accepted for one target. */
-export interface Acceptance {
+interface Acceptance {
   readonly target: string;
   readonly file: string;
   readonly accepted: number;

@@ -2,7 +2,7 @@ import { DimsyncError, interruptedError } from "../../core/model/errors.ts";
 import { type Clock, systemClock } from "../../core/model/runtime/clock.ts";
 
 /** A comment on a pull or merge request. */
-export interface Comment {
+interface Comment {
   readonly id: string;
   readonly body: string;
   /** False if the author could be anyone: then the marker in it may be a copy of ours. */
@@ -35,7 +35,7 @@ export interface Section {
 }
 
 /** The sections that a comment should have, from those that it has. Applied to its own result, it changes nothing. */
-export type Edit = (sections: readonly Section[]) => readonly Section[];
+type Edit = (sections: readonly Section[]) => readonly Section[];
 
 export interface CommentOptions {
   /** Its hidden first line. */

@@ -13,7 +13,7 @@ import { type Checkout, type Git, gitIn, timeoutMs } from "./checkout.ts";
 // replaces, so that it is refused if someone was faster.
 
 /** A file of the commit; absolute path, whole text. */
-export interface BranchFile {
+interface BranchFile {
   readonly path: string;
   readonly text: string;
 }

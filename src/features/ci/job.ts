@@ -64,7 +64,7 @@ export function jobDestinations(context: CiContext, job: CiJob): readonly Destin
 }
 
 /** What a job did. */
-export interface JobReport {
+interface JobReport {
   readonly documents: readonly Document[];
   /** What targets without a document failed with. */
   readonly failures: readonly TitledFailure[];
@@ -139,7 +139,7 @@ export interface FailedTarget {
   readonly failure: Failure;
 }
 
-export interface JobTargets<T> {
+interface JobTargets<T> {
   readonly made: readonly { readonly project: Project; readonly document: T }[];
   readonly failed: readonly FailedTarget[];
 }

@@ -15,14 +15,14 @@ import type { Section } from "./comments.ts";
 import type { FailedTarget } from "./job.ts";
 
 /** What a comment says about a target, and what the next one compares itself with. */
-export interface SectionContent {
+interface SectionContent {
   readonly text: string;
   /** Base64, or "" if unknown. */
   readonly state: string;
   readonly isEmpty: boolean;
 }
 
-export interface SectionOptions {
+interface SectionOptions {
   /** The characters that it may take. */
   readonly room: number;
   readonly touches?: RenderOptions["touches"];

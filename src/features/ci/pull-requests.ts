@@ -12,7 +12,7 @@ import { forTarget } from "../../core/text/shell.ts";
 import { cutMiddle, valueAt } from "../../core/text/values.ts";
 import type { FileOwners } from "./code-owners.ts";
 
-export interface PullRequestContent extends Omit<AcceptedDrift, "files"> {
+interface PullRequestContent extends Omit<AcceptedDrift, "files"> {
   readonly report: Plan;
   readonly owners: readonly FileOwners[];
   readonly footer: string;

@@ -11,7 +11,7 @@ const attempts = 3;
 
 export type Pushed = { readonly outcome: "unchanged" | "pushed" } | { readonly outcome: "refused"; readonly reason: string };
 
-export interface FileToPush extends Checkout {
+interface FileToPush extends Checkout {
   readonly file: string;
   /** Name without refs/heads/. Undefined: the file is committed, but not pushed. */
   readonly branch: string | undefined;

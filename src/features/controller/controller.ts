@@ -19,7 +19,7 @@ import { deleteOld } from "./work/cleanup.ts";
 import { openQueue, type Queue } from "./work/queue.ts";
 import { makeWorker, type WorkerOptions } from "./work/worker.ts";
 
-export interface ControllerOptions {
+interface ControllerOptions {
   /** Of PostgreSQL; undefined: the embedded database. A secret. */
   readonly databaseUrl: string | undefined;
   /** Absolute: the embedded database, caches and local journals. */

@@ -1,7 +1,7 @@
 import { visible } from "../../core/text/control-characters.ts";
 
 /** What a line of the controller's log is about. */
-export interface LogFields {
+interface LogFields {
   /** Default: info. */
   readonly level?: "info" | "warn" | "error";
   readonly account?: string;

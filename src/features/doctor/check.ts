@@ -1,4 +1,4 @@
-export type CheckState = "ok" | "warn" | "fail" | "skip";
+type CheckState = "ok" | "warn" | "fail" | "skip";
 
 /** The result of one check of `dimsync doctor`. */
 export interface Check {

@@ -47,7 +47,7 @@ export interface DoctorReport {
   readonly exit: Exit;
 }
 
-export interface DoctorOptions {
+interface DoctorOptions {
   /** Whether to read the schemas of all integrations, and not only of one. */
   readonly allIntegrations?: boolean;
 }

@@ -58,11 +58,11 @@ export async function runFmt(context: Context<FmtFlags>, paths: readonly string[
 const pathCodes: ReadonlySet<string> = new Set(["E_PATH_NOT_FOUND", "W_GLOB_NO_FILE"]);
 
 /** The outcome for one file: its name as shown, or why it could not be formatted. */
-export type Formatted =
+type Formatted =
   | { readonly outcome: "changed" | "unchanged"; readonly file: string }
   | { readonly outcome: "failed"; readonly messages: readonly string[] };
 
-export interface FormatterOptions {
+interface FormatterOptions {
   readonly cwd: string;
   /** Writes nothing. */
   readonly check: boolean;

@@ -13,7 +13,7 @@ import { nameAll, slugOf } from "./names.ts";
 // only bound. Pure: the account goes in; documents and bindings come out. Schemas are adopted later, one integration at
 // a time (schemas/import-schemas.ts), because the schemas of a large account do not fit in memory together.
 
-export interface AdoptionInput {
+interface AdoptionInput {
   /** With the project's manifests and the objects that they are identified with. The lists have whole objects. */
   readonly account: AccountView;
   /** Whether the pinned id of a manifest may be that of another account. */

@@ -11,7 +11,7 @@ export interface DocumentText {
   readonly text: string;
 }
 
-export interface DocumentOptions {
+interface DocumentOptions {
   /** The only targets that have it; absent: all that load its file. */
   readonly targets: readonly string[] | undefined;
   /** Lines of comments. */

@@ -6,7 +6,7 @@ import { eolOf } from "../../core/yaml/nodes.ts";
 import type { DocumentText } from "./document-text.ts";
 
 /** The files that an import changes, in memory. Paths are absolute. */
-export interface FileSet {
+interface FileSet {
   /** Appends documents to a file, or creates one that begins with `header`. */
   append(path: string, documents: readonly DocumentText[], header: string): void;
   /** Changes the spec of a document. Returns false if the form of the file does not allow it. */

@@ -46,7 +46,7 @@ export interface ImportProjectOptions {
 /** `load`: how the project was loaded. */
 type Options = ImportProjectOptions & { readonly load: LoadOptions };
 
-export interface ProjectImport {
+interface ProjectImport {
   readonly report: ImportReport;
   /** How many manifests were written or found. */
   readonly manifests: number;

@@ -16,7 +16,7 @@ export interface LimitedManifest {
   readonly targets: readonly string[];
 }
 
-export interface LimitInput {
+interface LimitInput {
   /** With the objects of the import. */
   readonly account: AccountView;
   readonly target: string;

@@ -65,7 +65,7 @@ export function importedFile({ path, before, after, isMetadata }: FileChange, cw
   return { path: shown, action: "changed", lines, diff: patch.replace(/^=+\n/u, ""), ...(isMetadata ? { isMetadata } : {}) };
 }
 
-export interface ReportInput {
+interface ReportInput {
   readonly target: string;
   readonly files: readonly ImportedFile[];
   readonly imported: Imported;

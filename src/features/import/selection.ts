@@ -4,7 +4,7 @@ import { DimsyncError } from "../../core/model/errors.ts";
 import { didYouMean } from "../../core/text/suggest.ts";
 
 /** The addresses that the user asked for. */
-export interface Selection {
+interface Selection {
   /** Without patterns: every address. */
   readonly isSelected: (address: Address) => boolean;
   /** Throws E_UNKNOWN_ADDRESS for a pattern that matched no address so far. */

@@ -16,7 +16,7 @@ export interface Suggestion {
   readonly labels: readonly SuggestedLabel[];
 }
 
-export interface SuggestedLabel {
+interface SuggestedLabel {
   /** What columns of such names usually contain. */
   readonly about: string;
   /** The names of the columns, as patterns. */
@@ -27,7 +27,7 @@ export interface SuggestedLabel {
 }
 
 /** Collects columns, one integration at a time. */
-export interface Suggester {
+interface Suggester {
   readonly add: (integration: string, tree: LiveSchemas, labels: LabelScope | undefined) => void;
   readonly suggestion: (target: string) => Suggestion;
 }

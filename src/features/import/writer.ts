@@ -12,7 +12,7 @@ import { createFileSet, type FileChange } from "./file-set.ts";
 import type { NewFiles } from "./folder.ts";
 import type { ImportFailure } from "./other-targets.ts";
 
-export interface WriterOptions {
+interface WriterOptions {
   /** Absolute: the manifests' locations are relative to it. */
   readonly cwd: string;
   readonly newFiles: NewFiles;
@@ -22,7 +22,7 @@ export interface WriterOptions {
 }
 
 /** A SchemaConfig whose spec gets what nothing covered. */
-export interface ChangedConfig {
+interface ChangedConfig {
   readonly resource: Resource<SchemaConfigSpec>;
   readonly spec: SchemaConfigSpec;
 }

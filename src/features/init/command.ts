@@ -19,7 +19,7 @@ import { shellWord } from "../../core/text/shell.ts";
 import { type CiSystem, ciFiles } from "./workflows/index.ts";
 
 /** What other commands do once the project exists. */
-export interface NextSteps {
+interface NextSteps {
   readonly importAccount: (context: Context) => Promise<ExitCode>;
   readonly createRecords: (context: Context) => Promise<void>;
 }

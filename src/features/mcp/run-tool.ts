@@ -16,14 +16,14 @@ export const maxResultBytes = 256 * 1024;
 const notesBytes = 16 * 1024;
 
 /** The result of a tool: the beginning of a block of data, the document, messages, and the end of the block with notes of dimsync. */
-export interface ToolResult {
+interface ToolResult {
   readonly texts: readonly string[];
   /** Whether the tool failed before it had a document. */
   readonly isError: boolean;
 }
 
 /** How a tool ended. */
-export interface ToolEnd {
+interface ToolEnd {
   /** "" after a failure. */
   readonly document: string;
   readonly messages: string;

@@ -101,7 +101,7 @@ async function manifestTexts(
 }
 
 /** A document that clients can read. */
-export interface ResourceEntry {
+interface ResourceEntry {
   readonly uri: string;
   readonly name: string;
   readonly description: string;
@@ -110,7 +110,7 @@ export interface ResourceEntry {
 
 const glossary = "dimsync://glossary";
 const schemas = "dimsync://schemas/";
-export const manifests = "dimsync://manifests/";
+const manifests = "dimsync://manifests/";
 
 /** The glossary, the JSON Schemas, and the manifests of the project. Without a usable config there are no manifests; the tools say why. */
 async function resourceEntries(context: Context): Promise<readonly ResourceEntry[]> {

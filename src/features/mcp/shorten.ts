@@ -3,7 +3,7 @@ import { toPointer } from "../../core/model/json/pointer.ts";
 import { jsonDocument } from "../../core/text/control-characters.ts";
 
 /** A result that fits, and what it lacks: "4880 of 5000 entries of /items". */
-export interface Shortened {
+interface Shortened {
   readonly text: string;
   readonly leftOut: readonly string[];
 }

@@ -18,7 +18,7 @@ import { counted } from "../../core/text/counts.ts";
 import { editYaml } from "../../core/yaml/edit/edit.ts";
 import { inlineYaml } from "../../core/yaml/print.ts";
 
-export interface NewStoreOptions {
+interface NewStoreOptions {
   readonly env: Environment;
   /** As in `--to`. Default: the store that dimsync.yaml names, else git. */
   readonly to?: string | undefined;
@@ -116,7 +116,7 @@ const exportText = (content: Content, target: string): string =>
 
 const sameRecords = (a: Content, b: Content): boolean => exportText(a, "") === exportText(b, "");
 
-export interface Export {
+interface Export {
   readonly text: string;
   /** For messages. */
   readonly file: string;
@@ -158,7 +158,7 @@ function parseExport(text: string, file: string): ReturnType<typeof parseRecords
   }
 }
 
-export interface CheckedRecords {
+interface CheckedRecords {
   readonly place: string;
   /** What there is, in words. */
   readonly records: string;

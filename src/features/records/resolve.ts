@@ -15,7 +15,7 @@ import { bindCommand } from "../../core/text/shell.ts";
 import { didYouMean } from "../../core/text/suggest.ts";
 import { changeRecords, type RecordsChange } from "./ids.ts";
 
-export interface ResolveOptions {
+interface ResolveOptions {
   /** Of the create; undefined: all creates of the run. */
   readonly address: string | undefined;
   readonly runId: string | undefined;

@@ -37,7 +37,7 @@ export function recordsSections({ target, store, place, version, holder, open, b
 }
 
 /** The newest writes to the records of a target, newest first, as `dimsync records show --log` prints them. */
-export interface ShownHistory {
+interface ShownHistory {
   readonly target: string;
   readonly store: string;
   readonly place: string;

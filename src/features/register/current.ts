@@ -15,7 +15,7 @@ import { policiesIn } from "../../core/policies/validate.ts";
 import type { RecordsState } from "../../core/records/records.ts";
 import { rowsOf } from "./rows.ts";
 
-export interface RegisterSession {
+interface RegisterSession {
   readonly reads: Reads;
   readonly records: RecordsState;
   /** YYYY-MM-DD: exemptions and `ignore` entries expire. */

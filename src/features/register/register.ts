@@ -122,7 +122,7 @@ function registerChanges(before: Iterable<RegisterRow>, after: Iterable<Register
 const textOf = (value: RegisterRow[(typeof compared)[number]]): string => (typeof value === "object" ? value.join(", ") : String(value));
 
 /** Adds up rows. */
-export interface Tally {
+interface Tally {
   readonly add: (rows: readonly RegisterRow[]) => void;
   readonly counts: () => readonly RegisterCount[];
 }

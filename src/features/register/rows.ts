@@ -24,7 +24,7 @@ import { atOnce } from "../../core/model/runtime/event-loop.ts";
 import type { AskedPolicies, PolicyEvaluation } from "../../core/policies/evaluate.ts";
 
 /** One integration, and what the project says about it. */
-export interface RegisteredIntegration {
+interface RegisteredIntegration {
   readonly live: LiveIntegration;
   /** Its name in addresses. */
   readonly name: string;

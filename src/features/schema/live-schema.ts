@@ -23,7 +23,7 @@ import { didYouMean } from "../../core/text/suggest.ts";
 /** Editors stay fast with this many names: about a megabyte of schema. */
 const maxNames = 20_000;
 
-export interface LiveSchemaOptions {
+interface LiveSchemaOptions {
   /** A JSON Schema, and which of its definitions get the names. */
   readonly schema: Schema;
   readonly kinds: ExtendedKinds;
@@ -32,7 +32,7 @@ export interface LiveSchemaOptions {
 }
 
 /** A JSON Schema with the names of an account. */
-export interface LiveSchema {
+interface LiveSchema {
   readonly schema: Schema;
   /** Sentences that say which names it lacks. */
   readonly leftOut: readonly string[];

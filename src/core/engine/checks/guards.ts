@@ -60,7 +60,7 @@ const checks: Readonly<Record<GuardName, (items: readonly Item[], input: GuardIn
   planDiffers: () => [],
 };
 
-export interface CheckedGuards {
+interface CheckedGuards {
   /** The refusals that the user can lift by name, including those that were lifted. */
   readonly guards: readonly GuardFinding[];
   /** Entries of `allow` that lift nothing. */

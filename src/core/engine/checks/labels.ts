@@ -14,7 +14,7 @@ import type { LoadedProject } from "../session.ts";
 // may match in any of them. Most of them match in the first tables, so a table whose labels have all been found is skipped.
 
 /** Checks on the trees that a run reads whether the labels of the project match something. */
-export interface LabelCheck {
+interface LabelCheck {
   readonly ask: (liveId: string) => Question;
   /** Call it only if every read succeeded. */
   readonly problems: () => readonly Problem[];

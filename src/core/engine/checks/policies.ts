@@ -65,7 +65,7 @@ interface Others {
 }
 
 /** What the round has read. */
-export interface CheckedAccount {
+interface CheckedAccount {
   readonly account: AccountView;
   /** The manifests of this round's scope. */
   readonly compared: readonly Resource[];

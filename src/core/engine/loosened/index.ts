@@ -18,7 +18,7 @@ import { loosenedSettings } from "./settings.ts";
 
 // What a pull request gives up: everything that makes the rules of the project weaker than at the base, whether or not the plan sends anything for it.
 
-export interface LoosenedCheck {
+interface LoosenedCheck {
   readonly checkUnit: (unit: CheckedUnit) => Steps<void>;
   /** The schemas of an integration that no SchemaConfig selects. */
   readonly checkTree: (liveId: string, live: LiveSchemas) => Steps<void>;

@@ -65,7 +65,7 @@ function roleOf({ id }: LiveReference, all: readonly LiveIntegration[]): "source
 // The interface has no call that reads an asset (docs/service-interface.md). What is live is known
 // only from the references of integrations; what was sent, only from the digests in the bindings.
 
-export interface AssetUnit extends Unit {
+interface AssetUnit extends Unit {
   readonly resource: Resource<AssetSpec>;
 }
 

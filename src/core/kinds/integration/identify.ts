@@ -28,7 +28,7 @@ export function sourceOf({ spec: { create } }: Resource<IntegrationSpec>, accoun
 }
 
 /** Fields by which a live integration is looked up; all that are present must match. */
-export type LookupKey = NonNullable<IntegrationSpec["match"]> & { readonly sourceId?: string };
+type LookupKey = NonNullable<IntegrationSpec["match"]> & { readonly sourceId?: string };
 
 export function matchesKey(live: LiveIntegration, key: LookupKey): boolean {
   return (

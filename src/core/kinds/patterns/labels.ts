@@ -22,7 +22,7 @@ export interface ColumnLabel {
 }
 
 /** An integration, as far as labels depend on it. */
-export interface LabelledIntegration {
+interface LabelledIntegration {
   /** Manifest name and live name. */
   readonly names: readonly string[];
   /** The schema in the destination, for schemas for which the service returns none. */

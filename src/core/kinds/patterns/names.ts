@@ -1,6 +1,6 @@
 import { compileGlob, foldText, type Glob } from "./glob.ts";
 
-export interface NameOptions {
+interface NameOptions {
   readonly ignoreCase?: boolean;
 }
 

@@ -1,7 +1,7 @@
 import { type NamePatterns, namePatterns } from "./names.ts";
 
 /** Patterns for the names of one level: a literal, a glob or a list of them; without `name`, every name. */
-export interface LevelPattern {
+interface LevelPattern {
   readonly name?: string | readonly string[] | undefined;
   readonly ignoreCase?: boolean | undefined;
 }

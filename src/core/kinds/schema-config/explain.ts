@@ -25,7 +25,7 @@ import type { CachedMatch, RuleCache } from "./rules/rule-cache.ts";
 import { type ManagedNode, managedAt, managedEnabled } from "./scan.ts";
 
 /** A rule, a literal entry, an `unmatched` mode or `unreviewed: disable` that applies to a node. */
-export interface AppliedSetting {
+interface AppliedSetting {
   /** A rule's name; absent for a literal entry; "unmatched.tables" or "unreviewed.columns" for a mode. */
   readonly rule?: string;
   readonly reason?: string;

@@ -59,7 +59,7 @@ const remedy = ({ config, hint }: MissingName): string =>
 /** By SchemaConfig with `missing: nowhere`: the literal entries that the integration lacks. Those below a missing one are left out. */
 export type Lacking = ReadonlyMap<CompiledConfig, ReadonlyMap<Pointer, NodePath>>;
 
-export interface Missing {
+interface Missing {
   readonly problems: readonly Problem[];
   /** How many of them are errors. A new integration is given time to discover these names; names that `missing` allows may never exist. */
   readonly required: number;

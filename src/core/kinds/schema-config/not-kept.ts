@@ -8,7 +8,7 @@ import type { IsLeftOut } from "./evaluation.ts";
 import type { SchemaConfigUnit } from "./units.ts";
 
 /** Whether the service says that requests change nothing of the table: a nested list of another table, for example. */
-export const isFixed = ({ enabledPatchSettings: settings }: Pick<LiveTable, "enabledPatchSettings">): boolean =>
+const isFixed = ({ enabledPatchSettings: settings }: Pick<LiveTable, "enabledPatchSettings">): boolean =>
   isObject(settings) && own(settings, "allowed") === false;
 
 /**

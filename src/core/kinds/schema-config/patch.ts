@@ -37,7 +37,7 @@ export function* patches(
   return bodies.map((body) => ({ method: "PATCH", path, body }));
 }
 
-export interface PatchOptions {
+interface PatchOptions {
   readonly live: LiveSchemas;
   readonly maxBodyBytes?: number | undefined;
   readonly entries?: ClientSettings["entries"] | undefined;

@@ -7,7 +7,7 @@ import type { NodeChange } from "./evaluation.ts";
 // A value that protects is sent although the service does not show whether the account has it. It is sent once: the records keep one
 // digest of all such values of an integration. Afterwards they are unverifiable.
 
-export interface Unshown {
+interface Unshown {
   readonly changes: readonly NodeChange[];
   /** What an earlier run has sent, and no read shows. */
   readonly sentBefore: readonly Pointer[];

@@ -24,7 +24,7 @@ export type Variables = ReadonlyMap<string, Variable>;
  * Sources of variables, highest precedence first: flag > environment > target > config. Variable
  * files are given with a flag.
  */
-export interface VariableSources {
+interface VariableSources {
   /** `--var NAME=VALUE` */
   readonly flags: Readonly<Record<string, string>>;
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -52,7 +52,7 @@ export function gatherVariables(sources: VariableSources): Variables {
   return byName;
 }
 
-export interface VarFiles {
+interface VarFiles {
   readonly records: readonly JsonObject[];
   readonly sources: readonly Source[];
   readonly problems: readonly Problem[];

@@ -21,7 +21,7 @@ export interface NamedIntegration {
 export type Fit = "whole" | "withoutColumns" | "nothing";
 
 /** Collects the names of integrations. */
-export interface LiveNames {
+interface LiveNames {
   readonly add: (integration: NamedIntegration) => Fit;
   readonly extend: (schema: Schema, kinds: ExtendedKinds) => Schema;
 }

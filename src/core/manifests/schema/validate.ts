@@ -29,7 +29,7 @@ export interface SchemaContext {
 }
 
 /** A document after its check against the schema of its kind. */
-export interface ValidatedDocument {
+interface ValidatedDocument {
   /** With the texts of variables converted to the numbers and booleans that the schema requires. */
   readonly value: JsonValue;
   readonly errors: readonly SchemaError[];

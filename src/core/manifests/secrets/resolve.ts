@@ -14,9 +14,7 @@ import {
 import { readNumber } from "../scalars.ts";
 import { fault, readSecretText, type SecretFault, type SecretOptions } from "./source.ts";
 
-export type { SecretOptions } from "./source.ts";
-
-export interface ResolvedSecrets {
+interface ResolvedSecrets {
   /** By `secretKey` of the reference: equal references share a value, and a command runs once. */
   readonly values: ReadonlyMap<string, Secret>;
   /**
@@ -133,7 +131,7 @@ function isPlaceholder(value: string): boolean {
 }
 
 /** Where a manifest uses a secret. */
-export interface SecretPlace {
+interface SecretPlace {
   readonly address: Address;
   readonly place: SourceLocation;
 }

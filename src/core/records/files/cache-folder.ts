@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { dirname, isAbsolute, join } from "node:path";
 
 /** What is kept there between runs. Everything can be deleted at any time. */
-export type CacheName = "compiled" | "records";
+type CacheName = "compiled" | "records";
 
 /**
  * The folder for what dimsync trusts without checking it, such as compiled code: created if it does not exist, and undefined if anyone but

@@ -14,14 +14,14 @@ import { type LockOwner, newOwner, type OwnerDetails, parseOwner, whyStale } fro
 // form: if a killed process left one behind, it is taken over in the same way, with a guard for its
 // token. Tokens are never reused, so this ends.
 
-export interface FileLock {
+interface FileLock {
   /** Writes a heartbeat; false if another process has the lock now. */
   readonly beat: () => Promise<boolean>;
   /** Removes the lock, unless another process has it now. */
   readonly release: () => Promise<void>;
 }
 
-export interface LockWait {
+interface LockWait {
   /** How long to try, in milliseconds; 0 tries once. */
   readonly waitMs: number;
   /** A heartbeat older than this, in milliseconds, makes a lock stale. */

@@ -7,16 +7,16 @@ import { isErrno } from "./fs-errors.ts";
 // feed. So nothing relies on a last line without a line feed: the process was killed, or the disk was
 // full, during the write.
 
-export type LogEntry = Readonly<Record<string, unknown>>;
+type LogEntry = Readonly<Record<string, unknown>>;
 
-export interface LogLine {
+interface LogLine {
   /** Counted from 1. */
   readonly number: number;
   readonly entry: LogEntry;
 }
 
 /** A line that is not a JSON object, counted from 1. */
-export interface BrokenLine {
+interface BrokenLine {
   readonly broken: number;
 }
 

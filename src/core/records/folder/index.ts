@@ -19,7 +19,7 @@ import { recordsInvalid, recordsUnreadable } from "../store-errors.ts";
 import { parseRecords, printRecords } from "../text.ts";
 import { openBindings } from "./bindings.ts";
 
-export interface FolderStoreOptions {
+interface FolderStoreOptions {
   /** Absolute path of the project's folder: everything but the bindings is in `.dimsync/` below it. */
   readonly folder: string;
   readonly target: string;

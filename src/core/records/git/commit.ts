@@ -34,7 +34,7 @@ const keyMissing = ({ target, place }: GitStore): DimsyncError =>
     `The records of the target ${target} (${place}) are sealed, and DIMSYNC_DIGEST_KEY is not set. Without the key, this run can't write them, so nothing is sent. Set it to the key that the other runs use.`,
   );
 
-export interface NewCommit {
+interface NewCommit {
   readonly files: Files;
   /** The files of the parent. */
   readonly before: Tree | undefined;

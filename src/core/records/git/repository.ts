@@ -40,7 +40,7 @@ export interface RecordsRepository {
   readonly dryRun: (commit: string) => Promise<PushReport>;
 }
 
-export interface PushReport {
+interface PushReport {
   readonly accepted: boolean;
   /** Git printed that the remote rejected it, which proves nothing by itself. */
   readonly rejected: boolean;
@@ -50,7 +50,7 @@ export interface PushReport {
   readonly words: string;
 }
 
-export interface RepositoryOptions {
+interface RepositoryOptions {
   /** The project's folder. */
   readonly folder: string;
   readonly remote: string;

@@ -21,7 +21,7 @@ import { iso } from "./iso.ts";
 import { beginDurable, initSchema, supportedFormat, synchronousCommit, tableIn } from "./schema.ts";
 import { toStored } from "./stored-text.ts";
 
-export interface PostgresStoreOptions {
+interface PostgresStoreOptions {
   /** The project's folder: responses that could not be stored are kept in its .dimsync. */
   readonly folder: string;
   readonly target: string;
@@ -255,7 +255,7 @@ async function readHistory(
   }));
 }
 
-export interface PostgresSetup {
+interface PostgresSetup {
   readonly id: string;
   /** The server's setting; dimsync's own writes do not depend on it. */
   readonly synchronousCommit: string;

@@ -77,7 +77,7 @@ export async function nextAttempt<V extends Version>(work: Work<V>): Promise<Att
 }
 
 /** The changes of the next version. */
-export interface Draft {
+interface Draft {
   readonly facts: readonly Fact[];
   /** The lease afterwards; absent: as it is. */
   readonly lease?: Lease | "free";

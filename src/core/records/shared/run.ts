@@ -33,7 +33,7 @@ export interface Writer {
 
 type RunStore = Pick<SharedStore<Version>, "target" | "place" | "clock" | "ttlMs" | "gatherMs" | "waveSize" | "isReachable">;
 
-export interface RunOptions {
+interface RunOptions {
   readonly runId: string;
   readonly local: LocalJournal;
   /** The sentence about a lease that is taken over. */

@@ -15,7 +15,7 @@ import { renderHuman } from "../terminal/index.ts";
 export const summaryLimitBytes = 1_000_000;
 
 /** Files for a step of GitHub Actions, in addition to its log. */
-export interface GithubPieces {
+interface GithubPieces {
   /** Markdown for $GITHUB_STEP_SUMMARY, within the size limit. */
   readonly summary: string;
   /** Values for $GITHUB_OUTPUT, by name. */

@@ -40,7 +40,7 @@ import {
 } from "./layout.ts";
 
 /** Lines that belong together; tight blocks follow each other without a blank line. */
-export interface Block {
+interface Block {
   readonly lines: readonly string[];
   readonly tight: boolean;
 }
@@ -206,7 +206,7 @@ export const headedTable = ({ heads, rows }: Table, screen: Screen, before = "")
   );
 
 /** Lines of a table, and whether they have all of it. */
-export interface ShortTable {
+interface ShortTable {
   readonly lines: readonly string[];
   readonly isWhole: boolean;
 }

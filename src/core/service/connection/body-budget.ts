@@ -5,7 +5,7 @@ export interface Arriving {
   readonly resume: () => void;
 }
 
-export interface BodyBudget {
+interface BodyBudget {
   /** More bytes of a body have arrived; the first call begins it. */
   readonly add: (body: Arriving, bytes: number) => void;
   /** The body is complete or given up. Does nothing for one that never began. */

@@ -3,7 +3,7 @@ import type { BaseUrl } from "../../model/settings/base-url.ts";
 import type { Environment } from "../../model/settings/env.ts";
 import { proxyFor } from "./proxy.ts";
 
-export interface PoolOptions {
+interface PoolOptions {
   /** HTTPS_PROXY and NO_PROXY are read from here. */
   readonly env: Environment;
   /** For connecting, also to the proxy. */

@@ -4,7 +4,7 @@ import type { BaseUrl } from "../../model/settings/base-url.ts";
 import type { Environment } from "../../model/settings/env.ts";
 
 /** The proxy for all requests to one host. */
-export interface ProxySettings {
+interface ProxySettings {
   /** With the user name and password, if the variable has them. Never shown. */
   readonly uri: string;
   readonly variable: ProxyVariable;

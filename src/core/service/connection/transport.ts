@@ -50,7 +50,7 @@ export interface Transport {
   close(): Promise<void>;
 }
 
-export interface TransportOptions {
+interface TransportOptions {
   readonly base: BaseUrl;
   readonly apiKey: Secret<string>;
   readonly userAgent: string;

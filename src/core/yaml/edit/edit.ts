@@ -14,7 +14,7 @@ import { planSteps, type Refusal, type Step } from "./steps.ts";
 // where the pieces are; each edit becomes one or more splices. The result is read back and compared
 // with the expected values, so a form that this code does not understand is refused, never broken.
 
-export interface Edited {
+interface Edited {
   readonly text: string;
   /** All other edits are made. */
   readonly refused: readonly Refusal[];

@@ -7,7 +7,7 @@ import { inlineYaml, itemLines, lineWidth, memberLines, stringYaml } from "../pr
 import type { EditContext, Splice } from "./splice.ts";
 
 /** A member or an item that is printed again, as lines, with its edits made. */
-export interface Reflow {
+interface Reflow {
   readonly splice: Splice;
   readonly edits: readonly Edit[];
 }

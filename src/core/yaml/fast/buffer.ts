@@ -106,7 +106,7 @@ export function putText(buffer: JsonBuffer, text: string): void {
  */
 
 /** Offsets are in the JSON. */
-export interface Members {
+interface Members {
   /**
    * For each open map: `base` of the enclosing map, whether its keys are out of order (1) or not
    * (0), and where each of its keys begins.

@@ -2,7 +2,7 @@ import { putAlias } from "./anchors.ts";
 import { bail, byte, type JsonBuffer, noteMember, put, putText } from "./buffer.ts";
 
 /** In flow collections, brackets, braces and commas end a scalar. */
-export type Style = "block" | "flow";
+type Style = "block" | "flow";
 
 function bytes(characters: string): Uint8Array {
   const set = new Uint8Array(256);

@@ -16,13 +16,13 @@ import { transcodeDocument } from "./document.ts";
  */
 
 /** One document; the index counts empty ones. */
-export interface PlainDocument {
+interface PlainDocument {
   readonly index: number;
   readonly value: unknown;
 }
 
 /** One document's JSON. The next one overwrites it. */
-export interface Transcoded {
+interface Transcoded {
   readonly index: number;
   readonly buffer: JsonBuffer;
 }

@@ -5,12 +5,12 @@ import { cutEnd } from "../../../core/text/values.ts";
 import { type AlertMessage, factsOf, findingLines, isRouted, severityOf, titleOf } from "./message.ts";
 
 /** A request to a receiver. Headers besides the content type. */
-export interface AlertRequest {
+interface AlertRequest {
   readonly body: string;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-export interface RequestOptions {
+interface RequestOptions {
   /** The integration key of pagerduty, or what signs json. */
   readonly secret?: string | undefined;
   /** By the database's clock. */

@@ -53,7 +53,7 @@ export interface AlertAccount {
   readonly link?: string | undefined;
 }
 
-export interface AlertFinding extends Pick<FoundFinding, "address" | "path" | "risk" | "cause"> {
+interface AlertFinding extends Pick<FoundFinding, "address" | "path" | "risk" | "cause"> {
   readonly actor: string | null;
   readonly since: string;
 }

@@ -41,7 +41,7 @@ export const loginPage = ({ now }: Pick<PageRequest, "now">, { next, reason = ""
 
 const mostBytes = 8 * 1024;
 
-export interface LoginOptions {
+interface LoginOptions {
   /** Not empty. */
   readonly token: string;
   readonly refuseToken: RefuseToken;

@@ -15,7 +15,7 @@ const digest = (text: string): Buffer => createHash("sha256").update(text).diges
 const signature = (token: string, end: string): string =>
   createHmac("sha256", token).update(`dimsync controller session until ${end}`).digest("base64url");
 
-export interface CookieOptions {
+interface CookieOptions {
   /** "/dimsync": other pages of the host do not get the cookie. */
   readonly base: string;
   readonly isSecure: boolean;

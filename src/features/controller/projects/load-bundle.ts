@@ -21,7 +21,7 @@ export interface BundleLoader {
   readonly env: Environment;
 }
 
-export interface BundledTarget {
+interface BundledTarget {
   readonly account: number;
   readonly digest: string;
   readonly target: string;

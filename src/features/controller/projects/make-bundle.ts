@@ -12,7 +12,7 @@ import type { Environment } from "../../../core/model/settings/env.ts";
 import { secretsIn } from "../../../core/model/settings/secret.ts";
 import type { BundleContent } from "./bundle.ts";
 
-export interface BundleOptions {
+interface BundleOptions {
   readonly source: string;
   /** Undefined outside a git repository. */
   readonly git: Plan["git"];

@@ -14,7 +14,7 @@ import {
 } from "./register.ts";
 import { type ReplacementOptions, replacedBy, replacedMeanwhile } from "./replacement.ts";
 
-export interface PushOptions extends ReplacementOptions, Pick<PushRecord, "by" | "runUrl"> {
+interface PushOptions extends ReplacementOptions, Pick<PushRecord, "by" | "runUrl"> {
   readonly projects: readonly Project[];
 }
 
@@ -63,7 +63,7 @@ async function register(database: Database, wanted: Wanted, push: PushRecord): P
   return registered;
 }
 
-export interface RollbackOptions extends Pick<ReplacementOptions, "allowRemoval">, Pick<PushRecord, "by" | "runUrl"> {
+interface RollbackOptions extends Pick<ReplacementOptions, "allowRemoval">, Pick<PushRecord, "by" | "runUrl"> {
   readonly reason: string;
 }
 

@@ -6,7 +6,7 @@ import { jsonParameter } from "../../../core/records/postgres/stored-text.ts";
 import { rowsOf } from "../database/rows.ts";
 
 /** A target under control, as its config describes it. */
-export interface AccountEntry extends ControllerSettings {
+interface AccountEntry extends ControllerSettings {
   readonly target: string;
   /** What the cap per host counts. */
   readonly host: string;

@@ -96,7 +96,7 @@ const refused = (message: string): DimsyncError => new DimsyncError("E_PUSH_REFU
 export const replacedMeanwhile = (source: string): DimsyncError =>
   refused(`Another push of ${source} came first. Nothing was changed. Run the command again.`);
 
-export interface PushedBundle {
+interface PushedBundle {
   readonly digest: string;
   readonly source: string;
   readonly kind: "push" | "rollback";

@@ -22,7 +22,7 @@ export interface WatchedProject {
   readonly watch: (onChange: () => void) => () => void;
 }
 
-export interface WatchOptions {
+interface WatchOptions {
   readonly cwd: string;
   readonly configFile?: string | undefined;
   readonly env: Environment;

@@ -6,7 +6,7 @@ import { intervals, isAlive, isFree, isOverdue, namedAccounts } from "./sql.ts";
 import type { AccountSummary } from "./status.ts";
 
 /** A worker process that was seen in the last two minutes. */
-export interface WorkerSummary {
+interface WorkerSummary {
   readonly id: string;
   /** Whether an account has been due for two intervals, in which this worker took none and checked none. */
   readonly isStuck: boolean;

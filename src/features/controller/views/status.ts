@@ -64,7 +64,7 @@ export interface RunError {
   readonly message: string;
 }
 
-export interface AccountError extends RunError {
+interface AccountError extends RunError {
   /** The first failed run after the last finished comparison; absent if that run is what failed. */
   readonly since?: string;
 }

@@ -43,14 +43,14 @@ export interface Queue {
   readonly stop: (timeoutMs: number) => Promise<void>;
 }
 
-export interface Handlers {
+interface Handlers {
   /** Rejects if the job should be retried, later each time. */
   readonly check: (job: CheckJob) => Promise<void>;
   /** Once a day, on one worker. */
   readonly cleanup: () => Promise<void>;
 }
 
-export interface Limits {
+interface Limits {
   readonly accountsAtOnce: number;
   /** Of all workers together. Each additional worker can exceed it by one if they take jobs at the same time. */
   readonly accountsPerHost: number;

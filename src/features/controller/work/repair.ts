@@ -17,7 +17,7 @@ import { asOutcome, checkProject, type RunOutcome } from "./check.ts";
 import type { RepairedBefore } from "./record.ts";
 
 /** What protect sends a change for. */
-export interface ExposedChange {
+interface ExposedChange {
   readonly key: string;
   readonly address: string;
   readonly path: string;

@@ -36,7 +36,7 @@ export interface WorkerOptions {
   readonly onStored?: ((failure?: string) => void) | undefined;
 }
 
-export interface Worker {
+interface Worker {
   readonly check: (job: CheckJob) => Promise<void>;
   /** Requests accounts that are due, because their job may be lost: the longest overdue ones, or all. */
   readonly sweep: (which: "overdue" | "all") => Promise<void>;

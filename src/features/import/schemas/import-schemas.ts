@@ -18,7 +18,7 @@ import type { Writer } from "../writer.ts";
 import { extendSpec } from "./extend.ts";
 import { inferRules, literalSchemas } from "./infer-rules.ts";
 
-export interface SchemasInput {
+interface SchemasInput {
   readonly account: AccountView;
   readonly reads: RunReads;
   readonly writer: Writer;
@@ -34,7 +34,7 @@ export interface SchemasInput {
 }
 
 /** What importing the schemas adds to the result of the import. */
-export interface ImportedSchemas {
+interface ImportedSchemas {
   readonly addresses: readonly Address[];
   readonly notices: readonly string[];
   readonly failures: readonly ImportFailure[];

@@ -14,7 +14,7 @@ import { escapeGlob } from "./escape-glob.ts";
 // A column name that has the same state in all tables of a schema is listed once for the schema, others with their tables.
 // `*` is only used for tables and schemas that are off. So a table or column that the source adds is never enabled or unhashed.
 
-export interface InferredRules {
+interface InferredRules {
   readonly rules: readonly SchemaRule[];
   /** What no pattern can name, and columns of tables that are off: rules for these alone would have no effect, which a plan warns of. */
   readonly schemas: SchemaTree;
@@ -23,7 +23,7 @@ export interface InferredRules {
 /** Ids of the rules that import writes and updates: `live-tables-off`, `live-columns-hashed-2`. */
 export const liveRuleId = /^live-(?:schemas-off|tables-off|columns-(?:off|hashed|off-hashed))(?:-all)?(?:-\d+)?$/u;
 
-export interface InferOptions {
+interface InferOptions {
   /** Ids of the configuration's other rules. */
   readonly takenIds?: ReadonlySet<string>;
   /** False if only a part of the nodes is in `live`: then no rule may match others. */

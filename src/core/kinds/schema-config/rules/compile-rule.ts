@@ -19,7 +19,7 @@ export type Where = NonNullable<SchemaMatch["where"]>;
 export type Expected = Omit<SchemaExpectation, "match">;
 
 /** A rule with its own `match`, not one that uses a RuleSet. */
-export type OwnRule = Exclude<SchemaRule, { readonly use: string }>;
+type OwnRule = Exclude<SchemaRule, { readonly use: string }>;
 
 /** A rule and where it is written: in the SchemaConfig, or in a RuleSet that it uses. */
 export interface WrittenRule {

@@ -3,7 +3,7 @@ import type { Depth, Field } from "../../../model/schema-tree.ts";
 import type { Layer, ProgramRule } from "../compiled-config.ts";
 
 /** The literal entry of a node; for schemas and tables with the maps below. */
-export interface LiteralEntry extends ColumnTree {
+interface LiteralEntry extends ColumnTree {
   readonly tables?: unknown;
   readonly columns?: unknown;
 }

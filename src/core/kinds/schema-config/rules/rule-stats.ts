@@ -20,7 +20,7 @@ export interface Warning {
 }
 
 /** Of one integration. Arrays by rule have the positions of `program.rules`, arrays by pattern those of `program.patterns`. */
-export interface RuleStats {
+interface RuleStats {
   readonly program: RuleProgram;
   /** By rule: the number of nodes that it matches. */
   readonly matches: Uint32Array;

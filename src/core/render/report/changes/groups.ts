@@ -186,7 +186,7 @@ function callsOf(items: readonly Item[], words: Words): readonly Call[] {
 }
 
 /** The resource of a tag relation. */
-export interface RelationTarget {
+interface RelationTarget {
   /** "on Integration"; "missing on Integration" in a drift report. */
   readonly text: string;
   /** As in the manifests; "" if only the id is known. */

@@ -6,7 +6,7 @@ import { refreshScript } from "./refresh.ts";
 import { pageStyle } from "./style.ts";
 
 /** A part of a page. One that can change is replaced when the page refreshes itself, so it is there even if it is empty. */
-export interface Section {
+interface Section {
   readonly id: string;
   /** "" for a part without a heading. */
   readonly title: string;
@@ -17,7 +17,7 @@ export interface Section {
   readonly isFixed?: boolean;
 }
 
-export interface ShellOptions {
+interface ShellOptions {
   readonly title: string;
   /** The most important number, for the title of a tab in the background: "6 exposed". */
   readonly tabNote?: string | undefined;
