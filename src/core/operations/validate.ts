@@ -3,7 +3,7 @@ import { exemptionProblems } from "../engine/checks/exemptions.ts";
 import { ignoredFileProblems, leftOutProblems } from "../engine/left-out.ts";
 import { sortDiagnostics } from "../engine/plan.ts";
 import { conflicts } from "../kinds/index.ts";
-import { emptyLabelSelectors } from "../kinds/label-selectors.ts";
+import { emptyLabelSelectors } from "../kinds/label-references.ts";
 import { kindNames } from "../kinds/manifests.ts";
 import { ruleProblems } from "../kinds/schemas.ts";
 import { atWholePlaces } from "../manifests/partial.ts";

@@ -15,8 +15,7 @@ import { locationIn, type PolicyExemption, type PolicySpec, type Resource } from
 import type { Field } from "../model/schema-tree.ts";
 import { isSameMode } from "../model/sync-mode.ts";
 import { paragraph } from "../text/lines.ts";
-import { type CompiledPolicy, compilePolicy } from "./compile.ts";
-import { type Exempt, isValidOn } from "./exemptions.ts";
+import { type CompiledPolicy, compilePolicy, type Exempt, isValidOn } from "./compile.ts";
 import { policyQuestion, type Violated, type Violation } from "./violations.ts";
 
 // Policies are evaluated on one integration at a time, while its tree is in memory for the comparison, so that a fleet

@@ -12,8 +12,7 @@ import { atOnce } from "../model/runtime/event-loop.ts";
 import { literalPointer } from "../model/schema-tree.ts";
 import { paragraph } from "../text/lines.ts";
 import { nodeText } from "../text/paths.ts";
-import { type CompiledPolicy, compilePolicy } from "./compile.ts";
-import { isValidOn } from "./exemptions.ts";
+import { type CompiledPolicy, compilePolicy, isValidOn } from "./compile.ts";
 import { policiesIn, policyProblems } from "./validate.ts";
 import { policyQuestion, type Violated, type Violation } from "./violations.ts";
 

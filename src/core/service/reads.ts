@@ -1,13 +1,11 @@
-import type { Where } from "../model/decode.ts";
-import { countOf, type Envelope, listOf, memberOf, openEnvelope } from "../model/decode.ts";
-import { isInCreation, readOr, ServiceError } from "../model/errors.ts";
-import { isObject, type JsonValue, own } from "../model/json/json.ts";
+import { countOf, type Envelope, listOf, memberOf, openEnvelope, type Part, type Where } from "../model/decode.ts";
+import { isInCreation, readNow, readOr, ServiceError } from "../model/errors.ts";
+import { defined, isObject, type JsonValue, own } from "../model/json/json.ts";
 import { urlPath } from "../model/json/pointer.ts";
-import type { AuditQuery, List, Listed, Reads } from "../model/service.ts";
+import type { AuditQuery, List, Listed, Listing, Reads, UnreadEntry } from "../model/service.ts";
 import type { WireResponse } from "./connection/transport.ts";
 import { decodeAuditEntry } from "./decode/resources.ts";
 import { decodeColumns, decodeSchemas } from "./decode/schemas.ts";
-import { readEntries, readPages } from "./pages.ts";
 import { isGone, type Refusal } from "./refusal.ts";
 import type { Call, SendRequest } from "./request.ts";
 import { readJson } from "./response-body.ts";
@@ -101,4 +99,147 @@ function auditQuery({ limit, offset, sortOrder, startAt, endAt }: AuditQuery): s
     if (value !== undefined) query.set(name, String(value));
   }
   return query.size === 0 ? "" : `?${query.toString()}`;
+}
+
+/*
+ * The interface documents no paging for the lists of integrations, tags and users
+ * (docs/service-interface.md#users), so the first request has no parameters. If a response shows that
+ * there is more, dimsync follows: a missing object would look like one to create. The signs are
+ * `totalItems` or `total`, `hasMore` and `nextCursor`, in `data` or beside it. A page without new items
+ * means that the service ignored the parameters. The list is then "short": nothing is created based on
+ * it, and there is no endless loop.
+ */
+
+/** More than any account has. Ends an endless list. */
+const mostPages = 10_000;
+
+interface Paging {
+  readonly total: number | undefined;
+  readonly hasMore: boolean | undefined;
+  /** undefined: absent; "": this was the last page. */
+  readonly nextCursor: string | undefined;
+}
+
+const unreadIn = (unread: readonly UnreadEntry[]): Pick<Listing<unknown>, "unread"> => (unread.length === 0 ? {} : { unread });
+
+/** An entry that the decoder refuses, by what it shows of itself. */
+function unreadEntry({ value, name: index = 0 }: Part, { message }: ServiceError): UnreadEntry {
+  const shown = (name: string): string | undefined => {
+    const member = isObject(value) ? own(value, name) : undefined;
+    return typeof member === "string" && member !== "" ? member : typeof member === "number" ? String(member) : undefined;
+  };
+  return { index: Number(index), ...defined({ id: shown("id"), name: shown("name") }), why: message };
+}
+
+/** The entries of one page; those that cannot be read are reported and skipped. */
+function readEntries<T>(parts: readonly Part[], decode: (part: Part) => T): Pick<Listing<T>, "items" | "unread"> {
+  const unread: UnreadEntry[] = [];
+  const items = parts.flatMap((part) => {
+    const item = readNow(
+      () => decode(part),
+      (error) => void unread.push(unreadEntry(part, error)),
+    );
+    return item === undefined ? [] : [item];
+  });
+  return { items, ...unreadIn(unread) };
+}
+
+/**
+ * Reads a list to its end; an entry that cannot be read is reported and skipped. "short" if the pages do not add up to the announced total. Items with a known id are dropped.
+ * @throws ServiceError E_MALFORMED_ANSWER
+ */
+async function readPages<T extends { readonly id: string }>(
+  path: string,
+  get: (path: string) => Promise<Envelope>,
+  decode: (part: Part) => T,
+): Promise<Listing<T>> {
+  const byId = new Map<string, T>();
+  const unread: UnreadEntry[] = [];
+  const received = { items: 0, pageSize: 0, cursors: new Set<string>() };
+  let announced: number | undefined;
+  let twice: string | undefined;
+  let next = path;
+  const short = (reason: string): Listing<T> => ({
+    items: [...byId.values()],
+    ...unreadIn(unread),
+    completeness: "short",
+    why: `GET ${path}: the list could not be read completely: ${reason}`,
+  });
+
+  for (let page = 1; page <= mostPages; page += 1) {
+    const envelope = await get(next);
+    const parts = listOf(memberOf(envelope.data, "items"));
+    const known = byId.size + unread.length;
+    const ofPage = new Set<string>();
+    for (const part of parts) {
+      const item = readNow(
+        () => decode(part),
+        (error) => void unread.push(unreadEntry(part, error)),
+      );
+      if (item === undefined) continue;
+      // Pages may overlap, because objects are created while they are read.
+      if (ofPage.has(item.id)) twice ??= item.id;
+      ofPage.add(item.id);
+      if (!byId.has(item.id)) byId.set(item.id, item);
+    }
+    received.items += parts.length;
+    received.pageSize = Math.max(received.pageSize, parts.length);
+    const paging = pagingOf(envelope);
+    if (announced !== undefined && paging.total !== undefined && paging.total !== announced)
+      return short("its total changed while it was read. Run the command again.");
+    announced = paging.total;
+
+    if (!saysMore(paging, byId.size + unread.length)) {
+      if (twice !== undefined) return short(`it has the id ${JSON.stringify(twice)} twice, so another object may be missing.`);
+      return {
+        items: [...byId.values()],
+        ...unreadIn(unread),
+        completeness: saysAll(paging, byId.size + unread.length) ? "shown" : "unknown",
+      };
+    }
+    if (byId.size + unread.length === known) return short("it announces more items, but the next page has no new ones.");
+    const query = nextPage(paging, received);
+    if (query === undefined) return short("it repeats the same cursor.");
+    next = `${path}?${new URLSearchParams(query).toString()}`;
+  }
+  return short(`it has more than ${mostPages} pages.`);
+}
+
+interface Received {
+  readonly items: number;
+  /** The largest page. */
+  readonly pageSize: number;
+  /** Those that were followed; the next one is added. */
+  readonly cursors: Set<string>;
+}
+
+/** The parameters of the next page; undefined if its cursor was followed before. */
+function nextPage({ nextCursor }: Paging, { items, pageSize, cursors }: Received): Readonly<Record<string, string>> | undefined {
+  if (nextCursor === undefined || nextCursor === "") return { offset: String(items), limit: String(pageSize) };
+  if (cursors.has(nextCursor)) return undefined;
+  cursors.add(nextCursor);
+  return { cursor: nextCursor };
+}
+
+function saysMore({ total, hasMore, nextCursor }: Paging, count: number): boolean {
+  return (nextCursor !== undefined && nextCursor !== "") || (total !== undefined && total > count) || hasMore === true;
+}
+
+/** For a response without a sign of more items. */
+function saysAll({ total, hasMore, nextCursor }: Paging, count: number): boolean {
+  return total === count || hasMore === false || nextCursor === "";
+}
+
+function pagingOf(envelope: Envelope): Paging {
+  const members = (name: string): readonly unknown[] =>
+    [envelope.data.value, envelope.top.value]
+      .map((value) => (isObject(value) ? own(value, name) : undefined))
+      .filter((value) => value !== undefined);
+  const totals = [...members("totalItems"), ...members("total")];
+  const cursor = members("nextCursor").find((value) => value === null || typeof value === "string" || typeof value === "number");
+  return {
+    total: totals.find((value): value is number => Number.isSafeInteger(value)),
+    hasMore: members("hasMore").find((value) => typeof value === "boolean"),
+    nextCursor: cursor === undefined ? undefined : cursor === null ? "" : String(cursor),
+  };
 }

@@ -1,4 +1,5 @@
-import { relative, resolve, sep } from "node:path";
+import { readFileSync } from "node:fs";
+import { isAbsolute, relative, resolve, sep } from "node:path";
 import { ofTarget } from "../../cli/each-target.ts";
 import type { Failure } from "../../cli/github-outputs.ts";
 import { withSignalsCaught } from "../../cli/io.ts";
@@ -10,11 +11,17 @@ import { say } from "../../cli/say.ts";
 import type { FailOn } from "../../core/engine/exit-codes.ts";
 import { extractBase, type ReviewBase } from "../../core/git/base.ts";
 import { repositoryTop } from "../../core/git/top.ts";
-import { listTargets, type Project } from "../../core/manifests/project.ts";
+import { type LoadOptions, listTargets, loadProject, type Project } from "../../core/manifests/project.ts";
+import { shownPath } from "../../core/manifests/source.ts";
 import { DimsyncError, ProblemsError } from "../../core/model/errors.ts";
 import type { ExitCode } from "../../core/model/exit.ts";
+import { canonicalJson, type JsonValue } from "../../core/model/json/json.ts";
+import { toPointer } from "../../core/model/json/pointer.ts";
 import type { Loosened, Plan } from "../../core/model/plan.ts";
+import type { Problem } from "../../core/model/problem.ts";
 import type { Environment } from "../../core/model/settings/env.ts";
+import { secretsIn } from "../../core/model/settings/secret.ts";
+import { atBase, type ProjectPlace, placeOf } from "../../core/operations/base.ts";
 import { planAccount } from "../../core/operations/plan.ts";
 import { savePlan } from "../../core/operations/saved-plan.ts";
 import { validateProject } from "../../core/operations/validate.ts";
@@ -23,7 +30,6 @@ import { ownersOf } from "./code-owners.ts";
 import { type CiContext, type CiJob, eachJobTarget, endJob, jobDestinations, planSinceApply, targetsOutput, touchedLines } from "./job.ts";
 import { notMade } from "./plan-comment.ts";
 import { commentPlans, type PlannedTargets, withdrawComments } from "./provider.ts";
-import { targetChange } from "./target-changes.ts";
 
 /** `dimsync ci plan`: plans each target, and comments on the pull request. */
 export async function planJob(context: CiContext, job: CiJob): Promise<ExitCode> {
@@ -157,3 +163,89 @@ async function validateJob(context: CiContext, job: CiJob, failures: readonly Fa
 }
 
 const hasKey = ({ DIMSYNC_API_KEY: key, DIMSYNC_API_KEY_FILE: file }: Environment): boolean => (key ?? "") !== "" || (file ?? "") !== "";
+
+/** What decides which secrets a run reads, where it sends them, and which code runs beside them. */
+interface Reach {
+  /** By the name of the member in dimsync.yaml. */
+  readonly members: Readonly<Record<(typeof memberNames)[number], string>>;
+  /** The commands of secrets. */
+  readonly commands: string;
+  /** The texts of the files that commands name, by path, relative to the config. */
+  readonly code: ReadonlyMap<string, string>;
+}
+
+const memberNames = ["baseUrl", "apiKey", "records", "connectors"] as const;
+
+/**
+ * An error for a target that reaches other secrets, hosts or code than at `ref`, the branch that apply watches: the author of a pull request could have changed
+ * it to get the API key, or to show the plan of another account. Undefined if it is unchanged. Throws E_BASE_REF, E_BASE_UNREADABLE and E_NO_GIT.
+ */
+async function targetChange(project: Project, ref: string, options: LoadOptions): Promise<Problem | undefined> {
+  const now = reachOf(project);
+  // Without a usable config there is no such target at the ref.
+  const before = await atBaseOf(placeOf(project), { ref, options }, async (there) => reachOf(await loadProject(there)));
+  const changed = before === undefined ? ["it is new, or its configuration was not valid before"] : differences(before, now);
+  return changed.length === 0 ? undefined : problemOf(project, changed, options.cwd);
+}
+
+/** What `work` finds at the branch that apply watches; undefined if the config there cannot be used. */
+const atBaseOf = <T>(
+  place: ProjectPlace,
+  at: { readonly ref: string; readonly options: LoadOptions },
+  work: (there: LoadOptions) => Promise<T>,
+): Promise<T | undefined> => atBase(place, at, (there) => orUnusable(work(there)));
+
+async function orUnusable<T>(work: Promise<T>): Promise<T | undefined> {
+  try {
+    return await work;
+  } catch (error) {
+    if (error instanceof ProblemsError) return undefined;
+    throw error;
+  }
+}
+
+function reachOf({ settings, resources }: Project): Reach {
+  const { baseUrl, apiKey, records, connectors, folder } = settings;
+  const commands = secretsIn([apiKey, records, resources.map(({ spec }) => spec)]).flatMap(({ $secret: { exec } }) =>
+    exec === undefined ? [] : [exec],
+  );
+  const members = { baseUrl, apiKey: apiKey ?? null, records, connectors };
+  return {
+    members: mapValues(members, (value) => canonicalJson(value as JsonValue)),
+    commands: canonicalJson(commands),
+    // Programs with an absolute path, such as /usr/bin/vault, are the machine's.
+    code: new Map(commands.flat().flatMap((word) => (isAbsolute(word) ? [] : textOf(folder, word)))),
+  };
+}
+
+const mapValues = <K extends string, T, U>(record: Readonly<Record<K, T>>, map: (value: T) => U): Readonly<Record<K, U>> =>
+  Object.fromEntries(Object.entries<T>(record).map(([key, value]) => [key, map(value)])) as Record<K, U>; // fromEntries loses the keys
+
+/** The text of a file by its path, if it exists. */
+function textOf(folder: string, path: string): readonly (readonly [path: string, text: string])[] {
+  try {
+    return [[path, readFileSync(resolve(folder, path), "latin1")]];
+  } catch {
+    return [];
+  }
+}
+
+function differences(before: Reach, now: Reach): readonly string[] {
+  const paths = [...new Set([...before.code.keys(), ...now.code.keys()])].sort();
+  return [
+    ...memberNames.filter((name) => before.members[name] !== now.members[name]),
+    ...(before.commands === now.commands ? [] : ["the command of a secret"]),
+    ...paths.filter((path) => before.code.get(path) !== now.code.get(path)),
+  ];
+}
+
+function problemOf({ settings: { target }, configFile }: Project, changed: readonly string[], cwd: string): Problem {
+  const member = changed.find((one) => memberNames.some((name) => name === one)) ?? "";
+  const pointer = member === "connectors" ? "/connectors" : toPointer(["targets", target, ...(member === "" ? [] : [member])]);
+  return {
+    code: "E_TARGET_CHANGED",
+    severity: "error",
+    message: `Target ${JSON.stringify(target)} differs from the branch that apply watches: ${changed.join(", ")}. A pull request could send the API key elsewhere with it, or show the plan of another account, so no secret was read and there is no plan. Review this change. The plan is made after the merge; someone who has the key can make it now on their own machine with dimsync plan.`,
+    ...(configFile === undefined ? {} : { place: { file: shownPath(cwd, configFile), document: 0, pointer, on: "key" } }),
+  };
+}

@@ -5,10 +5,20 @@ import { withRun } from "../../cli/progress.ts";
 import { loadValidProject } from "../../cli/project.ts";
 import { type Tool, target, targetOf, text } from "../../cli/tool.ts";
 import type { ExitCode } from "../../core/model/exit.ts";
+import { isObject } from "../../core/model/json/json.ts";
+import type { ShownLabel } from "../../core/model/labels.ts";
+import type { AuditEntry } from "../../core/model/live.ts";
+import type { Impact, NotKept } from "../../core/model/plan.ts";
+import { type Diagnostic, placeText } from "../../core/model/problem.ts";
+import type { PlannedRequest } from "../../core/model/service.ts";
+import { type Entry, muted, name, type Section, untitled } from "../../core/render/blocks.ts";
+import { labelText } from "../../core/render/report/changes/changes.ts";
+import { readersOf } from "../../core/render/report/impact.ts";
+import { notKeptText } from "../../core/render/report/not-kept.ts";
 import { sectionsText } from "../../core/render/terminal/blocks.ts";
 import { jsonDocument } from "../../core/text/control-characters.ts";
+import { counted } from "../../core/text/counts.ts";
 import { explainSchemaNode } from "./explain.ts";
-import { explainSections } from "./sections.ts";
 
 /** `dimsync explain ADDRESS SCHEMA[.TABLE[.COLUMN]]`. Only sends GET. */
 export async function runExplain(context: Context, address: string, path: string | undefined): Promise<ExitCode> {
@@ -43,3 +53,150 @@ export const explainTool: Tool = {
     return { text: jsonDocument(explained), exit: 0 };
   },
 };
+
+/** The explanation of one node of one integration, with file and line. */
+export interface Explanation {
+  readonly address: string;
+  readonly path: readonly (string | undefined)[];
+  readonly said: readonly {
+    readonly rule?: string;
+    readonly reason?: string;
+    readonly effect: "set" | "ignore" | "ignore-above" | "narrowed" | "refuse";
+    readonly set: object;
+    readonly wins: readonly string[];
+    readonly label?: ShownLabel;
+    readonly file: string;
+    readonly line?: number;
+  }[];
+  readonly live: object | undefined;
+  readonly state: "managed" | "ignored" | "unmanaged";
+  readonly outcome: object;
+  readonly leftAlone: readonly string[];
+  readonly changes: readonly {
+    readonly key: string;
+    readonly before: boolean | undefined;
+    readonly after: boolean;
+    readonly risk: string;
+  }[];
+  readonly notKept?: readonly NotKept[];
+  readonly requests: readonly PlannedRequest[];
+  /** How many changes a plan makes in total, as far as the columns were read. */
+  readonly changesInAll: number;
+  readonly unreadTables?: number;
+  readonly absent?: string;
+  readonly stoppedBy?: string;
+  readonly refused: readonly Diagnostic[];
+  readonly impact?: Impact;
+  /** Why readers may be missing in `impact`. */
+  readonly impactDiagnostics?: readonly Diagnostic[];
+  readonly events: readonly AuditEntry[];
+  /** Why the audit log can't be shown. */
+  readonly eventsUnavailable?: string;
+}
+
+/**
+ * One node: the rules and literal entries that apply, what results, what is live, what would be sent,
+ * and what the audit log shows.
+ */
+export function explainSections(one: Explanation): readonly Section[] {
+  const path = one.path.map((part) => (/^[\p{L}\p{N}_$-]+$/u.test(part ?? "") ? part : JSON.stringify(part))).join(".");
+  const none: Entry = { head: [["No rule or literal entry applies to it."]] };
+  return [
+    untitled("node", [{ head: [[name(one.address)], [name(path)]] }]),
+    untitled("said", one.said.length === 0 ? [none] : one.said.map(saidEntry)),
+    untitled(
+      "facts",
+      factsOf(one)
+        .filter(([, text]) => text !== "")
+        .map(([label, text]) => ({ head: [[muted(label)], [text]] })),
+    ),
+  ];
+}
+
+type Fact = readonly [label: string, text: string];
+
+function factsOf(one: Explanation): readonly Fact[] {
+  return [
+    ["live", one.absent ?? fields(one.live ?? {})],
+    ["outcome", outcomeText(one)],
+    ["stopped", one.stoppedBy === undefined ? "" : `not replicated, because ${one.stoppedBy} is or will be disabled`],
+    ["ignored", one.leftAlone.length === 0 ? "" : `${one.leftAlone.join(" and ")}, by an ignore entry in the config`],
+    ...one.refused.map(({ code, message, file, line }): Fact => ["refused", `${code} ${placeText({ file, line })}: ${message}`]),
+    ...(one.notKept ?? []).map((value): Fact => ["not kept", notKeptText(value)]),
+    ["change", one.changes.length === 0 ? "none" : ""],
+    ...one.changes.map(({ key, before, after, risk }): Fact => ["change", `${key} ${before ?? "unknown"} → ${after}   ${risk}`]),
+    ...requestFacts(one),
+    ...readerFacts(one),
+    ...eventTexts(one).map((text, index): Fact => [index === 0 ? "events" : "", text]),
+  ];
+}
+
+function outcomeText({ state, live, outcome }: Explanation): string {
+  const managed = `managed: ${fields(outcome)}`;
+  if (live === undefined) return `would be ${state === "managed" ? managed : state}`;
+  return state === "managed" ? managed : `${state}: it stays as it is`;
+}
+
+function saidEntry({ rule, effect, set, wins, label, file, line, reason = "" }: Explanation["said"][number]): Entry {
+  const effectOnField =
+    wins.length > 0 ? `decides ${wins.join(" and ")}` : effect === "set" && Object.keys(set).length > 0 ? "overridden" : "";
+  return {
+    head: [
+      [rule ?? "literal"],
+      [effectText(effect, set)],
+      [effectOnField],
+      [placeText({ file, line }), labelText([{ label }])],
+      [muted(reason)],
+    ],
+  };
+}
+
+function effectText(effect: Explanation["said"][number]["effect"], set: object): string {
+  if (effect === "ignore") return "ignores it";
+  if (effect === "refuse") return "refuses it, because nothing covers it";
+  if (effect === "ignore-above") return "ignores a node above it";
+  return effect === "narrowed" ? "does not apply (where)" : fields(set);
+}
+
+/** Other changes are only counted. */
+function requestFacts({ requests, changes, changesInAll, unreadTables, address }: Explanation): readonly Fact[] {
+  const rest = changesInAll - changes.length;
+  const others = `${unreadTables === undefined ? "" : "at least "}${counted(rest, "other change")} of ${address}`;
+  const parts = requests.flatMap(({ method, path: to, body }): readonly Fact[] => [
+    ["request", `${method} ${to}${rest === 0 ? "" : `, here without ${others}`}`],
+    ["", JSON.stringify(body)],
+  ]);
+  const none: Fact = ["request", rest === 0 ? "" : `none for it; a plan makes ${others}`];
+  const unread = `the columns of ${counted(unreadTables ?? 0, "other table")}; a plan may find more changes and errors there`;
+  return [...(changes.length === 0 ? [none] : parts), ["unread", unreadTables === undefined ? "" : unread]];
+}
+
+/** In the words of the section of a plan. */
+function readerFacts({ impact, impactDiagnostics = [] }: Explanation): readonly Fact[] {
+  const unread = impactDiagnostics.map(
+    ({ code, message, file, line, command = "" }): Fact => ["readers", `${code} ${placeText({ file, line })}: ${message} ${command}`],
+  );
+  if (impact === undefined) return unread;
+  const { sum, readers, more, owners } = readersOf(impact);
+  const texts = [
+    sum,
+    ...readers.map(([certainty, names]) => `${certainty}: ${names}`),
+    more,
+    owners.length === 0 ? "" : `Owners: ${owners.join(", ")}`,
+  ];
+  const facts = texts.filter((text) => text !== "").map((text, index): Fact => [index === 0 ? "readers" : "", text]);
+  return [...facts, ...unread];
+}
+
+function eventTexts({ events, eventsUnavailable }: Explanation): readonly string[] {
+  if (eventsUnavailable !== undefined) return [`not available: ${eventsUnavailable}`];
+  if (events.length === 0) return ["none for its schemas in the last 30 days"];
+  return events.map(({ timestamp, actor, event }) => `${timestamp}   ${actor.email ?? actor.type ?? "unknown user"}   ${event}`);
+}
+
+/** Scalar members in a row: "enabled: true, hashed: false". */
+function fields(value: object): string {
+  if (!isObject(value)) return "";
+  const scalars = Object.entries(value).filter(([, member]) => typeof member !== "object" && member !== undefined);
+  return scalars.length === 0 ? "nothing" : scalars.map(([key, member]) => `${key}: ${String(member)}`).join(", ");
+}

@@ -40,7 +40,7 @@ async function suggest(context: Context<ImportFlags>, addresses: readonly string
         command: "dimsync import --suggest > manifests/personal.yaml",
       },
     );
-  const { suggestClassification } = await import("./suggest-operation.ts");
+  const { suggestClassification } = await import("./suggest.ts");
   const { suggestion, yaml } = await withRun(context, (run) => suggestClassification(project, run));
   await deliverForms(context, { human: () => yaml, json: () => jsonDocument(suggestion) });
   return 0;

@@ -4,18 +4,19 @@ import { mkdir } from "node:fs/promises";
 import { cachedReads, type RunReads } from "../../core/engine/reads/cached-reads.ts";
 import { readAccount, readWhole } from "../../core/engine/reads/read-account.ts";
 import { scopeOf } from "../../core/engine/scope.ts";
-import { kinds, lists } from "../../core/kinds/index.ts";
-import type { AccountView } from "../../core/kinds/kind.ts";
+import { kindNamed, kinds, lists } from "../../core/kinds/index.ts";
+import type { AccountView, Identity } from "../../core/kinds/kind.ts";
 import { accountLists } from "../../core/kinds/lookup.ts";
 import { isSchemaConfig } from "../../core/kinds/manifests.ts";
-import { namesMatcher } from "../../core/kinds/patterns/names.ts";
+import { nameMatcher, namesMatcher } from "../../core/kinds/patterns/names.ts";
 import { withIdentities } from "../../core/kinds/select.ts";
 import { type LoadOptions, listTargets, loadProject, type Project } from "../../core/manifests/project.ts";
-import { byText, kindOf } from "../../core/model/address.ts";
+import { type Address, byText, kindOf, toAddress } from "../../core/model/address.ts";
 import { DimsyncError, refuseErrors } from "../../core/model/errors.ts";
 import type { Plan } from "../../core/model/plan.ts";
 import type { Resource } from "../../core/model/resource.ts";
 import { systemClock } from "../../core/model/runtime/clock.ts";
+import type { Code } from "../../core/model/titles.ts";
 import { withRecords } from "../../core/operations/open-records.ts";
 import { planAccount } from "../../core/operations/plan.ts";
 import { withReads } from "../../core/operations/reads.ts";
@@ -23,13 +24,12 @@ import type { RunEnvironment } from "../../core/operations/session.ts";
 import type { RecordsRun, RecordsState } from "../../core/records/records.ts";
 import { counted } from "../../core/text/counts.ts";
 import { andMore, grouped } from "../../core/text/lists.ts";
+import { didYouMean } from "../../core/text/suggest.ts";
 import { type Adoption, adopt } from "./adopt.ts";
 import { type ImportFolders, importFolders, newFilesIn } from "./folder.ts";
-import { type LimitedManifest, limitedManifests } from "./limit.ts";
 import { loadedBy, type OtherTarget, sharingWith } from "./other-targets.ts";
 import { type Imported, type ImportedFile, type ImportReport, importedFile, importReport } from "./report.ts";
 import { importSchemas, unitsById } from "./schemas/import-schemas.ts";
-import { createSelection } from "./selection.ts";
 import { createWriter, type Writer } from "./writer.ts";
 
 export interface ImportProjectOptions {
@@ -230,4 +230,89 @@ interface AfterImport {
 async function planAfter({ settings }: Project, { load, addresses }: AfterImport, run: RunEnvironment): Promise<Plan> {
   const project = await loadProject({ ...load, target: settings.target });
   return planAccount(project, addresses === undefined ? {} : { scope: scopeOf(addresses, [], namesMatcher) }, run);
+}
+
+/** The addresses that the user asked for. */
+interface Selection {
+  /** Without patterns: every address. */
+  readonly isSelected: (address: Address) => boolean;
+  /** Throws E_UNKNOWN_ADDRESS for a pattern that matched no address so far. */
+  readonly refuseUnused: () => void;
+}
+
+/** `patterns` are globs on addresses: "Integration/orders", "Tag/*". */
+function createSelection(patterns: readonly string[]): Selection {
+  const wanted = patterns.map((pattern) => ({ pattern, matches: nameMatcher([pattern]), isUsed: false }));
+  const seen = new Set<Address>();
+  return {
+    isSelected: (address) => {
+      seen.add(address);
+      const matching = wanted.filter(({ matches }) => matches(address));
+      for (const one of matching) one.isUsed = true;
+      return wanted.length === 0 || matching.length > 0;
+    },
+    refuseUnused: () => {
+      const unused = wanted.find(({ isUsed }) => !isUsed)?.pattern;
+      if (unused === undefined) return;
+      throw new DimsyncError(
+        "E_UNKNOWN_ADDRESS",
+        `No object in the account would get the address ${JSON.stringify(unused)}.${didYouMean(unused, [...seen])} To see all addresses:`,
+        { command: "dimsync import --dry-run" },
+      );
+    },
+  };
+}
+
+// An account rarely has all objects of another one. Manifests whose objects only other targets have get metadata.targets, and a pinned id
+// becomes a map: no file has to be moved, and nothing is blocked.
+
+/** What a manifest gets in its metadata. */
+interface LimitedManifest {
+  readonly resource: Resource;
+  /** metadata.targets */
+  readonly targets: readonly string[];
+}
+
+interface LimitInput {
+  /** With the objects of the import. */
+  readonly account: AccountView;
+  readonly target: string;
+  readonly others: readonly OtherTarget[];
+  readonly isSelected: (address: Address) => boolean;
+}
+
+const missingCodes: ReadonlySet<Code> = new Set([
+  "E_INTEGRATION_MISSING",
+  "E_TAG_MISSING",
+  "E_UNBOUND",
+  "E_SHARED_IDENTITY",
+  "E_DEPENDENCY",
+]);
+
+/** Whether the account does not have the object of a manifest. */
+const isMissing = (identity: Identity | undefined): boolean =>
+  identity?.state === "gone" || (identity?.state === "blocked" && missingCodes.has(identity.code));
+
+/** The manifests whose objects other targets have, and this one does not. */
+function limitedManifests({ account, target, others, isSelected }: LimitInput): readonly LimitedManifest[] {
+  const { resources, identities } = account;
+  const isKnownElsewhere = (resource: Resource): boolean =>
+    loadedBy(resource, others).some(({ bindings }) => bindings.has(resource.address) || resource.id !== undefined);
+  const missing = new Set(
+    resources.filter((one) => isMissing(identities.get(one.address)) && isKnownElsewhere(one)).map(({ address }) => address),
+  );
+  const refersTo = (resource: Resource): readonly Address[] =>
+    (kindNamed(resource.kind)?.references(resource) ?? []).flatMap(({ kind, name, isOneOfMany }) =>
+      isOneOfMany ? [] : [toAddress(kind, name)],
+    );
+  const isOfMissing = (resource: Resource): boolean =>
+    isSchemaConfig(resource) && refersTo(resource).some((address) => missing.has(address));
+  // What stays needs what it refers to.
+  for (const resource of resources)
+    if (!missing.has(resource.address) && !isOfMissing(resource)) for (const address of refersTo(resource)) missing.delete(address);
+  return resources.flatMap((resource) => {
+    if (!isSelected(resource.address) || !(missing.has(resource.address) || isOfMissing(resource))) return [];
+    const targets = (resource.targets ?? loadedBy(resource, others).map(({ name }) => name)).filter((name) => name !== target);
+    return targets.length === 0 ? [] : [{ resource, targets }];
+  });
 }

@@ -1,19 +1,40 @@
-import { columnsSeen } from "../../core/catalog/seen.ts";
+import { columnsSeen, type RecordedColumns } from "../../core/catalog/seen.ts";
 import { cachedReads, columnBudget } from "../../core/engine/reads/cached-reads.ts";
 import { readAccount, readAhead } from "../../core/engine/reads/read-account.ts";
 import { integrationAddress } from "../../core/kinds/manifests.ts";
-import { readSchemas, type ScannedTable, schemaUnits, tablesWithoutColumns } from "../../core/kinds/schemas.ts";
+import type { LabelScope } from "../../core/kinds/patterns/labels.ts";
+import {
+  decisionIn,
+  labelsOfColumn,
+  type Question,
+  type RuleCache,
+  readSchemas,
+  type ScannedColumn,
+  type ScannedNode,
+  type ScannedSchema,
+  type ScannedTable,
+  scan,
+  schemaUnits,
+  tablesWithoutColumns,
+  whereLabelsAre,
+} from "../../core/kinds/schemas.ts";
 import { integrationNames, integrationsByName, labelScopes, nameInAddresses } from "../../core/kinds/select.ts";
 import type { Project } from "../../core/manifests/project.ts";
+import { locatedLabel } from "../../core/model/cause.ts";
 import { refuseErrors } from "../../core/model/errors.ts";
-import type { LiveIntegration } from "../../core/model/live.ts";
+import type { Pointer } from "../../core/model/json/pointer.ts";
+import type { LiveIntegration, LiveReference, LiveSchemas } from "../../core/model/live.ts";
+import { getOrAdd } from "../../core/model/maps.ts";
+import { type NodePath, nodePointer } from "../../core/model/nodes.ts";
+import { type Locate, placeText } from "../../core/model/problem.ts";
 import type { RegisterRow } from "../../core/model/register.ts";
+import type { PolicyExemption } from "../../core/model/resource.ts";
+import { atOnce } from "../../core/model/runtime/event-loop.ts";
 import type { OnProgress } from "../../core/model/runtime/progress.ts";
 import type { Reads } from "../../core/model/service.ts";
-import { newPolicyEvaluator, unchangedTarget } from "../../core/policies/evaluate.ts";
+import { type AskedPolicies, newPolicyEvaluator, type PolicyEvaluation, unchangedTarget } from "../../core/policies/evaluate.ts";
 import { policiesIn } from "../../core/policies/validate.ts";
 import type { RecordsState } from "../../core/records/records.ts";
-import { rowsOf } from "./rows.ts";
 
 interface RegisterSession {
   readonly reads: Reads;
@@ -58,4 +79,108 @@ export async function* currentRows(project: Project, session: RegisterSession): 
     });
     yield rowsOf({ live, name, tree, labels, rules: rulesById.get(live.id), policies, locate: project.locate, since });
   }
+}
+
+/** One integration, and what the project says about it. */
+interface RegisteredIntegration {
+  readonly live: LiveIntegration;
+  /** Its name in addresses. */
+  readonly name: string;
+  readonly tree: LiveSchemas;
+  readonly labels: LabelScope;
+  /** Undefined if no SchemaConfig selects it. */
+  readonly rules: RuleCache | undefined;
+  readonly policies: AskedPolicies;
+  readonly locate: Locate;
+  readonly since: RecordedColumns["since"];
+}
+
+/** A labelled column and the nodes above it. */
+type Labelled = readonly [column: ScannedColumn, table: ScannedTable, schema: ScannedSchema];
+
+/** The labelled columns of an integration, by name. Columns that the service does not return are missing. */
+function rowsOf({ live, name, tree, labels, rules, policies, locate, since }: RegisteredIntegration): readonly RegisterRow[] {
+  const labelled: Labelled[] = [];
+  const question: Question = {
+    ...whereLabelsAre,
+    column: (...nodes) => void (labelsOfColumn(nodes[0]).length > 0 && labelled.push(nodes)),
+  };
+  atOnce(scan(tree, [question, ...policies.questions], { ...policies.options, rules, labels, order: "by-name" }));
+  const results = resultsOf(policies.end());
+  const about = {
+    integration: name,
+    integrationId: live.id,
+    source: referenceText(live.source),
+    destination: referenceText(live.destination),
+  };
+  return labelled.flatMap(([column, table, schema]) => {
+    const [schemaName, tableName, columnName] = column.path;
+    const shared = {
+      ...about,
+      schema: schemaName,
+      table: tableName,
+      column: columnName,
+      destinationSchema: schema.live.nameInDestination ?? "",
+      destinationTable: table.live.nameInDestination ?? "",
+      destinationColumn: column.live.nameInDestination ?? "",
+      replicated: column.now.replicated === true,
+      hashed: column.live.hashed === true,
+      since: since(live.id, { schema: schemaName, table: tableName, column: columnName }) ?? "",
+      ...decisionText([column, table, schema], locate),
+      ...resultText(results, column.path),
+    };
+    // Two files can give a column the same label; the first one counts, as in rules.
+    const byLabel = new Map([...labelsOfColumn(column)].reverse().map((each) => [each.label, each]));
+    return [...byLabel.values()].map((one) => ({
+      ...shared,
+      label: one.label,
+      labelSource: locatedLabel({ name: one.label, origin: one.origin }, locate).source,
+    }));
+  });
+}
+
+const referenceText = ({ name, type }: LiveReference = { id: "", name: "", type: "" }): string =>
+  type === "" ? name : `${name} (${type})`;
+
+/** The rule that decides the live state: for a replicated column its `hashed`, else what switches it off. Nothing if the account differs from it. */
+function decisionText([column, table, schema]: Labelled, locate: Locate): Pick<RegisterRow, "rule" | "reason"> {
+  const isReplicated = column.now.replicated === true;
+  const [key, value] = isReplicated ? (["hashed", column.live.hashed === true] as const) : (["enabled", false] as const);
+  const asked: readonly ScannedNode<unknown, NodePath>[] = isReplicated ? [column] : [column, table, schema];
+  for (const { managed, path } of asked) {
+    const decision = decisionIn(managed, { path, key });
+    if (decision?.value !== value) continue;
+    const { rule, reason = "", place } = decision.cause;
+    const { file, line } = locate(place);
+    const at = placeText({ file, line });
+    return { rule: rule === undefined ? at : `${rule} (${at})`, reason };
+  }
+  return { rule: "", reason: "" };
+}
+
+/** What policies say of values. */
+interface PolicyResults {
+  /** The names of the policies of severity error that a value breaks. */
+  readonly breaks: ReadonlyMap<Pointer, readonly string[]>;
+  readonly exempt: ReadonlyMap<Pointer, PolicyExemption>;
+}
+
+function resultsOf({ findings, exempt }: PolicyEvaluation): PolicyResults {
+  const breaks = new Map<Pointer, string[]>();
+  for (const { severity, path, policy } of findings) if (severity === "error") getOrAdd(breaks, path, () => []).push(policy);
+  return { breaks, exempt: new Map(exempt.map(({ path, exemption }) => [path, exemption])) };
+}
+
+function resultText(
+  { breaks, exempt }: PolicyResults,
+  path: NodePath,
+): Pick<RegisterRow, "exemption" | "approvedBy" | "expires" | "breaks"> {
+  const pointers = [nodePointer(path, "hashed"), nodePointer(path, "enabled"), nodePointer(path)];
+  const exemption = pointers.map((pointer) => exempt.get(pointer)).find((one) => one !== undefined);
+  return {
+    exemption: exemption?.reason ?? "",
+    approvedBy: exemption?.approvedBy ?? "",
+    expires: exemption?.expires ?? "",
+    breaks: [...new Set(pointers.flatMap((pointer) => breaks.get(pointer) ?? []))],
+  };
 }

@@ -1,8 +1,7 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { parseAllDocuments } from "yaml";
-import { personalGroups, personalTopics } from "../../../src/features/import/personal-names.ts";
-import { type Suggestion, suggestionYaml } from "../../../src/features/import/suggest.ts";
+import { personalGroups, personalTopics, type Suggestion, suggestionYaml } from "../../../src/features/import/suggest.ts";
 import { runCommand } from "../../support/command.ts";
 import { filesIn, writeProject } from "../../support/project-folder.ts";
 

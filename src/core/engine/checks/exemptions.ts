@@ -4,7 +4,7 @@ import { defined } from "../../model/json/json.ts";
 import type { Pointer } from "../../model/json/pointer.ts";
 import type { Locate, Problem } from "../../model/problem.ts";
 import { locationIn, type PolicyExemption, type PolicySpec, problemIn, type Resource } from "../../model/resource.ts";
-import { type Exempt, isForAll, lastDay } from "../../policies/exemptions.ts";
+import { type Exempt, isForAll, lastDay } from "../../policies/compile.ts";
 
 /** An exemption with its place. */
 interface Placed {

@@ -10,7 +10,7 @@ import {
   type SchemaConfigSpec,
   type SchemaRule,
 } from "../../model/resource.ts";
-import { isValidOn } from "../../policies/exemptions.ts";
+import { isValidOn } from "../../policies/compile.ts";
 import { policiesIn } from "../../policies/validate.ts";
 import { visible } from "../../text/control-characters.ts";
 import { severities } from "../../text/severity.ts";

@@ -17,26 +17,23 @@ import { type AccountView, type ComparedObject, type DiffResult, emptyDiff, type
 import { integrations } from "../lists.ts";
 import { isSchemaConfig, kindNames, manifestOfSchemas } from "../manifests.ts";
 import { selectedBy } from "../select.ts";
-import { basisOf } from "./basis.ts";
 import { tablesToRead, unmanagedTables } from "./coverage.ts";
 import { evaluate } from "./evaluate.ts";
 import type { Evaluation, NodeChange } from "./evaluation.ts";
 import { decisionIn } from "./explain.ts";
-import { lostBySelector } from "./left-selector.ts";
-import { appearedColumns, schemaDifferences, unintendedChanges } from "./live-differences.ts";
+import { appearedColumns, basisOf, schemaDifferences, unintendedChanges } from "./live-differences.ts";
 import { isLabel, liveView, readOnlyNodeField } from "./manifest.ts";
 import { missingNames } from "./missing-names.ts";
 import { newColumnProblems, reviewColumns, switchedOffBy } from "./new-columns.ts";
-import { leavingOut } from "./not-kept.ts";
+import { leavingOut, withoutSent } from "./not-kept.ts";
 import { patches, tablesTouched, treeIn } from "./patch.ts";
 import { manualSteps, refusals } from "./problems.ts";
-import { lostProtection, removedCause, settingsOf } from "./protection.ts";
+import { lostBySelector, lostProtection, removedCause, settingsOf } from "./protection.ts";
 import { hasUnknownColumns, type ObservedSchemas, observedAt, readSchemas, readWithColumns } from "./read.ts";
 import { finishStats, type UnitTally } from "./rules/rule-stats.ts";
 import { ruleWarnings } from "./rules/rule-warnings.ts";
 import { managedAt } from "./scan.ts";
 import { desiredOf, type SchemaConfigUnit, units } from "./units.ts";
-import { withoutSent } from "./unshown.ts";
 
 // One PATCH changes what an integration replicates and hashes. Its response is the whole new state.
 

@@ -1,14 +1,16 @@
+import { createHash } from "node:crypto";
 import { byText } from "../../model/address.ts";
 import { newNodeChanges } from "../../model/changes.ts";
 import { defined, type JsonValue, own } from "../../model/json/json.ts";
 import type { Pointer } from "../../model/json/pointer.ts";
 import type { LiveColumn, LiveSchema, LiveSchemas, LiveTable } from "../../model/live.ts";
 import { getOrAdd } from "../../model/maps.ts";
-import { type NodePath, nodePointer } from "../../model/nodes.ts";
-import type { ChangeFacts, ChangeGroup } from "../../model/plan.ts";
+import { eachNode, type NodePath, nodePointer } from "../../model/nodes.ts";
+import type { ChangeFacts, ChangeGroup, DraftFacts } from "../../model/plan.ts";
 import type { SchemaTree } from "../../model/resource.ts";
 import { isStep, type Steps } from "../../model/runtime/event-loop.ts";
-import { isEnabled, riskOf } from "../../model/schema-tree.ts";
+import { isEnabled, nodesAt, riskOf, walkInSteps } from "../../model/schema-tree.ts";
+import type { ObservedSchemas } from "./read.ts";
 
 // The differences between two reads of the schemas of an integration. Columns that one of them leaves out are unknown, not different.
 
@@ -117,3 +119,44 @@ export function* appearedColumns(before: LiveSchemas, after: LiveSchemas): Steps
 }
 
 const sizeOf = (columns: object): number => Object.keys(columns).length;
+
+/**
+ * A digest of the live values that the changes do not set and that decide what they expose: whether the nodes above are enabled, the
+ * other value of the column, and everything below a schema or table that becomes enabled. Undefined: nothing exposes. Columns that were
+ * read table by table are left out below it, because a later read need not have them.
+ */
+export function* basisOf(
+  changes: readonly (ChangeGroup<DraftFacts> | ChangeGroup<ChangeFacts>)[],
+  { tree, apart }: Pick<ObservedSchemas, "tree" | "apart">,
+): Steps<string | undefined> {
+  const lines = new Set<string>();
+  const add = (path: NodePath, ...values: readonly (boolean | undefined)[]): void => void lines.add(JSON.stringify([path, values]));
+  for (const entry of changes) {
+    if (entry.risk !== "exposes" || "path" in entry) continue;
+    for (const path of eachNode(entry.nodes)) {
+      if (isStep(lines.size)) yield;
+      const { schema, table, column } = nodesAt(tree, path);
+      add(path, schema?.enabled, table?.enabled, column?.enabled, column?.hashed);
+      yield* walkInSteps<LiveSchemas[string]>(below(tree, path), {
+        table(live, at) {
+          add(at, live.enabled);
+          return apart?.has(live) !== true;
+        },
+        column: ({ enabled, hashed }, at) => add(at, enabled, hashed),
+      });
+    }
+  }
+  if (lines.size === 0) return undefined;
+  const hash = createHash("sha256");
+  for (const line of [...lines].sort()) hash.update(`${line}\n`);
+  return `sha256:${hash.digest("hex")}`;
+}
+
+/** The schema or table alone; nothing below a column. */
+function below(tree: LiveSchemas, path: NodePath): LiveSchemas {
+  const [schemaName, tableName, columnName] = path;
+  const { schema, table } = nodesAt(tree, path);
+  if (schema === undefined || columnName !== undefined) return {};
+  if (tableName === undefined) return { [schemaName]: schema };
+  return table === undefined ? {} : { [schemaName]: { ...schema, tables: { [tableName]: table } } };
+}

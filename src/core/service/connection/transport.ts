@@ -5,8 +5,7 @@ import type { Environment } from "../../model/settings/env.ts";
 import type { Secret } from "../../model/settings/secret.ts";
 import { connectErrorText, connectionCode, isConnectTimeout } from "../errors.ts";
 import { createWatch, type InFlight, type Timeouts, type Watch } from "../in-flight.ts";
-import { addChunk, type Body, newBody, releaseBody, type SpareBuffers, takeBody } from "./body.ts";
-import { type Arriving, processBudget } from "./body-budget.ts";
+import { type Arriving, addChunk, type Body, newBody, processBudget, releaseBody, type SpareBuffers, takeBody } from "./body.ts";
 import { openPool } from "./open-pool.ts";
 import { proxyFor } from "./proxy.ts";
 

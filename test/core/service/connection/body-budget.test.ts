@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { bodyBudget } from "../../../../src/core/service/connection/body-budget.ts";
+import { bodyBudget } from "../../../../src/core/service/connection/body.ts";
 
 test("above the budget all bodies but one wait, and go on one after the other", () => {
   const budget = bodyBudget(100);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { sectionsText } from "../../../src/core/render/terminal/blocks.ts";
-import { doctorSections, type ShownChecks } from "../../../src/features/doctor/sections.ts";
+import { doctorSections, type ShownChecks } from "../../../src/features/doctor/command.ts";
 import { testWidths } from "../../core/render/terminal/widths.ts";
 
 const checks: ShownChecks["checks"] = [

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { sectionsText } from "../../../src/core/render/terminal/blocks.ts";
-import { type Explanation, explainSections } from "../../../src/features/explain/sections.ts";
+import { type Explanation, explainSections } from "../../../src/features/explain/command.ts";
 import { testWidths } from "../../core/render/terminal/widths.ts";
 
 const one: Explanation = {

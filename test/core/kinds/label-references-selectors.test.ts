@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { emptyLabelSelectors } from "../../../src/core/kinds/label-selectors.ts";
+import { emptyLabelSelectors } from "../../../src/core/kinds/label-references.ts";
 import type { Resource } from "../../../src/core/model/resource.ts";
 import { resourceOf } from "../../support/accounts/view.ts";
 

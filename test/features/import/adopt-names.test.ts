@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { nameAll, slugOf } from "../../../src/features/import/names.ts";
+import { nameAll, slugOf } from "../../../src/features/import/adopt.ts";
 
 test.each([
   ["Straße in Łódź, Ørsted & Æther", "strasse-in-lodz-orsted-aether"],
