@@ -1,4 +1,7 @@
 import { generateKeyPairSync, sign } from "node:crypto";
+import type { IncomingHttpHeaders } from "node:http";
+import { createServer } from "node:https";
+import { json, listen } from "./loopback.ts";
 
 // A certificate for one test run: one in the repository would expire, and would need a private key
 // there. Only the parts that TLS needs, in DER.
@@ -46,4 +49,15 @@ export function selfSigned(host: string): { readonly cert: string; readonly key:
     cert: `-----BEGIN CERTIFICATE-----\n${body}\n-----END CERTIFICATE-----\n`,
     key: privateKey.export({ type: "pkcs8", format: "pem" }).toString(),
   };
+}
+
+/** A service with this certificate, which answers every request with an empty list. */
+export async function tlsService(certificate: ReturnType<typeof selfSigned>) {
+  const received: { readonly method: string | undefined; readonly headers: IncomingHttpHeaders }[] = [];
+  const server = createServer(certificate, (request, response) => {
+    received.push({ method: request.method, headers: request.headers });
+    request.resume();
+    json(response, { data: { items: [], id: "a-1" } });
+  });
+  return { ...(await listen(server)), received };
 }

@@ -9,7 +9,7 @@ import { changeTarget } from "../../../../src/core/records/folder/bindings-edit.
 import { emptyText, parseBindingsText, readTarget } from "../../../../src/core/records/folder/bindings-text.ts";
 import fc, { anyCodePoint } from "../../../support/fast-check.ts";
 import { runs } from "../../../support/sample.ts";
-import { compileProgram, start, tempFolder } from "../child.ts";
+import { tempFolder } from "../child.ts";
 
 const warehouse: Binding = { id: "d-12", secretVersion: 4, sent: { "/name": "sha256:aa", "/connection/a~1b": "sha256:bb" } };
 
@@ -260,28 +260,6 @@ it("merges with changes of another run since the file was read", async () => {
     ]),
   );
   expect([...(await openBindings(file, "prod").read()).keys()]).toEqual(["Asset/a", "Asset/c"]);
-});
-
-it("two processes that write at the same time lose nothing", async () => {
-  const folder = await tempFolder();
-  const file = join(folder, "b.yaml");
-  const program = await compileProgram(
-    folder,
-    `import { openBindings } from "./folder/bindings.ts"; 
-     const [file, target, prefix] = process.argv.slice(2);
-     const bindings = openBindings(file, target);
-     for (let i = 0; i < 10; i++) await bindings.write(new Map([0, 1, 2].map((j) => [\`Asset/\${prefix}\${i}-\${j}\`, { id: \`\${prefix}\${i}-\${j}\` }])));`,
-  );
-  await Promise.all(
-    [
-      ["prod", "a"],
-      ["prod", "b"],
-      ["dev", "c"],
-    ].map((args) => start(program, [file, ...args]).ended),
-  );
-  expect((await openBindings(file, "prod").read()).size).toBe(60);
-  expect((await openBindings(file, "dev").read()).size).toBe(30);
-  expect((await readdir(join(folder, ".dimsync"))).sort()).toEqual([".gitignore"]);
 });
 
 describe("for any names", () => {

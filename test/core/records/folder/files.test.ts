@@ -1,4 +1,3 @@
-import { once } from "node:events";
 import { mkdir, readdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -7,15 +6,13 @@ import { recordsFile } from "../../../../src/core/records/folder/index.ts";
 import type { Intent } from "../../../../src/core/records/history.ts";
 import fc from "../../../support/fast-check.ts";
 import { runs } from "../../../support/sample.ts";
-import { compileProgram, start, tempFolder } from "../child.ts";
+import { tempFolder } from "../child.ts";
 import { intentOf } from "../suite.ts";
-import { beginIn, programWithRecords, recordsIn } from "./store.ts";
+import { beginIn, openAddresses, recordsIn } from "./store.ts";
 
 const intent = (address: string, more: Partial<Intent> = {}): Intent => intentOf(address, { runId: "r1", ...more });
 
 const fileOf = (folder: string): string => recordsFile(folder, "prod");
-const openAddresses = async (folder: string, target = "prod"): Promise<readonly string[]> =>
-  (await recordsIn(folder, target).read()).open.map((entry) => entry.address);
 
 /** Begins creates in a run that then ends. */
 async function intended(folder: string, ...addresses: readonly string[]): Promise<void> {
@@ -177,52 +174,6 @@ it("keeps a response that could not be stored, and the next run records it", asy
   expect((await recordsIn(folder).read()).open).toMatchObject([{ entryId, answeredId: "d-1" }]);
 });
 
-const appender = `${programWithRecords}
-  const [folder, target, count, pad] = process.argv.slice(2);
-  const run = await records(folder, target).begin({ runId: "r", waitMs: 0 });
-  const base = { runId: "r", kind: "Asset", method: "POST", path: "/v1/assets", bodyDigest: "x".repeat(Number(pad)), at: "now" };
-  for (let i = 0; i < Number(count); i++) {
-    const [id] = await run.intend([{ ...base, address: \`Asset/\${target}\${i}\` }]);
-    process.stdout.write(\`\${i}\\n\`);
-    if (i % 2 === 0) await run.settle(id, { outcome: "created", id: \`\${target}\${i}\` });
-    await run.bind(\`Asset/\${target}\${i}\`, { id: \`\${target}\${i}\` });
-  }
-  await run.release();`;
-
-it("loses nothing if runs of two targets write at the same time", async () => {
-  const folder = await tempFolder();
-  const program = await compileProgram(folder, appender);
-  await Promise.all([start(program, [folder, "a", "12", "5000"]).ended, start(program, [folder, "b", "12", "5000"]).ended]);
-  for (const target of ["a", "b"]) {
-    expect(await openAddresses(folder, target)).toEqual(Array.from({ length: 6 }, (_, index) => `Asset/${target}${index * 2 + 1}`));
-    expect((await recordsIn(folder, target).read()).bindings.size).toBe(12);
-  }
-});
-
-const rounds = runs(3, 12);
-
-it("is readable after kill -9 at any moment, and contains every acknowledged intent", async () => {
-  const folder = await tempFolder();
-  const program = await compileProgram(folder, appender);
-  for (let round = 0; round < rounds; round++) {
-    const target = `t${round}`;
-    const { process: child, ended } = start(program, [folder, target, "100000", "200000"]);
-    let seen = "";
-    child.stdout?.on("data", (chunk: string) => {
-      seen += chunk;
-      // At a different moment of the next append in each round.
-      if (seen.split("\n").length > 3) setTimeout(() => child.kill("SIGKILL"), round);
-    });
-    await once(child, "close");
-    const acknowledged = (await ended).trimEnd().split("\n").length;
-    const open = await openAddresses(folder, target);
-    const odd = Array.from({ length: acknowledged }, (_, index) => index).filter((index) => index % 2 === 1);
-    expect(open.filter((address) => odd.includes(Number(address.slice(`Asset/${target}`.length))))).toEqual(
-      odd.map((index) => `Asset/${target}${index}`),
-    );
-  }
-});
-
 it("causes a DimsyncError or is read, however it is damaged", async () => {
   const folder = await tempFolder();
   const run = await beginIn(folder);
@@ -241,19 +192,4 @@ it("causes a DimsyncError or is read, however it is damaged", async () => {
     }),
     { numRuns: runs(80, 1_000) },
   );
-});
-
-it("lets only one of several processes apply a plan", async () => {
-  const folder = await tempFolder();
-  const program = await compileProgram(
-    folder,
-    `${programWithRecords}
-     const run = await records(process.argv[2], process.argv[3]).begin({ runId: "r", waitMs: 20_000 });
-     const mark = async () => { await run.markApplied("p1"); await run.take(); };
-     await mark().then(() => console.log("ok"), (error) => console.log(error.code));
-     await run.release();`,
-  );
-  const outcomes = await Promise.all(["prod", "prod", "prod"].map((target) => start(program, [folder, target]).ended));
-  expect(outcomes.filter((text) => text === "ok\n")).toHaveLength(1);
-  expect(outcomes.filter((text) => text !== "ok\n").every((text) => /^E_(?:PLAN_APPLIED|RECORDS_CHANGED)\n$/u.test(text))).toBe(true);
 });
