@@ -52,7 +52,7 @@ export function planOptions(command: Command, risks = "exposes"): Command {
     .addOption(
       repeatable(
         '--allow <name="reason">',
-        "Lift a guard: maxCreates, maxExposedColumns, maxChangedPercent, exposureWindow, policy, unreviewed, outsideChanges, loosened or planDiffers; repeatable",
+        "Lift a guard: maxCreates, maxExposedColumns, maxChangedPercent, maxRemovedRelations, exposureWindow, policy, unreviewed, outsideChanges, loosened or planDiffers; repeatable",
       ),
     )
     .addOption(repeatable("--ignore <address[:/path]>", "Ignore differences of this address or path; repeatable"))

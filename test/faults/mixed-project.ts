@@ -72,6 +72,11 @@ kind: Tag
 metadata: { name: audit }
 lifecycle: { create: ifMissing }
 spec: { name: Audit, owner: { user: dana@example.com }, resources: [{ integration: orders }] }
+---
+apiVersion: dimsync/v1
+kind: Tag
+metadata: { name: finance }
+spec: { name: Finance, exclusive: true }
 `;
 
 /** Secret values that must never be seen outside a request's body. */

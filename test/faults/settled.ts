@@ -81,6 +81,7 @@ export function differences(state: AccountState): readonly string[] {
   const returns = state.integrations.filter(({ source }) => source.name === "returns-pg");
   check(`${archives.length} assets are named Archive lake`, archives.length === 1);
   check(`${returns.length} integrations are named returns-pg`, returns.length === 1);
+  check("Finance is still on Billing", state.tags.find(({ name }) => name === "Finance")?.relations.length === 0);
   const audits = state.tags.filter(({ name }) => name === "Audit");
   check(`${audits.length} tags are named Audit`, audits.length === 1);
   check("Audit is not on orders", audits[0]?.relations.map(({ resourceId }) => resourceId).join() === "8f1c");

@@ -75,6 +75,8 @@ function ofItem(item: Item, byAddress: ReadonlyMap<Address, Resource>, project: 
   if (action === "create") return whole("It is not in the account. Run apply to create it, or delete its manifest.");
   if (action === "relate")
     return whole("The relation is missing in the account. Run apply to attach it, or remove the resource from spec.resources.");
+  if (action === "unrelate")
+    return whole("The manifest does not declare the relation. Add the resource to spec.resources, or run apply to remove the relation.");
   const top = manifestOf(item, byAddress);
   if (top === undefined) return whole("No manifest has this address.");
   const configs = (item.manifests ?? []).flatMap((one) => byAddress.get(one) ?? []).filter(isSchemaConfig);

@@ -6,6 +6,7 @@ import type { Item } from "../model/plan.ts";
 import { type TracedWork, traced } from "../model/runtime/traced.ts";
 import { sendCreate } from "./create.ts";
 import { type EndedItem, type Ending, type Execution, endingOf, isGood, lackingCall, learnLacking, notOffered } from "./step.ts";
+import { sendRemoval } from "./unrelate.ts";
 import { sendUpdate } from "./update.ts";
 
 /**
@@ -82,7 +83,8 @@ async function act(item: Item, execution: Execution): Promise<Ending> {
     const step = { ...execution, item, kind };
     const missing = lackingCall(step);
     if (missing !== undefined) return notOffered(missing);
-    return item.action === "update" ? await sendUpdate(step) : await execution.records.during(() => sendCreate(step));
+    if (item.action === "update") return await sendUpdate(step);
+    return await (item.action === "unrelate" ? sendRemoval(step) : execution.records.during(() => sendCreate(step)));
   } catch (error) {
     // Another run wrote first, and what it wrote may concern this item. Nothing was sent, so it is planned again.
     if (error instanceof DimsyncError && error.code === "E_RECORDS_CHANGED")

@@ -188,7 +188,8 @@ function newOutcomes() {
       dependencies = new Map(items.map((item) => [stepOf(item), item.dependsOn]));
       const reached = new Set(results.filter(({ outcome }) => mayHaveActed(outcome)).map(({ id }) => id));
       for (const { id, address, action, exposedColumns: exposed = 0 } of items)
-        if (reached.has(id)) counted.push({ address, created: action === "create" ? 1 : 0, exposed });
+        if (reached.has(id))
+          counted.push({ address, created: action === "create" ? 1 : 0, removed: action === "unrelate" ? 1 : 0, exposed });
       return results.some(({ outcome, action }) => isGood(outcome) && action !== "update");
     },
     failed: (): boolean => [...byStep.values()].some(({ outcome, code = "" }) => !isGood(outcome) && !notFailures.has(code)),

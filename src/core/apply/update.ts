@@ -164,7 +164,7 @@ function withoutUnshown(unseen: readonly Pointer[], item: Item): readonly Pointe
 }
 
 /** A response may come from a cache. So if it does not show the desired values, the account is read again after these pauses. */
-const readAgainAfterMs = [0, 500, 2_000] as const;
+export const readAgainAfterMs = [0, 500, 2_000] as const;
 
 /** The schedule of an integration may show two minutes after it was accepted. */
 const lateReadsAfterMs = [0, 500, 1_000, 2_000, 4_000, 8_000, ...Array<number>(11).fill(10_000)] as const;

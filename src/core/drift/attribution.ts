@@ -54,7 +54,7 @@ function* attributeItem(item: Item, byAddress: ObjectNames, findAny: Find): Step
   const find = findAny(liveNames(item, byAddress));
   const changes = yield* withTraces(item.changes, ({ path, origin }) => {
     if (origin === "config") return {};
-    const topic = topicOf(item.address, path, item.action === "relate");
+    const topic = topicOf(item.address, path, item.action === "relate" || item.action === "unrelate");
     const attribution = find(topic, nodesOf(item.address, path));
     return attribution === undefined ? {} : { attribution };
   });

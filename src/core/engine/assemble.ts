@@ -66,7 +66,7 @@ export function assemblePlan(round: Round, parts: RoundParts): Plan {
   return makePlan(headOf(round, git), findings, {
     inScope: (address) => scope.item(address, observed.account),
     protectOnly: round.options.protectOnly === true,
-    whyNotCreate: (item) => whyNotCreate(item, round, parts),
+    whyNotSend: (item) => whyNotSend(item, round, parts),
     hasFailed: (address) => round.failed?.has(address) === true,
     guards: (items) => guardFindings(items, round, { ...parts, deferred, complete }),
     locate: project.locate,
@@ -129,20 +129,22 @@ function columnsOf(
   };
 }
 
-/** Why an object or relation that looks missing may not be created, if so. What a failed read could hide is blocked before. */
-function whyNotCreate(item: DraftItem, round: Round, { recovered, observed }: RoundParts): Blocked | undefined {
+/** Why an object or relation that looks missing may not be created, or one that looks needless removed, if so. What a failed read could hide is blocked before. */
+function whyNotSend(item: DraftItem, round: Round, { recovered, observed }: RoundParts): Blocked | undefined {
   const { unknown } = recovered;
   const { created, bindings } = round.session.records();
   const blocked = blockedByEarlierRun(item, { unknown, created, bindings });
-  if (blocked !== undefined || item.action !== "create") return blocked;
+  if (blocked !== undefined || item.action === "relate") return blocked;
   const { address } = item;
-  // Assets are in no list, but integrations show them.
-  const suspicion = observed.suspicions.find(({ list }) => list === (kindNamed(item.kind)?.list ?? integrations));
+  const isCreate = item.action === "create";
+  // Assets are in no list, but integrations show them. A tag selects integrations.
+  const needed = (isCreate ? kindNamed(item.kind)?.list : undefined) ?? integrations;
+  const suspicion = observed.suspicions.find(({ list }) => list === needed);
   if (suspicion === undefined || round.options.assumeCompleteLists === true) return undefined;
   return {
     address,
     code: "E_LIST_INCOMPLETE",
-    message: `${suspicion.why} An object that looks missing may exist, so nothing is created based on that list. If the list is complete, pass --assume-complete-lists.`,
+    message: `${suspicion.why} ${isCreate ? "An object that looks missing may exist, so nothing is created" : "An integration that the manifest selects may be missing, so no relation is removed"} based on that list. If the list is complete, pass --assume-complete-lists.`,
   };
 }
 

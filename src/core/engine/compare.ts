@@ -209,7 +209,7 @@ function withoutIgnored(found: DiffResult, { ignored }: AccountView): DiffResult
       (item) =>
         !ignored(item.address, "") &&
         !(
-          (item.action === "relate" || item.action === "bind") &&
+          (item.action === "relate" || item.action === "unrelate" || item.action === "bind") &&
           item.changes.length > 0 &&
           item.changes.every((entry) => "path" in entry && ignored(item.address, entry.path))
         ),

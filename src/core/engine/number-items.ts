@@ -9,7 +9,7 @@ import type { Locate } from "../model/problem.ts";
 // Columns that an update would protect are exposed in the account now, and vice versa.
 const reportRisks: Readonly<Record<Risk, ReportRisk>> = { protects: "exposed", exposes: "stricter", neutral: "neutral" };
 
-const actionOrder: readonly string[] = ["bind", "create", "update", "relate"];
+const actionOrder: readonly string[] = ["bind", "create", "update", "relate", "unrelate"];
 
 interface ItemsInput {
   readonly kind: Plan["kind"];

@@ -94,10 +94,10 @@ interface ObservedLists {
 
 async function observeLists({ project, compared, reads, records, run, alsoNeeded = [] }: ObserveInput): Promise<ObservedLists> {
   const { taggedBy } = project.settings.defaults;
-  const { isDrift } = { ...noRun, ...run };
+  const defaults = { taggedBy, isDrift: run?.isDrift === true, extended: extendedOf(project, run) };
   const needed = new Set<List>([
     ...alsoNeeded,
-    ...compared.flatMap((resource) => kindNamed(resource.kind)?.lists(resource, { taggedBy, isDrift }) ?? []),
+    ...compared.flatMap((resource) => kindNamed(resource.kind)?.lists(resource, defaults) ?? []),
   ]);
   const unread = new Set<List>();
   const suspicions: Suspicion[] = [];
@@ -196,9 +196,12 @@ function viewOf(input: ObserveInput, { items }: ObservedLists, readById: readonl
     covered: records.covered ?? new Map(),
     patch: project.settings.client,
     ...run,
-    extended: project.settings.extended === true ? (run.extended ?? { missing: new Set() }) : undefined,
+    extended: extendedOf(project, input.run),
   });
 }
+
+const extendedOf = (project: ObserveInput["project"], run: ObserveInput["run"] | undefined): AccountView["extended"] =>
+  project.settings.extended === true ? (run?.extended ?? { missing: new Set() }) : undefined;
 
 const earlierCreates = ({ open, created }: KnownRecords, recovered: ReadonlyMap<Address, string>): readonly EarlierCreate[] => [
   ...[...created].map(([address, { id, naturalKey }]) => createOf(address, id, naturalKey)),

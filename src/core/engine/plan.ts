@@ -52,8 +52,8 @@ export interface PlanRules {
   readonly inScope: (address: Address) => boolean;
   /** Whether only protecting changes are sent. */
   readonly protectOnly: boolean;
-  /** Why an address may not be created now, if so: an earlier outcome is unknown, or a list may be incomplete. */
-  readonly whyNotCreate: (item: DraftItem) => Blocked | undefined;
+  /** Why an object or relation may not be created, or a relation removed: an earlier outcome is unknown, or a list may be incomplete. */
+  readonly whyNotSend: (item: DraftItem) => Blocked | undefined;
   /** Whether an earlier round of the run could not send the item at this address. Absent: there is none. */
   readonly hasFailed?: (address: Address) => boolean;
   readonly guards: (items: readonly Item[]) => { readonly guards: readonly GuardFinding[]; readonly problems: readonly Problem[] };
@@ -130,7 +130,7 @@ interface WhatRuns {
 }
 
 /** Of the differences in scope: the items that may run, and why the others may not. */
-function whatRuns(found: readonly DiffResult[], { inScope, whyNotCreate, hasFailed }: PlanRules): WhatRuns {
+function whatRuns(found: readonly DiffResult[], { inScope, whyNotSend, hasFailed }: PlanRules): WhatRuns {
   const drafts = found.flatMap(({ items }) => items).filter(({ address }) => inScope(address));
   const blocked: Blocked[] = found.flatMap((difference) => difference.blocked).filter(({ address }) => inScope(address));
   const runnable: DraftItem[] = [];
@@ -138,7 +138,7 @@ function whatRuns(found: readonly DiffResult[], { inScope, whyNotCreate, hasFail
   for (const draft of drafts) {
     const why =
       doubled.get(draft.address) ??
-      (draft.action === "create" || draft.action === "relate" ? whyNotCreate(draft) : afterFailed(draft, hasFailed));
+      (draft.action === "update" || draft.action === "bind" ? afterFailed(draft, hasFailed) : whyNotSend(draft));
     if (why === undefined) runnable.push(draft);
     else blocked.push(why);
   }
@@ -249,7 +249,14 @@ function countCalls(items: readonly Item[]): CallCounts {
 
 function countActions(items: readonly Item[]): Pick<Summary, Item["action"]> {
   const count = (action: Item["action"]): number => items.filter((item) => item.action === action).length;
-  return { create: count("create"), update: count("update"), relate: count("relate"), bind: count("bind") };
+  const unrelate = count("unrelate");
+  return {
+    create: count("create"),
+    update: count("update"),
+    relate: count("relate"),
+    ...(unrelate === 0 ? {} : { unrelate }),
+    bind: count("bind"),
+  };
 }
 
 function countRisks(items: readonly Item[], kind: Plan["kind"]): Partial<Summary> {

@@ -275,7 +275,7 @@ export interface Kind<U extends Unit = Unit, Live = unknown> extends ManifestKin
   /** How `get` prints these objects; absent if the service has no call that reads them (assets). */
   readonly liveView?: LiveView;
   /** The lists that comparing this manifest needs. */
-  lists(resource: Resource, defaults: Pick<AccountView, "taggedBy" | "isDrift">): readonly List[];
+  lists(resource: Resource, defaults: Pick<AccountView, "taggedBy" | "isDrift" | "extended">): readonly List[];
   /** The list in which the service shows these objects; absent if it has none (assets). */
   readonly list?: List<NamedObject>;
   /** Absent if import writes its manifests in another way, or none. */

@@ -12,6 +12,7 @@ export const guardNames = [
   "maxCreates",
   "maxExposedColumns",
   "maxChangedPercent",
+  "maxRemovedRelations",
   "exposureWindow",
   "policy",
   "unreviewed",

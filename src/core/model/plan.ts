@@ -10,8 +10,8 @@ import type { Diagnostic, SourceLocation } from "./problem.ts";
 import type { PlannedRequest } from "./service.ts";
 import type { Code } from "./titles.ts";
 
-/** `bind` records an id and sends nothing. */
-export type Action = "create" | "update" | "relate" | "bind";
+/** `bind` records an id and sends nothing. `unrelate` takes a tag off a resource. */
+export type Action = "create" | "update" | "relate" | "unrelate" | "bind";
 
 /** "protects": less data is readable after the change; "exposes": more. */
 export type Risk = "protects" | "exposes" | "neutral";
@@ -348,6 +348,8 @@ export interface Summary {
   readonly create: number;
   readonly update: number;
   readonly relate: number;
+  /** Present if there are any. */
+  readonly unrelate?: number;
   readonly bind: number;
   readonly noop: number;
   readonly manual: number;

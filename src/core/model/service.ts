@@ -83,7 +83,7 @@ export interface AuditQuery {
 
 /** One write as plain data. In a plan, `body` has `$secret` references; a `Secret` replaces them just before sending. */
 export interface PlannedRequest {
-  readonly method: "POST" | "PUT" | "PATCH";
+  readonly method: "POST" | "PUT" | "PATCH" | "DELETE";
   /** Below the base URL, percent-encoded: "/v1/integrations/8f1c/schemas". */
   readonly path: string;
   readonly body: JsonObject;
@@ -93,7 +93,7 @@ export interface PlannedRequest {
 export type SendableValue = JsonValue | Secret | readonly SendableValue[] | { readonly [key: string]: SendableValue };
 
 export interface SendableRequest {
-  readonly method: "POST" | "PUT" | "PATCH";
+  readonly method: "POST" | "PUT" | "PATCH" | "DELETE";
   readonly path: string;
   readonly body: { readonly [key: string]: SendableValue };
 }

@@ -3,7 +3,7 @@ import type { Severity } from "../model/problem.ts";
 import type { Outcome } from "../model/result.ts";
 
 /** One character for each action, outcome and severity, the same in every text format. */
-export const actionSigns: Readonly<Record<Action, string>> = { create: "+", update: "~", relate: "→", bind: "=" };
+export const actionSigns: Readonly<Record<Action, string>> = { create: "+", update: "~", relate: "→", unrelate: "-", bind: "=" };
 
 export const outcomeSigns: Readonly<Record<Outcome, string>> = {
   done: "✓",

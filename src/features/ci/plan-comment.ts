@@ -96,6 +96,7 @@ function stateOf(plan: Plan, room: number): PlanState {
     "to create": summary.create,
     "to update": summary.update,
     "to relate": summary.relate,
+    "to detach": summary.unrelate ?? 0,
     "to bind": summary.bind,
     manual: summary.manual,
     blocked: summary.blocked,

@@ -25,7 +25,7 @@ export function planOf(found: Partial<DiffResult>, more: Partial<Findings & Plan
     {
       inScope: () => true,
       protectOnly: false,
-      whyNotCreate: () => undefined,
+      whyNotSend: () => undefined,
       guards: () => ({ guards: [], problems: [] }),
       isStopped: false,
       locate: ({ file }) => ({ file }),

@@ -99,7 +99,7 @@ describe("an item that must not be created", () => {
         items: [draft("Asset/a", "create"), draft("Asset/b", "update")],
         deferred: [waiting("Integration/i", "Asset/a"), waiting("Schemas/i", "Integration/i"), waiting("Tag/t#x", "Asset/x")],
       },
-      { whyNotCreate: ({ address }) => ({ address, code: "E_LIST_INCOMPLETE", message: "x" }) },
+      { whyNotSend: ({ address }) => ({ address, code: "E_LIST_INCOMPLETE", message: "x" }) },
     );
     expect(made.items.map(({ address }) => address)).toEqual(["Asset/b"]);
     expect(made.blocked.map(({ address, code }) => `${address} ${code}`)).toEqual([

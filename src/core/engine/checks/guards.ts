@@ -42,6 +42,8 @@ export interface GuardInput {
 export interface Counted {
   readonly address: Address;
   readonly created: number;
+  /** Relations. */
+  readonly removed: number;
   readonly exposed: number;
 }
 
@@ -51,6 +53,7 @@ const checks: Readonly<Record<GuardName, (items: readonly Item[], input: GuardIn
   maxCreates: creates,
   maxExposedColumns: exposedColumns,
   maxChangedPercent: changedPercent,
+  maxRemovedRelations: removedRelations,
   exposureWindow: exposureWindows,
   policy: policyFindings,
   unreviewed: unreviewedColumns,
@@ -111,7 +114,8 @@ function awaitedCreates(items: readonly Item[], { deferred, inScope }: GuardInpu
   );
 }
 
-const sumOf = (before: readonly Counted[], member: "created" | "exposed"): number => before.reduce((sum, one) => sum + one[member], 0);
+const sumOf = (before: readonly Counted[], member: "created" | "removed" | "exposed"): number =>
+  before.reduce((sum, one) => sum + one[member], 0);
 
 function creates(items: readonly Item[], input: GuardInput): readonly Found[] {
   const limit = input.limits.maxCreates;
@@ -120,6 +124,14 @@ function creates(items: readonly Item[], input: GuardInput): readonly Found[] {
   if (actual <= limit) return [];
   const message = `${counted(actual, "object")} would be created, and dimsync has no request that deletes ${actual === 1 ? "it" : "them"}; the limit is ${limit}.`;
   return [{ guard: "maxCreates", message, limit, actual }];
+}
+
+function removedRelations(items: readonly Item[], { limits, before }: GuardInput): readonly Found[] {
+  const limit = limits.maxRemovedRelations;
+  const actual = sumOf(before, "removed") + items.filter(({ action }) => action === "unrelate").length;
+  if (actual <= limit) return [];
+  const message = `Exclusive tags would be taken off ${counted(actual, "resource")}; the limit is ${limit}. What the service hides because of a tag would become readable.`;
+  return [{ guard: "maxRemovedRelations", message, limit, actual }];
 }
 
 function exposedColumns(items: readonly Item[], { limits, before }: GuardInput): readonly Found[] {

@@ -6,7 +6,7 @@ import { type Draft, type Review, until } from "./entry.ts";
 
 // What dimsync.yaml gives up.
 
-const limits = ["maxCreates", "maxExposedColumns", "maxChangedPercent"] as const;
+const limits = ["maxCreates", "maxExposedColumns", "maxChangedPercent", "maxRemovedRelations"] as const;
 const modes = ["outsideChanges", "loosened", "planDiffers"] as const;
 
 /** The stricter value of each guard: a pull request that raises or turns off a guard is still checked by the one that was reviewed. */
@@ -16,9 +16,7 @@ export function stricterGuards(head: Guards, base: Guards | undefined): Guards {
   const mode = (name: (typeof modes)[number]): "report" | "refuse" => (base[name] === "refuse" ? "refuse" : head[name]);
   return {
     ...head,
-    maxCreates: least("maxCreates"),
-    maxExposedColumns: least("maxExposedColumns"),
-    maxChangedPercent: least("maxChangedPercent"),
+    ...(Object.fromEntries(limits.map((name) => [name, least(name)])) as Pick<Guards, (typeof limits)[number]>), // one for each limit
     outsideChanges: mode("outsideChanges"),
     loosened: mode("loosened"),
     planDiffers: mode("planDiffers"),

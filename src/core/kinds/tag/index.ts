@@ -16,8 +16,8 @@ import { fieldChanges, fieldCount, type TagUnit } from "./fields.ts";
 import { imported } from "./import.ts";
 import { relatedIds, relations } from "./relations.ts";
 
-// The interface has calls that list, read and change tags and attach them to resources. A request beyond it creates
-// one (docs/writes.md). None removes a relation (docs/service-interface.md).
+// The interface has calls that list, read and change tags and attach them to resources. Requests beyond it create
+// one and remove a relation (docs/writes.md).
 
 const specOf = (resource: Resource): TagSpec => resource.spec as TagSpec;
 /** Fields that only the service sets. `taggedResources` is a list, so the table does not have it. */
@@ -59,7 +59,9 @@ export const tag: Kind<TagUnit, LiveTag> = {
     const byName = targets.some(
       (target) => ("integration" in target && typeof target.integration === "string") || "integrations" in target,
     );
-    return [tags, ...(byEmail ? [users] : []), ...(byName ? [integrations] : [])];
+    // The list shows which of the resources are integrations.
+    const removes = spec.exclusive === true && maySend(defaults.extended, "DELETE /v1/tags/{id}/relation");
+    return [tags, ...(byEmail ? [users] : []), ...(byName || removes ? [integrations] : [])];
   },
 
   selection: {

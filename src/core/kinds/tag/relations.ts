@@ -1,14 +1,16 @@
-import { type Address, byText } from "../../model/address.ts";
+import { type Address, byText, kindOf } from "../../model/address.ts";
+import { maySend, whyNotSent } from "../../model/extended.ts";
 import { toPointer, urlPath } from "../../model/json/pointer.ts";
 import type { LiveTag } from "../../model/live.ts";
-import { getOrAdd } from "../../model/maps.ts";
+import { getOrAdd, once } from "../../model/maps.ts";
 import type { Blocked, Deferred, DraftItem } from "../../model/plan.ts";
 import type { Problem } from "../../model/problem.ts";
 import { locationIn, problemIn, type TagResource, type TagSpec } from "../../model/resource.ts";
+import { andMore } from "../../text/lists.ts";
 import type { AccountView, DiffResult } from "../kind.ts";
-import { users } from "../lists.ts";
-import { assetAddress, integrationAddress } from "../manifests.ts";
-import { fromIdentity, type Selected, selectIntegration, selectIntegrations } from "../select.ts";
+import { integrations, users } from "../lists.ts";
+import { assetAddress, integrationAddress, isTag, kindNames, schemasAddress } from "../manifests.ts";
+import { fromIdentity, nameInAddresses, type Selected, selectIntegration, selectIntegrations } from "../select.ts";
 import { unclearUserProblem, userIdOf } from "../users.ts";
 import type { TagUnit } from "./fields.ts";
 
@@ -28,7 +30,10 @@ type Taggable = Pick<LiveTag, "id" | "name" | "taggedResources">;
 
 type Relations = Pick<DiffResult, "items" | "manual" | "blocked" | "deferred" | "problems">;
 
-/** One POST for each declared relation that the live tag lacks. Extra relations are manual if the tag is exclusive. */
+/**
+ * One POST for each declared relation that the live tag lacks. If the tag is exclusive, one DELETE for each relation that is not declared, or a
+ * manual step if it is not possible.
+ */
 export function relations(unit: TagUnit, live: Taggable, account: AccountView): Relations {
   const { resource } = unit;
   const targets = (resource.spec.resources ?? []).flatMap((target, index) => targetsOf(target, `/spec/resources/${index}`, account));
@@ -44,10 +49,12 @@ export function relations(unit: TagUnit, live: Taggable, account: AccountView): 
     else problems.push(unknownIntegration(unit, target.pointer, selected));
   }
   const missing = missingRelations(unit, live, byId, account);
+  const unknown = [...blocked.map(({ address }) => address), ...problems.map(({ message }) => message)];
+  const extra = extraRelations(unit, live, { declared: byId, unknown, account });
   return {
-    items: missing.items,
-    manual: extraRelations(unit, live, byId),
-    blocked: [...blocked, ...missing.blocked],
+    items: [...missing.items, ...extra.items],
+    manual: extra.manual,
+    blocked: [...blocked, ...missing.blocked, ...extra.blocked],
     deferred: [...deferred.values()],
     problems: [...problems, ...missing.problems],
   };
@@ -177,15 +184,94 @@ function relateItem(unit: TagUnit, live: Taggable, { id, target, taggedBy }: Rel
   };
 }
 
-function extraRelations({ resource, address }: TagUnit, live: Taggable, declared: ReadonlyMap<string, Target>): Relations["manual"] {
-  if (resource.spec.exclusive !== true) return [];
-  return (live.taggedResources ?? [])
-    .filter(({ id }) => !declared.has(id))
-    .sort((a, b) => byText(a.id, b.id))
-    .map(({ id }) => ({
-      address: `${address}#${id}`,
-      path: "",
-      actual: id,
-      instruction: `Remove the tag ${JSON.stringify(live.name)} from ${id} in the service: the tag is exclusive, no manifest declares this relation, and dimsync has no request that removes one.`,
-    }));
+interface Declared {
+  readonly declared: ReadonlyMap<string, Target>;
+  /** What the manifest lists and is not known: each of the other relations may be it. */
+  readonly unknown: readonly string[];
+  readonly account: AccountView;
+}
+
+/** The relations that an exclusive tag has and no entry declares. */
+function extraRelations(
+  unit: TagUnit,
+  live: Taggable,
+  { declared, unknown, account }: Declared,
+): Pick<Relations, "items" | "manual" | "blocked"> {
+  const { resource, address: tag } = unit;
+  const extra = resource.spec.exclusive === true ? (live.taggedResources ?? []).filter(({ id }) => !declared.has(id)) : [];
+  const resources = once(() => resourcesById(account));
+  const found = { items: [] as DraftItem[], manual: [] as Relations["manual"][number][], blocked: [] as Blocked[] };
+  for (const { id } of extra.toSorted((a, b) => byText(a.id, b.id))) {
+    const address = `${tag}#${id}`;
+    const known = resources().get(id);
+    const why =
+      known === undefined && maySend(account.extended, removal)
+        ? "the request needs the type of the resource, which no list, manifest or record shows."
+        : whyNotSent(account.extended, removal);
+    if (known === undefined || !maySend(account.extended, removal)) {
+      const instruction = `Remove the tag ${JSON.stringify(live.name)} from ${id} in the service, because the tag is exclusive and no manifest declares this relation: ${why}`;
+      found.manual.push({ address, path: "", actual: id, instruction });
+    } else if (unknown.length > 0) {
+      const message = `It is not removed, because the manifest may declare it: spec.resources has entries whose resources are not known (${andMore(unknown, { shown: 3 })}).`;
+      found.blocked.push({ address, code: "E_DEPENDENCY", message });
+    } else found.items.push(unrelateItem(unit, live, { id, ...known, schemas: schemasAddress(nameInAddresses(id, account)) }));
+  }
+  return found;
+}
+
+const removal = "DELETE /v1/tags/{id}/relation";
+
+interface KnownResource {
+  readonly type: ResourceType;
+  readonly name: string;
+}
+
+/** By id, the resources whose type a list, a manifest or the records show; no read of a tag does. Without those that may be of several types. */
+function resourcesById(account: AccountView): ReadonlyMap<string, KnownResource> {
+  const found = new Map<string, KnownResource | undefined>();
+  const add = (type: ResourceType, id: string, name = id): void => {
+    const isOther = found.has(id) && found.get(id)?.type !== type;
+    if (isOther || !found.has(id)) found.set(id, isOther ? undefined : { type, name: name || id });
+  };
+  for (const { id, name, source, destination } of account.list(integrations).items) {
+    add("Integration", id, name);
+    for (const asset of [source, destination]) if (asset !== undefined) add("DataAsset", asset.id, asset.name);
+  }
+  const recorded = [...account.lookup.recorded].flatMap(([id, addresses]) => addresses.map((address) => [kindOf(address), id] as const));
+  const pinned = account.resources.flatMap(({ kind, id }) => (id === undefined ? [] : [[kind, id] as const]));
+  for (const [kind, id] of [...recorded, ...pinned])
+    if (kind === kindNames.integration || kind === kindNames.asset) add(kind === kindNames.asset ? "DataAsset" : "Integration", id);
+  for (const target of account.resources.filter(isTag).flatMap(({ spec }) => spec.resources ?? [])) {
+    if ("dataAsset" in target) add("DataAsset", target.dataAsset.id);
+    else if ("monitor" in target) add("Monitor", target.monitor.id);
+    else if ("integration" in target && typeof target.integration === "object") add("Integration", target.integration.id);
+  }
+  return new Map([...found].flatMap(([id, known]) => (known === undefined ? [] : [[id, known] as const])));
+}
+
+/** What the service hides because of the tag becomes readable, so what protects the resource is sent before. */
+function unrelateItem(
+  { resource, address }: TagUnit,
+  live: Taggable,
+  { id, type, name, schemas }: KnownResource & { readonly id: string; readonly schemas: Address },
+): DraftItem {
+  return {
+    address: `${address}#${id}`,
+    kind: resource.kind,
+    action: "unrelate",
+    liveId: live.id,
+    liveName: live.name,
+    changes: [
+      {
+        path: toPointer(["taggedResources", id]),
+        before: name,
+        after: null,
+        risk: "exposes",
+        cause: { place: locationIn(resource, "/spec/exclusive") },
+      },
+    ],
+    requests: [{ method: "DELETE", path: urlPath(["v1", "tags", live.id, "relation"]), body: { resourceId: id, resourceType: type } }],
+    naturalKey: { tagId: live.id, resourceId: id },
+    after: [schemas],
+  };
 }

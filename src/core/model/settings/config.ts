@@ -119,6 +119,8 @@ export interface Guards {
   readonly maxCreates: number;
   readonly maxExposedColumns: number;
   readonly maxChangedPercent: number;
+  /** How many resources may lose an exclusive tag. */
+  readonly maxRemovedRelations: number;
   /** Whether a plan is refused that undoes what someone changed in the account. Needs a base. */
   readonly outsideChanges: "report" | "refuse";
   /** Whether a plan is refused whose manifests make the rules of the project weaker. Needs a base. */
@@ -183,6 +185,7 @@ export const defaultGuards: Guards = {
   maxCreates: 5,
   maxExposedColumns: 50,
   maxChangedPercent: 30,
+  maxRemovedRelations: 5,
   outsideChanges: "report",
   loosened: "report",
   planDiffers: "report",

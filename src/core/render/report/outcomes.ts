@@ -8,7 +8,13 @@ import { outcomeSigns } from "../../text/signs.ts";
 import { code, type Entry, id, muted, name, type Section, type Tone, word } from "../blocks.ts";
 import { mostAlone } from "./blocked.ts";
 
-const doneWords: Readonly<Record<Action, string>> = { create: "created", update: "updated", relate: "related", bind: "id recorded" };
+const doneWords: Readonly<Record<Action, string>> = {
+  create: "created",
+  update: "updated",
+  relate: "related",
+  unrelate: "detached",
+  bind: "id recorded",
+};
 
 export const isDone = ({ outcome }: Pick<ItemResult, "outcome">): boolean => outcome === "done" || outcome === "recovered";
 

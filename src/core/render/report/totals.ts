@@ -42,12 +42,14 @@ export function totalsText(plan: Plan): string {
           [summary.create, "to create"],
           [summary.update, "to update"],
           [summary.relate, "to relate"],
+          [summary.unrelate ?? 0, "to detach"],
           [summary.bind, "to bind"],
         ])
       : countList([
           [summary.create, "missing"],
           [summary.update, summary.update === 1 ? "differs" : "differ"],
           [summary.relate, summary.relate === 1 ? "tag relation missing" : "tag relations missing"],
+          [summary.unrelate ?? 0, summary.unrelate === 1 ? "tag relation not declared" : "tag relations not declared"],
           [summary.bind, summary.bind === 1 ? "id not recorded" : "ids not recorded"],
         ]);
   const hasChanges = plan.items.some((item) => changeCount(item) > 0);

@@ -57,6 +57,7 @@ function addressesOf({ items, newColumns = [], neverReviewed = [] }: Plan, findi
     maxCreates: () => items.filter(({ action }) => action === "create"),
     maxExposedColumns: () => items.filter(({ exposedColumns = 0 }) => exposedColumns > 0),
     maxChangedPercent: () => (isOfTarget ? items.filter(({ action }) => action === "update") : (integrations ?? [])),
+    maxRemovedRelations: () => items.filter(({ action }) => action === "unrelate"),
     exposureWindow: () => (address === undefined ? [] : [{ address }]),
     unreviewed: () => [...newColumns, ...neverReviewed],
     outsideChanges: () => items.filter((item) => changeCount(item, isOutside) > 0),

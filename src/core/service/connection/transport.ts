@@ -9,7 +9,7 @@ import { type Arriving, addChunk, type Body, newBody, processBudget, releaseBody
 import { openPool } from "./open-pool.ts";
 import { proxyFor } from "./proxy.ts";
 
-export type Method = "GET" | "HEAD" | "POST" | "PUT" | "PATCH";
+export type Method = "GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE";
 
 export interface WireRequest {
   readonly method: Method;

@@ -25,7 +25,7 @@ describe("guards", () => {
       ...nothingElse,
       ...more,
     }).guards.map(({ guard, actual, allowed, until }) => [guard, actual, allowed, until].filter((one) => one !== undefined).join(" "));
-  const earlier = (counts: Partial<Counted>): readonly Counted[] => [{ address: "Asset/b", created: 0, exposed: 0, ...counts }];
+  const earlier = (counts: Partial<Counted>): readonly Counted[] => [{ address: "Asset/b", created: 0, removed: 0, exposed: 0, ...counts }];
   const entry = (guard: string, address?: string, until = "2026-12-15"): AllowEntry => ({ guard, address, reason: "DPIA-41", until });
   const finding = (address: string): PolicyFinding => ({ policy: "pii", severity: "error", state: "new", address, path: "", message: "" });
   const creates = (count: number) => Array.from({ length: count }, (_, index) => draft(`Asset/a${index}`, "create"));
@@ -68,6 +68,12 @@ describe("guards", () => {
     ["one exposed column too many, over several rounds", exposing(1), { before: earlier({ exposed: 50 }) }, ["maxExposedColumns 51"]],
     ["most fields of a small project", updates(9), { sizes: fields(99) }, []],
     ["a few fields of a large project", updates(30), { sizes: fields(100) }, []],
+    [
+      "more relations removed than allowed",
+      [1, 2, 3, 4].map((n) => draft(`Tag/a#${n}`, "unrelate")),
+      { before: earlier({ removed: 2 }) },
+      ["maxRemovedRelations 6"],
+    ],
     ["too many fields of a large project", updates(31), { sizes: fields(100) }, ["maxChangedPercent 31"]],
     ["a percentage just above the limit", updates(3001), { sizes: fields(10_000) }, ["maxChangedPercent 30.1"]],
     ["one of many integrations", flips("a", 15_000), { sizes: [nodes("a", 15_000), nodes("b", 10_000_000)] }, ["maxChangedPercent 100"]],

@@ -155,6 +155,57 @@ describe("plan creates relations:", () => {
   });
 });
 
+describe("an exclusive tag loses what no manifest declares,", () => {
+  const extended = { missing: new Set<never>() };
+  const remove = (spec: Partial<TagSpec>, ids: readonly string[], view: SmallAccount = {}, others: readonly Resource[] = []) =>
+    foundIn(
+      accountViewOf([pii({ exclusive: true, ...spec }), ...others], {
+        ...withTag({ taggedResources: ids.map((id) => ({ id })) }),
+        extended,
+        ...view,
+      }),
+      "Tag",
+    );
+  const detached = (id: string, resourceType: string) => ["DELETE /v1/tags/t-1/relation", { resourceId: id, resourceType }];
+  const monitor = resourceOf("Tag", "other", { name: "PII2", resources: [{ monitor: { id: "m-1" } }, { dataAsset: { id: "da-1" } }] });
+
+  test.each<[sentence: string, ids: readonly string[], view: SmallAccount, type: string | undefined]>([
+    ["whose type the list of integrations shows", ["8f1c"], {}, "Integration"],
+    ["which an integration shows as its destination", ["d-12"], {}, "DataAsset"],
+    ["which the records have", ["a-1"], { bindings: new Map([...(known.bindings ?? []), ["Asset/lake", { id: "a-1" }]]) }, "DataAsset"],
+    ["which another manifest lists as a monitor", ["m-1"], {}, "Monitor"],
+    ["but not if nothing shows its type", ["x"], {}, undefined],
+    [
+      "but not if its id is that of several types",
+      ["8f1c"],
+      { bindings: new Map([...(known.bindings ?? []), ["Asset/lake", { id: "8f1c" }]]) },
+      undefined,
+    ],
+    ["but not if the switch is off", ["8f1c"], { extended: undefined }, undefined],
+    [
+      "but not if the service lacks the request",
+      ["8f1c"],
+      { extended: { missing: new Set(["DELETE /v1/tags/{id}/relation"] as const) } },
+      undefined,
+    ],
+  ])("%s", (_, ids, view, type) => {
+    const { items, manual } = remove({}, ids, view, [monitor]);
+    const removed = items.filter(({ action }) => action === "unrelate");
+    expect(removed.flatMap(({ requests }) => requests.map(({ method, path, body }) => [`${method} ${path}`, body]))).toEqual(
+      type === undefined ? [] : ids.map((id) => detached(id, type)),
+    );
+    expect(removed.flatMap(({ changes }) => changes.map(({ risk }) => risk))).toEqual(type === undefined ? [] : ["exposes"]);
+    expect(manual.map(({ address }) => address)).toEqual(type === undefined ? ids.map((id) => `Tag/pii#${id}`) : []);
+  });
+
+  test("but not if an entry of the manifest is blocked, which may be it", () => {
+    const lost = resourceOf("Asset", "lost", { name: "Lost", type: "s3" });
+    const { items, blocked } = remove({ resources: [{ asset: "lost" }] }, ["8f1c"], {}, [lost]);
+    expect(items.filter(({ action }) => action === "unrelate")).toEqual([]);
+    expect(blocked).toMatchObject([{ address: "Tag/pii#Asset/lost" }, { address: "Tag/pii#8f1c", code: "E_DEPENDENCY" }]);
+  });
+});
+
 describe("who tags", () => {
   const rows: readonly [
     sentence: string,

@@ -42,9 +42,11 @@ export function changeBlocks(items: readonly Item[], words: Words, byRule: boole
 
 function groupKey(item: Item): string {
   if (item.action === "bind") return "bind";
-  if (item.action === "relate") return `relate ${objectAddress(item.address)} ${attributionOf(item)?.actor ?? ""}`;
+  if (isOfRelation(item)) return `${item.action} ${objectAddress(item.address)} ${attributionOf(item)?.actor ?? ""}`;
   return isSchemaChange(item) ? "schemas" : item.id;
 }
+
+const isOfRelation = ({ action }: Pick<Item, "action">): boolean => action === "relate" || action === "unrelate";
 
 const attributionOf = (item: Item): Attribution | undefined => item.changes[0]?.attribution;
 
@@ -88,12 +90,13 @@ export function itemBlocks(all: readonly Item[], words: Words, most?: number): (
   };
 }
 
-const tones: Readonly<Record<Action, Tone>> = { create: "good", update: "warn", relate: "info", bind: "quiet" };
+const tones: Readonly<Record<Action, Tone>> = { create: "good", update: "warn", relate: "info", unrelate: "warn", bind: "quiet" };
 
 const labels: Readonly<Record<Action, readonly [plan: string, report: string]>> = {
   create: ["will be created", "is missing"],
   update: ["will be updated", "differs"],
   relate: ["will be attached", "is"],
+  unrelate: ["will be detached", "is"],
   bind: ["id will be recorded", "id is not recorded"],
 };
 
@@ -150,7 +153,8 @@ function namesBlock(group: readonly [Item, ...Item[]], words: Words): ChangeBloc
   const [{ action, address }] = group;
   const isBind = action === "bind";
   const owner = isBind ? "" : objectAddress(address);
-  const relations = `${group.length} ${words.kind === "DriftReport" ? "missing relations" : "relations"}`;
+  const [planned, reported] = action === "unrelate" ? ["relations to remove", "undeclared relations"] : ["relations", "missing relations"];
+  const relations = `${group.length} ${words.kind === "DriftReport" ? reported : planned}`;
   return {
     ...empty,
     action,
@@ -187,7 +191,7 @@ function callsOf(items: readonly Item[], words: Words): readonly Call[] {
 
 /** The resource of a tag relation. */
 interface RelationTarget {
-  /** "on Integration"; "missing on Integration" in a drift report. */
+  /** "on Integration" or "off Integration"; "missing on Integration" in a drift report. */
   readonly text: string;
   /** As in the manifests; "" if only the id is known. */
   readonly name: string;
@@ -202,14 +206,13 @@ function targetLine(item: Item, words: Words): Line {
 
 /** The resource of a tag relation: its type and id as in the request, and its name. */
 export function relationTarget({ action, requests, changes }: Item, { kind }: Pick<Words, "kind">): RelationTarget | undefined {
-  if (action !== "relate") return undefined;
+  if (!isOfRelation({ action })) return undefined;
   const { resourceType: type, resourceId: id } = requests[0]?.body ?? {};
   if (typeof type !== "string" || typeof id !== "string") return undefined;
   const [change] = changes;
-  const after = change !== undefined && "after" in change ? change.after : undefined;
-  const name = isObject(after) ? after["name"] : undefined;
-  const isMissing = kind === "DriftReport";
-  return { text: `${isMissing ? "missing on" : "on"} ${type}`, name: typeof name === "string" && name !== id ? name : "", id };
+  const name = isObject(change?.after) ? change.after["name"] : change?.before;
+  const [planned, reported] = action === "relate" ? ["on", "missing on"] : ["off", "not declared for"];
+  return { text: `${kind === "DriftReport" ? reported : planned} ${type}`, name: typeof name === "string" && name !== id ? name : "", id };
 }
 
 /** "orders (8f1c)" */
