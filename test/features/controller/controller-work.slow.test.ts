@@ -210,7 +210,7 @@ test("a worker whose every slot hangs is named with what it checks, and the acco
   await vi.waitFor(() => expect(child.log()).toMatch(/Status page: \S+/u), waiting);
   const ask = async (path: string) => await (await fetch(new URL(path, /Status page: (\S+)/u.exec(child.log())?.[1] ?? ""))).text();
   await world.database.query(
-    "update dimsync_controller.account set every_ms = 1000, next_check_at = now() - interval '1 hour', created_at = now() - interval '1 hour'",
+    "update dimsync_controller.account set every_ms = 60000, next_check_at = now() - interval '1 hour', created_at = now() - interval '1 hour'",
     [],
   );
   const [{ target } = {}] = (await world.accounts()).filter(({ running }) => running);

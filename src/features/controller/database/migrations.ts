@@ -1,3 +1,5 @@
+import { controllerModes } from "../../../core/model/settings/config.ts";
+
 // Forward-only. Each migration runs once, in the transaction that holds the advisory lock. A process
 // of the previous minor version must be able to work with the tables that a migration leaves: add
 // columns with defaults and tables; never rename or remove what that version uses.
@@ -135,5 +137,29 @@ create index event_new on dimsync_controller.event (source) where queued_at is n
 create index event_message on dimsync_controller.event (message);
 create index event_open on dimsync_controller.event (source, account) where ended_by is null;
 create index event_at on dimsync_controller.event (at);`,
+  },
+  {
+    worksWith: 1,
+    sql: `
+-- One row that a role with INSERT or UPDATE writes by hand must not end the page, the metrics or the alerts of all accounts.
+alter table dimsync_controller.account
+  add constraint account_labels check (jsonb_typeof(labels) = 'object' and not jsonb_path_exists(labels, 'strict $.* ? (@.type() <> "string")')),
+  add constraint account_every check (every_ms between 60000 and 604800000),
+  add constraint account_keep check (keep_ms between 86400000 and 315360000000),
+  add constraint account_mode check (mode in (${controllerModes.map((mode) => `'${mode}'`).join(", ")})),
+  add constraint account_maintenance check (jsonb_typeof(maintenance) = 'array'),
+  add constraint account_outcome check (outcome in ('in-sync', 'drifted', 'exposed')),
+  add constraint account_counts check (least(exposed_columns, differences, manual, policy_violations, throttled_runs, failed_runs) >= 0),
+  add constraint account_times check (isfinite(next_check_at) and isfinite(created_at) and isfinite(coalesce(last_checked_at, created_at)));
+alter table dimsync_controller.notify add constraint notify_settings check (
+  case when jsonb_typeof(settings -> 'receivers') = 'array' then jsonb_array_length(settings -> 'receivers') = jsonb_array_length(
+    jsonb_path_query_array(settings, 'strict $.receivers[*] ? (@.name.type() == "string" && @.type.type() == "string")')) else false end
+  and case when jsonb_typeof(settings -> 'remindMs') = 'number' then (settings ->> 'remindMs')::numeric between 0 and 31536000000 else false end
+  and case when jsonb_typeof(settings -> 'groupMs') = 'number' then (settings ->> 'groupMs')::numeric between 0 and 31536000000 else false end);
+alter table dimsync_controller.finding
+  add constraint finding_kind check (kind in ('change', 'manual', 'policy', 'blocked')),
+  add constraint finding_risk check (risk in ('exposed', 'stricter', 'neutral', 'error', 'warning', 'info')),
+  add constraint finding_detail check (jsonb_typeof(detail) = 'object' and coalesce(jsonb_typeof(detail -> 'cause'), 'object') = 'object'
+    and coalesce(jsonb_typeof(detail -> 'text'), 'string') = 'string' and coalesce(jsonb_typeof(detail -> 'policy'), 'string') = 'string');`,
   },
 ];

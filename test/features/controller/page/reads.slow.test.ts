@@ -65,4 +65,18 @@ insert into dimsync_controller.counter (name, label, value) values ('lease_losse
     expect(metrics).toContain('dimsync_controller_exposed_columns{account="prod"} 2\n');
     expect(metrics).toContain("dimsync_controller_lease_losses_total 2\n");
   });
+
+  it.each([
+    ["settings of a source without a list", `insert into dimsync_controller.notify values ('s', '{"receivers":"x","remindMs":"y"}')`],
+    ["a receiver without a name", `insert into dimsync_controller.notify values ('s', '{"receivers":[{}],"remindMs":1,"groupMs":1}')`],
+    ["labels other than strings", `update dimsync_controller.account set labels = '{"a":{"b":[1]}}'`],
+    ["labels in a list", `update dimsync_controller.account set labels = '{"a":["b"]}'`],
+    ["a check without pause", "update dimsync_controller.account set every_ms = 0, next_check_at = now()"],
+    ["an unknown state", "update dimsync_controller.account set outcome = 'x'"],
+    ["a time that never comes", "update dimsync_controller.account set next_check_at = 'infinity'"],
+    ["a finding of an unknown kind", "update dimsync_controller.finding set kind = 'x'"],
+    ["a finding whose cause is a list", `update dimsync_controller.finding set detail = '{"cause":[1]}'`],
+  ])("a row written by hand cannot end the page and the metrics: %s", async (_, sql) => {
+    await expect(database().query(sql, [])).rejects.toThrow(/check constraint/u);
+  });
 });
