@@ -1,12 +1,11 @@
-import { mkdir, open, readdir, rm } from "node:fs/promises";
+import { mkdir, open, readdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { addAll } from "../../model/maps.ts";
+import { parseJson } from "../../model/json/parse.ts";
 import type { Fact } from "../facts.ts";
 import { syncFile, syncFolder } from "../files/atomic.ts";
 import { isErrno } from "../files/fs-errors.ts";
-import { readLog } from "../files/read-log.ts";
 import type { Settlement } from "../history.ts";
-import { ContentError, members, oneOf, optional, text } from "../readers.ts";
+import { members, oneOf, optional, text } from "../readers.ts";
 import type { RecordsState } from "../records.ts";
 import { ensureStateFolder, stateFolder } from "../state-folder.ts";
 import { recordsUnreadable, type StorePlace } from "../store-errors.ts";
@@ -41,27 +40,41 @@ async function readLocalJournal(
   target: string,
 ): Promise<{ readonly files: readonly string[]; readonly responses: readonly KeptResponse[] }> {
   const beside = folderOf(folder, target);
-  const names = await readdir(beside).catch((error: unknown) => {
+  const unlessMissing = (error: unknown): undefined => {
     if (!isErrno(error, "ENOENT")) throw error;
-    return [];
-  });
+  };
   const files: string[] = [];
   const responses: KeptResponse[] = [];
-  for (const name of names.filter((one) => one.endsWith(".ndjson")).sort()) {
-    try {
-      const lines = await readLog(join(beside, name));
-      if ("broken" in lines) continue;
-      addAll(
-        responses,
-        lines.map(({ entry }) => keptResponse(entry)),
-      );
-      files.push(join(beside, name));
-    } catch (error) {
-      if (!(error instanceof ContentError)) throw error;
-    }
+  for (const name of ((await readdir(beside).catch(unlessMissing)) ?? []).filter((one) => one.endsWith(".ndjson")).sort()) {
+    const bytes = await readFile(join(beside, name)).catch(unlessMissing);
+    const found = bytes === undefined ? undefined : responsesIn(bytes);
+    if (found === undefined) continue;
+    for (const response of found) responses.push(response);
+    files.push(join(beside, name));
   }
   return { files, responses };
 }
+
+/** Undefined if a line cannot be understood. */
+function responsesIn(bytes: Buffer): readonly KeptResponse[] | undefined {
+  const read = (line: Buffer): KeptResponse => keptResponse(parseJson(strictUtf8.decode(line)));
+  const found: KeptResponse[] = [];
+  let start = 0;
+  try {
+    for (let end = bytes.indexOf(0x0a); end >= 0; start = end + 1, end = bytes.indexOf(0x0a, start))
+      if (bytes.toString("latin1", start, end).trim() !== "") found.push(read(bytes.subarray(start, end)));
+  } catch {
+    return undefined;
+  }
+  try {
+    found.push(read(bytes.subarray(start)));
+  } catch {
+    // Nothing relies on a line without a line feed: the process was killed, or the disk was full, during the write.
+  }
+  return found;
+}
+
+const strictUtf8 = new TextDecoder("utf-8", { fatal: true });
 
 /**
  * Facts of earlier runs on this machine that could not be stored. An id is added as the service's
