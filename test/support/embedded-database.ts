@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
-import type { Database } from "../../src/core/records/postgres/connection.ts";
+import type { TransactionalDatabase } from "../../src/core/records/postgres/connection.ts";
 import { openEmbeddedDatabase } from "../../src/features/controller/database/embedded.ts";
 import { folderOfRun } from "./folder-of-run.ts";
 
@@ -11,7 +11,7 @@ import { folderOfRun } from "./folder-of-run.ts";
  * An empty embedded database. Closing it also frees its 500 MB, which Node would keep for a while:
  * tests that start many processes would take half as long again after it.
  */
-export async function startEmbeddedDatabase(): Promise<Database> {
+export async function startEmbeddedDatabase(): Promise<TransactionalDatabase> {
   // Removed after all tests if it is not closed: without PostgreSQL, a process keeps one.
   const folder = mkdtempSync(join(tmpdir(), "embedded-"));
   await copyEmptyDatabase(folder);

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { version } from "../../core/model/runtime/version.ts";
 import type { ControllerMode } from "../../core/model/settings/config.ts";
 import type { Environment } from "../../core/model/settings/env.ts";
-import { type Database, wordsOf } from "../../core/records/postgres/connection.ts";
+import { type Database, type TransactionalDatabase, wordsOf } from "../../core/records/postgres/connection.ts";
 import { deliver } from "./alerts/deliver.ts";
 import { sendHeartbeats } from "./alerts/heartbeat.ts";
 import { routeEvents } from "./alerts/outbox.ts";
@@ -86,7 +86,7 @@ const beatMs = 10_000;
  * Starts to check accounts and to send messages. A process with the page alone sends messages too: if there is no worker, nobody else
  * reports it. Commands such as `push` need the queue, whether or not a worker has started before.
  */
-async function start(options: ControllerOptions, database: Database, storage: StorageHealth): Promise<() => Promise<void>> {
+async function start(options: ControllerOptions, database: TransactionalDatabase, storage: StorageHealth): Promise<() => Promise<void>> {
   const queue = await openQueue(database, storage.failed);
   const worker =
     options.role === "page"
@@ -110,7 +110,7 @@ async function start(options: ControllerOptions, database: Database, storage: St
   };
 }
 
-async function startWorker(options: ControllerOptions & Pick<WorkerOptions, "onStored">, database: Database, queue: Queue) {
+async function startWorker(options: ControllerOptions & Pick<WorkerOptions, "onStored">, database: TransactionalDatabase, queue: Queue) {
   const { worker: id, log, watched } = options;
   await registerWorker(database, { id, version, accountsAtOnce: options.accountsAtOnce });
   const load = accountLoader(options, database);

@@ -7,10 +7,13 @@ import { withStoredText } from "./stored-text.ts";
 /** The part of a result that is used. */
 export type Rows = Pick<QueryResult, "rows" | "rowCount">;
 
-/** Runs queries on a few connections that are opened when they are needed. */
-export interface Database {
+export interface Queries {
   /** One statement with parameters, in one round trip. Throws what `wordsOf` describes. */
   readonly query: (text: string, values: readonly unknown[]) => Promise<Rows>;
+}
+
+/** Runs queries on a few connections that are opened when they are needed. */
+export interface Database extends Queries {
   /** Statements without parameters, in one round trip; one result for each. */
   readonly script: (text: string) => Promise<readonly Rows[]>;
   /** The process id of a connection as it was given to us, and as the server knows it. */
@@ -18,7 +21,12 @@ export interface Database {
   readonly close: () => Promise<void>;
 }
 
-export interface WatchedDatabase extends Database {
+export interface TransactionalDatabase extends Database {
+  /** Runs `work` in one transaction, which is rolled back if it rejects. Throws what it throws, and what `wordsOf` describes. */
+  readonly transaction: <T>(work: (queries: Queries) => Promise<T>) => Promise<T>;
+}
+
+export interface WatchedDatabase extends TransactionalDatabase {
   /** False from when a connection is lost until a query succeeds. */
   readonly isReachable: () => boolean;
 }
@@ -94,6 +102,14 @@ function connected(url: string, connections: number): WatchedDatabase {
         // The types of pg do not have it.
         const { processID } = client as PoolClient & { readonly processID: number };
         return { given: processID, actual: Number(rows[0]?.pid) };
+      }),
+    // If it fails, the connection is closed, which ends the transaction.
+    transaction: (work) =>
+      withClient(async (client) => {
+        await client.query("begin");
+        const result = await work({ query: (text, values) => client.query(text, [...values]) });
+        await client.query("commit");
+        return result;
       }),
     isReachable: () => isReachable,
     close: () => pool.end(),

@@ -1,4 +1,4 @@
-import type { Database, Rows } from "./connection.ts";
+import type { Queries, Rows, TransactionalDatabase } from "./connection.ts";
 
 // PostgreSQL stores neither NUL nor lone surrogates, and jsonb refuses their escapes. Names of an account can contain both, so
 // they are stored as U+FDD0, which is never a character, and the four hexadecimal digits of the code unit.
@@ -19,11 +19,17 @@ export const jsonParameter = (value: unknown): string =>
   JSON.stringify(mapped(value, toStored)).replaceAll(marker, "\\ufdd0");
 
 /** The database for any text: what is stored comes back as it was. */
-export const withStoredText = <D extends Database>(database: D): D => ({
+export const withStoredText = <D extends TransactionalDatabase>(database: D): D => ({
   ...database,
-  query: async (text, values) => fromRows(await database.query(text, values.map(toParameter))),
+  query: queryOn(database),
+  transaction: (work) => database.transaction((queries) => work({ query: queryOn(queries) })),
   script: async (text) => (await database.script(text)).map(fromRows),
 });
+
+const queryOn =
+  (queries: Queries): Queries["query"] =>
+  async (text, values) =>
+    fromRows(await queries.query(text, values.map(toParameter)));
 
 const toParameter = (value: unknown): unknown => (typeof value === "string" || Array.isArray(value) ? mapped(value, toStored) : value);
 

@@ -53,7 +53,7 @@ export interface AlertAccount {
   readonly link?: string | undefined;
 }
 
-interface AlertFinding extends Pick<FoundFinding, "address" | "path" | "risk" | "cause"> {
+export interface AlertFinding extends Pick<FoundFinding, "address" | "path" | "risk" | "cause"> {
   readonly actor: string | null;
   readonly since: string;
 }

@@ -7,14 +7,14 @@ import type { PGlite } from "@electric-sql/pglite";
 import pLimit from "p-limit";
 import { Client } from "pg";
 import { DimsyncError } from "../../../core/model/errors.ts";
-import type { Database, Rows } from "../../../core/records/postgres/connection.ts";
+import type { Rows, TransactionalDatabase } from "../../../core/records/postgres/connection.ts";
 import { withStoredText } from "../../../core/records/postgres/stored-text.ts";
 
 /**
  * PostgreSQL in this process, kept in a folder. It has one connection, and only one process may open the
  * folder. `log` gets what takes long. Throws E_CONTROLLER_DATABASE if the package is not installed.
  */
-export async function openEmbeddedDatabase(folder: string, log: (text: string) => void = () => {}): Promise<Database> {
+export async function openEmbeddedDatabase(folder: string, log: (text: string) => void = () => {}): Promise<TransactionalDatabase> {
   const { PGlite: Embedded } = await loadPglite();
   await mkdir(folder, { recursive: true, mode: 0o700 });
   const dataDir = join(folder, "postgres");
@@ -31,11 +31,24 @@ export async function openEmbeddedDatabase(folder: string, log: (text: string) =
   const alone = pLimit(1);
   const nameOf = statementNames();
   let statements = 0;
+  const query = (text: string, values: readonly unknown[]): Promise<Rows> => client.query({ ...nameOf(text), text, values: [...values] });
   return withStoredText({
     query: (text, values) =>
       alone(async () => {
         if (++statements % vacuumEvery === 0) await client.query("vacuum analyze");
-        return client.query({ ...nameOf(text), text, values: [...values] });
+        return query(text, values);
+      }),
+    transaction: (work) =>
+      alone(async () => {
+        await client.query("begin");
+        try {
+          const result = await work({ query });
+          await client.query("commit");
+          return result;
+        } catch (error) {
+          await client.query("rollback").catch(() => undefined);
+          throw error;
+        }
       }),
     script: (text) => alone(() => runScript(client, text)),
     processIds: async () => ({ given: process.pid, actual: process.pid }),

@@ -3,7 +3,7 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { DimsyncError } from "../../../core/model/errors.ts";
 import { takeFileLock } from "../../../core/records/files/file-lock.ts";
-import { type Database, openDatabase } from "../../../core/records/postgres/connection.ts";
+import { type Database, openDatabase, type TransactionalDatabase } from "../../../core/records/postgres/connection.ts";
 import { checkFormat, databaseError, migrate } from "./migrate.ts";
 
 export interface ControllerPlace {
@@ -16,7 +16,10 @@ export interface ControllerPlace {
 const lockTtlMs = 60_000;
 
 /** The database of a controller process, with up-to-date tables. `close` ends it. Throws E_CONTROLLER_DATABASE. */
-export async function openControllerDatabase({ url, stateFolder }: ControllerPlace, log: (text: string) => void): Promise<Database> {
+export async function openControllerDatabase(
+  { url, stateFolder }: ControllerPlace,
+  log: (text: string) => void,
+): Promise<TransactionalDatabase> {
   if (url !== undefined) {
     const database = opened(url, 6);
     await migrate(database);
@@ -73,7 +76,7 @@ export async function openExistingDatabase({ url, stateFolder }: ControllerPlace
   }
 }
 
-function opened(url: string, connections: number): Database {
+function opened(url: string, connections: number): TransactionalDatabase {
   try {
     return openDatabase(url, connections);
   } catch (error) {

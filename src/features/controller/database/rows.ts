@@ -1,11 +1,11 @@
-import type { Database } from "../../../core/records/postgres/connection.ts";
+import type { Queries } from "../../../core/records/postgres/connection.ts";
 
 /**
  * The rows of a query. They come as JSON, so that PostgreSQL and PGlite return the same types: times
  * are strings, and large numbers are numbers. `T` describes the columns that the query names. `writes`:
  * common table expressions that write, which must be at the top of a statement.
  */
-export async function rowsOf<T>(database: Database, sql: string, values: readonly unknown[] = [], writes?: string): Promise<readonly T[]> {
+export async function rowsOf<T>(database: Queries, sql: string, values: readonly unknown[] = [], writes?: string): Promise<readonly T[]> {
   const { rows } = await database.query(
     `with ${writes === undefined ? "" : `${writes}, `}found_row as (${sql}) select to_json(found_row) as row from found_row`,
     values,
@@ -16,7 +16,7 @@ export async function rowsOf<T>(database: Database, sql: string, values: readonl
 
 /** The same rows as members of what the page and the API show: columns that are null are absent. */
 export const membersOf = async <T extends object>(
-  database: Database,
+  database: Queries,
   sql: string,
   values: readonly unknown[] = [],
   writes?: string,

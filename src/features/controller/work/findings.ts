@@ -16,7 +16,8 @@ export interface FoundFinding extends Pick<Finding, "kind" | "address" | "path" 
 /** More are not stored; none is closed then. */
 export const maxFindings = 5_000;
 
-const order: readonly Finding["risk"][] = ["exposed", "error", "stricter", "warning", "neutral", "info"];
+/** The worst first. */
+export const risks: readonly Finding["risk"][] = ["exposed", "error", "stricter", "warning", "neutral", "info"];
 
 /** What a drift report found, exposed first, at most `maxFindings`: no more are made of a report with a million changes. */
 export function findingsOf(report: Plan): readonly FoundFinding[] {
@@ -39,7 +40,7 @@ export function findingsOf(report: Plan): readonly FoundFinding[] {
   ];
   const items = report.items.filter(({ action }) => action !== "bind");
   const found = new Map<string, FoundFinding>();
-  for (const risk of order)
+  for (const risk of risks)
     for (const some of [...items.map((item) => ofItem(item, risk)), others.filter((finding) => finding.risk === risk)])
       for (const finding of some) {
         found.set(finding.key, finding);

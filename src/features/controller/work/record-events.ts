@@ -1,70 +1,109 @@
-import { iso } from "../../../core/records/postgres/iso.ts";
-import { riskOrder } from "../views/sql.ts";
+import { byText } from "../../../core/model/address.ts";
+import type { AlertEvent } from "../../../core/model/settings/notifications.ts";
+import { grouped } from "../../../core/text/lists.ts";
+import type { AlertFinding } from "../alerts/message.ts";
+import type { AccountState, Finding, RunError } from "../views/status.ts";
+import { type FoundFinding, risks } from "./findings.ts";
+
+/** A finding that was closed. `closed_by`: null if no repair of dimsync is known. */
+export interface ClosedFinding extends AlertFinding, Pick<FoundFinding, "key" | "detail"> {
+  readonly id: number;
+  readonly closed_by: string | null;
+  readonly closed_run: string;
+}
+
+/** What a run says about its account. */
+interface RunResults {
+  /** What was reported before. */
+  readonly before: readonly AlertEvent[];
+  /** Undefined if the run could not compare the account. */
+  readonly state: AccountState | undefined;
+  readonly isFinished: boolean;
+  readonly fault: AlertEvent | undefined;
+  readonly error: RunError | undefined;
+  readonly counts: Readonly<Record<"exposed_columns" | "differences" | "manual" | "policy_violations", number>>;
+  readonly found: readonly (AlertFinding & Pick<FoundFinding, "key">)[];
+  /** Keys of findings that are new, or that were less severe before. */
+  readonly news: ReadonlySet<string>;
+  readonly closed: readonly ClosedFinding[];
+}
+
+export const exposes = (risk: Finding["risk"]): boolean => risk === "exposed" || risk === "error";
+
+/** The events of a run, once for each transition, and what is wrong with the account after it. */
+export function reportedOf(results: RunResults) {
+  const { before, state, fault, error, counts, found, news, closed } = results;
+  const alerts = alertsAfter(results);
+  const ended = before.filter((name) => !alerts.includes(name)).sort(byText);
+  // New findings, all of them if nothing was reported before, and those that dimsync has closed.
+  const isNews = (name: AlertEvent, { key }: Pick<FoundFinding, "key">): boolean => !before.includes(name) || news.has(key);
+  const affected: Partial<Readonly<Record<AlertEvent, RunResults["found"]>>> = {
+    exposed: found.filter((finding) => exposes(finding.risk) && isNews("exposed", finding)),
+    drifted: found.filter((finding) => isNews("drifted", finding)),
+    repaired: closed.filter(({ closed_by }) => closed_by === "dimsync"),
+    resolved: closed.filter(({ closed_by }) => closed_by === null),
+  };
+  const has = (name: AlertEvent): boolean => (affected[name] ?? []).length > 0;
+  const names: readonly (AlertEvent | false | undefined)[] = [
+    state === "exposed" && has("exposed") && "exposed",
+    state === "drifted" && has("drifted") && "drifted",
+    has("repaired") && "repaired",
+    fault !== undefined && !before.includes(fault) && fault,
+    ended.length > 0 && !has("repaired") && "resolved",
+  ];
+  const { exposed_columns: exposedColumns, policy_violations: policyViolations, ...others } = counts;
+  const events = names
+    .filter((name) => name !== false && name !== undefined)
+    .map((name) => {
+      const { cause, ...about } = aboutFindings(affected[name] ?? []);
+      return {
+        ...{ name, ...about, cause: name === fault ? error?.code : cause },
+        detail: { ...about.detail, counts: { exposedColumns, ...others, policyViolations }, ...(name === fault ? { error } : {}) },
+        resolves: name === "repaired" || name === "resolved" ? ended : [],
+      };
+    });
+  return { alerts, events };
+}
+
+/** What is wrong with the account. A run that could not compare it ends neither drift nor an exposure. */
+function alertsAfter({ before, state, fault, isFinished }: RunResults): readonly AlertEvent[] {
+  const had = (name: AlertEvent): boolean => before.includes(name);
+  const conditions: Partial<Readonly<Record<AlertEvent, boolean>>> = {
+    exposed: state === undefined ? had("exposed") : state === "exposed",
+    drifted: state === undefined || state === "exposed" ? had("drifted") : state === "drifted",
+    failing: fault === "failing" || (fault === "bundle-refused" && had("failing")),
+    "bundle-refused": fault === "bundle-refused" || (fault === "failing" && had("bundle-refused")),
+    "protection-stopped": fault === "protection-stopped" || (fault !== undefined && had("protection-stopped")),
+    stale: !isFinished && had("stale"),
+  };
+  return (Object.keys(conditions) as readonly AlertEvent[]).filter((name) => conditions[name]);
+}
 
 const namedFindings = 20;
+const longestText = 1_000;
 
-const exposes = (risk: string): string => `${risk} in ('exposed', 'error')`;
-const had = (name: string): string => `'${name}' = any(this_run.before)`;
-
-/** What is wrong with the account after the run. A run that could not compare the account ends neither drift nor an exposure. */
-const conditions: Readonly<Record<string, string>> = {
-  exposed: `case when this_run.state is null then ${had("exposed")} else this_run.state = 'exposed' end`,
-  drifted: `case when this_run.state is null or this_run.state = 'exposed' then ${had("drifted")} else this_run.state = 'drifted' end`,
-  failing: `this_run.fault = 'failing' or (this_run.fault = 'bundle-refused' and ${had("failing")})`,
-  "bundle-refused": `this_run.fault = 'bundle-refused' or (this_run.fault = 'failing' and ${had("bundle-refused")})`,
-  "protection-stopped": `this_run.fault = 'protection-stopped' or (this_run.fault is not null and ${had("protection-stopped")})`,
-  stale: `not this_run."isFinished" and ${had("stale")}`,
-};
-
-/**
- * Steps of the statement that records a run: the events of the run, once for each transition. `this_run.before` is what was reported before, read under the
- * lock of the account.
- */
-export const eventSteps: Readonly<Record<string, string>> = {
-  alerts: `select array_remove(array[${Object.entries(conditions)
-    .map(([name, sql]) => `case when ${sql} then '${name}' end`)
-    .join(", ")}], null) as after from this_run`,
-
-  // Findings that are new, or that were less severe before.
-  news: `select found.* from found join opened using (key)
-    union all select found.* from found join changed using (key) where ${exposes("found.risk")} and not ${exposes("changed.risk_before")}`,
-
-  // What each event is about: new findings, all of them if nothing was reported before, and those that dimsync has closed.
-  affected: `select 'exposed' as name, key, address, path, risk, cause, actor, coalesce(since, at) as since from found, this_run
-      where ${exposes("found.risk")} and (not ${had("exposed")} or found.key in (select key from news))
-    union all select 'drifted', key, address, path, risk, cause, actor, coalesce(since, at) from found, this_run
-      where not ${had("drifted")} or found.key in (select key from news)
-    union all select 'repaired', key, address, path, risk, cause, actor, coalesce(since, opened_at) from closed where closed_by = 'dimsync'
-    union all select 'resolved', key, address, path, risk, cause, actor, coalesce(since, opened_at) from closed where closed_by is null`,
-
+/** What an event says of the findings that it is about. */
+function aboutFindings(findings: RunResults["found"]) {
+  if (findings.length === 0) return { since: null, cause: "", actor: null, detail: {} };
   // A column that differs and violates a policy is one thing that is wrong.
-  places: `select name, address, path, bool_or(${exposes("risk")}) as exposes, (array_agg(risk order by ${riskOrder("risk")}))[1] as risk,
-      string_agg(distinct cause, '; ') as cause, string_agg(distinct actor, ', ') as actor, min(since) as since
-    from affected group by name, address, path, case when path = '' then key end`,
+  const places = grouped(findings, ({ address, path, key }) => JSON.stringify([address, path, path === "" ? key : ""]))
+    .map((same): AlertFinding => ({ ...{ address: same[0].address, path: same[0].path }, ...summaryOf(same) }))
+    .sort((a, b) => Number(exposes(b.risk)) - Number(exposes(a.risk)) || byText(a.address, b.address) || byText(a.path, b.path));
+  const { since, cause, actor } = summaryOf(findings);
+  return {
+    ...{ since, cause: cause.slice(0, longestText), actor: actor?.slice(0, longestText) ?? null },
+    detail: { findingsTotal: places.length, findings: places.slice(0, namedFindings) },
+  };
+}
 
-  numbered: `select *, row_number() over (partition by name order by not exposes, address, path) as number from places`,
-
-  named: `select name, jsonb_build_object('findingsTotal', count(*), 'findings', jsonb_agg(jsonb_build_object('address', address, 'path', path, 'risk', risk,
-        'cause', cause, 'actor', actor, 'since', ${iso("since")}) order by number) filter (where number <= ${namedFindings})) as detail
-    from numbered group by name`,
-
-  described: `select name, min(since) as since, left(string_agg(distinct cause, '; '), 1000) as cause, left(string_agg(distinct actor, ', '), 1000) as actor,
-      (array_agg(detail))[1] as detail
-    from affected join named using (name) group by name`,
-
-  ended: `select array(select unnest(this_run.before) except select unnest(alerts.after) order by 1) as names from this_run, alerts`,
-
-  happened: `select 'exposed' as name from this_run where this_run.state = 'exposed' and exists (select 1 from affected where name = 'exposed')
-    union all select 'drifted' from this_run where this_run.state = 'drifted' and exists (select 1 from affected where name = 'drifted')
-    union all select 'repaired' from affected where name = 'repaired' group by name
-    union all select this_run.fault from this_run where this_run.fault is not null and not this_run.fault = any(this_run.before)
-    union all select 'resolved' from ended where names <> '{}' and not exists (select 1 from affected where name = 'repaired')`,
-
-  event: `insert into dimsync_controller.event (source, account, name, since, cause, actor, run, git_commit, detail, resolves)
-    select this_run.source, this_run.account, h.name, d.since, case when h.name = this_run.fault then this_run."errorCode" else coalesce(d.cause, '') end, d.actor, this_run.id, this_run.commit,
-      coalesce(d.detail, '{}') || jsonb_build_object('counts', jsonb_build_object('exposedColumns', this_run."exposedColumns", 'differences', this_run.differences,
-        'manual', this_run.manual, 'policyViolations', this_run."policyViolations"))
-        || case when h.name = this_run.fault then jsonb_build_object('error', jsonb_build_object('code', this_run."errorCode", 'message', this_run.message)) else '{}' end,
-      case when h.name in ('repaired', 'resolved') then ended.names else '{}' end
-    from happened h left join described d using (name), this_run, ended`,
-};
+/** The worst risk, the first change, and all causes and users. */
+function summaryOf(findings: RunResults["found"]): Pick<AlertFinding, "risk" | "cause" | "actor" | "since"> {
+  const unique = (texts: readonly string[]): readonly string[] => [...new Set(texts)].sort(byText);
+  const actors = unique(findings.flatMap(({ actor }) => actor ?? []));
+  return {
+    risk: risks.find((risk) => findings.some((finding) => finding.risk === risk)) ?? "info",
+    cause: unique(findings.map(({ cause }) => cause)).join("; "),
+    actor: actors.length === 0 ? null : actors.join(", "),
+    since: unique(findings.map(({ since }) => since))[0] ?? "",
+  };
+}

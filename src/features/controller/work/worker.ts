@@ -5,7 +5,7 @@ import { exponentialMs } from "../../../core/model/runtime/backoff.ts";
 import { traced } from "../../../core/model/runtime/traced.ts";
 import { type ControllerMode, controllerModes } from "../../../core/model/settings/config.ts";
 import type { Environment } from "../../../core/model/settings/env.ts";
-import { type Database, isRefusal, wordsOf } from "../../../core/records/postgres/connection.ts";
+import { isRefusal, type TransactionalDatabase, wordsOf } from "../../../core/records/postgres/connection.ts";
 import { counted } from "../../../core/text/counts.ts";
 import { wholePath } from "../../../core/text/paths.ts";
 import type { Log } from "../log.ts";
@@ -18,7 +18,7 @@ import { countProtections, type Repair, repairedBy, repairOf, repairProject } fr
 export interface WorkerOptions {
   /** Identifies this process, such as "host:4711". */
   readonly id: string;
-  readonly database: Database;
+  readonly database: TransactionalDatabase;
   readonly queue: Queue;
   /** The project of an account; its problems and failures become the account's. */
   readonly load: (account: ClaimedAccount, signal: AbortSignal) => Promise<Project>;
@@ -120,14 +120,14 @@ async function checkClaimed(
     repairedBefore,
   } as const;
   let recorded = await store(options, compared);
-  if (repair?.isPossible === true && recorded.is_current) {
+  if (repair?.isPossible === true && recorded.isCurrent) {
     const sending = { ...run, id: randomUUID(), mode, startedAt: performance.now(), isLast: true };
     if (mode === "protect") await countProtections(database, { account: account.id, run: sending.id, changes: repair.changes });
     await recordSending(database, sending, repair.report);
     outcome = await repairProject(repair, environment);
     recorded = await store(options, { ...sending, outcome: withStopped(outcome, repair) });
   }
-  const { next_in_seconds: next } = recorded;
+  const { nextInSeconds: next } = recorded;
   if (outcome.exit.code === 1 && (next === null || next > 0))
     throw new Error(`${account.target}: ${outcome.error?.message ?? "the check failed"}`);
   if (next !== null) await queue.request(account.id, account.host, Math.max(0, next));

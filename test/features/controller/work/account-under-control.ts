@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { onTestFinished } from "vitest";
 import { loadProject } from "../../../../src/core/manifests/project.ts";
 import type { ControllerMode } from "../../../../src/core/model/settings/config.ts";
-import type { Database } from "../../../../src/core/records/postgres/connection.ts";
+import type { TransactionalDatabase } from "../../../../src/core/records/postgres/connection.ts";
 import { deliver } from "../../../../src/features/controller/alerts/deliver.ts";
 import { routeEvents } from "../../../../src/features/controller/alerts/outbox.ts";
 import { migrate } from "../../../../src/features/controller/database/migrate.ts";
@@ -35,7 +35,7 @@ interface CheckOptions {
 /** An account under control whose column customers.email is exposed, and workers in this process. */
 export interface AccountUnderControl {
   readonly service: TestService;
-  readonly database: Database;
+  readonly database: TransactionalDatabase;
   /** Everything that workers logged. */
   readonly log: readonly string[];
   /** Adds files to the project, or replaces them, and pushes it. */

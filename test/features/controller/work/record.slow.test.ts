@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { expect, it } from "vitest";
-import type { Database } from "../../../../src/core/records/postgres/connection.ts";
+import type { TransactionalDatabase } from "../../../../src/core/records/postgres/connection.ts";
 import { leaseHeld, leaseLost } from "../../../../src/core/records/store-errors.ts";
 import { registerAccounts } from "../../../../src/features/controller/projects/register.ts";
 import { readAccount } from "../../../../src/features/controller/views/accounts.ts";
@@ -18,14 +18,14 @@ const failure = (isThrottled: boolean): RunOutcome => ({
 });
 
 /** A new account, which is due. */
-async function account(database: Database, target: string): Promise<number> {
+async function account(database: TransactionalDatabase, target: string): Promise<number> {
   const entry = { target, labels: {}, host: "h", mode: "report" as const, everyMs: 60_000, maintenance: [], keepMs: 86_400_000 };
   const [stored] = await registerAccounts(database, { source: target, accounts: [entry] });
   return stored?.id ?? 0;
 }
 
 /** Claims the account and records a run. */
-async function run(database: Database, id: number, target: string, outcome: RunOutcome): Promise<FinishedRun> {
+async function run(database: TransactionalDatabase, id: number, target: string, outcome: RunOutcome): Promise<FinishedRun> {
   await database.query("update dimsync_controller.account set next_check_at = now() where id = $1", [id]);
   const claim = randomUUID();
   const claimed = await claimAccount(database, { account: id, run: claim, worker: "w", isRetry: false, watched: target });
@@ -62,9 +62,9 @@ describeDatabases("runs", (database) => {
   it("records a run once, and nothing about the account if another run has taken it over", async () => {
     const id = await account(database(), "once");
     const first = await run(database(), id, "once", failure(false));
-    expect(await recordRun(database(), first)).toMatchObject({ is_current: false });
+    expect(await recordRun(database(), first)).toMatchObject({ isCurrent: false });
     const late = { ...first, id: randomUUID() };
-    expect(await recordRun(database(), late)).toMatchObject({ is_current: false });
+    expect(await recordRun(database(), late)).toMatchObject({ isCurrent: false });
     const detail = await readAccount(database(), "once");
     expect([detail?.runs.length, detail?.timeline[0]?.checks, detail?.state]).toEqual([2, 1, "failing"]);
   });
@@ -107,12 +107,12 @@ describeDatabases("runs", (database) => {
       ...{ id: claim, claim, account: id, reason: "schedule", mode: "report", worker: "w", startedAt: 0, endedAt: 1 },
       ...{ generation: claimed?.generation ?? 0, outcome: failure(false), isLast: false },
     };
-    expect(await recordRun(database(), first)).toMatchObject({ is_current: true });
-    expect(await recordRun(database(), first)).toMatchObject({ is_current: true, opened: 0 });
+    expect(await recordRun(database(), first)).toMatchObject({ isCurrent: true });
+    expect(await recordRun(database(), first)).toMatchObject({ isCurrent: true, opened: 0 });
     expect((await readAccount(database(), "again"))?.timeline[0]?.checks).toBe(1);
     const last = { ...first, id: randomUUID(), isLast: true };
-    expect(await recordRun(database(), last)).toMatchObject({ is_current: true });
-    expect(await recordRun(database(), last)).toMatchObject({ is_current: false });
+    expect(await recordRun(database(), last)).toMatchObject({ isCurrent: true });
+    expect(await recordRun(database(), last)).toMatchObject({ isCurrent: false });
   });
 
   it("lets one run at a time check an account, and only if it is due", async () => {

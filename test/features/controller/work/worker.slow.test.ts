@@ -2,7 +2,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 import { loadProject } from "../../../../src/core/manifests/project.ts";
-import type { Database } from "../../../../src/core/records/postgres/connection.ts";
+import type { TransactionalDatabase } from "../../../../src/core/records/postgres/connection.ts";
 import { bundleProjects } from "../../../../src/features/controller/projects/load-bundle.ts";
 import { makeBundle } from "../../../../src/features/controller/projects/make-bundle.ts";
 import { pushBundle } from "../../../../src/features/controller/projects/push-bundle.ts";
@@ -13,7 +13,7 @@ import { writeProject } from "../../../support/project-folder.ts";
 import { startService } from "../../../support/service.ts";
 
 /** The database, and the statements that were sent to it. */
-function counted(database: Database): { readonly database: Database; readonly statements: string[] } {
+function counted(database: TransactionalDatabase): { readonly database: TransactionalDatabase; readonly statements: string[] } {
   const statements: string[] = [];
   return {
     statements,
@@ -27,12 +27,16 @@ function counted(database: Database): { readonly database: Database; readonly st
         statements.push(text);
         return database.script(text);
       },
+      transaction(work) {
+        statements.push("transaction");
+        return database.transaction(work);
+      },
     },
   };
 }
 
 /** A worker and a pushed account whose key is the secret `apiKey`; nothing takes jobs from the queue. */
-async function controlled(given: Database, apiKey: string, env: Record<string, string | undefined>) {
+async function controlled(given: TransactionalDatabase, apiKey: string, env: Record<string, string | undefined>) {
   const service = await startService({ apiKeys: { right: "bot@example.com" } });
   const source = `data-${Math.random()}`;
   const cwd = writeProject({
@@ -96,14 +100,16 @@ describeDatabases("a worker", (database) => {
     expect(seen).toEqual([null, "E_SECRET_MISSING", null]);
   });
 
-  it("claims an account, records its run and requests the next one with one statement each", async () => {
+  it("claims an account, records its run in one transaction, and requests the next one", async () => {
     const { check, statements } = await controlled(database(), "{ $secret: { env: KEY } }", { KEY: "right" });
     await check();
     expect(statements.some((text) => text.includes("dimsync_controller.bundle"))).toBe(true);
     await database().query("delete from dimsync_queue.job_common", []);
     await check();
-    expect(
-      statements.map((text) => /running_since = now|dimsync_controller\.run |insert into \S+job/iu.exec(text)?.[0].toLowerCase()),
-    ).toEqual(["running_since = now", "dimsync_controller.run ", "insert into dimsync_queue.job"]);
+    expect(statements.map((text) => /running_since = now|transaction|insert into \S+job/iu.exec(text)?.[0].toLowerCase())).toEqual([
+      "running_since = now",
+      "transaction",
+      "insert into dimsync_queue.job",
+    ]);
   });
 });
