@@ -125,32 +125,43 @@ const without = (map, names) =>
 
 // The types of these documents.
 
-/** The definitions whose types are generated, besides the documents. */
-const generated = ["goneColumn", "guardFinding", "itemResult", "neverReviewed", "newColumn", "policyFinding", "seenGroup", "usedExemption"];
-
 /** Definitions whose types say more than a schema can. */
 const written = {
-  action: ["Action", "./plan.ts"],
   change: ["ChangeGroup", "./plan.ts"],
-  counts: ["CallCounts", "./plan.ts"],
+  code: ["Code", "./titles.ts"],
   diagnostic: ["Diagnostic", "./problem.ts"],
   exit: ["Exit", "./exit.ts"],
-  held: ["Held", "./plan.ts"],
-  manual: ["Manual", "./plan.ts"],
-  notKept: ["NotKept", "./plan.ts"],
+  nodes: ["Nodes", "./nodes.ts"],
+  request: ["PlannedRequest", "./service.ts"],
 };
+
+const otherNames = { binding: "ItemBinding", counts: "CallCounts", named: "NamedObject" };
 
 /** The text of src/core/model/documents.generated.d.ts. */
 export async function documentTypes() {
-  const [plan, result, validation] = [await read("plan"), await read("result"), await read("validation")];
-  const definitions = { ...plan.definitions, ...result.definitions };
-  const types = { ...only(definitions, generated), tool: plan.definitions.tool, result, validation };
+  const [plan, drift, result, validation] = await Promise.all(["plan", "drift", "result", "validation"].map(read));
+  const { names: _, ...definitions } = { ...result.definitions, ...plan.definitions };
+  const kind = { enum: ["Plan", "DriftReport"], description: plan.properties.kind.description };
+  const types = {
+    ...without(definitions, Object.keys(written)),
+    summary: either(plan.definitions.summary, drift.definitions.summary),
+    plan: { ...plan, description: `${plan.description} A drift report has the same shape.`, properties: { ...plan.properties, kind } },
+    result,
+    validation,
+  };
   const texts = Object.entries(types).map(([name, schema]) => `${comment(schema)}${declaration(typeName(name), schema)}\n`);
-  const imports = Object.values(written).map(([name, file]) => `import type { ${name} } from "${file}";\n`);
-  return `${imports.join("")}\n${texts.join("\n")}`;
+  const imports = [...Object.values(written), ["JsonObject", "./json/json.ts"], ["JsonValue", "./json/json.ts"]];
+  return `${imports.map(([name, file]) => `import type { ${name} } from "${file}";\n`).join("")}\n${texts.join("\n")}`;
 }
 
-const typeName = (name) => written[name]?.[0] ?? `${name[0].toUpperCase()}${name.slice(1)}`;
+/** An object with the members of one or the other. */
+const either = (one, other) => ({
+  ...one,
+  required: one.required.filter((name) => other.required.includes(name)),
+  properties: { ...one.properties, ...other.properties },
+});
+
+const typeName = (name) => written[name]?.[0] ?? otherNames[name] ?? `${name[0].toUpperCase()}${name.slice(1)}`;
 const comment = ({ description }, indent = "") => (description === undefined ? "" : `${indent}/** ${description} */\n`);
 
 function declaration(name, schema) {
@@ -176,11 +187,14 @@ function typeOf(schema, indent) {
   return { string: "string", boolean: "boolean", integer: "number", number: "number" }[type] ?? "JsonValue";
 }
 
-function objectType({ properties, required = [] }, indent) {
+function objectType({ properties, required = [], additionalProperties: others }, indent) {
   const inner = `${indent}  `;
   const members = Object.entries(properties).map(
     ([name, schema]) =>
       `${comment(schema, inner)}${inner}readonly ${name}${required.includes(name) ? "" : "?"}: ${typeOf(schema, inner)};\n`,
   );
+  const all = [...Object.values(properties), ...(typeof others === "object" ? [others] : [])].map((schema) => typeOf(schema, inner));
+  if (typeof others === "object")
+    members.push(`${comment(others, inner)}${inner}readonly [name: string]: ${all.join(" | ")} | undefined;\n`);
   return `{\n${members.join("")}${indent}}`;
 }
