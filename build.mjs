@@ -1,4 +1,4 @@
-// Builds dist/: the schemas of documents that repeat the plan's (build/documents.mjs), validators from schema/ (ajv standalone), the
+// Builds dist/: schemas that repeat others (build/documents.mjs), validators from schema/ (ajv standalone), the
 // bundles (build/program.mjs), then the help texts, and at the same time the types. `--generate` stops after the validators, `--no-types` skips
 // the declaration files, `--out DIR` builds into another folder.
 import { execFile } from "node:child_process";
@@ -13,7 +13,7 @@ import standaloneCode from "ajv/dist/standalone/index.js";
 import addFormats from "ajv-formats";
 import pLimit from "p-limit";
 import { rolldown } from "rolldown";
-import { documentTypes, writeDocumentSchemas } from "./build/documents.mjs";
+import { documentTypes, isManifest, writeDerivedSchemas } from "./build/documents.mjs";
 import { lazyPackages } from "./build/lazy-modules.mjs";
 import { bundleLibrary, bundleProgram, bundleTypes, writtenModules } from "./build/program.mjs";
 import { shippedPackages } from "./build/shipped-packages.mjs";
@@ -128,11 +128,6 @@ async function bundleRequires(source) {
   }
 }
 
-/**
- * The other schemas are for documents that only dimsync writes, or for documents without a name.
- */
-const isManifest = ({ properties = {} }) => "metadata" in properties && "spec" in properties;
-
 /** Schemas of documents that users write: messages about mistakes look into them. */
 const isRead = (schema, name) => isManifest(schema) || name === "config";
 
@@ -223,7 +218,7 @@ if (refusal !== undefined) {
   process.stderr.write(`build: ${refusal}\n`);
   process.exit(1);
 }
-await writeDocumentSchemas();
+await writeDerivedSchemas();
 await writeFile(at(`src/${generatedTypes[1]}`), `${made}\n${await documentTypes()}`);
 const modulesOfValidators = await generateValidators();
 if (!process.argv.includes("--generate")) {

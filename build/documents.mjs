@@ -1,15 +1,53 @@
-// The schemas of the documents that dimsync writes besides plans. They repeat parts of schema/plan.schema.json, so the build derives them.
-import { readFile, writeFile } from "node:fs/promises";
+// Schemas that repeat parts of others, so that the build derives them: those of the documents that dimsync writes besides plans, from
+// schema/plan.schema.json, and the one for any manifest, from those of the kinds.
+import { readdir, readFile, writeFile } from "node:fs/promises";
 
 const schemaFile = (name) => new URL(`../schema/${name}.schema.json`, import.meta.url);
 const read = async (name) => JSON.parse(await readFile(schemaFile(name), "utf8"));
 
-/** Writes schema/drift.schema.json, result.schema.json and validation.schema.json. */
-export async function writeDocumentSchemas() {
+/** Writes schema/drift.schema.json, result.schema.json, validation.schema.json and manifest.schema.json. */
+export async function writeDerivedSchemas() {
   const plan = await read("plan");
-  for (const [name, schema] of Object.entries({ drift: driftReport(plan), result: result(plan), validation: validation(plan) }))
-    await writeFile(schemaFile(name), `${JSON.stringify(schema, undefined, 2)}\n`);
+  const derived = { drift: driftReport(plan), result: result(plan), validation: validation(plan), manifest: await anyManifest() };
+  for (const [name, schema] of Object.entries(derived)) await writeFile(schemaFile(name), `${JSON.stringify(schema, undefined, 2)}\n`);
 }
+
+/** The schemas of all kinds of manifests, so that an editor needs one file. Definitions of one name are equal in all of them. */
+async function anyManifest() {
+  const files = (await readdir(new URL("../schema/", import.meta.url))).flatMap((file) => /^(.+)\.schema\.json$/u.exec(file)?.[1] ?? []);
+  const kinds = (
+    await Promise.all(
+      files
+        .filter((name) => name !== "manifest")
+        .sort()
+        .map(read),
+    )
+  ).filter(isManifest);
+  const [{ $schema, $id, properties }] = kinds;
+  const names = kinds.map(({ title }) => title);
+  return {
+    $schema,
+    $id: $id.replace(/\w+(?=\.schema\.json)/u, "manifest"),
+    title: "Manifest",
+    description: "Any dimsync manifest; `kind` decides which.",
+    type: "object",
+    required: ["apiVersion", "kind"],
+    properties: { apiVersion: properties.apiVersion, kind: { type: "string", enum: names, description: "Kind of the manifest." } },
+    allOf: names.map((kind) => ({
+      if: { properties: { kind: { const: kind } }, required: ["kind"] },
+      // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema, not a promise
+      then: { $ref: `#/definitions/${kind}` },
+    })),
+    definitions: Object.assign(
+      {},
+      ...kinds.map(({ definitions }) => definitions),
+      ...kinds.map(({ $schema: _, $id: __, definitions: ___, ...body }) => ({ [body.title]: body })),
+    ),
+  };
+}
+
+/** The other schemas are for documents that only dimsync writes, or for documents without a name. */
+export const isManifest = ({ properties = {} }) => "metadata" in properties && "spec" in properties;
 
 /** A drift report has the shape of a plan; a change is what the account does with the data, and has an origin. */
 function driftReport(plan) {

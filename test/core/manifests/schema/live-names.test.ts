@@ -113,7 +113,7 @@ describe("the names of an account in a JSON Schema", () => {
     const changed = Object.entries(schema["definitions"] as Readonly<Record<string, Schema>>).filter(
       ([key, one]) => definitions[key] !== one,
     );
-    expect(changed.map(([key]) => key)).toEqual(["SchemaConfig", "RuleSet"]);
+    expect(changed.map(([key]) => key)).toEqual(["RuleSet", "SchemaConfig"]);
     expect(Object.keys(extended)).toEqual(Object.keys(schema));
   });
 });
