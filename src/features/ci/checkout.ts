@@ -1,5 +1,9 @@
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
+import { filesAt } from "../../core/git/blobs.ts";
 import { type GitPlace, gitText } from "../../core/git/process.ts";
 import type { Connection } from "../../core/git/remote.ts";
+import { temporaryFolder } from "../../core/git/temporary-folder.ts";
 import type { Environment } from "../../core/model/settings/env.ts";
 
 /** The checkout of a job, and what it commits and pushes as. */
@@ -12,7 +16,10 @@ export interface Checkout {
   readonly env: Environment;
 }
 
-export type Git = (args: readonly string[], call?: { readonly input?: string; readonly connection?: Connection }) => Promise<string>;
+export type Git = (
+  args: readonly string[],
+  call?: { readonly input?: string | Uint8Array; readonly connection?: Connection },
+) => Promise<string>;
 
 /** For a push or a fetch. */
 export const timeoutMs = 120_000;
@@ -30,4 +37,28 @@ export function gitIn({ folder, author: { name, email }, env }: Omit<Checkout, "
       timeoutMs,
       ...(input === undefined ? {} : { input }),
     });
+}
+
+/** A file of a tree. */
+interface TreeFile {
+  /** In the repository. */
+  readonly path: string;
+  readonly content: string | Uint8Array;
+}
+
+/** Writes the tree of a commit with these files in it, and returns its id. Neither the work tree nor the index is read or changed, so no filter, attribute or hook of a branch runs. */
+export async function treeWith(options: Omit<Checkout, "remote">, commit: string, files: readonly TreeFile[]): Promise<string> {
+  const temp = await temporaryFolder("index");
+  try {
+    const git = gitIn(options, { indexFile: join(temp, "index") });
+    const modes = new Map((await filesAt(options, commit, { timeoutMs })).map(({ path, mode }) => [path, mode]));
+    await git(["read-tree", commit]);
+    for (const { path, content } of files) {
+      const blob = await git(["hash-object", "-w", "--stdin", "--no-filters"], { input: content });
+      await git(["update-index", "--add", "--cacheinfo", `${modes.get(path) ?? "100644"},${blob},${path}`]);
+    }
+    return await git(["write-tree"]);
+  } finally {
+    await rm(temp, { recursive: true, force: true });
+  }
 }

@@ -1,11 +1,9 @@
 import { createHash } from "node:crypto";
-import { rm } from "node:fs/promises";
-import { join, relative, sep } from "node:path";
+import { relative, sep } from "node:path";
 import { GitError, runGit, wordsOf } from "../../core/git/process.ts";
 import { findRemote } from "../../core/git/remote.ts";
-import { temporaryFolder } from "../../core/git/temporary-folder.ts";
 import { DimsyncError, messageOf } from "../../core/model/errors.ts";
-import { type Checkout, type Git, gitIn, timeoutMs } from "./checkout.ts";
+import { type Checkout, type Git, gitIn, timeoutMs, treeWith } from "./checkout.ts";
 
 // The branch of a pull request about drift has one commit of dimsync, on top of the commit that the job
 // has checked out. The commit says by which tree and parent it was made. If anything else is at the tip
@@ -34,25 +32,17 @@ export async function pushDriftBranch(
     .update(JSON.stringify(files.map(({ path, text }) => [relative(options.folder, path), text])))
     .digest("hex");
   if (tip?.edits === edits) return "same";
-  const temp = await temporaryFolder("index");
-  try {
-    const root = await git(["rev-parse", "--show-toplevel"]);
-    const base = await git(["rev-parse", "HEAD"]);
-    const withIndex = gitIn(options, { indexFile: join(temp, "index") });
-    await withIndex(["read-tree", base]);
-    for (const { path, text } of files) {
-      const inRepository = relative(root, path).split(sep).join("/");
-      const blob = await withIndex(["hash-object", "-w", "--stdin", "--no-filters"], { input: text });
-      await withIndex(["update-index", "--add", "--cacheinfo", `${await modeOf(withIndex, inRepository)},${blob},${inRepository}`]);
-    }
-    const tree = await withIndex(["write-tree"]);
-    const trailers = [`Dimsync-Edits: ${edits}`, `Dimsync-Base: ${base}`, `Dimsync-Tree: ${tree}`].join("\n");
-    const commit = await git(["commit-tree", tree, "-p", base], { input: `${subject}\n\n${trailers}\n` });
-    await push(options, git, { commit, tip: tip?.commit ?? "" });
-    return "pushed";
-  } finally {
-    await rm(temp, { recursive: true, force: true });
-  }
+  const root = await git(["rev-parse", "--show-toplevel"]);
+  const base = await git(["rev-parse", "HEAD"]);
+  const tree = await treeWith(
+    options,
+    base,
+    files.map(({ path, text }) => ({ path: relative(root, path).split(sep).join("/"), content: text })),
+  );
+  const trailers = [`Dimsync-Edits: ${edits}`, `Dimsync-Base: ${base}`, `Dimsync-Tree: ${tree}`].join("\n");
+  const commit = await git(["commit-tree", tree, "-p", base], { input: `${subject}\n\n${trailers}\n` });
+  await push(options, git, { commit, tip: tip?.commit ?? "" });
+  return "pushed";
 }
 
 /** Deletes the branch, if it exists. Throws E_BRANCH_TAKEN and E_PUSH. */
@@ -65,11 +55,6 @@ export async function deleteDriftBranch(options: BranchOptions): Promise<void> {
 /** Throws E_BRANCH_TAKEN if someone else has committed to the branch, or rewritten it. */
 export async function checkDriftBranch(options: BranchOptions): Promise<void> {
   await tipOf(options, gitIn(options));
-}
-
-/** The mode of a tracked file, or that of a new one. */
-async function modeOf(git: Git, path: string): Promise<string> {
-  return /^\d+/u.exec(await git(["ls-files", "--stage", "--", path]))?.[0] ?? "100644";
 }
 
 /** The commit of dimsync at the tip of the branch; undefined if there is no branch. */

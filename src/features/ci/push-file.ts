@@ -1,10 +1,14 @@
+import { readFile, realpath, rm, writeFile } from "node:fs/promises";
+import { basename, dirname, join, relative, sep } from "node:path";
 import type { CiEnvironment } from "../../core/forge/environment.ts";
-import { wordsOf } from "../../core/git/process.ts";
+import { eachBlob, filesAt } from "../../core/git/blobs.ts";
+import { gitText, runGit, wordsOf } from "../../core/git/process.ts";
 import { findRemote } from "../../core/git/remote.ts";
+import { temporaryFolder } from "../../core/git/temporary-folder.ts";
 import { messageOf } from "../../core/model/errors.ts";
 import type { Settings } from "../../core/model/settings/config.ts";
 import type { Environment } from "../../core/model/settings/env.ts";
-import { type Checkout, type Git, gitIn } from "./checkout.ts";
+import { type Checkout, type Git, gitIn, timeoutMs, treeWith } from "./checkout.ts";
 import { pushCredentials } from "./push-credentials.ts";
 
 const attempts = 3;
@@ -57,50 +61,139 @@ function commitMessage({ provider }: CiEnvironment, target: string): string {
 }
 
 /**
- * Commits one file, without other changes of the work tree, and pushes it to a branch. If the
- * branch has newer commits, puts the commit on top of them.
+ * Commits one file, without other changes of the work tree, and pushes it to a branch. If the branch has newer commits, the change is committed on top of
+ * them, too; the checkout stays at its own commit. Reads and writes objects only: no filter, attribute or hook of the checkout runs.
  */
 export async function pushFile(options: FileToPush): Promise<Pushed> {
-  const { remote, branch } = options;
+  const { branch } = options;
   const git = gitIn(options);
-  const committed = await commitFile(git, options);
-  if (committed !== undefined) return committed;
-  // The file was committed anyway: the plan of the next target needs a clean tree if that target is
-  // protected.
-  if (branch === undefined) return { outcome: "refused", reason: "There is no branch to push to." };
+  try {
+    const change = await changeOf(options, git);
+    if (!("own" in change)) return change;
+    // The file was committed anyway: the plan of the next target needs a clean tree if that target is protected.
+    if (branch === undefined) return { outcome: "refused", reason: "There is no branch to push to." };
+    return await pushChange(options, branch, change);
+  } catch (error) {
+    return { outcome: "refused", reason: reasonOf(error) };
+  }
+}
+
+/** What the file was at the commit that is checked out, what it is, and the commit of this job. */
+interface Change {
+  /** In the repository. */
+  readonly path: string;
+  readonly before: Buffer | undefined;
+  readonly after: Buffer;
+  readonly own: string;
+}
+
+/** Commits the file on top of what is checked out. */
+async function changeOf(options: FileToPush, git: Git): Promise<Change | Pushed> {
+  const { file } = options;
+  const head = await git(["rev-parse", "--verify", "HEAD^{commit}"]);
+  const root = await realpath(await git(["rev-parse", "--show-toplevel"]));
+  const path = relative(root, join(await realpath(dirname(file)), basename(file)))
+    .split(sep)
+    .join("/");
+  const before = await contentAt(options, head, path);
+  const written = await readFile(file);
+  // A checkout can have other line ends than the repository.
+  const after =
+    before === undefined || before.includes("\r\n") ? written : Buffer.from(written.toString("latin1").replaceAll("\r\n", "\n"), "latin1");
+  if (before?.equals(after) === true) return { outcome: "unchanged" };
+  if (before === undefined && (await isIgnored(options, path)))
+    return { outcome: "refused", reason: "A .gitignore keeps git from committing the file." };
+  const own = await commitOn(options, git, { parent: head, path, content: after });
+  await git(["update-ref", "HEAD", own, head]);
+  await stage(options, own, path);
+  return { path, before, after, own };
+}
+
+/** Puts the file of a commit into the index. Git runs in an empty folder: it would run the filters of files that have just been written. */
+async function stage(options: FileToPush, commit: string, path: string): Promise<void> {
+  const [entry] = (await filesAt(options, commit, { timeoutMs })).filter((one) => one.path === path);
+  const nothing = await temporaryFolder("index");
+  try {
+    const gitDir = await gitIn(options)(["rev-parse", "--absolute-git-dir"]);
+    await gitText({ folder: nothing, env: options.env, gitDir }, [
+      "update-index",
+      "--add",
+      "--cacheinfo",
+      `${entry?.mode},${entry?.id},${path}`,
+    ]);
+  } finally {
+    await rm(nothing, { recursive: true, force: true });
+  }
+}
+
+async function pushChange(options: FileToPush, branch: string, change: Change): Promise<Pushed> {
+  const git = gitIn(options);
+  const { own, path, before, after } = change;
+  const { toRead, toWrite } = await findRemote(options, options.remote);
+  const ref = `refs/heads/${branch}`;
+  let commit = own;
   let reason = "";
   for (let attempt = 0; attempt < attempts; attempt += 1) {
     try {
-      const { toWrite } = await findRemote(options, remote);
-      await git(["push", "--quiet", toWrite.argument, `HEAD:refs/heads/${branch}`], { connection: toWrite });
+      await git(["push", "--quiet", "--no-verify", "--recurse-submodules=no", toWrite.argument, `${commit}:${ref}`], {
+        connection: toWrite,
+      });
       return { outcome: "pushed" };
     } catch (error) {
       reason = reasonOf(error);
     }
-    try {
-      const { toRead } = await findRemote(options, remote);
-      // The full name, because a tag may have the name of the branch.
-      await git(["fetch", "--quiet", toRead.argument, `refs/heads/${branch}`], { connection: toRead });
-      await git(["rebase", "--quiet", "--autostash", "FETCH_HEAD"]);
-    } catch (error) {
-      await git(["rebase", "--abort"]).catch(() => "");
-      return { outcome: "refused", reason: `${reason} ${reasonOf(error)}`.trim() };
-    }
+    // The full name, because a tag may have the name of the branch.
+    await git(["fetch", "--quiet", "--no-tags", "--no-recurse-submodules", toRead.argument, ref], { connection: toRead }).catch(
+      (error: unknown) => {
+        throw new Error(`${reason} ${reasonOf(error)}`.trim());
+      },
+    );
+    const tip = await git(["rev-parse", "--verify", "FETCH_HEAD^{commit}"]);
+    const content = await merged(options, { before, after, theirs: await contentAt(options, tip, path) });
+    if (content === undefined)
+      return { outcome: "refused", reason: `${reason} The branch has another change at the same place of ${path}.`.trim() };
+    commit = await commitOn(options, git, { parent: tip, path, content });
   }
   return { outcome: "refused", reason };
 }
 
-/** Undefined if there is a commit to push. */
-async function commitFile(git: Git, { file, message }: FileToPush): Promise<Pushed | undefined> {
+interface NewCommit {
+  readonly parent: string;
+  readonly path: string;
+  readonly content: Buffer;
+}
+
+async function commitOn(options: FileToPush, git: Git, { parent, path, content }: NewCommit): Promise<string> {
+  const tree = await treeWith(options, parent, [{ path, content }]);
+  return await git(["commit-tree", tree, "-p", parent], { input: options.message });
+}
+
+/** Undefined if the commit does not have the file. */
+async function contentAt(place: FileToPush, commit: string, path: string): Promise<Buffer | undefined> {
+  const entries = (await filesAt(place, commit, { timeoutMs })).filter((entry) => entry.path === path && entry.mode.startsWith("100"));
+  const found: Buffer[] = [];
+  await eachBlob(place, entries, (content) => void found.push(content), { timeoutMs });
+  return found[0];
+}
+
+async function isIgnored(place: FileToPush, path: string): Promise<boolean> {
+  return (await runGit(place, ["check-ignore", "--quiet", "--stdin", "-z"], { timeoutMs, input: `${path}\0` })).code === 0;
+}
+
+/** The file with the changes of both; undefined if they are at the same place. */
+async function merged(
+  place: FileToPush,
+  { before, after, theirs }: Pick<Change, "before" | "after"> & { readonly theirs: Buffer | undefined },
+): Promise<Buffer | undefined> {
+  if (theirs === undefined || before?.equals(theirs) === true) return after;
+  const folder = await temporaryFolder("merge");
   try {
-    const status = (await git(["status", "--porcelain", "--ignored", "--", file])).trim();
-    if (status === "") return { outcome: "unchanged" };
-    if (status.startsWith("!!")) return { outcome: "refused", reason: "A .gitignore keeps git from committing the file." };
-    await git(["add", "--", file]);
-    await git(["commit", "--quiet", "--no-verify", "--message", message, "--", file]);
-    return undefined;
-  } catch (error) {
-    return { outcome: "refused", reason: reasonOf(error) };
+    const files = [after, before ?? Buffer.alloc(0), theirs].map((content, index) => ({ content, name: join(folder, String(index)) }));
+    for (const { name, content } of files) await writeFile(name, content);
+    const { code, stdout } = await runGit(place, ["merge-file", "--stdout", "--quiet", ...files.map(({ name }) => name)], { timeoutMs });
+    return code === 0 ? stdout : undefined;
+  } finally {
+    await rm(folder, { recursive: true, force: true });
   }
 }
 

@@ -1,4 +1,4 @@
-import { writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { type Pushed, pushFile } from "../../../src/features/ci/push-file.ts";
@@ -9,8 +9,8 @@ import { writeProject } from "../../support/project-folder.ts";
 const author = { name: "Bot", email: "bot@example.com" };
 
 /** A bare remote whose branch main has `ids.yaml` and `other.yaml`, and two clones of depth 1. */
-function twoJobs(): { readonly remote: string; readonly one: string; readonly two: string } {
-  const root = writeProject({ "first/ids.yaml": "a: 1\n", "first/other.yaml": "x\n" });
+function twoJobs(ids = "a: 1\n"): { readonly remote: string; readonly one: string; readonly two: string } {
+  const root = writeProject({ "first/ids.yaml": ids, "first/other.yaml": "x\n" });
   const [first, remote, one, two] = ["first", "remote.git", "one", "two"].map((name) => join(root, name)) as [
     string,
     string,
@@ -68,6 +68,38 @@ test("the commit is put on top of newer commits of the branch, also in a shallow
   expect([show(remote, "ids.yaml"), show(remote, "other.yaml")]).toEqual(["a: 2", "theirs"]);
 });
 
+test("changes of two jobs at different places of the file are both kept", async () => {
+  const { remote, one, two } = twoJobs(Array.from({ length: 9 }, (_, index) => `k${index}: 1\n`).join(""));
+  for (const [job, line] of [
+    [two, "k1"],
+    [one, "k7"],
+  ] as const) {
+    const text = readFileSync(join(job, "ids.yaml"), "utf8");
+    writeFileSync(join(job, "ids.yaml"), text.replace(`${line}: 1`, `${line}: 2`));
+    expect(await push(job)).toEqual({ outcome: "pushed" });
+  }
+  expect(show(remote, "ids.yaml")).toMatch(/^k0: 1\nk1: 2\n(?:k\d: 1\n)+k7: 2\nk8: 1$/u);
+});
+
+test("no filter, hook, merge driver or monitor of the checkout runs, also to commit on top of newer commits", async () => {
+  const { remote, one, two } = twoJobs();
+  writeFileSync(join(two, "other.yaml"), "theirs\n");
+  git(two, "commit", "--quiet", "--all", "--message", "theirs");
+  git(two, "push", "--quiet", "origin", "main");
+  const [program, heard] = [join(one, "../program.sh"), join(one, "../heard.txt")];
+  writeFileSync(program, `#!/bin/sh\necho "$0 $*" >> ${heard}\ncat\n`, { mode: 0o755 });
+  for (const name of ["filter.x.clean", "filter.x.smudge", "filter.x.process", "merge.x.driver", "core.fsmonitor", "diff.x.textconv"])
+    git(one, "config", name, program);
+  writeFileSync(join(one, ".gitattributes"), "* filter=x merge=x diff=x\n");
+  mkdirSync(join(one, ".git/hooks"), { recursive: true });
+  for (const name of ["pre-commit", "pre-push", "post-commit", "pre-rebase", "reference-transaction", "post-index-change"])
+    symlinkSync(program, join(one, ".git/hooks", name));
+  writeFileSync(join(one, "ids.yaml"), "a: 2\n");
+  expect(await push(one)).toEqual({ outcome: "pushed" });
+  expect([show(remote, "ids.yaml"), show(remote, "other.yaml")]).toEqual(["a: 2", "theirs"]);
+  expect(existsSync(heard) ? readFileSync(heard, "utf8") : "").toBe("");
+});
+
 test("a tag with the name of the branch is not mistaken for the branch", async () => {
   const { remote, one, two } = twoJobs();
   git(remote, "tag", "main", "main");
@@ -87,7 +119,7 @@ test("a conflict in the file is refused, and the file stays as this job wrote it
   writeFileSync(join(one, "ids.yaml"), "a: 2\n");
   expect(await push(one)).toMatchObject({ outcome: "refused", reason: expect.stringMatching(/./u) });
   expect(show(remote, "ids.yaml")).toBe("a: 3");
-  expect(git(one, "show", "HEAD:ids.yaml")).toBe("a: 2");
+  expect([git(one, "show", "HEAD:ids.yaml"), git(one, "status", "--porcelain")]).toEqual(["a: 2", ""]);
 });
 
 test("without a branch, or if the remote refuses, the reason is returned without the password", async () => {
