@@ -2,44 +2,34 @@ import { eachChange } from "../model/changes.ts";
 import { DimsyncError } from "../model/errors.ts";
 import type { Change, Manual, Plan } from "../model/plan.ts";
 import { isLoopback } from "../model/settings/base-url.ts";
+import type { NotifySettings } from "../model/settings/config.ts";
 import type { Secret, SecretReference } from "../model/settings/secret.ts";
+import type { HttpRequest, SendOptions } from "../service/send-request.ts";
 import { wholePath } from "../text/paths.ts";
 import type { DriftSummary } from "./summary.ts";
 
-interface NotifyOptions extends NotificationInput {
-  /** Never shown, not even in part: whoever has it can post to the channel. */
-  readonly url: Secret;
-  /** Sends the body once, without following redirects. `failure` is a code without any part of the URL. */
-  readonly post: (url: URL, body: string, timeoutMs: number) => Promise<{ readonly status: number } | { readonly failure: string }>;
-  /** "json" also has `text`, which Slack-compatible receivers show; "slack" is only `text`. hooks.slack.com always gets "slack". */
-  readonly format?: WebhookFormat | undefined;
+/** Of a webhook: its URL is a secret, because whoever has it can post to the channel. */
+interface WebhookOptions extends Pick<SendOptions, "env" | "signal"> {
   /** Default: 10 s. */
-  readonly timeoutMs?: number | undefined;
+  readonly timeoutMs?: number;
 }
 
-/** `warning` is a sentence for stderr; it does not change the exit code. */
-type Notified = { readonly outcome: "sent" } | { readonly outcome: "unchanged" } | { readonly outcome: "failed"; readonly warning: string };
+/** How requests to webhooks begin. */
+export const jsonHeaders = { "content-type": "application/json; charset=utf-8", "user-agent": "dimsync" };
 
 /**
- * Posts the report to the webhook if its fingerprint differs from the previous one; without a
- * previous one, if there is drift. Only https, or http on loopback. Throws what `post` throws.
+ * Sends a request once, without following redirects. Returns why the webhook did not accept it, as a clause without any part of its URL;
+ * undefined if it did. Only https, or http on loopback. Throws the signal's reason, and E_PROXY.
  */
-export async function notify(options: NotifyOptions): Promise<Notified> {
-  const { summary, previous } = options;
-  if (previous === undefined ? summary.exit === 0 : previous === summary.fingerprint) return { outcome: "unchanged" };
-  const why = await postWebhook(options.url, (url) => {
-    const format = url.hostname === "hooks.slack.com" ? "slack" : (options.format ?? "json");
-    return options.post(url, notificationBody(options, format), options.timeoutMs ?? 10_000);
-  });
-  if (why === undefined) return { outcome: "sent" };
-  return { outcome: "failed", warning: `The webhook was not notified: ${why}. The report is complete, and the next run tries again.` };
-}
-
-/** Why the webhook did not accept the request, as a clause without any part of its URL; undefined if it did. Only https, or http on loopback. */
-export async function postWebhook(secret: Secret, post: (url: URL) => ReturnType<NotifyOptions["post"]>): Promise<string | undefined> {
+export async function callWebhook(
+  secret: Secret,
+  requestTo: (url: URL) => Omit<HttpRequest, "url">,
+  { timeoutMs = 10_000, ...options }: WebhookOptions,
+): Promise<string | undefined> {
   const url = webhookUrl(secret.reveal());
   if (typeof url === "string") return url;
-  const response = await post(url);
+  const { sendRequest } = await import("../service/send-request.ts");
+  const response = await sendRequest({ ...requestTo(url), url }, { timeoutMs, ...options, maxBodyBytes: 0 });
   if ("failure" in response) return `it could not be reached (${response.failure})`;
   if (response.status >= 300 && response.status < 400)
     return `it responded with status ${response.status}, a redirect, which dimsync does not follow; use the final URL`;
@@ -67,8 +57,6 @@ export function parseNotify(text: string): SecretReference {
   );
 }
 
-type WebhookFormat = "slack" | "json";
-
 interface NotificationInput {
   readonly report: Plan;
   readonly summary: DriftSummary;
@@ -80,7 +68,7 @@ const maxLines = 10;
 const maxSteps = 50;
 
 /** The body to post: `text` in the markup of Slack, and in the "json" format also data. It contains no values from the account. */
-function notificationBody(input: NotificationInput, format: WebhookFormat): string {
+export function notificationBody(input: NotificationInput, format: NonNullable<NotifySettings["format"]>): string {
   const text = slackText(input);
   if (format === "slack") return JSON.stringify({ text });
   const { report, summary, previous } = input;

@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { notify } from "../drift/notify.ts";
+import { callWebhook, jsonHeaders, notificationBody } from "../drift/notify.ts";
 import { driftSummary } from "../drift/summary.ts";
 import type { Project } from "../manifests/project.ts";
 import { DimsyncError, ProblemsError } from "../model/errors.ts";
@@ -8,7 +8,7 @@ import { isObject, own } from "../model/json/json.ts";
 import { parseJson } from "../model/json/parse.ts";
 import type { Plan } from "../model/plan.ts";
 import type { NotifySettings } from "../model/settings/config.ts";
-import { secretKey } from "../model/settings/secret.ts";
+import { masked, secretKey } from "../model/settings/secret.ts";
 import { writeAtomic } from "../records/files/atomic.ts";
 import { ensureStateFolder, stateFolder } from "../records/state-folder.ts";
 import { resolveAll } from "./account.ts";
@@ -20,7 +20,10 @@ interface Notification {
   readonly warn: (text: string) => void;
 }
 
-/** Notifies the webhook if the drift changed. The report must include its exit. Throws only if the run is interrupted. */
+/**
+ * Posts the report to the webhook if the drift changed since the last notification; without one, if there is drift. The report must include its exit. Throws only if the run
+ * is interrupted.
+ */
 export async function notifyDrift(
   { settings }: Pick<Project, "settings">,
   report: Plan,
@@ -31,11 +34,14 @@ export async function notifyDrift(
     const url = (await resolveAll([reference], settings, env, signal)).get(secretKey(reference));
     if (url === undefined) return;
     const [summary, previous] = [driftSummary(report), await readLastNotified(settings)];
-    const { postJson } = await import("../service/send-request.ts");
-    const post = (to: URL, body: string, timeoutMs: number) => postJson(to, body, { timeoutMs, env, signal });
-    const notified = await notify({ report, summary, previous, url, format, post });
-    if (notified.outcome === "failed") warn(notified.warning);
-    if (notified.outcome === "sent") await saveLastNotified(settings, summary.fingerprint);
+    if (previous === undefined ? summary.exit === 0 : previous === summary.fingerprint) return;
+    const requestTo = ({ hostname }: URL) => {
+      const body = notificationBody({ report, summary, previous }, hostname === "hooks.slack.com" ? "slack" : (format ?? "json"));
+      return { method: "POST", headers: jsonHeaders, body: masked(body) } as const;
+    };
+    const failure = await callWebhook(url, requestTo, { env, signal });
+    if (failure === undefined) await saveLastNotified(settings, summary.fingerprint);
+    else warn(`The webhook was not notified: ${failure}. The report is complete, and the next run tries again.`);
   } catch (error) {
     signal.throwIfAborted();
     if (!(error instanceof DimsyncError)) throw error;

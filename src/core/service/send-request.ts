@@ -1,20 +1,19 @@
 import type { Dispatcher } from "undici";
 import { isLoopback } from "../model/settings/base-url.ts";
 import type { Environment } from "../model/settings/env.ts";
-import { masked } from "../model/settings/secret.ts";
 import { openPool } from "./connection/open-pool.ts";
 import type { HttpHeaders } from "./connection/transport.ts";
 import { connectionCode, isConnectTimeout } from "./errors.ts";
 
 /** A request to a server other than the data integration service, such as a webhook or GitHub. */
-interface HttpRequest {
+export interface HttpRequest {
   readonly method: "GET" | "POST" | "PATCH" | "PUT" | "DELETE";
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string | undefined;
 }
 
-interface SendOptions {
+export interface SendOptions {
   /** For the whole request, from connecting to the end of the response. */
   readonly timeoutMs: number;
   /** HTTPS_PROXY and NO_PROXY apply as for the service. */
@@ -54,17 +53,6 @@ export async function sendRequest(request: HttpRequest, options: SendOptions): P
     await dispatcher.destroy();
     signal?.throwIfAborted();
   }
-}
-
-/** Posts JSON once, without the secrets of the run and without reading the response's body. As `sendRequest` otherwise. */
-export async function postJson(
-  url: URL,
-  body: string,
-  options: Omit<SendOptions, "maxBodyBytes">,
-): Promise<{ readonly status: number } | { readonly failure: string }> {
-  const headers = { "content-type": "application/json; charset=utf-8", "user-agent": "dimsync" };
-  const outcome = await sendRequest({ method: "POST", url, headers, body: masked(body) }, { ...options, maxBodyBytes: 0 });
-  return "failure" in outcome ? outcome : { status: outcome.status };
 }
 
 const ended = (stop: AbortSignal): Promise<{ readonly failure: string }> =>

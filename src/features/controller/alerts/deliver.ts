@@ -1,4 +1,4 @@
-import { postWebhook } from "../../../core/drift/notify.ts";
+import { callWebhook, jsonHeaders } from "../../../core/drift/notify.ts";
 import { DimsyncError, ProblemsError } from "../../../core/model/errors.ts";
 import type { Environment } from "../../../core/model/settings/env.ts";
 import type { Receiver } from "../../../core/model/settings/notifications.ts";
@@ -26,10 +26,6 @@ export interface DeliveryOptions {
 
 /** How long a message is sent again and again until its receiver accepts it, in seconds. */
 const givenUpAfter = 86_400;
-const timeoutMs = 10_000;
-// Not masked: a key of PagerDuty is part of the body, and a signature is that of the body. The message itself is.
-const jsonHeaders = { "content-type": "application/json; charset=utf-8", "user-agent": "dimsync" };
-
 /** Sends a message to a receiver. Rejects if it should be sent again later. */
 export async function deliver(database: Database, job: DeliveryJob, options: DeliveryOptions): Promise<void> {
   const found = await readMessage(database, job, options.publicUrl);
@@ -67,23 +63,15 @@ async function send({ message, receiver, folder, now }: FoundMessage, { env, sig
     const text = secretOf(secret)?.reveal();
     const options = { now, secret: typeof text === "string" ? text : undefined };
     for (const { body, headers = {} } of requestsFor(withoutSecrets(message), receiver, options)) {
-      const failure = await request(url, { method: "POST", headers: { ...jsonHeaders, ...headers }, body }, { env, signal });
+      // Not masked: a key of PagerDuty is part of the body, and a signature is that of the body. The message itself is.
+      const requestTo = () => ({ method: "POST", headers: { ...jsonHeaders, ...headers }, body }) as const;
+      const failure = await callWebhook(url, requestTo, { env, signal });
       if (failure !== undefined) return failure;
     }
     return undefined;
   } catch (error) {
     return whyNotSent(error);
   }
-}
-
-/** Why the URL did not accept the request, without any part of a secret; undefined if it did. */
-export async function request(
-  url: Secret,
-  content: { readonly method: "GET" | "POST"; readonly headers: Readonly<Record<string, string>>; readonly body?: string },
-  { env, signal }: Pick<DeliveryOptions, "env" | "signal">,
-): Promise<string | undefined> {
-  const { sendRequest } = await import("../../../core/service/send-request.ts");
-  return await postWebhook(url, (to) => sendRequest({ ...content, url: to }, { timeoutMs, env, signal, maxBodyBytes: 0 }));
 }
 
 /** Where files of secrets are. Those of a pushed project must be in directories for secrets. */

@@ -1,10 +1,11 @@
+import { callWebhook } from "../../../core/drift/notify.ts";
 import { type SecretReference, secretKey } from "../../../core/model/settings/secret.ts";
 import { resolveAll } from "../../../core/operations/account.ts";
 import type { Database } from "../../../core/records/postgres/connection.ts";
 import { rowsOf } from "../database/rows.ts";
 import type { SourceNotifications } from "../projects/register.ts";
 import { hasWorker, isOverdue } from "../views/sql.ts";
-import { type DeliveryOptions, request, secretPlaces, whyNotSent } from "./deliver.ts";
+import { type DeliveryOptions, secretPlaces, whyNotSent } from "./deliver.ts";
 
 /**
  * Requests the heartbeat of each source that is due, in one process, as long as a worker runs and no account of it has been due for two
@@ -36,5 +37,5 @@ async function beat(
 ): Promise<string | undefined> {
   const url = (await resolveAll([reference], secretPlaces(folder), env, signal)).get(secretKey(reference));
   if (url === undefined) return undefined;
-  return await request(url, { method: "GET", headers: { "user-agent": "dimsync" } }, { env, signal });
+  return await callWebhook(url, () => ({ method: "GET", headers: { "user-agent": "dimsync" } }), { env, signal });
 }
