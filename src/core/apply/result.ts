@@ -93,13 +93,16 @@ function exitOf(result: Result, plan: Plan, signal: AbortSignal): Exit {
 }
 
 /**
- * Addresses without an item: those that the first or the last plan blocked, and those still
+ * Addresses without an item: those that a plan blocked, unless a later one went on, and those still
  * deferred at the end.
  */
 export function unfinishedItems(plans: readonly Plan[], results: readonly ItemResult[]): readonly ItemResult[] {
-  const first = plans[0];
   const last = plans.at(-1);
-  const blocked = new Map([...(first?.blocked ?? []), ...(last?.blocked ?? [])].map((item) => [item.address, item]));
+  const ended = new Set(results.map(({ address }) => address));
+  const isFinal = (plan: Plan): boolean => plan === plans[0] || plan === last;
+  const blocked = new Map(
+    plans.flatMap((plan) => plan.blocked.flatMap((item) => (isFinal(plan) || !ended.has(item.address) ? [[item.address, item]] : []))),
+  );
   const waiting = (last?.deferred ?? []).filter(({ address }) => !blocked.has(address));
   return [
     ...[...blocked.values()].map(({ address, ...why }): ItemResult => ({ address, kind: kindOf(address), outcome: "blocked", ...why })),

@@ -1,0 +1,120 @@
+import { expect, test } from "vitest";
+import { type AccountState, type EmbeddedOptions, seedAccount } from "../../src/embedded/index.ts";
+import { integrationManifest, scene, together } from "../core/apply/scene.ts";
+
+// An integration and a tag from their creation on: settings and protected columns in one run, changes of all of them, drift that is
+// accepted, and drift that is reverted. With each mode, the requests are counted.
+
+const integration = (settings: string): string => integrationManifest("returns").replace("  create:", `  settings: ${settings}\n  create:`);
+const columns = `apiVersion: dimsync/v1
+kind: SchemaConfig
+metadata: { name: returns }
+spec: { integration: returns, rules: [{ match: { column: "*email*" }, set: { hashed: true } }] }
+`;
+const tag = (resource: string): string => `apiVersion: dimsync/v1
+kind: Tag
+metadata: { name: gdpr }
+lifecycle: { create: ifMissing }
+spec: { name: GDPR, owner: { user: dana@example.com }, taggedBy: u-3, exclusive: true, resources: [{ integration: ${resource} }] }
+`;
+const first = together(
+  integration('{ name: Returns, paused: false, replicationFrequency: "1440", onSchemaUpdate: ignoreAll }'),
+  columns,
+  tag("returns"),
+);
+const later = together(
+  integration('{ name: Returns (EU), paused: true, replicationFrequency: cron, cronExpression: "0 4 * * *", onSchemaUpdate: ignoreAll }'),
+  columns,
+  tag("Orders"),
+);
+
+/** Somebody renames and resumes the integration, and moves the tag. */
+function drifted({ integrations, tags }: AccountState): void {
+  const returns = integrations.at(-1);
+  if (returns !== undefined) Object.assign(returns, { name: "Returned", paused: false });
+  const gdpr = tags.find(({ name }) => name === "GDPR");
+  if (gdpr !== undefined) gdpr.relations = [{ resourceId: "b27d", resourceType: "Integration", taggedBy: "u-3" }];
+}
+
+const create = "POST /v1/integrations";
+const protect = "PATCH /v1/integrations/*/schemas";
+const change = "PATCH /v1/integrations/*";
+const [newTag, attach, detach] = ["POST /v1/tags", "POST /v1/tags/*/relation", "DELETE /v1/tags/*/relation"];
+
+/** The writes of each apply, and its exit code. */
+interface Life {
+  readonly created: readonly string[];
+  readonly changed: readonly string[];
+  readonly reverted: readonly string[];
+  readonly codes: readonly number[];
+}
+
+const whole: Life = {
+  created: [create, newTag, protect, attach, change],
+  changed: [change, attach, detach],
+  reverted: [change, attach, detach],
+  codes: [0, 0, 0],
+};
+/** No request can resume an integration that was created paused, so none is created until the manifest pauses it. */
+const documented: Life = { created: [], changed: [create, protect], reverted: [], codes: [3, 4, 4] };
+const refused: Life = {
+  created: [create, newTag, protect, change],
+  changed: [newTag, change],
+  reverted: [newTag, change],
+  codes: [4, 4, 4],
+};
+
+test.each<[mode: string, service: EmbeddedOptions, extended: boolean, life: Life]>([
+  ["the service has the requests, and the switch is on", { observed: true }, true, whole],
+  ["the service has them, and the switch is off: none is sent", { observed: true }, false, documented],
+  ["the service lacks them, and the switch is on: each is tried once in a run", { observed: true, extended: false }, true, refused],
+])("%s", async (_, service, extended, life) => {
+  const at = await scene(first, {
+    service: { ids: "short", state: seedAccount(), ...service },
+    config: { service: { extended }, guards: { maxChangedPercent: 100 }, client: { timeoutSeconds: 600, retries: 0 } },
+  });
+  const sent: string[][] = [];
+  const codes: number[] = [];
+  const apply = async () => {
+    const before = at.writes().length;
+    const { code } = await at.apply();
+    codes.push(code);
+    sent.push(
+      at
+        .writes()
+        .slice(before)
+        .map((one) => one.replace(/^(\S+ \/v1\/\w+\/)[^/]+/u, "$1*"))
+        .sort(),
+    );
+  };
+  await apply();
+  at.write("manifests/all.yaml", later);
+  await apply();
+  at.service.mutate(drifted);
+  if (life === whole) {
+    const report = await at.run(["drift", "-o", "json"]);
+    expect(report.code).toBe(2);
+    const items = (JSON.parse(report.stdout) as { items: readonly { action: string; address: string }[] }).items;
+    expect(items.map(({ action, address }) => `${action} ${address}`)).toEqual([
+      "update Integration/returns",
+      "relate Tag/gdpr#8f1c",
+      "unrelate Tag/gdpr#b27d",
+    ]);
+  }
+  await apply();
+  const sorted = ({ created, changed, reverted }: Life) => [created, changed, reverted].map((one) => [...one].sort());
+  expect({ codes, sent }).toEqual({ codes: life.codes, sent: sorted(life) });
+});
+
+test("drift of settings is accepted into the manifest, and the plan after it is empty", async () => {
+  const at = await scene(first, {
+    service: { observed: true, ids: "short", state: seedAccount() },
+    config: { service: { extended: true } },
+  });
+  expect((await at.apply()).code).toBe(0);
+  at.service.mutate(({ integrations }) => void Object.assign(integrations.at(-1) ?? {}, { name: "Returned", paused: true }));
+  const accepted = await at.run(["drift", "--resolve", "accept"]);
+  expect(accepted.stderr).toContain("Differences accepted: 2, not accepted: 0.");
+  const { plan } = await at.plan();
+  expect(plan).toMatchObject({ complete: true, items: [], manual: [], blocked: [], deferred: [] });
+});
