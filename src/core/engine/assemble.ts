@@ -256,7 +256,9 @@ function unmanaged({ options }: Round, { observed, compared }: RoundParts): Omit
   const { list, identities } = observed.account;
   const managed = new Set([
     ...compared.liveIds,
-    ...[...identities.values()].flatMap((identity) => (identity.state === "found" ? [identity.id] : [])),
+    ...[...identities.values()].flatMap((identity) =>
+      identity.state === "found" || identity.state === "blocked" ? (identity.id ?? []) : [],
+    ),
   ]);
   const tables = options.listUnmanaged === true ? compared.found.flatMap(({ unmanagedTables = [] }) => unmanagedTables) : undefined;
   const lists = kinds.flatMap((kind) => kind.list ?? []);

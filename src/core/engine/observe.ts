@@ -355,6 +355,9 @@ function withoutShared(input: ObserveInput, identities: ReadonlyMap<Address, Ide
   const alike = conflicts(resources, input.records.bindings).flatMap(({ pair, message }) =>
     pair.filter((resource) => knownId(resource, input) === undefined).map(({ address }) => [address, message] as const),
   );
-  const blocked = [...alike, ...shared].map(([address, message]) => [address, blockedAs("E_SHARED_IDENTITY", message)] as const);
+  const idOf = new Map(found.map(({ resource, id }) => [resource.address, id]));
+  const blocked = [...alike, ...shared].map(
+    ([address, message]) => [address, { ...blockedAs("E_SHARED_IDENTITY", message), ...defined({ id: idOf.get(address) }) }] as const,
+  );
   return blocked.length === 0 ? identities : new Map([...identities, ...blocked]);
 }

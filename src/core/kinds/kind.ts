@@ -37,7 +37,14 @@ export type Identity =
   | { readonly state: "waits"; readonly on: readonly Address[] }
   /** GET of the pinned or bound id returned 404. */
   | { readonly state: "gone"; readonly id: string }
-  | { readonly state: "blocked"; readonly code: Code; readonly message: string; readonly command?: string };
+  | {
+      readonly state: "blocked";
+      readonly code: Code;
+      readonly message: string;
+      readonly command?: string;
+      /** The live object, if it is known, and several manifests describe it. */
+      readonly id?: string;
+    };
 
 /** How integrations are called in the addresses of their schemas: see `namingOf` in select.ts. */
 interface IntegrationNaming {

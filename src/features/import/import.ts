@@ -5,18 +5,17 @@ import { cachedReads, type RunReads } from "../../core/engine/reads/cached-reads
 import { readAccount, readWhole } from "../../core/engine/reads/read-account.ts";
 import { scopeOf } from "../../core/engine/scope.ts";
 import { kindNamed, kinds, lists } from "../../core/kinds/index.ts";
-import type { AccountView, Identity } from "../../core/kinds/kind.ts";
+import type { AccountView } from "../../core/kinds/kind.ts";
 import { accountLists } from "../../core/kinds/lookup.ts";
 import { isSchemaConfig } from "../../core/kinds/manifests.ts";
 import { nameMatcher, namesMatcher } from "../../core/kinds/patterns/names.ts";
 import { withIdentities } from "../../core/kinds/select.ts";
 import { type LoadOptions, listTargets, loadProject, type Project } from "../../core/manifests/project.ts";
-import { type Address, byText, kindOf, toAddress } from "../../core/model/address.ts";
+import { type Address, byText, kindOf } from "../../core/model/address.ts";
 import { DimsyncError, refuseErrors } from "../../core/model/errors.ts";
 import type { Plan } from "../../core/model/plan.ts";
 import type { Resource } from "../../core/model/resource.ts";
 import { systemClock } from "../../core/model/runtime/clock.ts";
-import type { Code } from "../../core/model/titles.ts";
 import { withRecords } from "../../core/operations/open-records.ts";
 import { planAccount } from "../../core/operations/plan.ts";
 import { withReads } from "../../core/operations/reads.ts";
@@ -27,7 +26,15 @@ import { andMore, grouped } from "../../core/text/lists.ts";
 import { didYouMean } from "../../core/text/suggest.ts";
 import { type Adoption, adopt } from "./adopt.ts";
 import { type ImportFolders, importFolders, newFilesIn } from "./folder.ts";
-import { loadedBy, type OtherTarget, sharingWith } from "./other-targets.ts";
+import {
+  type LimitedManifest,
+  limitedManifests,
+  loadedBy,
+  manifestsElsewhere,
+  type OtherTarget,
+  sharedManifests,
+  sharingWith,
+} from "./other-targets.ts";
 import { type Imported, type ImportedFile, type ImportReport, importedFile, importReport } from "./report.ts";
 import { importSchemas, unitsById } from "./schemas/import-schemas.ts";
 import { createWriter, type Writer } from "./writer.ts";
@@ -136,36 +143,47 @@ interface ImportInput {
   readonly onFile: (file: ImportedFile) => void;
 }
 
-async function importFrom({ reads, state, bind }: OpenAccount, project: Project, input: ImportInput): Promise<Imported> {
+async function importFrom(open: OpenAccount, given: Project, input: ImportInput): Promise<Imported> {
+  const { reads, bind } = open;
   const { folders, others, run, onFile } = input;
   const { load, addresses, dryRun = false, literal = false } = input.options;
   const selection = createSelection(addresses ?? []);
-  const today = systemClock.now().toISOString().slice(0, 10);
-  const { account: read, suspicions } = await readAccount(project, state, { reads, today });
-  const hasDetails = project.settings.extended === true;
-  const whole = lists.map(async (list) => [list.name, await readWhole(reads, { list, items: read.list(list).items, hasDetails })] as const);
-  const account = { ...read, list: accountLists(new Map(await Promise.all(whole))) };
-  const { target } = project.settings;
+  const { target } = given.settings;
   const sharing = sharingWith(others);
   const newFiles = newFilesIn(folders, target, sharing.isInUse);
-  const created = { targets: newFiles.targets, taken: new Set(project.elsewhere.map(({ address }) => address)) };
-  const configs = new Map([...unitsById(account)].map(([id, { resource }]) => [id, resource.address]));
   const { isSelected } = selection;
-  const mayBePinnedElsewhere = (resource: Resource): boolean => loadedBy(resource, others).length > 0;
-  const adoption = adopt({ ...created, account, isSelected, mayBePinnedElsewhere, configOf: (id) => configs.get(id) });
+  const adoptIn = async (project: Project) => {
+    const created = { targets: newFiles.targets, taken: new Set(project.elsewhere.map(({ address }) => address)) };
+    const { account, suspicions } = await wholeAccount(project, open);
+    const configs = new Map([...unitsById(account)].map(([id, { resource }]) => [id, resource.address]));
+    const mayBePinnedElsewhere = (resource: Resource): boolean => loadedBy(resource, others).length > 0;
+    const adoption = adopt({ ...created, account, isSelected, mayBePinnedElsewhere, configOf: (id) => configs.get(id) });
+    return { project, created, account, suspicions, adoption };
+  };
+  const elsewhere = manifestsElsewhere(given, others);
+  const shared =
+    elsewhere.length === 0
+      ? []
+      : sharedManifests(elsewhere, new Set((await adoptIn(withManifests(given, elsewhere))).adoption.addresses), target);
+  const { project, created, account, suspicions, adoption } = await adoptIn(
+    withManifests(
+      given,
+      shared.map(({ resource }) => resource),
+    ),
+  );
   // Before anything is written.
   selection.refuseUnused();
 
   const { cwd } = load;
   const writer = createWriter(project, { cwd, newFiles, dryRun, onFile: (change) => onFile(importedFile(change, cwd)) });
   // Even if nothing is written: the config names the folders, and the project does not load without them.
-  const { shared, own = shared } = folders;
-  if (!dryRun) for (const path of [shared, own]) await mkdir(path, { recursive: true });
+  const { shared: folder, own = folder } = folders;
+  if (!dryRun) for (const path of [folder, own]) await mkdir(path, { recursive: true });
   const { signal, onProgress } = run;
   const bound = withBindings(account, adoption);
   const limited = limitedManifests({ account: bound, target, others, isSelected });
   const failures = [
-    ...limited.flatMap(({ resource, targets }) => writer.setMetadata(resource, "targets", targets) ?? []),
+    ...[...shared, ...limited].flatMap(({ resource, targets }) => writer.setMetadata(resource, "targets", targets) ?? []),
     ...adoption.pins.flatMap(([resource, id]) => writer.setMetadata(resource, "id", pinsOf(resource, { [target]: id }, others)) ?? []),
   ];
   await writeObjects(writer, adoption);
@@ -174,8 +192,35 @@ async function importFrom({ reads, state, bind }: OpenAccount, project: Project,
   return {
     addresses: [...new Set([...adoption.addresses, ...schemas.addresses])].sort(byText),
     bound: new Map([...adoption.bindings].map(([address, { id }]) => [address, id])),
-    notices: [...suspicions, ...adoption.notices, ...limitedNotices(limited, target), ...schemas.notices],
+    notices: [
+      ...suspicions,
+      ...adoption.notices,
+      ...targetNotices(shared, (are) => `of other targets ${are} in ${target}, too`),
+      ...targetNotices(limited, (are) => `of the manifests ${are} not in ${target}`),
+      ...schemas.notices,
+    ],
     failures: [...failures, ...schemas.failures],
+  };
+}
+
+/** The account with the project's manifests, and with whole objects in its lists. The client keeps what was read. */
+async function wholeAccount(project: Project, { reads, state }: OpenAccount): ReturnType<typeof readAccount> {
+  const today = systemClock.now().toISOString().slice(0, 10);
+  const { account, suspicions } = await readAccount(project, state, { reads, today });
+  const hasDetails = project.settings.extended === true;
+  const whole = lists.map(
+    async (list) => [list.name, await readWhole(reads, { list, items: account.list(list).items, hasDetails })] as const,
+  );
+  return { account: { ...account, list: accountLists(new Map(await Promise.all(whole))) }, suspicions };
+}
+
+/** The project as if these manifests of other targets were in this one, too. */
+function withManifests(project: Project, more: readonly Resource[]): Project {
+  const added = new Set(more.map(({ address }) => address));
+  return {
+    ...project,
+    resources: [...project.resources, ...more].sort((a, b) => byText(a.address, b.address)),
+    elsewhere: project.elsewhere.filter(({ address }) => !added.has(address)),
   };
 }
 
@@ -194,14 +239,13 @@ const pinsOf = (
   ...own,
 });
 
-/** "30 integrations of the manifests are not in dev: …", for objects. */
-function limitedNotices(limited: readonly LimitedManifest[], target: string): readonly string[] {
-  const ofObjects = limited.filter(({ resource }) => !isSchemaConfig(resource));
+/** "30 integrations of the manifests are not in dev, …", for objects. `what`: the words after the count, from "is" or "are". */
+function targetNotices(changed: readonly LimitedManifest[], what: (are: string) => string): readonly string[] {
+  const ofObjects = changed.filter(({ resource }) => !isSchemaConfig(resource) && kindNamed(resource.kind)?.imported !== undefined);
   return grouped(ofObjects, ({ resource: { kind }, targets }) => `${kind} ${targets.join()}`).map((group) => {
     const [{ resource, targets }] = group;
-    const verb = group.length === 1 ? "is" : "are";
     const names = andMore(group.map((one) => one.resource.name));
-    return `${counted(group.length, resource.kind.toLowerCase())} of the manifests ${verb} not in ${target}, so their manifests now have metadata.targets: [${targets.join(", ")}]: ${names}.`;
+    return `${counted(group.length, resource.kind.toLowerCase())} ${what(group.length === 1 ? "is" : "are")}, so their manifests now have metadata.targets: [${targets.join(", ")}]: ${names}.`;
   });
 }
 
@@ -261,58 +305,4 @@ function createSelection(patterns: readonly string[]): Selection {
       );
     },
   };
-}
-
-// An account rarely has all objects of another one. Manifests whose objects only other targets have get metadata.targets, and a pinned id
-// becomes a map: no file has to be moved, and nothing is blocked.
-
-/** What a manifest gets in its metadata. */
-interface LimitedManifest {
-  readonly resource: Resource;
-  /** metadata.targets */
-  readonly targets: readonly string[];
-}
-
-interface LimitInput {
-  /** With the objects of the import. */
-  readonly account: AccountView;
-  readonly target: string;
-  readonly others: readonly OtherTarget[];
-  readonly isSelected: (address: Address) => boolean;
-}
-
-const missingCodes: ReadonlySet<Code> = new Set([
-  "E_INTEGRATION_MISSING",
-  "E_TAG_MISSING",
-  "E_UNBOUND",
-  "E_SHARED_IDENTITY",
-  "E_DEPENDENCY",
-]);
-
-/** Whether the account does not have the object of a manifest. */
-const isMissing = (identity: Identity | undefined): boolean =>
-  identity?.state === "gone" || (identity?.state === "blocked" && missingCodes.has(identity.code));
-
-/** The manifests whose objects other targets have, and this one does not. */
-function limitedManifests({ account, target, others, isSelected }: LimitInput): readonly LimitedManifest[] {
-  const { resources, identities } = account;
-  const isKnownElsewhere = (resource: Resource): boolean =>
-    loadedBy(resource, others).some(({ bindings }) => bindings.has(resource.address) || resource.id !== undefined);
-  const missing = new Set(
-    resources.filter((one) => isMissing(identities.get(one.address)) && isKnownElsewhere(one)).map(({ address }) => address),
-  );
-  const refersTo = (resource: Resource): readonly Address[] =>
-    (kindNamed(resource.kind)?.references(resource) ?? []).flatMap(({ kind, name, isOneOfMany }) =>
-      isOneOfMany ? [] : [toAddress(kind, name)],
-    );
-  const isOfMissing = (resource: Resource): boolean =>
-    isSchemaConfig(resource) && refersTo(resource).some((address) => missing.has(address));
-  // What stays needs what it refers to.
-  for (const resource of resources)
-    if (!missing.has(resource.address) && !isOfMissing(resource)) for (const address of refersTo(resource)) missing.delete(address);
-  return resources.flatMap((resource) => {
-    if (!isSelected(resource.address) || !(missing.has(resource.address) || isOfMissing(resource))) return [];
-    const targets = (resource.targets ?? loadedBy(resource, others).map(({ name }) => name)).filter((name) => name !== target);
-    return targets.length === 0 ? [] : [{ resource, targets }];
-  });
 }

@@ -1,6 +1,10 @@
+import { manifestKindNamed } from "../../core/kinds/index.ts";
+import type { AccountView, Identity } from "../../core/kinds/kind.ts";
 import { integrationAddress, isSchemaConfig } from "../../core/kinds/manifests.ts";
-import type { Address, Bindings } from "../../core/model/address.ts";
+import type { Project } from "../../core/manifests/project.ts";
+import { type Address, type Bindings, toAddress } from "../../core/model/address.ts";
 import type { Resource, SchemaConfigSpec } from "../../core/model/resource.ts";
+import type { Code } from "../../core/model/titles.ts";
 
 // Targets share manifests, and import sees only one account. It must not write a manifest that changes what another target plans:
 // a SchemaConfig that unhashes a column in dev would unhash it in prod too. What another target plans is evaluated offline, from its
@@ -47,3 +51,87 @@ function selectsLiveNames({ integrations, integration }: SchemaConfigSpec, { res
 /** The other targets that load the manifest. */
 export const loadedBy = ({ place }: Resource, others: readonly OtherTarget[]): readonly OtherTarget[] =>
   others.filter(({ resources }) => resources.some(({ place: { file, document } }) => file === place.file && document === place.document));
+
+// An account rarely has all objects of another one. Manifests whose objects only other targets have get metadata.targets, and a pinned id
+// becomes a map: no file has to be moved, and nothing is blocked. Once the account has such an object, its manifest gets this target, too.
+
+/** What a manifest gets in its metadata. */
+export interface LimitedManifest {
+  readonly resource: Resource;
+  /** metadata.targets */
+  readonly targets: readonly string[];
+}
+
+interface LimitInput {
+  /** With the objects of the import. */
+  readonly account: AccountView;
+  readonly target: string;
+  readonly others: readonly OtherTarget[];
+  readonly isSelected: (address: Address) => boolean;
+}
+
+const missingCodes: ReadonlySet<Code> = new Set([
+  "E_INTEGRATION_MISSING",
+  "E_TAG_MISSING",
+  "E_UNBOUND",
+  "E_SHARED_IDENTITY",
+  "E_DEPENDENCY",
+]);
+
+/** Whether the account does not have the object of a manifest. */
+const isMissing = (identity: Identity | undefined): boolean =>
+  identity?.state === "gone" || (identity?.state === "blocked" && missingCodes.has(identity.code));
+
+/** The manifests whose objects other targets have, and this one does not. */
+export function limitedManifests({ account, target, others, isSelected }: LimitInput): readonly LimitedManifest[] {
+  const { resources, identities } = account;
+  const isKnownElsewhere = (resource: Resource): boolean =>
+    loadedBy(resource, others).some(({ bindings }) => bindings.has(resource.address) || resource.id !== undefined);
+  const missing = new Set(
+    resources.filter((one) => isMissing(identities.get(one.address)) && isKnownElsewhere(one)).map(({ address }) => address),
+  );
+  const isOfMissing = (resource: Resource): boolean =>
+    isSchemaConfig(resource) && referencesOf(resource).some((address) => missing.has(address));
+  // What stays needs what it refers to.
+  for (const resource of resources)
+    if (!missing.has(resource.address) && !isOfMissing(resource)) for (const address of referencesOf(resource)) missing.delete(address);
+  return resources.flatMap((resource) => {
+    if (!isSelected(resource.address) || !(missing.has(resource.address) || isOfMissing(resource))) return [];
+    const targets = (resource.targets ?? loadedBy(resource, others).map(({ name }) => name)).filter((name) => name !== target);
+    return targets.length === 0 ? [] : [{ resource, targets }];
+  });
+}
+
+/** The manifests of other targets only, as those load them. */
+export const manifestsElsewhere = ({ elsewhere }: Pick<Project, "elsewhere">, others: readonly OtherTarget[]): readonly Resource[] =>
+  elsewhere.flatMap(
+    ({ place }) =>
+      others.flatMap(({ resources }) =>
+        resources.filter((one) => one.place.file === place.file && one.place.document === place.document),
+      )[0] ?? [],
+  );
+
+/** Those of them whose objects the account has, with what they refer to, and the SchemaConfigs of these integrations. `found`: addresses. */
+export function sharedManifests(elsewhere: readonly Resource[], found: ReadonlySet<Address>, target: string): readonly LimitedManifest[] {
+  const byAddress = new Map(elsewhere.map((one) => [one.address, one]));
+  const shared = new Set<Resource>();
+  const share = (resource: Resource): void => {
+    if (shared.has(resource)) return;
+    shared.add(resource);
+    for (const address of referencesOf(resource)) {
+      const referred = byAddress.get(address);
+      if (referred !== undefined) share(referred);
+    }
+  };
+  for (const resource of elsewhere) {
+    const isOfFound = isSchemaConfig(resource) && referencesOf(resource).some((address) => found.has(address) && byAddress.has(address));
+    if (found.has(resource.address) || isOfFound) share(resource);
+  }
+  return [...shared].map((resource) => ({ resource, targets: [...(resource.targets ?? []), target] }));
+}
+
+/** The manifests that it names. */
+const referencesOf = (resource: Resource): readonly Address[] =>
+  (manifestKindNamed(resource.kind)?.references(resource) ?? []).flatMap(({ kind, name, isOneOfMany }) =>
+    isOneOfMany ? [] : [toAddress(kind, name)],
+  );

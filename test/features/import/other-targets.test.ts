@@ -157,13 +157,14 @@ describe("an integration that only exists in one target", () => {
       /(?:[\s\S]*metadata: \{ name: trial(?:-pg)?, targets: \[dev\] \}){3}/u,
     );
     expect(effectOf(await targets.planProd())).toEqual(before);
-    // Made in prod, too: the name is taken.
+    // Made in prod, too: then it is a manifest of both.
     targets.prod.service.mutate((account) => {
       const [orders] = account.integrations;
       const source = { id: "trial-2", name: "trial-2", type: "postgres" };
       if (orders !== undefined) account.integrations.push({ ...structuredClone(orders), id: "t2", name: "Trial", source });
     });
-    expect((await targets.prod.importJson({ target: ["prod"] })).bindings).toHaveProperty("Integration/trial-t2", "t2");
+    expect((await targets.prod.importJson({ target: ["prod"] })).bindings).toHaveProperty("Integration/trial", "t2");
+    expect(await targets.read("manifests/integrations/trial.yaml")).toContain("metadata: { name: trial, targets: [dev, prod] }");
   });
 
   test("gets a manifest in the folder of its target", async () => {
@@ -289,6 +290,23 @@ describe("objects of the manifests that the second account does not have", () =>
     expect(await targets.planDev()).toMatchObject({ blocked: [], elsewhere: { Integration: 3 }, exit: { code: 0 } });
     expect(effectOf(await targets.planProd())).toEqual(before);
     expect((await targets.importDev()).files).toEqual([]);
+    // Once dev has one of them, its manifests are those of both targets.
+    targets.dev.service.mutate(({ integrations, tags }) => {
+      const finance = tags.find(({ id }) => id === "dev-t-2");
+      const [relation] = targets.prod.service.state().tags.find(({ id }) => id === "t-2")?.relations ?? [];
+      if (relation !== undefined) finance?.relations.push({ ...relation, resourceId: "dev-billing" });
+      const billing = targets.prod.service.state().integrations.find(({ name }) => name === "Billing");
+      if (billing !== undefined) integrations.push({ ...structuredClone(billing), id: "dev-billing" });
+    });
+    const again = await targets.importDev();
+    expect(again).toMatchObject({ remaining: [], failures: [], bindings: { "Integration/billing": "dev-billing" } });
+    expect(again.files.map(({ path }) => path)).toEqual(["manifests/integrations/billing.yaml"]);
+    expect(again.notices).toContainEqual(
+      "1 integration of other targets is in dev, too, so their manifests now have metadata.targets: [prod, dev]: billing.",
+    );
+    expect((await targets.read("manifests/integrations/billing.yaml")).match(/targets: \[prod, dev\]/gu)).toHaveLength(3);
+    expect(await targets.planDev()).toMatchObject({ blocked: [], elsewhere: { Integration: 2 }, exit: { code: 0 } });
+    expect(effectOf(await targets.planProd())).toEqual(before);
   });
 
   test("keep a manifest that another target has not recorded", async () => {
