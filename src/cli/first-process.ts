@@ -17,10 +17,10 @@ export function runAsChild(argv: readonly string[]): void {
     if (stoppedBy !== undefined) return void child.kill("SIGKILL");
     stoppedBy = signal;
     late = setTimeout(() => child.kill("SIGKILL"), longestMs);
-    // A terminal sends Ctrl-C to both processes.
-    if (signal !== "SIGINT" || !process.stdin.isTTY) child.kill(signal);
+    // A terminal sends Ctrl-C, and its end, to both processes.
+    if (signal === "SIGTERM" || !process.stdin.isTTY) child.kill(signal);
   };
-  process.on("SIGINT", stop).on("SIGTERM", stop);
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const) process.on(signal, stop);
   const [, program = ""] = process.argv;
   const child = spawn(process.execPath, [...process.execArgv, program, ...argv], { stdio: ["inherit", "inherit", "inherit", "ipc"] });
   child.once("message", () => clearTimeout(late));

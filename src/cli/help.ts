@@ -63,7 +63,7 @@ const exitCodes = {
   4: "apply incomplete",
   5: "saved plan stale, expired, for another target, changed, or already applied",
   6: "locked by another run",
-  130: "interrupted (143 if SIGTERM ended the command at once)",
+  130: "interrupted (129 after SIGHUP, 143 if SIGTERM ended the command at once)",
 } as const satisfies Readonly<Record<ExitCode, string>>;
 
 function exitCodesAt(helpWidth: number, command: Command): string {

@@ -26,7 +26,7 @@ export interface Io {
   /** Aborted by a signal that is caught: start nothing new, finish writes in flight. */
   readonly interrupted: AbortSignal;
   /**
-   * Until the returned function is called, the first SIGINT or SIGTERM aborts `interrupted`. Otherwise, and from the second one on, the system ends the
+   * Until the returned function is called, the first SIGINT, SIGTERM or SIGHUP (the terminal is closed) aborts `interrupted`. Otherwise, and from the second one on, the system ends the
    * process at once, even in the middle of synchronous work. Called before anything that an end would leave behind: a write, a temporary file, a server.
    */
   readonly catchSignals?: () => Release;
@@ -78,7 +78,7 @@ export function processIo(): Io {
       const { createInterface } = process.getBuiltinModule("node:readline/promises");
       const readline = createInterface({ input: process.stdin, output: process.stderr });
       // Readline handles Ctrl-C itself, and never answers a question after the end of input.
-      readline.on("SIGINT", interrupt);
+      readline.on("SIGINT", () => interrupt());
       const ended = new Promise<string>((resolve) => readline.once("close", () => resolve("")));
       try {
         return await Promise.race([readline.question(question, { signal: interrupted }), ended]);
@@ -95,10 +95,12 @@ export function processIo(): Io {
 function processSignals() {
   const interruption = new AbortController();
   let catching = 0;
-  const interrupt = (): void => {
+  const interrupt = (signal?: NodeJS.Signals): void => {
+    // As a shell reports it.
+    if (signal === "SIGHUP") process.once("exit", (code) => (process.exitCode = code === 130 ? 129 : code));
     if (interruption.signal.aborted) process.exit(130);
     // Node.js calls this function only after synchronous work; the system does not wait.
-    for (const signal of signals) process.off(signal, interrupt);
+    for (const each of signals) process.off(each, interrupt);
     // Process 1 of a container (first-process.ts) kills a program that does not hear a signal.
     if (process.connected) process.send?.("stopping", () => {});
     interruption.abort();
@@ -114,4 +116,4 @@ function processSignals() {
   return { interrupted: interruption.signal, interrupt, catchSignals };
 }
 
-const signals = ["SIGINT", "SIGTERM"] as const;
+const signals = ["SIGINT", "SIGTERM", "SIGHUP"] as const;

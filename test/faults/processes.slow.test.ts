@@ -86,8 +86,9 @@ describe("two processes at once", () => {
   });
 });
 
-describe("SIGINT and SIGTERM: nothing new is started, the request in flight finishes, the result is written, exit 130", () => {
-  for (const signal of ["SIGINT", "SIGTERM"] as const)
+describe("SIGINT, SIGTERM and SIGHUP: nothing new is started, the request in flight finishes, the result is written, exit 130 or 129", () => {
+  const codes = { SIGINT: 130, SIGTERM: 130, SIGHUP: 129 };
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const)
     it(`${signal} while a create is in flight`, async () => {
       let interrupt = (): void => undefined;
       const { run, project, service } = await scene({
@@ -99,7 +100,7 @@ describe("SIGINT and SIGTERM: nothing new is started, the request in flight fini
       const started = run(["apply", "--yes", "-o", "json", "--result", "result.json"]);
       interrupt = () => void started.process.kill(signal);
       const { code, stdout, stderr } = await started.ended;
-      expect(code).toBe(130);
+      expect(code).toBe(codes[signal]);
       expect(stderr).toContain("interrupted");
       const result = JSON.parse(readFileSync(join(project.folder, "result.json"), "utf8")) as Result;
       expect(JSON.parse(stdout)).toEqual(result);

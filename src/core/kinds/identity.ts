@@ -110,7 +110,7 @@ export function unitPerManifest<Spec>(
     const { address } = resource;
     const identity = identities.get(address);
     if (identity?.state === "blocked") {
-      const { state: _, ...why } = identity;
+      const { state: _state, id: _id, ...why } = identity;
       unknown.push({ address, ...why });
     } else if (identity?.state === "waits") deferred.push({ address, waitsFor: identity.on, desired: desired(resource.spec) });
     else units.push({ address, resource, ...(identity?.state === "found" ? { liveId: identity.id } : {}) });
