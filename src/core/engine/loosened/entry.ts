@@ -25,7 +25,7 @@ export interface Review {
 
 /** An entry before its line is looked up. */
 export interface Draft extends Omit<Loosened, "file" | "line" | "owners"> {
-  readonly place: SourceLocation | undefined;
+  readonly place?: SourceLocation | undefined;
 }
 
 export function located({ place, ...entry }: Draft, { base, head }: Pick<Review, "base" | "head">): Loosened {
@@ -34,5 +34,4 @@ export function located({ place, ...entry }: Draft, { base, head }: Pick<Review,
   return { ...entry, file, ...(line === undefined ? {} : { line }) };
 }
 
-/** "60 findings", "1 column"; "" for none. */
 export const until = (day: string | undefined): string => (day === undefined ? "without an end" : `until ${day}`);

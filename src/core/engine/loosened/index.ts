@@ -88,40 +88,24 @@ const inOrder = (drafts: readonly Draft[]): readonly Draft[] =>
   [...drafts].sort((a, b) => loosenedCodes.indexOf(a.code) - loosenedCodes.indexOf(b.code));
 
 /** A file that is broken at the base may be repaired by this pull request, and git may not have what dbt writes. */
-const unreadFiles = ({ base: { unread, settings, unknownLabels = [] } }: Review): readonly Draft[] => [
-  ...(settings === undefined
-    ? [
-        {
-          code: "unknown" as const,
-          subject: "dimsync.yaml",
-          message: "It could not be used at the base, so nothing of it could be compared.",
-          at: "base" as const,
-          place: undefined,
-        },
-      ]
-    : []),
-  ...unread.map(({ file, codes }) => ({
-    code: "unknown" as const,
-    subject: visible(file),
-    message: `It has errors at the base (${codes}), so what it protected there is not known.`,
-    at: "base" as const,
-    place: undefined,
-  })),
-  ...unknownLabels.map((file) => ({
-    code: "unknown" as const,
-    subject: visible(file),
-    message:
-      "It is not in git, and this pull request changes YAML files of its dbt project. dimsync cannot tell whether columns lost a label: compare meta and tags in these files, or commit the manifest.",
-    at: "base" as const,
-    place: undefined,
-  })),
-];
+function unreadFiles({ base: { unread, settings, unknownLabels = [] } }: Review): readonly Draft[] {
+  const unknown = (file: string, message: string): Draft => ({ code: "unknown", subject: visible(file), message, at: "base" });
+  return [
+    ...(settings === undefined ? [unknown("dimsync.yaml", "It could not be used at the base, so nothing of it could be compared.")] : []),
+    ...unread.map(({ file, codes }) => unknown(file, `It has errors at the base (${codes}), so what it protected there is not known.`)),
+    ...unknownLabels.map((file) =>
+      unknown(
+        file,
+        "It is not in git, and this pull request changes YAML files of its dbt project. dimsync cannot tell whether columns lost a label: compare meta and tags in these files, or commit the manifest.",
+      ),
+    ),
+  ];
+}
 
 const releasedDraft = ({ address, columns }: Released): Draft => ({
   code: "released",
   subject: visible(address),
   message: `It is not managed any more${columns === 0 ? "" : `, with ${counted(columns, "column")}`}. dimsync sends nothing; the account keeps it.`,
   at: "base",
-  place: undefined,
   columns,
 });

@@ -86,39 +86,29 @@ const ignoreAdded = ({ address, path, reason, until: last, place }: IgnoreEntry)
 });
 
 function managedLess(before: Settings, now: Settings): readonly Draft[] {
-  const at = (path: readonly string[]): Pick<Draft, "at" | "place"> => ({ at: "base", place: below(before.place, path) });
   const { target } = now;
+  const ofTarget = `target ${visible(target)}`;
+  const less = (isLess: boolean, subject: string, message: string, path: readonly string[]): readonly Draft[] =>
+    isLess ? [{ code: "managed-less", subject, message, at: "base", place: below(before.place, path) }] : [];
   return [
-    ...(before.protected && !now.protected
-      ? [
-          {
-            code: "managed-less" as const,
-            subject: `target ${visible(target)}`,
-            message: "It is not protected any more: apply accepts plans that were not saved and reviewed.",
-            ...at(["targets", target, "protected"]),
-          },
-        ]
-      : []),
-    ...(before.policies.existing === "refuse" && now.policies.existing !== "refuse"
-      ? [
-          {
-            code: "managed-less" as const,
-            subject: "policies.existing",
-            message: "refuse at the base, report now: existing findings of policies do not refuse a plan any more.",
-            ...at(["policies", "existing"]),
-          },
-        ]
-      : []),
-    ...(before.catalogFile !== undefined && now.catalogFile === undefined
-      ? [
-          {
-            code: "managed-less" as const,
-            subject: `target ${visible(target)}`,
-            message: "It has no catalog any more, so new columns are not reviewed.",
-            ...at(["targets", target, "catalog"]),
-          },
-        ]
-      : []),
+    ...less(
+      before.protected && !now.protected,
+      ofTarget,
+      "It is not protected any more: apply accepts plans that were not saved and reviewed.",
+      ["targets", target, "protected"],
+    ),
+    ...less(
+      before.policies.existing === "refuse" && now.policies.existing !== "refuse",
+      "policies.existing",
+      "refuse at the base, report now: existing findings of policies do not refuse a plan any more.",
+      ["policies", "existing"],
+    ),
+    ...less(
+      before.catalogFile !== undefined && now.catalogFile === undefined,
+      ofTarget,
+      "It has no catalog any more, so new columns are not reviewed.",
+      ["targets", target, "catalog"],
+    ),
   ];
 }
 
