@@ -171,12 +171,9 @@ async function readPages<T extends { readonly id: string }>(
     const parts = listOf(memberOf(envelope.data, "items"));
     const known = byId.size + unread.length;
     const ofPage = new Set<string>();
-    for (const part of parts) {
-      const item = readNow(
-        () => decode(part),
-        (error) => void unread.push(unreadEntry(part, error)),
-      );
-      if (item === undefined) continue;
+    const read = readEntries(parts, decode);
+    for (const entry of read.unread ?? []) unread.push(entry);
+    for (const item of read.items) {
       // Pages may overlap, because objects are created while they are read.
       if (ofPage.has(item.id)) twice ??= item.id;
       ofPage.add(item.id);
