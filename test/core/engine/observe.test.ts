@@ -121,19 +121,4 @@ describe("a failed read never causes a create", () => {
     );
     expect(at.writes()).toEqual([integration]);
   });
-
-  it("an unauthorised list: exit 1 in plan and apply, nothing sent", async () => {
-    const at = await scene(manifests, { service: { faults: ["GET /v1/integrations$=status:401"] } });
-    expect((await at.plan()).code).toBe(1);
-    expect((await at.apply()).code).toBe(1);
-    expect(at.writes()).toEqual([]);
-  });
-
-  it("with a wrong key: exit 1 in plan and apply", async () => {
-    const at = await scene(manifests);
-    const ran = await at.run(["apply", "--yes"], { TEST_API_KEY: "wrong" });
-    expect(ran.code).toBe(1);
-    expect(ran.stdout).toContain("refused the API key with status 401");
-    expect(at.writes()).toEqual([]);
-  });
 });

@@ -1,6 +1,3 @@
-import { readFileSync } from "node:fs";
-import { Ajv } from "ajv";
-import addFormats from "ajv-formats";
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { Plan } from "../../../src/core/model/plan.ts";
 import { unmanagedObjects } from "../../../src/core/model/plan.ts";
@@ -8,18 +5,6 @@ import { runCommand } from "../../support/command.ts";
 import { configText, filesIn, keyVariable, writeProject } from "../../support/project-folder.ts";
 import { returnsManifest } from "../../support/returns.ts";
 import { startService, type TestService } from "../../support/service.ts";
-
-const ajv = new Ajv({ strict: true, strictRequired: false, allowUnionTypes: true, ownProperties: true, allErrors: true });
-addFormats.default(ajv);
-
-/** The errors of a document against schema/NAME.schema.json. */
-function faults(name: string, text: string): unknown {
-  const key = `https://unpkg.com/dimsync@0/schema/${name}.schema.json`;
-  const schema = JSON.parse(readFileSync(new URL(`../../../schema/${name}.schema.json`, import.meta.url), "utf8"));
-  const validate = ajv.getSchema(key) ?? ajv.compile(schema);
-  validate(JSON.parse(text));
-  return validate.errors ?? [];
-}
 
 /**
  * Everything that a plan can contain, in one account: items of each action, manual, blocked,
@@ -77,11 +62,11 @@ async function project(
   return { service, folder, env: { [keyVariable]: service.apiKey, LAKE_KEY: "canary" } };
 }
 
-describe("JSON output matches its schema", () => {
-  test("plan and drift, with everything that they can contain", async () => {
+// `runCommand` refuses documents that their schema refuses.
+describe("a plan and a drift report", () => {
+  test("contain everything that they can, and match their schemas", async () => {
     const { folder, env } = await project(everything, { guards: { maxExposedColumns: 0 } });
     const plan = await runCommand(["plan", "-o", "json", "-q"], folder, env);
-    expect(faults("plan", plan.stdout)).toEqual([]);
     expect(JSON.parse(plan.stdout).summary).toMatchObject({
       create: 1,
       update: 2,
@@ -99,42 +84,7 @@ describe("JSON output matches its schema", () => {
     });
     expect(plan.code).toBe(3);
     const drift = await runCommand(["drift", "-o", "json", "-q"], folder, env);
-    expect(faults("drift", drift.stdout)).toEqual([]);
     expect(drift.code).toBe(3);
-  });
-
-  test("the result, and the saved plan and result", async () => {
-    const { folder, env } = await project();
-    await runCommand(["plan", "--out", "plan.json", "-q"], folder, env);
-    const { stdout, code } = await runCommand(["apply", "plan.json", "-o", "json", "--result", "result.json", "-q"], folder, env);
-    expect(faults("result", stdout)).toEqual([]);
-    expect(JSON.parse(stdout)).toMatchObject({ kind: "Result", exit: { code: 4, reasons: ["blocked"] } });
-    expect(code).toBe(4);
-    expect(JSON.parse(filesIn(folder).get("result.json") ?? "")).toEqual(JSON.parse(stdout));
-    const outcomes = JSON.parse(stdout).items.map(({ address, outcome }: { address: string; outcome: string }) => `${address} ${outcome}`);
-    expect(outcomes).toContain("Schemas/returns done");
-    expect(outcomes.filter((line: string) => !line.endsWith("done"))).toEqual(["Asset/lost blocked"]);
-  });
-
-  test("a plan with failed reads", async () => {
-    const { service, folder, env } = await project();
-    service.addFault("GET /v1/tags$=status:500");
-    const { stdout, code } = await runCommand(["plan", "-o", "json", "-q"], folder, env);
-    expect(faults("plan", stdout)).toEqual([]);
-    expect(JSON.parse(stdout)).toMatchObject({ complete: false, executable: true, summary: { create: 1 } });
-    expect(code).toBe(1);
-  });
-
-  test("validation, with and without problems", async () => {
-    const { folder, env } = await project();
-    const good = await runCommand(["validate", "-o", "json"], folder, env);
-    expect(faults("validation", good.stdout)).toEqual([]);
-    expect(JSON.parse(good.stdout)).toMatchObject({ kind: "Validation", manifests: 8, files: 1, exit: { code: 0 } });
-    const bad = await project(everything.replace("kind: Tag", "kind: Tog"));
-    const found = await runCommand(["validate", "-o", "json"], bad.folder, bad.env);
-    expect(faults("validation", found.stdout)).toEqual([]);
-    expect(found.code).toBe(1);
-    expect(bad.service.requests).toEqual([]);
   });
 });
 
@@ -188,7 +138,6 @@ spec: { name: PII, description: Contains personal data }
     service.mutate(change);
     const before = service.state();
     const ran = await runCommand(["drift", "-o", "json", "-q"], folder, env);
-    expect(faults("drift", ran.stdout)).toEqual([]);
     expect(JSON.parse(ran.stdout)).toMatchObject({ kind: "DriftReport", summary });
     expect(ran.code).toBe(code);
     expect(service.counts()).toEqual({ GET: service.requests.length });
