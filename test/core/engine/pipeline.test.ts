@@ -170,14 +170,6 @@ spec: { name: PII, description: Contains personal data }
     expect(planned.items.flatMap(({ changes }) => changes).every((change) => !("origin" in change))).toBe(true);
   });
 
-  test("--fail-on adds conditions for exit code 2", async () => {
-    const { folder, env } = await project(managed);
-    const codes = async (what: string) => (await runCommand(["drift", "--fail-on", what, "-q"], folder, env)).code;
-    expect(await codes("unmanaged")).toBe(2);
-    expect(await codes("manual,exposed")).toBe(0);
-    expect(await codes("exposes")).toBe(1);
-  });
-
   test("a column that lost its hash is exposed, and one that got a hash is stricter, in JSON, metrics and --fail-on", async () => {
     const { service, folder, env } = await project(managed.replace("hashed: true", "hashed: false"));
     const run = async (...flags: readonly string[]) => runCommand(["drift", "-o", "json", "-q", ...flags], folder, env);

@@ -309,15 +309,6 @@ describe("the integrations that policies check, and their reads", () => {
       "/v1/integrations/8f1c/schemas/public/tables/users/columns",
     ]);
   });
-  test("no columns are read for a policy that checks tables", async () => {
-    const { made, service } = await start(
-      { "a.yaml": integration, "p.yaml": policy("  when: { table: { name: users } }\n  require: { enabled: false }\n") },
-      {},
-      { schemaForm: "snake" },
-    );
-    expect((await made("plan")).policy).toHaveLength(1);
-    expect(reads(service, "/columns")).toBe(0);
-  });
   test("a failed read is not repeated for policies", async () => {
     const { made, service } = await start(
       { "a.yaml": integration, "b.yaml": config("rules:", `  - ${hash}`), "p.yaml": emails },
@@ -443,18 +434,6 @@ describe("an integration that does not exist yet", () => {
     const applied = await runCommand(["apply", "--yes", "-q", "-o", "json"], folder, { ...env, [keyVariable]: service.apiKey });
     const { policy: findings, exit } = JSON.parse(applied.stdout);
     expect([exit, findings]).toEqual([{ code: 4, reasons: ["deferred"] }, []]);
-  });
-  test("is not checked while the schema is being discovered", async () => {
-    const service = await startService({ discoverAfterReads: 2 });
-    onTestFinished(() => service.close());
-    const folder = writeProject({
-      "dimsync.yaml": configText(service.url),
-      "manifests/a.yaml": returns,
-      "manifests/b.yaml": configOf("rules:", `  - ${hash}`),
-      "manifests/p.yaml": emails,
-    });
-    const applied = await runCommand(["apply", "--yes", "-q", "-o", "json"], folder, { ...env, [keyVariable]: service.apiKey });
-    expect([applied.code, JSON.parse(applied.stdout).policy]).toEqual([0, []]);
   });
 });
 
