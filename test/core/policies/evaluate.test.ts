@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { scan } from "../../../src/core/kinds/schemas.ts";
 import type { PolicyFinding } from "../../../src/core/model/findings.ts";
 import type { LiveSchemas } from "../../../src/core/model/live.ts";
-import type { PolicySpec, Resource } from "../../../src/core/model/resource.ts";
+import type { IntegrationSelector, PolicyExemption, PolicySpec, Resource } from "../../../src/core/model/resource.ts";
 import { atOnce } from "../../../src/core/model/runtime/event-loop.ts";
 import { newPolicyEvaluator as newEvaluator, type PolicyEvaluation, type PolicyTarget } from "../../../src/core/policies/evaluate.ts";
 import { resourceOf } from "../../support/accounts/view.ts";
@@ -74,6 +74,12 @@ const at = (text: string): string => {
 };
 const email = at("public.users.email.hashed");
 const name = (text: string | readonly string[]) => ({ column: { name: text } });
+const inIntegrations = (integration: IntegrationSelector): Case => ({
+  spec: { when: { ...name("email"), integration } },
+});
+const exempt = (...exemptions: readonly Partial<PolicyExemption>[]): Case => ({
+  spec: { when: name("email"), exemptions: exemptions.map((one) => ({ reason: "r", expires: "2027-06-01", ...one })) },
+});
 
 describe("a policy finds", () => {
   test.each<[string, Case, readonly string[]]>([
@@ -125,31 +131,15 @@ describe("a policy finds", () => {
       [at("public...enabled")],
     ],
 
-    ["integrations by the name of their manifest", { spec: { when: { ...name("email"), integration: { names: ["orders"] } } } }, [email]],
-    ["integrations by their live name", { spec: { when: { ...name("email"), integration: { names: ["Ord*"] } } } }, [email]],
-    ["nothing in integrations with other names", { spec: { when: { ...name("email"), integration: { names: ["billing"] } } } }, []],
-    [
-      "nothing in an integration that either of its names excludes",
-      { spec: { when: { ...name("email"), integration: { names: ["!Orders"] } } } },
-      [],
-    ],
-    ["everything that is not excluded", { spec: { when: { ...name("email"), integration: { names: ["!billing"] } } } }, [email]],
-    ["integrations by labels", { spec: { when: { ...name("email"), integration: { labels: { domain: "sales" } } } } }, [email]],
-    [
-      "nothing in an integration that lacks one of the labels",
-      { spec: { when: { ...name("email"), integration: { labels: { domain: "sales", tier: "gold" } } } } },
-      [],
-    ],
-    [
-      "nothing by a label that JavaScript objects inherit",
-      { spec: { when: { ...name("email"), integration: { labels: { constructor: "x" } } } } },
-      [],
-    ],
-    [
-      "nothing if only the labels match, not the names",
-      { spec: { when: { ...name("email"), integration: { names: ["x"], labels: { domain: "sales" } } } } },
-      [],
-    ],
+    ["integrations by the name of their manifest", inIntegrations({ names: ["orders"] }), [email]],
+    ["integrations by their live name", inIntegrations({ names: ["Ord*"] }), [email]],
+    ["nothing in integrations with other names", inIntegrations({ names: ["billing"] }), []],
+    ["nothing in an integration that either of its names excludes", inIntegrations({ names: ["!Orders"] }), []],
+    ["everything that is not excluded", inIntegrations({ names: ["!billing"] }), [email]],
+    ["integrations by labels", inIntegrations({ labels: { domain: "sales" } }), [email]],
+    ["nothing in an integration that lacks one of the labels", inIntegrations({ labels: { domain: "sales", tier: "gold" } }), []],
+    ["nothing by a label that JavaScript objects inherit", inIntegrations({ labels: { constructor: "x" } }), []],
+    ["nothing if only the labels match, not the names", inIntegrations({ names: ["x"], labels: { domain: "sales" } }), []],
 
     ["the planned state: not a column that will be hashed", { spec: { when: name("email") }, after: { [email]: true } }, []],
     [
@@ -173,76 +163,30 @@ describe("a policy finds", () => {
       [],
     ],
 
-    [
-      "nothing that an exemption covers",
-      {
-        spec: {
-          when: name("email"),
-          exemptions: [{ schema: "public", table: "users", column: "email", reason: "r", expires: "2027-06-01" }],
-        },
-      },
-      [],
-    ],
-    [
-      "nothing that an exemption without schema and column covers, on its longest time",
-      { spec: { when: name("email"), exemptions: [{ integration: "orders", table: "u*", reason: "r", expires: "2027-06-01" }] } },
-      [],
-    ],
-    [
-      "a node whose exemption is for another integration",
-      { spec: { when: name("email"), exemptions: [{ integration: "billing", reason: "r", expires: "2027-06-01" }] } },
-      [email],
-    ],
-    [
-      "a node whose exemption is for another column",
-      { spec: { when: name("email"), exemptions: [{ integration: "orders", column: "phone", reason: "r", expires: "2027-06-01" }] } },
-      [email],
-    ],
+    ["nothing that an exemption covers", exempt({ schema: "public", table: "users", column: "email" }), []],
+    ["nothing that an exemption without schema and column covers, on its longest time", exempt({ integration: "orders", table: "u*" }), []],
+    ["a node whose exemption is for another integration", exempt({ integration: "billing" }), [email]],
+    ["a node whose exemption is for another column", exempt({ integration: "orders", column: "phone" }), [email]],
     [
       "a table whose columns are exempt",
       {
         spec: {
-          when: { table: { name: "archive" } },
-          require: { enabled: true },
-          exemptions: [{ integration: "orders", column: "*", reason: "r", expires: "2027-06-01" }],
+          ...exempt({ integration: "orders", column: "*" }).spec,
+          ...{ when: { table: { name: "archive" } }, require: { enabled: true } },
         },
       },
       [at("public.archive..enabled")],
     ],
-    [
-      "nothing that an exemption covers on its last day",
-      { spec: { when: name("email"), exemptions: [{ integration: "orders", column: "email", reason: "r", expires: today }] } },
-      [],
-    ],
-    [
-      "a node whose exemption expired yesterday",
-      { spec: { when: name("email"), exemptions: [{ integration: "orders", column: "email", reason: "r", expires: "2026-05-31" }] } },
-      [email],
-    ],
+    ["nothing that an exemption covers on its last day", exempt({ integration: "orders", column: "email", expires: today }), []],
+    ["a node whose exemption expired yesterday", exempt({ integration: "orders", column: "email", expires: "2026-05-31" }), [email]],
     [
       "a node whose exemption ends in more than a year, and one whose exemption is for everything",
-      {
-        spec: {
-          when: name("email"),
-          exemptions: [
-            { schema: "public", reason: "r", expires: "2027-06-02" },
-            { integration: "?*", column: "email", reason: "r", expires: today },
-          ],
-        },
-      },
+      exempt({ schema: "public", expires: "2027-06-02" }, { integration: "?*", column: "email", expires: today }),
       [email],
     ],
     [
       "nothing that a valid exemption covers beside an expired one",
-      {
-        spec: {
-          when: name("email"),
-          exemptions: [
-            { integration: "orders", column: "email", reason: "old", expires: "2026-05-31" },
-            { integration: "orders", column: "email", reason: "new", expires: "2027-06-01" },
-          ],
-        },
-      },
+      exempt({ integration: "orders", column: "email", expires: "2026-05-31" }, { integration: "orders", column: "email" }),
       [],
     ],
   ])("%s", (_sentence, given, expected) => {

@@ -42,6 +42,9 @@ function found({ policy: more = {}, config = {}, others = {}, ignoring = false }
   );
 }
 
+const sets = (...schemas: Parameters<typeof column>): Case => ({ config: { schemas: column(...schemas) } });
+const checks = (spec: Partial<PolicySpec>): Case => ({ policy: spec });
+const beside = (b: SchemaConfigSpec): Case => ({ others: { b } });
 const at = "/spec/schemas/public/tables/users/columns/email/hashed";
 const error = [`E_POLICY error ${at}`];
 const warning = [`W_POLICY warning ${at}`];
@@ -50,9 +53,9 @@ const anywhere = { when: { column: { name: "*email*", enabled: true } } };
 describe("a literal entry against a policy, without the account", () => {
   test.each<[string, Case, readonly string[]]>([
     ["is an error if it sets the opposite of what the policy requires", {}, error],
-    ["has the severity of the policy: warning", { policy: { severity: "warning" } }, warning],
-    ["has the severity of the policy: info", { policy: { severity: "info" } }, [`I_POLICY info ${at}`]],
-    ["may set what the policy requires", { config: { schemas: column({ enabled: true, hashed: true }) } }, []],
+    ["has the severity of the policy: warning", checks({ severity: "warning" }), warning],
+    ["has the severity of the policy: info", checks({ severity: "info" }), [`I_POLICY info ${at}`]],
+    ["may set what the policy requires", sets({ enabled: true, hashed: true }), []],
     [
       "is not checked in a table that the policy does not match",
       {
@@ -61,27 +64,23 @@ describe("a literal entry against a policy, without the account", () => {
       },
       [],
     ],
-    ["may leave the value to the account", { config: { schemas: column({ enabled: true }) } }, []],
+    ["may leave the value to the account", sets({ enabled: true }), []],
     [
       "is a warning if the manifest does not say whether the table is enabled",
-      { config: { schemas: column({ enabled: true, hashed: false }, { table: "open" }) } },
+      sets({ enabled: true, hashed: false }, { table: "open" }),
       warning,
     ],
     [
       "is a warning if the manifest does not say whether the schema is enabled",
-      { config: { schemas: column({ enabled: true, hashed: false }, { schema: "open" }) } },
+      sets({ enabled: true, hashed: false }, { schema: "open" }),
       warning,
     ],
-    [
-      "is a warning if the manifest does not say whether the column is enabled",
-      { config: { schemas: column({ hashed: false }) } },
-      warning,
-    ],
-    ["is fine in a disabled table", { config: { schemas: column({ enabled: true, hashed: false }, { table: false }) } }, []],
-    ["is fine in a disabled schema", { config: { schemas: column({ enabled: true, hashed: false }, { schema: false }) } }, []],
-    ["is fine if the column is disabled", { config: { schemas: column({ enabled: false, hashed: false }) } }, []],
-    ["is fine if the policy checks another column", { policy: { when: { column: { name: "phone" } } } }, []],
-    ["is fine if the policy checks another table", { policy: { when: { column: {}, table: { name: "orders" } } } }, []],
+    ["is a warning if the manifest does not say whether the column is enabled", sets({ hashed: false }), warning],
+    ["is fine in a disabled table", sets({ enabled: true, hashed: false }, { table: false }), []],
+    ["is fine in a disabled schema", sets({ enabled: true, hashed: false }, { schema: false }), []],
+    ["is fine if the column is disabled", sets({ enabled: false, hashed: false }), []],
+    ["is fine if the policy checks another column", checks({ when: { column: { name: "phone" } } }), []],
+    ["is fine if the policy checks another table", checks({ when: { column: {}, table: { name: "orders" } } }), []],
     ["is fine if the policy checks another integration", { config: { integration: "billing" } }, []],
     ["is fine if only the account has the integration, so that its labels are unknown", { config: { integration: "Orders" } }, []],
     ["is an error if the policy checks all integrations", { config: { integration: "Orders" }, policy: anywhere }, error],
@@ -90,76 +89,60 @@ describe("a literal entry against a policy, without the account", () => {
     ["is fine in a SchemaConfig with a selector", { config: { integration: undefined as never, integrations: { names: ["*"] } } }, []],
     [
       "is an error if the policy selects the integration by name",
-      { policy: { when: { column: {}, integration: { names: ["ord*"] } } } },
+      checks({ when: { column: {}, integration: { names: ["ord*"] } } }),
       error,
     ],
     [
       "is fine if the policy may exclude the integration by its live name",
-      { policy: { when: { column: {}, integration: { names: ["*", "!Orders"] } } } },
+      checks({ when: { column: {}, integration: { names: ["*", "!Orders"] } } }),
       [],
     ],
-    [
-      "is a warning if a live attribute decides whether the policy applies",
-      { policy: { when: { column: { isPrimaryKey: false } } } },
-      warning,
-    ],
+    ["is a warning if a live attribute decides whether the policy applies", checks({ when: { column: { isPrimaryKey: false } } }), warning],
     [
       "is a warning if the sync mode decides whether the policy applies",
-      { policy: { when: { column: {}, table: { syncMode: "full" } } } },
+      checks({ when: { column: {}, table: { syncMode: "full" } } }),
       warning,
     ],
-    ["is fine with an exemption", { policy: { exemptions: [{ schema: "public", reason: "r", expires: "2026-06-01" }] } }, []],
+    ["is fine with an exemption", checks({ exemptions: [{ schema: "public", reason: "r", expires: "2026-06-01" }] }), []],
     [
       "is fine with an exemption for an integration by any name",
-      { policy: { exemptions: [{ integration: "Orders", reason: "r", expires: "2026-06-01" }] } },
+      checks({ exemptions: [{ integration: "Orders", reason: "r", expires: "2026-06-01" }] }),
       [],
     ],
-    [
-      "is an error with an expired exemption",
-      { policy: { exemptions: [{ schema: "public", reason: "r", expires: "2026-05-31" }] } },
-      error,
-    ],
-    ["is fine if a SchemaConfig of higher priority may override it", { others: { b: { integration: "orders", priority: 1 } } }, []],
+    ["is an error with an expired exemption", checks({ exemptions: [{ schema: "public", reason: "r", expires: "2026-05-31" }] }), error],
+    ["is fine if a SchemaConfig of higher priority may override it", beside({ integration: "orders", priority: 1 }), []],
     [
       "is an error if the other SchemaConfig has a lower priority",
       { config: { priority: 2 }, others: { b: { integration: "orders", priority: 1 } } },
       error,
     ],
-    [
-      "is an error if the other SchemaConfig selects another integration",
-      { others: { b: { integration: "billing", priority: 1 } } },
-      error,
-    ],
-    [
-      "is fine if the other SchemaConfig selects several integrations",
-      { others: { b: { integrations: { names: ["*"] }, priority: 1 } } },
-      [],
-    ],
+    ["is an error if the other SchemaConfig selects another integration", beside({ integration: "billing", priority: 1 }), error],
+    ["is fine if the other SchemaConfig selects several integrations", beside({ integrations: { names: ["*"] }, priority: 1 }), []],
     ["is a warning if missing names are ignored", { config: { missing: "ignore" } }, warning],
     ["is a warning if the config ignores differences of a SchemaConfig", { ignoring: true }, warning],
     [
       "is an error for an enabled table that must be disabled",
-      { policy: { when: { table: { name: "users" } }, require: { enabled: false } } },
+      checks({ when: { table: { name: "users" } }, require: { enabled: false } }),
       ["E_POLICY error /spec/schemas/public/tables/users/enabled"],
     ],
     [
       "is an error for a disabled table that must be enabled",
-      { policy: { when: { table: {} }, require: { enabled: true } }, config: { schemas: column({}, { table: false, schema: "open" }) } },
+      { ...checks({ when: { table: {} }, require: { enabled: true } }), ...sets({}, { table: false, schema: "open" }) },
       ["E_POLICY error /spec/schemas/public/tables/users/enabled"],
     ],
     [
       "is an error for a table that must be enabled, in a disabled schema",
-      { policy: { when: { table: {} }, require: { enabled: true } }, config: { schemas: column({}, { schema: false }) } },
+      { ...checks({ when: { table: {} }, require: { enabled: true } }), ...sets({}, { schema: false }) },
       ["E_POLICY error /spec/schemas/public/tables/users/enabled"],
     ],
     [
       "is a warning for an enabled table that must be disabled, if the manifest does not mention the schema",
-      { policy: { when: { table: {} }, require: { enabled: false } }, config: { schemas: column({}, { schema: "open" }) } },
+      { ...checks({ when: { table: {} }, require: { enabled: false } }), ...sets({}, { schema: "open" }) },
       ["W_POLICY warning /spec/schemas/public/tables/users/enabled"],
     ],
     [
       "is an error for an enabled schema that must be disabled",
-      { policy: { when: { schema: {} }, require: { enabled: false } } },
+      checks({ when: { schema: {} }, require: { enabled: false } }),
       ["E_POLICY error /spec/schemas/public/enabled"],
     ],
   ])("%s", (_sentence, given, expected) => {
