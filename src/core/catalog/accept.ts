@@ -1,4 +1,5 @@
 import type { GoneColumn } from "../model/columns.ts";
+import { getOrAdd } from "../model/maps.ts";
 import { catalogText, type ReviewedById, type ReviewedIntegrationColumns } from "./blocks.ts";
 import type { Tables } from "./groups.ts";
 
@@ -85,7 +86,7 @@ function mergeTables(known: Tables, now: Tables, includes: (path: ColumnPath) =>
       // One value for all integrations with the same columns, if possible.
       const isLive = kept.length + added.length === live.size && kept.every((column) => live.has(column));
       const columns = isLive ? live : new Set([...kept, ...added]);
-      if (columns.size > 0) tables.set(schema, (tables.get(schema) ?? new Map<string, ReadonlySet<string>>()).set(table, columns));
+      if (columns.size > 0) getOrAdd(tables, schema, () => new Map()).set(table, columns);
     }
   }
   return { tables, accepted, removed };

@@ -1,5 +1,6 @@
 import { byText } from "../model/address.ts";
 import { escaped, fromPointer } from "../model/json/pointer.ts";
+import { getOrAdd } from "../model/maps.ts";
 import { inlineYaml, stringYaml } from "../yaml/print.ts";
 import type { Tables } from "./groups.ts";
 
@@ -37,16 +38,14 @@ export function reviewedIn(blocks: readonly CatalogBlock[]): ReviewedById {
   const positions = new Map<string, { name: string; readonly of: number[] }>();
   for (const [position, { integrations }] of blocks.entries())
     for (const [id, name] of integrations) {
-      const known = positions.get(id) ?? { name, of: [] };
+      const known = getOrAdd(positions, id, () => ({ name, of: [] }));
       known.name = name;
       known.of.push(position);
-      positions.set(id, known);
     }
   const shared = new Map<string, Tables>();
   return new Map(
     [...positions].map(([id, { name, of }]) => {
-      const tables = shared.get(of.join()) ?? tablesOf(of.flatMap((position) => [...(blocks[position]?.tables ?? [])]));
-      shared.set(of.join(), tables);
+      const tables = getOrAdd(shared, of.join(), () => tablesOf(of.flatMap((position) => [...(blocks[position]?.tables ?? [])])));
       return [id, { name, tables }];
     }),
   );
@@ -56,7 +55,7 @@ function tablesOf(entries: readonly (readonly [TableName, ReadonlySet<string>])[
   const found = new Map<string, Map<string, ReadonlySet<string>>>();
   for (const [name, columns] of new Map(entries)) {
     const [schema = "", table = ""] = tablePath(name) ?? [];
-    if (columns.size > 0) found.set(schema, (found.get(schema) ?? new Map<string, ReadonlySet<string>>()).set(table, columns));
+    if (columns.size > 0) getOrAdd(found, schema, () => new Map()).set(table, columns);
   }
   return found;
 }
@@ -125,11 +124,7 @@ const byKey = ([a]: readonly [string, unknown], [b]: readonly [string, unknown])
 
 function shapesOf(reviewed: ReviewedById): readonly Shape[] {
   const texts = new Map<ReadonlySet<string>, string>();
-  const textOf = (columns: ReadonlySet<string>): string => {
-    const text = texts.get(columns) ?? inlineYaml([...columns].sort(byText));
-    texts.set(columns, text);
-    return text;
-  };
+  const textOf = (columns: ReadonlySet<string>): string => getOrAdd(texts, columns, () => inlineYaml([...columns].sort(byText)));
   // Most integrations share their tables with others.
   const byTables = new Map<Tables, Shape & { readonly ids: string[] }>();
   const byLines = new Map<string, Shape & { readonly ids: string[] }>();

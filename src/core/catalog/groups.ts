@@ -1,4 +1,5 @@
 import { byText } from "../model/address.ts";
+import { getOrAdd } from "../model/maps.ts";
 
 /** Columns by schema and table. */
 export type Tables = ReadonlyMap<string, ReadonlyMap<string, ReadonlySet<string>>>;
@@ -30,9 +31,8 @@ export function groupColumns(byIntegration: ReadonlyMap<string, Tables>): readon
   const drafts = new Map<string, Draft>();
   const add = (positions: readonly number[], path: readonly [schema: string, table: string], columns: Iterable<string>): void => {
     const key = positions.join();
-    const draft = drafts.get(key) ?? { positions, tables: new Map() };
-    drafts.set(key, draft);
-    const into = memberOf(memberOf(draft.tables, path[0], newMap), path[1], newSet);
+    const draft = getOrAdd(drafts, key, () => ({ positions, tables: new Map() }));
+    const into = getOrAdd(getOrAdd(draft.tables, path[0], newMap), path[1], newSet);
     for (const column of columns) into.add(column);
   };
   for (const [schema, tables] of shapesOf(names, byIntegration))
@@ -49,12 +49,6 @@ export function groupColumns(byIntegration: ReadonlyMap<string, Tables>): readon
 const newMap = <K, V>(): Map<K, V> => new Map();
 const newSet = (): Set<string> => new Set();
 
-function memberOf<K, V>(map: Map<K, V>, key: K, make: () => V): V {
-  const known = map.get(key) ?? make();
-  map.set(key, known);
-  return known;
-}
-
 /** By schema and table, the different sets of columns. */
 function shapesOf(
   names: readonly string[],
@@ -63,13 +57,13 @@ function shapesOf(
   const found = new Map<string, Map<string, Map<string, Shape>>>();
   // Most integrations share the sets of others, so most keys are known.
   const keys = new Map<ReadonlySet<string>, string>();
-  const keyOf = (columns: ReadonlySet<string>): string => memberOf(keys, columns, () => JSON.stringify([...columns].sort()));
+  const keyOf = (columns: ReadonlySet<string>): string => getOrAdd(keys, columns, () => JSON.stringify([...columns].sort()));
   for (const [position, name] of names.entries())
     for (const [schema, tables] of byIntegration.get(name) ?? [])
       for (const [table, columns] of tables) {
         if (columns.size === 0) continue;
-        const shapes = memberOf(memberOf(found, schema, newMap<string, Map<string, Shape>>), table, newMap<string, Shape>);
-        memberOf(shapes, keyOf(columns), (): Shape => ({ columns, integrations: [] })).integrations.push(position);
+        const shapes = getOrAdd(getOrAdd(found, schema, newMap<string, Map<string, Shape>>), table, newMap<string, Shape>);
+        getOrAdd(shapes, keyOf(columns), (): Shape => ({ columns, integrations: [] })).integrations.push(position);
       }
   return new Map(
     [...found].map(([schema, tables]) => [schema, new Map([...tables].map(([table, shapes]) => [table, [...shapes.values()]]))]),
@@ -79,7 +73,7 @@ function shapesOf(
 function byColumn(shapes: readonly Shape[]): ReadonlyMap<string, readonly number[]> {
   const found = new Map<string, number[]>();
   for (const { columns, integrations } of shapes)
-    for (const column of columns) for (const position of integrations) memberOf(found, column, (): number[] => []).push(position);
+    for (const column of columns) for (const position of integrations) getOrAdd(found, column, (): number[] => []).push(position);
   for (const positions of found.values()) positions.sort((a, b) => a - b);
   return found;
 }
@@ -97,15 +91,13 @@ function comparePositions(a: readonly number[], b: readonly number[]): number {
 export function tablesByIntegration(groups: readonly ColumnGroup[]): ReadonlyMap<string, Tables> {
   const positions = new Map<string, number[]>();
   for (const [position, { integrations }] of groups.entries())
-    for (const name of integrations) memberOf(positions, name, (): number[] => []).push(position);
+    for (const name of integrations) getOrAdd(positions, name, (): number[] => []).push(position);
   const known = new Map<string, Tables>();
   return new Map(
-    [...positions].map(([name, of]) => {
-      const key = of.join();
-      const tables = known.get(key) ?? union(of.flatMap((position) => groups[position]?.tables ?? []));
-      known.set(key, tables);
-      return [name, tables];
-    }),
+    [...positions].map(([name, of]) => [
+      name,
+      getOrAdd(known, of.join(), () => union(of.flatMap((position) => groups[position]?.tables ?? []))),
+    ]),
   );
 }
 
@@ -117,7 +109,7 @@ function union(all: readonly Tables[]): Tables {
   for (const schemas of all)
     for (const [schema, tables] of schemas)
       for (const [table, columns] of tables) {
-        const into = memberOf(memberOf(found, schema, newMap<string, Set<string>>), table, newSet);
+        const into = getOrAdd(getOrAdd(found, schema, newMap<string, Set<string>>), table, newSet);
         for (const column of columns) into.add(column);
       }
   return found;

@@ -1,6 +1,7 @@
 import type { ColumnReview, ReviewedIntegration, ReviewedUnit, SeenColumns, TableColumns } from "../model/columns.ts";
 import { toPointer } from "../model/json/pointer.ts";
 import type { LiveColumn, LiveSchemas } from "../model/live.ts";
+import { getOrAdd } from "../model/maps.ts";
 import type { NamedObject } from "../model/plan.ts";
 import type { Problem } from "../model/problem.ts";
 import { nameText } from "../text/paths.ts";
@@ -95,10 +96,7 @@ function newIntern(): Intern {
   const known = new Map<string, Columns>();
   return (columns) => {
     const names = Object.keys(columns);
-    const key = JSON.stringify(names);
-    const set = known.get(key) ?? new Set(names);
-    known.set(key, set);
-    return set;
+    return getOrAdd(known, JSON.stringify(names), () => new Set(names));
   };
 }
 

@@ -1,6 +1,7 @@
 import { byText } from "../model/address.ts";
 import type { GoneColumn, SeenColumns, SeenGroup } from "../model/columns.ts";
 import { emptyRecord } from "../model/json/json.ts";
+import { getOrAdd } from "../model/maps.ts";
 import { type ColumnGroup, groupColumns, type Tables, tablesByIntegration } from "./groups.ts";
 
 /** The columns in the records, for looking up. */
@@ -34,9 +35,7 @@ interface Part {
 function partsOf(seen: SeenColumns | undefined): readonly Part[] {
   const groups = new Map<string | undefined, ColumnGroup[]>();
   for (const { integrations, after, schemas } of seen?.groups ?? []) {
-    const list = groups.get(after) ?? [];
-    groups.set(after, list);
-    list.push({ integrations, tables: tablesIn(schemas) });
+    getOrAdd(groups, after, () => []).push({ integrations, tables: tablesIn(schemas) });
   }
   return [...groups].map(([after, of]) => ({ after, groups: of, tables: tablesByIntegration(of) }));
 }
@@ -57,8 +56,7 @@ export function recordedGroups(seen: SeenColumns | undefined, now: ReadonlyMap<s
   const records = columnsSeen(seen);
   const byDate = new Map<string | undefined, Map<string, Tables>>();
   const add = (after: string | undefined, liveId: string, tables: Tables): void => {
-    const dated = byDate.get(after) ?? new Map<string, Tables>();
-    byDate.set(after, dated.set(liveId, tables));
+    getOrAdd(byDate, after, () => new Map<string, Tables>()).set(liveId, tables);
   };
   for (const { after, tables } of partsOf(seen))
     for (const [liveId, known] of tables) {
@@ -94,8 +92,7 @@ function filtered(tables: Tables, test: (path: readonly [schema: string, table: 
     for (const [table, columns] of ofSchema) {
       const kept = [...columns].filter((column) => test([schema, table, column]));
       if (kept.length === 0) continue;
-      const into = found.get(schema) ?? new Map<string, ReadonlySet<string>>();
-      found.set(schema, into.set(table, kept.length === columns.size ? columns : new Set(kept)));
+      getOrAdd(found, schema, () => new Map()).set(table, kept.length === columns.size ? columns : new Set(kept));
     }
   return found;
 }

@@ -1,5 +1,5 @@
 import { byText, integrationOfSchemas } from "../model/address.ts";
-import { groupBy } from "../model/maps.ts";
+import { getOrAdd, groupBy } from "../model/maps.ts";
 import type { Problem } from "../model/problem.ts";
 import { counted } from "../text/counts.ts";
 import { andMore } from "../text/lists.ts";
@@ -26,8 +26,11 @@ function groupFailedReads(problems: readonly Problem[]): readonly Problem[] {
   const byCause = new Map<string, Map<string, Problem>>();
   for (const problem of problems) {
     const { call = "", cause = "" } = problem.read ?? {};
-    const group = byCause.get(cause) ?? new Map<string, Problem>();
-    byCause.set(cause, group.set(call, group.get(call) ?? problem));
+    getOrAdd(
+      getOrAdd(byCause, cause, () => new Map<string, Problem>()),
+      call,
+      () => problem,
+    );
   }
   return [...byCause.values()].flatMap((group) => {
     const [first, ...others] = [...group.keys()].sort(byText);

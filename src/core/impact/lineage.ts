@@ -75,19 +75,14 @@ export function lineageOf(manifest: Json, databases: readonly (string | undefine
     const identifier = textAt(source, "identifier") ?? name;
     const key = tableKey(schema, identifier);
     const table = { id, name: `${textAt(source, "source_name") ?? schema}.${name}`, relations: lowered([name, identifier]) };
-    sources.set(key, [...(sources.get(key) ?? []), table]);
+    getOrAdd(sources, key, () => []).push(table);
   }
   const all = new Map<string, LineageNode>();
   const groups = objectAt(manifest, "groups");
   for (const member of ["nodes", "exposures", "metrics", "semantic_models", "saved_queries"])
     for (const [id, node] of Object.entries(objectAt(manifest, member))) if (isObject(node)) all.set(id, nodeOf(id, node, groups));
   const children = new Map<string, string[]>();
-  for (const { id, parents } of all.values())
-    for (const parent of parents) {
-      const known = children.get(parent) ?? [];
-      children.set(parent, known);
-      known.push(id);
-    }
+  for (const { id, parents } of all.values()) for (const parent of parents) getOrAdd(children, parent, () => []).push(id);
   const tables = [...sources.values()].flat().map(({ id }) => id);
   // A manifest can have 100 MB. Only what reads a source stays in memory.
   const reached = reachedFrom(tables, children);

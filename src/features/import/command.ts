@@ -10,7 +10,9 @@ import type { ExitCode } from "../../core/model/exit.ts";
 import { sectionsText } from "../../core/render/terminal/blocks.ts";
 import { jsonDocument } from "../../core/text/control-characters.ts";
 import { importProject } from "./import.ts";
-import { importSections } from "./sections.ts";
+import { code, type Entry, type Line, muted, name, type Section, type Tone, textEntries, titled, untitled, word } from "../../core/render/blocks.ts";
+import { counted } from "../../core/text/counts.ts";
+import { andMore } from "../../core/text/lists.ts";
 
 /** `dimsync import [ADDRESS…]`: writes manifests and bindings for live objects, or updates them. Sends GET only; writes files. */
 export async function runImport(context: Context<ImportFlags>, addresses: readonly string[]): Promise<ExitCode> {
@@ -44,4 +46,97 @@ async function suggest(context: Context<ImportFlags>, addresses: readonly string
   const { suggestion, yaml } = await withRun(context, (run) => suggestClassification(project, run));
   await deliverForms(context, { human: () => yaml, json: () => jsonDocument(suggestion) });
   return 0;
+}
+
+/** What `dimsync import` did, or would do. */
+export interface ShownImport {
+  readonly dryRun: boolean;
+  readonly files: readonly {
+    readonly path: string;
+    readonly action: "created" | "changed";
+    readonly lines: number;
+    /** Unified; absent for a new file. */
+    readonly diff?: string;
+    /** Present if only metadata.targets and metadata.id changed. */
+    readonly isMetadata?: true;
+  }[];
+  readonly bindings: Readonly<Record<string, string>>;
+  readonly notices: readonly string[];
+  readonly failures: readonly { readonly address: string; readonly message: string }[];
+  /** What the plan after the import contains, one line each; absent after a dry run. */
+  readonly remaining?: readonly string[];
+  /** How many changes that protect the plan after the import has; absent if none. */
+  readonly stricter?: number;
+  /** The command that accepts the differences into the manifests. */
+  readonly command?: string;
+  /** The errors of the plan after the import; absent if it has none. */
+  readonly errors?: readonly { readonly code: string; readonly message: string; readonly address?: string; readonly command?: string }[];
+}
+
+/** `manifests`: how many were written or found. */
+export const importSections = (report: ShownImport, manifests: number): readonly Section[] => [
+  untitled("files", fileEntries(report)),
+  untitled("other", otherEntries(report)),
+  ...endSections(report, manifests),
+];
+
+/** Labels of one width, so that all entries are aligned. */
+const label = (text: string, tone: Tone, { dryRun }: ShownImport): Line => [
+  word(text.padEnd((dryRun ? "would create" : "created").length), tone),
+];
+
+const mostDiffs = 3;
+
+/** Each file; many whose metadata changed are one entry, because a notice says what they got. */
+function fileEntries(report: ShownImport): readonly Entry[] {
+  const inMetadata = report.files.filter(({ isMetadata }) => isMetadata);
+  if (inMetadata.length <= mostDiffs) return report.files.map(fileEntry(report));
+  const others = report.files.filter(({ isMetadata }) => isMetadata !== true);
+  const paths = inMetadata.map(({ path }) => path);
+  const changed = label(report.dryRun ? "would change" : "changed", "warn", report);
+  const many: Entry = { head: [changed, [`metadata in ${counted(paths.length, "file")}`], [muted(andMore(paths))]] };
+  return [...others.map(fileEntry(report)), many];
+}
+
+/** A file, a changed one with its diff. */
+const fileEntry =
+  (report: ShownImport) =>
+  ({ path, action, lines, diff = "" }: ShownImport["files"][number]): Entry =>
+    action === "created"
+      ? { head: [label(report.dryRun ? "would create" : "created", "good", report), [path], [muted(counted(lines, "line"))]] }
+      : { head: [label(report.dryRun ? "would change" : "changed", "warn", report), [path]], yaml: diff.trimEnd().split("\n") };
+
+/** What was bound, noticed and not imported. */
+function otherEntries(report: ShownImport): readonly Entry[] {
+  const { bindings, notices, failures, dryRun } = report;
+  const bound = Object.keys(bindings).length;
+  return [
+    ...(bound > 0 ? [{ head: [label(dryRun ? "would bind" : "bound", "good", report), [counted(bound, "object")]] }] : []),
+    ...notices.map((notice) => ({ head: [label("note", "quiet", report), [notice]] })),
+    ...failures.map(({ address, message }) => ({ head: [label("failed", "bad", report), [`${address}: ${message}`]] })),
+  ];
+}
+
+function endSections({ remaining, stricter, failures, command, errors = [] }: ShownImport, manifests: number): readonly Section[] {
+  if (remaining === undefined) return [untitled("end", [{ head: [["This was a dry run: nothing was written."]] }])];
+  const failed = errors.map(
+    ({ code: of, message, address = "", command: fix }): Entry => ({
+      sign: "✗",
+      tone: "bad",
+      head: address === "" ? [[code(of, "bad")]] : [[name(address)], [code(of, "bad")]],
+      notes: [[message]],
+      commands: fix === undefined ? [] : [fix],
+    }),
+  );
+  const differences = titled("remaining", "The plan after the import is not empty", textEntries(remaining.map((text) => [text])));
+  const accept = "Import does not change what a manifest covers. To accept the differences into the manifests:";
+  if (failed.length + remaining.length > 0)
+    return [
+      ...(failed.length === 0 ? [] : [titled("errors", "The plan after the import has errors", failed)]),
+      ...(remaining.length === 0 ? [] : [command === undefined ? differences : { ...differences, notes: [[accept]], command }]),
+    ];
+  const what = failures.length === 0 ? "the account" : "the part of the account that was imported";
+  const plan =
+    stricter === undefined ? "is empty" : `only has ${counted(stricter, "change")} that ${stricter === 1 ? "protects" : "protect"}`;
+  return [untitled("end", [{ head: [[`${counted(manifests, "manifest")} for ${what}. The plan after the import ${plan}.`]] }])];
 }

@@ -5,6 +5,7 @@ import { labelsOfColumn, type Question, readSchemas, scan } from "../../core/kin
 import { integrationsByName, labelScopes, nameInAddresses } from "../../core/kinds/select.ts";
 import type { Project } from "../../core/manifests/project.ts";
 import type { LiveSchemas } from "../../core/model/live.ts";
+import { getOrAdd } from "../../core/model/maps.ts";
 import { systemClock } from "../../core/model/runtime/clock.ts";
 import { atOnce } from "../../core/model/runtime/event-loop.ts";
 import { readRecords } from "../../core/operations/open-records.ts";
@@ -70,8 +71,7 @@ function newSuggester(): Suggester {
 }
 
 function addColumn(all: Map<string, Found>, about: string, { name, shown }: { readonly name: string; readonly shown: string }): void {
-  const found = all.get(about) ?? { names: new Set(), examples: [], columns: 0 };
-  all.set(about, found);
+  const found = getOrAdd(all, about, () => ({ names: new Set<string>(), examples: [], columns: 0 }));
   found.columns++;
   found.names.add(name);
   if (found.examples.length < mostExamples) found.examples.push(shown);

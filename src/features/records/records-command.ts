@@ -9,8 +9,16 @@ import type { ExitCode } from "../../core/model/exit.ts";
 import { sectionsText } from "../../core/render/terminal/blocks.ts";
 import { jsonDocument } from "../../core/text/control-characters.ts";
 import { didYouMean } from "../../core/text/suggest.ts";
-import { type HeldLease, lockTarget, recordsHistoryOf, recordsOf, unlockTarget } from "./lease.ts";
-import { historySections, recordsSections } from "./sections.ts";
+import { muted, name, type Section, textEntries, titled, untitled } from "../../core/render/blocks.ts";
+import { counted } from "../../core/text/counts.ts";
+import { randomUUID } from "node:crypto";
+import { type Project, withLocations } from "../../core/manifests/project.ts";
+import { byText } from "../../core/model/address.ts";
+import type { Environment } from "../../core/model/settings/env.ts";
+import { withRecords } from "../../core/operations/open-records.ts";
+import type { Lease, Records } from "../../core/records/records.ts";
+import { type ByAddress, rememberedParts } from "../../core/records/remembered.ts";
+import { describeLease, movedTo, recordsMoved } from "../../core/records/store-errors.ts";
 
 const tasks = ["show", "lock", "unlock", "init", "migrate", "export", "restore", "check"] as const;
 type Task = (typeof tasks)[number];
@@ -83,3 +91,139 @@ async function confirmUnlock({ flags, io }: Context<RecordsFlags>, { reason, des
     command: "dimsync records unlock --force",
   });
 }
+
+/** The records of a target, as `dimsync records show` prints them. */
+export interface ShownRecords {
+  readonly target: string;
+  readonly store: string;
+  readonly place: string;
+  /** "" for a store without versions. */
+  readonly version: string;
+  /** Who holds the lease, in words; undefined if it is free. */
+  readonly holder: string | undefined;
+  readonly open: readonly { readonly address: string; readonly runId: string; readonly at: string; readonly answeredId?: string }[];
+  readonly bindings: readonly { readonly address: string; readonly id: string }[];
+}
+
+export function recordsSections({ target, store, place, version, holder, open, bindings }: ShownRecords): readonly Section[] {
+  const facts = [
+    ["target", target],
+    ["store", store === "folder" ? place : `${store}: ${place}`],
+    ["version", version],
+    ["lease", holder ?? "free"],
+  ];
+  const creates = open.map(({ address, runId, at, answeredId }) => ({
+    head: [[name(address)], [answeredId === undefined ? "" : `id ${answeredId}`], [`run ${runId}`], [at]],
+  }));
+  const ids = bindings.map(({ address, id }) => ({ head: [[name(address)], [id]] }));
+  return [
+    untitled("facts", textEntries(facts.filter(([, text]) => text !== ""))),
+    titled(
+      "open",
+      open.length === 0 ? "No creates with an unknown outcome" : `${counted(open.length, "create")} with an unknown outcome`,
+      creates,
+    ),
+    titled("bindings", bindings.length === 0 ? "No ids are recorded" : counted(bindings.length, "recorded id"), ids),
+  ];
+}
+
+/** The newest writes to the records of a target, newest first, as `dimsync records show --log` prints them. */
+interface ShownHistory {
+  readonly target: string;
+  readonly store: string;
+  readonly place: string;
+  readonly entries: readonly {
+    readonly version: string;
+    /** ISO 8601 */
+    readonly at: string;
+    readonly runId: string;
+    readonly runUrl: string | undefined;
+    readonly subject: string;
+    readonly changes: readonly string[];
+  }[];
+}
+
+const historySections = ({ target, store, place, entries }: ShownHistory): readonly Section[] => [
+  untitled("title", [{ head: [[`${target}: ${store}: ${place}, ${counted(entries.length, "write")}, newest first`]] }]),
+  untitled(
+    "writes",
+    entries.map(({ version, at, runId, runUrl, subject, changes }) => ({
+      head: [[at], [version.slice(0, 12)], [subject]],
+      notes: [[runId === "" ? "" : `run ${runId}`, runUrl === undefined ? "" : `(${runUrl})`], ...changes.map((change) => [muted(change)])],
+    })),
+  ),
+];
+
+const ofProject = <T>(project: Project, env: Environment, work: (records: Records) => Promise<T>): Promise<T> =>
+  withLocations(project, withRecords(project.settings, env, work));
+
+/** Locks a target until `until`, or until it is unlocked. Throws E_USAGE for a reason that only `records migrate` uses. */
+function lockTarget(
+  project: Project,
+  { reason, until }: { readonly reason: string; readonly until: Date | undefined },
+  env: Environment,
+): Promise<void> {
+  if (movedTo(reason) !== undefined)
+    throw new DimsyncError("E_USAGE", "records migrate uses this reason for a store that is left for good. Use other words.");
+  const lock = { runId: randomUUID(), reason, ...(until === undefined ? {} : { until }) };
+  return ofProject(project, env, (records) => records.lock(lock));
+}
+
+/** A lease, and who holds it in words. */
+type HeldLease = Lease & { readonly described: string };
+
+const held = (lease: Lease): HeldLease => ({ ...lease, described: describeLease(lease) });
+
+/** Ends the lease of a target. `confirm` is called before, and throws to leave it. Returns the lease; undefined if there is none. Throws E_RECORDS_MOVED. */
+const unlockTarget = (
+  project: Project,
+  confirm: (lease: HeldLease) => Promise<void>,
+  env: Environment,
+): Promise<HeldLease | undefined> =>
+  ofProject(project, env, async (records) => {
+    const lease = await records.lease();
+    if (lease === undefined) return undefined;
+    const to = movedTo(lease.reason);
+    if (to !== undefined) throw recordsMoved({ target: project.settings.target, place: records.place }, to);
+    await confirm(held(lease));
+    const ended = await records.unlock();
+    return ended === undefined ? undefined : held(ended);
+  });
+
+/** Everything that is known of a target. `holder`: who holds the lease, in words. */
+const recordsOf = (project: Project, env: Environment) =>
+  ofProject(project, env, async (records) => {
+    const [{ state, applied }, lease] = [await records.content(), await records.lease()];
+    const { process: _, ...shownLease } = lease ?? {};
+    const { version, bindings, created, open, forgotten, unlocked, longestSeen, columnsSeen, appliedCommit } = state;
+    const shown = {
+      kind: "Records" as const,
+      target: project.settings.target,
+      store: records.store,
+      place: records.place,
+      version,
+      ...(lease === undefined ? {} : { lease: shownLease }),
+      open,
+      bindings: [...bindings].map(([address, binding]) => ({ address, ...binding })).sort((a, b) => byText(a.address, b.address)),
+      created: [...created].map(([address, entry]) => ({ address, ...entry })).sort((a, b) => byText(a.address, b.address)),
+      forgotten,
+      applied: [...applied.values()],
+      unlocked,
+      ...{ lists: longestSeen, columns: columnsSeen, commit: appliedCommit },
+      ...Object.fromEntries(rememberedParts.map((part) => [part, byKey(state[part])])),
+    };
+    const holder = lease === undefined ? undefined : [describeLease(lease), lease.reason].filter((text) => text !== undefined).join(": ");
+    return { shown, holder };
+  });
+
+const byKey = (values: ByAddress<unknown>): object =>
+  Object.fromEntries([...values].map(([address, keys]) => [address, Object.fromEntries(keys)]));
+
+const mostWrites = 100;
+
+/** The newest writes to the records of a target, newest first. */
+const recordsHistoryOf = (project: Project, env: Environment) =>
+  ofProject(project, env, async (records) => {
+    const { store, place } = records;
+    return { target: project.settings.target, store, place, entries: await records.history(mostWrites) };
+  });

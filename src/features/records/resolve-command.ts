@@ -4,7 +4,21 @@ import { loadOneProject } from "../../cli/project.ts";
 import { DimsyncError } from "../../core/model/errors.ts";
 import type { ExitCode } from "../../core/model/exit.ts";
 import { changeOf } from "./bind-command.ts";
-import { resolveCreates } from "./resolve.ts";
+import { hasWord, parseEvent, wordsIn } from "../../core/drift/event-matching.ts";
+import { auditEvidence, describeEntry, isAboutAsset, isBefore, newestEntries } from "../../core/engine/reads/audit-log.ts";
+import { kindNamed } from "../../core/kinds/index.ts";
+import { integrations } from "../../core/kinds/lists.ts";
+import type { Project } from "../../core/manifests/project.ts";
+import { isRelation, kindOf } from "../../core/model/address.ts";
+import type { List, Reads } from "../../core/model/service.ts";
+import type { Settings } from "../../core/model/settings/config.ts";
+import { withReads } from "../../core/operations/reads.ts";
+import type { RunEnvironment } from "../../core/operations/session.ts";
+import type { OpenIntent } from "../../core/records/history.ts";
+import type { RecordsRun, RecordsState, UnlockedRun } from "../../core/records/records.ts";
+import { bindCommand } from "../../core/text/shell.ts";
+import { didYouMean } from "../../core/text/suggest.ts";
+import { changeRecords, type RecordsChange } from "./ids.ts";
 
 /**
  * `dimsync resolve ADDRESS --created=ID | --not-created` records the outcome of a create whose
@@ -29,3 +43,199 @@ function checkFlags({ created, notCreated, run, force, reason }: ResolveFlags, a
     throw usage("--run needs --not-created: each created object has an id of its own. Resolve it by its address.");
   if (force === true && (reason ?? "").trim() === "") throw usage("--force needs --reason: it is kept in the records.");
 }
+
+interface ResolveOptions {
+  /** Of the create; undefined: all creates of the run. */
+  readonly address: string | undefined;
+  readonly runId: string | undefined;
+  /** The id of the created object; undefined: nothing was created. */
+  readonly created: string | undefined;
+  /** Also while a run that was unlocked may still send the create, for the reason. */
+  readonly force: boolean;
+  readonly reason: string | undefined;
+}
+
+/**
+ * Records the outcome of creates whose responses were lost. Only reads the account, to check the id. Throws E_UNKNOWN_ADDRESS, E_UNKNOWN_RUN,
+ * E_RUN_MAY_SEND, and as `checkCreatedObject` does.
+ */
+const resolveCreates = (project: Project, options: ResolveOptions, change: RecordsChange): Promise<void> =>
+  changeRecords(project, change, async (records, say) => {
+    const { settings } = project;
+    const { address = "", runId, created: id, force, reason } = options;
+    const open = runId === undefined ? openCreates(records, "address", address) : openCreates(records, "runId", runId);
+    if (id === undefined && !force) refuseStillSending(open, records.state().unlocked, settings.client.timeoutMs);
+    const by = force && reason !== undefined ? `resolve: ${reason}` : "resolve";
+    const [intent] = open;
+    if (id !== undefined && intent !== undefined) {
+      const notChecked = await checkCreatedObject(intent, id, { settings, records: records.state(), run: change });
+      if (notChecked !== undefined) say(notChecked);
+      await bindCreated(records, open, id);
+    }
+    for (const { entryId } of open)
+      await records.settle(entryId, id === undefined ? { outcome: "not-created", by } : { outcome: "created", id, by });
+    for (const settled of new Set(open.map((one) => one.address)))
+      say(id === undefined ? `${settled} was not created; the next apply may create it.` : createdText(settled, id));
+  });
+
+/** The creates without a known outcome of an address, or of a run. */
+function openCreates(records: RecordsRun, key: "address" | "runId", wanted: string): readonly OpenIntent[] {
+  const { open } = records.state();
+  const found = open.filter((intent) => intent[key] === wanted);
+  if (found.length > 0) return found;
+  const [name, hint] = [
+    JSON.stringify(wanted),
+    didYouMean(
+      wanted,
+      open.map((intent) => intent[key]),
+    ),
+  ];
+  throw key === "address"
+    ? new DimsyncError("E_UNKNOWN_ADDRESS", `No create of ${name} has an unknown outcome.${hint}`)
+    : new DimsyncError("E_UNKNOWN_RUN", `The run ${name} left no create with an unknown outcome.${hint}`);
+}
+
+/**
+ * A frozen process of a run that was unlocked may wake up and send what it had stored. After half
+ * of its lease's time-to-live it sends nothing more, and after the request timeout none of its
+ * requests is in flight. Throws E_RUN_MAY_SEND (exit 6).
+ */
+function refuseStillSending(open: readonly OpenIntent[], unlocked: readonly UnlockedRun[], timeoutMs: number): void {
+  for (const { runId, at, graceMs } of unlocked) {
+    const end = Date.parse(at) + graceMs + timeoutMs;
+    if (Date.now() >= end || open.every((intent) => intent.runId !== runId)) continue;
+    throw new DimsyncError(
+      "E_RUN_MAY_SEND",
+      `The run ${runId} was unlocked at ${at}. If its process still exists, it may send this create until ${new Date(end).toISOString()}. Wait until then. If you know that the process is gone, use --force with --reason.`,
+      { exit: 6 },
+    );
+  }
+}
+
+async function bindCreated(records: RecordsRun, open: readonly OpenIntent[], id: string): Promise<void> {
+  const [intent] = open;
+  if (intent === undefined || isRelation(intent.address)) return;
+  const record = open.find((one) => one.record !== undefined)?.record;
+  await records.bind(intent.address, { ...record, id });
+}
+
+const createdText = (address: string, id: string): string =>
+  `${address} ${isRelation(address) ? "was created" : `was created and is bound to ${id}`}.`;
+
+/** The id that a user gives for a create whose response was lost. */
+interface NamedObject {
+  readonly intent: OpenIntent;
+  readonly id: string;
+}
+
+/**
+ * Checks that this create can have made the object `id`: by the records, by what lists show, and by the audit log, which is the only
+ * evidence for an asset that no integration uses. Returns why that could not be checked, or undefined. Throws E_NOT_FOUND and
+ * E_OTHER_OBJECT.
+ */
+async function checkCreatedObject(
+  intent: OpenIntent,
+  id: string,
+  { settings, records, run }: { readonly settings: Settings; readonly records: RecordsState; readonly run: RunEnvironment },
+): Promise<string | undefined> {
+  const { address } = intent;
+  const named = { intent, id };
+  const [owner] =
+    [...records.bindings].find(([other, bound]) => bound.id === id && other !== address && kindOf(other) === kindOf(address)) ?? [];
+  if (owner !== undefined && !isRelation(address))
+    throw new DimsyncError(
+      "E_OTHER_OBJECT",
+      `${address} was not created as ${JSON.stringify(id)}: that id is bound to ${owner}. Correct the id; if ${address} was not created, use --not-created. Nothing was recorded.`,
+    );
+  try {
+    return await withReads({ settings }, run, (reads) => (isRelation(address) ? checkRelation(intent, reads) : checkObject(named, reads)));
+  } catch (error) {
+    const isFinding = error instanceof DimsyncError && (error.code === "E_NOT_FOUND" || error.code === "E_OTHER_OBJECT");
+    if (!(error instanceof DimsyncError) || isFinding || run.signal.aborted) throw error;
+    return `The account could not be read, so it was not checked that ${address} exists: ${error.message}`;
+  }
+}
+
+async function checkRelation({ address, kind, naturalKey }: OpenIntent, reads: Reads): Promise<undefined> {
+  const found = naturalKey === undefined ? [] : await kindNamed(kind)?.find?.(naturalKey, reads);
+  if (found === undefined || found === "gone" || found.length === 0)
+    throw missing(address, `The tag is not attached to the resource of ${address}.`);
+}
+
+async function checkObject(named: NamedObject, reads: Reads): Promise<string | undefined> {
+  const { naturalKey, kind: kindName } = named.intent;
+  const kind = kindNamed(kindName);
+  const existing = naturalKey === undefined ? undefined : await kind?.find?.(naturalKey, reads);
+  const alike = existing === "gone" ? undefined : existing;
+  return kind?.list === undefined ? checkUnlisted(named, alike, reads) : checkListed(named, alike, { list: kind.list, reads });
+}
+
+const keyOf = ({ naturalKey = {} }: OpenIntent): string =>
+  Object.entries(naturalKey)
+    .map(([field, value]) => `${field} ${JSON.stringify(value)}`)
+    .join(", ");
+
+/** `alike`: the ids that have the natural key of the create; there were none before it. */
+async function checkListed(
+  named: NamedObject,
+  alike: readonly string[] | undefined,
+  { list, reads }: { readonly list: List; readonly reads: Reads },
+): Promise<undefined> {
+  const { intent, id } = named;
+  const what = intent.kind.toLowerCase();
+  const live = await reads.one(list, id);
+  if (live === undefined)
+    throw missing(intent.address, `The account has no ${what} with the id ${JSON.stringify(id)}.`, `dimsync get ${what}s`);
+  const name = live.name ?? "";
+  if (alike?.includes(id) === false) throw other(named, `that is ${JSON.stringify(name)}, and the create was for ${keyOf(intent)}`);
+  if (alike?.length === 1) return;
+  // Somebody else may have created an equal one at the same time.
+  const own = await auditEvidence(reads, { ...intent, name });
+  const withId = (one: string) => own.find(({ event }) => hasWord(event.toLowerCase(), one));
+  const created = withId(id) === undefined ? alike?.map(withId).find((found) => found !== undefined) : undefined;
+  if (created !== undefined) throw other(named, `the audit log shows what that run created: ${describeEntry(created)}`);
+}
+
+/** The same for an object that is in no list. */
+async function checkUnlisted(named: NamedObject, alike: readonly string[] = [], reads: Reads): Promise<string | undefined> {
+  const { intent, id } = named;
+  if (alike.includes(id)) return undefined;
+  if (alike.length > 0) throw other(named, `integrations show ${alike.join(" and ")} with ${keyOf(intent)}`);
+  const live = (await reads.list(integrations)).items;
+  const user = live.find(({ source, destination }) => source?.id === id || destination?.id === id);
+  const shown = user?.source?.id === id ? user.source : user?.destination;
+  if (user === undefined || shown === undefined) return checkAuditLog(named, reads);
+  const { name, type } = shown;
+  throw other(named, `the integration ${JSON.stringify(user.name)} shows it as ${JSON.stringify(name)} (${type})`);
+}
+
+/** What the log says about an object that cannot be read. Its text is not specified, so only what is certain counts. */
+async function checkAuditLog(named: NamedObject, reads: Reads): Promise<string | undefined> {
+  const { intent, id } = named;
+  const name = intent.naturalKey?.["name"] ?? "";
+  const own = (await auditEvidence(reads, { ...intent, name })).map(parseEvent).filter(isAboutAsset);
+  if (own.some(({ text }) => hasWord(text, id))) return undefined;
+  const created = own.find(({ unquoted }) => wordsIn(unquoted).some((word) => /\d/u.test(word)));
+  if (created !== undefined) throw other(named, `the audit log shows what that run created: ${describeEntry(created.entry)}`);
+  const about = (await newestEntries(reads)).items.map(parseEvent).filter((event) => isAboutAsset(event) && hasWord(event.text, id));
+  const different = about.find(
+    ({ entry, unquoted, quoted }) => isBefore(entry, intent) || (unquoted.includes("creat") && quoted.size > 0 && !quoted.has(name)),
+  );
+  if (different !== undefined) throw other(named, `the audit log shows what it is: ${describeEntry(different.entry)}`);
+  if (about.some(({ quoted }) => quoted.has(name))) return undefined;
+  return `It could not be checked that ${intent.address} is ${id}: dimsync has no request that reads assets, and no integration or entry of the audit log shows it.`;
+}
+
+const missing = (address: string, what: string, command?: string): DimsyncError =>
+  new DimsyncError(
+    "E_NOT_FOUND",
+    `${what} Correct the id; if ${address} was not created, use --not-created. Nothing was recorded.`,
+    command === undefined ? {} : { command },
+  );
+
+const other = ({ intent: { address }, id }: NamedObject, what: string): DimsyncError =>
+  new DimsyncError(
+    "E_OTHER_OBJECT",
+    `${address} was not created as ${JSON.stringify(id)}: ${what}. Correct the id; if ${address} was not created, use --not-created. Nothing was recorded. If you know that it is the right object, and that it was changed since, bind it:`,
+    { command: bindCommand(address, id) },
+  );

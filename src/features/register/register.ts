@@ -8,6 +8,7 @@ import { DimsyncError, refuseErrors } from "../../core/model/errors.ts";
 import type { Exit } from "../../core/model/exit.ts";
 import { isObject, own } from "../../core/model/json/json.ts";
 import { parseJson, whyNotJson } from "../../core/model/json/parse.ts";
+import { getOrAdd } from "../../core/model/maps.ts";
 import { problemAt } from "../../core/model/problem.ts";
 import {
   byPlace,
@@ -140,8 +141,8 @@ export function newTally(): Tally {
       for (const row of rows) {
         const { integration, label } = row;
         const key = JSON.stringify([integration, label]);
-        const count = found.get(key) ?? { integration, label, columns: 0, off: 0, hashed: 0, readable: 0, exempt: 0, breaking: 0 };
-        found.set(key, count);
+        const none = { columns: 0, off: 0, hashed: 0, readable: 0, exempt: 0, breaking: 0 };
+        const count = getOrAdd(found, key, () => ({ integration, label, ...none }));
         count.columns++;
         if (!row.replicated) count.off++;
         else if (row.hashed) count.hashed++;

@@ -2,16 +2,19 @@ import type { LiveIntegration, LiveReference } from "../../model/live.ts";
 import type { Problem } from "../../model/problem.ts";
 import { type AssetSpec, problemIn, type Resource } from "../../model/resource.ts";
 import { unknownValue } from "../hints.ts";
-import { goneObject, unitPerManifest } from "../identity.ts";
-import type { ImportedObjects, Kind, Unit } from "../kind.ts";
+import { goneObject, unitPerManifest, blocked, boundIdentity } from "../identity.ts";
+import type { ImportedObjects, Kind, Unit, AccountView, Conflict, Identity } from "../kind.ts";
 import { integrations, users } from "../lists.ts";
 import { kindNames } from "../manifests.ts";
 import { tagReferences } from "../tags.ts";
 import { needsUsers } from "../users.ts";
 import { createdAsset, updatedAsset } from "./diff.ts";
-import { identify, sameAssets } from "./identify.ts";
-import { recordOfSpec } from "./record.ts";
-import { referencesIn } from "./references.ts";
+import { recordOfSpec, naturalKeyOf, recordedName } from "./record.ts";
+import { referencesIn, lookalikes } from "./references.ts";
+import { type Address, type Binding, type Bindings, byText, kindOf } from "../../model/address.ts";
+import { canonicalJson, defined } from "../../model/json/json.ts";
+import { repeated } from "../../model/maps.ts";
+import { bindCommand, resolveCommand } from "../../text/shell.ts";
 
 /** The service returns only the name and type of an asset, so the connection is a commented stub that is never sent. */
 const imported: ImportedObjects<LiveReference> = {
@@ -126,4 +129,93 @@ function flatConnection(resource: Resource<AssetSpec>): readonly Problem[] {
   if (Object.keys(connection).some((name) => purposes.includes(name))) return [];
   const message = `The service accepts a flat connection for a new multi_purpose asset, but answers a later change of it with 200 and writes nothing. Write one block per purpose that is used: ${purposes.join(", ")}.`;
   return [problemIn(resource, "/spec/connection", { code: "W_FLAT_CONNECTION", severity: "warning", message })];
+}
+
+/** Pin, binding, then what the records and the integrations show about assets with the same name and type. */
+function identify(resource: Resource<AssetSpec>, account: AccountView): Identity {
+  const bound = boundIdentity(resource, account);
+  if (bound !== undefined) return bound;
+  const duplicates = duplicatesOf(resource, account);
+  const [duplicate, ...others] = duplicates;
+  if (duplicate !== undefined) return others.length === 0 ? ofDuplicate(resource, duplicate, account) : severalDuplicates(duplicates);
+  const similar = lookalike(resource, account);
+  if (similar !== undefined) return similar;
+  if (resource.lifecycle.create === "ifMissing") return { state: "absent" };
+  const message =
+    "Its id is not recorded, and dimsync has no request that finds an asset. Bind its id, or set lifecycle.create: ifMissing if it does not exist yet.";
+  return blocked("E_UNBOUND", message, bindCommand(resource.address));
+}
+
+function ofDuplicate(resource: Resource<AssetSpec>, { address, id, hasManifest }: Duplicate, { goneIds }: AccountView): Identity {
+  if (id === undefined) {
+    const message = `An earlier run sent a create for ${address}, which has the same name and type, and never received the response. Nothing is created until you resolve it.`;
+    return blocked("E_UNKNOWN_OUTCOME", message, resolveCommand(address));
+  }
+  if (!hasManifest) return goneIds.has(id) ? { state: "gone", id } : { state: "found", id, by: "renamed" };
+  const message = `${address} is bound to ${id}, which has the same name and type, so a second one is not created. If ${resource.address} is that asset, bind it and remove ${address}. If it is another asset, change its spec.name.`;
+  return blocked("E_UNBOUND", message, bindCommand(resource.address, id));
+}
+
+function severalDuplicates(duplicates: readonly Duplicate[]): Identity {
+  const seen = duplicates.map(({ address, id }) => `${id ?? "unknown id"} (${address})`).join(", ");
+  return blocked("E_AMBIGUOUS", `${duplicates.length} assets have its name and type: ${seen}. Pin the right one with metadata.id.`);
+}
+
+/** An asset in the account that may be this one. */
+function lookalike(resource: Resource<AssetSpec>, account: AccountView): Identity | undefined {
+  const candidates = lookalikes(resource, account);
+  const [candidate] = candidates;
+  if (candidate === undefined) return undefined;
+  const seen = candidates.map(({ id, name, type }) => `${JSON.stringify(name)} (${type}, ${id})`).join(", ");
+  const message = `Its id is not recorded, and integrations refer to ${seen}, which may be this asset. An asset can't be read back, so dimsync does not create a second one. If it is the same, bind it.`;
+  return blocked("E_UNBOUND", message, bindCommand(resource.address, candidate.id));
+}
+
+// The interface can't list assets, so the records are the only way to recognise that an asset with
+// this name and type was created under another address.
+
+interface Duplicate {
+  /** The other address. */
+  readonly address: Address;
+  /** Absent if the outcome of its create is unknown. */
+  readonly id?: string;
+  readonly hasManifest: boolean;
+}
+
+/** Assets with the name and type of this one that another address is bound to, or that an earlier run created, ordered by address. */
+function duplicatesOf(resource: Resource<AssetSpec>, account: AccountView): readonly Duplicate[] {
+  const { bindings, earlierCreates, lookup } = account;
+  const isOther = (address: Address): boolean => address !== resource.address && kindOf(address) === resource.kind;
+  const bound = [...bindings].filter(([address, binding]) => isOther(address) && isDuplicate(resource, address, binding, account));
+  const boundIds = new Set([...bindings.values()].map(({ id }) => id));
+  const { name, type } = naturalKeyOf(resource.spec);
+  const created = earlierCreates.filter(
+    ({ address, id, naturalKey }) =>
+      isOther(address) && naturalKey?.["name"] === name && naturalKey?.["type"] === type && (id === undefined || !boundIds.has(id)),
+  );
+  return [...bound.map(([address, { id }]) => ({ address, id })), ...created]
+    .map(({ address, id }): Duplicate => ({ address, ...defined({ id }), hasManifest: lookup.resources.has(address) }))
+    .sort((a, b) => byText(a.address, b.address));
+}
+
+/** Whether a bound asset has the name and type of this one. A type that nothing shows counts as equal. */
+function isDuplicate({ spec }: Resource<AssetSpec>, address: Address, binding: Binding, account: AccountView): boolean {
+  const live = referencesIn(account.list(integrations).items).find(({ id }) => id === binding.id);
+  const key = account.earlierCreates.find(({ id }) => id === binding.id)?.naturalKey;
+  const manifest = account.lookup.resources.get(address)?.spec as AssetSpec | undefined;
+  const hasName = recordedName(spec.name, binding) || [live?.name, key?.["name"]].includes(spec.name);
+  const type = live?.type ?? key?.["type"] ?? manifest?.type;
+  return hasName && (type === undefined || spec.type === undefined || type === spec.type);
+}
+
+/** Pairs of manifests with equal name and type, unless both are pinned or bound to different ids. */
+function sameAssets(resources: readonly Resource[], bindings: Bindings): readonly Conflict[] {
+  const idOf = (resource: Resource): string | undefined => resource.id ?? bindings.get(resource.address)?.id;
+  const same = repeated(resources, ({ spec }) => canonicalJson(naturalKeyOf(spec as AssetSpec)));
+  return same.flatMap(([first, resource]): readonly Conflict[] => {
+    // Equal ids are reported for all kinds alike.
+    if (idOf(first) !== undefined && idOf(resource) !== undefined) return [];
+    const message = `${first.address} and ${resource.address} have the same name and type, and an asset can't be read back, so dimsync can't tell them apart. Remove one of them, change its spec.name, or pin the ids of both with metadata.id.`;
+    return [{ pair: [first, resource], message, pointer: "/spec/name" }];
+  });
 }

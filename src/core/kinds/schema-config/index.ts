@@ -4,6 +4,7 @@ import { isFailedCreation, readOr, type ServiceError } from "../../model/errors.
 import { defined, type JsonObject } from "../../model/json/json.ts";
 import type { Pointer } from "../../model/json/pointer.ts";
 import type { LiveSchemas } from "../../model/live.ts";
+import { getOrAdd } from "../../model/maps.ts";
 import { nodePointer } from "../../model/nodes.ts";
 import type { ChangeGroup, DraftFacts, DraftItem } from "../../model/plan.ts";
 import { isError, type Problem } from "../../model/problem.ts";
@@ -232,8 +233,7 @@ function* grouped(changes: readonly NodeChange[]): Steps<readonly ChangeGroup<Dr
   const known = new Map<NodeCause, DraftFacts[]>();
   for (const [index, { path, key, before, after, risk, cause }] of changes.entries()) {
     if (isStep(index)) yield;
-    const ofCause = known.get(cause) ?? [];
-    if (ofCause.length === 0) known.set(cause, ofCause);
+    const ofCause = getOrAdd(known, cause, () => []);
     let facts = ofCause.find((one) => one.before === before && one.after === after);
     if (facts === undefined) {
       facts = { ...defined({ before }), after, risk, cause };

@@ -1,3 +1,4 @@
+import { getOrAdd } from "../../../model/maps.ts";
 import type { Depth, LiveNode } from "../../../model/schema-tree.ts";
 import { type ColumnLabel, columnLabels, enterLabels, type LabelScope, labelAmong } from "../../patterns/labels.ts";
 import type { ProgramRule, RuleProgram } from "../compiled-config.ts";
@@ -214,19 +215,13 @@ function withLabel({ byLabel }: Memo, rule: ProgramRule, { label, origin, index 
 }
 
 function withAttributes(scope: RuleScope, match: NameMatch, node: LiveNode | undefined, syncMode: string | undefined): CachedMatch {
-  const matches = match.bySyncMode === undefined ? match.byAttributes : matchesFor(match.bySyncMode, syncMode);
+  const matches = match.bySyncMode === undefined ? match.byAttributes : getOrAdd(match.bySyncMode, syncMode, () => []);
   const key = attributesKey(node);
   const known = matches[key];
   if (known !== undefined) return known;
   const found = newMatch(scope, match, ({ where }) => where === undefined || (node !== undefined && holds(where, node, syncMode)));
   matches[key] = found;
   return found;
-}
-
-function matchesFor(bySyncMode: Map<string | undefined, CachedMatch[]>, syncMode: string | undefined): CachedMatch[] {
-  const known = bySyncMode.get(syncMode) ?? [];
-  if (known.length === 0) bySyncMode.set(syncMode, known);
-  return known;
 }
 
 function newMatch(scope: RuleScope, match: NameMatch, applies: (rule: ProgramRule) => boolean): CachedMatch {

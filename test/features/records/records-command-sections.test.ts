@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { sectionsText } from "../../../src/core/render/terminal/blocks.ts";
-import { recordsSections, type ShownRecords } from "../../../src/features/records/sections.ts";
+import { recordsSections, type ShownRecords } from "../../../src/features/records/records-command.ts";
 import { testWidths } from "../../core/render/terminal/widths.ts";
 
 const records: ShownRecords = {

@@ -1,7 +1,7 @@
 import { chmodSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { branchName } from "../../../src/features/ci/drift-pull-request.ts";
+import { branchName } from "../../../src/features/ci/drift-job.ts";
 import { runCommand } from "../../support/command.ts";
 import { gitEnv } from "../../support/git/env.ts";
 import { git as gitIn } from "../../support/git/remote.ts";

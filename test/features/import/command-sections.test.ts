@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { sectionsText } from "../../../src/core/render/terminal/blocks.ts";
-import { importSections, type ShownImport } from "../../../src/features/import/sections.ts";
+import { importSections, type ShownImport } from "../../../src/features/import/command.ts";
 import { testWidths } from "../../core/render/terminal/widths.ts";
 
 const report: ShownImport = {
