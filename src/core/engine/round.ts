@@ -1,18 +1,21 @@
 import { checkImpact } from "../impact/check.ts";
-import { lists, kindNamed } from "../kinds/index.ts";
-import { type AccountView, emptyDiff, type KindUnit, type ReadNeeds, type Unit, type Kind } from "../kinds/kind.ts";
+import { kindNamed, lists } from "../kinds/index.ts";
+import { type AccountView, emptyDiff, type Kind, type KindUnit, type ReadNeeds, type Unit } from "../kinds/kind.ts";
 import { integrations } from "../kinds/lists.ts";
 import { kindNames, schemasAddress } from "../kinds/manifests.ts";
-import { byText, parseAddress, type Address } from "../model/address.ts";
+import { integrationMatcher, selectIntegrations } from "../kinds/select.ts";
+import { type Address, byText, parseAddress } from "../model/address.ts";
 import { readOr } from "../model/errors.ts";
 import { defined } from "../model/json/json.ts";
-import type { Impact, Loosened, Released, Manual, Plan } from "../model/plan.ts";
+import { getOrAdd } from "../model/maps.ts";
+import type { Impact, Loosened, Manual, Plan, Released } from "../model/plan.ts";
 import { isError, type Problem } from "../model/problem.ts";
 import type { Resource } from "../model/resource.ts";
 import { type Steps, withPauses } from "../model/runtime/event-loop.ts";
 import type { Reads } from "../model/service.ts";
 import type { RecordsState } from "../records/records.ts";
 import { counted } from "../text/counts.ts";
+import { shellWord } from "../text/shell.ts";
 import { allowances } from "./checks/allow.ts";
 import { checkLabels } from "./checks/labels.ts";
 import type { PolicyCheck, Questions } from "./checks/policies.ts";
@@ -24,9 +27,6 @@ import { columnBudget, columnsNeeded } from "./reads/cached-reads.ts";
 import type { Recovered } from "./recover.ts";
 import { everything, type IgnoredPaths, ignoredPaths, ignoring, manifestsInScope } from "./scope.ts";
 import type { LoadedProject, Round, Session } from "./session.ts";
-import { integrationMatcher, selectIntegrations } from "../kinds/select.ts";
-import { getOrAdd } from "../model/maps.ts";
-import { shellWord } from "../text/shell.ts";
 
 // The steps of a round (pipeline.ts) as calls to the modules that do the work.
 

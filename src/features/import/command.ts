@@ -7,12 +7,24 @@ import { loadOneProject, loadOptions } from "../../cli/project.ts";
 import type { Project } from "../../core/manifests/project.ts";
 import { DimsyncError } from "../../core/model/errors.ts";
 import type { ExitCode } from "../../core/model/exit.ts";
+import {
+  code,
+  type Entry,
+  type Line,
+  muted,
+  name,
+  type Section,
+  type Tone,
+  textEntries,
+  titled,
+  untitled,
+  word,
+} from "../../core/render/blocks.ts";
 import { sectionsText } from "../../core/render/terminal/blocks.ts";
 import { jsonDocument } from "../../core/text/control-characters.ts";
-import { importProject } from "./import.ts";
-import { code, type Entry, type Line, muted, name, type Section, type Tone, textEntries, titled, untitled, word } from "../../core/render/blocks.ts";
 import { counted } from "../../core/text/counts.ts";
 import { andMore } from "../../core/text/lists.ts";
+import { importProject } from "./import.ts";
 
 /** `dimsync import [ADDRESS…]`: writes manifests and bindings for live objects, or updates them. Sends GET only; writes files. */
 export async function runImport(context: Context<ImportFlags>, addresses: readonly string[]): Promise<ExitCode> {

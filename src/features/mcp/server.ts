@@ -1,10 +1,18 @@
 import { randomBytes } from "node:crypto";
 import { Server } from "@modelcontextprotocol/sdk/server/index.js";
-import { CallToolRequestSchema, ErrorCode, ListResourcesRequestSchema, ListResourceTemplatesRequestSchema, ListToolsRequestSchema, McpError, ReadResourceRequestSchema } from "@modelcontextprotocol/sdk/types.js";
+import {
+  CallToolRequestSchema,
+  ErrorCode,
+  ListResourcesRequestSchema,
+  ListResourceTemplatesRequestSchema,
+  ListToolsRequestSchema,
+  McpError,
+  ReadResourceRequestSchema,
+} from "@modelcontextprotocol/sdk/types.js";
 import type { Context } from "../../cli/context.ts";
 import { loadAnyProjects } from "../../cli/project.ts";
 import { errorText } from "../../cli/report-error.ts";
-import { type Parameters, plain, type Tool, type Arguments, type Parameter } from "../../cli/tool.ts";
+import { type Arguments, type Parameter, type Parameters, plain, type Tool } from "../../cli/tool.ts";
 import { packageText, schemaNames, schemaText } from "../../core/manifests/schema/lookup.ts";
 import { byText } from "../../core/model/address.ts";
 import { DimsyncError } from "../../core/model/errors.ts";

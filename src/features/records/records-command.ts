@@ -1,24 +1,24 @@
+import { randomUUID } from "node:crypto";
 import type { Context } from "../../cli/context.ts";
 import type { RecordsFlags } from "../../cli/flags.ts";
 import { untilFlag } from "../../cli/moments.ts";
 import { checkOutputs, deliverForms } from "../../cli/output.ts";
 import { loadOneProject } from "../../cli/project.ts";
 import { say } from "../../cli/say.ts";
-import { DimsyncError } from "../../core/model/errors.ts";
-import type { ExitCode } from "../../core/model/exit.ts";
-import { sectionsText } from "../../core/render/terminal/blocks.ts";
-import { jsonDocument } from "../../core/text/control-characters.ts";
-import { didYouMean } from "../../core/text/suggest.ts";
-import { muted, name, type Section, textEntries, titled, untitled } from "../../core/render/blocks.ts";
-import { counted } from "../../core/text/counts.ts";
-import { randomUUID } from "node:crypto";
 import { type Project, withLocations } from "../../core/manifests/project.ts";
 import { byText } from "../../core/model/address.ts";
+import { DimsyncError } from "../../core/model/errors.ts";
+import type { ExitCode } from "../../core/model/exit.ts";
 import type { Environment } from "../../core/model/settings/env.ts";
 import { withRecords } from "../../core/operations/open-records.ts";
 import type { Lease, Records } from "../../core/records/records.ts";
 import { type ByAddress, rememberedParts } from "../../core/records/remembered.ts";
 import { describeLease, movedTo, recordsMoved } from "../../core/records/store-errors.ts";
+import { muted, name, type Section, textEntries, titled, untitled } from "../../core/render/blocks.ts";
+import { sectionsText } from "../../core/render/terminal/blocks.ts";
+import { jsonDocument } from "../../core/text/control-characters.ts";
+import { counted } from "../../core/text/counts.ts";
+import { didYouMean } from "../../core/text/suggest.ts";
 
 const tasks = ["show", "lock", "unlock", "init", "migrate", "export", "restore", "check"] as const;
 type Task = (typeof tasks)[number];
@@ -175,11 +175,7 @@ type HeldLease = Lease & { readonly described: string };
 const held = (lease: Lease): HeldLease => ({ ...lease, described: describeLease(lease) });
 
 /** Ends the lease of a target. `confirm` is called before, and throws to leave it. Returns the lease; undefined if there is none. Throws E_RECORDS_MOVED. */
-const unlockTarget = (
-  project: Project,
-  confirm: (lease: HeldLease) => Promise<void>,
-  env: Environment,
-): Promise<HeldLease | undefined> =>
+const unlockTarget = (project: Project, confirm: (lease: HeldLease) => Promise<void>, env: Environment): Promise<HeldLease | undefined> =>
   ofProject(project, env, async (records) => {
     const lease = await records.lease();
     if (lease === undefined) return undefined;

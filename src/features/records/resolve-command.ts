@@ -1,15 +1,14 @@
 import type { Context } from "../../cli/context.ts";
 import type { ResolveFlags } from "../../cli/flags.ts";
 import { loadOneProject } from "../../cli/project.ts";
-import { DimsyncError } from "../../core/model/errors.ts";
-import type { ExitCode } from "../../core/model/exit.ts";
-import { changeOf } from "./bind-command.ts";
 import { hasWord, parseEvent, wordsIn } from "../../core/drift/event-matching.ts";
 import { auditEvidence, describeEntry, isAboutAsset, isBefore, newestEntries } from "../../core/engine/reads/audit-log.ts";
 import { kindNamed } from "../../core/kinds/index.ts";
 import { integrations } from "../../core/kinds/lists.ts";
 import type { Project } from "../../core/manifests/project.ts";
 import { isRelation, kindOf } from "../../core/model/address.ts";
+import { DimsyncError } from "../../core/model/errors.ts";
+import type { ExitCode } from "../../core/model/exit.ts";
 import type { List, Reads } from "../../core/model/service.ts";
 import type { Settings } from "../../core/model/settings/config.ts";
 import { withReads } from "../../core/operations/reads.ts";
@@ -18,6 +17,7 @@ import type { OpenIntent } from "../../core/records/history.ts";
 import type { RecordsRun, RecordsState, UnlockedRun } from "../../core/records/records.ts";
 import { bindCommand } from "../../core/text/shell.ts";
 import { didYouMean } from "../../core/text/suggest.ts";
+import { changeOf } from "./bind-command.ts";
 import { changeRecords, type RecordsChange } from "./ids.ts";
 
 /**

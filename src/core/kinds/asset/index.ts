@@ -1,20 +1,20 @@
+import { type Address, type Binding, type Bindings, byText, kindOf } from "../../model/address.ts";
+import { canonicalJson, defined } from "../../model/json/json.ts";
 import type { LiveIntegration, LiveReference } from "../../model/live.ts";
+import { repeated } from "../../model/maps.ts";
 import type { Problem } from "../../model/problem.ts";
 import { type AssetSpec, problemIn, type Resource } from "../../model/resource.ts";
+import { bindCommand, resolveCommand } from "../../text/shell.ts";
 import { unknownValue } from "../hints.ts";
-import { goneObject, unitPerManifest, blocked, boundIdentity } from "../identity.ts";
-import type { ImportedObjects, Kind, Unit, AccountView, Conflict, Identity } from "../kind.ts";
+import { blocked, boundIdentity, goneObject, unitPerManifest } from "../identity.ts";
+import type { AccountView, Conflict, Identity, ImportedObjects, Kind, Unit } from "../kind.ts";
 import { integrations, users } from "../lists.ts";
 import { kindNames } from "../manifests.ts";
 import { tagReferences } from "../tags.ts";
 import { needsUsers } from "../users.ts";
 import { createdAsset, updatedAsset } from "./diff.ts";
-import { recordOfSpec, naturalKeyOf, recordedName } from "./record.ts";
-import { referencesIn, lookalikes } from "./references.ts";
-import { type Address, type Binding, type Bindings, byText, kindOf } from "../../model/address.ts";
-import { canonicalJson, defined } from "../../model/json/json.ts";
-import { repeated } from "../../model/maps.ts";
-import { bindCommand, resolveCommand } from "../../text/shell.ts";
+import { naturalKeyOf, recordedName, recordOfSpec } from "./record.ts";
+import { lookalikes, referencesIn } from "./references.ts";
 
 /** The service returns only the name and type of an asset, so the connection is a commented stub that is never sent. */
 const imported: ImportedObjects<LiveReference> = {

@@ -4,7 +4,15 @@ import { defined } from "../../model/json/json.ts";
 import { below, type Problem, problemAt, type SourceLocation } from "../../model/problem.ts";
 import { allowedHosts, allowedHostsVariable, isAllowedHost } from "../../model/settings/allowed-hosts.ts";
 import { parseBaseUrl } from "../../model/settings/base-url.ts";
-import { type ClientSettings, defaultClient, defaultGuards, type Guards, type RecordsSettings, type Settings, type UnusableRecordsSettings } from "../../model/settings/config.ts";
+import {
+  type ClientSettings,
+  defaultClient,
+  defaultGuards,
+  type Guards,
+  type RecordsSettings,
+  type Settings,
+  type UnusableRecordsSettings,
+} from "../../model/settings/config.ts";
 import type { SecretReference } from "../../model/settings/secret.ts";
 import { shellWord } from "../../text/shell.ts";
 import { durationMs } from "../scalars.ts";

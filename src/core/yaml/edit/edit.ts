@@ -1,14 +1,14 @@
-import { isCollection, isAlias, isMap, isSeq, type Node, visit, type YAMLMap, type YAMLSeq } from "yaml";
+import { isAlias, isCollection, isMap, isSeq, type Node, visit, type YAMLMap, type YAMLSeq } from "yaml";
 import { type JsonValue, sameJson } from "../../model/json/json.ts";
 import { addAll, getOrAdd } from "../../model/maps.ts";
 import { applyEdits, type Edit, type Path } from "../diff.ts";
 import { documentRanges } from "../document-ranges.ts";
+import { columnOf, dashOffsets, endOf, eolOf, isBlock, nodeAt, pairOf, startOf, stepTo } from "../nodes.ts";
 import { composeDocuments, maxAliasCount } from "../parse.ts";
+import { inlineYaml, itemLines, lineWidth, memberLines, stringYaml } from "../print.ts";
 import { read } from "../read.ts";
 import { applySplices, type EditContext, type Splice, splicesOf } from "./splice.ts";
 import { planSteps, type Refusal, type Step } from "./steps.ts";
-import { columnOf, dashOffsets, endOf, eolOf, isBlock, nodeAt, pairOf, startOf, stepTo } from "../nodes.ts";
-import { inlineYaml, itemLines, lineWidth, memberLines, stringYaml } from "../print.ts";
 
 // A file is changed by replacing pieces of its text, never by printing it again: comments, order,
 // anchors, quotes and blank lines stay, and a diff shows only what changed. The syntax tree says
