@@ -191,6 +191,7 @@ describe("settings", () => {
         maxCreates: 9,
         maxExposedColumns: 2,
         maxChangedPercent: 30,
+        maxRemovedRelations: 5,
         outsideChanges: "report",
         loosened: "report",
         planDiffers: "report",
