@@ -13,6 +13,7 @@ import { type AnnotationOptions, annotations, githubPieces, summaryLimitBytes } 
 import { code, prose } from "../core/render/markdown/escape.ts";
 import { findingsOf } from "../core/render/report/findings.ts";
 import { visible } from "../core/text/control-characters.ts";
+import { counted } from "../core/text/counts.ts";
 import { joinParts } from "../core/text/lists.ts";
 import { workflowCommand } from "../core/text/workflow-commands.ts";
 
@@ -73,7 +74,10 @@ const mostReasons = 20;
 export function failureReasons({ code: name, message, diagnostics }: Failure): readonly string[] {
   if (diagnostics.length === 0) return [`${code(name)}: ${prose(message)}`];
   const reasons = diagnostics.map((one) => `${code(joinParts([one.code, placeText(one)], " "))}: ${prose(one.message)}`);
-  return [...reasons.slice(0, mostReasons), ...(reasons.length > mostReasons ? [`… and ${reasons.length - mostReasons} more.`] : [])];
+  return [
+    ...reasons.slice(0, mostReasons),
+    ...(reasons.length > mostReasons ? [`… and ${counted(reasons.length - mostReasons, "more problem")}.`] : []),
+  ];
 }
 
 function untitledPieces({ code, message, exit, diagnostics }: Failure, options: AnnotationOptions): FailurePieces {

@@ -1,6 +1,7 @@
 import { describeEvidence } from "../engine/reads/audit-log.ts";
 import { creationEvidence, findCreated } from "../engine/recover.ts";
 import { readIfPossible } from "../model/errors.ts";
+import { defined } from "../model/json/json.ts";
 import type { AuditEntry } from "../model/live.ts";
 import { exponentialMs } from "../model/runtime/backoff.ts";
 import type { Step } from "./step.ts";
@@ -14,10 +15,10 @@ export interface SentCreate<Live = unknown> {
   readonly at: string;
 }
 
-/** `id` is absent for a relation. `evidence` is a sentence after a space, or "". */
+/** `id` is absent for a relation. `evidence` is a sentence after a space, or "". `named`: the only id in the response. */
 export type Confirmation =
   | { readonly state: "found"; readonly id?: string }
-  | { readonly state: "unclear"; readonly evidence: string; readonly alike: number };
+  | { readonly state: "unclear"; readonly evidence: string; readonly alike: number; readonly named?: string };
 
 /** Looks once, after the service has refused: somebody else may have done the same a moment before, or the refusal may be wrong. */
 export async function lookOnce<Live>({ step }: SentCreate<Live>): Promise<Confirmation> {
@@ -43,7 +44,12 @@ export async function confirmCreate<Live>(sent: SentCreate<Live>, named: readonl
     if (evidence !== "") return { state: "unclear", evidence, alike: 0 };
     const pauseMs = exponentialMs(attempt, 250, 4_000);
     if (clock.now().getTime() + pauseMs > end || signal.aborted)
-      return { state: "unclear", evidence: severalMatches(alike), alike: alike.length };
+      return {
+        state: "unclear",
+        evidence: severalMatches(alike),
+        alike: alike.length,
+        ...(alike.length + named.length === 1 ? defined({ named: named[0] }) : {}),
+      };
     onProgress?.({ type: "step", phase: "wait", done: 0, total: 0, label: `${item.address}: ${why.slice(0, 80)}` });
     await clock.sleep(pauseMs, signal);
   }

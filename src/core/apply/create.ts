@@ -3,10 +3,10 @@ import { creationFailed } from "../engine/observe.ts";
 import { assetCreations, describeEntry } from "../engine/reads/audit-log.ts";
 import { blockedByEarlierRun } from "../engine/recover.ts";
 import { DimsyncError, isFailedCreation, readIfPossible, ServiceError } from "../model/errors.ts";
-import { canonicalJson, isObject, own } from "../model/json/json.ts";
+import { canonicalJson, defined, isObject, own } from "../model/json/json.ts";
 import type { List, PlannedRequest, SendableRequest, WriteAnswer } from "../model/service.ts";
 import type { Settlement } from "../records/history.ts";
-import { resolveCommand, shellWord } from "../text/shell.ts";
+import { bindCommand, resolveCommand } from "../text/shell.ts";
 import { isBusy, newBusyWait } from "./busy.ts";
 import { type Confirmation, confirmCreate, lookOnce, quotesSecret, type SentCreate } from "./confirm-create.ts";
 import { inlineSecrets } from "./inline-secrets.ts";
@@ -97,11 +97,12 @@ function refusedByRecords({ item, records }: Step, own?: string): Ending | undef
       code: "E_STALE",
       message: `It was bound to ${bound} after the plan was made, so it is not created again.`,
     };
-  const unknown = new Map(open.map(({ address }) => [address, "Run plan to look for it in the account."] as const));
+  const why = "Run plan to look for it in the account.";
+  const unknown = new Map(open.map(({ address, answeredId }) => [address, { why, ...defined({ id: answeredId }) }] as const));
   const blocked = blockedByEarlierRun(item, { unknown, created: earlier, bindings });
   if (blocked === undefined) return undefined;
-  const { address: _, ...why } = blocked;
-  return { outcome: "blocked", ...why };
+  const { address: _, ...refusal } = blocked;
+  return { outcome: "blocked", ...refusal };
 }
 
 async function refusedByAccount<Live>({ item, kind, session, records }: Step<Live>): Promise<Ending | undefined> {
@@ -137,7 +138,7 @@ async function refusedByAuditLog<Live>({ item, kind, records, session, auditLog,
     outcome: "blocked",
     code: "E_UNBOUND",
     message: `The audit log shows that an object with this name was created: ${evidence}. It can't be read back, so it is not created again. If it is not the same, change spec.name. If it is, bind it to its id from there:`,
-    command: `dimsync bind ${shellWord(item.address)}=ID`,
+    command: bindCommand(item.address),
   };
 }
 
@@ -237,7 +238,7 @@ async function conclude<Live>(sent: SentCreate<Live>, found: Confirmation, why: 
     outcome: "unknown",
     code: "E_UNKNOWN_OUTCOME",
     message: `${why} dimsync could not determine whether it was created.${found.evidence} It is not sent again. Look in the service, then say whether it was created.`,
-    command: resolveCommand(sent.step.item.address),
+    command: resolveCommand(sent.step.item.address, found.named),
   };
 }
 

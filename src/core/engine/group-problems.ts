@@ -73,12 +73,11 @@ function merged(group: readonly [Problem, ...Problem[]]): readonly Problem[] {
   if (first === undefined) return group;
   const [address, problem] = first;
   const labels = others.map(([other]) => integrationOfSchemas(other) ?? other);
-  const rest = labels.length > shown ? ` and ${labels.length - shown} more` : "";
   const count = labels.length === 1 ? "one more integration" : `${labels.length} more integrations`;
   return [
     {
       ...problem,
-      message: `${problem.message} The same problem is in ${count}: ${labels.slice(0, shown).join(", ")}${rest}.`,
+      message: `${problem.message} The same problem is in ${count}: ${andMore(labels, { shown })}.`,
       address,
     },
   ];

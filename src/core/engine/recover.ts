@@ -1,6 +1,7 @@
 import { kindNamed } from "../kinds/index.ts";
 import { type Address, type Bindings, isRelation } from "../model/address.ts";
 import { readOr } from "../model/errors.ts";
+import { defined } from "../model/json/json.ts";
 import type { AuditEntry } from "../model/live.ts";
 import type { Blocked, DraftItem } from "../model/plan.ts";
 import { isError } from "../model/problem.ts";
@@ -16,7 +17,7 @@ export interface Recovered {
   /** Ids of objects that were created. */
   readonly ids: ReadonlyMap<Address, string>;
   /** Addresses whose outcome is still unknown, with the reason. */
-  readonly unknown: ReadonlyMap<Address, string>;
+  readonly unknown: ReadonlyMap<Address, Unknown>;
   /** Entries that are no longer open: the object is bound, or the relation exists. A run that writes closes them. */
   readonly settled: readonly SettledEntry[];
 }
@@ -43,13 +44,13 @@ export function recoverRound({ session, scope, reads }: Round): Promise<Recovere
 /** Resolves open journal entries with GET requests only. */
 export async function recover(open: readonly OpenIntent[], bindings: Bindings, reads: Reads): Promise<Recovered> {
   const ids = new Map<Address, string>();
-  const unknown = new Map<Address, string>();
+  const unknown = new Map<Address, Unknown>();
   const settled: SettledEntry[] = [];
   for (const intent of open) {
     const outcome = await outcomeOf(intent, bindings, reads);
     if (outcome.state === "settled") settled.push({ entryId: intent.entryId, ...(outcome.id === undefined ? {} : { id: outcome.id }) });
     else if (outcome.state === "created") ids.set(intent.address, outcome.id);
-    else unknown.set(intent.address, outcome.why);
+    else unknown.set(intent.address, outcome);
   }
   return { ids, unknown, settled };
 }
@@ -57,7 +58,14 @@ export async function recover(open: readonly OpenIntent[], bindings: Bindings, r
 type RecoveredOutcome =
   | { readonly state: "settled"; readonly id?: string }
   | { readonly state: "created"; readonly id: string }
-  | { readonly state: "unknown"; readonly why: string };
+  | ({ readonly state: "unknown" } & Unknown);
+
+/** Why it is not known whether an object was created. */
+export interface Unknown {
+  readonly why: string;
+  /** The id that the response named, or that the only object has that may have been created. */
+  readonly id?: string;
+}
 
 async function outcomeOf(intent: OpenIntent, bindings: Bindings, reads: Reads): Promise<RecoveredOutcome> {
   const bound = bindings.get(intent.address)?.id;
@@ -82,7 +90,7 @@ async function readOutcome(intent: OpenIntent, bindings: Bindings, reads: Reads)
   if (alike.length > 1) return { state: "unknown", why: `${alike.length} new objects match it: ${alike.join(", ")}.` };
   const hint =
     answeredId === undefined ? describeEvidence(await creationEvidence(intent, reads)) : ` The response named the id ${answeredId}.`;
-  return { state: "unknown", why: `It was not found in the account.${hint}` };
+  return { state: "unknown", why: `It was not found in the account.${hint}`, ...defined({ id: answeredId }) };
 }
 
 /** What a read shows of a POST that was sent, or may have been. */
@@ -124,7 +132,7 @@ export async function creationEvidence(
 /** Results of earlier runs that prevent a create. */
 interface EarlierRuns {
   /** Addresses whose last create has no known outcome, with the reason. */
-  readonly unknown: ReadonlyMap<Address, string>;
+  readonly unknown: ReadonlyMap<Address, Unknown>;
   readonly created: RecordsState["created"];
   readonly bindings: Bindings;
 }
@@ -148,11 +156,11 @@ export function blockedByEarlierRun(
   };
 }
 
-export function unknownOutcome(address: Address, why: string): Blocked {
+export function unknownOutcome(address: Address, { why, id }: Unknown): Blocked {
   return {
     address,
     code: "E_UNKNOWN_OUTCOME",
     message: `An earlier run sent a create for it and never received the response. ${why} It is not sent again until you resolve it.`,
-    command: resolveCommand(address),
+    command: resolveCommand(address, id),
   };
 }

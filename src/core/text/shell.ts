@@ -54,8 +54,11 @@ const namesTarget = (words: readonly string[]): boolean => words.some((word) => 
 /** Binds an address to the id of a live object. */
 export const bindCommand = (address: string, id = "ID"): string => `dimsync bind ${shellWord(`${address}=${id}`)}`;
 
-/** Records that a create took effect. */
-export const resolveCommand = (address: string): string => `dimsync resolve ${shellWord(address)} --created=ID`;
+/** Records that a create took effect, as the object with this id. */
+export const resolveCommand = (address: string, id = "ID"): string => `dimsync resolve ${shellWord(address)} --created=${shellWord(id)}`;
 
 /** That command, and the one that records that the create did not take effect. */
-export const resolveChoices = (command: string): readonly string[] => [command, command.replace("--created=ID", "--not-created")];
+export const resolveChoices = (command: string): readonly string[] => [
+  command,
+  command.replace(/--created=(?:'[^']*'|\S)+/u, "--not-created"),
+];

@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { relative, resolve } from "node:path";
+import { resolve } from "node:path";
 import { ofTarget } from "../../cli/each-target.ts";
 import { stepPieces, writeGithubStep } from "../../cli/github-outputs.ts";
 import { checkOutputs, type Destination, writeDocuments, writeMetricsFlag } from "../../cli/output.ts";
@@ -14,6 +14,7 @@ import { planExit } from "../../core/engine/exit-codes.ts";
 import type { Rest } from "../../core/forge/rest.ts";
 import { gitText } from "../../core/git/process.ts";
 import type { Project } from "../../core/manifests/project.ts";
+import { shownPath } from "../../core/manifests/source.ts";
 import { DimsyncError } from "../../core/model/errors.ts";
 import type { Exit, ExitCode } from "../../core/model/exit.ts";
 import { isObject, own } from "../../core/model/json/json.ts";
@@ -195,7 +196,7 @@ async function keepBindings({ io, flags, cwd }: CiContext, { environment }: CiJo
   }
   const outputs = { bindings_file: file };
   if (mode === "upload") return { ...done, outputs };
-  const path = relative(cwd, file);
+  const path = shownPath(cwd, file);
   const why = `The ids that apply recorded could not be pushed. ${pushed.reason} Commit ${path} by hand; it is among this job's artifacts.`;
   say(io, `E_BINDINGS_NOT_PUSHED: ${why}`);
   writeGithubStep(io.env, { summary: `\n> [!WARNING]\n> ${prose(why)} ${code(path)}\n`, outputs: {} });

@@ -71,7 +71,7 @@ function acceptedSection(accepted: readonly Difference[]): string {
     const { change, who } = textsOf(first);
     return `- ${joinParts([`${code(first.address)} ${what}: ${change}`, who], "; ")}`;
   });
-  const more = groups.length > mostGroups ? [`- … and ${groups.length - mostGroups} more`] : [];
+  const more = groups.length > mostGroups ? [`- … and ${counted(groups.length - mostGroups, "more change")}`] : [];
   return `### Accepted in the manifests (${accepted.length})\n\n${[...lines, ...more].join("\n")}`;
 }
 

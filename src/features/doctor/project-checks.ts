@@ -14,7 +14,7 @@ import type { RecordsState } from "../../core/records/records.ts";
 import type { Client } from "../../core/service/client.ts";
 import { counted } from "../../core/text/counts.ts";
 import { andMore } from "../../core/text/lists.ts";
-import { shellWord } from "../../core/text/shell.ts";
+import { resolveCommand, shellWord } from "../../core/text/shell.ts";
 import { type Check, fail, ok, skip, warn } from "./check.ts";
 
 const oldestNode = [20, 19] as const;
@@ -120,10 +120,7 @@ export async function recordChecks(
     }),
   );
   const found = checks.flat();
-  return [
-    ...(found.length > 0 ? found : [ok("bindings", boundText(ofManifests.length))]),
-    journalCheck(open.map(({ address }) => address)),
-  ];
+  return [...(found.length > 0 ? found : [ok("bindings", boundText(ofManifests.length))]), ...journalChecks(open)];
 }
 
 const boundText = (count: number): string =>
@@ -136,12 +133,14 @@ const goneCheck = (address: string, id: string): Check =>
     `Remove the manifest. Or, to create it again: dimsync unbind ${shellWord(address)}`,
   );
 
-function journalCheck(open: readonly string[]): Check {
-  if (open.length === 0) return ok("journal", "No create has an unknown outcome.");
-  return fail(
-    "journal",
-    `${counted(open.length, "create")} with an unknown outcome: ${open.join(", ")}.`,
-    "Look for the object in the service, then run: dimsync resolve ADDRESS --created=ID, or --not-created",
+function journalChecks(open: RecordsState["open"]): readonly Check[] {
+  if (open.length === 0) return [ok("journal", "No create has an unknown outcome.")];
+  return open.map(({ address, answeredId }) =>
+    fail(
+      "journal",
+      `Whether ${address} was created is not known.`,
+      `Look for it in the service. If it does not exist, pass --not-created instead of its id: ${resolveCommand(address, answeredId)}`,
+    ),
   );
 }
 

@@ -1,6 +1,6 @@
-import { relative } from "node:path";
 import { createTwoFilesPatch } from "diff";
 import { policyAddress } from "../../core/kinds/manifests.ts";
+import { shownPath } from "../../core/manifests/source.ts";
 import { type Address, byText } from "../../core/model/address.ts";
 import { changeCount, eachChange } from "../../core/model/changes.ts";
 import { combineExits, type Exit } from "../../core/model/exit.ts";
@@ -58,7 +58,7 @@ export interface ImportedFile {
 }
 
 export function importedFile({ path, before, after, isMetadata }: FileChange, cwd: string): ImportedFile {
-  const shown = relative(cwd, path);
+  const shown = shownPath(cwd, path);
   const lines = after.split("\n").length - 1;
   if (before === undefined) return { path: shown, action: "created", lines };
   const patch = createTwoFilesPatch(`a/${shown}`, `b/${shown}`, before, after, undefined, undefined, { context: 2 });

@@ -10,6 +10,7 @@ import { repositoryTop } from "../../core/git/top.ts";
 import { loadConfig } from "../../core/manifests/config/load.ts";
 import { listTargets } from "../../core/manifests/project.ts";
 import { schemaText } from "../../core/manifests/schema/lookup.ts";
+import { shownPath } from "../../core/manifests/source.ts";
 import { DimsyncError, messageOf } from "../../core/model/errors.ts";
 import type { ExitCode } from "../../core/model/exit.ts";
 import { version } from "../../core/model/runtime/version.ts";
@@ -53,7 +54,7 @@ export async function runInit(context: Context<InitFlags>, directory: string | u
   const write = async (below: string, path: string, text: string): Promise<string> => {
     const file = join(below, path);
     const done = await writeNew(file, text);
-    io.stderr(`${done}  ${relative(cwd, file)}\n`);
+    io.stderr(`${done}  ${shownPath(cwd, file)}\n`);
     return done;
   };
   for (const [path, text] of Object.entries(files.project)) await write(root, path, text);

@@ -1,10 +1,11 @@
 import { readFile } from "node:fs/promises";
-import { relative, resolve } from "node:path";
+import { resolve } from "node:path";
 import { type Context, commandLine } from "../../cli/context.ts";
 import type { RecordsFlags } from "../../cli/flags.ts";
 import { loadOneProject, loadProjects } from "../../cli/project.ts";
 import { say } from "../../cli/say.ts";
 import { type Project, withLocations } from "../../core/manifests/project.ts";
+import { shownPath } from "../../core/manifests/source.ts";
 import { DimsyncError } from "../../core/model/errors.ts";
 import type { ExitCode } from "../../core/model/exit.ts";
 import { visible } from "../../core/text/control-characters.ts";
@@ -50,7 +51,7 @@ async function moveEach(context: Context<RecordsFlags>, task: "init" | "migrate"
 /** What dimsync.yaml names now, or what to write there. */
 function showStore({ io, cwd }: Context<RecordsFlags>, { settings: { target } }: Project, { name, config, file, notes }: NewStore): void {
   for (const note of notes) say(io, note);
-  if (file !== undefined) say(io, `${relative(cwd, file)} now names the ${name} store for the target ${target}. Commit it.`);
+  if (file !== undefined) say(io, `${shownPath(cwd, file)} now names the ${name} store for the target ${target}. Commit it.`);
   else {
     say(io, `${config === undefined ? "Remove records from" : "Add this to"} the target ${target} in dimsync.yaml:`);
     io.stdout(config === undefined ? "" : `records: ${inlineYaml(config as never)}\n`);
@@ -70,9 +71,9 @@ async function runOne(context: Context<RecordsFlags>, task: "export" | "restore"
   const line = (text: string): void => io.stdout(`${visible(text)}\n`);
   line(`${place}: ${records}.`);
   const command = (text: string): void => line(`  ${forTarget(commandLine(context, text), project.settings)}`);
-  for (const address of open) {
+  for (const { address, answeredId } of open) {
     line(`${address}: the outcome of its create is unknown. Look in the service, then say whether it was created:`);
-    for (const choice of resolveChoices(resolveCommand(address))) command(choice);
+    for (const choice of resolveChoices(resolveCommand(address, answeredId))) command(choice);
   }
   for (const address of orphans) {
     line(`${address}: no manifest has this address. If it was renamed, bind the new address. Otherwise, remove it:`);

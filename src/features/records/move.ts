@@ -10,7 +10,7 @@ import { withRecords } from "../../core/operations/open-records.ts";
 import { type CreatedStore, parseStore, type StoreChoice, storeNamed } from "../../core/operations/stores-records.ts";
 import { writeAtomic } from "../../core/records/files/atomic.ts";
 import { ContentError } from "../../core/records/readers.ts";
-import type { Records } from "../../core/records/records.ts";
+import type { Records, RecordsState } from "../../core/records/records.ts";
 import type { Content } from "../../core/records/shared/store.ts";
 import { movedReason, movedTo } from "../../core/records/store-errors.ts";
 import { parseRecords, printRecords } from "../../core/records/text.ts";
@@ -162,8 +162,8 @@ interface CheckedRecords {
   readonly place: string;
   /** What there is, in words. */
   readonly records: string;
-  /** Addresses whose create has an unknown outcome. */
-  readonly open: readonly Address[];
+  /** Creates with an unknown outcome. */
+  readonly open: RecordsState["open"];
   /** Addresses with an id that no manifest has. */
   readonly orphans: readonly Address[];
 }
@@ -176,7 +176,7 @@ export const checkRecords = (project: Project, env: Environment): Promise<Checke
     return {
       place: records.place,
       records: summary(content),
-      open: open.map(({ address }) => address),
+      open,
       orphans: [...bindings.keys()].filter((address) => !addresses.has(address)),
     };
   });

@@ -4,6 +4,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { eachChange } from "../../../src/core/model/changes.ts";
 import type { NewColumn } from "../../../src/core/model/columns.ts";
 import type { Plan } from "../../../src/core/model/plan.ts";
+import { integrationManifest } from "../../core/apply/scene.ts";
 import { type Ran, runCommand } from "../../support/command.ts";
 import { configText, keyVariable, writeProject } from "../../support/project-folder.ts";
 import { startService, type TestService } from "../../support/service.ts";
@@ -249,6 +250,15 @@ describe("an integration that the catalog does not have", () => {
     expect((await run("plan")).stdout).toContain(`${line}\n`);
     expect((await run("plan", "-o", "markdown")).stdout).toContain(line);
     expect((await run("plan", "--fail-on", "unreviewed")).code).toBe(2);
+  });
+
+  test("that dimsync created, is not reported in a later run", async () => {
+    const { folder, plan, service } = await accepted("warn");
+    writeFileSync(join(folder, "manifests/returns.yaml"), integrationManifest("returns"));
+    const applied = await runCommand(["apply", "--yes", "-q"], folder, { [keyVariable]: service.apiKey });
+    expect(applied.stdout).toMatch(/Integration\/returns +created/u);
+    const { neverReviewed, diagnostics } = await plan();
+    expect([neverReviewed, diagnostics.filter(({ code }) => code === "W_UNREVIEWED")]).toEqual([[], []]);
   });
 
   test("error refuses, until it is accepted", async () => {

@@ -35,11 +35,14 @@ export function reviewColumns(
       .filter(isIncluded)
       .sort((a, b) => byText(a.schema, b.schema) || byText(a.table, b.table) || byText(a.column, b.column));
   if (!isReviewed) {
-    const columns = columnCount(live, isIncluded, { address, id });
-    // What this run has created was reviewed with its manifest.
-    const isCreated = account.fresh.has(id) && !isRefused(columns);
-    const neverReviewed = columns === 0 || isCreated ? {} : { neverReviewed: { address, id, name, columns } };
-    return { newColumns: [], goneColumns: [], refuses: isRefused(columns), ...neverReviewed };
+    const all = columnCount(live, isIncluded, { address, id });
+    const refuses = isRefused(all);
+    // What a run has created was reviewed with its manifest, but not what the source added since.
+    const isCreated = account.fresh.has(id) || account.earlierCreates.some((one) => one.id === id);
+    const isAdded = (column: GoneColumn): boolean => isIncluded(column) && review.since(id, column) !== undefined;
+    const columns = isCreated && !refuses ? columnCount(live, isAdded, { address, id }) : all;
+    const neverReviewed = columns === 0 ? {} : { neverReviewed: { address, id, name, columns } };
+    return { newColumns: [], goneColumns: [], refuses, ...neverReviewed };
   }
   const labels = added.length === 0 ? undefined : labelScopes(account)?.(id);
   const newColumns = listed(added).map((column): NewColumn => {

@@ -11,6 +11,7 @@ import {
   type SecretSource,
   secretKey,
 } from "../../model/settings/secret.ts";
+import { andMore } from "../../text/lists.ts";
 import { readNumber } from "../scalars.ts";
 import { fault, readSecretText, type SecretFault, type SecretOptions } from "./source.ts";
 
@@ -73,8 +74,7 @@ const mostNamed = 5;
 function neededBy(addresses: readonly Address[]): string {
   const [only, ...others] = addresses;
   if (others.length === 0) return `${only} needs it.`;
-  const rest = addresses.length - mostNamed;
-  return `${addresses.slice(0, mostNamed).join(", ")}${rest > 0 ? ` and ${rest} more` : ""} need it.`;
+  return `${andMore(addresses, { shown: mostNamed })} need it.`;
 }
 
 /**

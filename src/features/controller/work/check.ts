@@ -6,6 +6,7 @@ import type { Diagnostic } from "../../../core/model/problem.ts";
 import type { Result } from "../../../core/model/result.ts";
 import { driftAccount } from "../../../core/operations/drift.ts";
 import type { RunEnvironment } from "../../../core/operations/session.ts";
+import { counted } from "../../../core/text/counts.ts";
 import type { RunError } from "../views/status.ts";
 
 /** How one run of an account ended. */
@@ -71,7 +72,7 @@ function failureOf(diagnostics: readonly Diagnostic[]): RunError {
   const [first] = errors;
   if (first === undefined) return { code: "E_INCOMPLETE", message: "The account could not be read completely." };
   const place = first.file === undefined ? "" : [first.file, first.line, first.column].filter((part) => part !== undefined).join(":");
-  const more = errors.length > 1 ? ` (and ${errors.length - 1} more)` : "";
+  const more = errors.length > 1 ? ` (and ${counted(errors.length - 1, "more error")})` : "";
   return { code: first.code, message: `${place === "" ? "" : `${place}: `}${first.message}${more}` };
 }
 
