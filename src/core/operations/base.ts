@@ -61,8 +61,8 @@ export async function appliedBase(
     if (!isRequired) return { problems: [unknown(`${missing} ${fix}`)] };
     throw new DimsyncError(
       "E_BASE_REF",
-      `${missing} The guard outsideChanges needs it, so nothing was sent. ${fix} If a forced push removed the commit, read the output of dimsync plan, then lift the guard once:`,
-      { cause: error, command: 'dimsync ci apply --allow outsideChanges="the applied commit is gone"' },
+      `${missing} The guard outsideChanges needs it, so nothing was sent. ${fix} If a forced push removed the commit, read the output of dimsync plan, then lift the guard once, with a reason:`,
+      { cause: error, command: '--allow outsideChanges="the applied commit is gone"' },
     );
   }
 }
