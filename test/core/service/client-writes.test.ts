@@ -172,14 +172,6 @@ describe("a write that was certainly not executed", () => {
     await new Promise((resolve) => (relay === undefined ? resolve(undefined) : relay.close(resolve)));
   });
 
-  test("a TLS handshake that fails is never sent", async () => {
-    const plain = await serveSockets((socket) => socket.on("data", () => socket.end("HTTP/1.1 400 Bad Request\r\n\r\n")));
-    const client = clientFor(plain.url.replace("http:", "https:"), { retries: 1 });
-    expect(await failureOf(client.send(create))).toMatchObject({ code: "E_SERVICE_UNREACHABLE", sent: "never" });
-    expect(plain.connections()).toBe(2);
-    expect(client.calls()).toEqual({});
-  });
-
   test("a TLS handshake that hangs is a timeout, never sent", async () => {
     const silent = await serveSockets(() => undefined);
     const client = clientFor(silent.url.replace("http:", "https:"), { retries: 1, timeoutMs: 100 });

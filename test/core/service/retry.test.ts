@@ -168,20 +168,3 @@ describe("an abort", () => {
     expect(await failureOf(client.send(create))).toMatchObject({ code: "E_INTERRUPTED", sent: "never" });
   });
 });
-
-test("never has more requests in flight than the concurrency", async () => {
-  let running = 0;
-  let most = 0;
-  const service = await serve(async (_request, response) => {
-    running += 1;
-    most = Math.max(most, running);
-    await sleepFor(2);
-    running -= 1;
-    json(response, noTags);
-  });
-  const client = clientFor(service.url, { concurrency: 6 });
-  await Promise.all(Array.from({ length: 60 }, () => client.list(tags)));
-  // That it reaches the concurrency is shown in test/core/engine/reads/cached-reads.test.ts.
-  expect(most).toBeLessThanOrEqual(6);
-  expect(service.connections()).toBeLessThanOrEqual(6);
-});
