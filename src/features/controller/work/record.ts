@@ -186,8 +186,8 @@ async function storeResults(now: Recording, losses: readonly Counted[]): Promise
   // Whether findings that are missing in it are gone.
   const isComplete = isFinished && found.length < maxFindings;
   const closed = isComplete ? await closeFindings(now, found) : [];
-  const changed = await changeFindings(now, found);
-  const opened = await openFindings(now, found);
+  const changed = found.length === 0 ? [] : await changeFindings(now, found);
+  const opened = found.length === 0 ? [] : await openFindings(now, found);
   await noteHistory(now, { opened, changed, closed });
   await addDay(now, opened.length, closed.length);
   const riskBefore = new Map(changed.map(({ key, risk_before }) => [key, risk_before]));
@@ -205,12 +205,13 @@ async function storeResults(now: Recording, losses: readonly Counted[]): Promise
     ]),
     closed,
   });
-  await queries.query(
-    `insert into dimsync_controller.event (source, account, run, git_commit, name, since, cause, actor, detail, resolves)
-      select $1, $2, $3, $4, name, since, cause, actor, detail, resolves
-      from jsonb_to_recordset($5::jsonb) as x(name text, since timestamptz, cause text, actor text, detail jsonb, resolves text[])`,
-    [account.source, run.account, run.id, run.commit ?? null, stored(reported.events)],
-  );
+  if (reported.events.length > 0)
+    await queries.query(
+      `insert into dimsync_controller.event (source, account, run, git_commit, name, since, cause, actor, detail, resolves)
+        select $1, $2, $3, $4, name, since, cause, actor, detail, resolves
+        from jsonb_to_recordset($5::jsonb) as x(name text, since timestamptz, cause text, actor text, detail jsonb, resolves text[])`,
+      [account.source, run.account, run.id, run.commit ?? null, stored(reported.events)],
+    );
   const nextInSeconds = await storeAccount(now, isFinished, reported.alerts);
   const seconds = (run.endedAt - run.startedAt) / 1000;
   await count(queries, [
