@@ -173,7 +173,10 @@ const written = {
   request: ["PlannedRequest", "./service.ts"],
 };
 
-const otherNames = { binding: "ItemBinding", counts: "CallCounts", named: "NamedObject" };
+const otherNames = {
+  ...{ binding: "ItemBinding", counts: "CallCounts", named: "NamedObject" },
+  ...{ Error: "RunError", Mode: "ControllerMode", Risk: "FindingRisk", State: "AccountState" },
+};
 
 /** The text of src/core/model/documents.generated.d.ts. */
 export async function documentTypes() {
@@ -190,6 +193,35 @@ export async function documentTypes() {
   const texts = Object.entries(types).map(([name, schema]) => `${comment(schema)}${declaration(typeName(name), schema)}\n`);
   const imports = [...Object.values(written), ["JsonObject", "./json/json.ts"], ["JsonValue", "./json/json.ts"]];
   return `${imports.map(([name, file]) => `import type { ${name} } from "${file}";\n`).join("")}\n${texts.join("\n")}`;
+}
+
+/** The text of src/features/controller/views/status.generated.d.ts: what the page and the API of the controller show. */
+export async function controllerTypes() {
+  const api = JSON.parse(await readFile(new URL("../schema/controller-api.json", import.meta.url), "utf8"));
+  const { Mode: _, AccountList, RunList, CauseList, ClosedList, Problem, ...schemas } = api.components.schemas;
+  const { RunSummary, RunDetail } = schemas;
+  const [summary, detail] = RunDetail.allOf;
+  const { report, result } = detail.properties;
+  const types = {
+    ...schemas,
+    RunSummary: { ...RunSummary, properties: { ...RunSummary.properties, exit: { $ref: "exit" } } },
+    RunDetail: {
+      ...RunDetail,
+      allOf: [summary, { ...detail, properties: { report: { ...report, $ref: "plan" }, result: { ...result, $ref: "result" } } }],
+    },
+  };
+  const core = "../../../core/model/";
+  const imports = [
+    ...[
+      ["Exit", "exit.ts"],
+      ["JsonValue", "json/json.ts"],
+      ["Plan", "plan.ts"],
+      ["Result", "result.ts"],
+    ],
+    ["ControllerMode", "settings/config.ts"],
+  ].map(([name, file]) => `import type { ${name} } from "${core}${file}";\n`);
+  const texts = Object.entries(types).map(([name, schema]) => `${comment(schema)}${declaration(typeName(name), schema)}\n`);
+  return `${imports.join("")}\n${texts.join("\n")}`;
 }
 
 /** An object with the members of one or the other. */
@@ -209,7 +241,7 @@ function declaration(name, schema) {
 
 function typeOf(schema, indent) {
   const { $ref, allOf, anyOf, items, minItems, properties, additionalProperties: others, type } = schema;
-  if ($ref !== undefined) return typeName($ref.replace("#/definitions/", ""));
+  if ($ref !== undefined) return typeName($ref.replace(/^.*\//u, ""));
   if ("const" in schema) return JSON.stringify(schema.const);
   if (schema.enum !== undefined) return schema.enum.map((value) => JSON.stringify(value)).join(" | ");
   if (allOf !== undefined) return allOf.map((one) => typeOf(one, indent)).join(" & ");
@@ -222,14 +254,15 @@ function typeOf(schema, indent) {
   }
   if (type === "object" && properties !== undefined) return objectType(schema, indent);
   if (type === "object") return typeof others === "object" ? `Readonly<Record<string, ${typeOf(others, indent)}>>` : "JsonObject";
-  return { string: "string", boolean: "boolean", integer: "number", number: "number" }[type] ?? "JsonValue";
+  if (Array.isArray(type)) return type.map((one) => typeOf({ type: one }, indent)).join(" | ");
+  return { string: "string", boolean: "boolean", integer: "number", number: "number", null: "null" }[type] ?? "JsonValue";
 }
 
 function objectType({ properties, required = [], additionalProperties: others }, indent) {
   const inner = `${indent}  `;
   const members = Object.entries(properties).map(
     ([name, schema]) =>
-      `${comment(schema, inner)}${inner}readonly ${name}${required.includes(name) ? "" : "?"}: ${typeOf(schema, inner)};\n`,
+      `${comment(schema, inner)}${inner}readonly ${/^\w+$/u.test(name) ? name : JSON.stringify(name)}${required.includes(name) ? "" : "?"}: ${typeOf(schema, inner)};\n`,
   );
   const all = [...Object.values(properties), ...(typeof others === "object" ? [others] : [])].map((schema) => typeOf(schema, inner));
   if (typeof others === "object")

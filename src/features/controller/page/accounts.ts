@@ -1,7 +1,7 @@
 import { byText } from "../../../core/model/address.ts";
 import { grouped } from "../../../core/text/lists.ts";
 import { didYouMean } from "../../../core/text/suggest.ts";
-import { type AccountState, type AccountSummary, accountStates, type Counts, isExposed } from "../views/status.ts";
+import { type AccountState, type AccountSummary, accountStates, type Counts, isExposed, type Totals } from "../views/status.ts";
 import type { PageReads } from "./reads.ts";
 import { ProblemError } from "./reply.ts";
 
@@ -71,15 +71,6 @@ export const labelsOf = ({ labels }: AccountSummary): readonly string[] =>
     .map(([key, value]) => `${key}=${value}`);
 
 /** Sums over accounts. */
-export interface Totals extends Counts {
-  readonly accounts: number;
-  readonly byState: Readonly<Record<AccountState, number>>;
-  /** Accounts with data that is readable although the manifests or a policy protect it, suspended ones included. */
-  readonly exposedAccounts: number;
-  /** Accounts whose state is not known: failing, stale or pending. */
-  readonly unknown: number;
-}
-
 export function totalsOf(accounts: readonly AccountSummary[]): Totals {
   const inState = (wanted: AccountState): number => accounts.filter(({ state }) => state === wanted).length;
   const sum = (count: keyof Counts): number => accounts.reduce((total, account) => total + account[count], 0);

@@ -17,18 +17,16 @@ import {
 import { counted, durationText } from "../../../../core/text/counts.ts";
 import { grouped } from "../../../../core/text/lists.ts";
 import type { ReceiverStatus, StorageFailure, WorkerHealth } from "../../views/health.ts";
-import { type AccountSummary, accountStates, type CauseGroup, type ClosedGroup, isExposed, type Part } from "../../views/status.ts";
 import {
-  type AccountFilter,
-  accountFilter,
-  earliest,
-  failuresOf,
-  filtered,
-  isFiltered,
-  labelsOf,
+  type AccountSummary,
+  accountStates,
+  type CauseGroup,
+  type ClosedGroup,
+  isExposed,
+  type Part,
   type Totals,
-  totalsOf,
-} from "../accounts.ts";
+} from "../../views/status.ts";
+import { type AccountFilter, accountFilter, earliest, failuresOf, filtered, isFiltered, labelsOf, totalsOf } from "../accounts.ts";
 import type { PageReads } from "../reads.ts";
 import type { HtmlPage } from "../reply.ts";
 import type { PageRequest } from "../routes.ts";

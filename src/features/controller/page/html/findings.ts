@@ -97,7 +97,7 @@ export function findingPlace({ address, path }: Pick<Finding, "address" | "path"
   return html`<span class="place">${address}${!isEmpty(where) && html` <code>${where}</code>`}</span>`;
 }
 
-const valueHtml = ({ path }: Finding, value: unknown): Content => value !== undefined && code(valueAt(path, value as JsonValue));
+const valueHtml = ({ path }: Finding, value: JsonValue | undefined): Content => value !== undefined && code(valueAt(path, value));
 
 /** The user and the time of the change, according to the audit log. */
 function whoHtml({ actor, detail: { attribution } }: Finding): Content {
