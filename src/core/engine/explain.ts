@@ -21,7 +21,7 @@ import { DimsyncError, refuseErrors } from "../model/errors.ts";
 import { isObject, type JsonObject, own } from "../model/json/json.ts";
 import type { LiveSchemas } from "../model/live.ts";
 import { type NodePath, nodePointer } from "../model/nodes.ts";
-import type { Impact } from "../model/plan.ts";
+import type { Impact, NotKept } from "../model/plan.ts";
 import { isError, type Problem } from "../model/problem.ts";
 import type { IntegrationRef, Resource, SchemaTree } from "../model/resource.ts";
 import { withPauses } from "../model/runtime/event-loop.ts";
@@ -52,6 +52,8 @@ export interface Explained extends Explanation {
   readonly absent?: string;
   /** The node above that is disabled after apply, such as "public.users", so that this one is not replicated. */
   readonly stoppedBy?: string;
+  /** Values of the node that the service does not keep. */
+  readonly notKept?: readonly NotKept[];
   /** Why nothing can be sent for this integration. */
   readonly refused: readonly Problem[];
   /** Who reads the table or column, according to dbt. */

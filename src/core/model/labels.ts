@@ -50,10 +50,3 @@ export interface ColumnLabels {
   readonly patterns: readonly LabelPatterns[];
   readonly columns: readonly LabelledColumn[];
 }
-
-/** A label in a cause, as outputs show it. */
-export interface ShownLabel {
-  readonly name: string;
-  /** "models/sources.yml, source shop.customers.email, meta.contains_pii", or "labels.csv:3: GDPR register 12" with a reason */
-  readonly source: string;
-}

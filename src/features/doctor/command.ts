@@ -8,7 +8,7 @@ import { type Entry, type Section, type Tone, untitled, word } from "../../core/
 import { sectionsText } from "../../core/render/terminal/blocks.ts";
 import { jsonDocument } from "../../core/text/control-characters.ts";
 import { counted } from "../../core/text/counts.ts";
-import { diagnose } from "./doctor.ts";
+import { type DoctorReport, diagnose } from "./doctor.ts";
 
 /** `dimsync doctor`: checks everything that a plan needs. Sends GET only; exit 1 if a check fails. */
 export async function runDoctor(context: Context<DoctorFlags>): Promise<ExitCode> {
@@ -21,21 +21,10 @@ export async function runDoctor(context: Context<DoctorFlags>): Promise<ExitCode
   return report.exit.code;
 }
 
-/** What `dimsync doctor` found. */
-export interface ShownChecks {
-  readonly checks: readonly {
-    readonly check: string;
-    readonly state: "ok" | "warn" | "fail" | "skip";
-    readonly found: string;
-    /** What to do. */
-    readonly advice?: string;
-  }[];
-}
-
-const tones: Readonly<Record<ShownChecks["checks"][number]["state"], Tone>> = { ok: "good", warn: "warn", fail: "bad", skip: "quiet" };
+const tones: Readonly<Record<DoctorReport["checks"][number]["state"], Tone>> = { ok: "good", warn: "warn", fail: "bad", skip: "quiet" };
 
 /** Each check with what to do, then whether a plan can be made. */
-export function doctorSections({ checks }: ShownChecks): readonly Section[] {
+export function doctorSections({ checks }: Pick<DoctorReport, "checks">): readonly Section[] {
   const entries = checks.flatMap(({ check, state, found, advice }): readonly Entry[] => [
     { head: [[word(state, tones[state])], [check], [found]] },
     ...(advice === undefined ? [] : [{ head: [[], [], [advice]] }]),

@@ -6,11 +6,7 @@ import { loadValidProject } from "../../cli/project.ts";
 import { type Tool, target, targetOf, text } from "../../cli/tool.ts";
 import type { ExitCode } from "../../core/model/exit.ts";
 import { isObject } from "../../core/model/json/json.ts";
-import type { ShownLabel } from "../../core/model/labels.ts";
-import type { AuditEntry } from "../../core/model/live.ts";
-import type { Impact, NotKept } from "../../core/model/plan.ts";
-import { type Diagnostic, placeText } from "../../core/model/problem.ts";
-import type { PlannedRequest } from "../../core/model/service.ts";
+import { placeText } from "../../core/model/problem.ts";
 import { type Entry, muted, name, type Section, untitled } from "../../core/render/blocks.ts";
 import { labelText } from "../../core/render/report/changes/changes.ts";
 import { readersOf } from "../../core/render/report/impact.ts";
@@ -18,7 +14,7 @@ import { notKeptText } from "../../core/render/report/not-kept.ts";
 import { sectionsText } from "../../core/render/terminal/blocks.ts";
 import { jsonDocument } from "../../core/text/control-characters.ts";
 import { counted } from "../../core/text/counts.ts";
-import { explainSchemaNode } from "./explain.ts";
+import { type ExplainedNode, explainSchemaNode } from "./explain.ts";
 
 /** `dimsync explain ADDRESS SCHEMA[.TABLE[.COLUMN]]`. Only sends GET. */
 export async function runExplain(context: Context, address: string, path: string | undefined): Promise<ExitCode> {
@@ -54,51 +50,11 @@ export const explainTool: Tool = {
   },
 };
 
-/** The explanation of one node of one integration, with file and line. */
-export interface Explanation {
-  readonly address: string;
-  readonly path: readonly (string | undefined)[];
-  readonly said: readonly {
-    readonly rule?: string;
-    readonly reason?: string;
-    readonly effect: "set" | "ignore" | "ignore-above" | "narrowed" | "refuse";
-    readonly set: object;
-    readonly wins: readonly string[];
-    readonly label?: ShownLabel;
-    readonly file: string;
-    readonly line?: number;
-  }[];
-  readonly live: object | undefined;
-  readonly state: "managed" | "ignored" | "unmanaged";
-  readonly outcome: object;
-  readonly leftAlone: readonly string[];
-  readonly changes: readonly {
-    readonly key: string;
-    readonly before: boolean | undefined;
-    readonly after: boolean;
-    readonly risk: string;
-  }[];
-  readonly notKept?: readonly NotKept[];
-  readonly requests: readonly PlannedRequest[];
-  /** How many changes a plan makes in total, as far as the columns were read. */
-  readonly changesInAll: number;
-  readonly unreadTables?: number;
-  readonly absent?: string;
-  readonly stoppedBy?: string;
-  readonly refused: readonly Diagnostic[];
-  readonly impact?: Impact;
-  /** Why readers may be missing in `impact`. */
-  readonly impactDiagnostics?: readonly Diagnostic[];
-  readonly events: readonly AuditEntry[];
-  /** Why the audit log can't be shown. */
-  readonly eventsUnavailable?: string;
-}
-
 /**
  * One node: the rules and literal entries that apply, what results, what is live, what would be sent,
  * and what the audit log shows.
  */
-export function explainSections(one: Explanation): readonly Section[] {
+export function explainSections(one: ExplainedNode): readonly Section[] {
   const path = one.path.map((part) => (/^[\p{L}\p{N}_$-]+$/u.test(part ?? "") ? part : JSON.stringify(part))).join(".");
   const none: Entry = { head: [["No rule or literal entry applies to it."]] };
   return [
@@ -115,7 +71,7 @@ export function explainSections(one: Explanation): readonly Section[] {
 
 type Fact = readonly [label: string, text: string];
 
-function factsOf(one: Explanation): readonly Fact[] {
+function factsOf(one: ExplainedNode): readonly Fact[] {
   return [
     ["live", one.absent ?? fields(one.live ?? {})],
     ["outcome", outcomeText(one)],
@@ -131,13 +87,13 @@ function factsOf(one: Explanation): readonly Fact[] {
   ];
 }
 
-function outcomeText({ state, live, outcome }: Explanation): string {
+function outcomeText({ state, live, outcome }: ExplainedNode): string {
   const managed = `managed: ${fields(outcome)}`;
   if (live === undefined) return `would be ${state === "managed" ? managed : state}`;
   return state === "managed" ? managed : `${state}: it stays as it is`;
 }
 
-function saidEntry({ rule, effect, set, wins, label, file, line, reason = "" }: Explanation["said"][number]): Entry {
+function saidEntry({ rule, effect, set, wins, label, file, line, reason = "" }: ExplainedNode["said"][number]): Entry {
   const effectOnField =
     wins.length > 0 ? `decides ${wins.join(" and ")}` : effect === "set" && Object.keys(set).length > 0 ? "overridden" : "";
   return {
@@ -151,7 +107,7 @@ function saidEntry({ rule, effect, set, wins, label, file, line, reason = "" }: 
   };
 }
 
-function effectText(effect: Explanation["said"][number]["effect"], set: object): string {
+function effectText(effect: ExplainedNode["said"][number]["effect"], set: object): string {
   if (effect === "ignore") return "ignores it";
   if (effect === "refuse") return "refuses it, because nothing covers it";
   if (effect === "ignore-above") return "ignores a node above it";
@@ -159,7 +115,7 @@ function effectText(effect: Explanation["said"][number]["effect"], set: object):
 }
 
 /** Other changes are only counted. */
-function requestFacts({ requests, changes, changesInAll, unreadTables, address }: Explanation): readonly Fact[] {
+function requestFacts({ requests, changes, changesInAll, unreadTables, address }: ExplainedNode): readonly Fact[] {
   const rest = changesInAll - changes.length;
   const others = `${unreadTables === undefined ? "" : "at least "}${counted(rest, "other change")} of ${address}`;
   const parts = requests.flatMap(({ method, path: to, body }): readonly Fact[] => [
@@ -172,7 +128,7 @@ function requestFacts({ requests, changes, changesInAll, unreadTables, address }
 }
 
 /** In the words of the section of a plan. */
-function readerFacts({ impact, impactDiagnostics = [] }: Explanation): readonly Fact[] {
+function readerFacts({ impact, impactDiagnostics = [] }: ExplainedNode): readonly Fact[] {
   const unread = impactDiagnostics.map(
     ({ code, message, file, line, command = "" }): Fact => ["readers", `${code} ${placeText({ file, line })}: ${message} ${command}`],
   );
@@ -188,7 +144,7 @@ function readerFacts({ impact, impactDiagnostics = [] }: Explanation): readonly 
   return [...facts, ...unread];
 }
 
-function eventTexts({ events, eventsUnavailable }: Explanation): readonly string[] {
+function eventTexts({ events, eventsUnavailable }: ExplainedNode): readonly string[] {
   if (eventsUnavailable !== undefined) return [`not available: ${eventsUnavailable}`];
   if (events.length === 0) return ["none for its schemas in the last 30 days"];
   return events.map(({ timestamp, actor, event }) => `${timestamp}   ${actor.email ?? actor.type ?? "unknown user"}   ${event}`);

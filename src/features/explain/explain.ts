@@ -53,7 +53,11 @@ export async function explainSchemaNode(
   return explained.map((one) => ({ ...located(one, project, log), ...(unread.length === 0 ? {} : { impactDiagnostics: unread }) }));
 }
 
-type Log = { readonly entries: readonly AuditEntry[] } | { readonly unavailable: string };
+interface Log {
+  readonly entries: readonly AuditEntry[];
+  /** Why there are none. */
+  readonly unavailable?: string;
+}
 
 /** Without access to the audit log, the output says so; that is not an error. */
 async function lastEntries(reads: Pick<Reads, "auditLogs">, signal: AbortSignal): Promise<Log> {
@@ -64,7 +68,7 @@ async function lastEntries(reads: Pick<Reads, "auditLogs">, signal: AbortSignal)
   } catch (error) {
     signal.throwIfAborted();
     if (!(error instanceof ServiceError)) throw error;
-    return { unavailable: error.message };
+    return { entries: [], unavailable: error.message };
   }
 }
 
@@ -82,8 +86,7 @@ function located({ names, applied, ...one }: Explained, { locate, settings }: Pr
     })),
     changes: one.changes.map(({ path: _, by: __, cause, ...change }) => ({ ...change, cause: locatedCause(cause, locate) })),
     refused: one.refused.map((problem) => withTarget(toDiagnostic(problem, locate), settings)),
-    ...("unavailable" in log
-      ? { events: [], eventsUnavailable: log.unavailable }
-      : { events: eventsAbout(log.entries, { id: one.liveId, names }, maxEvents) }),
+    events: eventsAbout(log.entries, { id: one.liveId, names }, maxEvents),
+    ...(log.unavailable === undefined ? {} : { eventsUnavailable: log.unavailable }),
   };
 }

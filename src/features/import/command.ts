@@ -25,6 +25,7 @@ import { jsonDocument } from "../../core/text/control-characters.ts";
 import { counted } from "../../core/text/counts.ts";
 import { andMore } from "../../core/text/lists.ts";
 import { importProject } from "./import.ts";
+import type { ImportReport } from "./report.ts";
 
 /** `dimsync import [ADDRESS…]`: writes manifests and bindings for live objects, or updates them. Sends GET only; writes files. */
 export async function runImport(context: Context<ImportFlags>, addresses: readonly string[]): Promise<ExitCode> {
@@ -60,47 +61,22 @@ async function suggest(context: Context<ImportFlags>, addresses: readonly string
   return 0;
 }
 
-/** What `dimsync import` did, or would do. */
-export interface ShownImport {
-  readonly dryRun: boolean;
-  readonly files: readonly {
-    readonly path: string;
-    readonly action: "created" | "changed";
-    readonly lines: number;
-    /** Unified; absent for a new file. */
-    readonly diff?: string;
-    /** Present if only metadata.targets and metadata.id changed. */
-    readonly isMetadata?: true;
-  }[];
-  readonly bindings: Readonly<Record<string, string>>;
-  readonly notices: readonly string[];
-  readonly failures: readonly { readonly address: string; readonly message: string }[];
-  /** What the plan after the import contains, one line each; absent after a dry run. */
-  readonly remaining?: readonly string[];
-  /** How many changes that protect the plan after the import has; absent if none. */
-  readonly stricter?: number;
-  /** The command that accepts the differences into the manifests. */
-  readonly command?: string;
-  /** The errors of the plan after the import; absent if it has none. */
-  readonly errors?: readonly { readonly code: string; readonly message: string; readonly address?: string; readonly command?: string }[];
-}
-
 /** `manifests`: how many were written or found. */
-export const importSections = (report: ShownImport, manifests: number): readonly Section[] => [
+export const importSections = (report: ImportReport, manifests: number): readonly Section[] => [
   untitled("files", fileEntries(report)),
   untitled("other", otherEntries(report)),
   ...endSections(report, manifests),
 ];
 
 /** Labels of one width, so that all entries are aligned. */
-const label = (text: string, tone: Tone, { dryRun }: ShownImport): Line => [
+const label = (text: string, tone: Tone, { dryRun }: ImportReport): Line => [
   word(text.padEnd((dryRun ? "would create" : "created").length), tone),
 ];
 
 const mostDiffs = 3;
 
 /** Each file; many whose metadata changed are one entry, because a notice says what they got. */
-function fileEntries(report: ShownImport): readonly Entry[] {
+function fileEntries(report: ImportReport): readonly Entry[] {
   const inMetadata = report.files.filter(({ isMetadata }) => isMetadata);
   if (inMetadata.length <= mostDiffs) return report.files.map(fileEntry(report));
   const others = report.files.filter(({ isMetadata }) => isMetadata !== true);
@@ -112,14 +88,14 @@ function fileEntries(report: ShownImport): readonly Entry[] {
 
 /** A file, a changed one with its diff. */
 const fileEntry =
-  (report: ShownImport) =>
-  ({ path, action, lines, diff = "" }: ShownImport["files"][number]): Entry =>
+  (report: ImportReport) =>
+  ({ path, action, lines, diff = "" }: ImportReport["files"][number]): Entry =>
     action === "created"
       ? { head: [label(report.dryRun ? "would create" : "created", "good", report), [path], [muted(counted(lines, "line"))]] }
       : { head: [label(report.dryRun ? "would change" : "changed", "warn", report), [path]], yaml: diff.trimEnd().split("\n") };
 
 /** What was bound, noticed and not imported. */
-function otherEntries(report: ShownImport): readonly Entry[] {
+function otherEntries(report: ImportReport): readonly Entry[] {
   const { bindings, notices, failures, dryRun } = report;
   const bound = Object.keys(bindings).length;
   return [
@@ -129,7 +105,7 @@ function otherEntries(report: ShownImport): readonly Entry[] {
   ];
 }
 
-function endSections({ remaining, stricter, failures, command, errors = [] }: ShownImport, manifests: number): readonly Section[] {
+function endSections({ remaining, stricter, failures, command, errors = [] }: ImportReport, manifests: number): readonly Section[] {
   if (remaining === undefined) return [untitled("end", [{ head: [["This was a dry run: nothing was written."]] }])];
   const failed = errors.map(
     ({ code: of, message, address = "", command: fix }): Entry => ({

@@ -1,9 +1,10 @@
 import { describe, expect, test } from "vitest";
 import { sectionsText } from "../../../src/core/render/terminal/blocks.ts";
-import { doctorSections, type ShownChecks } from "../../../src/features/doctor/command.ts";
+import { doctorSections } from "../../../src/features/doctor/command.ts";
+import type { DoctorReport } from "../../../src/features/doctor/doctor.ts";
 import { testWidths } from "../../core/render/terminal/widths.ts";
 
-const checks: ShownChecks["checks"] = [
+const checks: DoctorReport["checks"] = [
   { check: "config", state: "ok", found: "dimsync.yaml, target prod." },
   { check: "audit log", state: "warn", found: "GET /v1/audit-logs was refused.", advice: "Give the key the permission to read it." },
   {

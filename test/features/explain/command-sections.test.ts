@@ -1,23 +1,33 @@
 import { describe, expect, test } from "vitest";
 import { sectionsText } from "../../../src/core/render/terminal/blocks.ts";
-import { type Explanation, explainSections } from "../../../src/features/explain/command.ts";
+import { explainSections } from "../../../src/features/explain/command.ts";
+import type { ExplainedNode } from "../../../src/features/explain/explain.ts";
 import { testWidths } from "../../core/render/terminal/widths.ts";
 
-const one: Explanation = {
+const one: ExplainedNode = {
   address: "Schemas/orders",
+  liveId: "8f1c",
   path: ["public", "users", "email"],
   said: [
-    { rule: "everything", effect: "set", set: { enabled: true }, wins: ["enabled"], file: "manifests/shops.yaml", line: 8 },
+    {
+      rule: "everything",
+      config: "SchemaConfig/shops",
+      effect: "set",
+      set: { enabled: true },
+      wins: ["enabled"],
+      file: "manifests/shops.yaml",
+      line: 8,
+    },
     {
       ...{ rule: "pii-email", reason: "GDPR register 12: e-mail addresses are hashed in every source" },
-      ...{ effect: "set", set: { hashed: true }, wins: ["hashed"], file: "manifests/pii.yaml", line: 9 },
+      ...{ config: "SchemaConfig/shops", effect: "set", set: { hashed: true }, wins: ["hashed"], file: "manifests/pii.yaml", line: 9 },
     },
   ],
   live: { enabled: true, hashed: false },
   state: "managed",
   outcome: { enabled: true, hashed: true },
   leftAlone: [],
-  changes: [{ key: "hashed", before: false, after: true, risk: "protects" }],
+  changes: [{ key: "hashed", before: false, after: true, risk: "protects", cause: { file: "manifests/pii.yaml", line: 9 } }],
   requests: [
     {
       method: "PATCH",

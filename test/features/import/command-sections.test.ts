@@ -1,9 +1,11 @@
 import { describe, expect, test } from "vitest";
 import { sectionsText } from "../../../src/core/render/terminal/blocks.ts";
-import { importSections, type ShownImport } from "../../../src/features/import/command.ts";
+import { importSections } from "../../../src/features/import/command.ts";
+import type { ImportReport } from "../../../src/features/import/report.ts";
 import { testWidths } from "../../core/render/terminal/widths.ts";
 
-const report: ShownImport = {
+const report: ImportReport = {
+  ...{ kind: "Import", target: "prod", exit: { code: 2, reasons: ["changes"] } },
   dryRun: false,
   files: [
     { path: "manifests/integrations/orders.yaml", action: "created", lines: 90 },
