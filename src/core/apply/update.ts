@@ -93,7 +93,7 @@ async function sendOne<Live>(step: UpdateStep<Live>, request: PlannedRequest): P
   for (let attempt = 1; ; attempt++) {
     try {
       const answer = await session.writer.send(inlineSecrets(request, secrets));
-      if (update.answered === undefined) return withProof(step, live, answer);
+      if (update.answered === undefined) return await shownAfter(step, body, withProof(step, live, answer));
       return await verified(step, body, answer.isEmpty === true ? live : update.answered(live, answer, session.writer.decode));
     } catch (error) {
       if (!(error instanceof ServiceError) || !(isBusy(error) || error.sent === "maybe")) throw error;
@@ -122,6 +122,17 @@ function withProof<Live>({ item: { liveId } }: UpdateStep<Live>, live: Live, { d
   const shown = typeof id === "string" ? `has the id ${JSON.stringify(id)}` : "has no id";
   const message = `The service accepted the request, but its response ${shown} instead of ${JSON.stringify(liveId)}. It is not known whether the values were stored. Run plan to see what is left.`;
   return { live, ending: { outcome: "not-converged", code: "E_NOT_CONVERGED", message } };
+}
+
+/** Verifies the texts that a read shows of an object of which responses show nothing. */
+async function shownAfter<Live>(step: UpdateStep<Live>, body: JsonObject, sent: Sent<Live>): Promise<Sent<Live>> {
+  const { update, item, live } = step;
+  if (sent.ending !== undefined || update.isShown?.(live) !== true) return sent;
+  const document = update.document(item, live);
+  const shown = Object.entries(body).filter(([name, value]) => typeof value === "string" && Object.hasOwn(document, name));
+  if (shown.length === 0) return sent;
+  const found = await verified(step, Object.fromEntries(shown), live);
+  return shown.length === Object.keys(body).length ? found : { ...sent, ...found };
 }
 
 /** Whether a request without a clear response took effect; undefined: it did not, and may be sent again. */

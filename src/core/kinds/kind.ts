@@ -374,6 +374,8 @@ export interface Updates<Live> {
   reread(item: Item, reads: Reads): Promise<Live | undefined>;
   /** The live object as the JSON document into which the pointers of the item's request bodies point. */
   document(item: Item, live: Live | undefined): JsonObject;
+  /** Whether a read showed the object, although responses show nothing of it: then its values verify a write. */
+  isShown?(live: Live): boolean;
   /** The object as the response shows it; absent if responses show nothing of it. */
   answered?(before: Live | undefined, answer: WriteAnswer, decode: WriteDecoder): Live;
   /** As `Item.basis`, of the object now. */

@@ -1,6 +1,6 @@
 import { idOf, listOf, memberOf, optionalFlagOf, optionalTextOf, type Part, textOf } from "../model/decode.ts";
 import { defined } from "../model/json/json.ts";
-import type { LiveIntegration, LiveReference, LiveTag, LiveUser } from "../model/live.ts";
+import type { LiveAsset, LiveIntegration, LiveReference, LiveTag, LiveUser } from "../model/live.ts";
 import type { List } from "../model/service.ts";
 import { decodeFields, type Fields } from "./fields.ts";
 
@@ -103,5 +103,22 @@ function decodeTag(part: Part): LiveTag {
     ...(resources.value === undefined || resources.value === null
       ? {}
       : { taggedResources: listOf(resources).map((resource) => ({ id: idOf(memberOf(resource, "id")) })) }),
+  };
+}
+
+/** Assets are in no list of the service, so only `one` is used. */
+export const assets: List<LiveAsset> = { name: "assets", decode: decodeAsset, one: decodeAsset, extended: "GET /v1/assets/{id}" };
+
+function decodeAsset(part: Part): LiveAsset {
+  const [id, owners] = [memberOf(part, "id"), memberOf(part, "owners").value];
+  const text = (name: string): string | undefined => optionalTextOf(memberOf(part, name)) || undefined;
+  return {
+    id: idOf(id.value === undefined ? memberOf(part, "_id") : id),
+    name: text("name"),
+    type: text("type"),
+    description: text("description") ?? "",
+    authMethod: text("authMethod"),
+    connectionType: text("connectionType"),
+    owners: Array.isArray(owners) && owners.every((owner) => typeof owner === "string") ? owners : undefined,
   };
 }

@@ -1,7 +1,7 @@
 import type { ServiceError } from "./errors.ts";
 
 /** The requests beyond the interface document that dimsync can use. */
-const extendedCalls = ["PATCH /v1/integrations/{id}", "POST /v1/tags", "DELETE /v1/tags/{id}/relation"] as const;
+const extendedCalls = ["PATCH /v1/integrations/{id}", "POST /v1/tags", "DELETE /v1/tags/{id}/relation", "GET /v1/assets/{id}"] as const;
 
 export type ExtendedCall = (typeof extendedCalls)[number];
 

@@ -29,6 +29,19 @@ export interface LiveIntegration {
   readonly isInCreation?: true;
 }
 
+/** What GET of one asset shows, where the service has it: not the connection. Absent members are unknown. */
+export interface LiveAsset {
+  readonly id: string;
+  readonly name: string | undefined;
+  readonly type: string | undefined;
+  /** An empty one is not shown. */
+  readonly description: string;
+  readonly authMethod: string | undefined;
+  readonly connectionType: string | undefined;
+  /** Ids or e-mail addresses. */
+  readonly owners: readonly string[] | undefined;
+}
+
 // In schemas, an absent member is unknown: it is not compared, and nothing is made up for it.
 
 /** docs/service-interface.md#schema-configuration, column entry */

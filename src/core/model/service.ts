@@ -1,4 +1,5 @@
 import type { Part } from "./decode.ts";
+import type { ExtendedCall } from "./extended.ts";
 import type { JsonObject, JsonValue } from "./json/json.ts";
 import type { AuditEntry, LiveColumn, LiveSchemas } from "./live.ts";
 import type { Secret } from "./settings/secret.ts";
@@ -16,6 +17,8 @@ export interface List<T extends Listed = Listed> {
   readonly decode: (item: Part) => T;
   /** Decodes `data` of `/v1/NAME/ID`; absent if the service has no such call. */
   readonly one?: (data: Part) => T;
+  /** The request for one object, if the interface document does not have it; then `decode` is for it alone. */
+  readonly extended?: ExtendedCall;
   /** The object with this id while the service still creates it, and refuses to show it with `IntegrationInCreation`. */
   readonly inCreation?: (id: string) => T;
   /** The member that an object of the list lacks: "destination". What the list returns is then incomplete, such as a draft. */
@@ -55,7 +58,7 @@ export interface Listing<T> {
 /** The GET requests of the interface, decoded. A failed or malformed read throws ServiceError; 404 of one object is `undefined`. */
 export interface Reads {
   list<T extends Listed>(list: List<T>): Promise<Listing<T>>;
-  /** Undefined also if the service has no call that reads one. */
+  /** Undefined also if the service has no call that reads one, or the target does not say that it has it. */
   one<T extends Listed>(list: List<T>, id: string): Promise<T | undefined>;
   schemas(integrationId: string): Promise<SchemasRead | undefined>;
   columns(integrationId: string, schema: string, table: string): Promise<Readonly<Record<string, LiveColumn>> | undefined>;

@@ -96,6 +96,7 @@ const elsewhere = {
   E_FILE_CHANGED: "File changed",
   E_FORGE: "GitHub or GitLab can't be used",
   E_FORGE_FORBIDDEN: "GitHub or GitLab refuses",
+  E_FLAT_CONNECTION: "Connection without purposes",
   E_GONE: "Gone from the account",
   E_GUARD: "A guard refuses",
   E_HOST_NOT_ALLOWED: "Host not allowed",

@@ -51,6 +51,7 @@ export async function openAccount(project: AccountProject, options: AccountOptio
       maxResponseBytes: settings.client.maxResponseBytes,
       concurrency: settings.client.concurrency,
       columnConcurrency: settings.client.columnConcurrency,
+      extended: settings.extended === true,
       readOnly: options.readOnly,
       userAgent: options.runId === undefined ? `dimsync/${version}` : `dimsync/${version} (run/${options.runId})`,
       rate: settings.client.rate,

@@ -1,4 +1,5 @@
 import { DimsyncError, ServiceError } from "../model/errors.ts";
+import type { ExtendedCall } from "../model/extended.ts";
 import type { JsonValue } from "../model/json/json.ts";
 import type { Reads, SendableRequest, WriteAnswer } from "../model/service.ts";
 import { parseBaseUrl } from "../model/settings/base-url.ts";
@@ -31,6 +32,8 @@ export interface ClientOptions {
   readonly columnConcurrency?: number;
   /** Maximum number of requests started per second; undefined: no limit. */
   readonly rate?: number | undefined;
+  /** Whether the service has the GET requests beyond its interface document. Default: false. */
+  readonly extended?: boolean;
   /** Refuse every method except GET. DIMSYNC_READ_ONLY in `env` does the same. */
   readonly readOnly: boolean;
   /** "dimsync/0.1.0" or "dimsync/0.1.0 (run/ID)", as the audit log shows it. */
@@ -93,6 +96,7 @@ export function createClient(options: ClientOptions): Client {
   const breaker = createCircuitBreaker(now);
   let hasWorked = false;
   const worked: Worked = { get: () => hasWorked, set: () => (hasWorked = true) };
+  const extended = new Set<ExtendedCall>(options.extended === true ? ["GET /v1/assets/{id}"] : []);
   const sendRequestUntil = (signal: AbortSignal | undefined): SendRequest =>
     createSendRequest({
       transport,
@@ -114,7 +118,7 @@ export function createClient(options: ClientOptions): Client {
   const untilClosed = sendRequestUntil(options.signal);
 
   const viewOf = (sendRequest: SendRequest): Client => ({
-    ...createReads(sendRequest, worked),
+    ...createReads(sendRequest, worked, extended),
     send: (request, beforeSend) => sendOver(sendRequest, request, apiKey, beforeSend),
     raw: (path) => rawOver(sendRequest, path),
     calls: () => Object.fromEntries(counts),

@@ -1,5 +1,6 @@
 import { countOf, type Envelope, listOf, memberOf, openEnvelope, type Part, type Where } from "../model/decode.ts";
 import { isInCreation, readNow, readOr, ServiceError } from "../model/errors.ts";
+import { type ExtendedCall, isNotOffered } from "../model/extended.ts";
 import { defined, isObject, type JsonValue, own } from "../model/json/json.ts";
 import { urlPath } from "../model/json/pointer.ts";
 import type { AuditQuery, List, Listed, Listing, Reads, UnreadEntry } from "../model/service.ts";
@@ -16,8 +17,8 @@ export interface Worked {
   readonly set: () => void;
 }
 
-/** The GET requests of the interface. */
-export function createReads(exchange: SendRequest, worked: Worked): Reads {
+/** The GET requests of the interface. `extended`: those beyond it that may be sent, without those that the service turned out not to have. */
+export function createReads(exchange: SendRequest, worked: Worked, extended: Set<ExtendedCall>): Reads {
   const whereOf = (path: string): Where => ({ method: "GET", path, sent: "answered", hasWorked: worked.get });
   const opened = (value: JsonValue, where: Where): Envelope => {
     const envelope = openEnvelope(value, where);
@@ -43,11 +44,15 @@ export function createReads(exchange: SendRequest, worked: Worked): Reads {
     return value === undefined ? undefined : decode(opened(value, where), where);
   };
 
-  const one = async <T extends Listed>({ name, one: decode, inCreation }: List<T>, id: string): Promise<T | undefined> => {
-    if (decode === undefined) return undefined;
+  const one = async <T extends Listed>({ name, one: decode, inCreation, extended: call }: List<T>, id: string): Promise<T | undefined> => {
+    if (decode === undefined || (call !== undefined && !extended.has(call))) return undefined;
     return readOr(
       () => getOne(urlPath(["v1", name, id]), ({ data }) => decode(data)),
       (failure) => {
+        if (call !== undefined && isNotOffered(failure)) {
+          extended.delete(call);
+          return undefined;
+        }
         if (inCreation === undefined || !isInCreation(failure)) throw failure;
         return inCreation(id);
       },

@@ -4,7 +4,7 @@ import { loadOneProject } from "../../cli/project.ts";
 import { hasWord, parseEvent, wordsIn } from "../../core/drift/event-matching.ts";
 import { auditEvidence, describeEntry, isAboutAsset, isBefore, newestEntries } from "../../core/engine/reads/audit-log.ts";
 import { kindNamed } from "../../core/kinds/index.ts";
-import { integrations } from "../../core/kinds/lists.ts";
+import { assets, integrations } from "../../core/kinds/lists.ts";
 import type { Project } from "../../core/manifests/project.ts";
 import { isRelation, kindOf } from "../../core/model/address.ts";
 import { DimsyncError } from "../../core/model/errors.ts";
@@ -200,6 +200,9 @@ async function checkListed(
 async function checkUnlisted(named: NamedObject, alike: readonly string[] = [], reads: Reads): Promise<string | undefined> {
   const { intent, id } = named;
   if (alike.includes(id)) return undefined;
+  const asset = await reads.one(assets, id);
+  if (asset !== undefined && asset.name === intent.naturalKey?.["name"]) return undefined;
+  if (asset !== undefined) throw other(named, `that is ${JSON.stringify(asset.name)}, and the create was for ${keyOf(intent)}`);
   if (alike.length > 0) throw other(named, `integrations show ${alike.join(" and ")} with ${keyOf(intent)}`);
   const live = (await reads.list(integrations)).items;
   const user = live.find(({ source, destination }) => source?.id === id || destination?.id === id);

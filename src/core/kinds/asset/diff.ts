@@ -2,17 +2,17 @@ import type { Binding } from "../../model/address.ts";
 import { defined, type JsonObject, type JsonValue } from "../../model/json/json.ts";
 import { leavesOf } from "../../model/json/leaves.ts";
 import { atPointer, isWithin, type Pointer, toPointer, urlPath } from "../../model/json/pointer.ts";
-import type { LiveReference } from "../../model/live.ts";
+import type { LiveAsset, LiveReference } from "../../model/live.ts";
 import type { DraftFacts, DraftItem, Manual, PathChange, Unverifiable } from "../../model/plan.ts";
 import { isError, type Problem } from "../../model/problem.ts";
-import { type AssetSpec, locationIn, type Resource } from "../../model/resource.ts";
+import { type AssetSpec, locationIn, type Resource, type UserRef } from "../../model/resource.ts";
 import { isSecretReference } from "../../model/settings/secret.ts";
 import { bindItem, recordOf } from "../identity.ts";
 import { type AccountView, type DiffResult, emptyDiff } from "../kind.ts";
 import { changedLeaves, leafDigests } from "../leaves.ts";
 import { integrations, users } from "../lists.ts";
 import { tagIds } from "../tags.ts";
-import { ownersToWrite } from "../users.ts";
+import { isUser, ownersToWrite } from "../users.ts";
 import { naturalKeyOf, recordOfSpec, sentWhole, writable } from "./record.ts";
 import { referencesIn } from "./references.ts";
 
@@ -65,8 +65,10 @@ interface Known {
   readonly account: AccountView;
   readonly declared: JsonObject;
   readonly digests: Readonly<Record<Pointer, string>>;
-  /** The asset as integrations show it; undefined if none uses it. */
+  /** The asset as a read or integrations show it; undefined if none does. */
   readonly shown: LiveReference | undefined;
+  /** As a read shows it; undefined if the service has none. */
+  readonly asset: LiveAsset | undefined;
   readonly record: Binding | undefined;
   /** The recorded version; 0 if dimsync has sent the asset without one; undefined if it has sent nothing. */
   readonly versionBefore: number | undefined;
@@ -76,15 +78,15 @@ interface Known {
 }
 
 /**
- * Compares with what integrations show (name and type) and with the digests of what was sent. If
- * nothing is recorded, nothing is sent unless the user asks for it; then everything is sent, so
- * that it is recorded from then on.
+ * Compares with what the service shows, and the rest with the digests of what was sent. If nothing is recorded, the rest is not sent
+ * unless the user asks for it; then everything is sent, so that it is recorded from then on.
  */
-export function updatedAsset(resource: AssetResource, id: string, account: AccountView): DiffResult {
-  const known = knownOf(resource, id, account);
+export function updatedAsset(resource: AssetResource, live: Pick<Known, "id" | "asset">, account: AccountView): DiffResult {
+  const known = knownOf(resource, live, account);
+  const { id } = live;
   const { record, resend, digests, shown, versionBefore } = known;
   const { spec, address } = resource;
-  const manual = typeDifference(known);
+  const manual = typeDifferences(known);
   const unverifiable = unverifiableMembers(known);
   const { changes, sendConnection } = changesOf(known);
   const { problems, ...written } = ownersIn(resource, account);
@@ -118,7 +120,7 @@ export function updatedAsset(resource: AssetResource, id: string, account: Accou
 const fieldCount = ({ declared, resource: { spec } }: Known): number =>
   leavesOf(declared).length + (spec.secretVersion === undefined ? 0 : 1);
 
-function knownOf(resource: AssetResource, id: string, account: AccountView): Known {
+function knownOf(resource: AssetResource, { id, asset }: Pick<Known, "id" | "asset">, account: AccountView): Known {
   const { spec, address } = resource;
   const declared = writable(spec);
   const record = recordOf(resource, id, account);
@@ -130,7 +132,11 @@ function knownOf(resource: AssetResource, id: string, account: AccountView): Kno
     account,
     declared,
     digests: leafDigests(declared),
-    shown: referencesIn(account.list(integrations).items).find((reference) => reference.id === id),
+    shown:
+      asset?.name === undefined
+        ? referencesIn(account.list(integrations).items).find((reference) => reference.id === id)
+        : { id, name: asset.name, type: asset.type ?? "" },
+    asset,
     record,
     versionBefore,
     isVersionRaised,
@@ -139,8 +145,9 @@ function knownOf(resource: AssetResource, id: string, account: AccountView): Kno
 }
 
 /** The declared members that differ from the record, or from what integrations show. */
-function differingPaths({ resource, account, declared, digests, shown, record, resend }: Known): readonly Pointer[] {
-  const differing = record?.sent === undefined ? (resend ? Object.keys(digests) : []) : changedLeaves(digests, record.sent);
+function differingPaths({ resource, account, declared, digests, shown, asset, record, resend }: Known): readonly Pointer[] {
+  const unread = record?.sent === undefined ? (resend ? Object.keys(digests) : []) : changedLeaves(digests, record.sent);
+  const differing = [...unread.filter((path) => path === "/name" || !isRead(path, asset)), ...readDifferences(resource, asset, account)];
   const isRenamed = shown !== undefined && shown.name !== resource.spec.name;
   return [...(isRenamed && !differing.includes("/name") ? ["/name"] : []), ...differing]
     .filter((path) => !account.ignored(resource.address, path))
@@ -152,14 +159,12 @@ function differingPaths({ resource, account, declared, digests, shown, record, r
 }
 
 function changesOf(known: Known): { readonly changes: readonly PathChange<DraftFacts>[]; readonly sendConnection: boolean } {
-  const { resource, declared, shown, record, resend, isVersionRaised } = known;
+  const { resource, declared, record, resend, isVersionRaised } = known;
   const paths = differingPaths(known);
   const sendConnection = declared["connection"] !== undefined && (resend || paths.some((path) => isWithin(path, "/connection")));
   const secrets = sendConnection ? leavesOf(declared).filter(({ value }) => isSecretReference(value)) : [];
   const leaves = [...paths, ...secrets.map(({ path }) => path)];
-  const changes = leaves.map((path) =>
-    changeAt(resource, path, { ...(path === "/name" && shown !== undefined ? { before: shown.name } : {}), ...valueAt(declared, path) }),
-  );
+  const changes = leaves.map((path) => changeAt(resource, path, { ...beforeAt(path, known), ...valueAt(declared, path) }));
   if (!sendConnection) return { changes, sendConnection };
   if (isVersionRaised) {
     const before = record?.secretVersion === undefined ? {} : { before: record.secretVersion };
@@ -179,21 +184,48 @@ function bodyOf(declared: JsonObject, changes: readonly PathChange<DraftFacts>[]
   return Object.fromEntries(Object.entries(declared).filter(([member]) => isSent(member)));
 }
 
-function typeDifference({ resource: { spec, address }, shown }: Known): readonly Omit<Manual, "id">[] {
-  if (spec.type === undefined || shown === undefined || shown.type === spec.type) return [];
-  return [
-    {
-      address,
-      path: "/type",
-      expected: spec.type,
-      actual: shown.type,
-      instruction: `The type of an asset can only be set when it is created. Correct spec.type of ${address}, or bind the asset that has this type.`,
-    },
-  ];
+/** What only a create sets. An asset can be multi_purpose whatever its create said. */
+function typeDifferences({ resource: { spec, address }, shown, asset }: Known): readonly Omit<Manual, "id">[] {
+  const live = {
+    type: shown?.type || undefined,
+    connectionType: asset?.connectionType === "multi_purpose" ? undefined : asset?.connectionType,
+  };
+  return (["type", "connectionType"] as const).flatMap((member) => {
+    const [expected, actual] = [spec[member], live[member]];
+    if (expected === undefined || actual === undefined || actual === expected) return [];
+    const instruction = `The ${member} of an asset can only be set when it is created. Correct spec.${member} of ${address}, or bind the asset that has this ${member}.`;
+    return [{ address, path: `/${member}`, expected, actual, instruction }];
+  });
 }
 
-function unverifiableMembers({ resource, digests, shown, record }: Known): readonly Unverifiable[] {
-  const paths = Object.keys(digests).filter((path) => path !== "/name" || shown === undefined);
+/** What a read shows of the members that PATCH writes, as the JSON document that bodies point into. */
+export const shownOf = ({ name, description, authMethod, owners }: LiveAsset): JsonObject =>
+  defined({ name, description, authMethod, owners }) as JsonObject; // texts, and defined() removes undefined
+
+const isRead = (path: Pointer, asset: LiveAsset | undefined): boolean =>
+  asset !== undefined && Object.keys(shownOf(asset)).some((member) => isWithin(path, toPointer([member])));
+
+/** Where a read shows another value than the manifest has, apart from the name. Owners can be ids or e-mail addresses. */
+function readDifferences({ spec }: AssetResource, asset: LiveAsset | undefined, account: AccountView): readonly Pointer[] {
+  if (asset === undefined) return [];
+  const { owners = asset.owners } = spec;
+  const { items } = account.list(users);
+  const isOwner = (owner: UserRef): boolean => asset.owners?.some((one) => one === owner || isUser(one, owner, items)) === true;
+  const isEqual = {
+    description: [undefined, asset.description].includes(spec.description),
+    authMethod: asset.authMethod === undefined || [undefined, asset.authMethod].includes(spec.authMethod),
+    owners: asset.owners === undefined || (asset.owners.length === owners?.length && owners.every(isOwner)),
+  };
+  return Object.entries(isEqual).flatMap(([member, equal]) => (equal ? [] : [`/${member}`]));
+}
+
+function beforeAt(path: Pointer, { shown, asset }: Known): { readonly before?: JsonValue } {
+  const before = path === "/name" ? shown?.name : asset && atPointer(shownOf(asset), path);
+  return before === undefined ? {} : { before: before as JsonValue }; // what a read shows is JSON
+}
+
+function unverifiableMembers({ resource, digests, shown, asset, record }: Known): readonly Unverifiable[] {
+  const paths = Object.keys(digests).filter((path) => (path !== "/name" || shown === undefined) && !isRead(path, asset));
   if (record?.sent !== undefined || paths.length === 0) return [];
   const reason = "The API never returns these members of an asset, and what was sent is not recorded.";
   return [{ address: resource.address, paths, reason }];

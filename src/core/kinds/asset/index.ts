@@ -1,18 +1,18 @@
 import { type Address, type Binding, type Bindings, byText, kindOf } from "../../model/address.ts";
 import { canonicalJson, defined } from "../../model/json/json.ts";
-import type { LiveIntegration, LiveReference } from "../../model/live.ts";
+import type { LiveAsset, LiveIntegration, LiveReference } from "../../model/live.ts";
 import { repeated } from "../../model/maps.ts";
 import type { Problem } from "../../model/problem.ts";
 import { type AssetSpec, problemIn, type Resource } from "../../model/resource.ts";
 import { bindCommand, resolveCommand } from "../../text/shell.ts";
 import { unknownValue } from "../hints.ts";
 import { blocked, boundIdentity, goneObject, unitPerManifest } from "../identity.ts";
-import type { AccountView, Conflict, Identity, ImportedObjects, Kind, Unit } from "../kind.ts";
-import { integrations, users } from "../lists.ts";
+import type { AccountView, Conflict, DiffResult, Identity, ImportedObjects, Kind, Unit } from "../kind.ts";
+import { assets, integrations, users } from "../lists.ts";
 import { kindNames } from "../manifests.ts";
 import { tagReferences } from "../tags.ts";
 import { needsUsers } from "../users.ts";
-import { createdAsset, updatedAsset } from "./diff.ts";
+import { createdAsset, shownOf, updatedAsset } from "./diff.ts";
 import { naturalKeyOf, recordedName, recordOfSpec } from "./record.ts";
 import { lookalikes, referencesIn } from "./references.ts";
 
@@ -66,15 +66,22 @@ function roleOf({ id }: LiveReference, all: readonly LiveIntegration[]): "source
   return isSource === isDestination ? undefined : isSource ? "source" : "destination";
 }
 
-// The interface has no call that reads an asset (docs/service-interface.md). What is live is known
-// only from the references of integrations; what was sent, only from the digests in the bindings.
+// The interface has no call that reads an asset (docs/service-interface.md). What is live is known from the references of
+// integrations and from a request beyond it (docs/writes.md); what else was sent, only from the digests in the bindings.
 
 interface AssetUnit extends Unit {
   readonly resource: Resource<AssetSpec>;
 }
 
-/** Compared with the references by which integrations show assets. */
-export const asset: Kind<AssetUnit, readonly LiveReference[]> = {
+/** An asset as far as the service shows it. */
+interface AssetLive {
+  /** Those of all assets, by integrations. */
+  readonly references: readonly LiveReference[];
+  readonly asset: LiveAsset | undefined;
+}
+
+/** Compared with GET of the asset if the service has that, else with the references by which integrations show assets. */
+export const asset: Kind<AssetUnit, AssetLive> = {
   name: kindNames.asset,
   references: ({ spec }) => tagReferences((spec as AssetSpec).tags, "/spec/tags"),
   hints: (resource) => assetHints(resource as Resource<AssetSpec>),
@@ -93,10 +100,14 @@ export const asset: Kind<AssetUnit, readonly LiveReference[]> = {
 
   units: (resources, account) => unitPerManifest(resources, account),
 
-  diff({ address, resource, liveId }, _live, account) {
+  observe: async ({ liveId = "" }, reads) => ({ references: [], asset: await reads.one(assets, liveId) }),
+
+  diff({ address, resource, liveId }, live, account) {
     const identity = account.identities.get(address);
     if (identity?.state === "gone") return goneObject(resource, identity.id);
-    return liveId === undefined ? createdAsset(resource, account) : updatedAsset(resource, liveId, account);
+    if (liveId === undefined) return createdAsset(resource, account);
+    const found = updatedAsset(resource, { id: liveId, asset: live?.asset }, account);
+    return live?.asset?.connectionType === "multi_purpose" && hasFlatConnection(resource.spec) ? withoutFlat(found) : found;
   },
 
   find: async (key, reads) =>
@@ -105,12 +116,18 @@ export const asset: Kind<AssetUnit, readonly LiveReference[]> = {
       .map(({ id }) => id),
 
   update: {
-    reread: async (_item, reads) => referencesIn((await reads.list(integrations)).items),
+    async reread({ liveId = "" }, reads) {
+      const asset = await reads.one(assets, liveId);
+      return { asset, references: asset === undefined ? referencesIn((await reads.list(integrations)).items) : [] };
+    },
 
-    document(item, references) {
-      const name = references?.find(({ id }) => id === item.liveId)?.name;
+    document(item, live) {
+      if (live?.asset !== undefined) return shownOf(live.asset);
+      const name = live?.references.find(({ id }) => id === item.liveId)?.name;
       return name === undefined ? {} : { name };
     },
+
+    isShown: ({ asset }) => asset !== undefined,
   },
 };
 
@@ -124,11 +141,22 @@ const assetHints = (resource: Resource<AssetSpec>): readonly Problem[] => [
 
 /** A PATCH with a flat connection of such an asset is answered with 200, and nothing is written: a rotated password would never arrive. */
 function flatConnection(resource: Resource<AssetSpec>): readonly Problem[] {
-  const { connectionType, connection, secretVersion } = resource.spec;
-  if (connection === undefined || secretVersion === 0 || connectionType !== "multi_purpose") return [];
-  if (Object.keys(connection).some((name) => purposes.includes(name))) return [];
-  const message = `The service accepts a flat connection for a new multi_purpose asset, but answers a later change of it with 200 and writes nothing. Write one block per purpose that is used: ${purposes.join(", ")}.`;
+  if (resource.spec.connectionType !== "multi_purpose" || !hasFlatConnection(resource.spec)) return [];
+  const message = `The service accepts a flat connection for a new multi_purpose asset, but answers a later change of it with 200 and writes nothing. ${writeBlocks}`;
   return [problemIn(resource, "/spec/connection", { code: "W_FLAT_CONNECTION", severity: "warning", message })];
+}
+
+const writeBlocks = `Write one block per purpose that is used: ${purposes.join(", ")}.`;
+
+const hasFlatConnection = ({ connection, secretVersion }: AssetSpec): boolean =>
+  connection !== undefined && secretVersion !== 0 && !Object.keys(connection).some((name) => purposes.includes(name));
+
+/** Without the request that would send the connection. */
+function withoutFlat(found: DiffResult): DiffResult {
+  const sending = found.items.filter(({ requests }) => requests.some(({ body }) => Object.hasOwn(body, "connection")));
+  const message = `The asset is multi_purpose. The service answers a flat connection of such an asset with 200 and writes nothing, so it is not sent. ${writeBlocks}`;
+  const refused = sending.map(({ address }) => ({ address, code: "E_FLAT_CONNECTION", message }) as const);
+  return { ...found, items: found.items.filter((item) => !sending.includes(item)), blocked: [...found.blocked, ...refused] };
 }
 
 /** Pin, binding, then what the records and the integrations show about assets with the same name and type. */

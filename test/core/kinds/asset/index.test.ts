@@ -2,7 +2,10 @@ import { describe, expect, test } from "vitest";
 import { kindNamed } from "../../../../src/core/kinds/index.ts";
 import { leafDigests } from "../../../../src/core/kinds/leaves.ts";
 import type { Binding } from "../../../../src/core/model/address.ts";
+import type { LiveAsset } from "../../../../src/core/model/live.ts";
 import type { AssetSpec, Resource } from "../../../../src/core/model/resource.ts";
+import { atOnce } from "../../../../src/core/model/runtime/event-loop.ts";
+import { seedAccount } from "../../../../src/embedded/index.ts";
 import {
   accountViewOf,
   foundIn,
@@ -13,6 +16,7 @@ import {
   type SmallAccount,
   warehouse,
 } from "../../../support/accounts/view.ts";
+import { assetManifest, endings, scene, together } from "../../apply/scene.ts";
 
 const key = { $secret: { env: "KEY" } };
 const connection = { account: "analytics", private_key: key };
@@ -105,6 +109,69 @@ describe("for a bound asset, plan sends", () => {
   ];
   test.each(rows)("%s", (_, manifest, view, body) => {
     expect(requestsOf(foundIn(accountViewOf([manifest], view), "Asset"))).toEqual(body === undefined ? [] : [[path, body]]);
+  });
+});
+
+describe("of an asset that can be read, plan compares what is shown", () => {
+  const live: LiveAsset = {
+    ...{ id: "d-12", name: "Warehouse", type: "snowflake", description: "Central" },
+    ...{ authMethod: undefined, connectionType: "destination", owners: ["u-1", "dana@example.com"] },
+  };
+  const compared = (change: Partial<AssetSpec>, shown: Partial<LiveAsset>, binding: Binding) => {
+    const view = accountViewOf([asset({ secretVersion: 3, ...change })], bound(binding));
+    const kind = kindNamed("Asset");
+    const unit = kind?.units(view.resources, view).units[0];
+    if (kind === undefined || unit === undefined) throw new Error("There is no unit.");
+    return atOnce(kind.diff(unit, { references: [], asset: { ...live, ...shown } }, view));
+  };
+
+  test.each<[sentence: string, change: Partial<AssetSpec>, shown: Partial<LiveAsset>, binding: Binding, body: object | undefined]>([
+    ["and sends nothing if it is equal", {}, {}, recorded, undefined],
+    ["also if nothing is recorded", { description: "New" }, {}, { id: "d-12", secretVersion: 3 }, { description: "New" }],
+    ["not the record, which is older", {}, { description: "Changed by somebody" }, recorded, { description: "Central" }],
+    ["a description that is empty", { description: "" }, { description: "" }, recorded, undefined],
+    ["owners in any order and form", { owners: [{ user: "dana@example.com" }, "u-1"] }, {}, recorded, undefined],
+    ["owners that differ", { owners: ["u-1"] }, {}, recorded, { owners: ["u-1"] }],
+    ["and what is not shown with the record", { authMethod: "direct" }, {}, recorded, { authMethod: "direct" }],
+    ["the name", {}, { name: "Renamed" }, recorded, { name: "Warehouse" }],
+    [
+      "and no connection that is flat, if the asset is multi_purpose",
+      { secretVersion: 4 },
+      { connectionType: "multi_purpose" },
+      recorded,
+      undefined,
+    ],
+    [
+      "but one with blocks",
+      { secretVersion: 4, connection: { etl: connection } },
+      { connectionType: "multi_purpose" },
+      recorded,
+      { connection: { etl: connection } },
+    ],
+  ])("%s", (_, change, shown, binding, body) => {
+    expect(requestsOf(compared(change, shown, binding))).toEqual(body === undefined ? [] : [[path, body]]);
+  });
+
+  test("and reports what only a create sets, and a flat connection", () => {
+    const found = compared({ connectionType: "source", type: "bigquery" }, {}, recorded);
+    expect(found.manual.map((step) => [step.path, step.expected, step.actual])).toEqual([
+      ["/type", "bigquery", "snowflake"],
+      ["/connectionType", "source", "destination"],
+    ]);
+    const multiPurpose = { connectionType: "multi_purpose" };
+    expect(compared({ connectionType: "destination" }, multiPurpose, recorded).manual).toEqual([]);
+    expect(compared({ secretVersion: 4 }, multiPurpose, recorded).blocked).toMatchObject([{ code: "E_FLAT_CONNECTION" }]);
+  });
+
+  test("and a PATCH that changes nothing of it did not converge", async () => {
+    const at = await scene(together(assetManifest("warehouse", ", description: New").replace("ifMissing", "never")), {
+      service: { observed: true, ids: "short", state: seedAccount() },
+      config: { service: { extended: true }, client: { settleSeconds: 0 } },
+      meddle: ({ method, path: at }) =>
+        method === "GET" && at === "/v1/assets/d-13" ? { code: "OK", data: { id: "d-13", name: "warehouse", type: "s3" } } : undefined,
+    });
+    expect((await at.run(["bind", "Asset/warehouse=d-13"])).code).toBe(0);
+    expect(endings((await at.apply()).result)).toEqual({ "update Asset/warehouse": "not-converged E_NOT_CONVERGED" });
   });
 });
 
