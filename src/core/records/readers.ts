@@ -36,14 +36,10 @@ export const mapOf =
   (value) => {
     if (!isObject(value)) throw new ContentError("a map is missing");
     const copy: Record<string, T> = {};
-    let isSame = true;
-    for (const key of Object.keys(value)) {
-      const member = read(value[key]);
-      isSame &&= member === value[key];
-      setOwn(copy, key, member);
-    }
     // Each member is what the reader of its type returned.
-    return isSame ? (value as Readonly<Record<string, T>>) : copy;
+    if (Object.keys(value).every((key) => read(value[key]) === value[key])) return value as Readonly<Record<string, T>>;
+    for (const key of Object.keys(value)) setOwn(copy, key, read(value[key]));
+    return copy;
   };
 
 /** A map with these members. The same object if nothing of it is left out. */
@@ -51,19 +47,18 @@ export const members = <T extends object>(readers: { readonly [K in keyof T]-?: 
   const known = Object.entries<Reader<unknown>>(readers);
   return (value) => {
     if (!isObject(value)) throw new ContentError("a map is missing");
-    const found: Record<string, unknown> = {};
     let isSame = true;
     let count = 0;
     for (const [key, read] of known) {
       const given = own(value, key);
       const member = read(given);
       isSame &&= member === given;
-      if (member === undefined) continue;
-      found[key] = member;
-      count += 1;
+      if (member !== undefined) count += 1;
     }
+    if (isSame && Object.keys(value).length === count) return value as T;
+    const found = known.map(([key, read]) => [key, read(own(value, key))] as const);
     // Each member was read by the reader of its type.
-    return (isSame && Object.keys(value).length === count ? value : found) as T;
+    return Object.fromEntries(found.filter(([, member]) => member !== undefined)) as T;
   };
 };
 

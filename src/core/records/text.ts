@@ -1,19 +1,19 @@
-import { type Address, type Binding, type Bindings, byText, parseAddress } from "../model/address.ts";
-import type { SeenGroup } from "../model/columns.ts";
-import { canonicalJson, isObject, setOwn } from "../model/json/json.ts";
+import { type Address, type Binding, byText, parseAddress } from "../model/address.ts";
+import type { SeenColumns, SeenGroup } from "../model/columns.ts";
+import { canonicalJson } from "../model/json/json.ts";
 import { parseJson, whyNotJson } from "../model/json/parse.ts";
 import { printableJson } from "../text/control-characters.ts";
 import { emptyState, sharedId } from "./facts.ts";
 import type { CreatedEntry, OpenIntent } from "./history.ts";
 import { holderText, toHolder } from "./process-identity.ts";
 import { ContentError, count, json, listOf, mapOf, members, optional, type Reader, text } from "./readers.ts";
-import type { AppliedPlan, Lease, UnlockedRun } from "./records.ts";
-import type { AppliedCommit, ByAddress, NotKept, Remembered, SentValue } from "./remembered.ts";
+import type { AppliedPlan, Lease, RecordsState, UnlockedRun } from "./records.ts";
+import type { AppliedCommit, NotKept, SentValue } from "./remembered.ts";
 import type { Content } from "./shared/store.ts";
 
-// The records of a target as one text: each line is a JSON list that begins with the name of its section and, if the
-// section is a map, its keys. Everything that dimsync knows of a target is in it, in this form only: stores keep it,
-// `records export` prints it, and `records migrate` copies it. A new fact needs an entry in `sections` and nothing else.
+// The records of a target as one text: each line is a JSON list that begins with the name of a member and, if the
+// member is a map, its keys. Everything that dimsync knows of a target is in it, in this form only: stores keep it,
+// `records export` prints it, and `records migrate` copies it. A new member needs an entry in `sections` and nothing else.
 
 /** What the first line says about the text. */
 export interface TextHead {
@@ -43,33 +43,26 @@ interface Line {
 }
 
 interface SectionLines {
-  readonly name: SectionName;
+  readonly name: keyof Flat;
   /** Whether each line has a key of its own, so that their order does not matter. */
   readonly isKeyed: boolean;
   readonly lines: readonly Line[];
 }
 
 /** The lines of each section. */
-export const linesBySection = (content: Content): readonly SectionLines[] =>
-  sectionNames.map((name) => {
-    const { isKeyed = false, list } = sectionNamed(name);
-    const lines = list(content).map((parts) => lineOf(name, parts));
+export function linesBySection({ state: { version: _, ...state }, ...content }: Content): readonly SectionLines[] {
+  const values: Readonly<Record<string, unknown>> = { ...state, ...content };
+  return sectionNames.map((name) => {
+    const { isKeyed, parts } = sectionNamed(name);
+    const lines = parts(values[name]).map((each) => ({ key: keyOf(each), text: textOf(name, each) }));
     // The text does not depend on the order in which things happened.
     return { name, isKeyed, lines: isKeyed ? lines.sort((a, b) => byText(a.text, b.text)) : lines };
   });
-
-/** The lines of values that were read or written before: most of thousands are the same in the next version. */
-const known = new WeakMap<object, Line>();
-
-function lineOf(name: SectionName, parts: readonly unknown[], text?: string): Line {
-  const value = parts.at(-1);
-  const key = parts.length < 2 ? String(value) : parts.slice(0, -1).join("\n");
-  const before = isObject(value) ? known.get(value) : undefined;
-  if (before?.key === key) return before;
-  const line = { key, text: text ?? printableJson(canonicalJson([name, ...parts])) };
-  if (isObject(value)) known.set(value, line);
-  return line;
 }
+
+const keyOf = (parts: readonly unknown[]): string => (parts.length === 1 ? String(parts[0]) : parts.slice(0, -1).join("\n"));
+
+const textOf = (name: string, parts: readonly unknown[]): string => printableJson(canonicalJson([name, ...parts]));
 
 /** Reads what `printRecords` printed. The state has no version. `placeOf`: names a line in a message. Throws ContentError. */
 export function parseRecords(
@@ -78,14 +71,12 @@ export function parseRecords(
 ): { readonly head: TextHead; readonly content: Content } {
   const [first = "", ...lines] = text.split("\n");
   const head = parseHead(listIn(first, placeOf(1)));
-  const content = emptyBuilding();
-  for (const [index, list] of listsIn(lines, placeOf).entries()) {
-    if (list.length === 0) continue;
-    const [name, ...parts] = list;
-    const section = readLine(content, name, parts, () => placeOf(index + 2));
-    lineOf(section, parts, lines[index]);
-  }
-  return { head, content: finished(content) };
+  const values: Record<string, unknown> = Object.fromEntries(sectionNames.map((name) => [name, sectionNamed(name).empty()]));
+  listsIn(lines, placeOf).forEach((list, index) => {
+    if (list.length > 0) readLine(values, list, () => placeOf(index + 2));
+  });
+  // Each section has put a value of its type there.
+  return { head, content: contentOf(values as unknown as Flat) };
 }
 
 function parseHead([found, version, head]: readonly unknown[]): TextHead {
@@ -119,54 +110,21 @@ function listIn(line: string, place: string): readonly unknown[] {
   throw new ContentError(`${place} is not a JSON list`);
 }
 
-function readLine(content: Building, name: unknown, parts: readonly unknown[], place: () => string): SectionName {
-  if (!isSectionName(name))
+function readLine(values: Record<string, unknown>, [name, ...parts]: readonly unknown[], place: () => string): void {
+  if (typeof name !== "string" || !Object.hasOwn(sections, name))
     throw new ContentError(`${place()} is ${JSON.stringify(name)}, which this version of dimsync does not know; use a newer version`);
   try {
-    sectionNamed(name).read(content, parts);
-    return name;
+    values[name] = sectionNamed(name as keyof Flat).add(values[name], parts);
   } catch (error) {
     if (!(error instanceof ContentError)) throw error;
     throw new ContentError(`${place()}: ${error.message}`);
   }
 }
 
-/** The content while it is read. */
-interface Building {
-  epoch: number;
-  lease: Lease | undefined;
-  readonly unlocked: UnlockedRun[];
-  readonly applied: Map<string, AppliedPlan>;
-  readonly open: OpenIntent[];
-  readonly created: Map<Address, CreatedEntry>;
-  readonly forgotten: string[];
-  readonly bindings: Map<Address, Binding>;
-  readonly lists: Record<string, number>;
-  columnsAt: string | undefined;
-  readonly groups: SeenGroup[];
-  commit: AppliedCommit | undefined;
-  readonly covered: Map<Address, Map<string, string>>;
-  readonly notKept: Map<Address, Map<string, NotKept>>;
-  readonly cursors: Map<Address, Map<string, string>>;
-  readonly sentValues: Map<Address, Map<string, SentValue>>;
-}
-
-const emptyBuilding = (): Building => ({
-  ...{ epoch: 0, lease: undefined, unlocked: [], applied: new Map(), open: [], created: new Map(), forgotten: [], bindings: new Map() },
-  ...{ lists: {}, columnsAt: undefined, groups: [], commit: undefined },
-  ...{ covered: new Map(), notKept: new Map(), cursors: new Map(), sentValues: new Map() },
-});
-
-function finished(content: Building): Content {
-  const { epoch, lease, applied, lists: longestSeen, columnsAt: at, groups, commit: appliedCommit, ...rest } = content;
-  refuseSharedIds(content.bindings);
-  const columnsSeen = at === undefined ? undefined : { at, groups };
-  return { epoch, lease, applied, state: { ...emptyState, ...rest, longestSeen, columnsSeen, appliedCommit } };
-}
-
-function refuseSharedIds(bindings: Bindings): void {
-  const found = sharedId(bindings);
-  if (found !== undefined) throw new ContentError(`${found.address} and ${found.other} are both bound to the id ${found.id}`);
+function contentOf({ epoch, lease, applied, ...state }: Flat): Content {
+  const shared = sharedId(state.bindings);
+  if (shared !== undefined) throw new ContentError(`${shared.address} and ${shared.other} are both bound to the id ${shared.id}`);
+  return { epoch, lease, applied, state: { ...emptyState, ...state } };
 }
 
 // What of a value is kept, when it is read and when it is written.
@@ -196,6 +154,7 @@ const commit: Reader<AppliedCommit> = (value) => {
   return found;
 };
 const group = members<SeenGroup>({ integrations: listOf(text), after: optional(text), schemas: mapOf(mapOf(listOf(text))) });
+const columns = members<SeenColumns>({ at: text, groups: listOf(group) });
 const notKept = members<NotKept>({ wanted: json, live: json, since: text });
 const sentValue = members<SentValue>({ value: json, at: text });
 
@@ -218,123 +177,89 @@ const lease: Reader<Lease> = (value) => {
   return { ...found, runUrl, reason, until, holder: holderText(process) };
 };
 
-interface Section {
-  readonly isKeyed?: boolean;
-  /** Reads a line without its name. Throws ContentError. */
-  readonly read: (content: Building, parts: readonly unknown[]) => void;
+/** The content in one level. */
+type Flat = Omit<Content, "state"> & Omit<RecordsState, "version">;
+
+/** How a member of the content is written as lines. */
+interface Section<T> {
+  /** Whether each line has a key of its own, so that their order does not matter. */
+  readonly isKeyed: boolean;
+  readonly empty: () => T;
+  /** The value with one more line, given without its name. It may be the same value. Throws ContentError. */
+  add(value: T, parts: readonly unknown[]): T;
   /** The lines without their name. */
-  readonly list: (content: Content) => readonly (readonly unknown[])[];
+  parts(value: T): readonly (readonly unknown[])[];
 }
 
-/** Values by address and key. */
-function valuesOf<T>(
-  read: Reader<T>,
-  known: (content: Building) => Map<Address, Map<string, T>>,
-  all: (state: Remembered) => ByAddress<T>,
-): Section {
-  return {
-    isKeyed: true,
-    read(content, [of, key, value]) {
-      const [values, at] = [known(content), address(of)];
-      values.set(at, (values.get(at) ?? new Map<string, T>()).set(text(key), read(value)));
-    },
-    list: ({ state }) => [...all(state)].flatMap(([of, values]) => [...values].map(([key, value]) => [of, key, read(value)])),
-  };
-}
+/** One line, or none. */
+const one = <T>(read: Reader<T>, print: (value: T) => unknown = read): Section<T | undefined> => ({
+  isKeyed: false,
+  empty: () => undefined,
+  add: (_, [value]) => read(value),
+  parts: (value) => (value === undefined ? [] : [[print(value)]]),
+});
+
+/** A line for each value. */
+const list = <T>(read: Reader<T>, most?: number): Section<T[]> => ({
+  isKeyed: false,
+  empty: () => [],
+  add(values, [value]) {
+    values.push(read(value));
+    return values;
+  },
+  parts: (values) => (most === undefined ? values : values.slice(-most)).map((value) => [read(value)]),
+});
+
+/** A line for each key. */
+const map = <T>(key: Reader<string>, read: Reader<T>): Section<Map<string, T>> => ({
+  isKeyed: true,
+  empty: () => new Map(),
+  add: (values, [name, value]) => values.set(key(name), read(value)),
+  parts: (values) => [...values].map(([name, value]) => [name, read(value)]),
+});
+
+/** A line for each key of each address. */
+const mapByAddress = <T>(read: Reader<T>): Section<Map<Address, Map<string, T>>> => ({
+  isKeyed: true,
+  empty: () => new Map(),
+  add(all, [of, key, value]) {
+    const at = address(of);
+    return all.set(at, (all.get(at) ?? new Map<string, T>()).set(text(key), read(value)));
+  },
+  parts: (all) => [...all].flatMap(([of, values]) => [...values].map(([key, value]) => [of, key, read(value)])),
+});
 
 /** In the order of the text. */
-const sections = {
-  epoch: {
-    read: (content, [epoch]) => {
-      content.epoch = count(epoch);
-    },
-    list: ({ epoch }) => [[epoch]],
-  },
-  lease: {
-    read: (content, [value]) => {
-      content.lease = lease(value);
-    },
-    list: ({ lease: held }) => (held === undefined ? [] : [[storedLease(held)]]),
-  },
-  unlocked: {
-    read: (content, [run]) => void content.unlocked.push(unlockedRun(run)),
-    list: ({ state }) => state.unlocked.slice(-keptUnlocked).map((run) => [unlockedRun(run)]),
-  },
-  open: {
-    read: (content, [intent]) => void content.open.push(openIntent(intent)),
-    list: ({ state }) => state.open.map((intent) => [openIntent(intent)]),
-  },
-  created: {
-    isKeyed: true,
-    read: (content, [of, entry]) => void content.created.set(address(of), createdEntry(entry)),
-    list: ({ state }) => [...state.created].map(([of, entry]) => [of, createdEntry(entry)]),
-  },
-  forgotten: {
-    isKeyed: true,
-    read: (content, [id]) => void content.forgotten.push(text(id)),
-    list: ({ state }) => state.forgotten.map((id) => [id]),
-  },
-  binding: {
-    isKeyed: true,
-    read: (content, [of, value]) => void content.bindings.set(address(of), binding(value)),
-    list: ({ state }) => [...state.bindings].map(([of, value]) => [of, binding(value)]),
-  },
+const sections: { readonly [K in keyof Flat]-?: Section<Flat[K]> } = {
+  epoch: { isKeyed: false, empty: () => 0, add: (_, [epoch]) => count(epoch), parts: (epoch) => [[epoch]] },
+  lease: one(lease, storedLease),
+  unlocked: list(unlockedRun, keptUnlocked),
+  open: list(openIntent),
+  created: map(address, createdEntry),
+  forgotten: { ...list(text), isKeyed: true },
+  bindings: map(address, binding),
   applied: {
-    isKeyed: true,
-    read: (content, [planId, plan]) => void content.applied.set(text(planId), appliedPlan(plan)),
-    list: ({ applied }) =>
-      [...applied.values()]
+    ...map(text, appliedPlan),
+    parts: (plans) =>
+      [...plans.values()]
         .sort((a, b) => byText(a.at, b.at))
         .slice(-keptApplied)
         .map((plan) => [plan.planId, appliedPlan(plan)]),
   },
-  commit: {
-    read: (content, [value]) => {
-      content.commit = commit(value);
-    },
-    list: ({ state: { appliedCommit } }) => (appliedCommit === undefined ? [] : [[commit(appliedCommit)]]),
-  },
-  list: {
+  appliedCommit: one(commit),
+  longestSeen: {
     isKeyed: true,
-    read: (content, [name, length]) => setOwn(content.lists, text(name), count(length)),
-    list: ({ state }) => Object.entries(state.longestSeen),
+    empty: () => ({}),
+    add: (lengths, [name, length]) => ({ ...lengths, [text(name)]: count(length) }),
+    parts: (lengths) => Object.entries(lengths),
   },
-  columns: {
-    read: (content, [at]) => {
-      content.columnsAt = text(at);
-    },
-    list: ({ state: { columnsSeen } }) => (columnsSeen === undefined ? [] : [[columnsSeen.at]]),
-  },
-  columnGroup: {
-    read: (content, [value]) => void content.groups.push(group(value)),
-    list: ({ state }) => (state.columnsSeen?.groups ?? []).map((one) => [group(one)]),
-  },
-  covered: valuesOf(
-    text,
-    (content) => content.covered,
-    (state) => state.covered,
-  ),
-  notKept: valuesOf(
-    notKept,
-    (content) => content.notKept,
-    (state) => state.notKept,
-  ),
-  cursor: valuesOf(
-    text,
-    (content) => content.cursors,
-    (state) => state.cursors,
-  ),
-  sentValue: valuesOf(
-    sentValue,
-    (content) => content.sentValues,
-    (state) => state.sentValues,
-  ),
-} as const satisfies Readonly<Record<string, Section>>;
+  columnsSeen: one(columns),
+  covered: mapByAddress(text),
+  notKept: mapByAddress(notKept),
+  cursors: mapByAddress(text),
+  sentValues: mapByAddress(sentValue),
+};
 
-type SectionName = keyof typeof sections;
+const sectionNamed = (name: keyof Flat): Section<unknown> => sections[name];
 
-const sectionNamed = (name: SectionName): Section => sections[name];
-
-const isSectionName = (name: unknown): name is SectionName => typeof name === "string" && Object.hasOwn(sections, name);
-
-const sectionNames = Object.keys(sections) as readonly SectionName[];
+const sectionNames = Object.keys(sections) as readonly (keyof Flat)[];

@@ -140,7 +140,7 @@ describe("the three jobs", () => {
     expect(applied.outputs).toMatchObject({ exit_code: "0", has_changes: "true" });
     expect(service.counts()).toMatchObject({ POST: 2, PATCH: 1 });
     const created = service.state().integrations.find(({ name }) => name === "returns-pg" || name === "returns");
-    const recorded = repository.read("refs/dimsync/prod", "binding");
+    const recorded = repository.read("refs/dimsync/prod", "bindings");
     expect(recorded).toContain(created?.id ?? "no integration was created");
     expect(recorded).toContain("Asset/lake");
     expect(git(repository.remote, "rev-parse", "main")).toBe(tip);
@@ -184,7 +184,7 @@ describe("the three jobs", () => {
     expect(applied.code, applied.log).toBe(0);
     expect(applied.outputs).toMatchObject({ exit_code: "0", has_changes: "true" });
     expect(service.counts()).toMatchObject({ POST: 2, PATCH: 1 });
-    expect(repository.read("refs/dimsync/prod", "binding")).toContain("Asset/lake");
+    expect(repository.read("refs/dimsync/prod", "bindings")).toContain("Asset/lake");
 
     setHashed(false);
     const drifted = await job({ way, task: "drift", branch: "main" });
@@ -262,7 +262,7 @@ describe("the three jobs", () => {
     const run = await job({ task: "apply", branch: "main", secrets });
     expect([run.code, run.log]).toEqual([0, expect.stringContaining("belongs to a job that has ended")]);
     await first.release();
-    expect(repository.read("refs/dimsync/prod", "binding")).toContain("Integration/returns");
+    expect(repository.read("refs/dimsync/prod", "bindings")).toContain("Integration/returns");
   });
 
   test("ids that cannot be written to the records become an artifact, with exit 4 and the command that binds them", async () => {
@@ -355,7 +355,7 @@ describe("apply after an approval", () => {
     expect(sentBefore).toEqual([]);
     expect(run.outputs).toMatchObject({ exit_code: "0", has_changes: "true" });
     expect(run.summary).toMatch(/## Plan for `prod`[\s\S]*## Apply on `prod`/u);
-    expect(repository.read("refs/dimsync/prod", "binding")).toContain("returns");
+    expect(repository.read("refs/dimsync/prod", "bindings")).toContain("returns");
     const [upload, download] = run.used.filter(({ uses }) => /-artifact@/u.test(uses));
     expect([upload?.with["name"], download?.with["artifact-ids"]]).toEqual(["dimsync-plan-prod", "100"]);
 

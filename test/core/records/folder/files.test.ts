@@ -70,11 +70,11 @@ describe("refuses, with the line, and does not write to, records with", () => {
     "a create without its path": [(text) => text.replace('"path"', '"x"'), ": nothing must be a string"],
     "an address that is none": [(text) => `${text}["created","lake",{"entryId":"1","id":"2"}]\n`, '"lake" is not an address'],
     "an id of two objects": [
-      (text) => `${text}["binding","Asset/a",{"id":"1"}]\n["binding","Asset/b",{"id":"1"}]\n`,
+      (text) => `${text}["bindings","Asset/a",{"id":"1"}]\n["bindings","Asset/b",{"id":"1"}]\n`,
       "Asset/b and Asset/a are both bound to the id 1",
     ],
     "a commit that is an option of git": [
-      (text) => `${text}["commit",{"commit":"--upload-pack=x","manifestDigest":"","runId":"","at":""}]\n`,
+      (text) => `${text}["appliedCommit",{"commit":"--upload-pack=x","manifestDigest":"","runId":"","at":""}]\n`,
       "the commit is not an id of a commit",
     ],
   };

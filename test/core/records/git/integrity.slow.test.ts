@@ -98,7 +98,7 @@ describe("records are refused, and nothing is created, if", () => {
   for (const [path, text, words] of [
     ["created", '["other"]\n', 'created:1 is "other"'],
     ["created", "not json\n", "created:1 is not valid JSON"],
-    ["binding", '["binding","Asset/a",{}]\n', "binding:1: nothing must be a string"],
+    ["bindings", '["bindings","Asset/a",{}]\n', "bindings:1: nothing must be a string"],
     ["lease", "{}", "lease:1 is not a JSON list"],
     ["format", "x", "format:1 is not valid JSON"],
   ] as const)
