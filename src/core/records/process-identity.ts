@@ -3,30 +3,25 @@ import { hostname } from "node:os";
 import { isObject, own } from "../model/json/json.ts";
 import { isErrno } from "./files/fs-errors.ts";
 
-/** A process among those of its machine. */
-export interface LocalProcess {
+/** A process among those of all machines. */
+export interface HolderProcess {
   readonly pid: number;
   readonly host: string;
   /** Identifies the PID namespace: two containers may share a host name, but not the pids. "" if unknown. */
   readonly pidSpace: string;
   /** When the process was started, in the kernel's ticks, to detect a pid that is used again. "" if unknown. */
   readonly processStart: string;
-}
-
-/** A process among those of all machines. */
-export interface HolderProcess extends LocalProcess {
   /** Identifies the machine since its last start. "" if unknown. */
   readonly bootId: string;
 }
 
-export const thisProcess = (): LocalProcess => ({
+export const thisHolder = (): HolderProcess => ({
   pid: process.pid,
   host: hostname(),
   pidSpace: pidSpace(),
   processStart: processStat(process.pid)?.start ?? "",
+  bootId: bootId(),
 });
-
-export const thisHolder = (): HolderProcess => ({ ...thisProcess(), bootId: bootId() });
 
 /** "process 812 on runner-3"; "" if nothing is known. */
 export const holderText = (holder: HolderProcess | undefined): string =>
@@ -53,6 +48,10 @@ export function isGone(holder: HolderProcess): boolean {
   return holder.bootId === bootId() && holder.pidSpace === pidSpace() && !isAlive(holder);
 }
 
+/** The same of a process in a file of this host, which may have been started again since. */
+export const hasEnded = (holder: HolderProcess): boolean =>
+  holder.host === hostname() && holder.pidSpace === pidSpace() && !isAlive(holder);
+
 function bootId(): string {
   try {
     return readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim();
@@ -62,7 +61,7 @@ function bootId(): string {
 }
 
 /** Whether the process is running. Ask only in its own PID namespace. */
-export function isAlive(owner: Pick<LocalProcess, "pid" | "processStart">): boolean {
+function isAlive(owner: HolderProcess): boolean {
   try {
     process.kill(owner.pid, 0);
   } catch (error) {
@@ -77,7 +76,7 @@ export function isAlive(owner: Pick<LocalProcess, "pid" | "processStart">): bool
 }
 
 /** Identifies the PID namespace of this process; "" if unknown. */
-export function pidSpace(): string {
+function pidSpace(): string {
   try {
     return readlinkSync("/proc/self/ns/pid");
   } catch {

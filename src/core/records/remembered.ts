@@ -40,7 +40,7 @@ export interface AppliedCommit {
 }
 
 /** What runs have learned about objects of the account, for the next ones. */
-export interface Remembered {
+interface Remembered {
   /** By the address of a SchemaConfig or Tag: the live ids that its selector covered, each with its name in the account. */
   readonly covered: ByAddress<string>;
   /** By address and path: values that the service accepted and did not keep. */

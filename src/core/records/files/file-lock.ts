@@ -1,8 +1,11 @@
+import { randomBytes } from "node:crypto";
 import { constants, copyFile, link, lstat, open, readFile, rename, unlink, writeFile } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
+import { isObject, own } from "../../model/json/json.ts";
+import { parseJson } from "../../model/json/parse.ts";
 import { spread } from "../../model/runtime/backoff.ts";
+import { type HolderProcess, hasEnded, thisHolder, toHolder } from "../process-identity.ts";
 import { isErrno } from "./fs-errors.ts";
-import { type LockOwner, newOwner, type OwnerDetails, parseOwner, whyStale } from "./lock-owner.ts";
 
 // A lock is a file that contains a token of its owner. It is created whole (temporary file, then a
 // hard link, which fails if the name exists), so a kill leaves no half-written lock.
@@ -13,6 +16,35 @@ import { type LockOwner, newOwner, type OwnerDetails, parseOwner, whyStale } fro
 // meanwhile, and checks under the guard that the lock still has T. The guard is a lock of the same
 // form: if a killed process left one behind, it is taken over in the same way, with a guard for its
 // token. Tokens are never reused, so this ends.
+
+/** Who holds a lock, as written into its file. */
+interface LockOwner extends HolderProcess {
+  /** Different for any two acquisitions. */
+  readonly token: string;
+  /** ISO 8601, refreshed while the lock is held. */
+  readonly heartbeat: string;
+}
+
+/** This process as the owner of a new lock. */
+export const newOwner = (): LockOwner => ({
+  token: randomBytes(8).toString("hex"),
+  ...thisHolder(),
+  heartbeat: new Date().toISOString(),
+});
+
+/** The owner in a lock file; undefined if the text is not one. */
+function parseOwner(text: string): LockOwner | undefined {
+  try {
+    const value = parseJson(text);
+    const process = toHolder(value);
+    const [token, heartbeat] = isObject(value) ? [own(value, "token"), own(value, "heartbeat")] : [];
+    if (process === undefined || typeof token !== "string" || typeof heartbeat !== "string") return undefined;
+    // The token becomes part of a file name.
+    return /^[0-9a-f]+$/u.test(token) && !Number.isNaN(Date.parse(heartbeat)) ? { ...process, token, heartbeat } : undefined;
+  } catch {
+    return undefined;
+  }
+}
 
 interface FileLock {
   /** Writes a heartbeat; false if another process has the lock now. */
@@ -34,13 +66,9 @@ const pollMs = 100;
  * Takes the lock `file`, whose folder must exist, or returns its holder when the time is over.
  * Throws what Node's calls throw.
  */
-export async function takeFileLock(
-  file: string,
-  details: OwnerDetails,
-  wait: LockWait,
-): Promise<FileLock | { readonly heldBy: LockOwner | undefined }> {
+export async function takeFileLock(file: string, wait: LockWait): Promise<FileLock | { readonly heldBy: LockOwner | undefined }> {
   const deadline = Date.now() + wait.waitMs;
-  const owner = newOwner(details);
+  const owner = newOwner();
   for (;;) {
     if (await create(file, owner)) return holding(file, owner);
     const held = await inspect(file, wait.ttlMs);
@@ -57,7 +85,7 @@ export async function takeFileLock(
  * Error if the lock can't be taken.
  */
 export async function withFileLock<T>(file: string, work: () => Promise<T>): Promise<T> {
-  const lock = await takeFileLock(file, { runId: "" }, { waitMs: 20_000, ttlMs: 60_000 });
+  const lock = await takeFileLock(file, { waitMs: 20_000, ttlMs: 60_000 });
   if ("heldBy" in lock)
     throw new Error(
       `${file} is held by ${lock.heldBy === undefined ? "another process" : `process ${lock.heldBy.pid} on ${lock.heldBy.host}`}`,
@@ -120,7 +148,7 @@ async function replace(file: string, token: string, owner: LockOwner, ttlMs: num
  */
 async function guarded(file: string, token: string, ttlMs: number, work: () => Promise<void>): Promise<boolean> {
   const guard = `${file}.${token}.guard`;
-  const owner = newOwner({ runId: "" });
+  const owner = newOwner();
   if (!(await create(guard, owner))) {
     const held = await inspect(guard, ttlMs);
     if (held?.isStale !== true) return false;
@@ -142,7 +170,8 @@ async function inspect(
   const [text, stats] = await Promise.all([readFile(file, "utf8").catch(unlessMissing), lstat(file).catch(unlessMissing)]);
   if (stats === undefined) return undefined;
   const owner = parseOwner(text ?? "");
-  if (owner !== undefined) return { token: owner.token, owner, isStale: whyStale(owner, ttlMs) !== undefined };
+  if (owner !== undefined)
+    return { token: owner.token, owner, isStale: hasEnded(owner) || Date.now() - Date.parse(owner.heartbeat) > ttlMs };
   return { token: `${stats.ino}-${Math.trunc(stats.mtimeMs)}`, owner, isStale: Date.now() - stats.mtimeMs > ttlMs };
 }
 

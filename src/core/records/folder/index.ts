@@ -1,6 +1,5 @@
 import { createHash } from "node:crypto";
 import { readFile, stat } from "node:fs/promises";
-import { hostname } from "node:os";
 import { join } from "node:path";
 import type { Bindings } from "../../model/address.ts";
 import { DimsyncError } from "../../model/errors.ts";
@@ -9,7 +8,7 @@ import { writeAtomic } from "../files/atomic.ts";
 import { withFileLock } from "../files/file-lock.ts";
 import { isErrno, reasonOf } from "../files/fs-errors.ts";
 import { ageMs, systemClock } from "../lease.ts";
-import { isAlive, pidSpace } from "../process-identity.ts";
+import { hasEnded } from "../process-identity.ts";
 import { ContentError } from "../readers.ts";
 import type { Lease, Records } from "../records.ts";
 import { recordsOf } from "../shared/records.ts";
@@ -156,7 +155,6 @@ function contentIn(text: string | undefined, file: string, place: Parameters<typ
 
 function whyGone(lease: Lease | undefined, silentMs: number): string | undefined {
   if (lease === undefined || lease.reason !== undefined) return undefined;
-  const { process } = lease;
-  if (process?.host === hostname() && process.pidSpace === pidSpace() && !isAlive(process)) return "has no process any more";
+  if (lease.process !== undefined && hasEnded(lease.process)) return "has no process any more";
   return silentMs > ttlMs ? `has written no heartbeat for ${Math.round(silentMs / 1000)} s` : undefined;
 }

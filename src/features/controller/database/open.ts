@@ -1,4 +1,3 @@
-import { randomUUID } from "node:crypto";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { DimsyncError } from "../../../core/model/errors.ts";
@@ -26,7 +25,7 @@ export async function openControllerDatabase(
     return database;
   }
   await makeStateFolder(stateFolder);
-  const lock = await takeFileLock(join(stateFolder, "lock.json"), { runId: randomUUID() }, { waitMs: 0, ttlMs: lockTtlMs });
+  const lock = await takeFileLock(join(stateFolder, "lock.json"), { waitMs: 0, ttlMs: lockTtlMs });
   if ("heldBy" in lock)
     throw new DimsyncError(
       "E_CONTROLLER_DATABASE",

@@ -3,7 +3,7 @@ import { readdir, symlink, utimes, writeFile } from "node:fs/promises";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { newOwner } from "../../../../src/core/records/files/lock-owner.ts";
+import { newOwner } from "../../../../src/core/records/files/file-lock.ts";
 import { recordsFile } from "../../../../src/core/records/folder/index.ts";
 import type { HolderProcess } from "../../../../src/core/records/process-identity.ts";
 import { editRecords } from "../../../support/records.ts";
@@ -65,7 +65,7 @@ describe("is taken over, with a notice, if it", () => {
 
   it("is held although a process was killed within a write", async () => {
     const folder = await leasedFolder({ pid: 2 ** 30 });
-    const [writer, taker] = [newOwner({ runId: "" }), newOwner({ runId: "" })].map((owner) => ({ ...owner, pid: 2 ** 30 }));
+    const [writer, taker] = [newOwner(), newOwner()].map((owner) => ({ ...owner, pid: 2 ** 30 }));
     const file = join(folder, ".dimsync", "prod.records.lock");
     await writeFile(file, JSON.stringify(writer));
     await writeFile(`${file}.${writer?.token}.guard`, JSON.stringify(taker));
