@@ -111,10 +111,10 @@ function listIn(line: string, place: string): readonly unknown[] {
 }
 
 function readLine(values: Record<string, unknown>, [name, ...parts]: readonly unknown[], place: () => string): void {
-  if (typeof name !== "string" || !Object.hasOwn(sections, name))
+  if (!isSectionName(name))
     throw new ContentError(`${place()} is ${JSON.stringify(name)}, which this version of dimsync does not know; use a newer version`);
   try {
-    values[name] = sectionNamed(name as keyof Flat).add(values[name], parts);
+    values[name] = sectionNamed(name).add(values[name], parts);
   } catch (error) {
     if (!(error instanceof ContentError)) throw error;
     throw new ContentError(`${place()}: ${error.message}`);
@@ -261,5 +261,8 @@ const sections: { readonly [K in keyof Flat]-?: Section<Flat[K]> } = {
 };
 
 const sectionNamed = (name: keyof Flat): Section<unknown> => sections[name];
+
+/** Whether the text can have lines of this name. */
+export const isSectionName = (name: unknown): name is keyof Flat => typeof name === "string" && Object.hasOwn(sections, name);
 
 const sectionNames = Object.keys(sections) as readonly (keyof Flat)[];

@@ -51,7 +51,12 @@ async function subjectFor({ folder, target }: Pick<GitStoreOptions, "folder" | "
 
 /** The id of records that were made with this subject and in which no run has written yet. Throws E_RECORDS_EXIST if there are others. */
 async function unusedRecords(options: Omit<GitStoreOptions, "id">, repository: RecordsRepository, subject: string): Promise<string> {
-  const found = (await repository.fetch()) === "missing" ? undefined : await readCommit(repository.place, repository.fetched);
+  const found =
+    (await repository.fetch()) === "missing"
+      ? undefined
+      : await readCommit(repository.place, repository.fetched).catch((error: unknown) => {
+          throw error instanceof ContentError ? exists(options, "") : error;
+        });
   const files = new Map(found?.tree.files);
   const id = idIn(files);
   files.delete("seal");

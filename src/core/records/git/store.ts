@@ -95,7 +95,9 @@ export async function loadTip(store: GitStore, writes: boolean, known?: Tip): Pr
 
 /** Reads the fetched commit. Throws GitError, E_RECORDS_GONE, E_RECORDS_READ. */
 async function readTip(store: GitStore, { place, fetched }: RecordsRepository, known: Tip | undefined): Promise<Tip> {
-  const commit = await readCommit(place, fetched, known?.tree);
+  const commit = await readCommit(place, fetched, known?.tree).catch((error: unknown) => {
+    throw error instanceof ContentError ? recordsInvalid(store, error.message, error) : error;
+  });
   if (commit.id === known?.version) return known;
   if (store.key !== undefined) checkSeal(store, commit, store.key);
   return { version: commit.id, tree: commit.tree, content: decode(store, commit) };

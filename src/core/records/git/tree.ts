@@ -1,6 +1,8 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { GitError, type GitPlace, type GitTalk, talkToGit } from "../../git/process.ts";
 import { addAll } from "../../model/maps.ts";
+import { ContentError } from "../readers.ts";
+import { isSectionName } from "../text.ts";
 
 /** Text by path. */
 export type Files = ReadonlyMap<string, string>;
@@ -21,21 +23,25 @@ export interface ReadCommit {
   readonly listing: string;
 }
 
-/** Reads the commit with that name, in one process. Files whose blobs `known` has are not read again. Throws GitError. */
+/** Reads the commit with that name, in one process: only files of records, and those whose blobs `known` has are not read again. Throws GitError and ContentError. */
 export const readCommit = (place: GitPlace, name: string, known?: Tree): Promise<ReadCommit> =>
   // Git has no large object in memory as a whole.
   talkToGit(place, ["-c", "core.bigFileThreshold=8m", "cat-file", "--batch"], async (git) => {
-    const commit = await readObject(git, name);
+    const budget = { left: mostBytes };
+    const read = async (names: readonly string[]): Promise<readonly GitObject[]> => await readObjects(git, names, budget);
+    const [commit = noObject] = await read([name]);
     const [header = "", message = ""] = commit.content.toString("utf8").split("\n\n", 2);
     // Not through the name: another process may fetch meanwhile.
-    const entries = entriesIn(await readObject(git, /^tree ([0-9a-f]+)$/mu.exec(header)?.[1] ?? ""));
+    const entries = entriesIn((await read([/^tree ([0-9a-f]+)$/mu.exec(header)?.[1] ?? ""]))[0]);
+    const unknown = entries.find((entry) => !isRecordsFile(entry.name));
+    if (unknown !== undefined)
+      throw new ContentError(
+        `it has the file ${JSON.stringify(unknown.name.slice(0, 100))}, which this version of dimsync does not know; use a newer version`,
+      );
     const blobs = new Map<string, string>();
     const folders = entries.filter(({ mode }) => mode === "40000");
     const all = entries.filter(({ mode }) => mode !== "40000");
-    const trees = await readObjects(
-      git,
-      folders.map(({ id }) => id),
-    );
+    const trees = await read(folders.map(({ id }) => id));
     for (const [index, { name: folder }] of folders.entries())
       addAll(
         all,
@@ -47,7 +53,7 @@ export const readCommit = (place: GitPlace, name: string, known?: Tree): Promise
     }
     const texts = new Map([...(known?.blobs ?? [])].map(([path, blob]) => [blob, known?.files.get(path)]));
     const missing = [...new Set(blobs.values())].filter((blob) => texts.get(blob) === undefined);
-    for (const { id, content } of await readObjects(git, missing)) texts.set(id, content.toString("utf8"));
+    for (const { id, content } of await read(missing)) texts.set(id, content.toString("utf8"));
     const files = new Map([...blobs].map(([path, blob]) => [path, texts.get(blob) ?? ""]));
     return {
       id: commit.id,
@@ -58,42 +64,33 @@ export const readCommit = (place: GitPlace, name: string, known?: Tree): Promise
     };
   });
 
+/** Whether the root of a commit of records can have a file or folder of this name. */
+const isRecordsFile = (name: string): boolean => name === "format" || name === "seal" || isSectionName(name);
+
 interface GitObject {
   readonly id: string;
   readonly content: Buffer;
 }
 
-/** All are asked for at once: hundreds of answers one by one take long. */
-async function readObjects(git: GitTalk, names: readonly string[]): Promise<readonly GitObject[]> {
+/** Everybody who may push can write the ref: a blob of zeros costs them nothing. */
+const mostBytes = 64 * 1024 * 1024;
+
+/** All are asked for at once: hundreds of answers one by one take long. Git names the size of an object before its content, which is not read if it is too large. */
+async function readObjects(git: GitTalk, names: readonly string[], budget: { left: number }): Promise<readonly GitObject[]> {
   git.write(names.map((name) => `${name}\n`).join(""));
   const objects: GitObject[] = [];
-  let bytes = 0;
   for (const name of names) {
-    const object = await nextObject(git, name);
-    bytes += object.content.length;
-    if (bytes > mostBytes) throw new GitError(`the records have more than ${mostBytes} bytes`);
-    objects.push(object);
+    const [id = "", , size] = (await git.line()).split(" ");
+    if (size === undefined) throw new GitError(`the object ${name} of the records is missing`);
+    budget.left -= Number(size);
+    if (budget.left < 0) throw new ContentError(`its files have more than ${mostBytes} bytes together, and no more are read`);
+    objects.push({ id, content: await git.bytes(Number(size)) });
+    await git.line();
   }
   return objects;
 }
 
-async function readObject(git: GitTalk, name: string): Promise<GitObject> {
-  git.write(`${name}\n`);
-  return await nextObject(git, name);
-}
-
-/** Everybody who may push can write the ref: a blob of zeros costs them nothing. */
-const mostBytes = 64 * 1024 * 1024;
-
-async function nextObject(git: GitTalk, name: string): Promise<GitObject> {
-  const [id = "", , size] = (await git.line()).split(" ");
-  if (size === undefined) throw new GitError(`the object ${name} of the records is missing`);
-  if (Number(size) > mostBytes)
-    throw new GitError(`the object ${name} of the records has ${size} bytes, and at most ${mostBytes} are read`);
-  const content = await git.bytes(Number(size));
-  await git.line();
-  return { id, content };
-}
+const noObject: GitObject = { id: "", content: Buffer.alloc(0) };
 
 /** An entry of a tree. */
 export interface TreeEntry {
@@ -103,7 +100,7 @@ export interface TreeEntry {
 }
 
 /** MODE NAME NUL ID, again and again; the id of an entry is as long as that of the tree. */
-function entriesIn({ id, content }: GitObject = { id: "", content: Buffer.alloc(0) }): readonly TreeEntry[] {
+function entriesIn({ id, content } = noObject): readonly TreeEntry[] {
   const entries: TreeEntry[] = [];
   for (let at = 0; at < content.length; ) {
     const [space, end] = [content.indexOf(" ", at), content.indexOf(0, at)];

@@ -41,10 +41,16 @@ describe("records are refused, and nothing is created, if", () => {
     await expect(known.begin({ runId: "r", waitMs: 0 })).rejects.toMatchObject({ code: "E_RECORDS_GONE" });
   });
 
-  it("it has a file of 70 MB", async () => {
+  it.each<[string, readonly string[], number, string]>([
+    ["a file of 70 MB", ["binding"], 70, "its files have more than 67108864 bytes together"],
+    ["two files of 40 MB", ["binding", "list"], 40, "its files have more than 67108864 bytes together"],
+    ["a file that is no part of records", ["big"], 70, 'it has the file "big", which this version of dimsync does not know'],
+  ])("it has %s", async (_, names, megabytes, words) => {
     const store = await used();
-    rewrite(store, (folder) => writeText(folder, "big", "0".repeat(70 * 1024 * 1024)));
-    await expect(store.open().read()).rejects.toThrow("bytes, and at most 67108864 are read");
+    rewrite(store, (folder) => {
+      for (const name of names) writeText(folder, name, name.slice(0, 1).repeat(megabytes * 1024 * 1024));
+    });
+    await expectRefused(store.open(), "E_RECORDS_READ", words);
   });
 
   it("the ref was deleted during a run", async () => {
