@@ -1,4 +1,4 @@
-import { visible } from "../../core/text/control-characters.ts";
+import { printableJson, visible } from "../../core/text/control-characters.ts";
 
 /** What a line of the controller's log is about. */
 interface LogFields {
@@ -22,7 +22,7 @@ export function makeLog(
 ): Log {
   return (message, fields = {}) => {
     const time = new Date().toISOString();
-    if (format === "json") write(`${JSON.stringify({ time, level: "info", message, worker, ...fields })}\n`);
+    if (format === "json") write(`${printableJson(JSON.stringify({ time, level: "info", message, worker, ...fields }))}\n`);
     else write(`${time} ${visible(fields.account === undefined ? message : `${fields.account}: ${message}`)}\n`);
   };
 }
