@@ -1,4 +1,5 @@
 import { columnsSeen, type RecordedColumns } from "../../core/catalog/seen.ts";
+import { exemptionProblems } from "../../core/engine/checks/exemptions.ts";
 import { cachedReads, columnBudget } from "../../core/engine/reads/cached-reads.ts";
 import { readAccount, readAhead } from "../../core/engine/reads/read-account.ts";
 import { integrationAddress } from "../../core/kinds/manifests.ts";
@@ -50,7 +51,7 @@ export async function* currentRows(project: Project, session: RegisterSession): 
   const { account } = await readAccount(project, session.records, { reads, today: session.today });
   const labelsOf = labelScopes(account);
   const { units, problems } = schemaUnits(account);
-  refuseErrors(problems, project.locate);
+  refuseErrors([...problems, ...exemptionProblems(policiesIn(account.resources), session.today)], project.locate);
   if (labelsOf === undefined) return;
   const rulesById = new Map(units.map((unit) => [unit.liveId, unit.rules]));
   const { since } = columnsSeen(session.records.columnsSeen);

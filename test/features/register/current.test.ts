@@ -52,6 +52,15 @@ const register = (...argv: readonly string[]) => run("register", ...argv);
 async function rows(...argv: readonly string[]): Promise<readonly RegisterRow[]> {
   return JSON.parse((await register(...argv, "-o", "json")).stdout).rows;
 }
+test.each([
+  ["too wide", "integration: Orders, column: phone, reason", "column: phone, reason", "E_EXEMPTION_TOO_WIDE"],
+  ["too long", dayIn(100), dayIn(500), "E_EXEMPTION_TOO_LONG"],
+])("an exemption that is %s ends the register, with its place and what to do", async (_, from, to, code) => {
+  edit(from, to);
+  const { code: exit, stdout, stderr } = await register();
+  expect([exit, stdout + stderr]).toEqual([1, expect.stringMatching(new RegExp(`manifests/personal.yaml:\\d+:\\d+ +${code}`, "u"))]);
+});
+
 const states = (all: readonly RegisterRow[]): readonly string[] =>
   all.map(
     (row) => `${row.integration} ${row.table}.${row.column} ${row.label} ${row.replicated ? (row.hashed ? "hashed" : "readable") : "off"}`,
