@@ -1,6 +1,7 @@
 import { realpathSync } from "node:fs";
 import { basename, delimiter, dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
 import { repositoryTop } from "../git/top.ts";
+import { DimsyncError } from "../model/errors.ts";
 import { type Problem, problemAt, type SourceLocation } from "../model/problem.ts";
 import { allowPathVariable, type Environment } from "../model/settings/env.ts";
 
@@ -55,6 +56,12 @@ export function outsideMessage(written: string, target: string, top: string): st
   if (isInside(top, target))
     return `${leads} in a .git folder, where git keeps credentials, so dimsync uses no file there. Name another file.`;
   return `${leads} not in ${top}. Whoever can change the project could make dimsync read or replace any file, so it only uses files in this folder. Move the file there, or allow its folder with --allow-path or ${allowPathVariable}.`;
+}
+
+/** Throws E_PATH_OUTSIDE if a file that is about to be written is elsewhere: a link in the repository may lead to another folder. */
+export function refuseOutside({ leadsOutside, top }: Boundary, path: string): void {
+  const target = leadsOutside(path);
+  if (target !== undefined) throw new DimsyncError("E_PATH_OUTSIDE", outsideMessage(path, target, top));
 }
 
 /** The path with links resolved. What does not exist yet is added to the folder that does. */

@@ -10,6 +10,7 @@ import { accountLists } from "../../core/kinds/lookup.ts";
 import { isSchemaConfig } from "../../core/kinds/manifests.ts";
 import { nameMatcher, namesMatcher } from "../../core/kinds/patterns/names.ts";
 import { withIdentities } from "../../core/kinds/select.ts";
+import { boundaryOf, refuseOutside } from "../../core/manifests/boundary.ts";
 import { type LoadOptions, listTargets, loadProject, type Project } from "../../core/manifests/project.ts";
 import { type Address, byText, kindOf } from "../../core/model/address.ts";
 import { DimsyncError, refuseErrors } from "../../core/model/errors.ts";
@@ -175,10 +176,14 @@ async function importFrom(open: OpenAccount, given: Project, input: ImportInput)
   selection.refuseUnused();
 
   const { cwd } = load;
-  const writer = createWriter(project, { cwd, newFiles, dryRun, onFile: (change) => onFile(importedFile(change, cwd)) });
+  const boundary = boundaryOf(project.settings.folder, { cwd, env: run.env });
+  const writer = createWriter(project, { cwd, boundary, newFiles, dryRun, onFile: (change) => onFile(importedFile(change, cwd)) });
   // Even if nothing is written: the config names the folders, and the project does not load without them.
   const { shared: folder, own = folder } = folders;
-  if (!dryRun) for (const path of [folder, own]) await mkdir(path, { recursive: true });
+  for (const path of [folder, own]) {
+    refuseOutside(boundary, path);
+    if (!dryRun) await mkdir(path, { recursive: true });
+  }
   const { signal, onProgress } = run;
   const bound = withBindings(account, adoption);
   const limited = limitedManifests({ account: bound, target, others, isSelected });

@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { dirname, join, relative, resolve, sep } from "node:path";
 import { integrationAddress } from "../../core/kinds/manifests.ts";
+import { type Boundary, refuseOutside } from "../../core/manifests/boundary.ts";
 import type { Project } from "../../core/manifests/project.ts";
 import type { Address } from "../../core/model/address.ts";
 import type { JsonValue } from "../../core/model/json/json.ts";
@@ -15,6 +16,7 @@ import type { ImportFailure } from "./other-targets.ts";
 interface WriterOptions {
   /** Absolute: the manifests' locations are relative to it. */
   readonly cwd: string;
+  readonly boundary: Boundary;
   readonly newFiles: NewFiles;
   readonly dryRun: boolean;
   /** Called for each file when it is written, or would be. */
@@ -42,7 +44,7 @@ export interface Writer {
   readonly end: () => void;
 }
 
-export function createWriter(project: Project, { cwd, newFiles, dryRun, onFile }: WriterOptions): Writer {
+export function createWriter(project: Project, { cwd, boundary, newFiles, dryRun, onFile }: WriterOptions): Writer {
   const files = createFileSet((path) => (existsSync(path) ? readFileSync(path, "utf8") : undefined));
   const resourceAt = new Map<Address, Resource>(project.resources.map((resource) => [resource.address, resource]));
   const add = (file: string, documents: readonly DocumentText[]): void => {
@@ -70,14 +72,19 @@ export function createWriter(project: Project, { cwd, newFiles, dryRun, onFile }
     },
     async flush() {
       if (dryRun) return;
-      for (const change of files.take()) {
+      const changes = files.take();
+      for (const { path } of changes) refuseOutside(boundary, path);
+      for (const change of changes) {
         await mkdir(dirname(change.path), { recursive: true });
         await writeAtomic(change.path, change.after);
         onFile(change);
       }
     },
     end() {
-      for (const change of files.take()) onFile(change);
+      for (const change of files.take()) {
+        refuseOutside(boundary, change.path);
+        onFile(change);
+      }
     },
   };
 }

@@ -7,6 +7,7 @@ import { loadProjects } from "../../cli/project.ts";
 import { say } from "../../cli/say.ts";
 import { gitText } from "../../core/git/process.ts";
 import { repositoryTop } from "../../core/git/top.ts";
+import { boundaryOf, refuseOutside } from "../../core/manifests/boundary.ts";
 import { loadConfig } from "../../core/manifests/config/load.ts";
 import { listTargets } from "../../core/manifests/project.ts";
 import { schemaText } from "../../core/manifests/schema/lookup.ts";
@@ -14,6 +15,7 @@ import { shownPath } from "../../core/manifests/source.ts";
 import { DimsyncError, messageOf } from "../../core/model/errors.ts";
 import type { ExitCode } from "../../core/model/exit.ts";
 import { version } from "../../core/model/runtime/version.ts";
+import { allowedName } from "../../core/model/settings/allowed-hosts.ts";
 import { isLocal } from "../../core/model/settings/config.ts";
 import type { Environment } from "../../core/model/settings/env.ts";
 import { shellWord } from "../../core/text/shell.ts";
@@ -51,8 +53,10 @@ export async function runInit(context: Context<InitFlags>, directory: string | u
     folder: relative(top, root).split(sep).join("/"),
   });
   io.catchSignals?.();
+  const boundary = boundaryOf(root, { cwd, env: io.env });
   const write = async (below: string, path: string, text: string): Promise<string> => {
     const file = join(below, path);
+    refuseOutside(boundary, file);
     const done = await writeNew(file, text);
     io.stderr(`${done}  ${shownPath(cwd, file)}\n`);
     return done;
@@ -212,7 +216,7 @@ function initFiles(options: {
 
 /** The hosts that get an API key: not those of an embedded account. */
 const hostsOf = (baseUrls: readonly string[]): readonly string[] => [
-  ...new Set(baseUrls.flatMap((url) => (/^https?:/u.test(url) && URL.canParse(url) ? [new URL(url).hostname] : []))),
+  ...new Set(baseUrls.flatMap((url) => (/^https?:/u.test(url) && URL.canParse(url) ? [allowedName(url)] : []))),
 ];
 
 /** The target in the config that init writes. */

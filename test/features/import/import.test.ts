@@ -1,8 +1,10 @@
+import { readdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { openFolderRecords } from "../../../src/core/records/folder/index.ts";
 import { beginIn } from "../../core/records/folder/store.ts";
 import { type AccountProject, openAccountProject } from "../../support/accounts/project.ts";
+import { writeProject } from "../../support/project-folder.ts";
 
 let project: AccountProject;
 beforeEach(async () => {
@@ -82,6 +84,14 @@ test.each<readonly [sentence: string, manifests: string, out: string | undefined
   const { code, err } = await project.runImport(out === undefined ? {} : { out });
   expect([code, err.includes("E_USAGE")]).toEqual(folder === undefined ? [1, true] : [0, false]);
   expect(Object.keys(await project.files()).some((file) => file === `${folder}/integrations/orders.yaml`)).toBe(folder !== undefined);
+});
+
+test.each([{}, { dryRun: true }])("nothing is written through a link that leads out of the project, with %j", async (flags) => {
+  const outside = writeProject({});
+  await project.write("manifests/empty.yaml", "");
+  symlinkSync(outside, join(project.folder, "manifests/integrations"));
+  const { code, err } = await project.runImport(flags);
+  expect([code, err, readdirSync(outside)]).toEqual([1, expect.stringContaining("E_PATH_OUTSIDE"), []]);
 });
 
 test("schemas that cannot be read are a failure, and the other integrations are imported", async () => {

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
@@ -75,6 +75,13 @@ test("the workflows limit the hosts that get a key to those of the config, and a
     const text = readFileSync(join(fresh, `.github/workflows/dimsync-${name}.yml`), "utf8");
     expect([text.includes('DIMSYNC_ALLOWED_HOSTS: "eu.example.com"'), text.includes("ALLOW_CODE")]).toEqual([true, false]);
   }
+});
+
+test.each(["manifests", "schema", ".github"])("nothing is written through a link that leads out of the repository: %s", async (link) => {
+  const [folder, outside] = [writeProject({ ".git/HEAD": "" }), writeProject({})];
+  symlinkSync(outside, join(folder, link));
+  const { code, stderr } = await runCommand(["init"], folder);
+  expect([code, stderr, readdirSync(outside)]).toEqual([1, expect.stringContaining("E_PATH_OUTSIDE"), []]);
 });
 
 describe("the jobs are written", () => {
