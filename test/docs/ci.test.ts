@@ -106,7 +106,7 @@ describe("docs/other-ci.md", () => {
       "dimsync.yaml": `apiVersion: dimsync/v1\nkind: Config\nmanifests: [manifests]\n${targets}\n`,
       "manifests/orders.yaml": ordersManifest("email: { hashed: true }"),
     });
-    const env = { DIMSYNC_TARGET: "prod", DIMSYNC_API_KEY: service.apiKey, DIMSYNC_ALLOWED_HOSTS: "127.0.0.1" };
+    const env = { DIMSYNC_TARGET: "prod", DIMSYNC_API_KEY: service.apiKey, DIMSYNC_ALLOWED_HOSTS: new URL(service.url).host };
     expect(text).toContain("- mkdir -p test-results\n");
     mkdirSync(join(folder, "test-results"));
     for (const command of commands) {

@@ -1,6 +1,6 @@
 import { accessSync, constants } from "node:fs";
 import { DimsyncError } from "../../core/model/errors.ts";
-import { allowedHosts, allowedHostsVariable } from "../../core/model/settings/allowed-hosts.ts";
+import { allowedHosts, allowedHostsVariable, allowedName } from "../../core/model/settings/allowed-hosts.ts";
 import { parseBaseUrl } from "../../core/model/settings/base-url.ts";
 import type { Environment } from "../../core/model/settings/env.ts";
 import { proxyFor, proxyVariable } from "../../core/service/connection/proxy.ts";
@@ -25,7 +25,7 @@ function hostsCheck(baseUrl: string, env: Environment): Check {
   return warn(
     check,
     "dimsync.yaml decides which host gets the API key, so whoever can change it can send the key elsewhere.",
-    `Set ${allowedHostsVariable}=${new URL(baseUrl).hostname} where dimsync runs, for example in the workflows.`,
+    `Set ${allowedHostsVariable}=${allowedName(baseUrl)} where dimsync runs, for example in the workflows.`,
   );
 }
 

@@ -77,7 +77,7 @@ test("a merge request, the merge, and the night after", async () => {
       GITLAB_USER_NAME: "Dana",
       GITLAB_USER_EMAIL: "dana@example.com",
       DIMSYNC_PACKAGE: packageFile,
-      DIMSYNC_ALLOWED_HOSTS: "127.0.0.1",
+      DIMSYNC_ALLOWED_HOSTS: new URL(service.url).host,
       DIMSYNC_READ_KEY: "reading",
       npm_config_offline: "true",
       npm_config_cache: join(repository.root, "npm"),
@@ -129,7 +129,7 @@ test("a branch does not choose the program that a job runs", async () => {
   const variables = {
     ...{ GITLAB_CI: "true", CI_API_V4_URL: await startGitlab({ notes, issues: [] }), CI_PROJECT_ID: "12", GITLAB_TOKEN: gitlabToken },
     ...{ CI_PIPELINE_SOURCE: "merge_request_event", CI_MERGE_REQUEST_IID: "3", CI_MERGE_REQUEST_TARGET_BRANCH_NAME: "main" },
-    ...{ DIMSYNC_PACKAGE: packageFile, DIMSYNC_ALLOWED_HOSTS: "127.0.0.1", DIMSYNC_READ_KEY: "reading" },
+    ...{ DIMSYNC_PACKAGE: packageFile, DIMSYNC_ALLOWED_HOSTS: new URL(service.url).host, DIMSYNC_READ_KEY: "reading" },
     ...{ npm_config_offline: "true", npm_config_cache: join(repository.root, "npm") },
   };
   const { code, log } = await gitlab(repository.checkout("feature"), variables, "dimsync plan");

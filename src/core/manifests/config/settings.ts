@@ -2,7 +2,7 @@ import { dirname, join, resolve } from "node:path";
 import { DimsyncError } from "../../model/errors.ts";
 import { defined } from "../../model/json/json.ts";
 import { below, type Problem, problemAt, type SourceLocation } from "../../model/problem.ts";
-import { allowedHosts, allowedHostsVariable, isAllowedHost } from "../../model/settings/allowed-hosts.ts";
+import { allowedHosts, allowedHostsVariable, allowedName, isAllowedHost } from "../../model/settings/allowed-hosts.ts";
 import { parseBaseUrl } from "../../model/settings/base-url.ts";
 import {
   type ClientSettings,
@@ -153,11 +153,10 @@ function observedProblems(options: TargetOptions): readonly Problem[] {
 function refusedHost(baseUrl: string, env: ConfigOptions["env"]) {
   const hosts = allowedHosts(env);
   if (hosts === undefined || baseUrl.startsWith("embedded:")) return undefined;
-  const { hostname } = new URL(baseUrl);
-  if (isAllowedHost(hostname, hosts)) return undefined;
+  if (isAllowedHost(baseUrl, hosts)) return undefined;
   return {
     code: "E_HOST_NOT_ALLOWED" as const,
-    message: `The host ${hostname} is not in ${allowedHostsVariable} (${hosts.join(", ")}), so it does not get the API key. Correct baseUrl, or add the host to the variable where dimsync runs.`,
+    message: `The host ${allowedName(baseUrl)} is not in ${allowedHostsVariable} (${hosts.join(", ")}), so it does not get the API key. Correct baseUrl, or add the host to the variable where dimsync runs.`,
   };
 }
 

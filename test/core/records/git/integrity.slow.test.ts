@@ -42,9 +42,9 @@ describe("records are refused, and nothing is created, if", () => {
   });
 
   it.each<[string, readonly string[], number, string]>([
-    ["a file of 70 MB", ["binding"], 70, "its files have more than 67108864 bytes together"],
-    ["two files of 40 MB", ["binding", "list"], 40, "its files have more than 67108864 bytes together"],
-    ["a file that is no part of records", ["big"], 70, 'it has the file "big", which this version of dimsync does not know'],
+    ["a file of 70 MB", ["bindings"], 70, "its files have more than 67108864 bytes together"],
+    ["two files of 40 MB", ["bindings", "longestSeen"], 40, "its files have more than 67108864 bytes together"],
+    ["a file that records do not have", ["big"], 70, 'it has the file "big", which this version of dimsync does not know'],
   ])("it has %s", async (_, names, megabytes, words) => {
     const store = await used();
     rewrite(store, (folder) => {
