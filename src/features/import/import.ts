@@ -198,7 +198,7 @@ async function importFrom(open: OpenAccount, given: Project, input: ImportInput)
     addresses: [...new Set([...adoption.addresses, ...schemas.addresses])].sort(byText),
     bound: new Map([...adoption.bindings].map(([address, { id }]) => [address, id])),
     notices: [
-      ...suspicions,
+      ...suspicions.map((one) => (limited.length === 0 ? one : `${one} ${ifMore}`)),
       ...adoption.notices,
       ...targetNotices(shared, (are) => `of other targets ${are} in ${target}, too`),
       ...targetNotices(limited, (are) => `of the manifests ${are} not in ${target}`),
@@ -207,6 +207,9 @@ async function importFrom(open: OpenAccount, given: Project, input: ImportInput)
     failures: [...failures, ...schemas.failures],
   };
 }
+
+const ifMore =
+  "If the account has more, manifests of the others were limited by mistake: compare the number with the service, and undo the changes of metadata.targets if it differs.";
 
 /** The account with the project's manifests, and with whole objects in its lists. The client keeps what was read. */
 async function wholeAccount(project: Project, { reads, state }: OpenAccount): ReturnType<typeof readAccount> {

@@ -30,7 +30,7 @@ function nextSteps({ items, manual }: Plan): readonly Entry[] {
     ...(config === 0
       ? []
       : [note(`${counted(config, "difference")} ${config === 1 ? "comes" : "come"} from the manifests: apply after the merge.`)]),
-    ...(manual.length === 0 ? [] : [note(`${counted(manual.length, "manual step")}, under Manual steps.`)]),
+    ...(manual.length === 0 ? [] : [note(`${counted(manual.length, "manual step")}: see Manual steps.`)]),
   ];
 }
 
