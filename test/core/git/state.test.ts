@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { leftOutProblems } from "../../../src/core/engine/left-out.ts";
 import { gitState, type ProjectFiles } from "../../../src/core/git/state.ts";
 import { writeProject } from "../../support/project-folder.ts";
@@ -200,26 +200,4 @@ test.each([
   const folder = newFolder();
   prepare(folder);
   expect(await gitState(folder, { files: [], covers: () => false })).toBeUndefined();
-});
-
-describe("git that does not respond", () => {
-  /** A folder in a repository, and a `git` that waits far longer than any test. */
-  function withSlowGit(): string {
-    const folder = newFolder();
-    writeFileSync(join(folder, "git"), "#!/bin/sh\nexec sleep 600\n", { mode: 0o755 });
-    vi.stubEnv("PATH", `${folder}:${process.env["PATH"] ?? ""}`);
-    onTestFinished(() => void vi.unstubAllEnvs());
-    return writeProject({ ".git": "gitdir: elsewhere" });
-  }
-
-  test("is stopped when its time is up", async () => {
-    expect(await gitState(withSlowGit(), { files: [], covers: () => false }, { timeoutMs: 50 })).toBeUndefined();
-  });
-
-  test("is stopped by the signal", async () => {
-    const stop = new AbortController();
-    const state = gitState(withSlowGit(), { files: [], covers: () => false }, { signal: stop.signal });
-    stop.abort();
-    expect(await state).toBeUndefined();
-  });
 });
