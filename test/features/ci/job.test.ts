@@ -1,5 +1,13 @@
-import { expect, test } from "vitest";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { startEmbeddedService } from "../../../src/embedded/index.ts";
 import { artifactSuffix } from "../../../src/features/ci/job.ts";
+import { runCommand } from "../../support/command.ts";
+import { gitEnv } from "../../support/git/env.ts";
+import { git } from "../../support/git/remote.ts";
+import { ordersManifest } from "../../support/orders.ts";
+import { writeProject } from "../../support/project-folder.ts";
 
 test.each([
   ["", ["prod"], "prod"],
@@ -7,4 +15,36 @@ test.each([
   ["", ["p/r:o*d"], "p-r-o-d"],
 ])("the artifacts of folder %j and targets %j end with %s", (folder, targets, suffix) => {
   expect(artifactSuffix(folder, targets)).toBe(suffix);
+});
+
+test.each<readonly [what: string, files: Readonly<Record<string, string>>, isApplied: boolean]>([
+  ["no file of the project", { "README.md": "new\n" }, false],
+  ["a manifest", { "manifests/tag.yaml": "apiVersion: dimsync/v1\nkind: Tag\nmetadata: { name: pii }\nspec: { name: PII }\n" }, true],
+])("a push that changes %s since the last complete apply reads the account only if it must", async (_, files, isApplied) => {
+  let calls = 0;
+  const service = await startEmbeddedService({ apiKeys: { key: "bot@example.com" }, onExchange: () => void calls++ });
+  onTestFinished(() => service.close());
+  const target = `{ baseUrl: "${service.url}", apiKey: { $secret: { env: DIMSYNC_API_KEY } } }`;
+  const folder = writeProject({
+    "dimsync.yaml": `apiVersion: dimsync/v1\nkind: Config\nmanifests: [manifests]\ntargets: { prod: ${target} }\n`,
+    "manifests/orders.yaml": ordersManifest("email: { hashed: true }"),
+    ".gitignore": ".dimsync/\ndimsync.bindings.yaml\n",
+    "event.json": '{ "repository": { "default_branch": "main" } }',
+  });
+  const push = async (message: string): Promise<string> => {
+    git(folder, "add", "--all");
+    git(folder, "commit", "--quiet", "--message", message);
+    const job = { GITHUB_ACTIONS: "true", GITHUB_EVENT_NAME: "push", GITHUB_REPOSITORY: "example/data", GITHUB_REF: "refs/heads/main" };
+    const env = { ...gitEnv, ...job, GITHUB_EVENT_PATH: join(folder, "event.json"), DIMSYNC_API_KEY: "key" };
+    const { code, stdout, stderr } = await runCommand(["ci", "apply", "--bindings", "none"], folder, env);
+    expect(code, stdout + stderr).toBe(0);
+    return stderr;
+  };
+  git(folder, "init", "--quiet", "--initial-branch=main");
+  await push("one");
+  for (const [path, text] of Object.entries(files)) writeFileSync(join(folder, path), text);
+  const before = calls;
+  const ended = await push("two");
+  expect(ended.includes("no file of the project changed since the last apply")).toBe(!isApplied);
+  expect(calls > before).toBe(isApplied);
 });
