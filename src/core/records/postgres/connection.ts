@@ -58,6 +58,9 @@ export function openDatabase(url: string, connections = 2): WatchedDatabase {
   };
 }
 
+/** Between the statements of a transaction there is only work of this process. */
+const idleInTransactionMs = 5_000;
+
 function connected(url: string, connections: number): WatchedDatabase {
   const pool = new Pool({ ...poolConfig(url), max: connections });
   let isReachable = true;
@@ -106,7 +109,8 @@ function connected(url: string, connections: number): WatchedDatabase {
     // If it fails, the connection is closed, which ends the transaction.
     transaction: (work) =>
       withClient(async (client) => {
-        await client.query("begin");
+        // Without a limit, the server would keep the locks of a process that was frozen or cut off.
+        await client.query(`begin; set local idle_in_transaction_session_timeout = ${idleInTransactionMs}`);
         const result = await work({ query: (text, values) => client.query(text, [...values]) });
         await client.query("commit");
         return result;
