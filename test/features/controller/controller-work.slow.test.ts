@@ -189,10 +189,13 @@ test("/readyz fails, and the page and a metric say so, if a worker takes none of
   // Only a worker that watches the source of an account without a bundle can check it.
   await world.database.query(
     `insert into dimsync_controller.account (source, target, host, mode, every_ms, next_check_at)
-      values ('elsewhere', 'other', 'h', 'report', 1000, now() - interval '1 hour')`,
+      values ('elsewhere', 'other', 'h', 'report', 60000, now() - interval '1 hour')`,
     [],
   );
-  await vi.waitFor(async () => expect(await ask("/readyz")).toEqual({ status: 503, text: "not ready: E_WORKER_STUCK\n" }), waiting);
+  await vi.waitFor(async () => {
+    await world.database.query("update dimsync_controller.worker set taken_at = now() - interval '30 minutes'", []);
+    expect(await ask("/readyz")).toEqual({ status: 503, text: "not ready: E_WORKER_STUCK\n" });
+  }, waiting);
   expect((await ask("/metrics")).text).toMatch(/^dimsync_controller_worker_stuck\{worker="[^"]+"\} 1$/mu);
   expect((await ask("/")).text).toContain("1 account is overdue.");
   child.kill("SIGKILL");

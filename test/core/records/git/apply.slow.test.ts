@@ -243,7 +243,7 @@ it("reports the ids if the last write fails, and adds them with the next run on 
   const again = await one.run("apply", "--yes", "--lock-timeout", "30s");
   expect(again.code, again.stdout + again.stderr).toBe(0);
   expect(creates()).toHaveLength(2);
-  expect(git(store.remote.bare, "show", `${ref}:binding`).match(/Integration\//g)).toHaveLength(2);
+  expect(git(store.remote.bare, "show", `${ref}:bindings`).match(/Integration\//g)).toHaveLength(2);
   expect(readdirSync(join(one.folder, ".dimsync", "responses-prod"))).toEqual([]);
 });
 
