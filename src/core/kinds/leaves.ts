@@ -1,9 +1,10 @@
 import { createHash } from "node:crypto";
 import { byText } from "../model/address.ts";
-import { canonicalJson, defined, type JsonValue, sameJson } from "../model/json/json.ts";
+import { canonicalJson, defined, type JsonObject, type JsonValue, sameJson } from "../model/json/json.ts";
 import { type Leaf, leavesOf } from "../model/json/leaves.ts";
 import type { Pointer } from "../model/json/pointer.ts";
-import type { PathChange } from "../model/plan.ts";
+import type { DraftFacts, PathChange } from "../model/plan.ts";
+import { locationIn, type Resource } from "../model/resource.ts";
 import { isSecretReference } from "../model/settings/secret.ts";
 
 /** 12 hex digits show a difference, and are too few to guess a value from. */
@@ -40,3 +41,11 @@ export function leafChanges(from: object, to: object): readonly PathChange[] {
 }
 
 const toEntry = ({ path, value }: Leaf): readonly [Pointer, JsonValue] => [path, value];
+
+/** What the body of a create sends. `placeOf`: where the manifest has a value of the body; default: at the same path below spec. */
+export const createChanges = (
+  resource: Resource,
+  body: JsonObject,
+  placeOf: (path: Pointer) => Pointer = (path) => `/spec${path}`,
+): readonly PathChange<DraftFacts>[] =>
+  leavesOf(body).map(({ path, value }) => ({ path, after: value, risk: "neutral", cause: { place: locationIn(resource, placeOf(path)) } }));

@@ -9,7 +9,7 @@ import { type AssetSpec, locationIn, type Resource, type UserRef } from "../../m
 import { isSecretReference } from "../../model/settings/secret.ts";
 import { bindItem, recordOf } from "../identity.ts";
 import { type AccountView, type DiffResult, emptyDiff } from "../kind.ts";
-import { changedLeaves, leafDigests } from "../leaves.ts";
+import { changedLeaves, createChanges, leafDigests } from "../leaves.ts";
 import { integrations, users } from "../lists.ts";
 import { tagIds } from "../tags.ts";
 import { isUser, ownersToWrite } from "../users.ts";
@@ -39,7 +39,7 @@ export function createdAsset(resource: AssetResource, account: AccountView): Dif
     address,
     kind: resource.kind,
     action: "create",
-    changes: leavesOf(body).map((leaf) => changeAt(resource, leaf.path, { after: leaf.value })),
+    changes: createChanges(resource, body),
     requests: [{ method: "POST", path: urlPath(["v1", "assets"]), body }],
     naturalKey: naturalKeyOf(spec),
     binding: recordOfSpec(spec),

@@ -1,12 +1,12 @@
 import type { Address, NaturalKey } from "../../model/address.ts";
 import { maySend } from "../../model/extended.ts";
 import { defined, type JsonObject } from "../../model/json/json.ts";
-import { leavesOf } from "../../model/json/leaves.ts";
 import type { Pointer } from "../../model/json/pointer.ts";
 import type { DraftItem } from "../../model/plan.ts";
 import { isError } from "../../model/problem.ts";
-import { type IntegrationCreate, type IntegrationSpec, locationIn, type Resource } from "../../model/resource.ts";
+import type { IntegrationCreate, IntegrationSpec, Resource } from "../../model/resource.ts";
 import { type AccountView, type DiffResult, emptyDiff } from "../kind.ts";
+import { createChanges } from "../leaves.ts";
 import { users } from "../lists.ts";
 import { schemasAddress } from "../manifests.ts";
 import { isConfigured } from "../select.ts";
@@ -36,12 +36,7 @@ export function createdIntegration(unit: IntegrationUnit, account: AccountView):
     address,
     kind: resource.kind,
     action: "create",
-    changes: leavesOf(body).map(({ path, value }) => ({
-      path,
-      after: value,
-      risk: "neutral",
-      cause: { place: locationIn(resource, placeOf(path, resource.spec)) },
-    })),
+    changes: createChanges(resource, body, (path) => placeOf(path, resource.spec)),
     requests: [{ method: "POST", path: "/v1/integrations", body }],
     naturalKey: naturalKeyOf(create, destination.id, sourceId),
     binding: recordOfCreate(resource.spec.create),

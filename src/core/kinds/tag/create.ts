@@ -1,9 +1,9 @@
 import { defined, type JsonObject } from "../../model/json/json.ts";
-import { leavesOf } from "../../model/json/leaves.ts";
 import type { DraftItem } from "../../model/plan.ts";
 import { locationIn } from "../../model/resource.ts";
 import { fold } from "../../text/suggest.ts";
 import { type AccountView, type DiffResult, emptyDiff } from "../kind.ts";
+import { createChanges } from "../leaves.ts";
 import { users } from "../lists.ts";
 import { plainEmailWarning, unclearUserProblem, userIdOf } from "../users.ts";
 import type { TagUnit } from "./fields.ts";
@@ -21,12 +21,7 @@ export function createdTag(unit: TagUnit, account: AccountView): DiffResult {
     address,
     kind: resource.kind,
     action: "create",
-    changes: leavesOf(body).map(({ path, value }) => ({
-      path,
-      after: value,
-      risk: "neutral",
-      cause: { place: locationIn(resource, `/spec${path}`) },
-    })),
+    changes: createChanges(resource, body),
     requests: [{ method: "POST", path: "/v1/tags", body }],
     naturalKey: { name: fold(name) },
   };
