@@ -5,7 +5,7 @@ import { type AccountView, type DiffResult, emptyDiff, type Kind, type KindUnit,
 import type { Address } from "../model/address.ts";
 import { isFailedCreation, ServiceError } from "../model/errors.ts";
 import { defined } from "../model/json/json.ts";
-import type { Blocked, DraftItem } from "../model/plan.ts";
+import { type Blocked, type DraftItem, isOfRelation } from "../model/plan.ts";
 import type { Resource } from "../model/resource.ts";
 import { newPauses, type Steps, withPauses } from "../model/runtime/event-loop.ts";
 import type { OnProgress } from "../model/runtime/progress.ts";
@@ -209,7 +209,7 @@ function withoutIgnored(found: DiffResult, { ignored }: AccountView): DiffResult
       (item) =>
         !ignored(item.address, "") &&
         !(
-          (item.action === "relate" || item.action === "unrelate" || item.action === "bind") &&
+          (isOfRelation(item) || item.action === "bind") &&
           item.changes.length > 0 &&
           item.changes.every((entry) => "path" in entry && ignored(item.address, entry.path))
         ),

@@ -23,6 +23,9 @@ import type { SourceLocation } from "./problem.ts";
 
 export type * from "./documents.generated.d.ts";
 
+/** Whether it adds or removes the relation of a tag. */
+export const isOfRelation = ({ action }: Pick<Item, "action">): boolean => action === "relate" || action === "unrelate";
+
 /** "protects": less data is readable after the change; "exposes": more. */
 export type Risk = "protects" | "exposes" | "neutral";
 

@@ -1,7 +1,7 @@
 import { objectAddress, schemasKind } from "../../../model/address.ts";
 import { changeCount as changesIn, eachChange } from "../../../model/changes.ts";
 import { isObject } from "../../../model/json/json.ts";
-import type { Action, Attribution, Item } from "../../../model/plan.ts";
+import { type Action, type Attribution, type Item, isOfRelation } from "../../../model/plan.ts";
 import { andMore, grouped, joinParts } from "../../../text/lists.ts";
 import { actionSigns } from "../../../text/signs.ts";
 import { type Call, type ChangeBlock, code, id, type Line, muted, name, ref, type Tone } from "../../blocks.ts";
@@ -45,8 +45,6 @@ function groupKey(item: Item): string {
   if (isOfRelation(item)) return `${item.action} ${objectAddress(item.address)} ${attributionOf(item)?.actor ?? ""}`;
   return isSchemaChange(item) ? "schemas" : item.id;
 }
-
-const isOfRelation = ({ action }: Pick<Item, "action">): boolean => action === "relate" || action === "unrelate";
 
 const attributionOf = (item: Item): Attribution | undefined => item.changes[0]?.attribution;
 
