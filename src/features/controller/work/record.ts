@@ -1,7 +1,6 @@
 import { createHash } from "node:crypto";
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
-import { changeCount } from "../../../core/model/changes.ts";
 import type { Plan } from "../../../core/model/plan.ts";
 import type { ControllerMode } from "../../../core/model/settings/config.ts";
 import type { AlertEvent } from "../../../core/model/settings/notifications.ts";
@@ -16,6 +15,7 @@ import { intervalSql } from "../views/sql.ts";
 import type { RunSummary } from "../views/status.ts";
 import type { RunOutcome } from "./check.ts";
 import { type FoundFinding, findingsOf, maxFindings } from "./findings.ts";
+import { changesSent, countsIn, faultOf, hasLostLease, stateOf } from "./outcome.ts";
 import { type ClosedFinding, exposes, reportedOf } from "./record-events.ts";
 
 /** A run to record. */
@@ -390,42 +390,4 @@ async function storedReport({ planId, createdAt, calls, ...report }: Plan) {
     head: { planId, createdAt, calls },
     content: await compress(text),
   };
-}
-
-/** The state of the account that a report shows; undefined if it was not read completely and nothing is known to be exposed. */
-function stateOf({ complete, summary, policy, exit }: Plan): "exposed" | "drifted" | "in-sync" | undefined {
-  if ((summary.exposed ?? 0) > 0 || violations({ policy }) > 0) return "exposed";
-  if (!complete || exit.code === 1) return undefined;
-  return exit.code === 2 ? "drifted" : "in-sync";
-}
-
-const violations = ({ policy }: Pick<Plan, "policy">): number =>
-  policy.filter(({ severity, state }) => severity === "error" && state !== "fixed").length;
-
-function differencesIn({ items }: Plan): number {
-  return items.reduce((sum, item) => sum + (item.action === "bind" ? 0 : item.action === "create" ? 1 : Math.max(1, changeCount(item))), 0);
-}
-
-/** Whether a run that had the lease stopped, because another run took it or it could not be renewed in time. */
-const hasLostLease = ({ exit, result }: RunOutcome): boolean =>
-  [exit, result?.exit].some((each) => each?.reasons.includes("lock-lost")) ||
-  result?.items.some(({ code }) => code === "E_LOCKED" || code === "E_RECORDS_UNCLEAR") === true;
-
-/** What a comparison has found, by the columns of the database. */
-function countsIn({ report }: RunOutcome) {
-  return {
-    exposed_columns: report?.summary.exposed ?? 0,
-    differences: report === undefined ? 0 : differencesIn(report),
-    manual: report?.manual.length ?? 0,
-    policy_violations: report === undefined ? 0 : violations(report),
-  };
-}
-
-const changesSent = ({ result }: RunOutcome): number =>
-  result?.items.filter(({ outcome, action }) => action !== "bind" && (outcome === "done" || outcome === "recovered")).length ?? 0;
-
-/** The event of a run that failed. */
-function faultOf({ outcome: { error }, isRefused = false }: FinishedRun): AlertEvent | undefined {
-  if (error === undefined) return undefined;
-  return error.code === "E_PROTECT_STOPPED" ? "protection-stopped" : isRefused ? "bundle-refused" : "failing";
 }
