@@ -190,9 +190,8 @@ export async function documentTypes() {
     result,
     validation,
   };
-  const texts = Object.entries(types).map(([name, schema]) => `${comment(schema)}${declaration(typeName(name), schema)}\n`);
   const imports = [...Object.values(written), ["JsonObject", "./json/json.ts"], ["JsonValue", "./json/json.ts"]];
-  return `${imports.map(([name, file]) => `import type { ${name} } from "${file}";\n`).join("")}\n${texts.join("\n")}`;
+  return `${imports.map(([name, file]) => `import type { ${name} } from "${file}";\n`).join("")}\n${declarations(types)}`;
 }
 
 /** The text of src/features/controller/views/status.generated.d.ts: what the page and the API of the controller show. */
@@ -220,8 +219,7 @@ export async function controllerTypes() {
     ],
     ["ControllerMode", "settings/config.ts"],
   ].map(([name, file]) => `import type { ${name} } from "${core}${file}";\n`);
-  const texts = Object.entries(types).map(([name, schema]) => `${comment(schema)}${declaration(typeName(name), schema)}\n`);
-  return `${imports.join("")}\n${texts.join("\n")}`;
+  return `${imports.join("")}\n${declarations(types)}`;
 }
 
 /** An object with the members of one or the other. */
@@ -233,6 +231,11 @@ const either = (one, other) => ({
 
 const typeName = (name) => written[name]?.[0] ?? otherNames[name] ?? `${name[0].toUpperCase()}${name.slice(1)}`;
 const comment = ({ description }, indent = "") => (description === undefined ? "" : `${indent}/** ${description} */\n`);
+
+const declarations = (types) =>
+  Object.entries(types)
+    .map(([name, schema]) => `${comment(schema)}${declaration(typeName(name), schema)}\n`)
+    .join("\n");
 
 function declaration(name, schema) {
   const type = typeOf(schema, "");

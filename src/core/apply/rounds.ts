@@ -88,8 +88,8 @@ export async function executeRounds(
   }
   const results = outcomes.results();
   const isInterrupted = session.signal.aborted;
-  const ended = results.map((one) => withoutSavedPlan(one, outcomes.replans(one.address), isInterrupted));
-  return { plans, results: options.saved === undefined ? ended : results };
+  if (options.saved !== undefined) return { plans, results };
+  return { plans, results: results.map((one) => withoutSavedPlan(one, outcomes.replans(one.address), isInterrupted)) };
 }
 
 /** Reads everything again: what the last round has read is stale. */

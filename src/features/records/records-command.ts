@@ -11,7 +11,7 @@ import { DimsyncError } from "../../core/model/errors.ts";
 import type { ExitCode } from "../../core/model/exit.ts";
 import type { Environment } from "../../core/model/settings/env.ts";
 import { withRecords } from "../../core/operations/open-records.ts";
-import type { Lease, Records } from "../../core/records/records.ts";
+import type { Lease, Records, RecordsChange } from "../../core/records/records.ts";
 import { type ByAddress, rememberedParts } from "../../core/records/remembered.ts";
 import { describeLease, movedTo, recordsMoved } from "../../core/records/store-errors.ts";
 import { muted, name, type Section, textEntries, titled, untitled } from "../../core/render/blocks.ts";
@@ -132,15 +132,7 @@ interface ShownHistory {
   readonly target: string;
   readonly store: string;
   readonly place: string;
-  readonly entries: readonly {
-    readonly version: string;
-    /** ISO 8601 */
-    readonly at: string;
-    readonly runId: string;
-    readonly runUrl: string | undefined;
-    readonly subject: string;
-    readonly changes: readonly string[];
-  }[];
+  readonly entries: readonly RecordsChange[];
 }
 
 const historySections = ({ target, store, place, entries }: ShownHistory): readonly Section[] => [
