@@ -27,8 +27,7 @@ export async function w3(bench) {
     node("--version", bench.bin, "--version"),
     node("--help", bench.bin, "--help"),
     node("plan --help", bench.bin, "plan", "--help"),
-    { ...validate, name: "validate, one small file, first run", env: { ...validate.env, NODE_DISABLE_COMPILE_CACHE: "1" } },
-    { ...validate, name: "validate, one small file, compiled code kept" },
+    { ...validate, name: "validate, one small file" },
   ];
   const runs = 3 * bench.runs;
   const walls = await roundRobin(contestants, runs);

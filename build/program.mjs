@@ -25,7 +25,6 @@ export function bundleProgram(root, folder, options) {
       chunkFileNames: "lib/[name]-[hash].cjs",
       codeSplitting: {
         groups: [
-          group("compile-cache", 3, [source("cli/compile-cache.ts")]),
           group("core", 2, [source("cli/cli.ts"), source("features/validate/command.ts"), source("core/render/terminal/index.ts")]),
           group("account", 1, [source("features/plan/command.ts"), source("core/service/client.ts")]),
         ],

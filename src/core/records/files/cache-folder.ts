@@ -2,19 +2,15 @@ import { existsSync, lstatSync, mkdirSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, isAbsolute, join } from "node:path";
 
-/** What is kept there between runs. Everything can be deleted at any time. */
-type CacheName = "compiled" | "records";
+type Environment = Readonly<Record<string, string | undefined>>;
 
-/**
- * The folder for what dimsync trusts without checking it, such as compiled code: created if it does not exist, and undefined if anyone but
- * its owner could change what is in it.
- */
-export function cacheFolder(name: CacheName, env: Readonly<Record<string, string | undefined>>): string | undefined {
+/** The user's folder for caches of records: created if it does not exist, and undefined if anyone but its owner could change what is in it. */
+function cacheFolder(env: Environment): string | undefined {
   const { HOME, XDG_CACHE_HOME, LOCALAPPDATA } = env;
   const isWindows = process.platform === "win32";
   const caches = (isWindows ? [LOCALAPPDATA ?? ""] : [XDG_CACHE_HOME ?? "", join(HOME ?? "", ".cache")]).find(isAbsolute);
   if (caches === undefined) return undefined;
-  const folder = join(caches, "dimsync", name);
+  const folder = join(caches, "dimsync", "records");
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     // On Windows, a folder of the user is private through its access control list. Elsewhere, whoever can write a folder above could
@@ -26,13 +22,13 @@ export function cacheFolder(name: CacheName, env: Readonly<Record<string, string
 }
 
 /**
- * A folder for what dimsync checks when it reads it: in RUNNER_TEMP of a CI job, else the folder for caches, else one in the system's folder for
- * temporary files. Throws what Node's calls throw, and an Error if it belongs to someone else.
+ * The folder for clones of records, which can be deleted at any time: in RUNNER_TEMP of a CI job, else the folder for caches, else one in the
+ * system's folder for temporary files. Throws what Node's calls throw, and an Error if it belongs to someone else.
  */
-export function workingFolder(name: CacheName, env: Readonly<Record<string, string | undefined>>): string {
+export function recordsFolder(env: Environment): string {
   const { RUNNER_TEMP: job = "" } = env;
-  const ofJob = isAbsolute(job) && existsSync(job) ? join(job, "dimsync", name) : undefined;
-  const folder = ofJob ?? cacheFolder(name, env) ?? join(tmpdir(), `dimsync-${process.getuid?.() ?? "user"}-${name}`);
+  const ofJob = isAbsolute(job) && existsSync(job) ? join(job, "dimsync", "records") : undefined;
+  const folder = ofJob ?? cacheFolder(env) ?? join(tmpdir(), `dimsync-${process.getuid?.() ?? "user"}-records`);
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   if (process.platform === "win32" || isPrivate(folder)) return folder;
   throw new Error(`${folder} belongs to another user, or others can write it. Remove it, or set XDG_CACHE_HOME to a folder of your own.`);

@@ -6,7 +6,7 @@ import { type Connection, findRemote, handedOn } from "../../git/remote.ts";
 import { removeAbandoned } from "../../git/temporary-folder.ts";
 import type { Environment } from "../../model/settings/env.ts";
 import { writeAtomic } from "../files/atomic.ts";
-import { workingFolder } from "../files/cache-folder.ts";
+import { recordsFolder } from "../files/cache-folder.ts";
 
 type ObjectFormat = "sha1" | "sha256";
 
@@ -187,7 +187,7 @@ async function bareRepository(
   place: GitPlace & { readonly gitDir?: never },
   { url, ref, objectFormat }: Pick<RecordsRepository, "url" | "ref" | "objectFormat">,
 ): Promise<string> {
-  const folder = workingFolder("records", place.env);
+  const folder = recordsFolder(place.env);
   // Only paths can be relative.
   const remote = /^[\w+.-]+:/u.test(url) ? url : resolve(place.folder, url);
   const gitDir = join(folder, `${keyOf(remote, ref, objectFormat)}.git`);
