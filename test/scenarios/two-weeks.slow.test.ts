@@ -322,7 +322,7 @@ describe("two weeks of a team", () => {
     ]);
     const human = await run("plan", "-t", "prod", "--base", "main");
     expect(human.stdout).toMatch(
-      /\n1 change does not come from the manifests: someone changed the account, and apply will undo it\.\n {4}Schemas\/shop-shard-09: public\.customers\.email hashed;\s+sam@example\.com, 20/u,
+      /\n1 change is not from this pull request: [^:]+\n {4}Schemas\/shop-shard-09: public\.customers\.email hashed;\s+sam@example\.com, 20/u,
     );
     write("dimsync.yaml", `${read("dimsync.yaml")}guards: { outsideChanges: refuse }\n`);
     const { code, stdout } = await run("plan", "-t", "prod", "--base", "main", "-o", "markdown");

@@ -92,14 +92,14 @@ const commented: Readonly<Record<string, Commented>> = {
   "what someone changed in the account, and what protects means": {
     isExposed: true,
     change: note,
-    found: ["1 change does not come from the manifests: someone changed the account, and apply will undo it.", legend],
+    found: ["1 change is not from this pull request", legend],
     absent: ["Guard"],
   },
   "that the guard outsideChanges refuses": {
     isExposed: true,
     guards: "guards: { outsideChanges: refuse }\n",
     change: note,
-    found: ["1 change does not come from the manifests", "**Guard outsideChanges refuses: 1 found, none allowed.**"],
+    found: ["1 change is not from this pull request", "**Guard outsideChanges refuses: 1 found, none allowed.**"],
   },
   "a secret that the job that applies needs": { change: { "manifests/lake.yaml": lake }, found: ["`I_NEW_SECRET`"] },
   "the problems of files that it does not change, folded": {

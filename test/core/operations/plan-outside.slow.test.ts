@@ -80,14 +80,15 @@ test("a plan sets apart what the manifests cause and what it would undo, with wh
     ["display_name", "config", undefined],
     ["email", "drift", "dana@example.com"],
   ]);
-  const note = "1 change does not come from the manifests: someone changed the account, and apply will undo it.";
+  const note =
+    "1 change is not from this pull request: the manifests at the base ask for it, too. Someone changed the account, or nobody applied the base. Apply will send it.";
   const human = (await run("plan", "--base", "main")).stdout;
-  expect(human).toContain(note);
+  expect(human).toContain("1 change is not from this pull request");
   expect(human).toMatch(/\n {4}Schemas\/Orders: public\.users\.email hashed; dana@example\.com, 20\d\d-\d\d-\d\d \d\d:\d\d UTC\n/u);
-  expect((await run("plan", "--base", "main", "-o", "markdown")).stdout).toContain(`### Changed in the account (1)\n\n- ${note}<br>`);
+  expect((await run("plan", "--base", "main", "-o", "markdown")).stdout).toContain(`### Not from this pull request (1)\n\n- ${note}<br>`);
   expect((await run("plan", "--base", "main", "-o", "html")).stdout).toContain(note);
   // Without a base, it is not known.
-  expect((await run("plan")).stdout).not.toContain("does not come from the manifests");
+  expect((await run("plan")).stdout).not.toContain("not from this pull request");
   expect(made.exit.code).toBe(0);
 
   const config = readFileSync(join(folder, "dimsync.yaml"), "utf8");

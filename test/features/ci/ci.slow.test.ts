@@ -315,7 +315,7 @@ spec: { integration: forum, rules: [{ match: { column: "*" }, set: { enabled: tr
   expect(comment?.body).toMatch(
     /`Integration\/forum` `released`<br>It is not managed any more, with \d+ columns?\. dimsync sends nothing/u,
   );
-  expect(comment?.body).toMatch(/### Changed in the account \(\d+\)\n\n- \d+ changes? do(?:es)? not come from the manifests/u);
+  expect(comment?.body).toMatch(/### Not from this pull request \(\d+\)\n\n- \d+ changes? (?:is|are) not from this pull request/u);
 });
 
 test("a failed job of one target leaves the sections of other targets unchanged", async () => {

@@ -6,15 +6,21 @@ import { wholePath } from "../../text/paths.ts";
 import type { Section } from "../blocks.ts";
 import { attributionText } from "./attribution.ts";
 
-/** What someone changed in the account, and apply undoes. Empty for a drift report, which has nothing else. */
-export function outsideSection({ kind, items }: Plan): Section {
+/**
+ * What the manifests did not change since the base. If the base is the commit that was applied last, someone changed the account; the base
+ * of a review may never have been applied. Empty for a drift report, which has nothing else.
+ */
+export function outsideSection({ kind, items, loosened }: Plan): Section {
   const count = kind === "Plan" ? items.reduce((sum, item) => sum + changeCount(item, isOutside), 0) : 0;
   const lines = count === 0 ? [] : items.flatMap(outsideLines);
-  const [verb, them] = count === 1 ? ["does", "it"] : ["do", "them"];
-  const note = `${counted(count, "change")} ${verb} not come from the manifests: someone changed the account, and apply will undo ${them}.`;
+  const [is, does, them] = count === 1 ? ["is", "does", "it"] : ["are", "do", "them"];
+  const isReview = loosened !== undefined;
+  const note = isReview
+    ? `${counted(count, "change")} ${is} not from this pull request: the manifests at the base ask for ${them}, too. Someone changed the account, or nobody applied the base. Apply will send ${them}.`
+    : `${counted(count, "change")} ${does} not come from the manifests: someone changed the account, and apply will undo ${them}.`;
   return {
     id: "outside",
-    title: "Changed in the account",
+    title: isReview ? "Not from this pull request" : "Changed in the account",
     count: lines.length,
     part: "attention",
     isPlain: true,
