@@ -4,10 +4,10 @@ import { eachChange } from "../model/changes.ts";
 import { DimsyncError, ServiceError } from "../model/errors.ts";
 import type { Item } from "../model/plan.ts";
 import { type TracedWork, traced } from "../model/runtime/traced.ts";
+import { backoffMs } from "../service/retry.ts";
 import { sendCreate } from "./create.ts";
-import { type EndedItem, type Ending, type Execution, endingOf, isGood, lackingCall, learnLacking, notOffered } from "./step.ts";
-import { sendRemoval } from "./unrelate.ts";
-import { sendUpdate } from "./update.ts";
+import { type EndedItem, type Ending, type Execution, endingOf, isGood, lackingCall, learnLacking, notOffered, type Step } from "./step.ts";
+import { readAgainAfterMs, sendUpdate } from "./update.ts";
 
 /**
  * Sends the requests of the items: each item after those that it depends on, one at a time per live
@@ -123,4 +123,58 @@ async function recordId(item: Item, { records }: Execution): Promise<Ending> {
   await Promise.all([unbound, records.bind(item.address, { ...record, ...item.binding, id })]);
   for (const { entryId } of intents) await records.settle(entryId, { outcome: "recovered", id });
   return { outcome: "done" };
+}
+
+/** Takes a tag off a resource. That may be sent again after an unclear response: it has no effect on a relation that is gone. */
+async function sendRemoval<Live>(step: Step<Live>): Promise<Ending> {
+  const { item, session, records } = step;
+  const [request] = item.requests;
+  const before = await existing(step);
+  if (request === undefined || before === "gone")
+    return { outcome: "failed", code: "E_GONE", message: `The tag ${item.liveId ?? ""} is gone from the account.` };
+  if (before.length === 0)
+    return { outcome: "skipped", code: "E_STALE", message: "The tag was taken off the resource after the plan was made." };
+  await records.take();
+  for (let attempt = 1; ; attempt++) {
+    const failure = await failureOf(() => session.writer.send(request));
+    if (failure?.sent === "never") throw failure;
+    if (await isRemoved(step, failure?.sent === "answered" ? [0] : readAgainAfterMs))
+      return failure === undefined ? { outcome: "done" } : { outcome: "recovered", message: failure.message };
+    if (failure === undefined)
+      return {
+        outcome: "not-converged",
+        code: "E_NOT_CONVERGED",
+        message: "The service accepted the request, but the tag still has the relation.",
+      };
+    const mayRepeat = failure.sent === "maybe" && attempt <= session.project.settings.client.retries && !session.signal.aborted;
+    if (!mayRepeat) throw failure;
+    await session.clock.sleep(backoffMs(attempt, Math.random), session.signal);
+  }
+}
+
+async function existing<Live>({ item: { naturalKey }, kind, session }: Step<Live>) {
+  if (kind.find === undefined || naturalKey === undefined) throw new Error("a relation can't be found without its natural key");
+  return kind.find(naturalKey, session.writer.reads);
+}
+
+async function failureOf(send: () => Promise<unknown>): Promise<ServiceError | undefined> {
+  try {
+    await send();
+    return undefined;
+  } catch (error) {
+    if (error instanceof ServiceError) return error;
+    throw error;
+  }
+}
+
+/** Reads more than once, because a response may come from a cache. */
+async function isRemoved<Live>(step: Step<Live>, afterMs: readonly number[]): Promise<boolean> {
+  const { clock, signal } = step.session;
+  for (const pauseMs of afterMs) {
+    if (pauseMs > 0) await clock.sleep(pauseMs, signal);
+    const found = await existing(step);
+    if (found === "gone" || found.length === 0) return true;
+    if (signal.aborted) break;
+  }
+  return false;
 }

@@ -6,13 +6,14 @@ import { manifestKindNamed } from "../kinds/index.ts";
 import { byText } from "../model/address.ts";
 import { DimsyncError, ProblemsError, refuseErrors } from "../model/errors.ts";
 import { defined } from "../model/json/json.ts";
-import { addAll, once } from "../model/maps.ts";
+import { addAll, groupBy, once } from "../model/maps.ts";
 import type { Plan } from "../model/plan.ts";
 import { isError, type Locate, type Problem, problemAt } from "../model/problem.ts";
 import type { Resource } from "../model/resource.ts";
 import { newPauses } from "../model/runtime/event-loop.ts";
 import type { Settings } from "../model/settings/config.ts";
 import { hideVariables, type SecretReference, secretsIn } from "../model/settings/secret.ts";
+import { counted } from "../text/counts.ts";
 import { forTarget, withTarget } from "../text/shell.ts";
 import { didYouMean } from "../text/suggest.ts";
 import { read as readYaml, type YamlParser } from "../yaml/read.ts";
@@ -24,7 +25,6 @@ import { makeLocate } from "./locate.ts";
 import { manifestDigest, type ReadManifest, readManifest } from "./manifest.ts";
 import { type FileReading, loadNamedFiles, type NamedFiles } from "./named-files.ts";
 import { atWholePlaces, type PartialManifest } from "./partial.ts";
-import { limitProblems } from "./problem-limit.ts";
 import { duplicateProblems, type MayDeclare, mayDeclare, referenceProblems } from "./references.ts";
 import { readSource, type Source, shownPath } from "./source.ts";
 import { type ElsewhereManifest, elsewhereManifest, unknownTargets } from "./targets.ts";
@@ -280,4 +280,31 @@ export async function withLocations<T>({ locate, settings }: Project, work: Prom
     const { code, message, exit, cause, command } = error;
     throw new DimsyncError(code, message, { exit, cause, command: forTarget(command, settings) });
   }
+}
+
+const mostOfFile = 100;
+
+/**
+ * At most 100 problems of each file, errors first, and one that says how many more there are: the
+ * position of each one takes time to find, and nobody reads thousands.
+ */
+function limitProblems(problems: readonly Problem[]): readonly Problem[] {
+  if (problems.length <= mostOfFile) return problems;
+  return [...groupBy(problems, ({ place }) => place?.file)].flatMap(([file, ofFile]) =>
+    file === undefined ? ofFile : limited(file, ofFile),
+  );
+}
+
+function limited(file: string, problems: readonly Problem[]): readonly Problem[] {
+  if (problems.length <= mostOfFile) return problems;
+  const sorted = [...problems.filter(isError), ...problems.filter((problem) => !isError(problem))];
+  const [first, ...rest] = sorted.slice(mostOfFile);
+  const count = rest.length + 1;
+  const more: Problem = {
+    code: "E_MORE_PROBLEMS",
+    severity: first?.severity ?? "error",
+    message: `${file} has ${counted(count, "more problem")}. Fix those above first, then run dimsync again.`,
+    place: { file, document: 0, pointer: "" },
+  };
+  return [...sorted.slice(0, mostOfFile), more];
 }

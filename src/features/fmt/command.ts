@@ -6,8 +6,7 @@ import { loadAnyProjects } from "../../cli/project.ts";
 import { diagnosticText } from "../../cli/report-error.ts";
 import { say } from "../../cli/say.ts";
 import { findConfig } from "../../core/manifests/config/file.ts";
-import { formatManifests } from "../../core/manifests/format.ts";
-import { type Schema, schemaNames, schemaText } from "../../core/manifests/schema/lookup.ts";
+import { propertiesOf, type Schema, schemaNames, schemaParts, schemaText } from "../../core/manifests/schema/lookup.ts";
 import { readSource, type Source } from "../../core/manifests/source.ts";
 import { DimsyncError, messageOf } from "../../core/model/errors.ts";
 import type { ExitCode } from "../../core/model/exit.ts";
@@ -16,6 +15,7 @@ import { newPauses } from "../../core/model/runtime/event-loop.ts";
 import { writeAtomic } from "../../core/records/files/atomic.ts";
 import { visible } from "../../core/text/control-characters.ts";
 import { lineAndColumn, lineStartsOf } from "../../core/text/lines.ts";
+import { formatYaml } from "../../core/yaml/format.ts";
 import { read } from "../../core/yaml/read.ts";
 
 /**
@@ -116,4 +116,17 @@ function openSchemas(): (kind: string) => Schema | undefined {
     }
     return schemas.get(kind);
   };
+}
+
+/**
+ * A file of manifests, or the config file, in canonical form (`formatYaml`): members in the order of the
+ * schema that `schemaOf` returns for a kind. Maps that accept any member keep the author's order.
+ */
+export function formatManifests(text: string, schemaOf: (kind: string) => Schema | undefined): string {
+  return formatYaml(text, (kind, pointer) => {
+    const schema = schemaOf(kind);
+    const parts = schema === undefined ? [] : schemaParts(schema, pointer);
+    const isOpen = parts.some((part) => part["additionalProperties"] !== undefined && part["additionalProperties"] !== false);
+    return isOpen ? [] : parts.flatMap((part) => Object.keys(propertiesOf(part)));
+  });
 }

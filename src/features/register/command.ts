@@ -6,10 +6,11 @@ import { withRun } from "../../cli/progress.ts";
 import { loadValidProject } from "../../cli/project.ts";
 import { plain, strings, type Tool, target, targetOf, text } from "../../cli/tool.ts";
 import type { ExitCode } from "../../core/model/exit.ts";
+import type { Register, RegisterDiff } from "../../core/model/register.ts";
+import { jsonDocument, printableJson } from "../../core/text/control-characters.ts";
 import { makeRegister } from "./register.ts";
 import { registerCsv, registerDiffCsv } from "./render/csv.ts";
 import { registerDiffText, registerText } from "./render/human.ts";
-import { registerDiffJson, registerJson } from "./render/json.ts";
 import { registerDiffMarkdown, registerMarkdown } from "./render/markdown.ts";
 
 /** `dimsync register`: what happens to every labelled column. Sends GET only; exit 3 if one breaks a policy of severity error, 2 if `--diff` finds changes. */
@@ -67,3 +68,25 @@ export const registerTool: Tool = {
     return { text: [...made].join(""), exit: register.exit.code };
   },
 };
+
+/** One row on each line, so that a register of any size can be written. */
+function* registerJson({ rows, target, at, account, summary, exit }: Register): Iterable<string> {
+  const head = jsonDocument({
+    formatVersion: "1.0",
+    kind: "Register",
+    target,
+    account,
+    at,
+    exit,
+    summary,
+  });
+  yield `${head.slice(0, -3)},\n  "rows": [`;
+  let between = "\n";
+  for (const row of rows) {
+    yield `${between}    ${printableJson(JSON.stringify(row))}`;
+    between = ",\n";
+  }
+  yield `${between === "\n" ? "" : "\n  "}]\n}\n`;
+}
+
+const registerDiffJson = (diff: RegisterDiff): string => jsonDocument({ formatVersion: "1.0", kind: "RegisterDiff", ...diff });

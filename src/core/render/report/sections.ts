@@ -1,26 +1,26 @@
+import { changeCount, eachChange, isOutside } from "../../model/changes.ts";
 import type { Comparison } from "../../model/comparison.ts";
 import type { GuardFinding } from "../../model/findings.ts";
-import type { Deferred, Manual, Plan, Unverifiable } from "../../model/plan.ts";
+import type { Deferred, Item, Loosened, Manual, Plan, Unverifiable } from "../../model/plan.ts";
 import { type Diagnostic, placeText } from "../../model/problem.ts";
 import type { Result } from "../../model/result.ts";
 import { visible } from "../../text/control-characters.ts";
 import { counted } from "../../text/counts.ts";
+import { andMore, joinParts } from "../../text/lists.ts";
 import { wholePath } from "../../text/paths.ts";
 import { errorsFirst } from "../../text/severity.ts";
 import { shellWord } from "../../text/shell.ts";
 import { valueAt, valueLines } from "../../text/values.ts";
-import { code, type Entry, id, type Line, listLine, muted, name, type Section, value } from "../blocks.ts";
+import { code, type Entry, id, type Line, listLine, muted, name, place, type Section, value } from "../blocks.ts";
 import type { RenderOptions, Shown } from "../document.ts";
-import { traceText } from "./attribution.ts";
+import { attributionText, traceText } from "./attribution.ts";
 import { blockedGroups } from "./blocked.ts";
 import { columnsSection } from "./columns.ts";
 import { heldSection } from "./held.ts";
 import { impactSection } from "./impact.ts";
-import { loosenedSection } from "./loosened.ts";
 import { nextSection } from "./next.ts";
 import { notKeptSection } from "./not-kept.ts";
 import { outcomesSection } from "./outcomes.ts";
-import { outsideSection } from "./outside.ts";
 import { exemptionsSection, policySections } from "./policies.ts";
 import { guardText, liftReason, shownGuards } from "./refusals.ts";
 import { elsewhereSection, unmanagedSection } from "./unmanaged.ts";
@@ -262,4 +262,61 @@ function ids({ items, bindings }: Result, verbose: boolean): Section {
     isFolded: true,
     entries: shown.map(([address, liveId]) => ({ head: [[name(address)], [id(liveId)]] })),
   };
+}
+
+/** What the manifests give up. It stands before everything else. */
+const loosenedSection = (all: readonly Loosened[]): Section => ({
+  id: "loosened",
+  title: "This pull request also loosens",
+  count: all.length,
+  part: "decision",
+  isVital: true,
+  isFirst: true,
+  entries: all.map(loosenedEntry),
+});
+
+function loosenedEntry(entry: Loosened): Entry {
+  const { subject, code: of, message, at, owners = [] } = entry;
+  const where = placeText(entry);
+  const owned = owners.length === 0 ? "" : `Owners: ${owners.join(", ")}.`;
+  return {
+    sign: "!",
+    tone: "bad",
+    head: [[name(subject)], [code(of, "bad")], where === "" ? [] : [place(where), at === "base" ? "at the base" : ""]],
+    notes: [[joinParts([message, owned], " ")]],
+  };
+}
+
+/**
+ * What the manifests did not change since the base. If the base is the commit that was applied last, someone changed the account; the base
+ * of a review may never have been applied. Empty for a drift report, which has nothing else.
+ */
+function outsideSection({ kind, items, loosened }: Plan): Section {
+  const count = kind === "Plan" ? items.reduce((sum, item) => sum + changeCount(item, isOutside), 0) : 0;
+  const lines = count === 0 ? [] : items.flatMap(outsideLines);
+  const [is, does, them] = count === 1 ? ["is", "does", "it"] : ["are", "do", "them"];
+  const isReview = loosened !== undefined;
+  const note = isReview
+    ? `${counted(count, "change")} ${is} not from this pull request: the manifests at the base ask for ${them}, too. Someone changed the account, or nobody applied the base. Apply will send ${them}.`
+    : `${counted(count, "change")} ${does} not come from the manifests: someone changed the account, and apply will undo ${them}.`;
+  return {
+    id: "outside",
+    title: isReview ? "Not from this pull request" : "Changed in the account",
+    count: lines.length,
+    part: "attention",
+    isPlain: true,
+    isVital: true,
+    entries: count === 0 ? [] : [{ head: [[note]], rows: lines.map((text) => [[text]]) }],
+  };
+}
+
+/** "Schemas/orders: public.users.email hashed; dana@example.com, 2026-03-03 07:55 UTC", for each user. */
+function outsideLines(item: Item): readonly string[] {
+  const byActor = new Map<string, string[]>();
+  for (const change of eachChange(item)) {
+    if (!isOutside(change)) continue;
+    const who = attributionText(change.attribution);
+    byActor.set(who, [...(byActor.get(who) ?? []), wholePath(change.path)]);
+  }
+  return [...byActor].map(([who, nodes]) => joinParts([`${item.address}: ${andMore(nodes)}`, who], "; "));
 }

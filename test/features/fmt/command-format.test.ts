@@ -1,10 +1,10 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { stringify } from "yaml";
-import { formatManifests } from "../../../src/core/manifests/format.ts";
 import type { Schema } from "../../../src/core/manifests/schema/lookup.ts";
 import { schemaText } from "../../../src/core/manifests/schema/lookup.ts";
 import { read } from "../../../src/core/yaml/read.ts";
+import { formatManifests } from "../../../src/features/fmt/command.ts";
 import fc from "../../support/fast-check.ts";
 import { runs } from "../../support/sample.ts";
 
