@@ -171,11 +171,17 @@ const written = {
   exit: ["Exit", "./exit.ts"],
   nodes: ["Nodes", "./nodes.ts"],
   request: ["PlannedRequest", "./service.ts"],
+  create: ["IntegrationCreate", "./resource.ts"],
+  labelSource: ["LabelSource", "./resource.ts"],
+  rule: ["SchemaRule", "./resource.ts"],
 };
+const ofSpecs = ["create", "labelSource", "rule"];
 
 const otherNames = {
   ...{ binding: "ItemBinding", counts: "CallCounts", named: "NamedObject" },
   ...{ Error: "RunError", Mode: "ControllerMode", Risk: "FindingRisk", State: "AccountState" },
+  ...{ labelNames: "Patterns", match: "SchemaMatch", open: "JsonValue", pattern: "Patterns", person: "UserRef", schemaTree: "SchemaEntry" },
+  labelPatterns: "PatternLabel",
 };
 
 /** The text of src/core/model/documents.generated.d.ts. */
@@ -190,7 +196,31 @@ export async function documentTypes() {
     result,
     validation,
   };
-  const imports = [...Object.values(written), ["JsonObject", "./json/json.ts"], ["JsonValue", "./json/json.ts"]];
+  const imports = [...Object.values(without(written, ofSpecs)), ["JsonObject", "./json/json.ts"], ["JsonValue", "./json/json.ts"]];
+  return `${imports.map(([name, file]) => `import type { ${name} } from "${file}";\n`).join("")}\n${declarations(types)}`;
+}
+
+/** The text of src/core/model/specs.generated.d.ts: what the manifests of each kind say. */
+export async function specTypes() {
+  // A list that is never empty is a list here.
+  const { definitions } = JSON.parse(JSON.stringify(await read("manifest")), (key, value) => (key === "minItems" ? undefined : value));
+  const { person, integrationRef, integrationSelector, pattern, match, rule, labelPatterns, columnTree, tableTree, schemaTree } =
+    definitions;
+  const specOf = (kind) => definitions[kind].properties.spec;
+  const integration = specOf("Integration");
+  const { sourceId: _, sourceConfig: __, ...create } = integration.properties.create.properties;
+  const types = {
+    ...{ person, integrationRef, integrationSelector, pattern, match, columnTree, tableTree, schemaTree },
+    writtenRule: { ...rule, properties: without(rule.properties, ["use"]), required: ["match"] },
+    ...{ columnPatterns: labelPatterns.properties.match, dbtSource: definitions.labelSource.properties.dbt },
+    labelPatterns: { ...labelPatterns, properties: { ...labelPatterns.properties, match: { $ref: "columnPatterns" } } },
+    createMembers: { ...integration.properties.create, properties: create },
+    integrationSpec: { ...integration, properties: { ...integration.properties, create: { $ref: "create" } } },
+    ...Object.fromEntries(
+      ["Asset", "Tag", "SchemaConfig", "RuleSet", "Classification", "Policy"].map((kind) => [`${kind}Spec`, specOf(kind)]),
+    ),
+  };
+  const imports = [...Object.values(only(written, ofSpecs)), ["JsonObject", "./json/json.ts"]];
   return `${imports.map(([name, file]) => `import type { ${name} } from "${file}";\n`).join("")}\n${declarations(types)}`;
 }
 
@@ -247,17 +277,30 @@ function typeOf(schema, indent) {
   if ($ref !== undefined) return typeName($ref.replace(/^.*\//u, ""));
   if ("const" in schema) return JSON.stringify(schema.const);
   if (schema.enum !== undefined) return schema.enum.map((value) => JSON.stringify(value)).join(" | ");
-  if (allOf !== undefined) return allOf.map((one) => typeOf(one, indent)).join(" & ");
-  if (anyOf !== undefined) return anyOf.map((one) => typeOf(one, indent)).join(" | ");
+  if (allOf !== undefined && properties === undefined) return allOf.map((one) => typeOf(one, indent)).join(" & ");
+  if (anyOf !== undefined && properties === undefined) return anyOf.map((one) => typeOf(one, indent)).join(" | ");
   if (type === "array") {
     const item = typeOf(items, indent);
     // Lists of names that are never empty.
     if (minItems === 1 && item === "string") return `readonly [${item}, ...${item}[]]`;
     return item.includes(" | ") ? `readonly (${item})[]` : `readonly ${item}[]`;
   }
+  if (type === "object" && schema.maxProperties === 1)
+    return Object.entries(properties)
+      .map(([name, one]) => `{ readonly ${name}: ${typeOf(one, indent)} }`)
+      .join(" | ");
   if (type === "object" && properties !== undefined) return objectType(schema, indent);
-  if (type === "object") return typeof others === "object" ? `Readonly<Record<string, ${typeOf(others, indent)}>>` : "JsonObject";
-  if (Array.isArray(type)) return type.map((one) => typeOf({ type: one }, indent)).join(" | ");
+  if (type === "object") {
+    const value = typeof others === "object" ? typeOf(others, indent) : "JsonValue";
+    return value === "JsonValue" ? "JsonObject" : `Readonly<Record<string, ${value}>>`;
+  }
+  if (Array.isArray(type)) return type.map((one) => typeOf({ ...schema, type: one }, indent)).join(" | ");
+  const [, words] = /^\^\((\w+(?:\|\w+)+)\)\$$/u.exec((type === "string" && schema.pattern) || "") ?? [];
+  if (words !== undefined)
+    return words
+      .split("|")
+      .map((value) => JSON.stringify(value))
+      .join(" | ");
   return { string: "string", boolean: "boolean", integer: "number", number: "number", null: "null" }[type] ?? "JsonValue";
 }
 

@@ -1,8 +1,8 @@
 import { isIntegration, isRuleSet, isSchemaConfig, policyAddress } from "../kinds/manifests.ts";
 import { type Address, byText, objectAddress, parseAddress } from "../model/address.ts";
 import { eachChange } from "../model/changes.ts";
-import { isObject, type JsonScalar, type JsonValue, sameJson } from "../model/json/json.ts";
-import { atPointer, fromPointer, isWithin, type Pointer } from "../model/json/pointer.ts";
+import { type JsonScalar, type JsonValue, sameJson } from "../model/json/json.ts";
+import { atPointer, fromPointer, isWithin, type Pointer, toPointer } from "../model/json/pointer.ts";
 import type { Change, Item, Manual, Plan } from "../model/plan.ts";
 import type { Locate } from "../model/problem.ts";
 import { locationIn, type Resource, type SchemaConfigSpec, type SchemaMatch } from "../model/resource.ts";
@@ -235,7 +235,7 @@ function expectationsOf(path: Pointer, expected: JsonValue | undefined, { expect
     const isThis = levels.every((level, depth) =>
       names[depth] === undefined ? level === undefined : isLiteral(level, names[depth], entry.match),
     );
-    const hasExpected = isObject(entry) && Object.hasOwn(entry, key) && sameJson(entry[key], expected);
+    const hasExpected = expected !== undefined && sameJson(atPointer(entry, toPointer([key])), expected);
     return isThis && hasExpected ? [["spec", "expect", String(index), key]] : [];
   });
 }

@@ -1,4 +1,5 @@
 import type { SourceLocation } from "./problem.ts";
+import type { ColumnPatterns } from "./specs.generated.d.ts";
 
 // Labels of columns, such as pii, as Classifications define them.
 
@@ -21,13 +22,6 @@ interface Labelling {
 /** Columns that have a label because of their names in the source. */
 export interface LabelPatterns extends Labelling {
   readonly match: ColumnPatterns;
-}
-
-export interface ColumnPatterns {
-  readonly schema?: string | readonly string[];
-  readonly table?: string | readonly string[];
-  readonly column?: string | readonly string[];
-  readonly ignoreCase?: boolean;
 }
 
 /** One column that a file labels. */
