@@ -10,6 +10,7 @@ export { switchedOffBy } from "./schema-config/new-columns.ts";
 export { leavingOut } from "./schema-config/not-kept.ts";
 export { readSchemas, withColumns } from "./schema-config/read.ts";
 export type { RuleCache } from "./schema-config/rules/rule-cache.ts";
+export { ruleSetsIn, spliceRules } from "./schema-config/rules/rule-sets.ts";
 export {
   isUncovered,
   type Known,

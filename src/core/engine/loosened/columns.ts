@@ -19,7 +19,7 @@ import { severities } from "../../text/severity.ts";
 import type { BaseView } from "../origin.ts";
 import type { Draft, Review } from "./entry.ts";
 import type { LabelTallies, Loss, LostLabels } from "./labels.ts";
-import { type NewExemption, type PolicyPair, weakerText } from "./manifests.ts";
+import { covers, type NewExemption, type PolicyPair, weakerText } from "./manifests.ts";
 
 // What the account shows of what the manifests give up. The trees are those that the run reads anyway, one at a time.
 
@@ -159,7 +159,7 @@ export function policyDrafts(pairs: readonly PolicyPair[], tallies: ReadonlyMap<
         { code: "policy-removed", subject: before.address, message: `It is gone.${what}${hidden}`, at: "base", place, columns, findings },
       ];
     const weaker = weakerText(before.spec, now.spec);
-    const isNarrowed = canonicalJson(before.spec.when ?? {}) !== canonicalJson(now.spec.when ?? {});
+    const isNarrowed = !covers(now.spec.when, before.spec.when ?? {});
     if (weaker === "" && columns === 0 && !isNarrowed) return [];
     const changed =
       weaker === "" && columns === 0 ? " What it checks (when) changed; it checks the same columns of the account today." : "";
@@ -208,7 +208,7 @@ export function protectionTallies({ base, head }: Pick<Review, "base" | "head">,
       });
       for (const one of found) {
         if (one.label !== undefined) {
-          labels.loses(one.label, protectionLoss(one, view));
+          if (one.columns > 0) labels.loses(one.label, protectionLoss(one, view));
           continue;
         }
         const id = canonicalJson([

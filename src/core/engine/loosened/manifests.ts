@@ -1,6 +1,6 @@
 import { isRuleSet, isSchemaConfig } from "../../kinds/manifests.ts";
-import { unreviewedIn } from "../../kinds/schemas.ts";
-import { canonicalJson } from "../../model/json/json.ts";
+import { ruleSetsIn, spliceRules, unreviewedIn } from "../../kinds/schemas.ts";
+import { canonicalJson, isObject } from "../../model/json/json.ts";
 import { getOrAdd } from "../../model/maps.ts";
 import {
   locationIn,
@@ -102,8 +102,95 @@ const scopeText = ({ integration, schema, table, column }: PolicyExemption): str
 };
 
 /** Rules that ignore, and what is not covered any more. */
-export function looserConfigs({ base, head }: Pick<Review, "base" | "head">): readonly Draft[] {
-  return [...ignoringRules({ base, head }), ...looserModes({ base, head })];
+export const looserConfigs = (review: Pick<Review, "base" | "head">): readonly Draft[] => [
+  ...ignoringRules(review),
+  ...looserModes(review),
+  ...narrowerSelectors(review),
+];
+
+/**
+ * Whether a condition of a manifest is met wherever the one at the base is, as far as its text shows it: it has the same patterns, or more, and no
+ * condition that is new. Only so much is known of columns and integrations that do not exist yet.
+ */
+export function covers(now: unknown, before: unknown): boolean {
+  if (now === undefined) return true;
+  const [patterns, known] = [patternsOf(now), patternsOf(before)];
+  if (patterns !== undefined && known !== undefined) {
+    const { matched, excluded } = patterns;
+    return (
+      (matched.includes("*") || known.matched.every((one) => matched.includes(one))) &&
+      excluded.every((one) => known.excluded.includes(one))
+    );
+  }
+  if (!isObject(now) || !isObject(before)) return canonicalJson(now) === canonicalJson(before ?? null);
+  const { ignoreCase = false, ...others } = now;
+  return (
+    (ignoreCase === true || before["ignoreCase"] !== true) && Object.entries(others).every(([key, value]) => covers(value, before[key]))
+  );
+}
+
+/** The patterns of a condition on names; undefined if it is not one. */
+function patternsOf(value: unknown): { readonly matched: readonly string[]; readonly excluded: readonly string[] } | undefined {
+  const all = (Array.isArray(value) ? value : [value]).filter((one) => typeof one === "string");
+  if (all.length === 0) return undefined;
+  const matched = all.filter((one) => !one.startsWith("!"));
+  return { matched: matched.length === 0 ? ["*"] : matched, excluded: all.filter((one) => one.startsWith("!")) };
+}
+
+/**
+ * Rules of the base that protect, and that no rule of now covers: a column that is added later may lose what they keep. Those of a SchemaConfig that is gone are
+ * counted by the columns of the account.
+ */
+export function narrowerRules({ base, head }: Pick<Review, "base" | "head">): readonly Draft[] {
+  const now = new Map(head.resources.filter(isSchemaConfig).map((config) => [config.address, config]));
+  return base.resources.filter(isSchemaConfig).flatMap((before): readonly Draft[] => {
+    const after = now.get(before.address);
+    if (after === undefined) return [];
+    const kept = protecting(after, head.resources);
+    const same = new Set(kept.map(({ text }) => text));
+    return protecting(before, base.resources).flatMap(({ text, match, set, name, place }): readonly Draft[] =>
+      same.has(text) || kept.some((one) => covers(one.match, match) && covers(set, one.set))
+        ? []
+        : [
+            {
+              code: "protection-lost",
+              subject: `rule ${visible(name)}`,
+              message: "It matches less than at the base. No column of the account loses it today; columns that are added later may.",
+              at: "base",
+              place,
+            },
+          ],
+    );
+  });
+}
+
+/** The rules of a SchemaConfig that hash or switch off, with what they set for that. */
+const protecting = (config: Resource<SchemaConfigSpec>, resources: readonly Resource[]) =>
+  spliceRules(config, ruleSetsIn(resources)).rules.flatMap(({ rule: { match, set }, name, owner, pointer }) => {
+    const kept = { ...(set?.hashed === true ? { hashed: true } : {}), ...(set?.enabled === false ? { enabled: false } : {}) };
+    if (Object.keys(kept).length === 0) return [];
+    return [{ match, set: kept, name, place: locationIn(owner, pointer), text: canonicalJson([match, kept]) }];
+  });
+
+/** SchemaConfigs that select fewer integrations. Those that they leave are `released`. */
+function narrowerSelectors({ base, head }: Pick<Review, "base" | "head">): readonly Draft[] {
+  const now = new Map(head.resources.filter(isSchemaConfig).map((config) => [config.address, config]));
+  return base.resources.filter(isSchemaConfig).flatMap((before): readonly Draft[] => {
+    const after = now.get(before.address);
+    const { integrations: was } = before.spec;
+    if (after === undefined || was === undefined) return [];
+    const { integrations: is } = after.spec;
+    if (is !== undefined && covers(is, was)) return [];
+    return [
+      {
+        code: "managed-less",
+        subject: before.address,
+        message: "It selects fewer integrations than at the base: one that is created later may not be selected.",
+        at: "head",
+        place: locationIn(after, is === undefined ? "/spec" : "/spec/integrations"),
+      },
+    ];
+  });
 }
 
 function ignoringRules({ base, head }: Pick<Review, "base" | "head">): readonly Draft[] {

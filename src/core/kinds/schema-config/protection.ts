@@ -26,7 +26,10 @@ type Change = Omit<UnitChange<SchemaConfigUnit>, "now"> & { readonly now: Schema
 export const settingsOf = ({ rules }: SchemaConfigUnit): string =>
   canonicalJson(desiredOf(rules.program.layers.map(({ compiled }) => compiled)));
 
-/** The columns that `before` keeps hashed or switched off and `now` does not, although the plan sends nothing there: by what kept them. */
+/**
+ * The columns that `before` keeps hashed or switched off and `now` does not, although the plan sends nothing there: by what kept them. 0 columns: the plan
+ * sends something for all of them.
+ */
 export function lostProtection(
   { before, now }: Change,
   live: LiveSchemas,
@@ -40,12 +43,12 @@ export function lostProtection(
   const keepsNow = (path: NodePath, key: Field): boolean =>
     now !== undefined && !ignored.now(path, key) && keeps(managedAt(now.rules, live, path), path, key) !== undefined;
   const check = ({ path, managed }: ScannedNode<unknown, NodePath>, key: Field, columns: number): void => {
-    if (columns === 0 || ignored.before(path, key) || isSent(path, key)) return;
+    if (columns === 0 || ignored.before(path, key)) return;
     const cause = keeps(managed, path, key);
     if (cause === undefined || keepsNow(path, key) || (key === "hashed" && keepsNow(path, "enabled"))) return;
     const label = cause.label !== undefined && hasLost(path, cause.label.name) ? cause.label.name : undefined;
     const id = canonicalJson([key, cause.rule ?? "", cause.rule === undefined ? cause.place.file : cause.place, label ?? null]);
-    found.set(id, { key, cause, ...defined({ label }), columns: columns + (found.get(id)?.columns ?? 0) });
+    found.set(id, { key, cause, ...defined({ label }), columns: (isSent(path, key) ? 0 : columns) + (found.get(id)?.columns ?? 0) });
   };
   const question: Question = {
     schema(schema) {

@@ -234,6 +234,29 @@ const cases: Readonly<Record<string, Case>> = {
     },
     found: ["protection-lost rule pii manifests/orders.yaml:7@base 4/"],
   },
+  "a rule names the columns that the account has": {
+    changes: { "manifests/orders.yaml": orders().replace("'*email*'", "[email, actor_email, contact_email]") },
+    found: ["protection-lost rule pii manifests/orders.yaml:7@base /"],
+  },
+  "a rule excludes columns that the account does not have": {
+    changes: { "manifests/orders.yaml": orders().replace("'*email*'", "['*email*', '!test_*']") },
+    found: ["protection-lost rule pii manifests/orders.yaml:7@base /"],
+  },
+  "a rule matches more, and moved into a RuleSet": {
+    changes: {
+      "manifests/orders.yaml": `${orders("    - { use: pii }\n")}---\n${orders()
+        .replace("SchemaConfig", "RuleSet")
+        .replace("name: orders", "name: pii")
+        .replace("  integration: { id: 8f1c }\n", "")
+        .replace("column: '*email*'", "column: ['*email*', '*phone*'], ignoreCase: true")}`,
+    },
+    found: [],
+  },
+  "a SchemaConfig selects the integrations that the account has": {
+    base: { ...start, "manifests/orders.yaml": orders().replace("integration: { id: 8f1c }", "integrations: { names: ['Orders*'] }") },
+    changes: { "manifests/orders.yaml": orders().replace("integration: { id: 8f1c }", "integrations: { names: [Orders] }") },
+    found: ["managed-less SchemaConfig/orders manifests/orders.yaml:5@head /"],
+  },
   "a SchemaConfig is removed": {
     changes: { "manifests/orders.yaml": undefined },
     found: ["protection-lost rule pii manifests/orders.yaml:7@base 4/", expect.stringMatching(/^released /u) as string],
