@@ -174,14 +174,17 @@ const written = {
   create: ["IntegrationCreate", "./resource.ts"],
   labelSource: ["LabelSource", "./resource.ts"],
   rule: ["SchemaRule", "./resource.ts"],
+  secret: ["SecretReference", "./settings/secret.ts"],
 };
-const ofSpecs = ["create", "labelSource", "rule"];
+const ofSpecs = ["create", "labelSource", "rule", "secret"];
 
 const otherNames = {
   ...{ binding: "ItemBinding", counts: "CallCounts", named: "NamedObject" },
   ...{ Error: "RunError", Mode: "ControllerMode", Risk: "FindingRisk", State: "AccountState" },
   ...{ labelNames: "Patterns", match: "SchemaMatch", open: "JsonValue", pattern: "Patterns", person: "UserRef", schemaTree: "SchemaEntry" },
   labelPatterns: "PatternLabel",
+  ...{ config: "ConfigFile", target: "TargetEntry", vars: "JsonObject", guards: "WrittenGuards", client: "WrittenClient" },
+  ...{ records: "WrittenRecords", controller: "WrittenController", notify: "NotifySettings", notifications: "WrittenNotifications" },
 };
 
 /** The text of src/core/model/documents.generated.d.ts. */
@@ -200,10 +203,12 @@ export async function documentTypes() {
   return `${imports.map(([name, file]) => `import type { ${name} } from "${file}";\n`).join("")}\n${declarations(types)}`;
 }
 
-/** The text of src/core/model/specs.generated.d.ts: what the manifests of each kind say. */
+/** The text of src/core/model/specs.generated.d.ts: what the manifests of each kind and the config say. */
 export async function specTypes() {
   // A list that is never empty is a list here.
-  const { definitions } = JSON.parse(JSON.stringify(await read("manifest")), (key, value) => (key === "minItems" ? undefined : value));
+  const [{ definitions }, config] = (await Promise.all([read("manifest"), read("config")])).map((schema) =>
+    JSON.parse(JSON.stringify(schema), (key, value) => (key === "minItems" ? undefined : value)),
+  );
   const { person, integrationRef, integrationSelector, pattern, match, rule, labelPatterns, columnTree, tableTree, schemaTree } =
     definitions;
   const specOf = (kind) => definitions[kind].properties.spec;
@@ -219,6 +224,8 @@ export async function specTypes() {
     ...Object.fromEntries(
       ["Asset", "Tag", "SchemaConfig", "RuleSet", "Classification", "Policy"].map((kind) => [`${kind}Spec`, specOf(kind)]),
     ),
+    config: { ...config, properties: without(config.properties, ["apiVersion", "kind"]), required: [] },
+    ...without(config.definitions, ["secret", "open", "vars"]),
   };
   const imports = [...Object.values(only(written, ofSpecs)), ["JsonObject", "./json/json.ts"]];
   return `${imports.map(([name, file]) => `import type { ${name} } from "${file}";\n`).join("")}\n${declarations(types)}`;

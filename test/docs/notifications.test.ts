@@ -3,10 +3,9 @@ import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { parse } from "yaml";
 import { isObject } from "../../src/core/model/json/json.ts";
-import { alertEvents } from "../../src/core/model/settings/notifications.ts";
 import { requestsFor } from "../../src/features/controller/alerts/formats.ts";
 import { severityOf } from "../../src/features/controller/alerts/message.ts";
-import { alertMessage } from "../features/controller/alerts/messages.ts";
+import { alertEvents, alertMessage } from "../features/controller/alerts/messages.ts";
 
 const page = readFileSync("docs/notifications.md", "utf8");
 
@@ -17,11 +16,6 @@ test("the table of events has all of them, with their severity", () => {
   const rows = [...page.matchAll(/^\| `([a-z-]+)` \| (info|warning|error) \|/gmu)].map(([, event, severity]) => [event, severity]);
   expect(rows).toEqual(expect.arrayContaining(alertEvents.map((event) => [event, severityOf({ event })])));
   expect(rows).toHaveLength(alertEvents.length);
-});
-
-test("the events of the schema are the same", () => {
-  const schema = JSON.parse(readFileSync("schema/config.schema.json", "utf8"));
-  expect(schema.definitions.receiver.properties.on.items.enum).toEqual(alertEvents);
 });
 
 /** Names of members, at any depth. */

@@ -2,6 +2,7 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { ignoring } from "../../../src/core/engine/scope.ts";
 import { objectAddress } from "../../../src/core/model/address.ts";
 import { eachChange } from "../../../src/core/model/changes.ts";
+import { defined } from "../../../src/core/model/json/json.ts";
 import type { IgnoreEntry } from "../../../src/core/model/settings/config.ts";
 import { seedAccount } from "../../../src/embedded/index.ts";
 import type { Plan, Result } from "../../../src/index.ts";
@@ -9,7 +10,7 @@ import { runCommand } from "../../support/command.ts";
 import { configText, keyVariable, writeProject } from "../../support/project-folder.ts";
 import { startService } from "../../support/service.ts";
 
-const entry = (address: string, path = "", until?: string): IgnoreEntry => ({ address, path, reason: "theirs", until });
+const entry = (address: string, path = "", until?: string): IgnoreEntry => ({ address, path, reason: "theirs", ...defined({ until }) });
 const leaf = "/schemas/public/tables/audit_log/columns/a~1b/hashed";
 
 describe("an ignore entry covers", () => {

@@ -1,9 +1,9 @@
 import { below, type Problem, problemAt, type SourceLocation } from "../../model/problem.ts";
 import { type ControllerSettings, defaultKeepMs } from "../../model/settings/config.ts";
 import type { NotificationSettings, Receiver } from "../../model/settings/notifications.ts";
+import type { ConfigFile, TargetEntry } from "../../model/specs.generated.d.ts";
 import type { Code } from "../../model/titles.ts";
 import { durationMs } from "../scalars.ts";
-import type { ConfigFile, TargetEntry } from "./file.ts";
 
 const defaultEveryMs = 900_000;
 const shortestEveryMs = 60_000;

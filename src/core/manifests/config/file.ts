@@ -1,11 +1,9 @@
 import { existsSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
-import { isObject, type JsonObject, own } from "../../model/json/json.ts";
+import { isObject, own } from "../../model/json/json.ts";
 import { fromPointer, isWithin, type Pointer, toPointer } from "../../model/json/pointer.ts";
 import { type Problem, problemAt, type SourceLocation } from "../../model/problem.ts";
-import type { ControllerMode, NotifySettings, PolicySettings } from "../../model/settings/config.ts";
-import type { MaintenanceWindow, Receiver } from "../../model/settings/notifications.ts";
-import type { SecretReference } from "../../model/settings/secret.ts";
+import type { ConfigFile } from "../../model/specs.generated.d.ts";
 import type { YamlProblem } from "../../yaml/problems.ts";
 import { read, type YamlParser } from "../../yaml/read.ts";
 import { without } from "../partial.ts";
@@ -16,58 +14,6 @@ import { makeEffective } from "../substitute.ts";
 import { config as validateConfig } from "../validators.generated.js";
 import { type ConfigOptions, setting } from "./options.ts";
 import type { Variables } from "./variables.ts";
-
-/**
- * dimsync.yaml as its schema describes it (schema/config.schema.json), without the parts that have
- * problems.
- */
-export interface ConfigFile {
-  readonly manifests?: readonly string[];
-  readonly bindings?: string;
-  readonly targets?: Readonly<Record<string, TargetEntry>>;
-  readonly vars?: JsonObject;
-  readonly defaults?: { readonly taggedBy?: string };
-  readonly guards?: Readonly<Record<string, number | string>>;
-  readonly policies?: Partial<PolicySettings>;
-  readonly client?: Readonly<Record<string, number | string>>;
-  readonly ignore?: readonly { readonly address: string; readonly path: string; readonly reason: string; readonly until?: string }[];
-  readonly allow?: readonly { readonly guard: string; readonly address?: string; readonly reason: string; readonly until: string }[];
-  readonly notify?: Partial<NotifySettings> & {
-    readonly receivers?: readonly Receiver[];
-    readonly remind?: number | string;
-    readonly group?: number | string;
-    readonly heartbeat?: { readonly url?: SecretReference; readonly every?: number | string };
-  };
-  readonly connectors?: Readonly<Record<string, string>>;
-  readonly impact?: { readonly dbt: { readonly manifest: string } };
-}
-
-export interface TargetEntry {
-  readonly baseUrl?: string;
-  readonly observed?: boolean;
-  readonly service?: { readonly extended?: boolean };
-  readonly apiKey?: SecretReference;
-  readonly manifests?: readonly string[];
-  readonly protected?: boolean;
-  readonly catalog?: string;
-  readonly vars?: JsonObject;
-  readonly defaults?: ConfigFile["defaults"];
-  readonly guards?: ConfigFile["guards"];
-  readonly client?: ConfigFile["client"];
-  readonly notify?: NotifySettings;
-  readonly controller?: {
-    readonly every?: number | string;
-    readonly mode?: ControllerMode;
-    readonly labels?: Readonly<Record<string, string>>;
-    readonly maintenance?: readonly MaintenanceWindow[];
-    readonly history?: { readonly keep?: number | string };
-  };
-  readonly records?: {
-    readonly git?: { readonly ref: string; readonly remote?: string; readonly id?: string };
-    readonly postgres?: { readonly url: SecretReference; readonly schema?: string; readonly id?: string };
-    readonly ttl?: number | string;
-  };
-}
 
 /**
  * The path of the config file: `--config`, then DIMSYNC_CONFIG, then dimsync.yaml in the working

@@ -5,6 +5,7 @@ import { isWithin, type Pointer, toPointer } from "../../model/json/pointer.ts";
 import { below, isError, type Problem, problemAt, type SourceLocation } from "../../model/problem.ts";
 import type { Settings } from "../../model/settings/config.ts";
 import { type SecretReference, secretsIn } from "../../model/settings/secret.ts";
+import type { ConfigFile } from "../../model/specs.generated.d.ts";
 import type { Code } from "../../model/titles.ts";
 import { visible } from "../../text/control-characters.ts";
 import { didYouMean } from "../../text/suggest.ts";
@@ -12,7 +13,7 @@ import { type Boundary, boundaryOf, isInside, outsideProblem, realPathOf } from 
 import type { Wanted } from "../discover.ts";
 import { type Connectors, loadConnectors, noConnectors } from "../schema/connectors.ts";
 import { readSource, type Source, shownPath } from "../source.ts";
-import { type CheckedConfig, type ConfigFile, checkConfig, findConfig, namedConfig, parseConfig, targetNames } from "./file.ts";
+import { type CheckedConfig, checkConfig, findConfig, namedConfig, parseConfig, targetNames } from "./file.ts";
 import { type ConfigOptions, setting, yamlParser } from "./options.ts";
 import { makeSettings } from "./settings.ts";
 import { gatherVariables, readVarFiles, type Variables } from "./variables.ts";

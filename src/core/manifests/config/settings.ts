@@ -14,10 +14,10 @@ import {
   type UnusableRecordsSettings,
 } from "../../model/settings/config.ts";
 import type { SecretReference } from "../../model/settings/secret.ts";
+import type { ConfigFile, TargetEntry } from "../../model/specs.generated.d.ts";
 import { shellWord } from "../../text/shell.ts";
 import { durationMs } from "../scalars.ts";
 import { controllerSettings, notificationSettings } from "./controller.ts";
-import type { ConfigFile, TargetEntry } from "./file.ts";
 import { type ConfigOptions, setting } from "./options.ts";
 
 interface TargetOptions extends ConfigOptions {

@@ -1,7 +1,10 @@
 import type { JsonObject } from "../json/json.ts";
 import type { Problem, SourceLocation } from "../problem.ts";
+import type { ConfigFile, NotifySettings, WrittenGuards } from "../specs.generated.d.ts";
 import type { MaintenanceWindow, NotificationSettings } from "./notifications.ts";
 import type { SecretReference } from "./secret.ts";
+
+export type { NotifySettings } from "../specs.generated.d.ts";
 
 /** dimsync.yaml for one target with all defaults. Names say the units of times. */
 export interface Settings {
@@ -115,24 +118,8 @@ export interface PostgresRecordsSettings {
   readonly ttlMs: number;
 }
 
-export interface Guards {
-  readonly maxCreates: number;
-  readonly maxExposedColumns: number;
-  readonly maxChangedPercent: number;
-  /** How many resources may lose an exclusive tag. */
-  readonly maxRemovedRelations: number;
-  /** Whether a plan is refused that undoes what someone changed in the account. Needs a base. */
-  readonly outsideChanges: "report" | "refuse";
-  /** Whether a plan is refused whose manifests make the rules of the project weaker. Needs a base. */
-  readonly loosened: "report" | "refuse";
-  /** Whether `ci apply` refuses a plan that differs from the one in the comment of the merged pull request. */
-  readonly planDiffers: "report" | "refuse";
-}
-
-export interface PolicySettings {
-  /** Whether findings that a plan does not cause refuse it too. */
-  readonly existing: "report" | "refuse";
-}
+export type Guards = Required<WrittenGuards>;
+type PolicySettings = Required<NonNullable<ConfigFile["policies"]>>;
 
 export interface ClientSettings {
   readonly concurrency: number;
@@ -154,32 +141,10 @@ export interface ClientSettings {
   readonly rate?: number;
 }
 
-/** A webhook. Its URL is a secret: everyone who has it can post to it. */
-export interface NotifySettings {
-  readonly url: SecretReference;
-  readonly format?: "slack" | "json";
-}
-
-/** An entry of `ignore` in the config. `until` is a date, YYYY-MM-DD. */
-export interface IgnoreEntry {
-  readonly address: string;
-  readonly path: string;
-  readonly reason: string;
-  readonly until?: string | undefined;
-  /** In dimsync.yaml; absent for one of a flag. */
-  readonly place?: SourceLocation;
-}
-
-/** An entry of `allow` in the config: it lifts a guard until a day, YYYY-MM-DD. */
-export interface AllowEntry {
-  readonly guard: string;
-  /** A glob of addresses; absent: all. */
-  readonly address?: string | undefined;
-  readonly reason: string;
-  readonly until: string;
-  /** In dimsync.yaml. */
-  readonly place?: SourceLocation;
-}
+/** An entry of a list in dimsync.yaml, with its place; a flag has none. */
+type Placed<Entry> = Entry & { readonly place?: SourceLocation };
+export type IgnoreEntry = Placed<NonNullable<ConfigFile["ignore"]>[number]>;
+export type AllowEntry = Placed<NonNullable<ConfigFile["allow"]>[number]>;
 
 export const defaultGuards: Guards = {
   maxCreates: 5,

@@ -1,5 +1,5 @@
 import { createHmac } from "node:crypto";
-import type { AlertSeverity, Receiver, receiverTypes } from "../../../core/model/settings/notifications.ts";
+import type { AlertSeverity, Receiver } from "../../../core/model/settings/notifications.ts";
 import { printableJson, visible } from "../../../core/text/control-characters.ts";
 import { cutEnd } from "../../../core/text/values.ts";
 import { type AlertMessage, factsOf, findingLines, isRouted, severityOf, titleOf } from "./message.ts";
@@ -22,7 +22,7 @@ type Format = (message: AlertMessage, receiver: Receiver, options: RequestOption
 /** The requests that bring the message to the receiver, in their order. None if it has nothing to know. */
 export const requestsFor: Format = (message, receiver, options) => formats[receiver.type](message, receiver, options);
 
-const formats: Readonly<Record<(typeof receiverTypes)[number], Format>> = {
+const formats: Readonly<Record<Receiver["type"], Format>> = {
   json: (message, _receiver, options) => [signed(printableJson(JSON.stringify(jsonBody(message))), options)],
   slack: (message) => [{ body: JSON.stringify(slackBody(message)) }],
   teams: (message) => [{ body: JSON.stringify(teamsBody(message)) }],

@@ -130,7 +130,7 @@ export async function repairProject(repair: Repair, run: RunEnvironment): Promis
 
 function sendAndCompare({ project, mode, stopped }: Repair, run: RunEnvironment): Promise<RunOutcome> {
   return asOutcome(run.signal, async () => {
-    const ignore = stopped.map(({ address, path }) => ({ address, path, reason: "protect stopped", until: undefined }));
+    const ignore = stopped.map(({ address, path }) => ({ address, path, reason: "protect stopped" }));
     const { plan, result } = await applyAccount(project, { protectOnly: mode === "protect", ignore }, run);
     const error = failureOf(plan, result);
     const failed = error === undefined ? {} : { exit: result.exit, error };

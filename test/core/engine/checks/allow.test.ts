@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { allowances } from "../../../../src/core/engine/checks/allow.ts";
+import type { AllowEntry } from "../../../../src/core/model/settings/config.ts";
 
 test.each<[until: string, isCurrent: boolean, code: string | undefined]>([
   ["2026-11-22", false, "W_ALLOW_EXPIRED"],
@@ -8,7 +9,7 @@ test.each<[until: string, isCurrent: boolean, code: string | undefined]>([
   ["2026-12-24", false, "E_ALLOW_TOO_LONG"],
 ])("on 2026-11-23, an entry until %s", (until, isCurrent, code) => {
   const place = { file: "dimsync.yaml", document: 0, pointer: "/allow/0" };
-  const entry = { guard: "maxCreates", address: "Asset/*", reason: "DPIA-41", until, place };
+  const entry: AllowEntry = { guard: "maxCreates", address: "Asset/*", reason: "DPIA-41", until, place };
   const { current, problems } = allowances([entry], "2026-11-23");
   expect(current).toEqual(isCurrent ? [entry] : []);
   expect(problems.map((problem) => [problem.code, problem.place])).toEqual(

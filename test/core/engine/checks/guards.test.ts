@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { type Counted, checkGuards, type GuardInput } from "../../../../src/core/engine/checks/guards.ts";
 import { nameMatcher } from "../../../../src/core/kinds/patterns/names.ts";
 import type { PolicyFinding } from "../../../../src/core/model/findings.ts";
+import { defined } from "../../../../src/core/model/json/json.ts";
 import type { Deferred, DraftFacts, DraftItem, Item } from "../../../../src/core/model/plan.ts";
 import { type AllowEntry, defaultGuards } from "../../../../src/core/model/settings/config.ts";
 import { resourceOf } from "../../../support/accounts/view.ts";
@@ -26,7 +27,10 @@ describe("guards", () => {
       ...more,
     }).guards.map(({ guard, actual, allowed, until }) => [guard, actual, allowed, until].filter((one) => one !== undefined).join(" "));
   const earlier = (counts: Partial<Counted>): readonly Counted[] => [{ address: "Asset/b", created: 0, removed: 0, exposed: 0, ...counts }];
-  const entry = (guard: string, address?: string, until = "2026-12-15"): AllowEntry => ({ guard, address, reason: "DPIA-41", until });
+  const entry = (guard: AllowEntry["guard"], address?: string, until = "2026-12-15"): AllowEntry => ({
+    ...defined({ address }),
+    ...{ guard, reason: "DPIA-41", until },
+  });
   const finding = (address: string): PolicyFinding => ({ policy: "pii", severity: "error", state: "new", address, path: "", message: "" });
   const creates = (count: number) => Array.from({ length: count }, (_, index) => draft(`Asset/a${index}`, "create"));
   const updates = (count: number) =>

@@ -6,10 +6,10 @@ import { dirname, join } from "node:path";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import addFormats from "ajv-formats";
 import { expect, onTestFinished, test } from "vitest";
-import { alertEvents, type Receiver } from "../../../../src/core/model/settings/notifications.ts";
+import type { Receiver } from "../../../../src/core/model/settings/notifications.ts";
 import { requestsFor } from "../../../../src/features/controller/alerts/formats.ts";
 import type { AlertMessage } from "../../../../src/features/controller/alerts/message.ts";
-import { alertAccount, alertMessage } from "./messages.ts";
+import { alertAccount, alertEvents, alertMessage } from "./messages.ts";
 
 const bodiesOf = (type: Receiver["type"], message: AlertMessage): readonly unknown[] =>
   requestsFor(message, { name: "r", type }, { secret: "0123456789abcdef0123456789abcdef", now: new Date(0) }).map(({ body }) =>

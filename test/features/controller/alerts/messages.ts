@@ -1,4 +1,10 @@
+import { readFileSync } from "node:fs";
+import type { AlertEvent } from "../../../../src/core/model/settings/notifications.ts";
 import type { AlertAccount, AlertMessage } from "../../../../src/features/controller/alerts/message.ts";
+
+/** All of the schema. */
+export const alertEvents: readonly AlertEvent[] = JSON.parse(readFileSync("schema/config.schema.json", "utf8")).definitions.receiver
+  .properties.on.items.enum;
 
 const path = "/schemas/public/tables/users/columns/email/hashed";
 
