@@ -230,7 +230,21 @@ async function releasedObjects({ account, base, compared, reads, needs, onLive }
     );
     found.set(keyOf(one), { ...known, columns });
   }
-  return [...found.values()].sort((a, b) => byText(a.address, b.address));
+  return [...found.values(), ...releasedRelations(base, account)].sort((a, b) => byText(a.address, b.address));
+}
+
+/** The relations that the base manifests declare and the current ones do not. Those of an object that is released itself are not listed. */
+function releasedRelations(base: BaseView, account: AccountView): readonly Released[] {
+  const all = [...base.unitByObject].filter(([, { kind }]) => kind.related !== undefined);
+  const current = all.length === 0 ? undefined : unitsByObject(account);
+  return all.flatMap(([object, { kind, unit: before }]) => {
+    const now = current?.get(object)?.unit;
+    const still = now && kind.related?.(now.resource, account);
+    if (still === undefined) return [];
+    return [...(kind.related?.(before.resource, base.account) ?? [])]
+      .filter((id) => !still.has(id))
+      .map((id) => ({ address: `${before.address}#${id}` as const, id, name: nameOfLive(id, account) ?? id, columns: 0 }));
+  });
 }
 
 /** The same for an integration and its schemas. */
@@ -241,7 +255,10 @@ const managedColumns = async ({ kind, unit }: KindUnit, live: unknown, view: Acc
   (await withPauses(kind.diff(unit, live, view))).size?.managedColumns ?? 0;
 
 const nameOf = ({ unit: { liveId = "", address } }: KindUnit, { account }: BaseView): string =>
-  lists.map((list) => account.list(list).byId.get(liveId)?.name).find((name) => name !== undefined) ?? parseAddress(address)?.name ?? "";
+  nameOfLive(liveId, account) ?? parseAddress(address)?.name ?? "";
+
+const nameOfLive = (id: string, account: AccountView): string | undefined =>
+  lists.map((list) => account.list(list).byId.get(id)?.name).find((name) => name !== undefined);
 
 // A selector by live name covers what has such a name. A rename in the account takes an integration out of it, and nothing in the manifests
 // shows that. So the records keep what each selector covered, by id.

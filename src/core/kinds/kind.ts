@@ -300,6 +300,8 @@ export interface Kind<U extends Unit = Unit, Live = unknown> extends ManifestKin
   diff(unit: U, live: Live | undefined, account: AccountView): DiffResult | Steps<DiffResult>;
   /** Absent if its manifests have no selectors of integrations. */
   readonly selection?: Selection;
+  /** The live ids of the resources that the manifest relates the object to; undefined if the plan shows each relation that it does not. */
+  related?(resource: Resource, account: AccountView): ReadonlySet<string> | undefined;
   /** Of the kind whose units are the schemas of integrations. */
   readonly schemas?: SchemasOf<U, Live>;
   /** Whether an object that is created as `desired` starts to replicate data at once. */

@@ -56,6 +56,20 @@ test("an integration without manifests is one object, with the columns that they
   expect((await run("--base", "HEAD")).stdout).toContain("! Tag/pii   released");
 });
 
+test("a resource that a tag no longer lists keeps it, which is said unless the tag is exclusive", async () => {
+  const tagOf = (resources: string, more = ""): string => tag.replace("spec: {", `spec: { resources: [${resources}],${more}`);
+  const { run, plan, write } = await repository({ tag: tagOf("{ integration: Orders }, { monitor: { id: m-1 } }") });
+  expect((await plan()).released).toEqual([]);
+  write("tag", tagOf("{ monitor: { id: m-1 } }"));
+  expect((await plan()).released).toEqual([{ address: "Tag/pii#8f1c", id: "8f1c", name: "Orders", columns: 0 }]);
+  const { stdout } = await run("--base", "HEAD");
+  expect(stdout).toContain(
+    "! Tag/pii#8f1c   released\n    The manifest does not list Orders any more. dimsync sends nothing; it keeps the tag.\n",
+  );
+  write("tag", tagOf("{ monitor: { id: m-1 } }", " exclusive: true,"));
+  expect((await plan()).released).toEqual([]);
+});
+
 test("what has another manifest, another name or another file is not released", async () => {
   const { plan, remove, write } = await repository({
     orders: integration("shop", "8f1c"),

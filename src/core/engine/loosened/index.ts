@@ -112,10 +112,12 @@ function unreadFiles({ base: { unread, settings, unknownLabels = [] } }: Review)
   ];
 }
 
-const releasedDraft = ({ address, columns }: Released): Draft => ({
+const releasedDraft = ({ address, name, columns }: Released): Draft => ({
   code: "released",
   subject: visible(address),
-  message: `It is not managed any more${columns === 0 ? "" : `, with ${counted(columns, "column")}`}. dimsync sends nothing; the account keeps it.`,
+  message: address.includes("#")
+    ? `The manifest does not list ${visible(name)} any more. dimsync sends nothing; it keeps the tag.`
+    : `It is not managed any more${columns === 0 ? "" : `, with ${counted(columns, "column")}`}. dimsync sends nothing; the account keeps it.`,
   at: "base",
   columns,
 });

@@ -70,6 +70,8 @@ export const tag: Kind<TagUnit, LiveTag> = {
     lost: () => Promise.resolve("the manifest no longer requires it to have the tag"),
   },
 
+  related: (resource, account) => (specOf(resource).exclusive === true ? undefined : relatedIds(specOf(resource), account)),
+
   isPlainKey: (path) => path.at(-1) === "labels",
 
   readOnlyField(parent, key) {

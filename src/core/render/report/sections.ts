@@ -137,7 +137,7 @@ export function problemEntry(problem: Diagnostic): Entry {
   };
 }
 
-/** Objects that lost their manifest since the base. */
+/** Objects and relations that the manifests no longer have. */
 const released = (all: NonNullable<Plan["released"]>): Section => ({
   id: "released",
   title: "No longer managed",
