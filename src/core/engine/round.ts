@@ -243,7 +243,7 @@ function releasedRelations(base: BaseView, account: AccountView): readonly Relea
     if (still === undefined) return [];
     return [...(kind.related?.(before.resource, base.account) ?? [])]
       .filter((id) => !still.has(id))
-      .map((id) => ({ address: `${before.address}#${id}` as const, id, name: nameOfLive(id, account) ?? id, columns: 0 }));
+      .map((id) => ({ address: `${before.address}#${id}` as const, id, name: nameOfLive(id, base.account) ?? id, columns: 0 }));
   });
 }
 
