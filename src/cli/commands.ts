@@ -200,7 +200,7 @@ function declareRecords({ program, add }: CommandLine): void {
   add("unbind <address...>", "Remove a recorded id", async () => (await import("../features/records/bind-command.ts")).runUnbind);
   add(
     "resolve [address]",
-    "Settle a create whose response was lost. Until then, plans do not touch the address.",
+    "Resolve a create whose response was lost. Until then, its address is blocked.",
     async () => (await import("../features/records/resolve-command.ts")).runResolve,
   )
     .option("--created <id>", "The object was created with this id. Checked against the account and the audit log")
@@ -215,7 +215,7 @@ function declareRecords({ program, add }: CommandLine): void {
   )
     .option("--log", "show: the newest 100 writes instead: when, by which run, and what changed")
     .option("--reason <text>", "lock: why; shown to everyone who finds the target locked")
-    .option("--until <time>", "lock: when the lock ends by itself, such as 2027-01-31T18:00:00Z")
+    .option("--until <time>", "lock: when the lock ends, such as 2027-01-31T18:00:00Z")
     .option("--force", "unlock: without confirmation, even if the run may be alive; restore: even if the target has another name")
     .option("--to <store>", "init, migrate: folder, git, git:REF or postgres (default for init: git)")
     .option("--print", "init, migrate: print the config instead of writing dimsync.yaml");
@@ -251,7 +251,7 @@ function declareSetUp({ program, add }: CommandLine): void {
     .addOption(repeatable("--person <email>", "Add an API key for this user; repeatable"));
   add(
     "mcp",
-    "Serve the read-only commands to agents (MCP). Speaks the Model Context Protocol over stdin and stdout, until stdin ends. Sends only GET requests.",
+    "Serve the read-only commands to agents (MCP). Runs a Model Context Protocol server on stdin and stdout, until stdin ends. Sends only GET requests.",
     async () => {
       const [{ runMcp }, { tools }] = await Promise.all([import("../features/mcp/mcp.ts"), import("./tools.ts")]);
       return (context) => runMcp(context, tools);
@@ -329,15 +329,15 @@ function declareController({ program, add }: CommandLine): void {
     .option("--role <role>", "run: all (default), worker or page")
     .option("--accounts-at-once <n>", "run: accounts that this process checks at once (default: 8)")
     .option("--accounts-per-host <n>", "run: accounts of one host that all processes check at once (default: 4)")
-    .option("--max-mode <mode>", "run: treat accounts with a higher mode as report or protect")
+    .option("--max-mode <mode>", "run: highest mode of accounts, report or protect")
     .option("--log-format <format>", "run: text (default) or json: one object for each line, with level, account, run, worker and trace id")
     .option("--force", "push: replace a bundle although this one does not follow it; needs --reason")
-    .option("--allow-removal", "push, rollback: accounts may end that the project no longer has; their history is kept")
+    .option("--allow-removal", "push, rollback: end accounts that the project no longer has; their history is kept")
     .option("--source <name>", "push: name of the project (default: the repository, such as example/config). notify: only its receivers")
     .option("--wait", "check: wait for the result, print it, and exit as drift does")
     .option("--label <name=value>", "suspend, resume, silence: all accounts with this label")
     .option("--all", "suspend, resume, silence: all accounts")
-    .option("--until <time>", "suspend, silence: when it ends by itself, such as 2h or 2027-01-31T18:00:00Z")
+    .option("--until <time>", "suspend, silence: when it ends, such as 2h or 2027-01-31T18:00:00Z")
     .option("--reason <text>", "suspend, silence, acknowledge, rollback, push --force: why; shown to others")
     .option("--test", "notify: send a message that shows whether the receivers can be reached");
 }

@@ -41,7 +41,7 @@ export function globalOptions(program: Command): void {
 /**
  * Options of plan, apply, drift and ci. `risks`: the values of --fail-on for changes of protection.
  */
-export function planOptions(command: Command, risks = "exposes"): Command {
+export function planOptions(command: Command, risks = "exposes, loosened"): Command {
   return command
     .addOption(
       repeatable(
