@@ -11,6 +11,7 @@ import { rowsOf } from "../database/rows.ts";
 import type { Log } from "../log.ts";
 import { accountHref, causeHref } from "../page/html/words.ts";
 import type { SourceNotifications } from "../projects/register.ts";
+import { everyNotify } from "../views/sql.ts";
 import type { DeliveryJob } from "../work/queue.ts";
 import { requestsFor } from "./formats.ts";
 import { type AlertAccount, type AlertMessage, isRouted } from "./message.ts";
@@ -147,7 +148,7 @@ async function readMessage(
       (select json_agg(distinct o.message) from dimsync_controller.event o join dimsync_controller.event e on o.ended_by = e.id
         where e.message = $2 and o.reminds is null and o.deliveries -> $3 ->> 'outcome' = 'sent' and not exists (select 1 from dimsync_controller.event still
           where still.message = o.message and still.ended_by is null)) as ended
-      from dimsync_controller.notify n where n.source = $1`,
+      from ${everyNotify} n where n.source = $1`,
     [source, id, name],
   );
   const receiver = row?.settings.receivers.find((each) => each.name === name);

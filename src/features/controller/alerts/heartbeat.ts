@@ -4,7 +4,7 @@ import { resolveAll } from "../../../core/operations/account.ts";
 import type { Database } from "../../../core/records/postgres/connection.ts";
 import { rowsOf } from "../database/rows.ts";
 import type { SourceNotifications } from "../projects/register.ts";
-import { hasWorker, isOverdue } from "../views/sql.ts";
+import { hasWorker, isOverdue, namedAccounts } from "../views/sql.ts";
 import { type DeliveryOptions, secretPlaces, whyNotSent } from "./deliver.ts";
 
 /**
@@ -17,9 +17,9 @@ export async function sendHeartbeats(database: Database, { env, signal, log }: O
     "select source, settings from due",
     [],
     `due as (update dimsync_controller.notify n set heartbeat_at = now()
-      where heartbeat_at <= now() - (n.settings -> 'heartbeat' ->> 'everyMs')::bigint * interval '1 ms'
+      where heartbeat_at <= now() - (case when n.odd is null then n.settings -> 'heartbeat' ->> 'everyMs' end)::bigint * interval '1 ms'
         and ${hasWorker}
-        and not exists (select 1 from dimsync_controller.account a where a.source = n.source and ${isOverdue}) returning n.*)`,
+        and not exists (select 1 from ${namedAccounts} a where a.source = n.source and ${isOverdue}) returning n.*)`,
   );
   await Promise.all(
     due.map(async ({ source, settings: { heartbeat, folder } }) => {

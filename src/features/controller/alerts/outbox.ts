@@ -3,7 +3,7 @@ import { alertSeverities, type MaintenanceWindow, type NotificationSettings } fr
 import type { Database } from "../../../core/records/postgres/connection.ts";
 import { iso } from "../../../core/records/postgres/iso.ts";
 import { rowsOf } from "../database/rows.ts";
-import { hasWorker, isLate, isSuspended, silenceOf } from "../views/sql.ts";
+import { everyNotify, hasWorker, isLate, isSuspended, silenceOf } from "../views/sql.ts";
 import type { DeliveryJob } from "../work/queue.ts";
 import { type AlertMessage, isRouted, severityOf } from "./message.ts";
 import { isInMaintenance } from "./silence.ts";
@@ -15,19 +15,19 @@ import { isInMaintenance } from "./silence.ts";
 const statements = (inMaintenance: readonly number[]): Readonly<Record<string, string>> => ({
   stale: `with late as (
       update dimsync_controller.account a set alerts = array_append(alerts, 'stale')
-      where a.removed_at is null and not 'stale' = any(a.alerts) and ${isLate} and not ${isSuspended} returning a.*)
+      where a.removed_at is null and not 'stale' = any(a.alerts) and case when a.odd is null then ${isLate} end and not ${isSuspended} returning a.*)
     insert into dimsync_controller.event (source, account, name, since, git_commit)
       select source, id, 'stale', coalesce(last_checked_at, created_at), git_commit from late`,
 
   "no worker": `with alone as (
       update dimsync_controller.notify n set alerts = array_append(alerts, 'no-worker')
-      where not 'no-worker' = any(n.alerts) and not ${hasWorker} and exists (select 1 from dimsync_controller.account a
+      where n.odd is null and not 'no-worker' = any(n.alerts) and not ${hasWorker} and exists (select 1 from dimsync_controller.account a
         where a.source = n.source and a.removed_at is null and a.next_check_at < now() - interval '1 minute' and not ${isSuspended}) returning n.source)
     insert into dimsync_controller.event (source, name) select source, 'no-worker' from alone`,
 
   "a worker again": `with back as (
       update dimsync_controller.notify n set alerts = array_remove(alerts, 'no-worker')
-      where 'no-worker' = any(n.alerts) and ${hasWorker} returning n.source)
+      where n.odd is null and 'no-worker' = any(n.alerts) and ${hasWorker} returning n.source)
     insert into dimsync_controller.event (source, name, resolves) select source, 'resolved', '{no-worker}' from back`,
 
   // Here and not where an event is stored, because another process may have stored what it ends at the same moment.
@@ -36,7 +36,7 @@ const statements = (inMaintenance: readonly number[]): Readonly<Record<string, s
       and e.name = any(r.resolves) and e.ended_by is null and e.at <= r.at`,
 
   remind: `with again as (
-      update dimsync_controller.event e set reminded_at = now() from dimsync_controller.notify n
+      update dimsync_controller.event e set reminded_at = now() from ${everyNotify} n
       where n.source = e.source and e.ended_by is null and e.reminds is null and e.queued_at is not null and e.resolves = '{}'
         and coalesce(e.reminded_at, e.at) < now() - (n.settings ->> 'remindMs')::bigint * interval '1 ms'
         and (e.name = any(n.alerts) or exists (select 1 from dimsync_controller.account a where a.id = e.account and a.removed_at is null and e.name = any(a.alerts)))
@@ -58,7 +58,7 @@ const statements = (inMaintenance: readonly number[]): Readonly<Record<string, s
   // Events with one cause that come within the group interval.
   gather: `with due as materialized (
       select e.source, e.name, e.cause, e.reminds, gen_random_uuid() as message
-      from dimsync_controller.event e left join dimsync_controller.notify n using (source)
+      from dimsync_controller.event e left join ${everyNotify} n using (source)
       where e.message is null and e.queued_at is null and not ${isSilenced(inMaintenance)}
       group by e.source, e.name, e.cause, e.reminds, n.settings
       having min(e.at) <= now() - coalesce((n.settings ->> 'groupMs')::bigint, 0) * interval '1 ms')
@@ -104,7 +104,7 @@ export async function routeEvents(database: Database, send: (job: DeliveryJob) =
   const events = await rowsOf<NewEvent>(
     database,
     `select e.message, e.source, e.name as event, e.resolves, a.labels, e.detail ->> 'receiver' as receiver, n.settings from dimsync_controller.event e
-      left join dimsync_controller.account a on a.id = e.account left join dimsync_controller.notify n on n.source = e.source
+      left join dimsync_controller.account a on a.id = e.account left join ${everyNotify} n on n.source = e.source
       where e.queued_at is null and e.message is not null order by e.at limit 1000`,
   );
   const jobs = new Map(events.flatMap(jobsOf).map((job) => [job.id, job]));

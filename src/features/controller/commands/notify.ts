@@ -10,6 +10,7 @@ import { jsonDocument, visible } from "../../../core/text/control-characters.ts"
 import { didYouMean } from "../../../core/text/suggest.ts";
 import { rowsOf } from "../database/rows.ts";
 import { readReceivers } from "../views/health.ts";
+import { everyNotify } from "../views/sql.ts";
 import { withController } from "./place.ts";
 
 const pollMs = 500;
@@ -88,7 +89,7 @@ const testedReceivers = (database: Database, tests: readonly string[], receiver:
     database,
     `select n.source, r ->> 'name' as name, r ->> 'type' as type, coalesce(e.deliveries -> (r ->> 'name') ->> 'outcome', 'waiting') as outcome,
       e.deliveries -> (r ->> 'name') -> 'error' ->> 'message' as message
-      from dimsync_controller.event e join dimsync_controller.notify n using (source) cross join lateral jsonb_array_elements(n.settings -> 'receivers') r
+      from dimsync_controller.event e join ${everyNotify} n using (source) cross join lateral jsonb_array_elements(n.settings -> 'receivers') r
       where e.id = any($1::uuid[]) and ($2 = '' or r ->> 'name' = $2) order by n.source, r ->> 'name'`,
     [tests, receiver],
   );

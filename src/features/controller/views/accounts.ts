@@ -4,7 +4,20 @@ import type { Database } from "../../../core/records/postgres/connection.ts";
 import { iso } from "../../../core/records/postgres/iso.ts";
 import { membersOf, rowsOf } from "../database/rows.ts";
 import { readRuns } from "./runs.ts";
-import { acknowledgedOf, dirtyOf, everyAccount, intervalSql, isLate, namedAccounts, riskOrder, silenceOf, suspensionOf } from "./sql.ts";
+import {
+  acknowledgedOf,
+  dirtyOf,
+  everyAccount,
+  everyFinding,
+  intervalSql,
+  isAcknowledged,
+  isLate,
+  namedAccounts,
+  riskOrder,
+  silenceOf,
+  suspensionOf,
+  untilText,
+} from "./sql.ts";
 import {
   type AccountDetail,
   type AccountSummary,
@@ -17,7 +30,7 @@ import {
   type Suspension,
 } from "./status.ts";
 
-const silenceColumns = `json_build_object('reason', s.reason, 'until', ${iso("s.until")}, 'by', s.silenced_by)`;
+const silenceColumns = `json_build_object('reason', s.reason, 'until', ${untilText("s.until")}, 'by', s.silenced_by)`;
 
 const failingSince = `select ${iso("r.finished_at")} from dimsync_controller.run r where r.account = a.id and r.error_code is not null
   and r.finished_at > coalesce(a.last_checked_at, a.created_at) order by r.finished_at limit 1`;
@@ -103,11 +116,11 @@ const withAcknowledgements = (findings: readonly Finding[], acknowledgements: re
 /** Exposed first, at most 1,000. */
 const openFindings = `select id, kind, address, path, risk, cause, detail, ${iso("opened_at")} as "openedAt", opened_run as "openedRun",
   ${iso("coalesce(since, opened_at)")} as since, ${iso("changed_at")} as "changedAt", actor
-  from dimsync_controller.finding where account = $1 and closed_at is null order by ${riskOrder("risk")}, address, path limit 1000`;
+  from ${everyFinding} f where account = $1 and closed_at is null order by ${riskOrder("risk")}, address, path limit 1000`;
 
 /** What happened to findings, newest first. */
 const events100 = `select e.finding, e.event, ${iso("e.at")} as at, e.run, e.actor, f.kind, f.address, f.path, f.risk, e.detail
-  from dimsync_controller.finding_event e join dimsync_controller.finding f on f.id = e.finding
+  from dimsync_controller.finding_event e join ${everyFinding} f on f.id = e.finding
   where e.account = $1 order by e.at desc, e.id desc limit 100`;
 
 /** The days with a check of the last 90, oldest first. */
@@ -116,7 +129,7 @@ const days = `select day, checks, failures, exposed_columns as "exposedColumns",
   from dimsync_controller.daily where account = $1 and day > (now() at time zone 'UTC')::date - 90 order by day`;
 
 /** Newest first. */
-const suspensions20 = `select reason, ${iso("until")} as until, suspended_by as by, ${iso("suspended_at")} as at, ${iso("resumed_at")} as "resumedAt",
+const suspensions20 = `select reason, ${untilText("until")} as until, suspended_by as by, ${iso("suspended_at")} as at, ${iso("resumed_at")} as "resumedAt",
   resumed_by as "resumedBy" from dimsync_controller.suspension where account = $1 order by id desc limit 20`;
 
 /** Newest first. */
@@ -124,4 +137,4 @@ const acknowledgements20 = `select json_agg(distinct e.name) as events, e.acknow
   e.acknowledged ->> 'at' as at,
   case when bool_and(e.ended_by is not null or not e.name = any(a.alerts)) then ${iso("max(coalesce(ending.at, now()))")} end as "endedAt"
   from dimsync_controller.event e join dimsync_controller.account a on a.id = e.account left join dimsync_controller.event ending on ending.id = e.ended_by
-  where e.account = $1 and e.acknowledged is not null and e.reminds is null group by e.acknowledged order by at desc limit 20`;
+  where e.account = $1 and ${isAcknowledged} and e.reminds is null group by e.acknowledged order by at desc limit 20`;

@@ -1,7 +1,7 @@
 import type { Database } from "../../../core/records/postgres/connection.ts";
 import { iso } from "../../../core/records/postgres/iso.ts";
 import { rowsOf } from "../database/rows.ts";
-import { everyAccount, namedAccounts, riskOrder } from "./sql.ts";
+import { everyAccount, everyFinding, namedAccounts, riskOrder } from "./sql.ts";
 import type { CauseGroup, ClosedGroup, Part, Range } from "./status.ts";
 
 /** SQL: what findings `f` of accounts `a` with one cause have in common. "since" is the time of the first change, from the audit log if known. */
@@ -10,7 +10,7 @@ const groupColumns = `f.cause, f.kind, (array_agg(f.risk order by ${riskOrder("f
   coalesce(json_agg(distinct f.actor) filter (where f.actor is not null), '[]') as actors,
   (array_agg(json_build_object('address', f.address, 'path', f.path, 'detail', f.detail) order by f.opened_at, f.id))[1] as example`;
 
-const from = (accounts: string): string => `from dimsync_controller.finding f join ${accounts} a on a.id = f.account`;
+const from = (accounts: string): string => `from ${everyFinding} f join ${accounts} a on a.id = f.account`;
 
 /** Open findings of all accounts grouped by cause: the worst first, then those of the most accounts. `cause`: only this one. */
 export const findingsByCause = (database: Database, range: Range, cause = ""): Promise<Part<CauseGroup>> =>

@@ -2,7 +2,7 @@ import type { Database } from "../../../core/records/postgres/connection.ts";
 import { iso } from "../../../core/records/postgres/iso.ts";
 import { rowsOf } from "../database/rows.ts";
 import { listAccounts } from "./accounts.ts";
-import { intervals, isAlive, isFree, isOverdue, namedAccounts } from "./sql.ts";
+import { everyNotify, intervals, isAlive, isFree, isOverdue, namedAccounts, whyNoReceivers } from "./sql.ts";
 import type { AccountSummary } from "./status.ts";
 
 /** A worker process that was seen in the last two minutes. */
@@ -37,7 +37,7 @@ export async function readWorkers(database: Database): Promise<WorkerHealth> {
         from ${namedAccounts} a where a.running_worker = w.id and a.running_until >= now())) order by w.id), '[]')
       from dimsync_controller.worker w where ${isAlive}) as workers`,
     [],
-    `overdue as (select now() - ${intervals(2)} as since from dimsync_controller.account a
+    `overdue as (select now() - ${intervals(2)} as since from ${namedAccounts} a
       where ${isOverdue})`,
   );
   return health ?? { overdue: 0, workers: [] };
@@ -59,13 +59,14 @@ export const readReceivers = (database: Database): Promise<readonly ReceiverStat
   rowsOf<ReceiverStatus>(
     database,
     `select n.source, r ->> 'name' as name, r ->> 'type' as type, last.at as "lastTriedAt", last.failure
-      from dimsync_controller.notify n cross join lateral jsonb_array_elements(n.settings -> 'receivers') r
+      from ${everyNotify} n cross join lateral jsonb_array_elements(n.settings -> 'receivers') r
       left join lateral (
         select e.deliveries -> (r ->> 'name') ->> 'at' as at, e.deliveries -> (r ->> 'name') -> 'error' ->> 'message' as failure
         from dimsync_controller.event e where e.source = n.source and e.at > now() - interval '2 days' and e.deliveries ? (r ->> 'name')
         order by 1 desc limit 1) last on true
       where exists (select 1 from dimsync_controller.account a where a.source = n.source and a.removed_at is null)
-      order by n.source, r ->> 'name'`,
+      union all select r.source, 'all', '', null, ${whyNoReceivers} from dimsync_controller.notify r where r.odd is not null
+      order by 1, 2`,
   );
 
 /** Upper bounds of the histogram of durations, in seconds. */

@@ -47,7 +47,7 @@ export async function claimAccount(
     [account, run, worker, isRetry, watched ?? null],
     `claimed as (update dimsync_controller.account a set running_run = $2, running_worker = $3, running_since = now(),
       running_until = now() + ${claimMs} * interval '1 ms'
-      where a.id = $1 and a.removed_at is null and ${isFree}
+      where a.id = $1 and a.removed_at is null and a.odd is null and ${isFree}
         and (a.next_check_at <= now() + interval '1 second' or ($4::boolean and a.failed_runs > 0))
         and (a.digest is not null or a.source = $5)
         and not ${isSuspended}
@@ -64,7 +64,7 @@ export async function renewClaims(
 ): Promise<void> {
   await database.query(
     `with renewed as (update dimsync_controller.account set running_until = now() + ${claimMs} * interval '1 ms'
-      where running_worker = $1 and running_run = any($2::text[]))
+      where odd is null and running_worker = $1 and running_run = any($2::text[]))
       update dimsync_controller.worker set seen_at = now(), taken_at = case when $3 then now() else taken_at end where id = $1`,
     [worker, runs, hasTaken],
   );
@@ -73,7 +73,7 @@ export async function renewClaims(
 /** Gives claims back without a result, because the worker stops. The accounts stay due. */
 export async function releaseClaims(database: Database, worker: string): Promise<void> {
   await database.query(
-    `with released as (update dimsync_controller.account set running_run = null, running_worker = null, running_until = null where running_worker = $1)
+    `with released as (update dimsync_controller.account set running_run = null, running_worker = null, running_until = null where odd is null and running_worker = $1)
       update dimsync_controller.worker set stopped_at = now(), seen_at = now() where id = $1`,
     [worker],
   );
@@ -97,7 +97,7 @@ export const dueAccounts = (
 ): Promise<readonly { readonly id: number; readonly host: string }[]> =>
   rowsOf(
     database,
-    `select a.id, a.host from dimsync_controller.account a where a.removed_at is null and a.next_check_at <= now() - $1 * interval '1 second'
+    `select a.id, a.host from dimsync_controller.account a where a.removed_at is null and a.odd is null and a.next_check_at <= now() - $1 * interval '1 second'
       and ${isFree}
       and not ${isSuspended}
       order by a.next_check_at limit $2`,

@@ -7,7 +7,7 @@ import type { Database } from "../../../core/records/postgres/connection.ts";
  */
 export async function deleteOld(database: Database): Promise<void> {
   const keptBy = (condition: string): string =>
-    `coalesce((select max(a.keep_ms) from dimsync_controller.account a where ${condition}), ${defaultKeepMs}) * interval '1 ms'`;
+    `coalesce((select max(a.keep_ms) from dimsync_controller.account a where a.odd is null and ${condition}), ${defaultKeepMs}) * interval '1 ms'`;
   const isOld = (time: string): string => `${time} < now() - ${keptBy("a.id = x.account")}`;
   for (const statement of [
     `delete from dimsync_controller.finding x where ${isOld("closed_at")}`,

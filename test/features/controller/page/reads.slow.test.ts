@@ -1,8 +1,12 @@
 import { gzipSync } from "node:zlib";
-import { expect, it } from "vitest";
+import { expect, it, onTestFinished } from "vitest";
+import { migrate, migrations } from "../../../../src/features/controller/database/migrate.ts";
 import { readsOf } from "../../../../src/features/controller/page/reads.ts";
+import { listAccounts } from "../../../../src/features/controller/views/accounts.ts";
+import { dueAccounts } from "../../../../src/features/controller/work/claim.ts";
 import { tracedReport } from "../../../core/render/html-report.ts";
-import { describeDatabases } from "../../../support/postgres/controller-database.ts";
+import { describeDatabases, newDatabase } from "../../../support/postgres/controller-database.ts";
+import { sampleOf } from "../../../support/sample.ts";
 import { ask, started } from "./ask.ts";
 import { violations } from "./openapi.ts";
 
@@ -66,17 +70,82 @@ insert into dimsync_controller.counter (name, label, value) values ('lease_losse
     expect(metrics).toContain("dimsync_controller_lease_losses_total 2\n");
   });
 
-  it.each([
-    ["settings of a source without a list", `insert into dimsync_controller.notify values ('s', '{"receivers":"x","remindMs":"y"}')`],
-    ["a receiver without a name", `insert into dimsync_controller.notify values ('s', '{"receivers":[{}],"remindMs":1,"groupMs":1}')`],
-    ["labels other than strings", `update dimsync_controller.account set labels = '{"a":{"b":[1]}}'`],
-    ["labels in a list", `update dimsync_controller.account set labels = '{"a":["b"]}'`],
-    ["a check without pause", "update dimsync_controller.account set every_ms = 0, next_check_at = now()"],
-    ["an unknown state", "update dimsync_controller.account set outcome = 'x'"],
-    ["a time that never comes", "update dimsync_controller.account set next_check_at = 'infinity'"],
-    ["a finding of an unknown kind", "update dimsync_controller.finding set kind = 'x'"],
-    ["a finding whose cause is a list", `update dimsync_controller.finding set detail = '{"cause":[1]}'`],
-  ])("a row written by hand cannot end the page and the metrics: %s", async (_, sql) => {
-    await expect(database().query(sql, [])).rejects.toThrow(/check constraint/u);
+  it("refuses rows that no controller writes", async () => {
+    for (const sql of [
+      `insert into dimsync_controller.notify values ('s', '{"receivers":"x","remindMs":"y"}')`,
+      `update dimsync_controller.account set labels = '{"a":["b"]}'`,
+      "update dimsync_controller.account set every_ms = 0, next_check_at = now()",
+      "update dimsync_controller.finding set kind = 'x'",
+    ])
+      await expect(database().query(sql, []), sql).rejects.toThrow(/check constraint/u);
+  });
+
+  it("shows everything else if one value is odd and was written before such values were refused", async () => {
+    await database().script(`
+insert into dimsync_controller.notify (source, settings) values ('data', '{"receivers":[{"name":"r","type":"http"}],"remindMs":1,"groupMs":1}');
+insert into dimsync_controller.worker (id, version, accounts_at_once) values ('w1', '0.1.0', 1);
+insert into dimsync_controller.silence (account, reason, silenced_by, until) select id, 'x', 'ann', now() + interval '1 hour' from dimsync_controller.account where target = 'prod';
+insert into dimsync_controller.event (source, account, name, acknowledged, queued_at, message, deliveries)
+  select source, id, 'exposed', '{"by":"ann","reason":"known","at":"2026-01-01T00:00:00.000Z"}', now(), gen_random_uuid(), '{"r":{"at":"2026-01-01T00:00:00.000Z","error":{"message":"refused"}}}'
+  from dimsync_controller.account where target = 'prod';
+update dimsync_controller.account set running_worker = 'w1', running_until = now() + interval '1 hour', alerts = '{exposed}' where target = 'prod';`);
+    const { rows: columns } = await database().query(
+      `select table_name as "table", column_name as "column", udt_name as type from information_schema.columns
+        where table_schema = 'dimsync_controller' and is_generated = 'NEVER' and is_identity = 'NO' and table_name <> 'format' order by 1, 2`,
+      [],
+    );
+    const all = columns.flatMap(({ table, column, type }) =>
+      (oddValues[String(type)] ?? []).map((value) => ({ table, column, type, value })),
+    );
+    const found: string[] = [];
+    await database().transaction(async ({ query }) => {
+      let last: Promise<unknown> = Promise.resolve();
+      const inTurn: typeof query = (...call) => {
+        const next = last.then(() => query(...call));
+        last = next.catch(() => undefined);
+        return next;
+      };
+      const page = await started({ reads: readsOf({ ...database(), query: inTurn }), now: () => new Date() });
+      for (const table of ["account", "notify", "finding"])
+        await inTurn(`alter table dimsync_controller.${table} drop constraint ${table}_odd`, []);
+      for (const { table, column, value } of sampleOf(all, { name: "odd rows", kindOf: ({ table, type }) => `${table} ${type}` })) {
+        await inTurn("savepoint before", []);
+        const write = inTurn(`update dimsync_controller.${table} set ${column} = $1`, [value]);
+        const replies = await write.then(
+          () => Promise.all(["/", "/accounts/prod", "/metrics", "/api/v1/accounts"].map((path) => ask(page, path))),
+          () => [],
+        );
+        if (replies.some(({ status }) => status !== 200)) found.push(`${table}.${column} = ${value}`);
+        await inTurn("rollback to savepoint before", []);
+      }
+    });
+    expect(found).toEqual([]);
   });
 });
+
+it("migrates a database with an odd row, shows its account as failing, and takes it no more", async () => {
+  const database = await newDatabase();
+  onTestFinished(database.close);
+  await migrate(database, migrations.slice(0, 1));
+  await database.script(`insert into dimsync_controller.account (source, target, mode, labels, every_ms) values
+    ('data', 'odd', 'report', '{"a":{"b":[1]}}', 0), ('data', 'other', 'report', '{}', 60000)`);
+  await migrate(database);
+  expect(await dueAccounts(database, { seconds: -1, limit: 9 })).toHaveLength(1);
+  const [odd] = await listAccounts(database);
+  expect(odd).toMatchObject({ name: "odd", state: "failing", labels: {}, everyMs: 3_600_000, error: { code: "E_CONTROLLER_DATABASE" } });
+  expect(odd?.error?.message).toContain("in labels, every_ms");
+});
+
+/** Of each type, values that a role with UPDATE can write, and no controller does. */
+const oddValues: Readonly<Record<string, readonly string[]>> = {
+  bool: ["true", "false"],
+  bytea: ["x"],
+  date: ["infinity", "4000-01-01"],
+  float8: ["NaN", "-Infinity"],
+  int4: ["-1", "2147483647"],
+  int8: ["-1", "0", "9223372036854775807"],
+  jsonb: ["null", "1", '"x"', "[]", "[1]", "{}", '{"a":{"b":[1]}}', '{"receivers":[{}]}', '{"r":"x"}'],
+  text: ["", "x", "\u001b[31m<b>"],
+  _text: ["{}", "{x,NULL}"],
+  timestamptz: ["infinity", "-infinity", "20000-01-01"],
+};
