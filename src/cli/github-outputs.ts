@@ -13,8 +13,7 @@ import { type AnnotationOptions, annotations, githubPieces, summaryLimitBytes } 
 import { code, prose } from "../core/render/markdown/escape.ts";
 import { findingsOf } from "../core/render/report/findings.ts";
 import { visible } from "../core/text/control-characters.ts";
-import { counted } from "../core/text/counts.ts";
-import { joinParts } from "../core/text/lists.ts";
+import { joinParts, moreOf } from "../core/text/lists.ts";
 import { workflowCommand } from "../core/text/workflow-commands.ts";
 
 /** What a step of GitHub Actions gets besides its log. */
@@ -76,7 +75,7 @@ export function failureReasons({ code: name, message, diagnostics }: Failure): r
   const reasons = diagnostics.map((one) => `${code(joinParts([one.code, placeText(one)], " "))}: ${prose(one.message)}`);
   return [
     ...reasons.slice(0, mostReasons),
-    ...(reasons.length > mostReasons ? [`… and ${counted(reasons.length - mostReasons, "more problem")}.`] : []),
+    ...(reasons.length > mostReasons ? [`… ${moreOf(reasons.length - mostReasons, "problem")}.`] : []),
   ];
 }
 

@@ -273,7 +273,7 @@ describe("two weeks of a team", () => {
     const again = await run("import", "-t", "dev");
     expect(again.stdout.match(/^note/gmu)).toHaveLength(1);
     expect(again.stdout.replaceAll(/\s+/gu, " ")).toMatch(
-      /^note Schemas\/billing-eu, Schemas\/billing-us, Schemas\/crm and 37 more are stricter than the account, and import leaves that as it is\. Apply would make 240 changes that protect; dimsync plan -t dev shows them\./u,
+      /^note Schemas\/billing-eu, Schemas\/billing-us, Schemas\/crm and 37 more objects are stricter than the account, and import leaves that as it is\. Apply would make 240 changes that protect; dimsync plan -t dev shows them\./u,
     );
     expect(again.stdout).not.toMatch(/E_/u);
     expect((await run("apply", "-t", "dev", "--yes")).code).toBe(0);

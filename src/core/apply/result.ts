@@ -68,6 +68,7 @@ function separated({ notKept: _, kept, ...item }: EndedItem): readonly ItemResul
   const { code: __, message: ___, command: ____, ...done } = item;
   const names = andMore(
     [...eachChange({ changes: kept })].map(({ path }) => wholePath(path)),
+    "value",
     { shown: 10 },
   );
   return [{ ...done, outcome: "done", message: `The account has ${names} now.`, changes: kept }, item];

@@ -4,8 +4,7 @@ import { escaped, type Pointer } from "../model/json/pointer.ts";
 import type { Item } from "../model/plan.ts";
 import { isStep, type Steps } from "../model/runtime/event-loop.ts";
 import { isSecretReference } from "../model/settings/secret.ts";
-import { counted } from "../text/counts.ts";
-import { andMore } from "../text/lists.ts";
+import { andMore, moreOf } from "../text/lists.ts";
 import { cutEnd } from "../text/values.ts";
 import type { Ending } from "./step.ts";
 
@@ -94,7 +93,7 @@ export function describeStale(nodes: readonly StaleNode[]): string {
   const texts = nodes
     .slice(0, shownNodes)
     .map(({ pointer, planned, now }) => `${pointer} was ${short(planned)} when it was planned and is ${short(now)} now`);
-  return nodes.length > shownNodes ? `${texts.join("; ")}; and ${counted(nodes.length - shownNodes, "more value")}` : texts.join("; ");
+  return nodes.length > shownNodes ? `${texts.join("; ")}; ${moreOf(nodes.length - shownNodes, "value")}` : texts.join("; ");
 }
 
 /** The ending of an item whose `basis` has changed. */
@@ -107,7 +106,7 @@ export const exposesOther: Ending = {
 
 /** The first pointers, and the number of the others. */
 export function listPointers(pointers: readonly Pointer[]): string {
-  return andMore(pointers, { shown: shownNodes });
+  return andMore(pointers, "value", { shown: shownNodes });
 }
 
 function short(value: JsonValue | undefined): string {

@@ -266,7 +266,7 @@ export function withOtherProjects(report: Plan, known: readonly KnownRun[]): Pla
       code: "W_OTHER_PROJECT",
       severity: "warning",
       summary: titles.W_OTHER_PROJECT,
-      message: `The dimsync run ${run}${who} of ${by.at} changed ${andMore([...addresses])}, and the records of this target do not have the run. If two projects manage one object, each undoes the other's changes. Remove the object from one of them.`,
+      message: `The dimsync run ${run}${who} of ${by.at} changed ${andMore([...addresses], "object")}, and the records of this target do not have the run. If two projects manage one object, each undoes the other's changes. Remove the object from one of them.`,
     };
   });
   return warnings.length === 0 ? report : { ...judgedReport, diagnostics: [...report.diagnostics, ...warnings] };

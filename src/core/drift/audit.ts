@@ -25,7 +25,7 @@ export async function readAudit(
 /** The sentences about entries that could not be read; none if all could be. */
 export function unreadText({ unread: [first, ...others] }: Pick<AuditEntries, "unread">): readonly string[] {
   if (first === undefined) return [];
-  const more = others.length === 0 ? "" : ` ${counted(others.length, "more entry", "more entries")} cannot be read either.`;
+  const more = others.length === 0 ? "" : ` ${counted(others.length, "more entry")} cannot be read either.`;
   return [`dimsync cannot read the entry ${first.id ?? first.index} of the audit log, and continues without it. ${first.why}${more}`];
 }
 

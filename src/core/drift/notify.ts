@@ -5,6 +5,7 @@ import { isLoopback } from "../model/settings/base-url.ts";
 import type { NotifySettings } from "../model/settings/config.ts";
 import type { Secret, SecretReference } from "../model/settings/secret.ts";
 import type { HttpRequest, SendOptions } from "../service/send-request.ts";
+import { moreOf } from "../text/lists.ts";
 import { wholePath } from "../text/paths.ts";
 import type { DriftSummary } from "./summary.ts";
 
@@ -96,7 +97,7 @@ function slackText({ report, summary: { counts, exit } }: NotificationInput): st
     `*${!report.complete ? "Incomplete drift report" : exit === 0 ? "No drift" : "Drift"} in ${plain(report.target)}* (${plain(report.account)})`,
     `${counts.differences} differences, ${counts.exposed} of them exposed; ${counts.manual} manual; ${counts.policy} policy findings`,
     ...lines.slice(0, maxLines),
-    ...(rest > 0 ? [`… and ${rest} more`] : []),
+    ...(rest > 0 ? [`… ${moreOf(rest, "difference")}`] : []),
   ].join("\n");
 }
 

@@ -39,7 +39,7 @@ function groupFailedReads(problems: readonly Problem[]): readonly Problem[] {
     const wayOut = wayOutOf([...group.values()]);
     if (others.length === 0) return { ...problem, message: `${problem.message}${wayOut}` };
     const { address: _address, ...rest } = problem;
-    const message = `${problem.message} ${counted(others.length, "more read")} failed or ${others.length === 1 ? "was" : "were"} not sent for the same reason: ${andMore(others, { shown })}.${wayOut}`;
+    const message = `${problem.message} ${counted(others.length, "more read")} failed or ${others.length === 1 ? "was" : "were"} not sent for the same reason: ${andMore(others, "read", { shown })}.${wayOut}`;
     return [{ ...rest, message }];
   });
 }
@@ -77,7 +77,7 @@ function merged(group: readonly [Problem, ...Problem[]]): readonly Problem[] {
   return [
     {
       ...problem,
-      message: `${problem.message} The same problem is in ${count}: ${andMore(labels, { shown })}.`,
+      message: `${problem.message} The same problem is in ${count}: ${andMore(labels, "integration", { shown })}.`,
       address,
     },
   ];

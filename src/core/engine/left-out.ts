@@ -13,7 +13,10 @@ export function ignoredFileProblems(git: Plan["git"], { bindingsFile, folder, re
   // Shared records do not need the file.
   const ignored = (git?.ignored ?? []).filter(({ file }) => isLocal(records) || resolve(folder, file) !== bindingsFile);
   if (ignored.length === 0) return [];
-  const names = andMore(ignored.map(({ file, by }) => visible(`${file} (${by})`)));
+  const names = andMore(
+    ignored.map(({ file, by }) => visible(`${file} (${by})`)),
+    "file",
+  );
   const it = ignored.length === 1 ? "it" : "them";
   const message = `Git ignores ${counted(ignored.length, "file")} of the project: ${names}. Other checkouts do not have ${it}, so plan and apply there, such as in CI, run without ${it}. Remove the pattern from that line and commit the ${ignored.length === 1 ? "file" : "files"}, or keep ${it} outside the project.`;
   return [{ code: "W_FILE_IGNORED", severity: "warning", message }];
@@ -35,7 +38,7 @@ export function leftOutProblems(git: Plan["git"], folder: string): readonly Prob
     ),
   );
   const where = top === folder ? "" : ` -C ${shellWord(relative(folder, top))}`;
-  const message = `The sparse checkout leaves out ${counted(leftOut.length, "file")} of the project: ${andMore(leftOut.map(visible))}. Without ${leftOut.length === 1 ? "it" : "them"}, dimsync does not know what the project protects, so nothing was compared. Check out what is missing:`;
+  const message = `The sparse checkout leaves out ${counted(leftOut.length, "file")} of the project: ${andMore(leftOut.map(visible), "file")}. Without ${leftOut.length === 1 ? "it" : "them"}, dimsync does not know what the project protects, so nothing was compared. Check out what is missing:`;
   const command = `git${where} sparse-checkout add ${[...folders].slice(0, 5).map(shellWord).join(" ")}`;
   return [{ code: "E_SPARSE_CHECKOUT", severity: "error", message, command }];
 }

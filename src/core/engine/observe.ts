@@ -302,7 +302,7 @@ function lackingProblems(list: List, items: readonly Listed[]): readonly Problem
   const members = enumerate([...new Set(lacking.map(({ member }) => member))], "or");
   const objects = lacking.map(({ item: { id, name = "" } }) => entryText({ index: 0, id, ...(name === "" ? {} : { name }) }));
   const guess = lacking.length === 1 ? "It may be a draft." : "They may be drafts.";
-  const message = `GET /v1/${list.name} shows no ${members} of ${andMore(objects)}. ${guess} dimsync compares only what the service shows.`;
+  const message = `GET /v1/${list.name} shows no ${members} of ${andMore(objects, "object")}. ${guess} dimsync compares only what the service shows.`;
   return [{ code: "W_ENTRY_UNREAD", severity: "warning", message }];
 }
 

@@ -85,7 +85,7 @@ function readLineage(entries: readonly NamedManifest[], problems: Problem[]): Li
   );
   if (lineage.cycle.length > 0)
     report(
-      `has nodes that depend on each other in a cycle: ${andMore(lineage.cycle)}. dbt does not write such a manifest. Readers of columns that these nodes read may be missing.`,
+      `has nodes that depend on each other in a cycle: ${andMore(lineage.cycle, "node")}. dbt does not write such a manifest. Readers of columns that these nodes read may be missing.`,
     );
   return lineage;
 }

@@ -100,7 +100,7 @@ async function readDbt(source: DbtSource, place: SourceLocation, paths: ProjectP
 const columnsNotListed = (tables: readonly string[], file: string, place: SourceLocation): Problem => ({
   code: "W_LABEL_NO_MATCH",
   severity: "warning",
-  message: `In ${file}, ${counted(tables.length, "table")} ${tables.length === 1 ? "has" : "have"} the meta or tag, but dbt lists no columns there, so no column gets the label: ${andMore(tables)}. List the columns in the YAML file of the dbt source, or label them in the Classification.`,
+  message: `In ${file}, ${counted(tables.length, "table")} ${tables.length === 1 ? "has" : "have"} the meta or tag, but dbt lists no columns there, so no column gets the label: ${andMore(tables, "table")}. List the columns in the YAML file of the dbt source, or label them in the Classification.`,
   place: { ...place, pointer: `${place.pointer}/dbt/manifest` },
 });
 

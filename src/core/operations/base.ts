@@ -124,7 +124,7 @@ function unreadFiles(problems: readonly Problem[]): BaseProject["unread"] {
 }
 
 const codesOf = (problems: readonly Problem[]): string =>
-  andMore([...new Set(problems.flatMap(({ code, severity }) => (severity === "error" ? [code] : [])))]);
+  andMore([...new Set(problems.flatMap(({ code, severity }) => (severity === "error" ? [code] : [])))], "code");
 
 /** Where a project is in the checkout. */
 export interface ProjectPlace {

@@ -117,9 +117,9 @@ function checkTree({ git: made }: Plan, { target }: Settings, now: Plan["git"]):
 function whyNotAtHead(made: Plan["git"], now: Plan["git"]): string | undefined {
   if (made === undefined) return "This plan was made outside a git repository, or git did not respond.";
   if (made.leftOut !== undefined)
-    return `This plan was made in a sparse checkout that leaves out ${andMore(made.leftOut)}. Check the files out and make a new plan.`;
+    return `This plan was made in a sparse checkout that leaves out ${andMore(made.leftOut, "file")}. Check the files out and make a new plan.`;
   if (made.dirty) {
-    const files = andMore(made.changedFiles ?? []);
+    const files = andMore(made.changedFiles ?? [], "file");
     return `This plan was made with uncommitted changes${files === "" ? "" : ` in ${files}`}. Commit them and make a new plan.`;
   }
   if (now === undefined) return "This folder is not in a git repository, or git did not respond.";

@@ -13,19 +13,19 @@ interface NotEvaluated {
 }
 
 export const notEvaluatedProblems = ({ tables, skipped, waiting }: NotEvaluated): readonly Problem[] => [
-  ...aboutAll(skipped, {
+  ...aboutAll(skipped, "integration", {
     code: "W_POLICY_SKIPPED",
     severity: "warning",
     message: (integrations) =>
       `Policies were not evaluated on ${integrations}: the SchemaConfig has errors, or the schemas could not be read. This plan may violate policies there. Fix the errors and plan again.`,
   }),
-  ...aboutAll(tables, {
+  ...aboutAll(tables, "table", {
     code: "W_POLICY_UNSEEN",
     severity: "warning",
     message: (shown) =>
       `The service returned no columns for ${shown}, so policies did not check ${tables.length === 1 ? "them" : "these tables"}. Have the service discover the schema again, or check the columns in its user interface.`,
   }),
-  ...aboutAll(waiting, {
+  ...aboutAll(waiting, "object", {
     code: "I_POLICY_WAITS",
     severity: "info",
     message: (addresses) =>
@@ -36,5 +36,6 @@ export const notEvaluatedProblems = ({ tables, skipped, waiting }: NotEvaluated)
 /** One problem about all of these, if there are any. */
 const aboutAll = (
   names: readonly string[],
+  one: string,
   { message, ...text }: Pick<Problem, "code" | "severity"> & { readonly message: (names: string) => string },
-): readonly Problem[] => (names.length === 0 ? [] : [{ ...text, message: message(andMore([...names].sort(byText))) }]);
+): readonly Problem[] => (names.length === 0 ? [] : [{ ...text, message: message(andMore([...names].sort(byText), one)) }]);

@@ -13,6 +13,7 @@
 
 import type { Action } from "../model/plan.ts";
 import type { PlannedRequest } from "../model/service.ts";
+import { moreOf } from "../text/lists.ts";
 import type { PathText } from "../text/paths.ts";
 import type { Traced } from "./report/attribution.ts";
 import type { WithChanges } from "./report/changes/changes.ts";
@@ -59,6 +60,8 @@ export interface Entry {
   /** Paragraphs. */
   readonly notes?: readonly Line[];
   readonly rows?: readonly Row[];
+  /** What each row is: "column". */
+  readonly noun?: string;
   /** Whether fewer rows than usual are enough. */
   readonly isMinor?: boolean;
   /** Whether its head is enough, where space is short. */
@@ -91,6 +94,8 @@ export interface ChangeBlock extends Required<Pick<Entry, "sign" | "tone" | "lab
   readonly reason: string;
   /** Of similar items; raw. */
   readonly names: readonly string[];
+  /** What each name is: "integration". */
+  readonly noun: string;
   readonly lines: readonly ChangeLine[];
   /** How many changes the lines leave out. */
   readonly left: number;
@@ -132,6 +137,8 @@ export interface RuleChanges extends ChangeWhy {
   /** "hash 312 columns in 87 tables of 9 integrations"; a report adds the values instead of a verb. */
   readonly what: string;
   readonly count: number;
+  /** Of each change: "column". */
+  readonly level: string;
   /** "shop-01 public.users.email" of the first changes; without the integration if there is only one. */
   readonly examples: readonly string[];
 }
@@ -159,6 +166,8 @@ export interface Section {
    */
   readonly part: "decision" | "cause" | "result" | "attention" | "work" | "rest";
   readonly entries: readonly Entry[];
+  /** What each entry is: "warning". */
+  readonly noun?: string;
   /** What its entries are, in numbers, where they are folded or left out. */
   readonly contents?: Line;
   /** Paragraphs below the entries. */
@@ -215,15 +224,21 @@ export function withGaps(line: Line): readonly (readonly [gap: string, span: Spa
   return filled.map((span, index) => [index === 0 || (typeof span === "string" && /^[,:]/u.test(span)) ? "" : " ", span]);
 }
 
-/** "a, b, c and 4 more". */
-export const listLine = (names: readonly string[], draw: (name: string) => Span, most = 3): Line => [
+interface ListLineOptions {
+  /** What each name is. */
+  readonly one: string;
+  readonly most?: number | undefined;
+}
+
+/** "a, b, c and 4 more integrations". */
+export const listLine = (names: readonly string[], draw: (name: string) => Span, { one, most = 3 }: ListLineOptions): Line => [
   ...names.slice(0, most).flatMap((one, index) => (index === 0 ? [draw(one)] : [",", draw(one)])),
-  ...(names.length > most ? [muted(`and ${names.length - most} more`)] : []),
+  ...(names.length > most ? [muted(moreOf(names.length - most, one))] : []),
 ];
 
-/** What follows the head of a block: "9 integrations: a, b, c and 6 more". Names of a short block are below it. */
-export const besideHead = ({ target, names, isShort }: ChangeBlock, most?: number): Line =>
-  isShort ? target : [...target, ...listLine(names, id, most)];
+/** What follows the head of a block: "9 integrations: a, b, c and 6 more integrations". Names of a short block are below it. */
+export const besideHead = ({ target, names, noun, isShort }: ChangeBlock, most?: number): Line =>
+  isShort ? target : [...target, ...listLine(names, id, { one: noun, most })];
 
 /** The cells of the columns that are filled in any row; to apply to the heads and to each row. */
 export function filledColumns<T>(rows: readonly (readonly T[])[], isEmpty: (cell: T) => boolean): <C>(cells: readonly C[]) => readonly C[] {

@@ -178,7 +178,7 @@ function validationHeadline(validation: Validation): Headline {
 }
 
 const commitText = ({ commit, dirty, untracked = [] }: NonNullable<Plan["git"]>): string => {
-  const files = untracked.length === 0 ? "" : ` (new: ${andMore(untracked.map(visible))})`;
+  const files = untracked.length === 0 ? "" : ` (new: ${andMore(untracked.map(visible), "file")})`;
   return `commit ${commit.slice(0, 7)}${dirty ? " with uncommitted changes" : ""}${files}`;
 };
 

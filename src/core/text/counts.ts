@@ -1,8 +1,15 @@
 import { byText } from "../model/address.ts";
 import type { CallCounts } from "../model/plan.ts";
 
-/** "1 object", "2 objects". */
-export function counted(count: number, one: string, many = `${one}s`): string {
+/** "1 object", "2 objects", "3 policies". */
+export function counted(
+  count: number,
+  one: string,
+  many = one
+    .replace(/(?<=[^aeiou])y$/u, "ie")
+    .replace(/(?<=s|x|ch)$/u, "e")
+    .concat("s"),
+): string {
   return `${count} ${count === 1 ? one : many}`;
 }
 

@@ -1,4 +1,5 @@
 import { groupBy } from "../model/maps.ts";
+import { counted } from "./counts.ts";
 import { enumerate } from "./describe.ts";
 
 export interface ListOptions {
@@ -8,10 +9,13 @@ export interface ListOptions {
   readonly total?: number;
 }
 
-/** "a, b, c and 4 more"; the names in the given order. */
-export function andMore(names: readonly string[], { shown = 3, total = names.length }: ListOptions = {}): string {
+/** "and 4 more columns", "and 1 more column". */
+export const moreOf = (left: number, one: string): string => `and ${counted(left, `more ${one}`)}`;
+
+/** "a, b, c and 4 more columns"; the names in the given order. `one`: what each of them is. */
+export function andMore(names: readonly string[], one: string, { shown = 3, total = names.length }: ListOptions = {}): string {
   const first = names.slice(0, shown);
-  return total > first.length ? `${first.join(", ")} and ${total - first.length} more` : first.join(", ");
+  return total > first.length ? `${first.join(", ")} ${moreOf(total - first.length, one)}` : first.join(", ");
 }
 
 /** "target prod", "targets prod and staging". */

@@ -184,7 +184,7 @@ function objectParts(
   if (before === undefined || now === undefined) return [];
   const part = (words: string, from: Readonly<Record<string, string>>, isOne: (address: string) => boolean): string => {
     const names = Object.keys(from).filter(isOne).map(shown);
-    return names.length === 0 ? "" : `${words}: ${andMore(names, { shown: mostNames })}`;
+    return names.length === 0 ? "" : `${words}: ${andMore(names, "object", { shown: mostNames })}`;
   };
   return [
     part("new", now, (address) => own(before, address) === undefined),

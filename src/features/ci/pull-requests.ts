@@ -6,7 +6,7 @@ import { renderMarkdown } from "../../core/render/markdown/index.ts";
 import { traceText } from "../../core/render/report/attribution.ts";
 import { summaryLine } from "../../core/render/report/totals.ts";
 import { counted } from "../../core/text/counts.ts";
-import { andMore, grouped, joinParts } from "../../core/text/lists.ts";
+import { andMore, grouped, joinParts, moreOf } from "../../core/text/lists.ts";
 import { nameText, pathText, spaced, wholePath } from "../../core/text/paths.ts";
 import { forTarget } from "../../core/text/shell.ts";
 import { cutMiddle, valueAt } from "../../core/text/values.ts";
@@ -67,18 +67,20 @@ function acceptedSection(accepted: readonly Difference[]): string {
     const [first] = group;
     const { node, leaf } = pathText(first.path);
     const nodes = group.map(({ path }) => code(pathText(path).node));
-    const what = group.length === 1 ? code(spaced(node, leaf)) : `${code(leaf)} of ${counted(group.length, "node")} (${andMore(nodes)})`;
+    const what =
+      group.length === 1 ? code(spaced(node, leaf)) : `${code(leaf)} of ${counted(group.length, "node")} (${andMore(nodes, "node")})`;
     const { change, who } = textsOf(first);
     return `- ${joinParts([`${code(first.address)} ${what}: ${change}`, who], "; ")}`;
   });
-  const more = groups.length > mostGroups ? [`- … and ${counted(groups.length - mostGroups, "more change")}`] : [];
+  const more = groups.length > mostGroups ? [`- … ${moreOf(groups.length - mostGroups, "change")}`] : [];
   return `### Accepted in the manifests (${accepted.length})\n\n${[...lines, ...more].join("\n")}`;
 }
 
 function columnsSection(columns: readonly NewColumn[]): string {
   if (columns.length === 0) return "";
   const names = columns.map((column) => `- ${code(column.address)} ${code(columnName(column))}`);
-  const shown = names.length < groupedFrom ? names : [...names.slice(0, groupedFrom - 1), `- … and ${names.length - groupedFrom + 1} more`];
+  const shown =
+    names.length < groupedFrom ? names : [...names.slice(0, groupedFrom - 1), `- … ${moreOf(names.length - groupedFrom + 1, "column")}`];
   return `### Added to the catalog (${columns.length})\n\n${shown.join("\n")}`;
 }
 
@@ -93,7 +95,7 @@ function sharedSection(shared: PullRequestContent["shared"]): string {
         ({ address, path, value, isInNew }) =>
           `  - ${code(address)} ${code(wholePath(path))}: ${code(String(value))}${isInNew ? ", in a new SchemaConfig" : ""}`,
       ),
-    ...(values.length > mostLeftOut ? [`  - … and ${values.length - mostLeftOut} more`] : []),
+    ...(values.length > mostLeftOut ? [`  - … ${moreOf(values.length - mostLeftOut, "value")}`] : []),
   ]);
   return `### Other targets\n\n${lines.slice(0, 3 * mostLeftOut).join("\n")}`;
 }
@@ -103,7 +105,7 @@ function leftOutSection(leftOut: PullRequestContent["leftOut"]): string {
   const lines = leftOut
     .slice(0, mostLeftOut)
     .map(({ address, path, why }) => `- ${spaced(code(address), path === "" ? "" : code(wholePath(path)))}: ${prose(why)}`);
-  const more = leftOut.length > mostLeftOut ? [`- … and ${leftOut.length - mostLeftOut} more`] : [];
+  const more = leftOut.length > mostLeftOut ? [`- … ${moreOf(leftOut.length - mostLeftOut, "difference")}`] : [];
   return `### Left out (${leftOut.length})\n\n${[...lines, ...more].join("\n")}`;
 }
 

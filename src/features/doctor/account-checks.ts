@@ -52,7 +52,7 @@ const wayOut = ({ status }: ServiceError): string =>
 /** A warning if entries of a list cannot be read. */
 function entryChecks(check: string, { unread: [first, ...others] = [] }: Listing<unknown>): readonly Check[] {
   if (first === undefined) return [];
-  const more = others.length === 0 ? "" : ` ${counted(others.length, "more entry", "more entries")} cannot be read either.`;
+  const more = others.length === 0 ? "" : ` ${counted(others.length, "more entry")} cannot be read either.`;
   return [
     warn(check, `${first.why}${more}`, "Commands continue without the entry, and block what refers to it. Look for it in the service."),
   ];

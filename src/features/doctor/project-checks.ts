@@ -166,7 +166,7 @@ export function labelChecks({ resources, columnLabels, readers, locate }: Projec
     const entry = at === undefined ? "a Classification" : placeText(at);
     return warn(
       "dbt models",
-      `In ${file}, models have the meta or tag that ${entry} looks for in sources. There it has no effect (${names.length}): ${andMore(names)}.`,
+      `In ${file}, models have the meta or tag that ${entry} looks for in sources. There it has no effect (${names.length}): ${andMore(names, "model")}.`,
       "dimsync hashes the tables that the service writes, which dbt calls sources. Add the meta or tag to the columns of the source.",
     );
   });
@@ -192,7 +192,7 @@ export function fileChecks({ problems, locate, settings }: Project, git: Plan["g
     ...ignoredFileProblems(git, settings),
   ].map((problem) => warning(check, toDiagnostic(problem, locate)));
   const added = untracked.map(shellWord).join(" ");
-  const isNew = `The commit does not have ${counted(untracked.length, "file")} of the project: ${andMore(untracked)}. Runs elsewhere, such as in CI, are without ${untracked.length === 1 ? "it" : "them"}.`;
+  const isNew = `The commit does not have ${counted(untracked.length, "file")} of the project: ${andMore(untracked, "file")}. Runs elsewhere, such as in CI, are without ${untracked.length === 1 ? "it" : "them"}.`;
   return [
     ...(git?.leftOut === undefined ? [] : leftOutProblems(git, settings.folder)).map(({ message, command = "" }) =>
       fail(check, message, `Run: ${command}`),

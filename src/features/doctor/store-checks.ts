@@ -93,7 +93,7 @@ function writeCheck({ isReadOnly, missing, role, schema }: PostgresProbe): Check
   if (missing.length === 0) return ok(check, `The role ${role} has the privileges that apply needs.`);
   return warn(
     check,
-    `The role ${role} lacks ${andMore(missing, { shown: 20 })}.`,
+    `The role ${role} lacks ${andMore(missing, "privilege", { shown: 20 })}.`,
     `plan and drift work. For apply: grant select, insert, update, delete on all tables in schema ${schema} to ${role}`,
   );
 }

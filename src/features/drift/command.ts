@@ -19,7 +19,7 @@ import { acceptInFiles, type SharedEdit } from "../../core/operations/accept.ts"
 import { type Drift, driftAccount } from "../../core/operations/drift.ts";
 import { notifyDrift } from "../../core/operations/notify-drift.ts";
 import { visible } from "../../core/text/control-characters.ts";
-import { andMore } from "../../core/text/lists.ts";
+import { andMore, moreOf } from "../../core/text/lists.ts";
 import { wholePath } from "../../core/text/paths.ts";
 import { forTarget, shellWord } from "../../core/text/shell.ts";
 
@@ -112,8 +112,8 @@ const sharedText = (shared: readonly SharedEdit[]): string =>
       const lines = values.map(
         ({ address, path, value, isInNew }) => `${address} ${wholePath(path)}: ${String(value)}${isInNew ? ", in a new SchemaConfig" : ""}`,
       );
-      const shown = lines.length > mostShared ? [...lines.slice(0, mostShared), `… and ${lines.length - mostShared} more`] : lines;
-      const head = `${file} also belongs to ${targets.length === 1 ? "target" : "targets"} ${andMore(targets)}. Accepting the drift changes there:`;
+      const shown = lines.length > mostShared ? [...lines.slice(0, mostShared), `… ${moreOf(lines.length - mostShared, "value")}`] : lines;
+      const head = `${file} also belongs to ${targets.length === 1 ? "target" : "targets"} ${andMore(targets, "target")}. Accepting the drift changes there:`;
       return [visible(head), ...shown.map((line) => `  ${visible(line)}`), ""].join("\n");
     })
     .join("");

@@ -82,7 +82,7 @@ function fileEntries(report: ImportReport): readonly Entry[] {
   const others = report.files.filter(({ isMetadata }) => isMetadata !== true);
   const paths = inMetadata.map(({ path }) => path);
   const changed = label(report.dryRun ? "would change" : "changed", "warn", report);
-  const many: Entry = { head: [changed, [`metadata in ${counted(paths.length, "file")}`], [muted(andMore(paths))]] };
+  const many: Entry = { head: [changed, [`metadata in ${counted(paths.length, "file")}`], [muted(andMore(paths, "file"))]] };
   return [...others.map(fileEntry(report)), many];
 }
 

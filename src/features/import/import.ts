@@ -252,7 +252,10 @@ function targetNotices(changed: readonly LimitedManifest[], what: (are: string) 
   const ofObjects = changed.filter(({ resource }) => !isSchemaConfig(resource) && kindNamed(resource.kind)?.imported !== undefined);
   return grouped(ofObjects, ({ resource: { kind }, targets }) => `${kind} ${targets.join()}`).map((group) => {
     const [{ resource, targets }] = group;
-    const names = andMore(group.map((one) => one.resource.name));
+    const names = andMore(
+      group.map((one) => one.resource.name),
+      resource.kind.toLowerCase(),
+    );
     return `${counted(group.length, resource.kind.toLowerCase())} ${what(group.length === 1 ? "is" : "are")}, so their manifests now have metadata.targets: [${targets.join(", ")}]: ${names}.`;
   });
 }

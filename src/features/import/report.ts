@@ -107,7 +107,11 @@ const differs = (item: Item): boolean => item.action !== "bind" && !isStricter(i
 
 const changesIn = (items: readonly Item[]): number => items.reduce((sum, item) => sum + changeCount(item), 0);
 
-const pathsOf = (item: Item): string => andMore([...eachChange(item)].map(({ path }) => path));
+const pathsOf = (item: Item): string =>
+  andMore(
+    [...eachChange(item)].map(({ path }) => path),
+    "value",
+  );
 
 /** One for all of them: the first rules for a second account are stricter than all of it. */
 function stricterNotices(stricter: readonly Item[], target: string): readonly string[] {
@@ -117,7 +121,10 @@ function stricterNotices(stricter: readonly Item[], target: string): readonly st
   return [
     stricter.length === 1
       ? `${only.address} is stricter than the account, and import leaves that as it is. Apply would protect ${pathsOf(only)}.`
-      : `${andMore(stricter.map(({ address }) => address))} are stricter than the account, and import leaves that as it is. Apply would make ${counted(changes, "change")} that ${changes === 1 ? "protects" : "protect"}; dimsync plan -t ${shellWord(target)} shows them.`,
+      : `${andMore(
+          stricter.map(({ address }) => address),
+          "object",
+        )} are stricter than the account, and import leaves that as it is. Apply would make ${counted(changes, "change")} that ${changes === 1 ? "protects" : "protect"}; dimsync plan -t ${shellWord(target)} shows them.`,
   ];
 }
 
@@ -129,7 +136,7 @@ function policyNotices({ policy }: Plan): readonly string[] {
   return [...new Set(errors.map((finding) => finding.policy))].map((name) => {
     const findings = errors.filter((finding) => finding.policy === name);
     const nodes = findings.map(({ address, path }) => joinParts([address, dottedPath(path)], " "));
-    return `${policyAddress(name)} is violated by what the account has: ${andMore(nodes, { shown: mostNodes })}. ${findings[0]?.message ?? ""}`.trim();
+    return `${policyAddress(name)} is violated by what the account has: ${andMore(nodes, "node", { shown: mostNodes })}. ${findings[0]?.message ?? ""}`.trim();
   });
 }
 

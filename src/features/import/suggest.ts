@@ -105,7 +105,7 @@ export function suggestionYaml({ labels }: Suggestion): string {
     "spec:",
     "  labels:",
     ...labels.flatMap(({ about, column, columns, examples }) => [
-      `    # ${about}: ${andMore(examples.map(visible), { shown: mostExamples, total: columns })}`,
+      `    # ${about}: ${andMore(examples.map(visible), "column", { shown: mostExamples, total: columns })}`,
       `    - { label: pii, match: { column: [${column.map((one) => JSON.stringify(one)).join(", ")}] } }`,
     ]),
   ];

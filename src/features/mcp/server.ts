@@ -182,7 +182,9 @@ async function runTool(server: Context, tool: Tool, given: Readonly<Record<strin
     `Exit code: ${exit}`,
     ...(leftOut.length === 0
       ? []
-      : [`Left out, because a result has at most 256 KiB: ${andMore(leftOut, { shown: 20 })}. Select less, for example with \`only\`.`]),
+      : [
+          `Left out, because a result has at most 256 KiB: ${andMore(leftOut, "part", { shown: 20 })}. Select less, for example with \`only\`.`,
+        ]),
   ].join("\n");
   return {
     texts: dataBlock(

@@ -111,7 +111,7 @@ const isIdentified = (identity: Identity | undefined, { id }: LiveIntegration): 
   identity?.state === "found" && identity.id === id;
 
 function leftOut({ withoutColumns, nothing }: Record<Fit, readonly string[]>, unread: readonly string[]): readonly string[] {
-  const ofIntegrations = (names: readonly string[]): string => `${counted(names.length, "integration")} (${andMore(names)})`;
+  const ofIntegrations = (names: readonly string[]): string => `${counted(names.length, "integration")} (${andMore(names, "integration")})`;
   const limit = `the schema has at most ${maxNames} names. Select integrations with --integration NAME`;
   return [
     ...(withoutColumns.length === 0 ? [] : [`The column names of ${ofIntegrations(withoutColumns)} are left out: ${limit}.`]),

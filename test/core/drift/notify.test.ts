@@ -42,7 +42,7 @@ describe("the body of a notification", () => {
     expect(JSON.stringify(body)).not.toMatch(/canary/u);
     expect(text).not.toMatch(/<!|&(?!amp;|lt;|gt;)/u);
     expect(text.length).toBeLessThan(5_000);
-    expect(text).toContain("and 9990 more");
+    expect(text).toContain("and 9990 more differences");
   });
 });
 

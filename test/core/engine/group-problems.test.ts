@@ -21,7 +21,7 @@ test.each<[string, readonly Problem[], readonly (readonly [string | undefined, s
   [
     "many integrations are counted, and a few are named",
     ["e", "d", "c", "b", "a"].map((name) => missing(`Schemas/${name}`)),
-    [["Schemas/a", "Schemas/a lacks it. The same problem is in 4 more integrations: b, c, d and 1 more."]],
+    [["Schemas/a", "Schemas/a lacks it. The same problem is in 4 more integrations: b, c, d and 1 more integration."]],
   ],
   [
     "different lines are different problems",

@@ -56,7 +56,7 @@ describe("a cause that all reads share is one error", () => {
     expect(human.stdout.match(/refused the API key/gu)).toHaveLength(1);
     expect(human.stdout.indexOf("refused the API key")).toBeLessThan(human.stdout.indexOf("✗"));
     expect(human.stdout.match(/^✗ /gmu)).toHaveLength(1);
-    expect(human.stdout).toContain("and 38 more");
+    expect(human.stdout).toContain("and 38 more objects");
     const markdown = await at.run(["plan", "-o", "markdown"], { [keyVariable]: "wrong" });
     expect(markdown.stdout.match(/refused the API key/gu)).toHaveLength(1);
     expect(markdown.stdout.match(/^- `✗`/gmu)).toHaveLength(1);

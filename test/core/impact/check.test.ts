@@ -109,7 +109,7 @@ test("the columns of equal integrations are one entry, and those with other read
     [["Schemas/Orders 3"], ["clients"]],
   ]);
   const ran = await runCommand(["plan"], folder, { COLUMNS: "120" });
-  expect(ran.stdout).toContain("Who reads what changes (3):\n! Schemas/Orders and 1 more   public.customers.email   read by");
+  expect(ran.stdout).toContain("Who reads what changes (3):\n! Schemas/Orders and 1 more integration   public.customers.email   read by");
 });
 
 test("a cycle in the lineage is a warning with its place, and nothing else changes", async () => {

@@ -55,7 +55,7 @@ describe("changes are grouped by rule", () => {
   test("in HTML with ten integrations, where a terminal has room for three", () => {
     const [, heading = ""] = /<h3>(.*?)<\/h3>/su.exec(renderHtml(fleetPlan(), plain)) ?? [];
     expect(heading.replaceAll(/<[^>]*>/gu, "")).toMatch(/^Schemas 9 integrations: shop-00, .*, shop-08$/u);
-    expect(renderHuman(fleetPlan(), plain)).toContain("9 integrations: shop-00, shop-01, shop-02 and 6 more\n");
+    expect(renderHuman(fleetPlan(), plain)).toContain("9 integrations: shop-00, shop-01, shop-02 and 6 more integrations\n");
   });
 
   test.each(["human", "markdown", "html"] as const)(
@@ -64,7 +64,7 @@ describe("changes are grouped by rule", () => {
       const shown = (document: Plan): string => renderers[format](document, { ...plain, width: 200 }).replaceAll(/<[^>]*>|[`*]/gu, "");
       expect(shown(fleetPlan())).toContain("2 columns become readable (newly replicated or no longer hashed): shop-00 (1), shop-01 (1).");
       expect(shown(fleetPlan())).toContain("manifests/shops.yaml:40");
-      expect(shown(fleetPlan())).toContain("shop-00 public.t0.email_2 and 309 more");
+      expect(shown(fleetPlan())).toContain("shop-00 public.t0.email_2 and 309 more columns");
       expect(shown(fullPlan)).toContain("POST /v1/integrations, after Asset/warehouse");
     },
   );
@@ -80,7 +80,7 @@ describe("changes are grouped by rule", () => {
     const binds = Array.from({ length: 40 }, (_, index) =>
       item({ id: `i${index}`, address: `Tag/t${index}`, kind: "Tag", action: "bind" }),
     );
-    expect(renderers.human(plan({ items: binds }), plain)).toMatch(/^= 40 ids to record\n {4}Tag\/t0, Tag\/t1, Tag\/t2 and 37 more$/mu);
+    expect(renderers.human(plan({ items: binds }), plain)).toMatch(/^= 40 ids to record\n {4}Tag\/t0, Tag\/t1, Tag\/t2 and 37 more ids$/mu);
   });
 });
 
@@ -195,7 +195,7 @@ test("a missing tag relation says what lacks the tag, that it is missing, and wh
   );
   const many = plan({ kind: "DriftReport", items: ["a", "b", "c", "d"].map(relation) });
   expect(renderMarkdown(many, { ...options, byRule: true })).toContain(
-    "4 missing relations: `billing (a)`, `billing (b)`, `billing (c)` and 1 more; drift; dana",
+    "4 missing relations: `billing (a)`, `billing (b)`, `billing (c)` and 1 more relation; drift; dana",
   );
 });
 

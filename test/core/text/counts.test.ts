@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { durationText, exactDuration } from "../../../src/core/text/counts.ts";
+import { counted, durationText, exactDuration } from "../../../src/core/text/counts.ts";
+import { andMore } from "../../../src/core/text/lists.ts";
 
 test.each([
   [0, "0 s"],
@@ -24,3 +25,15 @@ test.each([
   [3_659_000, "1 h"],
   [187_200_000, "2 days 4 h"],
 ])("%d ms are exactly %s", (ms, text) => expect(exactDuration(ms)).toBe(text));
+
+test.each([
+  ["column", "2 columns"],
+  ["policy", "2 policies"],
+  ["address", "2 addresses"],
+  ["key", "2 keys"],
+])("several of %s are %s", (one, text) => expect(counted(2, one)).toBe(text));
+
+test("a list says what it leaves out", () => {
+  expect(andMore(["a", "b", "c", "d"], "table")).toBe("a, b, c and 1 more table");
+  expect(andMore(["a", "b"], "entry", { shown: 1, total: 9 })).toBe("a and 8 more entries");
+});

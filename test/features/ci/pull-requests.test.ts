@@ -31,7 +31,7 @@ test("fewer than 30 differences are listed one by one, with values, who made the
 test("more are grouped by object, value and user", () => {
   const other = difference("z", { attribution: { ...attribution, actor: "lee@example.com" } });
   expect(acceptedIn([...columns(30), other])).toEqual([
-    `- \`Schemas/orders\` \`hashed\` of 30 nodes (\`public.users.c0\`, \`public.users.c1\`, \`public.users.c2\` and 27 more): \`true\` → \`false\`; ${who}`,
+    `- \`Schemas/orders\` \`hashed\` of 30 nodes (\`public.users.c0\`, \`public.users.c1\`, \`public.users.c2\` and 27 more nodes): \`true\` → \`false\`; ${who}`,
     expect.stringContaining("`public.users.z hashed`: `true` → `false`; drift; lee"),
   ]);
 });

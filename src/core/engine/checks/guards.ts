@@ -231,7 +231,7 @@ function changedMessage({ target, integrations, limit }: ChangedMessage): string
   const within =
     integrations.length === 0
       ? []
-      : [`Schemas, tables and columns that would change: ${andMore(each, { shown: 3 })}; the limit for one integration is ${limit}%.`];
+      : [`Schemas, tables and columns that would change: ${andMore(each, "integration")}; the limit for one integration is ${limit}%.`];
   return [...whole, ...within, "Check the patterns of the rules that changed."].join(" ");
 }
 

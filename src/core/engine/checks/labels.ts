@@ -129,6 +129,7 @@ function columnProblems({ labels, pending }: Collected): readonly Problem[] {
     if (first === undefined) return [];
     const names = andMore(
       columns.map(({ schema, table, column, origin }) => `${[schema, table, column].map(nameText).join(".")} (${origin.text})`),
+      "column",
     );
     const where =
       first.side === "source"
@@ -151,6 +152,6 @@ const patternProblems = ({ labels, pending }: Collected): readonly Problem[] =>
 
 function disagreementProblem({ labels, columns }: Disagreement): Problem {
   const said = labels.map(({ label, origin }) => `${JSON.stringify(label)} (${origin.text})`);
-  const message = `Two descriptions give different labels to ${andMore([...columns])}: ${said.join(" and ")}. The column has all of these labels. Correct the one that is wrong.`;
+  const message = `Two descriptions give different labels to ${andMore([...columns], "column")}: ${said.join(" and ")}. The column has all of these labels. Correct the one that is wrong.`;
   return problemAt(labels[0]?.origin.place, { code: "W_LABELS_DISAGREE", severity: "warning", message });
 }

@@ -112,10 +112,10 @@ export function labelTallies({ base, head }: Pick<Review, "base" | "head">) {
 function lostText({ columns, names, sources, losses }: LostLabel, users: readonly string[]): string {
   const them = (count: number): string => (count < columns ? `${count} of them` : columns === 1 ? "it" : "them");
   const lost = [...losses.values()].map((loss) => `${loss.by} ${loss.text(them(loss.columns))}.`);
-  const used = `${andMore(users)} use${users.length === 1 ? "s" : ""} it.`;
+  const used = `${andMore(users, "manifest")} use${users.length === 1 ? "s" : ""} it.`;
   const [columnNames, sourceNames] = [
-    andMore([...names], { shown: mostNames, total: columns }),
-    andMore([...sources].map(visible), { shown: 1 }),
+    andMore([...names], "column", { shown: mostNames, total: columns }),
+    andMore([...sources].map(visible), "source", { shown: 1 }),
   ];
   return joinParts(
     [`${counted(columns, "column")} lost it: ${columnNames} (${sourceNames}).`, ...(lost.length === 0 ? [used] : lost)],

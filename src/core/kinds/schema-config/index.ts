@@ -289,7 +289,7 @@ function columnProblems(
     problems.push({
       code: "W_COLUMNS_UNKNOWN",
       severity: "warning",
-      message: `The service returned no columns for ${andMore(needed.map(nodeText).sort(), { shown: 5 })} of ${name}, so column settings there have no effect. Have the service discover the schema again, or check the columns in its user interface.`,
+      message: `The service returned no columns for ${andMore(needed.map(nodeText).sort(), "table", { shown: 5 })} of ${name}, so column settings there have no effect. Have the service discover the schema again, or check the columns in its user interface.`,
       place: resource.place,
     });
   return problems;

@@ -95,7 +95,10 @@ export function newColumnProblems(
   const warn = (message: string): readonly Problem[] => [problemAt(place, { code: "W_UNREVIEWED", severity: "warning", message, command })];
   const warning = (columns: readonly NewColumn[], text: string): readonly Problem[] => {
     if (columns.length === 0) return [];
-    const names = andMore(columns.map(({ schema, table, column }) => nodeText([schema, table, column])));
+    const names = andMore(
+      columns.map(({ schema, table, column }) => nodeText([schema, table, column])),
+      "column",
+    );
     return warn(`${counted(columns.length, "column")} of ${name} ${columns.length === 1 ? "is" : "are"} not reviewed: ${names}. ${text}`);
   };
   if (neverReviewed !== undefined)

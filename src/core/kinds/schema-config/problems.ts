@@ -26,11 +26,11 @@ export function refusals(
   const ofUncovered = uncovered.flatMap((nodes, depth): readonly Problem[] => {
     const by = unmatched[depth];
     if (nodes.count === 0 || by === undefined) return [];
-    const level = levelNames[depth];
+    const level = levelNames[depth] ?? "node";
     const [which, them] =
       nodes.count === 1
-        ? [`the ${level} ${sampleText(nodes)} of ${integration}`, "it"]
-        : [`${nodes.count} ${level}s of ${integration}: ${sampleText(nodes)}`, "them"];
+        ? [`the ${level} ${sampleText(nodes, level)} of ${integration}`, "it"]
+        : [`${nodes.count} ${level}s of ${integration}: ${sampleText(nodes, level)}`, "them"];
     const message = `No rule or literal entry covers ${which}. Add a rule that sets or ignores ${them}, or change ${by.cause.rule}.`;
     return [problemAt(by.cause.place, { code: "E_UNMATCHED", message })];
   });
@@ -38,7 +38,7 @@ export function refusals(
 }
 
 function disabledKey({ role, by, cause, columns }: Refused, integration: string): Problem {
-  const names = sampleText(columns);
+  const names = sampleText(columns, "column");
   const [which, them, tables] =
     columns.count > 1
       ? [`${columns.count} ${role} columns of ${integration}: ${names}`, "them", "their tables"]

@@ -137,7 +137,10 @@ function isConflict(all: readonly CompiledConfig[], { name }: Selected, conflict
 
 function conflictProblem({ configs, second, integrations }: Conflict): Problem {
   const names = configs.map(({ address }) => address).join(" and ");
-  const shown = andMore(integrations.map((name) => JSON.stringify(name)));
+  const shown = andMore(
+    integrations.map((name) => JSON.stringify(name)),
+    "integration",
+  );
   const which = integrations.length === 1 ? `the same integration, ${shown},` : `the same ${integrations.length} integrations, ${shown},`;
   return problemIn(second, second.spec.integration === undefined ? "/spec/integrations" : "/spec/integration", {
     code: "E_CONFLICTING_CONFIGS",

@@ -212,7 +212,7 @@ function extraRelations(
       const instruction = `Remove the tag ${JSON.stringify(live.name)} from ${id} in the service, because the tag is exclusive and no manifest declares this relation: ${why}`;
       found.manual.push({ address, path: "", actual: id, instruction });
     } else if (unknown.length > 0) {
-      const message = `It is not removed, because the manifest may declare it: spec.resources has entries whose resources are not known (${andMore(unknown, { shown: 3 })}).`;
+      const message = `It is not removed, because the manifest may declare it: spec.resources has entries whose resources are not known (${andMore(unknown, "entry")}).`;
       found.blocked.push({ address, code: "E_DEPENDENCY", message });
     } else found.items.push(unrelateItem(unit, live, { id, ...known, schemas: schemasAddress(nameInAddresses(id, account)) }));
   }

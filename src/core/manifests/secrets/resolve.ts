@@ -74,7 +74,7 @@ const mostNamed = 5;
 function neededBy(addresses: readonly Address[]): string {
   const [only, ...others] = addresses;
   if (others.length === 0) return `${only} needs it.`;
-  return `${andMore(addresses, { shown: mostNamed })} need it.`;
+  return `${andMore(addresses, "object", { shown: mostNamed })} need it.`;
 }
 
 /**

@@ -1,5 +1,5 @@
 import { counted } from "../../text/counts.ts";
-import { andMore as andMoreText } from "../../text/lists.ts";
+import { andMore as andMoreText, moreOf } from "../../text/lists.ts";
 import {
   besideHead,
   type ChangeBlock,
@@ -61,7 +61,7 @@ export function sectionPart(section: Section, words: Words): Part {
     title,
     count,
     html: blocks(
-      isLong ? folded(counted(entries.length, "entry", "entries"), all) : all,
+      isLong ? folded(counted(entries.length, section.noun ?? "entry"), all) : all,
       notes.map((line) => paragraph(lineHtml(line))),
       next !== undefined && command(next),
     ),
@@ -73,7 +73,20 @@ const isLine = ({ notes = [], rows = [], commands = [], changes, yaml, task }: E
   notes.length + rows.length + commands.length === 0 && changes === undefined && yaml === undefined && task === undefined;
 
 function entryHtml(entry: Entry, words: Words): Html {
-  const { sign = "", tone = "quiet", task, label = "", head, notes = [], rows = [], yaml = [], commands = [], excerpt, changes } = entry;
+  const {
+    sign = "",
+    tone = "quiet",
+    task,
+    label = "",
+    head,
+    notes = [],
+    rows = [],
+    yaml = [],
+    commands = [],
+    excerpt,
+    changes,
+    noun = "place",
+  } = entry;
   const box = task !== undefined && html`<span aria-hidden="true">${task === "open" ? "☐" : "☑"}</span>`;
   const first = joined([box, /^\d/u.test(sign) && sign, chip(label, tone), ...head.map(lineHtml)], " ");
   if (isLine(entry)) return first;
@@ -82,7 +95,7 @@ function entryHtml(entry: Entry, words: Words): Html {
     html`<p>${first}</p>`,
     source((excerpt?.text ?? []).map((line) => line.replaceAll("\t", " "))),
     notes.map((line) => paragraph(lineHtml(line))),
-    rows.length > mostRows ? folded(counted(rows.length, "place"), places) : places,
+    rows.length > mostRows ? folded(counted(rows.length, noun), places) : places,
     folded("Desired", source(yaml)),
     changes !== undefined && changesHtml(changes, words),
     commands.map(command),
@@ -94,7 +107,10 @@ function changesHtml({ of, title }: NonNullable<Entry["changes"]>, words: Words)
   const left = lines.length - mostChanges;
   return folded(
     title.replace(/ of .*/su, ""),
-    blocks(changeTable({ lines: lines.slice(0, mostChanges), rules: [] }, title, words), left > 0 && html`<p>and ${left} more changes</p>`),
+    blocks(
+      changeTable({ lines: lines.slice(0, mostChanges), rules: [] }, title, words),
+      left > 0 && html`<p>${moreOf(left, words.change)}</p>`,
+    ),
   );
 }
 
@@ -105,7 +121,7 @@ export function changeBlockHtml(block: ChangeBlock, words: Words): Html {
   const beside = isShort && paragraph(joined([traceHtml(trace), code(cause), quiet(reason)], " "));
   if (isShort && names.length > 0) return folded(title, blocks(beside, list(names.map(code))));
   const requests = calls.map(({ times, text }) => joined([times, code(text)], " "));
-  const all = [...requests.slice(0, 1), after.length > 0 && html`after ${andMore(after.map(code))}`, ...requests.slice(1)];
+  const all = [...requests.slice(0, 1), after.length > 0 && html`after ${andMore(after.map(code), "object")}`, ...requests.slice(1)];
   return blocks(
     isSummary ? html`<h3>${title}</h3>` : html`<h4>${title}</h4>`,
     alert !== "" && html`<p class="note bad">${alert}</p>`,
@@ -140,7 +156,7 @@ function objectCard({ title, liveId, blocks: all, changes, alarms, users }: Repo
     aside(liveId),
     chip(counted(changes, words.change), "quiet"),
     alarms > 0 && chip(riskCount(alarms, words.risks[0]), "bad"),
-    aside(users.length > 0 && `by ${andMoreText(users, { shown: 2 })}`),
+    aside(users.length > 0 && `by ${andMoreText(users, "user", { shown: 2 })}`),
   ];
   return html`<details class="card" open=${isOpen}><summary>${joined(summary, " ")}</summary><div class="inside">
 ${blocks(all.map((block) => changeBlockHtml(block, words)))}
@@ -184,8 +200,8 @@ const pathHtml = (line: ChangeLine): Html => {
 };
 
 const ruleHtml = (rule: RuleChanges): Html => {
-  const { what, examples, count } = rule;
-  const some = andMore(examples.map(code), { shown: examples.length, total: count });
+  const { what, examples, count, level } = rule;
+  const some = andMore(examples.map(code), level, { shown: examples.length, total: count });
   return html`<span class="strong">${what}</span> ${riskChip(rule)}<br>${aside(some)}`;
 };
 

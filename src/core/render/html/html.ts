@@ -1,5 +1,6 @@
 import { visible } from "../../text/control-characters.ts";
 import type { ListOptions } from "../../text/lists.ts";
+import { moreOf } from "../../text/lists.ts";
 import type { Tone } from "../blocks.ts";
 
 const markup: unique symbol = Symbol("markup");
@@ -79,10 +80,10 @@ const lineBreak = html`\n`;
 /** The same, one per line. */
 export const blocks = (...contents: readonly Content[]): Html => joined(contents.flat(), lineBreak);
 
-/** "a, b, c and 4 more", as the function for texts. */
-export function andMore(entries: readonly Content[], { shown = 3, total = entries.length }: ListOptions = {}): Html {
+/** "a, b, c and 4 more columns", as the function for texts. */
+export function andMore(entries: readonly Content[], one: string, { shown = 3, total = entries.length }: ListOptions = {}): Html {
   const first = entries.slice(0, shown);
-  return html`${joined(first, ", ")}${total > first.length && ` and ${total - first.length} more`}`;
+  return html`${joined(first, ", ")}${total > first.length && ` ${moreOf(total - first.length, one)}`}`;
 }
 
 /** What `draw` makes; empty if `text` is empty, so that no function below makes an element without content. */

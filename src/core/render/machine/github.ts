@@ -2,7 +2,7 @@ import { combineExits } from "../../model/exit.ts";
 import { defined } from "../../model/json/json.ts";
 import { placeText, type Severity } from "../../model/problem.ts";
 import { visible } from "../../text/control-characters.ts";
-import { grouped } from "../../text/lists.ts";
+import { grouped, moreOf } from "../../text/lists.ts";
 import { errorsFirst, severities } from "../../text/severity.ts";
 import { withoutCommands, workflowCommand } from "../../text/workflow-commands.ts";
 import type { Document, RenderOptions } from "../document.ts";
@@ -120,7 +120,7 @@ function onePerLine(entries: readonly Finding[]): readonly Finding[] {
     // Targets that share a manifest have the same ones.
     const messages = [...new Set(others.map(({ message }) => message))].filter((message) => message !== first.message);
     const left = messages.length - mostMessages;
-    const more = [...messages.slice(0, mostMessages), ...(left > 0 ? [`… and ${left} more.`] : [])];
+    const more = [...messages.slice(0, mostMessages), ...(left > 0 ? [`… ${moreOf(left, "message")}.`] : [])];
     return { ...first, more: [...more, ...(first.more ?? [])] };
   });
   return [...merged, ...entries.filter((entry) => !isAtLine(entry))];

@@ -1,14 +1,14 @@
-import { joinParts } from "../../text/lists.ts";
+import { joinParts, moreOf } from "../../text/lists.ts";
 import { type Entry, type Line, lineText, type Row, type Section, type Span, type Table, textOf } from "../blocks.ts";
 import { type Detail, listed, mostRows } from "./budget.ts";
 import { code, details, fenced, htmlCode, prose, table } from "./escape.ts";
 
 /** A section with its heading, or folded. "" if the detail leaves it out. */
 export function sectionBlock(section: Section, detail: Detail): string {
-  const { title, count, entries, contents = [], notes = [], command, isFolded = false, isVital = false, heads } = section;
+  const { title, count, contents = [], notes = [], command, isFolded = false, isVital = false, heads } = section;
   if (detail === "counts" && !isVital) return "";
   const name = count === 0 ? prose(title) : `${prose(title)} (${count})`;
-  const list = heads === undefined ? entryList(entries, detail) : entryTable(heads, entries, detail);
+  const list = heads === undefined ? entryList(section, detail) : entryTable(heads, section, detail);
   const after = joinParts([...notes.map((note) => lineText(note, span)), command === undefined ? "" : code(command)], " ");
   if (detail === "counts") return joinParts([`**${name}.**`, lineText(contents, span), after], " ");
   if (heads !== undefined) return list;
@@ -18,11 +18,15 @@ export function sectionBlock(section: Section, detail: Detail): string {
 }
 
 /** Entries with YAML are folded, each by itself. */
-function entryList(entries: readonly Entry[], detail: Detail): string {
+function entryList({ entries, noun: one = "entry" }: Section, detail: Detail): string {
   const isYaml = detail === "full" && entries.some(({ yaml }) => yaml !== undefined);
   return isYaml
-    ? listed(entries, detail, ({ head, yaml = [] }) => details(rowText(head, htmlSpan), fenced(yaml, "yaml")), "\n\n")
-    : listed(entries, detail, (entry) => entryText(entry, detail));
+    ? listed(entries, detail, {
+        draw: ({ head, yaml = [] }) => details(rowText(head, htmlSpan), fenced(yaml, "yaml")),
+        one,
+        between: "\n\n",
+      })
+    : listed(entries, detail, { draw: (entry) => entryText(entry, detail), one });
 }
 
 /** The sign and the head: "`~` `Schemas/orders`". */
@@ -46,7 +50,7 @@ function entryText(entry: Entry, detail: Detail): string {
     ],
     "<br>",
   );
-  const nested = rows.length > 1 ? rowList(rows, detail) : "";
+  const nested = rows.length > 1 ? rowList(entry, detail) : "";
   if (excerpt === undefined || detail !== "full") return text + nested;
   const source = fenced(
     excerpt.text.map((line) => line.replaceAll("\t", " ")),
@@ -55,14 +59,14 @@ function entryText(entry: Entry, detail: Detail): string {
   return `${text}${nested}\n\n${source.replace(/^/gmu, "  ")}\n`;
 }
 
-function rowList(rows: readonly Row[], detail: Detail): string {
+function rowList({ rows = [], noun = "place" }: Entry, detail: Detail): string {
   const shown = rows.slice(0, mostRows[detail]).map((row) => rowText(row, span));
   const left = rows.length - shown.length;
-  return [...shown, ...(left === 0 ? [] : [`… and ${left} more`])].map((row) => `\n  - ${row}`).join("");
+  return [...shown, ...(left === 0 ? [] : [`… ${moreOf(left, noun)}`])].map((row) => `\n  - ${row}`).join("");
 }
 
 /** Entries as rows of a table. The shorter forms leave out the good ones. */
-function entryTable(heads: readonly string[], entries: readonly Entry[], detail: Detail): string {
+function entryTable(heads: readonly string[], { entries, noun = "entry" }: Section, detail: Detail): string {
   const wanted = detail === "full" ? entries : entries.filter(({ tone }) => tone !== "good");
   const shown = wanted.slice(0, mostRows[detail] * 10);
   if (shown.length === 0) return "";
@@ -72,7 +76,7 @@ function entryTable(heads: readonly string[], entries: readonly Entry[], detail:
     const why = detail === "by object" ? [] : notes.map((note) => lineText(note, span));
     return [...cells.slice(0, -1), joinParts([cells.at(-1) ?? "", ...why, ...commands.map(code)], "<br>")];
   });
-  return joinParts([table(heads, rows), left === 0 ? "" : `… and ${left} more.`], "\n\n");
+  return joinParts([table(heads, rows), left === 0 ? "" : `… ${moreOf(left, noun)}.`], "\n\n");
 }
 
 /** A table. In a cell, what is less important is on a line of its own. */

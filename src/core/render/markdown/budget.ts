@@ -1,3 +1,5 @@
+import { moreOf } from "../../text/lists.ts";
+
 /** The levels of detail, from most to least. */
 export type Detail = "full" | "by rule" | "by object" | "counts";
 
@@ -21,11 +23,18 @@ const listLimits: Readonly<Record<Detail, number>> = { full: Number.POSITIVE_INF
 /** Maximum rows of an entry. */
 export const mostRows: Readonly<Record<Detail, number>> = { full: 20, "by rule": 10, "by object": 3, counts: 0 };
 
+interface ListedOptions<T> {
+  readonly draw: (entry: T) => string;
+  /** What each entry is. */
+  readonly one: string;
+  readonly between?: string;
+}
+
 /** As many entries as the detail allows, and how many are left out. */
-export function listed<T>(all: readonly T[], detail: Detail, draw: (entry: T) => string, between = "\n"): string {
+export function listed<T>(all: readonly T[], detail: Detail, { draw, one, between = "\n" }: ListedOptions<T>): string {
   const limit = listLimits[detail];
   const shown = all.slice(0, limit).map(draw);
-  return [...shown, ...(all.length > limit ? [`- … and ${all.length - limit} more`] : [])].join(between);
+  return [...shown, ...(all.length > limit ? [`- … ${moreOf(all.length - limit, one)}`] : [])].join(between);
 }
 
 const shorter: Readonly<Record<Exclude<Detail, "full">, string>> = {

@@ -1,6 +1,5 @@
 import type { GuardFinding } from "../../model/findings.ts";
-import { counted } from "../../text/counts.ts";
-import { andMore, joinParts } from "../../text/lists.ts";
+import { andMore, joinParts, moreOf } from "../../text/lists.ts";
 import { spaced } from "../../text/paths.ts";
 import { cutMiddle } from "../../text/values.ts";
 import { besideHead, type ChangeBlock, type ChangeWhy, filledColumns, isBelow, type RuleChanges } from "../blocks.ts";
@@ -65,7 +64,7 @@ function refusalBlock(report: Report, detail: Detail): string {
   const refusing = guards.filter(({ allowed }) => allowed === undefined);
   const guardLines = [
     ...refusing.slice(0, mostGuards).map(line),
-    ...(refusing.length > mostGuards ? [`… and ${refusing.length - mostGuards} more guards.`] : []),
+    ...(refusing.length > mostGuards ? [`… ${moreOf(refusing.length - mostGuards, "guard")}.`] : []),
   ];
   const reasons = refusals.filter(({ isGuard }) => !isGuard).map(({ text }) => prose(text));
   const cautions =
@@ -125,8 +124,8 @@ function changeBlocks(blocks: readonly ChangeBlock[], detail: Detail, words: Wor
 const titleOf = (block: ChangeBlock): string => headText({ ...block, head: [...block.head, besideHead(block)] });
 
 function lineOf(block: ChangeBlock, detail: Detail, words: Words): string {
-  const { cause, reason, trace, names, lines, isShort } = block;
-  const more = names.length > 0 ? andMore(names.map(code)) : isShort ? "" : countsText(lines, words);
+  const { cause, reason, trace, names, noun, lines, isShort } = block;
+  const more = names.length > 0 ? andMore(names.map(code), noun) : isShort ? "" : countsText(lines, words);
   const head = spaced(titleOf(block), cause === "" ? "" : `(${code(cause)})`);
   const why = detail === "by object" ? "" : prose(reason);
   return `- ${joinParts([joinParts([head, more], ": "), why, prose(traceText(trace))], "; ")}`;
@@ -136,12 +135,12 @@ function wholeOf(block: ChangeBlock, detail: Detail, words: Words): string {
   const { rules, alert, calls, after } = block;
   const shown = mostRules[detail];
   const requests = calls.map(({ times, text }) => spaced(times, code(text)));
-  const first = after.length === 0 ? [] : [`after ${andMore(after.map(code))}`];
+  const first = after.length === 0 ? [] : [`after ${andMore(after.map(code), "object")}`];
   return joinParts(
     [
       `#### ${titleOf(block)}`,
       changeTable({ ...block, rules: rules.slice(0, shown) }, detail, words),
-      rules.length > shown ? `… and ${counted(rules.length - shown, "more rule")}.` : "",
+      rules.length > shown ? `… ${moreOf(rules.length - shown, "rule")}.` : "",
       alert === "" ? "" : `⚠️ **${prose(alert)}**`,
       requests.length === 0 ? "" : `Requests: ${[...requests.slice(0, 1), ...first, ...requests.slice(1)].join(", ")}`,
     ],
@@ -161,8 +160,8 @@ function changeTable({ lines, rules }: ChangeBlock, detail: Detail, words: Words
   return table(filled(heads), rows.map(filled));
 }
 
-function whatCell({ what, examples, count }: RuleChanges, detail: Detail): string {
-  const some = detail === "by object" ? "" : andMore(examples.map(code), { shown: examples.length, total: count });
+function whatCell({ what, examples, count, level }: RuleChanges, detail: Detail): string {
+  const some = detail === "by object" ? "" : andMore(examples.map(code), level, { shown: examples.length, total: count });
   return joinParts([prose(what), some], "<br>");
 }
 

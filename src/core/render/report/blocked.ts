@@ -35,8 +35,8 @@ const withoutNames = (message: string): string => message.replaceAll(/"(?:[^"\\]
 function namesOf(group: readonly [Blocked, ...Blocked[]]): string {
   const addresses = group.map(({ address }) => address);
   const kind = kindOf(group[0].address);
-  if (addresses.some((address) => kindOf(address) !== kind || isRelation(address))) return andMore(addresses);
+  if (addresses.some((address) => kindOf(address) !== kind || isRelation(address))) return andMore(addresses, "object");
   const names = addresses.map((address) => address.slice(kind.length + 1));
-  const what = kind === schemasKind ? `schemas of ${counted(group.length, "integration")}` : counted(group.length, kind.toLowerCase());
-  return `${what}: ${andMore(names)}`;
+  const noun = kind === schemasKind ? "integration" : kind.toLowerCase();
+  return `${kind === schemasKind ? "schemas of " : ""}${counted(group.length, noun)}: ${andMore(names, noun)}`;
 }

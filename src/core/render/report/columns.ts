@@ -32,7 +32,7 @@ export function columnsSection(plan: Pick<Plan, "newColumns" | "goneColumns" | "
   const addresses = new Set([...newColumns, ...goneColumns, ...neverReviewed].map(({ address }) => address));
   const [only = ""] = addresses;
   const list = (title: string, columns: readonly ReportColumn[]): readonly Entry[] =>
-    columns.length === 0 ? [] : [{ head: [[`${title}:`]], rows: columns.map(columnRow) }];
+    columns.length === 0 ? [] : [{ head: [[`${title}:`]], rows: columns.map(columnRow), noun: "column" }];
   const added = joinParts([counted(newColumns.length, "new column"), sinceText(newColumns)], " ");
   const left = goneColumns.filter(({ isTableGone }) => isTableGone !== true);
   const gone = `${counted(left.length, "reviewed column")} ${left.length === 1 ? "is" : "are"} gone`;

@@ -153,7 +153,8 @@ function ofBlocked({ names, address, code, message, command }: BlockedGroup, { i
 function ofHeld(held: Held): Finding {
   const { address, waitsFor = [] } = held;
   const count = changeCount(held);
-  const what = count > 0 ? counted(count, "change") : waitsFor.length > 0 ? `it waits for ${andMore(waitsFor)}` : "the whole item";
+  const what =
+    count > 0 ? counted(count, "change") : waitsFor.length > 0 ? `it waits for ${andMore(waitsFor, "object")}` : "the whole item";
   return {
     rule: "held",
     title: "Held by --protect-only",
@@ -223,6 +224,7 @@ function groupText(group: RuleGroup): string {
   const value = (of: Change["before"]): string => (of === undefined ? "(unknown)" : valueAt(path, of));
   const nodes = andMore(
     group.nodes.map(({ node }) => node),
+    "node",
     { total: count },
   );
   const what = count === 1 ? wholePath(path) : `${leaf} of ${counted(count, "node")} (${nodes})`;

@@ -12,6 +12,7 @@ export const heldSection = (all: readonly Held[]): Section => ({
   count: all.length,
   part: "work",
   isFolded: true,
+  noun: "item",
   entries: all.map((of) => ({
     sign: "-",
     tone: "warn",
@@ -23,7 +24,9 @@ export const heldSection = (all: readonly Held[]): Section => ({
 
 /** "update, 3 changes (2 expose)", "waits for Asset/lake" */
 const heldText = (held: Held): string =>
-  held.waitsFor === undefined ? joinParts([held.action ?? "update", changesText(held)], ", ") : `waits for ${andMore(held.waitsFor)}`;
+  held.waitsFor === undefined
+    ? joinParts([held.action ?? "update", changesText(held)], ", ")
+    : `waits for ${andMore(held.waitsFor, "object")}`;
 
 function changesText(held: Held): string {
   const [count, exposing] = [changeCount(held), changeCount(held, isAlarm)];

@@ -43,6 +43,7 @@ export function readersOf({ readers, moreReaders = 0, tableReaders = 0 }: Impact
   const ofCertainty = (wanted: Reader["certainty"]): string =>
     andMore(
       readers.flatMap(({ certainty, kind, name }) => (certainty === wanted ? [kind === "exposure" ? `exposure ${name}` : name] : [])),
+      "reader",
       { shown: 10 },
     );
   return {
@@ -69,7 +70,7 @@ export function impactSection({ impact = [] }: Pick<Plan, "impact">): Section {
     return {
       sign: "!",
       tone: "warn",
-      head: [[name(andMore(addresses, { shown: 1 }))], [code(path)], [sum]],
+      head: [[name(andMore(addresses, "integration", { shown: 1 }))], [code(path)], [sum]],
       rows: readers.map(([certainty, names]): Row => [[`${certainty}:`], [names]]),
       notes: [[more], isOne ? owned(owners) : []],
     };
@@ -87,6 +88,7 @@ export function impactSection({ impact = [] }: Pick<Plan, "impact">): Section {
     part: "attention",
     isFolded: true,
     isVital: true,
+    noun: "table or column",
     entries,
     notes: isOne ? [] : [[sum === "" ? "" : `All of them: ${sum}.`], owned(ownersOf(all))],
   };

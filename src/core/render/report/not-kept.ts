@@ -11,6 +11,7 @@ export const notKeptSection = (all: readonly NotKept[]): Section => ({
   title: "Not kept by the service",
   count: all.length,
   part: "attention",
+  noun: "object",
   entries: grouped(all, ({ address }) => address).map((group) => ({
     sign: "≠",
     tone: "warn",
@@ -28,6 +29,7 @@ const summary = (group: readonly NotKept[]): Section["entries"][number]["head"] 
           muted(
             andMore(
               group.map(({ path }) => wholePath(path)),
+              "value",
               { shown: 5 },
             ),
           ),

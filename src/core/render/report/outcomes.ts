@@ -67,6 +67,7 @@ export function outcomesSection(items: readonly ItemResult[], verbose: boolean):
     count: groups.length,
     part: "result",
     isPlain: true,
+    noun: "outcome",
     heads: ["Object", "Outcome", "Id", "Why"],
     entries: groups.map((group) =>
       outcomeEntry(
@@ -82,14 +83,23 @@ function outcomeEntry(item: ItemResult, all: readonly ItemResult[]): Entry {
   const { address, kind, outcome, liveId = "", code: of = "", message } = item;
   const tone = outcomeTones[outcome];
   const isAlone = all.length === 1;
-  const counted = `${all.length} ${all.every((one) => one.kind === kind) ? kind : "objects"}`;
+  const count = `${all.length} ${all.every((one) => one.kind === kind) ? kind : "objects"}`;
   return {
     sign: outcomeSigns[outcome],
     tone,
     head: [
-      [name(isAlone ? address : counted)],
+      [name(isAlone ? address : count)],
       [word(outcomeText(item), tone)],
-      [isAlone ? id(liveId) : muted(andMore(all.map((one) => visible(one.address))))],
+      [
+        isAlone
+          ? id(liveId)
+          : muted(
+              andMore(
+                all.map((one) => visible(one.address)),
+                "object",
+              ),
+            ),
+      ],
       [code(of, tone)],
     ],
     notes: message === undefined ? [] : [[message]],

@@ -21,6 +21,7 @@ export function policySections(findings: readonly PolicyFinding[], kind: Documen
     count: all.length,
     part: "attention",
     isFolded: true,
+    noun: "message",
     entries: grouped(errorsFirst(all), ({ policy, severity, message }) => JSON.stringify([policy, severity, message])).map(entryOf),
   });
   return [
@@ -39,7 +40,7 @@ const mostPolicies = 10;
 /** "300 of Policy/pii, 12 of Policy/owners": what a folded list has. */
 function countsByPolicy(findings: readonly PolicyFinding[]): Line {
   const sorted = [...grouped(errorsFirst(findings), ({ policy }) => policy)].sort((a, b) => b.length - a.length);
-  const more = sorted.length > mostPolicies ? [`and of ${counted(sorted.length - mostPolicies, "other policy", "other policies")}`] : [];
+  const more = sorted.length > mostPolicies ? [`and of ${counted(sorted.length - mostPolicies, "other policy")}`] : [];
   const texts = sorted
     .slice(0, mostPolicies)
     .flatMap((all, index) => [`${index === 0 ? "" : ", "}${all.length} of`, code(policyAddress(all[0].policy))]);
@@ -67,6 +68,7 @@ function policyEntry(group: Group): Entry {
     head: [[name(policyAddress(policy))], [word(severity, tone)], [place(isCommon ? placeText(group[0]) : "")]],
     notes: [[message]],
     rows: group.map(rowOf),
+    noun: "finding",
   };
 }
 
@@ -91,6 +93,7 @@ export const exemptionsSection = (all: readonly UsedExemption[]): Section => ({
   part: "attention",
   isFolded: true,
   isVital: true,
+  noun: "exemption",
   contents: [joinParts(all.map(exemptionText), "; ")],
   entries: all.map((exemption) => ({
     sign: "○",
@@ -103,6 +106,7 @@ export const exemptionsSection = (all: readonly UsedExemption[]): Section => ({
     ],
     notes: [[joinParts([exemption.reason, exemption.approvedBy ?? ""], ", ")]],
     rows: exemption.places.map(({ address, path }) => [[name(address)], [code(wholePath(path))]]),
+    noun: "finding",
   })),
 });
 

@@ -105,7 +105,7 @@ function protectedRefusals({ protected: isProtected, git }: Plan): readonly Refu
     return [refusal("not made in a git repository", "The target is protected, and the plan was not made in a git repository.")];
   // An error names the files that a sparse checkout leaves out.
   if (!git.dirty || git.changedFiles === undefined) return [];
-  const files = andMore(git.changedFiles.map(visible));
+  const files = andMore(git.changedFiles.map(visible), "file");
   const where = files === "" ? "" : ` in ${files}`;
   return [
     refusal(

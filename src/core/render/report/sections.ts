@@ -120,6 +120,7 @@ const problemSection = (id: string, title: string, all: readonly Diagnostic[]): 
   count: all.length,
   part: id === "failed-reads" ? "cause" : "attention",
   isPlain: true,
+  noun: id === "warnings" ? "warning" : "problem",
   entries: all.map(problemEntry),
 });
 
@@ -144,6 +145,7 @@ const released = (all: NonNullable<Plan["released"]>): Section => ({
   count: all.length,
   part: "attention",
   isVital: true,
+  noun: "object",
   entries: all.map(({ address, columns }) => ({ head: [[`${address}${columns === 0 ? "" : `, ${counted(columns, "column")}`}`]] })),
   notes: [["dimsync sends nothing; the account keeps them."]],
 });
@@ -161,6 +163,7 @@ function manual(all: readonly Manual[], kind: Plan["kind"] | "Result"): Section 
     count: all.length,
     aside: "no request can change these",
     part: "work",
+    noun: "manual step",
     entries: all.map((step, index) => ({
       sign: `${index + 1}.`,
       tone: "warn",
@@ -178,6 +181,7 @@ const blocked = ({ blocked: all, severalTargets, target }: Plan): Section => ({
   count: all.length,
   part: "work",
   isPlain: true,
+  noun: "reason",
   entries: [
     ...blockedGroups(all).map(
       ({ names, code: of, message, command }): Entry => ({
@@ -204,6 +208,7 @@ const deferred = (all: readonly Deferred[]): Section => ({
   count: all.length,
   part: "work",
   isPlain: true,
+  noun: "deferred object",
   entries: all.map(({ address, waitsFor, liveId, why, desired }) => ({
     sign: "…",
     tone: "info",
@@ -218,7 +223,7 @@ const waitsForLine = (waitsFor: readonly string[], liveId: string | undefined): 
     ? []
     : [
         liveId === undefined ? "waits for" : "waits for the service to discover the schema of",
-        ...listLine(waitsFor, (address) => code(address)),
+        ...listLine(waitsFor, (address) => code(address), { one: "object" }),
       ];
 
 const unverifiable = (all: readonly Unverifiable[]): Section => ({
@@ -228,11 +233,13 @@ const unverifiable = (all: readonly Unverifiable[]): Section => ({
   part: "rest",
   isPlain: true,
   isFolded: true,
+  noun: "object",
   entries: all.map(({ address, paths, reason }) => ({
     sign: "?",
     tone: "warn",
     head: [[name(address)], [muted(`${counted(paths.length, "value")} unverifiable: ${reason}`)]],
     rows: paths.map((path) => [[code(wholePath(path))]]),
+    noun: "value",
     isBrief: true,
   })),
 });
@@ -247,6 +254,7 @@ const onlyInOne = ({ from, to, onlyFrom, onlyTo }: Comparison): readonly Section
     title: `Only in ${visible(account)}`,
     count: objects.length,
     part: "work",
+    noun: "object",
     entries: objects.map(({ address, id: liveId }) => ({ head: [[name(address)], [id(liveId)]] })),
   }));
 
@@ -260,6 +268,7 @@ function ids({ items, bindings }: Result, verbose: boolean): Section {
     count: 0,
     part: "rest",
     isFolded: true,
+    noun: "id",
     entries: shown.map(([address, liveId]) => ({ head: [[name(address)], [id(liveId)]] })),
   };
 }
@@ -272,6 +281,7 @@ const loosenedSection = (all: readonly Loosened[]): Section => ({
   part: "decision",
   isVital: true,
   isFirst: true,
+  noun: "change",
   entries: all.map(loosenedEntry),
 });
 
@@ -306,7 +316,7 @@ function outsideSection({ kind, items, loosened }: Plan): Section {
     part: "attention",
     isPlain: true,
     isVital: true,
-    entries: count === 0 ? [] : [{ head: [[note]], rows: lines.map((text) => [[text]]) }],
+    entries: count === 0 ? [] : [{ head: [[note]], rows: lines.map((text) => [[text]]), noun: "change" }],
   };
 }
 
@@ -318,5 +328,5 @@ function outsideLines(item: Item): readonly string[] {
     const who = attributionText(change.attribution);
     byActor.set(who, [...(byActor.get(who) ?? []), wholePath(change.path)]);
   }
-  return [...byActor].map(([who, nodes]) => joinParts([`${item.address}: ${andMore(nodes)}`, who], "; "));
+  return [...byActor].map(([who, nodes]) => joinParts([`${item.address}: ${andMore(nodes, "value")}`, who], "; "));
 }

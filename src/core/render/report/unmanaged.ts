@@ -71,7 +71,7 @@ const tableRows = (all: readonly UnmanagedTable[]): readonly Row[] =>
     .sort((a, b) => byText(a.table, b.table) || byText(a.columns, b.columns))
     .map(({ table, columns, integrations }) => [[code(table)], [code(columns)], [muted(integrations)]]);
 
-/** "shop-01", or "9 integrations: shop-01, shop-02, shop-03 and 6 more". */
+/** "shop-01", or "9 integrations: shop-01, shop-02, shop-03 and 6 more integrations". */
 export function integrationsText(names: readonly string[], most = 3): string {
-  return names.length === 1 ? andMore(names) : `${counted(names.length, "integration")}: ${andMore(names, { shown: most })}`;
+  return names.length === 1 ? names.join() : `${counted(names.length, "integration")}: ${andMore(names, "integration", { shown: most })}`;
 }

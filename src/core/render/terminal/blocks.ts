@@ -1,6 +1,6 @@
 import type { Diagnostic } from "../../model/problem.ts";
 import { visible } from "../../text/control-characters.ts";
-import { andMore, joinParts } from "../../text/lists.ts";
+import { andMore, joinParts, moreOf } from "../../text/lists.ts";
 import { spaced } from "../../text/paths.ts";
 import { cutMiddle, valueLines } from "../../text/values.ts";
 import { widthOf } from "../../text/width.ts";
@@ -78,7 +78,19 @@ export const sectionsText = (sections: readonly Section[], options: RenderOption
 
 /** A section as blocks. */
 export function sectionBlocks(section: Section, words: Words, screen: Screen): readonly Block[] {
-  const { title, count, aside = "", entries, notes = [], command, isPlain = false, isFolded = false, isSentence, heads } = section;
+  const {
+    title,
+    count,
+    aside = "",
+    entries,
+    notes = [],
+    command,
+    isPlain = false,
+    isFolded = false,
+    isSentence,
+    heads,
+    noun = "entry",
+  } = section;
   const { paint, verbose, width } = screen;
   const listed = verbose ? entries : entries.filter(({ isDetail }) => isDetail !== true);
   const shown = verbose || !isFolded ? listed : listed.slice(0, mostEntries);
@@ -86,7 +98,7 @@ export function sectionBlocks(section: Section, words: Words, screen: Screen): r
   const end = shown.length === 0 ? "." : ":";
   const before = isPlain ? [] : wrap(`${title}${number}${isSentence === true ? "." : end}`, "", width).map(paint.bold);
   const after = [
-    ...(shown.length < listed.length ? [moreLine(listed.length - shown.length, screen)] : []),
+    ...(shown.length < listed.length ? [moreLine(listed.length - shown.length, noun, screen)] : []),
     ...notes.flatMap((note) => noteLines(note, screen)),
     ...commandLines(command, screen),
   ];
@@ -95,7 +107,8 @@ export function sectionBlocks(section: Section, words: Words, screen: Screen): r
   return isPlain ? [...drawn.map(apart), apart(after)] : [apart([...before, ...drawn.flat(), ...after])];
 }
 
-const moreLine = (count: number, { paint }: Screen): string => paint.dim(`${indent}and ${count} more: -v shows them`);
+const moreLine = (count: number, one: string, { paint }: Screen): string =>
+  paint.dim(`${indent}${moreOf(count, one)}: -v shows ${count === 1 ? "it" : "them"}`);
 
 /** An entry with details stands alone. Others in a row are aligned. */
 function runs(entries: readonly Entry[]): readonly (readonly Entry[])[] {
@@ -142,7 +155,7 @@ function headCells({ sign, tone, head }: Pick<Entry, "sign" | "tone" | "head">, 
 }
 
 function detailLines(entry: Entry, words: Words, screen: Screen): readonly string[] {
-  const { excerpt, tone, notes = [], rows = [], isMinor, isBrief, changes, yaml = [], commands = [] } = entry;
+  const { excerpt, tone, notes = [], rows = [], isMinor, isBrief, changes, yaml = [], commands = [], noun = "place" } = entry;
   const { verbose, width } = screen;
   if (isBrief === true && !verbose) return [];
   const shown = verbose ? rows : rows.slice(0, isMinor === true ? mostRows.minor : mostRows.usual);
@@ -156,7 +169,7 @@ function detailLines(entry: Entry, words: Words, screen: Screen): readonly strin
       indent,
       width,
     ),
-    ...(hidden === 0 ? [] : [moreLine(hidden, screen)]),
+    ...(hidden === 0 ? [] : [moreLine(hidden, noun, screen)]),
     ...changeRows(lines, words, screen),
     ...yaml.map((line) => indent + visible(line)),
     ...commands.flatMap((command) => commandLines(command, screen, hasDetails(entry) ? undefined : indent)),
@@ -172,12 +185,12 @@ function noteLines(note: Line, screen: Screen): readonly string[] {
 
 /** The changes of one item, or of many similar ones. */
 export function changeBlock(block: ChangeBlock, words: Words, screen: Screen): Block {
-  const { head, trace, cause, names, isShort, lines: changes, rules, alert, calls, after } = block;
+  const { head, trace, cause, names, noun, isShort, lines: changes, rules, alert, calls, after } = block;
   const { paint, width, verbose } = screen;
   const beside = cell(joinParts([traceText(trace), cause], "   "), paint.dim);
   const lines = [
     ...tableLines([[...headCells({ ...block, head: [...head, besideHead(block)] }, screen), beside]], "", width),
-    ...(isShort ? wrap(andMore(names), indent, width).map(paint.dim) : []),
+    ...(isShort ? wrap(andMore(names, noun), indent, width).map(paint.dim) : []),
     ...(isShort && !verbose ? [] : [...changeRows(changes, words, screen), ...ruleRows(rules, screen)]),
     ...wrap(alert, indent, width).map((line) => paint.bold(paint.red(line))),
     ...(isShort && !verbose ? [] : callLines(calls, after, screen)),
@@ -187,7 +200,7 @@ export function changeBlock(block: ChangeBlock, words: Words, screen: Screen): B
 
 /** "↳ 2 × PATCH /v1/…, after Asset/lake"; the bodies with -v. */
 function callLines(calls: readonly Call[], after: readonly string[], { paint, verbose, width }: Screen): readonly string[] {
-  const first = after.length === 0 ? "" : `, after ${andMore(after)}`;
+  const first = after.length === 0 ? "" : `, after ${andMore(after, "object")}`;
   return calls
     .flatMap(({ times, text, requests }, index) => [
       ...wrap(`${spaced("↳", times, text)}${index === 0 ? first : ""}`, indent, width),

@@ -39,13 +39,13 @@ export function changeRows(lines: readonly ChangeLine[], words: Words, screen: S
 export function ruleRows(rules: readonly RuleChanges[], screen: Screen): readonly string[] {
   const { paint, width } = screen;
   const rows = rules.flatMap((one): readonly Row[] => {
-    const { what, risk, trace, reason, examples, count, isAlarm } = one;
+    const { what, risk, trace, reason, examples, count, level, isAlarm } = one;
     const strong = riskPaint(one, screen);
     const cause = spaced(causeText(one), reason === "" ? "" : `(${reason})`);
     const lines = [
       cell(what, isAlarm ? strong : paint.bold),
       joined(cell(cause), cell(cause === "" || traceText(trace) === "" ? "" : "   "), cell(traceText(trace), paint.magenta)),
-      cell(andMore(examples, { shown: examples.length, total: count }), paint.dim),
+      cell(andMore(examples, level, { shown: examples.length, total: count }), paint.dim),
     ];
     return lines
       .filter((line, index) => index !== 1 || textOf(line) !== "")

@@ -1,6 +1,7 @@
 import { createHmac } from "node:crypto";
 import type { AlertSeverity, Receiver } from "../../../core/model/settings/notifications.ts";
 import { printableJson, visible } from "../../../core/text/control-characters.ts";
+import { moreOf } from "../../../core/text/lists.ts";
 import { cutEnd } from "../../../core/text/values.ts";
 import { type AlertMessage, factsOf, findingLines, isRouted, severityOf, titleOf } from "./message.ts";
 
@@ -71,7 +72,7 @@ const signs: Readonly<Record<AlertSeverity, string>> = { error: "🔴", warning:
 /** The text of the link, the findings, and the rest of them. */
 function linesOf(message: AlertMessage): readonly string[] {
   const { lines, rest } = findingLines(message, shownLines);
-  return [...lines.map((line) => cutEnd(visible(line), lineCharacters)), ...(rest > 0 ? [`and ${rest} more`] : [])];
+  return [...lines.map((line) => cutEnd(visible(line), lineCharacters)), ...(rest > 0 ? [moreOf(rest, "finding")] : [])];
 }
 
 /**

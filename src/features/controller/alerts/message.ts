@@ -145,15 +145,15 @@ export function factsOf(message: AlertMessage): readonly Fact[] {
   const commits = unique(accounts.map(({ commit }) => commit?.slice(0, 12)));
   const failure = error ?? accounts.find((account) => account.error !== undefined)?.error;
   const facts: readonly Fact[] = [
-    ["Accounts", accounts.length > 1 ? andMore(names, { shown: 10 }) : ""],
-    ["By", andMore(unique(accounts.map(({ actor }) => actor)), { shown: 5 })],
+    ["Accounts", accounts.length > 1 ? andMore(names, "account", { shown: 10 }) : ""],
+    ["By", andMore(unique(accounts.map(({ actor }) => actor)), "actor", { shown: 5 })],
     [
       "Since",
       since === null ? "" : `${timeText(since)}${event === "repaired" ? `, for ${durationText(Date.parse(at) - Date.parse(since))}` : ""}`,
     ],
     ["Cause", cause],
     ["Error", failure === undefined ? "" : `${failure.code}: ${failure.message}`],
-    ["Commit", andMore(commits)],
+    ["Commit", andMore(commits, "commit")],
     ["Labels", labels.map(([name, value]) => `${name}=${value}`).join(", ")],
   ];
   return facts.filter(([, text]) => text !== "");

@@ -99,7 +99,13 @@ function sharedProblems(projects: readonly Project[]): readonly Problem[] {
     const { problem } = same[0];
     return same.length === 1
       ? problem
-      : { ...problem, message: `${problem.message} (targets ${andMore(same.map(({ target }) => target))})` };
+      : {
+          ...problem,
+          message: `${problem.message} (targets ${andMore(
+            same.map(({ target }) => target),
+            "target",
+          )})`,
+        };
   });
 }
 

@@ -64,7 +64,7 @@ async function checkReplacement(
   const removed = current.targets.filter((target) => !targets.includes(target));
   if (removed.length > 0 && !allowRemoval)
     throw refused(
-      `${next.source} would lose ${counted(removed.length, "account")}: ${andMore(removed)}. Nothing would check ${removed.length === 1 ? "it" : "them"} any more. If that is intended, add --allow-removal; the history is kept.`,
+      `${next.source} would lose ${counted(removed.length, "account")}: ${andMore(removed, "account")}. Nothing would check ${removed.length === 1 ? "it" : "them"} any more. If that is intended, add --allow-removal; the history is kept.`,
     );
   if (force !== undefined) return;
   const why = await whyNoSuccessor(current, next.commit, contains);

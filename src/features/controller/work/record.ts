@@ -67,7 +67,7 @@ export async function recordSending(
 ): Promise<void> {
   const requests = report.items.flatMap((item) => item.requests.map(({ method, path }) => `${method} ${path}`));
   const what = run.mode === "protect" ? "protects" : "differs";
-  const message = `The worker ended before it stored what it had sent. It was about to send what ${what} of: ${andMore(requests, { shown: 20 })}. The next check compares the account again.`;
+  const message = `The worker ended before it stored what it had sent. It was about to send what ${what} of: ${andMore(requests, "request", { shown: 20 })}. The next check compares the account again.`;
   const outcome: RunOutcome = {
     exit: { code: 4, reasons: ["interrupted"] },
     report,

@@ -5,7 +5,7 @@ import type { RenderOptions } from "../../../core/render/document.ts";
 import { tableBlock, tableLine } from "../../../core/render/markdown/blocks.ts";
 import { defaultBudget } from "../../../core/render/markdown/budget.ts";
 import { prose } from "../../../core/render/markdown/escape.ts";
-import { joinParts } from "../../../core/text/lists.ts";
+import { joinParts, moreOf } from "../../../core/text/lists.ts";
 import { changeTable, columnTable, noChanges, summaryTable, totalText } from "./texts.ts";
 
 // For the sentence that counts what is left out.
@@ -24,7 +24,10 @@ export function registerMarkdown(register: Register, options: RenderOptions): st
       for (const row of rows) if (isShown(row)) yield* columnTable([row]).rows.map((cells) => [[row.integration], ...cells]);
   }
   const { heads } = columnTable([]);
-  return fitted({ top, heads: [kindNames.integration, ...heads], rows: readableFirst(), more: "dimsync register -o csv" }, options);
+  return fitted(
+    { top, heads: [kindNames.integration, ...heads], rows: readableFirst(), one: "column", more: "dimsync register -o csv" },
+    options,
+  );
 }
 
 const isReadable = (row: RegisterRow): boolean => stateText(row) === "readable";
@@ -32,18 +35,20 @@ const isReadable = (row: RegisterRow): boolean => stateText(row) === "readable";
 export function registerDiffMarkdown(diff: RegisterDiff, options: RenderOptions): string {
   const { target, from, to, changes } = diff;
   const top = [`## Register of ${prose(target)}`, `${prose(from)} → ${prose(to)}`, ...(changes.length === 0 ? [noChanges] : [])];
-  return fitted({ top, ...changeTable(diff), more: "-o csv" }, options);
+  return fitted({ top, ...changeTable(diff), one: "change", more: "-o csv" }, options);
 }
 
 interface LongTable extends Pick<Table, "heads"> {
   readonly top: readonly string[];
   readonly rows: Iterable<Row>;
+  /** What each row is. */
+  readonly one: string;
   /** What shows all of them. */
   readonly more: string;
 }
 
 /** As many rows as fit the budget. */
-function fitted({ top, heads, rows, more }: LongTable, { budget = defaultBudget }: RenderOptions): string {
+function fitted({ top, heads, rows, one, more }: LongTable, { budget = defaultBudget }: RenderOptions): string {
   const head = tableBlock({ heads, rows: [] });
   let room = budget - top.join("\n\n").length - head.length - spareRoom;
   const lines: string[] = [];
@@ -55,6 +60,6 @@ function fitted({ top, heads, rows, more }: LongTable, { budget = defaultBudget 
     else left++;
   }
   const drawn = lines.length === 0 ? "" : [head, ...lines].join("\n");
-  const rest = left === 0 ? "" : `… and ${left} more. See everything with \`${more}\`.`;
+  const rest = left === 0 ? "" : `… ${moreOf(left, one)}. See everything with \`${more}\`.`;
   return `${joinParts([...top, drawn, rest], "\n\n")}\n`;
 }

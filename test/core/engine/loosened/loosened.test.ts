@@ -352,7 +352,7 @@ describe("a pull request loosens", () => {
 test("a lost label is said once, with the columns and what they lose", async () => {
   const { plan } = await review(ofCsv, csvRows("orders,contact_email"));
   expect(plan.loosened?.map(({ message }) => message)).toEqual([
-    "2 columns lost it: public.customers.email, public.users.email (labels.csv:3 and 1 more). Policy/pii-hashed still checks them in this plan, and not after the merge. Rule pii, manifests/orders.yaml:7, does not keep them hashed any more, although nothing is sent now.",
+    "2 columns lost it: public.customers.email, public.users.email (labels.csv:3 and 1 more source). Policy/pii-hashed still checks them in this plan, and not after the merge. Rule pii, manifests/orders.yaml:7, does not keep them hashed any more, although nothing is sent now.",
   ]);
 });
 

@@ -362,7 +362,7 @@ describe("unmatched", () => {
     });
     expect(problemsInFull.map(({ message, place }) => [message, place?.pointer])).toEqual([
       [
-        "No rule or literal entry covers 40 tables of shop: s.t00, s.t01, s.t02, s.t03, s.t04 and 35 more. Add a rule that sets or ignores them, or change unmatched.tables.",
+        "No rule or literal entry covers 40 tables of shop: s.t00, s.t01, s.t02, s.t03, s.t04 and 35 more tables. Add a rule that sets or ignores them, or change unmatched.tables.",
         "/spec/unmatched/tables",
       ],
     ]);
@@ -455,7 +455,7 @@ describe("priority", () => {
     expect(problemsInFull.map(({ place, message }) => [place?.pointer, message])).toEqual([
       [
         "/spec/integrations",
-        'SchemaConfig/a and SchemaConfig/b select the same 5 integrations, "shop-1", "shop-2", "shop-3" and 2 more, with the same priority, so neither has precedence. Set different values of spec.priority (the higher one wins per field), or select each integration once.',
+        'SchemaConfig/a and SchemaConfig/b select the same 5 integrations, "shop-1", "shop-2", "shop-3" and 2 more integrations, with the same priority, so neither has precedence. Set different values of spec.priority (the higher one wins per field), or select each integration once.',
       ],
     ]);
   });

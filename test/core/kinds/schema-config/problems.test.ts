@@ -308,7 +308,7 @@ describe("a plan", () => {
     });
     expect(changes).toEqual([]);
     expect(problemsInFull.map(({ message }) => message)).toEqual([
-      'Rule "no-ids" disables 30 primary key columns of shop: s.t10.id, s.t11.id, s.t12.id, s.t13.id, s.t14.id and 25 more. Without them, the service cannot replicate their tables. Hash them instead, disable their tables, or leave them enabled.',
+      'Rule "no-ids" disables 30 primary key columns of shop: s.t10.id, s.t11.id, s.t12.id, s.t13.id, s.t14.id and 25 more columns. Without them, the service cannot replicate their tables. Hash them instead, disable their tables, or leave them enabled.',
     ]);
   });
 });

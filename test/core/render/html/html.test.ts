@@ -41,7 +41,7 @@ describe("the tag html", () => {
 test("what is empty gets no separator and no element", () => {
   expect(markupOf(joined(["a", "", undefined, html``, "<"], html`<br>`))).toBe("a<br>&lt;");
   expect(markupOf(blocks(list([]), code(""), "a"))).toBe("a");
-  expect(markupOf(andMore(["<", html`<b>b</b>`, "c", "d"], { shown: 2 }))).toBe("&lt;, <b>b</b> and 2 more");
+  expect(markupOf(andMore(["<", html`<b>b</b>`, "c", "d"], "name", { shown: 2 }))).toBe("&lt;, <b>b</b> and 2 more names");
 });
 
 test("links are below the base that the page is sent with", () => {

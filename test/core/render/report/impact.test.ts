@@ -66,7 +66,7 @@ test("several columns are summed up, and each reader and owner counts once", () 
 test("the columns of equal integrations are one entry, and each counts", () => {
   const { terminal, markdown } = drawn([{ ...email, addresses: ["Schemas/shop-01", "Schemas/shop-02", "Schemas/shop-03"] }]);
   expect(terminal).toContain(`Who reads what changes (3):
-! Schemas/shop-01 and 2 more   public.customers.email   read by 3 models, 1 test, 1 exposure
+! Schemas/shop-01 and 2 more integrations   public.customers.email
 `);
   expect(markdown).toContain("Who reads what changes (3)");
 });

@@ -154,5 +154,6 @@ export function addTo(sample: Sample, path: NodePath): void {
   if (sample.first.length > examples) sample.first.pop();
 }
 
-/** "public.users.id, public.users.key and 12 more" */
-export const sampleText = ({ count, first }: Sample): string => andMore(first.map(nodeText), { shown: examples, total: count });
+/** "public.users.id, public.users.key and 12 more columns" */
+export const sampleText = ({ count, first }: Sample, one: string): string =>
+  andMore(first.map(nodeText), one, { shown: examples, total: count });

@@ -149,7 +149,7 @@ function neverMatching(uses: Uses, modes: readonly string[]): readonly Problem[]
   const reason =
     where === undefined && isExcluded
       ? `its patterns exclude every ${levelNames[last]}`
-      : `no ${level} with these names has the attributes in where${where?.syncMode === undefined ? "" : `. The tables have the sync modes ${andMore(modes, { shown: 8 })}`}`;
+      : `no ${level} with these names has the attributes in where${where?.syncMode === undefined ? "" : `. The tables have the sync modes ${andMore(modes, "mode", { shown: 8 })}`}`;
   const remedy =
     rule.expected === undefined ? "or remove the rule. If it is for names that do not exist yet, set minMatches: 0" : "or remove the entry";
   return [
@@ -183,7 +183,7 @@ function neverDeciding(uses: Uses): readonly Problem[] {
 
 const ruleText = ({ name }: CompiledRule): string => `Rule ${JSON.stringify(name)}`;
 
-const configsText = (uses: Uses): string => andMore(uses.map(({ config }) => config.config.address).sort(byText));
+const configsText = (uses: Uses): string => andMore(uses.map(({ config }) => config.config.address).sort(byText), "SchemaConfig");
 
 /** A warning with the nodes of all integrations. */
 interface SharedWarning {
@@ -223,7 +223,7 @@ const rulesOutsideDisabledTables = (tallies: readonly UnitTally[]): ReadonlySet<
 const placeKey = ({ file, document, pointer }: SourceLocation): string => JSON.stringify([file, document, pointer]);
 
 function warningProblem({ warning: { by, code }, place, nodes, count, integrations }: SharedWarning): Problem {
-  const where = `${andMore(nodes, { total: count })}${integrations === 1 ? "" : `, in ${integrations} integrations`}`;
+  const where = `${andMore(nodes, code === "W_COLUMN_RULES_IN_DISABLED_TABLE" ? "table" : "column", { total: count })}${integrations === 1 ? "" : `, in ${integrations} integrations`}`;
   const owner = by.type === "rule" ? by.owner : by.config;
   const core = { code, severity: "warning", place, address: owner.address } as const;
   if (code === "W_HASHES_PRIMARY_KEY")

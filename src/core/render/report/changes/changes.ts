@@ -88,10 +88,10 @@ export function countsText(lines: readonly ChangeLine[], words: Words): string {
   return [counted(lines.length, words.change), ...counts].join(", ");
 }
 
-/** "← label pii ← models/sources.yml, source shop.customers.email, meta.contains_pii and 3 more"; "" without labels. */
+/** "← label pii ← models/sources.yml, source shop.customers.email, meta.contains_pii and 3 more sources"; "" without labels. */
 export function labelText(causes: readonly ({ readonly label?: Cause["label"] | undefined } | undefined)[]): string {
   const labels = [...new Set(causes)].flatMap((cause) => cause?.label ?? []);
   const names = [...new Set(labels.map(({ name }) => visible(name)))];
   const sources = [...new Set(labels.map(({ source }) => visible(source)))];
-  return names.length === 0 ? "" : `← label ${andMore(names)} ← ${andMore(sources, { shown: 1 })}`;
+  return names.length === 0 ? "" : `← label ${andMore(names, "label")} ← ${andMore(sources, "source", { shown: 1 })}`;
 }

@@ -69,6 +69,7 @@ export function itemBlocks(all: readonly Item[], words: Words, most?: number): (
       address,
       isSummary: false,
       names: none,
+      noun: "",
       rules: none,
       sign: actionSigns[action],
       tone: tones[action],
@@ -106,6 +107,7 @@ const empty = {
   head: none,
   target: none,
   names: none,
+  noun: "",
   lines: none,
   rules: none,
   calls: none,
@@ -135,6 +137,7 @@ function rulesBlock(group: readonly [Item, ...Item[]], words: Words): ChangeBloc
     head: isOne ? [[name(address)], [id(liveName), ref(liveId)]] : [[name(schemasKind)]],
     target: isOne ? [] : [muted(`${group.length} integrations:`)],
     names: isOne ? [] : integrations,
+    noun: "integration",
     isSummary: true,
     rules: changesByRule(group, words),
     alert: alertText(
@@ -165,6 +168,7 @@ function namesBlock(group: readonly [Item, ...Item[]], words: Words): ChangeBloc
     isSummary: true,
     isShort: true,
     names: group.map((item) => (isBind ? item.address : relationName(item))),
+    noun: isBind ? "id" : "relation",
     trace: isBind ? {} : commonTrace(group.flatMap((item) => [...eachChange(item)])),
   };
 }
@@ -172,7 +176,7 @@ function namesBlock(group: readonly [Item, ...Item[]], words: Words): ChangeBloc
 /** `where`: the integrations, with the number of their columns. */
 function alertText(count: number, where: readonly string[], words: Words): string {
   if (count === 0 || words.kind === "DriftReport") return "";
-  return `${joinParts([exposedText(count), andMore(where, { shown: mostExposing })], ": ")}.`;
+  return `${joinParts([exposedText(count), andMore(where, "integration", { shown: mostExposing })], ": ")}.`;
 }
 
 function callsOf(items: readonly Item[], words: Words): readonly Call[] {

@@ -30,6 +30,7 @@ export function changesByRule(items: readonly Item[], words: Words): readonly Ru
       ...changeWhy(facts, words, commonTrace(all), causesOf(all)),
       what: whatText(group, hasSeveral, words),
       count,
+      level: levelAt(group.path),
       examples: nodes.slice(0, most).map(({ integration, node }) => (hasSeveral ? `${integration} ${node}` : node)),
     };
   });
@@ -141,10 +142,15 @@ function newKeys(): (entry: ChangeGroup) => string {
   };
 }
 
+function levelAt(path: string): Level {
+  const { table, nodeInTable } = pathText(path);
+  return nodeInTable !== "" ? "column" : table !== undefined ? "table" : "schema";
+}
+
 /** Unless there are several integrations, the name of the only one is left out. */
 function whatText({ path, facts: { before, after }, count, tables, integrations }: RuleGroup, hasSeveral: boolean, words: Words): string {
-  const { leaf, table, nodeInTable } = pathText(path);
-  const level: Level = nodeInTable !== "" ? "column" : table !== undefined ? "table" : "schema";
+  const { leaf } = pathText(path);
+  const level = levelAt(path);
   const [only = ""] = integrations;
   const where = [
     counted(count, level),

@@ -132,7 +132,7 @@ function workersHtml({ workers, overdue }: WorkerHealth, { accounts }: Totals): 
   );
   const what = [
     stuck.length > 0 &&
-      html`${andMore(stuck, { shown: namesShown })} ${has} taken no account for two intervals. Restart ${it}, and read the log.`,
+      html`${andMore(stuck, "worker", { shown: namesShown })} ${has} taken no account for two intervals. Restart ${it}, and read the log.`,
     ...busy,
   ];
   return lead("bad", `${counted(overdue, "account is", "accounts are")} overdue.`, joined(what, " "));
@@ -182,7 +182,7 @@ function sinceHtml(exposing: readonly CauseGroup[], now: Date): Content {
   const since = earliest(exposing.map((group) => group.since));
   if (since === undefined) return undefined;
   const actors = [...new Set(exposing.flatMap((group) => group.actors))].sort();
-  const who = actors.length === 0 ? "the audit log does not say by whom" : ["by ", andMore(actors)];
+  const who = actors.length === 0 ? "the audit log does not say by whom" : ["by ", andMore(actors, "actor")];
   return html`Since ${time(since)} (${ageHtml(since, now)}), ${who}.`;
 }
 

@@ -88,7 +88,7 @@ function firstRows(rows: readonly (readonly Content[])[], { id, heads, caption, 
   const rest = rows.slice(rowsShown);
   return blocks(
     table(caption, heads, rows.slice(0, rowsShown), "causes"),
-    rest.length > 0 && folded(`${rest.length} more`, table(`${caption}, continued`, heads, rest, "causes"), id),
+    rest.length > 0 && folded(counted(rest.length, "more cause"), table(`${caption}, continued`, heads, rest, "causes"), id),
     more,
   );
 }
@@ -116,7 +116,8 @@ const failureRow = ({ code: failure, message, since, accounts }: FailureGroup, n
   namesHtml(accounts),
 ];
 
-const actorsHtml = ({ actors }: CauseGroup): Html => (actors.length === 0 ? quiet("not known") : andMore(actors, { shown: namesShown }));
+const actorsHtml = ({ actors }: CauseGroup): Html =>
+  actors.length === 0 ? quiet("not known") : andMore(actors, "actor", { shown: namesShown });
 
 const namesHtml = (accounts: readonly string[]): Html =>
   joined(
@@ -124,6 +125,7 @@ const namesHtml = (accounts: readonly string[]): Html =>
       accounts.length > namesShown && html`<strong>${accounts.length}</strong>`,
       andMore(
         accounts.slice(0, namesShown).map((name) => link(accountHref(name), name)),
+        "account",
         { shown: namesShown, total: accounts.length },
       ),
     ],

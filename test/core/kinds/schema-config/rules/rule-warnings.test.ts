@@ -125,7 +125,7 @@ describe("over all integrations of a SchemaConfig", () => {
       live,
     });
     expect(problemsInFull.map(({ message }) => message)).toEqual([
-      'Rule "hash-all" hashes primary key columns: s.t.id of shard-0, s.t.id of shard-1, s.t.id of shard-2 and 6 more, in 9 integrations. Rows are then identified by the hash, and joins on the readable value find nothing. To exclude them, add where: { isPrimaryKey: false }.',
+      'Rule "hash-all" hashes primary key columns: s.t.id of shard-0, s.t.id of shard-1, s.t.id of shard-2 and 6 more columns, in 9 integrations. Rows are then identified by the hash, and joins on the readable value find nothing. To exclude them, add where: { isPrimaryKey: false }.',
     ]);
   });
 

@@ -147,7 +147,7 @@ describe("causes", () => {
     const accounts = [1, 2, 3].map((index) => account({ target: `a${index}`, state: "failing", error }));
     const text = words(await html(accounts, "", { causes: async () => partOf(causesOf(accounts, 3)) }));
     expect(text).toMatch(
-      /rule pii-email .*rule 1 .*E_SERVICE_STATUS failing GET \/v1\/tags: status 503\. 7 min ago 3 a1 , a2 and 1 more .*rule 2 /u,
+      /rule pii-email .*rule 1 .*E_SERVICE_STATUS failing GET \/v1\/tags: status 503\. 7 min ago 3 a1 , a2 and 1 more account .*rule 2 /u,
     );
   });
 
