@@ -173,9 +173,6 @@ const groups = phrases.map((group) => ({ about: group.about, phrases: split(grou
 const except = split(exceptions);
 const vocabulary = new Set([...groups.flatMap((group) => group.phrases.flat()), ...list(joined)].filter((word) => word.length > 1));
 
-/** What `personalTopics` can return. */
-export const personalGroups: readonly string[] = groups.map(({ about }) => about);
-
 /** What a column of this name probably contains, if its words say that it is personal. */
 export function personalTopics(name: string): readonly string[] {
   const words = wordsOf(name);

@@ -1,7 +1,6 @@
-import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { parseAllDocuments } from "yaml";
-import { personalGroups, personalTopics, type Suggestion, suggestionYaml } from "../../../src/features/import/suggest.ts";
+import { personalTopics, type Suggestion, suggestionYaml } from "../../../src/features/import/suggest.ts";
 import { runCommand } from "../../support/command.ts";
 import { filesIn, writeProject } from "../../support/project-folder.ts";
 
@@ -77,9 +76,4 @@ test("names mean people by their words, not by parts of words", () => {
   const missed = personal.split(", ").filter((name) => personalTopics(name).length === 0);
   const wrong = ordinary.split(", ").filter((name) => personalTopics(name).length > 0);
   expect({ missed, wrong }).toEqual({ missed: [], wrong: [] });
-});
-
-test("docs/data-protection.md names the groups", () => {
-  const docs = readFileSync("docs/data-protection.md", "utf8");
-  for (const about of personalGroups) expect(docs).toContain(about);
 });

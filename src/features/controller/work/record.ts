@@ -51,7 +51,6 @@ export interface RepairedBefore {
 export interface Recorded {
   /** Whether the claim was held. If not, another run has taken the account over, and only the run itself is kept; or this one is the last of its claim and was recorded before. */
   readonly isCurrent: boolean;
-  readonly opened: number;
   /** In how many seconds the account is due, if the claim has ended. */
   readonly nextInSeconds: number | null;
 }
@@ -87,7 +86,7 @@ export const recordRun = (database: TransactionalDatabase, run: FinishedRun): Pr
     if (account.isHeld && isNew) return await storeResults(now, losses);
     await count(queries, losses);
     // The claim continues after a run that was recorded before: the response was lost.
-    return { isCurrent: account.isHeld && account.lastRun === run.id, opened: 0, nextInSeconds: null };
+    return { isCurrent: account.isHeld && account.lastRun === run.id, nextInSeconds: null };
   });
 
 /** The run that is recorded in a transaction. */
@@ -220,7 +219,7 @@ async function storeResults(now: Recording, losses: readonly Counted[]): Promise
     { name: "run_seconds", label: "", value: seconds },
     ...runBuckets.filter((le) => seconds <= le).map((le) => ({ name: "run_bucket", label: String(le), value: 1 })),
   ]);
-  return { isCurrent: true, opened: opened.length, nextInSeconds };
+  return { isCurrent: true, nextInSeconds };
 }
 
 /** Runs of earlier claims that never stored how they ended: only a comparison shows what they did. Returns their exit codes. */
