@@ -2,8 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { cpSync, existsSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { runCommand } from "../support/command.ts";
-import { withCompileCache } from "../support/compile-cache.ts";
+import { type Ran, runCommand } from "../support/command.ts";
 import { writeProject } from "../support/project-folder.ts";
 
 /** The shipped command line. DIMSYNC_TEST_DIST selects another build. */
@@ -13,6 +12,7 @@ export const repository = fileURLToPath(new URL("../../", import.meta.url));
 
 export interface Ended {
   readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
   readonly stdout: string;
   readonly stderr: string;
 }
@@ -21,14 +21,17 @@ export interface CliOptions {
   readonly cwd?: string;
   /** Except for PATH, the test's own environment is not passed on. */
   readonly env?: Readonly<Record<string, string>>;
+  /** Default: the shipped one. */
+  readonly program?: string;
+  readonly nodeArgs?: readonly string[];
 }
 
 /** Starts the built command line; `ended` collects its output. */
-export function startCli(args: readonly string[], { cwd, env }: CliOptions = {}): ChildProcess {
-  if (!existsSync(builtCli)) throw new Error(`${builtCli} does not exist. Run npm run build first.`);
-  return spawn(process.execPath, [builtCli, ...args], {
+export function startCli(args: readonly string[], { cwd, env, program = builtCli, nodeArgs = [] }: CliOptions = {}): ChildProcess {
+  if (!existsSync(program)) throw new Error(`${program} does not exist. Run npm run build first.`);
+  return spawn(process.execPath, [...nodeArgs, program, ...args], {
     cwd: cwd ?? emptyFolder(),
-    env: withCompileCache({ PATH: process.env["PATH"] ?? "", ...env }),
+    env: { PATH: process.env["PATH"] ?? "", ...env },
     stdio: ["ignore", "pipe", "pipe"],
   });
 }
@@ -45,7 +48,7 @@ export function ended(child: ChildProcess): Promise<Ended> {
   });
   return new Promise((resolve, reject) => {
     child.once("error", reject);
-    child.once("close", (code) => resolve({ code, stdout, stderr }));
+    child.once("close", (code, signal) => resolve({ code, signal, stdout, stderr }));
   });
 }
 
@@ -69,5 +72,5 @@ export function quickstart(): string {
 export const quickstartSecrets = { LAKE_SECRET_KEY: "a lake's key", RETURNS_DB_PASSWORD: "a database's password" } as const;
 
 /** Like `dimsync`, but in this process, from the sources: for tests of what is printed. It takes a tenth of the time. */
-export const dimsyncHere = (args: readonly string[], { cwd, env }: CliOptions = {}): Promise<Ended> =>
+export const dimsyncHere = (args: readonly string[], { cwd, env }: CliOptions = {}): Promise<Ran> =>
   runCommand(args, cwd ?? emptyFolder(), { PATH: process.env["PATH"] ?? "", ...env });

@@ -9,7 +9,7 @@ import { dimsync, dimsyncHere, emptyFolder, quickstart, repository } from "./bui
 const version: unknown = JSON.parse(readFileSync(join(repository, "package.json"), "utf8")).version;
 
 test.each([["version"], ["--version"], ["-V"]])("%s prints the version of the package", async (word) => {
-  expect(await dimsync([word])).toEqual({ code: 0, stdout: `${version}\n`, stderr: "" });
+  expect(await dimsync([word])).toMatchObject({ code: 0, stdout: `${version}\n`, stderr: "" });
 });
 
 describe("init", () => {

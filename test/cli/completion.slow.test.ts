@@ -3,7 +3,6 @@ import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { stringify } from "yaml";
-import { withCompileCache } from "../support/compile-cache.ts";
 import { type ProgramName, program } from "../support/programs.mjs";
 import { needs } from "../support/programs.ts";
 import { builtCli, dimsyncHere, emptyFolder, ended, quickstart } from "./built-cli.ts";
@@ -49,7 +48,7 @@ async function inShell(shell: ProgramName, script: string, cwd: string = quickst
   writeFileSync(join(cwd, "my plan.json"), "");
   const child = spawn(program(shell), ["-c", script], {
     cwd,
-    env: withCompileCache({ PATH: `${folderOnPath()}:${process.env["PATH"] ?? ""}`, HOME: emptyFolder(), TERM: "dumb" }),
+    env: { PATH: `${folderOnPath()}:${process.env["PATH"] ?? ""}`, HOME: emptyFolder(), TERM: "dumb" },
     stdio: ["ignore", "pipe", "pipe"],
   });
   const { stdout, stderr } = await ended(child);

@@ -143,7 +143,7 @@ describe("a usage error", () => {
 });
 
 test("a usage error of the built command line", async () => {
-  expect(await dimsync(["plann"])).toEqual({ code: 1, stdout: "", stderr: expect.stringContaining("Did you mean plan?") });
+  expect(await dimsync(["plann"])).toMatchObject({ code: 1, stdout: "", stderr: expect.stringContaining("Did you mean plan?") });
 });
 
 describe("a folder without a project", () => {

@@ -2,7 +2,6 @@ import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { withCompileCache } from "../support/compile-cache.ts";
 import { program } from "../support/programs.mjs";
 import { needs } from "../support/programs.ts";
 import { builtCli, dimsyncHere, ended, quickstart, quickstartSecrets } from "./built-cli.ts";
@@ -13,7 +12,7 @@ import { builtCli, dimsyncHere, ended, quickstart, quickstartSecrets } from "./b
 async function applyOnTerminal(cwd: string, keys: string) {
   const child = spawn(program("script"), ["-qec", `"${process.execPath}" "${builtCli}" apply`, "/dev/null"], {
     cwd,
-    env: withCompileCache({ PATH: process.env["PATH"] ?? "", TERM: "xterm", ...quickstartSecrets }),
+    env: { PATH: process.env["PATH"] ?? "", TERM: "xterm", ...quickstartSecrets },
     stdio: ["pipe", "pipe", "pipe"],
   });
   let screen = "";

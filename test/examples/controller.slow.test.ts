@@ -7,7 +7,6 @@ import { Service } from "kubernetes-models/v1/Service";
 import { describe, expect, it } from "vitest";
 import { parseAllDocuments } from "yaml";
 import { dimsync, ended, startCli } from "../cli/built-cli.ts";
-import { withCompileCache } from "../support/compile-cache.ts";
 import { freePort } from "../support/postgres/server.ts";
 import { sharedPostgres } from "../support/postgres/shared.ts";
 import { program } from "../support/programs.mjs";
@@ -168,7 +167,7 @@ describe("all of them", () => {
 });
 
 it("the demo finds a change, repairs it, and shows both in the history", () => {
-  const env = withCompileCache({ PATH: process.env["PATH"] ?? "" });
+  const env = { PATH: process.env["PATH"] ?? "" };
   const { status, stdout, stderr } = spawnSync(process.execPath, [join(folder, "demo.mjs"), "--short"], { encoding: "utf8", env });
   expect([status, stderr]).toEqual([0, expect.stringMatching(/oslo: exit 3, 1 exposed, 1 item to change\n.*oslo: exit 0, 0 exposed/u)]);
   const words = stdout.replaceAll(/\s+/gu, " ");

@@ -3,7 +3,6 @@ import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { builtCli, dimsync, ended, quickstart, repository } from "../cli/built-cli.ts";
-import { withCompileCache } from "../support/compile-cache.ts";
 
 const kinds = ["Asset", "Integration", "Policy", "RuleSet", "SchemaConfig", "Tag"];
 
@@ -21,7 +20,7 @@ test("the demo shows its steps in order, ends with 0, and leaves no files", asyn
   expect(builtCli).toContain("dist");
   const { code, stdout, stderr } = await ended(
     execFile(process.execPath, [join(example, "demo.mjs")], {
-      env: withCompileCache({ PATH: process.env["PATH"] ?? "", DIMSYNC_TARGET: "not-this-one" }),
+      env: { PATH: process.env["PATH"] ?? "", DIMSYNC_TARGET: "not-this-one" },
     }),
   );
   expect(stderr).toBe("");

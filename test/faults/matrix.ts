@@ -2,9 +2,10 @@ import { existsSync, utimesSync } from "node:fs";
 import { expect } from "vitest";
 import { recordsFile } from "../../src/core/records/folder/index.ts";
 import { type CountedRequest, type EmbeddedOptions, seedAccount } from "../../src/embedded/index.ts";
+import { dimsync, ended, startCli } from "../cli/built-cli.ts";
 import { inForm, type ServiceForm, startService, type TestService } from "../support/service.ts";
 import { startTcpProxy } from "../support/tcp-proxy.ts";
-import { operationsIn, startCli } from "./cli-process.ts";
+import { operationsIn } from "./cli-process.ts";
 import type { Machines, Store } from "./machines.ts";
 import { type ClientParts, canaries, type MixedProject, mixedProject } from "./mixed-project.ts";
 import { settleAccount, unexplained } from "./settled.ts";
@@ -72,7 +73,8 @@ export async function recordedFileWrites(program: string, form: ServiceForm): Pr
   const service = await openService(form);
   const project = mixedProject(service, patient);
   try {
-    const { code, stderr } = await startCli(program, applyPart, project.folder, canaries, ["--import", preload("at=0")]).ended;
+    const nodeArgs = ["--import", preload("at=0")];
+    const { code, stderr } = await dimsync(applyPart, { cwd: project.folder, env: canaries, program, nodeArgs });
     expect(code, stderr).toBe(0);
     return operationsIn(stderr).map((operation, index) => ({ nth: index + 1, operation }));
   } finally {
@@ -203,9 +205,9 @@ async function killed(
   if (typeof at === "object" && "path" in at) onEach((seen) => void (seen === at.before + 1 && end()));
   const nodeArgs = isFile ? ["--import", preload(`at=${at.nth}&torn=${kill === "during" ? 1 : 0}`)] : [];
   const argv = isFile ? applyPart : ["apply", "--yes", "-q"];
-  const { process: child, ended } = startCli(program, argv, folder, env, nodeArgs);
+  const child = startCli(argv, { cwd: folder, env, program, nodeArgs });
   end = () => void child.kill("SIGKILL");
-  const { signal, code, stderr } = await ended;
+  const { signal, code, stderr } = await ended(child);
   store.onWrite(() => undefined);
   if (signal === "SIGKILL") {
     if (kill === "during") ageLock(folder);

@@ -1,12 +1,14 @@
+import type { ChildProcess } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import pLimit from "p-limit";
 import { describe, expect, it, onTestFinished } from "vitest";
 import type { Result } from "../../src/core/model/result.ts";
 import type { EmbeddedOptions, EmbeddedService } from "../../src/embedded/index.ts";
+import { dimsync, type Ended, ended, startCli } from "../cli/built-cli.ts";
 import { sampleOf, sampleSeed } from "../support/sample.ts";
 import { startService } from "../support/service.ts";
-import { copyForAll, type Ended, operationsIn, type Started, startCli } from "./cli-process.ts";
+import { copyForAll, operationsIn } from "./cli-process.ts";
 import { canaries, type MixedProject, mixedProject } from "./mixed-project.ts";
 import { settleAccount } from "./settled.ts";
 
@@ -17,7 +19,7 @@ type Exchange = Parameters<NonNullable<EmbeddedOptions["onExchange"]>>[0];
 interface Scene {
   readonly service: EmbeddedService;
   readonly project: MixedProject;
-  readonly run: (argv: readonly string[], nodeArgs?: readonly string[]) => Started;
+  readonly run: (argv: readonly string[]) => { readonly process: ChildProcess; readonly ended: Promise<Ended> };
 }
 
 async function scene(options: EmbeddedOptions = {}): Promise<Scene> {
@@ -27,7 +29,14 @@ async function scene(options: EmbeddedOptions = {}): Promise<Scene> {
     project.remove();
     await service.close();
   });
-  return { service, project, run: (argv, nodeArgs) => startCli(program(), argv, project.folder, canaries, nodeArgs) };
+  return {
+    service,
+    project,
+    run(argv) {
+      const process = startCli(argv, { cwd: project.folder, env: canaries, program: program() });
+      return { process, ended: ended(process) };
+    },
+  };
 }
 
 /** Resolves when the service has received this many requests, of the method if one is given. */
@@ -164,11 +173,12 @@ async function fullFrom(at: number | undefined): Promise<{ readonly operations: 
   const before = new Set(objects());
   try {
     const preload = new URL(`./kill-at.mjs?at=${at ?? 0}&full=${at === undefined ? 0 : 1}`, import.meta.url).href;
-    const ended = await startCli(program(), ["apply", "--yes"], project.folder, canaries, ["--import", preload]).ended;
+    const options = { cwd: project.folder, env: canaries, program: program(), nodeArgs: ["--import", preload] };
+    const end = await dimsync(["apply", "--yes"], options);
     const created = objects().filter((id) => !before.has(id));
     const settled = await settleAccount(service, project);
-    const wrong = [...mistakes(ended, created), ...settled.wrong].map((what) => `full from operation ${at}: ${what}`);
-    return { operations: operationsIn(ended.stderr), wrong };
+    const wrong = [...mistakes(end, created), ...settled.wrong].map((what) => `full from operation ${at}: ${what}`);
+    return { operations: operationsIn(end.stderr), wrong };
   } finally {
     await service.close();
     project.remove();

@@ -5,7 +5,6 @@ import { createServer } from "node:net";
 import { dirname, join } from "node:path";
 import { builtCli } from "../cli/built-cli.ts";
 import { dayIn } from "./clock.ts";
-import { withCompileCache } from "./compile-cache.ts";
 import { gitEnv } from "./git/env.ts";
 import { program } from "./programs.mjs";
 import { writeProject } from "./project-folder.ts";
@@ -47,7 +46,7 @@ async function openSession() {
   const tools = join(home, "tools");
   mkdirSync(tools);
   writeFileSync(join(tools, "dimsync"), `#!/bin/sh\nexec "${process.execPath}" "${builtCli}" "$@"\n`, { mode: 0o755 });
-  const env = withCompileCache({ ...gitEnv, PATH: `${tools}:${process.env["PATH"]}`, HOME: home, COLUMNS: "100" });
+  const env = { ...gitEnv, PATH: `${tools}:${process.env["PATH"]}`, HOME: home, COLUMNS: "100" };
   const state = { cwd: home, exported: "", key: shownKey, background: undefined as ChildProcess | undefined };
   const real = (text: string): string => text.replaceAll(shownPort, port).replaceAll(shownKey, state.key);
   const shown = (text: string): string => stable(text.replaceAll(port, shownPort).replaceAll(state.key, shownKey).replaceAll(home, "~"));

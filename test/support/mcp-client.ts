@@ -2,7 +2,6 @@ import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { onTestFinished } from "vitest";
 import { builtCli } from "../cli/built-cli.ts";
-import { withCompileCache } from "./compile-cache.ts";
 
 /** `dimsync mcp` in a process, and the official client connected to it. */
 export interface McpSession {
@@ -34,7 +33,7 @@ export async function connectMcp(
     command: process.execPath,
     args: [builtCli, "mcp", ...args],
     cwd,
-    env: withCompileCache({ PATH: process.env["PATH"] ?? "", ...env }),
+    env: { PATH: process.env["PATH"] ?? "", ...env },
     stderr: "pipe",
   });
   let err = "";

@@ -1,17 +1,15 @@
-import { cpSync, existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { openGitRecords } from "../../../src/core/records/git/index.ts";
 import type { AccountState, SchemaMap } from "../../../src/embedded/data/account.ts";
 import { seedAccount } from "../../../src/embedded/data/seed.ts";
 import { startEmbeddedService } from "../../../src/embedded/index.ts";
-import { dimsync, quickstartSecrets, repository } from "../../cli/built-cli.ts";
 import { runCommand } from "../../support/command.ts";
 import { gitEnv } from "../../support/git/env.ts";
 import { git } from "../../support/git/remote.ts";
 import { ordersManifest } from "../../support/orders.ts";
 import { fileNeeds } from "../../support/programs.ts";
-import { writeFolder } from "../../support/project-folder.ts";
 import { returnsManifest } from "../../support/returns.ts";
 import { sampleOf } from "../../support/sample.ts";
 import { startGithub } from "./github-stand-in.ts";
@@ -35,11 +33,6 @@ fileNeeds("bash");
 let [packageFile, npm] = ["", ""];
 beforeAll(async () => {
   [packageFile, npm] = [await packedPackage(), await installedOnce()];
-  // The jobs only use compiled code that is there, because they have the variable CI.
-  const cwd = writeFolder({});
-  cpSync(join(repository, "examples/quickstart"), cwd, { recursive: true });
-  for (let runs = 0; runs < 2; runs += 1) await dimsync(["ci", "plan"], { cwd, env: quickstartSecrets });
-  return () => rmSync(cwd, { recursive: true, force: true });
 });
 
 const keys = { read: "rehearsal-read-key", write: "rehearsal-write-key" };

@@ -6,7 +6,6 @@ import { parse } from "yaml";
 import { startEmbeddedService } from "../../../src/embedded/index.ts";
 import { ciFiles } from "../../../src/features/init/workflows/index.ts";
 import { programsOfBranch } from "../../security/hostile.ts";
-import { withCompileCache } from "../../support/compile-cache.ts";
 import { ordersManifest } from "../../support/orders.ts";
 import { fileNeeds } from "../../support/programs.ts";
 import { writeProject } from "../../support/project-folder.ts";
@@ -37,14 +36,14 @@ function gitlab(cwd: string, { PATH = process.env["PATH"], ...variables }: Reado
   // It copies files for jobs in containers with rsync, which is not needed here.
   const bin = writeProject({});
   writeFileSync(join(bin, "rsync"), "#!/bin/sh\n", { mode: 0o755 });
-  const env = withCompileCache({
+  const env = {
     PATH: `${bin}:${PATH}`,
     HOME: bin,
     TMPDIR: bin,
     GIT_CONFIG_GLOBAL: "/dev/null",
     GIT_CONFIG_SYSTEM: "/dev/null",
     NO_COLOR: "1",
-  });
+  };
   return new Promise<{ readonly code: number; readonly stdout: string; readonly log: string }>((done) => {
     execFile(process.execPath, [...runner, ...job, ...how, ...given], { cwd, env }, (error, stdout, stderr) =>
       done({ code: error === null ? 0 : Number(error.code), stdout, log: stdout + stderr }),

@@ -3,7 +3,6 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync
 import { dirname, join, resolve } from "node:path";
 import { workflows } from "../../../src/features/init/workflows/index.ts";
 import { runCommand } from "../../support/command.ts";
-import { withCompileCache } from "../../support/compile-cache.ts";
 import { folderOfRun } from "../../support/folder-of-run.ts";
 import { gitEnv } from "../../support/git/env.ts";
 import { git } from "../../support/git/remote.ts";
@@ -227,7 +226,7 @@ function startMachine({ repository, github, npm, registry }: Rehearsal, { event,
     workspace,
     temp,
     github: { token: githubToken, run_id: "1", run_attempt: "1", ref, "event.pull_request.base.sha": base },
-    env: withCompileCache({
+    env: {
       ...gitEnv,
       ...(npm === undefined ? {} : { PATH: `${npm}:${gitEnv["PATH"]}` }),
       HOME: temp,
@@ -241,6 +240,6 @@ function startMachine({ repository, github, npm, registry }: Rehearsal, { event,
       GITHUB_REF: ref,
       GITHUB_REPOSITORY: "example/data",
       GITHUB_RUN_ID: "1",
-    }),
+    },
   };
 }

@@ -7,7 +7,6 @@ import { applyAccount } from "../../../../src/core/operations/apply.ts";
 import { loadProject } from "../../../../src/index.ts";
 import { builtCli, ended } from "../../../cli/built-cli.ts";
 import { runCommand } from "../../../support/command.ts";
-import { withCompileCache } from "../../../support/compile-cache.ts";
 import { git } from "../../../support/git/remote.ts";
 import { sampleOf } from "../../../support/sample.ts";
 import { expectNothingTwice, overtakenManifests } from "../overtaken.ts";
@@ -22,7 +21,7 @@ const isPush = ({ service, isListing }: { readonly service: string; readonly isL
 function start({ folder, env }: Machine, ...argv: readonly string[]) {
   const child = spawn(process.execPath, [builtCli, ...argv], {
     cwd: folder,
-    env: withCompileCache(env),
+    env,
     stdio: ["ignore", "pipe", "pipe"],
   });
   onTestFinished(() => void child.kill("SIGKILL"));
