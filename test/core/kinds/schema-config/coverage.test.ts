@@ -15,43 +15,6 @@ const hash = { hashed: true };
 const ignoreOrders = { match: { table: "orders" }, ignore: true };
 
 test.each<[string, readonly SchemaConfigSpec[], readonly string[]]>([
-  ["none if the rules match only tables", [{ rules: [{ match: { table: "*" }, set: { enabled: true } }] }], []],
-  [
-    "those of the tables that a column rule matches",
-    [{ rules: [{ match: { table: "orders", column: "email" }, set: hash }] }],
-    ["public.orders", "sales.orders"],
-  ],
-  ["all enabled ones for a column rule without a table pattern", [{ rules: [{ match: { column: "email" }, set: hash }] }], every],
-  [
-    "a disabled one that a rule enables",
-    [
-      {
-        rules: [
-          { match: { table: "off" }, set: { enabled: true } },
-          { match: { column: "email" }, set: hash },
-        ],
-      },
-    ],
-    [...every, "public.off"],
-  ],
-  [
-    "those with the syncMode in where",
-    [{ rules: [{ match: { column: "email", where: { syncMode: "full" } }, set: hash }] }],
-    ["public.users"],
-  ],
-  ["not a table that a later rule ignores", [{ rules: [{ match: { column: "email" }, set: hash }, ignoreOrders] }], ["public.users"]],
-  [
-    "not a schema that a later rule ignores",
-    [
-      {
-        rules: [
-          { match: { column: "email" }, set: hash },
-          { match: { schema: "*" }, ignore: true },
-        ],
-      },
-    ],
-    [],
-  ],
   ["a table that an earlier rule ignores", [{ rules: [ignoreOrders, { match: { column: "email" }, set: hash }] }], every],
   [
     "a table that only the SchemaConfig with lower priority ignores",
@@ -68,8 +31,6 @@ test.each<[string, readonly SchemaConfigSpec[], readonly string[]]>([
     [{ rules: [{ match: { column: "email" }, set: hash, minMatches: 2 }, ignoreOrders] }],
     every,
   ],
-  ["the table of a literal column", [{ schemas: { sales: { tables: { orders: { columns: { email: hash } } } } } }], ["sales.orders"]],
-  ["all for a rule on all columns", [{ rules: [{ match: { column: "*" }, set: hash }] }], every],
 ])("%s", (_sentence, specs, expected) => {
   const rules = rulesOf(specs.map((spec, priority) => config({ ...spec, priority }, `c${priority}`)));
   const read = tablesToRead(rules, live, undefined).map((path) => path.join("."));

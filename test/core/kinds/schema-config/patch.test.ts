@@ -1,14 +1,11 @@
 import { describe, expect, test } from "vitest";
 import type { AccountView } from "../../../../src/core/kinds/kind.ts";
-import { evaluate } from "../../../../src/core/kinds/schema-config/evaluate.ts";
 import { schemaConfig } from "../../../../src/core/kinds/schema-config/index.ts";
-import { patches } from "../../../../src/core/kinds/schema-config/patch.ts";
 import type { ObservedSchemas } from "../../../../src/core/kinds/schema-config/read.ts";
 import type { LiveSchemas } from "../../../../src/core/model/live.ts";
 import type { SchemaConfigSpec } from "../../../../src/core/model/resource.ts";
-import { atOnce } from "../../../../src/core/model/runtime/event-loop.ts";
 import type { Reads } from "../../../../src/core/model/service.ts";
-import { column, compareFleet, config, readsOf, rulesOf, schema, shop, table } from "./fleet.ts";
+import { column, compareFleet, config, readsOf, schema, shop, table } from "./fleet.ts";
 
 const bodies = (spec: SchemaConfigSpec, live: LiveSchemas, patch: NonNullable<AccountView["patch"]>): readonly unknown[] =>
   compareFleet({ manifests: [config(spec)], live: { shop: live }, view: { patch } }).found.flatMap(({ items }) =>
@@ -118,44 +115,6 @@ test("client.maxBodyBytes limits the size of a body", () => {
     compareFleet({ manifests, view: { patch: { entries: "complete", ...(limit === undefined ? {} : { maxBodyBytes: limit }) } } }).found[0]
       ?.items[0]?.requests.length;
   expect([bodies(undefined), bodies(300), bodies(1)]).toEqual([1, 2, 3]);
-});
-
-test("a PATCH that is too large is split between tables, never within one", () => {
-  const names = (prefix: string): readonly string[] => Array.from({ length: 20 }, (_, index) => `${prefix}${index}`);
-  const live = Object.fromEntries(
-    names("s")
-      .slice(0, 3)
-      .map((name) => [
-        name,
-        schema(Object.fromEntries(names("t").map((one) => [one, table(Object.fromEntries(names("c").map((two) => [two, column()])))])), {
-          enabled: false,
-        }),
-      ]),
-  );
-  const rules = rulesOf([
-    config({
-      rules: [
-        { match: { column: "*" }, set: { hashed: true } },
-        { match: { table: "t7" }, set: { enabled: false } },
-        { match: { schema: "*" }, set: { enabled: true } },
-      ],
-    }),
-  ]);
-  const { changes } = atOnce(evaluate(rules, live));
-  const whole = atOnce(patches("i", changes, { live }));
-  const split = atOnce(patches("i", changes, { live, maxBodyBytes: 3_000 }));
-  expect(whole).toHaveLength(2);
-  expect(split.length).toBeGreaterThan(10);
-  const size = (body: unknown): number => JSON.stringify(body).length;
-  expect(split.filter(({ body }) => size(body) > 3_000)).toEqual([]);
-  const tablesOf = (requests: typeof whole): readonly string[] =>
-    requests.flatMap(({ body }) =>
-      Object.entries(body["schemas"] as Record<string, { tables?: Record<string, unknown> }>).flatMap(([name, { tables = {} }]) =>
-        Object.entries(tables).map(([one, entry]) => `${name}.${one} ${JSON.stringify(entry)}`),
-      ),
-    );
-  expect([...tablesOf(split)].sort()).toEqual([...tablesOf(whole)].sort());
-  expect(atOnce(patches("i", changes, { live, maxBodyBytes: 10 })).length).toBe(60 + 3);
 });
 
 describe("reads of columns", () => {
